@@ -1,0 +1,46 @@
+// npm run build: one bundle for the program, and one small file for each worker or child in src/workers/.
+import { chmodSync, existsSync, readdirSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const dist = join(root, 'dist');
+rmSync(dist, { recursive: true, force: true });
+
+const shared = {
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'esm',
+  jsx: 'automatic',
+  sourcemap: false,
+  logLevel: 'warning',
+  external: ['pyodide'],
+  define: { 'process.env.NODE_ENV': '"production"' },
+  // Ink asks for the React developer tools when DEV is set; they are not part of the program.
+  alias: { 'react-devtools-core': join(root, 'scripts/empty-module.mjs') },
+  banner: {
+    js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
+  },
+};
+
+const workers = existsSync(join(root, 'src/workers'))
+  ? readdirSync(join(root, 'src/workers')).filter((name) => name.endsWith('.ts'))
+  : [];
+await build({
+  ...shared,
+  entryPoints: [join(root, 'src/main.ts')],
+  outfile: join(dist, 'rollout-viewer.js'),
+  banner: { js: `#!/usr/bin/env node\n${shared.banner.js}` },
+});
+await Promise.all(
+  workers.map((name) =>
+    build({
+      ...shared,
+      entryPoints: [join(root, 'src/workers', name)],
+      outfile: join(dist, 'workers', `${basename(name, '.ts')}.js`),
+    }),
+  ),
+);
+chmodSync(join(dist, 'rollout-viewer.js'), 0o755);

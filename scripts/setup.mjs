@@ -1,0 +1,59 @@
+// What a fresh clone needs before anything runs: installed packages and a built bundle.
+// Node's own modules only, because nothing is installed yet. All chatter goes to stderr,
+// so that stdout belongs to the program.
+import { spawnSync } from 'node:child_process';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('..', import.meta.url));
+
+const modified = (path) => {
+  try {
+    return statSync(join(root, path)).mtimeMs;
+  } catch {
+    return -1;
+  }
+};
+
+/** The newest change below a folder, so that an edited source is seen as newer than the bundle. */
+function newest(folder) {
+  let latest = -1;
+  for (const entry of readdirSync(join(root, folder), { recursive: true })) {
+    latest = Math.max(latest, modified(join(folder, entry)));
+  }
+  return latest;
+}
+
+function run(command, args, env) {
+  const { status, error } = spawnSync(command, args, { cwd: root, env, stdio: ['ignore', 2, 2] });
+  if (error) throw error;
+  if (status !== 0) {
+    console.error(`rollout-viewer: "${command} ${args.join(' ')}" failed (exit ${status}); its own message is above.`);
+    process.exit(2);
+  }
+}
+
+/** npm writes node_modules/.package-lock.json last, so it marks an install that was finished. */
+export function install() {
+  if (modified('node_modules/.package-lock.json') >= modified('package-lock.json')) return;
+  // npm hands its own settings to scripts as npm_config_*; those and NODE_ENV=production would change what is installed.
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => name !== 'NODE_ENV' && !name.startsWith('npm_config_')),
+  );
+  console.error('rollout-viewer: installing packages (once) …');
+  run('npm', ['ci', '--include=dev', '--no-fund', '--no-audit'], env);
+}
+
+export function build() {
+  const built = modified('dist/rollout-viewer.js');
+  if (built > Math.max(newest('src'), modified('scripts/build.mjs'), modified('package.json'))) return;
+  run(process.execPath, [join(root, 'scripts/build.mjs')], process.env);
+}
+
+/** Runs a program of the project with the user's terminal and ends with its exit status. */
+export function become(command, args, options = {}) {
+  const { status, signal, error } = spawnSync(command, args, { stdio: 'inherit', ...options });
+  if (error) throw error;
+  process.exit(signal ? 1 : status);
+}
