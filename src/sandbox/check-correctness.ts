@@ -1,4 +1,5 @@
 // verl's check_correctness: a piece of code against the cases of one problem, each case one run of the sandbox.
+import { SandboxApiError } from './client.ts';
 import { runConcurrent } from './concurrent.ts';
 import { functionCase } from './function-case.ts';
 import type { Limiter } from './limiter.ts';
@@ -104,7 +105,11 @@ async function runCase(
   try {
     return judge(shown, await (limiter ? limiter.run(ask, { signal }) : ask(signal)), null);
   } catch (error) {
-    return judge(shown, null, `API Call Failed: ${error instanceof Error ? error.message : String(error)}`);
+    options.signal?.throwIfAborted();
+    const message = error instanceof Error ? error.message : String(error);
+    if (error instanceof SandboxApiError) return judge(shown, null, `API Call Failed: ${message}`);
+    const { result, metadata } = judge(shown, null, `Internal execution error: ${message}`);
+    return { result, metadata: { ...metadata, status: 'internal_error' } };
   }
 }
 
