@@ -56,7 +56,7 @@ export class Limiter {
       stop.signal.throwIfAborted();
       return await new Promise<T>((resolve, reject) => {
         onAbort(stop.signal, () => reject(stop.signal.reason));
-        Promise.resolve(stop.signal).then(task).then(resolve, reject);
+        resolve(task(stop.signal));
       });
     } finally {
       clearTimeout(timer);
