@@ -83,7 +83,7 @@ function promptText(row: Row, config: TestConfig): string {
   return `${before}\n\n${ask}${question}\n\n${answer}\n`;
 }
 
-const testColumn = z.object({ code: z.string(), asset: z.unknown() });
+const testColumn = z.object({ code: z.string(), asset: z.unknown().optional() });
 const assetColumn = z.record(z.string(), z.string());
 
 /** `asset`: file names → base64, or that as JSON text; anything else is none. */
