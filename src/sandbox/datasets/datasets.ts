@@ -55,6 +55,24 @@ export class Datasets {
     return [...this.#tables.keys()];
   }
 
+  /**
+   * The problem that an instance's hash names: its id, or NAME/ID where several datasets have that id.
+   * @throws {RequestError} 400 when it could be more than one
+   */
+  find(instance: string): { dataset: string; id: ProblemId } | undefined {
+    const slash = instance.lastIndexOf('/');
+    const [name, rest] = [instance.slice(0, Math.max(0, slash)), instance.slice(slash + 1)];
+    if (this.#tables.get(name)?.byId.has(rest)) return { dataset: name, id: rest };
+    const holders = [...this.#tables].filter(([, table]) => table.byId.has(instance)).map(([dataset]) => dataset);
+    if (holders.length > 1) {
+      throw new RequestError(
+        400,
+        `problem ${instance} is in ${holders.join(' and ')}: ask for ${holders[0]}/${instance}`,
+      );
+    }
+    return holders[0] === undefined ? undefined : { dataset: holders[0], id: instance };
+  }
+
   async listIds(request: GetPromptsRequest): Promise<ProblemId[]> {
     this.#classOf(request);
     return this.#rows(request).map(idOf);

@@ -10,7 +10,7 @@ import { mbpp } from './mbpp.ts';
 
 export interface Table {
   rows: Row[];
-  /** Problems by the text of their id: 11 and "11" are the same problem. */
+  /** Problems by the text of their id (11 and "11" are the same problem), and of HumanEval's task_id. */
   byId: Map<string, Row>;
   /** What the rows' shape says, where the dataset's name says nothing. */
   shape: DatasetClass;
@@ -59,6 +59,10 @@ export async function readTable(file: string): Promise<Table> {
     const id = String(row.id);
     if (byId.has(id)) throw new Error(`dataset ${file}: id ${id} stands twice (problem ${index + 1})`);
     byId.set(id, row);
+  }
+  for (const row of rows) {
+    const name = (row.labels as { task_id?: unknown } | null)?.task_id;
+    if (typeof name === 'string' && !byId.has(name)) byId.set(name, row);
   }
   return { rows, byId, shape: shapeOf(first) };
 }
