@@ -1,4 +1,6 @@
 // verl's check_correctness: a piece of code against the cases of one problem, each case one run of the sandbox.
+import { linked } from './abort.ts';
+import { SandboxApiError } from './api.ts';
 import { runConcurrent } from './concurrent.ts';
 import { functionCase } from './function-case.ts';
 import type { Limiter } from './limiter.ts';
@@ -58,13 +60,11 @@ export async function checkCorrectness(
     inputs,
     async (input, all, index) => {
       const shown = { index, input, expected: outputs[index] ?? null };
-      const stop = later[index]?.signal ?? all;
       const assertion = asserts?.[index];
       const code = assertion ? `${generation}\n\n${assertion}` : generation;
-      const one =
-        index > firstCompileError
-          ? judge(shown, null, null)
-          : await runCase(run, code, fnName, shown, options, AbortSignal.any([all, stop]));
+      if (index > firstCompileError) return judge(shown, null, null);
+      const { abort, unlink } = linked(all, later[index]?.signal);
+      const one = await runCase(run, code, fnName, shown, options, abort.signal).finally(unlink);
       if (one.result === -4 && index < firstCompileError) {
         firstCompileError = index;
         for (const other of later.slice(index + 1)) other.abort();
@@ -104,7 +104,11 @@ async function runCase(
   try {
     return judge(shown, await (limiter ? limiter.run(ask, { signal }) : ask(signal)), null);
   } catch (error) {
-    return judge(shown, null, `API Call Failed: ${error instanceof Error ? error.message : String(error)}`);
+    options.signal?.throwIfAborted();
+    const message = error instanceof Error ? error.message : String(error);
+    if (error instanceof SandboxApiError) return judge(shown, null, `API Call Failed: ${message}`);
+    const { result, metadata } = judge(shown, null, `Internal execution error: ${message}`);
+    return { result, metadata: { ...metadata, status: 'internal_error' } };
   }
 }
 

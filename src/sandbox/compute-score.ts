@@ -43,5 +43,5 @@ export function codeOf(completion: string): string | undefined {
   const python = completion.lastIndexOf('```python');
   if (python >= 0) return completion.slice(python + '```python'.length).split('```', 1)[0];
   const block = completion.split('```')[1];
-  return block?.replace(/^\s*[A-Za-z]+\s*\n/, '');
+  return block?.replace(/^[ \t]*[A-Za-z]+[ \t\r]*\n/, '');
 }

@@ -1,4 +1,5 @@
 // Many executions, a few at a time, results in the order of the items (the SDK's run_concurrent).
+import { linked } from './abort.ts';
 
 /**
  * Calls `fn` for each item, at most `concurrency` at once, and gives the results in the items' order. The first
@@ -12,9 +13,7 @@ export async function runConcurrent<T, R>(
   const { concurrency = 20, signal } = options;
   if (!(concurrency >= 1)) throw new TypeError(`concurrency: expected 1 or more, got ${concurrency}`);
   signal?.throwIfAborted();
-  const stop = new AbortController();
-  const abort = () => stop.abort(signal?.reason);
-  signal?.addEventListener('abort', abort, { once: true });
+  const { abort: stop, unlink } = linked(signal);
   const results = new Array<R>(items.length);
   let next = 0;
   const worker = async () => {
@@ -31,6 +30,6 @@ export async function runConcurrent<T, R>(
     stop.abort(error);
     throw error;
   } finally {
-    signal?.removeEventListener('abort', abort);
+    unlink();
   }
 }

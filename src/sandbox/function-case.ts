@@ -11,6 +11,8 @@ const PRELUDE = [
   'from heapq import *',
   'from bisect import *',
   'from math import *',
+  // Last, so that pow and friends are Python's own again.
+  'from builtins import *',
 ].join('\n');
 
 /**
@@ -20,7 +22,7 @@ const PRELUDE = [
  * no output would then count as passed.
  */
 export function functionCase(code: string, fnName: string): string {
-  return `import json as _json, sys as _sys, types as _types, traceback as _traceback
+  return `import json as _json, linecache as _linecache, sys as _sys, types as _types, traceback as _traceback
 _arguments = _sys.stdin.read()
 _module = _types.ModuleType('solution')
 _sys.modules['solution'] = _module
@@ -31,8 +33,10 @@ def _fail(message):
     _sys.stderr.write('WrapperError: ' + message + '\\n')
     _sys.exit(1)
 
+_code = ${pythonLiteral(code)}
+_linecache.cache['solution.py'] = (len(_code), None, _code.splitlines(True), 'solution.py')
 try:
-    exec(compile(${pythonLiteral(code)}, 'solution.py', 'exec'), _module.__dict__)
+    exec(compile(_code, 'solution.py', 'exec'), _module.__dict__)
 except Exception:
     _fail('the solution could not be loaded\\n' + _traceback.format_exc())
 try:

@@ -2,6 +2,7 @@
 // a program may be allowed to run longer than that.
 import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { onAbort } from './abort.ts';
 
 /** Kept alive between requests: a run of thousands of programs must not use up the machine's ports. */
 const agents = { 'http:': new HttpAgent({ keepAlive: true }), 'https:': new HttpsAgent({ keepAlive: true }) };
@@ -50,7 +51,6 @@ export function exchange({ url, method, body, headers, signal, timeoutMs }: Http
         ...headers,
       },
     });
-    const abort = () => end(() => reject(signal?.reason));
     const timer =
       timeoutMs <= LONGEST_TIMER_MS
         ? setTimeout(() => {
@@ -60,13 +60,13 @@ export function exchange({ url, method, body, headers, signal, timeoutMs }: Http
     /** Settles first, then cuts the connection: the server sees a hang-up and frees the place. */
     const end = (settle: () => void, cut = true) => {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', abort);
+      stopListening();
       settle();
       if (cut) request.destroy();
     };
     const broken = (error: Error) => end(() => reject(new ConnectionError(reasonOf(error), { cause: error })));
 
-    signal?.addEventListener('abort', abort, { once: true });
+    const stopListening = onAbort(signal, () => end(() => reject(signal?.reason)));
     request.on('error', broken);
     request.on('response', (response) => {
       const chunks: Buffer[] = [];

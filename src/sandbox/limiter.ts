@@ -3,6 +3,8 @@
 // and between processes the server holds it (`--max-concurrency`). Written out instead of taken from p-queue because
 // there a finished task is still counted when its caller goes on, and currentCount has to be exact.
 
+import { linked, onAbort } from './abort.ts';
+
 export const DEFAULT_RATE_LIMIT = 10;
 
 export interface RunOptions {
@@ -44,21 +46,21 @@ export class Limiter {
   async run<T>(task: (signal: AbortSignal) => Promise<T> | T, options: RunOptions = {}): Promise<T> {
     const { signal, timeoutMs } = options;
     await this.#acquire(signal);
-    const stop = new AbortController();
-    const abort = () => stop.abort(signal?.reason);
+    const { abort: stop, unlink } = linked(signal);
     const timer =
       timeoutMs === undefined
         ? undefined
         : setTimeout(() => stop.abort(new DOMException(`timed out after ${timeoutMs} ms`, 'TimeoutError')), timeoutMs);
     try {
+      // Between the grant and this line the caller may have given up.
+      stop.signal.throwIfAborted();
       return await new Promise<T>((resolve, reject) => {
-        stop.signal.addEventListener('abort', () => reject(stop.signal.reason), { once: true });
-        signal?.addEventListener('abort', abort, { once: true });
-        Promise.resolve(stop.signal).then(task).then(resolve, reject);
+        onAbort(stop.signal, () => reject(stop.signal.reason));
+        (async () => task(stop.signal))().then(resolve, reject);
       });
     } finally {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', abort);
+      unlink();
       this.#release();
     }
   }
@@ -71,15 +73,14 @@ export class Limiter {
     }
     return new Promise((resolve, reject) => {
       const grant = () => {
-        signal?.removeEventListener('abort', giveUp);
+        stopListening();
         resolve();
       };
-      const giveUp = () => {
+      const stopListening = onAbort(signal, () => {
         this.#waiting.delete(grant);
         reject(signal?.reason);
-      };
+      });
       this.#waiting.add(grant);
-      signal?.addEventListener('abort', giveUp, { once: true });
     });
   }
 
