@@ -1,0 +1,21 @@
+/**
+ * Group-relative advantages of n scores of one prompt, in the order given.
+ * Formulas: verl `verl/trainer/ppo/core_algos.py`. Scores that are not finite have no advantage (null) and are left out of the group.
+ */
+export type AdvantageEstimator = 'grpo' | 'dr_grpo' | 'rloo';
+
+const EPSILON = 1e-6;
+
+export function groupAdvantages(scores: readonly number[], estimator: AdvantageEstimator = 'grpo'): (number | null)[] {
+  const finite = scores.filter(Number.isFinite);
+  const n = finite.length;
+  // One rollout alone: verl takes mean 0 and deviation 1 (GRPO); the others need a second one to compare with.
+  const mean = n === 1 ? 0 : finite.reduce((sum, score) => sum + score, 0) / n;
+  const variance = n === 1 ? 1 : finite.reduce((sum, score) => sum + (score - mean) ** 2, 0) / (n - 1);
+  return scores.map((score) => {
+    if (!Number.isFinite(score)) return null;
+    if (estimator === 'grpo') return (score - mean) / (Math.sqrt(variance) + EPSILON);
+    if (n === 1) return null;
+    return estimator === 'dr_grpo' ? score - mean : (n / (n - 1)) * (score - mean);
+  });
+}

@@ -1,0 +1,15 @@
+import type { JsonValue } from './json.ts';
+
+/** What was recorded of rewards; nothing here is invented or spread over turns. */
+export interface Rewards {
+  /** The rollout's own score. */
+  total: number | null;
+  /** One entry a turn: the recorded reward, null where none was recorded. Null when no turn has one. */
+  perTurn: (number | null)[] | null;
+  /** Discounted sums from a turn on, where they were recorded. */
+  returns: (number | null)[] | null;
+  /** Group-relative advantage, always recomputed from score; null where the group is not known. */
+  advantage: number | null;
+  /** Flat reward lists whose length fits neither the executed calls nor the interaction turns: shown whole, laid on nothing. */
+  unaligned: { field: string; values: JsonValue[] }[];
+}

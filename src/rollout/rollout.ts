@@ -1,0 +1,92 @@
+import type { Finding } from './finding.ts';
+import type { JsonObject, JsonValue } from './json.ts';
+import type { LossMask } from './loss-mask.ts';
+import type { Rewards } from './rewards.ts';
+
+/** system, user, assistant and tool, or what else a template calls a speaker. */
+export type Role = 'system' | 'user' | 'assistant' | 'tool' | (string & {});
+
+/**
+ * A piece of a field's decoded string. End to end the spans of a field cover it exactly, so no character is lost or doubled.
+ * `start` and `end` are UTF-16 offsets. A marker (role header, template tag, end token) is never trained.
+ */
+export interface Span {
+  /** The top-level key that holds the string, or a JSON pointer where the text lies deeper. */
+  field: string;
+  start: number;
+  end: number;
+  turn: number;
+  kind: 'text' | 'marker';
+  trained: boolean;
+}
+
+/** A piece of a turn's text, by UTF-16 offsets into `Turn.text`; parts cover the text exactly. */
+export interface Part {
+  kind: 'text' | 'think' | 'call';
+  start: number;
+  end: number;
+  /** For a call: its place in `Turn.toolCalls`. */
+  call?: number;
+}
+
+export interface ToolCall {
+  /** Counts over the whole rollout from 0, calls that could not be parsed included. */
+  index: number;
+  id: string | null;
+  name: string | null;
+  /** What the tool is given: an object where the call is well formed. */
+  arguments: JsonValue | null;
+  /** The text between the call's tags, as the model wrote it. */
+  raw: string;
+  /** Why the call could not be parsed; null for a parsed one. */
+  error: string | null;
+  /** The turn that answers the call; null when it was not executed, or its result was not recorded. */
+  resultTurn: number | null;
+}
+
+export interface Turn {
+  index: number;
+  role: Role;
+  /** The raw text of the turn, reasoning and calls included, without its role header. */
+  text: string;
+  /** Any text of its body is trained on. */
+  trained: boolean;
+  /** marked: its borders are certain (special tokens, or a form that only the template writes); inferred: they were judged. */
+  confidence: 'marked' | 'inferred';
+  /** The reward recorded for this turn, null where none was. */
+  reward: number | null;
+  toolCalls: ToolCall[];
+  parts: Part[];
+}
+
+/** One sampled trajectory, whatever format it came from. */
+export interface Rollout {
+  format: string;
+  /** The training step as recorded; null where the record does not say. */
+  step: number | null;
+  /** The rollout's recorded scalar; NaN and ±Infinity stay what they are; null where there is none. */
+  score: number | null;
+  /** undefined where the record has no ground truth (null is one). */
+  groundTruth: JsonValue | undefined;
+  uid: string | null;
+  requestId: string | null;
+  status: string | null;
+  /** The strings that spans point into, by field. */
+  texts: Record<string, string>;
+  turns: Turn[];
+  spans: Span[];
+  /** The first turn with text of the response; equals turns.length when the response is empty. */
+  responseTurn: number;
+  /** Tool schemas that the prompt shows to the model. */
+  toolSchemas: JsonValue[];
+  /** Keys that the format has no name for, in the order of the record. */
+  extras: JsonObject;
+  /** A validation rollout is not trained on and has no mask. */
+  validation: boolean;
+  lossMask: LossMask | null;
+  rewards: Rewards;
+  findings: Finding[];
+}
+
+/** All calls of a rollout in the order of their index. */
+export const toolCallsOf = (rollout: Rollout): ToolCall[] => rollout.turns.flatMap((turn) => turn.toolCalls);
