@@ -59,6 +59,9 @@ export function seal(): void {
   for (const name of ['setuid', 'setgid', 'seteuid', 'setegid', 'setgroups', 'initgroups', 'umask']) {
     Object.defineProperty(process, name, { value: refuse(`process.${name}`), writable: false, configurable: false });
   }
+  for (const name of ['getuid', 'geteuid', 'getgid', 'getegid']) {
+    Object.defineProperty(process, name, { value: () => 0, writable: false, configurable: false });
+  }
   Object.defineProperty(process, 'env', { value: Object.freeze({}), writable: false });
 }
 
