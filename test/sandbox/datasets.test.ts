@@ -431,8 +431,10 @@ describe.skipIf(!existsSync(`${SHARED}golden`) || !hasPython)(
           .trim()
           .split('\n')
           .map((line) => JSON.parse(line) as Exchange)
-          .filter(({ request, response }) => request.path === '/submit' && response.http_status === 200)
       : [];
+    const submitted = golden.filter(
+      ({ request, response }) => request.path === '/submit' && response.http_status === 200,
+    );
     const stable = (result: object) =>
       JSON.parse(
         JSON.stringify(result)
