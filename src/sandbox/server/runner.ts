@@ -1,0 +1,97 @@
+// /run_code in terms of a backend: the request's fields to a job, the outcome to upstream's status rules.
+import type { CommandRunResult, RunCode, RunCodeRequest, RunCodeResponse, RunStatus } from '../protocol.ts';
+import { type Backend, DEFAULT_LIMITS, type Limits, SandboxFault } from './backends/backend.ts';
+import { decodeFiles } from './paths.ts';
+
+export type { RunCode } from '../protocol.ts';
+
+/** What the datasets and sessions are given: each call is one program on this backend. Rejects only when aborted. */
+export function runCodeOn(backend: Backend, limits: Limits = DEFAULT_LIMITS): RunCode {
+  return async (request, signal) => {
+    try {
+      const surrogate = loneSurrogate(request.code);
+      if (surrogate) throw new SandboxFault(surrogate);
+      const broken = brokenTimeout(request);
+      if (broken) return response({ compile: null, run: broken, files: new Map() });
+      return response(
+        await backend.execute(
+          {
+            language: request.language,
+            code: request.code,
+            stdin: request.stdin,
+            files: decodeFiles(request.files),
+            fetchFiles: request.fetch_files,
+            compileTimeout: request.compile_timeout,
+            runTimeout: request.run_timeout,
+            limits: { ...limits, memoryMb: request.memory_limit_MB > 0 ? request.memory_limit_MB : limits.memoryMb },
+          },
+          signal,
+        ),
+      );
+    } catch (error) {
+      signal?.throwIfAborted();
+      const reason = error instanceof SandboxFault || error instanceof Error ? error.message : String(error);
+      return failure(`exception on running code ${request.code}: ${reason} None`);
+    }
+  };
+}
+
+/**
+ * Python's words for a text that is no Unicode (half of a surrogate pair), or null.
+ * @param escaped the text is JSON as JSON.stringify writes it, with such halves, and only them, as \\uXXXX
+ */
+export function loneSurrogate(text: string, escaped = false): string | null {
+  if (escaped && !text.includes('\\ud')) return null;
+  const half = escaped
+    ? /(?<=^|[^\\])(?:\\\\)*\\u(d[89a-f][0-9a-f]{2})/.exec(text)
+    : /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.exec(text);
+  if (!half) return null;
+  const code = half[1] ?? half[0].charCodeAt(0).toString(16);
+  const position = [...text.slice(0, half.index)].length + (half[1] ? half[0].length - 6 : 0);
+  return `'utf-8' codec can't encode character '\\u${code}' in position ${position}: surrogates not allowed`;
+}
+
+/** Upstream fails on a NaN while it starts the command, and answers so. */
+function brokenTimeout({ language, run_timeout }: RunCodeRequest): CommandRunResult | null {
+  if (!Number.isNaN(run_timeout)) return null;
+  const stderr = `exception on running command ${language}: cannot convert float NaN to integer | None`;
+  return { status: 'Error', execution_time: null, return_code: null, stdout: null, stderr };
+}
+
+interface Results {
+  compile: CommandRunResult | null;
+  run: CommandRunResult | null;
+  files: Map<string, Buffer>;
+}
+
+function response({ compile, run, files }: Results): RunCodeResponse {
+  const { status, message } = judge([compile, run]);
+  return {
+    status,
+    message,
+    compile_result: compile,
+    run_result: run,
+    executor_pod_name: process.env.MY_POD_NAME ?? null,
+    files: encodeFiles(files),
+  };
+}
+
+export const encodeFiles = (files: Map<string, Buffer>): Record<string, string> =>
+  Object.fromEntries([...files].map(([name, content]) => [name, content.toString('base64')]));
+
+export const failure = (message: string): RunCodeResponse => ({
+  status: 'SandboxError',
+  message,
+  compile_result: null,
+  run_result: null,
+  executor_pod_name: process.env.MY_POD_NAME ?? null,
+  files: {},
+});
+
+/** Upstream's rule, in its order; what a program writes to stderr never makes it fail. */
+function judge(results: readonly (CommandRunResult | null)[]): { status: RunStatus; message: string } {
+  const error = results.find((result) => result?.status === 'Error');
+  if (error) return { status: 'SandboxError', message: error.stderr ?? '' };
+  const failed = results.some((result) => result?.status === 'TimeLimitExceeded' || (result?.return_code ?? 0) !== 0);
+  return { status: failed ? 'Failed' : 'Success', message: '' };
+}
