@@ -1,0 +1,35 @@
+// Many executions, a few at a time, results in the order of the items (the SDK's run_concurrent).
+import { linked } from './abort.ts';
+
+/**
+ * Calls `fn` for each item, at most `concurrency` at once, and gives the results in the items' order. The first
+ * failure stops what has not been started and aborts what runs.
+ */
+export async function runConcurrent<T, R>(
+  items: readonly T[],
+  fn: (item: T, signal: AbortSignal, index: number) => Promise<R>,
+  options: { concurrency?: number; signal?: AbortSignal | undefined } = {},
+): Promise<R[]> {
+  const { concurrency = 20, signal } = options;
+  if (!(concurrency >= 1)) throw new TypeError(`concurrency: expected 1 or more, got ${concurrency}`);
+  signal?.throwIfAborted();
+  const { abort: stop, unlink } = linked(signal);
+  const results = new Array<R>(items.length);
+  let next = 0;
+  const worker = async () => {
+    while (next < items.length) {
+      const index = next++;
+      stop.signal.throwIfAborted();
+      results[index] = await fn(items[index] as T, stop.signal, index);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, worker));
+    return results;
+  } catch (error) {
+    stop.abort(error);
+    throw error;
+  } finally {
+    unlink();
+  }
+}

@@ -1,0 +1,120 @@
+// How many executions may be in flight. verl holds the same limit in a Ray actor that every tool of a cluster shares
+// by name (verl/tools/sandbox_fusion_tools.py, TokenBucketWorker); here a name is shared by the tools of one process,
+// and between processes the server holds it (`--max-concurrency`). Written out instead of taken from p-queue because
+// there a finished task is still counted when its caller goes on, and currentCount has to be exact.
+
+import { linked, onAbort } from './abort.ts';
+
+export const DEFAULT_RATE_LIMIT = 10;
+
+export interface RunOptions {
+  /** Gives up waiting or running; the promise is rejected with the signal's reason. */
+  signal?: AbortSignal;
+  /** Milliseconds from the start of the execution, not of the wait. */
+  timeoutMs?: number;
+}
+
+/** A first-come, first-served semaphore around asynchronous executions. */
+export class Limiter {
+  readonly rateLimit: number;
+  #currentCount = 0;
+  /** In the order of asking. A Set, so that who gives up leaves the middle of the queue at no cost. */
+  readonly #waiting = new Set<() => void>();
+
+  /** @param rateLimit a whole number of 1 or more, or Infinity for no limit. */
+  constructor(rateLimit: number = DEFAULT_RATE_LIMIT) {
+    if (!(rateLimit === Number.POSITIVE_INFINITY || (Number.isInteger(rateLimit) && rateLimit >= 1))) {
+      throw new TypeError(`rate_limit: expected a whole number of 1 or more, got ${String(rateLimit)}`);
+    }
+    this.rateLimit = rateLimit;
+  }
+
+  /** Executions in flight. */
+  get currentCount(): number {
+    return this.#currentCount;
+  }
+
+  /** Executions that wait for a place. */
+  get waitingCount(): number {
+    return this.#waiting.size;
+  }
+
+  /**
+   * Runs the task when its turn comes. Its place is free again when it ends, throws, times out or is aborted; in the
+   * last two cases at once, and the task is told through its own signal to stop.
+   */
+  async run<T>(task: (signal: AbortSignal) => Promise<T> | T, options: RunOptions = {}): Promise<T> {
+    const { signal, timeoutMs } = options;
+    await this.#acquire(signal);
+    const { abort: stop, unlink } = linked(signal);
+    const timer =
+      timeoutMs === undefined
+        ? undefined
+        : setTimeout(() => stop.abort(new DOMException(`timed out after ${timeoutMs} ms`, 'TimeoutError')), timeoutMs);
+    try {
+      // Between the grant and this line the caller may have given up.
+      stop.signal.throwIfAborted();
+      return await new Promise<T>((resolve, reject) => {
+        onAbort(stop.signal, () => reject(stop.signal.reason));
+        Promise.resolve(stop.signal).then(task).then(resolve, reject);
+      });
+    } finally {
+      clearTimeout(timer);
+      unlink();
+      this.#release();
+    }
+  }
+
+  #acquire(signal: AbortSignal | undefined): Promise<void> {
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    if (this.#currentCount < this.rateLimit) {
+      this.#currentCount++;
+      return Promise.resolve();
+    }
+    return new Promise((resolve, reject) => {
+      const grant = () => {
+        stopListening();
+        resolve();
+      };
+      const stopListening = onAbort(signal, () => {
+        this.#waiting.delete(grant);
+        reject(signal?.reason);
+      });
+      this.#waiting.add(grant);
+    });
+  }
+
+  #release(): void {
+    const [next] = this.#waiting;
+    if (next) {
+      // The place is handed over, never put back: who asks just now cannot overtake who waits.
+      this.#waiting.delete(next);
+      next();
+    } else this.#currentCount--;
+  }
+}
+
+const named = new Map<string, Limiter>();
+
+/**
+ * The limiter that all tools of this process share by its name. The limit of who asked first holds, as in verl; a
+ * different wish later is told through `warn` instead of being dropped in silence.
+ */
+export function limiterNamed(
+  name: string,
+  rateLimit: number = DEFAULT_RATE_LIMIT,
+  warn: (message: string) => void = (message) => process.emitWarning(message),
+): Limiter {
+  const existing = named.get(name);
+  if (existing === undefined) {
+    const limiter = new Limiter(rateLimit);
+    named.set(name, limiter);
+    return limiter;
+  }
+  if (existing.rateLimit !== rateLimit) {
+    warn(
+      `rate limit "${name}" is already ${existing.rateLimit} for this process; the wish for ${rateLimit} is ignored`,
+    );
+  }
+  return existing;
+}
