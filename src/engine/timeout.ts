@@ -34,10 +34,7 @@ export async function withTimeout<T>(
   outer?.addEventListener('abort', forward, { once: true });
   const timer = setTimeout(() => stop.abort(new TimedOutError(seconds)), Math.min(seconds * 1000, MAX_DELAY_MS));
   try {
-    return await untilAborted(
-      (async () => work(stop.signal))(),
-      stop.signal,
-    );
+    return await untilAborted((async () => work(stop.signal))(), stop.signal);
   } finally {
     clearTimeout(timer);
     outer?.removeEventListener('abort', forward);

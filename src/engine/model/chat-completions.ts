@@ -10,7 +10,9 @@ const CallDelta = z.looseObject({
   index: z.number().nullish(),
   id: text,
   // Most servers send JSON text in pieces; some send the whole object.
-  function: z.looseObject({ name: text, arguments: z.union([z.string(), z.record(z.string(), z.unknown())]).nullish() }).nullish(),
+  function: z
+    .looseObject({ name: text, arguments: z.union([z.string(), z.record(z.string(), z.unknown())]).nullish() })
+    .nullish(),
 });
 const Body = z.looseObject({
   content: text,
@@ -20,9 +22,7 @@ const Body = z.looseObject({
 });
 /** A chunk of a stream has `delta`, a whole answer `message`. */
 const Chunk = z.looseObject({
-  choices: z
-    .array(z.looseObject({ delta: Body.nullish(), message: Body.nullish(), finish_reason: text }))
-    .nullish(),
+  choices: z.array(z.looseObject({ delta: Body.nullish(), message: Body.nullish(), finish_reason: text })).nullish(),
   usage: z.looseObject({ prompt_tokens: z.number().nullish(), completion_tokens: z.number().nullish() }).nullish(),
   error: z.unknown().optional(),
 });
@@ -63,7 +63,10 @@ export class ChatCompletionsModel implements Model {
 function wireMessage(message: Message): JsonObject {
   const calls = message.tool_calls?.map((call) => ({
     ...call,
-    function: { name: call.function.name, arguments: isObjectText(call.function.arguments) ? call.function.arguments : '{}' },
+    function: {
+      name: call.function.name,
+      arguments: isObjectText(call.function.arguments) ? call.function.arguments : '{}',
+    },
   }));
   return { ...message, ...(calls ? { tool_calls: calls } : {}) } as unknown as JsonObject;
 }
@@ -110,7 +113,8 @@ function parseChunk(data: string): Chunk {
   }
   const chunk = Chunk.safeParse(value);
   if (!chunk.success) throw new RetryableError(`the server sent an unknown shape: ${z.prettifyError(chunk.error)}`);
-  if (chunk.data.error) throw new RetryableError(`the server reports: ${JSON.stringify(chunk.data.error).slice(0, 500)}`);
+  if (chunk.data.error)
+    throw new RetryableError(`the server reports: ${JSON.stringify(chunk.data.error).slice(0, 500)}`);
   return chunk.data;
 }
 

@@ -100,13 +100,20 @@ export async function loadChatTokenizer(tokenizerPath: string, templatePath?: st
 function templateOf(value: JsonValue | undefined): string | null {
   if (typeof value === 'string') return value;
   if (!Array.isArray(value)) return null;
-  const named = value.filter((entry): entry is JsonObject => typeof entry === 'object' && entry !== null && 'template' in entry);
-  const entry = named.find(({ name }) => name === 'tool_use') ?? named.find(({ name }) => name === 'default') ?? named[0];
+  const named = value.filter(
+    (entry): entry is JsonObject => typeof entry === 'object' && entry !== null && 'template' in entry,
+  );
+  const entry =
+    named.find(({ name }) => name === 'tool_use') ?? named.find(({ name }) => name === 'default') ?? named[0];
   return typeof entry?.template === 'string' ? entry.template : null;
 }
 
 const tokenText = (value: JsonValue | undefined): string =>
-  typeof value === 'string' ? value : typeof value === 'object' && value !== null && 'content' in value ? String(value.content) : '';
+  typeof value === 'string'
+    ? value
+    : typeof value === 'object' && value !== null && 'content' in value
+      ? String(value.content)
+      : '';
 
 /** Templates write `arguments | tojson`, so they must see an object; text that is none stays text. */
 function templateMessage(message: Message): JsonObject {

@@ -25,7 +25,8 @@ export class RetryableError extends Error {
   }
 }
 
-const OVERFLOW = /context (length|window|size)|maximum (context|model|input) length|longer than the model|too many tokens|exceeds? .{0,40}context/i;
+const OVERFLOW =
+  /context (length|window|size)|maximum (context|model|input) length|longer than the model|too many tokens|exceeds? .{0,40}context/i;
 
 /**
  * Posts `body` as JSON and hands the open response to `read`. Retries as long as RetryableError says that it may help, then rejects

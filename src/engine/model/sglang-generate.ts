@@ -86,7 +86,8 @@ function parse(data: string): Answer {
     throw new RetryableError(`the server sent no JSON: ${data.slice(0, 200)}`);
   }
   if (!answer.success) throw new RetryableError(`the server sent an unknown shape: ${z.prettifyError(answer.error)}`);
-  if (answer.data.error) throw new RetryableError(`the server reports: ${JSON.stringify(answer.data.error).slice(0, 500)}`);
+  if (answer.data.error)
+    throw new RetryableError(`the server reports: ${JSON.stringify(answer.data.error).slice(0, 500)}`);
   return answer.data;
 }
 
@@ -110,7 +111,11 @@ class TokenTurn {
     // A chunk holds the whole turn so far, or with --stream-output / incremental streaming its new tokens only; the count tells which.
     const grows = meta_info?.completion_tokens === this.#ids.length + ids.length && this.#ids.length > 0;
     this.#ids = grows ? [...this.#ids, ...ids] : ids.length >= this.#ids.length ? ids : this.#ids;
-    this.#logprobs = grows ? [...this.#logprobs, ...logprobs] : logprobs.length >= this.#logprobs.length ? logprobs : this.#logprobs;
+    this.#logprobs = grows
+      ? [...this.#logprobs, ...logprobs]
+      : logprobs.length >= this.#logprobs.length
+        ? logprobs
+        : this.#logprobs;
     if (meta_info) this.#meta = meta_info;
     if (!text || !this.#request.onDelta) return;
     const fresh = text.startsWith(this.#shown) && !grows ? text.slice(this.#shown.length) : text;

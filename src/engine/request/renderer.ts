@@ -28,11 +28,17 @@ export interface Renderer {
 /** ChatML with its special tokens stripped, which is how a verl dump shows it: for servers that render with a template of their own. */
 export const plainRenderer: Renderer = {
   prompt(messages) {
-    return { pieces: [...plain(messages, 0, ''), ...header('assistant', messages.length, messages.length > 0)], ids: null };
+    return {
+      pieces: [...plain(messages, 0, ''), ...header('assistant', messages.length, messages.length > 0)],
+      ids: null,
+    };
   },
   continuation(messages, firstTurn, _lastId, next) {
     const pieces = plain(messages, firstTurn, '\n');
-    return { pieces: next ? [...pieces, ...header('assistant', firstTurn + messages.length, true)] : pieces, ids: null };
+    return {
+      pieces: next ? [...pieces, ...header('assistant', firstTurn + messages.length, true)] : pieces,
+      ids: null,
+    };
   },
   assistantText,
 };
@@ -84,14 +90,19 @@ export class TemplateRenderer implements Renderer {
     return this.#rendering(messages, firstTurn, (given) => this.#tokenizer.continuation(given, lastId, next));
   }
 
-  #rendering(messages: readonly Message[], firstTurn: number, render: (messages: readonly Message[]) => string): Rendering {
+  #rendering(
+    messages: readonly Message[],
+    firstTurn: number,
+    render: (messages: readonly Message[]) => string,
+  ): Rendering {
     const text = render(messages);
     const ids = this.#tokenizer.encode(text);
     const strip = (piece: string) => this.#tokenizer.decode(this.#tokenizer.encode(piece), true);
     const shown = this.#tokenizer.decode(ids, true);
     const pieces = layOut(text, messages, firstTurn, render).map((piece) => ({ ...piece, text: strip(piece.text) }));
     // Where stripping piece by piece says something else (SentencePiece writes leading spaces), no border is certain.
-    if (pieces.map((piece) => piece.text).join('') === shown) return { pieces: pieces.filter(({ text }) => text !== ''), ids };
+    if (pieces.map((piece) => piece.text).join('') === shown)
+      return { pieces: pieces.filter(({ text }) => text !== ''), ids };
     return { pieces: shown === '' ? [] : [{ turn: firstTurn, kind: 'marker', text: shown }], ids };
   }
 }

@@ -96,7 +96,8 @@ export class RolloutRequest {
   #counted: { prompt: number; all: number } | null = null;
 
   constructor(options: RequestOptions) {
-    if (options.model.exact && !options.tokenizer) throw new TypeError(`${options.model.name} takes token ids: a tokenizer is needed`);
+    if (options.model.exact && !options.tokenizer)
+      throw new TypeError(`${options.model.name} takes token ids: a tokenizer is needed`);
     this.#options = options;
     this.#renderer = options.tokenizer ? new TemplateRenderer(options.tokenizer) : plainRenderer;
     this.requestId = options.requestId ?? randomUUID();
@@ -113,7 +114,9 @@ export class RolloutRequest {
 
   /** Rendered when it is first asked for. */
   get transcript(): Transcript {
-    this.#transcript ??= new Transcript(this.#renderer.prompt(this.messages.slice(0, this.promptLength), this.#schemaObjects()));
+    this.#transcript ??= new Transcript(
+      this.#renderer.prompt(this.messages.slice(0, this.promptLength), this.#schemaObjects()),
+    );
     return this.#transcript;
   }
 
@@ -165,7 +168,8 @@ export class RolloutRequest {
       this.warnings.push(`tools_kwargs names '${name}', which is not configured`);
     }
     const isChosen = needToolsKwargs ?? named.length > 0;
-    if (isChosen && named.length === 0 && tools.length > 0) this.warnings.push('need_tools_kwargs is set, but tools_kwargs is empty');
+    if (isChosen && named.length === 0 && tools.length > 0)
+      this.warnings.push('need_tools_kwargs is set, but tools_kwargs is empty');
     return isChosen ? tools.filter((tool) => named.includes(tool.name)) : tools;
   }
 
@@ -261,7 +265,11 @@ export class RolloutRequest {
   /** The turn as a message, and its calls: the server's own, else those written in the text. A turn that was cut is not read. */
   #read(generation: Generation, turn: number): { message: Message; calls: CallRecord[] } {
     const { text, reasoning, finishReason } = generation;
-    const message: Message = { role: 'assistant', content: text, ...(reasoning ? { reasoning_content: reasoning } : {}) };
+    const message: Message = {
+      role: 'assistant',
+      content: text,
+      ...(reasoning ? { reasoning_content: reasoning } : {}),
+    };
     if (finishReason === 'length' || this.#instances.size === 0) {
       return { message: this.#withCalls(message, finishReason === 'length' ? [] : generation.toolCalls), calls: [] };
     }
@@ -323,7 +331,13 @@ export class RolloutRequest {
           call.result = `Error executing tool '${call.name}': ${call.error}`;
         } else {
           const argumentText = written[position]?.function.arguments ?? '';
-          const outcome = await executeCall({ ...call, argumentText }, this.#instances, this.requestId, this.limits, signal);
+          const outcome = await executeCall(
+            { ...call, argumentText },
+            this.#instances,
+            this.requestId,
+            this.limits,
+            signal,
+          );
           call.arguments = outcome.arguments;
           call.result = outcome.response.text;
           call.error = outcome.response.error ?? null;
@@ -422,7 +436,9 @@ export class RolloutRequest {
           this.warnings.push(`calc_reward of tool '${name}': ${(error as Error).message}`);
         }
         try {
-          await withTimeout(this.limits.tool_timeout, undefined, () => tool.release(this.requestId, kwargs.release_kwargs ?? {}));
+          await withTimeout(this.limits.tool_timeout, undefined, () =>
+            tool.release(this.requestId, kwargs.release_kwargs ?? {}),
+          );
         } catch (error) {
           this.warnings.push(`release of tool '${name}': ${(error as Error).message}`);
         }
@@ -444,7 +460,10 @@ export class RolloutRequest {
 export const runRequest = (options: RequestOptions): Promise<RolloutRequest> => new RolloutRequest(options).run();
 
 /** The n rollouts of one prompt, pending. Each has its own seed where one is given. */
-export function createRequests(options: Omit<RequestOptions, 'requestId'>, n = options.sampling?.n ?? 1): RolloutRequest[] {
+export function createRequests(
+  options: Omit<RequestOptions, 'requestId'>,
+  n = options.sampling?.n ?? 1,
+): RolloutRequest[] {
   return Array.from({ length: n }, (_, index) => {
     const { seed } = options.sampling ?? {};
     const sampling = seed === undefined ? options.sampling : { ...options.sampling, seed: seed + index };

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../rollout/json.ts';
+import { withTimeout } from '../timeout.ts';
 import { decodeFunctionCall } from '../tools/schema.ts';
 import type { Tool, ToolResponse, ToolResult } from '../tools/tool.ts';
-import { withTimeout } from '../timeout.ts';
 import type { Limits } from './limits.ts';
 import { truncateToolText } from './truncate.ts';
 

@@ -114,7 +114,8 @@ function cut(segment: Segment, count: number, decode: (ids: number[]) => string)
   return { ...segment, ids, logprobs: segment.logprobs?.slice(0, count) ?? null, pieces };
 }
 
-const joined = (lists: (number[] | null)[]): number[] | null => (lists.includes(null) ? null : (lists as number[][]).flat());
+const joined = (lists: (number[] | null)[]): number[] | null =>
+  lists.includes(null) ? null : (lists as number[][]).flat();
 
 function spansOf(field: string, segments: readonly Pick<Segment, 'trained' | 'pieces'>[]): Span[] {
   const spans: Span[] = [];

@@ -14,7 +14,13 @@ export function pythonFloat(value: number): string {
 /** `repr` of a string: single quotes unless it holds one and no double quote. */
 export function pythonString(text: string): string {
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
-  const escapes: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t', [quote]: `\\${quote}` };
+  const escapes: Record<string, string> = {
+    '\\': '\\\\',
+    '\n': '\\n',
+    '\r': '\\r',
+    '\t': '\\t',
+    [quote]: `\\${quote}`,
+  };
   const body = text.replace(/[\\'"\x00-\x1f\x7f-\xa0]/g, (char) => {
     if (char in escapes) return escapes[char]!;
     return char === "'" || char === '"' ? char : `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`;

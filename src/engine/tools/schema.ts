@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { JsonObject, JsonValue } from '../../rollout/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../rollout/json.ts';
+import { parseJson } from '../../rollout/json-parse.ts';
 
 /**
  * The schemas of verl `verl/tools/schemas.py`. Newer verl lets `type` be a list and `enum` hold anything, so both are taken.
@@ -39,11 +40,11 @@ export function decodeFunctionCall(name: string, text: string): FunctionCall {
   let value: JsonValue;
   try {
     // A model that calls a tool without parameters often writes nothing at all.
-    value = text.trim() === '' ? {} : JSON.parse(text);
+    value = text.trim() === '' ? {} : parseJson(text);
   } catch (error) {
     return { name, arguments: {}, error: (error as Error).message };
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isJsonObject(value)) {
     return { name, arguments: {}, error: `the arguments are ${describe(value)}, not an object` };
   }
   return { name, arguments: value, error: null };

@@ -28,7 +28,11 @@ export interface Tool {
   readonly name: string;
   getOpenAIToolSchema(): OpenAIFunctionToolSchema;
   /** Gives the instance's id, and a response where the tool wants to speak first. */
-  create(instanceId?: string, kwargs?: JsonObject, run?: ToolRun): Promise<{ instanceId: string; response: ToolResponse }>;
+  create(
+    instanceId?: string,
+    kwargs?: JsonObject,
+    run?: ToolRun,
+  ): Promise<{ instanceId: string; response: ToolResponse }>;
   execute(instanceId: string, parameters: JsonObject, kwargs?: JsonObject, run?: ToolRun): Promise<ToolResult>;
   /** A number, or what else the tool wants recorded (verl's code interpreter gives a list). */
   calcReward(instanceId: string, kwargs?: JsonObject, run?: ToolRun): Promise<JsonValue>;
