@@ -56,7 +56,7 @@ export class Limiter {
       stop.signal.throwIfAborted();
       return await new Promise<T>((resolve, reject) => {
         onAbort(stop.signal, () => reject(stop.signal.reason));
-        Promise.resolve(stop.signal).then(task).then(resolve, reject);
+        (async () => task(stop.signal))().then(resolve, reject);
       });
     } finally {
       clearTimeout(timer);

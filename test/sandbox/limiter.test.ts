@@ -91,20 +91,23 @@ test('who was aborted before asking never runs', async () => {
   expect([ran, limiter.currentCount]).toEqual([[], 0]);
 });
 
-test('who gives up in the very moment of the grant never runs, and the place is free', async () => {
-  const limiter = new Limiter(1);
-  const abort = new AbortController();
-  let end = () => {};
-  const first = limiter.run(() => new Promise<void>((resolve) => (end = resolve)));
-  const ran: string[] = [];
-  const second = limiter.run(() => ran.push('x'), { signal: abort.signal });
-  await turn();
-  end();
-  await first;
-  abort.abort(new Error('gone'));
-  await expect(second).rejects.toThrow('gone');
-  expect([ran, limiter.currentCount]).toEqual([[], 0]);
-});
+test.each(Array.from({ length: 12 }, (_, ticks) => ticks))(
+  'who gives up %i microtasks after a place came free is rejected, and the place is free again',
+  async (ticks) => {
+    const limiter = new Limiter(1);
+    const abort = new AbortController();
+    let end = () => {};
+    const first = limiter.run(() => new Promise<void>((resolve) => (end = resolve)));
+    const second = limiter.run(() => new Promise(() => {}), { signal: abort.signal });
+    const refused = expect(second).rejects.toThrow('gone');
+    await turn();
+    end();
+    for (let tick = 0; tick < ticks; tick++) await null;
+    abort.abort(new Error('gone'));
+    await Promise.all([first, refused]);
+    expect([limiter.currentCount, limiter.waitingCount]).toEqual([0, 0]);
+  },
+);
 
 test('a task that throws before its first await is a rejection, not a crash', async () => {
   const limiter = new Limiter(1);
