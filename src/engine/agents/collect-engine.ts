@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../rollout/json.ts';
+import { pool } from '../collect/pool.ts';
 import type { Message } from '../message.ts';
 import type { TrajectoryStatus } from '../status.ts';
 import { TimedOutError, withTimeout } from '../timeout.ts';
@@ -248,20 +249,11 @@ export async function* collectMultiple<Mode extends CollectMode = 'Trajectory'>(
   pairs: readonly (readonly [Agent, Environment])[],
   { mode = 'Trajectory' as Mode, concurrency = 32, ...options }: CollectOptions & { mode?: Mode; concurrency?: number },
 ): AsyncGenerator<[number, Collected[Mode]]> {
-  const running = new Map<number, Promise<[number, Collected[Mode]]>>();
-  let next = 0;
-  while (next < pairs.length || running.size > 0) {
-    while (next < pairs.length && running.size < concurrency) {
-      const index = next++;
-      const [agent, env] = pairs[index]!;
-      const engine = new TrajectoryCollectEngine(agent, env, { timeout: 30, overlongFilter: true, ...options });
-      running.set(
-        index,
-        engine.collect(mode).then((result) => [index, result]),
-      );
-    }
-    const [index, result] = await Promise.race(running.values());
-    running.delete(index);
-    yield [index, result];
-  }
+  const jobs = (async function* () {
+    yield* pairs.entries();
+  })();
+  yield* pool(jobs, concurrency, async ([index, [agent, env]]): Promise<[number, Collected[Mode]]> => {
+    const engine = new TrajectoryCollectEngine(agent, env, { timeout: 30, overlongFilter: true, ...options });
+    return [index, await engine.collect(mode)];
+  });
 }

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../rollout/json.ts';
+import { isJsonObject, type JsonValue } from '../../rollout/json.ts';
 import { printJson } from '../../rollout/json-print.ts';
 import { evaluate } from './arithmetic.ts';
 import { extractGsm8kAnswer, gsm8kScore } from './gsm8k.ts';
@@ -38,6 +38,13 @@ const math: RewardFn = (task, action) => {
   return { reward: score, metadata: { acc: score, pred: answer } };
 };
 
+/** The sum of what the rollout's own tools say of it at its end (verl's `reward_scores`): a session's reward, a checked answer. */
+const toolReward: RewardFn = (task) => {
+  const scores = isJsonObject(task.reward_scores) ? task.reward_scores : {};
+  const numbers = Object.values(scores).filter((score) => typeof score === 'number');
+  return { reward: numbers.reduce((sum, score) => sum + score, 0), metadata: {} };
+};
+
 /** The functions that need nothing but the text. Tunix's names and rules, and verl's two most used scores. */
 export function builtinRewards(): RewardRegistry {
   const registry = new RewardRegistry();
@@ -47,5 +54,6 @@ export function builtinRewards(): RewardRegistry {
   registry.register('calculate', calculateReward);
   registry.register('gsm8k', gsm8k);
   registry.register('math', math);
+  registry.register('tool_reward', toolReward);
   return registry;
 }
