@@ -4,7 +4,14 @@ import { printJson } from '../../rollout/json-print.ts';
 import type { Message } from '../message.ts';
 import type { Tool } from '../tools/tool.ts';
 import { type ToolParser, toolParser } from './tool-parser.ts';
-import { type Action, type AgentStep, newStep, newTrajectory, type Observation, type Trajectory } from './trajectory.ts';
+import {
+  type Action,
+  type AgentStep,
+  newStep,
+  newTrajectory,
+  type Observation,
+  type Trajectory,
+} from './trajectory.ts';
 
 /** Turns observations into messages, and replies into actions; keeps the trajectory. */
 export interface Agent {
@@ -46,7 +53,8 @@ export abstract class ConversationAgent implements Agent {
 
   updateFromEnv(observation: Observation, reward: number, done: boolean, info: JsonObject): void {
     if (this.#trajectory.task === null) {
-      this.#trajectory.task = typeof observation === 'string' ? { prompts: [observation] } : structuredClone(observation);
+      this.#trajectory.task =
+        typeof observation === 'string' ? { prompts: [observation] } : structuredClone(observation);
     }
     const step = this.currentStep;
     if (step) Object.assign(step, { observation, reward, done, info });
@@ -129,7 +137,10 @@ export class ToolAgent extends ConversationAgent {
     // Keys that look like numbers would come first in an object, so the calls' own order is taken.
     const action = this.currentStep?.action;
     const called = Array.isArray(action) ? action.map((call) => (isJsonObject(call) ? String(call.id) : '')) : [];
-    const ids = [...called.filter((id) => Object.hasOwn(outputs, id)), ...Object.keys(outputs).filter((id) => !called.includes(id))];
+    const ids = [
+      ...called.filter((id) => Object.hasOwn(outputs, id)),
+      ...Object.keys(outputs).filter((id) => !called.includes(id)),
+    ];
     return ids.map((id) => ({
       role: 'tool',
       tool_call_id: id,

@@ -81,8 +81,11 @@ export class TrajectoryCollectEngine {
   }
 
   /** Never rejects for what the model or the environment do; see the trajectory's status and error. @throws RangeError unknown mode. */
-  async collect<Mode extends CollectMode = 'Conversation'>(mode: Mode = 'Conversation' as Mode): Promise<Collected[Mode]> {
-    if (!COLLECT_MODES.includes(mode)) throw new RangeError(`unknown mode '${mode}'; known: ${COLLECT_MODES.join(', ')}`);
+  async collect<Mode extends CollectMode = 'Conversation'>(
+    mode: Mode = 'Conversation' as Mode,
+  ): Promise<Collected[Mode]> {
+    if (!COLLECT_MODES.includes(mode))
+      throw new RangeError(`unknown mode '${mode}'; known: ${COLLECT_MODES.join(', ')}`);
     let trajectory = this.#agent.trajectory;
     try {
       await this.#reset();
@@ -226,7 +229,9 @@ export class TrajectoryCollectEngine {
   }
 
   #isMaskedOut({ status }: Trajectory): boolean {
-    return this.#options.overlongFilter === true && (this.#options.filterStatuses ?? OVERLONG_STATUSES).includes(status);
+    return (
+      this.#options.overlongFilter === true && (this.#options.filterStatuses ?? OVERLONG_STATUSES).includes(status)
+    );
   }
 
   #isFull(): boolean {

@@ -43,7 +43,10 @@ export type TokenizeMessages = (
 ) => TokenizedMessages;
 
 /** Tunix's tokenize_and_generate_masks: each message alone; an assistant's header was already written as the generation prompt before it. */
-export function messagesTokenizer(encode: (text: string) => number[], parser: ChatParser = qwenChatParser): TokenizeMessages {
+export function messagesTokenizer(
+  encode: (text: string) => number[],
+  parser: ChatParser = qwenChatParser,
+): TokenizeMessages {
   return (messages, { first, generation }) => {
     const tokens: number[] = [];
     const masks: number[] = [];
@@ -53,7 +56,8 @@ export function messagesTokenizer(encode: (text: string) => number[], parser: Ch
         generation: generation && index === messages.length - 1,
       });
       const isAssistant = message.role === 'assistant';
-      const body = isAssistant && text.startsWith(parser.assistantHeader) ? text.slice(parser.assistantHeader.length) : text;
+      const body =
+        isAssistant && text.startsWith(parser.assistantHeader) ? text.slice(parser.assistantHeader.length) : text;
       const ids = encode(body);
       tokens.push(...ids);
       masks.push(...ids.map(() => (isAssistant ? 1 : 0)));

@@ -111,7 +111,12 @@ export class ToolEnvironment extends BaseTaskEnv {
     const finish = calls.find((call) => functionOf(call)?.name === 'finish');
     if (finish !== undefined) return this.judge(answerOf(finish, action), action, signal);
     const outputs = await Promise.all(calls.map((call) => this.#run(call, signal)));
-    return { observation: { tool_outputs: Object.fromEntries(outputs) }, reward: 0, done: false, info: { response: action } };
+    return {
+      observation: { tool_outputs: Object.fromEntries(outputs) },
+      reward: 0,
+      done: false,
+      info: { response: action },
+    };
   }
 
   /** The call's id and the tool's text; error texts are Tunix's (`ToolOutput`, `ToolManager.run`). */

@@ -21,7 +21,10 @@ export interface CollectorOptions {
   batchSize?: number | undefined;
   gamma?: number;
   /** Everything else that a rollout is made with. */
-  request?: Omit<RequestOptions, 'model' | 'messages' | 'toolsKwargs' | 'needToolsKwargs' | 'requestId' | 'signal' | 'onEvent'>;
+  request?: Omit<
+    RequestOptions,
+    'model' | 'messages' | 'toolsKwargs' | 'needToolsKwargs' | 'requestId' | 'signal' | 'onEvent'
+  >;
   /** Rollouts that need not be made again. */
   isDone?: (task: string, rollout: number) => boolean;
   /** Ends what runs; rollouts that were cut off are not yielded. */
@@ -55,7 +58,15 @@ export async function* collectRollouts(options: CollectorOptions): AsyncGenerato
   }
 }
 
-async function* jobs({ tasks, n = 1, step = 1, batchSize, isDone, onTask, signal }: CollectorOptions): AsyncGenerator<Job> {
+async function* jobs({
+  tasks,
+  n = 1,
+  step = 1,
+  batchSize,
+  isDone,
+  onTask,
+  signal,
+}: CollectorOptions): AsyncGenerator<Job> {
   for await (const task of tasks) {
     let isTold = false;
     for (let rollout = 0; rollout < n; rollout++) {
@@ -140,7 +151,8 @@ export async function* collectBatches(options: BatchOptions): AsyncGenerator<Col
       await onRollout?.(rollout);
       if (rollout.record === null) buffer.miss(rollout.task.key, rollout.request.error ?? 'failed');
       else buffer.add(rollout.task.key, rollout);
-      while (buffer.readyCount >= ahead && !stop.signal.aborted) await new Promise<void>((resolve) => (taken = resolve));
+      while (buffer.readyCount >= ahead && !stop.signal.aborted)
+        await new Promise<void>((resolve) => (taken = resolve));
     }
   };
   const produced = produce().then(

@@ -23,7 +23,8 @@ export async function* pool<Job, Result>(
         if (done) return;
         ready.push(await work(value));
         arrived();
-        while (ready.length >= concurrency && !isClosed) await new Promise<void>((resolve) => (taken = chain(taken, resolve)));
+        while (ready.length >= concurrency && !isClosed)
+          await new Promise<void>((resolve) => (taken = chain(taken, resolve)));
       }
     } catch (error) {
       failure ??= { error };

@@ -39,7 +39,9 @@ export class RunState {
    */
   static async open(out: string, dumpFiles: readonly string[], resume: boolean): Promise<RunState> {
     if (!resume && dumpFiles.length > 0) {
-      throw new Error(`${out} already holds ${basename(dumpFiles[0]!)}: --resume goes on with it, another --out begins anew`);
+      throw new Error(
+        `${out} already holds ${basename(dumpFiles[0]!)}: --resume goes on with it, another --out begins anew`,
+      );
     }
     const state = new RunState(out);
     await mkdir(state.#dir, { recursive: true });
@@ -100,7 +102,12 @@ export class RunState {
     let whole = from;
     try {
       let rest: Buffer = Buffer.alloc(0);
-      for await (const chunk of handle.createReadStream({ start: from, end: size - 1, autoClose: false, highWaterMark: 1 << 20 })) {
+      for await (const chunk of handle.createReadStream({
+        start: from,
+        end: size - 1,
+        autoClose: false,
+        highWaterMark: 1 << 20,
+      })) {
         rest = rest.length === 0 ? (chunk as Buffer) : Buffer.concat([rest, chunk as Buffer]);
         let start = 0;
         for (let end = rest.indexOf(10); end !== -1; end = rest.indexOf(10, start)) {
@@ -163,7 +170,10 @@ async function readNotes(path: string): Promise<Note[]> {
     try {
       const note = JSON.parse(line) as Partial<Note>;
       const { task, rollout, file, end } = note;
-      return typeof task === 'string' && typeof rollout === 'number' && typeof file === 'string' && typeof end === 'number'
+      return typeof task === 'string' &&
+        typeof rollout === 'number' &&
+        typeof file === 'string' &&
+        typeof end === 'number'
         ? [{ task, rollout, file, end }]
         : [];
     } catch {

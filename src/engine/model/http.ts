@@ -1,6 +1,8 @@
+import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '../../rollout/json.ts';
 import { ModelError } from './model.ts';
+import { bodyText, post } from './post.ts';
 
 export interface HttpOptions {
   url: string;
@@ -74,51 +76,57 @@ async function once<T>(
   if (signal?.aborted) forward();
   signal?.addEventListener('abort', forward, { once: true });
   const idle = setTimeout(() => stop.abort(new Error(`no byte for ${idleMs / 1000} s`)), idleMs);
+  let response: IncomingMessage | null = null;
   try {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept: 'text/event-stream, application/json',
-        ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
-      },
-      body: payload,
-      signal: stop.signal,
-    });
-    if (!response.ok) throw failure(url, response, await response.text());
-    return await read(alive(response, idle), response.headers.get('content-type') ?? '');
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'text/event-stream, application/json',
+      ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
+    };
+    response = await post(url, headers, payload, stop.signal);
+    const chunks = alive(response, idle);
+    const status = response.statusCode ?? 0;
+    if (status < 200 || status > 299)
+      throw failure(url, status, response.headers['retry-after'], await bodyText(chunks));
+    return await read(chunks, response.headers['content-type'] ?? '');
   } catch (error) {
+    response?.destroy();
     if (error instanceof RetryableError || error instanceof ModelError || signal?.aborted) throw error;
     throw new RetryableError(reasonOf(stop.signal.aborted ? stop.signal.reason : error));
   } finally {
     clearTimeout(idle);
     signal?.removeEventListener('abort', forward);
-    // A reader that stopped early (the last event was seen, the connection was not yet closed) leaves a body to be given up.
-    stop.abort();
+    if (response && !response.complete) drain(response);
   }
 }
 
-async function* alive(response: Response, idle: NodeJS.Timeout): AsyncGenerator<Uint8Array> {
-  if (!response.body) return;
-  for await (const chunk of response.body) {
+const DRAIN_MS = 1000;
+
+/** A reader that has seen the last event leaves a few bytes: with them gone, the connection serves the next turn. */
+function drain(response: IncomingMessage): void {
+  const timer = setTimeout(() => response.destroy(), DRAIN_MS);
+  response.on('error', () => {}).once('close', () => clearTimeout(timer));
+  response.resume();
+}
+
+async function* alive(response: IncomingMessage, idle: NodeJS.Timeout): AsyncGenerator<Uint8Array> {
+  for await (const chunk of response.iterator({ destroyOnReturn: false })) {
     idle.refresh();
     yield chunk as Uint8Array;
   }
 }
 
-function failure(url: string, response: Response, text: string): Error {
-  const { status } = response;
-  const message = `HTTP ${status}: ${text.slice(0, 500).trim() || response.statusText}`;
+function failure(url: string, status: number, retryAfter: string | undefined, text: string): Error {
+  const message = `HTTP ${status}: ${text.slice(0, 500).trim() || 'no reason given'}`;
   if (status === 429 || status >= 500) {
-    const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+    const seconds = Number(retryAfter ?? Number.NaN);
     return new RetryableError(message, status, Number.isFinite(seconds) ? Math.min(seconds, 120) * 1000 : null);
   }
   return new ModelError(`${url}: ${message}`, status, OVERFLOW.test(text) ? 'overflow' : 'refused');
 }
 
-/** undici says "fetch failed" or "terminated" and keeps the cause inside. */
+/** A connection tried over several addresses fails with several reasons and no message of its own. */
 function reasonOf(error: unknown): string {
-  const { message, cause } = error as Error;
-  const inner = cause instanceof Error ? `${(cause as NodeJS.ErrnoException).code ?? ''} ${cause.message}`.trim() : '';
-  return inner && !message.includes(inner) ? `${message} (${inner})` : message;
+  const { message, code } = error as NodeJS.ErrnoException;
+  return message || (code ?? 'the connection failed');
 }

@@ -23,6 +23,9 @@ const Answer = z.looseObject({
 });
 type Answer = z.infer<typeof Answer>;
 
+/** Without a stream nothing comes before the turn is whole. */
+const SILENT_MS = 3_600_000;
+
 /** SGLang's own `/generate`: ids in, ids and log probabilities out. `baseUrl` may be the same /v1 address that the chat API has. */
 export class SglangGenerateModel implements Model {
   readonly exact = true;
@@ -33,7 +36,7 @@ export class SglangGenerateModel implements Model {
   constructor(name: string, tokenizer: ChatTokenizer, { url, ...http }: HttpOptions) {
     this.name = name;
     this.#tokenizer = tokenizer;
-    this.#http = { ...http, url: `${url.replace(/\/+$/, '').replace(/\/v1$/, '')}/generate` };
+    this.#http = { idleMs: SILENT_MS, ...http, url: `${url.replace(/\/+$/, '').replace(/\/v1$/, '')}/generate` };
   }
 
   async generate(request: ModelRequest): Promise<Generation> {
@@ -50,7 +53,8 @@ export class SglangGenerateModel implements Model {
         spaces_between_special_tokens: false,
       },
       return_logprob: true,
-      stream: true,
+      // Every event repeats the whole turn, so a stream costs the square of its length: only where someone looks on.
+      stream: request.onDelta !== undefined,
     };
     const { value, retries } = await postWithRetry(
       this.#http,
