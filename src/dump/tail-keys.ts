@@ -24,16 +24,19 @@ export class TailKeys {
   /** The values that the last call of `read` found, in the order of the names given to the constructor. */
   readonly values: QuickValue[];
   readonly #names: Uint8Array[];
+  readonly #met: boolean[];
 
   constructor(names: readonly string[]) {
     this.#names = names.map((name) => new TextEncoder().encode(name));
     this.values = names.map(() => undefined);
+    this.#met = names.map(() => false);
   }
 
   /** @param start first byte of the line, or of the part of it that is at hand  @param end one behind its last byte */
   read(bytes: Uint8Array, start: number, end: number): void {
     const { values } = this;
     values.fill(undefined);
+    this.#met.fill(false);
     const floor = Math.max(start, end - REACH);
     let left = values.length;
     let at = skipBlank(bytes, floor, end - 1);
@@ -54,7 +57,8 @@ export class TailKeys {
       const key = this.#indexOf(bytes, at + 2, keyEnd);
       if (key === -2) return;
       // Of duplicate keys the last one counts, and that is the first one met from behind.
-      if (key >= 0 && values[key] === undefined) {
+      if (key >= 0 && !this.#met[key]) {
+        this.#met[key] = true;
         values[key] = scalar(bytes, valueStart, valueEnd);
         left--;
       }
@@ -62,7 +66,8 @@ export class TailKeys {
       if (at < floor) return;
       if (bytes[at] === OPEN_BRACE) {
         // The whole object was walked: what was not met is not there.
-        if (skipBlank(bytes, floor, at - 1) < start) for (let i = 0; i < values.length; i++) values[i] ??= null;
+        if (skipBlank(bytes, floor, at - 1) < start)
+          for (let i = 0; i < values.length; i++) if (!this.#met[i]) values[i] = null;
         return;
       }
       if (bytes[at] !== COMMA) return;
@@ -73,10 +78,15 @@ export class TailKeys {
   /** The name's place; -1 for another key; -2 for a key with escapes, which might spell any name. */
   #indexOf(bytes: Uint8Array, start: number, end: number): number {
     for (let i = start; i < end; i++) if (bytes[i] === BACKSLASH) return -2;
-    return this.#names.findIndex(
-      (name) => name.length === end - start && name.every((byte, i) => byte === bytes[start + i]),
-    );
+    for (let n = 0; n < this.#names.length; n++) if (equals(this.#names[n] as Uint8Array, bytes, start, end)) return n;
+    return -1;
   }
+}
+
+function equals(name: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
+  if (name.length !== end - start) return false;
+  for (let i = 0; i < name.length; i++) if (name[i] !== bytes[start + i]) return false;
+  return true;
 }
 
 function skipBlank(bytes: Uint8Array, floor: number, from: number): number {
@@ -125,17 +135,29 @@ const isWordByte = (byte: number): boolean =>
   byte === 43 ||
   byte === 46;
 
+/** Most steps and many scores are a few digits, for which no string is needed; -1 for anything else. */
+function smallInteger(bytes: Uint8Array, start: number, end: number): number {
+  if (end - start > 9 || end === start || (bytes[start] === 48 && end - start > 1)) return -1;
+  let value = 0;
+  for (let i = start; i < end; i++) {
+    const digit = (bytes[i] as number) - 48;
+    if (digit < 0 || digit > 9) return -1;
+    value = value * 10 + digit;
+  }
+  return value;
+}
+
 function scalar(bytes: Uint8Array, start: number, end: number): QuickValue {
   let from = start;
   while (from < end && (bytes[from] === 32 || bytes[from] === 9)) from++;
-  const text = String.fromCharCode(...bytes.subarray(from, Math.min(end, from + 64)));
+  if (bytes[from] === OPEN_BRACE || bytes[from] === OPEN_BRACKET) return null;
   if (end - from > 64) return undefined;
+  const digits = smallInteger(bytes, from, end);
+  if (digits !== -1) return digits;
+  const text = String.fromCharCode(...bytes.subarray(from, end));
   switch (text[0]) {
     case '"':
       return text.includes('\\') ? undefined : numberOf(text.slice(1, -1));
-    case '{':
-    case '[':
-      return null;
     case 'n':
     case 't':
     case 'f':
