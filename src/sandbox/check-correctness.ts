@@ -1,6 +1,6 @@
 // verl's check_correctness: a piece of code against the cases of one problem, each case one run of the sandbox.
 import { linked } from './abort.ts';
-import { SandboxApiError } from './client.ts';
+import { SandboxApiError } from './api.ts';
 import { runConcurrent } from './concurrent.ts';
 import { functionCase } from './function-case.ts';
 import type { Limiter } from './limiter.ts';

@@ -222,7 +222,17 @@ const idText: Field<string> = {
   },
 };
 
-export const startInstanceRequest = model({ instance_hash: idText });
+/**
+ * verl sends the hash alone, which may be the id of a problem of a local dataset. The rest is an extension: the problem
+ * may be named or provided as in /submit, or a reward be stated for a session that has no tests.
+ */
+export const startInstanceRequest = model({
+  instance_hash: idText,
+  dataset: nullable(str),
+  id: nullable(intOrStr),
+  config: nullable(testConfig),
+  reward: nullable(float),
+});
 export type StartInstanceRequest = Infer<typeof startInstanceRequest>;
 export const processActionRequest = model({ sid: idText, content: str });
 export type ProcessActionRequest = Infer<typeof processActionRequest>;

@@ -63,7 +63,7 @@ export const str: Field<string> = {
 const FLOAT = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)$/i;
 
 /** Python's float(text): digits may be parted by single underscores; inf and nan are numbers. */
-function parseFloatText(text: string): number | undefined {
+export function parseFloatText(text: string): number | undefined {
   const plain = text.trim().replace(/(?<=\d)_(?=\d)/g, '');
   if (!FLOAT.test(plain)) return undefined;
   if (/nan$/i.test(plain)) return Number.NaN;

@@ -1,0 +1,103 @@
+// One call of a JSON API: what goes wrong becomes one kind of error, in words for people.
+import type { z } from 'zod';
+import { ClientTimeoutError, ConnectionError } from './http.ts';
+import { parseJson, writeJson } from './json.ts';
+import { exchangePatiently, type RetryOptions } from './retry.ts';
+
+/** The server could not be asked, did not answer in time, refused, or answered something else. */
+export class SandboxApiError extends Error {
+  override name = 'SandboxApiError';
+  readonly kind: 'connection' | 'timeout' | 'http' | 'answer';
+  /** Of the HTTP answer, where there was one. */
+  readonly status: number | undefined;
+  /** The `detail` of a 4xx or 5xx, else the text of the answer. */
+  readonly detail: unknown;
+
+  constructor(
+    kind: SandboxApiError['kind'],
+    message: string,
+    options: ErrorOptions & { status?: number; detail?: unknown } = {},
+  ) {
+    super(message, options);
+    this.kind = kind;
+    this.status = options.status;
+    this.detail = options.detail;
+  }
+}
+
+export interface ApiCall<T extends z.ZodType> {
+  /** Shown in errors: without credentials and query. */
+  where: string;
+  /** With its "?". */
+  query?: string;
+  method: 'GET' | 'POST';
+  body?: unknown;
+  headers: Record<string, string>;
+  answer: T;
+  retry: RetryOptions;
+  timeoutSeconds: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** Rejects with a SandboxApiError, or with the reason of an aborted signal. */
+export async function callApi<T extends z.ZodType>(call: ApiCall<T>): Promise<z.output<T>> {
+  const { where, query = '', method, body, headers, answer, retry, timeoutSeconds, signal } = call;
+  const request = { url: `${where}${query}`, method, headers, signal, timeoutMs: timeoutSeconds * 1000 };
+  const exchanged = await exchangePatiently(
+    body === undefined ? request : { ...request, body: writeJson(body) },
+    retry,
+  ).catch((error: unknown) => {
+    throw failure(where, error);
+  });
+  const { status, text } = exchanged;
+  if (status !== 200) throw refusal(where, status, text, exchanged.headers.location);
+  const read = answer.safeParse(readJson(where, text));
+  if (read.success) return read.data;
+  const issue = read.error.issues[0];
+  throw new SandboxApiError(
+    'answer',
+    `${where} did not answer as SandboxFusion does: ${issue?.path.join('.') || 'the answer'}: ${issue?.message}`,
+    { status, detail: text },
+  );
+}
+
+function failure(where: string, error: unknown): unknown {
+  if (error instanceof ConnectionError) {
+    return new SandboxApiError('connection', `cannot reach the sandbox at ${where}: ${error.message}`, {
+      cause: error,
+    });
+  }
+  if (error instanceof ClientTimeoutError) {
+    return new SandboxApiError('timeout', `the sandbox at ${where} gave ${error.message}`, { cause: error });
+  }
+  return error;
+}
+
+function refusal(where: string, status: number, text: string, location: string | undefined): SandboxApiError {
+  let detail: unknown = text;
+  try {
+    detail = (JSON.parse(text) as { detail?: unknown }).detail ?? text;
+  } catch {
+    // A gateway's own page, or nothing: the text says what there is to say.
+  }
+  const told = location === undefined ? detailText(detail) : `it points to ${location}`;
+  return new SandboxApiError('http', `${where} answered ${status}: ${told}`, { status, detail });
+}
+
+/** A 422 lists what is wrong with which field; everything else is text already. */
+function detailText(detail: unknown): string {
+  if (!Array.isArray(detail)) return typeof detail === 'string' ? detail.trim().slice(0, 500) : writeJson(detail);
+  const issues = detail as { loc?: unknown[]; msg?: string }[];
+  return issues.map(({ loc, msg }) => `${loc?.slice(1).join('.') || 'body'}: ${msg}`).join('; ');
+}
+
+function readJson(where: string, text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    throw new SandboxApiError('answer', `${where} did not answer in JSON: ${text.slice(0, 200)}`, {
+      detail: text,
+      cause: error,
+    });
+  }
+}

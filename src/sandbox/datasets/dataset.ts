@@ -1,0 +1,106 @@
+// What a class of problems declares: how a row becomes a prompt, and what makes a completion accepted.
+import type {
+  EvalResult,
+  ProblemId,
+  Prompt,
+  RunCode,
+  RunCodeRequest,
+  RunCodeResponse,
+  SubmitRequest,
+  TestConfig,
+} from '../protocol.ts';
+import { type RunCodeInput, runCodeRequest } from '../protocol.ts';
+import { RequestError } from '../request-error.ts';
+import { customBlocks } from './custom-extraction.ts';
+import { extractCode, LANGUAGE_OF } from './extraction.ts';
+
+/** A problem: id, content, test, labels, in upstream's table layout. */
+export type Row = Record<string, unknown>;
+
+export interface Grading {
+  run: RunCode;
+  /** Test cases of one problem that run at the same time. */
+  casesAtOnce: number;
+  signal?: AbortSignal | undefined;
+}
+
+export interface DatasetClass {
+  /** Upstream's class name, as `config.dataset_type` says it. */
+  readonly name: string;
+  prompt(row: Row, config: TestConfig, dataset: string): Prompt;
+  evaluate(row: Row, request: SubmitRequest, grading: Grading): Promise<EvalResult>;
+}
+
+/** @throws {RequestError} 500 with Python's words for a missing key, as upstream answers */
+export function column(row: Row, name: string): unknown {
+  if (row[name] === undefined) {
+    throw new RequestError(500, `'${name}'`, `KeyError: '${name}': the problem has no "${name}"`);
+  }
+  return row[name];
+}
+
+/** A column that holds JSON, or already what the JSON says. */
+export function jsonColumn(row: Row, name: string): unknown {
+  const value = column(row, name);
+  if (typeof value !== 'string') return value;
+  try {
+    return JSON.parse(value);
+  } catch (error) {
+    throw new RequestError(500, `"${name}" of the problem is not JSON: ${(error as Error).message}`);
+  }
+}
+
+export function labelsOf(row: Row): Record<string, unknown> {
+  const labels = jsonColumn(row, 'labels');
+  return typeof labels === 'object' && labels !== null ? (labels as Record<string, unknown>) : {};
+}
+
+export const textColumn = (row: Row, name: string): string => String(column(row, name));
+export const idOf = (row: Row): ProblemId => column(row, 'id') as ProblemId;
+
+/** The completion's code; with `custom_extract_logic` its blocks compete with those found here. */
+export async function codeIn(request: SubmitRequest, language: string, { run, signal }: Grading): Promise<string> {
+  const { completion, config } = request;
+  if (config.custom_extract_logic === null) return extractCode(completion, language);
+  const words = Object.fromEntries(LANGUAGE_OF);
+  const custom = await customBlocks(config.custom_extract_logic, completion, words, run, signal);
+  return extractCode(completion, language, custom);
+}
+
+/**
+ * Runs a program that a dataset built.
+ * @throws {RequestError} 500 when the sandbox itself failed, which says nothing about the completion
+ */
+export async function grade(input: RunCodeInput | RowRequest, { run, signal }: Grading): Promise<RunCodeResponse> {
+  const checked = runCodeRequest.check(input);
+  if (!checked.ok) {
+    const faults = checked.detail.map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`);
+    throw new RequestError(500, `the problem cannot be run: ${faults.join('; ')}`);
+  }
+  const answer = await run(checked.value, signal);
+  if (answer.status === 'SandboxError') throw new RequestError(500, `failed to request sandbox: ${answer.message}`);
+  return answer;
+}
+
+/** A request whose language comes from a row, and so may be any text. */
+type RowRequest = Omit<Partial<RunCodeRequest>, 'language'> & { code: string; language: unknown };
+
+/** The result of a problem that is decided by one run. */
+export function singleRun(
+  request: SubmitRequest,
+  code: string,
+  fullCode: string,
+  answer: RunCodeResponse,
+  { accepted = answer.status === 'Success', extra = null }: { accepted?: boolean; extra?: EvalResult['extra'] } = {},
+): EvalResult {
+  return {
+    id: request.id,
+    accepted,
+    extracted_code: code,
+    full_code: fullCode,
+    test_code: null,
+    tests: [{ passed: accepted, exec_info: answer, test_info: null }],
+    extracted_type: null,
+    extra,
+  };
+}

@@ -1,0 +1,164 @@
+// The dataset endpoints: which problems there are, what is asked, and whether a completion is accepted.
+import type {
+  EvalResult,
+  GetMetricsFunctionRequest,
+  GetMetricsRequest,
+  GetPromptByIdRequest,
+  GetPromptsRequest,
+  ProblemId,
+  Prompt,
+  RunCode,
+  SubmitRequest,
+  TestConfig,
+} from '../protocol.ts';
+import { RequestError } from '../request-error.ts';
+import { autoEval } from './auto-eval.ts';
+import { commonOj } from './common-oj.ts';
+import { type DatasetClass, idOf, type Row } from './dataset.ts';
+import { humanEval } from './human-eval.ts';
+import { mbpp } from './mbpp.ts';
+import { readTable, type Table } from './table.ts';
+
+const CLASSES = [humanEval, mbpp, commonOj, autoEval];
+
+/** Upstream's registered names, of the classes that are here. */
+const CLASS_OF: Record<string, DatasetClass> = {
+  mbpp,
+  code_contests: commonOj,
+  humaneval_python: humanEval,
+  humaneval_cpp: humanEval,
+  humaneval_typescript: humanEval,
+  humaneval_bash: humanEval,
+  humaneval_csharp: humanEval,
+  humaneval_go: humanEval,
+  humaneval_java: humanEval,
+  shadow_humaneval_python: humanEval,
+  bigcodebench: humanEval,
+};
+
+/** Upstream's local configuration runs three cases of a problem at once. */
+const CASES_AT_ONCE = 3;
+
+/** Every method rejects with a RequestError that says how to answer. */
+export class Datasets {
+  readonly #run: RunCode;
+  readonly #tables: ReadonlyMap<string, Table>;
+
+  /** @param run how programs run: a backend behind the server's queue, which holds the limit for all cases together */
+  constructor(run: RunCode, tables: ReadonlyMap<string, Table> = new Map()) {
+    this.#run = run;
+    this.#tables = tables;
+  }
+
+  /** Those with problems in them; a registered name without a file is not offered. */
+  listDatasets(): string[] {
+    return [...this.#tables.keys()];
+  }
+
+  /**
+   * The problem that an instance's hash names: its id, or NAME/ID where several datasets have that id.
+   * @throws {RequestError} 400 when it could be more than one
+   */
+  find(instance: string): { dataset: string; id: ProblemId } | undefined {
+    const slash = instance.lastIndexOf('/');
+    const [name, rest] = [instance.slice(0, Math.max(0, slash)), instance.slice(slash + 1)];
+    if (this.#tables.get(name)?.byId.has(rest)) return { dataset: name, id: rest };
+    const holders = [...this.#tables].filter(([, table]) => table.byId.has(instance)).map(([dataset]) => dataset);
+    if (holders.length > 1) {
+      throw new RequestError(
+        400,
+        `problem ${instance} is in ${holders.join(' and ')}: ask for ${holders[0]}/${instance}`,
+      );
+    }
+    return holders[0] === undefined ? undefined : { dataset: holders[0], id: instance };
+  }
+
+  async listIds(request: GetPromptsRequest): Promise<ProblemId[]> {
+    this.#classOf(request);
+    return this.#rows(request).map(idOf);
+  }
+
+  async getPrompts(request: GetPromptsRequest): Promise<Prompt[]> {
+    const kind = this.#classOf(request);
+    return this.#rows(request).map((row) => kind.prompt(row, request.config, request.dataset));
+  }
+
+  async getPromptById(request: GetPromptByIdRequest): Promise<Prompt> {
+    return this.#classOf(request).prompt(this.#row(request), request.config, request.dataset);
+  }
+
+  /** The result carries the id as it was asked for. */
+  async submit(request: SubmitRequest, signal?: AbortSignal): Promise<EvalResult> {
+    const kind = this.#classOf(request);
+    return kind.evaluate(this.#row(request), request, { run: this.#run, casesAtOnce: CASES_AT_ONCE, signal });
+  }
+
+  /** Upstream's answer too: no class computes any. */
+  async getMetrics(request: GetMetricsRequest): Promise<Record<string, unknown>> {
+    this.#classOf(request);
+    return {};
+  }
+
+  async getMetricsFunction(request: GetMetricsFunctionRequest): Promise<{ function: string | null }> {
+    this.#classOf(request);
+    return { function: null };
+  }
+
+  #classOf({ dataset, config }: { dataset: string; config: TestConfig }): DatasetClass {
+    const registered = Object.hasOwn(CLASS_OF, dataset) ? CLASS_OF[dataset] : this.#tables.get(dataset)?.shape;
+    if (registered) return registered;
+    if (config.dataset_type === null) throw new RequestError(400, `no eval class found for dataset ${dataset}`);
+    const named = CLASSES.find((kind) => kind.name === config.dataset_type);
+    if (!named) throw new RequestError(400, `eval class ${config.dataset_type} not found`);
+    return named;
+  }
+
+  /** Offset and limit do not count for data that came with the request, as upstream. */
+  #rows({ dataset, config, offset, limit }: GetPromptsRequest): Row[] {
+    const given = provided(config);
+    if (given === null)
+      return this.#table(dataset).rows.slice(Math.max(0, offset), Math.max(0, offset) + Math.max(0, limit));
+    if (Array.isArray(given)) return given;
+    throw new RequestError(400, 'request.config.provided_data should be a list of str -> str | int');
+  }
+
+  #row({ dataset, config, id }: { dataset: string; config: TestConfig; id: ProblemId }): Row {
+    const given = provided(config);
+    if (Array.isArray(given)) {
+      throw new RequestError(400, 'request.config.provided_data should be a dict with str -> str | int');
+    }
+    if (given !== null) return given;
+    const table = this.#table(dataset);
+    const row = table.byId.get(String(id));
+    if (row) return row;
+    const explanation = `dataset ${dataset} has no problem ${String(id)}; it has ${table.rows.length}, see /list_ids`;
+    throw new RequestError(500, "'NoneType' object is not iterable", explanation);
+  }
+
+  #table(dataset: string): Table {
+    const table = this.#tables.get(dataset);
+    if (table) return table;
+    const how = `start the server with --dataset ${dataset}=FILE.jsonl, or send config.provided_data`;
+    throw new RequestError(400, `no problems for dataset ${dataset} on this server: ${how}`);
+  }
+}
+
+/** Empty data counts as none, as in Python. */
+function provided({ provided_data: data }: TestConfig): Row | Row[] | null {
+  return data === null || Object.keys(data).length === 0 ? null : data;
+}
+
+/**
+ * Reads what `--dataset` names.
+ * @param options each NAME=FILE
+ * @throws {Error} naming the option, file and line
+ */
+export async function loadTables(options: readonly string[]): Promise<Map<string, Table>> {
+  const tables = new Map<string, Table>();
+  for (const option of options) {
+    const [, name, file] = /^([^=]+)=(.+)$/s.exec(option) ?? [];
+    if (name === undefined || file === undefined) throw new Error(`--dataset: expected NAME=FILE, got ${option}`);
+    tables.set(name, await readTable(file));
+  }
+  return tables;
+}

@@ -1,0 +1,79 @@
+// What a backend is: it says what it can run and which limits it enforces, opens after a probe of the real machine,
+// and runs one job at a time in a place of its own. Shared code asks these declarations, never a backend's name.
+import type { CommandRunResult, Language } from '../../protocol.ts';
+
+/** What a backend may promise. The process limit, for one, is only promised after a fork was seen to be refused. */
+export type Limit = 'time' | 'memory' | 'processes' | 'disk' | 'output' | 'files' | 'network';
+
+/** One program to run. Timeouts in seconds (Infinity: none); names in `files` and `fetchFiles` as the caller wrote them. */
+export interface Job {
+  language: Language;
+  code: string;
+  stdin: string | null;
+  files: ReadonlyMap<string, Buffer>;
+  fetchFiles: readonly string[];
+  compileTimeout: number;
+  runTimeout: number;
+  limits: Limits;
+  /** Sees the run's stdout as it comes; calling `stop` ends the run as its timeout would. */
+  watch?: (chunk: Buffer, stop: () => void) => void;
+}
+
+export interface Limits {
+  /** Of the whole run, in MB; null: the backend's own default, for a program must not take the machine. */
+  memoryMb: number | null;
+  processes: number;
+  /** What a program may write to its files, in MB. */
+  diskMb: number;
+  /** Kept of stdout and of stderr, each; what is beyond it is read and dropped, and the stream says so. */
+  outputBytes: number;
+  /** Of all fetched files together. */
+  fetchBytes: number;
+}
+
+export const DEFAULT_LIMITS: Limits = {
+  memoryMb: null,
+  processes: 256,
+  diskMb: 512,
+  outputBytes: 4 * 1024 * 1024,
+  fetchBytes: 64 * 1024 * 1024,
+};
+
+export interface Outcome {
+  compile: CommandRunResult | null;
+  run: CommandRunResult | null;
+  /** Fetched files, under the names asked for. */
+  files: Map<string, Buffer>;
+}
+
+export interface Backend {
+  readonly name: BackendName;
+  /** Of those that SandboxFusion names; another one is answered with a SandboxError. */
+  readonly languages: ReadonlySet<Language>;
+  readonly limits: ReadonlySet<Limit>;
+  /** @throws {SandboxFault} when the job cannot be run at all; an abort rejects with the signal's reason. */
+  execute(job: Job, signal?: AbortSignal): Promise<Outcome>;
+  /** Ends what runs and leaves nothing behind. */
+  close(): Promise<void>;
+}
+
+export type BackendName = 'bubblewrap' | 'pyodide' | 'unconfined';
+
+export interface BackendOptions {
+  /** Runs at the same time; what is warmed or set aside ahead follows it. */
+  concurrency: number;
+  log: (line: string) => void;
+}
+
+export interface BackendDeclaration {
+  readonly name: BackendName;
+  /** What `auto` may pick: never a backend that leaves the machine open. */
+  readonly confines: boolean;
+  /** Opens it after it was seen to work and to hold its limits. @throws {Error} whose message says why it cannot. */
+  open(options: BackendOptions): Promise<Backend>;
+}
+
+/** The sandbox could not do what was asked (a bad path, no such runner); its message is told to the caller. */
+export class SandboxFault extends Error {
+  override name = 'SandboxFault';
+}

@@ -1,0 +1,329 @@
+// The system's own interpreters inside bubblewrap: a user, mount, pid, network, ipc and host-name space of its own, a
+// root that lives in memory with a size, the system read-only, nothing of the host's files, no capability. No run
+// leaves a file on the host, so there is nothing to clean up after a crash; --die-with-parent ends every process.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, lstatSync, readlinkSync } from 'node:fs';
+import { posix } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Duplex, Readable, Writable } from 'node:stream';
+import type { CommandRunResult } from '../../protocol.ts';
+import { Output } from '../output.ts';
+import { confine } from '../paths.ts';
+import { type Pipe, PipePool } from '../pipes.ts';
+import { type Backend, type BackendDeclaration, type Job, type Limit, type Outcome, SandboxFault } from './backend.ts';
+import { findOnPath, type Interpreters, linkFlags, resolveInterpreters } from './interpreters.ts';
+import { RUNNERS, type Source, temporaryName } from './languages.ts';
+import { watchMemory } from './memory-watch.ts';
+import { provesItsLimits } from './proof.ts';
+import { parseReport, type Step, SUPERVISOR } from './supervisor.ts';
+import { startTimer } from './timer.ts';
+
+const DEFAULT_MEMORY_MB = 2048;
+const SHARED_MEMORY_MB = 64;
+/** The supervisor answers a kill in a millisecond; one that does not is not waited for. */
+const GRACE_SECONDS = 5;
+const MAX_FILES = 1000;
+/** Of /etc, only what programs need to find libraries, time and certificates; all of it is public. */
+const ETC = [
+  'alternatives',
+  'ld.so.cache',
+  'ld.so.conf',
+  'ld.so.conf.d',
+  'localtime',
+  'mime.types',
+  'protocols',
+  'services',
+  'ssl/certs',
+  'ssl/openssl.cnf',
+  'java-11-openjdk',
+  'java-17-openjdk',
+  'java-21-openjdk',
+  'R',
+  'php',
+  'perl',
+  'lua',
+];
+/** Debian keeps 60000-64999 for packages that ask; each running program has one of its own. */
+const FIRST_UID = 64100;
+
+export const bubblewrap: BackendDeclaration = {
+  name: 'bubblewrap',
+  confines: true,
+  async open({ log }) {
+    if (process.platform !== 'linux') throw new Error('it needs Linux');
+    const program = findOnPath('bwrap');
+    if (program === null) throw new Error('bwrap is not on PATH (the package is called bubblewrap)');
+    if (!existsSync('/bin/bash')) throw new Error('there is no /bin/bash');
+    const uids = process.getuid?.() === 0 ? new Uids() : null;
+    const interpreters = await resolveInterpreters(uids?.first);
+    const backend = new Bubblewrap(program, interpreters, await linkFlags(), uids);
+    try {
+      await provesItsLimits(backend);
+    } catch (error) {
+      await backend.close();
+      throw error;
+    }
+    for (const line of interpreters.notes) log(line);
+    return backend;
+  },
+};
+
+/** As root the process limit is not enforced (runtime-facts.md), so each run gets an unprivileged uid. */
+class Uids {
+  readonly first = FIRST_UID;
+  readonly #used = new Set<number>();
+
+  take(): number {
+    let uid = this.first;
+    while (this.#used.has(uid)) uid++;
+    this.#used.add(uid);
+    return uid;
+  }
+
+  give(uid: number): void {
+    this.#used.delete(uid);
+  }
+}
+
+class Bubblewrap implements Backend {
+  readonly name = 'bubblewrap';
+  readonly languages = new Set(Object.keys(RUNNERS)) as Backend['languages'];
+  readonly limits = new Set<Limit>(['time', 'memory', 'processes', 'disk', 'output', 'files', 'network']);
+  readonly #program: string;
+  readonly #system: readonly string[];
+  readonly #linkFlags: string;
+  readonly #uids: Uids | null;
+  readonly #pipes = new PipePool();
+  readonly #running = new Set<ChildProcess>();
+
+  constructor(program: string, interpreters: Interpreters, flags: string, uids: Uids | null) {
+    this.#program = program;
+    this.#system = systemArguments(interpreters);
+    this.#linkFlags = flags;
+    this.#uids = uids;
+  }
+
+  async execute(job: Job, signal?: AbortSignal): Promise<Outcome> {
+    signal?.throwIfAborted();
+    const runner = RUNNERS[job.language];
+    if (!runner) throw new SandboxFault(`'${job.language}'`);
+    const directory = `/tmp/${temporaryName()}`;
+    const source = runner.prepare(job.code, {
+      fresh: (extension) => `${directory}/${temporaryName()}${extension}`,
+      files: [...job.files.keys()],
+      linkFlags: this.#linkFlags,
+    });
+    const files = placeFiles(job, source, directory);
+    const fetch = job.fetchFiles.map((name) => confine(name, directory, true));
+    const uid = this.#uids?.take();
+    const pipes = await Promise.all(Array.from({ length: source.compile === null ? 2 : 4 }, () => this.#pipes.take()));
+    try {
+      const child = spawn(
+        this.#program,
+        [
+          ...['--size', String(job.limits.diskMb * 1024 * 1024), '--tmpfs', '/'],
+          ...this.#system,
+          ...['--dir', directory, '--chdir', directory],
+          ...files.flatMap(([path], index) => ['--file', String(FIRST_FILE_FD + index), path]),
+          ...['/bin/bash', '--norc', '-c', SUPERVISOR, 'sandbox', source.compile ?? '', source.run],
+          ...[job.stdin ? STDIN_PATH : '/dev/null', ulimits(job, runner.reservesAddresses === true)],
+          ...[String(job.limits.fetchBytes), ...fetch],
+        ],
+        {
+          ...(uid !== undefined && { uid, gid: uid }),
+          env: {},
+          cwd: '/',
+          stdio: [
+            ...(['ignore', 'ignore', 'pipe', 'pipe'] as const),
+            ...(pipes.length === 4 ? [] : (['ignore', 'ignore'] as const)),
+            ...pipes.map((pipe) => pipe.writeFd),
+            'pipe',
+            ...files.map(() => 'pipe' as const),
+          ],
+        },
+      );
+      this.#running.add(child);
+      try {
+        for (const [index, [, content]] of files.entries()) feed(child.stdio[FIRST_FILE_FD + index] as Writable, content);
+        return await supervise(child, job, pipes, signal);
+      } finally {
+        this.#running.delete(child);
+      }
+    } finally {
+      for (const pipe of pipes) pipe.release();
+      if (uid !== undefined) this.#uids?.give(uid);
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const child of this.#running) child.kill('SIGKILL');
+    this.#pipes.close();
+  }
+}
+
+const STDIN_PATH = '/run/stdin';
+const INFO_FD = 8;
+const FIRST_FILE_FD = 9;
+
+/** Everything that is the same for each run. */
+function systemArguments({ mounts, links, path }: Interpreters): string[] {
+  const topLevel = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'].flatMap((name) => {
+    const folder = `/${name}`;
+    if (!existsSync(folder)) return [];
+    if (lstatSync(folder).isSymbolicLink()) return ['--symlink', readlinkSync(folder), folder];
+    return ['--ro-bind', folder, folder];
+  });
+  return [
+    ...['--unshare-all', '--unshare-user', '--disable-userns', '--die-with-parent', '--new-session', '--as-pid-1'],
+    ...['--cap-drop', 'ALL', '--uid', '0', '--gid', '0', '--hostname', 'sandbox', '--info-fd', String(INFO_FD)],
+    ...['--clearenv', '--setenv', 'PATH', path, '--setenv', 'HOME', '/root', '--setenv', 'LANG', 'C.UTF-8'],
+    ...['--ro-bind', '/usr', '/usr', ...topLevel],
+    ...ETC.flatMap((name) => ['--ro-bind-try', `/etc/${name}`, `/etc/${name}`]),
+    ...mounts.flatMap((folder) => ['--ro-bind', folder, folder]),
+    ...links.flatMap(([target, link]) => ['--symlink', target, link]),
+    ...['--proc', '/proc', '--dev', '/dev'],
+    ...['--size', String(SHARED_MEMORY_MB * 1024 * 1024), '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
+    ...['--dir', '/root', '--dir', '/run', '--dir', '/etc'],
+  ];
+}
+
+/** Absolute paths and contents, the caller's files before the source, as upstream writes them. */
+function placeFiles(job: Job, source: Source, directory: string): [string, Buffer][] {
+  const files = [...job.files].map(([name, content]): [string, Buffer] => [confine(name, directory, true), content]);
+  if (files.length > MAX_FILES) throw new SandboxFault(`${files.length} files are too many; the limit is ${MAX_FILES}`);
+  if (source.file !== null) files.push([posix.resolve(directory, source.file), Buffer.from(source.text)]);
+  if (job.stdin) files.push([STDIN_PATH, Buffer.from(job.stdin)]);
+  return files;
+}
+
+/** Words for bash's ulimit; memory in kB. */
+function ulimits(job: Job, reservesAddresses: boolean): string {
+  const memory = (job.limits.memoryMb ?? DEFAULT_MEMORY_MB) * 1024;
+  const seconds = Math.ceil(Math.max(job.compileTimeout, job.runTimeout, 0)) + 1;
+  return [
+    '-c 0',
+    `-f ${job.limits.diskMb * 1024}`,
+    `-u ${job.limits.processes}`,
+    ...(seconds < 2 ** 31 ? [`-t ${seconds}`] : []),
+    `-d ${memory}`,
+    ...(reservesAddresses ? [] : [`-v ${memory}`]),
+  ].join(',');
+}
+
+function feed(stream: Writable, content: Buffer): void {
+  stream.on('error', () => {}); // bubblewrap ended early; its own message says why
+  stream.end(content);
+}
+
+async function supervise(child: ChildProcess, job: Job, pipes: Pipe[], signal?: AbortSignal): Promise<Outcome> {
+  const { limits } = job;
+  const diagnosis = new Output(64 * 1024);
+  const outputs = pipes.map(() => new Output(limits.outputBytes));
+  const results: Record<Step, CommandRunResult | null> = { compile: null, run: null };
+  const files = new Map<string, Buffer>();
+  // Node's types know five; all that were asked for are there.
+  const stdio = child.stdio as unknown as (Readable | null)[];
+  const reports = stdio[3] as Duplex;
+  let supervisor: number | null = null;
+  let step: { name: Step; code: number; late: boolean; hungry: boolean } | null = null;
+  let stopTimer = () => {};
+  let stopWatch = () => {};
+  let fetched = 0;
+
+  /** Ends the step, or, where the supervisor cannot hear it, the whole sandbox. */
+  const kill = () => {
+    if (supervisor === null) return child.kill('SIGKILL');
+    try {
+      process.kill(supervisor, 'SIGUSR1');
+    } catch {
+      return; // it has just ended
+    }
+    stopTimer = startTimer(GRACE_SECONDS, () => child.kill('SIGKILL'));
+  };
+  const expire = () => {
+    if (step) step.late = true;
+    kill();
+  };
+  const exited = new Promise<Error | null>((resolve) => {
+    child.on('error', resolve);
+    child.on('exit', () => resolve(null));
+  });
+  const abort = () => child.kill('SIGKILL');
+  signal?.addEventListener('abort', abort, { once: true });
+
+  const watch = job.watch;
+  const collected = pipes.map((pipe, index) => {
+    pipe.release();
+    const isRunStdout = index === pipes.length - 2;
+    return outputs[index]!.collect(pipe.readable, watch && isRunStdout ? (chunk) => watch(chunk, expire) : undefined);
+  });
+  const diagnosed = diagnosis.collect(child.stderr!);
+
+  stdio[INFO_FD]!.on('data', (chunk: Buffer) => {
+    const pid = /"child-pid": (\d+)/.exec(chunk.toString())?.[1];
+    if (pid !== undefined) supervisor = Number(pid);
+  });
+  const lines = createInterface({ input: reports });
+  const reported = new Promise<void>((resolve) => lines.once('close', resolve));
+  reports.on('error', () => {});
+  lines.on('line', (line) => {
+    const report = parseReport(line);
+    if (report?.kind === 'start') {
+      step = { name: report.step, code: 0, late: false, hungry: false };
+      const current = step;
+      stopTimer = startTimer(report.step === 'compile' ? job.compileTimeout : job.runTimeout, expire);
+      if (supervisor !== null) {
+        stopWatch = watchMemory(supervisor, limits.memoryMb ?? DEFAULT_MEMORY_MB, () => {
+          current.hungry = true;
+          kill();
+        });
+      }
+    } else if (report?.kind === 'ended' && step) step.code = report.code;
+    else if (report?.kind === 'end' && step) {
+      stopTimer();
+      stopWatch();
+      results[step.name] = resultOf(step, report.seconds);
+      if (report.step === 'compile') reports.write(step.code === 0 && !step.late ? 'run\n' : 'stop\n');
+      step = null;
+    } else if (report?.kind === 'file') {
+      const name = job.fetchFiles[report.index];
+      fetched += report.content.length;
+      if (name !== undefined && fetched <= limits.fetchBytes) files.set(name, report.content);
+    }
+  });
+
+  const failure = await exited;
+  stopTimer();
+  stopWatch();
+  signal?.removeEventListener('abort', abort);
+  await Promise.all([...collected, diagnosed, reported]);
+  signal?.throwIfAborted();
+  if (failure) throw new SandboxFault(`bubblewrap could not be started: ${failure.message}`);
+  if (step) results[(step as { name: Step }).name] = resultOf(step, 0);
+  if (results.compile === null && results.run === null) throw new SandboxFault(diagnosis.text().trim() || 'bubblewrap ended');
+  if (fetched > limits.fetchBytes)
+    throw new SandboxFault(`fetch_files: more than ${limits.fetchBytes} bytes were asked for`);
+
+  const streams = outputs.map((output) => output.text());
+  if (results.compile && pipes.length === 4) {
+    results.compile.stdout = streams[0]!;
+    results.compile.stderr = streams[1]! + (results.compile.stderr ?? '');
+  }
+  if (results.run) {
+    results.run.stdout = streams[pipes.length - 2]!;
+    results.run.stderr = streams[pipes.length - 1]! + (results.run.stderr ?? '');
+  }
+  return { compile: results.compile, run: results.run, files };
+}
+
+/** `stderr` holds only what the sandbox itself has to say; the program's own goes before it. */
+function resultOf(step: { code: number; late: boolean; hungry: boolean }, seconds: number): CommandRunResult {
+  const status = step.late ? 'TimeLimitExceeded' : 'Finished';
+  return {
+    status,
+    execution_time: seconds,
+    return_code: step.late ? null : step.code,
+    stdout: '',
+    stderr: step.hungry && !step.late ? '[killed: over the memory limit of the run]\n' : '',
+  };
+}

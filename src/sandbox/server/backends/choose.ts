@@ -1,0 +1,31 @@
+// Which backend serves. `auto` takes the first that confines and proves it, and says why the ones before fell out.
+import type { Backend, BackendDeclaration, BackendName, BackendOptions } from './backend.ts';
+import { bubblewrap } from './bubblewrap.ts';
+import { pyodide } from './pyodide.ts';
+import { unconfined } from './unconfined.ts';
+
+/** In the order of preference. */
+const BACKENDS: readonly BackendDeclaration[] = [bubblewrap, pyodide, unconfined];
+
+export const BACKEND_CHOICES = ['auto', ...BACKENDS.map((backend) => backend.name)] as ('auto' | BackendName)[];
+export type BackendChoice = (typeof BACKEND_CHOICES)[number];
+
+export interface Chosen {
+  backend: Backend;
+  /** A line for each backend that came before it and fell out. */
+  why: string[];
+}
+
+/** @throws {Error} when the named backend, or every confining one, cannot be used; the message says why. */
+export async function chooseBackend(choice: BackendChoice, options: BackendOptions): Promise<Chosen> {
+  const why: string[] = [];
+  for (const declaration of BACKENDS) {
+    if (choice === 'auto' ? !declaration.confines : declaration.name !== choice) continue;
+    try {
+      return { backend: await declaration.open(options), why };
+    } catch (error) {
+      why.push(`${declaration.name}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  throw new Error(`no sandbox can be used here\n  ${why.join('\n  ')}`);
+}

@@ -1,0 +1,35 @@
+/** What the server writes to a Pyodide child; paths are absolute in Pyodide's own in-memory file system. */
+export interface PyodideJob {
+  source: string;
+  directory: string;
+  /** In base64, as all bytes here. */
+  stdin: string;
+  /** Path and base64. */
+  files: [string, string][];
+  fetch: string[];
+  fetchBytes: number;
+  diskMb: number;
+  memoryMb: number;
+}
+
+export type PyodideReport =
+  | { kind: 'ready' }
+  | { kind: 'start' }
+  | { kind: 'end'; code: number }
+  | { kind: 'file'; index: number; content: string }
+  | { kind: 'too large'; index: number }
+  | { kind: 'done' };
+
+/** The child is killed for one bad report: what runs in it may have reached the channel. */
+export function parsePyodideReport(line: string): PyodideReport | null {
+  try {
+    const { kind, code, index, content } = JSON.parse(line) as Record<string, unknown>;
+    if (kind === 'ready' || kind === 'start' || kind === 'done') return { kind };
+    if (kind === 'end' && typeof code === 'number') return { kind, code };
+    if (kind === 'too large' && typeof index === 'number') return { kind, index };
+    if (kind === 'file' && typeof index === 'number' && typeof content === 'string') return { kind, index, content };
+  } catch {
+    // falls through
+  }
+  return null;
+}

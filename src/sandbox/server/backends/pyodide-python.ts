@@ -1,0 +1,67 @@
+// The Python side of a Pyodide child.
+
+/** Imported before the memory image is made: what programs commonly use is there without a cost. */
+export const PRELOADED = 'import json, re, math, collections, datetime, decimal, fractions, itertools, functools, random, traceback, types, atexit, io';
+
+/**
+ * Runs a source file as `python FILE` would: a fresh `__main__`, its path as argv[0] and in tracebacks, the exit
+ * codes of CPython, buffers flushed at the end. It removes itself from the names that a program can see.
+ */
+export const BOOTSTRAP = `
+def __rollout_viewer_make():
+    import atexit, builtins, os, random, sys, traceback, types
+
+    def report(error):
+        # The frames above the program's own are this function's.
+        trace = error.__traceback__.tb_next if error.__traceback__ else None
+        traceback.print_exception(type(error), error, trace)
+
+    def finish(error):
+        code = error.code
+        if code is None:
+            return 0
+        if isinstance(code, int):
+            return code & 0xFF
+        print(code, file=sys.stderr)
+        return 1
+
+    def run(path):
+        main = types.ModuleType('__main__')
+        main.__file__ = path
+        main.__builtins__ = builtins
+        sys.modules['__main__'] = main
+        sys.argv = [path]
+        sys.path.insert(0, os.path.dirname(path))
+        # Emscripten fills in paths of the server.
+        home = {name: os.environ[name] for name in ('HOME', 'LANG')}
+        os.environ.clear()
+        os.environ.update(home)
+        # The image holds one state of the generator for all.
+        random.seed()
+        code = 0
+        try:
+            with open(path, 'rb') as file:
+                source = file.read()
+            program = compile(source, path, 'exec', dont_inherit=True)
+            exec(program, main.__dict__)
+        except SystemExit as error:
+            code = finish(error)
+        except BaseException as error:
+            report(error)
+            code = 1
+        try:
+            atexit._run_exitfuncs()
+        except BaseException:
+            pass
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except BaseException:
+                pass
+        return code
+
+    return run
+
+__rollout_viewer_run = __rollout_viewer_make()
+del __rollout_viewer_make
+`;

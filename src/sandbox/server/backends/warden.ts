@@ -1,0 +1,53 @@
+// Ends what a server leaves when it is killed outright. A small shell holds the read end of a pipe from the server; the
+// kernel closes the pipe with the server, however it died, and the shell then kills every process that is still noted
+// and removes their folder. (PR_SET_PDEATHSIG would be simpler, but Node cannot ask for it and only Linux has it.)
+import { type ChildProcess, spawn } from 'node:child_process';
+
+const SCRIPT = `
+noted=' '
+while read -r verb pid; do
+  case $verb in
+    add) noted="$noted$pid " ;;
+    drop) noted="\${noted%% $pid *} \${noted#* $pid }" ;;
+  esac
+done
+for pid in $noted; do kill -KILL -- "$pid" 2>/dev/null; done
+[ -z "$1" ] || rm -rf -- "$1"
+`;
+
+export class Warden {
+  readonly #shell: ChildProcess;
+
+  /** @param folder removed with the server; '' for none. */
+  constructor(folder = '') {
+    // A session of its own, so that Ctrl-C in the terminal does not end it before its work is due.
+    this.#shell = spawn('/bin/sh', ['-c', SCRIPT, 'warden', folder], {
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+      env: { PATH: '/usr/bin:/bin' },
+      cwd: '/',
+    });
+    this.#shell.stdin!.on('error', () => {});
+    this.#shell.on('error', () => {});
+    this.#shell.unref();
+    (this.#shell.stdin as unknown as { unref(): void }).unref();
+  }
+
+  /** Notes a child until it ends. @param group its whole process group. */
+  guard(child: ChildProcess, group = false): void {
+    if (child.pid === undefined) return;
+    const target = group ? -child.pid : child.pid;
+    this.#shell.stdin!.write(`add ${target}\n`);
+    child.once('exit', () => this.#shell.stdin!.write(`drop ${target}\n`));
+  }
+
+  /** It does its work now: kills what is noted, removes the folder. */
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#shell.exitCode !== null || this.#shell.pid === undefined) return resolve();
+      this.#shell.ref();
+      this.#shell.once('exit', () => resolve());
+      this.#shell.stdin!.end();
+    });
+  }
+}

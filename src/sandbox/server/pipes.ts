@@ -1,0 +1,69 @@
+// Real pipes for a program's output. Node gives its children socket pairs, and Linux refuses to open a socket by its
+// name: `echo … > /dev/stderr`, which shell scripts do all the time, would fail with ENXIO.
+import { execFile } from 'node:child_process';
+import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+
+export interface Pipe {
+  readonly readable: Readable;
+  /** For the child; close it with `release` once the child has it, or the stream never ends. */
+  readonly writeFd: number;
+  release(): void;
+}
+
+export class PipePool {
+  /** Read ends of nameless FIFOs: an open file keeps a FIFO alive after its name is gone, and /proc opens it anew. */
+  readonly #keepers: number[] = [];
+  #closed = false;
+
+  async #grow(): Promise<void> {
+    const folder = mkdtempSync(join(tmpdir(), 'rollout-viewer-pipes-'));
+    try {
+      const names = Array.from({ length: 8 }, (_, index) => join(folder, String(index)));
+      // Anyone may open it, but nobody finds it: the folder is private, and gone before a program starts.
+      await promisify(execFile)('mkfifo', ['-m', '666', ...names]);
+      for (const name of names) {
+        const fd = openSync(name, constants.O_RDONLY | constants.O_NONBLOCK);
+        this.#keepers.push(fd);
+      }
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+
+  /** Free again by itself, once its reader has seen the end. */
+  async take(): Promise<Pipe> {
+    while (this.#keepers.length === 0) await this.#grow();
+    const keeper = this.#keepers.pop()!;
+    const path = `/proc/self/fd/${keeper}`;
+    const readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    let writeFd: number | null = openSync(path, constants.O_WRONLY);
+    const readable = new Socket({ fd: readFd, readable: true, writable: false });
+    // Only an empty FIFO serves again: what one program wrote must never reach the next one's answer.
+    let drained = false;
+    readable.on('end', () => {
+      drained = true;
+    });
+    readable.on('close', () => {
+      if (drained && !this.#closed) this.#keepers.push(keeper);
+      else closeSync(keeper);
+    });
+    return {
+      readable,
+      writeFd,
+      release() {
+        if (writeFd !== null) closeSync(writeFd);
+        writeFd = null;
+      },
+    };
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const fd of this.#keepers.splice(0)) closeSync(fd);
+  }
+}

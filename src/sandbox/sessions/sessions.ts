@@ -1,0 +1,231 @@
+// verl's external environment protocol, served: start → action* → postprocess → reward. The protocol leaves open what
+// happens out of order; here an unknown sid is 404, a finished one 409, one that was idle for too long 410.
+import { randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Datasets } from '../datasets/datasets.ts';
+import type {
+  ProcessActionRequest,
+  ProcessActionResponse,
+  RunCode,
+  RunCodeResponse,
+  SessionRequest,
+  StartInstanceRequest,
+  StartInstanceResponse,
+  SubmitRequest,
+} from '../protocol.ts';
+import { runCodeRequest } from '../protocol.ts';
+import { RequestError } from '../request-error.ts';
+import { type Program, readAction } from './action.ts';
+import { withHistory } from './history.ts';
+
+const IDLE_SECONDS = 3600;
+const MAX_SESSIONS = 10_000;
+const RUN_SECONDS = 30;
+const MEMORY_MB = 1024;
+
+export interface SessionOptions {
+  run: RunCode;
+  datasets: Datasets;
+  /** After this long without a request a session is forgotten. */
+  idleSeconds?: number;
+  /** The least recently used one makes room for another. */
+  maxSessions?: number;
+}
+
+export interface Reward {
+  reward: number;
+  f2p_count: number;
+  f2p_total: number;
+  /** Why there is nothing to count. */
+  message?: string;
+}
+
+interface Session {
+  instance: string;
+  /** What the last code is submitted to. */
+  problem: Omit<SubmitRequest, 'completion'> | null;
+  stated: number | null;
+  /** Python that ran to its end, to be run again before the next action. */
+  earlier: string[];
+  last: Program | null;
+  actions: number;
+  finished: boolean;
+  reward: Reward | null;
+  /** One action at a time: the next one builds on what this one leaves. */
+  turn: Promise<unknown>;
+}
+
+/** Every method rejects with a RequestError that says how to answer. */
+export class Sessions {
+  readonly #run: RunCode;
+  readonly #datasets: Datasets;
+  readonly #idleSeconds: number;
+  readonly #open: LRUCache<string, Session>;
+  /** So that a client that comes back too late is told so, and not that it never was here. */
+  readonly #expired = new LRUCache<string, true>({ max: MAX_SESSIONS });
+
+  constructor({ run, datasets, idleSeconds = IDLE_SECONDS, maxSessions = MAX_SESSIONS }: SessionOptions) {
+    this.#run = run;
+    this.#datasets = datasets;
+    this.#idleSeconds = idleSeconds;
+    this.#open = new LRUCache({
+      max: maxSessions,
+      ttl: idleSeconds * 1000,
+      updateAgeOnGet: true,
+      dispose: (_session, sid) => this.#expired.set(sid, true),
+    });
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  async start(request: StartInstanceRequest): Promise<StartInstanceResponse> {
+    const problem = await this.#problemOf(request);
+    const sid = newSid();
+    this.#open.set(sid, {
+      instance: request.instance_hash,
+      problem,
+      stated: request.reward,
+      earlier: [],
+      last: null,
+      actions: 0,
+      finished: false,
+      reward: null,
+      turn: Promise.resolve(),
+    });
+    return { sid };
+  }
+
+  /** Runs the code that the action holds; the observation is what it printed, or what went wrong. */
+  async act({ sid, content }: ProcessActionRequest, signal?: AbortSignal): Promise<ProcessActionResponse> {
+    const session = this.#find(sid);
+    return this.#inTurn(sid, session, async () => {
+      if (session.finished) throw new RequestError(409, `session ${sid} is finished: no action after /postprocess`);
+      session.actions++;
+      const action = readAction(content, session.problem?.config.language ?? 'python');
+      if ('fault' in action) return { content: `Error: ${action.fault}` };
+      const observations: string[] = [];
+      for (const program of action.programs) observations.push(await this.#runProgram(session, program, signal));
+      return {
+        content: observations.join('\n') || (action.programs.length > 0 ? '' : 'Error: the action holds no code'),
+      };
+    });
+  }
+
+  /** Frees what the session holds; its score stays until it is asked for. A second call changes nothing. */
+  async postprocess({ sid }: SessionRequest): Promise<{ sid: string; actions: number }> {
+    const session = this.#find(sid);
+    return this.#inTurn(sid, session, async () => {
+      session.finished = true;
+      session.earlier = [];
+      return { sid, actions: session.actions };
+    });
+  }
+
+  /** The share of the problem's tests that the session's last code passes, or the reward stated at its start. */
+  async computeReward({ sid }: SessionRequest, signal?: AbortSignal): Promise<Reward> {
+    const session = this.#find(sid);
+    return this.#inTurn(sid, session, async () => {
+      session.finished = true;
+      session.reward ??= await this.#grade(session, signal);
+      return session.reward;
+    });
+  }
+
+  #find(sid: string): Session {
+    const session = this.#open.get(sid);
+    if (session) return session;
+    if (this.#expired.has(sid)) {
+      throw new RequestError(
+        410,
+        `session ${sid} is over: it was idle for ${this.#idleSeconds} s, or had to make room`,
+      );
+    }
+    throw new RequestError(404, `no session ${sid}: /start_instance gives the sid`);
+  }
+
+  async #inTurn<T>(sid: string, session: Session, work: () => Promise<T>): Promise<T> {
+    const mine = session.turn.then(work);
+    session.turn = mine.catch(() => {});
+    try {
+      return await mine;
+    } finally {
+      // A long run is no idleness.
+      this.#open.set(sid, session);
+    }
+  }
+
+  async #problemOf(request: StartInstanceRequest): Promise<Session['problem']> {
+    const { instance_hash, dataset, id, config } = request;
+    const named =
+      dataset === null && config === null
+        ? this.#datasets.find(instance_hash)
+        : { dataset: dataset ?? instance_hash, id: id ?? instance_hash };
+    if (named === undefined) return null;
+    const settings = config ?? { ...NO_CONFIG };
+    const extra = { is_freeform: true, ...settings.extra, run_all_cases: true };
+    const problem = { ...named, config: { ...settings, language: settings.language ?? 'python', extra } };
+    // A problem that is not there is told now, not after the whole dialogue.
+    await this.#datasets.getPromptById(problem);
+    return problem;
+  }
+
+  async #runProgram(session: Session, program: Program, signal: AbortSignal | undefined): Promise<string> {
+    const { code, language } = program;
+    const python = language === 'python';
+    const request = runCodeRequest.check({
+      code: python ? withHistory(session.earlier, code) : code,
+      language,
+      compile_timeout: RUN_SECONDS,
+      run_timeout: RUN_SECONDS,
+      memory_limit_MB: MEMORY_MB,
+    });
+    if (!request.ok) throw new RequestError(500, 'the action is not a valid program');
+    const answer = await this.#run(request.value, signal);
+    session.last = program;
+    if (python && endedByItself(answer)) session.earlier.push(code);
+    return observationOf(answer);
+  }
+
+  async #grade({ problem, stated, last, instance }: Session, signal: AbortSignal | undefined): Promise<Reward> {
+    const none = { f2p_count: 0, f2p_total: 0 };
+    if (stated !== null) return { reward: stated, ...none };
+    if (problem === null) return { reward: 0, ...none, message: `no tests are known for instance ${instance}` };
+    if (last === null) return { reward: 0, ...none, message: 'no action held code' };
+    const completion = `\`\`\`${last.language}\n${last.code}\n\`\`\``;
+    const { tests } = await this.#datasets.submit({ ...problem, completion }, signal);
+    const f2p_count = tests.filter((test) => test.passed).length;
+    return { reward: tests.length === 0 ? 0 : f2p_count / tests.length, f2p_count, f2p_total: tests.length };
+  }
+}
+
+const NO_CONFIG: SubmitRequest['config'] = {
+  dataset_type: null,
+  language: null,
+  locale: null,
+  is_fewshot: null,
+  compile_timeout: null,
+  run_timeout: null,
+  custom_extract_logic: null,
+  provided_data: null,
+  extra: {},
+};
+
+/** Also by an exception: what it did until then stays, as in a notebook. What was killed would be killed again. */
+const endedByItself = ({ run_result: run }: RunCodeResponse) =>
+  run?.status === 'Finished' && (run.return_code === 0 || run.return_code === 1);
+
+/** verl does int(sid) and puts it into an int64 tensor. */
+const newSid = () => ((randomBytes(8).readBigUInt64BE() >> 1n) | (1n << 60n)).toString();
+
+/** What the program wrote, first what it meant for the reader, and why it ended where it did not end well. */
+function observationOf({ status, message, compile_result: compile, run_result: run }: RunCodeResponse): string {
+  if (status === 'SandboxError') return `Error: ${message}`;
+  const compiled = compile && (compile.return_code !== 0 || run === null);
+  const result = compiled ? compile : run;
+  const text = `${result?.stdout ?? ''}${result?.stderr ?? ''}`;
+  if (result?.status === 'TimeLimitExceeded') return `${text}\nError: timed out after ${RUN_SECONDS} s`.trimStart();
+  if (status === 'Failed' && text.trim() === '') return `Error: exit code ${result?.return_code}`;
+  return text;
+}

@@ -1,0 +1,369 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { Datasets, loadTables } from '../../src/sandbox/datasets/datasets.ts';
+import { parseJson } from '../../src/sandbox/json.ts';
+import { type RunCode, runCodeResponse, startInstanceRequest } from '../../src/sandbox/protocol.ts';
+import { readAction } from '../../src/sandbox/sessions/action.ts';
+import { calcReward, SessionClient } from '../../src/sandbox/sessions/client.ts';
+import { type SessionOptions, Sessions } from '../../src/sandbox/sessions/sessions.ts';
+import { hasPython, plainPython } from './plain-python.ts';
+import { type Reply, type ScriptedServer, type Seen, scriptedServer } from './scripted-server.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'sessions-test-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+const cases = [1, 2, 3, 4].map((n) => ({ input: { stdin: `${n}` }, output: { stdout: `${n * n}` } }));
+const square = { id: 7, content: 'Square the number', test: cases, labels: {} };
+const answers =
+  (stdout: string): RunCode =>
+  async () =>
+    runCodeResponse.parse({
+      status: 'Success',
+      run_result: { status: 'Finished', return_code: 0, stdout, stderr: '' },
+    });
+
+async function opened(run: RunCode, options: Partial<SessionOptions> = {}, tables: string[] = []) {
+  const datasets = new Datasets(run, await loadTables(tables));
+  const sessions = new Sessions({ run, datasets, ...options });
+  const start = async (body: object) => {
+    const checked = startInstanceRequest.check(body);
+    if (!checked.ok) throw new Error(JSON.stringify(checked.detail));
+    return (await sessions.start(checked.value)).sid;
+  };
+  return { sessions, start };
+}
+function table(name: string, rows: object[]): string {
+  const path = join(directory, `${name}.jsonl`);
+  writeFileSync(path, rows.map((row) => JSON.stringify(row)).join('\n'));
+  return `${name}=${path}`;
+}
+
+describe('the code in an action', () => {
+  const call = (args: object | string, name = 'code_interpreter') =>
+    `<tool_call>\n${JSON.stringify({ name, arguments: args })}\n</tool_call>`;
+  test.each([
+    ['a fenced block', 'I try:\n```python\nprint(1)\n```', 'print(1)'],
+    ['a fence that was cut off', '```py\nprint(1)', 'print(1)'],
+    ['a tool call', `Let me see. ${call({ code: 'print(1)' })}<|im_end|>`, 'print(1)'],
+    ['a tool call whose arguments are text', call(JSON.stringify({ code: 'print(1)' })), 'print(1)'],
+    ['a tool call without its end', call({ code: 'print(1)' }).replace('</tool_call>', ''), 'print(1)'],
+    ['a bare call in JSON', '{"name":"python","arguments":{"code":"print(1)"}}', 'print(1)'],
+    ['bare code', 'def solve():\n    pass', 'def solve():\n    pass'],
+    ['a bare expression', 'print(solve(3))', 'print(solve(3))'],
+    [
+      'bare lines of many kinds',
+      'import os, sys  # both\nfrom math import (pi, e)\na, b[0]: int = 1, 2\nx.y **= 2\nif a: print(b)\nassert a == 1',
+      'import os, sys  # both\nfrom math import (pi, e)\na, b[0]: int = 1, 2\nx.y **= 2\nif a: print(b)\nassert a == 1',
+    ],
+    [
+      'an assignment',
+      'total = 0\nfor i in range(3):\n    total += i\nprint(total)<|im_end|>',
+      'total = 0\nfor i in range(3):\n    total += i\nprint(total)',
+    ],
+    ['not what was only thought', '<think>\n```python\nprint(0)\n```\n</think>\n```python\nprint(1)\n```', 'print(1)'],
+  ])('%s', (_name, content, code) => {
+    expect(readAction(content, 'python')).toEqual({ programs: [{ code, language: 'python' }] });
+  });
+
+  test.each([
+    'I think the answer is 3.',
+    'for example, this works',
+    'import is a keyword of Python',
+    'if you ask me: no',
+    'The result x = 3',
+    '',
+    '```python\n```',
+  ])('%j holds none', (content) => {
+    expect(readAction(content, 'python')).toEqual({ programs: [] });
+  });
+
+  test('a hostile action is read in one pass', () => {
+    // Quadratic work on these would take minutes, so that the test would run out of time.
+    for (const part of ['[]', 'a[', 'x, ', 'if : )', 'f(', ' #', '=', '<|a', '<tool_call>', '</think>', '{', '\n ']) {
+      for (const head of ['', 'x', 'assert ', 'def f', 'import x']) {
+        readAction(head + part.repeat(200_000), 'python');
+        readAction(`${head}${part.repeat(200_000)}\r.`, 'cpp');
+      }
+    }
+  });
+
+  test('the language is the fence’s, the tool’s, or the problem’s', () => {
+    const language = (content: string, own: 'python' | 'cpp' | 'bash' = 'python') => {
+      const action = readAction(content, own);
+      return 'programs' in action ? action.programs.map((one) => one.language) : action;
+    };
+    expect(language('```bash\nls\n```')).toEqual(['bash']);
+    expect(language('```\nls\n```', 'bash')).toEqual(['bash']);
+    expect(language(call({ command: 'ls' }, 'bash'))).toEqual(['bash']);
+    expect(language(call({ code: 'x', language: 'nodejs' }))).toEqual(['nodejs']);
+    expect(language('int main() { return 0; }', 'cpp')).toEqual(['cpp']);
+    expect(language(call({ code: 'a' }) + call({ code: 'b' }))).toEqual(['python', 'python']);
+  });
+
+  test('a tool call that cannot be read says why', () => {
+    expect(readAction('<tool_call>{"name": </tool_call>', 'python')).toEqual({
+      fault: 'the tool call is not JSON: Expecting value',
+    });
+    expect(readAction(call({ text: 'x' }), 'python')).toEqual({ fault: 'the tool call holds no code argument' });
+  });
+});
+
+describe('out of order', () => {
+  test('a sid that never was, is finished, or was idle for too long', async () => {
+    const { sessions, start } = await opened(answers('x'));
+    const act = (sid: string) => sessions.act({ sid, content: 'print(1)' });
+    await expect(act('5')).rejects.toMatchObject({
+      status: 404,
+      message: 'no session 5: /start_instance gives the sid',
+    });
+    const sid = await start({ instance_hash: 'free' });
+    expect(await act(sid)).toEqual({ content: 'x' });
+    expect(await sessions.postprocess({ sid })).toEqual({ sid, actions: 1 });
+    await expect(act(sid)).rejects.toMatchObject({
+      status: 409,
+      message: `session ${sid} is finished: no action after /postprocess`,
+    });
+    expect(await sessions.postprocess({ sid })).toEqual({ sid, actions: 1 });
+  });
+
+  test('idle', async () => {
+    const { sessions, start } = await opened(answers('x'), { idleSeconds: 0.02 });
+    const sid = await start({ instance_hash: 'free' });
+    await expect
+      .poll(() => sessions.postprocess({ sid }).catch((error) => error.message), { interval: 60 })
+      .toBe(`session ${sid} is over: it was idle for 0.02 s, or had to make room`);
+    await expect(sessions.computeReward({ sid })).rejects.toMatchObject({ status: 410 });
+  });
+
+  test('an action that runs longer than the idle time keeps its session', async () => {
+    const slow: RunCode = async (...args) => {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return answers('done')(...args);
+    };
+    const { sessions, start } = await opened(slow, { idleSeconds: 0.05 });
+    const sid = await start({ instance_hash: 'free' });
+    expect(await sessions.act({ sid, content: 'print(1)' })).toEqual({ content: 'done' });
+    expect(await sessions.postprocess({ sid })).toMatchObject({ actions: 1 });
+  });
+
+  test('too many: the least recently used one makes room', async () => {
+    const { sessions, start } = await opened(answers('x'), { maxSessions: 2 });
+    const [first] = [
+      await start({ instance_hash: 1 }),
+      await start({ instance_hash: 2 }),
+      await start({ instance_hash: 3 }),
+    ];
+    expect(sessions.size).toBe(2);
+    await expect(sessions.postprocess({ sid: first })).rejects.toMatchObject({ status: 410 });
+  });
+
+  test('actions of one session take their turns', async () => {
+    const events: string[] = [];
+    let number = 0;
+    const run: RunCode = async (...args) => {
+      const mine = ++number;
+      events.push(`start ${mine}`);
+      await new Promise(setImmediate);
+      events.push(`end ${mine}`);
+      return answers('')(...args);
+    };
+    const { sessions, start } = await opened(run);
+    const sid = await start({ instance_hash: 'free' });
+    await Promise.all([1, 2, 3].map(() => sessions.act({ sid, content: 'print(1)' })));
+    expect(events).toEqual(['start 1', 'end 1', 'start 2', 'end 2', 'start 3', 'end 3']);
+  });
+
+  test('a sid is a decimal number that fits into an int64, and no two are alike', async () => {
+    const { start } = await opened(answers(''));
+    const sids = await Promise.all(Array.from({ length: 100 }, () => start({ instance_hash: 1 })));
+    for (const sid of sids) {
+      expect(sid).toMatch(/^\d{19}$/);
+      expect(BigInt(sid)).toBeLessThan(2n ** 63n);
+    }
+    expect(new Set(sids).size).toBe(100);
+  });
+});
+
+describe('what the model sees', () => {
+  const seen = async (answer: object) => {
+    const { sessions, start } = await opened(async () => runCodeResponse.parse(answer));
+    const sid = await start({ instance_hash: 'free' });
+    return (await sessions.act({ sid, content: '```python\nx\n```' })).content;
+  };
+  const run = (more: object) => ({ status: 'Finished', return_code: 0, stdout: '', stderr: '', ...more });
+  test.each([
+    ['output and errors', { status: 'Success', run_result: run({ stdout: 'a\n', stderr: 'b\n' }) }, 'a\nb\n'],
+    ['a silent success', { status: 'Success', run_result: run({}) }, ''],
+    ['a silent failure', { status: 'Failed', run_result: run({ return_code: 7 }) }, 'Error: exit code 7'],
+    [
+      'a timeout, with what came before',
+      { status: 'Failed', run_result: run({ status: 'TimeLimitExceeded', return_code: null, stdout: 'so far' }) },
+      'so far\nError: timed out after 30 s',
+    ],
+    [
+      'a compile error',
+      { status: 'Failed', compile_result: run({ return_code: 1, stderr: 'x was not declared' }) },
+      'x was not declared',
+    ],
+    ['a sandbox that failed', { status: 'SandboxError', message: 'no runner' }, 'Error: no runner'],
+  ])('%s', async (_name, answer, content) => {
+    expect(await seen(answer)).toBe(content);
+  });
+
+  test('prose is answered, not run', async () => {
+    const { sessions, start } = await opened(() => Promise.reject(new Error('was run')));
+    const sid = await start({ instance_hash: 'free' });
+    expect(await sessions.act({ sid, content: 'I think it is 3.' })).toEqual({
+      content: 'Error: the action holds no code',
+    });
+    expect(await sessions.act({ sid, content: '<tool_call>{' })).toMatchObject({
+      content: expect.stringMatching(/^Error: the tool call is not JSON/),
+    });
+  });
+});
+
+describe.skipIf(!hasPython)('a session of real programs (skipped without python3)', () => {
+  test('what earlier actions defined is there, silently; an exception keeps what came before it', async () => {
+    const { sessions, start } = await opened(plainPython);
+    const sid = await start({ instance_hash: 'free' });
+    const act = async (content: string) => (await sessions.act({ sid, content })).content;
+    expect(await act('def twice(x):\n    return 2 * x\nprint("defined")')).toBe('defined\n');
+    expect(await act('```python\ny = twice(4)\nopen("f", "w").write("kept")\n1/0\n```')).toMatch(/ZeroDivisionError/);
+    expect(await act('print(y, open("f").read())')).toBe('8 kept\n');
+    expect(await act('raise ValueError("here")')).toMatch(
+      /File "<action>", line 1, in <module>\n {4}raise ValueError\("here"\)\n/,
+    );
+  });
+
+  test('the reward is the share of the problem’s tests that the last code passes', async () => {
+    const { sessions, start } = await opened(plainPython, {}, [table('squares', [square])]);
+    const sid = await start({ instance_hash: 7 });
+    await sessions.act({ sid, content: '```python\nn = 2\nprint(n * n)\n```' });
+    await sessions.act({ sid, content: 'That is it.' });
+    await sessions.postprocess({ sid });
+    const reward = { reward: 0.25, f2p_count: 1, f2p_total: 4 };
+    expect(await sessions.computeReward({ sid })).toEqual(reward);
+    expect(await sessions.computeReward({ sid })).toEqual(reward);
+  });
+});
+
+describe('where the tests come from', () => {
+  test('a hash that is an id of one dataset, NAME/ID where several have it, HumanEval’s own name', async () => {
+    const human = { task_id: 'HumanEval/7', prompt: 'def f():\n', entry_point: 'f', test: 'def check(f): pass' };
+    const tables = [table('a', [square]), table('b', [square]), table('he', [human])];
+    const { sessions, start } = await opened(answers('4'), {}, tables);
+    const rewarded = async (instance_hash: string | number) => {
+      const sid = await start({ instance_hash });
+      await sessions.act({ sid, content: 'print(4)' });
+      return sessions.computeReward({ sid });
+    };
+    await expect(rewarded(7)).rejects.toMatchObject({
+      status: 400,
+      message: 'problem 7 is in a and b and he: ask for a/7',
+    });
+    expect(await rewarded('b/7')).toEqual({ reward: 0.25, f2p_count: 1, f2p_total: 4 });
+    expect(await rewarded('HumanEval/7')).toEqual({ reward: 1, f2p_count: 1, f2p_total: 1 });
+    expect(await rewarded('unheard of')).toEqual({
+      reward: 0,
+      f2p_count: 0,
+      f2p_total: 0,
+      message: 'no tests are known for instance unheard of',
+    });
+  });
+
+  test('a problem in the request, or a stated reward', async () => {
+    const { sessions, start } = await opened(answers('9'));
+    const provided = { dataset_type: 'CommonOJDataset', provided_data: square };
+    const sid = await start({ instance_hash: 'x', config: provided });
+    expect(await sessions.computeReward({ sid })).toMatchObject({ reward: 0, message: 'no action held code' });
+    const other = await start({ instance_hash: 'x', config: provided });
+    await sessions.act({ sid: other, content: 'print(9)' });
+    expect(await sessions.computeReward({ sid: other })).toMatchObject({ reward: 0.25 });
+    const stated = await start({ instance_hash: 'x', reward: 0.9 });
+    expect(await sessions.computeReward({ sid: stated })).toMatchObject({ reward: 0.9 });
+  });
+
+  test('a problem that is not there is told at the start', async () => {
+    const { start } = await opened(answers(''));
+    await expect(start({ instance_hash: 'x', dataset: 'nope' })).rejects.toMatchObject({ status: 400 });
+  });
+});
+
+describe('the client', () => {
+  let server: ScriptedServer;
+  afterEach(() => server?.close());
+  async function client(reply: (seen: Seen) => Reply) {
+    server = await scriptedServer(reply);
+    return new SessionClient({ endpoint: server.url, retry: { attempts: 2, firstDelayMs: 1 } });
+  }
+  const sid = '5671949450826943757';
+
+  test('an episode, with a sid beyond 2^53 sent as a number', async () => {
+    const replies: Record<string, Reply> = {
+      '/start_instance': { text: `{"sid": ${sid}}` },
+      '/process_action': { json: { content: 'No errors found in test.' } },
+      '/postprocess': { json: {} },
+      '/compute_reward': { json: { reward: 0.9, f2p_count: 9, f2p_total: 10 } },
+    };
+    const sessions = await client((seen) => replies[seen.path] ?? { status: 404 });
+    expect(await sessions.startInstance(3864552457764042195n)).toBe(sid);
+    expect(await sessions.processAction(sid, 'x')).toEqual({ content: 'No errors found in test.', error: null });
+    expect(await sessions.postprocess(sid)).toEqual({ answer: {}, error: null });
+    expect(await sessions.computeReward(sid)).toMatchObject({ reward: 0.9, error: null });
+    expect(server.seen.map((one) => one.body)).toEqual([
+      '{"instance_hash":3864552457764042195}',
+      `{"sid":"${sid}","content":"x"}`,
+      `{"sid":"${sid}"}`,
+      `{"sid":"${sid}"}`,
+    ]);
+  });
+
+  test('start without a sid is an error; everything after it goes on with a word and the cause', async () => {
+    const sessions = await client(() => ({ status: 500, json: { detail: 'broken' } }));
+    await expect(sessions.startInstance(1)).rejects.toThrow('answered 500: broken');
+    expect(await sessions.processAction(sid, 'x')).toMatchObject({ content: 'Error', error: { status: 500 } });
+    expect(await sessions.postprocess(sid)).toMatchObject({ answer: null, error: { status: 500 } });
+    expect(await sessions.computeReward(sid)).toMatchObject({ reward: 0, error: { status: 500 } });
+  });
+
+  test('an observation without content is "Error"; an action is never sent twice', async () => {
+    const sessions = await client(() => ({ json: {} }));
+    expect(await sessions.processAction(sid, 'x')).toMatchObject({ content: 'Error' });
+    const busy = await client(() => ({ status: 503, text: '' }));
+    await busy.processAction(sid, 'x');
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('an abort is no "Error"', async () => {
+    const sessions = await client(() => 'silence');
+    const abort = new AbortController();
+    const action = sessions.processAction(sid, 'x', abort.signal);
+    abort.abort(new Error('stopped'));
+    await expect(action).rejects.toThrow('stopped');
+  });
+
+  // What Python makes of each: float(calc_reward(json)), 0.0 where it raises.
+  test.each([
+    ['{"reward": 0.9}', 0.9],
+    ['{"reward": 1}', 1],
+    ['{"reward": true}', 1],
+    ['{"reward": "0.5"}', 0.5],
+    ['{"reward": "much"}', 0],
+    ['{"reward": null, "f2p_count": 1, "f2p_total": 2}', 0],
+    ['{"reward": [1]}', 0],
+    ['{"f2p_count": 1, "f2p_total": 2}', 0.5],
+    ['{"f2p_count": true, "f2p_total": 2}', 0.5],
+    ['{"f2p_count": 1, "f2p_total": 0}', 0],
+    ['{"f2p_count": "1", "f2p_total": 2}', 0],
+    ['{"f2p_count": 1}', 0],
+    ['{}', 0],
+    ['[]', 0],
+    ['null', 0],
+    ['"reward"', 0],
+    ['{"f2p_count": 10000000000000000000, "f2p_total": 20000000000000000000}', 0.5],
+  ])('calc_reward of %s is %d', (text, reward) => {
+    expect(calcReward(parseJson(text))).toBe(reward);
+  });
+});
