@@ -311,7 +311,12 @@ describe('SGLang /generate, token in and token out', () => {
     const model = new SglangGenerateModel('m', tokenizer, { url: `http://127.0.0.1:${port}/v1` });
     let shown = '';
     const turn = await model.generate(
-      request({ inputIds: [1], onDelta: (delta) => delta.kind === 'text' && (shown += delta.text) }),
+      request({
+        inputIds: [1],
+        onDelta: (delta) => {
+          if (delta.kind === 'text') shown += delta.text;
+        },
+      }),
     );
     http.close();
     expect(turn).toMatchObject({ text: 'hello', ids, finishReason: 'stop' });

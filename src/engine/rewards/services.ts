@@ -1,9 +1,10 @@
-import type { JsonObject, JsonValue } from '../../rollout/json.ts';
+import type { JsonValue } from '../../rollout/json.ts';
 import { parseJson } from '../../rollout/json-parse.ts';
 import type { Run } from '../../sandbox/check-correctness.ts';
 import { SandboxClient } from '../../sandbox/client.ts';
 import { computeScore } from '../../sandbox/compute-score.ts';
 import { Limiter } from '../../sandbox/limiter.ts';
+import { calcReward } from '../../sandbox/sessions/client.ts';
 import { withTimeout } from '../timeout.ts';
 import type { RewardFn } from './reward.ts';
 
@@ -72,21 +73,11 @@ export function httpReward({ url, timeout = 300 }: HttpRewardOptions): RewardFn 
         const text = await response.text();
         if (!response.ok) return { reward: 0, metadata: { error: `HTTP ${response.status}: ${text.slice(0, 300)}` } };
         const body = parseJson(text);
-        const reward = rewardOf(body);
-        return Number.isFinite(reward)
-          ? { reward, metadata: { response: body } }
-          : { reward: 0, metadata: { error: 'the answer has no reward', response: body } };
+        return { reward: calcReward(body), metadata: { response: body } };
       });
     } catch (error) {
       signal?.throwIfAborted();
       return { reward: 0, metadata: { error: (error as Error).message } };
     }
   };
-}
-
-/** verl's calc_reward: a `reward` that is present counts, even when it is null and so worth nothing. */
-function rewardOf(body: JsonValue): number {
-  const { reward, f2p_count, f2p_total } = (typeof body === 'object' && body !== null ? body : {}) as JsonObject;
-  if (reward !== undefined) return reward === null || reward === '' ? Number.NaN : Number(reward);
-  return Number(f2p_total) === 0 ? Number.NaN : Number(f2p_count) / Number(f2p_total);
 }

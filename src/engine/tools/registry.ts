@@ -3,6 +3,7 @@ import { CalcGsm8kRewardTool } from './calc-gsm8k-reward.ts';
 import { CALCULATOR_SCHEMA, CalculatorTool } from './calculator.ts';
 import { CODE_INTERPRETER_SCHEMA, CodeInterpreterTool } from './code-interpreter.ts';
 import type { OpenAIFunctionToolSchema } from './schema.ts';
+import { SESSION_SCHEMA, SessionTool } from './session-tool.ts';
 import type { Tool } from './tool.ts';
 
 export interface ToolSetup {
@@ -32,6 +33,11 @@ const KINDS: ToolKind[] = [
     classNames: ['calculator', 'tunix.rl.agentic.tools.calculator_tool.CalculatorTool'],
     schema: CALCULATOR_SCHEMA,
     make: (_config, schema) => new CalculatorTool(schema),
+  },
+  {
+    classNames: ['session'],
+    schema: SESSION_SCHEMA,
+    make: (config, schema) => new SessionTool(config, schema),
   },
 ];
 
