@@ -42,17 +42,7 @@ export function harden(): void {
 
 /** After Pyodide is loaded: whoever still reaches `process` finds nothing to use. */
 export function seal(): void {
-  const forbidden = [
-    'kill',
-    '_kill',
-    'dlopen',
-    'chdir',
-    'abort',
-    'getBuiltinModule',
-    '_debugProcess',
-    '_debugEnd',
-    '_linkedBinding',
-  ];
+  const forbidden = ['kill', '_kill', 'dlopen', 'chdir', 'abort', 'getBuiltinModule', '_debugProcess', '_debugEnd', '_linkedBinding'];
   for (const name of forbidden) {
     Object.defineProperty(process, name, { value: refuse(`process.${name}`), writable: false, configurable: false });
   }
