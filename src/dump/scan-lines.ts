@@ -41,6 +41,9 @@ export async function scanLines(
   const buffer = shared ?? Buffer.allocUnsafeSlow(OVERLAP + CHUNK);
   shared = null;
   try {
+    // A scan that goes on needs the tail of what it read before, in case a line ends right behind it.
+    const known = Math.min(OVERLAP, scan.position);
+    if (known > 0) readSync(handle.fd, buffer, OVERLAP - known, known, scan.position - known);
     let sliceStart = performance.now();
     let isSlow = false;
     for (;;) {
