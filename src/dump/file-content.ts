@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { open } from 'node:fs/promises';
+import { linesOf } from './containers/lines-of.ts';
 import { inflate } from './inflate.ts';
 import { MAX_LENGTH } from './line-index.ts';
 import { isGzip, reasonOf } from './paths.ts';
@@ -19,7 +20,7 @@ const MAX_STRING = 0x1fffffe8;
 const SAMPLE = 512;
 const SAMPLES = 8;
 
-/** The bytes behind a path: a plain file, or what a .gz unpacks to. Only ever read. */
+/** The bytes behind a path: a plain file, what a .gz unpacks to, or the records of a .csv or .json a line each. Only ever read. */
 export class FileContent {
   readonly path: string;
   /** A .gz is unpacked into a nameless file; reads go there. */
@@ -42,11 +43,11 @@ export class FileContent {
   /** Opens the bytes for a scan; an archive is unpacked anew. @returns why an archive could not be unpacked to its end */
   async open(): Promise<{ handle: FileHandle; error: string | null }> {
     let error: string | null = null;
-    if (isGzip(this.#head())) {
+    const unpacked = isGzip(this.#head()) ? await inflate(this.path) : linesOf(this.path);
+    if (unpacked !== null) {
       this.close();
-      const inflated = await inflate(this.path);
-      this.#inflated = inflated.fd;
-      error = inflated.error;
+      this.#inflated = unpacked.fd;
+      error = unpacked.error;
     }
     return { handle: await open(this.readablePath, 'r'), error };
   }

@@ -1,7 +1,6 @@
-import { closeSync, createReadStream, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { closeSync, createReadStream, writeSync } from 'node:fs';
 import { createGunzip } from 'node:zlib';
+import { namelessFile } from './containers/nameless-file.ts';
 
 /**
  * Unpacks a .gz into a file that has no name any more, so that records can be read at any place and nothing is left behind
@@ -9,10 +8,7 @@ import { createGunzip } from 'node:zlib';
  * @returns an open descriptor that the caller closes
  */
 export async function inflate(path: string): Promise<{ fd: number; bytes: number; error: string | null }> {
-  const directory = mkdtempSync(join(tmpdir(), 'rollout-viewer-'));
-  const name = join(directory, 'inflated');
-  const fd = openSync(name, 'wx+', 0o600);
-  rmSync(directory, { recursive: true });
+  const fd = namelessFile();
   let bytes = 0;
   try {
     const unpacked = createReadStream(path).pipe(createGunzip());
