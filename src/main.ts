@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { lsCommand } from './commands/ls.ts';
 import { USAGE } from './commands/output.ts';
+import { rolloutCommand } from './commands/rollout.ts';
 import { showCommand } from './commands/show.ts';
 import { viewOptions } from './commands/view-options.ts';
 
@@ -11,7 +12,8 @@ const program = viewOptions(new Command('rollout-viewer'))
   .enablePositionalOptions()
   .showHelpAfterError('(rollout-viewer --help says what there is)')
   .addCommand(lsCommand())
-  .addCommand(showCommand());
+  .addCommand(showCommand())
+  .addCommand(rolloutCommand());
 
 for (const command of [program, ...program.commands]) command.exitOverride();
 try {
