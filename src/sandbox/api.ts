@@ -36,13 +36,15 @@ export interface ApiCall<T extends z.ZodType> {
   answer: T;
   retry: RetryOptions;
   timeoutSeconds: number;
+  /** On a connection of its own, for what must not be sent twice. */
+  fresh?: boolean;
   signal?: AbortSignal | undefined;
 }
 
 /** Rejects with a SandboxApiError, or with the reason of an aborted signal. */
 export async function callApi<T extends z.ZodType>(call: ApiCall<T>): Promise<z.output<T>> {
-  const { where, query = '', method, body, headers, answer, retry, timeoutSeconds, signal } = call;
-  const request = { url: `${where}${query}`, method, headers, signal, timeoutMs: timeoutSeconds * 1000 };
+  const { where, query = '', method, body, headers, answer, retry, timeoutSeconds, fresh = false, signal } = call;
+  const request = { url: `${where}${query}`, method, headers, signal, timeoutMs: timeoutSeconds * 1000, fresh };
   const exchanged = await exchangePatiently(
     body === undefined ? request : { ...request, body: writeJson(body) },
     retry,

@@ -17,6 +17,8 @@ export interface HttpRequest {
   signal?: AbortSignal | undefined;
   /** Over the whole exchange; not finite: none. */
   timeoutMs: number;
+  /** On a connection of its own: a kept one may be closed by the server just as the request goes out. */
+  fresh?: boolean;
 }
 
 export interface HttpAnswer {
@@ -36,7 +38,7 @@ export class ClientTimeoutError extends Error {
 }
 
 /** @throws {ConnectionError | ClientTimeoutError}, or the signal's reason when it was aborted */
-export function exchange({ url, method, body, headers, signal, timeoutMs }: HttpRequest): Promise<HttpAnswer> {
+export function exchange({ url, method, body, headers, signal, timeoutMs, fresh }: HttpRequest): Promise<HttpAnswer> {
   const target = new URL(url);
   const secure = target.protocol === 'https:';
   return new Promise((resolve, reject) => {
@@ -44,7 +46,7 @@ export function exchange({ url, method, body, headers, signal, timeoutMs }: Http
     const payload = body === undefined ? undefined : Buffer.from(body);
     const request = (secure ? httpsRequest : httpRequest)(target, {
       method,
-      agent: agents[secure ? 'https:' : 'http:'],
+      agent: fresh ? false : agents[secure ? 'https:' : 'http:'],
       headers: {
         accept: 'application/json',
         ...(payload && { 'content-type': 'application/json', 'content-length': String(payload.length) }),

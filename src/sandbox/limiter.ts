@@ -12,6 +12,11 @@ export interface RunOptions {
   signal?: AbortSignal;
   /** Milliseconds from the start of the execution, not of the wait. */
   timeoutMs?: number;
+  /**
+   * After a timeout or an abort, keeps the place until the task has really ended: for who starts processes, which take
+   * a moment to die. The caller goes on at once all the same. A task that ignores its signal keeps the place for good.
+   */
+  holdUntilEnded?: boolean;
 }
 
 /** A first-come, first-served semaphore around asynchronous executions. */
@@ -41,27 +46,31 @@ export class Limiter {
 
   /**
    * Runs the task when its turn comes. Its place is free again when it ends, throws, times out or is aborted; in the
-   * last two cases at once, and the task is told through its own signal to stop.
+   * last two cases at once (see holdUntilEnded), and the task is told through its own signal to stop.
    */
   async run<T>(task: (signal: AbortSignal) => Promise<T> | T, options: RunOptions = {}): Promise<T> {
-    const { signal, timeoutMs } = options;
+    const { signal, timeoutMs, holdUntilEnded = false } = options;
     await this.#acquire(signal);
     const { abort: stop, unlink } = linked(signal);
     const timer =
       timeoutMs === undefined
         ? undefined
         : setTimeout(() => stop.abort(new DOMException(`timed out after ${timeoutMs} ms`, 'TimeoutError')), timeoutMs);
+    let ended: Promise<unknown> = Promise.resolve();
     try {
       // Between the grant and this line the caller may have given up.
       stop.signal.throwIfAborted();
+      const work = (async () => task(stop.signal))();
+      ended = work;
       return await new Promise<T>((resolve, reject) => {
         onAbort(stop.signal, () => reject(stop.signal.reason));
-        (async () => task(stop.signal))().then(resolve, reject);
+        work.then(resolve, reject);
       });
     } finally {
       clearTimeout(timer);
       unlink();
-      this.#release();
+      if (holdUntilEnded && stop.signal.aborted) ended.catch(() => {}).finally(() => this.#release());
+      else this.#release();
     }
   }
 

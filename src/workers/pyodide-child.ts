@@ -135,6 +135,9 @@ function writeWhole(fd: number, bytes: Uint8Array): number {
 function fatal(error: unknown): number {
   const status = (error as { status?: unknown }).status;
   if (typeof status === 'number') return status & 0xff;
-  writeWhole(2, Buffer.from(`the Python interpreter ended: ${error instanceof Error ? error.message : String(error)}\n`));
+  writeWhole(
+    2,
+    Buffer.from(`the Python interpreter ended: ${error instanceof Error ? error.message : String(error)}\n`),
+  );
   return 134;
 }

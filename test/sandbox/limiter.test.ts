@@ -82,6 +82,22 @@ test('an execution that runs out of time frees its place at once and is told to 
   await expect(limiter.run(() => 'next')).resolves.toBe('next');
 });
 
+test('with holdUntilEnded the caller goes on at once, and the place is free when the task has died', async () => {
+  const limiter = new Limiter(1);
+  let die = () => {};
+  const dying = limiter.run(() => new Promise<void>((resolve) => (die = resolve)), {
+    timeoutMs: 1,
+    holdUntilEnded: true,
+  });
+  await expect(dying).rejects.toThrow('timed out after 1 ms');
+  const next = limiter.run(() => 'next');
+  await turn();
+  expect([limiter.currentCount, limiter.waitingCount]).toEqual([1, 1]);
+  die();
+  await expect(next).resolves.toBe('next');
+  expect(limiter.currentCount).toBe(0);
+});
+
 test('who was aborted before asking never runs', async () => {
   const limiter = new Limiter(1);
   const ran: string[] = [];

@@ -334,6 +334,7 @@ describe('the client', () => {
     const busy = await client(() => ({ status: 503, text: '' }));
     await busy.processAction(sid, 'x');
     expect(server.seen).toHaveLength(1);
+    expect(server.seen[0]?.headers.connection).toBe('close');
   });
 
   test('an abort is no "Error"', async () => {

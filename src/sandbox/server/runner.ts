@@ -9,6 +9,8 @@ export type { RunCode } from '../protocol.ts';
 export function runCodeOn(backend: Backend, limits: Limits = DEFAULT_LIMITS): RunCode {
   return async (request, signal) => {
     try {
+      const surrogate = loneSurrogate(request.code);
+      if (surrogate) throw new SandboxFault(surrogate);
       const broken = brokenTimeout(request);
       if (broken) return response({ compile: null, run: broken, files: new Map() });
       return response(
@@ -32,6 +34,21 @@ export function runCodeOn(backend: Backend, limits: Limits = DEFAULT_LIMITS): Ru
       return failure(`exception on running code ${request.code}: ${reason} None`);
     }
   };
+}
+
+/**
+ * Python's words for a text that is no Unicode (half of a surrogate pair), or null.
+ * @param escaped the text is JSON as JSON.stringify writes it, with such halves, and only them, as \\uXXXX
+ */
+export function loneSurrogate(text: string, escaped = false): string | null {
+  if (escaped && !text.includes('\\ud')) return null;
+  const half = escaped
+    ? /(?<=^|[^\\])(?:\\\\)*\\u(d[89a-f][0-9a-f]{2})/.exec(text)
+    : /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.exec(text);
+  if (!half) return null;
+  const code = half[1] ?? half[0].charCodeAt(0).toString(16);
+  const position = [...text.slice(0, half.index)].length + (half[1] ? half[0].length - 6 : 0);
+  return `'utf-8' codec can't encode character '\\u${code}' in position ${position}: surrogates not allowed`;
 }
 
 /** Upstream fails on a NaN while it starts the command, and answers so. */

@@ -54,7 +54,7 @@ export class SessionClient {
   ): Promise<{ content: string; error: SandboxApiError | null }> {
     return orElse(signal, { content: 'Error' }, async () => {
       // Never tried again: the action may have been carried out.
-      return this.#post('process_action', { sid, content }, processActionResponse, signal, { attempts: 1 });
+      return this.#post('process_action', { sid, content }, processActionResponse, signal, true);
     });
   }
 
@@ -81,7 +81,7 @@ export class SessionClient {
     body: object,
     answer: T,
     signal: AbortSignal | undefined,
-    retry: Partial<RetryOptions> = {},
+    once = false,
   ): Promise<z.output<T>> {
     return callApi({
       where: `${this.#base}/${path}`,
@@ -90,7 +90,8 @@ export class SessionClient {
       body,
       headers: this.#headers,
       answer,
-      retry: { ...this.#retry, ...retry },
+      retry: once ? { ...this.#retry, attempts: 1 } : this.#retry,
+      fresh: once,
       timeoutSeconds: TIMEOUTS[path],
       signal,
     });

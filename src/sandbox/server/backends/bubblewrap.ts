@@ -144,7 +144,8 @@ class Bubblewrap implements Backend {
       );
       this.#running.add(child);
       try {
-        for (const [index, [, content]] of files.entries()) feed(child.stdio[FIRST_FILE_FD + index] as Writable, content);
+        for (const [index, [, content]] of files.entries())
+          feed(child.stdio[FIRST_FILE_FD + index] as Writable, content);
         return await supervise(child, job, pipes, signal);
       } finally {
         this.#running.delete(child);
@@ -300,7 +301,8 @@ async function supervise(child: ChildProcess, job: Job, pipes: Pipe[], signal?: 
   signal?.throwIfAborted();
   if (failure) throw new SandboxFault(`bubblewrap could not be started: ${failure.message}`);
   if (step) results[(step as { name: Step }).name] = resultOf(step, 0);
-  if (results.compile === null && results.run === null) throw new SandboxFault(diagnosis.text().trim() || 'bubblewrap ended');
+  if (results.compile === null && results.run === null)
+    throw new SandboxFault(diagnosis.text().trim() || 'bubblewrap ended');
   if (fetched > limits.fetchBytes)
     throw new SandboxFault(`fetch_files: more than ${limits.fetchBytes} bytes were asked for`);
 

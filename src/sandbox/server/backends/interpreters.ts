@@ -21,8 +21,7 @@ export interface Interpreters {
   notes: string[];
 }
 
-const folders = (): string[] =>
-  (process.env.PATH ?? '').split(':').filter((folder) => isAbsolute(folder));
+const folders = (): string[] => (process.env.PATH ?? '').split(':').filter((folder) => isAbsolute(folder));
 
 export function findOnPath(name: string): string | null {
   for (const folder of folders()) {

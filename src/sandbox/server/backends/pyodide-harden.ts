@@ -42,12 +42,25 @@ export function harden(): void {
 
 /** After Pyodide is loaded: whoever still reaches `process` finds nothing to use. */
 export function seal(): void {
-  const forbidden = ['kill', '_kill', 'dlopen', 'chdir', 'abort', 'getBuiltinModule', '_debugProcess', '_debugEnd', '_linkedBinding'];
+  const forbidden = [
+    'kill',
+    '_kill',
+    'dlopen',
+    'chdir',
+    'abort',
+    'getBuiltinModule',
+    '_debugProcess',
+    '_debugEnd',
+    '_linkedBinding',
+  ];
   for (const name of forbidden) {
     Object.defineProperty(process, name, { value: refuse(`process.${name}`), writable: false, configurable: false });
   }
   for (const name of ['setuid', 'setgid', 'seteuid', 'setegid', 'setgroups', 'initgroups', 'umask']) {
     Object.defineProperty(process, name, { value: refuse(`process.${name}`), writable: false, configurable: false });
+  }
+  for (const name of ['getuid', 'geteuid', 'getgid', 'getegid']) {
+    Object.defineProperty(process, name, { value: () => 0, writable: false, configurable: false });
   }
   Object.defineProperty(process, 'env', { value: Object.freeze({}), writable: false });
 }

@@ -65,11 +65,11 @@ export async function memoryImage(files: PyodideFiles, remake = false): Promise<
   mkdirSync(folder, { recursive: true });
   const draft = `${path}.${process.pid}`;
   try {
-    await promisify(execFile)(
-      process.execPath,
-      [...nodeFlags(files, `--allow-fs-write=${draft}`), '--make', draft],
-      { env: {}, cwd: '/', timeout: 60_000 },
-    );
+    await promisify(execFile)(process.execPath, [...nodeFlags(files, `--allow-fs-write=${draft}`), '--make', draft], {
+      env: {},
+      cwd: '/',
+      timeout: 60_000,
+    });
     // Whole or not at all: another server may be starting from it.
     renameSync(draft, path);
   } finally {

@@ -1,7 +1,8 @@
 // The Python side of a Pyodide child.
 
 /** Imported before the memory image is made: what programs commonly use is there without a cost. */
-export const PRELOADED = 'import json, re, math, collections, datetime, decimal, fractions, itertools, functools, random, traceback, types, atexit, io';
+export const PRELOADED =
+  'import json, re, math, collections, datetime, decimal, fractions, itertools, functools, random, traceback, types, atexit, io';
 
 /**
  * Runs a source file as `python FILE` would: a fresh `__main__`, its path as argv[0] and in tracebacks, the exit

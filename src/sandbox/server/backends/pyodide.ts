@@ -16,7 +16,7 @@ import {
   type Outcome,
   SandboxFault,
 } from './backend.ts';
-import { temporaryName } from './languages.ts';
+import { RUNNERS, temporaryName } from './languages.ts';
 import { watchMemory } from './memory-watch.ts';
 import { findPyodide, memoryImage, nodeFlags, type PyodideFiles } from './pyodide-image.ts';
 import { type PyodideJob, type PyodideReport, parsePyodideReport } from './pyodide-protocol.ts';
@@ -115,6 +115,7 @@ class Pyodide implements Backend {
 
   async execute(job: Job, signal?: AbortSignal): Promise<Outcome> {
     signal?.throwIfAborted();
+    if (!RUNNERS[job.language]) throw new SandboxFault(`'${job.language}'`);
     if (!this.languages.has(job.language)) {
       throw new SandboxFault(`the sandbox runs in Pyodide, which has only python, not ${job.language}`);
     }

@@ -1,7 +1,16 @@
 // No sandbox at all: programs run as the user who started the server, with the user's files and network. Only ever
 // used when its name was typed out; it exists for a throw-away container that is itself the sandbox.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { CommandRunResult } from '../../protocol.ts';
@@ -21,7 +30,9 @@ export const unconfined: BackendDeclaration = {
   confines: false,
   async open({ log }) {
     if (!existsSync('/bin/bash')) throw new Error('there is no /bin/bash');
-    log('WARNING: --backend unconfined runs every program as you, with your files, your network and no limits but time.');
+    log(
+      'WARNING: --backend unconfined runs every program as you, with your files, your network and no limits but time.',
+    );
     sweep();
     const folder = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
     const { links, path } = await resolveInterpreters();
@@ -43,7 +54,8 @@ function sweep(): void {
     try {
       process.kill(pid, 0);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ESRCH') rmSync(join(tmpdir(), name), { recursive: true, force: true });
+      if ((error as NodeJS.ErrnoException).code === 'ESRCH')
+        rmSync(join(tmpdir(), name), { recursive: true, force: true });
     }
   }
 }
@@ -76,7 +88,10 @@ class Unconfined implements Backend {
       files: [...job.files.keys()],
       linkFlags: this.#linkFlags,
     });
-    const inputs = [...job.files].map(([name, content]): [string, Buffer] => [confine(name, directory, false), content]);
+    const inputs = [...job.files].map(([name, content]): [string, Buffer] => [
+      confine(name, directory, false),
+      content,
+    ]);
     const wanted = job.fetchFiles.map((name): [string, string] => [name, confine(name, directory, false)]);
     if (source.file !== null) inputs.push([resolve(directory, source.file), Buffer.from(source.text)]);
     try {

@@ -1,0 +1,250 @@
+/**
+ * The kernel of /run_jupyter: a Python program that runs cells in one namespace and tells what each does, a JSON value
+ * a line, while it does it; so a cell that is killed keeps what it printed. It needs nothing but the standard library,
+ * and runs in CPython and Pyodide alike. Cells come as JSON on stdin.
+ */
+export const DRIVER = String.raw`
+import ast, asyncio, base64, builtins, inspect, io, json, linecache, os, pprint, sys, time, traceback
+
+CELLS = json.load(sys.stdin)
+PROCESS = sys.platform != 'emscripten'
+channel = os.fdopen(os.dup(1), 'wb', 0)
+current = -1
+
+
+def send(kind, **event):
+    line = json.dumps({'kind': kind, 'cell': current, **event}) + '\n'
+    data = line.encode()
+    while data:
+        data = data[channel.write(data):]
+
+
+class StdinNotImplementedError(NotImplementedError):
+    pass
+
+
+class Bytes(io.RawIOBase):
+    def __init__(self, text):
+        self.text = text
+
+    def writable(self):
+        return True
+
+    def write(self, data):
+        self.text.write(bytes(data).decode('utf-8', 'replace'))
+        return len(data)
+
+
+class Stream(io.TextIOBase):
+    encoding = 'UTF-8'
+    errors = 'replace'
+
+    def __init__(self, name):
+        self.kind = name
+        self.held = []
+        self.size = 0
+        self.sent = 0.0
+        self.buffer = Bytes(self)
+
+    def writable(self):
+        return True
+
+    def write(self, text):
+        if not isinstance(text, str):
+            raise TypeError('write() argument must be str, not ' + type(text).__name__)
+        self.held.append(text)
+        self.size += len(text)
+        # Soon enough for a timeout to keep it, seldom enough for a loop of prints.
+        if self.size > 65536 or ('\n' in text and time.monotonic() - self.sent > 0.05):
+            self.flush()
+        return len(text)
+
+    def flush(self):
+        if self.held:
+            text = ''.join(self.held)
+            self.held, self.size, self.sent = [], 0, time.monotonic()
+            send(self.kind, text=text)
+
+
+class Pretty(pprint.PrettyPrinter):
+    # A string stays in one piece, as in IPython.
+    _dispatch = {key: how for key, how in pprint.PrettyPrinter._dispatch.items() if key is not str.__repr__}
+
+
+def plain(value):
+    if isinstance(value, (list, tuple, dict, set, frozenset)):
+        return Pretty(width=79, sort_dicts=False).pformat(value)
+    return repr(value)
+
+
+MIMES = {
+    '_repr_html_': 'text/html',
+    '_repr_markdown_': 'text/markdown',
+    '_repr_latex_': 'text/latex',
+    '_repr_svg_': 'image/svg+xml',
+    '_repr_png_': 'image/png',
+    '_repr_jpeg_': 'image/jpeg',
+    '_repr_json_': 'application/json',
+}
+
+
+def bundle(value):
+    data = {'text/plain': plain(value)}
+    if isinstance(value, type):
+        return data
+    for method, mime in MIMES.items():
+        try:
+            content = getattr(value, method)()
+        except Exception:
+            continue
+        if isinstance(content, tuple):
+            content = content[0]
+        if isinstance(content, bytes):
+            content = base64.b64encode(content).decode()
+        if content is not None:
+            data[mime] = content
+    try:
+        more = value._repr_mimebundle_()
+        data.update(more[0] if isinstance(more, tuple) else more)
+    except Exception:
+        pass
+    return json.loads(json.dumps(data, default=str))
+
+
+def display(*values, **_):
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    for value in values:
+        send('display', data=bundle(value))
+
+
+def no_input(prompt=''):
+    raise StdinNotImplementedError('raw_input was called, but this frontend does not support input requests.')
+
+
+def explain(error, name):
+    red, green, off = '\x1b[31m', '\x1b[32m', '\x1b[39m'
+    kind = type(error).__name__
+    lines = []
+    if isinstance(error, SyntaxError) and error.filename == name:
+        where = '  Cell %sIn[%d], line %s%s\n' % (green, current + 1, error.lineno, off)
+        text = ''.join(traceback.format_exception_only(type(error), error))
+        return [where + '\n'.join(text.split('\n')[1:]).rstrip('\n')]
+    lines.append(red + '-' * 75 + off)
+    lines.append(red + kind + off + 'Traceback (most recent call last)'.rjust(75 - len(kind)))
+    frames = traceback.extract_tb(error.__traceback__)
+    while frames and frames[0].filename == __file__:
+        del frames[0]
+    for frame in frames:
+        if frame.filename.startswith('<cell '):
+            where = 'Cell %sIn[%s]%s, line %d' % (green, frame.filename[6:-1], off, frame.lineno)
+        else:
+            where = 'File %s%s:%d%s' % (green, frame.filename, frame.lineno, off)
+        scope = '' if frame.name == '<module>' else ', in ' + frame.name
+        shown = []
+        for number in range(max(1, frame.lineno - 2), frame.lineno + 3):
+            source = linecache.getline(frame.filename, number).rstrip('\n')
+            if not source and number != frame.lineno:
+                continue
+            mark = '----> %d' % number if number == frame.lineno else '      %d' % number
+            shown.append('%s%s%s %s' % (green, mark, off, source))
+        lines.append(where + scope + '\n' + '\n'.join(shown))
+    message = ''.join(traceback.format_exception_only(type(error), error)).rstrip('\n')
+    lines.append(red + kind + off + message[len(message.split(':', 1)[0]):] if ':' in message else red + message + off)
+    return lines
+
+
+def text_of(error):
+    try:
+        return str(error)
+    except BaseException:
+        return '<exception str() failed>'
+
+
+def finish(value):
+    if not inspect.iscoroutine(value):
+        return value
+    global loop
+    if loop is None:
+        loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(loop)
+    return loop.run_until_complete(value)
+
+
+def execute(source, name, space):
+    tree = ast.parse(source, name)
+    last = None
+    if tree.body and isinstance(tree.body[-1], ast.Expr) and not source.rstrip().endswith(';'):
+        last = ast.Expression(tree.body.pop().value)
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    if tree.body:
+        finish(eval(compile(tree, name, 'exec', flags, True), space))
+    if last is not None:
+        value = finish(eval(compile(last, name, 'eval', flags, True), space))
+        if value is not None:
+            space['_'] = value
+            display(value)
+
+
+class Files:
+    """What is written past Python, by a subprocess say: the file descriptors lead to files while a cell runs."""
+
+    def __init__(self):
+        self.kept = [os.open('.%d' % fd, os.O_RDWR | os.O_CREAT, 0o600) for fd in (1, 2)]
+        for fd in (1, 2):
+            os.unlink('.%d' % fd)
+
+    def take(self):
+        for fd, file in zip((1, 2), self.kept):
+            os.dup2(file, fd)
+
+    def give(self):
+        for name, file in zip(('stdout', 'stderr'), self.kept):
+            size = os.lseek(file, 0, 2)
+            if size:
+                os.lseek(file, 0, 0)
+                send(name, text=os.read(file, 4194304).decode('utf-8', 'replace'))
+                os.lseek(file, 0, 0)
+                os.ftruncate(file, 0)
+
+
+loop = None
+files = None
+if PROCESS:
+    original = os.dup(2)
+    files = Files()
+space = {'__name__': '__main__', '__builtins__': builtins, 'display': display, '_': ''}
+import types
+main = types.ModuleType('__main__')
+main.__dict__.update(space)
+sys.modules['__main__'] = main
+space = main.__dict__
+sys.path.insert(0, os.getcwd())
+builtins.input = no_input
+sys.stdin = io.StringIO('')
+for current, source in enumerate(CELLS):
+    send('start')
+    sys.stdout, sys.stderr = Stream('stdout'), Stream('stderr')
+    name = '<cell %d>' % (current + 1)
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    if files:
+        files.take()
+    try:
+        execute(source, name, space)
+    except BaseException as error:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        send('error', ename=type(error).__name__, evalue=text_of(error), traceback=explain(error, name))
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BaseException:
+            pass
+    if files:
+        files.give()
+    send('end')
+if PROCESS:
+    os.dup2(original, 2)
+    # Threads that a cell left must not hold the answer back.
+    os._exit(0)
+`;

@@ -1,0 +1,161 @@
+// /run_jupyter on any backend that runs Python: the driver is the program, its stdout tells what the cells do. Both
+// timeouts are enforced here, from outside, so nothing in a cell can hold them off.
+import type { CellRunResult, CommandRunResult, RunJupyterRequest, RunJupyterResponse } from '../protocol.ts';
+import { type Backend, DEFAULT_LIMITS, type Limits } from './backends/backend.ts';
+import { startTimer } from './backends/timer.ts';
+import { DRIVER } from './jupyter-driver.ts';
+import { Output } from './output.ts';
+import { decodeFiles } from './paths.ts';
+import { encodeFiles } from './runner.ts';
+
+export type RunJupyter = (request: RunJupyterRequest, signal?: AbortSignal) => Promise<RunJupyterResponse>;
+
+/** Rejects only when aborted. */
+export function runJupyterOn(backend: Backend, limits: Limits = DEFAULT_LIMITS): RunJupyter {
+  return async (request, signal) => {
+    const cells = new Cells(request.cells.length, request.cell_timeout, limits.outputBytes);
+    try {
+      const { run, files } = await backend.execute(
+        {
+          language: 'python',
+          code: DRIVER,
+          stdin: JSON.stringify(request.cells),
+          files: decodeFiles(request.files),
+          fetchFiles: request.fetch_files,
+          compileTimeout: 0,
+          runTimeout: Number.isNaN(request.total_timeout) ? 0 : request.total_timeout,
+          limits: { ...limits, memoryMb: request.memory_limit_MB > 0 ? request.memory_limit_MB : limits.memoryMb },
+          watch: (chunk, stop) => cells.push(chunk, stop),
+        },
+        signal,
+      );
+      const late = run?.status === 'TimeLimitExceeded';
+      const whole = run?.return_code === 0 && cells.finished === request.cells.length;
+      const driver: CommandRunResult | null = run && { ...run, stdout: echo(request) };
+      return answer(whole ? 'Success' : 'Failed', '', {
+        driver,
+        cells: cells.results(late ? timedOut(request) : null),
+        files: encodeFiles(files),
+      });
+    } catch (error) {
+      signal?.throwIfAborted();
+      const reason = error instanceof Error ? error.message : String(error);
+      return answer('SandboxError', `exception on running jupyter: ${reason} None`);
+    } finally {
+      cells.close();
+    }
+  };
+}
+
+const answer = (
+  status: RunJupyterResponse['status'],
+  message: string,
+  rest: Pick<RunJupyterResponse, 'driver' | 'cells' | 'files'> = { driver: null, cells: [], files: {} },
+): RunJupyterResponse => ({
+  status,
+  message,
+  driver: rest.driver,
+  cells: rest.cells,
+  executor_pod_name: process.env.MY_POD_NAME ?? null,
+  files: rest.files,
+});
+
+/** Upstream's driver prints its configuration; callers see it in driver.stdout. */
+function echo({ kernel, cells, cell_timeout, total_timeout }: RunJupyterRequest): string {
+  const config = JSON.stringify({ kernel, cells, cell_timeout: 'CELL', total_timeout: 'TOTAL' }, null, 2)
+    .replace(/"CELL"(?=,\n {2}"total_timeout": "TOTAL"\n\}$)/, pythonFloat(cell_timeout))
+    .replace(/"TOTAL"(?=\n\}$)/, pythonFloat(total_timeout));
+  return `config: \n${config}\n`;
+}
+
+const pythonFloat = (value: number): string => (Number.isInteger(value) ? value.toFixed(1) : String(value));
+
+function timedOut({ cell_timeout, total_timeout }: RunJupyterRequest): Record<string, unknown> {
+  const evalue = `the cell was ended: cell_timeout ${pythonFloat(cell_timeout)} s, total_timeout ${pythonFloat(total_timeout)} s`;
+  return { ename: 'TimeoutError', evalue, traceback: [`\x1b[31mTimeoutError\x1b[39m: ${evalue}`] };
+}
+
+interface Cell {
+  stdout: Output;
+  stderr: Output;
+  display: Record<string, unknown>[];
+  error: Record<string, unknown>[];
+}
+
+/** What the driver tells, put together. A program may write nonsense among it; that is left out. */
+class Cells {
+  readonly #cells: Cell[] = [];
+  readonly #expected: number;
+  readonly #cellTimeout: number;
+  readonly #limit: number;
+  #rest = '';
+  #dropping = false;
+  #stopTimer = () => {};
+  #displayed = 0;
+  finished = 0;
+
+  constructor(expected: number, cellTimeout: number, limit: number) {
+    this.#expected = expected;
+    this.#cellTimeout = cellTimeout;
+    this.#limit = limit;
+  }
+
+  push(chunk: Buffer, stop: () => void): void {
+    // The driver writes ASCII.
+    const lines = (this.#rest + chunk.toString('latin1')).split('\n');
+    this.#rest = lines.pop() ?? '';
+    for (const [index, line] of lines.entries()) {
+      if (this.#dropping && index === 0) this.#dropping = false;
+      else this.#take(line, stop);
+    }
+    // A line that is longer than all that is kept cannot be kept.
+    if (this.#rest.length > 8 * this.#limit) {
+      this.#rest = '';
+      this.#dropping = true;
+    }
+  }
+
+  #take(line: string, stop: () => void): void {
+    let event: Record<string, unknown>;
+    try {
+      event = JSON.parse(line) as Record<string, unknown>;
+    } catch {
+      return;
+    }
+    const { kind, text, data } = event;
+    if (kind === 'start') {
+      if (this.#cells.length === this.#expected) return;
+      this.#cells.push({ stdout: new Output(this.#limit), stderr: new Output(this.#limit), display: [], error: [] });
+      if (this.#cellTimeout > 0) this.#stopTimer = startTimer(this.#cellTimeout, stop);
+      return;
+    }
+    const cell = this.#cells.at(-1);
+    if (!cell) return;
+    if (kind === 'end') {
+      this.#stopTimer();
+      this.finished = this.#cells.length;
+    } else if ((kind === 'stdout' || kind === 'stderr') && typeof text === 'string') cell[kind].push(Buffer.from(text));
+    else if (kind === 'display' && typeof data === 'object' && data !== null) {
+      this.#displayed += line.length;
+      if (this.#displayed <= 4 * this.#limit) cell.display.push(data as Record<string, unknown>);
+      else cell.stderr.push(Buffer.from(`[display cut: over ${4 * this.#limit} characters]\n`));
+    } else if (kind === 'error' && cell.error.length === 0) {
+      const { ename, evalue, traceback } = event;
+      cell.error.push({ ename, evalue, traceback });
+    }
+  }
+
+  /** @param ended the error of a cell that was running when time was up */
+  results(ended: Record<string, unknown> | null): CellRunResult[] {
+    return this.#cells.map(({ stdout, stderr, display, error }, index) => ({
+      stdout: stdout.text(),
+      stderr: stderr.text(),
+      display,
+      error: ended && index >= this.finished ? [...error, ended] : error,
+    }));
+  }
+
+  close(): void {
+    this.#stopTimer();
+  }
+}
