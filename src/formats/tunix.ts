@@ -37,7 +37,7 @@ export const tunixTrajectory: Format = {
     reward !== undefined &&
     env_time !== undefined,
   read(record, context) {
-    const steps = objectsOf(literal(record.steps));
+    const steps = stepsOf(record.steps);
     const last = steps.length - 1;
     const messages = objectsOf(steps[last]?.chat_completions).map(
       (message, at): PlacedMessage => ({ message, pointer: `/steps/${last}/chat_completions/${at}/content` }),
@@ -195,6 +195,15 @@ function taskMessages(task: JsonValue | undefined): PlacedMessage[] {
   const text = isJsonObject(task) ? (task.question ?? task.prompts) : task;
   const shown = Array.isArray(text) ? text[0] : text;
   return typeof shown === 'string' ? [{ message: { role: 'user', content: shown }, pointer: '/task' }] : [];
+}
+
+/** In a cell of a CSV what was None inside a step is the text 'None'. */
+function stepsOf(value: JsonValue | undefined): JsonObject[] {
+  const steps = objectsOf(literal(value));
+  if (typeof value !== 'string') return steps;
+  return steps.map((step) =>
+    Object.fromEntries(Object.entries(step).map(([key, held]) => [key, held === 'None' ? null : held])),
+  );
 }
 
 /** The environment's answer to the last reply, which no model has seen. */
