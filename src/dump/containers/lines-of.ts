@@ -2,8 +2,8 @@ import { closeSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../rollout/json.ts';
 import { JsonError, parseJson } from '../../rollout/json-parse.ts';
 import { printJson } from '../../rollout/json-print.ts';
+import { openNameless } from '../nameless-file.ts';
 import { csvRows } from './csv.ts';
-import { namelessFile } from './nameless-file.ts';
 
 /** A document is read whole, so it must fit into a string. */
 const LARGEST = 1 << 29;
@@ -18,7 +18,7 @@ export function linesOf(path: string): { fd: number; error: string | null } | nu
   const text = readFileSync(path, 'utf8');
   const records = kind === 'csv' ? rowsAsObjects(text) : elements(text);
   if (records === null) return null;
-  const fd = namelessFile();
+  const fd = openNameless();
   try {
     for (const record of records) writeSync(fd, `${printJson(record)}\n`);
     return { fd, error: null };
