@@ -137,7 +137,7 @@ export async function runCollection(options: RunOptions): Promise<RunSummary> {
   };
 }
 
-async function prepare({ settings, apiKey, runCode, resume }: RunOptions): Promise<{
+async function prepare({ settings, apiKey, runCode }: RunOptions): Promise<{
   model: Model;
   rewards: RewardRouter;
   tools: readonly Tool[];
@@ -149,7 +149,6 @@ async function prepare({ settings, apiKey, runCode, resume }: RunOptions): Promi
   }
   if (!URL.canParse(model_url!))
     throw new SetupError(`--model-url ${model_url}: not an address, such as http://localhost:8000/v1`);
-  if (!resume && settings.n === 0) throw new SetupError('-n 0: nothing to do');
   try {
     toolGrammar(settings.tool_format ?? 'hermes');
     const tokenizer: ChatTokenizer | undefined = tokenizerPath
