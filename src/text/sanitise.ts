@@ -1,0 +1,34 @@
+/**
+ * Text from a model or a tool is hostile: it may hold escape sequences that move the cursor, retitle the window or write
+ * the clipboard, and characters that reorder or hide what stands beside them. Here each of them becomes a visible sign.
+ * Data passes exactly one of these functions on its way to a terminal, piped or not; newline and tab stay, as layout.
+ */
+
+const PLAIN = /^[\t\n\x20-\x7e]*$/;
+const PLAIN_LINE = /^[\x20-\x7e]*$/;
+
+/**
+ * C0 without \t and \n, DEL, C1, line and paragraph separators, interlinear annotation, lone surrogates, noncharacters,
+ * and every default-ignorable code point (bidi controls, BOM, zero-width space, soft hyphen, tags, fillers). Of those the
+ * joiners and emoji variation selectors are text where they follow a letter or a sign that they can join.
+ */
+const UNSAFE =
+  /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufff9-\ufffb\p{Cs}\p{NChar}]|(?<=^|[\0-\x7f\p{DI}])(?:\u200c|\u200d)|(?<=^|[\0-\x22\x24-\x29\x2b-\x2f\x3a-\x7f\p{DI}])\p{VS}|(?!\u200c|\u200d|[\ufe00-\ufe0f])\p{DI}/gu;
+
+function sign(character: string): string {
+  const code = character.codePointAt(0)!;
+  // The Unicode "control pictures" are the names that people know from editors: ␛, ␍, ␀.
+  if (code < 0x20) return String.fromCharCode(0x2400 + code);
+  if (code === 0x7f) return '\u2421';
+  return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`;
+}
+
+/** The text with every character that a terminal would obey, reorder or hide shown as a sign such as ␛ or <U+202E>. */
+export function sanitise(text: string): string {
+  return PLAIN.test(text) ? text : text.replace(UNSAFE, sign);
+}
+
+/** As `sanitise`, for what must stay on one line: newline and tab become signs too (␊, ␉). */
+export function sanitiseLine(text: string): string {
+  return PLAIN_LINE.test(text) ? text : sanitise(text).replace(/[\t\n]/g, sign);
+}
