@@ -1,0 +1,162 @@
+import { cellWidth, graphemes } from './graphemes.ts';
+
+/** Columns between tab stops, counted from the left edge of the text. */
+export const TAB = 4;
+
+/**
+ * A text laid out in lines for one width. Line i holds text.slice(starts[i], starts[i + 1]): end to end the lines are
+ * the text, so nothing is lost and an offset finds its line. Newlines and the blanks at a break stand at the end of
+ * their line and are not shown. `indents[i]` blanks stand before a line that continues the one above.
+ */
+export interface Lines {
+  count: number;
+  starts: Uint32Array;
+  indents: Uint8Array;
+}
+
+const ASCII = /^[\x20-\x7e]*$/;
+/** Indentation, and the mark of a list item: its continuation stands under its text. */
+const HANG = /^ *(?:(?:[-*+•]|\d{1,3}[.)])(?: +))?/;
+/** Closing marks do not begin a line, opening marks do not end one (the short form of the CJK rules). */
+const CLOSING = /^[、。，．：；！？）」』】〉》〕｝’”…·,.!?;:)\]}]/;
+const OPENING = /[（「『【〈《〔｛‘“([{]$/;
+
+const BLANK = new Set([0x20, 0x09, 0x0a]);
+
+class Builder {
+  starts: number[] = [];
+  indents: number[] = [];
+  add(start: number, indent: number): void {
+    this.starts.push(start);
+    this.indents.push(indent);
+  }
+}
+
+function hangOf(paragraph: string, width: number): number {
+  const hang = HANG.exec(paragraph.slice(0, width))![0].length;
+  return hang > width / 2 || hang > 255 ? 0 : hang;
+}
+
+function wrapAscii(out: Builder, text: string, start: number, end: number, width: number): void {
+  let at = start;
+  out.add(at, 0);
+  if (end - at <= width) return;
+  const hang = hangOf(text.slice(start, Math.min(end, start + width)), width);
+  let room = width;
+  while (end - at > room) {
+    // A blank may hang over the edge; a break is only worth it behind a word, not in the indentation.
+    const blank = text.lastIndexOf(' ', at + room);
+    let next = blank > at + (at === start ? hang : 0) ? blank + 1 : at + room;
+    while (next < end && text.charCodeAt(next) === 0x20) next++;
+    if (next >= end) return;
+    at = next;
+    room = width - hang;
+    out.add(at, hang);
+  }
+}
+
+function wrapAny(out: Builder, text: string, start: number, end: number, width: number): void {
+  const paragraph = text.slice(start, end);
+  const hang = hangOf(paragraph, width);
+  const { ends, widths } = graphemes(text, start, end);
+  out.add(start, 0);
+  let room = width;
+  let cells = 0;
+  let lineStart = start;
+  /** Where the line could be broken: the offset, and the cells up to there. */
+  let breakAt = -1;
+  let breakCells = 0;
+  let previousWide = false;
+  for (let i = 0, from = start; i < ends.length; i++) {
+    const to = ends[i]!;
+    const first = text.charCodeAt(from);
+    const blank = first === 0x20 || first === 0x09;
+    const wide = widths[i]! > 1;
+    const cell = first === 0x09 ? TAB - (cells % TAB) : widths[i]!;
+    if (
+      (wide || previousWide) &&
+      from > lineStart &&
+      !blank &&
+      !CLOSING.test(text.slice(from, to)) &&
+      !OPENING.test(text.slice(lineStart, from).slice(-1))
+    ) {
+      breakAt = from;
+      breakCells = cells;
+    }
+    if (cells + cell > room && !blank) {
+      const at = breakAt > lineStart ? breakAt : from;
+      const before = breakAt > lineStart ? breakCells : cells;
+      if (at > lineStart) {
+        room = Math.max(1, width - hang);
+        out.add(at, hang);
+        lineStart = at;
+        cells -= before;
+        breakAt = -1;
+      }
+    }
+    cells += cell;
+    if (blank && to < end) {
+      breakAt = to;
+      breakCells = cells;
+    }
+    previousWide = wide;
+    from = to;
+  }
+}
+
+/** Lays a sanitised text out at `width` cells (Infinity: a line of text is a line on the screen). */
+export function wrap(text: string, width: number): Lines {
+  const out = new Builder();
+  const room = Math.max(1, width);
+  for (let start = 0; start <= text.length; ) {
+    const newline = text.indexOf('\n', start);
+    const end = newline === -1 ? text.length : newline;
+    // No UTF-16 unit takes more cells than a tab.
+    if (end - start <= room / TAB) out.add(start, 0);
+    else if (ASCII.test(text.slice(start, end))) wrapAscii(out, text, start, end, room);
+    else if (room === Infinity) out.add(start, 0);
+    else wrapAny(out, text, start, end, room);
+    if (newline === -1) break;
+    start = end + 1;
+  }
+  const starts = new Uint32Array(out.starts.length + 1);
+  starts.set(out.starts);
+  starts[out.starts.length] = text.length;
+  return { count: out.starts.length, starts, indents: Uint8Array.from(out.indents) };
+}
+
+/** The number of the line that holds an offset. */
+export function lineAt(lines: Lines, offset: number): number {
+  let low = 0;
+  let high = lines.count - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (lines.starts[middle]! <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** What of line i is shown, as offsets: the newline and the blanks at its end, which may hang over the edge, are not. */
+export function visibleRange(text: string, lines: Lines, i: number): [start: number, end: number] {
+  const start = lines.starts[i]!;
+  let end = lines.starts[i + 1]!;
+  while (end > start && BLANK.has(text.charCodeAt(end - 1))) end--;
+  return [start, end];
+}
+
+/** Tabs to blanks, for a text that starts at `column` of its line. */
+export function expandTabs(text: string, column = 0): string {
+  if (!text.includes('\t')) return text;
+  let cells = column;
+  return text
+    .split('\t')
+    .map((piece, i, all) => {
+      cells += cellWidth(piece);
+      if (i === all.length - 1) return piece;
+      const blanks = TAB - (cells % TAB);
+      cells += blanks;
+      return piece + ' '.repeat(blanks);
+    })
+    .join('');
+}
