@@ -45,8 +45,8 @@ function wrapAscii(out: Builder, text: string, start: number, end: number, width
   let room = width;
   while (end - at > room) {
     // A blank may hang over the edge; a break is only worth it behind a word, not in the indentation.
-    const blank = text.lastIndexOf(' ', at + room);
-    let next = blank > at + (at === start ? hang : 0) ? blank + 1 : at + room;
+    const blank = text.slice(at, at + room + 1).lastIndexOf(' ');
+    let next = at + (blank > (at === start ? hang : 0) ? blank + 1 : room);
     while (next < end && text.charCodeAt(next) === 0x20) next++;
     if (next >= end) return;
     at = next;
