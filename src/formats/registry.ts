@@ -1,0 +1,12 @@
+import type { JsonObject } from '../rollout/json.ts';
+import type { Format } from './format.ts';
+import { verl } from './verl.ts';
+
+/** All formats, the most particular first. */
+export const FORMATS: readonly Format[] = [verl];
+
+/** The format that knows the record, or undefined. */
+export const formatOf = (record: JsonObject): Format | undefined => FORMATS.find((format) => format.detects(record));
+
+/** The keys that a line's tail may be searched for before any record of the file was parsed. */
+export const QUICK_KEYS = verl.quickKeys;

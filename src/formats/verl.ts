@@ -1,0 +1,59 @@
+import { segmentChat } from '../chat/segment.ts';
+import { readToolSchemas } from '../chat/tool-schemas.ts';
+import { checkRollout } from '../rollout/checks.ts';
+import type { JsonObject, JsonValue } from '../rollout/json.ts';
+import { inferLossMask } from '../rollout/loss-mask.ts';
+import type { Rollout } from '../rollout/rollout.ts';
+import { layOut } from './conversation.ts';
+import type { Format, ReadContext } from './format.ts';
+import { idOf, numberOf } from './scalars.ts';
+import { layRewards } from './turn-rewards.ts';
+
+const KNOWN = new Set(['input', 'output', 'gts', 'score', 'step', 'uid', 'request_id']);
+
+const isText = (value: JsonValue | undefined): value is string | null => typeof value === 'string' || value === null;
+
+/**
+ * One line of a verl dump (`trainer.rollout_data_dir`), of any era: `gts` came in 2025-08, `request_id` left in 2025-09,
+ * `uid` came in 2026-04; every other key is a reward extra. Source: `verl/trainer/ppo/ray_trainer.py`, `_dump_generations`.
+ */
+export const verl: Format = {
+  name: 'verl',
+  quickKeys: { score: 'score', step: 'step' },
+  detects: (record) => isText(record.input) && isText(record.output),
+  read: readVerl,
+};
+
+function readVerl(record: JsonObject, context: ReadContext): Rollout {
+  const prompt = (record.input as string | null) ?? '';
+  const response = (record.output as string | null) ?? '';
+  const { validation } = context;
+  const { turns, spans, responseTurn } = layOut(segmentChat(prompt, response), {
+    promptField: 'input',
+    responseField: 'output',
+    prompt,
+    response,
+    validation,
+  });
+  const extras: JsonObject = Object.create(null);
+  for (const key of Object.keys(record)) if (!KNOWN.has(key)) extras[key] = record[key] as JsonValue;
+  const rollout: Omit<Rollout, 'findings' | 'rewards'> = {
+    format: 'verl',
+    step: numberOf(record.step),
+    score: numberOf(record.score),
+    groundTruth: record.gts,
+    uid: idOf(record.uid),
+    requestId: idOf(record.request_id),
+    status: null,
+    texts: { input: prompt, output: response },
+    turns,
+    spans,
+    responseTurn,
+    toolSchemas: turns.filter((turn) => turn.role === 'system').flatMap((turn) => readToolSchemas(turn.text)),
+    extras,
+    validation,
+    lossMask: validation ? null : inferLossMask(spans, ['output']),
+  };
+  const rewarded = { ...rollout, rewards: layRewards(extras, rollout) };
+  return { ...rewarded, findings: checkRollout(rewarded) };
+}

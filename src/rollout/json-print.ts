@@ -1,0 +1,58 @@
+import type { JsonObject, JsonValue } from './json.ts';
+
+/** What our own output objects may hold: JSON, and keys that are left out where their value is undefined. */
+export type Printable = JsonValue | undefined | Printable[] | { [key: string]: Printable };
+
+/**
+ * Prints a value on one line, or indented by `indent` spaces a level. Bigints keep their digits as JSON numbers;
+ * NaN and ±Infinity, which JSON does not know, become the strings "NaN", "Infinity" and "-Infinity".
+ * Iterative, because nesting may be deep.
+ */
+export function printJson(root: Printable, indent = 0): string {
+  const out: string[] = [];
+  const open: { value: Printable[] | { [key: string]: Printable }; keys: string[] | null; next: number }[] = [];
+  const newline = () => (indent > 0 ? `\n${' '.repeat(indent * open.length)}` : '');
+  let value: Printable = root;
+  for (;;) {
+    if (typeof value === 'object' && value !== null) {
+      const keys = Array.isArray(value)
+        ? null
+        : Object.keys(value).filter((key) => (value as JsonObject)[key] !== undefined);
+      const length = keys === null ? (value as Printable[]).length : keys.length;
+      if (length === 0) {
+        out.push(keys === null ? '[]' : '{}');
+      } else {
+        out.push(keys === null ? '[' : '{');
+        open.push({ value, keys, next: 0 });
+      }
+    } else {
+      out.push(scalar(value));
+    }
+    // Step to the next value, closing what has ended.
+    for (;;) {
+      const top = open.at(-1);
+      if (top === undefined) return out.join('');
+      const length = top.keys === null ? (top.value as Printable[]).length : top.keys.length;
+      if (top.next < length) {
+        out.push(top.next > 0 ? ',' : '', newline());
+        if (top.keys === null) {
+          value = (top.value as Printable[])[top.next];
+        } else {
+          const key = top.keys[top.next] as string;
+          out.push(JSON.stringify(key), indent > 0 ? ': ' : ':');
+          value = (top.value as { [key: string]: Printable })[key];
+        }
+        top.next++;
+        break;
+      }
+      open.pop();
+      out.push(newline(), top.keys === null ? ']' : '}');
+    }
+  }
+}
+
+function scalar(value: null | undefined | boolean | number | bigint | string): string {
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value === 'number' && !Number.isFinite(value)) return `"${value}"`;
+  return value === undefined ? 'null' : JSON.stringify(value);
+}
