@@ -19,8 +19,8 @@ export interface Block {
   indent: number;
   /** The role line of its turn. */
   header?: boolean;
-  /** Stands in for folded text, and opens it. */
-  fold?: boolean;
+  /** Stands in for folded text, or over text that can be folded. */
+  fold?: 'closed' | 'open';
   /** Stands at the right edge of the first line. */
   right?: readonly Piece[];
   /** Longer than this many lines, only the head and the tail are laid out. */

@@ -35,7 +35,7 @@ function headerBlock(turn: Turn, folded: boolean): Block {
     trained: turn.trained,
     indent: 0,
     header: true,
-    fold: folded,
+    ...(folded ? { fold: 'closed' as const } : {}),
     right,
   };
 }
@@ -45,7 +45,8 @@ function thinkBlocks(turn: Turn, part: Part, id: string, folds: Folds): Block[] 
   if (text.trim() === '') return [];
   const base = { id, turn: turn.index, trained: turn.trained, style: 'quiet' } as const;
   const folded = isFolded(folds, id, true);
-  const head: Block = { ...base, text: `${folded ? '▸' : '▾'} think, ${amount(text)}`, indent: 0, fold: true };
+  const fold = folded ? 'closed' : 'open';
+  const head: Block = { ...base, text: `${folded ? '▸' : '▾'} think, ${amount(text)}`, indent: 0, fold };
   return folded ? [head] : [head, { ...base, id: `${id}.text`, text: sanitise(text), indent: 2, clip: true }];
 }
 

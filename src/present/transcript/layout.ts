@@ -24,6 +24,13 @@ export interface Row {
   clipped: number;
 }
 
+/** A part that folds, by the id that the reader's choice is kept under. */
+export interface Fold {
+  id: string;
+  turn: number | null;
+  closed: boolean;
+}
+
 interface Placed {
   block: Block;
   lines: Lines;
@@ -40,16 +47,21 @@ export class Layout {
   readonly #placed: Placed[] = [];
   readonly #byId = new Map<string, Placed>();
   readonly #turnRows: { turn: number; row: number }[] = [];
+  readonly folds: readonly Fold[];
 
   /** `opened`: blocks that are shown whole although they are long. */
   constructor(blocks: readonly Block[], width: number, opened: ReadonlyMap<string, boolean> = new Map()) {
     this.width = width;
+    const folds: Fold[] = [];
     let row = 0;
     for (const block of blocks) {
       const right = block.right?.reduce((sum, [, text]) => sum + cellWidth(text) + 1, 0) ?? 0;
       const room = Math.max(4, width - GUTTER - block.indent - right);
       const lines = wrap(block.text, room);
-      const clipped = block.clip === true && opened.get(`${block.id}.clip`) !== false && isLong(lines.count);
+      const long = block.clip === true && isLong(lines.count);
+      const clipped = long && opened.get(`${block.id}.clip`) !== false;
+      if (block.fold !== undefined) folds.push({ id: block.id, turn: block.turn, closed: block.fold === 'closed' });
+      if (long) folds.push({ id: `${block.id}.clip`, turn: block.turn, closed: clipped });
       const placed = { block, lines, row, rows: clipped ? CLIP_HEAD + 1 + CLIP_TAIL : lines.count };
       this.#placed.push(placed);
       if (!this.#byId.has(block.id)) this.#byId.set(block.id, placed);
@@ -57,6 +69,7 @@ export class Layout {
       row += placed.rows;
     }
     this.rows = row;
+    this.folds = folds;
   }
 
   #placedAt(row: number): Placed {

@@ -1,0 +1,25 @@
+import type { HelpAction, ProgramAction } from '../actions.ts';
+import { newestPlace } from '../rows.ts';
+import type { State } from '../state.ts';
+import type { World } from '../world.ts';
+import { type Handlers, say } from './result.ts';
+
+export const programHandlers: Handlers<ProgramAction> = {
+  quit: (state) => (state.help === null ? { state, effects: [{ type: 'quit' }] } : { ...state, help: null }),
+  suspend: (state) => ({ state, effects: [{ type: 'suspend' }] }),
+  repaint: (state) => ({ state, effects: [{ type: 'repaint' }] }),
+  resize: (state, { columns, rows }) => ({ ...state, columns, rows }),
+  'dump-changed': (state, _action, world) => (state.list.cursor === null ? open(state, world) : state),
+  say: (state, { text, kind }) => say(state, text, kind),
+};
+
+export const helpHandlers: Handlers<HelpAction> = {
+  help: (state) => ({ ...state, help: state.help === null ? { filter: '', cursor: 0 } : null }),
+};
+
+/** The first records are known: the cursor goes to the newest train step, a third down the list. */
+function open(state: State, world: World): State {
+  const place = newestPlace(world.source.files);
+  if (place === null) return state;
+  return { ...state, list: { cursor: place, offset: Math.floor(world.geometry(state).listHeight / 3) } };
+}

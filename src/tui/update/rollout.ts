@@ -1,0 +1,37 @@
+import type { RolloutAction } from '../actions.ts';
+import type { SourceFile } from '../source.ts';
+import type { State } from '../state.ts';
+import type { World } from '../world.ts';
+import { moveCursor, putCursor } from './cursor.ts';
+import { foldHandlers } from './fold.ts';
+import { type Handlers, type Result, say } from './result.ts';
+
+export const rolloutHandlers: Handlers<RolloutAction> = {
+  sample: (state, { by }, world) => moveCursor(state, world, by, 'tell'),
+  step: (state, { by }, world) => moveStep(state, world, by),
+  open: (state, _action, world) =>
+    state.focus === 'list' ? { ...state, focus: 'transcript' } : foldHandlers.fold(state, { type: 'fold' }, world),
+  back: (state) =>
+    state.focus === 'transcript' ? { ...state, focus: 'list' } : say(state, 'q quits; Enter opens the rollout'),
+  'focus-next': (state) => ({ ...state, focus: state.focus === 'list' ? 'transcript' : 'list' }),
+};
+
+/** How a step is called: its number, or the name of a file that has none. */
+const nameOf = (file: SourceFile): string => (file.step === null ? file.stem : `step ${file.step}`);
+
+/** To the same sample of a step before or after, within the stream. */
+function moveStep(state: State, world: World, by: number): Result {
+  const { cursor } = state.list;
+  if (cursor === null) return state;
+  const steps = world.source.files.filter((file) => file.stream === cursor.file.stream && file.count > 0);
+  const at = steps.indexOf(cursor.file) + by;
+  const file = steps[Math.max(0, Math.min(steps.length - 1, at))];
+  if (file === undefined || file === cursor.file) {
+    return say(state, by > 0 ? `${nameOf(cursor.file)} is the last` : `${nameOf(cursor.file)} is the first`);
+  }
+  const record = Math.min(cursor.record, file.count - 1);
+  const index = world.rows(state).indexOf({ file, record });
+  if (index < 0) return say(state, `${nameOf(file)}: not in the list as it is filtered`);
+  const note = record === cursor.record ? 'the same place in the order' : `its last sample: it has ${file.count}`;
+  return say(putCursor(state, world, index), `${nameOf(file)}, ${note}`);
+}

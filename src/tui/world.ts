@@ -1,0 +1,87 @@
+import { LRUCache } from 'lru-cache';
+import { type Folds, rawBlocks, transcriptBlocks } from '../present/transcript/blocks.ts';
+import { Layout } from '../present/transcript/layout.ts';
+import { type Geometry, geometry } from './geometry.ts';
+import { allRows, type Rows } from './rows.ts';
+import { type Place, type Source, type SourceRecord, samePlace } from './source.ts';
+import type { State } from './state.ts';
+
+/** Characters of laid-out transcripts that are kept for going back to. */
+const CACHE_SIZE = 16_000_000;
+
+/** What update and views may ask about the data. Answers follow from the dump and the state alone; they are only remembered here. */
+export interface World {
+  readonly source: Source;
+  rows(state: State): Rows;
+  geometry(state: State): Geometry;
+  record(place: Place): SourceRecord;
+  /** The transcript under the cursor, laid out for the width it has; null while nothing is open. */
+  layout(state: State): Layout | null;
+}
+
+export class DumpWorld implements World {
+  readonly source: Source;
+  #rows: Rows | null = null;
+  #open: { place: Place; record: SourceRecord } | null = null;
+  #laid: { record: SourceRecord; width: number; folds: Folds; layout: Layout } | null = null;
+  readonly #cache = new LRUCache<string, { record: SourceRecord; layout: Layout }>({
+    maxSize: CACHE_SIZE,
+    sizeCalculation: ({ layout }) => layout.size,
+  });
+
+  constructor(source: Source) {
+    this.source = source;
+  }
+
+  /** The dump has changed: counts and records are asked for again. */
+  changed(): void {
+    this.#rows = null;
+    this.#open = null;
+  }
+
+  rows(_state: State): Rows {
+    this.#rows ??= allRows(this.source.files);
+    return this.#rows;
+  }
+
+  geometry(state: State): Geometry {
+    return geometry({ columns: state.columns, rows: state.rows, focus: state.focus, bottom: 1 });
+  }
+
+  record(place: Place): SourceRecord {
+    if (this.#open === null || !samePlace(this.#open.place, place)) {
+      this.#open = { place, record: this.source.read(place) };
+    }
+    return this.#open.record;
+  }
+
+  layout(state: State): Layout | null {
+    const place = state.list.cursor;
+    const width = this.geometry(state).transcriptWidth;
+    if (place === null || width === 0) return null;
+    const record = this.record(place);
+    const { folds } = state.transcript;
+    const laid = this.#laid;
+    if (laid !== null && sameRecord(laid.record, record) && laid.width === width && laid.folds === folds) {
+      return laid.layout;
+    }
+    const key = `${record.locator}\0${width}`;
+    const kept = folds.size === 0 ? this.#cache.get(key) : undefined;
+    if (kept !== undefined && sameRecord(kept.record, record)) {
+      this.#laid = { record, width, folds, layout: kept.layout };
+      return kept.layout;
+    }
+    const blocks =
+      record.rollout === null
+        ? rawBlocks(record.error ?? 'not a rollout', record.raw)
+        : transcriptBlocks(record.rollout, folds);
+    const layout = new Layout(blocks, width, folds);
+    if (folds.size === 0) this.#cache.set(key, { record, layout });
+    this.#laid = { record, width, folds, layout };
+    return layout;
+  }
+}
+
+/** A record read again is another object; its text says whether it is still the same. */
+const sameRecord = (a: SourceRecord, b: SourceRecord): boolean =>
+  a === b || (a.locator === b.locator && a.raw === b.raw);
