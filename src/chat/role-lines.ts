@@ -127,6 +127,7 @@ export function findRoleLines(text: string, from: number, to: number, insideThin
                 strong: true,
                 toolResponse: false,
                 callBefore: false,
+                glued: false,
               });
               line = headerEnd;
             }

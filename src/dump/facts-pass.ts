@@ -1,0 +1,138 @@
+import type { GroupKey } from '../rollout/group-key.ts';
+import type { Progress } from './dump.ts';
+import type { DumpFile } from './dump-file.ts';
+import type { RecordWorker } from './record-worker-client.ts';
+
+/** A record's identity: its file and its number there, from 0, blank lines not counted. */
+export interface Place {
+  file: DumpFile;
+  record: number;
+}
+
+/** What one request to the thread may hold, so that a row that comes into sight waits for less than a tenth of a second. */
+const BATCH_RECORDS = 128;
+const BATCH_BYTES = 4 << 20;
+
+/** Fills in what needs a parse: rows in sight first, then every record of the dump, one batch at a time. */
+export class FactsPass {
+  readonly #worker: RecordWorker;
+  readonly #changed: () => void;
+  #wanted: readonly Place[] = [];
+  #queue: DumpFile[] = [];
+  /** Where the background pass stands in the first file of its queue. */
+  #next = 0;
+  #isRunning = false;
+  /** Records that could not be read; without them the pass would ask for them for ever. */
+  readonly #lost = new Map<DumpFile, Set<number>>();
+
+  constructor(worker: RecordWorker, changed: () => void) {
+    this.#worker = worker;
+    this.#changed = changed;
+  }
+
+  want(places: readonly Place[]): void {
+    this.#wanted = places.filter((place) => this.#isMissing(place.file, place.record));
+    void this.#run();
+  }
+
+  background(files: readonly DumpFile[]): void {
+    this.#queue = [...files];
+    this.#next = 0;
+    void this.#run();
+  }
+
+  progress(files: readonly DumpFile[]): Progress {
+    const total = files.reduce((sum, file) => sum + file.count, 0);
+    const waiting = this.#queue.reduce((sum, file) => sum + file.count, 0) - this.#next;
+    return { phase: this.#queue.length > 0 ? 'facts' : 'done', done: total - waiting, total };
+  }
+
+  async groupKeys(file: DumpFile): Promise<(GroupKey | null)[]> {
+    const keys: (GroupKey | null)[] = [];
+    while (keys.length < file.count) {
+      const records = this.#batch(file, keys.length, () => true);
+      if (!(await this.#ask(file, records, keys))) break;
+    }
+    return keys;
+  }
+
+  async #run(): Promise<void> {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    for (;;) {
+      const [file, records] = this.#nextBatch();
+      if (file === undefined) break;
+      if (!(await this.#ask(file, records))) break;
+      this.#changed();
+    }
+    this.#isRunning = false;
+    this.#changed();
+  }
+
+  #nextBatch(): [DumpFile | undefined, number[]] {
+    const [first] = this.#wanted;
+    if (first !== undefined) {
+      const records = this.#wanted.filter((place) => place.file === first.file).map((place) => place.record);
+      this.#wanted = this.#wanted.filter((place) => place.file !== first.file);
+      return [first.file, records.slice(0, BATCH_RECORDS)];
+    }
+    for (let file = this.#queue[0]; file !== undefined; file = this.#queue[0]) {
+      const records = this.#batch(file, this.#next, (record) => this.#isMissing(file as DumpFile, record));
+      if (records.length > 0) {
+        this.#next = (records.at(-1) as number) + 1;
+        return [file, records];
+      }
+      this.#queue.shift();
+      this.#next = 0;
+    }
+    return [undefined, []];
+  }
+
+  #batch(file: DumpFile, from: number, wants: (record: number) => boolean): number[] {
+    const records: number[] = [];
+    let bytes = 0;
+    for (let record = from; record < file.count && records.length < BATCH_RECORDS && bytes < BATCH_BYTES; record++) {
+      if (!wants(record)) continue;
+      records.push(record);
+      bytes += file.index.length(record);
+    }
+    return records;
+  }
+
+  /** @returns false when the thread is gone */
+  async #ask(file: DumpFile, records: readonly number[], keys?: (GroupKey | null)[]): Promise<boolean> {
+    const { index } = file;
+    const places = Float64Array.from(records.flatMap((record) => [index.offset(record), index.length(record)]));
+    const answer = await this.#worker.ask({
+      path: file.readablePath,
+      places,
+      validation: file.validation,
+      wantsKeys: keys !== undefined,
+    });
+    if (answer === null) return false;
+    for (const [i, record] of records.entries()) {
+      const packed = answer.facts[i] as number;
+      if (packed === 0) {
+        this.#markLost(file, record);
+      } else {
+        index.setFacts(record, packed);
+        // The parse has the last word over what the line's tail told.
+        index.setScore(record, answer.hasScore[i] === 1 ? answer.scores[i] : null);
+      }
+    }
+    keys?.push(...records.map((_, i) => answer.keys[i] ?? null));
+    return true;
+  }
+
+  #isMissing(file: DumpFile, record: number): boolean {
+    return index0(file, record) && !this.#lost.get(file)?.has(record);
+  }
+
+  #markLost(file: DumpFile, record: number): void {
+    const lost = this.#lost.get(file) ?? new Set<number>();
+    lost.add(record);
+    this.#lost.set(file, lost);
+  }
+}
+
+const index0 = (file: DumpFile, record: number): boolean => file.index.packedFacts(record) === 0;

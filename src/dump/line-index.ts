@@ -1,0 +1,156 @@
+import { CHECKS, type Check } from '../rollout/finding.ts';
+import type { QuickValue } from './tail-keys.ts';
+
+/** What only a parse tells of a record; counts beyond 4,094 read as 4,094. */
+export interface Facts {
+  turns: number;
+  toolCalls: number;
+  findings: readonly Check[];
+}
+
+/**
+ * Where each record of a file lies, and the little that is known of it without reading it again: 24 bytes a record.
+ * Records are counted from 0; blank lines are none, but count as physical lines.
+ */
+export class LineIndex {
+  #count = 0;
+  #offsets = new Float64Array(64);
+  /** Byte length in 30 bits, state of the score in 2. */
+  #lengths = new Uint32Array(64);
+  #scores = new Float64Array(64);
+  /** Findings in 8 bits, tool calls in 12, turns + 1 in 12: 0 = not looked at. */
+  #facts = new Uint32Array(64);
+  /** The step of all records so far, until one differs; then one a record. */
+  #step: number | null = null;
+  #steps: Float64Array | null = null;
+  /** For each blank line, how many records stand before it. Ascending. */
+  #blanks: number[] = [];
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Appends a record. @param length bytes, below 2^30 */
+  add(offset: number, length: number, score: QuickValue, step: QuickValue): void {
+    const at = this.#count;
+    if (at === this.#offsets.length) this.#grow();
+    this.#offsets[at] = offset;
+    this.#lengths[at] = Math.min(length, MAX_LENGTH);
+    this.#facts[at] = 0;
+    this.#count++;
+    this.setScore(at, score);
+    this.#setStep(at, step ?? null);
+  }
+
+  addBlank(): void {
+    this.#blanks.push(this.#count);
+  }
+
+  /** Forgets the records from `count` on, so that a changed end can be read again. */
+  truncate(count: number): void {
+    this.#count = Math.min(count, this.#count);
+    while ((this.#blanks.at(-1) ?? 0) > this.#count) this.#blanks.pop();
+  }
+
+  offset(record: number): number {
+    return this.#offsets[record] ?? 0;
+  }
+
+  /** Bytes of the line, without its newline. */
+  length(record: number): number {
+    return (this.#lengths[record] ?? 0) & MAX_LENGTH;
+  }
+
+  /** Physical line, from 1. */
+  line(record: number): number {
+    let low = 0;
+    let high = this.#blanks.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#blanks[middle] as number) <= record) low = middle + 1;
+      else high = middle;
+    }
+    return record + 1 + low;
+  }
+
+  /** The record on a physical line; -1 where there is none (a blank line, or beyond the end). */
+  recordAtLine(line: number): number {
+    let record = Math.max(0, line - 1 - this.#blanks.length);
+    while (record < this.#count && this.line(record) < line) record++;
+    return record < this.#count && this.line(record) === line ? record : -1;
+  }
+
+  score(record: number): QuickValue {
+    const state = (this.#lengths[record] ?? 0) >>> 30;
+    return state === KNOWN ? this.#scores[record] : state === NONE ? null : undefined;
+  }
+
+  setScore(record: number, score: QuickValue): void {
+    const state = score === undefined ? UNKNOWN : score === null ? NONE : KNOWN;
+    this.#lengths[record] = (((this.#lengths[record] as number) & MAX_LENGTH) | (state << 30)) >>> 0;
+    this.#scores[record] = score ?? 0;
+  }
+
+  step(record: number): number | null {
+    if (this.#steps === null) return this.#step;
+    const step = this.#steps[record] as number;
+    return Number.isNaN(step) ? null : step;
+  }
+
+  facts(record: number): Facts | undefined {
+    const packed = this.#facts[record] ?? 0;
+    const turns = packed >>> 20;
+    if (turns === 0) return undefined;
+    return {
+      turns: turns - 1,
+      toolCalls: (packed >>> 8) & MAX_COUNT,
+      findings: CHECKS.filter((_, bit) => packed & (1 << bit)),
+    };
+  }
+
+  /** Facts as `packFacts` made them; 0 = not looked at. */
+  packedFacts(record: number): number {
+    return this.#facts[record] ?? 0;
+  }
+
+  setFacts(record: number, packed: number): void {
+    this.#facts[record] = packed;
+  }
+
+  #setStep(at: number, step: number | null): void {
+    if (at === 0) {
+      this.#step = step;
+      this.#steps = null;
+    } else if (this.#steps === null && step !== this.#step) {
+      this.#steps = new Float64Array(this.#offsets.length).fill(this.#step ?? Number.NaN);
+    }
+    if (this.#steps !== null) this.#steps[at] = step ?? Number.NaN;
+  }
+
+  #grow(): void {
+    const size = this.#offsets.length * 2;
+    this.#offsets = grown(new Float64Array(size), this.#offsets);
+    this.#lengths = grown(new Uint32Array(size), this.#lengths);
+    this.#scores = grown(new Float64Array(size), this.#scores);
+    this.#facts = grown(new Uint32Array(size), this.#facts);
+    if (this.#steps !== null) this.#steps = grown(new Float64Array(size), this.#steps);
+  }
+}
+
+export const MAX_LENGTH = 2 ** 30 - 1;
+const MAX_COUNT = 0xfff;
+const UNKNOWN = 0;
+const KNOWN = 1;
+const NONE = 2;
+
+function grown<T extends Float64Array | Uint32Array>(target: T, source: T): T {
+  target.set(source);
+  return target;
+}
+
+export function packFacts(facts: Facts): number {
+  let findings = 0;
+  for (const check of facts.findings) findings |= 1 << CHECKS.indexOf(check);
+  const turns = Math.min(facts.turns, MAX_COUNT - 1) + 1;
+  return ((turns << 20) | (Math.min(facts.toolCalls, MAX_COUNT) << 8) | findings) >>> 0;
+}

@@ -1,0 +1,193 @@
+import { closeSync, openSync, readdirSync, readSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { globSync, isDynamicPattern } from 'tinyglobby';
+
+/** A request that cannot be carried out as it stands: the message names the path and says what to do. Exit status 2. */
+export class UsageError extends Error {}
+
+/** A file of a dump, before it is read. */
+export interface FoundFile {
+  /** As the user gave it, or the directory as he gave it and the way down from there: locators begin with it. */
+  path: string;
+  stream: string;
+}
+
+export interface FoundPaths {
+  files: FoundFile[];
+  /** Directories inside the named ones that cannot be read, a line each. */
+  notices: string[];
+}
+
+const DUMP_FILE = /\.(jsonl|ndjson|jl)(\.gz)?$/i;
+const NOTHING_INSIDE = 'no .jsonl file in it (.ndjson and .gz are taken too)';
+
+/**
+ * Resolves what stands on the command line: directories (each nested one with files is a stream; dot directories are left
+ * out), files of any name, glob patterns.
+ * @throws UsageError for a named path that is missing, unreadable, empty or binary
+ */
+export function findFiles(paths: readonly string[]): FoundPaths {
+  const found: FoundPaths = { files: [], notices: [] };
+  const seen = new Set<string>();
+  for (const path of paths.flatMap(expand)) {
+    const stats = statNamed(path);
+    if (stats.isDirectory()) {
+      const before = found.files.length + found.notices.length;
+      walk(path, path, found, seen, new Set());
+      if (found.files.length + found.notices.length === before) throw new UsageError(`${path}: ${NOTHING_INSIDE}`);
+    } else {
+      const problem = problemOfFile(path);
+      if (problem !== null) throw new UsageError(`${path}: ${problem}`);
+      addFile(found, seen, { path, stream: basename(dirname(resolve(path))) }, resolve(path));
+    }
+  }
+  found.files.sort(inOrder);
+  return found;
+}
+
+/** The number of a step file (`120.jsonl`, `step_120.jsonl`, `val-0.jsonl.gz`), null for a name without one. */
+export function stepOfName(path: string): number | null {
+  const digits = /^(?:.*?[^0-9])??(\d+)$/.exec(stemOf(path))?.[1];
+  return digits === undefined || digits.length > 15 ? null : Number(digits);
+}
+
+export const stemOf = (path: string): string =>
+  basename(path)
+    .replace(/\.gz$/i, '')
+    .replace(/\.[^.]+$/, '');
+
+/** Streams by name, steps by number, then names without a number. */
+function inOrder(a: FoundFile, b: FoundFile): number {
+  if (a.stream !== b.stream) return a.stream < b.stream ? -1 : 1;
+  const [one, two] = [stepOfName(a.path) ?? Number.POSITIVE_INFINITY, stepOfName(b.path) ?? Number.POSITIVE_INFINITY];
+  if (one !== two) return one - two;
+  return a.path < b.path ? -1 : a.path > b.path ? 1 : 0;
+}
+
+/** A shell that finds no match hands the pattern on; an existing path is never a pattern. */
+function expand(path: string): string[] {
+  if (!isDynamicPattern(path) || exists(path)) return [path];
+  const matches = globSync(path, { onlyFiles: false, dot: false, expandDirectories: false }).sort();
+  if (matches.length === 0) throw new UsageError(`${path}: no path matches this pattern`);
+  return matches.map((match) => match.replace(/\/$/, ''));
+}
+
+function exists(path: string): boolean {
+  try {
+    statSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function statNamed(path: string): Stats {
+  try {
+    return statSync(path);
+  } catch (error) {
+    throw new UsageError(`${path}: ${reasonOf(error)}`);
+  }
+}
+
+/** What the file system says, in words; paths of other people's clusters fail in all of these ways. */
+export function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  switch (code) {
+    case 'ENOENT':
+      return 'no such file or directory';
+    case 'EACCES':
+    case 'EPERM':
+      return 'permission denied';
+    case 'ELOOP':
+      return 'a symbolic link that points to itself';
+    case 'ESTALE':
+      return 'the file system was remounted (stale handle)';
+    case 'EISDIR':
+      return 'a directory';
+    default:
+      return message;
+  }
+}
+
+function walk(root: string, directory: string, found: FoundPaths, seen: Set<string>, above: Set<string>): void {
+  let entries: { name: string; isDirectory: boolean }[];
+  let real: string;
+  try {
+    real = realpathSync(directory);
+    entries = readdirSync(directory, { withFileTypes: true }).map((entry) => ({
+      name: entry.name,
+      isDirectory: entry.isDirectory() || (entry.isSymbolicLink() && isDirectory(join(directory, entry.name))),
+    }));
+  } catch (error) {
+    if (directory === root) throw new UsageError(`${directory}: ${reasonOf(error)}`);
+    found.notices.push(`${directory}: ${reasonOf(error)}`);
+    return;
+  }
+  if (above.has(real)) return;
+  const stream = relative(root, directory) || basename(resolve(root));
+  for (const { name, isDirectory: isNested } of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    if (name.startsWith('.')) continue;
+    const path = inside(directory, name);
+    if (isNested) {
+      walk(root, path, found, seen, new Set([...above, real]));
+    } else if (DUMP_FILE.test(name)) {
+      // Not even a stat here: a run may have 10,000 step files on a network file system. The index looks at each in its turn.
+      addFile(found, seen, { path, stream }, resolve(path));
+    }
+  }
+}
+
+/** Keeps what the user typed (`./dump`, `dump/`): `join` would rewrite it. */
+const inside = (directory: string, name: string): string =>
+  directory.endsWith('/') ? directory + name : `${directory}/${name}`;
+
+const isDirectory = (path: string): boolean => {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+};
+
+function addFile(found: FoundPaths, seen: Set<string>, file: FoundFile, identity: string): void {
+  if (seen.has(identity)) return;
+  seen.add(identity);
+  found.files.push(file);
+}
+
+/** Why a file cannot be read as a dump; null when it can. */
+export function problemOfFile(path: string): string | null {
+  try {
+    const stats = statSync(path);
+    return stats.isFile() ? problemOf(path, stats.size) : 'not a regular file';
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
+function problemOf(path: string, size: number): string | null {
+  if (size === 0) return 'empty (0 bytes)';
+  const head = Buffer.alloc(4096);
+  let length: number;
+  try {
+    const fd = openSync(path, 'r');
+    try {
+      length = readSync(fd, head, 0, head.length, 0);
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    return reasonOf(error);
+  }
+  const bytes = head.subarray(0, length);
+  if (isGzip(bytes)) return null;
+  if (bytes[0] === 0xff && bytes[1] === 0xfe)
+    return 'UTF-16 text; convert it to UTF-8 first (iconv -f UTF-16 -t UTF-8)';
+  return bytes.includes(0) ? 'binary, not a JSONL dump' : null;
+}
+
+export const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b;
+
+/** Streams that hold validation rollouts by their name: val, valid, validation, val_generations … */
+export const isValidationStream = (stream: string): boolean =>
+  stream.split('/').some((part) => /^val(id(ation)?)?([_.-].*)?$/i.test(part));

@@ -1,0 +1,97 @@
+import type { FileHandle } from 'node:fs/promises';
+import type { LineIndex } from './line-index.ts';
+import { TailKeys } from './tail-keys.ts';
+
+/** 1 MB is the fastest chunk: it stays in the cache between the read and the newline search (13.5 GB/s against 7 at 4 MB). */
+const CHUNK = 1 << 20;
+/** What is kept of the chunk before, so that the tail of a line that ends early in a chunk is at hand. */
+const OVERLAP = 4096;
+const NEWLINE = 10;
+
+export interface LineScan {
+  /** Where the next byte to be read lies. */
+  position: number;
+  /** Where the line starts that has no newline yet; equals `position` when there is none. */
+  lineStart: number;
+}
+
+/**
+ * Reads a file from `scan.position` to its end and adds every whole line to the index, with score and step from its tail.
+ * Reads are asynchronous and two deep, so the disk works while the newlines are searched and the screen stays alive between chunks.
+ * @param onChunk called after each chunk; answers false to stop there
+ */
+export async function scanLines(
+  handle: FileHandle,
+  index: LineIndex,
+  scan: LineScan,
+  quickKeys: { score: string; step: string },
+  onChunk: () => boolean,
+): Promise<void> {
+  const tail = new TailKeys([quickKeys.score, quickKeys.step]);
+  let spare = Buffer.allocUnsafeSlow(OVERLAP + CHUNK);
+  let current = Buffer.allocUnsafeSlow(OVERLAP + CHUNK);
+  const fetch = (target: Buffer, position: number) => handle.read(target, OVERLAP, CHUNK, position);
+  let pending = fetch(current, scan.position);
+  for (;;) {
+    const { bytesRead } = await pending;
+    if (bytesRead === 0) return;
+    const base = scan.position - OVERLAP;
+    pending = fetch(spare, scan.position + bytesRead);
+    const end = OVERLAP + bytesRead;
+    for (let at = current.indexOf(NEWLINE, OVERLAP); at !== -1 && at < end; at = current.indexOf(NEWLINE, at + 1)) {
+      addLine(index, tail, current, base, scan.lineStart, at);
+      scan.lineStart = base + at + 1;
+    }
+    scan.position += bytesRead;
+    if (!onChunk()) {
+      await pending;
+      return;
+    }
+    current.copy(spare, 0, end - OVERLAP, end);
+    [current, spare] = [spare, current];
+  }
+}
+
+/** Adds the last line of a file that does not end in a newline. */
+export async function addUnendedLine(
+  handle: FileHandle,
+  index: LineIndex,
+  scan: LineScan,
+  quickKeys: { score: string; step: string },
+): Promise<void> {
+  const length = Math.min(OVERLAP, scan.position - scan.lineStart);
+  if (length === 0) return;
+  const tail = new TailKeys([quickKeys.score, quickKeys.step]);
+  const buffer = Buffer.alloc(length);
+  const { bytesRead } = await handle.read(buffer, 0, length, scan.position - length);
+  addLine(index, tail, buffer, scan.position - length, scan.lineStart, bytesRead);
+}
+
+/** @param base the file offset of the buffer's first byte  @param end the line's end in the buffer */
+function addLine(index: LineIndex, tail: TailKeys, buffer: Buffer, base: number, lineStart: number, end: number): void {
+  const lineEnd = base + end;
+  const from = Math.max(0, lineStart - base);
+  // A mark at the file's start belongs to no record.
+  const start =
+    lineStart === 0 &&
+    from + 3 <= end &&
+    buffer[from] === 0xef &&
+    buffer[from + 1] === 0xbb &&
+    buffer[from + 2] === 0xbf
+      ? 3
+      : lineStart;
+  if (isBlank(buffer, Math.max(from, start - base), end) && start >= base) {
+    index.addBlank();
+    return;
+  }
+  tail.read(buffer, Math.max(0, start - base), end);
+  index.add(start, lineEnd - start, tail.values[0], tail.values[1]);
+}
+
+function isBlank(buffer: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) {
+    const byte = buffer[at];
+    if (byte !== 32 && byte !== 13 && byte !== 9) return false;
+  }
+  return true;
+}

@@ -1,0 +1,23 @@
+import { createHash } from 'node:crypto';
+import { printJson } from './json-print.ts';
+import type { Rollout } from './rollout.ts';
+
+/** What tells the prompt that a rollout was sampled from. */
+export interface GroupKey {
+  /** From `uid` (`{prompt_uid}_{session_id}_{output_index}`, verl from 2026-04) or by a hash of prompt and ground truth. */
+  from: 'uid' | 'prompt';
+  key: string;
+  /** A hash of the prompt alone: where it is equal in all of a file, prompts cannot be told apart by it. */
+  prompt: string;
+}
+
+export function groupKeyOf(rollout: Rollout): GroupKey {
+  const turns = rollout.turns.slice(0, rollout.responseTurn).map(({ role, text }) => [role, text]);
+  const prompt = hash(JSON.stringify(turns));
+  const parts = rollout.uid?.split('_') ?? [];
+  if (parts.length > 2) return { from: 'uid', key: parts.slice(0, -2).join('_'), prompt };
+  return { from: 'prompt', key: hash(`${prompt} ${printJson(rollout.groundTruth ?? null)}`), prompt };
+}
+
+/** 48 bits are enough to tell the prompts of a step apart, and short enough to be read. */
+const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);

@@ -1,0 +1,37 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import { parentPort } from 'node:worker_threads';
+import { packedFactsOf, parseLine } from '../dump/parse-line.ts';
+import type { WorkerAnswer, WorkerRequest } from '../dump/record-worker-client.ts';
+import { groupKeyOf } from '../rollout/group-key.ts';
+
+/** Parses records off the main thread, so that the screen never waits for them. */
+parentPort?.on('message', (request: WorkerRequest) => {
+  const { id, path, places, validation, wantsKeys } = request;
+  const count = places.length / 2;
+  const answer: WorkerAnswer = {
+    id,
+    facts: new Uint32Array(count),
+    scores: new Float64Array(count),
+    hasScore: new Uint8Array(count),
+    keys: [],
+  };
+  try {
+    const fd = openSync(path, 'r');
+    try {
+      for (let i = 0; i < count; i++) {
+        const buffer = Buffer.allocUnsafe(places[i * 2 + 1] as number);
+        const length = readSync(fd, buffer, 0, buffer.length, places[i * 2] as number);
+        const line = parseLine(buffer.toString('utf8', 0, length), validation);
+        answer.facts[i] = packedFactsOf(line);
+        answer.scores[i] = line.rollout?.score ?? 0;
+        answer.hasScore[i] = line.rollout?.score == null ? 0 : 1;
+        if (wantsKeys) answer.keys.push(line.rollout === null ? null : groupKeyOf(line.rollout));
+      }
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    // A file that vanished: its records say so when they are looked at; here they stay "not looked at".
+  }
+  parentPort?.postMessage(answer, [answer.facts.buffer, answer.scores.buffer, answer.hasScore.buffer] as ArrayBuffer[]);
+});
