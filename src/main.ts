@@ -1,1 +1,3 @@
-console.log('rollout-viewer');
+import { view } from './commands/view.ts';
+
+await view(process.argv.slice(2));

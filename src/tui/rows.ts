@@ -1,4 +1,5 @@
-import type { Place, Source, SourceFile } from './source.ts';
+import type { Place } from '../dump/dump.ts';
+import type { DumpFile } from '../dump/dump-file.ts';
 
 /** The rollouts of the list in their order. A view, not a copy: a dump holds millions. */
 export interface Rows {
@@ -9,9 +10,9 @@ export interface Rows {
 }
 
 /** All records, file after file. Built again whenever a count has changed: it costs one step a file. */
-export function allRows(files: Source['files']): Rows {
+export function allRows(files: readonly DumpFile[]): Rows {
   const starts: number[] = [];
-  const order = new Map<SourceFile, number>();
+  const order = new Map<DumpFile, number>();
   let length = 0;
   for (const file of files) {
     order.set(file, starts.length);
@@ -38,12 +39,5 @@ export function allRows(files: Source['files']): Rows {
   };
 }
 
-/** Where the program opens: the first record of the newest step that was trained on, else of the newest that is known. */
-export function newestPlace(files: Source['files']): Place | null {
-  const known = files.filter((file) => file.count > 0);
-  const trained = known.filter((file) => !file.validation);
-  const streams = trained.length > 0 ? trained : known;
-  const stream = streams.find((file) => file.stream === 'train')?.stream ?? streams[0]?.stream;
-  const file = streams.filter((file) => file.stream === stream).at(-1);
-  return file === undefined ? null : { file, record: 0 };
-}
+export const samePlace = (a: Place | null, b: Place | null): boolean =>
+  a === b || (a !== null && b !== null && a.file === b.file && a.record === b.record);

@@ -1,6 +1,6 @@
+import type { Place } from '../dump/dump.ts';
 import type { Folds } from '../present/transcript/blocks.ts';
 import type { Anchor } from '../present/transcript/layout.ts';
-import type { Place } from './source.ts';
 
 export type Focus = 'list' | 'transcript';
 

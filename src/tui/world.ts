@@ -1,9 +1,10 @@
 import { LRUCache } from 'lru-cache';
+import type { Dump, Place } from '../dump/dump.ts';
+import type { DumpRecord } from '../dump/dump-file.ts';
 import { type Folds, rawBlocks, transcriptBlocks } from '../present/transcript/blocks.ts';
 import { Layout } from '../present/transcript/layout.ts';
 import { type Geometry, geometry } from './geometry.ts';
-import { allRows, type Rows } from './rows.ts';
-import { type Place, type Source, type SourceRecord, samePlace } from './source.ts';
+import { allRows, type Rows, samePlace } from './rows.ts';
 import type { State } from './state.ts';
 
 /** Characters of laid-out transcripts that are kept for going back to. */
@@ -11,36 +12,35 @@ const CACHE_SIZE = 16_000_000;
 
 /** What update and views may ask about the data. Answers follow from the dump and the state alone; they are only remembered here. */
 export interface World {
-  readonly source: Source;
+  readonly dump: Dump;
   rows(state: State): Rows;
   geometry(state: State): Geometry;
-  record(place: Place): SourceRecord;
+  record(place: Place): DumpRecord;
   /** The transcript under the cursor, laid out for the width it has; null while nothing is open. */
   layout(state: State): Layout | null;
 }
 
 export class DumpWorld implements World {
-  readonly source: Source;
+  readonly dump: Dump;
   #rows: Rows | null = null;
-  #open: { place: Place; record: SourceRecord } | null = null;
-  #laid: { record: SourceRecord; width: number; folds: Folds; layout: Layout } | null = null;
-  readonly #cache = new LRUCache<string, { record: SourceRecord; layout: Layout }>({
+  #open: { place: Place; record: DumpRecord } | null = null;
+  #laid: { record: DumpRecord; width: number; folds: Folds; layout: Layout } | null = null;
+  readonly #cache = new LRUCache<string, { record: DumpRecord; layout: Layout }>({
     maxSize: CACHE_SIZE,
     sizeCalculation: ({ layout }) => layout.size,
   });
 
-  constructor(source: Source) {
-    this.source = source;
+  constructor(dump: Dump) {
+    this.dump = dump;
   }
 
-  /** The dump has changed: counts and records are asked for again. */
+  /** The dump has changed: it may hold more records than before. */
   changed(): void {
     this.#rows = null;
-    this.#open = null;
   }
 
   rows(_state: State): Rows {
-    this.#rows ??= allRows(this.source.files);
+    this.#rows ??= allRows(this.dump.files);
     return this.#rows;
   }
 
@@ -48,9 +48,9 @@ export class DumpWorld implements World {
     return geometry({ columns: state.columns, rows: state.rows, focus: state.focus, bottom: 1 });
   }
 
-  record(place: Place): SourceRecord {
+  record(place: Place): DumpRecord {
     if (this.#open === null || !samePlace(this.#open.place, place)) {
-      this.#open = { place, record: this.source.read(place) };
+      this.#open = { place, record: this.dump.read(place) };
     }
     return this.#open.record;
   }
@@ -83,5 +83,4 @@ export class DumpWorld implements World {
 }
 
 /** A record read again is another object; its text says whether it is still the same. */
-const sameRecord = (a: SourceRecord, b: SourceRecord): boolean =>
-  a === b || (a.locator === b.locator && a.raw === b.raw);
+const sameRecord = (a: DumpRecord, b: DumpRecord): boolean => a === b || (a.locator === b.locator && a.raw === b.raw);

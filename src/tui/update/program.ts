@@ -1,5 +1,4 @@
 import type { HelpAction, ProgramAction } from '../actions.ts';
-import { newestPlace } from '../rows.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { type Handlers, say } from './result.ts';
@@ -19,7 +18,7 @@ export const helpHandlers: Handlers<HelpAction> = {
 
 /** The first records are known: the cursor goes to the newest train step, a third down the list. */
 function open(state: State, world: World): State {
-  const place = newestPlace(world.source.files);
-  if (place === null) return state;
-  return { ...state, list: { cursor: place, offset: Math.floor(world.geometry(state).listHeight / 3) } };
+  const file = world.dump.newest();
+  if (file === undefined || file.count === 0) return state;
+  return { ...state, list: { cursor: { file, record: 0 }, offset: Math.floor(world.geometry(state).listHeight / 3) } };
 }

@@ -1,5 +1,5 @@
+import type { DumpFile } from '../../dump/dump-file.ts';
 import type { RolloutAction } from '../actions.ts';
-import type { SourceFile } from '../source.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { moveCursor, putCursor } from './cursor.ts';
@@ -17,13 +17,13 @@ export const rolloutHandlers: Handlers<RolloutAction> = {
 };
 
 /** How a step is called: its number, or the name of a file that has none. */
-const nameOf = (file: SourceFile): string => (file.step === null ? file.stem : `step ${file.step}`);
+const nameOf = (file: DumpFile): string => (file.step === null ? file.stem : `step ${file.step}`);
 
 /** To the same sample of a step before or after, within the stream. */
 function moveStep(state: State, world: World, by: number): Result {
   const { cursor } = state.list;
   if (cursor === null) return state;
-  const steps = world.source.files.filter((file) => file.stream === cursor.file.stream && file.count > 0);
+  const steps = world.dump.files.filter((file) => file.stream === cursor.file.stream && file.count > 0);
   const at = steps.indexOf(cursor.file) + by;
   const file = steps[Math.max(0, Math.min(steps.length - 1, at))];
   if (file === undefined || file === cursor.file) {
