@@ -106,6 +106,7 @@ export function renderListRow(row: ListRow, columns: readonly Column[], theme: T
   const cells = columns.map((column) => {
     const style = column.style?.(row) ?? 'plain';
     const text = cell(column, column.text(row));
+    if (text.trim() === '') return text;
     if (!marks.here || style === 'error' || style === 'warning') return styled(theme, style, text);
     return styled(theme, marks.focused ? 'strong' : 'plain', text);
   });

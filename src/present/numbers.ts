@@ -35,7 +35,13 @@ export function formatBytes(bytes: number): string {
   return `${size < 9.95 ? size.toFixed(1) : Math.round(size)} ${units[unit]}`;
 }
 
-export const formatPercent = (share: number): string => `${Math.round(share * 100)} %`;
+/** '62 %'; what is not quite all or nothing is not written as if it were. */
+export function formatPercent(share: number): string {
+  const whole = Math.round(share * 100);
+  if (whole === 100 && share < 1) return `${Math.min(99.9, Math.floor(share * 1000) / 10)} %`;
+  if (whole === 0 && share > 0) return `${Math.max(0.1, Math.ceil(share * 1000) / 10)} %`;
+  return `${whole} %`;
+}
 
 const BARS = '▁▂▃▄▅▆▇█';
 

@@ -17,7 +17,7 @@ export function App({ screen, columns, rows, geometry, help }: AppProps) {
     return (
       <Box width={columns} height={rows}>
         <Text>
-          rollout-viewer needs {MIN_COLUMNS}×{MIN_ROWS} cells; this window has {columns}×{rows}.
+          rollout-viewer needs {MIN_COLUMNS}×{MIN_ROWS}; this window has {columns}×{rows}.
         </Text>
       </Box>
     );

@@ -3,7 +3,7 @@ import type { Part, Rollout, Turn } from '../../rollout/rollout.ts';
 import { sanitise, sanitiseLine } from '../../text/sanitise.ts';
 import { formatJson } from '../json.ts';
 import type { Piece } from '../line.ts';
-import { formatCount, formatReward, formatScore } from '../numbers.ts';
+import { formatReward, formatScore, plural } from '../numbers.ts';
 import type { Block } from './block.ts';
 import { callPieces } from './call.ts';
 
@@ -16,7 +16,7 @@ const WORD = /\S+/g;
 function amount(text: string): string {
   const words = text.match(WORD)?.length ?? 0;
   // Chinese writes no blanks between words: characters say more there.
-  return words * 12 < text.length ? `${formatCount(text.length)} characters` : `${formatCount(words)} words`;
+  return words * 12 < text.length ? plural(text.length, 'character') : plural(words, 'word');
 }
 
 const isFolded = (folds: Folds, id: string, byDefault: boolean): boolean => folds.get(id) ?? byDefault;

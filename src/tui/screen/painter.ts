@@ -38,7 +38,7 @@ function sameLayout(a: Frame, b: Frame): boolean {
 }
 
 /** Unstyled afterwards; only a line with SGR codes needs that said. */
-const closed = (line: string): string => (line.includes('\x1b') ? `${line}\x1b[0m` : line);
+const closed = (line: string): string => (line.includes('\x1b') && !line.endsWith('\x1b[0m') ? `${line}\x1b[0m` : line);
 
 /**
  * The bytes that turn the screen from one frame into the next: changed rows only, in one synchronized update; '' when

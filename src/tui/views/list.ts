@@ -38,6 +38,6 @@ export const listView: View = (scene, width, height) => {
     const marks = { here: index === here, focused: state.focus === 'list' };
     lines.push(renderListRow(listRow(file, record), columns, theme, marks));
   }
-  if (rows.length === 0) lines.push(styled(theme, 'quiet', '  no rollouts yet'));
+  if (rows.length === 0) lines.push(styled(theme, 'quiet', world.dump.progress().phase === 'index' ? '  reading …' : '  no rollouts'));
   return lines;
 };
