@@ -1,3 +1,23 @@
-import { view } from './commands/view.ts';
+import { Command, CommanderError } from 'commander';
+import manifest from '../package.json' with { type: 'json' };
+import { lsCommand } from './commands/ls.ts';
+import { USAGE } from './commands/output.ts';
+import { showCommand } from './commands/show.ts';
+import { viewOptions } from './commands/view-options.ts';
 
-await view(process.argv.slice(2));
+const program = viewOptions(new Command('rollout-viewer'))
+  .description(manifest.description)
+  .version(manifest.version)
+  .enablePositionalOptions()
+  .showHelpAfterError('(rollout-viewer --help says what there is)')
+  .addCommand(lsCommand())
+  .addCommand(showCommand());
+
+for (const command of [program, ...program.commands]) command.exitOverride();
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (!(error instanceof CommanderError)) throw error;
+  // Commander has printed the reason; --help and --version are no errors.
+  process.exitCode = error.exitCode === 0 ? 0 : USAGE;
+}

@@ -125,7 +125,7 @@ export class FactsPass {
   }
 
   #isMissing(file: DumpFile, record: number): boolean {
-    return index0(file, record) && !this.#lost.get(file)?.has(record);
+    return file.index.packedFacts(record) === 0 && !this.#lost.get(file)?.has(record);
   }
 
   #markLost(file: DumpFile, record: number): void {
@@ -134,5 +134,3 @@ export class FactsPass {
     this.#lost.set(file, lost);
   }
 }
-
-const index0 = (file: DumpFile, record: number): boolean => file.index.packedFacts(record) === 0;

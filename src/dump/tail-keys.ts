@@ -24,16 +24,19 @@ export class TailKeys {
   /** The values that the last call of `read` found, in the order of the names given to the constructor. */
   readonly values: QuickValue[];
   readonly #names: Uint8Array[];
+  readonly #met: boolean[];
 
   constructor(names: readonly string[]) {
     this.#names = names.map((name) => new TextEncoder().encode(name));
     this.values = names.map(() => undefined);
+    this.#met = names.map(() => false);
   }
 
   /** @param start first byte of the line, or of the part of it that is at hand  @param end one behind its last byte */
   read(bytes: Uint8Array, start: number, end: number): void {
     const { values } = this;
     values.fill(undefined);
+    this.#met.fill(false);
     const floor = Math.max(start, end - REACH);
     let left = values.length;
     let at = skipBlank(bytes, floor, end - 1);
@@ -54,7 +57,8 @@ export class TailKeys {
       const key = this.#indexOf(bytes, at + 2, keyEnd);
       if (key === -2) return;
       // Of duplicate keys the last one counts, and that is the first one met from behind.
-      if (key >= 0 && values[key] === undefined) {
+      if (key >= 0 && !this.#met[key]) {
+        this.#met[key] = true;
         values[key] = scalar(bytes, valueStart, valueEnd);
         left--;
       }
@@ -62,7 +66,8 @@ export class TailKeys {
       if (at < floor) return;
       if (bytes[at] === OPEN_BRACE) {
         // The whole object was walked: what was not met is not there.
-        if (skipBlank(bytes, floor, at - 1) < start) for (let i = 0; i < values.length; i++) values[i] ??= null;
+        if (skipBlank(bytes, floor, at - 1) < start)
+          for (let i = 0; i < values.length; i++) if (!this.#met[i]) values[i] = null;
         return;
       }
       if (bytes[at] !== COMMA) return;
@@ -128,14 +133,12 @@ const isWordByte = (byte: number): boolean =>
 function scalar(bytes: Uint8Array, start: number, end: number): QuickValue {
   let from = start;
   while (from < end && (bytes[from] === 32 || bytes[from] === 9)) from++;
-  const text = String.fromCharCode(...bytes.subarray(from, Math.min(end, from + 64)));
+  if (bytes[from] === OPEN_BRACE || bytes[from] === OPEN_BRACKET) return null;
   if (end - from > 64) return undefined;
+  const text = String.fromCharCode(...bytes.subarray(from, end));
   switch (text[0]) {
     case '"':
       return text.includes('\\') ? undefined : numberOf(text.slice(1, -1));
-    case '{':
-    case '[':
-      return null;
     case 'n':
     case 't':
     case 'f':

@@ -9,7 +9,8 @@ import type { Format, ReadContext } from './format.ts';
 import { idOf, numberOf } from './scalars.ts';
 import { layRewards } from './turn-rewards.ts';
 
-const KNOWN = new Set(['input', 'output', 'gts', 'score', 'step', 'uid', 'request_id']);
+/** Keys with a place of their own in a Rollout; `uid` and `request_id` are read too, and stay among the extras. */
+const KNOWN = new Set(['input', 'output', 'gts', 'score', 'step']);
 
 const isText = (value: JsonValue | undefined): value is string | null => typeof value === 'string' || value === null;
 

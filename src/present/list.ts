@@ -1,6 +1,6 @@
 import { CHECK_WORD, CHECKS, type Check } from '../rollout/finding.ts';
 import { fitLeft, fitRight } from '../text/fit.ts';
-import { formatBytes, formatScore } from './numbers.ts';
+import { scoreText, sizeText } from './quantities.ts';
 import { type Style, styled, type Theme } from './theme.ts';
 
 /** What the list knows of a rollout; undefined = not known yet. */
@@ -47,7 +47,7 @@ const findingStyle = (row: ListRow): Style => {
 };
 
 export const COLUMNS: readonly Column[] = [
-  { key: 'stream', title: 'stream', width: 6, align: 'left', rank: 6, text: (row) => row.stream, style: () => 'quiet' },
+  { key: 'stream', title: 'stream', width: 6, align: 'left', rank: 1, text: (row) => row.stream, style: () => 'quiet' },
   {
     key: 'step',
     title: 'step',
@@ -57,19 +57,19 @@ export const COLUMNS: readonly Column[] = [
     text: (row) => (row.step === null ? row.stem : String(row.step)),
   },
   { key: 'sample', title: 'sample', width: 6, align: 'right', rank: 0, text: (row) => String(row.sample) },
-  { key: 'score', title: 'score', width: 6, align: 'right', rank: 0, text: (row) => formatScore(row.score) },
-  { key: 'turns', title: 'turns', width: 5, align: 'right', rank: 2, text: (row) => countOf(row.turns) },
-  { key: 'calls', title: 'calls', width: 5, align: 'right', rank: 3, text: (row) => countOf(row.calls) },
+  { key: 'score', title: 'score', width: 6, align: 'right', rank: 0, text: (row) => scoreText(row.score) },
+  { key: 'turns', title: 'turns', width: 5, align: 'right', rank: 3, text: (row) => countOf(row.turns) },
+  { key: 'calls', title: 'calls', width: 5, align: 'right', rank: 4, text: (row) => countOf(row.calls) },
   {
     key: 'size',
     title: 'size',
     width: 7,
     align: 'right',
     rank: 5,
-    text: (row) => formatBytes(row.bytes),
+    text: (row) => sizeText(row.bytes),
     style: () => 'quiet',
   },
-  { key: 'finding', title: '', width: 10, align: 'left', rank: 1, text: findingWord, style: findingStyle },
+  { key: 'finding', title: '', width: 10, align: 'left', rank: 2, text: findingWord, style: findingStyle },
 ];
 
 /** Cells that columns take side by side, the cursor's sign before them included. */

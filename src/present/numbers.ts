@@ -1,3 +1,5 @@
+import { scoreText } from './quantities.ts';
+
 const grouped = new Intl.NumberFormat('en-US');
 
 /** 16384 → '16,384'. */
@@ -6,33 +8,10 @@ export const formatCount = (count: number): string => grouped.format(count);
 /** '1 turn', '3 turns'. */
 export const plural = (count: number, word: string): string => `${formatCount(count)} ${word}${count === 1 ? '' : 's'}`;
 
-/** Two places for what people compare at a glance; null = has none, undefined = not known yet. */
-export function formatScore(score: number | null | undefined): string {
-  if (score === undefined) return '·';
-  if (score === null) return '–';
-  if (!Number.isFinite(score)) return String(score);
-  const size = Math.abs(score);
-  if (size >= 1e6 || (size > 0 && size < 0.005)) return score.toExponential(1);
-  return score.toFixed(size >= 1000 ? 0 : 2);
-}
-
 /** A reward says its sign: '+0.25', '-1.00', '+0.00'. */
 export function formatReward(reward: number): string {
-  const text = formatScore(reward);
+  const text = scoreText(reward);
   return Number.isNaN(reward) || text.startsWith('-') ? text : `+${text}`;
-}
-
-/** Bytes as people read them: '812 B', '24 KB', '1.2 MB'. */
-export function formatBytes(bytes: number): string {
-  if (bytes < 1000) return `${bytes} B`;
-  const units = ['KB', 'MB', 'GB', 'TB'];
-  let size = bytes / 1000;
-  let unit = 0;
-  while (size >= 999.5 && unit < units.length - 1) {
-    size /= 1000;
-    unit++;
-  }
-  return `${size < 9.95 ? size.toFixed(1) : Math.round(size)} ${units[unit]}`;
 }
 
 /** '62 %'; what is not quite all or nothing is not written as if it were. */

@@ -1,5 +1,6 @@
 import { type Piece, renderEdges } from './line.ts';
-import { formatCount, formatScore } from './numbers.ts';
+import { formatCount } from './numbers.ts';
+import { scoreText } from './quantities.ts';
 import type { Theme } from './theme.ts';
 
 export interface RecordHead {
@@ -25,7 +26,7 @@ export function renderRecordHead(head: RecordHead, theme: Theme, width: number):
     left,
     [
       ['quiet', 'score '],
-      ['strong', formatScore(head.score)],
+      ['strong', scoreText(head.score)],
       ['plain', ' '],
     ],
     width,

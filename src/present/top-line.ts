@@ -1,5 +1,5 @@
 import { type Piece, piecesWidth, renderEdges } from './line.ts';
-import { formatPercent, formatScore, plural, sparkline } from './numbers.ts';
+import { formatPercent, plural, sparkline } from './numbers.ts';
 import type { Theme } from './theme.ts';
 
 export interface TopLine {
@@ -26,7 +26,7 @@ export function renderTopLine(line: TopLine, theme: Theme, width: number): strin
   ];
   const mean = line.means[line.here];
   if (mean !== undefined && Number.isFinite(mean)) {
-    left.push(['quiet', '  mean score '], ['plain', formatScore(mean)]);
+    left.push(['quiet', '  mean score '], ['plain', mean.toFixed(2)]);
     const spark: Piece = ['accent', ` ${sparkline(line.means.slice(0, line.here + 1), SPARK)}`];
     if (line.means.length > 1 && piecesWidth([...left, spark]) + 20 <= width) left.push(spark);
   }

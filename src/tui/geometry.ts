@@ -1,4 +1,4 @@
-import { COLUMNS, columnsWidth, fitColumns } from '../present/list.ts';
+import { type Column, columnsWidth, fitColumns } from '../present/list.ts';
 
 /** Below this the program only says that it needs more room. */
 export const MIN_COLUMNS = 40;
@@ -25,17 +25,19 @@ export interface Shape {
   focus: 'list' | 'transcript';
   /** Rows below the body: the footer or a prompt. */
   bottom: number;
+  /** What the list would show if it had the room. */
+  listColumns: readonly Column[];
 }
 
 /** Where everything stands. The one source for Ink's layout, for scrolling and for wrapping. */
 export function geometry(shape: Shape): Geometry {
-  const { columns, rows, focus } = shape;
+  const { columns, rows, focus, listColumns } = shape;
   const bodyHeight = Math.max(1, rows - 1 - shape.bottom);
   const room = columns - 1 - READABLE;
-  const full = columnsWidth(COLUMNS.filter((column) => column.rank < 4));
-  const smallest = columnsWidth(fitColumns(COLUMNS, 0));
+  const full = columnsWidth(listColumns.filter((column) => column.rank < 5));
+  const smallest = columnsWidth(fitColumns(listColumns, 0));
   let listWidth = Math.min(full, room);
-  if (columns >= 140) listWidth = columnsWidth(fitColumns(COLUMNS, Math.floor(columns * 0.3)));
+  if (columns >= 140) listWidth = columnsWidth(fitColumns(listColumns, Math.floor(columns * 0.35)));
   if (listWidth < smallest) listWidth = focus === 'list' ? columns : 0;
   const transcriptWidth = listWidth === columns ? 0 : columns - (listWidth === 0 ? 0 : listWidth + 1);
   return {

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Dump, Place } from '../dump/dump.ts';
 import type { DumpRecord } from '../dump/dump-file.ts';
+import { COLUMNS, type Column } from '../present/list.ts';
 import { type Folds, rawBlocks, transcriptBlocks } from '../present/transcript/blocks.ts';
 import { Layout } from '../present/transcript/layout.ts';
 import { type Geometry, geometry } from './geometry.ts';
@@ -15,6 +16,8 @@ export interface World {
   readonly dump: Dump;
   rows(state: State): Rows;
   geometry(state: State): Geometry;
+  /** What the list shows if it has the room. */
+  listColumns(): readonly Column[];
   record(place: Place): DumpRecord;
   /** The transcript under the cursor, laid out for the width it has; null while nothing is open. */
   layout(state: State): Layout | null;
@@ -45,7 +48,20 @@ export class DumpWorld implements World {
   }
 
   geometry(state: State): Geometry {
-    return geometry({ columns: state.columns, rows: state.rows, focus: state.focus, bottom: 1 });
+    return geometry({
+      columns: state.columns,
+      rows: state.rows,
+      focus: state.focus,
+      bottom: 1,
+      listColumns: this.listColumns(),
+    });
+  }
+
+  /** The stream is worth a column only where there are several. */
+  listColumns(): readonly Column[] {
+    const { files } = this.dump;
+    const several = files.some((file) => file.stream !== files[0]!.stream);
+    return several ? COLUMNS : COLUMNS.filter((column) => column.key !== 'stream');
   }
 
   record(place: Place): DumpRecord {

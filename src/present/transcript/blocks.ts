@@ -3,7 +3,8 @@ import type { Part, Rollout, Turn } from '../../rollout/rollout.ts';
 import { sanitise, sanitiseLine } from '../../text/sanitise.ts';
 import { formatJson } from '../json.ts';
 import type { Piece } from '../line.ts';
-import { formatReward, formatScore, plural } from '../numbers.ts';
+import { formatReward, plural } from '../numbers.ts';
+import { scoreText } from '../quantities.ts';
 import type { Block } from './block.ts';
 import { callPieces } from './call.ts';
 
@@ -98,7 +99,7 @@ function verdictBlocks(rollout: Rollout): Block[] {
     indent: 0,
     clip: true,
   });
-  const blocks = [line('score', `score ${formatScore(rollout.score)}`, 'strong')];
+  const blocks = [line('score', `score ${scoreText(rollout.score)}`, 'strong')];
   if (rollout.groundTruth !== undefined) {
     const truth = rollout.groundTruth;
     const text = typeof truth === 'string' ? truth : formatJson(truth);

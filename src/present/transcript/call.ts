@@ -14,8 +14,9 @@ export interface CallPiece {
 /** Arguments that fit in this many characters together stand in one line, as a person would write the call. */
 const SHORT = 60;
 
+/** Text with quotes or newlines in it reads better as it is than escaped. */
 const isShort = (value: JsonValue): boolean =>
-  (typeof value !== 'string' || !value.includes('\n')) && formatJson(value).length <= SHORT;
+  (typeof value !== 'string' || !/["\\\n]/.test(value)) && formatJson(value).length <= SHORT;
 
 /** `name(key="value", n=2)`, or the name with each long argument below it, its newlines real ones. */
 export function callPieces(call: ToolCall): CallPiece[] {

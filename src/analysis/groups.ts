@@ -1,0 +1,41 @@
+import type { GroupKey } from '../rollout/group-key.ts';
+
+/**
+ * Which rollouts of one file were sampled from the same prompt (GRPO's n). Never by adjacency: `balance_batch` shuffles.
+ */
+export class Groups {
+  readonly #keys: readonly (GroupKey | null)[];
+  readonly #members = new Map<string, number[]>();
+  /** Why no record has a group; null when they have. */
+  readonly reason: string | null;
+
+  /** @param keys of a file's records in their order, null for a bad one */
+  constructor(keys: readonly (GroupKey | null)[]) {
+    this.#keys = keys;
+    this.reason = arePromptsAlike(keys) ? 'all prompts of this file are equal: they cannot tell groups apart' : null;
+    for (const record of keys.keys()) {
+      const key = this.keyOf(record);
+      if (key === null) continue;
+      const members = this.#members.get(key);
+      if (members) members.push(record);
+      else this.#members.set(key, [record]);
+    }
+  }
+
+  keyOf(record: number): string | null {
+    const key = this.#keys[record];
+    return key == null || (this.reason !== null && key.from === 'prompt') ? null : key.key;
+  }
+
+  /** The records of the same group, this one included, in file order; empty where there is no group. */
+  membersOf(record: number): readonly number[] {
+    const key = this.keyOf(record);
+    return key === null ? [] : (this.#members.get(key) ?? []);
+  }
+}
+
+/** Images leave no trace in a dump, so a multimodal run can have the same text as every prompt (seen: 1,024 of 1,024). */
+export function arePromptsAlike(keys: readonly (GroupKey | null)[]): boolean {
+  const known = keys.filter((key): key is GroupKey => key !== null && key.from === 'prompt');
+  return known.length > 1 && known.every((key) => key.prompt === known[0]?.prompt);
+}

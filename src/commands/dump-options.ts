@@ -1,0 +1,25 @@
+import { Option } from 'commander';
+import { RE2JS } from 're2js';
+import type { DumpOptions } from '../dump/dump.ts';
+import { isValidationStream } from '../dump/paths.ts';
+
+/** `--validation GLOB`: streams whose rollouts are not trained on, beside those that are named so. */
+export const validationOption = (): Option =>
+  new Option('--validation <glob...>', 'streams that hold validation rollouts (always: val, valid, validation, val_…)');
+
+export function dumpOptions({ validation }: { validation?: string[] }): DumpOptions {
+  const patterns = (validation ?? []).map(patternOf);
+  return {
+    isValidation: (stream) =>
+      isValidationStream(stream) || patterns.some((pattern) => pattern.matcher(stream).matches()),
+  };
+}
+
+/** `*` and `?` within a stream's name; the rest stands for itself. */
+function patternOf(glob: string): RE2JS {
+  const source = glob
+    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.');
+  return RE2JS.compile(source);
+}

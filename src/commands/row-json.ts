@@ -1,0 +1,95 @@
+import type { DumpRecord } from '../dump/dump-file.ts';
+import type { Finding } from '../rollout/finding.ts';
+import type { Printable } from '../rollout/json-print.ts';
+import type { Rollout, Span, Turn } from '../rollout/rollout.ts';
+
+/** A line of `ls --json`. @param group the group's key, null where there is none */
+export function rowJson(row: DumpRecord, group: string | null): { [key: string]: Printable } {
+  const { rollout, file } = row;
+  if (rollout === null) {
+    return {
+      locator: row.locator,
+      format: null,
+      error: row.error,
+      bytes: row.bytes,
+      findings: row.findings.map(findingJson),
+    };
+  }
+  return {
+    locator: row.locator,
+    format: rollout.format,
+    stream: file.stream,
+    step: rollout.step ?? file.step,
+    sample: row.sample,
+    score: rollout.score,
+    turns: rollout.turns.length,
+    tool_calls: rollout.turns.reduce((sum, turn) => sum + turn.toolCalls.length, 0),
+    group,
+    bytes: row.bytes,
+    findings: row.findings.map(findingJson),
+    extras: rollout.extras,
+  };
+}
+
+/** What `show --json` prints for one record. @param advantage recomputed from the scores of its group, null where that is not known */
+export function recordJson(
+  row: DumpRecord,
+  group: string | null,
+  advantage: number | null,
+): { [key: string]: Printable } {
+  const { rollout } = row;
+  if (rollout === null) return { ...rowJson(row, group), raw: row.raw };
+  const { lossMask, rewards } = rollout;
+  return {
+    ...rowJson(row, group),
+    ground_truth: rollout.groundTruth ?? null,
+    status: rollout.status,
+    turns: rollout.turns.map(turnJson),
+    spans: rollout.spans.map(spanJson),
+    loss_mask: lossMask && {
+      source: lossMask.source,
+      trained_chars: lossMask.trainedChars,
+      total_chars: lossMask.totalChars,
+      trained_tokens: lossMask.trainedTokens,
+      total_tokens: lossMask.totalTokens,
+    },
+    rewards: {
+      total: rewards.total,
+      per_turn: perTurn(rollout),
+      returns: rewards.returns,
+      advantage,
+      unaligned: rewards.unaligned.map(({ field, values }) => ({ field, values })),
+    },
+  };
+}
+
+const perTurn = (rollout: Rollout): Printable => rollout.rewards.perTurn ?? rollout.turns.map(() => null);
+
+const turnJson = (turn: Turn): Printable => ({
+  index: turn.index,
+  role: turn.role,
+  text: turn.text,
+  trained: turn.trained,
+  confidence: turn.confidence,
+  reward: turn.reward,
+  tool_calls: turn.toolCalls.map((call) => ({
+    index: call.index,
+    id: call.id,
+    name: call.name,
+    arguments: call.arguments,
+    raw: call.raw,
+    error: call.error,
+    result_turn: call.resultTurn,
+  })),
+});
+
+const spanJson = ({ field, start, end, turn, kind, trained }: Span): Printable => ({
+  field,
+  start,
+  end,
+  turn,
+  kind,
+  trained,
+});
+
+const findingJson = ({ check, severity, turn, message }: Finding): Printable => ({ check, severity, turn, message });

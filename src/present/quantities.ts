@@ -1,0 +1,26 @@
+/** A score with at least two decimals, never rounded to another value than it has: 1.00, 0.125, -6.58, NaN; "–" for none. */
+export function scoreText(score: number | null | undefined): string {
+  if (score === undefined) return '…';
+  if (score === null) return '–';
+  if (!Number.isFinite(score)) return score > 0 ? 'inf' : score < 0 ? '-inf' : 'NaN';
+  const short = score.toFixed(2);
+  if (Number(short) === score) return short;
+  const longer = score.toFixed(4);
+  if (Math.abs(score) >= 1e7 || (score !== 0 && Math.abs(score) < 1e-4)) return score.toExponential(1);
+  return longer.length > 8 ? score.toFixed(2) : longer;
+}
+
+/** Bytes as people read them: 812 B, 23.4 kB, 1.2 MB (thousands, not 1,024). */
+export function sizeText(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  for (const [unit, size] of UNITS)
+    if (bytes < size * 999.5 || unit === 'TB') return `${(bytes / size).toFixed(1)} ${unit}`;
+  return `${bytes} B`;
+}
+
+const UNITS: [string, number][] = [
+  ['kB', 1e3],
+  ['MB', 1e6],
+  ['GB', 1e9],
+  ['TB', 1e12],
+];
