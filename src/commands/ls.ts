@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { arePromptsAlike, Groups } from '../analysis/groups.ts';
 import { Dump } from '../dump/dump.ts';
 import type { DumpFile, DumpRecord } from '../dump/dump-file.ts';
@@ -25,7 +25,7 @@ export const lsCommand = (): Command =>
     .action((paths: string[], options: LsOptions) => run(() => ls(paths, options)));
 
 export function countOf(text: string): number {
-  if (!/^\d+$/.test(text)) throw new Error(`"${text}" is no whole number from 0`);
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError(`"${text}" is no whole number from 0.`);
   return Number(text);
 }
 

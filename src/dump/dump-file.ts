@@ -1,10 +1,8 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { QUICK_KEYS } from '../formats/registry.ts';
-import { inflate } from './inflate.ts';
-import { type Facts, LineIndex, MAX_LENGTH } from './line-index.ts';
+import { FileContent, type Identity, samplesOf } from './file-content.ts';
+import { type Facts, LineIndex } from './line-index.ts';
 import { bad, type ParsedLine, parseLine } from './parse-line.ts';
-import { type FoundFile, isGzip, isValidationStream, problemOfFile, reasonOf, stemOf, stepOfName } from './paths.ts';
+import { type FoundFile, isValidationStream, problemOfFile, reasonOf, stemOf, stepOfName } from './paths.ts';
 import { addUnendedLine, type LineScan, scanLines } from './scan-lines.ts';
 
 /** A record with where it lies. `raw` is the line's text; `sample` counts from 1, bad records included, blank lines not. */
@@ -18,10 +16,20 @@ export interface DumpRecord extends ParsedLine {
   raw: string;
 }
 
-/** Longer lines cannot become a string in Node 20. */
-const MAX_STRING = 0x1fffffe8;
+/** What a look at a file found: nothing new, more lines, another content, or no file. */
+export type FileChange = 'none' | 'appended' | 'replaced' | 'gone';
 
-/** One file of a dump: its index, and its records read on demand. The file is only ever read. */
+export interface UpdateOptions {
+  /** A last line without its newline may be half of one: leave it out. */
+  holdBack: boolean;
+  /** Called after each chunk; answers false to stop. */
+  onProgress?: () => boolean;
+}
+
+/** A step counts as written once no byte has come for so many ms. */
+export const QUIET = 2000;
+
+/** One file of a dump: its index, kept up to date with the disk, and its records, read on demand. The file is only ever read. */
 export class DumpFile {
   readonly path: string;
   readonly stream: string;
@@ -29,21 +37,30 @@ export class DumpFile {
   readonly stem: string;
   /** The step that the file's name tells, null when it tells none. */
   readonly step: number | null;
-  readonly index = new LineIndex();
-  state: 'waiting' | 'indexing' | 'ready' | 'failed' = 'waiting';
+  index = new LineIndex();
+  state: 'waiting' | 'indexing' | 'ready' | 'failed' | 'gone' = 'waiting';
   /** Why it could not be read, or not to its end. */
   error: string | null = null;
   bytes = 0;
   indexedBytes = 0;
-  /** A .gz is unpacked into a nameless file; reads go there. */
-  #inflated: number | null = null;
+  /** Counts the contents that the path has had; records of an earlier one are replaced. */
+  generation = 0;
+  /** When bytes last came, ms since the epoch. */
+  lastChange = 0;
+  readonly #content: FileContent;
+  #identity: Identity | null = null;
+  #samples: Buffer | null = null;
+  #scan: LineScan = { position: 0, lineStart: 0 };
+  /** The last record is a line that has no newline yet. */
+  #hasUnendedLine = false;
 
-  constructor(found: FoundFile, isValidation: (stream: string) => boolean = isValidationStream) {
+  constructor(found: FoundFile, isValidation: (stream: string) => boolean = isValidationStream, content?: FileContent) {
     this.path = found.path;
     this.stream = found.stream;
     this.validation = isValidation(found.stream);
     this.stem = stemOf(found.path);
     this.step = stepOfName(found.path);
+    this.#content = content ?? new FileContent(found.path);
   }
 
   get count(): number {
@@ -67,50 +84,93 @@ export class DumpFile {
     return `${this.path}:${this.index.line(record)}`;
   }
 
-  /** Builds the index. Failures are left in `state` and `error`. @param onProgress answers false to stop. */
-  async buildIndex(onProgress: () => boolean): Promise<void> {
-    this.state = 'indexing';
-    try {
-      this.error = problemOfFile(this.path);
-      if (this.error === null) await this.#scan(onProgress);
-    } catch (error) {
-      this.error = reasonOf(error);
-    }
-    this.state = this.error !== null && this.count === 0 ? 'failed' : 'ready';
+  /** The step may not be whole yet: bytes came a moment ago. */
+  isArriving(now = Date.now()): boolean {
+    return now - this.lastChange < QUIET;
   }
 
-  async #scan(onProgress: () => boolean): Promise<void> {
-    if (isGzip(this.#head())) {
-      const { fd, error } = await inflate(this.path);
-      this.#inflated = fd;
-      this.error = error;
-    }
-    // The nameless file of an archive is reached through its descriptor, which a worker thread shares.
-    const handle = await open(this.#inflated === null ? this.path : `/dev/fd/${this.#inflated}`, 'r');
+  /** Builds the index of a file that does not change while it is read. Failures are left in `state` and `error`. */
+  async buildIndex(onProgress: () => boolean): Promise<void> {
+    await this.update({ holdBack: false, onProgress });
+  }
+
+  /** Looks at the file again and brings the index up to date. Failures are left in `state` and `error`. */
+  async update(options: UpdateOptions): Promise<FileChange> {
+    const isFirst = this.#identity === null;
+    if (isFirst) this.state = 'indexing';
     try {
+      const identity = this.#content.identity();
+      const seen = this.#identity;
+      if (seen !== null && isSame(seen, identity) && (options.holdBack || !this.#hasHeldBack()))
+        return this.#becomeReady('none');
+      this.error = isFirst || identity.size === 0 ? problemOfFile(this.path) : null;
+      if (this.error !== null && isFirst) {
+        this.state = 'failed';
+        return 'none';
+      }
+      const change = await this.#rescan(identity, options);
+      if (!isFirst && (seen === null || !isSame(seen, identity))) this.lastChange = Date.now();
+      else this.lastChange = Math.min(identity.modified, Date.now());
+      return this.#becomeReady(change);
+    } catch (error) {
+      const isGone = ['ENOENT', 'ESTALE', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
+      this.error = reasonOf(error);
+      this.state = isGone && !isFirst ? 'gone' : this.count === 0 ? 'failed' : 'ready';
+      return this.state === 'gone' ? 'gone' : 'none';
+    }
+  }
+
+  #becomeReady(change: FileChange): FileChange {
+    this.state = 'ready';
+    return change;
+  }
+
+  #hasHeldBack(): boolean {
+    return !this.#hasUnendedLine && this.#scan.position > this.#scan.lineStart;
+  }
+
+  async #rescan(identity: Identity, { holdBack, onProgress }: UpdateOptions): Promise<FileChange> {
+    const { handle, error } = await this.#content.open();
+    this.error = error;
+    try {
+      const isAppended = this.#isAppended(identity, handle.fd);
+      const before = this.index.count;
+      if (!isAppended) {
+        if (this.#identity !== null) this.generation++;
+        this.index = new LineIndex();
+        this.#scan = { position: 0, lineStart: 0 };
+      } else if (this.#hasUnendedLine) {
+        this.index.truncate(before - 1);
+      }
+      this.#hasUnendedLine = false;
       this.bytes = (await handle.stat()).size;
-      const scan: LineScan = { position: 0, lineStart: 0 };
-      let complete = true;
-      await scanLines(handle, this.index, scan, QUICK_KEYS, () => {
-        this.indexedBytes = scan.position;
-        complete = onProgress();
-        return complete;
+      let isComplete = true;
+      await scanLines(handle, this.index, this.#scan, QUICK_KEYS, () => {
+        this.indexedBytes = this.#scan.position;
+        isComplete = onProgress?.() ?? true;
+        return isComplete;
       });
-      if (complete) await addUnendedLine(handle, this.index, scan, QUICK_KEYS);
+      if (isComplete && !holdBack && this.#scan.position > this.#scan.lineStart) {
+        const count = this.index.count;
+        await addUnendedLine(handle, this.index, this.#scan, QUICK_KEYS);
+        this.#hasUnendedLine = this.index.count > count;
+      }
+      this.#identity = identity;
+      this.#samples = samplesOf(handle.fd, this.#scan.position);
+      return !isAppended ? 'replaced' : this.index.count === before ? 'none' : 'appended';
     } finally {
       await handle.close();
     }
   }
 
-  #head(): Uint8Array {
-    const head = Buffer.alloc(2);
-    const fd = openSync(this.path, 'r');
-    try {
-      readSync(fd, head, 0, 2, 0);
-    } finally {
-      closeSync(fd);
-    }
-    return head;
+  /** Whether what was indexed still stands at the head of the file. A rewrite of equal size may differ in a digit: it is read again. */
+  #isAppended(identity: Identity, fd: number): boolean {
+    const seen = this.#identity;
+    if (seen === null || this.#content.isArchive) return false;
+    if (seen.device !== identity.device || seen.inode !== identity.inode || identity.size < this.#scan.position)
+      return false;
+    if (identity.size === seen.size && identity.modified !== seen.modified) return false;
+    return this.#samples?.equals(samplesOf(fd, this.#scan.position)) ?? false;
   }
 
   /** Reads and parses one record. It never throws: what cannot be read is a row that says why. */
@@ -124,53 +184,20 @@ export class DumpFile {
       sample: record + 1,
       bytes: index.length(record),
     };
-    const text = this.#readText(record);
+    const text = this.#content.line(index.offset(record), index.length(record));
     if (typeof text !== 'string') return { ...place, raw: '', ...bad(undefined, text.problem) };
     return { ...place, raw: text, ...parseLine(text, this.validation) };
   }
 
-  #readText(record: number): string | { problem: string } {
-    const offset = this.index.offset(record);
-    const length = this.index.length(record);
-    if (length >= Math.min(MAX_STRING, MAX_LENGTH))
-      return { problem: `a line of ${length} bytes is more than can be shown` };
-    // The byte before and the byte behind the line are read too: if they are not its borders, the file was written anew.
-    const before = offset > 3 ? 1 : 0;
-    const buffer = Buffer.allocUnsafe(before + length + 1);
-    let read = 0;
-    try {
-      const fd = this.#inflated ?? openSync(this.path, 'r');
-      try {
-        const { size } = fstatSync(fd);
-        if (size < offset + length) {
-          return { problem: `the file shrank to ${size} bytes after it was read; this record began at byte ${offset}` };
-        }
-        while (read < buffer.length) {
-          const got = readSync(fd, buffer, read, buffer.length - read, offset - before + read);
-          if (got === 0) break;
-          read += got;
-        }
-      } finally {
-        if (this.#inflated === null) closeSync(fd);
-      }
-    } catch (error) {
-      return { problem: `${reasonOf(error)} (it could be read before)` };
-    }
-    const end = before + length;
-    const isWhole = (before === 0 || buffer[0] === 10) && (read === end || buffer[end] === 10);
-    if (!isWhole)
-      return { problem: `the file was written anew after it was read: no line starts at byte ${offset} any more` };
-    const last = buffer[end - 1] === 13 ? end - 1 : end;
-    return buffer.toString('utf8', before, last);
-  }
-
   /** Where another thread finds the file's bytes. */
   get readablePath(): string {
-    return this.#inflated === null ? this.path : `/dev/fd/${this.#inflated}`;
+    return this.#content.readablePath;
   }
 
   close(): void {
-    if (this.#inflated !== null) closeSync(this.#inflated);
-    this.#inflated = null;
+    this.#content.close();
   }
 }
+
+const isSame = (a: Identity, b: Identity): boolean =>
+  a.device === b.device && a.inode === b.inode && a.size === b.size && a.modified === b.modified;

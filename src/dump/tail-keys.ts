@@ -78,10 +78,15 @@ export class TailKeys {
   /** The name's place; -1 for another key; -2 for a key with escapes, which might spell any name. */
   #indexOf(bytes: Uint8Array, start: number, end: number): number {
     for (let i = start; i < end; i++) if (bytes[i] === BACKSLASH) return -2;
-    return this.#names.findIndex(
-      (name) => name.length === end - start && name.every((byte, i) => byte === bytes[start + i]),
-    );
+    for (let n = 0; n < this.#names.length; n++) if (equals(this.#names[n] as Uint8Array, bytes, start, end)) return n;
+    return -1;
   }
+}
+
+function equals(name: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
+  if (name.length !== end - start) return false;
+  for (let i = 0; i < name.length; i++) if (name[i] !== bytes[start + i]) return false;
+  return true;
 }
 
 function skipBlank(bytes: Uint8Array, floor: number, from: number): number {
@@ -130,11 +135,25 @@ const isWordByte = (byte: number): boolean =>
   byte === 43 ||
   byte === 46;
 
+/** Most steps and many scores are a few digits, for which no string is needed; -1 for anything else. */
+function smallInteger(bytes: Uint8Array, start: number, end: number): number {
+  if (end - start > 9 || end === start || (bytes[start] === 48 && end - start > 1)) return -1;
+  let value = 0;
+  for (let i = start; i < end; i++) {
+    const digit = (bytes[i] as number) - 48;
+    if (digit < 0 || digit > 9) return -1;
+    value = value * 10 + digit;
+  }
+  return value;
+}
+
 function scalar(bytes: Uint8Array, start: number, end: number): QuickValue {
   let from = start;
   while (from < end && (bytes[from] === 32 || bytes[from] === 9)) from++;
   if (bytes[from] === OPEN_BRACE || bytes[from] === OPEN_BRACKET) return null;
   if (end - from > 64) return undefined;
+  const digits = smallInteger(bytes, from, end);
+  if (digits !== -1) return digits;
   const text = String.fromCharCode(...bytes.subarray(from, end));
   switch (text[0]) {
     case '"':

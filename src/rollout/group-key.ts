@@ -12,8 +12,10 @@ export interface GroupKey {
 }
 
 export function groupKeyOf(rollout: Rollout): GroupKey {
-  const turns = rollout.turns.slice(0, rollout.responseTurn).map(({ role, text }) => [role, text]);
-  const prompt = hash(JSON.stringify(turns));
+  const turns = rollout.turns.slice(0, rollout.responseTurn);
+  // The header that waits for the response belongs to the prompt alone where the response is empty.
+  if (turns.at(-1)?.role === 'assistant') turns.pop();
+  const prompt = hash(JSON.stringify(turns.map(({ role, text }) => [role, text])));
   const parts = rollout.uid?.split('_') ?? [];
   if (parts.length > 2) return { from: 'uid', key: parts.slice(0, -2).join('_'), prompt };
   return { from: 'prompt', key: hash(`${prompt} ${printJson(rollout.groundTruth ?? null)}`), prompt };

@@ -1,0 +1,121 @@
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
+import { inflate } from './inflate.ts';
+import { MAX_LENGTH } from './line-index.ts';
+import { isGzip, reasonOf } from './paths.ts';
+
+/** What tells one content of a path from another. */
+export interface Identity {
+  device: number;
+  inode: number;
+  size: number;
+  modified: number;
+}
+
+/** Longer lines cannot become a string in Node 20. */
+const MAX_STRING = 0x1fffffe8;
+/** Bytes of each sample that is compared to tell growth from a new content, and how many samples are taken between head and tail. */
+const SAMPLE = 512;
+const SAMPLES = 8;
+
+/** The bytes behind a path: a plain file, or what a .gz unpacks to. Only ever read. */
+export class FileContent {
+  readonly path: string;
+  /** A .gz is unpacked into a nameless file; reads go there. */
+  #inflated: number | null = null;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** Where another thread finds the bytes: a nameless file is reached through its descriptor, which threads share. */
+  get readablePath(): string {
+    return this.#inflated === null ? this.path : `/dev/fd/${this.#inflated}`;
+  }
+
+  identity(): Identity {
+    const { dev, ino, size, mtimeMs } = statSync(this.path);
+    return { device: dev, inode: ino, size, modified: mtimeMs };
+  }
+
+  /** Opens the bytes for a scan; an archive is unpacked anew. @returns why an archive could not be unpacked to its end */
+  async open(): Promise<{ handle: FileHandle; error: string | null }> {
+    let error: string | null = null;
+    if (isGzip(this.#head())) {
+      this.close();
+      const inflated = await inflate(this.path);
+      this.#inflated = inflated.fd;
+      error = inflated.error;
+    }
+    return { handle: await open(this.readablePath, 'r'), error };
+  }
+
+  get isArchive(): boolean {
+    return this.#inflated !== null;
+  }
+
+  #head(): Uint8Array {
+    const head = Buffer.alloc(2);
+    const fd = openSync(this.path, 'r');
+    try {
+      readSync(fd, head, 0, 2, 0);
+    } finally {
+      closeSync(fd);
+    }
+    return head;
+  }
+
+  /** A line's text. What cannot be read is a reason, never an exception. */
+  line(offset: number, length: number): string | { problem: string } {
+    if (length >= Math.min(MAX_STRING, MAX_LENGTH))
+      return { problem: `a line of ${length} bytes is more than can be shown` };
+    // The byte before and the byte behind the line are read too: if they are not its borders, the file was written anew.
+    const before = offset > 3 ? 1 : 0;
+    const buffer = Buffer.allocUnsafe(before + length + 1);
+    let read = 0;
+    try {
+      const fd = this.#inflated ?? openSync(this.path, 'r');
+      try {
+        const { size } = fstatSync(fd);
+        if (size < offset + length) {
+          return { problem: `the file shrank to ${size} bytes after it was read; this record began at byte ${offset}` };
+        }
+        while (read < buffer.length) {
+          const got = readSync(fd, buffer, read, buffer.length - read, offset - before + read);
+          if (got === 0) break;
+          read += got;
+        }
+      } finally {
+        if (this.#inflated === null) closeSync(fd);
+      }
+    } catch (error) {
+      return { problem: `${reasonOf(error)} (it could be read before)` };
+    }
+    const end = before + length;
+    const isWhole = (before === 0 || buffer[0] === 10) && (read === end || buffer[end] === 10);
+    if (!isWhole)
+      return { problem: `the file was written anew after it was read: no line starts at byte ${offset} any more` };
+    const last = buffer[end - 1] === 13 ? end - 1 : end;
+    return buffer.toString('utf8', before, last);
+  }
+
+  close(): void {
+    if (this.#inflated !== null) closeSync(this.#inflated);
+    this.#inflated = null;
+  }
+}
+
+/**
+ * Samples of the first `length` bytes: head, tail and places between. A file that grew and has the same samples was appended to;
+ * a run that writes a step again changes the scores at the tail of its lines, or their number, and so at least one of them.
+ */
+export function samplesOf(fd: number, length: number): Buffer {
+  const size = Math.min(SAMPLE, length);
+  const samples = Buffer.alloc(size * SAMPLES);
+  for (let i = 0; i < SAMPLES; i++) {
+    const position = Math.floor(((length - size) * i) / (SAMPLES - 1));
+    readSync(fd, samples, i * size, size, position);
+  }
+  return samples;
+}

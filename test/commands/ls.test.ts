@@ -1,0 +1,132 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { directoryWith, jsonLines, rolloutViewer, root, verlLine } from '../program.ts';
+
+const fixtures = 'fixtures/rollout_data';
+
+describe('ls', () => {
+  test('prints a line a rollout, steps in order, what is wrong in a word', async () => {
+    const { stdout, code, stderr } = await rolloutViewer(['ls', fixtures]);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.length).toBe(35);
+    expect(lines[1]).toMatch(/^fixtures\/rollout_data\/train\/1\.jsonl:1 +1 +1 +0\.00 +3 +0 +1\.2 kB$/);
+    expect(lines[5]).toMatch(/error$/);
+    expect(stdout).not.toContain('\u001b');
+    expect([code, stderr]).toEqual([0, '']);
+  });
+
+  test('without a terminal the program itself prints the same', async () => {
+    const [bare, listed] = await Promise.all([rolloutViewer([fixtures]), rolloutViewer(['ls', fixtures])]);
+    expect(bare).toEqual(listed);
+  });
+
+  test('--json has the documented keys, and values as they were recorded', async () => {
+    const { stdout } = await rolloutViewer(['ls', '--json', join(fixtures, 'train/3.jsonl')]);
+    const rows = jsonLines(stdout);
+    expect(rows.length).toBe(12);
+    expect(Object.keys(rows[0]!)).toEqual(
+      'locator format stream step sample score turns tool_calls group bytes findings extras'.split(' '),
+    );
+    expect(rows[0]).toMatchObject({
+      locator: 'fixtures/rollout_data/train/3.jsonl:1',
+      format: 'verl',
+      stream: 'train',
+      step: 3,
+      sample: 1,
+      score: 1,
+      turns: 7,
+      tool_calls: 2,
+    });
+    expect(rows[0]!.findings).toEqual([
+      { check: 'tool_error', severity: 'error', turn: 3, message: 'a Python traceback' },
+    ]);
+    expect(rows[9]!.score).toBe('NaN');
+    const groups = new Map<unknown, number>();
+    for (const row of rows) groups.set(row.group, (groups.get(row.group) ?? 0) + 1);
+    expect([...groups.values()]).toEqual([4, 4, 4]);
+  });
+
+  test('a bad record is a row of its own, changes no exit status and prints nothing but JSON', async () => {
+    const directory = directoryWith({
+      '1.jsonl': `${verlLine({ sid: 5671949450826943757n.toString() })}broken\u001b[2J\n`,
+    });
+    const { stdout, code } = await rolloutViewer(['ls', '--json', directory]);
+    const rows = jsonLines(stdout);
+    expect(rows[1]).toEqual({
+      locator: `${directory}/1.jsonl:2`,
+      format: null,
+      error: 'not JSON at character 1: expected a value',
+      bytes: 10,
+      findings: [
+        { check: 'bad_record', severity: 'error', turn: null, message: 'not JSON at character 1: expected a value' },
+      ],
+    });
+    expect(code).toBe(0);
+  });
+
+  test('keeps the digits of big integers', async () => {
+    const directory = directoryWith({
+      '1.jsonl': verlLine().replace('"step":1', '"step":1,"sid":5671949450826943757'),
+    });
+    expect((await rolloutViewer(['ls', '--json', directory])).stdout).toContain('"sid":5671949450826943757');
+  });
+
+  test('--limit stops early; no rows is the answer no', async () => {
+    expect((await rolloutViewer(['ls', '--limit', '2', fixtures])).stdout.trimEnd().split('\n').length).toBe(3);
+    expect((await rolloutViewer(['ls', '--limit', '0', fixtures])).code).toBe(1);
+    expect((await rolloutViewer(['ls', '--limit', 'x', fixtures])).code).toBe(2);
+  });
+
+  test('what cannot be read is told on stderr: exit 2 for a named path, a notice inside a directory', async () => {
+    const directory = directoryWith({ '1.jsonl': verlLine(), '2.jsonl': '' });
+    const named = await rolloutViewer(['ls', join(directory, '2.jsonl')]);
+    expect([named.code, named.stdout, named.stderr]).toEqual([
+      2,
+      '',
+      `rollout-viewer: ${directory}/2.jsonl: empty (0 bytes)\n`,
+    ]);
+    const inside = await rolloutViewer(['ls', directory]);
+    expect([inside.code, inside.stderr]).toEqual([0, `rollout-viewer: ${directory}/2.jsonl: empty (0 bytes)\n`]);
+    expect((await rolloutViewer(['ls', join(directory, 'none')])).code).toBe(2);
+    expect((await rolloutViewer([])).code).toBe(2);
+    expect((await rolloutViewer(['ls'])).code).toBe(2);
+  });
+
+  test('rows of a validation stream have no mask', async () => {
+    const directory = directoryWith({ 'held_out/1.jsonl': verlLine(), 'train/1.jsonl': verlLine() });
+    const masks = await Promise.all(
+      [['held_out/1.jsonl:1'], ['held_out/1.jsonl:1', '--validation', 'held*'], ['train/1.jsonl:1']].map(
+        async ([name, ...rest]) => {
+          const { stdout } = await rolloutViewer(['show', '--json', join(directory, name!), ...rest]);
+          const [row] = jsonLines(stdout);
+          return [row!.loss_mask === null, (row!.turns as { trained: boolean }[]).some((turn) => turn.trained)];
+        },
+      ),
+    );
+    expect(masks).toEqual([
+      [false, true],
+      [true, false],
+      [false, true],
+    ]);
+  });
+
+  test('a reader that has seen enough ends it quietly', async () => {
+    const directory = directoryWith({ '1.jsonl': verlLine({ output: 'x'.repeat(2000) }).repeat(3000) });
+    const { execute, bin } = await import('../program.ts');
+    const { stdout, stderr } = await execute('sh', [
+      '-c',
+      `"${process.execPath}" "${bin}" ls --json "${directory}" | head -1`,
+    ]);
+    expect(jsonLines(stdout).length).toBe(1);
+    expect(stderr).toBe('');
+  });
+});
+
+const gsm8k = join(root, '../shared/data/verl-gsm8k');
+test.skipIf(!existsSync(gsm8k))('ls reads a real dump of an early verl (skipped without ../shared/data)', async () => {
+  const { stdout } = await rolloutViewer(['ls', '--json', gsm8k]);
+  const rows = jsonLines(stdout);
+  expect(rows.length).toBe(128);
+  expect(rows.every((row) => row.turns === 3 && row.step === 1 && typeof row.group === 'string')).toBe(true);
+});
