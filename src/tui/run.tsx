@@ -54,7 +54,7 @@ class Program {
     const { output, input, dump } = options;
     this.#options = options;
     this.#quit = quit;
-    this.#world = new DumpWorld(dump);
+    this.#world = new DumpWorld(dump, () => this.#screen.invalidate());
     this.#state = initialState(output.columns || 80, output.rows || 24);
     this.#screen = new Screen(output, this.#state.columns, this.#state.rows);
     this.#keyboard = new Keyboard(input, (keys) => this.#press(keys));
@@ -148,6 +148,16 @@ class Program {
     const places = [];
     for (let index = top; index < Math.min(rows.length, top + height); index++) places.push(rows.at(index)!);
     this.#options.dump.want(places);
+    this.#warmGroups();
+  }
+
+  /** Groups of the step that is open, and of those that H and L lead to. */
+  #warmGroups(): void {
+    const file = this.#state.list.cursor?.file;
+    if (file === undefined || this.#options.dump.progress().phase === 'index') return;
+    const steps = this.#options.dump.files.filter((other) => other.stream === file.stream);
+    const at = steps.indexOf(file);
+    for (const near of [file, steps[at - 1], steps[at + 1]]) if (near !== undefined) this.#world.groups.groups(near);
   }
 
   #press(keys: readonly Key[]): void {

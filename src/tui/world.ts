@@ -5,6 +5,7 @@ import { COLUMNS, type Column } from '../present/list.ts';
 import { type Folds, rawBlocks, transcriptBlocks } from '../present/transcript/blocks.ts';
 import { Layout } from '../present/transcript/layout.ts';
 import { type Geometry, geometry } from './geometry.ts';
+import { GroupIndex } from './group-index.ts';
 import { allRows, type Rows, samePlace } from './rows.ts';
 import type { State } from './state.ts';
 
@@ -14,6 +15,7 @@ const CACHE_SIZE = 16_000_000;
 /** What update and views may ask about the data. Answers follow from the dump and the state alone; they are only remembered here. */
 export interface World {
   readonly dump: Dump;
+  readonly groups: GroupIndex;
   rows(state: State): Rows;
   geometry(state: State): Geometry;
   /** What the list shows if it has the room. */
@@ -25,6 +27,7 @@ export interface World {
 
 export class DumpWorld implements World {
   readonly dump: Dump;
+  readonly groups: GroupIndex;
   #rows: Rows | null = null;
   #open: { place: Place; record: DumpRecord } | null = null;
   #laid: { record: DumpRecord; width: number; folds: Folds; layout: Layout } | null = null;
@@ -33,8 +36,10 @@ export class DumpWorld implements World {
     sizeCalculation: ({ layout }) => layout.size,
   });
 
-  constructor(dump: Dump) {
+  /** @param changed is called when something more is known that no listener of the dump is told */
+  constructor(dump: Dump, changed: () => void) {
     this.dump = dump;
+    this.groups = new GroupIndex(dump, changed);
   }
 
   /** The dump has changed: it may hold more records than before. */

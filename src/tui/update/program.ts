@@ -18,7 +18,11 @@ export const helpHandlers: Handlers<HelpAction> = {
 
 /** The first records are known: the cursor goes to the newest train step, a third down the list. */
 function open(state: State, world: World): State {
-  const file = world.dump.newest();
+  const newest = world.dump.newest();
+  if (newest === undefined) return state;
+  // A newest step that turns out to hold nothing must not keep the others from being seen.
+  const isEmpty = newest.count === 0 && (newest.state === 'ready' || newest.state === 'failed');
+  const file = isEmpty ? world.dump.files.findLast((other) => other.count > 0) : newest;
   if (file === undefined || file.count === 0) return state;
   return { ...state, list: { cursor: { file, record: 0 }, offset: Math.floor(world.geometry(state).listHeight / 3) } };
 }

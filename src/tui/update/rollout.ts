@@ -1,3 +1,4 @@
+import type { Place } from '../../dump/dump.ts';
 import type { DumpFile } from '../../dump/dump-file.ts';
 import type { RolloutAction } from '../actions.ts';
 import type { State } from '../state.ts';
@@ -29,9 +30,18 @@ function moveStep(state: State, world: World, by: number): Result {
   if (file === undefined || file === cursor.file) {
     return say(state, by > 0 ? `${nameOf(cursor.file)} is the last` : `${nameOf(cursor.file)} is the first`);
   }
-  const record = Math.min(cursor.record, file.count - 1);
+  const { record, note } = sameRollout(world, cursor, file);
   const index = world.rows(state).indexOf({ file, record });
   if (index < 0) return say(state, `${nameOf(file)}: not in the list as it is filtered`);
-  const note = record === cursor.record ? 'the same place in the order' : `its last sample: it has ${file.count}`;
   return say(putCursor(state, world, index), `${nameOf(file)}, ${note}`);
+}
+
+/** The rollout of another step that answers the same prompt, else the one at the same place in the order. */
+function sameRollout(world: World, from: Place, file: DumpFile): { record: number; note: string } {
+  const prompt = world.groups.promptOf(from.file, from.record);
+  const found = prompt === null ? undefined : world.groups.recordOf(file, prompt);
+  if (found !== null && found !== undefined) return { record: found, note: 'the same prompt' };
+  const record = Math.min(from.record, file.count - 1);
+  const place = record === from.record ? 'the same place in the order' : `its last sample, it has ${file.count}`;
+  return { record, note: found === undefined ? place : `${place}: this prompt is not there` };
 }

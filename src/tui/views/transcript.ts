@@ -1,9 +1,21 @@
 import { basename } from 'node:path';
+import type { Place } from '../../dump/dump.ts';
+import { groupText } from '../../present/group-text.ts';
 import { renderRecordHead } from '../../present/record-head.ts';
 import { renderTranscript } from '../../present/transcript/render.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { viewport } from '../scroll.ts';
+import type { World } from '../world.ts';
 import type { View } from './view.ts';
+
+function groupOf(world: World, { file, record }: Place): string {
+  const members = world.groups.groups(file)?.membersOf(record) ?? [];
+  if (members.length < 2) return '';
+  return groupText(
+    members.map((member) => file.score(member)),
+    members.indexOf(record) + 1,
+  );
+}
 
 export const transcriptView: View = ({ state, world, theme }, width) => {
   const { cursor } = state.list;
@@ -15,7 +27,7 @@ export const transcriptView: View = ({ state, world, theme }, width) => {
     sample: record + 1,
     samples: file.count,
     score: file.score(record),
-    group: '',
+    group: groupOf(world, cursor),
   };
   return [
     renderRecordHead(head, theme, width),
