@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { GroupKey } from '../rollout/group-key.ts';
-import { DumpFile, type DumpRecord } from './dump-file.ts';
+import { DumpFile, type DumpRecord, type FileChange } from './dump-file.ts';
 import { FactsPass, type Place } from './facts-pass.ts';
-import { findFiles, isValidationStream, UsageError } from './paths.ts';
+import { type FoundPaths, findFiles, inOrder, isValidationStream, UsageError } from './paths.ts';
 import { RecordWorker } from './record-worker-client.ts';
 
 export type { Place } from './facts-pass.ts';
@@ -10,6 +10,13 @@ export type { Place } from './facts-pass.ts';
 export interface DumpOptions {
   /** Says of a stream's name that it holds validation rollouts; by default val, valid, validation, val_… do. */
   isValidation?: (stream: string) => boolean;
+  /** Named paths may be missing: they are waited for. */
+  waits?: boolean;
+  /**
+   * A last line without its newline may be half of one: `while-arriving` leaves it out until its file has been quiet for a while,
+   * `always` leaves it out, by default it is taken.
+   */
+  holdBack?: 'while-arriving' | 'always';
 }
 
 export interface Progress {
@@ -19,37 +26,66 @@ export interface Progress {
   total: number;
 }
 
+/** What changed on disk: rows `from`… of a file are new, or a file has another content, or is no more. */
+export interface DumpChange {
+  kind: Exclude<FileChange, 'none'>;
+  file: DumpFile;
+  /** The first row that is new; 0 for a replaced file. */
+  from: number;
+}
+
 /** Parsed records that are kept, by the bytes of their lines; a parsed record takes about three times as much memory. */
 const CACHE_BYTES = 8 << 20;
 
 /** What one run wrote: files in display order (stream, then step), indexed in the background, the newest train step first. */
 export class Dump {
-  readonly files: readonly DumpFile[];
+  readonly paths: readonly string[];
   /** A line for each directory or file that cannot be read. */
-  readonly notices: string[];
-  #listeners = new Set<() => void>();
+  readonly notices: string[] = [];
+  readonly holdBack: boolean;
+  /** A line without its newline is shown once its file is quiet. */
+  readonly showsUnended: boolean;
+  #files: DumpFile[] = [];
+  readonly #isValidation: (stream: string) => boolean;
+  readonly #listeners = new Set<() => void>();
+  readonly #changeListeners = new Set<(change: DumpChange) => void>();
   #isNotified = false;
   #isClosed = false;
   #isIndexed = false;
   readonly #worker = new RecordWorker();
-  readonly #facts = new FactsPass(this.#worker, () => this.#notify());
+  readonly #facts = new FactsPass(this.#worker, () => this.notify());
   readonly #records = new LRUCache<string, DumpRecord>({ maxSize: CACHE_BYTES, maxEntrySize: CACHE_BYTES });
-  readonly #keys = new WeakMap<DumpFile, { count: number; keys: Promise<(GroupKey | null)[]> }>();
+  readonly #keys = new WeakMap<DumpFile, { count: number; generation: number; keys: Promise<(GroupKey | null)[]> }>();
 
-  private constructor(files: DumpFile[], notices: string[]) {
-    this.files = files;
-    this.notices = notices;
+  private constructor(paths: readonly string[], options: DumpOptions) {
+    this.paths = paths;
+    this.holdBack = options.holdBack !== undefined;
+    this.showsUnended = options.holdBack !== 'always';
+    this.#isValidation = options.isValidation ?? isValidationStream;
   }
 
-  /** @throws UsageError for a path that is missing, unreadable, empty or binary */
+  /** @throws UsageError for a path that is missing (unless it is waited for), unreadable, empty or binary */
   static open(paths: readonly string[], options: DumpOptions = {}): Dump {
     if (paths.length === 0) throw new UsageError('no path given: name a directory or a file of a dump');
-    const { files, notices } = findFiles(paths);
-    const isValidation = options.isValidation ?? isValidationStream;
-    return new Dump(
-      files.map((file) => new DumpFile(file, isValidation)),
-      notices,
-    );
+    const dump = new Dump(paths, options);
+    dump.#take(findFiles(paths, options.waits ?? false));
+    return dump;
+  }
+
+  /** A dump of one file whose bytes come from elsewhere, such as a stream. */
+  static of(file: DumpFile): Dump {
+    const dump = new Dump([], { holdBack: 'always' });
+    dump.#files = [file];
+    return dump;
+  }
+
+  get files(): readonly DumpFile[] {
+    return this.#files;
+  }
+
+  #take({ files, notices }: FoundPaths): void {
+    this.notices.push(...notices);
+    this.#files = files.map((file) => new DumpFile(file, this.#isValidation));
   }
 
   /** The file to show first: the newest step of the first train stream; a stream without steps opens at its last file. */
@@ -58,11 +94,10 @@ export class Dump {
     const candidates = train.length > 0 ? train : this.files;
     const { stream } = candidates[0] ?? { stream: '' };
     const own = candidates.filter((file) => file.stream === stream);
-    const newest = own.reduce<DumpFile | undefined>(
+    return own.reduce<DumpFile | undefined>(
       (best, file) => ((file.step ?? -1) >= (best?.step ?? -1) ? file : best),
       undefined,
     );
-    return newest;
   }
 
   /** Indexes every file, the newest train step first, then its neighbours; then looks for facts in a thread. */
@@ -74,20 +109,52 @@ export class Dump {
       .sort((a, b) => a.distance - b.distance);
     for (const { file } of order) {
       if (this.#isClosed) return;
-      if (file.state === 'waiting') await this.index(file);
+      if (file.state === 'waiting') await this.refresh(file);
     }
     this.#isIndexed = true;
     this.#facts.background(order.map(({ file }) => file));
-    this.#notify();
+    this.notify();
   }
 
-  async index(file: DumpFile): Promise<void> {
-    await file.buildIndex(() => {
-      this.#notify();
-      return !this.#isClosed;
+  /** Looks at a file and brings its index up to date. @param holdBack leave out a last line without its newline */
+  async refresh(file: DumpFile, holdBack = this.holdBack): Promise<void> {
+    if (this.#isClosed) return;
+    const { count: before, error: knownError, generation } = file;
+    const change = await file.update({
+      holdBack,
+      onProgress: () => {
+        this.notify();
+        return !this.#isClosed;
+      },
     });
-    if (file.error !== null) this.notices.push(`${file.path}: ${file.error}`);
-    this.#notify();
+    if (file.error !== null && file.error !== knownError && file.state !== 'gone')
+      this.notices.push(`${file.path}: ${file.error}`);
+    if (change !== 'none') {
+      const isNew = generation === file.generation && change !== 'gone';
+      this.#changed({ kind: isNew ? 'appended' : change, file, from: isNew ? Math.min(before, file.count) : 0 });
+      if (this.#isIndexed) this.#facts.add(file);
+    }
+    this.notify();
+  }
+
+  index(file: DumpFile): Promise<void> {
+    return this.refresh(file, false);
+  }
+
+  /** Looks at the named paths for files that came or went. @returns the new ones, not yet indexed */
+  rescan(): DumpFile[] {
+    if (this.paths.length === 0) return [];
+    const found = findFiles(this.paths, true).files;
+    const known = new Map(this.#files.map((file) => [file.path, file]));
+    const isThere = new Set(found.map((file) => file.path));
+    const added = found.filter((file) => !known.has(file.path)).map((file) => new DumpFile(file, this.#isValidation));
+    // With nothing at all left the file system is away rather than the run: what was read stays listed until it is back.
+    const removed = found.length === 0 ? [] : this.#files.filter((file) => !isThere.has(file.path));
+    if (added.length === 0 && removed.length === 0) return [];
+    this.#files = [...this.#files.filter((file) => !removed.includes(file)), ...added].sort(inOrder);
+    for (const file of removed) this.#changed({ kind: 'gone', file, from: 0 });
+    this.notify();
+    return added;
   }
 
   progress(): Progress {
@@ -107,6 +174,16 @@ export class Dump {
     return () => this.#listeners.delete(listener);
   }
 
+  /** The listener is told of every change on disk, in order. @returns a function that ends it */
+  onChange(listener: (change: DumpChange) => void): () => void {
+    this.#changeListeners.add(listener);
+    return () => this.#changeListeners.delete(listener);
+  }
+
+  #changed(change: DumpChange): void {
+    for (const listener of this.#changeListeners) listener(change);
+  }
+
   /** Facts of these records are wanted before all others: they are on the screen. */
   want(places: readonly Place[]): void {
     this.#facts.want(places);
@@ -114,20 +191,22 @@ export class Dump {
 
   /** One record, parsed. It is kept while memory allows. */
   read({ file, record }: Place): DumpRecord {
-    const key = `${file.index.offset(record)} ${file.path}`;
+    const key = `${file.index.offset(record)} ${file.generation} ${file.path}`;
     const kept = this.#records.get(key);
-    if (kept) return kept;
+    // A held-back end may have become another line at the same place.
+    if (kept && kept.bytes === file.index.length(record)) return kept;
     const found = file.read(record);
     this.#records.set(key, found, { size: Math.max(1, found.bytes) });
     return found;
   }
 
-  /** The group keys of a file's records, in their order; null for a bad record. Kept until the file grows. */
+  /** The group keys of a file's records, in their order; null for a bad record. Kept until the file changes. */
   groupKeys(file: DumpFile): Promise<(GroupKey | null)[]> {
+    const { count, generation } = file;
     const kept = this.#keys.get(file);
-    if (kept?.count === file.count) return kept.keys;
+    if (kept?.count === count && kept.generation === generation) return kept.keys;
     const keys = this.#facts.groupKeys(file);
-    this.#keys.set(file, { count: file.count, keys });
+    this.#keys.set(file, { count, generation, keys });
     return keys;
   }
 
@@ -136,9 +215,14 @@ export class Dump {
     this.#worker.close();
     for (const file of this.files) file.close();
     this.#listeners.clear();
+    this.#changeListeners.clear();
   }
 
-  #notify(): void {
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  notify(): void {
     if (this.#isNotified || this.#isClosed) return;
     this.#isNotified = true;
     setImmediate(() => {

@@ -41,6 +41,14 @@ export class FactsPass {
     void this.#run();
   }
 
+  /** A file has new records: they are looked at behind what waits already. */
+  add(file: DumpFile): void {
+    this.#lost.delete(file);
+    if (this.#queue[0] === file) this.#next = 0;
+    else if (!this.#queue.includes(file)) this.#queue.push(file);
+    void this.#run();
+  }
+
   progress(files: readonly DumpFile[]): Progress {
     const total = files.reduce((sum, file) => sum + file.count, 0);
     const waiting = this.#queue.reduce((sum, file) => sum + file.count, 0) - this.#next;
@@ -103,6 +111,7 @@ export class FactsPass {
   async #ask(file: DumpFile, records: readonly number[], keys?: (GroupKey | null)[]): Promise<boolean> {
     const { index } = file;
     const places = Float64Array.from(records.flatMap((record) => [index.offset(record), index.length(record)]));
+    const { generation } = file;
     const answer = await this.#worker.ask({
       path: file.readablePath,
       places,
@@ -110,6 +119,8 @@ export class FactsPass {
       wantsKeys: keys !== undefined,
     });
     if (answer === null) return false;
+    // The answer speaks of an earlier content; the file waits in the queue again.
+    if (generation !== file.generation || index !== file.index) return true;
     for (const [i, record] of records.entries()) {
       const packed = answer.facts[i] as number;
       if (packed === 0) {

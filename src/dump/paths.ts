@@ -24,25 +24,33 @@ const NOTHING_INSIDE = 'no .jsonl file in it (.ndjson and .gz are taken too)';
 /**
  * Resolves what stands on the command line: directories (each nested one with files is a stream; dot directories are left
  * out), files of any name, glob patterns.
+ * @param waits paths that are missing, empty or away are waited for, and are no error
  * @throws UsageError for a named path that is missing, unreadable, empty or binary
  */
-export function findFiles(paths: readonly string[]): FoundPaths {
+export function findFiles(paths: readonly string[], waits = false): FoundPaths {
   const found: FoundPaths = { files: [], notices: [] };
   const seen = new Set<string>();
-  for (const path of paths.flatMap(expand)) {
-    const stats = statNamed(path);
-    if (stats.isDirectory()) {
-      const before = found.files.length + found.notices.length;
-      walk(path, path, found, seen, new Set());
-      if (found.files.length + found.notices.length === before) throw new UsageError(`${path}: ${NOTHING_INSIDE}`);
-    } else {
-      const problem = problemOfFile(path);
-      if (problem !== null) throw new UsageError(`${path}: ${problem}`);
-      addFile(found, seen, { path, stream: basename(dirname(resolve(path))) }, resolve(path));
+  for (const path of paths) {
+    try {
+      for (const match of expand(path)) findNamed(match, found, seen, waits);
+    } catch (error) {
+      if (!waits || !(error instanceof UsageError)) throw error;
     }
   }
   found.files.sort(inOrder);
   return found;
+}
+
+function findNamed(path: string, found: FoundPaths, seen: Set<string>, waits: boolean): void {
+  if (statNamed(path).isDirectory()) {
+    const before = found.files.length + found.notices.length;
+    walk(path, path, found, seen, new Set());
+    if (found.files.length + found.notices.length === before) throw new UsageError(`${path}: ${NOTHING_INSIDE}`);
+    return;
+  }
+  const problem = waits ? null : problemOfFile(path);
+  if (problem !== null) throw new UsageError(`${path}: ${problem}`);
+  addFile(found, seen, { path, stream: basename(dirname(resolve(path))) }, resolve(path));
 }
 
 /** The number of a step file (`120.jsonl`, `step_120.jsonl`, `val-0.jsonl.gz`), null for a name without one. */
@@ -57,7 +65,7 @@ export const stemOf = (path: string): string =>
     .replace(/\.[^.]+$/, '');
 
 /** Streams by name, steps by number, then names without a number. */
-function inOrder(a: FoundFile, b: FoundFile): number {
+export function inOrder(a: FoundFile, b: FoundFile): number {
   if (a.stream !== b.stream) return a.stream < b.stream ? -1 : 1;
   const [one, two] = [stepOfName(a.path) ?? Number.POSITIVE_INFINITY, stepOfName(b.path) ?? Number.POSITIVE_INFINITY];
   if (one !== two) return one - two;

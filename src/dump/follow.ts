@@ -1,0 +1,93 @@
+import { resolve } from 'node:path';
+import type { Dump } from './dump.ts';
+import { type DumpFile, QUIET } from './dump-file.ts';
+import { type Watching, type WatchOptions, watch } from './watch.ts';
+
+/** Keeps a dump up to date with the disk until it is closed. One file is looked at after the other, each as often as it changes. */
+export class Follower {
+  readonly #dump: Dump;
+  readonly #watching: Watching;
+  /** Files that changed since they were last looked at. A second change while it waits costs nothing. */
+  readonly #dirty = new Set<DumpFile>();
+  readonly #quietTimers = new Map<DumpFile, NodeJS.Timeout>();
+  #isRunning = false;
+  #mustRescan = false;
+
+  constructor(dump: Dump, options: WatchOptions = {}) {
+    this.#dump = dump;
+    this.#watching = watch(
+      dump.paths,
+      {
+        lookAtFile: (path) => this.#lookAtFile(path),
+        lookAtFiles: () => this.#look(true),
+        files: () => this.#byLikelihood(),
+      },
+      options,
+    );
+  }
+
+  /** "events", or how often is polled and why. */
+  get how(): string {
+    return this.#watching.how;
+  }
+
+  /** Looks at everything again, now. */
+  async refreshAll(): Promise<void> {
+    for (const file of this.#dump.files) this.#dirty.add(file);
+    await this.#look(true);
+  }
+
+  close(): void {
+    this.#watching.close();
+    for (const timer of this.#quietTimers.values()) clearTimeout(timer);
+    this.#quietTimers.clear();
+  }
+
+  #lookAtFile(path: string): void {
+    const wanted = resolve(path);
+    const file = this.#dump.files.find((candidate) => resolve(candidate.path) === wanted);
+    if (file) this.#dirty.add(file);
+    void this.#look(file === undefined);
+  }
+
+  async #look(mustRescan: boolean): Promise<void> {
+    this.#mustRescan ||= mustRescan;
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    try {
+      while ((this.#dirty.size > 0 || this.#mustRescan) && !this.#dump.isClosed) {
+        if (this.#mustRescan) {
+          this.#mustRescan = false;
+          for (const file of this.#dump.rescan()) this.#dirty.add(file);
+          for (const file of this.#dump.files)
+            if (file.state === 'gone' || file.state === 'failed') this.#dirty.add(file);
+        }
+        const [file] = this.#dirty;
+        if (file === undefined) continue;
+        this.#dirty.delete(file);
+        await this.#dump.refresh(file, this.#dump.holdBack);
+        this.#watchQuiet(file);
+      }
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+
+  /** Once no byte has come for a while the step counts as written: what was held back is shown, and the screen draws it whole. */
+  #watchQuiet(file: DumpFile): void {
+    clearTimeout(this.#quietTimers.get(file));
+    if (!file.isArriving()) return;
+    const timer = setTimeout(() => {
+      this.#quietTimers.delete(file);
+      this.#dump.notify();
+      if (this.#dump.showsUnended) void this.#dump.refresh(file, false);
+    }, QUIET + 10);
+    timer.unref();
+    this.#quietTimers.set(file, timer);
+  }
+
+  /** The newest steps of each stream are written last. */
+  #byLikelihood(): readonly DumpFile[] {
+    return [...this.#dump.files].sort((a, b) => b.lastChange - a.lastChange || (b.step ?? 0) - (a.step ?? 0));
+  }
+}

@@ -1,0 +1,52 @@
+import { readFileSync, realpathSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+
+/**
+ * File systems whose changes on another machine (or behind a daemon) reach nobody's inotify here. Bind mounts are counted
+ * among them: what is mounted may be any of these, and in containers usually is.
+ */
+const SILENT =
+  /^(nfs\d?|lustre|fuse(\..+)?|fuseblk|cifs|smb3?|9p|virtiofs|ceph|glusterfs|beegfs(_nodev)?|gpfs|afs|orangefs|vboxsf|prl_fs|davfs|sshfs)$/;
+
+/** Why a path's file system must be polled, such as "nfs4 at /data"; null where it sends events, or where there is no mount table. */
+export function needsPolling(path: string, table: string = mountTable()): string | null {
+  let best: { point: string; type: string; root: string } | null = null;
+  const real = existingPart(path);
+  for (const line of table.split('\n')) {
+    // mountinfo: id parent major:minor root mount-point options … - type source options (proc(5))
+    const [left, right] = line.split(' - ');
+    const fields = left?.split(' ') ?? [];
+    const root = unescape8(fields[3] ?? '');
+    const point = unescape8(fields[4] ?? '');
+    const type = right?.split(' ')[0] ?? '';
+    const holds = point === '/' || real === point || real.startsWith(`${point}/`);
+    // Of equal mount points the later one hides the earlier.
+    if (point !== '' && type !== '' && holds && point.length >= (best?.point.length ?? 0)) best = { point, type, root };
+  }
+  if (best === null) return null;
+  if (SILENT.test(best.type)) return `${best.type} at ${best.point}`;
+  return best.root !== '/' && best.point !== '/' ? `bind mount at ${best.point}` : null;
+}
+
+/** The path itself, or as much of it as exists by now. */
+function existingPart(path: string): string {
+  for (let part = resolve(path); ; part = dirname(part)) {
+    try {
+      return realpathSync(part);
+    } catch {
+      if (part === dirname(part)) return part;
+    }
+  }
+}
+
+/** The table writes blank, tab, newline and backslash as octal. */
+const unescape8 = (text: string): string =>
+  text.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+
+function mountTable(): string {
+  try {
+    return readFileSync('/proc/self/mountinfo', 'utf8');
+  } catch {
+    return '';
+  }
+}
