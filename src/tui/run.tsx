@@ -1,10 +1,12 @@
 import { PassThrough } from 'node:stream';
 import { type Instance, render } from 'ink';
 import type { Dump } from '../dump/dump.ts';
+import type { DumpFile } from '../dump/dump-file.ts';
 import { styled, themeFor } from '../present/theme.ts';
 import type { Action } from './actions.ts';
 import { App } from './app.tsx';
 import type { Effect } from './effects.ts';
+import type { Geometry } from './geometry.ts';
 import { Keymap } from './keymap/keymap.ts';
 import { type Resolved, Resolver } from './keymap/resolver.ts';
 import { listWindow } from './list-window.ts';
@@ -48,7 +50,11 @@ class Program {
   readonly #resolver: Resolver;
   #state: State;
   #ink: Instance | null = null;
-  #shape = '';
+  /** The layout that Ink was given last. */
+  #geometry: Geometry | null = null;
+  #help = false;
+  #wanted = '';
+  #warm: DumpFile | null = null;
 
   constructor(options: RunOptions, quit: () => void) {
     const { output, input, dump } = options;
@@ -123,9 +129,9 @@ class Program {
   #draw(): void {
     const { columns, rows, help } = this.#state;
     const geometry = this.#world.geometry(this.#state);
-    const shape = JSON.stringify([columns, rows, geometry, help !== null]);
-    if (shape !== this.#shape) {
-      this.#shape = shape;
+    if (geometry !== this.#geometry || (help !== null) !== this.#help) {
+      this.#geometry = geometry;
+      this.#help = help !== null;
       const app = <App screen={this.#screen} columns={columns} rows={rows} geometry={geometry} help={help !== null} />;
       if (this.#ink === null) {
         this.#ink = render(app, {
@@ -138,24 +144,29 @@ class Program {
       } else this.#ink.rerender(app);
     }
     this.#wantVisible();
+    this.#warmGroups();
     this.#screen.invalidate();
   }
 
-  /** Rows in sight are looked at first. */
+  /** Rows in sight are looked at first. Asked once for each window: the answer to every asking is a change of the dump. */
   #wantVisible(): void {
     const rows = this.#world.rows(this.#state);
     const { top, height } = listWindow(this.#state, this.#world);
+    const window = `${top} ${height} ${rows.length}`;
+    if (window === this.#wanted) return;
+    this.#wanted = window;
     const places = [];
     for (let index = top; index < Math.min(rows.length, top + height); index++) places.push(rows.at(index)!);
     this.#options.dump.want(places);
-    this.#warmGroups();
   }
 
   /** Groups of the step that is open, and of those that H and L lead to. */
   #warmGroups(): void {
+    const { dump } = this.#options;
     const file = this.#state.list.cursor?.file;
-    if (file === undefined || this.#options.dump.progress().phase === 'index') return;
-    const steps = this.#options.dump.files.filter((other) => other.stream === file.stream);
+    if (file === undefined || file === this.#warm || dump.progress().phase === 'index') return;
+    this.#warm = file;
+    const steps = dump.files.filter((other) => other.stream === file.stream);
     const at = steps.indexOf(file);
     for (const near of [file, steps[at - 1], steps[at + 1]]) if (near !== undefined) this.#world.groups.groups(near);
   }

@@ -4,13 +4,15 @@ import type { DumpRecord } from '../dump/dump-file.ts';
 import { COLUMNS, type Column } from '../present/list.ts';
 import { type Folds, rawBlocks, transcriptBlocks } from '../present/transcript/blocks.ts';
 import { Layout } from '../present/transcript/layout.ts';
-import { type Geometry, geometry } from './geometry.ts';
+import { type Geometry, geometry, type Shape } from './geometry.ts';
 import { GroupIndex } from './group-index.ts';
 import { allRows, type Rows, samePlace } from './rows.ts';
 import type { State } from './state.ts';
 
 /** Characters of laid-out transcripts that are kept for going back to. */
 const CACHE_SIZE = 16_000_000;
+
+const ONE_STREAM = COLUMNS.filter((column) => column.key !== 'stream');
 
 /** What update and views may ask about the data. Answers follow from the dump and the state alone; they are only remembered here. */
 export interface World {
@@ -29,6 +31,7 @@ export class DumpWorld implements World {
   readonly dump: Dump;
   readonly groups: GroupIndex;
   #rows: Rows | null = null;
+  #geometry: { shape: Shape; geometry: Geometry } | null = null;
   #open: { place: Place; record: DumpRecord } | null = null;
   #laid: { record: DumpRecord; width: number; folds: Folds; layout: Layout } | null = null;
   readonly #cache = new LRUCache<string, { record: DumpRecord; layout: Layout }>({
@@ -52,21 +55,27 @@ export class DumpWorld implements World {
     return this.#rows;
   }
 
-  geometry(state: State): Geometry {
-    return geometry({
-      columns: state.columns,
-      rows: state.rows,
-      focus: state.focus,
-      bottom: 1,
-      listColumns: this.listColumns(),
-    });
+  geometry({ columns, rows, focus }: State): Geometry {
+    const listColumns = this.listColumns();
+    const known = this.#geometry;
+    if (
+      known === null ||
+      known.shape.columns !== columns ||
+      known.shape.rows !== rows ||
+      known.shape.focus !== focus ||
+      known.shape.listColumns !== listColumns
+    ) {
+      const shape = { columns, rows, focus, bottom: 1, listColumns };
+      this.#geometry = { shape, geometry: geometry(shape) };
+    }
+    return this.#geometry!.geometry;
   }
 
   /** The stream is worth a column only where there are several. */
   listColumns(): readonly Column[] {
     const { files } = this.dump;
-    const several = files.some((file) => file.stream !== files[0]!.stream);
-    return several ? COLUMNS : COLUMNS.filter((column) => column.key !== 'stream');
+    const several = files.length > 1 && files[0]!.stream !== files.at(-1)!.stream;
+    return several ? COLUMNS : ONE_STREAM;
   }
 
   record(place: Place): DumpRecord {
