@@ -14,7 +14,8 @@ export const viewOptions = (program: Command): Command =>
         process.exitCode = USAGE;
         return undefined;
       }
-      return run(() => (process.stdout.isTTY ? screen(paths, options) : ls(paths, options)));
+      if (process.stdout.isTTY && paths[0] !== '-') return run(() => screen(paths, options));
+      return run(() => ls(paths, paths[0] === '-' ? { ...options, json: true } : options));
     });
 
 /** The screen brings React and Ink along, which no headless command should wait for. */
