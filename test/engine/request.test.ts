@@ -436,6 +436,23 @@ describe('the loss mask of a rollout without token ids', () => {
     expect(transcript.responseIds).toBeNull();
   });
 
+  it('goes on from any prefix, of which nothing is trained', async () => {
+    const calls = [{ id: 'c', type: 'function' as const, function: { name: 'f', arguments: '{}' } }];
+    const messages = [
+      user('q'),
+      { role: 'assistant', content: '', tool_calls: calls },
+      { role: 'tool', tool_call_id: 'c', content: 'ok' },
+    ];
+    const { transcript, promptLength } = await runRequest({ ...texts('done'), messages });
+    expect(promptLength).toBe(3);
+    expect(transcript.input).toBe(
+      'user\nq\nassistant\n<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>\nuser\n<tool_response>\nok\n</tool_response>\nassistant\n',
+    );
+    expect(transcript.spans.filter(({ trained }) => trained)).toEqual([
+      { field: 'output', start: 0, end: 4, turn: 3, kind: 'text', trained: true },
+    ]);
+  });
+
   it('has native calls and reasoning as the template would write them', async () => {
     const { model } = fakeModel((_, number) =>
       number === 0
