@@ -227,6 +227,19 @@ describe('what goes wrong in a rollout', () => {
     expect(new Set(ids).size).toBe(3);
   });
 
+  it('pairs results with calls that the server gave the same id, or none', async () => {
+    const calls = ['same', 'same', ''].map((id) => ({
+      id,
+      type: 'function' as const,
+      function: { name: 'good', arguments: '{}' },
+    }));
+    const { model } = fakeModel((_, number) => (number < 2 ? { toolCalls: calls } : { text: 'done' }));
+    const request = await runRequest({ model, messages: [QUESTION], tools: tools() });
+    const ids = request.calls.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(6);
+    expect(request.messages.flatMap(({ tool_call_id }) => tool_call_id ?? [])).toEqual(ids);
+  });
+
   it('calls over the limit of a turn are not run, and say so', async () => {
     const [good, ...rest] = tools();
     const results = await run([1, 2, 3].map((x) => call('good', { x })).join('\n'), { max_parallel_calls: 2 }, [
