@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { lsCommand } from './commands/ls.ts';
 import { USAGE } from './commands/output.ts';
+import { rolloutCommand } from './commands/rollout.ts';
 import { sandboxCommand } from './commands/sandbox.ts';
 import { showCommand } from './commands/show.ts';
 import { viewOptions } from './commands/view-options.ts';
@@ -13,6 +14,7 @@ const program = viewOptions(new Command('rollout-viewer'))
   .showHelpAfterError('(rollout-viewer --help says what there is)')
   .addCommand(lsCommand())
   .addCommand(showCommand())
+  .addCommand(rolloutCommand())
   .addCommand(sandboxCommand());
 
 for (const command of [program, ...program.commands]) command.exitOverride();

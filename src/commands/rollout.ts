@@ -3,16 +3,9 @@ import { Command } from 'commander';
 import { UsageError } from '../dump/paths.ts';
 import type { CollectedRollout } from '../engine/collect/collector.ts';
 import { progressLine } from '../engine/collect/progress-line.ts';
-import { type RunProgress, type RunSummary, runCollection, SetupError } from '../engine/collect/run.ts';
-import {
-  LIMIT_SETTINGS,
-  parseSettings,
-  RUN_SETTINGS,
-  SAMPLING_SETTINGS,
-  type Setting,
-  type Settings,
-  settingsOfFlags,
-} from '../engine/collect/settings.ts';
+import type { RunProgress, RunSummary } from '../engine/collect/run.ts';
+import { SETTINGS, type Setting } from '../engine/collect/setting-list.ts';
+import type { Settings } from '../engine/collect/settings.ts';
 import { printJson } from '../rollout/json-print.ts';
 import { ANSWER_IS_NO, DONE, print, run, say } from './output.ts';
 
@@ -31,7 +24,7 @@ export function rolloutCommand(): Command {
     .option('--config <yaml>', 'the settings below as keys of a file; a flag goes before its key')
     .option('--resume', 'go on with the dump in --out: no rollout is made twice')
     .option('--json', 'one JSON object a rollout');
-  for (const setting of [...RUN_SETTINGS, ...LIMIT_SETTINGS, ...SAMPLING_SETTINGS]) addFlag(command, setting);
+  for (const setting of SETTINGS) addFlag(command, setting);
   return command
     .addHelpText('after', '\nThe API key is taken from ROLLOUT_VIEWER_API_KEY, else from OPENAI_API_KEY.')
     .action((tasks: string, options: RolloutOptions) => run(() => rollout(tasks, options)));
@@ -46,6 +39,8 @@ function addFlag(command: Command, { key, kind, help, choices }: Setting): void 
 /** Everything done is 0; something failed, left out or broken off is 1. */
 async function rollout(tasksPath: string, options: RolloutOptions): Promise<number> {
   const settings = await settingsOf(options);
+  // Tokenizer and templates are loaded for this command alone: the others start without them.
+  const { runCollection, SetupError } = await import('../engine/collect/run.ts');
   const stop = new AbortController();
   let isAsked = false;
   const interrupt = () => {
@@ -82,10 +77,11 @@ async function rollout(tasksPath: string, options: RolloutOptions): Promise<numb
 
 async function settingsOf(options: RolloutOptions): Promise<Settings> {
   const flags: Record<string, string | string[] | undefined> = {};
-  for (const { key } of [...RUN_SETTINGS, ...LIMIT_SETTINGS, ...SAMPLING_SETTINGS]) {
+  for (const { key } of SETTINGS) {
     const camel = key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
     flags[key] = options[camel] as string | string[] | undefined;
   }
+  const { parseSettings, settingsOfFlags } = await import('../engine/collect/settings.ts');
   try {
     const { config } = options;
     const file = config === undefined ? {} : parseSettings(await readFile(config, 'utf8'), config);

@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { open } from 'node:fs/promises';
+import { linesOf } from './containers/lines-of.ts';
 import { MAX_LENGTH } from './line-index.ts';
 import { inflate } from './nameless-file.ts';
 import { isGzip, reasonOf } from './paths.ts';
@@ -19,7 +20,7 @@ const MAX_STRING = 0x1fffffe8;
 const SAMPLE = 512;
 const SAMPLES = 8;
 
-/** The bytes behind a path: a plain file, or what a .gz unpacks to. Only ever read. */
+/** The bytes behind a path: a plain file, what a .gz unpacks to, or the records of a .csv or .json a line each. Only ever read. */
 export class FileContent {
   readonly path: string;
   /** Descriptor of a nameless file that holds what a .gz unpacks to, or what a stream brought; reads go there. */
@@ -48,11 +49,11 @@ export class FileContent {
   /** Opens the bytes for a scan; an archive is unpacked anew. @returns why an archive could not be unpacked to its end */
   async open(): Promise<{ handle: FileHandle; error: string | null }> {
     let error: string | null = null;
-    if (!this.isStream && isGzip(this.#head())) {
+    const unpacked = this.isStream ? null : isGzip(this.#head()) ? await inflate(this.path) : linesOf(this.path);
+    if (unpacked !== null) {
       this.close();
-      const inflated = await inflate(this.path);
-      this.#nameless = inflated.fd;
-      error = inflated.error;
+      this.#nameless = unpacked.fd;
+      error = unpacked.error;
     }
     return { handle: await open(this.readablePath, 'r'), error };
   }

@@ -59,6 +59,15 @@ export interface Turn {
   parts: Part[];
 }
 
+/** The tokens of a rollout, where they were recorded. The three lists of the response are in lockstep. */
+export interface RolloutTokens {
+  promptIds: number[] | null;
+  responseIds: number[];
+  /** 1 = trained. */
+  mask: number[];
+  logprobs: number[] | null;
+}
+
 /** One sampled trajectory, whatever format it came from. */
 export interface Rollout {
   format: string;
@@ -84,6 +93,8 @@ export interface Rollout {
   /** A validation rollout is not trained on and has no mask. */
   validation: boolean;
   lossMask: LossMask | null;
+  /** Absent where the record holds no ids. */
+  tokens?: RolloutTokens;
   rewards: Rewards;
   findings: Finding[];
 }

@@ -24,6 +24,7 @@ export class GroupBuffer<T> {
   readonly #whole: T[][] = [];
   readonly #onIncomplete: (group: IncompleteGroup<T>) => void;
   #waiting: (() => void)[] = [];
+  #lastTake: Promise<unknown> = Promise.resolve();
   #failure: { error: unknown } | null = null;
   #isEnded = false;
 
@@ -72,7 +73,14 @@ export class GroupBuffer<T> {
   }
 
   /** The next `count` whole groups, waiting for them; fewer only when no more will come, and then [] for ever. */
-  async take(count: number): Promise<T[][]> {
+  take(count: number): Promise<T[][]> {
+    // One after the other, so that groups go out in their order to whoever asked first.
+    const taken = this.#lastTake.then(() => this.#takeNow(count));
+    this.#lastTake = taken.catch(() => {});
+    return taken;
+  }
+
+  async #takeNow(count: number): Promise<T[][]> {
     while (this.#whole.length < count && !this.#isEnded && this.#failure === null) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }

@@ -2,79 +2,11 @@ import { parse, YAMLParseError } from 'yaml';
 import { z } from 'zod';
 import type { SamplingParams } from '../model/model.ts';
 import type { Limits } from '../request/limits.ts';
+import { LIMIT_SETTINGS, SAMPLING_SETTINGS, SETTINGS, type Setting } from './setting-list.ts';
 
-/** One thing that can be set for a run: a key of the configuration file, and with dashes a flag. */
-export interface Setting {
-  key: string;
-  kind: 'integer' | 'number' | 'text' | 'texts' | 'choice';
-  help: string;
-  choices?: readonly string[];
-  /** Whether `null` (on the command line: none) switches it off. */
-  isOptional?: boolean;
-}
-
-const setting = (kind: Setting['kind'], key: string, help: string, more: Partial<Setting> = {}): Setting => ({
-  key,
-  kind,
-  help,
-  ...more,
-});
-const none = { isOptional: true };
-
-export const LIMIT_SETTINGS: readonly Setting[] = [
-  setting('integer', 'max_prompt_length', 'tokens; a longer prompt is told', none),
-  setting('integer', 'max_response_length', 'tokens after the prompt, tool results included (8192)'),
-  setting('integer', 'max_model_len', 'tokens in all (32768)'),
-  setting('integer', 'max_assistant_turns', 'assistant turns; none: a third of max_model_len', none),
-  setting('integer', 'max_parallel_calls', 'tool calls of one turn that are run; none: all', none),
-  setting('integer', 'max_tool_response_length', 'characters of a tool result; none: whole (256)', none),
-  setting('choice', 'tool_response_truncate_side', 'which end of a long tool result is kept (middle: both)', {
-    choices: ['left', 'right', 'middle'],
-  }),
-  setting('number', 'tool_timeout', 'seconds for a tool call (300)'),
-  setting('number', 'timeout', 'seconds for a rollout (3600)'),
-];
-
-export const SAMPLING_SETTINGS: readonly Setting[] = [
-  setting('number', 'temperature', 'sampling temperature'),
-  setting('number', 'top_p', 'nucleus sampling'),
-  setting('integer', 'top_k', 'sample from the k likeliest tokens'),
-  setting('number', 'min_p', 'least probability, relative to the likeliest token'),
-  setting('number', 'presence_penalty', 'penalty for tokens that occurred'),
-  setting('number', 'frequency_penalty', 'penalty for tokens by how often they occurred'),
-  setting('number', 'repetition_penalty', 'factor for tokens that occurred'),
-  setting('integer', 'max_new_tokens', 'tokens of one turn'),
-  setting('texts', 'stop', 'text that ends a turn; may be given again'),
-  setting('integer', 'seed', 'rollout i of a task is sampled with seed + i'),
-];
-
-export const RUN_SETTINGS: readonly Setting[] = [
-  setting('text', 'model_url', 'address of the model server, up to and with /v1'),
-  setting('text', 'model', 'name of the model'),
-  setting('choice', 'api', 'chat: chat completions (default); generate: SGLang, exact token ids', {
-    choices: ['chat', 'generate'],
-  }),
-  setting('text', 'tools', "tool file in verl's form (YAML)"),
-  setting('text', 'tool_format', 'how the model writes calls in its text (hermes)'),
-  setting('text', 'tokenizer', "the model's tokenizer.json"),
-  setting('text', 'chat_template', "the model's chat template, where tokenizer_config.json has none"),
-  setting('choice', 'tokenization_check', 'compare sampled ids with the conversation rendered anew (strict)', {
-    choices: ['disable', 'strict', 'ignore_strippable'],
-  }),
-  setting('text', 'out', 'directory of the dump'),
-  setting('integer', 'n', 'rollouts a task (1)'),
-  setting('integer', 'concurrency', 'rollouts in flight (32)'),
-  setting('integer', 'step', 'number of the first step (1)'),
-  setting('integer', 'batch_size', 'tasks a step; without it all tasks are one step'),
-  setting('number', 'gamma', 'discount of the returns (1)'),
-  setting('text', 'reward', 'reward function for tasks whose data_source has none'),
-  setting('text', 'reward_url', 'address of a reward service, for the reward function http'),
-  setting('text', 'sandbox_fusion_url', 'sandbox of the reward function code'),
-];
-
-const typed = ({ kind, choices, isOptional }: Setting): z.ZodType => {
+const typed = ({ kind, choices, isOptional, min = 0 }: Setting): z.ZodType => {
   const of = {
-    integer: z.number().int().nonnegative(),
+    integer: z.number().int().min(min),
     number: z.number(),
     text: z.string().min(1),
     texts: z.union([z.string().transform((text) => [text]), z.array(z.string())]),
@@ -84,7 +16,7 @@ const typed = ({ kind, choices, isOptional }: Setting): z.ZodType => {
 };
 
 const SettingsFile = z.strictObject({
-  ...Object.fromEntries([...RUN_SETTINGS, ...LIMIT_SETTINGS, ...SAMPLING_SETTINGS].map((one) => [one.key, typed(one)])),
+  ...Object.fromEntries(SETTINGS.map((one) => [one.key, typed(one)])),
   /** data_source → reward function. */
   rewards: z.record(z.string(), z.string()).optional(),
 });
@@ -95,6 +27,7 @@ export interface Settings extends Partial<Limits>, Omit<SamplingParams, 'n'> {
   model?: string;
   api?: 'chat' | 'generate';
   tools?: string;
+  sandbox?: string;
   tool_format?: string;
   tokenizer?: string;
   chat_template?: string;
@@ -128,7 +61,7 @@ export function parseSettings(text: string, path: string): Settings {
 /** The flags' texts by key, as values. @throws Error that names the flag. */
 export function settingsOfFlags(flags: Readonly<Record<string, string | string[] | undefined>>): Settings {
   const settings: Record<string, unknown> = {};
-  for (const one of [...RUN_SETTINGS, ...LIMIT_SETTINGS, ...SAMPLING_SETTINGS]) {
+  for (const one of SETTINGS) {
     const text = flags[one.key];
     if (text === undefined) continue;
     const value =

@@ -21,7 +21,7 @@ export class PipePool {
   #closed = false;
 
   async #grow(): Promise<void> {
-    const folder = mkdtempSync(join(tmpdir(), 'rollout-viewer-pipes-'));
+    const folder = mkdtempSync(join(tmpdir(), `rollout-viewer-pipes-${process.pid}-`));
     try {
       const names = Array.from({ length: 8 }, (_, index) => join(folder, String(index)));
       // Anyone may open it, but nobody finds it: the folder is private, and gone before a program starts.

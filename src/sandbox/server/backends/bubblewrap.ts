@@ -23,16 +23,10 @@ const SHARED_MEMORY_MB = 64;
 /** The supervisor answers a kill in a millisecond; one that does not is not waited for. */
 const GRACE_SECONDS = 5;
 const MAX_FILES = 1000;
-/** Of /etc, only what programs need to find libraries, time and certificates; all of it is public. */
+/** Of /etc, only what programs need to start and to check certificates; all of it is public. Each costs 0.1 ms a run. */
 const ETC = [
   'alternatives',
   'ld.so.cache',
-  'ld.so.conf',
-  'ld.so.conf.d',
-  'localtime',
-  'mime.types',
-  'protocols',
-  'services',
   'ssl/certs',
   'ssl/openssl.cnf',
   'java-11-openjdk',
@@ -40,9 +34,7 @@ const ETC = [
   'java-21-openjdk',
   'R',
   'php',
-  'perl',
-  'lua',
-];
+].map((name) => `/etc/${name}`);
 /** Debian keeps 60000-64999 for packages that ask; each running program has one of its own. */
 const FIRST_UID = 64100;
 
@@ -179,7 +171,7 @@ function systemArguments({ mounts, links, path }: Interpreters): string[] {
     ...['--cap-drop', 'ALL', '--uid', '0', '--gid', '0', '--hostname', 'sandbox', '--info-fd', String(INFO_FD)],
     ...['--clearenv', '--setenv', 'PATH', path, '--setenv', 'HOME', '/root', '--setenv', 'LANG', 'C.UTF-8'],
     ...['--ro-bind', '/usr', '/usr', ...topLevel],
-    ...ETC.flatMap((name) => ['--ro-bind-try', `/etc/${name}`, `/etc/${name}`]),
+    ...ETC.filter(existsSync).flatMap((path) => ['--ro-bind', path, path]),
     ...mounts.flatMap((folder) => ['--ro-bind', folder, folder]),
     ...links.flatMap(([target, link]) => ['--symlink', target, link]),
     ...['--proc', '/proc', '--dev', '/dev'],

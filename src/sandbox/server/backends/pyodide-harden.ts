@@ -94,13 +94,27 @@ interface MemoryNode {
   mode: number;
 }
 type Resize = (node: MemoryNode, size: number) => void;
+type Write = (
+  stream: { node: MemoryNode },
+  bytes: unknown,
+  offset: number,
+  length: number,
+  at: number,
+  ...rest: unknown[]
+) => number;
 
 /** The parts of Emscripten's file system that hold file contents. */
 export interface MemoryFiles {
   root: MemoryNode;
   isDir(mode: number): boolean;
   ErrnoError: new (errno: number) => Error;
-  filesystems: { MEMFS: { expandFileStorage: Resize; resizeFileStorage: Resize } };
+  filesystems: {
+    MEMFS: {
+      expandFileStorage: Resize;
+      resizeFileStorage: Resize;
+      ops_table: { file: { stream: { write: Write } } };
+    };
+  };
 }
 
 /** ENOSPC, by WASI's numbers. */
@@ -115,18 +129,29 @@ export function limitDisk(files: MemoryFiles, megabytes: number): void {
   };
   const before = sizeOf(files.root);
   let used = 0;
-  const guard =
-    (resize: Resize): Resize =>
-    (node, size) => {
-      const had = sizeOf(node);
-      const wish = Math.max(0, size - had);
-      // What was deleted since is only known after a walk.
-      if (used + wish > limit) used = sizeOf(files.root) - before;
-      if (used + wish > limit) throw new files.ErrnoError(NO_SPACE);
-      resize(node, size);
+  let inside = false;
+  const guarded = <T>(node: MemoryNode, size: number, change: () => T): T => {
+    // A write expands its file by itself; it is counted once.
+    if (inside) return change();
+    const had = sizeOf(node);
+    const wish = Math.max(0, size - had);
+    // What was deleted since is only known after a walk.
+    if (used + wish > limit) used = sizeOf(files.root) - before;
+    if (used + wish > limit) throw new files.ErrnoError(NO_SPACE);
+    inside = true;
+    try {
+      return change();
+    } finally {
+      inside = false;
       used += sizeOf(node) - had; // more than was wished: files grow in leaps
-    };
+    }
+  };
   const { MEMFS } = files.filesystems;
-  MEMFS.expandFileStorage = guard(MEMFS.expandFileStorage);
-  MEMFS.resizeFileStorage = guard(MEMFS.resizeFileStorage);
+  const { expandFileStorage, resizeFileStorage } = MEMFS;
+  const { stream } = MEMFS.ops_table.file;
+  const { write } = stream;
+  MEMFS.expandFileStorage = (node, size) => guarded(node, size, () => expandFileStorage(node, size));
+  MEMFS.resizeFileStorage = (node, size) => guarded(node, size, () => resizeFileStorage(node, size));
+  stream.write = (open, bytes, offset, length, at, ...rest) =>
+    guarded(open.node, at + length, () => write(open, bytes, offset, length, at, ...rest));
 }

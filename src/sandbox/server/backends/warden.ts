@@ -11,7 +11,7 @@ while read -r verb pid; do
     drop) noted="\${noted%% $pid *} \${noted#* $pid }" ;;
   esac
 done
-for pid in $noted; do kill -KILL -- "$pid" 2>/dev/null; done
+for pid in $noted; do kill -s KILL -- "$pid" 2>/dev/null; done
 [ -z "$1" ] || rm -rf -- "$1"
 `;
 

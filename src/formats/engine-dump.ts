@@ -1,0 +1,136 @@
+import { checkRollout } from '../rollout/checks.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../rollout/json.ts';
+import type { LossMask } from '../rollout/loss-mask.ts';
+import type { Rollout, RolloutTokens, Span, Turn } from '../rollout/rollout.ts';
+import type { Format, ReadContext } from './format.ts';
+import { contentText, layRecordedCalls, turnOf } from './messages.ts';
+import { recordedSpans } from './recorded-spans.ts';
+import { idOf, numberOf } from './scalars.ts';
+import { verl } from './verl.ts';
+
+/** Keys that the rollout has a place for, or that only bear out what it shows. */
+const KNOWN = new Set(
+  'input output gts score step uid request_id status writer messages tools tool_calls spans prompt_turns turn_rewards returns'
+    .concat(' prompt_ids response_ids response_mask rollout_log_probs')
+    .split(' '),
+);
+
+/**
+ * A line that this program's own engine wrote: verl's keys, and with them the messages, the mask that was laid while the rollout was made,
+ * ids and log probabilities, rewards a turn. Where those do not fit the texts, the line is read as the verl line that it also is.
+ */
+export const engineDump: Format = {
+  name: 'rollout-viewer',
+  quickKeys: verl.quickKeys,
+  detects: (record) =>
+    typeof record.writer === 'string' && record.writer.startsWith('rollout-viewer/') && verl.detects(record),
+  read: readEngineDump,
+};
+
+function readEngineDump(record: JsonObject, context: ReadContext): Rollout {
+  const texts = { input: (record.input as string | null) ?? '', output: (record.output as string | null) ?? '' };
+  const messages = objectsOf(record.messages);
+  const spans = recordedSpans(record.spans, texts, messages.length);
+  if (spans === null) return { ...verl.read(record, context), format: engineDump.name };
+  const { validation } = context;
+  if (validation) for (const span of spans) span.trained = false;
+  const turns = turnsOf(messages, record, texts, spans);
+  const tokens = tokensOf(record);
+  const score = numberOf(record.score);
+  const perTurn = numbersOf(record.turn_rewards, turns.length);
+  const returns = numbersOf(record.returns, turns.length);
+  for (const turn of turns) turn.reward = perTurn?.[turn.index] ?? null;
+  const responseTurn = spans.find((span) => span.field === 'output')?.turn ?? turns.length;
+  const extras: JsonObject = Object.create(null);
+  for (const key of Object.keys(record)) if (!KNOWN.has(key)) extras[key] = record[key] as JsonValue;
+  const rollout: Omit<Rollout, 'findings'> = {
+    format: engineDump.name,
+    step: numberOf(record.step),
+    score,
+    groundTruth: record.gts,
+    uid: idOf(record.uid),
+    requestId: idOf(record.request_id),
+    status: idOf(record.status),
+    texts,
+    turns,
+    spans,
+    responseTurn,
+    toolSchemas: Array.isArray(record.tools) ? record.tools : [],
+    extras,
+    validation,
+    lossMask: validation ? null : lossMaskOf(spans, texts.output, tokens),
+    ...(tokens ? { tokens } : {}),
+    rewards: { total: score, perTurn, returns, advantage: null, unaligned: [] },
+  };
+  return { ...rollout, findings: checkRollout(rollout) };
+}
+
+/** One turn a message; its text is what the spans of the fields hold, so that a mask on the turn is a mask on the field. */
+function turnsOf(
+  messages: JsonObject[],
+  record: JsonObject,
+  texts: Record<string, string>,
+  spans: readonly Span[],
+): Turn[] {
+  const shown = new Map<number, { text: string; trained: boolean }>();
+  for (const { field, start, end, turn, kind, trained } of spans) {
+    if (kind !== 'text') continue;
+    const before = shown.get(turn) ?? { text: '', trained: false };
+    shown.set(turn, { text: before.text + texts[field]!.slice(start, end), trained: before.trained || trained });
+  }
+  const recorded = objectsOf(record.tool_calls);
+  let firstCall = 0;
+  return messages.map((message, index) => {
+    const own = shown.get(index);
+    const turn = turnOf(index, idOf(message.role) ?? 'unknown', own?.text ?? contentText(message.content), firstCall);
+    turn.trained = own?.trained ?? false;
+    layRecordedCalls(
+      turn,
+      recorded.filter((call) => call.turn === index),
+      firstCall,
+      messages.length,
+    );
+    firstCall += turn.toolCalls.length;
+    return turn;
+  });
+}
+
+function tokensOf(record: JsonObject): RolloutTokens | null {
+  const responseIds = integersOf(record.response_ids);
+  const mask = integersOf(record.response_mask);
+  if (responseIds === null || mask === null || mask.length !== responseIds.length) return null;
+  const logprobs = numbersOf(record.rollout_log_probs, responseIds.length);
+  return {
+    promptIds: integersOf(record.prompt_ids),
+    responseIds,
+    mask,
+    logprobs: logprobs?.every((value) => value !== null) ? (logprobs as number[]) : null,
+  };
+}
+
+function lossMaskOf(spans: readonly Span[], output: string, tokens: RolloutTokens | null): LossMask {
+  const trained = spans.filter((span) => span.field === 'output' && span.trained);
+  return {
+    source: 'recorded',
+    trainedChars: trained.reduce((sum, { start, end }) => sum + end - start, 0),
+    totalChars: output.length,
+    trainedTokens: tokens?.mask.reduce((sum, bit) => sum + (bit === 0 ? 0 : 1), 0) ?? null,
+    totalTokens: tokens?.mask.length ?? null,
+  };
+}
+
+const objectsOf = (value: JsonValue | undefined): JsonObject[] =>
+  Array.isArray(value) ? value.filter(isJsonObject) : [];
+
+function integersOf(value: JsonValue | undefined): number[] | null {
+  return Array.isArray(value) && value.every((one) => typeof one === 'number' && Number.isInteger(one))
+    ? (value as number[])
+    : null;
+}
+
+/** One number or null a place; null for a list of another length, or one without any number. */
+function numbersOf(value: JsonValue | undefined, length: number): (number | null)[] | null {
+  if (!Array.isArray(value) || value.length !== length) return null;
+  const numbers = value.map(numberOf);
+  return numbers.some((number) => number !== null) ? numbers : null;
+}

@@ -1,0 +1,76 @@
+import { readAssistantText } from '../chat/assistant-parts.ts';
+import { UNCLOSED_CALL } from '../rollout/checks.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../rollout/json.ts';
+import type { ToolCall, Turn } from '../rollout/rollout.ts';
+import { idOf, numberOf } from './scalars.ts';
+
+/** A chat message's text: a string, or the texts of its parts. */
+export function contentText(value: JsonValue | undefined): string {
+  if (typeof value === 'string') return value;
+  if (!Array.isArray(value)) return '';
+  return value.map((part) => (isJsonObject(part) && typeof part.text === 'string' ? part.text : '')).join('');
+}
+
+/** A turn of the given text, its thoughts and calls told apart; calls are numbered from `firstCall`. */
+export function turnOf(index: number, role: string, text: string, firstCall: number): Turn {
+  const turn: Turn = {
+    index,
+    role,
+    text,
+    trained: false,
+    confidence: 'marked',
+    reward: null,
+    toolCalls: [],
+    parts: text === '' ? [] : [{ kind: 'text', start: 0, end: text.length }],
+  };
+  if (role !== 'assistant') return turn;
+  const { parts, calls } = readAssistantText(text);
+  turn.parts = parts;
+  turn.toolCalls = calls.map((call, position) => ({
+    index: firstCall + position,
+    id: null,
+    name: call.name,
+    arguments: call.arguments,
+    raw: call.raw,
+    error: call.error,
+    resultTurn: null,
+  }));
+  return turn;
+}
+
+/**
+ * Puts what was recorded of a turn's calls (id, the turn of the result, decoded arguments) on the calls that stand in its text.
+ * Calls that the text does not show (another grammar) stand behind it without a place in it. An unclosed call was never one.
+ */
+export function layRecordedCalls(
+  turn: Turn,
+  recorded: readonly JsonObject[],
+  firstCall: number,
+  turnCount: number,
+): void {
+  const shown = turn.toolCalls.filter((call) => call.error !== UNCLOSED_CALL);
+  if (recorded.length > 0 && shown.length !== recorded.length) {
+    turn.parts = turn.text === '' ? [] : [{ kind: 'text', start: 0, end: turn.text.length }];
+    turn.toolCalls = recorded.map((record, position) => callOf(record, firstCall + position, turnCount));
+    return;
+  }
+  for (const [position, record] of recorded.entries()) {
+    const { id, resultTurn } = callOf(record, 0, turnCount);
+    Object.assign(shown[position]!, { id, resultTurn });
+  }
+}
+
+function callOf(record: JsonObject, index: number, turnCount: number): ToolCall {
+  const result = numberOf(record.result_turn);
+  const isTurn = result !== null && Number.isInteger(result) && result >= 0 && result < turnCount;
+  const args = record.arguments ?? null;
+  return {
+    index,
+    id: idOf(record.id),
+    name: idOf(record.name),
+    arguments: args,
+    raw: typeof record.raw === 'string' ? record.raw : '',
+    error: args === null && typeof record.error === 'string' ? record.error : null,
+    resultTurn: isTurn ? result : null,
+  };
+}

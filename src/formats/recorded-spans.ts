@@ -1,0 +1,44 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../rollout/json.ts';
+import type { Span } from '../rollout/rollout.ts';
+
+/**
+ * Spans as a record holds them, if they are what they say: end to end over each of the fields' texts, on turns that there are.
+ * A mark for a turn that never came is laid on the last one. Null for anything else, so that nothing false is drawn.
+ */
+export function recordedSpans(
+  value: JsonValue | undefined,
+  texts: Record<string, string>,
+  turnCount: number,
+): Span[] | null {
+  if (!Array.isArray(value)) return null;
+  const spans = value.map((entry) => (isJsonObject(entry) ? spanOf(entry, turnCount) : null));
+  if (spans.some((span) => span === null || !Object.hasOwn(texts, span.field))) return null;
+  const valid = spans as Span[];
+  for (const [field, text] of Object.entries(texts)) {
+    let at = 0;
+    for (const span of valid) {
+      if (span.field !== field) continue;
+      if (span.start !== at || span.end <= span.start) return null;
+      at = span.end;
+    }
+    if (at !== text.length) return null;
+  }
+  return valid;
+}
+
+function spanOf({ field, start, end, turn, kind, trained }: JsonObject, turnCount: number): Span | null {
+  const isSpan =
+    typeof field === 'string' &&
+    typeof start === 'number' &&
+    typeof end === 'number' &&
+    typeof turn === 'number' &&
+    Number.isInteger(turn) &&
+    turn >= 0 &&
+    turn <= turnCount &&
+    turnCount > 0 &&
+    (kind === 'text' || kind === 'marker') &&
+    typeof trained === 'boolean';
+  return isSpan
+    ? { field, start, end, turn: Math.min(turn, turnCount - 1), kind, trained: trained && kind === 'text' }
+    : null;
+}

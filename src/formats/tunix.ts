@@ -1,0 +1,219 @@
+import { checkRollout } from '../rollout/checks.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../rollout/json.ts';
+import { inferLossMask, type LossMask } from '../rollout/loss-mask.ts';
+import type { Rollout, Span, Turn } from '../rollout/rollout.ts';
+import type { Format, ReadContext } from './format.ts';
+import { contentText, layRecordedCalls, turnOf } from './messages.ts';
+import { parsePythonLiteral } from './python-literal.ts';
+import { idOf, numberOf } from './scalars.ts';
+
+/** A message with where its text lies in the record. */
+interface PlacedMessage {
+  message: JsonObject;
+  pointer: string;
+}
+
+/** What a trajectory says of one of its replies. */
+interface Reply {
+  turn: number;
+  reward: number | null;
+  mcReturn: number | null;
+  calls: JsonObject[];
+}
+
+/** Masks of sampled and given tokens, 1 = trained; null where none are recorded. */
+type TokenMask = number[] | null;
+
+/**
+ * A trajectory of Tunix: `Trajectory.to_dict()` as JSON, or the same as a row of a CSV, whose cells are Python `repr`s
+ * (`tunix/utils/trajectory_logger.py`). The conversation is the last step's, which holds all that went before.
+ */
+export const tunixTrajectory: Format = {
+  name: 'tunix',
+  quickKeys: { score: 'reward', step: 'step' },
+  detects: ({ steps, status, reward, env_time }) =>
+    (Array.isArray(steps) || typeof steps === 'string') &&
+    status !== undefined &&
+    reward !== undefined &&
+    env_time !== undefined,
+  read(record, context) {
+    const steps = stepsOf(record.steps);
+    const last = steps.length - 1;
+    const messages = objectsOf(steps[last]?.chat_completions).map(
+      (message, at): PlacedMessage => ({ message, pointer: `/steps/${last}/chat_completions/${at}/content` }),
+    );
+    if (steps.length === 0) messages.push(...taskMessages(literal(record.task)));
+    const replies = steps.map((step): Reply => {
+      const turn = objectsOf(step.chat_completions).length - 1;
+      return { turn, reward: numberOf(step.reward), mcReturn: numberOf(step.mc_return), calls: callsOf(step.action) };
+    });
+    messages.push(...observationMessages(steps[last]?.observation, last));
+    const masks = steps.flatMap((step) => [integers(step.assistant_masks), integers(step.env_masks)]);
+    const mask = masks.every((one) => one === null) ? null : masks.flatMap((one) => one ?? []);
+    return rolloutOf(record, context, { messages, replies, mask, score: numberOf(literal(record.reward)) });
+  },
+};
+
+/** A row of Tunix's trajectory log: the whole conversation with its token masks, without rewards a step. */
+export const tunixTokens: Format = {
+  name: 'tunix',
+  quickKeys: { score: 'trajectory_reward', step: 'step' },
+  detects: (record) => record.conversation_text !== undefined && record.trajectory_reward !== undefined,
+  read(record, context) {
+    const messages = objectsOf(literal(record.conversation_text)).map(
+      (message, at): PlacedMessage => ({ message, pointer: `/conversation_text/${at}/content` }),
+    );
+    const replies = messages.flatMap(({ message }, turn): Reply[] =>
+      message.role === 'assistant' ? [{ turn, reward: null, mcReturn: null, calls: [] }] : [],
+    );
+    const mask = integers(literal(record.conversation_masks));
+    const score = numberOf(literal(record.trajectory_reward));
+    return rolloutOf(record, context, { messages, replies, mask, score });
+  },
+};
+
+function rolloutOf(
+  record: JsonObject,
+  { validation }: ReadContext,
+  given: { messages: PlacedMessage[]; replies: Reply[]; mask: TokenMask; score: number | null },
+): Rollout {
+  const { messages, replies, mask, score } = given;
+  // Nothing of a filtered trajectory is trained on: all of its mask is 0.
+  const isTrained = !validation && !(mask !== null && mask.length > 0 && mask.every((bit) => bit === 0));
+  const firstReply = replies[0]?.turn ?? messages.length;
+  const texts: Record<string, string> = {};
+  const spans: Span[] = [];
+  const turns: Turn[] = [];
+  let firstCall = 0;
+  for (const [index, { message, pointer }] of messages.entries()) {
+    const text = contentText(message.content);
+    const reply = replies.find((one) => one.turn === index);
+    const turn = turnOf(index, idOf(message.role) ?? 'unknown', text, firstCall);
+    turn.trained = isTrained && reply !== undefined && text !== '';
+    turn.reward = reply?.reward ?? null;
+    layRecordedCalls(turn, withResults(reply?.calls ?? [], index, messages), firstCall, messages.length);
+    firstCall += turn.toolCalls.length;
+    turns.push(turn);
+    texts[pointer] = text;
+    if (text !== '')
+      spans.push({ field: pointer, start: 0, end: text.length, turn: index, kind: 'text', trained: turn.trained });
+  }
+  const perTurn = turns.map(({ reward }) => reward);
+  const returns = turns.map(({ index }) => replies.find(({ turn }) => turn === index)?.mcReturn ?? null);
+  const extras: JsonObject = Object.create(null);
+  for (const key of Object.keys(record)) if (!HELD.has(key)) extras[key] = literal(record[key]) ?? null;
+  const status = idOf(literal(record.status));
+  const rollout: Omit<Rollout, 'findings'> = {
+    format: 'tunix',
+    step: numberOf(record.step),
+    score,
+    groundTruth: undefined,
+    uid: null,
+    requestId: null,
+    status: status?.replace(/^TrajectoryStatus\./, '') ?? null,
+    texts,
+    turns,
+    spans,
+    responseTurn: firstReply,
+    toolSchemas: [],
+    extras,
+    validation,
+    lossMask: validation ? null : lossMaskOf(spans, messages.slice(firstReply), mask),
+    rewards: {
+      total: score,
+      perTurn: noneAsNull(perTurn),
+      returns: noneAsNull(returns),
+      advantage: null,
+      unaligned: [],
+    },
+  };
+  return { ...rollout, findings: checkRollout(rollout) };
+}
+
+const HELD = new Set('steps reward status conversation_text trajectory_reward step'.split(' '));
+
+function lossMaskOf(spans: Span[], response: PlacedMessage[], mask: TokenMask): LossMask {
+  const inferred = inferLossMask(
+    spans,
+    response.map(({ pointer }) => pointer),
+  );
+  if (mask === null) return inferred;
+  const trainedTokens = mask.filter((bit) => bit !== 0).length;
+  return { ...inferred, source: 'recorded', trainedTokens, totalTokens: mask.length };
+}
+
+const noneAsNull = (values: (number | null)[]): (number | null)[] | null =>
+  values.some((value) => value !== null) ? values : null;
+
+/** A cell of a CSV is text that stands for a value; anything else is one already. */
+function literal(value: JsonValue | undefined): JsonValue | undefined {
+  return typeof value === 'string' ? (parsePythonLiteral(value) ?? value) : value;
+}
+
+const objectsOf = (value: JsonValue | undefined): JsonObject[] =>
+  Array.isArray(value) ? value.filter(isJsonObject) : [];
+const integers = (value: JsonValue | undefined): TokenMask =>
+  Array.isArray(value) && value.every((one) => typeof one === 'number') ? (value as number[]) : null;
+
+/** What the agent asked for: `{"action": [calls]}`; the call of `finish` is Tunix's word for an answer, not the model's. */
+function callsOf(action: JsonValue | undefined): JsonObject[] {
+  const calls = isJsonObject(action) ? action.action : undefined;
+  return objectsOf(calls).flatMap(({ id, function: fn }): JsonObject[] =>
+    isJsonObject(fn) && fn.name !== 'finish'
+      ? [
+          {
+            id: id ?? null,
+            name: fn.name ?? null,
+            arguments: literalJson(fn.arguments),
+            raw: typeof fn.arguments === 'string' ? fn.arguments : '',
+          },
+        ]
+      : [],
+  );
+}
+
+function literalJson(value: JsonValue | undefined): JsonValue {
+  if (typeof value !== 'string') return value ?? null;
+  try {
+    return JSON.parse(value) as JsonValue;
+  } catch {
+    return null;
+  }
+}
+
+/** Results are found by their call's id among the tool messages behind the reply. */
+function withResults(calls: JsonObject[], turn: number, messages: readonly PlacedMessage[]): JsonObject[] {
+  return calls.map((call) => {
+    const result = messages.findIndex(
+      ({ message }, at) => at > turn && message.role === 'tool' && message.tool_call_id === call.id,
+    );
+    return { ...call, result_turn: result === -1 ? null : result };
+  });
+}
+
+function taskMessages(task: JsonValue | undefined): PlacedMessage[] {
+  const text = isJsonObject(task) ? (task.question ?? task.prompts) : task;
+  const shown = Array.isArray(text) ? text[0] : text;
+  return typeof shown === 'string' ? [{ message: { role: 'user', content: shown }, pointer: '/task' }] : [];
+}
+
+/** In a cell of a CSV what was None inside a step is the text 'None'. */
+function stepsOf(value: JsonValue | undefined): JsonObject[] {
+  const steps = objectsOf(literal(value));
+  if (typeof value !== 'string') return steps;
+  return steps.map((step) =>
+    Object.fromEntries(Object.entries(step).map(([key, held]) => [key, held === 'None' ? null : held])),
+  );
+}
+
+/** The environment's answer to the last reply, which no model has seen. */
+function observationMessages(observation: JsonValue | undefined, last: number): PlacedMessage[] {
+  const pointer = `/steps/${last}/observation`;
+  if (typeof observation === 'string' && observation !== '')
+    return [{ message: { role: 'user', content: observation }, pointer }];
+  if (!isJsonObject(observation) || !isJsonObject(observation.tool_outputs)) return [];
+  return Object.entries(observation.tool_outputs).map(([id, text]) => ({
+    message: { role: 'tool', tool_call_id: id, content: typeof text === 'string' ? text : '' },
+    pointer: `${pointer}/tool_outputs/${id.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+  }));
+}

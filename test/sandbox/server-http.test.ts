@@ -1,0 +1,194 @@
+// The server as its clients meet it: who may come in, how many at once, what a lost client leaves, how it ends.
+import { once } from 'node:events';
+import { type ClientRequest, request } from 'node:http';
+import { connect } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type SandboxOptions, type SandboxServer, startSandbox } from '../../src/sandbox/server/index.ts';
+import { lack } from './backends.ts';
+
+// Whichever confines here; what is tested does not depend on it.
+const backend = lack.bubblewrap === null ? 'bubblewrap' : 'pyodide';
+const servers: SandboxServer[] = [];
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close('now')));
+});
+
+async function start(options: SandboxOptions = {}): Promise<SandboxServer> {
+  const server = await startSandbox({ port: 0, backend, ...options });
+  servers.push(server);
+  return server;
+}
+
+interface Program {
+  code: string;
+  [field: string]: unknown;
+}
+
+const post = (server: SandboxServer, program: Program, init: RequestInit = {}) =>
+  fetch(`${server.url}/run_code`, {
+    method: 'POST',
+    body: JSON.stringify({ language: 'python', ...program }),
+    ...init,
+    headers: { 'content-type': 'application/json', ...(init.headers as Record<string, string>) },
+  });
+
+/** Sends and does not wait; `hangUp` closes the connection. */
+function begin(server: SandboxServer, program: Program): { answer: Promise<number>; hangUp: () => void } {
+  const sent: ClientRequest = request(new URL('/run_code', server.url), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+  });
+  const answer = new Promise<number>((resolve) => {
+    sent.on('response', (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    sent.on('error', () => resolve(0));
+  });
+  sent.end(JSON.stringify({ language: 'python', ...program }));
+  return { answer, hangUp: () => sent.destroy() };
+}
+
+const SLEEP = 'import time\ntime.sleep(30)';
+
+describe('routes', () => {
+  test('a slash at the end is redirected, with the query', async () => {
+    const server = await start();
+    const answer = await fetch(`${server.url}/run_code/?a=1`, { method: 'POST', body: '{}', redirect: 'manual' });
+    expect([answer.status, answer.headers.get('location'), await answer.text()]).toEqual([
+      307,
+      `${server.url}/run_code?a=1`,
+      '',
+    ]);
+    expect((await fetch(`${server.url}/nothing/`, { redirect: 'manual' })).status).toBe(404);
+  });
+
+  test('a body over the limit is 413, and the server goes on', async () => {
+    const server = await start({ bodyLimit: 1000 });
+    const answer = await post(server, { code: `#${'x'.repeat(100_000)}` });
+    expect([answer.status, await answer.json()]).toEqual([413, { detail: 'the body is over 1000 bytes' }]);
+    expect((await post(server, { code: 'print(1)' })).status).toBe(200);
+  });
+
+  test('a page of another site may not run programs', async () => {
+    const server = await start();
+    expect((await post(server, { code: '1' }, { headers: { origin: 'http://example.org' } })).status).toBe(403);
+    expect((await post(server, { code: '1' }, { headers: { origin: server.url } })).status).toBe(200);
+  });
+
+  test('what is no HTTP is dropped, and the server goes on', async () => {
+    const server = await start();
+    const { port, hostname } = new URL(server.url);
+    const socket = connect(Number(port), hostname);
+    socket.end('\u0000\u0001 nonsense\r\n\r\n');
+    socket.resume();
+    await once(socket, 'close');
+    expect((await fetch(`${server.url}/v1/ping`)).status).toBe(200);
+  });
+
+  test('NaN as a timeout is told as the real server tells it', async () => {
+    const server = await start();
+    const answer = await fetch(`${server.url}/run_code`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"code":"print(1)","language":"python","run_timeout":NaN}',
+    });
+    expect(await answer.json()).toMatchObject({
+      status: 'SandboxError',
+      message: expect.stringContaining('cannot convert float NaN to integer'),
+      run_result: { status: 'Error', return_code: null },
+    });
+  });
+});
+
+describe('who may come in', () => {
+  test('beyond loopback only with a token', async () => {
+    await expect(startSandbox({ host: '0.0.0.0', port: 0, backend })).rejects.toThrow('give --token TOKEN');
+  });
+
+  test('the token is a bearer, or the password of the URL', async () => {
+    const server = await start({ token: 's3cret' });
+    const status = async (authorization?: string) =>
+      (await post(server, { code: 'print(1)' }, { headers: authorization ? { authorization } : {} })).status;
+    expect(await status()).toBe(401);
+    expect(await status('Bearer wrong')).toBe(401);
+    expect(await status('Bearer s3cret')).toBe(200);
+    expect(await status(`Basic ${Buffer.from('anyone:s3cret').toString('base64')}`)).toBe(200);
+  });
+
+  test('a port that is taken is said so', async () => {
+    const server = await start();
+    const port = Number(new URL(server.url).port);
+    await expect(startSandbox({ port, backend })).rejects.toThrow(`port ${port} of 127.0.0.1 is taken`);
+  });
+});
+
+describe('places', () => {
+  test('no more run at once than may, and first come is first served', async () => {
+    const server = await start({ maxConcurrency: 2 });
+    const program = (name: number) =>
+      `import time\nstart = time.time()\ntime.sleep(0.5)\nprint(${name}, start, time.time())`;
+    const times: [number, number, number][] = [];
+    const asked: Promise<void>[] = [];
+    for (let name = 0; name < 6; name++) {
+      asked.push(
+        post(server, { code: program(name) })
+          .then((answer) => answer.json() as Promise<{ run_result: { stdout: string } }>)
+          .then(({ run_result }) => {
+            times.push(run_result.stdout.trim().split(' ').map(Number) as [number, number, number]);
+          }),
+      );
+      // One after the other, so that the order of asking is known.
+      await new Promise((resolve) => setTimeout(resolve, 60));
+    }
+    await Promise.all(asked);
+    const most = Math.max(...times.map(([, at]) => times.filter(([, from, to]) => from <= at && at < to).length));
+    expect(most).toBeLessThanOrEqual(2);
+    const order = [...times].sort((a, b) => a[1] - b[1]).map(([name]) => Math.floor(name / 2));
+    expect(order).toEqual([0, 0, 1, 1, 2, 2]);
+  });
+
+  test('a full queue answers 429 with Retry-After', async () => {
+    const server = await start({ maxConcurrency: 1, maxQueue: 1 });
+    const held = [begin(server, { code: SLEEP, run_timeout: 30 }), begin(server, { code: SLEEP, run_timeout: 30 })];
+    await expect
+      .poll(
+        async () =>
+          (await post(server, { code: 'print(1)' }, { signal: AbortSignal.timeout(300) }).catch(() => null))?.status,
+        {
+          timeout: 15_000,
+        },
+      )
+      .toBe(429);
+    const answer = await post(server, { code: 'print(1)' });
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '1']);
+    expect(await answer.json()).toEqual({ detail: 'the queue is full: 1 programs run and 1 wait' });
+    for (const { hangUp } of held) hangUp();
+  });
+
+  test('a client that hangs up frees its place, running or waiting', async () => {
+    const server = await start({ maxConcurrency: 1 });
+    const running = begin(server, { code: SLEEP, run_timeout: 30 });
+    const waiting = begin(server, { code: SLEEP, run_timeout: 30 });
+    const last = post(server, { code: 'print(1)' });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    waiting.hangUp();
+    running.hangUp();
+    // It would have to wait a minute, and the test would be over.
+    expect(((await (await last).json()) as { status: string }).status).toBe('Success');
+  });
+});
+
+test('while it drains, what runs ends and what waits goes elsewhere', async () => {
+  const server = await start({ maxConcurrency: 1 });
+  const running = post(server, { code: 'import time\nprint("began", flush=True)\ntime.sleep(1)\nprint("ended")' });
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const waiting = begin(server, { code: 'print(1)' });
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const closed = server.close();
+  const answer = (await (await running).json()) as { run_result: { stdout: string } };
+  expect(answer.run_result.stdout).toBe('began\nended\n');
+  expect(await waiting.answer).toBe(503);
+  await closed;
+  await expect(fetch(`${server.url}/v1/ping`)).rejects.toThrow();
+});
