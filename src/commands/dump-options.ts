@@ -1,4 +1,4 @@
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { RE2JS } from 're2js';
 import type { DumpOptions } from '../dump/dump.ts';
 import { isValidationStream } from '../dump/paths.ts';
@@ -6,6 +6,17 @@ import { isValidationStream } from '../dump/paths.ts';
 /** `--validation GLOB`: streams whose rollouts are not trained on, beside those that are named so. */
 export const validationOption = (): Option =>
   new Option('--validation <glob...>', 'streams that hold validation rollouts (always: val, valid, validation, val_…)');
+
+/** `--poll SECONDS`; 0 = never. */
+export const pollOption = (): Option =>
+  new Option(
+    '--poll <seconds>',
+    'look every so many seconds, 0 for never (by itself only where the file system sends no events)',
+  ).argParser((text: string) => {
+    const seconds = Number(text);
+    if (!(seconds >= 0) || text.trim() === '') throw new InvalidArgumentError(`"${text}" is no number of seconds.`);
+    return seconds;
+  });
 
 export function dumpOptions({ validation }: { validation?: string[] }): DumpOptions {
   const patterns = (validation ?? []).map(patternOf);

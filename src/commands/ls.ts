@@ -2,24 +2,32 @@ import { Command, InvalidArgumentError } from 'commander';
 import { arePromptsAlike, Groups } from '../analysis/groups.ts';
 import { Dump } from '../dump/dump.ts';
 import type { DumpFile, DumpRecord } from '../dump/dump-file.ts';
+import { dumpOfStream } from '../dump/stream-file.ts';
 import { listColumns, listHeader, listLine } from '../present/list-text.ts';
 import { groupKeyOf } from '../rollout/group-key.ts';
 import { printJson } from '../rollout/json-print.ts';
-import { dumpOptions, validationOption } from './dump-options.ts';
+import { dumpOptions, pollOption, validationOption } from './dump-options.ts';
+import { followPaths, followStream } from './follow.ts';
 import { ANSWER_IS_NO, DONE, hasColour, print, run, say } from './output.ts';
 import { rowJson } from './row-json.ts';
 
 export interface LsOptions {
   json?: boolean;
   limit?: number;
+  follow?: boolean;
+  events?: boolean;
+  poll?: number;
   validation?: string[];
 }
 
 export const lsCommand = (): Command =>
   new Command('ls')
     .description('list rollouts, one a line')
-    .argument('<paths...>', 'directories, files or patterns of dumps')
+    .argument('<paths...>', 'directories, files or patterns of dumps, or - for a stream on stdin')
     .option('--json', 'one JSON object a line')
+    .option('--follow', 'go on with what comes; waits for a path that does not exist yet')
+    .option('--events', 'with --follow: say of each row whether it was added, replaced or removed')
+    .addOption(pollOption())
     .option('--limit <n>', 'at most so many rows', countOf)
     .addOption(validationOption())
     .action((paths: string[], options: LsOptions) => run(() => ls(paths, options)));
@@ -31,6 +39,11 @@ export function countOf(text: string): number {
 
 /** Prints the list; without rows the answer is no. */
 export async function ls(paths: readonly string[], options: LsOptions): Promise<number> {
+  if (paths.length === 1 && paths[0] === '-') {
+    return (await followStream(dumpOfStream(process.stdin), options)) === 0 ? ANSWER_IS_NO : DONE;
+  }
+  if (options.follow)
+    return followPaths(Dump.open(paths, { ...dumpOptions(options), waits: true, holdBack: 'always' }), options);
   const dump = Dump.open(paths, dumpOptions(options));
   for (const notice of dump.notices) say(notice);
   const limit = options.limit ?? Number.POSITIVE_INFINITY;

@@ -14,5 +14,5 @@ export const viewOptions = (program: Command): Command =>
         process.exitCode = USAGE;
         return undefined;
       }
-      return run(() => ls(paths, options));
+      return run(() => ls(paths, paths[0] === '-' ? { ...options, json: true } : options));
     });

@@ -103,7 +103,7 @@ export class DumpFile {
       const seen = this.#identity;
       if (seen !== null && isSame(seen, identity) && (options.holdBack || !this.#hasHeldBack()))
         return this.#becomeReady('none');
-      this.error = isFirst || identity.size === 0 ? problemOfFile(this.path) : null;
+      this.error = !this.#content.isStream && (isFirst || identity.size === 0) ? problemOfFile(this.path) : null;
       if (this.error !== null && isFirst) {
         this.state = 'failed';
         return 'none';

@@ -1,8 +1,8 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { open } from 'node:fs/promises';
-import { inflate } from './inflate.ts';
 import { MAX_LENGTH } from './line-index.ts';
+import { inflate } from './nameless-file.ts';
 import { isGzip, reasonOf } from './paths.ts';
 
 /** What tells one content of a path from another. */
@@ -22,37 +22,43 @@ const SAMPLES = 8;
 /** The bytes behind a path: a plain file, or what a .gz unpacks to. Only ever read. */
 export class FileContent {
   readonly path: string;
-  /** A .gz is unpacked into a nameless file; reads go there. */
-  #inflated: number | null = null;
+  /** Descriptor of a nameless file that holds what a .gz unpacks to, or what a stream brought; reads go there. */
+  #nameless: number | null = null;
 
-  constructor(path: string) {
+  /** A stream that is kept in a nameless file as it comes. */
+  readonly isStream: boolean;
+
+  constructor(path: string, stream: number | null = null) {
     this.path = path;
+    this.#nameless = stream;
+    this.isStream = stream !== null;
   }
 
   /** Where another thread finds the bytes: a nameless file is reached through its descriptor, which threads share. */
   get readablePath(): string {
-    return this.#inflated === null ? this.path : `/dev/fd/${this.#inflated}`;
+    return this.#nameless === null ? this.path : `/dev/fd/${this.#nameless}`;
   }
 
   identity(): Identity {
-    const { dev, ino, size, mtimeMs } = statSync(this.path);
+    const { dev, ino, size, mtimeMs } =
+      this.isStream && this.#nameless !== null ? fstatSync(this.#nameless) : statSync(this.path);
     return { device: dev, inode: ino, size, modified: mtimeMs };
   }
 
   /** Opens the bytes for a scan; an archive is unpacked anew. @returns why an archive could not be unpacked to its end */
   async open(): Promise<{ handle: FileHandle; error: string | null }> {
     let error: string | null = null;
-    if (isGzip(this.#head())) {
+    if (!this.isStream && isGzip(this.#head())) {
       this.close();
       const inflated = await inflate(this.path);
-      this.#inflated = inflated.fd;
+      this.#nameless = inflated.fd;
       error = inflated.error;
     }
     return { handle: await open(this.readablePath, 'r'), error };
   }
 
   get isArchive(): boolean {
-    return this.#inflated !== null;
+    return this.#nameless !== null && !this.isStream;
   }
 
   #head(): Uint8Array {
@@ -75,7 +81,7 @@ export class FileContent {
     const buffer = Buffer.allocUnsafe(before + length + 1);
     let read = 0;
     try {
-      const fd = this.#inflated ?? openSync(this.path, 'r');
+      const fd = this.#nameless ?? openSync(this.path, 'r');
       try {
         const { size } = fstatSync(fd);
         if (size < offset + length) {
@@ -87,7 +93,7 @@ export class FileContent {
           read += got;
         }
       } finally {
-        if (this.#inflated === null) closeSync(fd);
+        if (this.#nameless === null) closeSync(fd);
       }
     } catch (error) {
       return { problem: `${reasonOf(error)} (it could be read before)` };
@@ -101,8 +107,8 @@ export class FileContent {
   }
 
   close(): void {
-    if (this.#inflated !== null) closeSync(this.#inflated);
-    this.#inflated = null;
+    if (this.#nameless !== null) closeSync(this.#nameless);
+    this.#nameless = null;
   }
 }
 

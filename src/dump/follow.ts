@@ -3,6 +3,9 @@ import type { Dump } from './dump.ts';
 import { type DumpFile, QUIET } from './dump-file.ts';
 import { type Watching, type WatchOptions, watch } from './watch.ts';
 
+/** ms until what changed is looked at a second time. */
+const SECOND_LOOK = 120;
+
 /** Keeps a dump up to date with the disk until it is closed. One file is looked at after the other, each as often as it changes. */
 export class Follower {
   readonly #dump: Dump;
@@ -10,6 +13,9 @@ export class Follower {
   /** Files that changed since they were last looked at. A second change while it waits costs nothing. */
   readonly #dirty = new Set<DumpFile>();
   readonly #quietTimers = new Map<DumpFile, NodeJS.Timeout>();
+  /** Files that changed a moment ago, and the timer of the second look at them. */
+  readonly #recent = new Set<DumpFile>();
+  #secondLook: NodeJS.Timeout | null = null;
   #isRunning = false;
   #mustRescan = false;
 
@@ -24,6 +30,7 @@ export class Follower {
       },
       options,
     );
+    dump.onChange(({ file }) => this.#lookAgain(file));
   }
 
   /** "events", or how often is polled and why. */
@@ -39,6 +46,7 @@ export class Follower {
 
   close(): void {
     this.#watching.close();
+    clearTimeout(this.#secondLook ?? undefined);
     for (const timer of this.#quietTimers.values()) clearTimeout(timer);
     this.#quietTimers.clear();
   }
@@ -71,6 +79,20 @@ export class Follower {
     } finally {
       this.#isRunning = false;
     }
+  }
+
+  /**
+   * A file that is replaced is watched anew a moment later, and what happens to it in between sends no event:
+   * so whatever changed is looked at once more, until a look finds nothing.
+   */
+  #lookAgain(file: DumpFile): void {
+    this.#recent.add(file);
+    this.#secondLook ??= setTimeout(() => {
+      this.#secondLook = null;
+      for (const recent of this.#recent) if (this.#dump.files.includes(recent)) this.#dirty.add(recent);
+      this.#recent.clear();
+      void this.#look(true);
+    }, SECOND_LOOK).unref();
   }
 
   /** Once no byte has come for a while the step counts as written: what was held back is shown, and the screen draws it whole. */

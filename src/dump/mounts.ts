@@ -1,5 +1,5 @@
 import { readFileSync, realpathSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
 /**
  * File systems whose changes on another machine (or behind a daemon) reach nobody's inotify here. Bind mounts are counted
@@ -11,7 +11,7 @@ const SILENT =
 /** Why a path's file system must be polled, such as "nfs4 at /data"; null where it sends events, or where there is no mount table. */
 export function needsPolling(path: string, table: string = mountTable()): string | null {
   let best: { point: string; type: string; root: string } | null = null;
-  const real = existingPart(path);
+  const real = realPath(path);
   for (const line of table.split('\n')) {
     // mountinfo: id parent major:minor root mount-point options … - type source options (proc(5))
     const [left, right] = line.split(' - ');
@@ -28,13 +28,14 @@ export function needsPolling(path: string, table: string = mountTable()): string
   return best.root !== '/' && best.point !== '/' ? `bind mount at ${best.point}` : null;
 }
 
-/** The path itself, or as much of it as exists by now. */
-function existingPart(path: string): string {
-  for (let part = resolve(path); ; part = dirname(part)) {
+/** The path with its links resolved, as far as it exists by now. */
+function realPath(path: string): string {
+  const full = resolve(path);
+  for (let part = full; ; part = dirname(part)) {
     try {
-      return realpathSync(part);
+      return join(realpathSync(part), full.slice(part.length));
     } catch {
-      if (part === dirname(part)) return part;
+      if (part === dirname(part)) return full;
     }
   }
 }

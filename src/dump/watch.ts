@@ -47,6 +47,11 @@ function watchEvents(paths: readonly string[], looker: Looker): Watching {
     ignorePermissionErrors: true,
     atomic: false,
   });
+  // What happened between the first index and the first watch was seen by nobody.
+  watcher.on('ready', () => {
+    looker.lookAtFiles();
+    for (const { path } of looker.files()) looker.lookAtFile(path);
+  });
   watcher.on('change', (path) => looker.lookAtFile(path));
   watcher.on('add', () => looker.lookAtFiles());
   watcher.on('addDir', () => looker.lookAtFiles());

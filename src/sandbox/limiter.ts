@@ -1,7 +1,7 @@
 // How many executions may be in flight. verl holds the same limit in a Ray actor that every tool of a cluster shares
 // by name (verl/tools/sandbox_fusion_tools.py, TokenBucketWorker); here a name is shared by the tools of one process,
 // and between processes the server holds it (`--max-concurrency`). Written out instead of taken from p-queue because
-// there a finished task is still counted when its caller goes on, and currentCount has to be exact.
+// there a task that runs out of time is not told to stop, and its place cannot be held until it has.
 
 import { linked, onAbort } from './abort.ts';
 

@@ -431,15 +431,23 @@ describe.skipIf(!existsSync(`${SHARED}golden`) || !hasPython)(
           .trim()
           .split('\n')
           .map((line) => JSON.parse(line) as Exchange)
-          .filter(({ request, response }) => request.path === '/submit' && response.http_status === 200)
       : [];
+    const submitted = golden.filter(
+      ({ request, response }) => request.path === '/submit' && response.http_status === 200,
+    );
     const stable = (result: object) =>
       JSON.parse(
         JSON.stringify(result)
           .replace(/"execution_time":[\d.e-]+/g, '"execution_time":0')
           .replace(/File \\"[^"]+\.py\\"/g, 'File'),
       ) as object;
-    test.each(golden)('$name', async ({ request, response }) => {
+    test.skipIf(!existsSync(MBPP))('the prompt of an MBPP problem is word for word the recorded one', async () => {
+      const datasets = new Datasets(plainPython, await loadTables([`mbpp=${MBPP}`]));
+      // Upstream's table begins with problem 11, where the test split does.
+      const prompt = await datasets.getPrompts(prompts('mbpp', {}, { offset: 10, limit: 1 }));
+      expect(prompt).toEqual(golden.find(({ name }) => name === 'get_prompts_limit1')?.response.json);
+    });
+    test.each(submitted)('$name', async ({ request, response }) => {
       const result = await new Datasets(plainPython).submit(read(submitRequest.check(request.json)));
       // Python 3.10 marks the failing expression with carets of another length.
       const withoutCarets = (text: string) => text.replace(/\\n +\^+/g, '');

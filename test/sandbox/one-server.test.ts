@@ -113,6 +113,24 @@ test('a client that hangs up frees its place', async () => {
   expect((await waiting).run_result?.stdout).toBe('in\n');
 });
 
+test('a full queue sends clients away with 429, and they come back until they are served', async () => {
+  const narrow = await startSandbox({ port: 0, maxConcurrency: 1, maxQueue: 1 });
+  try {
+    const eager = new SandboxClient({ endpoint: narrow.url, retry: { attempts: 1 } });
+    const patient = new SandboxClient({ endpoint: narrow.url, retry: { attempts: 30 } });
+    const program = (client: SandboxClient) =>
+      client.runCode({ code: 'import time\ntime.sleep(0.3)\nprint("done")', language: 'python' });
+    const all = await Promise.allSettled([1, 2, 3, 4].map(() => program(eager)));
+    const refused = all.filter((one) => one.status === 'rejected').map((one) => one.reason as Error);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused[0]?.message).toMatch(/answered 429: the queue is full: 1 programs run and 1 wait$/);
+    const served = await Promise.all([1, 2, 3, 4].map(() => program(patient)));
+    expect(served.map((one) => one.run_result?.stdout)).toEqual(Array(4).fill('done\n'));
+  } finally {
+    await narrow.close('now');
+  }
+});
+
 test('the server answers an error of a dataset as the client tells it', async () => {
   const client = new SandboxClient({ endpoint: `${server.url}/run_code` });
   expect(await client.ping()).toBe('pong');

@@ -237,6 +237,21 @@ describe.skipIf(!hasPython)('a session of real programs (skipped without python3
     );
   });
 
+  test('a function’s tests see what earlier actions defined; a fence or a main part in the code does no harm', async () => {
+    const problem = {
+      task_id: 3,
+      text: 'Triple it.',
+      test_list: ['assert triple(2) == 6', 'assert HELP.count("`") == 3'],
+    };
+    const { sessions, start } = await opened(plainPython, {}, [table('functions', [problem])]);
+    const sid = await start({ instance_hash: 3 });
+    const act = (code: string) =>
+      sessions.act({ sid, content: JSON.stringify({ name: 'python', arguments: { code } }) });
+    await act('def triple(x):\n    return 3 * x\nif __name__ == "__main__":\n    print(triple(1))\nraise SystemExit');
+    expect(await act('HELP = """\n```\n"""\nprint(triple(3))')).toEqual({ content: '9\n' });
+    expect(await sessions.computeReward({ sid })).toEqual({ reward: 1, f2p_count: 1, f2p_total: 1 });
+  });
+
   test('the reward is the share of the problem’s tests that the last code passes', async () => {
     const { sessions, start } = await opened(plainPython, {}, [table('squares', [square])]);
     const sid = await start({ instance_hash: 7 });

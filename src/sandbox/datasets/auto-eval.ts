@@ -21,6 +21,7 @@ const RULE = '----------------';
 /** Accepted: the code and its test run through in one program, and with `extra.append_flag` its last line was reached. */
 export const autoEval: DatasetClass = {
   name: 'AutoEvalDataset',
+  wantsProgram: false,
 
   prompt(row, config) {
     return { id: idOf(row), prompt: promptText(row, config), labels: labelsOf(row) };

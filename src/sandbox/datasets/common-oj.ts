@@ -41,6 +41,7 @@ interface StdioCase {
 /** Accepted: every test's output equals the expected one; stops at the first that fails unless `extra.run_all_cases`. */
 export const commonOj: DatasetClass = {
   name: 'CommonOJDataset',
+  wantsProgram: true,
 
   prompt(row, { locale, language }) {
     const names = ASK[locale === 'zh' ? 'zh' : 'en'];

@@ -27,6 +27,8 @@ export interface Grading {
 export interface DatasetClass {
   /** Upstream's class name, as `config.dataset_type` says it. */
   readonly name: string;
+  /** A completion is a program that reads stdin, rather than a function that tests call. */
+  readonly wantsProgram: boolean;
   prompt(row: Row, config: TestConfig, dataset: string): Prompt;
   evaluate(row: Row, request: SubmitRequest, grading: Grading): Promise<EvalResult>;
 }

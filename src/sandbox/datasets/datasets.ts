@@ -78,6 +78,11 @@ export class Datasets {
     return this.#rows(request).map(idOf);
   }
 
+  /** Whether a completion is a program that reads stdin, rather than a function that tests call. */
+  wantsProgram(request: { dataset: string; config: TestConfig }): boolean {
+    return this.#classOf(request).wantsProgram;
+  }
+
   async getPrompts(request: GetPromptsRequest): Promise<Prompt[]> {
     const kind = this.#classOf(request);
     return this.#rows(request).map((row) => kind.prompt(row, request.config, request.dataset));

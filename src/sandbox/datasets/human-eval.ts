@@ -30,6 +30,7 @@ const languagesOf = (dataset: string, row: Row) => {
  */
 export const humanEval: DatasetClass = {
   name: 'HumanEvalDataset',
+  wantsProgram: false,
 
   prompt(row, config, dataset) {
     const content = textColumn(row, 'content');

@@ -13,6 +13,7 @@ import {
 /** Accepted: the code, the set-up and all asserts run through in one program. */
 export const mbpp: DatasetClass = {
   name: 'MBPPDataset',
+  wantsProgram: false,
 
   prompt(row) {
     const content = textColumn(row, 'content');

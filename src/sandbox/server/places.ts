@@ -31,7 +31,8 @@ export class Places {
           if (this.#draining) throw new RequestError(503, 'the server is shutting down');
           return run(request, own);
         },
-        signal ? { signal } : {},
+        // Its processes take a moment to die, and count until then.
+        { holdUntilEnded: true, ...(signal && { signal }) },
       );
   }
 

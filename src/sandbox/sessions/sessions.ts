@@ -16,7 +16,7 @@ import type {
 import { runCodeRequest } from '../protocol.ts';
 import { RequestError } from '../request-error.ts';
 import { type Program, readAction } from './action.ts';
-import { withHistory } from './history.ts';
+import { solutionOf, withHistory } from './history.ts';
 
 const IDLE_SECONDS = 3600;
 const MAX_SESSIONS = 10_000;
@@ -46,8 +46,9 @@ interface Session {
   problem: Omit<SubmitRequest, 'completion'> | null;
   stated: number | null;
   /** Python that ran to its end, to be run again before the next action. */
-  earlier: string[];
-  last: Program | null;
+  earlier: readonly string[];
+  /** With the code that had run before it. */
+  last: (Program & { before: readonly string[] }) | null;
   actions: number;
   finished: boolean;
   reward: Reward | null;
@@ -163,7 +164,7 @@ export class Sessions {
         ? this.#datasets.find(instance_hash)
         : { dataset: dataset ?? instance_hash, id: id ?? instance_hash };
     if (named === undefined) return null;
-    const settings = config ?? { ...NO_CONFIG };
+    const settings = config ?? NO_CONFIG;
     const extra = { is_freeform: true, ...settings.extra, run_all_cases: true };
     const problem = { ...named, config: { ...settings, language: settings.language ?? 'python', extra } };
     // A problem that is not there is told now, not after the whole dialogue.
@@ -183,8 +184,8 @@ export class Sessions {
     });
     if (!request.ok) throw new RequestError(500, 'the action is not a valid program');
     const answer = await this.#run(request.value, signal);
-    session.last = program;
-    if (python && endedByItself(answer)) session.earlier.push(code);
+    session.last = { ...program, before: session.earlier };
+    if (python && endedByItself(answer)) session.earlier = [...session.earlier, code];
     return observationOf(answer);
   }
 
@@ -193,7 +194,10 @@ export class Sessions {
     if (stated !== null) return { reward: stated, ...none };
     if (problem === null) return { reward: 0, ...none, message: `no tests are known for instance ${instance}` };
     if (last === null) return { reward: 0, ...none, message: 'no action held code' };
-    const completion = `\`\`\`${last.language}\n${last.code}\n\`\`\``;
+    // A program that reads stdin stands alone; a function may need what earlier actions defined.
+    const alone = last.language !== 'python' || this.#datasets.wantsProgram(problem);
+    const code = alone ? last.code : solutionOf(last.before, last.code);
+    const completion = `\`\`\`${last.language}\n${code}\n\`\`\``;
     const { tests } = await this.#datasets.submit({ ...problem, completion }, signal);
     const f2p_count = tests.filter((test) => test.passed).length;
     return { reward: tests.length === 0 ? 0 : f2p_count / tests.length, f2p_count, f2p_total: tests.length };

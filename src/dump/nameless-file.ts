@@ -3,16 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createGunzip } from 'node:zlib';
 
+/** Opens a file without a name for reading and writing: nothing is left behind, however the program ends. */
+export function openNameless(): number {
+  const directory = mkdtempSync(join(tmpdir(), 'rollout-viewer-'));
+  const fd = openSync(join(directory, 'nameless'), 'wx+', 0o600);
+  rmSync(directory, { recursive: true });
+  return fd;
+}
+
 /**
- * Unpacks a .gz into a file that has no name any more, so that records can be read at any place and nothing is left behind
- * however the program ends. A damaged or half-written archive gives what could be unpacked, and the error.
+ * Unpacks a .gz into a nameless file, so that records can be read at any place. A damaged or half-written archive gives what could be unpacked, and the error.
  * @returns an open descriptor that the caller closes
  */
 export async function inflate(path: string): Promise<{ fd: number; bytes: number; error: string | null }> {
-  const directory = mkdtempSync(join(tmpdir(), 'rollout-viewer-'));
-  const name = join(directory, 'inflated');
-  const fd = openSync(name, 'wx+', 0o600);
-  rmSync(directory, { recursive: true });
+  const fd = openNameless();
   let bytes = 0;
   try {
     const unpacked = createReadStream(path).pipe(createGunzip());

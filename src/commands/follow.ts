@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import type { Dump, DumpChange } from '../dump/dump.ts';
+import type { DumpFile, DumpRecord } from '../dump/dump-file.ts';
+import { Follower } from '../dump/follow.ts';
+import { listColumns, listHeader, listLine } from '../present/list-text.ts';
+import { groupKeyOf } from '../rollout/group-key.ts';
+import { printJson } from '../rollout/json-print.ts';
+import { hasColour, print, say } from './output.ts';
+import { rowJson } from './row-json.ts';
+
+export interface FollowOptions {
+  json?: boolean;
+  /** Say of each row whether it was added, replaced or removed. */
+  events?: boolean;
+  poll?: number;
+  /** Rows that are left out. */
+  accepts?: (row: DumpRecord) => boolean;
+}
+
+type RowEvent = 'add' | 'replace' | 'remove';
+
+/**
+ * Prints rows as they come: each whole line once, and once more whenever its text was replaced on disk.
+ * A group needs no second look at the file: it is the uid's, or the hash of prompt and ground truth.
+ */
+export class RowPrinter {
+  readonly #options: FollowOptions;
+  /** What was printed of each file; undefined for a row that could not be read when its turn came. */
+  readonly #printed = new Map<DumpFile, ({ hash: string; locator: string } | undefined)[]>();
+  #queue: Promise<void> = Promise.resolve();
+
+  constructor(options: FollowOptions) {
+    this.#options = options;
+  }
+
+  /** Takes a change up in its turn; rows are read before the call returns, since the file may change again. */
+  take({ kind, file, from }: DumpChange): void {
+    const printed = this.#printed.get(file) ?? [];
+    this.#printed.set(file, printed);
+    const count = kind === 'gone' ? 0 : file.count;
+    for (let record = kind === 'appended' ? from : 0; record < count; record++) {
+      const row = file.read(record);
+      const before = printed[record];
+      const hash = hashOf(row.raw);
+      printed[record] = row.raw === '' ? undefined : { hash, locator: row.locator };
+      if (row.raw === '' || hash === before?.hash) continue;
+      if (this.#options.accepts?.(row) === false) continue;
+      this.#print(before === undefined ? 'add' : 'replace', row);
+    }
+    for (let record = printed.length - 1; record >= count; record--) this.#remove(printed[record]?.locator);
+    printed.length = count;
+  }
+
+  /** Resolves when all that was taken up is printed. */
+  settled(): Promise<void> {
+    return this.#queue;
+  }
+
+  #print(event: RowEvent, row: DumpRecord): void {
+    const { json, events } = this.#options;
+    if (!json) {
+      const line = listLine(row, listColumns([row.file.path]), hasColour());
+      this.#write(events ? `${event.padEnd(8)}${line}` : line);
+      return;
+    }
+    const group = row.rollout === null ? null : groupKeyOf(row.rollout).key;
+    this.#write(printJson({ ...(events ? { event } : {}), ...rowJson(row, group) }));
+  }
+
+  #remove(locator: string | undefined): void {
+    if (!this.#options.events || locator === undefined) return;
+    this.#write(this.#options.json ? printJson({ event: 'remove', locator }) : `remove  ${locator}`);
+  }
+
+  #write(line: string): void {
+    this.#queue = this.#queue.then(() => print(`${line}\n`));
+  }
+}
+
+const hashOf = (text: string): string => createHash('sha1').update(text).digest('base64').slice(0, 12);
+
+/** Lists what is there, then what comes, until the program is ended. */
+export async function followPaths(dump: Dump, options: FollowOptions): Promise<never> {
+  const printer = new RowPrinter(options);
+  if (!options.json)
+    await print(
+      `${options.events ? ' '.repeat(8) : ''}${listHeader(listColumns(dump.files.map((file) => file.path)))}\n`,
+    );
+  dump.onChange((change) => printer.take(change));
+  let told = 0;
+  dump.subscribe(() => {
+    for (; told < dump.notices.length; told++) say(dump.notices[told] as string);
+  });
+  const follower = new Follower(dump, { poll: options.poll });
+  for (const file of dump.files) await dump.refresh(file);
+  await follower.refreshAll();
+  return new Promise<never>(() => setInterval(() => {}, 1 << 30));
+}
+
+/** Lists a stream as it comes. @returns how many rows it had */
+export async function followStream(
+  { dump, ended }: { dump: Dump; ended: Promise<void> },
+  options: FollowOptions,
+): Promise<number> {
+  const printer = new RowPrinter(options);
+  dump.onChange((change) => printer.take(change));
+  await ended;
+  await printer.settled();
+  for (const notice of dump.notices) say(notice);
+  return dump.files[0]?.count ?? 0;
+}
