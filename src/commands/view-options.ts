@@ -14,5 +14,12 @@ export const viewOptions = (program: Command): Command =>
         process.exitCode = USAGE;
         return undefined;
       }
+      if (process.stdout.isTTY && paths[0] !== '-') return run(() => screen(paths, options));
       return run(() => ls(paths, paths[0] === '-' ? { ...options, json: true } : options));
     });
+
+/** The screen brings React and Ink along, which no headless command should wait for. */
+async function screen(paths: string[], options: { validation?: string[] }): Promise<number> {
+  const { view } = await import('./view.ts');
+  return view(paths, options);
+}

@@ -27,9 +27,12 @@ export class RecordWorker {
   #worker: Worker | null = null;
   #waiting = new Map<number, (answer: WorkerAnswer | null) => void>();
   #nextId = 1;
+  #isClosed = false;
 
   /** @returns null when the thread ended before it answered */
   ask(request: Omit<WorkerRequest, 'id'>): Promise<WorkerAnswer | null> {
+    // An index that ends after the dump was closed must not start a thread that nobody ends.
+    if (this.#isClosed) return Promise.resolve(null);
     this.#worker ??= this.#start();
     const id = this.#nextId++;
     return new Promise((resolve) => {
@@ -60,6 +63,7 @@ export class RecordWorker {
   }
 
   close(): void {
+    this.#isClosed = true;
     void this.#worker?.terminate();
     this.#fail();
   }

@@ -1,0 +1,149 @@
+import { readFile } from 'node:fs/promises';
+import { Command } from 'commander';
+import { UsageError } from '../dump/paths.ts';
+import type { CollectedRollout } from '../engine/collect/collector.ts';
+import { progressLine } from '../engine/collect/progress-line.ts';
+import { type RunProgress, type RunSummary, runCollection, SetupError } from '../engine/collect/run.ts';
+import {
+  LIMIT_SETTINGS,
+  parseSettings,
+  RUN_SETTINGS,
+  SAMPLING_SETTINGS,
+  type Setting,
+  type Settings,
+  settingsOfFlags,
+} from '../engine/collect/settings.ts';
+import { printJson } from '../rollout/json-print.ts';
+import { ANSWER_IS_NO, DONE, print, run, say } from './output.ts';
+
+/** The flags that commander keeps by themselves; the settings' flags are beside them, by their camel-cased keys. */
+interface RolloutOptions {
+  config?: string;
+  resume?: boolean;
+  json?: boolean;
+  [flag: string]: unknown;
+}
+
+export function rolloutCommand(): Command {
+  const command = new Command('rollout')
+    .description('make rollouts of the tasks in a file, with tools, rewards and loss mask, and write them as a dump')
+    .argument('<tasks>', 'one JSON object a line: prompt, ground_truth or reward_model, data_source, extra_info')
+    .option('--config <yaml>', 'the settings below as keys of a file; a flag goes before its key')
+    .option('--resume', 'go on with the dump in --out: no rollout is made twice')
+    .option('--json', 'one JSON object a rollout');
+  for (const setting of [...RUN_SETTINGS, ...LIMIT_SETTINGS, ...SAMPLING_SETTINGS]) addFlag(command, setting);
+  return command
+    .addHelpText('after', '\nThe API key is taken from ROLLOUT_VIEWER_API_KEY, else from OPENAI_API_KEY.')
+    .action((tasks: string, options: RolloutOptions) => run(() => rollout(tasks, options)));
+}
+
+function addFlag(command: Command, { key, kind, help, choices }: Setting): void {
+  const flag = `${key === 'n' ? '-n, ' : ''}--${key.replaceAll('_', '-')} <${choices ? choices.join('|') : kind === 'texts' ? 'text' : kind}>`;
+  if (kind === 'texts') command.option(flag, help, (text: string, before: string[] = []) => [...before, text]);
+  else command.option(flag, help);
+}
+
+/** Everything done is 0; something failed, left out or broken off is 1. */
+async function rollout(tasksPath: string, options: RolloutOptions): Promise<number> {
+  const settings = await settingsOf(options);
+  const stop = new AbortController();
+  let isAsked = false;
+  const interrupt = () => {
+    // Who asks twice does not want to wait for what is being written.
+    if (isAsked) process.exit(130);
+    isAsked = true;
+    say('ending what runs; what is done is kept (once more: at once)');
+    stop.abort(new Error('interrupted'));
+  };
+  process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
+  const bar = new ProgressBar();
+  try {
+    const summary = await runCollection({
+      tasksPath,
+      settings,
+      resume: options.resume === true,
+      apiKey: process.env.ROLLOUT_VIEWER_API_KEY ?? process.env.OPENAI_API_KEY,
+      signal: stop.signal,
+      say: (message) => bar.say(message),
+      onProgress: (progress) => bar.show(progress),
+      onRollout: (collected) => (options.json ? print(`${printJson(rowOf(collected))}\n`) : undefined),
+    });
+    bar.clear();
+    say(summaryText(summary, settings.out!));
+    return summary.done < summary.total || summary.badTasks > 0 ? ANSWER_IS_NO : DONE;
+  } catch (error) {
+    bar.clear();
+    if (error instanceof SetupError) throw new UsageError(error.message);
+    throw error;
+  } finally {
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+  }
+}
+
+async function settingsOf(options: RolloutOptions): Promise<Settings> {
+  const flags: Record<string, string | string[] | undefined> = {};
+  for (const { key } of [...RUN_SETTINGS, ...LIMIT_SETTINGS, ...SAMPLING_SETTINGS]) {
+    const camel = key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    flags[key] = options[camel] as string | string[] | undefined;
+  }
+  try {
+    const { config } = options;
+    const file = config === undefined ? {} : parseSettings(await readFile(config, 'utf8'), config);
+    return { ...file, ...settingsOfFlags(flags) };
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+const rowOf = ({ task, rollout, step, request, judgement, record }: CollectedRollout) => ({
+  uid: (record?.uid as string | undefined) ?? null,
+  task: task.index,
+  rollout,
+  step,
+  status: request.status,
+  finish_reason: request.finishReason,
+  score: judgement.score,
+  turns: request.messages.length,
+  tool_calls: request.calls.length,
+  duration: request.duration,
+  error: request.error ?? judgement.error,
+});
+
+function summaryText({ done, total, resumed, failed, elapsed, meanScore, ended }: RunSummary, out: string): string {
+  const parts = [
+    `${done} of ${total} rollouts in ${out}`,
+    ...(resumed > 0 ? [`${resumed} of them from before`] : []),
+    `${elapsed.toFixed(1)} s`,
+    ...(meanScore === null ? [] : [`mean score ${meanScore.toFixed(3)}`]),
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(ended === null ? [] : [ended]),
+    ...(done < total ? ['--resume goes on'] : []),
+  ];
+  return parts.join(', ');
+}
+
+/** On a terminal one line that is drawn over again, ten times a second at most; elsewhere nothing. */
+class ProgressBar {
+  readonly #isOn = process.stderr.isTTY === true;
+  #last = '';
+  #drawnAt = 0;
+
+  show(progress: RunProgress): void {
+    if (!this.#isOn) return;
+    this.#last = progressLine(progress, (process.stderr.columns ?? 80) - 1);
+    const now = performance.now();
+    if (now - this.#drawnAt < 100) return;
+    this.#drawnAt = now;
+    process.stderr.write(`\r${this.#last}\x1b[K`);
+  }
+
+  say(message: string): void {
+    this.clear();
+    say(message);
+    if (this.#isOn && this.#last !== '') process.stderr.write(`${this.#last}\x1b[K`);
+  }
+
+  clear(): void {
+    if (this.#isOn) process.stderr.write('\r\x1b[K');
+  }
+}

@@ -1,0 +1,20 @@
+import { openSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { ReadStream } from 'node:tty';
+import { Dump } from '../dump/dump.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
+import { run } from '../tui/run.tsx';
+import { dumpOptions } from './dump-options.ts';
+import { DONE, say } from './output.ts';
+
+/** Opens paths in the terminal UI and stays until the user quits. Stdout must be a TTY. @throws UsageError as Dump.open does */
+export async function view(paths: readonly string[], options: { validation?: string[] }): Promise<number> {
+  const dump = Dump.open(paths, dumpOptions(options));
+  const name = sanitiseLine(paths.map((path) => basename(resolve(path))).join(' '));
+  // With data on stdin the keys come from the terminal itself.
+  const input = process.stdin.isTTY ? process.stdin : new ReadStream(openSync('/dev/tty', 'r'));
+  await run({ dump, name, input, output: process.stdout, env: process.env });
+  if (input !== process.stdin) input.destroy();
+  for (const notice of dump.notices) say(notice);
+  return DONE;
+}

@@ -1,0 +1,264 @@
+import type { JsonValue } from '../../rollout/json.ts';
+import { pool } from '../collect/pool.ts';
+import type { Message } from '../message.ts';
+import type { TrajectoryStatus } from '../status.ts';
+import { TimedOutError, withTimeout } from '../timeout.ts';
+import type { Agent } from './agents.ts';
+import type { TokenizeMessages } from './conversation-tokenizer.ts';
+import type { Environment } from './environments.ts';
+import { type AgentStep, monteCarloReturns, type Trajectory } from './trajectory.ts';
+import { conversationView, type StepView, stepViews, type TokenView, tokenView } from './views.ts';
+
+/** One reply of the model; ids and log probabilities where the sampler gives them. */
+export interface ModelOutput {
+  text: string;
+  tokens?: number[];
+  logprobs?: number[] | null;
+  /** The sampler's own prompt ids, which go before ours. */
+  promptTokens?: number[];
+}
+
+export type ModelCall = (
+  messages: Message[],
+  context: { env: Environment; maxGenerationSteps: number | null; signal: AbortSignal },
+) => ModelOutput | Promise<ModelOutput>;
+
+export const COLLECT_MODES = ['Trajectory', 'Steps', 'Conversation', 'Token'] as const;
+export type CollectMode = (typeof COLLECT_MODES)[number];
+export interface Collected {
+  Trajectory: Trajectory;
+  Steps: StepView[];
+  Conversation: Message[];
+  Token: TokenView;
+}
+
+/** The statuses that overlongFilter acts on. */
+export const OVERLONG_STATUSES: readonly TrajectoryStatus[] = [
+  'MAX_STEPS_REACHED',
+  'MAX_CONTEXT_LIMIT_REACHED',
+  'TIMEOUT',
+  'ENV_TIMEOUT',
+];
+
+export interface CollectOptions {
+  modelCall: ModelCall;
+  /** Discount of the Monte Carlo returns. */
+  gamma?: number;
+  /** Tokens of replies and observations together; null: no limit. */
+  maxResponseLength?: number | null;
+  /** Seconds for all steps; the reset is not counted. */
+  timeout?: number;
+  /** Ids of the messages, for mode Token. */
+  tokenize?: TokenizeMessages | undefined;
+  filterStatuses?: readonly TrajectoryStatus[];
+  /** A trajectory that ends in one of filterStatuses gets no final reward, and nothing of it is trained on. */
+  overlongFilter?: boolean;
+  signal?: AbortSignal | undefined;
+  /** Seconds; for tests. */
+  clock?: () => number;
+}
+
+const CLOSE_SECONDS = 150;
+
+/**
+ * Plays one agent in one environment: Tunix's TrajectoryCollectEngine (`tunix/rl/agentic/trajectory/trajectory_collect_engine.py`).
+ * Different from there: the mode is checked first, the environment is always closed, what throws makes the status FAILED, and a model that
+ * is too slow is a TIMEOUT, not an ENV_TIMEOUT.
+ */
+export class TrajectoryCollectEngine {
+  readonly #agent: Agent;
+  readonly #env: Environment;
+  readonly #options: CollectOptions;
+  readonly #clock: () => number;
+  #startedAt = 0;
+  #responseTokens = 0;
+
+  constructor(agent: Agent, env: Environment, options: CollectOptions) {
+    this.#agent = agent;
+    this.#env = env;
+    this.#options = options;
+    this.#clock = options.clock ?? (() => performance.now() / 1000);
+  }
+
+  /** Never rejects for what the model or the environment do; see the trajectory's status and error. @throws RangeError unknown mode. */
+  async collect<Mode extends CollectMode = 'Conversation'>(
+    mode: Mode = 'Conversation' as Mode,
+  ): Promise<Collected[Mode]> {
+    if (!COLLECT_MODES.includes(mode))
+      throw new RangeError(`unknown mode '${mode}'; known: ${COLLECT_MODES.join(', ')}`);
+    let trajectory = this.#agent.trajectory;
+    try {
+      await this.#reset();
+      trajectory = this.#agent.trajectory;
+      await this.#play(trajectory);
+      if (!this.#isMaskedOut(trajectory)) await this.#addFinalReward(trajectory);
+    } catch (error) {
+      trajectory = this.#agent.trajectory;
+      trajectory.status = 'FAILED';
+      trajectory.error = (error as Error).message;
+    }
+    this.#fillReturns(trajectory);
+    await this.#close(trajectory);
+    const maskedOut = this.#isMaskedOut(trajectory);
+    const views: { [M in CollectMode]: () => Collected[M] } = {
+      Trajectory: () => trajectory,
+      Steps: () => stepViews(trajectory),
+      Conversation: () => conversationView(this.#agent),
+      Token: () => tokenView(trajectory, this.#agent, this.#env, maskedOut),
+    };
+    return views[mode]() as Collected[Mode];
+  }
+
+  async #reset(): Promise<void> {
+    const before = this.#clock();
+    const { observation, info } = await this.#env.reset();
+    const latency = this.#clock() - before;
+    this.#agent.reset();
+    this.#agent.trajectory.envTime = { reset_latency: latency, step_latency: [] };
+    this.#startedAt = this.#clock();
+    this.#responseTokens = 0;
+    this.#agent.updateFromEnv(observation, 0, false, { ...info, ...this.#progress() });
+    const tokenized = this.#options.tokenize?.(this.#agent.chatCompletions, { first: true, generation: true });
+    this.#agent.trajectory.promptTokens = tokenized?.tokens ?? null;
+  }
+
+  async #play(trajectory: Trajectory): Promise<void> {
+    while (trajectory.status === 'RUNNING') {
+      if (trajectory.steps.length >= this.#env.maxSteps) trajectory.status = 'MAX_STEPS_REACHED';
+      else if (this.#isFull()) trajectory.status = 'MAX_CONTEXT_LIMIT_REACHED';
+      else if ((await this.#step(trajectory)) && trajectory.status === 'RUNNING') trajectory.status = 'SUCCEEDED';
+    }
+  }
+
+  /** One reply and its answer; true when the episode is done. */
+  async #step(trajectory: Trajectory): Promise<boolean> {
+    const output = await this.#callModel(trajectory);
+    if (output === null) return true;
+    if (trajectory.steps.length === 0 && output.promptTokens) trajectory.promptTokens = output.promptTokens;
+    this.#responseTokens += output.tokens?.length ?? 0;
+    const action = this.#agent.updateFromModel(output.text);
+    const step = this.#agent.currentStep!;
+    this.#keepTokens(step, output);
+    if (this.#remaining() <= 0) return this.#stop(trajectory, step, 'TIMEOUT');
+    if (this.#isFull()) return this.#stop(trajectory, step, 'MAX_CONTEXT_LIMIT_REACHED');
+    const known = this.#agent.chatCompletions.length;
+    const before = this.#clock();
+    let result: Awaited<ReturnType<Environment['step']>>;
+    try {
+      result = await withTimeout(this.#remaining(), this.#options.signal, async (signal) =>
+        this.#env.step(action ?? [], signal),
+      );
+    } catch (error) {
+      if (!(error instanceof TimedOutError)) throw error;
+      return this.#stop(trajectory, step, 'ENV_TIMEOUT');
+    } finally {
+      trajectory.envTime.step_latency?.push(this.#clock() - before);
+    }
+    const { observation, reward, done, info } = result;
+    this.#agent.updateFromEnv(observation, reward, done, { ...info, ...this.#progress() });
+    if (this.#remaining() <= 0) return this.#stop(trajectory, step, 'TIMEOUT');
+    // What comes after the last reply is never seen by the model, so it is no part of the tokens.
+    if (!done) this.#keepEnvTokens(step, this.#agent.chatCompletions.slice(known));
+    return done;
+  }
+
+  async #callModel(trajectory: Trajectory): Promise<ModelOutput | null> {
+    const limit = this.#options.maxResponseLength ?? null;
+    const maxGenerationSteps = limit === null ? null : limit - this.#responseTokens;
+    try {
+      return await withTimeout(this.#remaining(), this.#options.signal, async (signal) =>
+        this.#options.modelCall(this.#agent.chatCompletions, { env: this.#env, maxGenerationSteps, signal }),
+      );
+    } catch (error) {
+      if (!(error instanceof TimedOutError)) throw error;
+      trajectory.status = 'TIMEOUT';
+      const last = trajectory.steps.at(-1);
+      if (last) last.done = true;
+      return null;
+    }
+  }
+
+  #stop(trajectory: Trajectory, step: AgentStep, status: TrajectoryStatus): true {
+    step.done = true;
+    trajectory.status = status;
+    return true;
+  }
+
+  #keepTokens(step: AgentStep, { tokens, logprobs }: ModelOutput): void {
+    if (!tokens) return;
+    if (logprobs && logprobs.length !== tokens.length) {
+      throw new RangeError(`the model gave ${tokens.length} tokens and ${logprobs.length} log probabilities`);
+    }
+    step.assistantTokens = [...tokens];
+    step.assistantMasks = tokens.map(() => 1);
+    step.logprobs = logprobs ? [...logprobs] : null;
+  }
+
+  #keepEnvTokens(step: AgentStep, messages: readonly Message[]): void {
+    const tokenized = this.#options.tokenize?.(messages, { first: false, generation: true });
+    if (!tokenized) return;
+    step.envTokens = tokenized.tokens;
+    step.envMasks = tokenized.masks;
+    this.#responseTokens += tokenized.tokens.length;
+  }
+
+  async #addFinalReward(trajectory: Trajectory): Promise<void> {
+    const last = trajectory.steps.at(-1);
+    if (!last || !this.#env.finalReward) return;
+    const before = this.#clock();
+    last.reward += await this.#env.finalReward();
+    trajectory.rewardTime.reward_latency = this.#clock() - before;
+  }
+
+  #fillReturns(trajectory: Trajectory): void {
+    const rewards = trajectory.steps.map((step) => step.reward);
+    const returns = monteCarloReturns(rewards, this.#options.gamma ?? 1);
+    for (const [index, step] of trajectory.steps.entries()) step.mcReturn = returns[index]!;
+    trajectory.reward = rewards.reduce((sum, reward) => sum + reward, 0);
+  }
+
+  async #close(trajectory: Trajectory): Promise<void> {
+    const before = this.#clock();
+    try {
+      await withTimeout(CLOSE_SECONDS, undefined, async () => this.#env.close());
+    } catch (error) {
+      // What was collected stands; that the environment would not close is told.
+      trajectory.error ??= `close: ${(error as Error).message}`;
+    }
+    trajectory.envTime.close_latency = this.#clock() - before;
+  }
+
+  #isMaskedOut({ status }: Trajectory): boolean {
+    return (
+      this.#options.overlongFilter === true && (this.#options.filterStatuses ?? OVERLONG_STATUSES).includes(status)
+    );
+  }
+
+  #isFull(): boolean {
+    const limit = this.#options.maxResponseLength ?? null;
+    return limit !== null && this.#responseTokens >= limit;
+  }
+
+  #remaining = (): number => (this.#options.timeout ?? 600) - (this.#clock() - this.#startedAt);
+
+  #progress(): { max_steps: JsonValue; cur_tokens: JsonValue } {
+    return { max_steps: this.#env.maxSteps, cur_tokens: this.#responseTokens };
+  }
+}
+
+/**
+ * Plays many pairs at once, `concurrency` at a time, and yields `[index, result]` as they end.
+ * Tunix's defaults differ here from the engine's own: 30 s, and overlong trajectories are filtered.
+ */
+export async function* collectMultiple<Mode extends CollectMode = 'Trajectory'>(
+  pairs: readonly (readonly [Agent, Environment])[],
+  { mode = 'Trajectory' as Mode, concurrency = 32, ...options }: CollectOptions & { mode?: Mode; concurrency?: number },
+): AsyncGenerator<[number, Collected[Mode]]> {
+  const jobs = (async function* () {
+    yield* pairs.entries();
+  })();
+  yield* pool(jobs, concurrency, async ([index, [agent, env]]): Promise<[number, Collected[Mode]]> => {
+    const engine = new TrajectoryCollectEngine(agent, env, { timeout: 30, overlongFilter: true, ...options });
+    return [index, await engine.collect(mode)];
+  });
+}

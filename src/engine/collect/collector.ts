@@ -1,0 +1,173 @@
+import type { JsonObject, JsonValue } from '../../rollout/json.ts';
+import { messageText } from '../message.ts';
+import type { Model, SamplingParams } from '../model/model.ts';
+import { type RequestOptions, RolloutRequest } from '../request/request.ts';
+import type { RewardRouter, RewardTask } from '../rewards/index.ts';
+import { GroupBuffer, type IncompleteGroup } from './group-buffer.ts';
+import { pool } from './pool.ts';
+import { type Judgement, rolloutRecord } from './record.ts';
+import type { Task } from './tasks.ts';
+
+export interface CollectorOptions {
+  tasks: AsyncIterable<Task> | Iterable<Task>;
+  model: Model;
+  rewards: RewardRouter;
+  /** Rollouts a task: the group's size. */
+  n?: number;
+  /** Rollouts in flight; there is no barrier between tasks. */
+  concurrency?: number;
+  /** The step of the first task, and how many tasks a step has; without `batchSize` all are of one step. */
+  step?: number;
+  batchSize?: number | undefined;
+  gamma?: number;
+  /** Everything else that a rollout is made with. */
+  request?: Omit<
+    RequestOptions,
+    'model' | 'messages' | 'toolsKwargs' | 'needToolsKwargs' | 'requestId' | 'signal' | 'onEvent'
+  >;
+  /** Rollouts that need not be made again. */
+  isDone?: (task: string, rollout: number) => boolean;
+  /** Ends what runs; rollouts that were cut off are not yielded. */
+  signal?: AbortSignal | undefined;
+  /** Told when a task's first rollout starts, in the order of the tasks. */
+  onTask?: ((task: Task) => void) | undefined;
+}
+
+export interface CollectedRollout {
+  task: Task;
+  rollout: number;
+  step: number;
+  request: RolloutRequest;
+  judgement: Judgement;
+  /** What the dump holds; null for a rollout that failed and is to be made again. */
+  record: JsonObject | null;
+}
+
+interface Job {
+  task: Task;
+  rollout: number;
+  step: number;
+}
+
+/** Makes n rollouts of every task and yields them as they end, the failed ones too. Backs off when they are not taken. */
+export async function* collectRollouts(options: CollectorOptions): AsyncGenerator<CollectedRollout> {
+  const { signal } = options;
+  for await (const result of pool(jobs(options), options.concurrency ?? 32, (job) => collectOne(job, options))) {
+    // What the user broke off is neither done nor failed.
+    if (!(signal?.aborted && result.record === null)) yield result;
+  }
+}
+
+async function* jobs({
+  tasks,
+  n = 1,
+  step = 1,
+  batchSize,
+  isDone,
+  onTask,
+  signal,
+}: CollectorOptions): AsyncGenerator<Job> {
+  for await (const task of tasks) {
+    let isTold = false;
+    for (let rollout = 0; rollout < n; rollout++) {
+      if (isDone?.(task.key, rollout)) continue;
+      if (signal?.aborted) return;
+      if (!isTold) onTask?.(task);
+      isTold = true;
+      yield { task, rollout, step: step + (batchSize === undefined ? 0 : Math.floor(task.index / batchSize)) };
+    }
+  }
+}
+
+async function collectOne({ task, rollout, step }: Job, options: CollectorOptions): Promise<CollectedRollout> {
+  const { model, signal, gamma = 1 } = options;
+  const sampling = seeded(options.request?.sampling, rollout);
+  const request = await new RolloutRequest({
+    ...options.request,
+    ...(sampling ? { sampling } : {}),
+    model,
+    messages: task.messages,
+    toolsKwargs: task.toolsKwargs,
+    ...(task.needToolsKwargs === undefined ? {} : { needToolsKwargs: task.needToolsKwargs }),
+    signal,
+  }).run();
+  const judgement = await judge(task, request, options);
+  const isKept = request.status !== 'FAILED' && !(signal?.aborted && judgement.error !== null);
+  const record = isKept ? rolloutRecord(request, { task, rollout, step, model: model.name, gamma, judgement }) : null;
+  return { task, rollout, step, request, judgement, record };
+}
+
+const seeded = (sampling: SamplingParams | undefined, rollout: number): SamplingParams | undefined =>
+  sampling?.seed === undefined ? sampling : { ...sampling, seed: sampling.seed + rollout };
+
+/** Asks the task's reward function about the last assistant turn. */
+async function judge(task: Task, request: RolloutRequest, { rewards, signal }: CollectorOptions): Promise<Judgement> {
+  if (request.status === 'FAILED') return { name: '', score: null, metadata: {}, error: request.error };
+  let name = '';
+  try {
+    const found = rewards.for(task.dataSource);
+    name = found.name;
+    const last = request.messages.slice(request.promptLength).findLast(({ role }) => role === 'assistant');
+    const question = task.messages.findLast(({ role }) => role === 'user');
+    const rewardTask: RewardTask = {
+      ground_truth: task.groundTruth,
+      data_source: task.dataSource,
+      question: question ? messageText(question) : '',
+      extra_info: task.extraInfo,
+      reward_scores: request.rewardScores as JsonValue,
+      request_id: request.requestId,
+    };
+    const { reward, metadata } = await found.fn(rewardTask, last ? messageText(last) : '', signal);
+    return { name, score: reward, metadata, error: null };
+  } catch (error) {
+    return { name, score: null, metadata: {}, error: (error as Error).message };
+  }
+}
+
+export interface BatchOptions extends CollectorOptions {
+  /** Tasks a batch. */
+  batchTasks: number;
+  /** How many whole groups may wait for the learner before no new rollout is started. */
+  ahead?: number;
+  onRollout?: (rollout: CollectedRollout) => void | Promise<void>;
+  onIncomplete?: (group: IncompleteGroup<CollectedRollout>) => void;
+}
+
+/**
+ * The online loop: the collector produces, the caller takes batches of whole groups in the order of their tasks. A group with a failed
+ * member is told and passed over. When the caller stops taking, what runs is ended.
+ */
+export async function* collectBatches(options: BatchOptions): AsyncGenerator<CollectedRollout[][]> {
+  const { batchTasks, ahead = 2 * batchTasks, onRollout, onIncomplete } = options;
+  const stop = new AbortController();
+  const forward = () => stop.abort(options.signal?.reason);
+  if (options.signal?.aborted) forward();
+  options.signal?.addEventListener('abort', forward, { once: true });
+  let taken = () => {};
+  const buffer = new GroupBuffer<CollectedRollout>(options.n ?? 1, onIncomplete);
+  const produce = async () => {
+    const rollouts = collectRollouts({ ...options, signal: stop.signal, onTask: ({ key }) => buffer.open(key) });
+    for await (const rollout of rollouts) {
+      await onRollout?.(rollout);
+      if (rollout.record === null) buffer.miss(rollout.task.key, rollout.request.error ?? 'failed');
+      else buffer.add(rollout.task.key, rollout);
+      while (buffer.readyCount >= ahead && !stop.signal.aborted)
+        await new Promise<void>((resolve) => (taken = resolve));
+    }
+  };
+  const produced = produce().then(
+    () => buffer.end(),
+    (error: unknown) => buffer.fail(error),
+  );
+  try {
+    for await (const batch of buffer.batches(batchTasks)) {
+      taken();
+      yield batch;
+    }
+  } finally {
+    options.signal?.removeEventListener('abort', forward);
+    stop.abort(new Error('the learner has stopped'));
+    taken();
+    await produced;
+  }
+}

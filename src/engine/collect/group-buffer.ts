@@ -1,0 +1,120 @@
+/** A group that will not be whole: some of its members failed, or were never made. */
+export interface IncompleteGroup<T> {
+  key: string;
+  members: T[];
+  missing: number;
+  errors: string[];
+}
+
+interface Group<T> {
+  key: string;
+  members: T[];
+  errors: string[];
+}
+
+/**
+ * Between the collector that makes rollouts and a learner that takes whole groups. Groups leave in the order in which they were opened,
+ * each once; one that cannot become whole is passed over and told. At the end what is whole is still handed out, and what is not is told,
+ * so that no member is lost.
+ */
+export class GroupBuffer<T> {
+  readonly #groupSize: number;
+  /** In the order of opening; a group leaves when it is whole or known to stay incomplete, and none before it is undecided. */
+  readonly #open = new Map<string, Group<T>>();
+  readonly #whole: T[][] = [];
+  readonly #onIncomplete: (group: IncompleteGroup<T>) => void;
+  #waiting: (() => void)[] = [];
+  #failure: { error: unknown } | null = null;
+  #isEnded = false;
+
+  constructor(groupSize: number, onIncomplete: (group: IncompleteGroup<T>) => void = () => {}) {
+    if (!Number.isInteger(groupSize) || groupSize < 1) {
+      throw new TypeError(`groupSize: expected a whole number of 1 or more, got ${groupSize}`);
+    }
+    this.#groupSize = groupSize;
+    this.#onIncomplete = onIncomplete;
+  }
+
+  /** Whole groups that wait to be taken. */
+  get readyCount(): number {
+    return this.#whole.length;
+  }
+
+  /** Gives the group its place in the order; a second time changes nothing. */
+  open(key: string): void {
+    this.#check();
+    this.#groupOf(key);
+  }
+
+  add(key: string, member: T): void {
+    this.#check();
+    this.#groupOf(key).members.push(member);
+    this.#settle();
+  }
+
+  /** A member of the group will never come. */
+  miss(key: string, error: string): void {
+    this.#check();
+    this.#groupOf(key).errors.push(error);
+    this.#settle();
+  }
+
+  /** No more members come. */
+  end(): void {
+    this.#isEnded = true;
+    this.#settle();
+  }
+
+  /** Whoever adds or takes from now on gets the error; whole groups that were there can still be taken. */
+  fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#wake();
+  }
+
+  /** The next `count` whole groups, waiting for them; fewer only when no more will come, and then [] for ever. */
+  async take(count: number): Promise<T[][]> {
+    while (this.#whole.length < count && !this.#isEnded && this.#failure === null) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+    if (this.#failure && this.#whole.length === 0) throw this.#failure.error;
+    return this.#whole.splice(0, count);
+  }
+
+  /** The learner's end: batches of `count` whole groups, the last one may be smaller. */
+  async *batches(count: number): AsyncGenerator<T[][]> {
+    for (let batch = await this.take(count); batch.length > 0; batch = await this.take(count)) yield batch;
+  }
+
+  #groupOf(key: string): Group<T> {
+    let group = this.#open.get(key);
+    if (!group) {
+      group = { key, members: [], errors: [] };
+      this.#open.set(key, group);
+    }
+    return group;
+  }
+
+  #settle(): void {
+    for (const [key, group] of this.#open) {
+      const { members, errors } = group;
+      const missing = this.#groupSize - members.length;
+      const isDecided = missing <= errors.length || this.#isEnded;
+      if (!isDecided) break;
+      this.#open.delete(key);
+      if (missing <= 0) this.#whole.push(members);
+      else this.#onIncomplete({ ...group, missing });
+    }
+    this.#wake();
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+  }
+
+  #check(): void {
+    if (this.#failure) throw this.#failure.error;
+    if (this.#isEnded) throw new Error('the buffer was ended: no member can come any more');
+  }
+}

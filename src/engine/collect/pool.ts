@@ -1,0 +1,63 @@
+/**
+ * Runs `work` over the jobs, `concurrency` at a time and without a barrier, and yields results as they end. Jobs start in their order;
+ * while as many results as workers wait to be taken, no new job starts. An error of `work` or of the jobs ends it, after the results
+ * that came before.
+ */
+export async function* pool<Job, Result>(
+  jobs: AsyncIterator<Job>,
+  concurrency: number,
+  work: (job: Job) => Promise<Result>,
+): AsyncGenerator<Result> {
+  const ready: Result[] = [];
+  let taken = () => {};
+  let arrived = () => {};
+  let working = concurrency;
+  let failure: { error: unknown } | null = null;
+  let isClosed = false;
+
+  const worker = async () => {
+    try {
+      while (failure === null && !isClosed) {
+        // Calls of next() queue up inside an async generator, so workers may ask for jobs at the same time.
+        const { value, done } = await jobs.next();
+        if (done) return;
+        ready.push(await work(value));
+        arrived();
+        while (ready.length >= concurrency && !isClosed)
+          await new Promise<void>((resolve) => (taken = chain(taken, resolve)));
+      }
+    } catch (error) {
+      failure ??= { error };
+    } finally {
+      working--;
+      arrived();
+    }
+  };
+  for (let index = 0; index < concurrency; index++) void worker();
+  try {
+    for (;;) {
+      while (ready.length > 0) {
+        yield ready.shift()!;
+        taken();
+        taken = () => {};
+      }
+      if (working === 0) break;
+      await new Promise<void>((resolve) => {
+        arrived = resolve;
+        if (ready.length > 0 || working === 0) resolve();
+      });
+    }
+    // Assigned by the workers, which the compiler does not see.
+    const ended = failure as { error: unknown } | null;
+    if (ended) throw ended.error;
+  } finally {
+    isClosed = true;
+    taken();
+    await jobs.return?.();
+  }
+}
+
+const chain = (first: () => void, second: () => void) => () => {
+  first();
+  second();
+};

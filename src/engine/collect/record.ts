@@ -1,0 +1,95 @@
+import type { JsonObject, JsonValue } from '../../rollout/json.ts';
+import { monteCarloReturns } from '../agents/trajectory.ts';
+import type { RolloutRequest } from '../request/request.ts';
+import type { Task } from './tasks.ts';
+
+/** The score of a rollout, and how it came about. `error` says why there is none. */
+export interface Judgement {
+  name: string;
+  score: number | null;
+  metadata: JsonObject;
+  error: string | null;
+}
+
+export interface RecordContext {
+  task: Pick<Task, 'key' | 'groundTruth' | 'dataSource'>;
+  /** Its number among the rollouts of the task, from 0. */
+  rollout: number;
+  step: number;
+  model: string;
+  /** Discount of the returns. */
+  gamma: number;
+  judgement: Judgement;
+}
+
+/** Says by whom a record was written; a reader knows the format by it. */
+export const WRITER = 'rollout-viewer/1';
+
+/** verl's `{prompt_uid}_{session_id}_{output_index}` (V1 trainer), by which readers group. */
+export const uidOf = (taskKey: string, rollout: number): string => `${taskKey}_${rollout}_0`;
+
+/**
+ * One line of the dump: verl's keys, and what verl's dumps leave out. The short keys stand last, so that an index finds score and step
+ * at the line's end. Indices count messages from 0; offsets count UTF-16 units of `input` and `output`; times are seconds.
+ */
+export function rolloutRecord(request: RolloutRequest, context: RecordContext): JsonObject {
+  const { task, rollout, judgement, gamma } = context;
+  const { transcript } = request;
+  const { turnRewards, returns } = rewardsOfTurns(request, judgement.score, gamma);
+  const { promptIds, responseIds, responseMask, responseLogprobs } = transcript;
+  return {
+    input: transcript.input,
+    output: transcript.output,
+    gts: task.groundTruth,
+    messages: request.messages as unknown as JsonValue,
+    tools: request.toolSchemas as unknown as JsonValue,
+    tool_calls: request.calls as unknown as JsonValue,
+    generations: request.generations as unknown as JsonValue,
+    spans: transcript.spans as unknown as JsonValue,
+    ...(responseIds ? { prompt_ids: promptIds, response_ids: responseIds, response_mask: responseMask } : {}),
+    ...(responseIds && responseLogprobs ? { rollout_log_probs: responseLogprobs } : {}),
+    turn_rewards: turnRewards,
+    returns,
+    gamma,
+    reward_scores: request.rewardScores,
+    metrics: request.metrics,
+    reward: { name: judgement.name, metadata: judgement.metadata, error: judgement.error },
+    warnings: request.warnings,
+    sampling_params: request.sampling as JsonObject,
+    model: context.model,
+    data_source: task.dataSource ?? null,
+    prompt_turns: request.promptLength,
+    duration: request.duration,
+    error: request.error,
+    state: request.state,
+    writer: WRITER,
+    request_id: request.requestId,
+    finish_reason: request.finishReason,
+    status: request.status,
+    score: judgement.score,
+    step: context.step,
+    uid: uidOf(task.key, rollout),
+  };
+}
+
+/** Rewards a message: a turn earns the step rewards of its calls, the last one the score too; null where nothing was earned. */
+function rewardsOfTurns(
+  request: RolloutRequest,
+  score: number | null,
+  gamma: number,
+): { turnRewards: (number | null)[]; returns: (number | null)[] } {
+  const turnRewards = request.messages.map((): number | null => null);
+  const earn = (turn: number, reward: number) => {
+    turnRewards[turn] = (turnRewards[turn] ?? 0) + reward;
+  };
+  for (const { turn, reward } of request.calls) if (reward !== null) earn(turn, reward);
+  const turns = request.generations.map(({ turn }) => turn);
+  const last = turns.at(-1);
+  if (score !== null && last !== undefined) earn(last, score);
+  const sums = monteCarloReturns(
+    turns.map((turn) => turnRewards[turn] ?? 0),
+    gamma,
+  );
+  const returns = request.messages.map((_, index) => sums[turns.indexOf(index)] ?? null);
+  return { turnRewards, returns };
+}

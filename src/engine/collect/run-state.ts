@@ -1,0 +1,183 @@
+import { type FileHandle, mkdir, open, readFile, rm, stat, truncate } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { isJsonObject, type JsonValue } from '../../rollout/json.ts';
+import { parseJson } from '../../rollout/json-parse.ts';
+import { WRITER } from './record.ts';
+
+/** Where the collector's own notes lie, inside the dump; readers leave out dot directories. */
+export const STATE_DIRECTORY = '.rollout-viewer';
+
+/** One finished rollout, noted behind its line: `end` is the offset behind the line's newline in `file`. */
+interface Note {
+  task: string;
+  rollout: number;
+  file: string;
+  end: number;
+}
+
+const idOf = (task: string, rollout: number): string => `${task}_${rollout}`;
+
+/**
+ * Which rollouts of a dump are done. The dump itself is the truth: a line counts once it is whole. The notes only save reading it again,
+ * and may lag behind it by what a killed run had no time to note.
+ */
+export class RunState {
+  readonly #dir: string;
+  readonly #lockPath: string;
+  readonly #done = new Set<string>();
+  #notes!: FileHandle;
+  #failures!: FileHandle;
+
+  private constructor(out: string) {
+    this.#dir = join(out, STATE_DIRECTORY);
+    this.#lockPath = join(this.#dir, 'lock');
+  }
+
+  /**
+   * Takes the directory for this process. With `resume` the notes are read and mended after the dump files; without it the directory must
+   * hold no rollouts. @throws Error that says what to do.
+   */
+  static async open(out: string, dumpFiles: readonly string[], resume: boolean): Promise<RunState> {
+    if (!resume && dumpFiles.length > 0) {
+      throw new Error(
+        `${out} already holds ${basename(dumpFiles[0]!)}: --resume goes on with it, another --out begins anew`,
+      );
+    }
+    const state = new RunState(out);
+    await mkdir(state.#dir, { recursive: true });
+    await state.#lock();
+    try {
+      const notesPath = join(state.#dir, 'done.jsonl');
+      const notes = await readNotes(notesPath);
+      // Rewritten whole from what the dump proves, so that a torn note of a killed run is gone.
+      state.#notes = await open(notesPath, 'w');
+      state.#failures = await open(join(state.#dir, 'failures.jsonl'), 'w');
+      for (const path of dumpFiles) await state.#recover(path, notes);
+    } catch (error) {
+      await state.close();
+      throw error;
+    }
+    return state;
+  }
+
+  get doneCount(): number {
+    return this.#done.size;
+  }
+
+  isDone(task: string, rollout: number): boolean {
+    return this.#done.has(idOf(task, rollout));
+  }
+
+  async note(note: Note): Promise<void> {
+    this.#done.add(idOf(note.task, note.rollout));
+    await this.#notes.appendFile(`${JSON.stringify(note)}\n`);
+  }
+
+  /** A rollout that has no line in the dump; `--resume` makes it again. */
+  async noteFailure(line: string): Promise<void> {
+    await this.#failures.appendFile(`${line}\n`);
+  }
+
+  async close(): Promise<void> {
+    await this.#notes?.close();
+    await this.#failures?.close();
+    await rm(this.#lockPath, { force: true });
+  }
+
+  /** Keeps the notes that a file bears out, reads what it has beyond them, and cuts off a line that a killed run left half-written. */
+  async #recover(path: string, notes: readonly Note[]): Promise<void> {
+    const file = basename(path);
+    const { size } = await stat(path);
+    const own = notes.filter((note) => note.file === file);
+    const noted = own.reduce((end, note) => Math.max(end, note.end), 0);
+    // A file shorter than its notes was changed by someone else: all of it is read anew.
+    const known = noted <= size ? own : [];
+    for (const note of known) await this.note(note);
+    const from = known.length > 0 ? noted : 0;
+    if (size > from) await this.#scan(path, file, from, size);
+  }
+
+  async #scan(path: string, file: string, from: number, size: number): Promise<void> {
+    const handle = await open(path, 'r');
+    let whole = from;
+    try {
+      let rest: Buffer = Buffer.alloc(0);
+      for await (const chunk of handle.createReadStream({
+        start: from,
+        end: size - 1,
+        autoClose: false,
+        highWaterMark: 1 << 20,
+      })) {
+        rest = rest.length === 0 ? (chunk as Buffer) : Buffer.concat([rest, chunk as Buffer]);
+        let start = 0;
+        for (let end = rest.indexOf(10); end !== -1; end = rest.indexOf(10, start)) {
+          whole += end + 1 - start;
+          await this.#take(rest.toString('utf8', start, end), file, whole);
+          start = end + 1;
+        }
+        rest = rest.subarray(start);
+      }
+    } finally {
+      await handle.close();
+    }
+    if (whole < size) await truncate(path, whole);
+  }
+
+  async #take(line: string, file: string, end: number): Promise<void> {
+    let record: JsonValue;
+    try {
+      record = parseJson(line);
+    } catch {
+      return;
+    }
+    if (!isJsonObject(record) || record.writer !== WRITER || typeof record.uid !== 'string') return;
+    const [, task, rollout] = /^(.*)_(\d+)_\d+$/s.exec(record.uid) ?? [];
+    if (task !== undefined) await this.note({ task, rollout: Number(rollout), file, end });
+  }
+
+  async #lock(): Promise<void> {
+    for (;;) {
+      try {
+        const handle = await open(this.#lockPath, 'wx');
+        await handle.writeFile(String(process.pid));
+        await handle.close();
+        return;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      }
+      const pid = Number(await readFile(this.#lockPath, 'utf8').catch(() => ''));
+      if (pid > 0 && pid !== process.pid && isAlive(pid)) {
+        throw new Error(`another run (process ${pid}) is writing here; wait for it, or end it (${this.#lockPath})`);
+      }
+      await rm(this.#lockPath, { force: true });
+    }
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // EPERM: it lives, and belongs to someone else.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+async function readNotes(path: string): Promise<Note[]> {
+  const text = await readFile(path, 'utf8').catch(() => '');
+  return text.split('\n').flatMap((line): Note[] => {
+    try {
+      const note = JSON.parse(line) as Partial<Note>;
+      const { task, rollout, file, end } = note;
+      return typeof task === 'string' &&
+        typeof rollout === 'number' &&
+        typeof file === 'string' &&
+        typeof end === 'number'
+        ? [{ task, rollout, file, end }]
+        : [];
+    } catch {
+      return [];
+    }
+  });
+}

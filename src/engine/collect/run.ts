@@ -1,0 +1,224 @@
+import { access } from 'node:fs/promises';
+import { printJson } from '../../rollout/json-print.ts';
+import type { Run } from '../../sandbox/check-correctness.ts';
+import { ChatCompletionsModel } from '../model/chat-completions.ts';
+import { type ChatTokenizer, loadChatTokenizer } from '../model/chat-tokenizer.ts';
+import type { Model } from '../model/model.ts';
+import { SglangGenerateModel } from '../model/sglang-generate.ts';
+import { toolGrammar } from '../request/tool-grammar.ts';
+import { type RewardRouter, rewardRouter } from '../rewards/index.ts';
+import { loadTools } from '../tools/load-tools.ts';
+import type { Tool } from '../tools/tool.ts';
+import { type CollectedRollout, collectRollouts } from './collector.ts';
+import { DumpWriter } from './dump-writer.ts';
+import { limitsOf, type Settings, samplingOf } from './settings.ts';
+import { isTaskError, readTasks, type Task } from './tasks.ts';
+
+/** A run that cannot begin as it was asked for. */
+export class SetupError extends Error {}
+
+export interface RunProgress {
+  /** Rollouts that the tasks ask for, and how many of them are done, those of an earlier run included. */
+  total: number;
+  done: number;
+  /** Done before this run. */
+  resumed: number;
+  failed: number;
+  /** Seconds since the first rollout started. */
+  elapsed: number;
+  /** Sampled in this run, as far as the server counts. */
+  tokens: number;
+  meanScore: number | null;
+}
+
+export interface RunOptions {
+  tasksPath: string;
+  settings: Settings;
+  resume: boolean;
+  apiKey?: string | undefined;
+  /** Runs code in the place of the sandboxes that the tool file names. */
+  runCode?: Run | undefined;
+  signal?: AbortSignal | undefined;
+  /** What a person should know: bad tasks, failures, warnings. */
+  say: (message: string) => void;
+  onProgress?: (progress: RunProgress) => void;
+  onRollout?: (rollout: CollectedRollout) => void | Promise<void>;
+}
+
+export interface RunSummary extends RunProgress {
+  badTasks: number;
+  /** Why the run was ended before its time; null when it was not. */
+  ended: string | null;
+}
+
+/** So many failures in a row, and none that worked between them, are the server's and not the rollouts'. */
+const HOPELESS = 20;
+
+/** Makes the rollouts of a file of tasks and writes them as a dump. @throws SetupError */
+export async function runCollection(options: RunOptions): Promise<RunSummary> {
+  const { tasksPath, settings, say, signal } = options;
+  const setup = await prepare(options);
+  const { keys, badTasks } = await checkTasks(tasksPath, setup.rewards, setup.tools, say);
+  if (keys.length === 0)
+    throw new SetupError(`${tasksPath}: no task in it; a task is a JSON object a line with a prompt`);
+  const writer = await DumpWriter.open(settings.out!, options).catch((error: Error) => {
+    throw new SetupError(error.message);
+  });
+  const n = settings.n ?? 1;
+  const countDone = (key: string) =>
+    Array.from({ length: n }).filter((_, rollout) => writer.state.isDone(key, rollout)).length;
+  const progress: RunProgress = {
+    total: keys.length * n,
+    done: 0,
+    resumed: keys.reduce((sum, key) => sum + countDone(key), 0),
+    failed: 0,
+    elapsed: 0,
+    tokens: 0,
+    meanScore: null,
+  };
+  const stop = new AbortController();
+  const forward = () => stop.abort(signal?.reason);
+  if (signal?.aborted) forward();
+  signal?.addEventListener('abort', forward, { once: true });
+  const started = performance.now();
+  const scores = { sum: 0, count: 0 };
+  let inARow = 0;
+  let ended: string | null = null;
+  try {
+    const rollouts = collectRollouts({
+      ...setup,
+      tasks: validTasks(tasksPath),
+      n,
+      concurrency: settings.concurrency ?? 32,
+      step: settings.step ?? 1,
+      batchSize: settings.batch_size,
+      gamma: settings.gamma ?? 1,
+      isDone: (task, rollout) => writer.state.isDone(task, rollout),
+      signal: stop.signal,
+    });
+    for await (const collected of rollouts) {
+      const { task, rollout, step, request, judgement, record } = collected;
+      if (record === null) {
+        inARow++;
+        progress.failed++;
+        await writer.state.noteFailure(
+          printJson({ task: task.key, rollout, error: request.error, messages: request.messages as never }),
+        );
+        if (progress.failed <= HOPELESS) say(`task ${task.index + 1}, rollout ${rollout}: ${request.error}`);
+        if (inARow >= HOPELESS && !stop.signal.aborted) {
+          ended = `${inARow} rollouts in a row failed, the last one with: ${request.error}`;
+          stop.abort(new Error(ended));
+        }
+      } else {
+        inARow = 0;
+        await writer.append(record, { step, task: task.key, rollout });
+        progress.done++;
+        if (judgement.score !== null) {
+          scores.sum += judgement.score;
+          scores.count++;
+        } else say(`task ${task.index + 1}, rollout ${rollout}: no score: ${judgement.error}`);
+      }
+      progress.tokens += request.generations.reduce((sum, turn) => sum + (turn.completion_tokens ?? 0), 0);
+      progress.elapsed = (performance.now() - started) / 1000;
+      progress.meanScore = scores.count === 0 ? null : scores.sum / scores.count;
+      await options.onRollout?.(collected);
+      options.onProgress?.({ ...progress, done: progress.done + progress.resumed });
+    }
+  } finally {
+    signal?.removeEventListener('abort', forward);
+    await writer.close();
+  }
+  progress.elapsed = (performance.now() - started) / 1000;
+  return {
+    ...progress,
+    done: progress.done + progress.resumed,
+    badTasks,
+    ended: signal?.aborted ? 'interrupted' : ended,
+  };
+}
+
+async function prepare({ settings, apiKey, runCode, resume }: RunOptions): Promise<{
+  model: Model;
+  rewards: RewardRouter;
+  tools: readonly Tool[];
+  request: NonNullable<Parameters<typeof collectRollouts>[0]['request']>;
+}> {
+  const { model_url, model: name, out, api = 'chat', tokenizer: tokenizerPath, chat_template } = settings;
+  for (const [flag, value] of Object.entries({ 'model-url': model_url, model: name, out })) {
+    if (!value) throw new SetupError(`--${flag} is missing (the --config file may hold it too)`);
+  }
+  if (!URL.canParse(model_url!))
+    throw new SetupError(`--model-url ${model_url}: not an address, such as http://localhost:8000/v1`);
+  if (!resume && settings.n === 0) throw new SetupError('-n 0: nothing to do');
+  try {
+    toolGrammar(settings.tool_format ?? 'hermes');
+    const tokenizer: ChatTokenizer | undefined = tokenizerPath
+      ? await loadChatTokenizer(tokenizerPath, chat_template)
+      : undefined;
+    if (api === 'generate' && !tokenizer) throw new Error('--api generate takes token ids: give --tokenizer');
+    const http = { url: model_url!, apiKey };
+    const model =
+      api === 'generate' ? new SglangGenerateModel(name!, tokenizer!, http) : new ChatCompletionsModel(name!, http);
+    const tools = settings.tools ? await loadTools(settings.tools, { run: runCode }) : [];
+    const rewards = rewardRouter({
+      routes: settings.rewards ?? {},
+      fallback: settings.reward,
+      code:
+        settings.sandbox_fusion_url || runCode
+          ? { sandbox_fusion_url: settings.sandbox_fusion_url, run: runCode }
+          : undefined,
+      http: settings.reward_url ? { url: settings.reward_url } : undefined,
+    });
+    const request = {
+      tools,
+      sampling: samplingOf(settings),
+      limits: limitsOf(settings),
+      tokenizer,
+      tokenizationCheck: settings.tokenization_check ?? 'strict',
+      toolFormat: settings.tool_format ?? 'hermes',
+    } as const;
+    return { model, rewards, tools, request };
+  } catch (error) {
+    throw new SetupError((error as Error).message);
+  }
+}
+
+/** Reads all tasks once, so that what is wrong with the last is known before the first rollout. */
+async function checkTasks(
+  path: string,
+  rewards: RewardRouter,
+  tools: readonly Tool[],
+  say: (message: string) => void,
+): Promise<{ keys: string[]; badTasks: number }> {
+  await access(path).catch((error: Error) => {
+    throw new SetupError(`cannot read the tasks: ${error.message}`);
+  });
+  const keys: string[] = [];
+  let badTasks = 0;
+  const unknown = new Set<string>();
+  for await (const entry of readTasks(path)) {
+    if (isTaskError(entry)) {
+      badTasks++;
+      say(`${path}:${entry.line}: ${entry.message}; the line is left out`);
+      continue;
+    }
+    keys.push(entry.key);
+    for (const name of Object.keys(entry.toolsKwargs)) {
+      if (unknown.has(name) || tools.some((tool) => tool.name === name)) continue;
+      unknown.add(name);
+      say(`tools_kwargs of task ${entry.index + 1} name the tool '${name}', which --tools does not have`);
+    }
+    try {
+      rewards.for(entry.dataSource);
+    } catch (error) {
+      throw new SetupError(
+        `task ${entry.index + 1}: ${(error as Error).message} with --reward, or under rewards: in --config`,
+      );
+    }
+  }
+  return { keys, badTasks };
+}
+
+async function* validTasks(path: string): AsyncGenerator<Task> {
+  for await (const entry of readTasks(path)) if (!isTaskError(entry)) yield entry;
+}

@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { z } from 'zod';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../rollout/json.ts';
+import { JsonError, parseJson } from '../../rollout/json-parse.ts';
+import { printJson } from '../../rollout/json-print.ts';
+import type { Message } from '../message.ts';
+import type { ToolKwargs } from '../request/tool-calls.ts';
+
+/** One prompt to make rollouts of. */
+export interface Task {
+  /** Its place among the tasks, from 0. */
+  index: number;
+  /** Stays the same when the file is sorted or grows: a hash of the task, and a number where the same task comes again. */
+  key: string;
+  messages: Message[];
+  groundTruth: JsonValue;
+  dataSource: string | undefined;
+  extraInfo: JsonObject;
+  toolsKwargs: Record<string, ToolKwargs>;
+  needToolsKwargs: boolean | undefined;
+}
+
+const json = z.custom<JsonValue>(() => true);
+const jsonObject = z.custom<JsonObject>((value) => isJsonObject(value as JsonValue));
+const Kwargs = z.looseObject({
+  create_kwargs: jsonObject.optional(),
+  execute_kwargs: jsonObject.optional(),
+  calc_reward_kwargs: jsonObject.optional(),
+  release_kwargs: jsonObject.optional(),
+});
+/** A row of verl's data sets (`verl/utils/dataset/rl_dataset.py`) as JSON; parquet writes null for what a row does not have. */
+const TaskLine = z.looseObject({
+  prompt: z.union([
+    z.string().min(1),
+    z.array(z.looseObject({ role: z.string(), content: z.union([z.string(), z.array(jsonObject)]) })).min(1),
+  ]),
+  ground_truth: json.optional(),
+  reward_model: z.looseObject({ ground_truth: json.optional() }).nullish(),
+  data_source: z.string().nullish(),
+  extra_info: z
+    .looseObject({
+      tools_kwargs: z.record(z.string(), Kwargs.nullable()).nullish(),
+      need_tools_kwargs: z.boolean().nullish(),
+    })
+    .nullish(),
+});
+
+export interface TaskError {
+  line: number;
+  message: string;
+}
+
+/** Reads a file of tasks, one JSON object a line; blank lines are skipped, a line that is no task is yielded as its error. */
+export async function* readTasks(path: string): AsyncGenerator<Task | TaskError> {
+  const seen = new Map<string, number>();
+  let index = 0;
+  for await (const { line, text } of lines(path)) {
+    if (text.trim() === '') continue;
+    let value: JsonValue;
+    try {
+      value = parseJson(text);
+    } catch (error) {
+      if (!(error instanceof JsonError)) throw error;
+      yield { line, message: `not JSON: ${error.message} (character ${error.offset + 1})` };
+      continue;
+    }
+    const parsed = TaskLine.safeParse(value);
+    if (!parsed.success) {
+      yield { line, message: `not a task: ${z.prettifyError(parsed.error).replaceAll('\n', ' ')}` };
+      continue;
+    }
+    const { prompt, ground_truth, reward_model, data_source, extra_info } = parsed.data;
+    const hash = createHash('sha256').update(canonical(value)).digest('hex').slice(0, 16);
+    const again = (seen.get(hash) ?? 0) + 1;
+    seen.set(hash, again);
+    const kwargs = Object.entries(extra_info?.tools_kwargs ?? {}).filter(([, own]) => own !== null);
+    yield {
+      index: index++,
+      key: again === 1 ? hash : `${hash}-${again}`,
+      messages: typeof prompt === 'string' ? [{ role: 'user', content: prompt }] : (prompt as unknown as Message[]),
+      groundTruth: ground_truth ?? reward_model?.ground_truth ?? null,
+      dataSource: data_source ?? undefined,
+      extraInfo: (extra_info ?? {}) as JsonObject,
+      toolsKwargs: Object.fromEntries(kwargs) as Record<string, ToolKwargs>,
+      needToolsKwargs: extra_info?.need_tools_kwargs ?? undefined,
+    };
+  }
+}
+
+export const isTaskError = (entry: Task | TaskError): entry is TaskError => 'line' in entry;
+
+/** The task's text does not depend on the order of its keys. */
+function canonical(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (!isJsonObject(value)) return printJson(value);
+  const entries = Object.keys(value)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonical(value[key]!)}`);
+  return `{${entries.join(',')}}`;
+}
+
+/** Split on 0x0A alone: U+2028 and its like stand inside strings. */
+async function* lines(path: string): AsyncGenerator<{ line: number; text: string }> {
+  let rest: Buffer = Buffer.alloc(0);
+  let line = 0;
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) {
+    rest = rest.length === 0 ? (chunk as Buffer) : Buffer.concat([rest, chunk as Buffer]);
+    let start = 0;
+    for (let end = rest.indexOf(10); end !== -1; end = rest.indexOf(10, start)) {
+      line++;
+      yield { line, text: decode(rest.subarray(start, end), line) };
+      start = end + 1;
+    }
+    rest = rest.subarray(start);
+  }
+  if (rest.length > 0) yield { line: line + 1, text: decode(rest, line + 1) };
+}
+
+const decode = (bytes: Buffer, line: number): string => {
+  const text = bytes.toString('utf8');
+  return line === 1 && text.startsWith('\uFEFF') ? text.slice(1) : text;
+};

@@ -1,0 +1,81 @@
+/**
+ * The rollout engine, without a terminal and without a command line.
+ *
+ * - `runRequest({ model, messages, tools, … })` goes on from any message prefix to the end of a rollout, telling what happens by
+ *   `onEvent`, and resolves with the request: its messages, calls, transcript with loss mask, status.
+ * - `loadTools(path)` and `toolByName(tools, name)` give the tools of a verl tool file; `executeTool` runs one of them once.
+ * - `rewardRouter({ … }).for(dataSource)` gives a task's reward function.
+ * - `collectRollouts` and `collectBatches` make many rollouts; `runCollection` does so from a file of tasks to a dump.
+ * - Agents, environments and `TrajectoryCollectEngine` are Tunix's way to say the same.
+ */
+export { type Agent, ConversationAgent, ModelAgent, ToolAgent } from './agents/agents.ts';
+export {
+  COLLECT_MODES,
+  type CollectMode,
+  type CollectOptions,
+  collectMultiple,
+  type ModelCall,
+  type ModelOutput,
+  OVERLONG_STATUSES,
+  TrajectoryCollectEngine,
+} from './agents/collect-engine.ts';
+export {
+  type ChatParser,
+  messagesTokenizer,
+  qwenChatParser,
+  type TokenizeMessages,
+} from './agents/conversation-tokenizer.ts';
+export {
+  BaseTaskEnv,
+  type Environment,
+  type EnvStepResult,
+  TaskEnvironment,
+  ToolEnvironment,
+} from './agents/environments.ts';
+export { type ToolParser, toolParser } from './agents/tool-parser.ts';
+export { type AgentStep, monteCarloReturns, type Trajectory, trajectoryToDict } from './agents/trajectory.ts';
+export {
+  type BatchOptions,
+  type CollectedRollout,
+  type CollectorOptions,
+  collectBatches,
+  collectRollouts,
+} from './collect/collector.ts';
+export { DumpWriter } from './collect/dump-writer.ts';
+export { GroupBuffer, type IncompleteGroup } from './collect/group-buffer.ts';
+export { type Judgement, rolloutRecord, WRITER } from './collect/record.ts';
+export { type RunOptions, type RunProgress, type RunSummary, runCollection, SetupError } from './collect/run.ts';
+export { parseSettings, type Settings } from './collect/settings.ts';
+export { isTaskError, readTasks, type Task, type TaskError } from './collect/tasks.ts';
+export { type Message, type MessageToolCall, messageText } from './message.ts';
+export { ChatCompletionsModel } from './model/chat-completions.ts';
+export { ChatTokenizer, loadChatTokenizer } from './model/chat-tokenizer.ts';
+export type { HttpOptions } from './model/http.ts';
+export {
+  type FinishReason,
+  type Generation,
+  type Model,
+  type ModelDelta,
+  ModelError,
+  type ModelRequest,
+  type SamplingParams,
+} from './model/model.ts';
+export { SglangGenerateModel } from './model/sglang-generate.ts';
+export { DEFAULT_LIMITS, type Limits } from './request/limits.ts';
+export {
+  createRequests,
+  type RequestOptions,
+  type RequestState,
+  type RolloutEvent,
+  RolloutRequest,
+  runRequest,
+} from './request/request.ts';
+export type { CallRecord, ToolKwargs } from './request/tool-calls.ts';
+export { truncateToolText } from './request/truncate.ts';
+export * from './rewards/index.ts';
+export { STATUSES, type TrajectoryStatus } from './status.ts';
+export { executeTool } from './tools/execute-tool.ts';
+export { loadTools, parseTools, toolByName } from './tools/load-tools.ts';
+export { registerTool, toolClassNames } from './tools/registry.ts';
+export { decodeFunctionCall, OpenAIFunctionToolSchema } from './tools/schema.ts';
+export type { Tool, ToolResponse, ToolResult } from './tools/tool.ts';

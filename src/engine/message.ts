@@ -1,0 +1,26 @@
+import type { JsonObject } from '../rollout/json.ts';
+
+/** A tool call as OpenAI's chat API writes it. `arguments` is JSON text as the model wrote it, which may be no JSON at all. */
+export interface MessageToolCall {
+  id: string;
+  type: 'function';
+  function: { name: string; arguments: string };
+}
+
+/** A chat message. `content` is text, or a list of parts (text, images) that is handed on as it is. */
+export interface Message {
+  role: string;
+  content: string | JsonObject[];
+  /** What a server's reasoning parser cut off the content. */
+  reasoning_content?: string;
+  tool_calls?: MessageToolCall[];
+  /** On a tool message: the call that it answers. */
+  tool_call_id?: string;
+  name?: string;
+}
+
+/** The text of a message; the parts of a list that hold text, joined. */
+export function messageText(message: Message): string {
+  if (typeof message.content === 'string') return message.content;
+  return message.content.map((part) => (typeof part.text === 'string' ? part.text : '')).join('');
+}

@@ -1,0 +1,186 @@
+import { z } from 'zod';
+import type { JsonObject, JsonValue } from '../../rollout/json.ts';
+import type { Message, MessageToolCall } from '../message.ts';
+import { type HttpOptions, postWithRetry, RetryableError } from './http.ts';
+import type { FinishReason, Generation, Model, ModelRequest, SamplingParams } from './model.ts';
+import { sseData } from './sse.ts';
+
+const text = z.string().nullish();
+const CallDelta = z.looseObject({
+  index: z.number().nullish(),
+  id: text,
+  // Most servers send JSON text in pieces; some send the whole object.
+  function: z
+    .looseObject({ name: text, arguments: z.union([z.string(), z.record(z.string(), z.unknown())]).nullish() })
+    .nullish(),
+});
+const Body = z.looseObject({
+  content: text,
+  reasoning_content: text,
+  reasoning: text,
+  tool_calls: z.array(CallDelta).nullish(),
+});
+/** A chunk of a stream has `delta`, a whole answer `message`. */
+const Chunk = z.looseObject({
+  choices: z.array(z.looseObject({ delta: Body.nullish(), message: Body.nullish(), finish_reason: text })).nullish(),
+  usage: z.looseObject({ prompt_tokens: z.number().nullish(), completion_tokens: z.number().nullish() }).nullish(),
+  error: z.unknown().optional(),
+});
+type Chunk = z.infer<typeof Chunk>;
+
+/** The chat completions API of OpenAI as vLLM, SGLang, llama.cpp and Ollama serve it, streamed. `baseUrl` goes up to and with /v1. */
+export class ChatCompletionsModel implements Model {
+  readonly exact = false;
+  readonly name: string;
+  readonly #http: HttpOptions;
+
+  constructor(name: string, { url, ...http }: HttpOptions) {
+    this.name = name;
+    this.#http = { ...http, url: `${url.replace(/\/+$/, '')}/chat/completions` };
+  }
+
+  async generate(request: ModelRequest): Promise<Generation> {
+    const body: JsonObject = {
+      model: this.name,
+      messages: request.messages.map(wireMessage),
+      ...(request.tools.length > 0 ? { tools: [...request.tools] } : {}),
+      ...wireSampling(request.sampling, request.maxNewTokens),
+      stream: true,
+      stream_options: { include_usage: true },
+    };
+    const { value, retries } = await postWithRetry(
+      this.#http,
+      body,
+      request.signal,
+      (chunks, type) => readAnswer(chunks, type, request),
+      (reason) => request.onDelta?.({ kind: 'retry', reason }),
+    );
+    return { ...value, retries };
+  }
+}
+
+/** Servers reject or mangle an assistant turn whose arguments are no JSON object (vLLM decodes them): such a call goes back empty. */
+function wireMessage(message: Message): JsonObject {
+  const calls = message.tool_calls?.map((call) => ({
+    ...call,
+    function: {
+      name: call.function.name,
+      arguments: isObjectText(call.function.arguments) ? call.function.arguments : '{}',
+    },
+  }));
+  return { ...message, ...(calls ? { tool_calls: calls } : {}) } as unknown as JsonObject;
+}
+
+function isObjectText(value: string): boolean {
+  try {
+    const parsed: unknown = JSON.parse(value);
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
+  } catch {
+    return false;
+  }
+}
+
+function wireSampling({ max_new_tokens, ...rest }: SamplingParams, budget: number | null): JsonObject {
+  const limits = [max_new_tokens, budget].filter((limit) => limit !== undefined && limit !== null);
+  return { ...(rest as JsonObject), ...(limits.length > 0 ? { max_tokens: Math.min(...limits) } : {}) };
+}
+
+async function readAnswer(
+  chunks: AsyncIterable<Uint8Array>,
+  contentType: string,
+  request: ModelRequest,
+): Promise<Omit<Generation, 'retries'>> {
+  const turn = new TurnBuilder(request);
+  if (contentType.includes('event-stream')) {
+    for await (const data of sseData(chunks)) {
+      if (data.trim() === '[DONE]') break;
+      turn.add(parseChunk(data));
+    }
+  } else {
+    const parts: Uint8Array[] = [];
+    for await (const chunk of chunks) parts.push(chunk);
+    turn.add(parseChunk(Buffer.concat(parts).toString('utf8')));
+  }
+  return turn.finish();
+}
+
+function parseChunk(data: string): Chunk {
+  let value: unknown;
+  try {
+    value = JSON.parse(data);
+  } catch {
+    throw new RetryableError(`the server sent no JSON: ${data.slice(0, 200)}`);
+  }
+  const chunk = Chunk.safeParse(value);
+  if (!chunk.success) throw new RetryableError(`the server sent an unknown shape: ${z.prettifyError(chunk.error)}`);
+  if (chunk.data.error)
+    throw new RetryableError(`the server reports: ${JSON.stringify(chunk.data.error).slice(0, 500)}`);
+  return chunk.data;
+}
+
+class TurnBuilder {
+  #text = '';
+  #reasoning = '';
+  #calls: MessageToolCall[] = [];
+  #slots = new Map<number, MessageToolCall>();
+  #reason: string | null = null;
+  #usage: Chunk['usage'] = null;
+  readonly #request: ModelRequest;
+
+  constructor(request: ModelRequest) {
+    this.#request = request;
+  }
+
+  add(chunk: Chunk): void {
+    if (chunk.usage) this.#usage = chunk.usage;
+    const choice = chunk.choices?.[0];
+    if (!choice) return;
+    const body = choice.delta ?? choice.message;
+    const reasoning = body?.reasoning_content ?? body?.reasoning;
+    if (reasoning) {
+      this.#reasoning += reasoning;
+      this.#request.onDelta?.({ kind: 'reasoning', text: reasoning });
+    }
+    if (body?.content) {
+      this.#text += body.content;
+      this.#request.onDelta?.({ kind: 'text', text: body.content });
+    }
+    for (const delta of body?.tool_calls ?? []) this.#addCall(delta);
+    if (choice.finish_reason) this.#reason = choice.finish_reason;
+  }
+
+  /** Pieces of one call share an index; where a server sends none, or one for all, a new id with a name begins a new call. */
+  #addCall({ index, id, function: fn }: z.infer<typeof CallDelta>): void {
+    const slot = index ?? 0;
+    let call = this.#slots.get(slot);
+    if (!call || (id && call.id && id !== call.id && fn?.name)) {
+      call = { id: '', type: 'function', function: { name: '', arguments: '' } };
+      this.#slots.set(slot, call);
+      this.#calls.push(call);
+    }
+    if (id) call.id = id;
+    if (fn?.name && !call.function.name) call.function.name = fn.name;
+    const args = fn?.arguments;
+    if (args) call.function.arguments += typeof args === 'string' ? args : JSON.stringify(args as JsonValue);
+  }
+
+  finish(): Omit<Generation, 'retries'> {
+    if (this.#reason === null) throw new RetryableError('the stream ended before the turn did');
+    const toolCalls = this.#calls.filter((call) => call.function.name !== '');
+    return {
+      text: this.#text,
+      reasoning: this.#reasoning || null,
+      toolCalls,
+      finishReason: finishReason(this.#reason, toolCalls.length),
+      ids: null,
+      logprobs: null,
+      promptTokens: this.#usage?.prompt_tokens ?? null,
+      completionTokens: this.#usage?.completion_tokens ?? null,
+    };
+  }
+}
+
+function finishReason(reason: string, calls: number): FinishReason {
+  if (reason === 'length') return 'length';
+  return calls > 0 ? 'tool_calls' : 'stop';
+}

@@ -1,0 +1,128 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Template } from '@huggingface/jinja';
+import { Tokenizer } from '@huggingface/tokenizers';
+import type { JsonObject, JsonValue } from '../../rollout/json.ts';
+import type { Message } from '../message.ts';
+
+/** Stands for an assistant's text when a template is asked what it writes after it. Plain letters: no template changes them. */
+const SENTINEL = 'ROLLOUTVIEWERASSISTANTTEXT';
+/** The history that verl renders a delta on (`verl/workers/rollout/schemas.py`). */
+const BASE: Message[] = [
+  { role: 'system', content: 'You are a helpful assistant.' },
+  { role: 'user', content: 'I am a user.' },
+];
+
+/** The user's tokenizer and chat template: conversations to text and ids, and back. */
+export class ChatTokenizer {
+  readonly #tokenizer: Tokenizer;
+  readonly #template: Template;
+  readonly #special: JsonObject;
+
+  /** `tokenizer` is tokenizer.json, `config` tokenizer_config.json; `template` defaults to the one in the config. */
+  constructor(tokenizer: object, config: JsonObject = {}, template?: string) {
+    const source = template ?? templateOf(config.chat_template);
+    if (source === null) throw new Error('no chat template: give one with --chat-template');
+    this.#tokenizer = new Tokenizer(tokenizer, config);
+    this.#template = new Template(source);
+    this.#special = Object.fromEntries(
+      ['bos_token', 'eos_token', 'pad_token', 'unk_token'].map((key) => [key, tokenText(config[key])]),
+    );
+  }
+
+  render(messages: readonly Message[], tools: readonly JsonObject[], addGenerationPrompt: boolean): string {
+    return this.#template.render({
+      ...this.#special,
+      messages: messages.map(templateMessage),
+      ...(tools.length > 0 ? { tools } : {}),
+      add_generation_prompt: addGenerationPrompt,
+    });
+  }
+
+  encode(text: string): number[] {
+    return this.#tokenizer.encode(text, { add_special_tokens: false }).ids;
+  }
+
+  /** Spaces are kept as sampled: cleaning them up would make the text differ from its tokens. */
+  decode(ids: readonly number[], skipSpecialTokens: boolean): string {
+    if (ids.length === 0) return '';
+    return this.#tokenizer.decode([...ids], {
+      skip_special_tokens: skipSpecialTokens,
+      clean_up_tokenization_spaces: false,
+    });
+  }
+
+  /**
+   * What the template writes between an assistant's text and the next one: the end of the turn, `messages`, and with
+   * `addGenerationPrompt` the header of the next turn. `lastId` is the last sampled token: an end-of-turn token that was sampled is not
+   * written a second time, one that was cut off is. All of it is text that the policy did not write.
+   */
+  continuation(messages: readonly Message[], lastId: number | null, addGenerationPrompt: boolean): string {
+    const text = this.render([...BASE, { role: 'assistant', content: SENTINEL }, ...messages], [], addGenerationPrompt);
+    const at = text.indexOf(SENTINEL);
+    if (at === -1) throw new Error('the chat template drops the text of an assistant turn');
+    const after = text.slice(at + SENTINEL.length);
+    const last = lastId === null ? '' : this.decode([lastId], false);
+    return last !== '' && after.startsWith(last) ? after.slice(last.length) : after;
+  }
+}
+
+/** Reads tokenizer.json, the tokenizer_config.json beside it, and a template file: Jinja text, or a JSON file that has `chat_template`. */
+export async function loadChatTokenizer(tokenizerPath: string, templatePath?: string): Promise<ChatTokenizer> {
+  const read = async (path: string): Promise<JsonObject> => {
+    try {
+      return JSON.parse(await readFile(path, 'utf8')) as JsonObject;
+    } catch (error) {
+      throw new Error(`${path}: ${(error as Error).message}`);
+    }
+  };
+  const tokenizer = await read(tokenizerPath);
+  const configPath = join(dirname(tokenizerPath), 'tokenizer_config.json');
+  const config = await readFile(configPath, 'utf8').then(
+    () => read(configPath),
+    () => ({}),
+  );
+  let template: string | undefined;
+  if (templatePath !== undefined) {
+    const text = await readFile(templatePath, 'utf8').catch((error: Error) => {
+      throw new Error(`${templatePath}: ${error.message}`);
+    });
+    template = templatePath.endsWith('.json') ? (templateOf((await read(templatePath)).chat_template) ?? text) : text;
+  }
+  try {
+    return new ChatTokenizer(tokenizer, config, template);
+  } catch (error) {
+    throw new Error(`${tokenizerPath}: ${(error as Error).message}`);
+  }
+}
+
+/** A config holds one template, or a list of named ones; with tools the one called tool_use is meant. */
+function templateOf(value: JsonValue | undefined): string | null {
+  if (typeof value === 'string') return value;
+  if (!Array.isArray(value)) return null;
+  const named = value.filter(
+    (entry): entry is JsonObject => typeof entry === 'object' && entry !== null && 'template' in entry,
+  );
+  const entry =
+    named.find(({ name }) => name === 'tool_use') ?? named.find(({ name }) => name === 'default') ?? named[0];
+  return typeof entry?.template === 'string' ? entry.template : null;
+}
+
+const tokenText = (value: JsonValue | undefined): string =>
+  typeof value === 'string'
+    ? value
+    : typeof value === 'object' && value !== null && 'content' in value
+      ? String(value.content)
+      : '';
+
+/** Templates write `arguments | tojson`, so they must see an object; text that is none stays text. */
+function templateMessage(message: Message): JsonObject {
+  const calls = message.tool_calls?.map((call) => {
+    let args: JsonValue = call.function.arguments;
+    try {
+      args = JSON.parse(call.function.arguments) as JsonValue;
+    } catch {}
+    return { ...call, function: { name: call.function.name, arguments: args } };
+  });
+  return { ...message, ...(calls ? { tool_calls: calls } : {}) } as unknown as JsonObject;
+}

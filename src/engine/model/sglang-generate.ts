@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import type { JsonObject } from '../../rollout/json.ts';
+import type { ChatTokenizer } from './chat-tokenizer.ts';
+import { type HttpOptions, postWithRetry, RetryableError } from './http.ts';
+import { type Generation, type Model, ModelError, type ModelRequest } from './model.ts';
+import { sseData } from './sse.ts';
+
+const Answer = z.looseObject({
+  text: z.string().nullish(),
+  output_ids: z.array(z.number().int()).nullish(),
+  meta_info: z
+    .looseObject({
+      finish_reason: z
+        .looseObject({ type: z.string(), message: z.string().nullish(), status_code: z.number().nullish() })
+        .nullish(),
+      prompt_tokens: z.number().nullish(),
+      completion_tokens: z.number().nullish(),
+      /** [log probability, token id, text or null] a sampled token. */
+      output_token_logprobs: z.array(z.tuple([z.number().nullable(), z.number().int()], z.unknown())).nullish(),
+    })
+    .nullish(),
+  error: z.unknown().optional(),
+});
+type Answer = z.infer<typeof Answer>;
+
+/** Without a stream nothing comes before the turn is whole. */
+const SILENT_MS = 3_600_000;
+
+/** SGLang's own `/generate`: ids in, ids and log probabilities out. `baseUrl` may be the same /v1 address that the chat API has. */
+export class SglangGenerateModel implements Model {
+  readonly exact = true;
+  readonly name: string;
+  readonly #tokenizer: ChatTokenizer;
+  readonly #http: HttpOptions;
+
+  constructor(name: string, tokenizer: ChatTokenizer, { url, ...http }: HttpOptions) {
+    this.name = name;
+    this.#tokenizer = tokenizer;
+    this.#http = { idleMs: SILENT_MS, ...http, url: `${url.replace(/\/+$/, '').replace(/\/v1$/, '')}/generate` };
+  }
+
+  async generate(request: ModelRequest): Promise<Generation> {
+    if (request.inputIds === null) throw new TypeError('SglangGenerateModel needs inputIds');
+    const { max_new_tokens, seed, n: _n, ...sampling } = request.sampling;
+    const limits = [max_new_tokens, request.maxNewTokens].filter((limit) => limit !== undefined && limit !== null);
+    const body: JsonObject = {
+      input_ids: [...request.inputIds],
+      sampling_params: {
+        ...(sampling as JsonObject),
+        ...(seed === undefined ? {} : { sampling_seed: seed }),
+        ...(limits.length > 0 ? { max_new_tokens: Math.min(...limits) } : {}),
+        skip_special_tokens: false,
+        spaces_between_special_tokens: false,
+      },
+      return_logprob: true,
+      // Every event repeats the whole turn, so a stream costs the square of its length: only where someone looks on.
+      stream: request.onDelta !== undefined,
+    };
+    const { value, retries } = await postWithRetry(
+      this.#http,
+      body,
+      request.signal,
+      (chunks, type) => this.#read(chunks, type, request),
+      (reason) => request.onDelta?.({ kind: 'retry', reason }),
+    );
+    return { ...value, retries };
+  }
+
+  async #read(chunks: AsyncIterable<Uint8Array>, contentType: string, request: ModelRequest) {
+    const turn = new TokenTurn(this.#tokenizer, request);
+    if (contentType.includes('event-stream')) {
+      for await (const data of sseData(chunks)) {
+        if (data.trim() === '[DONE]') break;
+        turn.add(parse(data));
+      }
+    } else {
+      const parts: Uint8Array[] = [];
+      for await (const chunk of chunks) parts.push(chunk);
+      turn.add(parse(Buffer.concat(parts).toString('utf8')));
+    }
+    return turn.finish();
+  }
+}
+
+function parse(data: string): Answer {
+  let answer: z.ZodSafeParseResult<Answer>;
+  try {
+    answer = Answer.safeParse(JSON.parse(data));
+  } catch {
+    throw new RetryableError(`the server sent no JSON: ${data.slice(0, 200)}`);
+  }
+  if (!answer.success) throw new RetryableError(`the server sent an unknown shape: ${z.prettifyError(answer.error)}`);
+  if (answer.data.error)
+    throw new RetryableError(`the server reports: ${JSON.stringify(answer.data.error).slice(0, 500)}`);
+  return answer.data;
+}
+
+class TokenTurn {
+  #ids: number[] = [];
+  #logprobs: number[] = [];
+  #shown = '';
+  #meta: NonNullable<Answer['meta_info']> | null = null;
+  readonly #tokenizer: ChatTokenizer;
+  readonly #request: ModelRequest;
+
+  constructor(tokenizer: ChatTokenizer, request: ModelRequest) {
+    this.#tokenizer = tokenizer;
+    this.#request = request;
+  }
+
+  add({ text, output_ids, meta_info }: Answer): void {
+    const pairs = meta_info?.output_token_logprobs ?? null;
+    const ids = pairs ? pairs.map((pair) => pair[1]) : (output_ids ?? []);
+    const logprobs = pairs ? pairs.map((pair) => pair[0] ?? Number.NaN) : [];
+    // A chunk holds the whole turn so far, or with --stream-output / incremental streaming its new tokens only; the count tells which.
+    const grows = meta_info?.completion_tokens === this.#ids.length + ids.length && this.#ids.length > 0;
+    this.#ids = grows ? [...this.#ids, ...ids] : ids.length >= this.#ids.length ? ids : this.#ids;
+    this.#logprobs = grows
+      ? [...this.#logprobs, ...logprobs]
+      : logprobs.length >= this.#logprobs.length
+        ? logprobs
+        : this.#logprobs;
+    if (meta_info) this.#meta = meta_info;
+    if (!text || !this.#request.onDelta) return;
+    const fresh = text.startsWith(this.#shown) && !grows ? text.slice(this.#shown.length) : text;
+    this.#shown = grows ? this.#shown + text : text;
+    if (fresh) this.#request.onDelta({ kind: 'text', text: fresh });
+  }
+
+  finish(): Omit<Generation, 'retries'> {
+    const finish = this.#meta?.finish_reason;
+    if (!finish) throw new RetryableError('the stream ended before the turn did');
+    if (finish.type === 'abort') {
+      const message = `the server aborted the turn: ${finish.message ?? 'no reason given'}`;
+      const status = finish.status_code ?? null;
+      if (status !== null && status >= 400 && status < 500) throw new ModelError(message, status, 'refused');
+      throw new RetryableError(message, status);
+    }
+    const ids = this.#ids;
+    if (ids.length === 0 && this.#meta?.completion_tokens) {
+      throw new ModelError('the server sends no token ids; is it SGLang?', null, 'refused');
+    }
+    return {
+      text: this.#tokenizer.decode(ids, true),
+      reasoning: null,
+      toolCalls: [],
+      finishReason: finish.type === 'length' ? 'length' : 'stop',
+      ids,
+      logprobs: this.#logprobs.length === ids.length && !this.#logprobs.some(Number.isNaN) ? this.#logprobs : null,
+      promptTokens: this.#meta?.prompt_tokens ?? null,
+      completionTokens: this.#meta?.completion_tokens ?? null,
+    };
+  }
+}

@@ -1,0 +1,143 @@
+import type { JsonObject } from '../../rollout/json.ts';
+import { type Message, messageText } from '../message.ts';
+import type { ChatTokenizer } from '../model/chat-tokenizer.ts';
+
+/** A piece of what a dump calls `input` or `output`: special tokens are gone, as verl decodes. */
+export interface Piece {
+  /** Index of the message. */
+  turn: number;
+  kind: 'text' | 'marker';
+  text: string;
+}
+
+export interface Rendering {
+  pieces: Piece[];
+  /** The exact ids; null without a tokenizer. */
+  ids: number[] | null;
+}
+
+/** Writes conversations as the model sees them. Messages are numbered from `firstTurn`; the header after them belongs to the next turn. */
+export interface Renderer {
+  prompt(messages: readonly Message[], tools: readonly JsonObject[]): Rendering;
+  /** What comes after an assistant's sampled tokens: its end, `messages`, and the next assistant header when `next` is true. */
+  continuation(messages: readonly Message[], firstTurn: number, lastId: number | null, next: boolean): Rendering;
+  /** An assistant turn's text, for the reply of an API that gives no ids. */
+  assistantText(message: Message): string;
+}
+
+/** ChatML with its special tokens stripped, which is how a verl dump shows it: for servers that render with a template of their own. */
+export const plainRenderer: Renderer = {
+  prompt(messages) {
+    return {
+      pieces: [...plain(messages, 0, ''), ...header('assistant', messages.length, messages.length > 0)],
+      ids: null,
+    };
+  },
+  continuation(messages, firstTurn, _lastId, next) {
+    const pieces = plain(messages, firstTurn, '\n');
+    return {
+      pieces: next ? [...pieces, ...header('assistant', firstTurn + messages.length, true)] : pieces,
+      ids: null,
+    };
+  },
+  assistantText,
+};
+
+const header = (role: string, turn: number, after: boolean): Piece[] => [
+  { turn, kind: 'marker', text: `${after ? '\n' : ''}${role}\n` },
+];
+
+function plain(messages: readonly Message[], firstTurn: number, before: string): Piece[] {
+  const pieces: Piece[] = [];
+  for (const [at, message] of messages.entries()) {
+    const turn = firstTurn + at;
+    const isTool = message.role === 'tool';
+    // Results of parallel calls share one user turn in Qwen's template.
+    const follows = isTool && messages[at - 1]?.role === 'tool';
+    const start = at === 0 ? before : '\n';
+    const head = isTool ? `${follows ? '' : 'user\n'}<tool_response>\n` : `${message.role}\n`;
+    pieces.push({ turn, kind: 'marker', text: start + head });
+    const text = message.role === 'assistant' ? assistantText(message) : messageText(message);
+    if (text !== '') pieces.push({ turn, kind: 'text', text });
+    if (isTool) pieces.push({ turn, kind: 'marker', text: '\n</tool_response>' });
+  }
+  return pieces;
+}
+
+function assistantText(message: Message): string {
+  const think = message.reasoning_content ? `<think>\n${message.reasoning_content}\n</think>\n\n` : '';
+  const calls = (message.tool_calls ?? []).map(
+    ({ function: { name, arguments: args } }) =>
+      `<tool_call>\n{"name": ${JSON.stringify(name)}, "arguments": ${args.trim() || '{}'}}\n</tool_call>`,
+  );
+  return think + [messageText(message), ...calls].filter((part) => part !== '').join('\n');
+}
+
+/** The user's own template; ids are exact where the engine also gives the sampled ones. */
+export class TemplateRenderer implements Renderer {
+  readonly #tokenizer: ChatTokenizer;
+  assistantText = assistantText;
+
+  constructor(tokenizer: ChatTokenizer) {
+    this.#tokenizer = tokenizer;
+  }
+
+  prompt(messages: readonly Message[], tools: readonly JsonObject[]): Rendering {
+    return this.#rendering(messages, 0, (given) => this.#tokenizer.render(given, tools, true));
+  }
+
+  continuation(messages: readonly Message[], firstTurn: number, lastId: number | null, next: boolean): Rendering {
+    return this.#rendering(messages, firstTurn, (given) => this.#tokenizer.continuation(given, lastId, next));
+  }
+
+  #rendering(
+    messages: readonly Message[],
+    firstTurn: number,
+    render: (messages: readonly Message[]) => string,
+  ): Rendering {
+    const text = render(messages);
+    const ids = this.#tokenizer.encode(text);
+    const strip = (piece: string) => this.#tokenizer.decode(this.#tokenizer.encode(piece), true);
+    const shown = this.#tokenizer.decode(ids, true);
+    const pieces = layOut(text, messages, firstTurn, render).map((piece) => ({ ...piece, text: strip(piece.text) }));
+    // Where stripping piece by piece says something else (SentencePiece writes leading spaces), no border is certain.
+    if (pieces.map((piece) => piece.text).join('') === shown)
+      return { pieces: pieces.filter(({ text }) => text !== ''), ids };
+    return { pieces: shown === '' ? [] : [{ turn: firstTurn, kind: 'marker', text: shown }], ids };
+  }
+}
+
+const place = (index: number) => `ROLLOUTVIEWERMESSAGE${index}TEXT`;
+const CALLS_END = '</tool_call>';
+
+/**
+ * Tells the messages' texts from what the template writes around them, by rendering once more with a stand-in for each text.
+ * A template that changes a text (trims it, drops old reasoning) gives one marker for all.
+ */
+function layOut(
+  text: string,
+  messages: readonly Message[],
+  firstTurn: number,
+  render: (messages: readonly Message[]) => string,
+): Piece[] {
+  const contents = messages.map(messageText);
+  const frame = render(messages.map((message, index) => ({ ...message, content: place(index) })));
+  const pieces: Piece[] = [];
+  let at = 0;
+  for (const [index, content] of contents.entries()) {
+    const start = frame.indexOf(place(index), at);
+    if (start === -1) return [{ turn: firstTurn, kind: 'marker', text }];
+    let marker = frame.slice(at, start);
+    // Calls that the template writes behind an earlier assistant's content are that turn's own text.
+    const calls = messages[index - 1]?.tool_calls ? marker.lastIndexOf(CALLS_END) : -1;
+    if (calls !== -1) {
+      pieces.push({ turn: firstTurn + index - 1, kind: 'text', text: marker.slice(0, calls + CALLS_END.length) });
+      marker = marker.slice(calls + CALLS_END.length);
+    }
+    pieces.push({ turn: firstTurn + index, kind: 'marker', text: marker });
+    pieces.push({ turn: firstTurn + index, kind: 'text', text: content });
+    at = start + place(index).length;
+  }
+  pieces.push({ turn: firstTurn + messages.length, kind: 'marker', text: frame.slice(at) });
+  return pieces.map((piece) => piece.text).join('') === text ? pieces : [{ turn: firstTurn, kind: 'marker', text }];
+}

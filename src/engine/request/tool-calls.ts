@@ -1,0 +1,92 @@
+import type { JsonObject, JsonValue } from '../../rollout/json.ts';
+import { withTimeout } from '../timeout.ts';
+import { decodeFunctionCall } from '../tools/schema.ts';
+import type { Tool, ToolResponse, ToolResult } from '../tools/tool.ts';
+import type { Limits } from './limits.ts';
+import { truncateToolText } from './truncate.ts';
+
+/** The sample's own arguments to one tool (`extra_info.tools_kwargs` in verl's data sets). */
+export interface ToolKwargs {
+  create_kwargs?: JsonObject;
+  execute_kwargs?: JsonObject;
+  calc_reward_kwargs?: JsonObject;
+  release_kwargs?: JsonObject;
+}
+
+/** A call of the rollout, from its text to its result. Indices count messages from 0, seconds count from the rollout's start. */
+export interface CallRecord {
+  index: number;
+  turn: number;
+  id: string;
+  name: string;
+  /** The decoded object; null where there is none. */
+  arguments: JsonValue | null;
+  raw: string;
+  /** Why the call was not run, or did not succeed; the model reads `result`. */
+  error: string | null;
+  /** The tool's whole text, before it was cut for the transcript; null while it has not answered. */
+  result: string | null;
+  result_turn: number | null;
+  reward: number | null;
+  metrics: JsonValue;
+  started: number | null;
+  duration: number | null;
+}
+
+/** A tool as one rollout holds it. */
+export interface ToolInstance {
+  tool: Tool;
+  kwargs: ToolKwargs;
+  /** Why `create` failed; such a tool answers every call with it. */
+  failure: string | null;
+}
+
+export interface CallOutcome {
+  response: ToolResponse;
+  reward: number | null;
+  metrics: JsonValue;
+}
+
+/**
+ * Runs one call and always has an answer for the model; only the end of the rollout itself (`signal`) rejects.
+ * The error texts are those of verl's agent loop, so that its detectors know them.
+ */
+export async function executeCall(
+  call: Pick<CallRecord, 'name' | 'error'> & { argumentText: string },
+  instances: ReadonlyMap<string, ToolInstance>,
+  instanceId: string,
+  limits: Limits,
+  signal: AbortSignal,
+): Promise<CallOutcome & { arguments: JsonValue | null }> {
+  const refuse = (text: string, error: string, args: JsonValue | null = null) => ({
+    response: { text, error },
+    reward: null,
+    metrics: null,
+    arguments: args,
+  });
+  const decoded = decodeFunctionCall(call.name, call.argumentText);
+  const malformed = call.error ?? decoded.error;
+  const instance = instances.get(call.name);
+  if (instance === undefined && call.error === null) {
+    const names = [...instances.keys()].map((name) => `'${name}'`).join(', ');
+    const text = `Unknown function '${call.name}'. Available tools: [${names}]`;
+    return refuse(text, 'unknown tool', malformed === null ? decoded.arguments : null);
+  }
+  if (malformed !== null) return refuse(`Invalid JSON in arguments for '${call.name}': ${malformed}`, malformed);
+  try {
+    if (instance!.failure !== null) throw new Error(instance!.failure);
+    const { tool, kwargs } = instance!;
+    const result: ToolResult = await withTimeout(limits.tool_timeout, signal, (inner) =>
+      tool.execute(instanceId, decoded.arguments, kwargs.execute_kwargs ?? {}, { signal: inner }),
+    );
+    return { ...result, arguments: decoded.arguments };
+  } catch (error) {
+    signal.throwIfAborted();
+    const { message } = error as Error;
+    return refuse(`Error executing tool '${call.name}': ${message}`, message, decoded.arguments);
+  }
+}
+
+/** What of a tool's text goes into the transcript. */
+export const shownText = (text: string, limits: Limits): string =>
+  truncateToolText(text, limits.max_tool_response_length, limits.tool_response_truncate_side);

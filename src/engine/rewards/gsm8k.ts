@@ -1,0 +1,20 @@
+/**
+ * The GSM8K score of verl (`verl/utils/reward_score/gsm8k.py`): strict wants the last `#### number`, flexible takes the last number.
+ * Only the last 300 characters are looked at, and the number must equal the ground truth as text.
+ */
+const CLIPPED = 300;
+
+export function extractGsm8kAnswer(solution: string, method: 'strict' | 'flexible' = 'strict'): string | null {
+  const text = solution.slice(-CLIPPED);
+  if (method === 'strict') {
+    const found = [...text.matchAll(/#### (-?[0-9.,]+)/g)].at(-1)?.[1];
+    return found === undefined ? null : found.replaceAll(',', '').replaceAll('$', '');
+  }
+  const numbers = text.match(/-?[0-9.,]+/g) ?? [];
+  return numbers.findLast((number) => number !== '.') ?? null;
+}
+
+/** 1 for the right answer, 0 for any other and for none. */
+export function gsm8kScore(solution: string, groundTruth: string, method: 'strict' | 'flexible' = 'strict'): number {
+  return extractGsm8kAnswer(solution, method) === groundTruth ? 1 : 0;
+}

@@ -1,0 +1,4 @@
+export { builtinRewards } from './builtin.ts';
+export { combineRewards, type RewardFn, type RewardOutput, RewardRegistry, type RewardTask } from './reward.ts';
+export { type RewardRouter, type RewardSetup, rewardRouter } from './route.ts';
+export { codeReward, httpReward } from './services.ts';

@@ -1,0 +1,61 @@
+import type { JsonObject, JsonValue } from '../../rollout/json.ts';
+
+/** What a reward function says of one rollout. Metadata is for the record: parsed answers, per-case verdicts, the cause of a 0. */
+export interface RewardOutput {
+  reward: number;
+  metadata: JsonObject;
+}
+
+/** The task as reward functions see it; every other key of the task is there too. */
+export interface RewardTask {
+  ground_truth?: JsonValue;
+  data_source?: string | undefined;
+  question?: JsonValue;
+  extra_info?: JsonObject;
+  [key: string]: JsonValue | undefined;
+}
+
+/** Judges `action`, the text of the last assistant turn. May throw: the rollout then has no score, and the cause is told. */
+export type RewardFn = (task: RewardTask, action: string, signal?: AbortSignal) => RewardOutput | Promise<RewardOutput>;
+
+/** Named reward functions (`tunix/rl/agentic/rewards/reward.py`). */
+export class RewardRegistry {
+  readonly #fns = new Map<string, RewardFn>();
+
+  /** @throws TypeError for a name that is taken. */
+  register(name: string, fn: RewardFn): RewardFn {
+    if (this.#fns.has(name)) throw new TypeError(`reward function '${name}' is registered already`);
+    this.#fns.set(name, fn);
+    return fn;
+  }
+
+  /** Whether there was one. */
+  unregister(name: string): boolean {
+    return this.#fns.delete(name);
+  }
+
+  /** @throws RangeError that lists the names that are known. */
+  get(name: string): RewardFn {
+    const fn = this.#fns.get(name);
+    if (!fn) throw new RangeError(`unknown reward function '${name}'; known: ${this.names.join(', ')}`);
+    return fn;
+  }
+
+  get names(): string[] {
+    return [...this.#fns.keys()];
+  }
+}
+
+/** The weighted sum of rewards; of equal metadata keys the later one holds. */
+export function combineRewards(weighted: readonly [RewardFn, number][]): RewardFn {
+  return async (task, action, signal) => {
+    let reward = 0;
+    const metadata: JsonObject = {};
+    for (const [fn, weight] of weighted) {
+      const output = await fn(task, action, signal);
+      reward += weight * output.reward;
+      Object.assign(metadata, output.metadata);
+    }
+    return { reward, metadata };
+  };
+}

@@ -1,0 +1,58 @@
+import { builtinRewards } from './builtin.ts';
+import type { RewardFn, RewardRegistry } from './reward.ts';
+import { type CodeRewardOptions, codeReward, type HttpRewardOptions, httpReward } from './services.ts';
+
+/** Which function judges which data source, as verl's `default_compute_score` routes; the part behind a `/` may stand alone. */
+const ROUTES: Record<string, string> = {
+  'openai/gsm8k': 'gsm8k',
+  gsm8k: 'gsm8k',
+  'lighteval/MATH': 'math',
+  'DigitalLearningGmbH/MATH-lighteval': 'math',
+  'HuggingFaceH4/MATH-500': 'math',
+  math: 'math',
+  'math-500': 'math',
+  codecontests: 'code',
+  apps: 'code',
+  codeforces: 'code',
+  taco: 'code',
+  code: 'code',
+};
+
+export interface RewardSetup {
+  registry?: RewardRegistry;
+  /** data_source → name of a reward function; goes before the built-in routes. */
+  routes?: Record<string, string>;
+  /** For data sources without a route. */
+  fallback?: string | undefined;
+  /** `code` and `http` are there when they are configured. */
+  code?: CodeRewardOptions | undefined;
+  http?: HttpRewardOptions | undefined;
+}
+
+export interface RewardRouter {
+  /** @throws RangeError that names the data source and what to do. */
+  for(dataSource: string | undefined): { name: string; fn: RewardFn };
+}
+
+/** Finds the reward function of a task by its `data_source`. */
+export function rewardRouter({
+  registry = builtinRewards(),
+  routes = {},
+  fallback,
+  code,
+  http,
+}: RewardSetup = {}): RewardRouter {
+  if (code && !registry.names.includes('code')) registry.register('code', codeReward(code));
+  if (http && !registry.names.includes('http')) registry.register('http', httpReward(http));
+  const table = new Map([...Object.entries(ROUTES), ...Object.entries(routes)]);
+  return {
+    for(dataSource) {
+      const name = (dataSource === undefined ? undefined : table.get(dataSource)) ?? fallback;
+      if (name === undefined) {
+        const source = dataSource === undefined ? 'a task without data_source' : `data_source '${dataSource}'`;
+        throw new RangeError(`no reward function for ${source}: name one (known: ${registry.names.join(', ')})`);
+      }
+      return { name, fn: registry.get(name) };
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import type { JsonValue } from '../../rollout/json.ts';
+import { parseJson } from '../../rollout/json-parse.ts';
+import type { Run } from '../../sandbox/check-correctness.ts';
+import { SandboxClient } from '../../sandbox/client.ts';
+import { computeScore } from '../../sandbox/compute-score.ts';
+import { Limiter } from '../../sandbox/limiter.ts';
+import { calcReward } from '../../sandbox/sessions/client.ts';
+import { withTimeout } from '../timeout.ts';
+import type { RewardFn } from './reward.ts';
+
+export interface CodeRewardOptions {
+  /** A SandboxFusion server, or `run` in its place. */
+  sandbox_fusion_url?: string | undefined;
+  run?: Run | undefined;
+  /** verl's `reward_model.sandbox_fusion.max_concurrent`. */
+  max_concurrent?: number;
+  memory_limit_mb?: number;
+  /** Seconds a case. */
+  timeout?: number;
+  /** The mean of the first ten cases instead of all. */
+  continuous?: boolean;
+}
+
+/** The share of the task's test cases (`ground_truth`: `{inputs, outputs, …}` or that as JSON text) that the code of the action passes. */
+export function codeReward(options: CodeRewardOptions): RewardFn {
+  const client = options.run ? null : new SandboxClient({ endpoint: options.sandbox_fusion_url });
+  const run: Run = options.run ?? ((request, call) => client!.runCode(request, call));
+  const limiter = new Limiter(options.max_concurrent ?? 64);
+  return async (task, action, signal) => {
+    const { score, metadata } = await computeScore(run, action, task.ground_truth, {
+      limiter,
+      signal,
+      timeout: options.timeout ?? 10,
+      memoryLimitMb: options.memory_limit_mb ?? 1024,
+      continuous: options.continuous ?? false,
+    });
+    // The whole answers of the sandbox would make a dump of them; status and output of each case say why.
+    const cases = metadata.map((entry) =>
+      'error' in entry
+        ? { error: entry.error }
+        : { status: entry.status, stdout: shorten(entry.stdout), stderr: shorten(entry.stderr) },
+    );
+    return { reward: score, metadata: { cases: cases as JsonValue } };
+  };
+}
+
+const SHOWN = 500;
+const shorten = (text: string | null): string | null =>
+  text !== null && text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+
+export interface HttpRewardOptions {
+  url: string;
+  /** Seconds; verl's HTTP reward managers wait 300. */
+  timeout?: number;
+}
+
+/**
+ * Asks a reward service: POST of the task, the solution, and the session's `sid` where the rollout had one; the answer's `reward`, else
+ * `f2p_count / f2p_total`. Anything wrong is 0, as in verl's HTTP reward managers, with the cause in the metadata.
+ */
+export function httpReward({ url, timeout = 300 }: HttpRewardOptions): RewardFn {
+  return async (task, action, signal) => {
+    try {
+      return await withTimeout(timeout, signal, async (inner) => {
+        const response = await fetch(url, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ ...task, solution_str: action }, (_key, value: unknown) =>
+            typeof value === 'bigint' ? String(value) : value,
+          ),
+          signal: inner,
+        });
+        const text = await response.text();
+        if (!response.ok) return { reward: 0, metadata: { error: `HTTP ${response.status}: ${text.slice(0, 300)}` } };
+        const body = parseJson(text);
+        return { reward: calcReward(body), metadata: { response: body } };
+      });
+    } catch (error) {
+      signal?.throwIfAborted();
+      return { reward: 0, metadata: { error: (error as Error).message } };
+    }
+  };
+}

@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import type { JsonObject, JsonValue } from '../../rollout/json.ts';
+import { printJson } from '../../rollout/json-print.ts';
+import type { Run } from '../../sandbox/check-correctness.ts';
+import { SandboxApiError, SandboxClient } from '../../sandbox/client.ts';
+import { DEFAULT_RATE_LIMIT, Limiter, limiterNamed } from '../../sandbox/limiter.ts';
+import { isLanguage, type RunCodeResponse } from '../../sandbox/protocol.ts';
+import { judge } from '../../sandbox/verdict.ts';
+import type { OpenAIFunctionToolSchema } from './schema.ts';
+import { StatefulTool, type ToolResult, type ToolRun } from './tool.ts';
+
+/** The config of verl's SandboxFusionTool (`verl/tools/sandbox_fusion_tools.py`) with its defaults; times in seconds. */
+export const CodeInterpreterConfig = z.looseObject({
+  num_workers: z.number().int().positive().default(10),
+  rate_limit: z.number().int().positive().default(DEFAULT_RATE_LIMIT),
+  enable_global_rate_limit: z.boolean().default(true),
+  default_timeout: z.number().positive().default(30),
+  default_language: z.string().default('python'),
+  sandbox_fusion_url: z.string().default(''),
+  memory_limit_mb: z.number().int().positive().default(1024),
+});
+type Config = z.infer<typeof CodeInterpreterConfig>;
+
+/** What verl answers for anything but a program that ran to its end; the cause is kept beside it. */
+const NO_STDOUT = 'no stdout here';
+
+export const CODE_INTERPRETER_SCHEMA: OpenAIFunctionToolSchema = {
+  type: 'function',
+  function: {
+    name: 'code_interpreter',
+    description: 'A tool for executing code.',
+    parameters: {
+      type: 'object',
+      properties: { code: { type: 'string', description: 'The code to execute.', enum: null } },
+      required: ['code'],
+    },
+    strict: false,
+  },
+};
+
+interface State {
+  groundTruth: JsonValue;
+  /** verl gives this list back as the reward, and never puts anything in. */
+  reward: JsonValue[];
+}
+
+/** Runs the model's code in a SandboxFusion server. Every instance of the process shares one rate limit, unless it is switched off. */
+export class CodeInterpreterTool extends StatefulTool<State> {
+  readonly #config: Config;
+  readonly #run: Run;
+  /** num_workers bounds one tool, the shared limiter all of them. */
+  readonly #workers: Limiter;
+  readonly #shared: Limiter | null;
+
+  /** @param run in the place of the configured server: an embedded sandbox. */
+  constructor(config: unknown, schema: OpenAIFunctionToolSchema = CODE_INTERPRETER_SCHEMA, run?: Run) {
+    super(schema);
+    this.#config = CodeInterpreterConfig.parse(config ?? {});
+    this.#run = run ?? clientOf(this.#config.sandbox_fusion_url);
+    this.#workers = new Limiter(this.#config.num_workers);
+    this.#shared = this.#config.enable_global_rate_limit ? limiterNamed('rate-limiter', this.#config.rate_limit) : null;
+  }
+
+  protected start(kwargs: JsonObject): State {
+    return { groundTruth: kwargs.ground_truth ?? null, reward: [] };
+  }
+
+  protected async run(
+    _state: State,
+    parameters: JsonObject,
+    _kwargs: JsonObject,
+    { signal }: ToolRun,
+  ): Promise<ToolResult> {
+    const { code: given = '', timeout, language } = parameters;
+    const code = typeof given === 'string' ? given : printJson(given);
+    const seconds = typeof timeout === 'number' && timeout > 0 ? timeout : this.#config.default_timeout;
+    const tongue = typeof language === 'string' && language !== '' ? language : this.#config.default_language;
+    const { answer, error } = await this.#execute(code, seconds, tongue, signal);
+    const { metadata } = judge({ index: 0, input: null, expected: null }, answer, error);
+    if (metadata.run_status === 'Finished') {
+      const text = (metadata.stdout ?? '') + (metadata.stderr ?? '');
+      return { response: { text }, reward: null, metrics: null };
+    }
+    const cause = error ?? (metadata.compile_stderr || metadata.stderr || answer?.message || '').trim();
+    return {
+      response: { text: NO_STDOUT, error: `${metadata.status}${cause ? `: ${cause}` : ''}` },
+      reward: null,
+      metrics: null,
+    };
+  }
+
+  async #execute(
+    code: string,
+    seconds: number,
+    language: string,
+    signal: AbortSignal | undefined,
+  ): Promise<{ answer: RunCodeResponse | null; error: string | null }> {
+    if (!isLanguage(language)) return { answer: null, error: `Unsupported language: ${language}` };
+    const request = {
+      code,
+      language,
+      compile_timeout: seconds,
+      run_timeout: seconds,
+      memory_limit_MB: this.#config.memory_limit_mb,
+    };
+    const options = signal ? { signal } : {};
+    const ask = (inner: AbortSignal) => this.#run(request, { signal: inner });
+    try {
+      const shared = this.#shared;
+      const answer = await this.#workers.run(
+        (inner) => (shared ? shared.run(ask, { signal: inner }) : ask(inner)),
+        options,
+      );
+      return { answer, error: null };
+    } catch (error) {
+      if (error instanceof SandboxApiError) return { answer: null, error: `API Call Failed: ${error.message}` };
+      throw error;
+    }
+  }
+
+  protected override reward(state: State): JsonValue {
+    return state.reward;
+  }
+}
+
+function clientOf(url: string): Run {
+  if (url === '') throw new TypeError('sandbox_fusion_url is not set');
+  const client = new SandboxClient({ endpoint: url });
+  return (request, call) => client.runCode(request, call);
+}

@@ -1,0 +1,29 @@
+/** Values as Python prints them, for tool texts that must equal the upstream tools' texts. */
+
+/** `repr` of a float: always with a fraction or an exponent, the exponent from 1e16 on and below 1e-4. */
+export function pythonFloat(value: number): string {
+  if (Number.isNaN(value)) return 'nan';
+  if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
+  const size = Math.abs(value);
+  if (size !== 0 && (size >= 1e16 || size < 1e-4)) {
+    return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');
+  }
+  return Number.isInteger(value) ? `${Object.is(value, -0) ? '-0' : value}.0` : String(value);
+}
+
+/** `repr` of a string: single quotes unless it holds one and no double quote. */
+export function pythonString(text: string): string {
+  const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
+  const escapes: Record<string, string> = {
+    '\\': '\\\\',
+    '\n': '\\n',
+    '\r': '\\r',
+    '\t': '\\t',
+    [quote]: `\\${quote}`,
+  };
+  const body = text.replace(/[\\'"\x00-\x1f\x7f-\xa0]/g, (char) => {
+    if (char in escapes) return escapes[char]!;
+    return char === "'" || char === '"' ? char : `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`;
+  });
+  return quote + body + quote;
+}

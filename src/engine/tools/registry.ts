@@ -1,0 +1,55 @@
+import type { Run } from '../../sandbox/check-correctness.ts';
+import { CalcGsm8kRewardTool } from './calc-gsm8k-reward.ts';
+import { CALCULATOR_SCHEMA, CalculatorTool } from './calculator.ts';
+import { CODE_INTERPRETER_SCHEMA, CodeInterpreterTool } from './code-interpreter.ts';
+import type { OpenAIFunctionToolSchema } from './schema.ts';
+import { SESSION_SCHEMA, SessionTool } from './session-tool.ts';
+import type { Tool } from './tool.ts';
+
+export interface ToolSetup {
+  /** Runs code in the place of the servers that the configuration names. */
+  run?: Run | undefined;
+}
+
+export interface ToolKind {
+  /** The class names that stand for it in a tool file, ours first. */
+  classNames: string[];
+  /** Used where the tool file gives none. */
+  schema?: OpenAIFunctionToolSchema;
+  make(config: unknown, schema: OpenAIFunctionToolSchema, setup: ToolSetup): Tool;
+}
+
+const KINDS: ToolKind[] = [
+  {
+    classNames: ['code_interpreter', 'verl.tools.sandbox_fusion_tools.SandboxFusionTool'],
+    schema: CODE_INTERPRETER_SCHEMA,
+    make: (config, schema, { run }) => new CodeInterpreterTool(config, schema, run),
+  },
+  {
+    classNames: ['calc_gsm8k_reward', 'verl.tools.gsm8k_tool.Gsm8kTool'],
+    make: (_config, schema) => new CalcGsm8kRewardTool(schema),
+  },
+  {
+    classNames: ['calculator', 'tunix.rl.agentic.tools.calculator_tool.CalculatorTool'],
+    schema: CALCULATOR_SCHEMA,
+    make: (_config, schema) => new CalculatorTool(schema),
+  },
+  {
+    classNames: ['session'],
+    schema: SESSION_SCHEMA,
+    make: (config, schema) => new SessionTool(config, schema),
+  },
+];
+
+/** Adds a kind of tool, under names that no other has. */
+export function registerTool(kind: ToolKind): void {
+  const taken = kind.classNames.find((name) => toolKind(name));
+  if (taken) throw new TypeError(`a tool class '${taken}' is registered already`);
+  KINDS.push(kind);
+}
+
+export const toolKind = (className: string): ToolKind | undefined =>
+  KINDS.find(({ classNames }) => classNames.includes(className));
+
+/** Every class name that a tool file may use. */
+export const toolClassNames = (): string[] => KINDS.flatMap(({ classNames }) => classNames);

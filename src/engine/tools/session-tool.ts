@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { JsonObject, JsonValue } from '../../rollout/json.ts';
+import { printJson } from '../../rollout/json-print.ts';
+import { SessionClient } from '../../sandbox/sessions/client.ts';
+import type { OpenAIFunctionToolSchema } from './schema.ts';
+import { StatefulTool, type ToolResult, type ToolRun } from './tool.ts';
+
+export const SESSION_SCHEMA: OpenAIFunctionToolSchema = {
+  type: 'function',
+  function: {
+    name: 'session',
+    description: 'Act in the environment and read what it answers.',
+    parameters: {
+      type: 'object',
+      properties: { content: { type: 'string', description: 'The action.', enum: null } },
+      required: ['content'],
+    },
+    strict: false,
+  },
+};
+
+const SessionConfig = z.looseObject({
+  /** The address that start_instance, process_action, postprocess and compute_reward lie under. */
+  session_url: z.string().min(1, 'session_url is not set'),
+});
+
+interface State {
+  sid: string;
+  isEnded: boolean;
+}
+
+/**
+ * verl's external environment as a tool: `create_kwargs.instance_hash` (or `instance_id`) starts a session, each call is an action, and
+ * the session's own reward is the tool's. The protocol wants postprocess before compute_reward, and once.
+ */
+export class SessionTool extends StatefulTool<State> {
+  readonly #client: SessionClient;
+
+  constructor(config: unknown, schema: OpenAIFunctionToolSchema = SESSION_SCHEMA) {
+    super(schema);
+    this.#client = new SessionClient({ endpoint: SessionConfig.parse(config ?? {}).session_url });
+  }
+
+  protected async start(kwargs: JsonObject, { signal }: ToolRun): Promise<State> {
+    const hash = kwargs.instance_hash ?? kwargs.instance_id ?? randomUUID();
+    if (typeof hash === 'object' || typeof hash === 'boolean') {
+      throw new TypeError(`instance_hash: expected text or an integer, got ${printJson(hash)}`);
+    }
+    return { sid: await this.#client.startInstance(hash, signal), isEnded: false };
+  }
+
+  protected async run(
+    state: State,
+    { content = '' }: JsonObject,
+    _kwargs: JsonObject,
+    { signal }: ToolRun,
+  ): Promise<ToolResult> {
+    const action = typeof content === 'string' ? content : printJson(content);
+    const { content: text, error } = await this.#client.processAction(state.sid, action, signal);
+    return { response: { text, ...(error ? { error: error.message } : {}) }, reward: null, metrics: null };
+  }
+
+  protected override async reward(state: State, _kwargs: JsonObject, { signal }: ToolRun): Promise<JsonValue> {
+    await this.#end(state, signal);
+    const { reward, error } = await this.#client.computeReward(state.sid, signal);
+    if (error) throw error;
+    return reward;
+  }
+
+  /** A rollout that was broken off leaves its session to be ended here. */
+  protected override async end(state: State): Promise<void> {
+    await this.#end(state, undefined);
+  }
+
+  async #end(state: State, signal: AbortSignal | undefined): Promise<void> {
+    if (state.isEnded) return;
+    state.isEnded = true;
+    await this.#client.postprocess(state.sid, signal);
+  }
+}

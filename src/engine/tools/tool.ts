@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import type { JsonObject, JsonValue } from '../../rollout/json.ts';
+import type { OpenAIFunctionToolSchema } from './schema.ts';
+
+/** What a tool says to the model. `error` is the cause for the record where the text hides it ("no stdout here"). */
+export interface ToolResponse {
+  text: string;
+  error?: string;
+}
+
+export interface ToolResult {
+  response: ToolResponse;
+  /** The step reward; null where the tool gives none. */
+  reward: number | null;
+  metrics: JsonValue;
+}
+
+export interface ToolRun {
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * A tool with verl's life cycle (`verl/tools/base_tool.py`): one instance a rollout, under the rollout's id. The engine calls `create`
+ * before the first turn, `execute` for each call, and `calcReward` then `release` after the last turn, whatever happened in between.
+ * `kwargs` are the sample's own `create_kwargs`, `execute_kwargs`, … . Every method may throw; the engine makes that a tool result.
+ */
+export interface Tool {
+  readonly name: string;
+  getOpenAIToolSchema(): OpenAIFunctionToolSchema;
+  /** Gives the instance's id, and a response where the tool wants to speak first. */
+  create(
+    instanceId?: string,
+    kwargs?: JsonObject,
+    run?: ToolRun,
+  ): Promise<{ instanceId: string; response: ToolResponse }>;
+  execute(instanceId: string, parameters: JsonObject, kwargs?: JsonObject, run?: ToolRun): Promise<ToolResult>;
+  /** A number, or what else the tool wants recorded (verl's code interpreter gives a list). */
+  calcReward(instanceId: string, kwargs?: JsonObject, run?: ToolRun): Promise<JsonValue>;
+  release(instanceId: string, kwargs?: JsonObject): Promise<void>;
+}
+
+/** A tool that keeps a state for each instance. */
+export abstract class StatefulTool<State> implements Tool {
+  readonly #schema: OpenAIFunctionToolSchema;
+  readonly #instances = new Map<string, State>();
+
+  constructor(schema: OpenAIFunctionToolSchema) {
+    this.#schema = schema;
+  }
+
+  get name(): string {
+    return this.#schema.function.name;
+  }
+
+  getOpenAIToolSchema(): OpenAIFunctionToolSchema {
+    return this.#schema;
+  }
+
+  /** How many instances are alive; 0 once every rollout has released its own. */
+  get instanceCount(): number {
+    return this.#instances.size;
+  }
+
+  protected abstract start(kwargs: JsonObject, run: ToolRun, instanceId: string): State | Promise<State>;
+  protected abstract run(state: State, parameters: JsonObject, kwargs: JsonObject, run: ToolRun): Promise<ToolResult>;
+  protected reward(_state: State, _kwargs: JsonObject, _run: ToolRun): JsonValue | Promise<JsonValue> {
+    return 0;
+  }
+  protected end(_state: State, _kwargs: JsonObject): void | Promise<void> {}
+
+  async create(instanceId: string = randomUUID(), kwargs: JsonObject = {}, run: ToolRun = {}) {
+    this.#instances.set(instanceId, await this.start(kwargs, run, instanceId));
+    return { instanceId, response: { text: '' } };
+  }
+
+  async execute(instanceId: string, parameters: JsonObject, kwargs: JsonObject = {}, run: ToolRun = {}) {
+    return this.run(this.#state(instanceId), parameters, kwargs, run);
+  }
+
+  async calcReward(instanceId: string, kwargs: JsonObject = {}, run: ToolRun = {}) {
+    return this.reward(this.#state(instanceId), kwargs, run);
+  }
+
+  async release(instanceId: string, kwargs: JsonObject = {}) {
+    const state = this.#instances.get(instanceId);
+    if (state === undefined) return;
+    this.#instances.delete(instanceId);
+    await this.end(state, kwargs);
+  }
+
+  #state(instanceId: string): State {
+    const state = this.#instances.get(instanceId);
+    if (state === undefined) throw new Error(`${this.name} has no instance '${instanceId}': create it first`);
+    return state;
+  }
+}

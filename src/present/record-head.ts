@@ -1,0 +1,34 @@
+import { type Piece, renderEdges } from './line.ts';
+import { formatCount } from './numbers.ts';
+import { scoreText } from './quantities.ts';
+import type { Theme } from './theme.ts';
+
+export interface RecordHead {
+  /** Sanitised. */
+  locator: string;
+  sample: number;
+  samples: number;
+  score: number | null | undefined;
+  /** What is known of its group, in words; '' where nothing is. */
+  group: string;
+}
+
+/** The line above a transcript: which rollout this is. */
+export function renderRecordHead(head: RecordHead, theme: Theme, width: number): string {
+  const left: Piece[] = [
+    ['plain', '  '],
+    ['heading', head.locator],
+    ['quiet', `  sample ${formatCount(head.sample)}/${formatCount(head.samples)}`],
+  ];
+  if (head.group !== '') left.push(['quiet', `  ${head.group}`]);
+  return renderEdges(
+    theme,
+    left,
+    [
+      ['quiet', 'score '],
+      ['strong', scoreText(head.score)],
+      ['plain', ' '],
+    ],
+    width,
+  );
+}

@@ -1,0 +1,28 @@
+import type { Piece } from '../line.ts';
+import type { Style } from '../theme.ts';
+
+/**
+ * A piece of a transcript that is laid out by itself: a role line, a paragraph of text, a call's code, a folded part.
+ * Blocks are built once a record and fold state, wrapped once a width, and rendered line by line when they are seen.
+ */
+export interface Block {
+  /** The part of the rollout it shows, the same whether folded or not; scroll positions hold on to it. */
+  id: string;
+  /** The turn it belongs to; null for what stands outside of all turns (the rollout's score). */
+  turn: number | null;
+  /** Sanitised; wrapped at the width that is left by gutter and indent. */
+  text: string;
+  style: Style;
+  /** Draws the gutter bar: this text is trained. */
+  trained: boolean;
+  /** Cells before the text, behind the gutter. */
+  indent: number;
+  /** The role line of its turn. */
+  header?: boolean;
+  /** Stands in for folded text, or over text that can be folded. */
+  fold?: 'closed' | 'open';
+  /** Stands at the right edge of the first line. */
+  right?: readonly Piece[];
+  /** Longer than this many lines, only the head and the tail are laid out. */
+  clip?: boolean;
+}

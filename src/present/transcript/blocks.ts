@@ -1,0 +1,144 @@
+import type { Finding } from '../../rollout/finding.ts';
+import type { Part, Rollout, Turn } from '../../rollout/rollout.ts';
+import { sanitise, sanitiseLine } from '../../text/sanitise.ts';
+import { formatJson } from '../json.ts';
+import type { Piece } from '../line.ts';
+import { formatReward, plural } from '../numbers.ts';
+import { scoreText } from '../quantities.ts';
+import type { Block } from './block.ts';
+import { callPieces } from './call.ts';
+
+/** Parts that the reader opened or closed against the default, by block id. */
+export type Folds = ReadonlyMap<string, boolean>;
+
+const WORD = /\S+/g;
+
+/** How much is folded away, in a word or two. */
+function amount(text: string): string {
+  const words = text.match(WORD)?.length ?? 0;
+  // Chinese writes no blanks between words: characters say more there.
+  return words * 12 < text.length ? plural(text.length, 'character') : plural(words, 'word');
+}
+
+const isFolded = (folds: Folds, id: string, byDefault: boolean): boolean => folds.get(id) ?? byDefault;
+
+/** Text without the line breaks at its edges, which templates write around a body. */
+const trimmed = (text: string): string => text.replace(/^\n+|\s+$/g, '');
+
+function headerBlock(turn: Turn, folded: boolean): Block {
+  const right: Piece[] = turn.reward === null ? [] : [['strong', formatReward(turn.reward)]];
+  const role = sanitiseLine(turn.role) || 'text';
+  return {
+    id: `t${turn.index}`,
+    turn: turn.index,
+    text: folded ? `▸ ${role}, ${amount(turn.text)}` : role,
+    style: folded ? 'quiet' : turn.trained ? 'trained' : 'heading',
+    trained: turn.trained,
+    indent: 0,
+    header: true,
+    ...(folded ? { fold: 'closed' as const } : {}),
+    right,
+  };
+}
+
+function thinkBlocks(turn: Turn, part: Part, id: string, folds: Folds): Block[] {
+  const text = trimmed(turn.text.slice(part.start, part.end).replace(/^<think>|<\/think>\s*$/g, ''));
+  if (text.trim() === '') return [];
+  const base = { id, turn: turn.index, trained: turn.trained, style: 'quiet' } as const;
+  const folded = isFolded(folds, id, true);
+  const fold = folded ? 'closed' : 'open';
+  const head: Block = { ...base, text: `${folded ? '▸' : '▾'} think, ${amount(text)}`, indent: 0, fold };
+  return folded ? [head] : [head, { ...base, id: `${id}.text`, text: sanitise(text), indent: 2, clip: true }];
+}
+
+function callBlocks(turn: Turn, part: Part, id: string): Block[] {
+  const call = turn.toolCalls.find((call) => call.index === part.call) ?? turn.toolCalls[part.call ?? -1];
+  const base = { turn: turn.index, trained: turn.trained };
+  if (call === undefined) {
+    return [{ ...base, id, text: sanitise(turn.text.slice(part.start, part.end)), style: 'plain', indent: 0 }];
+  }
+  return callPieces(call).map((piece, i) => ({ ...base, id: `${id}.${i}`, ...piece, clip: true }));
+}
+
+function turnBlocks(rollout: Rollout, turn: Turn, folds: Folds): Block[] {
+  const id = `t${turn.index}`;
+  const folded = isFolded(folds, id, turn.role === 'system' && turn.index < rollout.responseTurn);
+  const blocks = [headerBlock(turn, folded)];
+  if (folded) return blocks;
+  turn.parts.forEach((part, i) => {
+    const partId = `${id}.${i}`;
+    if (part.kind === 'think') blocks.push(...thinkBlocks(turn, part, partId, folds));
+    else if (part.kind === 'call') blocks.push(...callBlocks(turn, part, partId));
+    else {
+      const text = trimmed(turn.text.slice(part.start, part.end));
+      if (text === '') return;
+      const base = { id: partId, turn: turn.index, trained: turn.trained, indent: 0, clip: true } as const;
+      blocks.push({ ...base, text: sanitise(text), style: 'plain' });
+    }
+  });
+  return blocks;
+}
+
+const findingBlock = (finding: Finding, i: number): Block => ({
+  id: `finding.${i}`,
+  turn: finding.turn,
+  text: `! ${sanitiseLine(finding.message)}`,
+  style: finding.severity === 'error' ? 'error' : 'warning',
+  trained: false,
+  indent: 0,
+});
+
+/** The rollout's own numbers, once, after its last turn. */
+function verdictBlocks(rollout: Rollout): Block[] {
+  const line = (id: string, text: string, style: Block['style'] = 'plain'): Block => ({
+    id,
+    turn: null,
+    text,
+    style,
+    trained: false,
+    indent: 0,
+    clip: true,
+  });
+  const blocks = [line('score', `score ${scoreText(rollout.score)}`, 'strong')];
+  if (rollout.groundTruth !== undefined) {
+    const truth = rollout.groundTruth;
+    const text = typeof truth === 'string' ? truth : formatJson(truth);
+    blocks.push(line('ground-truth', `ground truth ${sanitise(text)}`));
+  }
+  for (const { field, values } of rollout.rewards.unaligned) {
+    blocks.push(line(`unaligned.${field}`, sanitise(`${field} ${formatJson(values)}, unaligned`), 'quiet'));
+  }
+  return blocks;
+}
+
+const blank = (id: string, turn: number | null): Block => ({
+  id: `${id}.blank`,
+  turn,
+  text: '',
+  style: 'plain',
+  trained: false,
+  indent: 0,
+});
+
+/** All of a rollout as it reads from top to bottom. */
+export function transcriptBlocks(rollout: Rollout, folds: Folds): Block[] {
+  const blocks: Block[] = [];
+  const findings = rollout.findings.map(findingBlock);
+  for (const turn of rollout.turns) {
+    blocks.push(...turnBlocks(rollout, turn, folds));
+    blocks.push(...findings.filter((block) => block.turn === turn.index));
+    blocks.push(blank(`t${turn.index}`, turn.index));
+  }
+  blocks.push(...findings.filter((block) => block.turn === null), ...verdictBlocks(rollout));
+  return blocks;
+}
+
+/** A line that is no record: why, and its raw text. */
+export function rawBlocks(error: string, raw: string): Block[] {
+  const base = { turn: null, trained: false, indent: 0 } as const;
+  return [
+    { ...base, id: 'error', text: sanitise(error), style: 'error' },
+    blank('error', null),
+    { ...base, id: 'raw', text: sanitise(raw), style: 'plain' },
+  ];
+}

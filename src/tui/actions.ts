@@ -1,0 +1,28 @@
+/** What a key, the terminal or an effect asks for. Each concept adds its own members; update/ has a file for each. */
+export type Action = MoveAction | RolloutAction | FoldAction | HelpAction | ProgramAction;
+
+export type MoveAction =
+  | { type: 'scroll'; by: number; unit: 'line' | 'half' | 'page' }
+  | { type: 'top'; line: number | null }
+  | { type: 'bottom'; line: number | null }
+  | { type: 'turn'; by: number }
+  | { type: 'turn-edge'; edge: 'first' | 'last' };
+
+export type RolloutAction =
+  | { type: 'sample'; by: number }
+  | { type: 'step'; by: number }
+  | { type: 'open' }
+  | { type: 'back' }
+  | { type: 'focus-next' };
+
+export type FoldAction = { type: 'fold' } | { type: 'fold-all' };
+
+export type HelpAction = { type: 'help' };
+
+export type ProgramAction =
+  | { type: 'quit' }
+  | { type: 'suspend' }
+  | { type: 'repaint' }
+  | { type: 'resize'; columns: number; rows: number }
+  | { type: 'dump-changed' }
+  | { type: 'say'; text: string; kind: 'info' | 'error' };

@@ -1,0 +1,206 @@
+import { PassThrough } from 'node:stream';
+import { type Instance, render } from 'ink';
+import type { Dump } from '../dump/dump.ts';
+import type { DumpFile } from '../dump/dump-file.ts';
+import { styled, themeFor } from '../present/theme.ts';
+import type { Action } from './actions.ts';
+import { App } from './app.tsx';
+import type { Effect } from './effects.ts';
+import type { Geometry } from './geometry.ts';
+import { Keymap } from './keymap/keymap.ts';
+import { type Resolved, Resolver } from './keymap/resolver.ts';
+import { listWindow } from './list-window.ts';
+import { Keyboard } from './screen/keyboard.ts';
+import type { Key } from './screen/keys.ts';
+import { Screen } from './screen/screen.ts';
+import { Terminal } from './screen/terminal.ts';
+import { initialState, type State } from './state.ts';
+import { update } from './update/index.ts';
+import { footerView } from './views/footer.ts';
+import { helpView } from './views/help.ts';
+import { listView } from './views/list.ts';
+import { topView } from './views/top.ts';
+import { transcriptView } from './views/transcript.ts';
+import type { Scene, View } from './views/view.ts';
+import { DumpWorld } from './world.ts';
+
+export interface RunOptions {
+  dump: Dump;
+  /** What was opened, sanitised. */
+  name: string;
+  input: NodeJS.ReadStream;
+  output: NodeJS.WriteStream;
+  env: Record<string, string | undefined>;
+}
+
+/** Opens the screen and stays until the user quits. The terminal is then as it was. */
+export function run(options: RunOptions): Promise<void> {
+  return new Promise((resolve) => new Program(options, resolve).start());
+}
+
+/** Wires keys → actions → state → screen. It decides nothing itself. */
+class Program {
+  readonly #options: RunOptions;
+  readonly #quit: () => void;
+  readonly #world: DumpWorld;
+  readonly #screen: Screen;
+  readonly #terminal: Terminal;
+  readonly #keyboard: Keyboard;
+  readonly #keymap = new Keymap();
+  readonly #resolver: Resolver;
+  #state: State;
+  #ink: Instance | null = null;
+  /** The layout that Ink was given last. */
+  #geometry: Geometry | null = null;
+  #help = false;
+  #wanted = '';
+  #warm: DumpFile | null = null;
+
+  constructor(options: RunOptions, quit: () => void) {
+    const { output, input, dump } = options;
+    this.#options = options;
+    this.#quit = quit;
+    this.#world = new DumpWorld(dump, () => this.#screen.invalidate());
+    this.#state = initialState(output.columns || 80, output.rows || 24);
+    this.#screen = new Screen(output, this.#state.columns, this.#state.rows);
+    this.#keyboard = new Keyboard(input, (keys) => this.#press(keys));
+    this.#resolver = new Resolver(
+      this.#keymap,
+      (resolved) => this.#command(resolved),
+      () => this.#screen.invalidate(),
+    );
+    this.#terminal = new Terminal((output as NodeJS.WriteStream & { fd: number }).fd, {
+      entered: () => {
+        this.#keyboard.start();
+        this.#screen.setActive(true);
+        this.#resize();
+      },
+      leaving: () => {
+        this.#screen.setActive(false);
+        this.#keyboard.stop();
+      },
+    });
+    this.#provideViews();
+  }
+
+  start(): void {
+    const { dump, input, output } = this.#options;
+    this.#terminal.start();
+    output.on('resize', this.#resize);
+    input.on('end', this.#end);
+    dump.subscribe(() => {
+      this.#world.changed();
+      this.dispatch({ type: 'dump-changed' });
+    });
+    this.#draw();
+    void dump.start();
+  }
+
+  dispatch(action: Action): void {
+    const { state, effects } = update(this.#state, action, this.#world);
+    this.#state = state;
+    this.#draw();
+    for (const effect of effects) this.#perform(effect);
+  }
+
+  #provideViews(): void {
+    const theme = themeFor(this.#options.env);
+    const scene = (): Scene => ({
+      state: this.#state,
+      world: this.#world,
+      theme,
+      name: this.#options.name,
+      pending: this.#resolver.pending,
+    });
+    const views: Record<string, View> = {
+      top: topView,
+      list: listView,
+      transcript: transcriptView,
+      help: helpView(this.#keymap),
+      footer: footerView(this.#keymap),
+      divider: (_scene, _width, height) => Array.from({ length: height }, () => styled(theme, 'quiet', '│')),
+    };
+    for (const [id, view] of Object.entries(views)) {
+      this.#screen.provide(id, (width, height) => view(scene(), width, height));
+    }
+  }
+
+  /** Ink is asked only when the layout is another one; all else is painted. */
+  #draw(): void {
+    const { columns, rows, help } = this.#state;
+    const geometry = this.#world.geometry(this.#state);
+    if (geometry !== this.#geometry || (help !== null) !== this.#help) {
+      this.#geometry = geometry;
+      this.#help = help !== null;
+      const app = <App screen={this.#screen} columns={columns} rows={rows} geometry={geometry} help={help !== null} />;
+      if (this.#ink === null) {
+        this.#ink = render(app, {
+          stdout: this.#screen as unknown as NodeJS.WriteStream,
+          stdin: new PassThrough() as unknown as NodeJS.ReadStream,
+          debug: true,
+          patchConsole: false,
+          exitOnCtrlC: false,
+        });
+      } else this.#ink.rerender(app);
+    }
+    this.#wantVisible();
+    this.#warmGroups();
+    this.#screen.invalidate();
+  }
+
+  /** Rows in sight are looked at first. Asked once for each window: the answer to every asking is a change of the dump. */
+  #wantVisible(): void {
+    const rows = this.#world.rows(this.#state);
+    const { top, height } = listWindow(this.#state, this.#world);
+    const window = `${top} ${height} ${rows.length}`;
+    if (window === this.#wanted) return;
+    this.#wanted = window;
+    const places = [];
+    for (let index = top; index < Math.min(rows.length, top + height); index++) places.push(rows.at(index)!);
+    this.#options.dump.want(places);
+  }
+
+  /** Groups of the step that is open, and of those that H and L lead to. */
+  #warmGroups(): void {
+    const { dump } = this.#options;
+    const file = this.#state.list.cursor?.file;
+    if (file === undefined || file === this.#warm || dump.progress().phase === 'index') return;
+    this.#warm = file;
+    const steps = dump.files.filter((other) => other.stream === file.stream);
+    const at = steps.indexOf(file);
+    for (const near of [file, steps[at - 1], steps[at + 1]]) if (near !== undefined) this.#world.groups.groups(near);
+  }
+
+  #press(keys: readonly Key[]): void {
+    for (const key of keys) this.#resolver.press(key);
+  }
+
+  #command({ command, count }: Resolved): void {
+    const reason = command.disabled?.(this.#state, this.#world) ?? null;
+    if (reason !== null) this.dispatch({ type: 'say', text: reason, kind: 'info' });
+    else this.dispatch(command.action(count));
+  }
+
+  #perform(effect: Effect): void {
+    if (effect.type === 'quit') this.#end();
+    else if (effect.type === 'suspend') this.#terminal.suspend();
+    else this.#screen.repaint();
+  }
+
+  readonly #resize = (): void => {
+    const { output } = this.#options;
+    const columns = Math.max(1, output.columns || 80);
+    const rows = Math.max(1, output.rows || 24);
+    this.#screen.resize(columns, rows);
+    this.dispatch({ type: 'resize', columns, rows });
+    this.#screen.repaint();
+  };
+
+  readonly #end = (): void => {
+    this.#terminal.stop();
+    this.#options.output.off('resize', this.#resize);
+    this.#ink?.unmount();
+    this.#options.dump.close();
+    this.#quit();
+  };
+}

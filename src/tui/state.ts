@@ -1,0 +1,56 @@
+import type { Place } from '../dump/dump.ts';
+import type { Folds } from '../present/transcript/blocks.ts';
+import type { Anchor } from '../present/transcript/layout.ts';
+
+export type Focus = 'list' | 'transcript';
+
+export interface ListState {
+  /** The record that the cursor is on, wherever it stands in the list. */
+  cursor: Place | null;
+  /** Rows between the top of the list and the cursor: what grows or is sorted above does not move it on the screen. */
+  offset: number;
+}
+
+export interface TranscriptState {
+  /** The row at the top; null: where a rollout opens, at the start of its response. */
+  top: Anchor | null;
+  /** The turn that the cursor is on; null: the first of the response. */
+  turn: number | null;
+  folds: Folds;
+}
+
+export interface HelpState {
+  filter: string;
+  cursor: number;
+}
+
+export interface Message {
+  text: string;
+  kind: 'info' | 'error';
+}
+
+/** All that the screen shows follows from this and from the dump. */
+export interface State {
+  columns: number;
+  rows: number;
+  focus: Focus;
+  list: ListState;
+  transcript: TranscriptState;
+  help: HelpState | null;
+  /** What the last action had to say; gone with the next key. */
+  message: Message | null;
+}
+
+export const opened: TranscriptState = { top: null, turn: null, folds: new Map() };
+
+export function initialState(columns: number, rows: number): State {
+  return {
+    columns,
+    rows,
+    focus: 'transcript',
+    list: { cursor: null, offset: 0 },
+    transcript: opened,
+    help: null,
+    message: null,
+  };
+}

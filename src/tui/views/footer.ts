@@ -1,0 +1,83 @@
+import type { Piece } from '../../present/line.ts';
+import { piecesWidth, renderEdges } from '../../present/line.ts';
+import { maskShare, maskShort } from '../../present/mask-share.ts';
+import { formatCount } from '../../present/numbers.ts';
+import { type Keymap, keyLabel } from '../keymap/keymap.ts';
+import { listWindow } from '../list-window.ts';
+import { viewport } from '../scroll.ts';
+import type { Scene, View } from './view.ts';
+
+/** What is hinted where: commands whose keys stand side by side, and the word for them. */
+const HINTS: Record<'list' | 'transcript', readonly (readonly [ids: readonly string[], word: string])[]> = {
+  list: [
+    [['line.down', 'line.up'], 'sample'],
+    [['open'], 'read'],
+    [['step.previous', 'step.next'], 'step'],
+    [['help'], 'help'],
+    [['quit'], 'quit'],
+  ],
+  transcript: [
+    [['turn.previous', 'turn.next'], 'turn'],
+    [['sample.next', 'sample.previous'], 'sample'],
+    [['step.previous', 'step.next'], 'step'],
+    [['fold'], 'fold'],
+    [['help'], 'help'],
+    [['quit'], 'quit'],
+  ],
+};
+
+function hintPieces(keymap: Keymap, focus: 'list' | 'transcript', room: number): Piece[] {
+  const pieces: Piece[] = [];
+  for (const [ids, word] of HINTS[focus]) {
+    const keys = ids.map((id) => keymap.keysOf(id)[0]).filter((key) => key !== undefined);
+    if (keys.length === 0) continue;
+    const hint: Piece[] = [
+      ['plain', pieces.length === 0 ? ' ' : '  '],
+      ['accent', keys.map(keyLabel).join('/')],
+      ['quiet', ` ${word}`],
+    ];
+    if (piecesWidth(pieces) + piecesWidth(hint) > room) break;
+    pieces.push(...hint);
+  }
+  return pieces;
+}
+
+/** Where in the rollout, and how much of it is trained. */
+function positionPieces({ state, world }: Scene, wide: boolean): Piece[] {
+  const { cursor } = state.list;
+  const pieces: Piece[] = [];
+  if (cursor === null) return pieces;
+  if (state.focus === 'list') {
+    const { here } = listWindow(state, world);
+    pieces.push(['quiet', `${formatCount(here + 1)}/${formatCount(world.rows(state).length)}   `]);
+  }
+  const view = viewport(state, world);
+  const rollout = world.record(cursor).rollout;
+  if (view === null || rollout === null) return pieces;
+  if (view.turn !== null) {
+    pieces.push(['plain', `t${view.turn}`], ['quiet', ` · ${view.turn + 1}/${rollout.turns.length}   `]);
+  }
+  const share = wide && rollout.lossMask !== null ? `trained ${maskShare(rollout.lossMask)}` : maskShort(rollout);
+  pieces.push(['quiet', share], ['plain', ' ']);
+  return pieces;
+}
+
+export const footerView =
+  (keymap: Keymap): View =>
+  (scene, width) => {
+    const { state, theme, pending } = scene;
+    const right = positionPieces(scene, width >= 120);
+    const room = width - piecesWidth(right) - 2;
+    let left = hintPieces(keymap, state.focus, room);
+    if (state.message !== null)
+      left = [
+        ['plain', ' '],
+        [state.message.kind === 'error' ? 'error' : 'plain', state.message.text],
+      ];
+    if (pending !== '')
+      left = [
+        ['plain', ' '],
+        ['accent', keyLabel(pending)],
+      ];
+    return [renderEdges(theme, left, right, width)];
+  };

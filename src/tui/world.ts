@@ -1,0 +1,116 @@
+import { LRUCache } from 'lru-cache';
+import type { Dump, Place } from '../dump/dump.ts';
+import type { DumpRecord } from '../dump/dump-file.ts';
+import { COLUMNS, type Column } from '../present/list.ts';
+import { type Folds, rawBlocks, transcriptBlocks } from '../present/transcript/blocks.ts';
+import { Layout } from '../present/transcript/layout.ts';
+import { type Geometry, geometry, type Shape } from './geometry.ts';
+import { GroupIndex } from './group-index.ts';
+import { allRows, type Rows, samePlace } from './rows.ts';
+import type { State } from './state.ts';
+
+/** Characters of laid-out transcripts that are kept for going back to. */
+const CACHE_SIZE = 16_000_000;
+
+const ONE_STREAM = COLUMNS.filter((column) => column.key !== 'stream');
+
+/** What update and views may ask about the data. Answers follow from the dump and the state alone; they are only remembered here. */
+export interface World {
+  readonly dump: Dump;
+  readonly groups: GroupIndex;
+  rows(state: State): Rows;
+  geometry(state: State): Geometry;
+  /** What the list shows if it has the room. */
+  listColumns(): readonly Column[];
+  record(place: Place): DumpRecord;
+  /** The transcript under the cursor, laid out for the width it has; null while nothing is open. */
+  layout(state: State): Layout | null;
+}
+
+export class DumpWorld implements World {
+  readonly dump: Dump;
+  readonly groups: GroupIndex;
+  #rows: Rows | null = null;
+  #geometry: { shape: Shape; geometry: Geometry } | null = null;
+  #open: { place: Place; record: DumpRecord } | null = null;
+  #laid: { record: DumpRecord; width: number; folds: Folds; layout: Layout } | null = null;
+  readonly #cache = new LRUCache<string, { record: DumpRecord; layout: Layout }>({
+    maxSize: CACHE_SIZE,
+    sizeCalculation: ({ layout }) => layout.size,
+  });
+
+  /** @param changed is called when something more is known that no listener of the dump is told */
+  constructor(dump: Dump, changed: () => void) {
+    this.dump = dump;
+    this.groups = new GroupIndex(dump, changed);
+  }
+
+  /** The dump has changed: it may hold more records than before. */
+  changed(): void {
+    this.#rows = null;
+  }
+
+  rows(_state: State): Rows {
+    this.#rows ??= allRows(this.dump.files);
+    return this.#rows;
+  }
+
+  geometry({ columns, rows, focus }: State): Geometry {
+    const listColumns = this.listColumns();
+    const known = this.#geometry;
+    if (
+      known === null ||
+      known.shape.columns !== columns ||
+      known.shape.rows !== rows ||
+      known.shape.focus !== focus ||
+      known.shape.listColumns !== listColumns
+    ) {
+      const shape = { columns, rows, focus, bottom: 1, listColumns };
+      this.#geometry = { shape, geometry: geometry(shape) };
+    }
+    return this.#geometry!.geometry;
+  }
+
+  /** The stream is worth a column only where there are several. */
+  listColumns(): readonly Column[] {
+    const { files } = this.dump;
+    const several = files.length > 1 && files[0]!.stream !== files.at(-1)!.stream;
+    return several ? COLUMNS : ONE_STREAM;
+  }
+
+  record(place: Place): DumpRecord {
+    if (this.#open === null || !samePlace(this.#open.place, place)) {
+      this.#open = { place, record: this.dump.read(place) };
+    }
+    return this.#open.record;
+  }
+
+  layout(state: State): Layout | null {
+    const place = state.list.cursor;
+    const width = this.geometry(state).transcriptWidth;
+    if (place === null || width === 0) return null;
+    const record = this.record(place);
+    const { folds } = state.transcript;
+    const laid = this.#laid;
+    if (laid !== null && sameRecord(laid.record, record) && laid.width === width && laid.folds === folds) {
+      return laid.layout;
+    }
+    const key = `${record.locator}\0${width}`;
+    const kept = folds.size === 0 ? this.#cache.get(key) : undefined;
+    if (kept !== undefined && sameRecord(kept.record, record)) {
+      this.#laid = { record, width, folds, layout: kept.layout };
+      return kept.layout;
+    }
+    const blocks =
+      record.rollout === null
+        ? rawBlocks(record.error ?? 'not a rollout', record.raw)
+        : transcriptBlocks(record.rollout, folds);
+    const layout = new Layout(blocks, width, folds);
+    if (folds.size === 0) this.#cache.set(key, { record, layout });
+    this.#laid = { record, width, folds, layout };
+    return layout;
+  }
+}
+
+/** A record read again is another object; its text says whether it is still the same. */
+const sameRecord = (a: DumpRecord, b: DumpRecord): boolean => a === b || (a.locator === b.locator && a.raw === b.raw);
