@@ -121,6 +121,7 @@ export class PyodidePool {
   }
 
   async close(): Promise<void> {
+    if (this.#closed) return;
     this.#closed = true;
     for (const child of this.#living) child.kill('SIGKILL');
     closeSync(this.#image);
