@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { lsCommand } from './commands/ls.ts';
 import { USAGE } from './commands/output.ts';
+import { replayCommand } from './commands/replay.ts';
 import { rolloutCommand } from './commands/rollout.ts';
 import { sandboxCommand } from './commands/sandbox.ts';
 import { showCommand } from './commands/show.ts';
@@ -14,6 +15,7 @@ const program = viewOptions(new Command('rollout-viewer'))
   .showHelpAfterError('(rollout-viewer --help says what there is)')
   .addCommand(lsCommand())
   .addCommand(showCommand())
+  .addCommand(replayCommand())
   .addCommand(rolloutCommand())
   .addCommand(sandboxCommand());
 

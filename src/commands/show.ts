@@ -39,7 +39,7 @@ async function show(locators: readonly string[], options: ShowOptions): Promise<
         dump = Dump.open([place.path], dumpOptions(options));
         dumps.set(place.path, dump);
       }
-      const row = await find(dump, place);
+      const row = await findRow(dump, place);
       if (options.json) {
         await print(`${printJson(jsonOf(row))}\n`);
         continue;
@@ -53,7 +53,8 @@ async function show(locators: readonly string[], options: ShowOptions): Promise<
   return DONE;
 }
 
-async function find(dump: Dump, { path, line, turn }: Locator): Promise<DumpRecord> {
+/** The record that a locator names. @throws UsageError that says what there is instead */
+export async function findRow(dump: Dump, { path, line, turn }: Locator): Promise<DumpRecord> {
   const [file] = dump.files;
   if (file === undefined || file.path !== path)
     throw new UsageError(`${path}: a directory; name a file in it, such as ${file?.path ?? path}:1`);

@@ -1,0 +1,35 @@
+import type { DiffLine, ReplayOutcome } from '../replay/index.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
+
+/** What a call came to, in a few words: `same (256 of 20,113 characters)`, `drift: now_fails (exit status 1)`. */
+export function verdictText({ status, verdict, reason }: Pick<ReplayOutcome, 'status' | 'verdict' | 'reason'>): string {
+  const word = verdict === null || verdict === status ? status : `${status}: ${verdict}`;
+  if (reason === null) return word;
+  return sanitiseLine(status === 'skipped' || status === 'error' ? `${word}: ${reason}` : `${word} (${reason})`);
+}
+
+/** One line a call: where it stands, its tool, what it came to, how long it took and where. */
+export function outcomeLine(outcome: ReplayOutcome): string {
+  const { locator, turn, call, name, time, backend, edited, attempts } = outcome;
+  const took =
+    time === null
+      ? ''
+      : `, ${durationText(time.median)}${attempts.length > 1 ? ` (${durationText(time.min)} to ${durationText(time.max)})` : ''}`;
+  const where = backend === null ? '' : `, ${backend}`;
+  const what = `call ${call} ${name ?? '?'}${edited ? ', edited' : ''}: ${verdictText(outcome)}${took}${where}`;
+  return sanitiseLine(`${locator}#t${turn}  ${what}`);
+}
+
+export const durationText = (seconds: number): string =>
+  seconds < 1
+    ? `${Math.round(seconds * 1000)} ms`
+    : seconds < 60
+      ? `${seconds.toFixed(1)} s`
+      : `${Math.round(seconds / 60)} min`;
+
+/** A comparison, a line each: `-` recorded, `+` new. Text from the data is made harmless. */
+export const diffLines = (diff: readonly DiffLine[]): string[] =>
+  diff.map((line) => {
+    if (line.op === 'skipped') return `  … ${line.lines} equal lines`;
+    return `${line.op === 'removed' ? '-' : line.op === 'added' ? '+' : ' '} ${sanitiseLine(line.text)}`;
+  });

@@ -1,0 +1,135 @@
+import type { Run } from '../sandbox/check-correctness.ts';
+import { type CallOptions, SandboxClient } from '../sandbox/client.ts';
+import { endpointOf } from '../sandbox/endpoint.ts';
+import {
+  type RunCodeResponse,
+  type RunJupyterInput,
+  type RunJupyterResponse,
+  runCodeRequest,
+  runJupyterRequest,
+} from '../sandbox/protocol.ts';
+import { createRunner } from '../sandbox/server/index.ts';
+import { patiently, type WaitReason } from './patience.ts';
+
+/** What runs the code of replayed calls. */
+export interface ReplayBackend {
+  /** For people: `bubblewrap`, `Pyodide`, or the server's URL. */
+  name: string;
+  /** A server of someone's, maybe the trainer's own; null for a sandbox in this process. */
+  url: string | null;
+  /** It keeps programs from the machine. Of a server nothing is known. */
+  confined: boolean;
+  /** Why this one: a line for people. */
+  why: string;
+  /** Runs in flight at once, unless the user says otherwise. */
+  concurrency: number;
+  run: Run;
+  runJupyter(request: RunJupyterInput, call: CallOptions): Promise<RunJupyterResponse>;
+  /** Told when a busy or absent server is waited for, and again, with null, when it answers. */
+  onWait: ((reason: WaitReason | null) => void) | null;
+  close(): Promise<void>;
+}
+
+/** Two, because the trainer may be using the server. */
+export const REMOTE_CONCURRENCY = 2;
+
+export interface BackendChoice {
+  /** `auto`, a URL, `bubblewrap`, `pyodide` or `unconfined`. */
+  sandbox: string;
+  /** The tool file's sandbox_fusion_url. */
+  toolsUrl?: string | null;
+  env?: NodeJS.ProcessEnv;
+  /** Sent to a server as a bearer token. */
+  token?: string | undefined;
+  /** Programs at once in a sandbox of this process. */
+  concurrency?: number | undefined;
+  /** Seconds for which a server that is away or busy is waited for. */
+  patience?: number;
+}
+
+/** Which backend that would be, without opening it: fit to be said before anything runs. */
+export type BackendWish =
+  | { kind: 'remote'; url: string; why: string }
+  | { kind: 'embedded'; name: string; why: string };
+
+/** @throws TypeError for a value that is neither a backend nor an http(s) URL */
+export function backendWish({ sandbox, toolsUrl, env = process.env }: BackendChoice): BackendWish {
+  if (sandbox === 'auto') {
+    if (toolsUrl) return remoteWish(toolsUrl, "the tool file's sandbox_fusion_url");
+    const named = env.SANDBOX_FUSION_ENDPOINT;
+    if (named) return remoteWish(named, 'SANDBOX_FUSION_ENDPOINT');
+    return { kind: 'embedded', name: 'auto', why: 'no sandbox URL is given' };
+  }
+  if (EMBEDDED.includes(sandbox)) return { kind: 'embedded', name: sandbox, why: '--sandbox' };
+  return remoteWish(sandbox, '--sandbox');
+}
+
+const EMBEDDED = ['bubblewrap', 'pyodide', 'unconfined'];
+const SHOWN: Record<string, string> = { pyodide: 'Pyodide' };
+
+function remoteWish(url: string, why: string): BackendWish {
+  return { kind: 'remote', url: endpointOf(url).base, why };
+}
+
+/** Opens what `backendWish` names. @throws Error that says why no sandbox can be used */
+export async function openBackend(choice: BackendChoice): Promise<ReplayBackend> {
+  const wish = backendWish(choice);
+  return wish.kind === 'remote' ? remoteBackend(wish, choice) : embeddedBackend(wish, choice);
+}
+
+function remoteBackend({ url, why }: { url: string; why: string }, choice: BackendChoice): ReplayBackend {
+  const { toolsUrl, sandbox, env = process.env, token, patience } = choice;
+  // The whole URL, for a query or a password in it; what is shown has neither.
+  const endpoint = sandbox !== 'auto' ? sandbox : toolsUrl || env.SANDBOX_FUSION_ENDPOINT;
+  // Patience is shared by all calls below; the second try of one's own is for the server's Retry-After.
+  const client = new SandboxClient({ endpoint, token, retry: { attempts: 2, firstDelayMs: 100 } });
+  const backend: ReplayBackend = {
+    name: url,
+    url,
+    confined: false,
+    why,
+    concurrency: REMOTE_CONCURRENCY,
+    run: (request, call) => wait(() => client.runCode(request, call), call.signal),
+    runJupyter: (request, call) => wait(() => client.runJupyter(request, call), call.signal),
+    onWait: null,
+    close: async () => {},
+  };
+  const wait = patiently({ seconds: patience ?? 60, onWait: (reason) => backend.onWait?.(reason) });
+  return backend;
+}
+
+async function embeddedBackend(
+  { name, why }: { name: string; why: string },
+  choice: BackendChoice,
+): Promise<ReplayBackend> {
+  const { concurrency } = choice;
+  const runner = await createRunner({
+    backend: name as 'auto',
+    ...(concurrency !== undefined && { maxConcurrency: concurrency }),
+  });
+  const fallen = runner.backend.why.map((line) => line.split('\n')[0]);
+  return {
+    name: SHOWN[runner.backend.name] ?? runner.backend.name,
+    url: null,
+    confined: runner.backend.name !== 'unconfined',
+    why: [why, ...fallen].join('; '),
+    concurrency: concurrency ?? EMBEDDED_CONCURRENCY,
+    run: (request, { signal }): Promise<RunCodeResponse> => runner.run(checked(runCodeRequest, request), signal),
+    runJupyter: (request, { signal }) => runner.runJupyter(checked(runJupyterRequest, request), signal),
+    onWait: null,
+    close: () => runner.close(),
+  };
+}
+
+/** The sandbox has a queue of its own; a few more than it has places keep it busy. */
+const EMBEDDED_CONCURRENCY = 8;
+
+/** Fills in what the caller left out, as the server would. */
+function checked<T>(
+  model: { check(value: unknown): { ok: true; value: T } | { ok: false; detail: unknown } },
+  value: unknown,
+): T {
+  const read = model.check(value);
+  if (!read.ok) throw new TypeError(`not a request: ${JSON.stringify(read.detail)}`);
+  return read.value;
+}

@@ -1,0 +1,80 @@
+import PQueue from 'p-queue';
+import type { Journal } from '../journal/journal.ts';
+import type { ReplayOutcome } from './outcome.ts';
+import type { PlannedCall } from './plan.ts';
+import { type CallState, type ReplayOptions, replayCall } from './replay-call.ts';
+import { howOf, keepOutcome, knownOutcome } from './results.ts';
+import { Notebooks } from './run-call.ts';
+
+export interface BulkOptions extends Omit<ReplayOptions, 'onState' | 'notebooks'> {
+  /** The calls of one rollout after another's. They are planned only as they are needed. */
+  rollouts: AsyncIterable<readonly PlannedCall[]> | Iterable<readonly PlannedCall[]>;
+  /** Calls in flight; default: what the backend is made for. */
+  concurrency?: number | undefined;
+  journal?: Journal | undefined;
+  /** A call that the journal has an answer for is not run again. */
+  resume?: boolean;
+  onState?: ((plan: PlannedCall, state: CallState) => void) | undefined;
+}
+
+export interface BulkResult {
+  plan: PlannedCall;
+  outcome: ReplayOutcome;
+  /** It was run before, and taken from the journal. */
+  known: boolean;
+}
+
+/** Calls planned ahead of the one that is waited for, so that a slow one does not hold the others up. */
+const AHEAD = 32;
+
+/**
+ * Replays many calls and yields each exactly once, in their order. What was run is in the journal before it is yielded, so a run that is
+ * killed goes on where it was with `resume`. After an abort it ends with what was reached; nothing is yielded for a call that was cut off.
+ */
+export async function* replayMany(options: BulkOptions): AsyncGenerator<BulkResult> {
+  const { rollouts, backend, journal, resume = false, onState, signal } = options;
+  const concurrency = options.concurrency ?? backend.concurrency;
+  const queue = new PQueue({ concurrency });
+  const waiting: Promise<BulkResult | null>[] = [];
+  const start = (plan: PlannedCall, notebooks: Notebooks): Promise<BulkResult | null> => {
+    const how = howOf(plan, options);
+    const known = resume && journal !== undefined && plan.skip === null ? knownOutcome(journal, plan, how) : null;
+    if (known !== null) {
+      onState?.(plan, { kind: 'done', outcome: known });
+      return Promise.resolve({ plan, outcome: known, known: true });
+    }
+    onState?.(plan, { kind: 'queued' });
+    return queue.add(async () => {
+      if (signal?.aborted) return null;
+      try {
+        const outcome = await replayCall(plan, { ...options, notebooks, onState: (state) => onState?.(plan, state) });
+        if (journal !== undefined) keepOutcome(journal, plan, how, outcome);
+        return { plan, outcome, known: false };
+      } catch (error) {
+        if (signal?.aborted) return null;
+        throw error;
+      }
+    });
+  };
+  try {
+    for await (const plans of rollouts) {
+      if (signal?.aborted) break;
+      const notebooks = new Notebooks();
+      for (const plan of plans) notebooks.want(plan);
+      for (const plan of plans) {
+        waiting.push(start(plan, notebooks));
+        waiting.at(-1)!.catch(() => {});
+        while (waiting.length > concurrency + AHEAD) {
+          const result = await waiting.shift();
+          if (result) yield result;
+        }
+      }
+    }
+    for (const one of waiting) {
+      const result = await one;
+      if (result) yield result;
+    }
+  } finally {
+    queue.clear();
+  }
+}

@@ -1,0 +1,58 @@
+import type { CellRunResult, RunCodeResponse } from '../sandbox/protocol.ts';
+
+/** What a sandbox said of one program, in the terms that verdicts are made of. */
+export interface Execution {
+  stdout: string;
+  stderr: string;
+  /** null: it was killed, or never ran. A negative one is a signal. */
+  exitStatus: number | null;
+  /** It ran to its end, whatever its exit status. */
+  isFinished: boolean;
+  /** Seconds, as the sandbox measured; null where it did not. */
+  seconds: number | null;
+  /** Why it did not run to its end; null when it did. */
+  stopped: 'time limit' | 'not compiled' | 'not run' | null;
+  /** The last expression's value of a notebook's cell, as text. */
+  display: string;
+  /** The sandbox's own words where it could not run the program at all. */
+  message: string;
+}
+
+/** Compiling is a part of the run: what it says comes first, and where it fails there is nothing else. */
+export function executionOf(answer: RunCodeResponse): Execution {
+  const { compile_result: compile, run_result: run } = answer;
+  const result = run ?? compile;
+  const isLate = result?.status === 'TimeLimitExceeded';
+  const isFinished = run?.status === 'Finished';
+  return {
+    stdout: run?.stdout ?? '',
+    stderr: (isFinished ? '' : (compile?.stderr ?? '')) + (run?.stderr ?? ''),
+    exitStatus: result?.return_code ?? null,
+    isFinished,
+    seconds: result?.execution_time ?? null,
+    stopped: isFinished ? null : isLate ? 'time limit' : compile && !run ? 'not compiled' : 'not run',
+    display: '',
+    message: answer.message,
+  };
+}
+
+// biome-ignore lint/complexity/useRegexLiterals: a control character stands more plainly in a string.
+const COLOURS = new RegExp('\\u001b\\[[0-9;]*m', 'g');
+
+/** A notebook's cell. Its traceback stands in stderr, as a script's would, without IPython's colours. */
+export function executionOfCell(cell: CellRunResult): Execution {
+  const tracebacks = cell.error.map(({ traceback, ename, evalue }) =>
+    Array.isArray(traceback) ? traceback.join('\n').replace(COLOURS, '') : `${ename}: ${evalue}`,
+  );
+  const shown = cell.display.map((data) => (typeof data['text/plain'] === 'string' ? `${data['text/plain']}\n` : ''));
+  return {
+    stdout: cell.stdout,
+    stderr: cell.stderr + tracebacks.join('\n'),
+    exitStatus: cell.error.length > 0 ? 1 : 0,
+    isFinished: true,
+    seconds: null,
+    stopped: null,
+    display: shown.join(''),
+    message: '',
+  };
+}

@@ -1,0 +1,35 @@
+/**
+ * Run again what was recorded: without a terminal, without a command line, nothing written but the journal.
+ *
+ * - `new ReplayTools({ tools, mapped })` says which tools there are; `backendWish` says where code would run, `openBackend` opens it, and
+ *   `tools.use(backend.run)` joins the two.
+ * - `planCalls(row, { tools })` says what would be run, and why not; `editCall` puts other arguments in.
+ * - `replayCall(plan, { tools, backend, repeat, signal, onState })` gives one outcome; `replayMany` many, in order, with a journal.
+ * - `historyOf`, `standingOutcome` and `standingWord` read what the journal knows.
+ */
+export {
+  type BackendChoice,
+  type BackendWish,
+  backendWish,
+  openBackend,
+  REMOTE_CONCURRENCY,
+  type ReplayBackend,
+} from './backend.ts';
+export { type BulkOptions, type BulkResult, replayMany } from './bulk.ts';
+export { type DiffLine, type DiffWord, diffTexts } from './diff.ts';
+export { RULE_NAMES, RULES, type Rule, rulesWithout } from './normalise.ts';
+export {
+  type Attempt,
+  type Compared,
+  isDrift,
+  type OutcomeCount,
+  type ReplayOutcome,
+  type Status,
+  type Verdict,
+  wordOf,
+} from './outcome.ts';
+export type { WaitReason } from './patience.ts';
+export { editCall, type PlannedCall, type PlanOptions, planCalls, whereOf } from './plan.ts';
+export { type CallState, type ReplayOptions, replayCall, skippedOutcome } from './replay-call.ts';
+export { historyOf, howOf, keepOutcome, knownOutcome, standingOutcome, standingWord } from './results.ts';
+export { type ReplayTool, ReplayTools, type ReplayToolsOptions } from './tools.ts';

@@ -1,0 +1,63 @@
+import type { DiffLine } from './diff.ts';
+
+export type Status = 'same' | 'drift' | 'error' | 'skipped' | 'unknown';
+export type Verdict = 'same' | 'normalised' | 'different' | 'now_fails' | 'now_succeeds' | 'flaky';
+export type Compared = 'whole' | 'shown_part' | 'none';
+
+/** One run of a call. Texts are whole here; the journal keeps their beginnings. */
+export interface Attempt {
+  /** What the tool would have said, in the form of the record. */
+  result: string;
+  stdout: string | null;
+  stderr: string | null;
+  exit_status: number | null;
+  /** Seconds from asking to the answer, waiting for a place included. */
+  duration: number;
+  /** Seconds that the program itself ran, where the sandbox says so. */
+  run_time: number | null;
+  verdict: Verdict | null;
+  /** Why this run gave no answer. */
+  error: string | null;
+  /** When it began. */
+  at: string;
+}
+
+/** How often each different result came. */
+export interface OutcomeCount {
+  result: string;
+  count: number;
+  verdict: Verdict | null;
+}
+
+/** What replaying one call came to: one verdict, and what it rests on. Keys are those of `replay --json`. */
+export interface ReplayOutcome {
+  locator: string;
+  turn: number;
+  call: number;
+  name: string | null;
+  backend: string | null;
+  status: Status;
+  verdict: Verdict | null;
+  compared: Compared;
+  /** In words: `same (256 of 20,113 characters)`, `environment (numpy is not in Pyodide)`. */
+  reason: string | null;
+  recorded: string | null;
+  result: string | null;
+  diff: DiffLine[] | null;
+  attempts: Attempt[];
+  /** Of the attempts, the commonest first. */
+  outcomes: OutcomeCount[];
+  /** Seconds, over the attempts. */
+  time: { min: number; median: number; max: number } | null;
+  /** The call was not run with its recorded arguments. */
+  edited: boolean;
+  /** The calls that ran before it in the same notebook or session. */
+  predecessors: number[];
+  /** The arguments it ran with, where they are not the recorded ones. */
+  arguments?: unknown;
+}
+
+export const isDrift = (outcome: ReplayOutcome): boolean => outcome.status === 'drift';
+
+/** `same`, `normalised`, `flaky` … where there is a verdict, else the status: one word for a column. */
+export const wordOf = ({ status, verdict }: Pick<ReplayOutcome, 'status' | 'verdict'>): string => verdict ?? status;

@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SandboxApiError } from '../sandbox/client.ts';
+
+/** Why calls wait for a server, and until when (ms since the epoch). */
+export interface WaitReason {
+  reason: string;
+  until: number;
+}
+
+export interface PatienceOptions {
+  /** How long a server is waited for that answered before, from its first failure on. After that each call asks once. */
+  seconds: number;
+  onWait: (reason: WaitReason | null) => void;
+}
+
+const BUSY = new Set([429, 502, 503, 504]);
+const FIRST_DELAY_MS = 250;
+const LONGEST_DELAY_MS = 10_000;
+/** A server that has never answered is likelier a wrong address than one that restarts. */
+const STRANGER_SECONDS = 5;
+
+/**
+ * Asks a server that may be away or busy, until it answers or patience ends. One pause for all calls: where a server is overloaded,
+ * many clients that each knock by themselves keep it so. A run is only ever repeated when no answer came, which is harmless here.
+ */
+export function patiently({ seconds, onWait }: PatienceOptions) {
+  let pausedUntil = 0;
+  let delay = FIRST_DELAY_MS;
+  let hasAnswered = false;
+  let outage: number | null = null;
+  return async <T>(ask: () => Promise<T>, signal?: AbortSignal): Promise<T> => {
+    for (;;) {
+      const now = performance.now();
+      if (pausedUntil > now) await sleep(pausedUntil - now, undefined, signal ? { signal } : {}).catch(rethrow(signal));
+      try {
+        const answer = await ask();
+        if (outage !== null) onWait(null);
+        hasAnswered = true;
+        outage = null;
+        delay = FIRST_DELAY_MS;
+        return answer;
+      } catch (error) {
+        if (!(error instanceof SandboxApiError) || !isPassing(error)) throw error;
+        const failed = performance.now();
+        outage ??= failed;
+        const waited = (failed - outage) / 1000;
+        if (waited >= (hasAnswered ? seconds : Math.min(seconds, STRANGER_SECONDS))) {
+          const told = waited < 1 ? '' : ` (waited ${Math.round(waited)} s)`;
+          throw new SandboxApiError(error.kind, `${error.message}${told}`, { cause: error });
+        }
+        // Whoever comes first sets the pause; those that failed with it keep it.
+        if (pausedUntil <= failed) {
+          pausedUntil = failed + delay * (0.75 + Math.random() / 2);
+          delay = Math.min(delay * 2, LONGEST_DELAY_MS);
+          onWait({ reason: shortly(error), until: Date.now() + (pausedUntil - failed) });
+        }
+      }
+    }
+  };
+}
+
+/** A server that restarts refuses and resets, a busy one says so. A wrong answer or a refusal for good is not waited out. */
+const isPassing = ({ kind, status }: SandboxApiError): boolean =>
+  kind === 'connection' || (kind === 'http' && status !== undefined && BUSY.has(status));
+
+const shortly = ({ kind, status }: SandboxApiError): string =>
+  kind === 'connection'
+    ? 'the sandbox cannot be reached'
+    : status === 429
+      ? 'the sandbox is busy (429)'
+      : `the sandbox answered ${status}`;
+
+const rethrow = (signal: AbortSignal | undefined) => (error: unknown) => {
+  throw signal?.aborted ? signal.reason : error;
+};

@@ -1,0 +1,132 @@
+import type { DumpRecord } from '../dump/dump-file.ts';
+import { recordKey } from '../journal/record-key.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../rollout/json.ts';
+import { type Rollout, type ToolCall, toolCallsOf } from '../rollout/rollout.ts';
+import { isLanguage } from '../sandbox/protocol.ts';
+import { possibleForms, type TextForm } from './tool-text.ts';
+import type { CallCode, ReplayTool, ReplayTools } from './tools.ts';
+
+/** A recorded call, and how it would be run again. Nothing has run yet. */
+export interface PlannedCall {
+  /** Of the record. */
+  locator: string;
+  /** recordKey of the record. */
+  record: string;
+  turn: number;
+  call: number;
+  name: string | null;
+  /** As recorded, or as the user edited them. */
+  arguments: JsonValue | null;
+  edited: boolean;
+  /** The text of the tool's turn; null where no result was recorded. */
+  recorded: string | null;
+  tool: ReplayTool | null;
+  /** Why it cannot be run; null when it can. */
+  skip: string | null;
+  /** null for a tool that runs no code. */
+  code: CallCode | null;
+  /** What the tool is made with, and where that stands in the record. */
+  created: { kwargs: JsonObject; from: string } | null;
+  /** How the recorded tool may have made its text. */
+  forms: readonly TextForm[];
+  /** The calls of the same tool before it, in order, which run first in one notebook or session; null where calls share no state. */
+  predecessors: readonly PlannedCall[] | null;
+}
+
+export interface PlanOptions {
+  tools: ReplayTools;
+  /** `--session`: calls of a tool share a notebook though its configuration does not say so. */
+  session?: boolean;
+  /** Only this call (counted over the whole rollout). */
+  call?: number | null;
+  /** Only the calls of this turn. */
+  turn?: number | null;
+}
+
+/** The calls of a record, in order, those that cannot be run with the reason. A record that could not be read has none. */
+export function planCalls(row: DumpRecord, options: PlanOptions): PlannedCall[] {
+  const { rollout } = row;
+  if (rollout === null) return [];
+  const place = { locator: row.locator, record: recordKey(row.raw), rollout };
+  const plans = toolCallsOf(rollout).map((call) => planCall(call, place, options));
+  const { session = false, call = null, turn = null } = options;
+  for (const [i, plan] of plans.entries()) {
+    if (plan.tool === null || plan.skip !== null || !(session || plan.tool.stateful)) continue;
+    plan.predecessors = plans.slice(0, i).filter((one) => one.name === plan.name && one.skip === null);
+    if (plan.code !== null && plan.code.language !== 'python')
+      plan.skip = `a session needs Python, and ${plan.name} runs ${plan.code.language}`;
+  }
+  return plans.filter((plan) => (call === null || plan.call === call) && (turn === null || plan.turn === turn));
+}
+
+interface Place {
+  locator: string;
+  record: string;
+  rollout: Rollout;
+}
+
+function planCall(call: ToolCall, { locator, record, rollout }: Place, { tools }: PlanOptions): PlannedCall {
+  const turn = rollout.turns.find(({ toolCalls }) => toolCalls.includes(call))!.index;
+  const tool = call.name === null ? null : tools.for(call.name, rollout.toolSchemas);
+  const recorded = call.resultTurn === null ? null : (rollout.turns[call.resultTurn]?.text ?? null);
+  const created = tool?.needsCreateKwargs ? createKwargs(tool.name, rollout) : null;
+  const results = toolCallsOf(rollout)
+    .filter(({ name, resultTurn }) => name === call.name && resultTurn !== null)
+    .map(({ resultTurn }) => rollout.turns[resultTurn as number]?.text ?? '');
+  const plan: PlannedCall = {
+    locator,
+    record,
+    turn,
+    call: call.index,
+    name: call.name,
+    arguments: call.arguments,
+    edited: false,
+    recorded,
+    tool,
+    skip: null,
+    code: tool?.codeOf(call.arguments) ?? null,
+    created,
+    forms: possibleForms(results, rollout.format === 'rollout-viewer'),
+    predecessors: null,
+  };
+  plan.skip = call.error !== null ? `the call was never run: ${call.error}` : whySkipped(plan);
+  return plan;
+}
+
+function whySkipped({ tool, name, arguments: args, code, created }: PlannedCall): string | null {
+  if (tool === null)
+    return `no tool here runs ${name ?? 'a call without a name'}; --tools YAML or --tool ${name ?? 'NAME'}=LANGUAGE may give one`;
+  if (tool.argumentsOf(args) === null)
+    return tool.language === null ? 'its arguments are no JSON object' : 'its arguments hold no code';
+  if (tool.language !== null && code === null) return 'its arguments hold no code';
+  if (code !== null && !isLanguage(code.language))
+    return `environment (no sandbox knows the language ${code.language})`;
+  if (tool.needsCreateKwargs && created === null)
+    return `${tool.name} needs the task's ground truth, and the record has neither tools_kwargs nor gts`;
+  return null;
+}
+
+/** The sample's own arguments to the tool (`tools_kwargs` in verl's data sets), else its ground truth. */
+function createKwargs(name: string, { extras, groundTruth }: Rollout): PlannedCall['created'] {
+  const info = extras.extra_info;
+  for (const [from, holder] of [
+    ['tools_kwargs', extras.tools_kwargs],
+    ['extra_info.tools_kwargs', isJsonObject(info) ? info.tools_kwargs : undefined],
+  ] as const) {
+    const own = isJsonObject(holder) ? holder[name] : undefined;
+    const kwargs = isJsonObject(own) ? own.create_kwargs : undefined;
+    if (isJsonObject(kwargs)) return { kwargs, from: `create_kwargs of the record's ${from}` };
+  }
+  if (groundTruth === undefined || groundTruth === null) return null;
+  return { kwargs: { ground_truth: groundTruth }, from: 'gts as ground_truth' };
+}
+
+/** The same call with other arguments: it is compared all the same, and marked. */
+export function editCall(plan: PlannedCall, args: JsonValue): PlannedCall {
+  const edited: PlannedCall = { ...plan, arguments: args, edited: true, code: plan.tool?.codeOf(args) ?? null };
+  return { ...edited, skip: whySkipped(edited) };
+}
+
+/** Where a call would run, to be said before it does. */
+export const whereOf = (plan: PlannedCall, backend: string): string =>
+  plan.tool?.url ?? (plan.tool?.language === null ? 'this program' : backend);

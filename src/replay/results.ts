@@ -1,0 +1,101 @@
+import type { Entry, Journal } from '../journal/journal.ts';
+import type { JsonObject } from '../rollout/json.ts';
+import type { Printable } from '../rollout/json-print.ts';
+import type { ReplayBackend } from './backend.ts';
+import { diffTexts } from './diff.ts';
+import { RULES, type Rule } from './normalise.ts';
+import { type Attempt, type ReplayOutcome, wordOf } from './outcome.ts';
+import type { PlannedCall } from './plan.ts';
+
+/** Characters of each text that the journal keeps; a dump of outputs is not its purpose. */
+const KEPT = 16_384;
+
+/** What a verdict depends on besides the call: asked again in the same way, it need not be run again. */
+export interface How {
+  backend: string;
+  repeat: number;
+  rules: string[];
+  session: boolean;
+}
+
+export const howOf = (
+  plan: PlannedCall,
+  { backend, repeat = 1, rules = RULES }: { backend: ReplayBackend; repeat?: number; rules?: readonly Rule[] },
+): How => ({
+  backend: plan.tool?.url ?? (plan.tool?.language === null ? 'built in' : backend.name),
+  repeat,
+  rules: rules.map(({ name }) => name),
+  session: plan.predecessors !== null,
+});
+
+/** Keeps what a call came to. Outcomes of calls that did not run are not worth keeping. */
+export function keepOutcome(journal: Journal, plan: PlannedCall, how: How, outcome: ReplayOutcome): void {
+  if (outcome.attempts.length === 0) return;
+  const { recorded: _recorded, diff: _diff, locator, ...rest } = outcome;
+  journal.append('replay', {
+    record: plan.record,
+    locator,
+    how: how as unknown as Printable,
+    ...(rest as unknown as JsonObject),
+    result: outcome.result === null ? null : shorten(outcome.result),
+    attempts: outcome.attempts.map(shortAttempt) as unknown as Printable,
+    outcomes: outcome.outcomes.map((one) => ({ ...one, result: shorten(one.result) })) as unknown as Printable,
+  });
+}
+
+const shorten = (text: string): string => (text.length > KEPT ? text.slice(0, KEPT) : text);
+
+const shortAttempt = (attempt: Attempt): Attempt => ({
+  ...attempt,
+  result: shorten(attempt.result),
+  stdout: attempt.stdout === null ? null : shorten(attempt.stdout),
+  stderr: attempt.stderr === null ? null : shorten(attempt.stderr),
+});
+
+/** Everything that was ever run of a call, oldest first, edited runs included. */
+export function historyOf(journal: Journal, plan: PlannedCall): ReplayOutcome[] {
+  return entriesOf(journal, plan).map((entry) => outcomeOf(entry, plan));
+}
+
+/** The last outcome of a call as it was recorded; null where it was never run. */
+export function standingOutcome(journal: Journal, plan: PlannedCall): ReplayOutcome | null {
+  const entry = entriesOf(journal, plan).findLast(({ edited }) => edited !== true);
+  return entry === undefined ? null : outcomeOf(entry, plan);
+}
+
+/** An outcome that was reached in the same way and need not be reached again; an `error` is no such. */
+export function knownOutcome(journal: Journal, plan: PlannedCall, how: How): ReplayOutcome | null {
+  const wanted = JSON.stringify(how);
+  const entry = entriesOf(journal, plan).findLast((one) => JSON.stringify(one.how) === wanted && one.edited !== true);
+  return entry === undefined || entry.status === 'error' ? null : outcomeOf(entry, plan);
+}
+
+const entriesOf = (journal: Journal, { record, call }: PlannedCall): Entry[] =>
+  journal.known('replay', record).filter((entry) => entry.call === call);
+
+/** The journal is a file that users may edit: what does not fit is taken as absent. */
+function outcomeOf(entry: Entry, plan: PlannedCall): ReplayOutcome {
+  const { record: _record, kind: _kind, at: _at, how: _how, ...rest } = entry;
+  const kept = rest as unknown as ReplayOutcome;
+  const needsDiff = (kept.status === 'drift' || kept.verdict === 'normalised') && plan.recorded !== null;
+  return {
+    ...kept,
+    attempts: Array.isArray(kept.attempts) ? kept.attempts : [],
+    outcomes: Array.isArray(kept.outcomes) ? kept.outcomes : [],
+    predecessors: Array.isArray(kept.predecessors) ? kept.predecessors : [],
+    locator: plan.locator,
+    recorded: plan.recorded,
+    diff: needsDiff ? diffTexts(plan.recorded ?? '', kept.result ?? '') : null,
+  };
+}
+
+const WORST = ['now_fails', 'now_succeeds', 'different', 'flaky', 'error', 'unknown', 'skipped', 'normalised', 'same'];
+
+/** One word for a rollout's row: the worst that its calls came to. Empty where none was run. @param record its recordKey */
+export function standingWord(journal: Journal, record: string): string {
+  const words = new Map<number, string>();
+  for (const entry of journal.known('replay', record)) {
+    if (entry.edited !== true) words.set(entry.call as number, wordOf(entry as unknown as ReplayOutcome));
+  }
+  return WORST.find((word) => [...words.values()].includes(word)) ?? '';
+}
