@@ -23,6 +23,7 @@ const vim: Keys = {
   'focus.next': ['tab'],
   fold: ['x'],
   'fold.all': ['X'],
+  command: [':'],
   help: ['?', 'f1'],
   repaint: ['ctrl+l'],
   suspend: ['ctrl+z'],

@@ -55,17 +55,20 @@ export class DumpWorld implements World {
     return this.#rows;
   }
 
-  geometry({ columns, rows, focus }: State): Geometry {
+  geometry({ columns, rows, focus, prompt }: State): Geometry {
     const listColumns = this.listColumns();
+    // What is typed, and below it what is to be said of that.
+    const bottom = prompt === null ? 1 : 2;
     const known = this.#geometry;
     if (
       known === null ||
       known.shape.columns !== columns ||
       known.shape.rows !== rows ||
       known.shape.focus !== focus ||
+      known.shape.bottom !== bottom ||
       known.shape.listColumns !== listColumns
     ) {
-      const shape = { columns, rows, focus, bottom: 1, listColumns };
+      const shape = { columns, rows, focus, bottom, listColumns };
       this.#geometry = { shape, geometry: geometry(shape) };
     }
     return this.#geometry!.geometry;

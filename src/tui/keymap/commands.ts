@@ -98,6 +98,12 @@ export const COMMANDS: readonly Command[] = [
     title: 'unfold everything, then a line for each turn',
     action: () => ({ type: 'fold-all' }),
   },
+  {
+    id: 'command',
+    category: 'Program',
+    title: 'enter a command: step, id, …',
+    action: () => ({ type: 'prompt-open', prompt: 'command' }),
+  },
   { id: 'help', category: 'Program', title: 'what can be done here', hint: 'help', action: () => ({ type: 'help' }) },
   { id: 'repaint', category: 'Program', title: 'draw the screen again', action: () => ({ type: 'repaint' }) },
   { id: 'suspend', category: 'Program', title: 'suspend; fg comes back', action: () => ({ type: 'suspend' }) },

@@ -5,6 +5,7 @@ import type { World } from '../world.ts';
 import { foldHandlers } from './fold.ts';
 import { moveHandlers } from './move.ts';
 import { helpHandlers, programHandlers } from './program.ts';
+import { promptHandlers } from './prompt.ts';
 import type { Handlers, Result } from './result.ts';
 import { rolloutHandlers } from './rollout.ts';
 
@@ -13,6 +14,7 @@ const HANDLERS: Handlers<Action> = {
   ...rolloutHandlers,
   ...foldHandlers,
   ...helpHandlers,
+  ...promptHandlers,
   ...programHandlers,
 };
 
