@@ -1,8 +1,10 @@
 import { Command, CommanderError } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
+import { forkCommand } from './commands/fork.ts';
 import { lsCommand } from './commands/ls.ts';
 import { USAGE } from './commands/output.ts';
 import { replayCommand } from './commands/replay.ts';
+import { rescoreCommand } from './commands/rescore.ts';
 import { rolloutCommand } from './commands/rollout.ts';
 import { sandboxCommand } from './commands/sandbox.ts';
 import { showCommand } from './commands/show.ts';
@@ -16,6 +18,8 @@ const program = viewOptions(new Command('rollout-viewer'))
   .addCommand(lsCommand())
   .addCommand(showCommand())
   .addCommand(replayCommand())
+  .addCommand(forkCommand())
+  .addCommand(rescoreCommand())
   .addCommand(rolloutCommand())
   .addCommand(sandboxCommand());
 

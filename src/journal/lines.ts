@@ -4,7 +4,7 @@ import { isJsonObject } from '../rollout/json.ts';
 import { parseJson } from '../rollout/json-parse.ts';
 import { type Printable, printJson } from '../rollout/json-print.ts';
 
-const CHUNK = 1 << 20;
+const CHUNK = 1 << 18;
 
 /**
  * A file of JSON objects, one a line, that several processes may append to. Each line goes out in one write of a descriptor in append
@@ -48,7 +48,7 @@ export class LinesFile {
       // A file that shrank is another one.
       if (fstatSync(fd).size < this.#position) this.#position = 0;
       let rest = Buffer.alloc(0);
-      const chunk = Buffer.alloc(CHUNK);
+      const chunk = Buffer.allocUnsafe(CHUNK);
       for (let at = this.#position; ; ) {
         const count = readSync(fd, chunk, 0, CHUNK, at);
         if (count === 0) return;

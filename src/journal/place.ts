@@ -3,12 +3,9 @@ import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 
-/** Where the user's work on a dump is kept. */
+/** Where the user's work on a dump may be kept, the best place first. Nothing is made there before there is something to keep. */
 export interface JournalPlace {
-  /** null: nowhere can be written, the work is kept in memory alone. */
-  directory: string | null;
-  /** What a person should know: the wished place could not be had. */
-  notice: string | null;
+  directories: readonly string[];
 }
 
 export interface PlaceOptions {
@@ -22,20 +19,18 @@ const NAME = '.rollout-viewer';
 const STREAM = /^(?:train|training|test|eval|evaluation|val|valid|validation)(?:[_.-].*)?$/i;
 
 /**
- * For `P/rollout_data` that is `P/.rollout-viewer/rollout_data`, else (`P` cannot be written) a directory under XDG_STATE_HOME.
+ * For `P/rollout_data` that is `P/.rollout-viewer/rollout_data`, and where that cannot be written a directory under XDG_STATE_HOME.
  * @param path of the dump as the user named it: a directory, or a file of one; null for a stream without a name
  */
 export function journalPlace(path: string | null, { journal, env = process.env }: PlaceOptions = {}): JournalPlace {
   const root = path === null ? null : dumpRoot(path);
-  const wished = journal !== undefined ? resolve(journal) : root === null ? null : besideOf(root);
-  const tried = [wished, stateDirectory(root, env)].filter((directory) => directory !== null);
-  for (const [i, directory] of tried.entries()) {
-    const problem = makeWritable(directory);
-    if (problem !== null) continue;
-    const isOther = wished !== null && i > 0;
-    return { directory, notice: isOther ? `${wished} cannot be written; results are kept in ${directory}` : null };
-  }
-  return { directory: null, notice: `results are not kept: ${tried.join(' and ')} cannot be written` };
+  const wished = journal !== undefined ? [resolve(journal)] : root === null ? [] : [besideOf(root)];
+  return { directories: [...wished, stateDirectory(root, env)] };
+}
+
+/** The first of the places that can be written, made where it is not there yet; null where none can. */
+export function writablePlace({ directories }: JournalPlace): string | null {
+  return directories.find(makeWritable) ?? null;
 }
 
 const besideOf = (root: string): string => join(dirname(root), NAME, basename(root));
@@ -65,13 +60,12 @@ function stateDirectory(root: string | null, env: NodeJS.ProcessEnv): string {
   return join(state, 'rollout-viewer', `${basename(root) || 'root'}-${hash}`);
 }
 
-/** @returns why it cannot be written, null when it can */
-function makeWritable(directory: string): string | null {
+function makeWritable(directory: string): boolean {
   try {
     mkdirSync(directory, { recursive: true });
     accessSync(directory, constants.W_OK);
-    return null;
-  } catch (error) {
-    return (error as Error).message;
+    return true;
+  } catch {
+    return false;
   }
 }

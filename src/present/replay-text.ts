@@ -2,10 +2,13 @@ import type { DiffLine, ReplayOutcome } from '../replay/index.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 
 /** What a call came to, in a few words: `same (256 of 20,113 characters)`, `drift: now_fails (exit status 1)`. */
-export function verdictText({ status, verdict, reason }: Pick<ReplayOutcome, 'status' | 'verdict' | 'reason'>): string {
-  const word = verdict === null || verdict === status ? status : `${status}: ${verdict}`;
+export const verdictText = (outcome: Pick<ReplayOutcome, 'status' | 'verdict' | 'reason'>): string =>
+  sanitiseLine(wordsOf(outcome));
+
+function wordsOf({ status, verdict, reason }: Pick<ReplayOutcome, 'status' | 'verdict' | 'reason'>): string {
+  const word = verdict === null || status === 'same' ? status : `${status}: ${verdict}`;
   if (reason === null) return word;
-  return sanitiseLine(status === 'skipped' || status === 'error' ? `${word}: ${reason}` : `${word} (${reason})`);
+  return status === 'skipped' || status === 'error' ? `${word}: ${reason}` : `${word} (${reason})`;
 }
 
 /** One line a call: where it stands, its tool, what it came to, how long it took and where. */
@@ -16,7 +19,7 @@ export function outcomeLine(outcome: ReplayOutcome): string {
       ? ''
       : `, ${durationText(time.median)}${attempts.length > 1 ? ` (${durationText(time.min)} to ${durationText(time.max)})` : ''}`;
   const where = backend === null ? '' : `, ${backend}`;
-  const what = `call ${call} ${name ?? '?'}${edited ? ', edited' : ''}: ${verdictText(outcome)}${took}${where}`;
+  const what = `call ${call} ${name ?? '?'}${edited ? ', edited' : ''}: ${wordsOf(outcome)}${took}${where}`;
   return sanitiseLine(`${locator}#t${turn}  ${what}`);
 }
 

@@ -5,6 +5,7 @@
  *   `tools.use(backend.run)` joins the two.
  * - `planCalls(row, { tools })` says what would be run, and why not; `editCall` puts other arguments in.
  * - `replayCall(plan, { tools, backend, repeat, signal, onState })` gives one outcome; `replayMany` many, in order, with a journal.
+ * - `forkRollout` goes on from a turn with a live model; `branchesOf` lists what came of it. `rescoreRollout` judges the recorded text anew.
  * - `historyOf`, `standingOutcome` and `standingWord` read what the journal knows.
  */
 export {
@@ -15,8 +16,11 @@ export {
   REMOTE_CONCURRENCY,
   type ReplayBackend,
 } from './backend.ts';
+export { type BranchEntry, branchesOf, type Difference, firstDifference } from './branches.ts';
 export { type BulkOptions, type BulkResult, replayMany } from './bulk.ts';
 export { type DiffLine, type DiffWord, diffTexts } from './diff.ts';
+export { type Branch, type ForkOptions, forkRollout } from './fork.ts';
+export { forkPrefix, type Prefix } from './fork-prefix.ts';
 export { RULE_NAMES, RULES, type Rule, rulesWithout } from './normalise.ts';
 export {
   type Attempt,
@@ -30,6 +34,8 @@ export {
 } from './outcome.ts';
 export type { WaitReason } from './patience.ts';
 export { editCall, type PlannedCall, type PlanOptions, planCalls, whereOf } from './plan.ts';
+export { type PythonReward, type PythonRewardOptions, pythonReward } from './python-reward.ts';
 export { type CallState, type ReplayOptions, replayCall, skippedOutcome } from './replay-call.ts';
+export { type Rescored, rescoreMany, rescoreRollout } from './rescore.ts';
 export { historyOf, howOf, keepOutcome, knownOutcome, standingOutcome, standingWord } from './results.ts';
 export { type ReplayTool, ReplayTools, type ReplayToolsOptions } from './tools.ts';

@@ -83,7 +83,7 @@ const count = new Intl.NumberFormat('en-US');
 function sameness({ rules, compared, shown, total }: Match, form: string | null): string | null {
   const said = [
     ...(compared === 'shown_part' ? [`${count.format(shown)} of ${count.format(total)} characters`] : []),
-    ...(rules.length > 0 ? [`normalised: ${rules.join(', ')}`] : []),
+    ...(rules.length > 0 ? [`but for ${rules.join(', ')}`] : []),
     ...(form !== null ? [`the tool shows ${form}`] : []),
   ];
   return said.length === 0 ? null : said.join('; ');

@@ -1,0 +1,44 @@
+import { UsageError } from '../dump/paths.ts';
+import {
+  type BackendChoice,
+  backendWish,
+  openBackend,
+  type PlannedCall,
+  type ReplayBackend,
+  type ReplayTools,
+} from '../replay/index.ts';
+import type { SandboxFlags } from './sandbox-flags.ts';
+
+export const choiceOf = ({ sandbox }: SandboxFlags, tools: ReplayTools): BackendChoice => ({
+  sandbox,
+  toolsUrl: tools.sandboxUrl,
+});
+
+/** What runs and where is allowed by the person who starts it, never by a default. @throws UsageError */
+export function consent(choice: BackendChoice, { yes }: SandboxFlags, first: PlannedCall | null): void {
+  const wish = asUsage(() => backendWish(choice));
+  const own = first?.tool?.url ?? null;
+  if (yes) return;
+  if (wish.kind === 'remote')
+    throw new UsageError(`recorded code would run on ${wish.url} (${wish.why}): give --yes to allow it`);
+  if (own !== null) throw new UsageError(`calls of ${first?.name} would go to ${own}: give --yes to allow it`);
+  if (wish.name === 'unconfined')
+    throw new UsageError('recorded code would run unconfined, with all your rights: give --yes to allow it');
+}
+
+export async function opened(choice: BackendChoice): Promise<ReplayBackend> {
+  try {
+    return await openBackend(choice);
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+/** What the user got wrong is told in one line. */
+export function asUsage<T>(body: () => T): T {
+  try {
+    return body();
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}

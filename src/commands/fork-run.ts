@@ -1,0 +1,122 @@
+import { Dump } from '../dump/dump.ts';
+import { parseLocator } from '../dump/locator.ts';
+import { UsageError } from '../dump/paths.ts';
+import { limitsOf, samplingOf, settingsOfFlags } from '../engine/collect/settings.ts';
+import { ChatCompletionsModel, type RolloutEvent, rewardRouter } from '../engine/index.ts';
+import { Journal } from '../journal/journal.ts';
+import { diffLines } from '../present/replay-text.ts';
+import { type Branch, forkRollout, type ReplayBackend, ReplayTools } from '../replay/index.ts';
+import { printJson } from '../rollout/json-print.ts';
+import { sanitise } from '../text/sanitise.ts';
+import { asUsage, choiceOf, consent, opened } from './consent.ts';
+import { dumpOptions } from './dump-options.ts';
+import type { ForkFlags } from './fork.ts';
+import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
+import { findRow } from './show.ts';
+
+/** Makes the branches and prints one after another as they end. @returns the exit status */
+export async function fork(text: string, flags: ForkFlags): Promise<number> {
+  const place = parseLocator(text);
+  const turn = flags.turn ?? place.turn;
+  if (turn === null) throw new UsageError(`${text}: from which turn? give --turn N, or ${text}#tN`);
+  if (!URL.canParse(flags.modelUrl))
+    throw new UsageError(`--model-url ${flags.modelUrl}: not an address, such as http://localhost:8000/v1`);
+  const settings = asUsage(() => settingsOfFlags(settingFlags(flags)));
+  const replayTools = asUsage(() => new ReplayTools({ tools: flags.tools, mapped: flags.tool }));
+  const dump = Dump.open([place.path], dumpOptions(flags));
+  const journal = Journal.of(place.path, { journal: flags.journal });
+  const stop = new AbortController();
+  const interrupt = () => stop.abort(new Error('interrupted'));
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  let backend: ReplayBackend | null = null;
+  try {
+    const row = await findRow(dump, { ...place, turn });
+    if (row.rollout === null) throw new UsageError(`${row.locator}: ${row.error}`);
+    const tools = replayTools.forFork(row.rollout.toolSchemas);
+    const isJudgedByCode = flags.reward === 'code';
+    if (tools.length > 0 || isJudgedByCode) {
+      const choice = choiceOf(flags, replayTools);
+      consent(choice, flags, null);
+      backend = await opened(choice);
+      replayTools.use(backend.run);
+      say(`tools: ${tools.map(({ name }) => name).join(', ')}; code runs on ${backend.name} (${backend.why})`);
+    }
+    const rewards = rewardRouter({
+      fallback: flags.reward,
+      code: backend === null ? undefined : { run: backend.run },
+      http: flags.rewardUrl ? { url: flags.rewardUrl } : undefined,
+    });
+    const branches: Branch[] = [];
+    const options = {
+      row,
+      turn,
+      model: new ChatCompletionsModel(flags.model, {
+        url: flags.modelUrl,
+        apiKey: process.env.ROLLOUT_VIEWER_API_KEY ?? process.env.OPENAI_API_KEY,
+      }),
+      tools,
+      rewards,
+      n: flags.n,
+      sampling: samplingOf(settings),
+      limits: limitsOf(settings),
+      ...(flags.toolFormat ? { toolFormat: flags.toolFormat } : {}),
+      journal,
+      out: flags.out,
+      signal: stop.signal,
+      onEvent: (branch: number, event: RolloutEvent) => {
+        if (flags.json && event.kind === 'message')
+          void print(`${printJson({ event: 'turn', branch, turn: event.turn, message: event.message as never })}\n`);
+      },
+    };
+    for await (const branch of forkRollout(options)) {
+      branches.push(branch);
+      await print(flags.json ? `${printJson(jsonOf(branch, text))}\n` : textOf(branch));
+    }
+    if (journal.problem !== null) say(journal.problem);
+    if (branches.every(({ status }) => status === 'FAILED')) return stop.signal.aborted ? ANSWER_IS_NO : USAGE;
+    return branches.some(({ status }) => status === 'FAILED') ? ANSWER_IS_NO : DONE;
+  } finally {
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+    await backend?.close();
+    journal.close();
+    dump.close();
+  }
+}
+
+/** Flags of the sampling and the limits, by the settings' own keys. */
+function settingFlags(flags: ForkFlags): Record<string, string | string[] | undefined> {
+  const own = Object.entries(flags).map(([flag, value]): [string, unknown] => [
+    flag.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    value,
+  ]);
+  const reserved = new Set(['model_url', 'model', 'n', 'out', 'tools', 'tool_format', 'reward', 'reward_url']);
+  return Object.fromEntries(own.filter(([key]) => !reserved.has(key))) as Record<string, string | string[]>;
+}
+
+const jsonOf = (branch: Branch, locator: string) => ({
+  event: 'branch',
+  locator,
+  branch: branch.branch,
+  turn: branch.entry.turn,
+  status: branch.status,
+  score: branch.score,
+  reward: branch.reward.name === '' ? null : branch.reward.name,
+  error: branch.error ?? branch.reward.error,
+  path: branch.entry.path,
+  uid: branch.entry.uid,
+  turns: branch.turns.length,
+  difference: branch.difference as never,
+  seconds: branch.seconds,
+});
+
+function textOf({ branch, entry, status, score, reward, error, turns, difference, seconds }: Branch): string {
+  const judged = score === null ? `no score: ${reward.error ?? error}` : `score ${score} (${reward.name})`;
+  const head = [
+    `── branch ${branch}: ${status.toLowerCase()}, ${judged}, ${seconds.toFixed(1)} s, kept in ${entry.path}`,
+    ...(error === null ? [] : [`error: ${error}`]),
+    difference === null ? 'it says the same as the record' : `it differs from turn ${difference.turn} on`,
+  ];
+  const own = turns.slice(entry.turn).flatMap((turn) => ['', `[${turn.role}]`, '', turn.text]);
+  const changed = difference === null ? [] : diffLines(difference.diff).map((line) => `    ${line}`);
+  return `${[...head.map(sanitise), ...changed, ...own.map(sanitise)].join('\n')}\n`;
+}

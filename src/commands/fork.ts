@@ -1,0 +1,57 @@
+import { Command } from 'commander';
+import { LIMIT_SETTINGS, SAMPLING_SETTINGS } from '../engine/collect/setting-list.ts';
+import { validationOption } from './dump-options.ts';
+import { countOf } from './ls.ts';
+import { run } from './output.ts';
+import { positive, type SandboxFlags, withSandbox } from './sandbox-flags.ts';
+
+export interface ForkFlags extends SandboxFlags {
+  turn?: number;
+  modelUrl: string;
+  model: string;
+  n: number;
+  out?: string;
+  journal?: string;
+  reward?: string;
+  rewardUrl?: string;
+  toolFormat?: string;
+  json?: boolean;
+  validation?: string[];
+  /** Sampling parameters and limits, by their camel-cased keys. */
+  [flag: string]: unknown;
+}
+
+export function forkCommand(): Command {
+  const command = withSandbox(new Command('fork'))
+    .description('go on from a turn of a recorded rollout with a live model')
+    .argument('<locator>', 'FILE:LINE, or FILE:LINE#tN')
+    .option(
+      '--turn <n>',
+      'the turn to make anew, counted from 0; a turn that is not the assistant’s is answered',
+      countOf,
+    )
+    .requiredOption('--model-url <url>', 'an OpenAI-compatible server, up to and with /v1')
+    .requiredOption('--model <name>', 'the model there')
+    .option('-n, --n <k>', 'branches', positive, 1)
+    .option('--out <dir>', 'where branches are kept (default: the journal, beside the dump)')
+    .option('--journal <dir>', 'where the list of branches is kept (default: .rollout-viewer beside the dump)')
+    .option('--reward <name>', 'the reward function, where the record does not say its data_source')
+    .option('--reward-url <url>', 'a reward service, for --reward http')
+    .option('--tool-format <name>', 'the grammar of calls that the model writes in its text')
+    .option('--json', 'one JSON object a branch, and the turns as they come')
+    .addOption(validationOption());
+  for (const { key, kind, help } of [...SAMPLING_SETTINGS, ...LIMIT_SETTINGS]) {
+    if (key === 'n') continue;
+    const flag = `--${key.replaceAll('_', '-')} <${kind === 'texts' ? 'text' : kind}>`;
+    if (kind === 'texts') command.option(flag, help, (text: string, before: string[] = []) => [...before, text]);
+    else command.option(flag, help);
+  }
+  return command
+    .addHelpText('after', '\nThe API key is taken from ROLLOUT_VIEWER_API_KEY, else from OPENAI_API_KEY.')
+    .action((locator: string, flags: ForkFlags) =>
+      run(async () => {
+        const { fork } = await import('./fork-run.ts');
+        return fork(locator, flags);
+      }),
+    );
+}

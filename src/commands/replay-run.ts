@@ -1,0 +1,155 @@
+import { Journal } from '../journal/journal.ts';
+import { diffLines, outcomeLine } from '../present/replay-text.ts';
+import {
+  type BackendChoice,
+  backendWish,
+  type PlannedCall,
+  planCalls,
+  type ReplayBackend,
+  type ReplayOutcome,
+  ReplayTools,
+  RULE_NAMES,
+  replayMany,
+  rulesWithout,
+  skippedOutcome,
+  whereOf,
+} from '../replay/index.ts';
+import type { Printable } from '../rollout/json-print.ts';
+import { printJson } from '../rollout/json-print.ts';
+import { asUsage, choiceOf, consent, opened } from './consent.ts';
+import { dumpOptions } from './dump-options.ts';
+import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
+import type { ReplayFlags } from './replay.ts';
+import { pathOf, selectRows } from './select-rows.ts';
+import { StatusLine } from './status-line.ts';
+
+/** Runs what was asked for and prints an outcome a call. @returns the exit status */
+export async function replay(args: readonly string[], flags: ReplayFlags): Promise<number> {
+  const tools = asUsage(() => new ReplayTools({ tools: flags.tools, mapped: flags.tool }));
+  const rules = asUsage(() => rulesWithout(flags.exact === true ? RULE_NAMES : (flags.exact ?? [])));
+  const choice: BackendChoice = { ...choiceOf(flags, tools), concurrency: flags.concurrency };
+  const journal = Journal.of(pathOf(args[0]!), { journal: flags.journal });
+  const stop = new AbortController();
+  const interrupt = () => stop.abort(new Error('interrupted'));
+  const line = new StatusLine();
+  const tally = new Map<string, number>();
+  let backend: ReplayBackend | null = null;
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  try {
+    const planned = plannedRollouts(args, flags, tools);
+    const { first, rest } = await untilRunnable(planned);
+    const show = async (outcome: ReplayOutcome) => {
+      tally.set(outcome.status, (tally.get(outcome.status) ?? 0) + 1);
+      line.clear();
+      await print(flags.json ? `${printJson(jsonOf(outcome))}\n` : textOf(outcome));
+      line.show(tallyText(tally));
+    };
+    if (!flags.exec) {
+      const where = wishText(choice);
+      for await (const plans of rest)
+        for (const plan of plans)
+          await show(skippedOutcome(plan, plan.skip ?? `not run (--no-exec): it would run on ${whereOf(plan, where)}`));
+      return tally.size === 0 ? nothing(args) : DONE;
+    }
+    if (first !== null) {
+      consent(choice, flags, first);
+      backend = await opened(choice);
+      tools.use(backend.run);
+      say(`code runs on ${backend.name} (${backend.why}); results are kept in ${journal.directory ?? 'memory'}`);
+      if (journal.problem !== null) say(journal.problem);
+      backend.onWait = (wait) => line.note(wait === null ? null : `${wait.reason}, waiting …`);
+    }
+    const options = { tools, backend: backend ?? NOWHERE, repeat: flags.repeat, rules, signal: stop.signal };
+    const results = replayMany({
+      ...options,
+      rollouts: rest,
+      concurrency: flags.concurrency,
+      journal,
+      resume: flags.resume ?? false,
+    });
+    for await (const { outcome } of results) await show(outcome);
+  } finally {
+    line.clear();
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+    await backend?.close();
+    journal.close();
+  }
+  if (journal.problem?.startsWith('not all')) say(journal.problem);
+  if (stop.signal.aborted) {
+    say(`interrupted after ${tallyText(tally) || 'nothing'}; --resume goes on`);
+    return ANSWER_IS_NO;
+  }
+  if (tally.size === 0) return nothing(args);
+  if (!flags.json) say(tallyText(tally));
+  if (tally.size === 1 && tally.has('error')) return USAGE;
+  return tally.has('drift') ? ANSWER_IS_NO : DONE;
+}
+
+async function* plannedRollouts(
+  args: readonly string[],
+  flags: ReplayFlags,
+  tools: ReplayTools,
+): AsyncGenerator<readonly PlannedCall[]> {
+  for await (const { row, turn } of selectRows(args, dumpOptions(flags))) {
+    if (row.rollout === null) {
+      say(`${row.locator}: ${row.error}`);
+      continue;
+    }
+    const call = flags.call ?? null;
+    yield planCalls(row, { tools, session: flags.session ?? false, call, turn });
+  }
+}
+
+/** Looks for the first call that would run, so that nothing is opened and no consent asked where nothing runs. */
+async function untilRunnable(rollouts: AsyncGenerator<readonly PlannedCall[]>) {
+  const seen: (readonly PlannedCall[])[] = [];
+  let first: PlannedCall | null = null;
+  for (;;) {
+    const next = await rollouts.next();
+    if (next.done) break;
+    seen.push(next.value);
+    first = next.value.find(({ skip }) => skip === null) ?? null;
+    if (first !== null) break;
+  }
+  async function* rest() {
+    yield* seen;
+    yield* rollouts;
+  }
+  return { first, rest: rest() };
+}
+
+const NOWHERE: ReplayBackend = {
+  name: 'nowhere',
+  url: null,
+  confined: true,
+  why: '',
+  concurrency: 1,
+  run: () => Promise.reject(new Error('no sandbox is open')),
+  runJupyter: () => Promise.reject(new Error('no sandbox is open')),
+  onWait: null,
+  close: async () => {},
+};
+
+function wishText(choice: BackendChoice): string {
+  const wish = asUsage(() => backendWish(choice));
+  return wish.kind === 'remote' ? wish.url : wish.name === 'auto' ? 'the sandbox of this machine' : wish.name;
+}
+
+function nothing(args: readonly string[]): number {
+  say(`${args.join(' ')}: no tool call to replay`);
+  return ANSWER_IS_NO;
+}
+
+const jsonOf = (outcome: ReplayOutcome) => outcome as unknown as { [key: string]: Printable };
+
+function textOf(outcome: ReplayOutcome): string {
+  const lines =
+    outcome.status === 'drift' && outcome.diff !== null ? diffLines(outcome.diff).map((text) => `    ${text}`) : [];
+  return `${[outcomeLine(outcome), ...lines].join('\n')}\n`;
+}
+
+function tallyText(tally: ReadonlyMap<string, number>): string {
+  const total = [...tally.values()].reduce((sum, count) => sum + count, 0);
+  const parts = [...tally].map(([status, count]) => `${count} ${status}`);
+  return total === 0 ? '' : `${total} ${total === 1 ? 'call' : 'calls'}: ${parts.join(', ')}`;
+}

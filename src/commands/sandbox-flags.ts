@@ -1,0 +1,34 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { countOf } from './ls.ts';
+
+export interface SandboxFlags {
+  sandbox: string;
+  tools?: string;
+  tool: Record<string, string>;
+  yes?: boolean;
+}
+
+/** The flags that say which tools there are and where code runs. */
+export const withSandbox = (command: Command): Command =>
+  command
+    .option('--sandbox <where>', 'auto, bubblewrap, pyodide, unconfined, or the URL of a SandboxFusion server', 'auto')
+    .option('--tools <yaml>', "verl's tool file")
+    .addOption(
+      new Option('--tool <name=language>', 'the code of this tool runs as this language; repeatable')
+        .argParser(mapping)
+        .default({}, 'none'),
+    )
+    .option('--yes', 'allow what needs consent: running on a server, or unconfined');
+
+function mapping(text: string, before: Record<string, string>): Record<string, string> {
+  const [, name, language] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+  if (name === undefined || language === undefined)
+    throw new InvalidArgumentError('expected NAME=LANGUAGE, such as run_sh=bash.');
+  return { ...before, [name]: language };
+}
+
+export function positive(text: string): number {
+  const number = countOf(text);
+  if (number === 0) throw new InvalidArgumentError('expected a whole number from 1.');
+  return number;
+}

@@ -1,0 +1,80 @@
+import { readToolSchemas } from '../chat/tool-schemas.ts';
+import type { Message, MessageToolCall } from '../engine/index.ts';
+import { printJson } from '../rollout/json-print.ts';
+import type { Rollout, Turn } from '../rollout/rollout.ts';
+
+export interface Prefix {
+  messages: Message[];
+  /** The first turn that the model makes anew. */
+  turn: number;
+}
+
+export interface PrefixOptions {
+  /** Tools are offered through the API, so the template's own block of them must not stand in the system text too. */
+  offersTools: boolean;
+  /** Texts that the user put in the place of the recorded ones, by turn. */
+  edits?: ReadonlyMap<number, string>;
+}
+
+/**
+ * The conversation up to turn N as messages for a model: before N where the assistant speaks in it, so that it is made anew, and with N
+ * where another does. A call that the text holds becomes a `tool_calls` entry and its result names it, as servers demand; a call that could
+ * not be parsed stays text.
+ */
+export function forkPrefix(rollout: Rollout, turn: number, { offersTools, edits }: PrefixOptions): Prefix {
+  const isOwn = rollout.turns[turn]?.role === 'assistant' && !edits?.has(turn);
+  const end = isOwn ? turn : turn + 1;
+  const ids = new Map<number, string>();
+  const messages = rollout.turns.slice(0, end).map((one): Message => {
+    const edited = edits?.get(one.index);
+    if (edited !== undefined) return said(one, edited, ids, rollout);
+    if (one.role === 'assistant') return assistantMessage(one, ids);
+    return said(one, offersTools && one.role === 'system' ? withoutToolBlock(one.text) : one.text, ids, rollout);
+  });
+  return { messages: messages.filter(({ role, content }) => role !== 'system' || content !== ''), turn: end };
+}
+
+const idOf = (index: number): string => `call_${index}`;
+
+function assistantMessage(turn: Turn, ids: Map<number, string>): Message {
+  const parsed = turn.toolCalls.filter((call) => call.error === null && call.name !== null);
+  const isCall = new Set(parsed);
+  const kept = turn.parts.filter((part) => part.kind !== 'call' || !isCall.has(turn.toolCalls[part.call ?? -1]!));
+  const content =
+    parsed.length === 0
+      ? turn.text
+      : kept
+          .map(({ start, end }) => turn.text.slice(start, end))
+          .join('')
+          .trimEnd();
+  const calls = parsed.map((call): MessageToolCall => {
+    const id = call.id ?? idOf(call.index);
+    if (call.resultTurn !== null) ids.set(call.resultTurn, id);
+    const args = typeof call.arguments === 'string' ? call.arguments : printJson(call.arguments);
+    return { id, type: 'function', function: { name: call.name!, arguments: args } };
+  });
+  // A call without a result would be refused; it stands in the text instead.
+  const answered = calls.filter((_, i) => parsed[i]!.resultTurn !== null);
+  if (answered.length === calls.length)
+    return { role: 'assistant', content, ...(calls.length > 0 ? { tool_calls: calls } : {}) };
+  return { role: 'assistant', content: turn.text };
+}
+
+function said(turn: Turn, text: string, ids: ReadonlyMap<number, string>, rollout: Rollout): Message {
+  if (turn.role !== 'tool') return { role: turn.role, content: text };
+  const id = ids.get(turn.index);
+  const call = rollout.turns.flatMap(({ toolCalls }) => toolCalls).find(({ resultTurn }) => resultTurn === turn.index);
+  return {
+    role: 'tool',
+    content: text,
+    ...(id === undefined ? {} : { tool_call_id: id }),
+    ...(call?.name ? { name: call.name } : {}),
+  };
+}
+
+/** Qwen's template writes the tools behind the system text, from this heading on. */
+function withoutToolBlock(text: string): string {
+  if (readToolSchemas(text).length === 0) return text;
+  const start = text.search(/(?:^|\n\n)# Tools\n\n/);
+  return start === -1 ? text : text.slice(0, start);
+}

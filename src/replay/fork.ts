@@ -1,0 +1,181 @@
+import type { DumpRecord } from '../dump/dump-file.ts';
+import { parseLine } from '../dump/parse-line.ts';
+import { uidOf } from '../engine/collect/record.ts';
+import {
+  type Judgement,
+  type Limits,
+  type Message,
+  type Model,
+  messageText,
+  type RewardRouter,
+  type RewardTask,
+  type RolloutEvent,
+  RolloutRequest,
+  rolloutRecord,
+  type SamplingParams,
+  type Tool,
+} from '../engine/index.ts';
+import type { Journal } from '../journal/journal.ts';
+import { recordKey } from '../journal/record-key.ts';
+import { isJsonObject, type JsonValue } from '../rollout/json.ts';
+import { printJson } from '../rollout/json-print.ts';
+import type { Rollout, Turn } from '../rollout/rollout.ts';
+import { type BranchEntry, branchesOf, branchPath, type Difference, firstDifference, keepBranch } from './branches.ts';
+import { forkPrefix } from './fork-prefix.ts';
+import { dataSourceOf } from './reward-task.ts';
+
+export interface ForkOptions {
+  row: DumpRecord;
+  /** The turn to go on from: made anew where the assistant speaks in it, else answered. */
+  turn: number;
+  model: Model;
+  tools: readonly Tool[];
+  rewards: RewardRouter;
+  /** Branches. */
+  n?: number;
+  sampling?: SamplingParams;
+  limits?: Partial<Limits>;
+  toolFormat?: string;
+  /** Texts in the place of recorded ones, by turn. */
+  edits?: ReadonlyMap<number, string>;
+  journal: Journal;
+  /** A directory for the branches, in the place of the journal's own. */
+  out?: string | undefined;
+  signal?: AbortSignal | undefined;
+  /** Turns as they come. `turn` of an event counts over the whole branch, the recorded prefix included. */
+  onEvent?: ((branch: number, event: RolloutEvent) => void) | undefined;
+}
+
+export interface Branch {
+  branch: number;
+  entry: Omit<BranchEntry, 'at'>;
+  /** The turns of the whole branch. */
+  turns: Turn[];
+  difference: Difference | null;
+  score: number | null;
+  /** What judged it, and why there is no score. */
+  reward: { name: string; error: string | null };
+  status: string;
+  error: string | null;
+  seconds: number;
+}
+
+/**
+ * Goes on from a turn with a live model, n times at once, and yields each branch as it ends. A branch that is cut off is kept as far as it
+ * came, if it has a turn of its own. Nothing is ever written into the dump.
+ */
+export async function* forkRollout(options: ForkOptions): AsyncGenerator<Branch> {
+  const { n = 1 } = options;
+  const record = recordKey(options.row.raw);
+  const earlier = branchesOf(options.journal, record).length;
+  const running = new Map(
+    Array.from({ length: n }, (_, i) => i).map((i) => [i, runBranch(options, record, earlier + i, i)] as const),
+  );
+  while (running.size > 0) {
+    const { i, branch } = await Promise.race(
+      [...running].map(async ([index, one]) => ({ i: index, branch: await one })),
+    );
+    running.delete(i);
+    yield branch;
+  }
+}
+
+async function runBranch(options: ForkOptions, record: string, branch: number, place: number): Promise<Branch> {
+  const { row, model, tools, sampling, limits, signal, onEvent, edits } = options;
+  const rollout = row.rollout!;
+  const { messages, turn } = forkPrefix(rollout, options.turn, {
+    offersTools: tools.length > 0,
+    ...(edits && { edits }),
+  });
+  // A system turn that held nothing but the template's tools is not sent, so messages may count one less than turns.
+  const shift = turn - messages.length;
+  const seed = sampling?.seed;
+  const request = await new RolloutRequest({
+    model,
+    messages,
+    tools,
+    toolsKwargs: kwargsOf(rollout, tools),
+    needToolsKwargs: false,
+    ...(sampling ? { sampling: seed === undefined ? sampling : { ...sampling, seed: seed + place } } : {}),
+    ...(limits ? { limits } : {}),
+    ...(options.toolFormat ? { toolFormat: options.toolFormat } : {}),
+    signal,
+    onEvent: onEvent && ((event) => onEvent(branch, 'turn' in event ? { ...event, turn: event.turn + shift } : event)),
+  }).run();
+  const judgement = await judge(request, rollout, options);
+  const task = {
+    key: record.slice(0, 12),
+    groundTruth: rollout.groundTruth ?? null,
+    dataSource: dataSourceOf(rollout),
+  };
+  const context = { task, rollout: branch, step: rollout.step ?? 0, model: model.name, gamma: 1, judgement };
+  const fork = { locator: row.locator, record, turn, edited: (edits?.size ?? 0) > 0 };
+  const line = { ...rolloutRecord(request, context), fork };
+  const turns = parseLine(printJson(line), false).rollout?.turns ?? [];
+  const entry = {
+    path: branchPath(options.journal, record, options.out) ?? '',
+    uid: uidOf(task.key, branch),
+    turn,
+    branch,
+    model: model.name,
+    status: request.status,
+    score: judgement.score,
+    turns: turns.length,
+    edited: fork.edited,
+  };
+  const isNew = request.messages.length > request.promptLength;
+  if (isNew && entry.path !== '') keepBranch(options.journal, { record, locator: row.locator }, line, entry);
+  return {
+    branch,
+    entry,
+    turns,
+    difference: firstDifference(rollout.turns.slice(shift), turns, firstChanged(turn, edits) - shift, shift),
+    score: judgement.score,
+    reward: { name: judgement.name, error: judgement.error },
+    status: request.status,
+    error: request.error,
+    seconds: request.duration,
+  };
+}
+
+/** Up to here the branch is the record, though its calls may be written with other spaces. */
+const firstChanged = (turn: number, edits: ReadonlyMap<number, string> | undefined): number =>
+  Math.min(turn, ...(edits?.keys() ?? []));
+
+/** Tools that judge need what the record says of the task. */
+function kwargsOf({ extras, groundTruth }: Rollout, tools: readonly Tool[]) {
+  const info = extras.extra_info;
+  const recorded = extras.tools_kwargs ?? (isJsonObject(info) ? info.tools_kwargs : undefined);
+  return Object.fromEntries(
+    tools.map(({ name }) => {
+      const own = isJsonObject(recorded) ? recorded[name] : undefined;
+      const kwargs =
+        isJsonObject(own) && isJsonObject(own.create_kwargs)
+          ? own.create_kwargs
+          : { ground_truth: groundTruth ?? null };
+      return [name, { create_kwargs: kwargs }];
+    }),
+  );
+}
+
+async function judge(request: RolloutRequest, rollout: Rollout, { rewards, signal }: ForkOptions): Promise<Judgement> {
+  let name = '';
+  try {
+    if (request.status === 'FAILED') throw new Error(request.error ?? 'the rollout failed');
+    const found = rewards.for(dataSourceOf(rollout));
+    name = found.name;
+    const spoken = (role: string): Message | undefined => request.messages.findLast((message) => message.role === role);
+    const last = spoken('assistant');
+    const question = spoken('user');
+    const task: RewardTask = {
+      ground_truth: rollout.groundTruth ?? null,
+      data_source: dataSourceOf(rollout),
+      question: question ? messageText(question) : '',
+      reward_scores: request.rewardScores as JsonValue,
+    };
+    const { reward, metadata } = await found.fn(task, last ? messageText(last) : '', signal);
+    return { name, score: reward, metadata, error: null };
+  } catch (error) {
+    return { name, score: null, metadata: {}, error: (error as Error).message };
+  }
+}

@@ -1,0 +1,182 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Writable } from 'node:stream';
+import type { RewardFn, RewardOutput } from '../engine/index.ts';
+import { isJsonObject, type JsonObject } from '../rollout/json.ts';
+import { parseJson } from '../rollout/json-parse.ts';
+import { printJson } from '../rollout/json-print.ts';
+
+export interface PythonRewardOptions {
+  /** The file that defines the function. */
+  path: string;
+  /** verl's name. */
+  functionName?: string;
+  /** The interpreter; what the function imports must be there. */
+  python?: string;
+  /** Seconds for one rollout. */
+  timeout?: number;
+}
+
+/** Answers go over descriptor 3, since a reward function may print. */
+const DRIVER = `
+import importlib.util, json, os, sys, traceback
+path, name = sys.argv[1], sys.argv[2]
+out = os.fdopen(3, "w", encoding="utf-8")
+def answer(value):
+    out.write(json.dumps(value, default=str) + "\\n")
+    out.flush()
+try:
+    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    spec = importlib.util.spec_from_file_location("reward", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    function = getattr(module, name)
+except BaseException as error:
+    answer({"broken": "".join(traceback.format_exception_only(type(error), error)).strip()})
+    sys.exit(0)
+answer({"ready": True})
+for line in sys.stdin:
+    request = json.loads(line)
+    try:
+        value = function(**request)
+        if isinstance(value, dict):
+            answer({"score": value.get("score"), "metadata": value})
+        elif isinstance(value, (tuple, list)):
+            answer({"score": float(value[0]), "metadata": {"rest": list(value[1:])}})
+        else:
+            answer({"score": float(value), "metadata": {}})
+    except BaseException as error:
+        answer({"error": "".join(traceback.format_exception_only(type(error), error)).strip()})
+`;
+
+export interface PythonReward {
+  fn: RewardFn;
+  close(): void;
+}
+
+/**
+ * A Python file with verl's `compute_score(data_source, solution_str, ground_truth, extra_info)`, in a process of its own that is kept
+ * between rollouts. It runs with the user's rights: whoever names the file vouches for it. A rollout that hangs costs the process, and the
+ * next one gets a new one.
+ */
+export function pythonReward({
+  path,
+  functionName = 'compute_score',
+  python = 'python3',
+  timeout = 60,
+}: PythonRewardOptions): PythonReward {
+  let worker: Worker | null = null;
+  let last: Promise<unknown> = Promise.resolve();
+  const ask = async (request: JsonObject, signal: AbortSignal | undefined): Promise<RewardOutput> => {
+    signal?.throwIfAborted();
+    worker ??= new Worker(python, path, functionName);
+    try {
+      const answer = await worker.ask(request, timeout, signal);
+      if (typeof answer.error === 'string') throw new Error(answer.error);
+      if (typeof answer.score !== 'number')
+        throw new Error(`${functionName} gave no number but ${printJson(answer.score ?? null)}`);
+      return { reward: answer.score, metadata: isJsonObject(answer.metadata) ? answer.metadata : {} };
+    } finally {
+      if (worker.isDead) worker = null;
+    }
+  };
+  return {
+    fn: (task, action, signal) => {
+      const request: JsonObject = {
+        data_source: task.data_source ?? null,
+        solution_str: action,
+        ground_truth: task.ground_truth ?? null,
+        extra_info: task.extra_info ?? null,
+      };
+      // One process answers one question at a time.
+      const answer = last.then(() => ask(request, signal));
+      last = answer.catch(() => {});
+      return answer;
+    },
+    close: () => worker?.kill(),
+  };
+}
+
+class Worker {
+  readonly #child: ChildProcess;
+  readonly #path: string;
+  #rest = '';
+  #stderr = '';
+  #waiting: { resolve: (answer: JsonObject) => void; reject: (error: Error) => void } | null = null;
+  #ready: Promise<JsonObject> | null;
+  isDead = false;
+
+  constructor(python: string, path: string, functionName: string) {
+    this.#path = path;
+    this.#child = spawn(python, ['-c', DRIVER, path, functionName], { stdio: ['pipe', 'ignore', 'pipe', 'pipe'] });
+    this.#ready = this.#next();
+    this.#ready.catch(() => {});
+    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr = (this.#stderr + text).slice(-2000);
+    });
+    const answers = this.#child.stdio[3] as NodeJS.ReadableStream;
+    answers.setEncoding('utf8').on('data', (text: string) => this.#read(text));
+    this.#child.stdin?.on('error', () => {});
+    this.#child.on('error', (error) => this.#end(`cannot start ${python}: ${error.message}`));
+    this.#child.on('close', (code, signal) => {
+      const told = this.#stderr.trim().split('\n').at(-1);
+      this.#end(`${path} ended with ${signal ?? `exit status ${code}`}${told ? `: ${told}` : ''}`);
+    });
+  }
+
+  async ask(request: JsonObject, seconds: number, signal: AbortSignal | undefined): Promise<JsonObject> {
+    let timer: NodeJS.Timeout | undefined;
+    const stop = (reason: string) => {
+      this.#end(reason);
+      this.kill();
+    };
+    const onAbort = () => stop('cancelled');
+    signal?.addEventListener('abort', onAbort, { once: true });
+    timer = setTimeout(() => stop(`no score after ${seconds} s`), seconds * 1000);
+    try {
+      if (this.#ready !== null) {
+        const { broken } = await this.#ready;
+        this.#ready = null;
+        if (typeof broken === 'string') {
+          this.isDead = true;
+          throw new Error(`${this.#path}: ${broken}`);
+        }
+      }
+      const answer = this.#next();
+      (this.#child.stdin as Writable).write(`${printJson(request)}\n`);
+      return await answer;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+    }
+  }
+
+  #next(): Promise<JsonObject> {
+    if (this.isDead) return Promise.reject(new Error(`${this.#path} has ended`));
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+    });
+  }
+
+  #read(text: string): void {
+    this.#rest += text;
+    for (let end = this.#rest.indexOf('\n'); end !== -1; end = this.#rest.indexOf('\n')) {
+      const line = this.#rest.slice(0, end);
+      this.#rest = this.#rest.slice(end + 1);
+      const value = parseJson(line);
+      const waiting = this.#waiting;
+      this.#waiting = null;
+      if (isJsonObject(value)) waiting?.resolve(value);
+    }
+  }
+
+  #end(reason: string): void {
+    this.isDead = true;
+    this.#waiting?.reject(new Error(reason));
+    this.#waiting = null;
+  }
+
+  kill(): void {
+    this.isDead = true;
+    this.#child.kill('SIGKILL');
+  }
+}

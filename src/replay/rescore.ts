@@ -1,0 +1,86 @@
+import PQueue from 'p-queue';
+import type { DumpRecord } from '../dump/dump-file.ts';
+import type { RewardRouter, RewardTask } from '../engine/index.ts';
+import { isJsonObject, type JsonObject } from '../rollout/json.ts';
+import { dataSourceOf, extraInfoOf, judgedText } from './reward-task.ts';
+
+/** The recorded score of a rollout against the reward function's of today. Keys are those of `rescore --json`. */
+export interface Rescored {
+  locator: string;
+  /** The function that judged it; null where none is known for its data source. */
+  reward: string | null;
+  recorded: number | null;
+  score: number | null;
+  /** same: equal within the precision of a float32; unknown: one of the two is missing. */
+  status: 'same' | 'drift' | 'error' | 'unknown';
+  reason: string | null;
+  metadata: JsonObject;
+  seconds: number;
+}
+
+/** verl keeps scores as float32, and sums them. */
+const EPSILON = 1e-5;
+
+/** Scores a recorded rollout anew. Rejects only with the reason of an aborted signal. */
+export async function rescoreRollout(row: DumpRecord, rewards: RewardRouter, signal?: AbortSignal): Promise<Rescored> {
+  const { rollout, locator } = row;
+  const begun = performance.now();
+  const base = { locator, reward: null, recorded: rollout?.score ?? null, score: null, metadata: {}, seconds: 0 };
+  if (rollout === null) return { ...base, status: 'error', reason: row.error };
+  let found: ReturnType<RewardRouter['for']>;
+  try {
+    found = rewards.for(dataSourceOf(rollout));
+  } catch (error) {
+    return { ...base, status: 'unknown', reason: (error as Error).message };
+  }
+  const info = extraInfoOf(rollout);
+  const task: RewardTask = {
+    ground_truth: rollout.groundTruth ?? null,
+    data_source: dataSourceOf(rollout),
+    question: rollout.turns.slice(0, rollout.responseTurn).findLast(({ role }) => role === 'user')?.text ?? '',
+    ...(isJsonObject(info) ? { extra_info: info } : {}),
+    ...(isJsonObject(rollout.extras.reward_scores) ? { reward_scores: rollout.extras.reward_scores } : {}),
+  };
+  const seconds = () => (performance.now() - begun) / 1000;
+  try {
+    const { reward: score, metadata } = await found.fn(task, judgedText(rollout), signal);
+    const judged = { ...base, reward: found.name, score, metadata, seconds: seconds() };
+    if (typeof metadata.error === 'string') return { ...judged, status: 'error', reason: metadata.error };
+    if (rollout.score === null) return { ...judged, status: 'unknown', reason: 'the record has no score' };
+    const isSame =
+      Object.is(score, rollout.score) || Math.abs(score - rollout.score) <= EPSILON * Math.max(1, Math.abs(score));
+    return { ...judged, status: isSame ? 'same' : 'drift', reason: null };
+  } catch (error) {
+    signal?.throwIfAborted();
+    return { ...base, reward: found.name, status: 'error', reason: (error as Error).message, seconds: seconds() };
+  }
+}
+
+/** Scores many, in their order; ends early, and quietly, when it is aborted. */
+export async function* rescoreMany(
+  rows: AsyncIterable<DumpRecord>,
+  rewards: RewardRouter,
+  { concurrency = 8, signal }: { concurrency?: number; signal?: AbortSignal } = {},
+): AsyncGenerator<Rescored> {
+  const queue = new PQueue({ concurrency });
+  const waiting: Promise<Rescored | null>[] = [];
+  const start = (row: DumpRecord) =>
+    queue.add(async () => {
+      if (signal?.aborted) return null;
+      return rescoreRollout(row, rewards, signal).catch((error: unknown) => {
+        if (signal?.aborted) return null;
+        throw error;
+      });
+    });
+  for await (const row of rows) {
+    if (signal?.aborted) break;
+    waiting.push(start(row));
+    if (waiting.length <= 4 * concurrency) continue;
+    const scored = await waiting.shift();
+    if (scored) yield scored;
+  }
+  for (const one of waiting) {
+    const scored = await one;
+    if (scored) yield scored;
+  }
+}
