@@ -3,12 +3,28 @@ import { validationOption } from './dump-options.ts';
 import { ls } from './ls.ts';
 import { run, USAGE } from './output.ts';
 
+export interface ViewFlags {
+  validation?: string[];
+  sandbox: string;
+  tools?: string;
+  exec: boolean;
+  journal?: string;
+  modelUrl?: string;
+  model?: string;
+}
+
 /** The program without a command: the screen on a terminal, what `ls` prints elsewhere. */
 export const viewOptions = (program: Command): Command =>
   program
     .argument('[paths...]', 'directories, files or patterns of dumps')
+    .option('--sandbox <where>', 'where tool calls run again: auto, bubblewrap, pyodide, unconfined, or a URL', 'auto')
+    .option('--tools <yaml>', "verl's tool file, for running calls again")
+    .option('--no-exec', 'run nothing again, whatever key is pressed')
+    .option('--journal <dir>', 'where results and branches are kept (default: .rollout-viewer beside the dump)')
+    .option('--model-url <url>', 'an OpenAI-compatible server to fork with, up to and with /v1')
+    .option('--model <name>', 'the model there')
     .addOption(validationOption())
-    .action((paths: string[], options: { validation?: string[] }) => {
+    .action((paths: string[], options: ViewFlags) => {
       if (paths.length === 0) {
         program.outputHelp({ error: true });
         process.exitCode = USAGE;
@@ -19,7 +35,7 @@ export const viewOptions = (program: Command): Command =>
     });
 
 /** The screen brings React and Ink along, which no headless command should wait for. */
-async function screen(paths: string[], options: { validation?: string[] }): Promise<number> {
+async function screen(paths: string[], options: ViewFlags): Promise<number> {
   const { view } = await import('./view.ts');
   return view(paths, options);
 }

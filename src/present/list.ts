@@ -15,6 +15,8 @@ export interface ListRow {
   calls: number | undefined;
   bytes: number;
   findings: readonly Check[] | undefined;
+  /** What its calls came to when they were run again, in a word; '' where none was. */
+  again: string;
 }
 
 export interface Column {
@@ -35,15 +37,30 @@ function finding(row: ListRow): Check | null {
   return CHECKS.find((check) => row.findings?.includes(check)) ?? null;
 }
 
+/** What running the calls again came to, as the list says it. */
+const AGAIN: Record<string, string> = {
+  now_fails: 'drift',
+  now_succeeds: 'drift',
+  different: 'drift',
+  flaky: 'flaky',
+  normalised: 'same',
+  same: 'same',
+};
+/** What was found out by running it again comes before what was noticed in the record; that all is as recorded, after it. */
+const isDrift = ({ again }: ListRow): boolean => AGAIN[again] === 'drift' || AGAIN[again] === 'flaky';
+
 const findingWord = (row: ListRow): string => {
+  if (isDrift(row)) return AGAIN[row.again]!;
   const found = finding(row);
-  return found === null ? '' : CHECK_WORD[found];
+  return found === null ? (AGAIN[row.again] ?? row.again) : CHECK_WORD[found];
 };
 
 const ERRORS: readonly Check[] = ['bad_record', 'tool_error', 'call_unparsed'];
 const findingStyle = (row: ListRow): Style => {
+  if (isDrift(row)) return 'warning';
   const found = finding(row);
-  return found !== null && ERRORS.includes(found) ? 'error' : 'warning';
+  if (found === null) return 'quiet';
+  return ERRORS.includes(found) ? 'error' : 'warning';
 };
 
 export const COLUMNS: readonly Column[] = [

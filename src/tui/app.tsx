@@ -43,7 +43,7 @@ export function App({ screen, columns, rows, geometry, help, prompt, onType }: A
         </Box>
       )}
       {prompt === null ? (
-        <Region screen={screen} id="footer" width={columns} height={1} />
+        <Region screen={screen} id="footer" width={columns} height={rows - 1 - geometry.bodyHeight} />
       ) : (
         <>
           <PromptLine key={`${prompt.id} ${prompt.seed}`} {...prompt} width={columns} onChange={onType} />

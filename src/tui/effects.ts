@@ -1,3 +1,4 @@
+import type { ReplayJob } from './replay/actions.ts';
 import type { PromptId } from './state.ts';
 
 /** What update asks the world to do. */
@@ -5,5 +6,7 @@ export type Effect =
   | { type: 'quit' }
   | { type: 'suspend' }
   | { type: 'repaint' }
+  /** Replay, fork or re-score; done by the desk, beside the screen. */
+  | { type: 'replay'; job: ReplayJob }
   /** What was entered at a prompt is kept for the next time. */
   | { type: 'remember'; prompt: PromptId; value: string };

@@ -4,6 +4,7 @@ import { historyFile } from '../config/places.ts';
 import type { Dump } from '../dump/dump.ts';
 import type { DumpFile } from '../dump/dump-file.ts';
 import { styled, themeFor } from '../present/theme.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
 import type { Action } from './actions.ts';
 import { App } from './app.tsx';
 import type { Effect } from './effects.ts';
@@ -13,6 +14,8 @@ import { type Resolved, Resolver } from './keymap/resolver.ts';
 import { listWindow } from './list-window.ts';
 import { PromptFeeder } from './prompt/feeder.ts';
 import { promptKind } from './prompt/kinds.ts';
+import { DeskDoor } from './replay/desk-door.ts';
+import { initialReplay, type LiveModel } from './replay/state.ts';
 import { Keyboard } from './screen/keyboard.ts';
 import type { Key } from './screen/keys.ts';
 import { Screen } from './screen/screen.ts';
@@ -35,6 +38,19 @@ export interface RunOptions {
   input: NodeJS.ReadStream;
   output: NodeJS.WriteStream;
   env: Record<string, string | undefined>;
+  replay: ReplaySettings;
+}
+
+/** How calls are run again and rollouts gone on with; see the flags. */
+export interface ReplaySettings {
+  /** What was opened, for the journal beside it; null for stdin. */
+  path: string | null;
+  sandbox: string;
+  tools: string | undefined;
+  /** false: nothing is run, whatever key is pressed. */
+  canRun: boolean;
+  journal: string | undefined;
+  model: LiveModel | null;
 }
 
 /** Opens the screen and stays until the user quits. The terminal is then as it was. */
@@ -64,6 +80,7 @@ class Program {
     act: (action) => this.dispatch(action),
     pass: (key) => this.#resolver.press(key),
   });
+  readonly #desk: DeskDoor;
   #wanted = '';
   #warm: DumpFile | null = null;
 
@@ -72,7 +89,12 @@ class Program {
     this.#options = options;
     this.#quit = quit;
     this.#world = new DumpWorld(dump, () => this.#screen.invalidate());
-    this.#state = { ...initialState(output.columns || 80, output.rows || 24), history: this.#history.load() };
+    const { replay } = options;
+    this.#state = {
+      ...initialState(output.columns || 80, output.rows || 24),
+      history: this.#history.load(),
+      replay: initialReplay(replay.canRun, replay.model),
+    };
     this.#screen = new Screen(output, this.#state.columns, this.#state.rows);
     this.#keyboard = new Keyboard(input, (keys) => this.#press(keys));
     this.#resolver = new Resolver(
@@ -90,6 +112,14 @@ class Program {
         this.#screen.setActive(false);
         this.#keyboard.stop();
       },
+    });
+    this.#desk = new DeskDoor({
+      ...replay,
+      dump,
+      env: options.env,
+      tell: (news) => this.dispatch(news),
+      say: (text, kind) => this.dispatch({ type: 'say', text: sanitiseLine(text), kind }),
+      lend: (use) => this.#terminal.lend(use),
     });
     this.#provideViews();
   }
@@ -169,6 +199,7 @@ class Program {
     }
     this.#wantVisible();
     this.#warmGroups();
+    this.#desk.rest(this.#state.list.cursor);
     this.#screen.invalidate();
   }
 
@@ -201,7 +232,10 @@ class Program {
         this.#feeder.feed(keys.slice(i));
         return;
       }
-      this.#resolver.press(key);
+      const { question, isBusy } = this.#state.replay;
+      if (question !== null) this.dispatch({ type: 'replay-key', key: key.name });
+      else if (isBusy && key.name === 'ctrl+c') this.dispatch({ type: 'replay-cancel' });
+      else this.#resolver.press(key);
     }
   }
 
@@ -217,6 +251,7 @@ class Program {
     if (effect.type === 'quit') this.#end();
     else if (effect.type === 'suspend') this.#terminal.suspend();
     else if (effect.type === 'remember') this.#history.add(effect.prompt, effect.value);
+    else if (effect.type === 'replay') void this.#desk.do(effect.job);
     else this.#screen.repaint();
   }
 
@@ -233,7 +268,9 @@ class Program {
     this.#terminal.stop();
     this.#options.output.off('resize', this.#resize);
     this.#ink?.unmount();
-    this.#options.dump.close();
-    this.#quit();
+    void this.#desk.close().finally(() => {
+      this.#options.dump.close();
+      this.#quit();
+    });
   };
 }

@@ -1,6 +1,7 @@
 import type { Place } from '../dump/dump.ts';
 import type { Folds } from '../present/transcript/blocks.ts';
 import type { Anchor } from '../present/transcript/layout.ts';
+import { initialReplay, type ReplayState } from './replay/state.ts';
 
 export type Focus = 'list' | 'transcript';
 
@@ -25,7 +26,7 @@ export interface HelpState {
 }
 
 /** What is asked at the foot of the screen; prompt/kinds.ts says what becomes of the answer. */
-export type PromptId = 'command' | 'filter' | 'search' | 'pipe';
+export type PromptId = 'command' | 'filter' | 'search' | 'pipe' | 'model';
 
 export interface PromptState {
   id: PromptId;
@@ -56,6 +57,7 @@ export interface State {
   transcript: TranscriptState;
   help: HelpState | null;
   prompt: PromptState | null;
+  replay: ReplayState;
   /** What was entered at each prompt before, the newest last. */
   history: Readonly<Partial<Record<PromptId, readonly string[]>>>;
   /** What the last action had to say; gone with the next key. */
@@ -73,6 +75,7 @@ export function initialState(columns: number, rows: number): State {
     transcript: opened,
     help: null,
     prompt: null,
+    replay: initialReplay(true, null),
     history: {},
     message: null,
   };

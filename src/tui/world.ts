@@ -2,8 +2,12 @@ import { LRUCache } from 'lru-cache';
 import type { Dump, Place } from '../dump/dump.ts';
 import type { DumpRecord } from '../dump/dump-file.ts';
 import { COLUMNS, type Column } from '../present/list.ts';
+import type { RolloutReplay } from '../present/replay/view.ts';
+import { withReplay } from '../present/replay/with-replay.ts';
+import type { Block } from '../present/transcript/block.ts';
 import { type Folds, rawBlocks, transcriptBlocks } from '../present/transcript/blocks.ts';
 import { Layout } from '../present/transcript/layout.ts';
+import type { Rollout } from '../rollout/rollout.ts';
 import { type Geometry, geometry, type Shape } from './geometry.ts';
 import { GroupIndex } from './group-index.ts';
 import { allRows, type Rows, samePlace } from './rows.ts';
@@ -33,7 +37,8 @@ export class DumpWorld implements World {
   #rows: Rows | null = null;
   #geometry: { shape: Shape; geometry: Geometry } | null = null;
   #open: { place: Place; record: DumpRecord } | null = null;
-  #laid: { record: DumpRecord; width: number; folds: Folds; layout: Layout } | null = null;
+  #laid: { record: DumpRecord; width: number; folds: Folds; replay: RolloutReplay | undefined; layout: Layout } | null =
+    null;
   readonly #cache = new LRUCache<string, { record: DumpRecord; layout: Layout }>({
     maxSize: CACHE_SIZE,
     sizeCalculation: ({ layout }) => layout.size,
@@ -55,10 +60,10 @@ export class DumpWorld implements World {
     return this.#rows;
   }
 
-  geometry({ columns, rows, focus, prompt }: State): Geometry {
+  geometry({ columns, rows, focus, prompt, replay }: State): Geometry {
     const listColumns = this.listColumns();
     // What is typed, and below it what is to be said of that.
-    const bottom = prompt === null ? 1 : 2;
+    const bottom = prompt === null && replay.question === null ? 1 : 2;
     const known = this.#geometry;
     if (
       known === null ||
@@ -94,25 +99,37 @@ export class DumpWorld implements World {
     if (place === null || width === 0) return null;
     const record = this.record(place);
     const { folds } = state.transcript;
+    const replay = state.replay.rollouts.get(record.locator);
     const laid = this.#laid;
-    if (laid !== null && sameRecord(laid.record, record) && laid.width === width && laid.folds === folds) {
+    if (
+      laid !== null &&
+      sameRecord(laid.record, record) &&
+      laid.width === width &&
+      laid.folds === folds &&
+      laid.replay === replay
+    ) {
       return laid.layout;
     }
     const key = `${record.locator}\0${width}`;
-    const kept = folds.size === 0 ? this.#cache.get(key) : undefined;
+    const kept = folds.size === 0 && replay === undefined ? this.#cache.get(key) : undefined;
     if (kept !== undefined && sameRecord(kept.record, record)) {
-      this.#laid = { record, width, folds, layout: kept.layout };
+      this.#laid = { record, width, folds, replay, layout: kept.layout };
       return kept.layout;
     }
     const blocks =
       record.rollout === null
         ? rawBlocks(record.error ?? 'not a rollout', record.raw)
-        : transcriptBlocks(record.rollout, folds);
+        : blocksOf(record.rollout, folds, replay);
     const layout = new Layout(blocks, width, folds);
-    if (folds.size === 0) this.#cache.set(key, { record, layout });
-    this.#laid = { record, width, folds, layout };
+    if (folds.size === 0 && replay === undefined) this.#cache.set(key, { record, layout });
+    this.#laid = { record, width, folds, replay, layout };
     return layout;
   }
+}
+
+function blocksOf(rollout: Rollout, folds: Folds, replay: RolloutReplay | undefined): Block[] {
+  const blocks = transcriptBlocks(rollout, folds);
+  return replay === undefined ? blocks : withReplay(blocks, rollout, replay, folds);
 }
 
 /** A record read again is another object; its text says whether it is still the same. */

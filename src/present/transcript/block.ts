@@ -25,4 +25,13 @@ export interface Block {
   right?: readonly Piece[];
   /** Longer than this many lines, only the head and the tail are laid out. */
   clip?: boolean;
+  /** Stretches in another style than the block's, in order; a text with marks holds no tabs. */
+  marks?: readonly Mark[];
+}
+
+/** UTF-16 offsets into the block's text. */
+export interface Mark {
+  start: number;
+  end: number;
+  style: Style;
 }

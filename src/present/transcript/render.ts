@@ -2,6 +2,7 @@ import { cellWidth } from '../../text/graphemes.ts';
 import { expandTabs } from '../../text/wrap.ts';
 import { piecesWidth, renderPieces } from '../line.ts';
 import { type Style, styled, type Theme } from '../theme.ts';
+import type { Mark } from './block.ts';
 import { GUTTER, type Layout } from './layout.ts';
 
 export interface TranscriptMarks {
@@ -17,16 +18,31 @@ function gutter(theme: Theme, trained: boolean, here: boolean): string {
 
 function renderRow(layout: Layout, row: number, theme: Theme, marks: TranscriptMarks): string {
   const { block, line, clipped } = layout.at(row);
-  const { text, hang } = layout.text(row);
+  const { text, hang, start } = layout.text(row);
   const here = block.header === true && line === 0 && block.turn === marks.turn;
   const style: Style = clipped > 0 ? 'quiet' : block.style;
   const left = gutter(theme, block.trained, here) + ' '.repeat(block.indent + hang);
   const shown = expandTabs(text);
-  const body = styled(theme, style, shown);
+  const body =
+    block.marks === undefined ? styled(theme, style, shown) : withMarks(block.marks, theme, style, text, start);
   if (block.right === undefined || block.right.length === 0 || line > 0) return left + body;
   const used = GUTTER + block.indent + hang + cellWidth(shown);
   const gap = Math.max(1, layout.width - used - piecesWidth(block.right));
   return left + body + ' '.repeat(gap) + renderPieces(theme, block.right, layout.width - used - gap);
+}
+
+/** A stretch of a block's text, its marks each in their own style. */
+function withMarks(marks: readonly Mark[], theme: Theme, style: Style, text: string, start: number): string {
+  let out = '';
+  let at = 0;
+  for (const mark of marks) {
+    const from = Math.max(at, mark.start - start);
+    const to = Math.min(text.length, mark.end - start);
+    if (to <= from) continue;
+    out += styled(theme, style, text.slice(at, from)) + styled(theme, mark.style, text.slice(from, to));
+    at = to;
+  }
+  return out + styled(theme, style, text.slice(at));
 }
 
 /** The rows of a transcript from `from` on that fill `height`. */

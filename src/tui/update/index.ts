@@ -6,6 +6,7 @@ import { foldHandlers } from './fold.ts';
 import { moveHandlers } from './move.ts';
 import { helpHandlers, programHandlers } from './program.ts';
 import { promptHandlers } from './prompt.ts';
+import { replayHandlers } from './replay.ts';
 import type { Handlers, Result } from './result.ts';
 import { rolloutHandlers } from './rollout.ts';
 
@@ -15,11 +16,21 @@ const HANDLERS: Handlers<Action> = {
   ...foldHandlers,
   ...helpHandlers,
   ...promptHandlers,
+  ...replayHandlers,
   ...programHandlers,
 };
 
 /** Actions that no person asked for: they leave the message of the last key alone. */
-const SILENT: readonly Action['type'][] = ['dump-changed', 'resize', 'say'];
+const SILENT: readonly Action['type'][] = [
+  'dump-changed',
+  'resize',
+  'say',
+  'replay-where',
+  'replay-rollout',
+  'replay-words',
+  'replay-busy',
+  'replay-tick',
+];
 
 /** The next state and what is to be done: nothing here reads a file, a clock or a terminal. */
 export function update(state: State, action: Action, world: World): { state: State; effects: Effect[] } {

@@ -1,10 +1,12 @@
 import type { Piece } from '../../present/line.ts';
-import { piecesWidth, renderEdges } from '../../present/line.ts';
+import { piecesWidth, renderEdges, renderPieces } from '../../present/line.ts';
 import { maskShare, maskShort } from '../../present/mask-share.ts';
 import { formatCount } from '../../present/numbers.ts';
 import { type Keymap, keyLabel } from '../keymap/keymap.ts';
 import { listWindow } from '../list-window.ts';
+import { questionLines } from '../replay/question-text.ts';
 import { viewport } from '../scroll.ts';
+import type { Message } from '../state.ts';
 import type { Scene, View } from './view.ts';
 
 /** What is hinted where: commands whose keys stand side by side, and the word for them. */
@@ -21,6 +23,7 @@ const HINTS: Record<'list' | 'transcript', readonly (readonly [ids: readonly str
     [['sample.next', 'sample.previous'], 'sample'],
     [['step.previous', 'step.next'], 'step'],
     [['fold'], 'fold'],
+    [['replay'], 'again'],
     [['help'], 'help'],
     [['quit'], 'quit'],
   ],
@@ -62,18 +65,25 @@ function positionPieces({ state, world }: Scene, wide: boolean): Piece[] {
   return pieces;
 }
 
+const messagePieces = ({ text, kind }: Message): Piece[] => [
+  ['plain', ' '],
+  [kind === 'error' ? 'error' : 'plain', text],
+];
+
 export const footerView =
   (keymap: Keymap): View =>
   (scene, width) => {
     const { state, theme, pending } = scene;
+    const { question } = state.replay;
+    if (question !== null) {
+      const [what, keys] = questionLines(question);
+      const below = state.message === null ? keys : messagePieces(state.message);
+      return [what, below].map((pieces) => renderPieces(theme, pieces, width));
+    }
     const right = positionPieces(scene, width >= 120);
     const room = width - piecesWidth(right) - 2;
     let left = hintPieces(keymap, state.focus, room);
-    if (state.message !== null)
-      left = [
-        ['plain', ' '],
-        [state.message.kind === 'error' ? 'error' : 'plain', state.message.text],
-      ];
+    if (state.message !== null) left = messagePieces(state.message);
     if (pending !== '')
       left = [
         ['plain', ' '],

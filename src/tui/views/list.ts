@@ -5,7 +5,7 @@ import { sanitiseLine } from '../../text/sanitise.ts';
 import { listWindow } from '../list-window.ts';
 import type { View } from './view.ts';
 
-function listRow(file: DumpFile, record: number): ListRow {
+function listRow(file: DumpFile, record: number, words: ReadonlyMap<string, string>): ListRow {
   const facts = file.facts(record);
   return {
     stream: sanitiseLine(file.stream),
@@ -17,6 +17,7 @@ function listRow(file: DumpFile, record: number): ListRow {
     calls: facts?.toolCalls,
     bytes: file.index.length(record),
     findings: facts?.findings,
+    again: words.size === 0 ? '' : (words.get(file.locator(record)) ?? ''),
   };
 }
 
@@ -28,7 +29,7 @@ export const listView: View = ({ state, world, theme }, width, height) => {
   for (let index = top; index < rows.length && lines.length < height; index++) {
     const { file, record } = rows.at(index)!;
     const marks = { here: index === here, focused: state.focus === 'list' };
-    lines.push(renderListRow(listRow(file, record), columns, theme, marks));
+    lines.push(renderListRow(listRow(file, record, state.replay.words), columns, theme, marks));
   }
   if (rows.length === 0)
     lines.push(styled(theme, 'quiet', world.dump.progress().phase === 'index' ? '  reading …' : '  no rollouts'));

@@ -1,5 +1,6 @@
 import { meanScore } from '../../analysis/step-scores.ts';
 import { renderTopLine } from '../../present/top-line.ts';
+import type { BulkProgress } from '../replay/state.ts';
 import type { View } from './view.ts';
 
 export const topView: View = ({ state, world, theme, name }, width) => {
@@ -7,6 +8,7 @@ export const topView: View = ({ state, world, theme, name }, width) => {
   const file = state.list.cursor?.file;
   const stream = files.filter((other) => other.stream === file?.stream);
   const { phase, done, total } = world.dump.progress();
+  const { bulk } = state.replay;
   const line = {
     name,
     steps: files.length,
@@ -14,9 +16,17 @@ export const topView: View = ({ state, world, theme, name }, width) => {
     means: stream.map((file) => meanScore(file) ?? Number.NaN),
     here: file === undefined ? -1 : stream.indexOf(file),
     progress:
-      phase === 'done' || total === 0
-        ? null
-        : { text: phase === 'index' ? 'indexing' : 'checking', share: done / total },
+      bulk !== null
+        ? { text: bulk.waiting ?? bulkText(bulk), share: bulk.done / Math.max(1, bulk.total) }
+        : phase === 'done' || total === 0
+          ? null
+          : { text: phase === 'index' ? 'indexing' : 'checking', share: done / total },
   };
   return [renderTopLine(line, theme, width)];
 };
+
+/** `replaying, 3 drift`: what a person waits for. */
+function bulkText({ what, tally }: BulkProgress): string {
+  const drift = tally.drift ?? 0;
+  return drift === 0 ? what : `${what}, ${drift} drift`;
+}
