@@ -117,6 +117,7 @@ class Program {
       ...replay,
       dump,
       env: options.env,
+      here: () => this.#state.list.cursor,
       tell: (news) => this.dispatch(news),
       say: (text, kind) => this.dispatch({ type: 'say', text: sanitiseLine(text), kind }),
       lend: (use) => this.#terminal.lend(use),

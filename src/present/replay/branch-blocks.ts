@@ -34,9 +34,9 @@ function summary({ branch, turn, model, status, score, turns, difference }: Bran
   const said = [`branch ${branch} from t${turn}`, sanitiseLine(model)];
   if (status === null) said.push('running, ^c cancels');
   else {
-    said.push(`score ${scoreText(score)}`);
-    if (status !== 'COMPLETED') said.push(status.toLowerCase().replaceAll('_', ' '));
-    said.push(difference === null ? 'as recorded' : `differs from t${difference.turn} on`);
+    said.push(score === null ? 'no score' : `score ${scoreText(score)}`);
+    if (status !== 'SUCCEEDED') said.push(status.toLowerCase().replaceAll('_', ' '));
+    said.push(difference === null ? 'as recorded' : `differs from t${difference.turn}`);
   }
   said.push(plural(turns.length, 'turn'));
   return said.join(', ');

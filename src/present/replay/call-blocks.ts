@@ -39,7 +39,8 @@ const plain = (id: string, turn: number): Omit<Block, 'text' | 'style'> => ({ id
 function outcomeBlocks(outcome: ReplayOutcome, { id, turn, folds }: Place): Block[] {
   const blocks: Block[] = [];
   const { reason, diff, attempts, outcomes } = outcome;
-  if (reason !== null) blocks.push({ ...plain(`${id}.reason`, turn), text: sanitiseLine(reason), style: 'quiet' });
+  if (reason !== null)
+    blocks.push({ ...plain(`${id}.reason`, turn), text: `again: ${sanitiseLine(reason)}`, style: 'quiet' });
   if (outcome.status === 'drift' && diff !== null) blocks.push(...diffBlocks(`${id}.diff`, turn, diff, 0));
   if (outcome.status === 'unknown' && outcome.result !== null)
     blocks.push({ ...plain(`${id}.result`, turn), text: sanitise(outcome.result), style: 'plain', clip: true });

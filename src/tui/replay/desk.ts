@@ -39,6 +39,8 @@ export interface DeskOptions {
   tools: string | undefined;
   journal: string | undefined;
   env: NodeJS.ProcessEnv;
+  /** The rollout that is open. */
+  here(): Place | null;
   tell(news: ReplayNews): void;
   say(text: string, kind: 'info' | 'error'): void;
   /** Lends the terminal to an editor. */
@@ -291,12 +293,17 @@ export class Desk {
         if (!outcomes.has(plan.locator)) outcomes.clear();
         outcomes.set(plan.locator, all);
         this.#judged(plan, outcome);
-        if (this.shelf.isShown(plan.locator)) this.shelf.state(plan, { kind: 'done', outcome });
+        if (this.#isSeen(plan.locator)) this.shelf.state(plan, { kind: 'done', outcome });
         this.progress({ what: 'replaying', done, total, tally, waiting: null });
       }
     });
     this.options.say(tallyText(tally, calls), 'info');
     if (this.journal.problem !== null) this.options.say(this.journal.problem, 'error');
+  }
+
+  #isSeen(locator: string): boolean {
+    const here = this.options.here();
+    return this.shelf.has(locator) || (here !== null && here.file.locator(here.record) === locator);
   }
 
   #setWord(locator: string, word: string): void {

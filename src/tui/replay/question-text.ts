@@ -69,11 +69,17 @@ function forkLines({ turn, model, where }: ForkQuestion): [Piece[], Piece[]] {
   else what.push(['quiet', where.name === '' ? '; no tools' : `; ${sanitiseLine(`${where.why} on ${where.name}`)}`]);
   return [
     what,
-    keys([
-      ['Enter', 'one branch'],
-      ['2-9', 'branches'],
-      ['Esc', 'close'],
-    ]),
+    [
+      ...keys(
+        where === null || where.problem !== null
+          ? []
+          : [
+              ['Enter', 'one branch'],
+              ['2-9', 'branches'],
+            ],
+      ),
+      ...keys([['Esc', 'close']]),
+    ],
   ];
 }
 

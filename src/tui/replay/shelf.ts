@@ -30,7 +30,7 @@ export class Shelf {
     this.#tell(locator, replay);
   }
 
-  isShown(locator: string): boolean {
+  has(locator: string): boolean {
     return this.#rollouts.has(locator);
   }
 
