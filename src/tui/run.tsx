@@ -1,7 +1,7 @@
 import { type Instance, render } from 'ink';
 import { History } from '../config/history.ts';
 import { historyFile } from '../config/places.ts';
-import type { Dump } from '../dump/dump.ts';
+import type { Dump, Place } from '../dump/dump.ts';
 import type { DumpFile } from '../dump/dump-file.ts';
 import { styled, themeFor } from '../present/theme.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
@@ -200,7 +200,7 @@ class Program {
     }
     this.#wantVisible();
     this.#warmGroups();
-    this.#desk.rest(this.#state.list.cursor);
+    this.#desk.rest(this.#state.list.cursor, () => this.#visible());
     this.#screen.invalidate();
   }
 
@@ -211,9 +211,16 @@ class Program {
     const window = `${top} ${height} ${rows.length}`;
     if (window === this.#wanted) return;
     this.#wanted = window;
-    const places = [];
+    this.#options.dump.want(this.#visible());
+  }
+
+  /** The rows of the list that are on the screen. */
+  #visible(): Place[] {
+    const rows = this.#world.rows(this.#state);
+    const { top, height } = listWindow(this.#state, this.#world);
+    const places: Place[] = [];
     for (let index = top; index < Math.min(rows.length, top + height); index++) places.push(rows.at(index)!);
-    this.#options.dump.want(places);
+    return places;
   }
 
   /** Groups of the step that is open, and of those that H and L lead to. */

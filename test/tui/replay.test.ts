@@ -207,6 +207,32 @@ describe('run many again', () => {
     expect(existsSync(journal())).toBe(false);
   });
 
+  test('a run over the list that was cancelled goes on where it was', async () => {
+    const slow = { code: 'import time\ntime.sleep(1)\nprint(7)', result: '7' };
+    const files = Object.fromEntries(
+      Array.from({ length: 10 }, (_, i) => [`${i + 1}.jsonl`, [rollout([i === 0 ? SAME : slow], { step: i + 1 })]]),
+    );
+    await open(files);
+    await ask();
+    app.press('f');
+    await app.sees('replaying');
+    await app.sees('same');
+    app.press('ctrl+c');
+    await app.sees(/cancelled after \d+ calls?: \d+ same; ! f goes on/);
+    const kept = readFileSync(join(journal(), 'replay.jsonl'), 'utf8').trim().split('\n').length;
+    expect(kept).toBeLessThan(10);
+    await ask();
+    app.press('f');
+    await app.sees('10 calls: 10 same');
+    const lines = readFileSync(join(journal(), 'replay.jsonl'), 'utf8').trim().split('\n');
+    expect(lines).toHaveLength(10);
+    app.press('q');
+    await app.exits();
+    await reopen();
+    await app.sees(/10 +1 +1\.00.*same/);
+    await app.sees(/ 7 +1 +1\.00.*same/);
+  });
+
   test('k runs a call several times: a flaky one is told from a drifted one', async () => {
     const flaky = { code: 'import random\nprint(random.random())', result: '0.5' };
     await open({ '1.jsonl': [rollout([flaky])] });
@@ -263,6 +289,21 @@ describe('fork', () => {
     await reopen([], { rows: 50 });
     app.press('G');
     await app.sees('▸ branch 1 from t2, qwen, score 0.00');
+  });
+
+  test('e edits the turn first, and the model answers what it says then', async () => {
+    model = await scriptedModel(() => ({ text: 'It is nine.\n#### 9' }));
+    const args = ['--model-url', model.url, '--model', 'qwen'];
+    await open({ '1.jsonl': [rollout([SAME])] }, args, { env: { EDITOR: editor('echo "Nine, perhaps?" > "$1"') } });
+    app.press('h', 'a');
+    await app.sees('go on from t1 with qwen');
+    await app.sees('one branch');
+    app.press('e');
+    await app.sees('go on from t1 edited with qwen');
+    app.press('Enter');
+    await app.sees('branch 0 from t2, qwen');
+    expect(model.requests[0].messages.at(-1)).toEqual({ role: 'user', content: 'Nine, perhaps?' });
+    await app.sees('#### 9');
   });
 
   test('turns stream in as they come, and ^c ends them', async () => {

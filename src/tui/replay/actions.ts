@@ -17,6 +17,7 @@ export type ReplayAction =
 export type ReplayNews =
   | { type: 'replay-where'; place: Place; call: number | null; where: Where }
   | { type: 'replay-edited'; place: Place; call: number; args: JsonValue }
+  | { type: 'fork-edited'; place: Place; turn: number; text: string }
   | { type: 'replay-rollout'; locator: string; replay: RolloutReplay }
   | { type: 'replay-words'; words: ReadonlyMap<string, string> }
   | { type: 'replay-busy'; isBusy: boolean; bulk: BulkProgress | null }
@@ -31,6 +32,7 @@ export type ReplayJob =
   | { kind: 'all'; place: Place; repeat: number }
   | { kind: 'list'; rows: Rows; repeat: number }
   | { kind: 'fork-where'; place: Place }
-  | { kind: 'fork'; place: Place; turn: number; model: LiveModel; n: number }
+  | { kind: 'fork-edit'; place: Place; turn: number; text: string | null }
+  | { kind: 'fork'; place: Place; turn: number; edited: string | null; model: LiveModel; n: number }
   | { kind: 'rescore'; rows: Rows }
   | { kind: 'cancel' };

@@ -33,8 +33,8 @@ export class DeskDoor {
     }
   }
 
-  /** The cursor is on this rollout: what the journal knows of it is shown. */
-  rest(place: Place | null): void {
+  /** The cursor is on this rollout: what the journal knows of it is shown, and of the rows in sight their words. */
+  rest(place: Place | null, rows: () => readonly Place[]): void {
     if (samePlace(place, this.#shown)) return;
     this.#shown = place;
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -42,7 +42,10 @@ export class DeskDoor {
     this.#timer = setTimeout(() => {
       this.#timer = null;
       this.#open().then(
-        (desk) => desk.show(place),
+        (desk) => {
+          desk.show(place);
+          void desk.see(rows());
+        },
         // A tool file that cannot be read is told when a call is to be run.
         () => {},
       );

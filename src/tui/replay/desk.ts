@@ -25,7 +25,7 @@ import {
 import type { JsonValue } from '../../rollout/json.ts';
 import type { Rows } from '../rows.ts';
 import type { ReplayJob, ReplayNews } from './actions.ts';
-import { draftOf, editDraft } from './edit.ts';
+import { draftOf, editDraft, turnDraft } from './edit.ts';
 import { forkOnDesk, keptBranches } from './fork-desk.ts';
 import { rescoreOnDesk } from './rescore-desk.ts';
 import { Shelf } from './shelf.ts';
@@ -50,6 +50,8 @@ export interface DeskOptions {
 const TICK_MS = 1000;
 /** The list is told of a run over many rollouts this often. */
 const NEWS_MS = 150;
+/** Longer records are not read for a word in the list; they have it once they are opened. */
+const MAX_WORD_BYTES = 200_000;
 
 /**
  * Does what replay, fork and re-score ask for, beside the screen: it holds the sandbox, the journal and what is under way, and tells the
@@ -66,6 +68,10 @@ export class Desk {
   #ticks: NodeJS.Timeout | null = null;
   #news: NodeJS.Timeout | null = null;
   #words = new Map<string, string>();
+  /** A run over the list was cut off: the next one leaves out what is known. */
+  #wasCut = false;
+  /** Rows whose words were looked up. */
+  readonly #seen = new Set<string>();
 
   /** @throws Error that names the tool file and what is wrong with it */
   constructor(options: DeskOptions) {
@@ -96,6 +102,18 @@ export class Desk {
     if (word !== '') this.#setWord(row.locator, word);
   }
 
+  /** The words of rows in sight, one after the other, so that keys go first. */
+  async see(places: readonly Place[]): Promise<void> {
+    for (const { file, record } of places) {
+      const locator = file.locator(record);
+      if (this.#seen.has(locator) || file.index.length(record) > MAX_WORD_BYTES) continue;
+      this.#seen.add(locator);
+      const word = standingWord(this.journal, recordKey(this.row({ file, record }).raw));
+      if (word !== '') this.#setWord(locator, word);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
   async do(job: ReplayJob): Promise<void> {
     try {
       if (job.kind === 'where') await this.#where(job.place, job.call);
@@ -105,6 +123,7 @@ export class Desk {
       else if (job.kind === 'list') await this.#list(job.rows, job.repeat);
       else if (job.kind === 'cancel') this.cancel();
       else if (job.kind === 'fork-where') await this.#forkWhere(job.place);
+      else if (job.kind === 'fork-edit') this.#editTurn(job.place, job.turn, job.text);
       else if (job.kind === 'fork') await this.during((signal) => forkOnDesk(this, job, signal));
       else await this.during((signal) => rescoreOnDesk(this, job.rows, signal));
     } catch (error) {
@@ -207,6 +226,14 @@ export class Desk {
     this.options.tell({ type: 'replay-edited', place, call, args: edited });
   }
 
+  #editTurn(place: Place, turn: number, before: string | null): void {
+    const text = before ?? this.row(place).rollout?.turns[turn]?.text;
+    if (text === undefined) return;
+    const edited = editDraft(turnDraft(text), this.options.lend, this.options.env);
+    if (edited === null) this.options.say('nothing was changed', 'info');
+    else this.options.tell({ type: 'fork-edited', place, turn, text: edited });
+  }
+
   async #run(place: Place, call: number, args: JsonValue | undefined, repeat: number): Promise<void> {
     const recorded = this.#plan(place, call);
     if (recorded === null) return;
@@ -215,14 +242,10 @@ export class Desk {
       const backend = await this.backend();
       const onState = (state: CallState) => this.shelf.state(plan, state);
       onState({ kind: 'queued' });
-      try {
-        const options = { tools: this.tools, backend, repeat, signal };
-        const outcome = await replayCall(plan, { ...options, onState });
-        keepOutcome(this.journal, plan, howOf(plan, options), outcome);
-        this.#judged(plan, outcome);
-      } finally {
-        this.shelf.clear(plan.locator);
-      }
+      const options = { tools: this.tools, backend, repeat, signal };
+      const outcome = await replayCall(plan, { ...options, onState });
+      keepOutcome(this.journal, plan, howOf(plan, options), outcome);
+      this.#judged(plan, outcome);
     });
     if (this.journal.problem !== null) this.options.say(this.journal.problem, 'error');
   }
@@ -243,19 +266,15 @@ export class Desk {
       const onState = (plan: PlannedCall, state: CallState) => this.shelf.state(plan, state);
       // One behind the other: what is seen then happens in the order of reading.
       const run = { tools: this.tools, backend, repeat, signal, journal: this.journal, concurrency: 1, onState };
-      try {
-        for await (const { plan, outcome } of replayMany({ ...run, rollouts: [plans] })) {
-          tally[outcome.status] = (tally[outcome.status] ?? 0) + 1;
-          this.#judged(plan, outcome);
-          if (!isDrift(outcome) || !isFirst) continue;
-          isFirst = false;
-          const answer = this.row(place)
-            .rollout?.turns.flatMap(({ toolCalls }) => toolCalls)
-            .find(({ index }) => index === plan.call)?.resultTurn;
-          this.options.tell({ type: 'replay-drift', place, turn: answer ?? plan.turn });
-        }
-      } finally {
-        this.shelf.clear(plans[0]?.locator ?? '');
+      for await (const { plan, outcome } of replayMany({ ...run, rollouts: [plans] })) {
+        tally[outcome.status] = (tally[outcome.status] ?? 0) + 1;
+        this.#judged(plan, outcome);
+        if (!isDrift(outcome) || !isFirst) continue;
+        isFirst = false;
+        const answer = this.row(place)
+          .rollout?.turns.flatMap(({ toolCalls }) => toolCalls)
+          .find(({ index }) => index === plan.call)?.resultTurn;
+        this.options.tell({ type: 'replay-drift', place, turn: answer ?? plan.turn });
       }
     });
     if (isFirst) this.options.say(tallyText(tally, plans.length), 'info');
@@ -284,7 +303,10 @@ export class Desk {
     await this.during(async (signal) => {
       const backend = await this.backend();
       this.progress({ what: 'replaying', done, total, tally, waiting: null });
-      const run = { tools: this.tools, backend, repeat, signal, journal: this.journal };
+      const onState = (plan: PlannedCall, state: CallState) => {
+        if (this.#isSeen(plan.locator)) this.shelf.state(plan, state);
+      };
+      const run = { tools: this.tools, backend, repeat, signal, journal: this.journal, resume: this.#wasCut, onState };
       for await (const { plan, outcome } of replayMany({ ...run, rollouts: rollouts() })) {
         tally[outcome.status] = (tally[outcome.status] ?? 0) + 1;
         calls++;
@@ -293,11 +315,14 @@ export class Desk {
         if (!outcomes.has(plan.locator)) outcomes.clear();
         outcomes.set(plan.locator, all);
         this.#judged(plan, outcome);
-        if (this.#isSeen(plan.locator)) this.shelf.state(plan, { kind: 'done', outcome });
         this.progress({ what: 'replaying', done, total, tally, waiting: null });
       }
+      this.#wasCut = signal.aborted;
     });
-    this.options.say(tallyText(tally, calls), 'info');
+    this.options.say(
+      this.#wasCut ? `cancelled after ${tallyText(tally, calls)}; ! f goes on` : tallyText(tally, calls),
+      'info',
+    );
     if (this.journal.problem !== null) this.options.say(this.journal.problem, 'error');
   }
 
@@ -342,6 +367,7 @@ export class Desk {
         if (this.#ticks !== null) clearInterval(this.#ticks);
         this.#ticks = null;
         this.#bulk = null;
+        this.shelf.clear();
       }
       this.options.tell({ type: 'replay-busy', isBusy: this.#jobs.size > 0, bulk: this.#bulk });
     }

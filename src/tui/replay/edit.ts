@@ -16,11 +16,11 @@ const ENDING: Record<string, string> = {
   go: 'go',
 };
 
-interface Draft {
+interface Draft<Value = JsonValue> {
   text: string;
   ending: string;
   /** @throws Error that says what is wrong with it */
-  read(text: string): JsonValue;
+  read(text: string): Value;
 }
 
 /** The code alone where the arguments hold it as it is, else the arguments as JSON. */
@@ -35,8 +35,15 @@ export function draftOf({ code }: PlannedCall, args: JsonValue | null): Draft {
   return { text: `${printJson(args, 2)}\n`, ending: 'json', read: (text) => parseJson(text) };
 }
 
+/** What a turn says. */
+export const turnDraft = (text: string): Draft<string> => ({ text, ending: 'md', read: (edited) => edited });
+
 /** Opens $VISUAL or $EDITOR on the draft; the terminal is lent meanwhile. @returns the new arguments, null when nothing was changed */
-export function editDraft(draft: Draft, lend: <T>(use: () => T) => T, env: NodeJS.ProcessEnv): JsonValue | null {
+export function editDraft<Value>(
+  draft: Draft<Value>,
+  lend: <T>(use: () => T) => T,
+  env: NodeJS.ProcessEnv,
+): Value | null {
   const directory = mkdtempSync(join(tmpdir(), 'rollout-viewer-edit-'));
   const path = join(directory, `call.${draft.ending}`);
   try {

@@ -19,7 +19,7 @@ const STREAM_MS = 60;
 /** Goes on from a turn with a live model, n times, and shows the turns as they come. */
 export async function forkOnDesk(
   desk: Desk,
-  { place, turn, model, n }: { place: Place; turn: number; model: LiveModel; n: number },
+  { place, turn, edited, model, n }: { place: Place; turn: number; edited: string | null; model: LiveModel; n: number },
   signal: AbortSignal,
 ): Promise<void> {
   const row = desk.row(place);
@@ -27,7 +27,7 @@ export async function forkOnDesk(
   const { env } = desk.options;
   const tools = desk.tools.forFork(row.rollout.toolSchemas);
   const backend = tools.length === 0 ? null : await desk.backend();
-  const first = row.rollout.turns[turn]?.role === 'assistant' ? turn : turn + 1;
+  const first = row.rollout.turns[turn]?.role === 'assistant' && edited === null ? turn : turn + 1;
   const live = new Map<number, LiveBranch>();
   const earlier = branchesOf(desk.journal, recordKey(row.raw)).length;
   let timer: NodeJS.Timeout | null = null;
@@ -48,6 +48,7 @@ export async function forkOnDesk(
       tools,
       rewards: rewardRouter(backend === null ? {} : { code: { run: backend.run } }),
       n,
+      ...(edited === null ? {} : { edits: new Map([[turn, edited]]) }),
       journal: desk.journal,
       signal,
       onEvent: (branch, event) => {

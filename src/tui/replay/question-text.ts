@@ -55,10 +55,11 @@ function confirmLines({ confirm, calls, rollouts, where }: CallQuestion): [Piece
   ];
 }
 
-function forkLines({ turn, model, where }: ForkQuestion): [Piece[], Piece[]] {
+function forkLines({ turn, edited, model, where }: ForkQuestion): [Piece[], Piece[]] {
   const what: Piece[] = [
     ['accent', ' a '],
     ['strong', `go on from t${turn}`],
+    ['warning', edited === null ? '' : ' edited'],
     ['plain', ' with '],
     ['strong', sanitiseLine(model.name)],
     ['plain', ' on '],
@@ -78,7 +79,10 @@ function forkLines({ turn, model, where }: ForkQuestion): [Piece[], Piece[]] {
               ['2-9', 'branches'],
             ],
       ),
-      ...keys([['Esc', 'close']]),
+      ...keys([
+        ['e', 'edit the turn'],
+        ['Esc', 'close'],
+      ]),
     ],
   ];
 }

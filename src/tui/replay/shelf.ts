@@ -57,11 +57,12 @@ export class Shelf {
     this.#set(locator, { calls: new Map(calls).set(call, after) });
   }
 
-  /** Nothing of this rollout is under way any more. */
-  clear(locator: string): void {
-    const { calls } = this.#get(locator);
-    if (![...calls.values()].some(({ underway }) => underway !== null)) return;
-    this.#set(locator, { calls: new Map([...calls].map(([call, one]) => [call, { ...one, underway: null }])) });
+  /** Nothing is under way any more. */
+  clear(): void {
+    for (const [locator, { calls }] of this.#rollouts) {
+      if (![...calls.values()].some(({ underway }) => underway !== null)) continue;
+      this.#set(locator, { calls: new Map([...calls].map(([call, one]) => [call, { ...one, underway: null }])) });
+    }
   }
 
   branch(locator: string, branch: BranchView): void {

@@ -38,6 +38,8 @@ export interface ForkQuestion {
   kind: 'fork';
   place: Place;
   turn: number;
+  /** A text in the place of the turn's own, null: as recorded. */
+  edited: string | null;
   model: LiveModel;
   where: Where | null;
 }

@@ -26,6 +26,8 @@ const SILENT: readonly Action['type'][] = [
   'resize',
   'say',
   'replay-where',
+  'replay-edited',
+  'fork-edited',
   'replay-rollout',
   'replay-words',
   'replay-busy',

@@ -58,7 +58,10 @@ export const replayHandlers: Handlers<ReplayAction> = {
     if (place === null || turn === null) return say(state, 'no turn to go on from');
     const { model } = state.replay;
     if (model === null) return promptHandlers['prompt-open'](state, { type: 'prompt-open', prompt: 'model' }, world);
-    return doing(ask(state, { kind: 'fork', place, turn, model, where: null }), { kind: 'fork-where', place });
+    return doing(ask(state, { kind: 'fork', place, turn, edited: null, model, where: null }), {
+      kind: 'fork-where',
+      place,
+    });
   },
 
   branches: (state, _action, world) => {
@@ -83,6 +86,12 @@ export const replayHandlers: Handlers<ReplayAction> = {
     const { question } = state.replay;
     if (question?.kind !== 'call' || question.call !== call || !samePlace(question.place, place)) return state;
     return ask(state, { ...question, edited: args });
+  },
+
+  'fork-edited': (state, { place, turn, text }) => {
+    const { question } = state.replay;
+    if (question?.kind !== 'fork' || question.turn !== turn || !samePlace(question.place, place)) return state;
+    return ask(state, { ...question, edited: text });
   },
 
   'replay-rollout': (state, { locator, replay }) =>
@@ -162,10 +171,11 @@ function callKey(state: State, question: CallQuestion, key: string, world: World
 const bulkJob = (state: State, { place, repeat }: CallQuestion, kind: 'all' | 'list', world: World): ReplayJob =>
   kind === 'all' ? { kind, place, repeat } : { kind, rows: world.rows(state), repeat };
 
-function forkKey(state: State, { place, turn, model, where }: ForkQuestion, key: string): Result {
+function forkKey(state: State, { place, turn, edited, model, where }: ForkQuestion, key: string): Result {
+  if (key === 'e') return doing(state, { kind: 'fork-edit', place, turn, text: edited });
   const n = key === 'enter' ? 1 : /^[1-9]$/.test(key) ? Number(key) : 0;
   if (n === 0 || where === null || where.problem !== null) return state;
-  return doNow(state, { kind: 'fork', place, turn, model, n });
+  return doNow(state, { kind: 'fork', place, turn, edited, model, n });
 }
 
 const callsOf = (rollout: Rollout): { call: ToolCall; turn: number }[] =>
