@@ -1,7 +1,15 @@
+import type { DisplayAction } from './display.ts';
 import type { PromptId } from './state.ts';
 
 /** What a key, the terminal or an effect asks for. Each concept adds its own members; update/ has a file for each. */
-export type Action = MoveAction | RolloutAction | FoldAction | HelpAction | PromptAction | ProgramAction;
+export type Action =
+  | MoveAction
+  | RolloutAction
+  | FoldAction
+  | DisplayAction
+  | HelpAction
+  | PromptAction
+  | ProgramAction;
 
 export type MoveAction =
   | { type: 'scroll'; by: number; unit: 'line' | 'half' | 'page' }

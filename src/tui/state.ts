@@ -1,6 +1,7 @@
 import type { Place } from '../dump/dump.ts';
 import type { Folds } from '../present/transcript/blocks.ts';
 import type { Anchor } from '../present/transcript/layout.ts';
+import { type DisplayState, firstDisplay } from './display.ts';
 
 export type Focus = 'list' | 'transcript';
 
@@ -54,6 +55,7 @@ export interface State {
   focus: Focus;
   list: ListState;
   transcript: TranscriptState;
+  display: DisplayState;
   help: HelpState | null;
   prompt: PromptState | null;
   /** What was entered at each prompt before, the newest last. */
@@ -71,6 +73,7 @@ export function initialState(columns: number, rows: number): State {
     focus: 'transcript',
     list: { cursor: null, offset: 0 },
     transcript: opened,
+    display: firstDisplay,
     help: null,
     prompt: null,
     history: {},
