@@ -1,8 +1,17 @@
+import type { DisplayAction } from './display.ts';
 import type { ReplayAction } from './replay/actions.ts';
 import type { PromptId } from './state.ts';
 
 /** What a key, the terminal or an effect asks for. Each concept adds its own members; update/ has a file for each. */
-export type Action = MoveAction | RolloutAction | FoldAction | HelpAction | PromptAction | ReplayAction | ProgramAction;
+export type Action =
+  | MoveAction
+  | RolloutAction
+  | FoldAction
+  | DisplayAction
+  | HelpAction
+  | PromptAction
+  | ReplayAction
+  | ProgramAction;
 
 export type MoveAction =
   | { type: 'scroll'; by: number; unit: 'line' | 'half' | 'page' }

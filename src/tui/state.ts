@@ -1,6 +1,7 @@
 import type { Place } from '../dump/dump.ts';
 import type { Folds } from '../present/transcript/blocks.ts';
 import type { Anchor } from '../present/transcript/layout.ts';
+import { type DisplayState, firstDisplay } from './display.ts';
 import { initialReplay, type ReplayState } from './replay/state.ts';
 
 export type Focus = 'list' | 'transcript';
@@ -55,6 +56,7 @@ export interface State {
   focus: Focus;
   list: ListState;
   transcript: TranscriptState;
+  display: DisplayState;
   help: HelpState | null;
   prompt: PromptState | null;
   replay: ReplayState;
@@ -73,6 +75,7 @@ export function initialState(columns: number, rows: number): State {
     focus: 'transcript',
     list: { cursor: null, offset: 0 },
     transcript: opened,
+    display: firstDisplay,
     help: null,
     prompt: null,
     replay: initialReplay(true, null),

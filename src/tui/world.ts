@@ -3,14 +3,13 @@ import type { Dump, Place } from '../dump/dump.ts';
 import type { DumpRecord } from '../dump/dump-file.ts';
 import { COLUMNS, type Column } from '../present/list.ts';
 import type { RolloutReplay } from '../present/replay/view.ts';
-import { withReplay } from '../present/replay/with-replay.ts';
-import type { Block } from '../present/transcript/block.ts';
-import { type Folds, rawBlocks, transcriptBlocks } from '../present/transcript/blocks.ts';
+import type { Folds } from '../present/transcript/blocks.ts';
 import { Layout } from '../present/transcript/layout.ts';
-import type { Rollout } from '../rollout/rollout.ts';
 import { type Geometry, geometry, type Shape } from './geometry.ts';
 import { GroupIndex } from './group-index.ts';
+import { groupOf } from './group-of.ts';
 import { allRows, type Rows, samePlace } from './rows.ts';
+import { shownBlocks } from './shown-blocks.ts';
 import type { State } from './state.ts';
 
 /** Characters of laid-out transcripts that are kept for going back to. */
@@ -37,7 +36,7 @@ export class DumpWorld implements World {
   #rows: Rows | null = null;
   #geometry: { shape: Shape; geometry: Geometry } | null = null;
   #open: { place: Place; record: DumpRecord } | null = null;
-  #laid: { record: DumpRecord; width: number; folds: Folds; replay: RolloutReplay | undefined; layout: Layout } | null =
+  #laid: { record: DumpRecord; key: string; folds: Folds; replay: RolloutReplay | undefined; layout: Layout } | null =
     null;
   readonly #cache = new LRUCache<string, { record: DumpRecord; layout: Layout }>({
     maxSize: CACHE_SIZE,
@@ -99,37 +98,25 @@ export class DumpWorld implements World {
     if (place === null || width === 0) return null;
     const record = this.record(place);
     const { folds } = state.transcript;
+    const { view, wrap, hidden } = state.display;
+    // Groups become known while the record is open, and only the details speak of them.
+    const beside = view === 'details' ? groupOf(this.groups, place) : { group: '', advantage: null };
+    const key = [record.locator, width, view, wrap, hidden.join('\n'), beside.group].join('\0');
     const replay = state.replay.rollouts.get(record.locator);
     const laid = this.#laid;
-    if (
-      laid !== null &&
-      sameRecord(laid.record, record) &&
-      laid.width === width &&
-      laid.folds === folds &&
-      laid.replay === replay
-    ) {
+    if (laid?.key === key && laid.folds === folds && laid.replay === replay && sameRecord(laid.record, record))
       return laid.layout;
-    }
-    const key = `${record.locator}\0${width}`;
-    const kept = folds.size === 0 && replay === undefined ? this.#cache.get(key) : undefined;
+    const isPlain = folds.size === 0 && replay === undefined;
+    const kept = isPlain ? this.#cache.get(key) : undefined;
     if (kept !== undefined && sameRecord(kept.record, record)) {
-      this.#laid = { record, width, folds, replay, layout: kept.layout };
+      this.#laid = { record, key, folds, replay, layout: kept.layout };
       return kept.layout;
     }
-    const blocks =
-      record.rollout === null
-        ? rawBlocks(record.error ?? 'not a rollout', record.raw)
-        : blocksOf(record.rollout, folds, replay);
-    const layout = new Layout(blocks, width, folds);
-    if (folds.size === 0 && replay === undefined) this.#cache.set(key, { record, layout });
-    this.#laid = { record, width, folds, replay, layout };
+    const layout = new Layout(shownBlocks(record, state.display, folds, beside, replay), width, folds, wrap);
+    if (isPlain) this.#cache.set(key, { record, layout });
+    this.#laid = { record, key, folds, replay, layout };
     return layout;
   }
-}
-
-function blocksOf(rollout: Rollout, folds: Folds, replay: RolloutReplay | undefined): Block[] {
-  const blocks = transcriptBlocks(rollout, folds);
-  return replay === undefined ? blocks : withReplay(blocks, rollout, replay, folds);
 }
 
 /** A record read again is another object; its text says whether it is still the same. */

@@ -3,7 +3,7 @@ import { sanitiseLine } from '../../text/sanitise.ts';
 import { expandTabs } from '../../text/wrap.ts';
 import { formatCount } from '../numbers.ts';
 import type { Style } from '../theme.ts';
-import type { Block, Mark } from '../transcript/block.ts';
+import type { Block, Range } from '../transcript/block.ts';
 
 /** More lines of a comparison than this are counted, not shown. */
 const MAX_LINES = 200;
@@ -25,8 +25,8 @@ export function diffBlocks(id: string, turn: number, diff: readonly DiffLine[], 
       return { ...base, id: own, text: `⋯ ${formatCount(line.lines)} ${lines}`, style: 'quiet' };
     }
     const words = line.op === 'same' ? undefined : line.words;
-    const { text, marks } = marked(line.op, line.text, words);
-    return { ...base, id: own, text, style: STYLE[line.op], ...(marks.length > 0 && { marks }) };
+    const { text, ranges } = marked(line.op, line.text, words);
+    return { ...base, id: own, text, style: STYLE[line.op], ...(ranges.length > 0 && { ranges }) };
   });
   const more = diff.length - MAX_LINES;
   if (more > 0) blocks.push({ ...base, id: `${id}.more`, text: `⋯ ${formatCount(more)} more lines`, style: 'quiet' });
@@ -37,19 +37,19 @@ function marked(
   op: keyof typeof SIGN,
   line: string,
   words: readonly DiffWord[] | undefined,
-): { text: string; marks: Mark[] } {
+): { text: string; ranges: Range[] } {
   const sign = `${SIGN[op]} `;
-  if (op === 'same') return { text: sign + clean(line), marks: [] };
+  if (op === 'same') return { text: sign + clean(line), ranges: [] };
   const style = WORD_STYLE[op];
   // A line without a partner is new or gone as a whole.
   const parts = words ?? [{ op: 'changed' as const, text: line }];
   let text = sign;
-  const marks: Mark[] = [{ start: 0, end: 1, style }];
+  const ranges: Range[] = [{ start: 0, end: 1, style }];
   for (const part of parts) {
     const shown = clean(part.text);
     if (part.op === 'changed' && shown.trim() !== '')
-      marks.push({ start: text.length, end: text.length + shown.length, style });
+      ranges.push({ start: text.length, end: text.length + shown.length, style });
     text += shown;
   }
-  return { text, marks };
+  return { text, ranges };
 }

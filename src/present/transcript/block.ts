@@ -1,6 +1,14 @@
 import type { Piece } from '../line.ts';
 import type { Style } from '../theme.ts';
 
+/** A part of a block's text in a style of its own; `trained` where the mask differs inside the block. */
+export interface Range {
+  start: number;
+  end: number;
+  style: Style;
+  trained?: boolean;
+}
+
 /**
  * A piece of a transcript that is laid out by itself: a role line, a paragraph of text, a call's code, a folded part.
  * Blocks are built once a record and fold state, wrapped once a width, and rendered line by line when they are seen.
@@ -17,6 +25,10 @@ export interface Block {
   trained: boolean;
   /** Cells before the text, behind the gutter. */
   indent: number;
+  /** In order, without overlap. Where any says `trained`, the gutter bar stands beside lines that hold trained text. */
+  ranges?: readonly Range[];
+  /** Stands at the left of the first line, in the room of the indent: a field's name. */
+  label?: string;
   /** The role line of its turn. */
   header?: boolean;
   /** Stands in for folded text, or over text that can be folded. */
@@ -25,13 +37,4 @@ export interface Block {
   right?: readonly Piece[];
   /** Longer than this many lines, only the head and the tail are laid out. */
   clip?: boolean;
-  /** Stretches in another style than the block's, in order; a text with marks holds no tabs. */
-  marks?: readonly Mark[];
-}
-
-/** UTF-16 offsets into the block's text. */
-export interface Mark {
-  start: number;
-  end: number;
-  style: Style;
 }

@@ -1,4 +1,5 @@
 import type { Command } from './command.ts';
+import { READING_COMMANDS } from './reading-commands.ts';
 
 const times = (count: number | null): number => count ?? 1;
 
@@ -98,6 +99,7 @@ export const COMMANDS: readonly Command[] = [
     title: 'unfold everything, then a line for each turn',
     action: () => ({ type: 'fold-all' }),
   },
+  ...READING_COMMANDS,
   {
     id: 'replay',
     category: 'Run again',

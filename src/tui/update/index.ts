@@ -2,6 +2,7 @@ import type { Action } from '../actions.ts';
 import type { Effect } from '../effects.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
+import { displayHandlers } from './display.ts';
 import { foldHandlers } from './fold.ts';
 import { moveHandlers } from './move.ts';
 import { helpHandlers, programHandlers } from './program.ts';
@@ -14,6 +15,7 @@ const HANDLERS: Handlers<Action> = {
   ...moveHandlers,
   ...rolloutHandlers,
   ...foldHandlers,
+  ...displayHandlers,
   ...helpHandlers,
   ...promptHandlers,
   ...replayHandlers,

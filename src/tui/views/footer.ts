@@ -24,6 +24,7 @@ const HINTS: Record<'list' | 'transcript', readonly (readonly [ids: readonly str
     [['step.previous', 'step.next'], 'step'],
     [['fold'], 'fold'],
     [['replay'], 'again'],
+    [['view.next'], 'view'],
     [['help'], 'help'],
     [['quit'], 'quit'],
   ],
@@ -58,7 +59,10 @@ function positionPieces({ state, world }: Scene, wide: boolean): Piece[] {
   const rollout = world.record(cursor).rollout;
   if (view === null || rollout === null) return pieces;
   if (view.turn !== null) {
-    pieces.push(['plain', `t${view.turn}`], ['quiet', ` · ${view.turn + 1}/${rollout.turns.length}   `]);
+    pieces.push(
+      ['plain', state.display.view === 'chat' || state.display.view === 'raw' ? `t${view.turn}` : state.display.view],
+      ['quiet', ` · ${view.turn + 1}/${view.layout.lastTurn + 1}   `],
+    );
   }
   const share = wide && rollout.lossMask !== null ? `trained ${maskShare(rollout.lossMask)}` : maskShort(rollout);
   pieces.push(['quiet', share], ['plain', ' ']);
