@@ -1,7 +1,7 @@
 import type { DiffLine, DiffWord } from '../../replay/index.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { expandTabs } from '../../text/wrap.ts';
-import { formatCount } from '../numbers.ts';
+import { formatCount, plural } from '../numbers.ts';
 import type { Style } from '../theme.ts';
 import type { Block, Range } from '../transcript/block.ts';
 
@@ -18,19 +18,26 @@ const clean = (text: string): string => expandTabs(sanitiseLine(text));
 /** Recorded against new, a block a line: `-` recorded, `+` new, the words that differ marked. */
 export function diffBlocks(id: string, turn: number, diff: readonly DiffLine[], indent: number): Block[] {
   const base = { turn, trained: false, indent } as const;
-  const blocks = diff.slice(0, MAX_LINES).map((line, i): Block => {
+  const lines = withoutLastNewline(diff);
+  const blocks = lines.slice(0, MAX_LINES).map((line, i): Block => {
     const own = `${id}.${i}`;
     if (line.op === 'skipped') {
-      const lines = line.lines === 1 ? 'equal line' : 'equal lines';
-      return { ...base, id: own, text: `⋯ ${formatCount(line.lines)} ${lines}`, style: 'quiet' };
+      return { ...base, id: own, text: `⋯ ${plural(line.lines, 'equal line')}`, style: 'quiet' };
     }
     const words = line.op === 'same' ? undefined : line.words;
     const { text, ranges } = marked(line.op, line.text, words);
     return { ...base, id: own, text, style: STYLE[line.op], ...(ranges.length > 0 && { ranges }) };
   });
-  const more = diff.length - MAX_LINES;
+  const more = lines.length - MAX_LINES;
   if (more > 0) blocks.push({ ...base, id: `${id}.more`, text: `⋯ ${formatCount(more)} more lines`, style: 'quiet' });
   return blocks;
+}
+
+/** A template takes the last newline of a result away; that is nothing to look at. */
+function withoutLastNewline(diff: readonly DiffLine[]): readonly DiffLine[] {
+  const last = diff.at(-1);
+  const isNewline = diff.length > 1 && last?.op === 'added' && last.text === '';
+  return isNewline ? diff.slice(0, -1) : diff;
 }
 
 function marked(

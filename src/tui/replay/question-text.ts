@@ -46,7 +46,7 @@ function confirmLines({ confirm, calls, rollouts, where }: CallQuestion): [Piece
       ['strong', `run ${what}`],
       ['plain', ' on '],
       ['strong', sanitiseLine(where?.name ?? '')],
-      ['quiet', ', 2 at a time? it may be the trainer’s own'],
+      ['quiet', where?.asks ?? ''],
     ],
     keys([
       ['y', 'run'],

@@ -8,8 +8,8 @@ export interface Where {
   name: string;
   /** Why there: a few words. */
   why: string;
-  /** A server of someone's, maybe the trainer's own. */
-  isRemote: boolean;
+  /** What many calls there are asked for once more: a server may be the trainer's own; null: nothing. */
+  asks: string | null;
   /** Why it cannot be done; null when it can. */
   problem: string | null;
 }

@@ -2,7 +2,7 @@ import type { Rollout, ToolCall } from '../../rollout/rollout.ts';
 import type { ReplayAction, ReplayJob } from '../replay/actions.ts';
 import type { CallQuestion, ForkQuestion, Question, ReplayState } from '../replay/state.ts';
 import { type Rows, samePlace } from '../rows.ts';
-import { goToTurn, scrollTo, viewport } from '../scroll.ts';
+import { goToTurn, viewport } from '../scroll.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { promptHandlers } from './prompt.ts';
@@ -21,7 +21,20 @@ const ask = (state: State, question: Question | null): State => withReplay(state
 const doing = (state: State, job: ReplayJob): Result => ({ state, effects: [{ type: 'replay', job }] });
 
 /** Closes the question and does what it was about. */
-const doNow = (state: State, job: ReplayJob): Result => doing(ask(state, null), job);
+const doNow = (state: State, job: ReplayJob): Result => doing(ask(inChat(state), null), job);
+
+/** The branches at the top, as far as the text reaches: those that are still to come too. */
+function atBranches(before: State, world: World): State {
+  const state = inChat(before);
+  const rollout = state.list.cursor === null ? null : world.record(state.list.cursor).rollout;
+  const turn = rollout?.turns.at(-1)?.index ?? 0;
+  const top = { block: `t${turn}.branches`, offset: 0 };
+  return { ...state, focus: 'transcript', transcript: { ...state.transcript, top, turn } };
+}
+
+/** What comes of it stands beside the conversation, not in the raw views. */
+const inChat = (state: State): State =>
+  state.display.view === 'chat' ? state : { ...state, display: { ...state.display, view: 'chat' } };
 
 const NO_EXEC = 'nothing is run: the viewer was opened with --no-exec';
 
@@ -40,7 +53,7 @@ export const replayHandlers: Handlers<ReplayAction> = {
     const { question } = state.replay;
     if (question === null) return state;
     if (['esc', 'q', 'ctrl+c', 'ctrl+g'].includes(key)) return ask(state, null);
-    return question.kind === 'call' ? callKey(state, question, key, world) : forkKey(state, question, key);
+    return question.kind === 'call' ? callKey(state, question, key, world) : forkKey(state, question, key, world);
   },
 
   'replay-cancel': (state) => doing(state, { kind: 'cancel' }),
@@ -65,14 +78,11 @@ export const replayHandlers: Handlers<ReplayAction> = {
   },
 
   branches: (state, _action, world) => {
-    const view = viewport(state, world);
-    if (view === null || state.list.cursor === null) return state;
-    const rollout = world.record(state.list.cursor);
-    if ((state.replay.rollouts.get(rollout.locator)?.branches.length ?? 0) === 0)
+    const { cursor } = state.list;
+    const locator = cursor === null ? '' : world.record(cursor).locator;
+    if ((state.replay.rollouts.get(locator)?.branches.length ?? 0) === 0)
       return say(state, 'no branches yet; a goes on from a turn with a live model');
-    const last = rollout.rollout?.turns.at(-1)?.index ?? 0;
-    const moved = scrollTo(state, view, view.layout.row({ block: `t${last}.branches`, offset: 0 }));
-    return { ...moved, focus: 'transcript', transcript: { ...moved.transcript, turn: last } };
+    return atBranches(state, world);
   },
 
   'replay-where': (state, { place, call, where }) => {
@@ -160,7 +170,7 @@ function callKey(state: State, question: CallQuestion, key: string, world: World
   if (key === 'e' && where.name !== '') return doing(state, { kind: 'edit', place, call, args: edited });
   if (key === 'a' || key === 'f') {
     const kind = key === 'a' ? 'all' : 'list';
-    if (where.isRemote) return ask(state, { ...question, confirm: kind });
+    if (where.asks !== null) return ask(state, { ...question, confirm: kind });
     return doNow(state, bulkJob(state, question, kind, world));
   }
   if (key !== 'enter') return state;
@@ -171,11 +181,11 @@ function callKey(state: State, question: CallQuestion, key: string, world: World
 const bulkJob = (state: State, { place, repeat }: CallQuestion, kind: 'all' | 'list', world: World): ReplayJob =>
   kind === 'all' ? { kind, place, repeat } : { kind, rows: world.rows(state), repeat };
 
-function forkKey(state: State, { place, turn, edited, model, where }: ForkQuestion, key: string): Result {
+function forkKey(state: State, { place, turn, edited, model, where }: ForkQuestion, key: string, world: World): Result {
   if (key === 'e') return doing(state, { kind: 'fork-edit', place, turn, text: edited });
   const n = key === 'enter' ? 1 : /^[1-9]$/.test(key) ? Number(key) : 0;
   if (n === 0 || where === null || where.problem !== null) return state;
-  return doNow(state, { kind: 'fork', place, turn, edited, model, n });
+  return doNow(atBranches(state, world), { kind: 'fork', place, turn, edited, model, n });
 }
 
 const callsOf = (rollout: Rollout): { call: ToolCall; turn: number }[] =>
