@@ -147,6 +147,19 @@ describe('run a tool call again', () => {
     await app.sees('›tool');
   });
 
+  test.skipIf(process.platform !== 'linux')('quitting ends what runs', async () => {
+    await open({ '1.jsonl': [rollout([SLOW])] });
+    await ask();
+    app.press('Enter');
+    await app.sees(/running [1-9] s/);
+    const below = descendants(app.pid);
+    expect(below.length).toBeGreaterThan(0);
+    app.press('q');
+    expect((await app.exits()).code).toBe(0);
+    await app.until(() => below.every((pid) => !isAlive(pid)), 'the end of what ran');
+    expect(app.inAlternateScreen).toBe(false);
+  });
+
   test('--no-exec runs nothing, and ! says why', async () => {
     await open({ '1.jsonl': [rollout([SAME])] }, ['--no-exec']);
     app.press('!');
@@ -349,6 +362,21 @@ describe('score again', () => {
     await app.sees(/score 0\.00 +again: drift, 1\.00, gsm8k/);
   });
 });
+
+/** The processes below one, read from /proc. */
+function descendants(pid: number): number[] {
+  const found = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+  return found.flatMap((child) => [child, ...descendants(child)]);
+}
+
+/** A process that has ended and was not asked for its status yet (a zombie) does nothing any more. */
+function isAlive(pid: number): boolean {
+  try {
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
 
 /** A script that stands in for an editor. */
 function editor(body: string): string {

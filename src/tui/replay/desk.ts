@@ -149,6 +149,7 @@ export class Desk {
       (backend) => {
         this.tools.use(backend.run);
         backend.onWait = (wait) => {
+          if (this.#bulk === null && wait !== null) this.options.say(`${wait.reason}, waiting …`, 'info');
           if (this.#bulk !== null) this.progress({ ...this.#bulk, waiting: wait === null ? null : wait.reason });
         };
         return backend;
