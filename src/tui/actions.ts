@@ -1,4 +1,5 @@
 import type { DisplayAction } from './display.ts';
+import type { SearchAction } from './search/search.ts';
 import type { PromptId } from './state.ts';
 
 /** What a key, the terminal or an effect asks for. Each concept adds its own members; update/ has a file for each. */
@@ -7,6 +8,7 @@ export type Action =
   | RolloutAction
   | FoldAction
   | DisplayAction
+  | SearchAction
   | HelpAction
   | PromptAction
   | ProgramAction;

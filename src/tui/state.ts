@@ -2,6 +2,7 @@ import type { Place } from '../dump/dump.ts';
 import type { Folds } from '../present/transcript/blocks.ts';
 import type { Anchor } from '../present/transcript/layout.ts';
 import { type DisplayState, firstDisplay } from './display.ts';
+import type { SearchState } from './search/search.ts';
 
 export type Focus = 'list' | 'transcript';
 
@@ -56,6 +57,7 @@ export interface State {
   list: ListState;
   transcript: TranscriptState;
   display: DisplayState;
+  search: SearchState | null;
   help: HelpState | null;
   prompt: PromptState | null;
   /** What was entered at each prompt before, the newest last. */
@@ -74,6 +76,7 @@ export function initialState(columns: number, rows: number): State {
     list: { cursor: null, offset: 0 },
     transcript: opened,
     display: firstDisplay,
+    search: null,
     help: null,
     prompt: null,
     history: {},

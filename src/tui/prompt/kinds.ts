@@ -2,6 +2,7 @@ import type { PromptId, State } from '../state.ts';
 import type { Result } from '../update/result.ts';
 import type { World } from '../world.ts';
 import { commandPrompt } from './command-prompt.ts';
+import { searchPrompt } from './search-prompt.ts';
 
 export interface PromptProblem {
   message: string;
@@ -30,6 +31,7 @@ export interface PromptKind {
 /** The prompts that there are; a new one is a file and a line here. */
 export const PROMPTS: Partial<Record<PromptId, PromptKind>> = {
   command: commandPrompt,
+  search: searchPrompt,
 };
 
 /** @throws Error for a prompt that is not in the table */

@@ -9,12 +9,14 @@ import { helpHandlers, programHandlers } from './program.ts';
 import { promptHandlers } from './prompt.ts';
 import type { Handlers, Result } from './result.ts';
 import { rolloutHandlers } from './rollout.ts';
+import { searchHandlers } from './search.ts';
 
 const HANDLERS: Handlers<Action> = {
   ...moveHandlers,
   ...rolloutHandlers,
   ...foldHandlers,
   ...displayHandlers,
+  ...searchHandlers,
   ...helpHandlers,
   ...promptHandlers,
   ...programHandlers,
