@@ -1,6 +1,7 @@
 import type { DisplayAction } from './display.ts';
 import type { SearchAction } from './search/search.ts';
 import type { PromptId } from './state.ts';
+import type { TakeAction } from './take/take.ts';
 
 /** What a key, the terminal or an effect asks for. Each concept adds its own members; update/ has a file for each. */
 export type Action =
@@ -9,6 +10,7 @@ export type Action =
   | FoldAction
   | DisplayAction
   | SearchAction
+  | TakeAction
   | HelpAction
   | PromptAction
   | ProgramAction;

@@ -4,6 +4,7 @@ import { historyFile } from '../config/places.ts';
 import type { Dump } from '../dump/dump.ts';
 import type { DumpFile } from '../dump/dump-file.ts';
 import { styled, themeFor } from '../present/theme.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
 import type { Action } from './actions.ts';
 import { App } from './app.tsx';
 import type { Effect } from './effects.ts';
@@ -18,6 +19,8 @@ import type { Key } from './screen/keys.ts';
 import { Screen } from './screen/screen.ts';
 import { Terminal } from './screen/terminal.ts';
 import { initialState, type PromptState, type State } from './state.ts';
+import { openInEditor, pipeTo } from './take/lend.ts';
+import { osc52 } from './take/osc52.ts';
 import { update } from './update/index.ts';
 import { footerView } from './views/footer.ts';
 import { helpView } from './views/help.ts';
@@ -217,7 +220,22 @@ class Program {
     if (effect.type === 'quit') this.#end();
     else if (effect.type === 'suspend') this.#terminal.suspend();
     else if (effect.type === 'remember') this.#history.add(effect.prompt, effect.value);
+    else if (effect.type === 'copy') this.#options.output.write(osc52(effect.text, this.#options.env));
+    else if (effect.type === 'edit') this.#lend(() => openInEditor(effect.text, effect.extension, process.env));
+    else if (effect.type === 'pipe')
+      this.#lend(() => pipeTo(effect.command, effect.text, effect.extension, process.env));
     else this.#screen.repaint();
+  }
+
+  /** Another program has the terminal until it ends; what went wrong with it is said. */
+  #lend(use: () => string): void {
+    let problem = '';
+    try {
+      problem = this.#terminal.lend(use);
+    } catch (error) {
+      problem = error instanceof Error ? error.message : String(error);
+    }
+    if (problem !== '') this.dispatch({ type: 'say', text: sanitiseLine(problem), kind: 'error' });
   }
 
   readonly #resize = (): void => {

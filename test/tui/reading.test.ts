@@ -113,3 +113,40 @@ describe('searching', () => {
     await app.sees(/1\/\d/);
   });
 });
+
+describe('taking it away', () => {
+  const clipboard = (): string => {
+    const all = [...app.output.matchAll(/\x1b\]52;c;([A-Za-z0-9+/=]*)\x07/g)];
+    return Buffer.from(all.at(-1)?.[1] ?? '', 'base64').toString();
+  };
+
+  test('y copies to the clipboard and says what', async () => {
+    await open({ columns: 120 });
+    app.press('y', 'c');
+    await app.sees('copied call 0 as a command');
+    expect(clipboard()).toBe("python3 - <<'EOF'\nleft = 100 - 1\nprint(left)\nEOF\n");
+    app.press('y', 'l');
+    await app.sees('#t2');
+    expect(clipboard()).toMatch(/2\.jsonl:1#t2$/);
+    app.press('l', 'y', 't');
+    await app.sees('copied turn t3');
+    expect(clipboard()).toContain('99');
+    app.press('y', 'j');
+    await app.sees('copied the record as JSON');
+    expect(JSON.parse(clipboard())).toMatchObject({ gts: '99', step: 2 });
+  });
+
+  test('V opens a copy in the editor, | gives it to a command, and the screen comes back', async () => {
+    await open({ columns: 120, env: { VISUAL: '', EDITOR: "sh -c 'read -r _ </dev/tty'" } });
+    app.press('V');
+    await app.until(() => !app.inAlternateScreen, 'the editor');
+    app.press('Enter');
+    await app.sees('▌›assistant');
+    app.press('|');
+    app.type('grep -c assistant');
+    app.press('Enter');
+    await app.sees('[Enter goes back]');
+    app.press('Enter');
+    await app.sees('▌›assistant');
+  });
+});

@@ -47,4 +47,36 @@ export const READING_COMMANDS: readonly Command[] = [
     title: 'previous place of this tool',
     action: (n) => ({ type: 'search-word', by: -times(n) }),
   },
+  { id: 'yank.turn', category: 'Take away', title: 'copy the turn', action: () => ({ type: 'yank', what: 'turn' }) },
+  {
+    id: 'yank.call',
+    category: 'Take away',
+    title: 'copy the call as a shell command',
+    action: () => ({ type: 'yank', what: 'call' }),
+  },
+  {
+    id: 'yank.prompt',
+    category: 'Take away',
+    title: 'copy the prompt',
+    action: () => ({ type: 'yank', what: 'prompt' }),
+  },
+  {
+    id: 'yank.json',
+    category: 'Take away',
+    title: 'copy the record as JSON',
+    action: () => ({ type: 'yank', what: 'json' }),
+  },
+  {
+    id: 'yank.link',
+    category: 'Take away',
+    title: 'copy the locator of the turn',
+    action: () => ({ type: 'yank', what: 'link' }),
+  },
+  { id: 'edit', category: 'Take away', title: 'open a copy in $EDITOR or $PAGER', action: () => ({ type: 'edit' }) },
+  {
+    id: 'pipe',
+    category: 'Take away',
+    title: 'give it to a shell command',
+    action: () => ({ type: 'prompt-open', prompt: 'pipe' }),
+  },
 ];

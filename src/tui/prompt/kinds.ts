@@ -2,6 +2,7 @@ import type { PromptId, State } from '../state.ts';
 import type { Result } from '../update/result.ts';
 import type { World } from '../world.ts';
 import { commandPrompt } from './command-prompt.ts';
+import { pipePrompt } from './pipe-prompt.ts';
 import { searchPrompt } from './search-prompt.ts';
 
 export interface PromptProblem {
@@ -32,6 +33,7 @@ export interface PromptKind {
 export const PROMPTS: Partial<Record<PromptId, PromptKind>> = {
   command: commandPrompt,
   search: searchPrompt,
+  pipe: pipePrompt,
 };
 
 /** @throws Error for a prompt that is not in the table */

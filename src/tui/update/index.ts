@@ -10,6 +10,7 @@ import { promptHandlers } from './prompt.ts';
 import type { Handlers, Result } from './result.ts';
 import { rolloutHandlers } from './rollout.ts';
 import { searchHandlers } from './search.ts';
+import { takeHandlers } from './take.ts';
 
 const HANDLERS: Handlers<Action> = {
   ...moveHandlers,
@@ -17,6 +18,7 @@ const HANDLERS: Handlers<Action> = {
   ...foldHandlers,
   ...displayHandlers,
   ...searchHandlers,
+  ...takeHandlers,
   ...helpHandlers,
   ...promptHandlers,
   ...programHandlers,
