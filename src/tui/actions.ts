@@ -1,6 +1,8 @@
 import type { DisplayAction } from './display.ts';
 import type { ReplayAction } from './replay/actions.ts';
+import type { SearchAction } from './search/search.ts';
 import type { PromptId } from './state.ts';
+import type { TakeAction } from './take/take.ts';
 
 /** What a key, the terminal or an effect asks for. Each concept adds its own members; update/ has a file for each. */
 export type Action =
@@ -8,6 +10,8 @@ export type Action =
   | RolloutAction
   | FoldAction
   | DisplayAction
+  | SearchAction
+  | TakeAction
   | HelpAction
   | PromptAction
   | ReplayAction

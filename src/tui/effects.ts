@@ -8,5 +8,9 @@ export type Effect =
   | { type: 'repaint' }
   /** Replay, fork or re-score; done by the desk, beside the screen. */
   | { type: 'replay'; job: ReplayJob }
+  | { type: 'copy'; text: string }
+  /** The text goes to an editor, or to a shell command. */
+  | { type: 'edit'; text: string; extension: string }
+  | { type: 'pipe'; command: string; text: string; extension: string }
   /** What was entered at a prompt is kept for the next time. */
   | { type: 'remember'; prompt: PromptId; value: string };

@@ -21,6 +21,8 @@ import type { Key } from './screen/keys.ts';
 import { Screen } from './screen/screen.ts';
 import { Terminal } from './screen/terminal.ts';
 import { initialState, type PromptState, type State } from './state.ts';
+import { openInEditor, pipeTo } from './take/lend.ts';
+import { osc52 } from './take/osc52.ts';
 import { update } from './update/index.ts';
 import { footerView } from './views/footer.ts';
 import { helpView } from './views/help.ts';
@@ -260,7 +262,22 @@ class Program {
     else if (effect.type === 'suspend') this.#terminal.suspend();
     else if (effect.type === 'remember') this.#history.add(effect.prompt, effect.value);
     else if (effect.type === 'replay') void this.#desk.do(effect.job);
+    else if (effect.type === 'copy') this.#options.output.write(osc52(effect.text, this.#options.env));
+    else if (effect.type === 'edit') this.#lend(() => openInEditor(effect.text, effect.extension, process.env));
+    else if (effect.type === 'pipe')
+      this.#lend(() => pipeTo(effect.command, effect.text, effect.extension, process.env));
     else this.#screen.repaint();
+  }
+
+  /** Another program has the terminal until it ends; what went wrong with it is said. */
+  #lend(use: () => string): void {
+    let problem = '';
+    try {
+      problem = this.#terminal.lend(use);
+    } catch (error) {
+      problem = error instanceof Error ? error.message : String(error);
+    }
+    if (problem !== '') this.dispatch({ type: 'say', text: sanitiseLine(problem), kind: 'error' });
   }
 
   readonly #resize = (): void => {

@@ -3,6 +3,7 @@ import type { Folds } from '../present/transcript/blocks.ts';
 import type { Anchor } from '../present/transcript/layout.ts';
 import { type DisplayState, firstDisplay } from './display.ts';
 import { initialReplay, type ReplayState } from './replay/state.ts';
+import type { SearchState } from './search/search.ts';
 
 export type Focus = 'list' | 'transcript';
 
@@ -57,6 +58,7 @@ export interface State {
   list: ListState;
   transcript: TranscriptState;
   display: DisplayState;
+  search: SearchState | null;
   help: HelpState | null;
   prompt: PromptState | null;
   replay: ReplayState;
@@ -76,6 +78,7 @@ export function initialState(columns: number, rows: number): State {
     list: { cursor: null, offset: 0 },
     transcript: opened,
     display: firstDisplay,
+    search: null,
     help: null,
     prompt: null,
     replay: initialReplay(true, null),

@@ -3,6 +3,8 @@ import type { Result } from '../update/result.ts';
 import type { World } from '../world.ts';
 import { commandPrompt } from './command-prompt.ts';
 import { modelPrompt } from './model-prompt.ts';
+import { pipePrompt } from './pipe-prompt.ts';
+import { searchPrompt } from './search-prompt.ts';
 
 export interface PromptProblem {
   message: string;
@@ -32,6 +34,8 @@ export interface PromptKind {
 export const PROMPTS: Partial<Record<PromptId, PromptKind>> = {
   command: commandPrompt,
   model: modelPrompt,
+  search: searchPrompt,
+  pipe: pipePrompt,
 };
 
 /** @throws Error for a prompt that is not in the table */

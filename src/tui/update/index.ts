@@ -10,12 +10,16 @@ import { promptHandlers } from './prompt.ts';
 import { replayHandlers } from './replay.ts';
 import type { Handlers, Result } from './result.ts';
 import { rolloutHandlers } from './rollout.ts';
+import { searchHandlers } from './search.ts';
+import { takeHandlers } from './take.ts';
 
 const HANDLERS: Handlers<Action> = {
   ...moveHandlers,
   ...rolloutHandlers,
   ...foldHandlers,
   ...displayHandlers,
+  ...searchHandlers,
+  ...takeHandlers,
   ...helpHandlers,
   ...promptHandlers,
   ...replayHandlers,

@@ -6,6 +6,7 @@ import { type Keymap, keyLabel } from '../keymap/keymap.ts';
 import { listWindow } from '../list-window.ts';
 import { questionLines } from '../replay/question-text.ts';
 import { viewport } from '../scroll.ts';
+import { searchPosition } from '../search/search.ts';
 import type { Message } from '../state.ts';
 import type { Scene, View } from './view.ts';
 
@@ -23,8 +24,9 @@ const HINTS: Record<'list' | 'transcript', readonly (readonly [ids: readonly str
     [['sample.next', 'sample.previous'], 'sample'],
     [['step.previous', 'step.next'], 'step'],
     [['fold'], 'fold'],
-    [['replay'], 'again'],
+    [['replay'], 'run again'],
     [['view.next'], 'view'],
+    [['search'], 'search'],
     [['help'], 'help'],
     [['quit'], 'quit'],
   ],
@@ -58,6 +60,8 @@ function positionPieces({ state, world }: Scene, wide: boolean): Piece[] {
   const view = viewport(state, world);
   const rollout = world.record(cursor).rollout;
   if (view === null || rollout === null) return pieces;
+  const hit = searchPosition(state, world);
+  if (hit !== null) pieces.push(['match', ` ${hit} `], ['plain', '  ']);
   if (view.turn !== null) {
     pieces.push(
       ['plain', state.display.view === 'chat' || state.display.view === 'raw' ? `t${view.turn}` : state.display.view],

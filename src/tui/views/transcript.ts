@@ -4,6 +4,7 @@ import { renderTranscript } from '../../present/transcript/render.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { groupOf } from '../group-of.ts';
 import { viewport } from '../scroll.ts';
+import { highlights } from '../search/search.ts';
 import type { View } from './view.ts';
 
 export const transcriptView: View = ({ state, world, theme }, width) => {
@@ -11,6 +12,7 @@ export const transcriptView: View = ({ state, world, theme }, width) => {
   const view = viewport(state, world);
   if (cursor === null || view === null) return [];
   const { file, record } = cursor;
+  const hits = highlights(state, world);
   const head = {
     locator: sanitiseLine(`${basename(file.path)}:${file.index.line(record)}`),
     sample: record + 1,
@@ -23,6 +25,7 @@ export const transcriptView: View = ({ state, world, theme }, width) => {
     '',
     ...renderTranscript(view.layout, view.top, view.height, theme, {
       turn: view.turn,
+      ...(hits === null ? {} : { hits }),
       ...(state.display.wrap ? {} : { left: state.display.left }),
     }),
   ];
