@@ -72,7 +72,7 @@ for (const [keys, sees, seconds] of TOUR) {
 
 const PALETTE = ['#45475a', '#f38ba8', '#a6e3a1', '#f9e2af', '#89b4fa', '#cba6f7', '#94e2d5', '#bac2de'];
 const [CELL, LINE] = [8.43, 18];
-const escape = (text) => text.replace(/[&<>]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[sign]);
+const inXml = (text) => text.replace(/[&<>]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[sign]);
 
 /** The screen's cells as SVG: a run of cells that look alike is one text. */
 function svg() {
@@ -86,7 +86,7 @@ function svg() {
       if (back)
         out.push(`<rect x="${x * CELL}" y="${y * LINE}" width="${cells * CELL}" height="${LINE}" fill="${back}"/>`);
       out.push(
-        `<text x="${(x * CELL).toFixed(1)}" y="${y * LINE + 13}" textLength="${(cells * CELL).toFixed(1)}" ${look}>${escape(text)}</text>`,
+        `<text x="${(x * CELL).toFixed(1)}" y="${y * LINE + 13}" textLength="${(cells * CELL).toFixed(1)}" ${look}>${inXml(text)}</text>`,
       );
     };
     for (let x = 0; x < COLUMNS; x++) {
