@@ -121,7 +121,7 @@ describe('taking it away', () => {
   };
 
   test('y copies to the clipboard and says what', async () => {
-    await open({ columns: 120 });
+    await open({ columns: 160 });
     app.press('y', 'c');
     await app.sees('copied call 0 as a command');
     expect(clipboard()).toBe("python3 - <<'EOF'\nleft = 100 - 1\nprint(left)\nEOF\n");

@@ -92,32 +92,41 @@ export async function runAllOnDesk(desk: Desk, { place, repeat }: Job<'all'>): P
 export async function runListOnDesk(desk: Desk, { rows, repeat }: Job<'list'>): Promise<void> {
   const tally = new Tally();
   const total = rows.length;
-  const order = new Map<string, number>();
+  const left = new Map<string, number>();
+  let done = 0;
+  const progress = () => desk.progress({ what: 'replaying', done, total, tally: tally.counts, waiting: null });
   async function* rollouts(): AsyncGenerator<readonly PlannedCall[]> {
     for (let index = 0; index < total; index++) {
       const place = rows.at(index);
       const plans = place === null ? [] : planCalls(desk.row(place), { tools: desk.tools });
-      if (plans.length > 0) order.set(plans[0]!.locator, index);
-      if (plans.length > 0) yield plans;
+      if (plans.length === 0) done++;
+      else {
+        left.set(plans[0]!.locator, plans.length);
+        yield plans;
+      }
       // A file of rollouts without calls is no reason to keep the keys waiting.
       if (index % 20 === 19) await new Promise((resolve) => setImmediate(resolve));
     }
   }
   await desk.during(async (signal) => {
     const backend = await desk.backend();
-    const progress = (done: number) =>
-      desk.progress({ what: 'replaying', done, total, tally: tally.counts, waiting: null });
-    progress(0);
+    progress();
     const onState = (plan: PlannedCall, state: CallState) => {
       // Of the others only the word is kept, the rest is in the journal.
       if (desk.isSeen(plan.locator)) desk.shelf.state(plan, state);
+      // Outcomes are yielded in order, so a slow call holds them up; it must not hold up what a person sees of the others.
+      if (state.kind !== 'done') return;
+      tally.add(state.outcome.status);
+      const rest = (left.get(plan.locator) ?? 1) - 1;
+      left.set(plan.locator, rest);
+      if (rest === 0) {
+        left.delete(plan.locator);
+        done++;
+      }
+      progress();
     };
     const run = { tools: desk.tools, backend, repeat, signal, journal: desk.journal, resume: desk.wasCut, onState };
-    for await (const { plan, outcome } of replayMany({ ...run, rollouts: rollouts() })) {
-      tally.add(outcome.status);
-      judged(desk, plan, outcome);
-      progress(order.get(plan.locator) ?? 0);
-    }
+    for await (const { plan, outcome } of replayMany({ ...run, rollouts: rollouts() })) judged(desk, plan, outcome);
     desk.wasCut = signal.aborted;
   });
   desk.options.say(desk.wasCut ? `cancelled after ${tally.text}; ! f goes on` : tally.text, 'info');
