@@ -60,6 +60,9 @@ export function run(options: RunOptions): Promise<void> {
   return new Promise((resolve) => new Program(options, resolve).start());
 }
 
+/** Keys that mean the same while something is asked. */
+const ANYWHERE = ['ctrl+z', 'ctrl+l'];
+
 /** Wires keys → actions → state → screen. It decides nothing itself. */
 class Program {
   readonly #options: RunOptions;
@@ -243,7 +246,7 @@ class Program {
         return;
       }
       const { question, isBusy } = this.#state.replay;
-      if (question !== null) this.dispatch({ type: 'replay-key', key: key.name });
+      if (question !== null && !ANYWHERE.includes(key.name)) this.dispatch({ type: 'replay-key', key: key.name });
       else if (isBusy && key.name === 'ctrl+c') this.dispatch({ type: 'replay-cancel' });
       else this.#resolver.press(key);
     }

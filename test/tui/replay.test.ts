@@ -135,6 +135,18 @@ describe('run a tool call again', () => {
     await app.seesNot('exit status 3');
   });
 
+  test('^C in the editor ends the editor, not the program', async () => {
+    const own = editor('trap "" INT; kill -INT 0; sed -i "s/4/40/" "$1"');
+    await open({ '1.jsonl': [rollout([SAME])] }, [], { env: { EDITOR: own } });
+    await ask();
+    app.press('e');
+    await app.sees(/was interrupted; nothing is changed|edited on/);
+    app.press('Esc');
+    await app.seesNot('e edit');
+    app.press('h');
+    await app.sees('t1 · 2/5');
+  });
+
   test('what runs shows its seconds at the call, and ^c ends it', async () => {
     await open({ '1.jsonl': [rollout([SLOW])] });
     await ask();

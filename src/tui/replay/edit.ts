@@ -54,7 +54,10 @@ export function editDraft<Value>(
       spawnSync('/bin/sh', ['-c', `${editor} "$1"`, 'sh', path], { stdio: 'inherit' }),
     );
     if (error !== undefined) throw error;
-    if (status !== 0) throw new Error(`${editor} ended with exit status ${status}; nothing is changed`);
+    if (status !== 0)
+      throw new Error(
+        `${editor} ${status === null ? 'was interrupted' : `ended with exit status ${status}`}; nothing is changed`,
+      );
     const text = readFileSync(path, 'utf8');
     if (text === draft.text) return null;
     // Editors end a file with a newline that the code did not have.

@@ -19,6 +19,8 @@ function writeNow(fd: number, text: string): void {
   }
 }
 
+const ignore = (): void => {};
+
 export interface Hooks {
   /** The terminal is the program's: raw mode and painting may begin. */
   entered(): void;
@@ -76,9 +78,16 @@ export class Terminal {
   /** Lends the terminal to another program (an editor) for as long as `use` takes. */
   lend<T>(use: () => T): T {
     this.#leave();
+    // ^C is the other program's now, and reaches the whole group; what came meanwhile is told once the event loop turns.
+    process.off('SIGINT', this.#die);
+    process.on('SIGINT', ignore);
     try {
       return use();
     } finally {
+      setTimeout(() => {
+        process.off('SIGINT', ignore);
+        if (this.#inside) process.on('SIGINT', this.#die);
+      }, 50);
       this.#enter();
     }
   }
