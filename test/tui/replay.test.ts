@@ -142,7 +142,7 @@ describe('run a tool call again', () => {
     app.press('e');
     await app.sees(/was interrupted; nothing is changed|edited on/);
     app.press('Esc');
-    await app.seesNot('e edit');
+    await app.seesNot('! code_interpreter');
     app.press('h');
     await app.sees('t1 · 2/5');
   });
