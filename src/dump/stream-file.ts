@@ -1,8 +1,11 @@
 import { writeSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import { Dump } from './dump.ts';
 import { DumpFile } from './dump-file.ts';
 import { FileContent } from './file-content.ts';
 import { openNameless } from './nameless-file.ts';
+import { isGzip } from './paths.ts';
 
 /**
  * A dump that comes through a pipe (`tail -F`, `ssh … cat`, `kubectl logs`). It is kept in a nameless file, so that memory stays
@@ -17,7 +20,7 @@ export function dumpOfStream(stream: NodeJS.ReadableStream): { dump: Dump; ended
 
 async function take(stream: NodeJS.ReadableStream, fd: number, dump: Dump, file: DumpFile): Promise<void> {
   try {
-    for await (const chunk of stream) {
+    for await (const chunk of await unpacked(stream)) {
       if (dump.isClosed) return;
       writeSync(fd, chunk as Buffer);
       await dump.refresh(file);
@@ -27,4 +30,16 @@ async function take(stream: NodeJS.ReadableStream, fd: number, dump: Dump, file:
   }
   // The stream is over: a last line without its newline is whole.
   await dump.refresh(file, false);
+}
+
+/** The stream, or what it unpacks to where it begins as an archive does. */
+async function unpacked(stream: NodeJS.ReadableStream): Promise<AsyncIterable<Buffer | string>> {
+  const chunks = stream[Symbol.asyncIterator]();
+  const first = await chunks.next();
+  if (first.done) return (async function* () {})();
+  async function* all() {
+    yield first.value as Buffer;
+    for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value as Buffer;
+  }
+  return isGzip(first.value as Buffer) ? Readable.from(all()).pipe(createGunzip()) : all();
 }
