@@ -38,6 +38,7 @@ export async function run(body: () => Promise<number>): Promise<void> {
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     say(error.message);
+    for (const line of error.details) process.stderr.write(`  ${line}\n`);
     process.exitCode = USAGE;
   }
 }

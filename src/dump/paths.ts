@@ -3,7 +3,14 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { globSync, isDynamicPattern } from 'tinyglobby';
 
 /** A request that cannot be carried out as it stands: the message names the path and says what to do. Exit status 2. */
-export class UsageError extends Error {}
+export class UsageError extends Error {
+  /** Lines below the message, such as what was typed and a sign under the character that is wrong; harmless already. */
+  readonly details: readonly string[];
+  constructor(message: string, details: readonly string[] = []) {
+    super(message);
+    this.details = details;
+  }
+}
 
 /** A file of a dump, before it is read. */
 export interface FoundFile {

@@ -18,6 +18,12 @@ export const STYLES = [
   'match',
   'current',
   'heading',
+  /** Role headers and tags that a template writes, in the raw text. */
+  'marker',
+  /** Syntax of code and JSON. */
+  'key',
+  'string',
+  'number',
 ] as const;
 
 export type Style = (typeof STYLES)[number];
@@ -36,6 +42,10 @@ export const COLOURS: Theme = {
   match: '30;43',
   current: '1;30;46',
   heading: '1',
+  marker: '35',
+  key: '34',
+  string: '32',
+  number: '35',
 };
 
 /** For NO_COLOR: weight, underline and reverse video only. */
@@ -50,6 +60,10 @@ export const MONO: Theme = {
   match: '7',
   current: '1;4;7',
   heading: '1',
+  marker: '2',
+  key: '1',
+  string: '',
+  number: '',
 };
 
 /** NO_COLOR (set and not empty) rules, whatever else the environment says; TERM=dumb knows no colours. */

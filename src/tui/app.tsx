@@ -1,5 +1,6 @@
 import { Box, Text } from 'ink';
 import { type Geometry, MIN_COLUMNS, MIN_ROWS } from './geometry.ts';
+import { PromptLine } from './prompt/PromptLine.tsx';
 import { Region } from './screen/region.tsx';
 import type { Screen } from './screen/screen.ts';
 
@@ -9,10 +10,12 @@ export interface AppProps {
   rows: number;
   geometry: Geometry;
   help: boolean;
+  prompt: { id: string; sign: string; value: string; seed: number } | null;
+  onType(value: string): void;
 }
 
 /** Where things stand. What stands there is painted by the screen from the views; only prompts are Ink's own. */
-export function App({ screen, columns, rows, geometry, help }: AppProps) {
+export function App({ screen, columns, rows, geometry, help, prompt, onType }: AppProps) {
   if (geometry.tooSmall) {
     return (
       <Box width={columns} height={rows}>
@@ -39,7 +42,14 @@ export function App({ screen, columns, rows, geometry, help }: AppProps) {
           )}
         </Box>
       )}
-      <Region screen={screen} id="footer" width={columns} height={1} />
+      {prompt === null ? (
+        <Region screen={screen} id="footer" width={columns} height={1} />
+      ) : (
+        <>
+          <PromptLine key={`${prompt.id} ${prompt.seed}`} {...prompt} width={columns} onChange={onType} />
+          <Region screen={screen} id="prompt-info" width={columns} height={1} />
+        </>
+      )}
     </Box>
   );
 }

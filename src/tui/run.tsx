@@ -1,8 +1,10 @@
-import { PassThrough } from 'node:stream';
 import { type Instance, render } from 'ink';
+import { History } from '../config/history.ts';
+import { historyFile } from '../config/places.ts';
 import type { Dump } from '../dump/dump.ts';
 import type { DumpFile } from '../dump/dump-file.ts';
 import { styled, themeFor } from '../present/theme.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
 import type { Action } from './actions.ts';
 import { App } from './app.tsx';
 import type { Effect } from './effects.ts';
@@ -10,15 +12,20 @@ import type { Geometry } from './geometry.ts';
 import { Keymap } from './keymap/keymap.ts';
 import { type Resolved, Resolver } from './keymap/resolver.ts';
 import { listWindow } from './list-window.ts';
+import { PromptFeeder } from './prompt/feeder.ts';
+import { promptKind } from './prompt/kinds.ts';
 import { Keyboard } from './screen/keyboard.ts';
 import type { Key } from './screen/keys.ts';
 import { Screen } from './screen/screen.ts';
 import { Terminal } from './screen/terminal.ts';
-import { initialState, type State } from './state.ts';
+import { initialState, type PromptState, type State } from './state.ts';
+import { openInEditor, pipeTo } from './take/lend.ts';
+import { osc52 } from './take/osc52.ts';
 import { update } from './update/index.ts';
 import { footerView } from './views/footer.ts';
 import { helpView } from './views/help.ts';
 import { listView } from './views/list.ts';
+import { promptInfoView } from './views/prompt-info.ts';
 import { topView } from './views/top.ts';
 import { transcriptView } from './views/transcript.ts';
 import type { Scene, View } from './views/view.ts';
@@ -53,6 +60,13 @@ class Program {
   /** The layout that Ink was given last. */
   #geometry: Geometry | null = null;
   #help = false;
+  #prompt: PromptState | null = null;
+  readonly #history = new History(historyFile());
+  readonly #feeder = new PromptFeeder({
+    prompt: () => this.#state.prompt,
+    act: (action) => this.dispatch(action),
+    pass: (key) => this.#resolver.press(key),
+  });
   #wanted = '';
   #warm: DumpFile | null = null;
 
@@ -61,7 +75,7 @@ class Program {
     this.#options = options;
     this.#quit = quit;
     this.#world = new DumpWorld(dump, () => this.#screen.invalidate());
-    this.#state = initialState(output.columns || 80, output.rows || 24);
+    this.#state = { ...initialState(output.columns || 80, output.rows || 24), history: this.#history.load() };
     this.#screen = new Screen(output, this.#state.columns, this.#state.rows);
     this.#keyboard = new Keyboard(input, (keys) => this.#press(keys));
     this.#resolver = new Resolver(
@@ -118,6 +132,7 @@ class Program {
       transcript: transcriptView,
       help: helpView(this.#keymap),
       footer: footerView(this.#keymap),
+      'prompt-info': promptInfoView,
       divider: (_scene, _width, height) => Array.from({ length: height }, () => styled(theme, 'quiet', '│')),
     };
     for (const [id, view] of Object.entries(views)) {
@@ -127,16 +142,28 @@ class Program {
 
   /** Ink is asked only when the layout is another one; all else is painted. */
   #draw(): void {
-    const { columns, rows, help } = this.#state;
+    const { columns, rows, help, prompt } = this.#state;
     const geometry = this.#world.geometry(this.#state);
-    if (geometry !== this.#geometry || (help !== null) !== this.#help) {
+    const isTyped = prompt?.value !== this.#prompt?.value || prompt?.seed !== this.#prompt?.seed;
+    if (geometry !== this.#geometry || (help !== null) !== this.#help || isTyped) {
       this.#geometry = geometry;
       this.#help = help !== null;
-      const app = <App screen={this.#screen} columns={columns} rows={rows} geometry={geometry} help={help !== null} />;
+      this.#prompt = prompt;
+      const app = (
+        <App
+          screen={this.#screen}
+          columns={columns}
+          rows={rows}
+          geometry={geometry}
+          help={help !== null}
+          prompt={prompt === null ? null : { ...prompt, sign: promptKind(prompt.id).sign }}
+          onType={this.#type}
+        />
+      );
       if (this.#ink === null) {
         this.#ink = render(app, {
           stdout: this.#screen as unknown as NodeJS.WriteStream,
-          stdin: new PassThrough() as unknown as NodeJS.ReadStream,
+          stdin: this.#feeder.input,
           debug: true,
           patchConsole: false,
           exitOnCtrlC: false,
@@ -172,8 +199,16 @@ class Program {
   }
 
   #press(keys: readonly Key[]): void {
-    for (const key of keys) this.#resolver.press(key);
+    for (const [i, key] of keys.entries()) {
+      if (this.#state.prompt !== null || this.#feeder.isBusy) {
+        this.#feeder.feed(keys.slice(i));
+        return;
+      }
+      this.#resolver.press(key);
+    }
   }
+
+  readonly #type = (value: string): void => this.dispatch({ type: 'prompt-change', value });
 
   #command({ command, count }: Resolved): void {
     const reason = command.disabled?.(this.#state, this.#world) ?? null;
@@ -184,7 +219,23 @@ class Program {
   #perform(effect: Effect): void {
     if (effect.type === 'quit') this.#end();
     else if (effect.type === 'suspend') this.#terminal.suspend();
+    else if (effect.type === 'remember') this.#history.add(effect.prompt, effect.value);
+    else if (effect.type === 'copy') this.#options.output.write(osc52(effect.text, this.#options.env));
+    else if (effect.type === 'edit') this.#lend(() => openInEditor(effect.text, effect.extension, process.env));
+    else if (effect.type === 'pipe')
+      this.#lend(() => pipeTo(effect.command, effect.text, effect.extension, process.env));
     else this.#screen.repaint();
+  }
+
+  /** Another program has the terminal until it ends; what went wrong with it is said. */
+  #lend(use: () => string): void {
+    let problem = '';
+    try {
+      problem = this.#terminal.lend(use);
+    } catch (error) {
+      problem = error instanceof Error ? error.message : String(error);
+    }
+    if (problem !== '') this.dispatch({ type: 'say', text: sanitiseLine(problem), kind: 'error' });
   }
 
   readonly #resize = (): void => {

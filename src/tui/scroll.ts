@@ -23,13 +23,17 @@ export function viewport(state: State, world: World): Viewport | null {
   if (layout === null || state.list.cursor === null) return null;
   const height = world.geometry(state).transcriptHeight;
   const { top, turn } = state.transcript;
-  const opening = openingTurn(world.record(state.list.cursor).rollout);
+  const { view } = state.display;
+  const rollout = world.record(state.list.cursor).rollout;
+  // Raw text counts turns as the chat does; in the others the cursor goes from line to line.
+  const byTurn = view === 'chat' || view === 'raw';
+  const opening = byTurn ? openingTurn(rollout) : layout.turns > 0 ? 0 : null;
   // The end of the prompt stays in sight above the response: the question that it answers.
   const start = top === null ? layout.rowOfTurn(opening ?? 0) - Math.floor(height / 3) : layout.row(top);
   return {
     layout,
     height,
-    top: clamp(opening === null && top === null ? 0 : start, 0, maxTop(layout, height)),
+    top: clamp((opening === null || !byTurn) && top === null ? 0 : start, 0, maxTop(layout, height)),
     turn: turn ?? opening,
   };
 }

@@ -1,6 +1,8 @@
 import type { Place } from '../dump/dump.ts';
 import type { Folds } from '../present/transcript/blocks.ts';
 import type { Anchor } from '../present/transcript/layout.ts';
+import { type DisplayState, firstDisplay } from './display.ts';
+import type { SearchState } from './search/search.ts';
 
 export type Focus = 'list' | 'transcript';
 
@@ -24,6 +26,24 @@ export interface HelpState {
   cursor: number;
 }
 
+/** What is asked at the foot of the screen; prompt/kinds.ts says what becomes of the answer. */
+export type PromptId = 'command' | 'filter' | 'search' | 'pipe';
+
+export interface PromptState {
+  id: PromptId;
+  value: string;
+  /** Grows whenever the value was set by something else than typing: the input field begins anew, its cursor at the end. */
+  seed: number;
+  /** What is wrong with the value, and at which character. */
+  error: { message: string; at: number } | null;
+  /** The place in the history, null while what was typed stands there, which is kept in `draft`. */
+  past: number | null;
+  draft: string;
+  /** Completions that Tab goes through, as whole values. */
+  choices: readonly string[];
+  choice: number;
+}
+
 export interface Message {
   text: string;
   kind: 'info' | 'error';
@@ -36,7 +56,12 @@ export interface State {
   focus: Focus;
   list: ListState;
   transcript: TranscriptState;
+  display: DisplayState;
+  search: SearchState | null;
   help: HelpState | null;
+  prompt: PromptState | null;
+  /** What was entered at each prompt before, the newest last. */
+  history: Readonly<Partial<Record<PromptId, readonly string[]>>>;
   /** What the last action had to say; gone with the next key. */
   message: Message | null;
 }
@@ -50,7 +75,11 @@ export function initialState(columns: number, rows: number): State {
     focus: 'transcript',
     list: { cursor: null, offset: 0 },
     transcript: opened,
+    display: firstDisplay,
+    search: null,
     help: null,
+    prompt: null,
+    history: {},
     message: null,
   };
 }

@@ -2,11 +2,13 @@ import { LRUCache } from 'lru-cache';
 import type { Dump, Place } from '../dump/dump.ts';
 import type { DumpRecord } from '../dump/dump-file.ts';
 import { COLUMNS, type Column } from '../present/list.ts';
-import { type Folds, rawBlocks, transcriptBlocks } from '../present/transcript/blocks.ts';
+import type { Folds } from '../present/transcript/blocks.ts';
 import { Layout } from '../present/transcript/layout.ts';
 import { type Geometry, geometry, type Shape } from './geometry.ts';
 import { GroupIndex } from './group-index.ts';
+import { groupOf } from './group-of.ts';
 import { allRows, type Rows, samePlace } from './rows.ts';
+import { shownBlocks } from './shown-blocks.ts';
 import type { State } from './state.ts';
 
 /** Characters of laid-out transcripts that are kept for going back to. */
@@ -33,7 +35,7 @@ export class DumpWorld implements World {
   #rows: Rows | null = null;
   #geometry: { shape: Shape; geometry: Geometry } | null = null;
   #open: { place: Place; record: DumpRecord } | null = null;
-  #laid: { record: DumpRecord; width: number; folds: Folds; layout: Layout } | null = null;
+  #laid: { record: DumpRecord; key: string; folds: Folds; layout: Layout } | null = null;
   readonly #cache = new LRUCache<string, { record: DumpRecord; layout: Layout }>({
     maxSize: CACHE_SIZE,
     sizeCalculation: ({ layout }) => layout.size,
@@ -55,17 +57,20 @@ export class DumpWorld implements World {
     return this.#rows;
   }
 
-  geometry({ columns, rows, focus }: State): Geometry {
+  geometry({ columns, rows, focus, prompt }: State): Geometry {
     const listColumns = this.listColumns();
+    // What is typed, and below it what is to be said of that.
+    const bottom = prompt === null ? 1 : 2;
     const known = this.#geometry;
     if (
       known === null ||
       known.shape.columns !== columns ||
       known.shape.rows !== rows ||
       known.shape.focus !== focus ||
+      known.shape.bottom !== bottom ||
       known.shape.listColumns !== listColumns
     ) {
-      const shape = { columns, rows, focus, bottom: 1, listColumns };
+      const shape = { columns, rows, focus, bottom, listColumns };
       this.#geometry = { shape, geometry: geometry(shape) };
     }
     return this.#geometry!.geometry;
@@ -91,23 +96,21 @@ export class DumpWorld implements World {
     if (place === null || width === 0) return null;
     const record = this.record(place);
     const { folds } = state.transcript;
+    const { view, wrap, hidden } = state.display;
+    // Groups become known while the record is open, and only the details speak of them.
+    const beside = view === 'details' ? groupOf(this.groups, place) : { group: '', advantage: null };
+    const key = [record.locator, width, view, wrap, hidden.join('\n'), beside.group].join('\0');
     const laid = this.#laid;
-    if (laid !== null && sameRecord(laid.record, record) && laid.width === width && laid.folds === folds) {
+    if (laid !== null && laid.key === key && laid.folds === folds && sameRecord(laid.record, record))
       return laid.layout;
-    }
-    const key = `${record.locator}\0${width}`;
     const kept = folds.size === 0 ? this.#cache.get(key) : undefined;
     if (kept !== undefined && sameRecord(kept.record, record)) {
-      this.#laid = { record, width, folds, layout: kept.layout };
+      this.#laid = { record, key, folds, layout: kept.layout };
       return kept.layout;
     }
-    const blocks =
-      record.rollout === null
-        ? rawBlocks(record.error ?? 'not a rollout', record.raw)
-        : transcriptBlocks(record.rollout, folds);
-    const layout = new Layout(blocks, width, folds);
+    const layout = new Layout(shownBlocks(record, state.display, folds, beside), width, folds, wrap);
     if (folds.size === 0) this.#cache.set(key, { record, layout });
-    this.#laid = { record, width, folds, layout };
+    this.#laid = { record, key, folds, layout };
     return layout;
   }
 }

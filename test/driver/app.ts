@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type IPty, spawn } from '@lydell/node-pty';
 import xterm from '@xterm/headless';
@@ -46,6 +48,12 @@ export interface Cell {
   underline: boolean;
 }
 
+/** Settings and history of whoever runs the tests stay out of them. */
+const ownHome = (): Record<string, string> => {
+  const home = join(tmpdir(), `rollout-viewer-home-${process.pid}`);
+  return { XDG_CONFIG_HOME: join(home, 'config'), XDG_STATE_HOME: join(home, 'state') };
+};
+
 const WAIT_MS = 15_000;
 
 /** The built program in a pseudo-terminal, its screen read by a terminal emulator: what a person would see. */
@@ -75,7 +83,7 @@ export class App {
     this.#pty = spawn(command[0]!, [...command.slice(1), ...args], {
       cols: columns,
       rows,
-      env: { ...inherited, TERM: 'xterm-256color', ...env } as Record<string, string>,
+      env: { ...inherited, TERM: 'xterm-256color', ...ownHome(), ...env } as Record<string, string>,
     });
     this.#pty.onData((data) => {
       this.output += data;

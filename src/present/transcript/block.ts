@@ -1,6 +1,14 @@
 import type { Piece } from '../line.ts';
 import type { Style } from '../theme.ts';
 
+/** A part of a block's text in a style of its own; `trained` where the mask differs inside the block. */
+export interface Range {
+  start: number;
+  end: number;
+  style: Style;
+  trained?: boolean;
+}
+
 /**
  * A piece of a transcript that is laid out by itself: a role line, a paragraph of text, a call's code, a folded part.
  * Blocks are built once a record and fold state, wrapped once a width, and rendered line by line when they are seen.
@@ -17,6 +25,10 @@ export interface Block {
   trained: boolean;
   /** Cells before the text, behind the gutter. */
   indent: number;
+  /** In order, without overlap. Where any says `trained`, the gutter bar stands beside lines that hold trained text. */
+  ranges?: readonly Range[];
+  /** Stands at the left of the first line, in the room of the indent: a field's name. */
+  label?: string;
   /** The role line of its turn. */
   header?: boolean;
   /** Stands in for folded text, or over text that can be folded. */

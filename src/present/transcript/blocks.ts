@@ -3,7 +3,7 @@ import type { Part, Rollout, Turn } from '../../rollout/rollout.ts';
 import { sanitise, sanitiseLine } from '../../text/sanitise.ts';
 import { formatJson } from '../json.ts';
 import type { Piece } from '../line.ts';
-import { formatReward, plural } from '../numbers.ts';
+import { formatCount, formatReward, plural } from '../numbers.ts';
 import { scoreText } from '../quantities.ts';
 import type { Block } from './block.ts';
 import { callPieces } from './call.ts';
@@ -25,9 +25,28 @@ const isFolded = (folds: Folds, id: string, byDefault: boolean): boolean => fold
 /** Text without the line breaks at its edges, which templates write around a body. */
 const trimmed = (text: string): string => text.replace(/^\n+|\s+$/g, '');
 
-function headerBlock(turn: Turn, folded: boolean): Block {
-  const right: Piece[] = turn.reward === null ? [] : [['strong', formatReward(turn.reward)]];
-  const role = sanitiseLine(turn.role) || 'text';
+/** Runs of <|image_pad|> and its like say how many, once. */
+const PADS = /(<\|[A-Za-z_]*pad[A-Za-z_]*\|>)\1+/g;
+const withoutPads = (text: string): string =>
+  text.replace(PADS, (run, pad: string) => `${pad} × ${formatCount(run.length / pad.length)}`);
+
+/** Which call a result answers, where its turn was asked for several. */
+function answered(rollout: Rollout, turn: Turn): string {
+  for (const asking of rollout.turns) {
+    if (asking.toolCalls.length < 2) continue;
+    const at = asking.toolCalls.findIndex((call) => call.resultTurn === turn.index);
+    if (at >= 0) {
+      const { name } = asking.toolCalls[at]!;
+      return `, answers call ${at + 1} of ${asking.toolCalls.length}${name === null ? '' : `: ${sanitiseLine(name)}`}`;
+    }
+  }
+  return '';
+}
+
+function headerBlock(rollout: Rollout, turn: Turn, folded: boolean): Block {
+  const right: Piece[] = turn.confidence === 'inferred' ? [['quiet', 'border inferred']] : [];
+  if (turn.reward !== null) right.push(['strong', `${right.length > 0 ? '  ' : ''}${formatReward(turn.reward)}`]);
+  const role = (sanitiseLine(turn.role) || 'text') + answered(rollout, turn);
   return {
     id: `t${turn.index}`,
     turn: turn.index,
@@ -63,7 +82,7 @@ function callBlocks(turn: Turn, part: Part, id: string): Block[] {
 function turnBlocks(rollout: Rollout, turn: Turn, folds: Folds): Block[] {
   const id = `t${turn.index}`;
   const folded = isFolded(folds, id, turn.role === 'system' && turn.index < rollout.responseTurn);
-  const blocks = [headerBlock(turn, folded)];
+  const blocks = [headerBlock(rollout, turn, folded)];
   if (folded) return blocks;
   turn.parts.forEach((part, i) => {
     const partId = `${id}.${i}`;
@@ -73,7 +92,7 @@ function turnBlocks(rollout: Rollout, turn: Turn, folds: Folds): Block[] {
       const text = trimmed(turn.text.slice(part.start, part.end));
       if (text === '') return;
       const base = { id: partId, turn: turn.index, trained: turn.trained, indent: 0, clip: true } as const;
-      blocks.push({ ...base, text: sanitise(text), style: 'plain' });
+      blocks.push({ ...base, text: withoutPads(sanitise(text)), style: 'plain' });
     }
   });
   return blocks;

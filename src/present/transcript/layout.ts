@@ -50,14 +50,19 @@ export class Layout {
   readonly folds: readonly Fold[];
 
   /** `opened`: blocks that are shown whole although they are long. */
-  constructor(blocks: readonly Block[], width: number, opened: ReadonlyMap<string, boolean> = new Map()) {
+  constructor(
+    blocks: readonly Block[],
+    width: number,
+    opened: ReadonlyMap<string, boolean> = new Map(),
+    wrapped = true,
+  ) {
     this.width = width;
     const folds: Fold[] = [];
     let row = 0;
     for (const block of blocks) {
       const right = block.right?.reduce((sum, [, text]) => sum + cellWidth(text) + 1, 0) ?? 0;
       const room = Math.max(4, width - GUTTER - block.indent - right);
-      const lines = wrap(block.text, room);
+      const lines = wrap(block.text, wrapped ? room : Number.POSITIVE_INFINITY);
       const long = block.clip === true && isLong(lines.count);
       const clipped = long && opened.get(`${block.id}.clip`) !== false;
       if (block.fold !== undefined) folds.push({ id: block.id, turn: block.turn, closed: block.fold === 'closed' });
@@ -120,6 +125,33 @@ export class Layout {
       return placed.row + Math.max(CLIP_HEAD, line - hidden);
     }
     return 0;
+  }
+
+  has(block: string): boolean {
+    return this.#byId.has(block);
+  }
+
+  /** The anchor's own row; null where it is folded or clipped away. */
+  exactRow(anchor: Anchor): number | null {
+    if (!this.#byId.has(anchor.block)) return null;
+    const row = this.row(anchor);
+    const { start, text } = this.text(row);
+    const shown = this.at(row);
+    return shown.block.id === anchor.block &&
+      shown.clipped === 0 &&
+      anchor.offset >= start &&
+      anchor.offset <= start + text.length
+      ? row
+      : null;
+  }
+
+  get turns(): number {
+    return this.#turnRows.length;
+  }
+
+  /** The number of the last turn, -1 without any. */
+  get lastTurn(): number {
+    return this.#turnRows.at(-1)?.turn ?? -1;
   }
 
   /** The first row of a turn. */

@@ -1,4 +1,5 @@
 import type { Command } from './command.ts';
+import { READING_COMMANDS } from './reading-commands.ts';
 
 const times = (count: number | null): number => count ?? 1;
 
@@ -97,6 +98,13 @@ export const COMMANDS: readonly Command[] = [
     category: 'Fold',
     title: 'unfold everything, then a line for each turn',
     action: () => ({ type: 'fold-all' }),
+  },
+  ...READING_COMMANDS,
+  {
+    id: 'command',
+    category: 'Program',
+    title: 'enter a command: step, id, …',
+    action: () => ({ type: 'prompt-open', prompt: 'command' }),
   },
   { id: 'help', category: 'Program', title: 'what can be done here', hint: 'help', action: () => ({ type: 'help' }) },
   { id: 'repaint', category: 'Program', title: 'draw the screen again', action: () => ({ type: 'repaint' }) },

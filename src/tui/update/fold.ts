@@ -32,8 +32,17 @@ export const foldHandlers: Handlers<FoldAction> = {
     const { folds } = state.transcript;
     const closed = view.layout.folds.filter((fold) => fold.turn === turn && fold.closed);
     if (closed.length > 0) return withFolds(state, view, opening(folds, closed));
-    const others = new Map([...folds].filter(([id]) => !ofTurn(id, turn)));
+    const json = state.display.view === 'json' ? view.layout.at(view.layout.rowOfTurn(turn)).block.id : null;
+    const mine = (id: string): boolean => (json === null ? ofTurn(id, turn) : id === json || id === `${json}.clip`);
+    const others = new Map([...folds].filter(([id]) => !mine(id)));
     if (others.size < folds.size) return withFolds(state, view, others);
+    if (state.display.view === 'json') {
+      const { id, fold } = view.layout.at(view.layout.rowOfTurn(turn)).block;
+      return fold === undefined
+        ? say(state, 'nothing to fold here')
+        : withFolds(state, view, new Map(folds).set(id, true));
+    }
+    if (state.display.view !== 'chat') return say(state, 'nothing to fold in this view');
     return withFolds(state, view, new Map(folds).set(`t${turn}`, true));
   },
 
@@ -56,5 +65,6 @@ function foldAll(state: State, world: World): Result {
     next = withFolds(next, view, opening(next.transcript.folds, closed));
   }
   if (next !== state) return next;
+  if (state.display.view !== 'chat') return withFolds(state, view, new Map());
   return withFolds(state, view, new Map(turns.map((turn) => [`t${turn.index}`, true])));
 }

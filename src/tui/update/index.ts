@@ -2,17 +2,25 @@ import type { Action } from '../actions.ts';
 import type { Effect } from '../effects.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
+import { displayHandlers } from './display.ts';
 import { foldHandlers } from './fold.ts';
 import { moveHandlers } from './move.ts';
 import { helpHandlers, programHandlers } from './program.ts';
+import { promptHandlers } from './prompt.ts';
 import type { Handlers, Result } from './result.ts';
 import { rolloutHandlers } from './rollout.ts';
+import { searchHandlers } from './search.ts';
+import { takeHandlers } from './take.ts';
 
 const HANDLERS: Handlers<Action> = {
   ...moveHandlers,
   ...rolloutHandlers,
   ...foldHandlers,
+  ...displayHandlers,
+  ...searchHandlers,
+  ...takeHandlers,
   ...helpHandlers,
+  ...promptHandlers,
   ...programHandlers,
 };
 

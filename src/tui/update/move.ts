@@ -43,8 +43,8 @@ export const moveHandlers: Handlers<MoveAction> = {
   turn: (state, { by }, world) => {
     const view = viewport(state, world);
     if (view === null || view.turn === null) return say(state, 'no turns here');
-    const count = turnCount(state, world);
-    const turn = Math.max(0, Math.min(count - 1, view.turn + by));
+    const last = view.layout.lastTurn;
+    const turn = Math.max(0, Math.min(last, view.turn + by));
     if (turn === view.turn) {
       return say(goToTurn(state, view, turn), by > 0 ? 'the last turn; J goes to the next sample' : 'the first turn');
     }
@@ -54,11 +54,6 @@ export const moveHandlers: Handlers<MoveAction> = {
   'turn-edge': (state, { edge }, world) => {
     const view = viewport(state, world);
     if (view === null || view.turn === null) return say(state, 'no turns here');
-    return goToTurn(state, view, edge === 'first' ? 0 : turnCount(state, world) - 1);
+    return goToTurn(state, view, edge === 'first' ? 0 : view.layout.lastTurn);
   },
 };
-
-function turnCount(state: State, world: World): number {
-  const { cursor } = state.list;
-  return cursor === null ? 0 : (world.record(cursor).rollout?.turns.length ?? 0);
-}

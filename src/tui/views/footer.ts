@@ -5,6 +5,7 @@ import { formatCount } from '../../present/numbers.ts';
 import { type Keymap, keyLabel } from '../keymap/keymap.ts';
 import { listWindow } from '../list-window.ts';
 import { viewport } from '../scroll.ts';
+import { searchPosition } from '../search/search.ts';
 import type { Scene, View } from './view.ts';
 
 /** What is hinted where: commands whose keys stand side by side, and the word for them. */
@@ -21,6 +22,8 @@ const HINTS: Record<'list' | 'transcript', readonly (readonly [ids: readonly str
     [['sample.next', 'sample.previous'], 'sample'],
     [['step.previous', 'step.next'], 'step'],
     [['fold'], 'fold'],
+    [['view.next'], 'view'],
+    [['search'], 'search'],
     [['help'], 'help'],
     [['quit'], 'quit'],
   ],
@@ -54,8 +57,13 @@ function positionPieces({ state, world }: Scene, wide: boolean): Piece[] {
   const view = viewport(state, world);
   const rollout = world.record(cursor).rollout;
   if (view === null || rollout === null) return pieces;
+  const hit = searchPosition(state, world);
+  if (hit !== null) pieces.push(['match', ` ${hit} `], ['plain', '  ']);
   if (view.turn !== null) {
-    pieces.push(['plain', `t${view.turn}`], ['quiet', ` · ${view.turn + 1}/${rollout.turns.length}   `]);
+    pieces.push(
+      ['plain', state.display.view === 'chat' || state.display.view === 'raw' ? `t${view.turn}` : state.display.view],
+      ['quiet', ` · ${view.turn + 1}/${view.layout.lastTurn + 1}   `],
+    );
   }
   const share = wide && rollout.lossMask !== null ? `trained ${maskShare(rollout.lossMask)}` : maskShort(rollout);
   pieces.push(['quiet', share], ['plain', ' ']);
