@@ -1,3 +1,5 @@
+import { createReadStream, statSync } from 'node:fs';
+import type { Readable } from 'node:stream';
 import { Command, InvalidArgumentError } from 'commander';
 import { arePromptsAlike, Groups } from '../analysis/groups.ts';
 import type { Query } from '../analysis/query/query.ts';
@@ -12,7 +14,7 @@ import { groupKeyOf } from '../rollout/group-key.ts';
 import { printJson } from '../rollout/json-print.ts';
 import { dumpOptions, pollOption, validationOption } from './dump-options.ts';
 import { followPaths, followStream } from './follow.ts';
-import { ANSWER_IS_NO, DONE, hasColour, print, run, say } from './output.ts';
+import { ANSWER_IS_NO, DONE, hasColour, print, run, say, USAGE } from './output.ts';
 import { filterOf, sortOf } from './query-options.ts';
 import { rowJson } from './row-json.ts';
 
@@ -53,11 +55,11 @@ export function countOf(text: string): number {
 export async function ls(paths: readonly string[], options: LsOptions): Promise<number> {
   const filter = filterOf(options.filter);
   const order = sortOf(options.sort);
-  const isStream = paths.length === 1 && paths[0] === '-';
-  if (order !== null && (isStream || options.follow))
+  const stream = streamOf(paths);
+  if (order !== null && (stream !== null || options.follow))
     throw new UsageError('--sort needs all rollouts at once: it goes neither with --follow nor with a stream');
   const following = { ...options, accepts: (row: DumpRecord) => filter?.accepts(new Subject(row, () => row)) ?? true };
-  if (isStream) return (await followStream(dumpOfStream(process.stdin), following)) === 0 ? ANSWER_IS_NO : DONE;
+  if (stream !== null) return ended(await followStream(dumpOfStream(stream), following));
   if (options.follow)
     return followPaths(Dump.open(paths, { ...dumpOptions(options), waits: true, holdBack: 'always' }), following);
   const dump = Dump.open(paths, dumpOptions(options));
@@ -77,7 +79,22 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
   } finally {
     dump.close();
   }
-  return printed === 0 ? ANSWER_IS_NO : DONE;
+  if (dump.hasRefused || dump.files.every((file) => file.state === 'failed')) return USAGE;
+  return ended(printed);
+}
+
+function ended(rows: number): number {
+  if (rows === 0) say('no rollouts');
+  return rows === 0 ? ANSWER_IS_NO : DONE;
+}
+
+/** stdin, or the pipe that a shell makes of `<(…)`; null for paths that can be read anywhere. */
+function streamOf(paths: readonly string[]): Readable | null {
+  const [path] = paths;
+  if (paths.includes('-') && paths.length > 1) throw new UsageError('- is the stream on stdin and stands alone');
+  if (paths.length !== 1 || path === undefined) return null;
+  if (path === '-') return process.stdin;
+  return statSync(path, { throwIfNoEntry: false })?.isFIFO() ? createReadStream(path) : null;
 }
 
 interface Listed {
@@ -119,10 +136,8 @@ function* rowsOf(file: DumpFile, wantsGroups: boolean, filter: Query | null): Ge
   let isDecided = false;
   for (let record = 0; record < file.count && !isDecided; record++) {
     head.push(keyOf(file.read(record)));
-    isDecided =
-      head.some((key) => key?.from === 'prompt') &&
-      head.length > 1 &&
-      !arePromptsAlike(head.filter((key) => key !== null));
+    const known = head.filter((key) => key?.from === 'prompt');
+    isDecided = known.length > 1 && !arePromptsAlike(known);
   }
   const { reason } = new Groups(head);
   for (const row of rowsThrough(filter, file)) {

@@ -25,7 +25,8 @@ export const hasColour = (): boolean =>
 export function endOnClosedPipe(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(process.exitCode ?? DONE);
-    throw error;
+    say(`the output cannot be written: ${error.message}`);
+    process.exit(USAGE);
   });
 }
 

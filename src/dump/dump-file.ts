@@ -111,6 +111,10 @@ export class DumpFile {
       const change = await this.#rescan(identity, options);
       if (!isFirst && (seen === null || !isSame(seen, identity))) this.lastChange = Date.now();
       else this.lastChange = Math.min(identity.modified, Date.now());
+      if (this.error !== null && this.bytes === 0) {
+        this.state = 'failed';
+        return change;
+      }
       return this.#becomeReady(change);
     } catch (error) {
       const isGone = ['ENOENT', 'ESTALE', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
@@ -144,6 +148,7 @@ export class DumpFile {
       }
       this.#hasUnendedLine = false;
       this.bytes = (await handle.stat()).size;
+      if (this.bytes === 0 && this.error === null && !this.#content.isStream) this.error = 'empty (0 bytes)';
       let isComplete = true;
       await scanLines(handle, this.index, this.#scan, QUICK_KEYS, () => {
         this.indexedBytes = this.#scan.position;

@@ -161,7 +161,7 @@ async function prepare({ settings, apiKey, runCode }: RunOptions): Promise<{
   for (const [flag, value] of Object.entries({ 'model-url': model_url, model: name, out })) {
     if (!value) throw new SetupError(`--${flag} is missing (the --config file may hold it too)`);
   }
-  if (!URL.canParse(model_url!))
+  if (!URL.canParse(model_url!) || !/^https?:$/.test(new URL(model_url!).protocol))
     throw new SetupError(`--model-url ${model_url}: not an address, such as http://localhost:8000/v1`);
   try {
     toolGrammar(settings.tool_format ?? 'hermes');

@@ -125,6 +125,8 @@ class Bubblewrap implements Backend {
           ...(uid !== undefined && { uid, gid: uid }),
           env: {},
           cwd: '/',
+          // A group of its own: ^C at the server's terminal lets what runs end, as the server says.
+          detached: true,
           stdio: [
             ...(['ignore', 'ignore', 'pipe', 'pipe'] as const),
             ...(pipes.length === 4 ? [] : (['ignore', 'ignore'] as const)),
