@@ -2,11 +2,13 @@ import type { Command } from 'commander';
 import { validationOption } from './dump-options.ts';
 import { ls } from './ls.ts';
 import { run, USAGE } from './output.ts';
+import { toolOption } from './sandbox-flags.ts';
 
 export interface ViewFlags {
   validation?: string[];
   sandbox: string;
   tools?: string;
+  tool: Record<string, string>;
   exec: boolean;
   journal?: string;
   modelUrl?: string;
@@ -19,6 +21,7 @@ export const viewOptions = (program: Command): Command =>
     .argument('[paths...]', 'directories, files or patterns of dumps')
     .option('--sandbox <where>', 'where tool calls run again: auto, bubblewrap, pyodide, unconfined, or a URL', 'auto')
     .option('--tools <yaml>', "verl's tool file, for running calls again")
+    .addOption(toolOption())
     .option('--no-exec', 'run nothing again, whatever key is pressed')
     .option('--journal <dir>', 'where results and branches are kept (default: .rollout-viewer beside the dump)')
     .option('--model-url <url>', 'an OpenAI-compatible server to fork with, up to and with /v1')

@@ -22,12 +22,12 @@ export async function view(paths: readonly string[], options: ViewFlags): Promis
 }
 
 /** @throws UsageError for a model of which half is said */
-function replayOptions(paths: readonly string[], { sandbox, tools, exec, journal, modelUrl, model }: ViewFlags) {
+function replayOptions(paths: readonly string[], { sandbox, tools, tool, exec, journal, modelUrl, model }: ViewFlags) {
   if ((modelUrl === undefined) !== (model === undefined))
     throw new UsageError('--model-url and --model belong together: the server, and the model there');
   if (modelUrl !== undefined && !URL.canParse(modelUrl))
     throw new UsageError(`--model-url ${modelUrl}: not an address, such as http://localhost:8000/v1`);
   const path = paths[0] === '-' ? null : (paths[0] ?? null);
   const live = modelUrl === undefined || model === undefined ? null : { url: modelUrl, name: model };
-  return { path, sandbox, tools, canRun: exec, journal, model: live };
+  return { path, sandbox, tools, mapped: tool, canRun: exec, journal, model: live };
 }

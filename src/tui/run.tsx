@@ -49,6 +49,8 @@ export interface ReplaySettings {
   path: string | null;
   sandbox: string;
   tools: string | undefined;
+  /** Tools whose code runs as a language. */
+  mapped: Readonly<Record<string, string>>;
   /** false: nothing is run, whatever key is pressed. */
   canRun: boolean;
   journal: string | undefined;

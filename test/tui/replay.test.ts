@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { App, type StartOptions } from '../driver/app.ts';
 import { type Script, type ScriptedModel, scriptedModel } from '../engine/scripted-model.ts';
+import { lack, named } from '../sandbox/backends.ts';
 import { type DumpFiles, writeDump } from '../support/dump.ts';
 
 const CALL = (code: string): string =>
@@ -187,6 +188,16 @@ describe('run a tool call again', () => {
     await app.sees('cannot run: no tool here runs book_flight');
     expect(app.screen()).not.toContain('Enter run');
   });
+});
+
+test.skipIf(lack.bubblewrap !== null)(named('--tool says what a tool of another name runs', 'bubblewrap'), async () => {
+  const other = rollout([{ code: 'echo $((3 + 4))', result: '7' }]) as { output: string };
+  const own = { ...other, output: other.output.replaceAll('code_interpreter', 'run_sh') };
+  await open({ '1.jsonl': [own] }, ['--tool', 'run_sh=bash', '--sandbox', 'bubblewrap']);
+  await ask();
+  await app.sees('! run_sh t2 on bubblewrap');
+  app.press('Enter');
+  await app.sees('again: same');
 });
 
 describe('run many again', () => {

@@ -2,6 +2,7 @@ import type { Attempt, ReplayOutcome } from '../../replay/index.ts';
 import { sanitise, sanitiseLine } from '../../text/sanitise.ts';
 import { formatJson } from '../json.ts';
 import type { Piece } from '../line.ts';
+import { plural } from '../numbers.ts';
 import type { Block } from '../transcript/block.ts';
 import type { Folds } from '../transcript/blocks.ts';
 import { diffBlocks } from './diff-blocks.ts';
@@ -38,7 +39,11 @@ const plain = (id: string, turn: number): Omit<Block, 'text' | 'style'> => ({ id
 
 function outcomeBlocks(outcome: ReplayOutcome, { id, turn, folds }: Place): Block[] {
   const blocks: Block[] = [];
-  const { reason, diff, attempts, outcomes } = outcome;
+  const { reason, diff, attempts, outcomes, predecessors } = outcome;
+  if (predecessors.length > 0) {
+    const text = `again: with ${plural(predecessors.length, 'call')} before it in the same session`;
+    blocks.push({ ...plain(`${id}.predecessors`, turn), text, style: 'quiet' });
+  }
   if (reason !== null)
     blocks.push({ ...plain(`${id}.reason`, turn), text: `again: ${sanitiseLine(reason)}`, style: 'quiet' });
   if (outcome.status === 'drift' && diff !== null) blocks.push(...diffBlocks(`${id}.diff`, turn, diff, 0));

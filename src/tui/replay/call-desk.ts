@@ -9,6 +9,7 @@ import {
   type ReplayOutcome,
   replayCall,
   replayMany,
+  type Status,
   standingWord,
 } from '../../replay/index.ts';
 import type { ReplayJob } from './actions.ts';
@@ -142,18 +143,20 @@ function tellProblem({ journal, options }: Desk): void {
   if (journal.problem !== null) options.say(journal.problem, 'error');
 }
 
+const STATUSES: readonly Status[] = ['same', 'drift', 'error', 'skipped', 'unknown'];
+
 /** `24 calls: 20 same, 3 drift, 1 skipped`. */
 class Tally {
   readonly counts: Record<string, number> = {};
   #calls = 0;
 
-  add(status: string): void {
+  add(status: Status): void {
     this.counts[status] = (this.counts[status] ?? 0) + 1;
     this.#calls++;
   }
 
   get text(): string {
-    const parts = Object.entries(this.counts).map(([word, count]) => `${count} ${word}`);
+    const parts = STATUSES.filter((status) => this.counts[status]).map((status) => `${this.counts[status]} ${status}`);
     const calls = `${this.#calls} ${this.#calls === 1 ? 'call' : 'calls'}`;
     return parts.length === 0 ? calls : `${calls}: ${parts.join(', ')}`;
   }

@@ -26,6 +26,7 @@ export interface DeskOptions {
   path: string | null;
   sandbox: string;
   tools: string | undefined;
+  mapped: Readonly<Record<string, string>>;
   journal: string | undefined;
   env: NodeJS.ProcessEnv;
   /** The rollout that is open. */
@@ -65,7 +66,7 @@ export class Desk {
   /** @throws Error that names the tool file and what is wrong with it */
   constructor(options: DeskOptions) {
     this.options = options;
-    this.tools = new ReplayTools({ tools: options.tools });
+    this.tools = new ReplayTools({ tools: options.tools, mapped: options.mapped });
     this.journal = Journal.of(options.path, { journal: options.journal, env: options.env });
     this.shelf = new Shelf((locator, replay) => options.tell({ type: 'replay-rollout', locator, replay }));
   }
