@@ -378,6 +378,17 @@ describe('fork', () => {
   });
 });
 
+test('the help tells what can be run again', async () => {
+  await open({ '1.jsonl': [rollout([SAME])] }, [], { rows: 24 });
+  app.press('?');
+  await app.sees('next turn');
+  app.press('Space', 'Space', 'Space');
+  await app.sees('go on from this turn with a live model');
+  await app.sees('quit');
+  app.press('?');
+  await app.sees('▌›assistant');
+});
+
 describe('score again', () => {
   test('R judges the rollout with the reward function of its data source', async () => {
     await open({ '1.jsonl': [rollout([SAME], { data_source: 'openai/gsm8k', score: 0 })] }, [], { rows: 50 });

@@ -36,7 +36,7 @@ function summary({ branch, turn, model, status, score, turns, difference }: Bran
   else {
     said.push(score === null ? 'no score' : `score ${scoreText(score)}`);
     if (status !== 'SUCCEEDED') said.push(status.toLowerCase().replaceAll('_', ' '));
-    said.push(difference === null ? 'as recorded' : `differs from t${difference.turn}`);
+    if (turns.length > 0) said.push(difference === null ? 'as recorded' : `differs from t${difference.turn}`);
   }
   said.push(plural(turns.length, 'turn'));
   return said.join(', ');
@@ -69,10 +69,10 @@ function bodyBlocks(
       });
     }
   }
+  if (judged !== null && judged !== error) quiet('judged', judged);
   if (status === null) return blocks;
   if (error !== null) blocks.push({ ...base, id: `${id}.error`, text: sanitise(error), style: 'error', indent: 2 });
-  if (judged !== null) quiet('judged', judged);
-  if (difference !== null) {
+  if (difference !== null && turns.length > 0) {
     quiet('difference', `t${difference.turn} as recorded (-) and here (+)`);
     blocks.push(...diffBlocks(`${id}.diff`, turn, difference.diff, 2));
   }

@@ -1,4 +1,4 @@
-import type { Command } from './command.ts';
+import { CATEGORIES, type Command } from './command.ts';
 import { READING_COMMANDS } from './reading-commands.ts';
 
 const times = (count: number | null): number => count ?? 1;
@@ -144,3 +144,6 @@ export const COMMANDS: readonly Command[] = [
   { id: 'suspend', category: 'Program', title: 'suspend; fg comes back', action: () => ({ type: 'suspend' }) },
   { id: 'quit', category: 'Program', title: 'quit', hint: 'quit', action: () => ({ type: 'quit' }) },
 ];
+
+/** Lines of the help: the commands, a heading for each category, and a blank between two. */
+export const HELP_LINES = COMMANDS.length + 2 * CATEGORIES.length - 1;

@@ -54,9 +54,10 @@ export async function forkOnDesk(
       onEvent: (branch, event) => {
         const one = live.get(branch);
         if (one === undefined) return;
+        one.note = event.kind === 'delta' && event.delta.kind === 'retry' ? event.delta.reason : null;
         if (event.kind === 'delta' && event.delta.kind !== 'retry') one.delta(event.turn, event.delta.text);
         else if (event.kind === 'message') one.message(event.turn, event.message);
-        else return;
+        else if (one.note === null) return;
         timer ??= setTimeout(show, STREAM_MS);
       },
     });
@@ -76,6 +77,8 @@ export async function forkOnDesk(
 class LiveBranch {
   readonly #branch: number;
   readonly #turns = new Map<number, SpokenTurn>();
+  /** Why the model is waited for. */
+  note: string | null = null;
 
   constructor(branch: number) {
     this.#branch = branch;
@@ -101,6 +104,7 @@ class LiveBranch {
       branch: this.#branch,
       turn,
       model,
+      judged: this.note === null ? null : `waiting for the model: ${this.note}`,
       turns: turns.map(([, one]) => one),
     };
   }

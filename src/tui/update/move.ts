@@ -1,4 +1,5 @@
 import type { MoveAction } from '../actions.ts';
+import { HELP_LINES } from '../keymap/commands.ts';
 import { goToTurn, scrollTo, type Viewport, viewport } from '../scroll.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
@@ -15,8 +16,17 @@ function inFocus(state: State, world: World, list: () => Result, transcript: (vi
   return view === null ? state : transcript(view);
 }
 
+/** The help scrolls while it is open. */
+function scrollHelp(state: State, by: number, unit: 'line' | 'half' | 'page', world: World): State | null {
+  if (state.help === null) return null;
+  const height = world.geometry(state).bodyHeight;
+  const cursor = Math.min(HELP_LINES - height, state.help.cursor + by * span(unit, height));
+  return { ...state, help: { ...state.help, cursor: Math.max(0, cursor) } };
+}
+
 export const moveHandlers: Handlers<MoveAction> = {
   scroll: (state, { by, unit }, world) =>
+    scrollHelp(state, by, unit, world) ??
     inFocus(
       state,
       world,
