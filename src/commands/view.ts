@@ -3,6 +3,7 @@ import { basename, resolve } from 'node:path';
 import { ReadStream } from 'node:tty';
 import { Dump } from '../dump/dump.ts';
 import { UsageError } from '../dump/paths.ts';
+import { dumpOfStream } from '../dump/stream-file.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { run } from '../tui/run.tsx';
 import { dumpOptions } from './dump-options.ts';
@@ -11,11 +12,23 @@ import type { ViewFlags } from './view-options.ts';
 
 /** Opens paths in the terminal UI and stays until the user quits. Stdout must be a TTY. @throws UsageError as Dump.open does */
 export async function view(paths: readonly string[], options: ViewFlags): Promise<number> {
-  const dump = Dump.open(paths, dumpOptions(options));
-  const name = sanitiseLine(paths.map((path) => basename(resolve(path))).join(' '));
+  const stream = paths.length === 1 && paths[0] === '-' ? dumpOfStream(process.stdin) : null;
+  const dump =
+    stream?.dump ??
+    Dump.open(paths, { ...dumpOptions(options), holdBack: 'while-arriving', waits: options.follow ?? false });
+  const name = sanitiseLine(stream !== null ? 'stdin' : paths.map((path) => basename(resolve(path))).join(' '));
   // With data on stdin the keys come from the terminal itself.
   const input = process.stdin.isTTY ? process.stdin : new ReadStream(openSync('/dev/tty', 'r'));
-  await run({ dump, name, input, output: process.stdout, env: process.env, replay: replayOptions(paths, options) });
+  await run({
+    dump,
+    name,
+    input,
+    output: process.stdout,
+    env: process.env,
+    poll: options.poll,
+    replay: replayOptions(paths, options),
+  });
+  stream?.stop();
   if (input !== process.stdin) input.destroy();
   for (const notice of dump.notices) say(notice);
   return DONE;

@@ -26,8 +26,8 @@ const vim: Keys = {
   replay: ['!'],
   fork: ['a'],
   branches: ['A'],
-  rescore: ['R'],
-  'rescore.all': ['ctrl+r'],
+  rescore: ['S'],
+  'rescore.all': ['ctrl+s'],
   'replay.cancel': ['ctrl+x'],
   'view.next': ['v'],
   search: ['/'],
@@ -50,6 +50,7 @@ const vim: Keys = {
   command: [':'],
   help: ['?', 'f1'],
   repaint: ['ctrl+l'],
+  reload: ['R'],
   suspend: ['ctrl+z'],
   quit: ['q', 'Q', 'ctrl+c'],
 };

@@ -17,6 +17,8 @@ export interface ListRow {
   findings: readonly Check[] | undefined;
   /** What its calls came to when they were run again, in a word; '' where none was. */
   again: string;
+  /** Bytes of its step came a moment ago: it is not whole yet. */
+  arriving: boolean;
 }
 
 export interface Column {
@@ -71,7 +73,8 @@ export const COLUMNS: readonly Column[] = [
     width: 5,
     align: 'right',
     rank: 0,
-    text: (row) => (row.step === null ? row.stem : String(row.step)),
+    // A step that is still arriving is drawn hollow.
+    text: (row) => (row.arriving ? '○' : '') + (row.step === null ? row.stem : String(row.step)),
   },
   { key: 'sample', title: 'sample', width: 6, align: 'right', rank: 0, text: (row) => String(row.sample) },
   { key: 'score', title: 'score', width: 6, align: 'right', rank: 0, text: (row) => scoreText(row.score) },

@@ -8,6 +8,8 @@ export type Effect =
   | { type: 'repaint' }
   /** Replay, fork or re-score; done by the desk, beside the screen. */
   | { type: 'replay'; job: ReplayJob }
+  /** Everything is read from disk again. */
+  | { type: 'reload' }
   | { type: 'copy'; text: string }
   /** The text goes to an editor, or to a shell command. */
   | { type: 'edit'; text: string; extension: string }

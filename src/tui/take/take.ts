@@ -22,7 +22,7 @@ export function taken(state: State, world: World, what: What): { text: string; w
   const index = isByTurn ? (viewport(state, world)?.turn ?? null) : null;
   if (what === 'link') {
     const text = index === null ? record.locator : `${record.locator}#t${index}`;
-    return { text, words: text };
+    return { text, words: `the link ${text.slice(text.lastIndexOf('/') + 1)}` };
   }
   if (rollout === null) return 'this line is no rollout; y j takes it as it is';
   if (what === 'prompt') {

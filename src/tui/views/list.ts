@@ -18,6 +18,7 @@ function listRow(file: DumpFile, record: number, words: ReadonlyMap<string, stri
     bytes: file.index.length(record),
     findings: facts?.findings,
     again: words.size === 0 ? '' : (words.get(file.locator(record)) ?? ''),
+    arriving: file.isArriving(),
   };
 }
 
