@@ -26,7 +26,7 @@ export const ALL_OPEN: Folds = new AllOpen();
 export function shownBlocks(record: DumpRecord, display: DisplayState, folds: Folds, beside: Beside): Block[] {
   const { rollout, raw, error } = record;
   if (rollout === null) return rawBlocks(error ?? 'not a rollout', raw);
-  if (display.view === 'chat') return transcriptBlocks(rollout, folds);
+  if (display.view === 'chat') return transcriptBlocks(rollout, folds, beside.advantage);
   if (display.view === 'raw') return rawTextBlocks(rollout);
   if (display.view === 'details') {
     return detailBlocks({ rollout, locator: record.locator, bytes: record.bytes, ...beside });

@@ -97,9 +97,10 @@ export class DumpWorld implements World {
     const record = this.record(place);
     const { folds } = state.transcript;
     const { view, wrap, hidden } = state.display;
-    // Groups become known while the record is open, and only the details speak of them.
-    const beside = view === 'details' ? groupOf(this.groups, place) : { group: '', advantage: null };
-    const key = [record.locator, width, view, wrap, hidden.join('\n'), beside.group].join('\0');
+    // Groups become known while the record is open.
+    const beside = view === 'details' || view === 'chat' ? groupOf(this.groups, place) : { group: '', advantage: null };
+    const shown = view === 'details' ? beside.group : '';
+    const key = [record.locator, width, view, wrap, hidden.join('\n'), shown, beside.advantage].join('\0');
     const laid = this.#laid;
     if (laid !== null && laid.key === key && laid.folds === folds && sameRecord(laid.record, record))
       return laid.layout;

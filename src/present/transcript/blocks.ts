@@ -3,7 +3,8 @@ import type { Part, Rollout, Turn } from '../../rollout/rollout.ts';
 import { sanitise, sanitiseLine } from '../../text/sanitise.ts';
 import { formatJson } from '../json.ts';
 import type { Piece } from '../line.ts';
-import { formatCount, formatReward, plural } from '../numbers.ts';
+import { maskShare } from '../mask-share.ts';
+import { advantageText, formatCount, formatReward, plural } from '../numbers.ts';
 import { scoreText } from '../quantities.ts';
 import type { Block } from './block.ts';
 import { callPieces } from './call.ts';
@@ -44,8 +45,12 @@ function answered(rollout: Rollout, turn: Turn): string {
 }
 
 function headerBlock(rollout: Rollout, turn: Turn, folded: boolean): Block {
-  const right: Piece[] = turn.confidence === 'inferred' ? [['quiet', 'border inferred']] : [];
-  if (turn.reward !== null) right.push(['strong', `${right.length > 0 ? '  ' : ''}${formatReward(turn.reward)}`]);
+  const right: Piece[] = [];
+  const add = (style: Piece[0], text: string) => right.push([style, `${right.length > 0 ? '  ' : ''}${text}`]);
+  if (turn.confidence === 'inferred') add('quiet', 'border inferred');
+  if (turn.reward !== null) add('strong', formatReward(turn.reward));
+  const sum = rollout.rewards.returns?.[turn.index] ?? null;
+  if (sum !== null) add('quiet', `return ${scoreText(sum)}`);
   const role = (sanitiseLine(turn.role) || 'text') + answered(rollout, turn);
   return {
     id: `t${turn.index}`,
@@ -108,7 +113,7 @@ const findingBlock = (finding: Finding, i: number): Block => ({
 });
 
 /** The rollout's own numbers, once, after its last turn. */
-function verdictBlocks(rollout: Rollout): Block[] {
+function verdictBlocks(rollout: Rollout, advantage: number | null): Block[] {
   const line = (id: string, text: string, style: Block['style'] = 'plain'): Block => ({
     id,
     turn: null,
@@ -119,6 +124,7 @@ function verdictBlocks(rollout: Rollout): Block[] {
     clip: true,
   });
   const blocks = [line('score', `score ${scoreText(rollout.score)}`, 'strong')];
+  if (advantage !== null) blocks.push(line('advantage', `advantage ${advantageText(advantage)}`));
   if (rollout.groundTruth !== undefined) {
     const truth = rollout.groundTruth;
     const text = typeof truth === 'string' ? truth : formatJson(truth);
@@ -127,6 +133,7 @@ function verdictBlocks(rollout: Rollout): Block[] {
   for (const { field, values } of rollout.rewards.unaligned) {
     blocks.push(line(`unaligned.${field}`, sanitise(`${field} ${formatJson(values)}, unaligned`), 'quiet'));
   }
+  if (rollout.lossMask !== null) blocks.push(line('mask', `loss mask ${maskShare(rollout.lossMask)}`, 'quiet'));
   return blocks;
 }
 
@@ -139,8 +146,8 @@ const blank = (id: string, turn: number | null): Block => ({
   indent: 0,
 });
 
-/** All of a rollout as it reads from top to bottom. */
-export function transcriptBlocks(rollout: Rollout, folds: Folds): Block[] {
+/** All of a rollout as it reads from top to bottom. `advantage`: relative to its group, null where that is not known. */
+export function transcriptBlocks(rollout: Rollout, folds: Folds, advantage: number | null = null): Block[] {
   const blocks: Block[] = [];
   const findings = rollout.findings.map(findingBlock);
   for (const turn of rollout.turns) {
@@ -148,7 +155,7 @@ export function transcriptBlocks(rollout: Rollout, folds: Folds): Block[] {
     blocks.push(...findings.filter((block) => block.turn === turn.index));
     blocks.push(blank(`t${turn.index}`, turn.index));
   }
-  blocks.push(...findings.filter((block) => block.turn === null), ...verdictBlocks(rollout));
+  blocks.push(...findings.filter((block) => block.turn === null), ...verdictBlocks(rollout, advantage));
   return blocks;
 }
 
