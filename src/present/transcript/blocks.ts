@@ -6,8 +6,10 @@ import type { Piece } from '../line.ts';
 import { maskShare } from '../mask-share.ts';
 import { advantageText, formatCount, formatReward, plural } from '../numbers.ts';
 import { scoreText } from '../quantities.ts';
+import type { Style } from '../theme.ts';
 import type { Block } from './block.ts';
 import { callPieces } from './call.ts';
+import { anyTrained, type MaskPiece, maskedText, partlyTrained } from './turn-mask.ts';
 
 /** Parts that the reader opened or closed against the default, by block id. */
 export type Folds = ReadonlyMap<string, boolean>;
@@ -65,39 +67,67 @@ function headerBlock(rollout: Rollout, turn: Turn, folded: boolean): Block {
   };
 }
 
-function thinkBlocks(turn: Turn, part: Part, id: string, folds: Folds): Block[] {
-  const text = trimmed(turn.text.slice(part.start, part.end).replace(/^<think>|<\/think>\s*$/g, ''));
+/** A turn as it is being laid out; `mask` only where it is trained in part. */
+interface Shown {
+  rollout: Rollout;
+  turn: Turn;
+  folds: Folds;
+  mask: readonly MaskPiece[] | undefined;
+}
+
+const isTrained = ({ turn, mask }: Shown, start: number, end: number): boolean =>
+  mask === undefined ? turn.trained : anyTrained(mask, start, end);
+
+/** start..end of the turn without what `edges` takes off at both ends, its mask beside it. */
+function body(shown: Shown, { start, end }: Part, edges: (text: string) => string, style: Style, prepare = sanitise) {
+  const { turn, mask } = shown;
+  const whole = turn.text.slice(start, end);
+  const text = edges(whole);
+  const from = start + whole.indexOf(text);
+  const trained = isTrained(shown, from, from + text.length);
+  if (mask === undefined) return { text: prepare(text), style, trained };
+  return { ...maskedText(turn.text, from, from + text.length, mask, style, prepare), style, trained };
+}
+
+const thought = (text: string): string => trimmed(text.replace(/^<think>|<\/think>\s*$/g, ''));
+
+function thinkBlocks(shown: Shown, part: Part, id: string): Block[] {
+  const { turn, folds } = shown;
+  const text = thought(turn.text.slice(part.start, part.end));
   if (text.trim() === '') return [];
-  const base = { id, turn: turn.index, trained: turn.trained, style: 'quiet' } as const;
+  const trained = isTrained(shown, part.start, part.end);
+  const base = { id, turn: turn.index, trained, style: 'quiet' } as const;
   const folded = isFolded(folds, id, true);
   const fold = folded ? 'closed' : 'open';
   const head: Block = { ...base, text: `${folded ? '▸' : '▾'} think, ${amount(text)}`, indent: 0, fold };
-  return folded ? [head] : [head, { ...base, id: `${id}.text`, text: sanitise(text), indent: 2, clip: true }];
+  if (folded) return [head];
+  return [head, { ...base, ...body(shown, part, thought, 'quiet'), id: `${id}.text`, indent: 2, clip: true }];
 }
 
-function callBlocks(turn: Turn, part: Part, id: string): Block[] {
+function callBlocks(shown: Shown, part: Part, id: string): Block[] {
+  const { turn } = shown;
   const call = turn.toolCalls.find((call) => call.index === part.call) ?? turn.toolCalls[part.call ?? -1];
-  const base = { turn: turn.index, trained: turn.trained };
+  // A call is not shown as it was written, so the mask is that of the whole.
+  const base = { turn: turn.index, trained: isTrained(shown, part.start, part.end) };
   if (call === undefined) {
     return [{ ...base, id, text: sanitise(turn.text.slice(part.start, part.end)), style: 'plain', indent: 0 }];
   }
   return callPieces(call).map((piece, i) => ({ ...base, id: `${id}.${i}`, ...piece, clip: true }));
 }
 
-function turnBlocks(rollout: Rollout, turn: Turn, folds: Folds): Block[] {
+function turnBlocks(shown: Shown): Block[] {
+  const { rollout, turn, folds } = shown;
   const id = `t${turn.index}`;
   const folded = isFolded(folds, id, turn.role === 'system' && turn.index < rollout.responseTurn);
   const blocks = [headerBlock(rollout, turn, folded)];
   if (folded) return blocks;
   turn.parts.forEach((part, i) => {
     const partId = `${id}.${i}`;
-    if (part.kind === 'think') blocks.push(...thinkBlocks(turn, part, partId, folds));
-    else if (part.kind === 'call') blocks.push(...callBlocks(turn, part, partId));
+    if (part.kind === 'think') blocks.push(...thinkBlocks(shown, part, partId));
+    else if (part.kind === 'call') blocks.push(...callBlocks(shown, part, partId));
     else {
-      const text = trimmed(turn.text.slice(part.start, part.end));
-      if (text === '') return;
-      const base = { id: partId, turn: turn.index, trained: turn.trained, indent: 0, clip: true } as const;
-      blocks.push({ ...base, text: withoutPads(sanitise(text)), style: 'plain' });
+      const text = body(shown, part, trimmed, 'plain', (text) => withoutPads(sanitise(text)));
+      if (text.text !== '') blocks.push({ id: partId, turn: turn.index, indent: 0, clip: true, ...text });
     }
   });
   return blocks;
@@ -149,9 +179,10 @@ const blank = (id: string, turn: number | null): Block => ({
 /** All of a rollout as it reads from top to bottom. `advantage`: relative to its group, null where that is not known. */
 export function transcriptBlocks(rollout: Rollout, folds: Folds, advantage: number | null = null): Block[] {
   const blocks: Block[] = [];
+  const masks = partlyTrained(rollout);
   const findings = rollout.findings.map(findingBlock);
   for (const turn of rollout.turns) {
-    blocks.push(...turnBlocks(rollout, turn, folds));
+    blocks.push(...turnBlocks({ rollout, turn, folds, mask: masks.get(turn.index) }));
     blocks.push(...findings.filter((block) => block.turn === turn.index));
     blocks.push(blank(`t${turn.index}`, turn.index));
   }
