@@ -4,6 +4,7 @@ import type { DumpRecord } from '../dump/dump-file.ts';
 import { COLUMNS, type Column } from '../present/list.ts';
 import type { Folds } from '../present/transcript/blocks.ts';
 import { Layout } from '../present/transcript/layout.ts';
+import { Syntax } from '../present/transcript/syntax.ts';
 import { type Geometry, geometry, type Shape } from './geometry.ts';
 import { GroupIndex } from './group-index.ts';
 import { groupOf } from './group-of.ts';
@@ -20,6 +21,7 @@ const ONE_STREAM = COLUMNS.filter((column) => column.key !== 'stream');
 export interface World {
   readonly dump: Dump;
   readonly groups: GroupIndex;
+  readonly syntax: Syntax;
   rows(state: State): Rows;
   geometry(state: State): Geometry;
   /** What the list shows if it has the room. */
@@ -32,6 +34,7 @@ export interface World {
 export class DumpWorld implements World {
   readonly dump: Dump;
   readonly groups: GroupIndex;
+  readonly syntax: Syntax;
   #rows: Rows | null = null;
   #geometry: { shape: Shape; geometry: Geometry } | null = null;
   #open: { place: Place; record: DumpRecord } | null = null;
@@ -45,6 +48,7 @@ export class DumpWorld implements World {
   constructor(dump: Dump, changed: () => void) {
     this.dump = dump;
     this.groups = new GroupIndex(dump, changed);
+    this.syntax = new Syntax(changed);
   }
 
   /** The dump has changed: it may hold more records than before. */
