@@ -33,27 +33,28 @@ const PADS = /(<\|[A-Za-z_]*pad[A-Za-z_]*\|>)\1+/g;
 const withoutPads = (text: string): string =>
   text.replace(PADS, (run, pad: string) => `${pad} × ${formatCount(run.length / pad.length)}`);
 
-/** Which call a result answers, where its turn was asked for several. */
-function answered(rollout: Rollout, turn: Turn): string {
-  for (const asking of rollout.turns) {
-    if (asking.toolCalls.length < 2) continue;
-    const at = asking.toolCalls.findIndex((call) => call.resultTurn === turn.index);
-    if (at >= 0) {
-      const { name } = asking.toolCalls[at]!;
-      return `, answers call ${at + 1} of ${asking.toolCalls.length}${name === null ? '' : `: ${sanitiseLine(name)}`}`;
-    }
+/** By result turn: which call it answers, where its turn was asked for several. */
+function answers(rollout: Rollout): ReadonlyMap<number, string> {
+  const words = new Map<number, string>();
+  for (const { toolCalls } of rollout.turns) {
+    if (toolCalls.length < 2) continue;
+    toolCalls.forEach(({ name, resultTurn }, i) => {
+      if (resultTurn === null || words.has(resultTurn)) return;
+      const tool = name === null ? '' : `: ${sanitiseLine(name)}`;
+      words.set(resultTurn, `, answers call ${i + 1} of ${toolCalls.length}${tool}`);
+    });
   }
-  return '';
+  return words;
 }
 
-function headerBlock(rollout: Rollout, turn: Turn, folded: boolean): Block {
+function headerBlock({ rollout, turn, answer }: Shown, folded: boolean): Block {
   const right: Piece[] = [];
   const add = (style: Piece[0], text: string) => right.push([style, `${right.length > 0 ? '  ' : ''}${text}`]);
   if (turn.confidence === 'inferred') add('quiet', 'border inferred');
   if (turn.reward !== null) add('strong', formatReward(turn.reward));
   const sum = rollout.rewards.returns?.[turn.index] ?? null;
   if (sum !== null) add('quiet', `return ${scoreText(sum)}`);
-  const role = (sanitiseLine(turn.role) || 'text') + answered(rollout, turn);
+  const role = (sanitiseLine(turn.role) || 'text') + answer;
   return {
     id: `t${turn.index}`,
     turn: turn.index,
@@ -73,6 +74,8 @@ interface Shown {
   turn: Turn;
   folds: Folds;
   mask: readonly MaskPiece[] | undefined;
+  /** Which call it answers, in words. */
+  answer: string;
 }
 
 const isTrained = ({ turn, mask }: Shown, start: number, end: number): boolean =>
@@ -119,7 +122,7 @@ function turnBlocks(shown: Shown): Block[] {
   const { rollout, turn, folds } = shown;
   const id = `t${turn.index}`;
   const folded = isFolded(folds, id, turn.role === 'system' && turn.index < rollout.responseTurn);
-  const blocks = [headerBlock(rollout, turn, folded)];
+  const blocks = [headerBlock(shown, folded)];
   if (folded) return blocks;
   turn.parts.forEach((part, i) => {
     const partId = `${id}.${i}`;
@@ -180,13 +183,18 @@ const blank = (id: string, turn: number | null): Block => ({
 export function transcriptBlocks(rollout: Rollout, folds: Folds, advantage: number | null = null): Block[] {
   const blocks: Block[] = [];
   const masks = partlyTrained(rollout);
-  const findings = rollout.findings.map(findingBlock);
+  const answered = answers(rollout);
+  const findings = new Map<number | null, Block[]>();
+  rollout.findings.map(findingBlock).forEach((block) => {
+    findings.set(block.turn, [...(findings.get(block.turn) ?? []), block]);
+  });
   for (const turn of rollout.turns) {
-    blocks.push(...turnBlocks({ rollout, turn, folds, mask: masks.get(turn.index) }));
-    blocks.push(...findings.filter((block) => block.turn === turn.index));
+    const { index } = turn;
+    blocks.push(...turnBlocks({ rollout, turn, folds, mask: masks.get(index), answer: answered.get(index) ?? '' }));
+    blocks.push(...(findings.get(index) ?? []));
     blocks.push(blank(`t${turn.index}`, turn.index));
   }
-  blocks.push(...findings.filter((block) => block.turn === null), ...verdictBlocks(rollout, advantage));
+  blocks.push(...(findings.get(null) ?? []), ...verdictBlocks(rollout, advantage));
   return blocks;
 }
 
