@@ -202,6 +202,12 @@ export class DumpFile {
     return { ...place, raw: text, ...parseLine(text, this.validation) };
   }
 
+  /** A record's text as it stands in the file, without a parse; null where it cannot be read. */
+  raw(record: number): string | null {
+    const text = this.#content.line(this.index.offset(record), this.index.length(record));
+    return typeof text === 'string' ? text : null;
+  }
+
   /** Where another thread finds the file's bytes. */
   get readablePath(): string {
     return this.#content.readablePath;

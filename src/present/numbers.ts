@@ -14,6 +14,10 @@ export function formatReward(reward: number): string {
   return Number.isNaN(reward) || text.startsWith('-') ? text : `+${text}`;
 }
 
+/** Whose advantage it is must never be in doubt: no trainer wrote it. '+1.50, recomputed from score'. */
+export const advantageText = (advantage: number): string =>
+  `${formatReward(Number(advantage.toFixed(2)) || 0)}, recomputed from score`;
+
 /** '62 %'; what is not quite all or nothing is not written as if it were. */
 export function formatPercent(share: number): string {
   const whole = Math.round(share * 100);

@@ -35,7 +35,7 @@ export function shownBlocks(
   const { rollout, raw, error } = record;
   if (rollout === null) return rawBlocks(error ?? 'not a rollout', raw);
   if (display.view === 'chat') {
-    const blocks = transcriptBlocks(rollout, folds);
+    const blocks = transcriptBlocks(rollout, folds, beside.advantage);
     return replay === undefined ? blocks : withReplay(blocks, rollout, replay, folds);
   }
   if (display.view === 'raw') return rawTextBlocks(rollout);

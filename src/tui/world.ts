@@ -5,6 +5,7 @@ import { COLUMNS, type Column } from '../present/list.ts';
 import type { RolloutReplay } from '../present/replay/view.ts';
 import type { Folds } from '../present/transcript/blocks.ts';
 import { Layout } from '../present/transcript/layout.ts';
+import { Syntax } from '../present/transcript/syntax.ts';
 import { type Geometry, geometry, type Shape } from './geometry.ts';
 import { GroupIndex } from './group-index.ts';
 import { groupOf } from './group-of.ts';
@@ -21,6 +22,7 @@ const ONE_STREAM = COLUMNS.filter((column) => column.key !== 'stream');
 export interface World {
   readonly dump: Dump;
   readonly groups: GroupIndex;
+  readonly syntax: Syntax;
   rows(state: State): Rows;
   geometry(state: State): Geometry;
   /** What the list shows if it has the room. */
@@ -35,6 +37,7 @@ export interface World {
 export class DumpWorld implements World {
   readonly dump: Dump;
   readonly groups: GroupIndex;
+  readonly syntax: Syntax;
   #rows: Rows | null = null;
   #geometry: { shape: Shape; geometry: Geometry } | null = null;
   /** The record that is read. It stays as it was read, whatever becomes of its file, until it is asked for again. */
@@ -50,6 +53,7 @@ export class DumpWorld implements World {
   constructor(dump: Dump, changed: () => void) {
     this.dump = dump;
     this.groups = new GroupIndex(dump, changed);
+    this.syntax = new Syntax(changed);
   }
 
   /** The dump has changed: it may hold more records than before. */
@@ -123,9 +127,10 @@ export class DumpWorld implements World {
     const record = this.record(place);
     const { folds } = state.transcript;
     const { view, wrap, hidden } = state.display;
-    // Groups become known while the record is open, and only the details speak of them.
-    const beside = view === 'details' ? groupOf(this.groups, place) : { group: '', advantage: null };
-    const key = [record.locator, width, view, wrap, hidden.join('\n'), beside.group].join('\0');
+    // Groups become known while the record is open.
+    const beside = view === 'details' || view === 'chat' ? groupOf(this.groups, place) : { group: '', advantage: null };
+    const shown = view === 'details' ? beside.group : '';
+    const key = [record.locator, width, view, wrap, hidden.join('\n'), shown, beside.advantage].join('\0');
     const replay = state.replay.rollouts.get(record.locator);
     const laid = this.#laid;
     if (laid?.key === key && laid.folds === folds && laid.replay === replay && sameRecord(laid.record, record))

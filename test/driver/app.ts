@@ -33,6 +33,8 @@ export interface StartOptions {
   columns?: number;
   rows?: number;
   env?: Record<string, string>;
+  /** Where it is started, for paths that are relative. */
+  cwd?: string;
   /** Runs this instead of the built program. */
   command?: readonly string[];
 }
@@ -81,6 +83,7 @@ export class App {
     this.#terminal.unicode.activeVersion = 'today';
     const { NO_COLOR: _no, CI: _ci, ...inherited } = process.env;
     this.#pty = spawn(command[0]!, [...command.slice(1), ...args], {
+      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
       cols: columns,
       rows,
       env: { ...inherited, TERM: 'xterm-256color', ...ownHome(), ...env } as Record<string, string>,

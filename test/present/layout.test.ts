@@ -44,6 +44,7 @@ describe('a transcript', () => {
       '',
       '  score 1.00',
       '  ground truth 95',
+      '  loss mask ~77 % (inferred, characters)',
     ]);
   });
 

@@ -1,3 +1,4 @@
+import { basename, dirname } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { cellWidth } from '../../src/text/graphemes.ts';
 import { App, type Cell } from '../driver/app.ts';
@@ -52,18 +53,21 @@ function picture(app: App, columns: number): string {
 for (const [columns, rows] of SIZES) {
   for (const [look, env] of Object.entries(LOOKS)) {
     test(`each view at ${columns}×${rows}, ${look}`, async () => {
-      const app = App.start([run.dir], { columns, rows, env });
+      const app = App.start([basename(run.dir)], { columns, rows, env, cwd: dirname(run.dir) });
+      const matches = (view: string) =>
+        expect(picture(app, columns)).toMatchFileSnapshot(`../golden/${view}-${columns}x${rows}-${look}.txt`);
       try {
         await app.sees('▌›assistant');
         // Groups are known, and every line is counted, before a picture is taken.
         app.press('4', 'v');
         await app.sees('recomputed from score');
         await app.until(() => !/indexing|checking/.test(app.screen()), 'the end of indexing');
+        await matches('details');
         const signs = [/▌›assistant/, /▌›<think>/, /›▾ \{/, /›input/];
         for (const [i, view] of VIEWS.entries()) {
           app.press('v');
           await app.sees(signs[i]!);
-          await expect(picture(app, columns)).toMatchFileSnapshot(`../golden/${view}-${columns}x${rows}-${look}.txt`);
+          await matches(view);
         }
       } finally {
         await app.stop();

@@ -1,5 +1,6 @@
 import type { Piece } from '../line.ts';
 import type { Style } from '../theme.ts';
+import type { Language } from './syntax.ts';
 
 /** A part of a block's text in a style of its own; `trained` where the mask differs inside the block. */
 export interface Range {
@@ -27,6 +28,8 @@ export interface Block {
   indent: number;
   /** In order, without overlap. Where any says `trained`, the gutter bar stands beside lines that hold trained text. */
   ranges?: readonly Range[];
+  /** Its text is code of this language. */
+  code?: Language;
   /** Stands at the left of the first line, in the room of the indent: a field's name. */
   label?: string;
   /** The role line of its turn. */

@@ -3,12 +3,14 @@ import type { ToolCall } from '../../rollout/rollout.ts';
 import { sanitise, sanitiseLine } from '../../text/sanitise.ts';
 import { formatJson } from '../json.ts';
 import type { Style } from '../theme.ts';
+import { type Language, languageOf } from './syntax.ts';
 
 /** A line or paragraph of a tool call: what it says, how, and how far in. */
 export interface CallPiece {
   text: string;
   style: Style;
   indent: number;
+  code?: Language;
 }
 
 /** Arguments that fit in this many characters together stand in one line, as a person would write the call. */
@@ -31,7 +33,8 @@ export function callPieces(call: ToolCall): CallPiece[] {
   if (!isJsonObject(call.arguments ?? undefined)) {
     return [{ text: `${name}(${sanitise(formatJson(call.arguments))})`, style: 'strong', indent: 0 }];
   }
-  const entries = Object.entries(call.arguments as Record<string, JsonValue>);
+  const given = call.arguments as Record<string, JsonValue>;
+  const entries = Object.entries(given);
   const line = entries.map(([key, value]) => `${key}=${formatJson(value)}`).join(', ');
   if (entries.every(([, value]) => isShort(value)) && line.length <= 2 * SHORT) {
     return [{ text: `${name}(${sanitiseLine(line)})`, style: 'strong', indent: 0 }];
@@ -46,7 +49,9 @@ export function callPieces(call: ToolCall): CallPiece[] {
     }
     if (label) pieces.push({ text: `${sanitiseLine(key)}:`, style: 'quiet', indent: 2 });
     const text = typeof value === 'string' ? value : formatJson(value, 2);
-    pieces.push({ text: sanitise(text.replace(/\n+$/, '')), style: 'plain', indent: label ? 4 : 2 });
+    const code = typeof value === 'string' ? languageOf(name, key, given) : 'json';
+    const piece = { text: sanitise(text.replace(/\n+$/, '')), style: 'plain', indent: label ? 4 : 2 } as const;
+    pieces.push(code === null ? piece : { ...piece, code });
   }
   return pieces;
 }

@@ -8,6 +8,7 @@ const styleOf = (span: Span): Range['style'] => (span.kind === 'marker' ? 'marke
 /** The recorded strings character for character, with the mask laid over them: nothing trimmed, folded or reordered. */
 export function rawTextBlocks(rollout: Rollout): Block[] {
   const blocks: Block[] = [];
+  const begun = new Set<number>();
   for (const [field, text] of Object.entries(rollout.texts)) {
     const base = { turn: null, trained: false, indent: 0 } as const;
     blocks.push({ ...base, id: `raw.${field}`, text: sanitiseLine(field), style: 'heading' });
@@ -17,7 +18,8 @@ export function rawTextBlocks(rollout: Rollout): Block[] {
     let part = 0;
     const close = (): void => {
       if (shown === '') return;
-      const header = turn !== null && blocks.every((block) => block.turn !== turn);
+      const header = turn !== null && !begun.has(turn);
+      if (turn !== null) begun.add(turn);
       // The newline at a block's end is the step to the next block.
       const body = shown.endsWith('\n') ? shown.slice(0, -1) : shown;
       blocks.push({ ...base, id: `raw.${field}.${part++}`, turn, text: body, style: 'quiet', ranges, header });

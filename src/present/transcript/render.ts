@@ -11,6 +11,8 @@ export interface TranscriptMarks {
   turn: number | null;
   /** What a search found, by block. */
   hits?: ReadonlyMap<string, readonly Range[]>;
+  /** Colours of a block's code, as far as they are known. */
+  syntax?: (block: Block) => readonly Range[];
   /** Cells that are scrolled away at the left, with wrap off. */
   left?: number;
 }
@@ -88,7 +90,8 @@ function renderRow(layout: Layout, row: number, theme: Theme, marks: TranscriptM
     text = take(text.slice(before), room);
   }
   const hits = within(marks.hits?.get(block.id) ?? NONE, start, start + text.length);
-  const body = paint(theme, block.style, text, start, within(block.ranges ?? NONE, start, start + text.length), hits);
+  const styles = block.ranges ?? (block.code === undefined ? NONE : (marks.syntax?.(block) ?? NONE));
+  const body = paint(theme, block.style, text, start, within(styles, start, start + text.length), hits);
   if (block.right === undefined || block.right.length === 0 || line > 0) return left + body;
   const used = GUTTER + block.indent + hang + cellWidth(expandTabs(text));
   const gap = Math.max(1, layout.width - used - piecesWidth(block.right));

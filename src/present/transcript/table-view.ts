@@ -4,7 +4,7 @@ import { cellWidth } from '../../text/graphemes.ts';
 import { sanitise, sanitiseLine } from '../../text/sanitise.ts';
 import { formatJson } from '../json.ts';
 import { maskShare } from '../mask-share.ts';
-import { formatCount } from '../numbers.ts';
+import { advantageText, formatCount, formatReward } from '../numbers.ts';
 import { scoreText, sizeText } from '../quantities.ts';
 import type { Block } from './block.ts';
 
@@ -44,6 +44,10 @@ const MASK_FROM = {
   inferred: 'inferred from roles',
 } as const;
 
+/** 't1 +0.10, t3 +1.00': the turns that have one. */
+const perTurnText = (values: readonly (number | null)[], text: (value: number) => string): string =>
+  values.flatMap((value, turn) => (value === null ? [] : [`t${turn} ${text(value)}`])).join(', ');
+
 export interface Details {
   rollout: Rollout;
   locator: string;
@@ -67,7 +71,11 @@ export function detailBlocks({ rollout, locator, bytes, group, advantage }: Deta
     rows.push(['ground truth', typeof truth === 'string' ? truth : formatJson(truth, 2)]);
   }
   rows.push(['group', group === '' ? 'none is known' : group]);
-  if (advantage !== null) rows.push(['advantage', `${advantage.toFixed(3)}  (recomputed from score)`]);
+  if (advantage !== null) rows.push(['advantage', advantageText(advantage)]);
+  const { perTurn, returns, unaligned } = rollout.rewards;
+  if (perTurn !== null) rows.push(['rewards', `${perTurnText(perTurn, formatReward)}  (recorded)`]);
+  if (returns !== null) rows.push(['returns', `${perTurnText(returns, scoreText)}  (recorded)`]);
+  for (const { field, values } of unaligned) rows.push([field, `${formatJson(values)}  (unaligned)`]);
   rows.push(
     ['loss mask', rollout.lossMask === null ? 'none: validation is not trained on' : maskShare(rollout.lossMask)],
     ['mask from', rollout.lossMask === null ? '–' : MASK_FROM[rollout.lossMask.source]],
@@ -82,6 +90,7 @@ export function detailBlocks({ rollout, locator, bytes, group, advantage }: Deta
     rows.push([finding.severity, `${finding.message}${finding.turn === null ? '' : `  (t${finding.turn})`}`]);
   }
   for (const [name, value] of Object.entries(rollout.extras)) {
+    if (unaligned.some(({ field }) => field === name)) continue;
     rows.push([name, typeof value === 'string' ? value : formatJson(value)]);
   }
   return table(rows).map((block, i) => ({ ...block, id: `detail.${i}` }));

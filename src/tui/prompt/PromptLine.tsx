@@ -8,11 +8,13 @@ interface PromptLineProps {
   onChange(value: string): void;
 }
 
-/** The line where something is typed. Of a value that is too long the end is shown. */
+/** The line where something is typed. Of a value that is too long the end is shown, behind its sign. */
 export function PromptLine({ sign, value, width, onChange }: PromptLineProps) {
   return (
     <Box width={width} height={1}>
-      <Text bold>{sign}</Text>
+      <Box flexShrink={0}>
+        <Text bold>{sign}</Text>
+      </Box>
       <Text wrap="truncate-start">
         <TextInput value={value} onChange={onChange} />
       </Text>

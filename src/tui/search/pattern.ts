@@ -8,7 +8,7 @@ export interface Hit {
 }
 
 /** More are not counted: a pattern that matches everywhere finds nothing in particular. */
-export const MAX_HITS = 100_000;
+export const MAX_HITS = 20_000;
 /** Before what is typed, for text that is no pattern. */
 export const LITERAL = '\\V';
 
@@ -49,6 +49,24 @@ function literal(text: string, exact: boolean): Finder {
     for (let at = where.indexOf(wanted); at >= 0; at = where.indexOf(wanted, at + wanted.length)) {
       if (!found(at, at + wanted.length)) return;
     }
+  };
+}
+
+/**
+ * Whether a record's raw text may hold what is searched for, without a parse. Only plain words can be looked for there: JSON
+ * escapes much else, and a pattern may match across what it escapes. Words that the screen adds (score, think) are not the record's.
+ */
+export function rawFilter(value: string): (raw: string) => boolean {
+  const text = value.startsWith(LITERAL) ? value.slice(LITERAL.length) : value;
+  if (!/^[A-Za-z0-9_ ]+$/.test(text)) return () => true;
+  const find = finder(value);
+  return (raw) => {
+    let holds = false;
+    find(raw, () => {
+      holds = true;
+      return false;
+    });
+    return holds;
   };
 }
 

@@ -1,13 +1,18 @@
+import { plural } from '../../present/numbers.ts';
 import { type Viewport, viewport } from '../scroll.ts';
-import type { Hit } from '../search/pattern.ts';
+import { type Hit, rawFilter } from '../search/pattern.ts';
 import { hitsOf, type SearchAction } from '../search/search.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { putCursor } from './cursor.ts';
 import { type Handlers, type Result, say } from './result.ts';
 
-/** Samples that one press of n looks through: a screen must answer. */
-const AHEAD = 40;
+/**
+ * What one press of n may look through: a screen must answer. Bytes of raw text, of which a few MB are searched in some ms;
+ * a record that has to be laid out costs as much as eight times its text.
+ */
+const BUDGET = 1_500_000;
+const LAYOUT_COST = 8;
 
 /** Opens the folds that hide a hit, and brings it into sight. */
 export function showHit(state: State, world: World, hit: Hit, at: number): State {
@@ -53,11 +58,24 @@ function goOn(state: State, world: World, direction: 1 | -1): Result {
   const rows = world.rows(state);
   const here = state.list.cursor === null ? -1 : rows.indexOf(state.list.cursor);
   if (search === null || here < 0) return say(state, 'this sample is not in the list');
+  const mayHold = rawFilter(search.value);
   let index = here;
-  for (let looked = 0; looked < AHEAD; looked++) {
+  let looked = 0;
+  for (let spent = 0; spent < BUDGET; looked++) {
     index += direction;
     if (index < 0 || index >= rows.length) return say(state, direction > 0 ? 'no more below' : 'no more above');
-    const hits = hitsOf(state, world, rows.at(index)!, search.value);
+    const place = rows.at(index)!;
+    const bytes = place.file.index.length(place.record);
+    spent += bytes;
+    const raw = place.file.raw(place.record);
+    if (raw === null || !mayHold(raw)) continue;
+    // The first one is laid out whatever it costs, or a long record would never be passed.
+    if (looked > 0 && spent + bytes * LAYOUT_COST > BUDGET) {
+      index -= direction;
+      break;
+    }
+    spent += bytes * LAYOUT_COST;
+    const hits = hitsOf(state, world, place, search.value);
     if (hits.length === 0) continue;
     const at = direction > 0 ? 0 : hits.length - 1;
     return showHit(putCursor(state, world, index), world, hits[at]!, at);
@@ -65,7 +83,7 @@ function goOn(state: State, world: World, direction: 1 | -1): Result {
   const moved = putCursor(state, world, index);
   return say(
     { ...moved, search: { ...search, at: -1, edge: direction } },
-    `none in ${AHEAD} samples, n goes on from here`,
+    `none in ${plural(looked, 'sample')}, n goes on from here`,
   );
 }
 

@@ -26,6 +26,7 @@ export const transcriptView: View = ({ state, world, theme }, width) => {
     '',
     ...renderTranscript(view.layout, view.top, view.height, theme, {
       turn: view.turn,
+      syntax: (block) => world.syntax.ranges(block),
       ...(hits === null ? {} : { hits }),
       ...(state.display.wrap ? {} : { left: state.display.left }),
     }),
