@@ -1,5 +1,5 @@
 // npm run build: one bundle for the program, and one small file for each worker or child in src/workers/.
-import { chmodSync, existsSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -30,9 +30,11 @@ const workers = existsSync(join(root, 'src/workers'))
   : [];
 await build({
   ...shared,
-  entryPoints: [join(root, 'src/main.ts')],
-  outfile: join(dist, 'rollout-viewer.js'),
-  banner: { js: `#!/usr/bin/env node\n${shared.banner.js}` },
+  entryPoints: { 'rollout-viewer': join(root, 'src/main.ts') },
+  outdir: dist,
+  // What a command imports when it runs lies in files beside the bundle: `ls` need not parse Ink, nor the screen the sandbox server.
+  splitting: true,
+  chunkNames: 'part-[hash]',
 });
 await Promise.all(
   workers.map((name) =>
@@ -43,4 +45,6 @@ await Promise.all(
     }),
   ),
 );
-chmodSync(join(dist, 'rollout-viewer.js'), 0o755);
+const bin = join(dist, 'rollout-viewer.js');
+writeFileSync(bin, `#!/usr/bin/env node\n${readFileSync(bin, 'utf8')}`);
+chmodSync(bin, 0o755);

@@ -9,6 +9,7 @@ import { rolloutCommand } from './commands/rollout.ts';
 import { sandboxCommand } from './commands/sandbox.ts';
 import { showCommand } from './commands/show.ts';
 import { viewOptions } from './commands/view-options.ts';
+import { sanitise } from './text/sanitise.ts';
 
 const program = viewOptions(new Command('rollout-viewer'))
   .description(manifest.description)
@@ -23,7 +24,11 @@ const program = viewOptions(new Command('rollout-viewer'))
   .addCommand(rolloutCommand())
   .addCommand(sandboxCommand());
 
-for (const command of [program, ...program.commands]) command.exitOverride();
+for (const command of [program, ...program.commands]) {
+  command.exitOverride();
+  // What was typed comes back in messages, and a shell's `*` may type a hostile file name.
+  command.configureOutput({ writeErr: (text) => process.stderr.write(sanitise(text)) });
+}
 try {
   await program.parseAsync();
 } catch (error) {

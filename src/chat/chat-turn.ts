@@ -67,15 +67,13 @@ export function toolTurns(
 }
 
 function closingTag(text: string, from: number, end: number): number {
+  // Searched in the body alone: a tag that is missing here would be looked for through all of the text.
+  const body = text.slice(from, end);
   let last = -1;
-  for (
-    let close = text.indexOf(CLOSE, from);
-    close !== -1 && close + CLOSE.length <= end;
-    close = text.indexOf(CLOSE, close + 1)
-  ) {
-    last = close;
-    const rest = skipBlank(text, close + CLOSE.length, end);
-    if (rest >= end || text.startsWith(OPEN, rest)) return close;
+  for (let close = body.indexOf(CLOSE); close !== -1; close = body.indexOf(CLOSE, close + 1)) {
+    last = from + close;
+    const rest = skipBlank(text, last + CLOSE.length, end);
+    if (rest >= end || text.startsWith(OPEN, rest)) return last;
   }
   return last;
 }

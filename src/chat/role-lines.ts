@@ -49,6 +49,7 @@ export function findRoleLines(text: string, from: number, to: number, insideThin
     for (let i = since; i < found.length; i++) if (!found[i]!.strong) hidden.add(found[i]!);
   };
 
+  let bracket = -1;
   let line = from;
   while (line < to) {
     let lineEnd = text.indexOf('\n', line);
@@ -71,7 +72,10 @@ export function findRoleLines(text: string, from: number, to: number, insideThin
       }
     }
 
-    for (let at = text.indexOf('<', line); at !== -1 && at < lineEnd; at = text.indexOf('<', at + 1)) {
+    // Looked for once, not once a line: the next one may be far away.
+    if (bracket < line) bracket = indexOrEnd(text, '<', line);
+    for (; bracket < lineEnd; bracket = indexOrEnd(text, '<', bracket + 1)) {
+      const at = bracket;
       const tag = TAGS.find((name) => text.startsWith(name, at));
       if (tag === '<think>') think = found.length;
       else if (tag === '</think>') {
@@ -141,6 +145,11 @@ export function findRoleLines(text: string, from: number, to: number, insideThin
   const open = found.filter((candidate) => !hidden.has(candidate));
   return open.filter((candidate, i) => !candidate.glued || (open[i + 1]?.role === 'assistant' && !open[i + 1]!.strong));
 }
+
+const indexOrEnd = (text: string, part: string, from: number): number => {
+  const at = text.indexOf(part, from);
+  return at === -1 ? text.length : at;
+};
 
 /** Where the header behind the open result starts; -1 when the result never ends. */
 function resultEnd(text: string, from: number, to: number): number {

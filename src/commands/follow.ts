@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import type { Dump, DumpChange } from '../dump/dump.ts';
 import type { DumpFile, DumpRecord } from '../dump/dump-file.ts';
 import { Follower } from '../dump/follow.ts';
+import type { StreamedDump } from '../dump/stream-file.ts';
 import { listColumns, listHeader, listLine } from '../present/list-text.ts';
 import { groupKeyOf } from '../rollout/group-key.ts';
 import { printJson } from '../rollout/json-print.ts';
-import { hasColour, print, say } from './output.ts';
+import { DONE, hasColour, print, say } from './output.ts';
 import { rowJson } from './row-json.ts';
 
 export interface FollowOptions {
@@ -13,6 +14,8 @@ export interface FollowOptions {
   /** Say of each row whether it was added, replaced or removed. */
   events?: boolean;
   poll?: number;
+  /** Rows after which the list ends. */
+  limit?: number;
   /** Rows that are left out. */
   accepts?: (row: DumpRecord) => boolean;
 }
@@ -21,16 +24,27 @@ type RowEvent = 'add' | 'replace' | 'remove';
 
 /**
  * Prints rows as they come: each whole line once, and once more whenever its text was replaced on disk.
- * A group needs no second look at the file: it is the uid's, or the hash of prompt and ground truth.
+ * A group by prompt is told from the first row on whose prompt differs from one before it in the file: until then all may be equal,
+ * and a stream cannot be held back.
  */
 export class RowPrinter {
   readonly #options: FollowOptions;
   /** What was printed of each file; undefined for a row that could not be read when its turn came. */
   readonly #printed = new Map<DumpFile, ({ hash: string; locator: string } | undefined)[]>();
+  /** The one prompt of a file so far, by its hash; empty once there were two. */
+  readonly #prompts = new Map<DumpFile, string>();
+  #left: number;
+  printed = 0;
   #queue: Promise<void> = Promise.resolve();
 
   constructor(options: FollowOptions) {
     this.#options = options;
+    this.#left = options.limit ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** As many rows as were asked for are printed. */
+  get isFull(): boolean {
+    return this.#left <= 0;
   }
 
   /** Takes a change up in its turn; rows are read before the call returns, since the file may change again. */
@@ -57,14 +71,25 @@ export class RowPrinter {
   }
 
   #print(event: RowEvent, row: DumpRecord): void {
+    if (this.isFull) return;
+    this.#left--;
+    this.printed++;
     const { json, events } = this.#options;
     if (!json) {
       const line = listLine(row, listColumns([row.file.path]), hasColour());
       this.#write(events ? `${event.padEnd(8)}${line}` : line);
       return;
     }
-    const group = row.rollout === null ? null : groupKeyOf(row.rollout).key;
+    const group = this.#groupOf(row);
     this.#write(printJson({ ...(events ? { event } : {}), ...rowJson(row, group) }));
+  }
+
+  #groupOf({ rollout, file }: DumpRecord): string | null {
+    if (rollout === null) return null;
+    const { key, prompt, from } = groupKeyOf(rollout);
+    const first = this.#prompts.get(file) ?? prompt;
+    this.#prompts.set(file, first !== prompt ? '' : first);
+    return from === 'uid' || first !== prompt ? key : null;
   }
 
   #remove(locator: string | undefined): void {
@@ -80,7 +105,7 @@ export class RowPrinter {
 const hashOf = (text: string): string => createHash('sha1').update(text).digest('base64').slice(0, 12);
 
 /** Lists what is there, then what comes, until the program is ended. */
-export async function followPaths(dump: Dump, options: FollowOptions): Promise<never> {
+export async function followPaths(dump: Dump, options: FollowOptions): Promise<number> {
   const printer = new RowPrinter(options);
   if (!options.json)
     await print(
@@ -94,18 +119,31 @@ export async function followPaths(dump: Dump, options: FollowOptions): Promise<n
   const follower = new Follower(dump, { poll: options.poll });
   for (const file of dump.files) await dump.refresh(file);
   await follower.refreshAll();
-  return new Promise<never>(() => setInterval(() => {}, 1 << 30));
+  return new Promise((resolve) => {
+    const timer = setInterval(() => {}, 1 << 30);
+    const endWhenFull = () => {
+      if (!printer.isFull) return;
+      clearInterval(timer);
+      follower.close();
+      dump.close();
+      void printer.settled().then(() => resolve(DONE));
+    };
+    dump.onChange(endWhenFull);
+    endWhenFull();
+  });
 }
 
-/** Lists a stream as it comes. @returns how many rows it had */
-export async function followStream(
-  { dump, ended }: { dump: Dump; ended: Promise<void> },
-  options: FollowOptions,
-): Promise<number> {
+/** Lists a stream as it comes. @returns how many rows were printed */
+export async function followStream({ dump, ended, stop }: StreamedDump, options: FollowOptions): Promise<number> {
   const printer = new RowPrinter(options);
   dump.onChange((change) => printer.take(change));
-  await ended;
+  const full = new Promise<void>((resolve) => dump.onChange(() => printer.isFull && resolve()));
+  await Promise.race([ended, full]);
+  if (printer.isFull) {
+    dump.close();
+    stop();
+  }
   await printer.settled();
   for (const notice of dump.notices) say(notice);
-  return dump.files[0]?.count ?? 0;
+  return printer.printed;
 }

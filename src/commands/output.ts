@@ -25,7 +25,8 @@ export const hasColour = (): boolean =>
 export function endOnClosedPipe(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(process.exitCode ?? DONE);
-    throw error;
+    say(`the output cannot be written: ${error.message}`);
+    process.exit(USAGE);
   });
 }
 
@@ -37,6 +38,7 @@ export async function run(body: () => Promise<number>): Promise<void> {
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     say(error.message);
+    for (const line of error.details) process.stderr.write(`  ${line}\n`);
     process.exitCode = USAGE;
   }
 }

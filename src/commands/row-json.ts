@@ -1,7 +1,14 @@
 import type { DumpRecord } from '../dump/dump-file.ts';
 import type { Finding } from '../rollout/finding.ts';
+import { isJsonObject } from '../rollout/json.ts';
 import type { Printable } from '../rollout/json-print.ts';
 import type { Rollout, Span, Turn } from '../rollout/rollout.ts';
+
+/** An integer beyond 2^53 as it was recorded; the domain's numbers hold no more digits. */
+function digitsOf({ json }: DumpRecord, key: string): bigint | null {
+  const value = isJsonObject(json) ? json[key] : undefined;
+  return typeof value === 'bigint' ? value : null;
+}
 
 /** A line of `ls --json`. @param group the group's key, null where there is none */
 export function rowJson(row: DumpRecord, group: string | null): { [key: string]: Printable } {
@@ -19,9 +26,9 @@ export function rowJson(row: DumpRecord, group: string | null): { [key: string]:
     locator: row.locator,
     format: rollout.format,
     stream: file.stream,
-    step: rollout.step ?? file.step,
+    step: digitsOf(row, 'step') ?? rollout.step ?? file.step,
     sample: row.sample,
-    score: rollout.score,
+    score: digitsOf(row, 'score') ?? rollout.score,
     turns: rollout.turns.length,
     tool_calls: rollout.turns.reduce((sum, turn) => sum + turn.toolCalls.length, 0),
     group,

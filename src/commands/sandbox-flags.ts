@@ -13,12 +13,13 @@ export const withSandbox = (command: Command): Command =>
   command
     .option('--sandbox <where>', 'auto, bubblewrap, pyodide, unconfined, or the URL of a SandboxFusion server', 'auto')
     .option('--tools <yaml>', "verl's tool file")
-    .addOption(
-      new Option('--tool <name=language>', 'the code of this tool runs as this language; repeatable')
-        .argParser(mapping)
-        .default({}, 'none'),
-    )
+    .addOption(toolOption())
     .option('--yes', 'allow what needs consent: running on a server, or unconfined');
+
+export const toolOption = (): Option =>
+  new Option('--tool <name=language>', 'the code of this tool runs as this language; repeatable')
+    .argParser(mapping)
+    .default({}, 'none');
 
 function mapping(text: string, before: Record<string, string>): Record<string, string> {
   const [, name, language] = /^([^=]+)=(.+)$/.exec(text) ?? [];

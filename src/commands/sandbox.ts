@@ -1,7 +1,6 @@
 // rollout-viewer sandbox: a server that speaks SandboxFusion's API.
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { loadTables } from '../sandbox/datasets/datasets.ts';
-import { BACKEND_CHOICES, type BackendChoice, startSandbox } from '../sandbox/server/index.ts';
+import { BACKEND_CHOICES, type BackendChoice } from '../sandbox/server/backends/choose.ts';
 
 interface Options {
   host: string;
@@ -43,6 +42,11 @@ export const sandboxCommand = (): Command =>
 async function serve(options: Options): Promise<void> {
   const say = (line: string) => process.stderr.write(`${line}\n`);
   try {
+    // Loaded when it is asked for: nobody who lists rollouts waits for a server.
+    const [{ startSandbox }, { loadTables }] = await Promise.all([
+      import('../sandbox/server/index.ts'),
+      import('../sandbox/datasets/datasets.ts'),
+    ]);
     const server = await startSandbox({
       host: options.host,
       port: options.port,

@@ -53,6 +53,7 @@ export class DumpFile {
   #scan: LineScan = { position: 0, lineStart: 0 };
   /** The last record is a line that has no newline yet. */
   #hasUnendedLine = false;
+  #looking: Promise<unknown> = Promise.resolve();
 
   constructor(found: FoundFile, isValidation: (stream: string) => boolean = isValidationStream, content?: FileContent) {
     this.path = found.path;
@@ -95,7 +96,14 @@ export class DumpFile {
   }
 
   /** Looks at the file again and brings the index up to date. Failures are left in `state` and `error`. */
-  async update(options: UpdateOptions): Promise<FileChange> {
+  update(options: UpdateOptions): Promise<FileChange> {
+    // One look at a time: two that add the same lines would double them.
+    const look = this.#looking.then(() => this.#look(options));
+    this.#looking = look;
+    return look;
+  }
+
+  async #look(options: UpdateOptions): Promise<FileChange> {
     const isFirst = this.#identity === null;
     if (isFirst) this.state = 'indexing';
     try {
@@ -111,6 +119,10 @@ export class DumpFile {
       const change = await this.#rescan(identity, options);
       if (!isFirst && (seen === null || !isSame(seen, identity))) this.lastChange = Date.now();
       else this.lastChange = Math.min(identity.modified, Date.now());
+      if (this.error !== null && this.bytes === 0) {
+        this.state = 'failed';
+        return change;
+      }
       return this.#becomeReady(change);
     } catch (error) {
       const isGone = ['ENOENT', 'ESTALE', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
@@ -144,6 +156,7 @@ export class DumpFile {
       }
       this.#hasUnendedLine = false;
       this.bytes = (await handle.stat()).size;
+      if (this.bytes === 0 && this.error === null && !this.#content.isStream) this.error = 'empty (0 bytes)';
       let isComplete = true;
       await scanLines(handle, this.index, this.#scan, QUICK_KEYS, () => {
         this.indexedBytes = this.#scan.position;
@@ -187,6 +200,12 @@ export class DumpFile {
     const text = this.#content.line(index.offset(record), index.length(record));
     if (typeof text !== 'string') return { ...place, raw: '', ...bad(undefined, text.problem) };
     return { ...place, raw: text, ...parseLine(text, this.validation) };
+  }
+
+  /** A record's text as it stands in the file, without a parse; null where it cannot be read. */
+  raw(record: number): string | null {
+    const text = this.#content.line(this.index.offset(record), this.index.length(record));
+    return typeof text === 'string' ? text : null;
   }
 
   /** Where another thread finds the file's bytes. */

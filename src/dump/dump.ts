@@ -42,6 +42,8 @@ export class Dump {
   readonly paths: readonly string[];
   /** A line for each directory or file that cannot be read. */
   readonly notices: string[] = [];
+  /** A named path could not be read, though others could. */
+  hasRefused = false;
   readonly holdBack: boolean;
   /** A line without its newline is shown once its file is quiet. */
   readonly showsUnended: boolean;
@@ -83,8 +85,9 @@ export class Dump {
     return this.#files;
   }
 
-  #take({ files, notices }: FoundPaths): void {
-    this.notices.push(...notices);
+  #take({ files, notices, refused }: FoundPaths): void {
+    this.notices.push(...refused, ...notices);
+    this.hasRefused = refused.length > 0;
     this.#files = files.map((file) => new DumpFile(file, this.#isValidation));
   }
 
@@ -127,8 +130,9 @@ export class Dump {
         return !this.#isClosed;
       },
     });
-    if (file.error !== null && file.error !== knownError && file.state !== 'gone')
-      this.notices.push(`${file.path}: ${file.error}`);
+    // A live run creates files empty, and removes them: that is no news.
+    const isNews = file.error !== knownError && file.state !== 'gone' && !(this.holdBack && file.bytes === 0);
+    if (file.error !== null && isNews) this.notices.push(`${file.path}: ${file.error}`);
     if (change !== 'none') {
       const isNew = generation === file.generation && change !== 'gone';
       this.#changed({ kind: isNew ? 'appended' : change, file, from: isNew ? Math.min(before, file.count) : 0 });

@@ -107,7 +107,7 @@ export class FactsPass {
     return records;
   }
 
-  /** @returns false when the thread is gone */
+  /** @returns false when the dump was closed */
   async #ask(file: DumpFile, records: readonly number[], keys?: (GroupKey | null)[]): Promise<boolean> {
     const { index } = file;
     const places = Float64Array.from(records.flatMap((record) => [index.offset(record), index.length(record)]));
@@ -118,7 +118,14 @@ export class FactsPass {
       validation: file.validation,
       wantsKeys: keys !== undefined,
     });
-    if (answer === null) return false;
+    if (answer === null) {
+      if (this.#worker.isClosed) return false;
+      // One of these is more than the thread has memory for. Which one, is found by asking for each alone.
+      if (records.length === 1) this.#markLost(file, records[0] as number);
+      else for (const record of records) if (!(await this.#ask(file, [record], keys))) return false;
+      if (records.length === 1) keys?.push(null);
+      return true;
+    }
     // The answer speaks of an earlier content; the file waits in the queue again.
     if (generation !== file.generation || index !== file.index) return true;
     for (const [i, record] of records.entries()) {

@@ -3,7 +3,14 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { globSync, isDynamicPattern } from 'tinyglobby';
 
 /** A request that cannot be carried out as it stands: the message names the path and says what to do. Exit status 2. */
-export class UsageError extends Error {}
+export class UsageError extends Error {
+  /** Lines below the message, such as what was typed and a sign under the character that is wrong; harmless already. */
+  readonly details: readonly string[];
+  constructor(message: string, details: readonly string[] = []) {
+    super(message);
+    this.details = details;
+  }
+}
 
 /** A file of a dump, before it is read. */
 export interface FoundFile {
@@ -16,6 +23,8 @@ export interface FoundPaths {
   files: FoundFile[];
   /** Directories inside the named ones that cannot be read, a line each. */
   notices: string[];
+  /** Named paths that cannot be read, a line each, where others can. */
+  refused: string[];
 }
 
 const DUMP_FILE = /\.(jsonl|ndjson|jl)(\.gz)?$/i;
@@ -25,27 +34,29 @@ const NOTHING_INSIDE = 'no .jsonl file in it (.ndjson and .gz are taken too)';
  * Resolves what stands on the command line: directories (each nested one with files is a stream; dot directories are left
  * out), files of any name, glob patterns.
  * @param waits paths that are missing, empty or away are waited for, and are no error
- * @throws UsageError for a named path that is missing, unreadable, empty or binary
+ * @throws UsageError where every named path is missing, unreadable, empty or binary
  */
 export function findFiles(paths: readonly string[], waits = false): FoundPaths {
-  const found: FoundPaths = { files: [], notices: [] };
+  const found: FoundPaths = { files: [], notices: [], refused: [] };
   const seen = new Set<string>();
   for (const path of paths) {
     try {
       for (const match of expand(path)) findNamed(match, found, seen, waits);
     } catch (error) {
-      if (!waits || !(error instanceof UsageError)) throw error;
+      if (!(error instanceof UsageError)) throw error;
+      if (!waits) found.refused.push(error.message);
     }
   }
+  if (found.files.length === 0 && found.refused.length > 0) throw new UsageError(found.refused.join('\n'));
   found.files.sort(inOrder);
   return found;
 }
 
 function findNamed(path: string, found: FoundPaths, seen: Set<string>, waits: boolean): void {
   if (statNamed(path).isDirectory()) {
-    const before = found.files.length + found.notices.length;
-    walk(path, path, found, seen, new Set());
-    if (found.files.length + found.notices.length === before) throw new UsageError(`${path}: ${NOTHING_INSIDE}`);
+    const walked: Walk = { root: path, found, seen, visited: new Set(), entries: 0, files: 0 };
+    walk(walked, path);
+    if (walked.files + found.notices.length === 0) throw new UsageError(`${path}: ${NOTHING_INSIDE}`);
     return;
   }
   const problem = waits ? null : problemOfFile(path);
@@ -117,7 +128,22 @@ export function reasonOf(error: unknown): string {
   }
 }
 
-function walk(root: string, directory: string, found: FoundPaths, seen: Set<string>, above: Set<string>): void {
+interface Walk {
+  root: string;
+  found: FoundPaths;
+  seen: Set<string>;
+  /** Real paths of directories: links may lead in circles. */
+  visited: Set<string>;
+  entries: number;
+  /** Dump files met, those that were named before included. */
+  files: number;
+}
+
+/** A dump has thousands of files. Whoever names a directory with so many entries meant another one. */
+const MAX_ENTRIES = 200_000;
+
+function walk(walked: Walk, directory: string): void {
+  const { root, found, seen, visited } = walked;
   let entries: { name: string; isDirectory: boolean }[];
   let real: string;
   try {
@@ -131,14 +157,23 @@ function walk(root: string, directory: string, found: FoundPaths, seen: Set<stri
     found.notices.push(`${directory}: ${reasonOf(error)}`);
     return;
   }
-  if (above.has(real)) return;
+  if (visited.has(real)) return;
+  visited.add(real);
+  walked.entries += entries.length;
+  if (walked.entries > MAX_ENTRIES)
+    throw new UsageError(`${root}: more than ${MAX_ENTRIES} entries; name a directory nearer to the dump`);
   const stream = relative(root, directory) || basename(resolve(root));
   for (const { name, isDirectory: isNested } of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     if (name.startsWith('.')) continue;
     const path = inside(directory, name);
     if (isNested) {
-      walk(root, path, found, seen, new Set([...above, real]));
+      walk(walked, path);
     } else if (DUMP_FILE.test(name)) {
+      walked.files++;
+      if (name.includes('\ufffd')) {
+        found.notices.push(`${path}: its name is not UTF-8 and cannot be opened here; rename it`);
+        continue;
+      }
       // Not even a stat here: a run may have 10,000 step files on a network file system. The index looks at each in its turn.
       addFile(found, seen, { path, stream }, resolve(path));
     }

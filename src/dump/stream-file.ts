@@ -1,23 +1,33 @@
 import { writeSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import { Dump } from './dump.ts';
 import { DumpFile } from './dump-file.ts';
 import { FileContent } from './file-content.ts';
 import { openNameless } from './nameless-file.ts';
+import { isGzip } from './paths.ts';
+
+export interface StreamedDump {
+  dump: Dump;
+  ended: Promise<void>;
+  /** Reads no further. */
+  stop(): void;
+}
 
 /**
  * A dump that comes through a pipe (`tail -F`, `ssh … cat`, `kubectl logs`). It is kept in a nameless file, so that memory stays
  * flat and any record can be read again; its locators are `-:LINE`.
  */
-export function dumpOfStream(stream: NodeJS.ReadableStream): { dump: Dump; ended: Promise<void> } {
+export function dumpOfStream(stream: Readable): StreamedDump {
   const fd = openNameless();
   const file = new DumpFile({ path: '-', stream: 'stdin' }, () => false, new FileContent('-', fd));
   const dump = Dump.of(file);
-  return { dump, ended: take(stream, fd, dump, file) };
+  return { dump, ended: take(stream, fd, dump, file), stop: () => stream.destroy() };
 }
 
-async function take(stream: NodeJS.ReadableStream, fd: number, dump: Dump, file: DumpFile): Promise<void> {
+async function take(stream: Readable, fd: number, dump: Dump, file: DumpFile): Promise<void> {
   try {
-    for await (const chunk of stream) {
+    for await (const chunk of await unpacked(stream)) {
       if (dump.isClosed) return;
       writeSync(fd, chunk as Buffer);
       await dump.refresh(file);
@@ -27,4 +37,16 @@ async function take(stream: NodeJS.ReadableStream, fd: number, dump: Dump, file:
   }
   // The stream is over: a last line without its newline is whole.
   await dump.refresh(file, false);
+}
+
+/** The stream, or what it unpacks to where it begins as an archive does. */
+async function unpacked(stream: Readable): Promise<AsyncIterable<Buffer | string>> {
+  const chunks = stream[Symbol.asyncIterator]();
+  const first = await chunks.next();
+  if (first.done) return (async function* () {})();
+  async function* all() {
+    yield first.value as Buffer;
+    for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value as Buffer;
+  }
+  return isGzip(first.value as Buffer) ? Readable.from(all()).pipe(createGunzip()) : all();
 }

@@ -8,6 +8,7 @@
  * - `collectRollouts` and `collectBatches` make many rollouts; `runCollection` does so from a file of tasks to a dump.
  * - Agents, environments and `TrajectoryCollectEngine` are Tunix's way to say the same.
  */
+export { type AdvantageEstimator, groupAdvantages } from '../rollout/advantage.ts';
 export { type Agent, ConversationAgent, ModelAgent, ToolAgent } from './agents/agents.ts';
 export {
   COLLECT_MODES,

@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 /** The longest that a timer of Node can wait; a longer one would ring at once. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
@@ -29,6 +31,8 @@ export async function withTimeout<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const stop = new AbortController();
+  // Parallel calls hang on one signal, and rollouts on their caller's: that many listeners are no leak.
+  setMaxListeners(0, stop.signal, ...(outer ? [outer] : []));
   const forward = () => stop.abort(outer?.reason);
   if (outer?.aborted) forward();
   outer?.addEventListener('abort', forward, { once: true });

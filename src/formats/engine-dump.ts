@@ -60,7 +60,7 @@ function readEngineDump(record: JsonObject, context: ReadContext): Rollout {
     validation,
     lossMask: validation ? null : lossMaskOf(spans, texts.output, tokens),
     ...(tokens ? { tokens } : {}),
-    rewards: { total: score, perTurn, returns, advantage: null, unaligned: [] },
+    rewards: { total: score, perTurn, returns, advantage: null, unaligned: unalignedOf(record, turns.length) },
   };
   return { ...rollout, findings: checkRollout(rollout) };
 }
@@ -117,6 +117,16 @@ function lossMaskOf(spans: readonly Span[], output: string, tokens: RolloutToken
     trainedTokens: tokens?.mask.reduce((sum, bit) => sum + (bit === 0 ? 0 : 1), 0) ?? null,
     totalTokens: tokens?.mask.length ?? null,
   };
+}
+
+/** Reward lists that are not one number or null a turn: kept whole, laid on nothing. */
+function unalignedOf(record: JsonObject, turns: number): Rollout['rewards']['unaligned'] {
+  return ['turn_rewards', 'returns'].flatMap((field) => {
+    const values = record[field];
+    if (!Array.isArray(values) || values.length === 0) return [];
+    const fits = values.length === turns && values.every((value) => value === null || numberOf(value) !== null);
+    return fits ? [] : [{ field, values }];
+  });
 }
 
 const objectsOf = (value: JsonValue | undefined): JsonObject[] =>

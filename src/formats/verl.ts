@@ -38,6 +38,11 @@ function readVerl(record: JsonObject, context: ReadContext): Rollout {
   });
   const extras: JsonObject = Object.create(null);
   for (const key of Object.keys(record)) if (!KNOWN.has(key)) extras[key] = record[key] as JsonValue;
+  // A score or a step that is no number has no place of its own, and must not vanish.
+  for (const key of ['score', 'step']) {
+    const value = record[key];
+    if (value !== undefined && value !== null && numberOf(value) === null) extras[key] = value;
+  }
   const rollout: Omit<Rollout, 'findings' | 'rewards'> = {
     format: 'verl',
     step: numberOf(record.step),

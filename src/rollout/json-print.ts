@@ -39,7 +39,7 @@ export function printJson(root: Printable, indent = 0): string {
           value = (top.value as Printable[])[top.next];
         } else {
           const key = top.keys[top.next] as string;
-          out.push(JSON.stringify(key), indent > 0 ? ': ' : ':');
+          out.push(quoted(key), indent > 0 ? ': ' : ':');
           value = (top.value as { [key: string]: Printable })[key];
         }
         top.next++;
@@ -51,8 +51,17 @@ export function printJson(root: Printable, indent = 0): string {
   }
 }
 
+/**
+ * What a terminal would obey, reorder or hide: DEL, C1, bidi controls, line separators, invisible characters. JSON.stringify escapes
+ * C0 and lone surrogates by itself. Escaped, the value is the same to whoever reads the JSON.
+ */
+const UNSAFE = /[\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+
+const quoted = (text: string): string =>
+  JSON.stringify(text).replace(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
 function scalar(value: null | undefined | boolean | number | bigint | string): string {
   if (typeof value === 'bigint') return value.toString();
   if (typeof value === 'number' && !Number.isFinite(value)) return `"${value}"`;
-  return value === undefined ? 'null' : JSON.stringify(value);
+  return value === undefined ? 'null' : typeof value === 'string' ? quoted(value) : JSON.stringify(value);
 }

@@ -70,7 +70,7 @@ function wrapAny(out: Builder, text: string, start: number, end: number, width: 
   for (let i = 0, from = start; i < ends.length; i++) {
     const to = ends[i]!;
     const first = text.charCodeAt(from);
-    const blank = first === 0x20 || first === 0x09;
+    const blank = to - from === 1 && (first === 0x20 || first === 0x09);
     const wide = widths[i]! > 1;
     const cell = first === 0x09 ? TAB - (cells % TAB) : widths[i]!;
     if (
@@ -84,8 +84,10 @@ function wrapAny(out: Builder, text: string, start: number, end: number, width: 
       breakCells = cells;
     }
     if (cells + cell > room && !blank) {
-      const at = breakAt > lineStart ? breakAt : from;
-      const before = breakAt > lineStart ? breakCells : cells;
+      // The word that moves down stands behind the hang; one that has no room there is cut here instead.
+      const moves = breakAt > lineStart && cells - breakCells + cell <= width - hang;
+      const at = moves ? breakAt : from;
+      const before = moves ? breakCells : cells;
       if (at > lineStart) {
         room = Math.max(1, width - hang);
         out.add(at, hang);
@@ -95,7 +97,8 @@ function wrapAny(out: Builder, text: string, start: number, end: number, width: 
       }
     }
     cells += cell;
-    if (blank && to < end) {
+    // A break is worth it behind a word, not in the indentation.
+    if (blank && to < end && (lineStart > start || to > start + hang)) {
       breakAt = to;
       breakCells = cells;
     }

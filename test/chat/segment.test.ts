@@ -116,7 +116,7 @@ describe('the turns of a conversation', () => {
       'user\n<tool_response>\n',
       '<think>user\n',
     ]) {
-      expect(segmentChat('user\nq\nassistant\n', piece.repeat(200_000 / piece.length)).length).toBeGreaterThan(0);
+      expect(segmentChat('user\nq\nassistant\n', piece.repeat(1_000_000 / piece.length)).length).toBeGreaterThan(0);
     }
   });
 });

@@ -130,3 +130,40 @@ test.skipIf(!existsSync(gsm8k))('ls reads a real dump of an early verl (skipped 
   expect(rows.length).toBe(128);
   expect(rows.every((row) => row.turns === 3 && row.step === 1 && typeof row.group === 'string')).toBe(true);
 });
+
+describe('--filter and --sort', () => {
+  const list = async (...args: string[]) =>
+    jsonLines((await rolloutViewer(['ls', '--json', ...args, join(fixtures, 'train')])).stdout);
+
+  test('only what the filter lets through, in the order that was asked for', async () => {
+    const all = await list();
+    const low = await list('--filter', 'score < 1 && turns > 1');
+    expect(low.length).toBeGreaterThan(0);
+    expect(low).toEqual(all.filter((row) => typeof row.score === 'number' && row.score < 1 && Number(row.turns) > 1));
+    const bytes = (await list('--sort', 'bytes:desc')).map((row) => Number(row.bytes));
+    expect(bytes).toEqual([...bytes].sort((a, b) => b - a));
+    expect(bytes.length).toBe(all.length);
+    const scores = (await list('--sort', 'score')).map((row) => row.score);
+    expect(scores.at(-1)).toBe('NaN');
+    expect(await list('--sort', 'score:desc', '--limit', '1')).toMatchObject([{ score: 1 }]);
+  });
+
+  test('nothing left is exit status 1', async () => {
+    expect((await rolloutViewer(['ls', '--json', '--filter', 'score > 100', fixtures])).code).toBe(1);
+  });
+
+  test('a mistake is pointed at, with exit status 2', async () => {
+    const { code, stdout, stderr } = await rolloutViewer(['ls', '--filter', 'score < 1 && trns > 2', fixtures]);
+    expect([code, stdout]).toEqual([2, '']);
+    const [message, shown, caret] = stderr.split('\n');
+    expect(message).toContain('do you mean turns?');
+    expect(caret!.indexOf('^')).toBe(shown!.indexOf('trns'));
+    expect((await rolloutViewer(['ls', '--sort', 'score:up', fixtures])).code).toBe(2);
+  });
+
+  test('a stream is filtered as it comes', async () => {
+    const stdin = verlLine({ score: 0 }) + verlLine({ score: 1 });
+    const { stdout } = await rolloutViewer(['ls', '-', '--json', '--filter', 'score == 1'], { stdin });
+    expect(jsonLines(stdout)).toMatchObject([{ locator: '-:2' }]);
+  });
+});

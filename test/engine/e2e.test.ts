@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Dump } from '../../src/dump/dump.ts';
-import { type CollectedRollout, runCollection } from '../../src/engine/index.ts';
+import { type CollectedRollout, parseTools, runCollection, runRequest } from '../../src/engine/index.ts';
 import { groupAdvantages } from '../../src/rollout/advantage.ts';
 import { type SandboxServer, startSandbox } from '../../src/sandbox/server/index.ts';
 import { directoryWith, jsonLines, rolloutViewer } from '../program.ts';
@@ -235,6 +235,70 @@ describe('from tasks to a dump', () => {
     expect(twice).toMatchObject({ code: 2, stderr: expect.stringContaining('already holds 1.jsonl') });
   });
 });
+
+describe('the embedded sandbox', () => {
+  it('runs the code in the place of the server that the tool file names', async () => {
+    const out = directoryWith({ 'tasks.jsonl': TASKS.split('\n')[0]!, 'tools.yaml': toolsYaml('http://127.0.0.1:9') });
+    const ended = await rolloutViewer(
+      [
+        'rollout',
+        'tasks.jsonl',
+        '--model',
+        'm',
+        '--model-url',
+        model.url,
+        '--tools',
+        'tools.yaml',
+        '--out',
+        'o',
+        '--seed',
+        '0',
+        '--sandbox',
+        'auto',
+      ],
+      { cwd: out },
+    );
+    expect(ended.code).toBe(0);
+    expect(JSON.parse(readFileSync(join(out, 'o/1.jsonl'), 'utf8')).messages[3].content).toBe('12\n');
+    const unknown = await rolloutViewer(
+      ['rollout', 'tasks.jsonl', '--model', 'm', '--model-url', model.url, '--out', 'p', '--sandbox', 'docker'],
+      { cwd: out },
+    );
+    expect(unknown).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--sandbox docker: expected an address, or one of auto'),
+    });
+  });
+
+  it('serves sessions as a tool: started, acted in, ended before its reward is asked, and once', async () => {
+    const [tool] = parseTools(`tools: [{class_name: session, config: {session_url: "${sandbox.url}"}}]`, 't.yaml');
+    const request = await runRequest({
+      model: { name: 'm', exact: false, generate: sessionPlayer() },
+      messages: [{ role: 'user', content: 'q' }],
+      tools: [tool!],
+      toolsKwargs: { session: { create_kwargs: { instance_hash: '5671949450826943757' } } },
+    });
+    expect(request.warnings).toEqual([]);
+    expect(request.messages[2]!.content).toContain('7');
+    expect(request.rewardScores.session).toBeTypeOf('number');
+  });
+});
+
+/** One action, then an answer. */
+const sessionPlayer = () => {
+  let turn = 0;
+  return async () => ({
+    text: turn++ === 0 ? call('session', { content: 'print(3 + 4)' }) : 'done',
+    reasoning: null,
+    toolCalls: [],
+    finishReason: 'stop' as const,
+    ids: null,
+    logprobs: null,
+    promptTokens: null,
+    completionTokens: null,
+    retries: 0,
+  });
+};
 
 describe('exact tokens', () => {
   it('ids, mask and log probabilities read back as the server gave them', async () => {

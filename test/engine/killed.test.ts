@@ -4,6 +4,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { spawn as spawnTerminal } from '@lydell/node-pty';
+import xterm from '@xterm/headless';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bin, directoryWith, jsonLines, rolloutViewer } from '../program.ts';
 import { type Body, type ScriptedModel, scriptedModel } from './scripted-model.ts';
@@ -57,9 +59,9 @@ afterAll(async () => {
   sandbox.closeAllConnections();
 });
 
-const workplace = () =>
+const workplace = (tasks = TASKS) =>
   directoryWith({
-    'tasks.jsonl': Array.from({ length: TASKS }, (_, i) =>
+    'tasks.jsonl': Array.from({ length: tasks }, (_, i) =>
       JSON.stringify({ prompt: String(i), ground_truth: String(i), data_source: 'gsm8k' }),
     ).join('\n'),
     'tools.yaml': `tools:\n  - class_name: code_interpreter\n    config: {sandbox_fusion_url: "http://127.0.0.1:${(sandbox.address() as AddressInfo).port}", num_workers: 64, rate_limit: 64}\n`,
@@ -96,6 +98,7 @@ describe('a run of 1,000 rollouts', () => {
 
     const second = await rolloutViewer(args('--resume'), { cwd: directory });
     expect(second.stderr).toMatch(/1000 of 1000 rollouts in dump, \d+ of them from before/);
+    expect(second.stderr).not.toContain('Warning');
     expect(second.code).toBe(0);
     expect(Number(/(\d+) of them/.exec(second.stderr)![1])).toBeGreaterThanOrEqual(before);
 
@@ -138,6 +141,38 @@ describe('a run of 1,000 rollouts', () => {
     const second = await rolloutViewer(args('--resume'), { cwd: directory });
     expect(second.stderr).toContain(`1000 of 1000 rollouts in dump, ${kept} of them from before`);
     expect(new Set(linesOf(directory).map(({ uid }) => uid)).size).toBe(TASKS * N);
+  });
+});
+
+describe('a run on a terminal', () => {
+  it('draws its progress on one line, and leaves none of it behind', async () => {
+    const screen = new xterm.Terminal({ cols: 90, rows: 20, allowProposedApi: true });
+    const terminal = spawnTerminal(process.execPath, [bin, ...args()], {
+      cols: 90,
+      rows: 20,
+      cwd: workplace(50),
+      name: 'xterm-256color',
+    });
+    const rows = () =>
+      Array.from({ length: 20 }, (_, y) => screen.buffer.active.getLine(y)!.translateToString(true)).filter(
+        (row) => row !== '',
+      );
+    let isDrawn = false;
+    const written: Promise<void>[] = [];
+    terminal.onData((data) => {
+      written.push(
+        new Promise((resolve) =>
+          screen.write(data, () => {
+            isDrawn ||= rows().some((row) => /^[▓░]+ \d+\/200 {2}\d+.*\/s .*ETA \d/.test(row));
+            resolve();
+          }),
+        ),
+      );
+    });
+    await new Promise((resolve) => terminal.onExit(resolve));
+    await Promise.all(written);
+    expect(isDrawn).toBe(true);
+    expect(rows().join('')).toMatch(/^rollout-viewer: 200 of 200 rollouts in dump, [\d.]+ s, mean score [\d.]+$/);
   });
 });
 

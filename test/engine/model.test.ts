@@ -275,6 +275,45 @@ describe('SGLang /generate, token in and token out', () => {
     expect(lenient.warnings).toEqual([]);
   });
 
+  it('has no word for white space alone where it is told to ignore it', async () => {
+    const spaced = call('f', { x: 1 }).replace('</tool_call>', '\n</tool_call>');
+    const told = async (tokenizationCheck: string) => {
+      const { warnings } = await play([{ text: spaced }, { text: 'end' }], { tokenizationCheck });
+      await server.close();
+      return warnings.length;
+    };
+    expect(await told('strict')).toBe(1);
+    expect(await told('ignore_strippable')).toBe(0);
+  });
+
+  it('goes on from any prefix of a conversation, and tells its turns apart', async () => {
+    const messages = [
+      { role: 'user', content: 'user' },
+      {
+        role: 'assistant',
+        content: 'a',
+        tool_calls: [{ id: 'c', type: 'function' as const, function: { name: 'f', arguments: '{"x": 1}' } }],
+      },
+      { role: 'tool', tool_call_id: 'c', content: 'ok' },
+      { role: 'assistant', content: 'an answer' },
+      { role: 'user', content: 'again' },
+    ];
+    const { transcript } = await play([{ text: 'end' }], { messages });
+    const texts = transcript.spans
+      .filter(({ kind }) => kind === 'text')
+      .map(({ field, start, end }) => transcript[field as 'input' | 'output'].slice(start, end));
+    expect(texts).toEqual([
+      'user',
+      'a',
+      '\n<tool_call>\n{"name": "f", "arguments": {"x": 1}}\n</tool_call>',
+      'ok',
+      'an answer',
+      'again',
+      'end',
+    ]);
+    expect(tokenizer.decode(transcript.promptIds!, true)).toBe(transcript.input);
+  });
+
   it('cuts the response to its limit: ids, mask, log probabilities and text together', async () => {
     const long = 'y'.repeat(300);
     const { transcript, status } = await play([{ text: call('f', {}) }], {

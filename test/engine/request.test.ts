@@ -227,6 +227,19 @@ describe('what goes wrong in a rollout', () => {
     expect(new Set(ids).size).toBe(3);
   });
 
+  it('pairs results with calls that the server gave the same id, or none', async () => {
+    const calls = ['same', 'same', ''].map((id) => ({
+      id,
+      type: 'function' as const,
+      function: { name: 'good', arguments: '{}' },
+    }));
+    const { model } = fakeModel((_, number) => (number < 2 ? { toolCalls: calls } : { text: 'done' }));
+    const request = await runRequest({ model, messages: [QUESTION], tools: tools() });
+    const ids = request.calls.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(6);
+    expect(request.messages.flatMap(({ tool_call_id }) => tool_call_id ?? [])).toEqual(ids);
+  });
+
   it('calls over the limit of a turn are not run, and say so', async () => {
     const [good, ...rest] = tools();
     const results = await run([1, 2, 3].map((x) => call('good', { x })).join('\n'), { max_parallel_calls: 2 }, [
@@ -434,6 +447,23 @@ describe('the loss mask of a rollout without token ids', () => {
     expect(spansOf(transcript.input, transcript.spans, 'input').join('')).toBe(transcript.input);
     expect(spansOf(transcript.output, transcript.spans, 'output').join('')).toBe(transcript.output);
     expect(transcript.responseIds).toBeNull();
+  });
+
+  it('goes on from any prefix, of which nothing is trained', async () => {
+    const calls = [{ id: 'c', type: 'function' as const, function: { name: 'f', arguments: '{}' } }];
+    const messages = [
+      user('q'),
+      { role: 'assistant', content: '', tool_calls: calls },
+      { role: 'tool', tool_call_id: 'c', content: 'ok' },
+    ];
+    const { transcript, promptLength } = await runRequest({ ...texts('done'), messages });
+    expect(promptLength).toBe(3);
+    expect(transcript.input).toBe(
+      'user\nq\nassistant\n<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>\nuser\n<tool_response>\nok\n</tool_response>\nassistant\n',
+    );
+    expect(transcript.spans.filter(({ trained }) => trained)).toEqual([
+      { field: 'output', start: 0, end: 4, turn: 3, kind: 'text', trained: true },
+    ]);
   });
 
   it('has native calls and reasoning as the template would write them', async () => {

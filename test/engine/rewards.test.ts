@@ -1,5 +1,7 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -113,6 +115,27 @@ describe('the scores of verl', () => {
   it('finds what stands in the last box, whatever nests in it', () => {
     expect(lastBoxed('\\boxed{a{b}{c{d}}} tail')).toBe('a{b}{c{d}}');
     expect(lastBoxed('none')).toBeNull();
+  });
+});
+
+const SOLUTIONS = fileURLToPath(new URL('../../../shared/data/gsm8k/example_model_solutions.jsonl', import.meta.url));
+
+describe('5,276 real solutions of GSM8K', () => {
+  it.skipIf(!existsSync(SOLUTIONS))('are judged as their authors did (skipped where ../shared is not there)', () => {
+    const answerOf = (text: string) => /A: (.*)$/.exec(text)?.[1] ?? '';
+    let judged = 0;
+    const differences: string[] = [];
+    for (const line of readFileSync(SOLUTIONS, 'utf8').trim().split('\n')) {
+      const { question: _question, ground_truth, ...models } = JSON.parse(line);
+      const truth = answerOf(ground_truth).replaceAll(',', '');
+      for (const { is_correct, solution } of Object.values(models) as { is_correct: boolean; solution: string }[]) {
+        judged++;
+        if ((gsm8kScore(`#### ${answerOf(solution)}`, truth) === 1) !== is_correct)
+          differences.push(`${truth} | ${answerOf(solution)}`);
+      }
+    }
+    expect(judged).toBe(5276);
+    expect(differences).toEqual([]);
   });
 });
 

@@ -76,9 +76,18 @@ describe('JSON', () => {
   test('prints what it read as JSON.stringify does, indented or not', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(0, 2), (value, indent) => {
-        expect(printJson(value as JsonValue, indent)).toBe(JSON.stringify(value, null, indent));
+        const printed = printJson(value as JsonValue, indent);
+        expect(JSON.parse(printed)).toEqual(JSON.parse(JSON.stringify(value)));
+        expect(printed.length).toBeGreaterThanOrEqual(JSON.stringify(value, null, indent).length);
       }),
     );
+  });
+
+  test('prints nothing that a terminal would obey, reorder or hide, and loses none of it', () => {
+    const text = '\u009b31m \u202e \u007f \u2028 \ufeff \u200b';
+    const printed = printJson({ [text]: text });
+    expect(printed).toMatch(/^[\x20-\x7e]*$/);
+    expect(JSON.parse(printed)).toEqual({ [text]: text });
   });
 
   test('keeps lone surrogates and line separators', () => {

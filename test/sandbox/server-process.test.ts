@@ -1,8 +1,9 @@
 // `rollout-viewer sandbox` as a process: what it says, how it ends, and what is left when it is killed.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { CONFINING, lack, named } from './backends.ts';
@@ -116,6 +117,31 @@ describe('what it says', () => {
     expect(server.said()).toContain('sandbox: pyodide, listening');
     const { run_result } = await ask(url, { code: 'import sys\nprint(sys.platform)', language: 'python' });
     expect(run_result.stdout).toBe('emscripten\n');
+  });
+
+  test('auto does not take a bubblewrap that does not work here, and says what it said', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'no-namespaces-'));
+    try {
+      const words = 'bwrap: No permissions to create new namespace';
+      writeFileSync(join(folder, 'bwrap'), `#!/bin/sh\necho "${words}" >&2\nexit 1\n`, { mode: 0o755 });
+      chmodSync(folder, 0o755);
+      const server = launch(['--port', '0'], { ...process.env, PATH: `${folder}:${process.env.PATH}` });
+      await urlOf(server);
+      expect(server.said()).toContain(`not used: bubblewrap: ${words}`);
+      expect(server.said()).toContain('sandbox: pyodide, listening');
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  test('the next start removes what a killed server left', async () => {
+    const dead = spawn(process.execPath, ['-e', '0']);
+    await once(dead, 'exit');
+    const left = mkdtempSync(join(tmpdir(), `rollout-viewer-sandbox-${dead.pid}-`));
+    const mine = mkdtempSync(join(tmpdir(), `rollout-viewer-sandbox-${process.pid}-`));
+    await urlOf(launch(['--port', '0', '--backend', 'unconfined']));
+    expect([existsSync(left), existsSync(mine)]).toEqual([false, true]);
+    rmSync(mine, { recursive: true });
   });
 
   test.skipIf(lack.bubblewrap !== null)('auto takes bubblewrap where it works', async () => {

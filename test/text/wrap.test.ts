@@ -82,7 +82,7 @@ describe('wrap', () => {
         expect(lines.starts[line]).toBeLessThanOrEqual(offset);
         if (text !== '') expect(lines.starts[line + 1]).toBeGreaterThan(offset);
       }),
-      { numRuns: 500 },
+      { numRuns: 2000 },
     );
   });
 

@@ -1,4 +1,5 @@
-import { type FileHandle, mkdir, open, readdir } from 'node:fs/promises';
+import { mkdirSync } from 'node:fs';
+import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '../../rollout/json.ts';
 import { printJson } from '../../rollout/json-print.ts';
@@ -25,7 +26,7 @@ export class DumpWriter {
 
   /** @throws Error when the directory holds a dump and `resume` is not set, or another process writes in it. */
   static async open(out: string, { resume }: { resume: boolean }): Promise<DumpWriter> {
-    await mkdir(out, { recursive: true });
+    mkdirSync(out, { recursive: true });
     const names = (await readdir(out)).filter((name) => name.endsWith('.jsonl')).sort();
     const state = await RunState.open(
       out,

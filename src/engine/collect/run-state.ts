@@ -1,4 +1,5 @@
-import { type FileHandle, mkdir, open, readFile, rm, stat, truncate } from 'node:fs/promises';
+import { mkdirSync } from 'node:fs';
+import { type FileHandle, open, readFile, rm, stat, truncate } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { isJsonObject, type JsonValue } from '../../rollout/json.ts';
 import { parseJson } from '../../rollout/json-parse.ts';
@@ -44,7 +45,8 @@ export class RunState {
       );
     }
     const state = new RunState(out);
-    await mkdir(state.#dir, { recursive: true });
+    // Not the asynchronous one: under a place that takes no directories (/proc) Node 20 tries it for ever.
+    mkdirSync(state.#dir, { recursive: true });
     await state.#lock();
     try {
       const notesPath = join(state.#dir, 'done.jsonl');

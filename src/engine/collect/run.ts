@@ -9,6 +9,7 @@ import { toolGrammar } from '../request/tool-grammar.ts';
 import { type RewardRouter, rewardRouter } from '../rewards/index.ts';
 import { loadTools } from '../tools/load-tools.ts';
 import type { Tool } from '../tools/tool.ts';
+import { openCodeRunner } from './code-runner.ts';
 import { type CollectedRollout, collectRollouts } from './collector.ts';
 import { DumpWriter } from './dump-writer.ts';
 import { limitsOf, type Settings, samplingOf } from './settings.ts';
@@ -56,6 +57,19 @@ const HOPELESS = 20;
 
 /** Makes the rollouts of a file of tasks and writes them as a dump. @throws SetupError */
 export async function runCollection(options: RunOptions): Promise<RunSummary> {
+  const { sandbox } = options.settings;
+  if (sandbox === undefined) return collect(options);
+  const runner = await openCodeRunner(sandbox).catch((error: Error) => {
+    throw new SetupError(error.message);
+  });
+  try {
+    return await collect({ ...options, runCode: runner.run });
+  } finally {
+    await runner.close();
+  }
+}
+
+async function collect(options: RunOptions): Promise<RunSummary> {
   const { tasksPath, settings, say, signal } = options;
   const setup = await prepare(options);
   const { keys, badTasks } = await checkTasks(tasksPath, setup.rewards, setup.tools, say);
@@ -147,7 +161,7 @@ async function prepare({ settings, apiKey, runCode }: RunOptions): Promise<{
   for (const [flag, value] of Object.entries({ 'model-url': model_url, model: name, out })) {
     if (!value) throw new SetupError(`--${flag} is missing (the --config file may hold it too)`);
   }
-  if (!URL.canParse(model_url!))
+  if (!URL.canParse(model_url!) || !/^https?:$/.test(new URL(model_url!).protocol))
     throw new SetupError(`--model-url ${model_url}: not an address, such as http://localhost:8000/v1`);
   try {
     toolGrammar(settings.tool_format ?? 'hermes');

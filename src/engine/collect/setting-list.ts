@@ -52,6 +52,7 @@ export const RUN_SETTINGS: readonly Setting[] = [
     choices: ['chat', 'generate'],
   }),
   setting('text', 'tools', "tool file in verl's form (YAML)"),
+  setting('text', 'sandbox', 'where code runs, whatever the tool file says: auto, bubblewrap, pyodide, or an address'),
   setting('text', 'tool_format', 'how the model writes calls in its text (hermes)'),
   setting('text', 'tokenizer', "the model's tokenizer.json"),
   setting('text', 'chat_template', "the model's chat template, where tokenizer_config.json has none"),

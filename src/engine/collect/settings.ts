@@ -27,6 +27,7 @@ export interface Settings extends Partial<Limits>, Omit<SamplingParams, 'n'> {
   model?: string;
   api?: 'chat' | 'generate';
   tools?: string;
+  sandbox?: string;
   tool_format?: string;
   tokenizer?: string;
   chat_template?: string;

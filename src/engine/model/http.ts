@@ -109,9 +109,15 @@ function drain(response: IncomingMessage): void {
   response.resume();
 }
 
+/** No turn is so long; a server that never ends one must not take all memory. */
+const LARGEST = 1 << 28;
+
 async function* alive(response: IncomingMessage, idle: NodeJS.Timeout): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
   for await (const chunk of response.iterator({ destroyOnReturn: false })) {
     idle.refresh();
+    bytes += (chunk as Uint8Array).length;
+    if (bytes > LARGEST) throw new ModelError(`the answer is longer than ${LARGEST >> 20} MB`, null, 'refused');
     yield chunk as Uint8Array;
   }
 }

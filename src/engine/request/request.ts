@@ -1,18 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../../rollout/json.ts';
-import type { Message, MessageToolCall } from '../message.ts';
+import type { Message } from '../message.ts';
 import type { ChatTokenizer } from '../model/chat-tokenizer.ts';
 import type { FinishReason, Generation, Model, ModelDelta, SamplingParams } from '../model/model.ts';
 import { ModelError } from '../model/model.ts';
 import type { TrajectoryStatus } from '../status.ts';
 import { TimedOutError, withTimeout } from '../timeout.ts';
 import type { OpenAIFunctionToolSchema } from '../tools/schema.ts';
-import type { Tool } from '../tools/tool.ts';
 import { DEFAULT_LIMITS, type Limits } from './limits.ts';
+import { readTurn } from './read-turn.ts';
 import { plainRenderer, type Renderer, TemplateRenderer } from './renderer.ts';
 import { type TokenizationCheck, tokenizationWarning } from './tokenization-check.ts';
-import { type CallRecord, executeCall, shownText, type ToolInstance, type ToolKwargs } from './tool-calls.ts';
-import { toolGrammar } from './tool-grammar.ts';
+import { type CallRecord, shownText } from './tool-calls.ts';
+import { type ToolGrammar, toolGrammar } from './tool-grammar.ts';
+import { type ToolChoice, ToolInstances } from './tool-instances.ts';
 import { Transcript } from './transcript.ts';
 
 /** verl's AsyncRolloutRequestStateEnum, without the interactions. */
@@ -37,15 +38,10 @@ export interface GenerationRecord {
   retries: number;
 }
 
-export interface RequestOptions {
+export interface RequestOptions extends ToolChoice {
   model: Model;
   /** Any prefix of a conversation. */
   messages: readonly Message[];
-  tools?: readonly Tool[];
-  /** By tool name. With `needToolsKwargs` only the tools named here are shown to the model. */
-  toolsKwargs?: Readonly<Record<string, ToolKwargs>>;
-  /** Default: whether toolsKwargs names any tool, as in verl's request engine. */
-  needToolsKwargs?: boolean;
   sampling?: SamplingParams;
   limits?: Partial<Limits>;
   /** Needed by a model that takes ids; with any other it renders `input` and `output` in the model's own template. */
@@ -81,14 +77,15 @@ export class RolloutRequest {
   /** What the tools measured, a list a tool. */
   readonly metrics: Record<string, JsonValue[]> = {};
   /** calcReward of each tool. */
-  readonly rewardScores: Record<string, JsonValue> = {};
+  rewardScores: Record<string, JsonValue> = {};
   readonly warnings: string[] = [];
   /** Seconds from the start to the end. */
   duration = 0;
 
   readonly #options: RequestOptions;
   readonly #renderer: Renderer;
-  readonly #instances = new Map<string, ToolInstance>();
+  readonly #tools: ToolInstances;
+  readonly #grammar: ToolGrammar;
   #transcript: Transcript | null = null;
   #closing: (() => void) | null = null;
   #startedAt = 0;
@@ -105,11 +102,9 @@ export class RolloutRequest {
     this.promptLength = options.messages.length;
     this.sampling = { ...options.sampling };
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
-    toolGrammar(options.toolFormat ?? 'hermes');
-    for (const tool of this.#exposedTools()) {
-      this.#instances.set(tool.name, { tool, kwargs: options.toolsKwargs?.[tool.name] ?? {}, failure: null });
-    }
-    this.toolSchemas = [...this.#instances.values()].map(({ tool }) => tool.getOpenAIToolSchema());
+    this.#grammar = toolGrammar(options.toolFormat ?? 'hermes');
+    this.#tools = new ToolInstances(options, this.requestId, this.limits, (message) => this.warnings.push(message));
+    this.toolSchemas = this.#tools.schemas;
   }
 
   /** Rendered when it is first asked for. */
@@ -135,14 +130,14 @@ export class RolloutRequest {
     } catch (error) {
       this.#fail(error as Error);
     } finally {
-      await this.#end();
+      this.rewardScores = await this.#tools.end(this.status !== 'FAILED', this.#options.signal);
       this.duration = this.#now();
     }
     return this;
   }
 
   async #loop(signal: AbortSignal): Promise<void> {
-    await this.#createTools(signal);
+    await this.#open(signal);
     const turnLimit = this.limits.max_assistant_turns ?? Math.floor(this.limits.max_model_len / 3);
     let used = 0;
     for (;;) {
@@ -161,35 +156,8 @@ export class RolloutRequest {
   }
 
   // ── pending ──
-  #exposedTools(): readonly Tool[] {
-    const { tools = [], toolsKwargs = {}, needToolsKwargs } = this.#options;
-    const named = Object.keys(toolsKwargs);
-    for (const name of named.filter((wanted) => !tools.some((tool) => tool.name === wanted))) {
-      this.warnings.push(`tools_kwargs names '${name}', which is not configured`);
-    }
-    const isChosen = needToolsKwargs ?? named.length > 0;
-    if (isChosen && named.length === 0 && tools.length > 0)
-      this.warnings.push('need_tools_kwargs is set, but tools_kwargs is empty');
-    return isChosen ? tools.filter((tool) => named.includes(tool.name)) : tools;
-  }
-
-  async #createTools(signal: AbortSignal): Promise<void> {
-    const opened: Message[] = [];
-    await Promise.all(
-      [...this.#instances.values()].map(async (instance) => {
-        const { tool, kwargs } = instance;
-        try {
-          const { response } = await withTimeout(this.limits.tool_timeout, signal, (inner) =>
-            tool.create(this.requestId, kwargs.create_kwargs ?? {}, { signal: inner }),
-          );
-          if (response.text !== '') opened.push({ role: 'tool', name: tool.name, content: response.text });
-        } catch (error) {
-          signal.throwIfAborted();
-          instance.failure = `could not be created: ${(error as Error).message}`;
-          this.warnings.push(`tool '${tool.name}' ${instance.failure}`);
-        }
-      }),
-    );
+  async #open(signal: AbortSignal): Promise<void> {
+    const opened = await this.#tools.create(signal);
     this.messages.push(...opened);
     this.promptLength += opened.length;
     const limit = this.limits.max_prompt_length;
@@ -231,7 +199,9 @@ export class RolloutRequest {
       return [];
     }
     this.#count(generation);
-    const { message, calls } = this.#read(generation, turn);
+    const place = { turn, earlier: this.calls, hasTools: this.toolSchemas.length > 0 };
+    const { message, calls } = readTurn(generation, this.#grammar, place);
+    this.calls.push(...calls);
     this.messages.push(message);
     this.finishReason = calls.length > 0 ? 'tool_calls' : generation.finishReason === 'length' ? 'length' : 'stop';
     this.generations.push({
@@ -262,63 +232,6 @@ export class RolloutRequest {
     this.#counted = { prompt: this.#counted?.prompt ?? promptTokens, all: promptTokens + completionTokens };
   }
 
-  /** The turn as a message, and its calls: the server's own, else those written in the text. A turn that was cut is not read. */
-  #read(generation: Generation, turn: number): { message: Message; calls: CallRecord[] } {
-    const { text, reasoning, finishReason } = generation;
-    const message: Message = {
-      role: 'assistant',
-      content: text,
-      ...(reasoning ? { reasoning_content: reasoning } : {}),
-    };
-    if (finishReason === 'length' || this.#instances.size === 0) {
-      return { message: this.#withCalls(message, finishReason === 'length' ? [] : generation.toolCalls), calls: [] };
-    }
-    const native = generation.toolCalls;
-    const grammar = toolGrammar(this.#options.toolFormat ?? 'hermes');
-    const written = native.length > 0 ? null : grammar.read(text);
-    if (written && written.calls.length > 0) message.content = written.content;
-    const found =
-      written?.calls ??
-      native.map(({ function: fn }) => ({ name: fn.name, arguments: fn.arguments, raw: fn.arguments, error: null }));
-    const calls = found.map(
-      (call, position): CallRecord => ({
-        index: this.calls.length + position,
-        turn,
-        id: this.#callId(native[position]?.id),
-        name: call.name,
-        arguments: null,
-        raw: call.raw,
-        error: call.error,
-        result: null,
-        result_turn: null,
-        reward: null,
-        metrics: null,
-        started: null,
-        duration: null,
-      }),
-    );
-    this.calls.push(...calls);
-    return {
-      message: this.#withCalls(
-        message,
-        calls.map(({ id, name }, position) => ({
-          id,
-          type: 'function',
-          function: { name, arguments: found[position]!.arguments },
-        })),
-      ),
-      calls,
-    };
-  }
-
-  #withCalls = (message: Message, calls: MessageToolCall[]): Message =>
-    calls.length > 0 ? { ...message, tool_calls: calls } : message;
-
-  /** Some servers number the calls of every turn from 0 or give none an id; results are paired by it, so it must be one of its kind. */
-  #callId(given: string | undefined): string {
-    return given && !this.calls.some(({ id }) => id === given) ? given : `call_${randomUUID().replaceAll('-', '')}`;
-  }
-
   // ── tool_calling ──
   async #callTools(calls: CallRecord[], signal: AbortSignal): Promise<void> {
     const limit = this.limits.max_parallel_calls;
@@ -331,13 +244,7 @@ export class RolloutRequest {
           call.result = `Error executing tool '${call.name}': ${call.error}`;
         } else {
           const argumentText = written[position]?.function.arguments ?? '';
-          const outcome = await executeCall(
-            { ...call, argumentText },
-            this.#instances,
-            this.requestId,
-            this.limits,
-            signal,
-          );
+          const outcome = await this.#tools.execute({ ...call, argumentText }, signal);
           call.arguments = outcome.arguments;
           call.result = outcome.response.text;
           call.error = outcome.response.error ?? null;
@@ -420,30 +327,6 @@ export class RolloutRequest {
     this.#dropGenerationPrompt();
     this.error = this.#options.signal?.aborted ? 'cancelled' : error.message;
     this.#enter('failed');
-  }
-
-  /** calcReward where the rollout has an end to judge, and release always; a tool that fails here costs its reward alone. */
-  async #end(): Promise<void> {
-    await Promise.all(
-      [...this.#instances].map(async ([name, { tool, kwargs, failure }]) => {
-        try {
-          if (this.status !== 'FAILED' && failure === null) {
-            this.rewardScores[name] = await withTimeout(this.limits.tool_timeout, this.#options.signal, (signal) =>
-              tool.calcReward(this.requestId, kwargs.calc_reward_kwargs ?? {}, { signal }),
-            );
-          }
-        } catch (error) {
-          this.warnings.push(`calc_reward of tool '${name}': ${(error as Error).message}`);
-        }
-        try {
-          await withTimeout(this.limits.tool_timeout, undefined, () =>
-            tool.release(this.requestId, kwargs.release_kwargs ?? {}),
-          );
-        } catch (error) {
-          this.warnings.push(`release of tool '${name}': ${(error as Error).message}`);
-        }
-      }),
-    );
   }
 
   #enter(state: RequestState): void {

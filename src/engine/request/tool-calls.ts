@@ -41,7 +41,12 @@ export interface ToolInstance {
   failure: string | null;
 }
 
+/** What is needed of a call to run it. */
+export type PendingCall = Pick<CallRecord, 'name' | 'error'> & { argumentText: string };
+
 export interface CallOutcome {
+  /** Decoded; null where there are none. */
+  arguments: JsonValue | null;
   response: ToolResponse;
   reward: number | null;
   metrics: JsonValue;
@@ -52,12 +57,12 @@ export interface CallOutcome {
  * The error texts are those of verl's agent loop, so that its detectors know them.
  */
 export async function executeCall(
-  call: Pick<CallRecord, 'name' | 'error'> & { argumentText: string },
+  call: PendingCall,
   instances: ReadonlyMap<string, ToolInstance>,
   instanceId: string,
   limits: Limits,
   signal: AbortSignal,
-): Promise<CallOutcome & { arguments: JsonValue | null }> {
+): Promise<CallOutcome> {
   const refuse = (text: string, error: string, args: JsonValue | null = null) => ({
     response: { text, error },
     reward: null,

@@ -39,6 +39,7 @@ export class Output {
       });
       stream.on('error', () => resolve());
       stream.on('close', () => resolve());
+      stream.resume(); // a stream that was paused on purpose does not flow by itself
     });
   }
 }

@@ -19,20 +19,28 @@ export function confine(name: string, directory: string, privateRoot: boolean): 
   return path;
 }
 
-/** @throws {SandboxFault} with the words of Python's binascii, which upstream puts into its answer. */
+/**
+ * As Python's binascii.a2b_base64 does when it is not strict: what is no base64 character is skipped, and the first
+ * padding that completes a group ends it all.
+ * @throws {SandboxFault} with Python's words, which upstream puts into its answer
+ */
 export function decodeBase64(text: string): Buffer {
-  // Python's non-strict decoder drops what is no base64 character, stops after padding, then checks the length.
-  const digits = text.replace(/[^A-Za-z0-9+/=]/g, '');
-  const end = digits.search(/=/);
-  const data = end < 0 ? digits : digits.slice(0, end);
-  const padding = end < 0 ? 0 : (/^=+/.exec(digits.slice(end))?.[0].length ?? 0);
-  const rest = data.length % 4;
-  if (rest === 1) {
+  if (text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text)) return Buffer.from(text, 'base64');
+  let data = '';
+  let pads = 0;
+  for (const [character] of text.matchAll(/[A-Za-z0-9+/=]/g)) {
+    const inGroup = data.length % 4;
+    if (character !== '=') {
+      data += character;
+      pads = 0;
+    } else if (inGroup >= 2 && inGroup + ++pads >= 4) return Buffer.from(data, 'base64');
+  }
+  if (data.length % 4 === 1) {
     throw new SandboxFault(
       `Invalid base64-encoded string: number of data characters (${data.length}) cannot be 1 more than a multiple of 4`,
     );
   }
-  if (rest !== 0 && padding < 4 - rest) throw new SandboxFault('Incorrect padding');
+  if (data.length % 4 !== 0) throw new SandboxFault('Incorrect padding');
   return Buffer.from(data, 'base64');
 }
 

@@ -1,12 +1,12 @@
 // Real pipes for a program's output. Node gives its children socket pairs, and Linux refuses to open a socket by its
 // name: `echo … > /dev/stderr`, which shell scripts do all the time, would fail with ENXIO.
 import { execFile } from 'node:child_process';
-import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { closeSync, constants, openSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
+import { temporaryFolder } from './leftovers.ts';
 
 export interface Pipe {
   readonly readable: Readable;
@@ -21,7 +21,7 @@ export class PipePool {
   #closed = false;
 
   async #grow(): Promise<void> {
-    const folder = mkdtempSync(join(tmpdir(), `rollout-viewer-pipes-${process.pid}-`));
+    const folder = temporaryFolder();
     try {
       const names = Array.from({ length: 8 }, (_, index) => join(folder, String(index)));
       // Anyone may open it, but nobody finds it: the folder is private, and gone before a program starts.

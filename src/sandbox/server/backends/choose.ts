@@ -1,4 +1,5 @@
 // Which backend serves. `auto` takes the first that confines and proves it, and says why the ones before fell out.
+import { sweepLeftovers } from '../leftovers.ts';
 import type { Backend, BackendDeclaration, BackendName, BackendOptions } from './backend.ts';
 import { bubblewrap } from './bubblewrap.ts';
 import { pyodide } from './pyodide.ts';
@@ -18,6 +19,7 @@ export interface Chosen {
 
 /** @throws {Error} when the named backend, or every confining one, cannot be used; the message says why. */
 export async function chooseBackend(choice: BackendChoice, options: BackendOptions): Promise<Chosen> {
+  sweepLeftovers();
   const why: string[] = [];
   for (const declaration of BACKENDS) {
     if (choice === 'auto' ? !declaration.confines : declaration.name !== choice) continue;

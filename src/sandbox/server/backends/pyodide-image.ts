@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import envPaths from 'env-paths';
+import { sweepLeftovers } from '../leftovers.ts';
 import { PRELOADED } from './pyodide-python.ts';
 
 export interface PyodideFiles {
@@ -63,6 +64,7 @@ export async function memoryImage(files: PyodideFiles, remake = false): Promise<
   const path = join(folder, `pyodide-${version}-${key}.image`);
   if (existsSync(path) && !remake) return path;
   mkdirSync(folder, { recursive: true });
+  sweepLeftovers(folder, /^pyodide-.*\.image\.(\d+)$/);
   const draft = `${path}.${process.pid}`;
   try {
     await promisify(execFile)(process.execPath, [...nodeFlags(files, `--allow-fs-write=${draft}`), '--make', draft], {

@@ -1,10 +1,8 @@
 // Python alone, with nothing installed: Pyodide in a Node process that has lost its network, its files and its way to
 // evaluate code (pyodide-harden.ts, the flags in pyodide-image.ts). Such a process serves one run and is killed; a few
 // are warmed ahead, for one takes 0.4 s to be ready.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
-import { createInterface } from 'node:readline';
-import type { Readable, Writable } from 'node:stream';
+import { openSync } from 'node:fs';
+import type { Writable } from 'node:stream';
 import { Output } from '../output.ts';
 import { confine } from '../paths.ts';
 import {
@@ -18,16 +16,15 @@ import {
 } from './backend.ts';
 import { RUNNERS, temporaryName } from './languages.ts';
 import { watchMemory } from './memory-watch.ts';
-import { findPyodide, memoryImage, nodeFlags, type PyodideFiles } from './pyodide-image.ts';
-import { type PyodideJob, type PyodideReport, parsePyodideReport } from './pyodide-protocol.ts';
+import { findPyodide, memoryImage } from './pyodide-image.ts';
+import { hold, PyodidePool, type Warm } from './pyodide-pool.ts';
+import type { PyodideJob } from './pyodide-protocol.ts';
 import { startTimer } from './timer.ts';
-import { Warden } from './warden.ts';
 
 const DEFAULT_MEMORY_MB = 1024;
 /** What Node and the image take beside Python's heap. */
 const OVERHEAD_MB = 512;
 const MOST_WARM = 2;
-const START_SECONDS = 30;
 /** From Debian's reserve, beside bubblewrap's. */
 const UID = 64099;
 
@@ -45,7 +42,7 @@ export const pyodide: BackendDeclaration = {
     let failure: unknown;
     for (const [uid, remake] of attempts) {
       const image = openSync(await memoryImage(files, remake), 'r');
-      const backend = new Pyodide(files, image, uid, Math.min(concurrency, MOST_WARM));
+      const backend = new Pyodide(new PyodidePool(files, image, uid, Math.min(concurrency, MOST_WARM)));
       try {
         await backend.proves();
         return backend;
@@ -58,32 +55,14 @@ export const pyodide: BackendDeclaration = {
   },
 };
 
-/** A child that says `ready` and then waits for its only job. */
-interface Warm {
-  child: ChildProcess;
-  ready: Promise<void>;
-  stderr: Output;
-  listen(onReport: (report: PyodideReport) => void): void;
-}
-
 class Pyodide implements Backend {
   readonly name = 'pyodide';
   readonly languages: Backend['languages'] = new Set(['python']);
   readonly limits = new Set<Limit>(['time', 'memory', 'processes', 'disk', 'output', 'files', 'network']);
-  readonly #files: PyodideFiles;
-  readonly #image: number;
-  readonly #uid: number | null;
-  readonly #size: number;
-  readonly #warm: Warm[] = [];
-  readonly #living = new Set<ChildProcess>();
-  readonly #warden = new Warden();
-  #closed = false;
+  readonly #pool: PyodidePool;
 
-  constructor(files: PyodideFiles, image: number, uid: number | null, size: number) {
-    this.#files = files;
-    this.#image = image;
-    this.#uid = uid;
-    this.#size = size;
+  constructor(pool: PyodidePool) {
+    this.#pool = pool;
   }
 
   /** @throws {Error} when a trial run does not come back, or reaches out of its process. */
@@ -136,7 +115,7 @@ class Pyodide implements Backend {
       diskMb: job.limits.diskMb,
       memoryMb,
     };
-    const warm = await this.#take(signal);
+    const warm = await this.#pool.take(signal);
     try {
       return await perform(warm, job, order, memoryMb, signal);
     } finally {
@@ -144,81 +123,20 @@ class Pyodide implements Backend {
     }
   }
 
-  async close(): Promise<void> {
-    this.#closed = true;
-    for (const child of this.#living) child.kill('SIGKILL');
-    closeSync(this.#image);
-    await this.#warden.close();
-  }
-
-  /** The oldest warm child; another takes its place in the pool at once. */
-  async #take(signal?: AbortSignal): Promise<Warm> {
-    const warm = this.#warm.shift() ?? this.#start();
-    while (!this.#closed && this.#warm.length < this.#size) this.#warm.push(this.#start());
-    try {
-      await new Promise<void>((resolve, reject) => {
-        signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
-        warm.ready.then(resolve, reject);
-      });
-      return warm;
-    } catch (error) {
-      warm.child.kill('SIGKILL');
-      throw error;
-    }
-  }
-
-  #start(): Warm {
-    if (this.#closed) throw new SandboxFault('the sandbox is closed');
-    const child = spawn(process.execPath, nodeFlags(this.#files), {
-      ...(this.#uid !== null && { uid: this.#uid, gid: this.#uid }),
-      env: {},
-      cwd: '/',
-      // The image as an open file: the permission model need not allow its path, nor a dropped uid reach it.
-      stdio: ['pipe', 'pipe', 'pipe', 'pipe', this.#image],
-    });
-    this.#living.add(child);
-    this.#warden.guard(child);
-    child.once('exit', () => this.#living.delete(child));
-    const stderr = new Output(64 * 1024);
-    let listener = (_: PyodideReport) => {};
-    const ready = new Promise<void>((resolve, reject) => {
-      const stop = startTimer(START_SECONDS, () => child.kill('SIGKILL'));
-      const collect = (chunk: Buffer) => stderr.push(chunk);
-      child.stderr!.on('data', collect);
-      child.once('error', reject);
-      child.once('exit', () => reject(new SandboxFault(`Pyodide did not start: ${stderr.text().trim()}`)));
-      listener = (report) => {
-        if (report.kind !== 'ready') return;
-        stop();
-        child.stderr!.off('data', collect);
-        resolve();
-      };
-    });
-    ready.catch(() => {}); // told to whoever takes it
-    createInterface({ input: child.stdio[3] as Readable }).on('line', (line) => {
-      const report = parsePyodideReport(line);
-      if (report) listener(report);
-      else child.kill('SIGKILL');
-    });
-    const listen = (onReport: (report: PyodideReport) => void) => {
-      listener = onReport;
-    };
-    // A pool that waits for work must not keep a finished program alive.
-    child.unref();
-    for (const stream of child.stdio) (stream as unknown as { unref?(): void } | null)?.unref?.();
-    return { child, ready, stderr, listen };
+  close(): Promise<void> {
+    return this.#pool.close();
   }
 }
 
 async function perform(
-  { child, listen }: Warm,
+  warm: Warm,
   job: Job,
   order: PyodideJob,
   memoryMb: number,
   signal?: AbortSignal,
 ): Promise<Outcome> {
-  child.ref();
-  for (const stream of child.stdio) (stream as unknown as { ref?(): void } | null)?.ref?.();
+  const { child, listen } = warm;
+  hold(warm, true);
   const [stdout, stderr] = [new Output(job.limits.outputBytes), new Output(job.limits.outputBytes)];
   const files = new Map<string, Buffer>();
   let began: number | null = null;

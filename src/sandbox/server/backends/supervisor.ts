@@ -8,7 +8,7 @@
 /**
  * File descriptors: 3 reports, 4 and 5 the compile step's stdout and stderr, 6 and 7 the run's.
  * Arguments: compile command ('' for none), run command, stdin file, limits for `ulimit`, bytes to fetch, files to fetch.
- * Reports, a line each: `start STEP`, `jobs …`, `end STEP MICROSECONDS`, `file INDEX BASE64`, `done`.
+ * Reports, a line each: `start STEP`, lines of `jobs`, `end STEP STATUS MICROSECONDS`, `file INDEX BASE64`, `done`.
  */
 export const SUPERVISOR = `
 [ $$ = 1 ] || { echo "the supervisor must be pid 1" >&2; exit 97; }
@@ -26,13 +26,20 @@ step() {
     trap - USR1 CHLD
     IFS=,
     for limit in $limits; do IFS=' '; ulimit $limit || exit 98; done
+    # A plain command needs no second shell (a millisecond); one that is missing gets bash's own words from it.
+    case $2 in
+      *[!A-Za-z0-9_./+:' '-]*) ;;
+      *) words=($2); type -P "\${words[0]}" >/dev/null && exec "\${words[@]}" ;;
+    esac
     exec /bin/bash --norc -c "$2"
   ) <"$3" >&"$4" 2>&"$5" 3>&- 4>&- 5>&- 6>&- 7>&- &
   local pid=$!
-  while kill -0 $pid; do wait $pid; done 2>/dev/null
+  # A wait that the timeout's signal cuts short does not count.
+  local status
+  while wait $pid; status=$?; kill -0 $pid; do :; done 2>/dev/null
   local to=$EPOCHREALTIME
   kill -KILL -1 2>/dev/null
-  echo "end $1 $(( \${to/[.,]/} - \${from/[.,]/} ))" >&3
+  echo "end $1 $status $(( \${to/[.,]/} - \${from/[.,]/} ))" >&3
 }
 if [ -n "$compile" ]; then
   step compile "$compile" /dev/null 4 5
@@ -57,59 +64,19 @@ echo done >&3
 export type Step = 'compile' | 'run';
 export type Report =
   | { kind: 'start'; step: Step }
-  | { kind: 'ended'; code: number }
-  | { kind: 'end'; step: Step; seconds: number }
+  /** The command left by `exit`, whatever its code; without this report a signal ended it. */
+  | { kind: 'exited' }
+  | { kind: 'end'; step: Step; status: number; seconds: number }
   | { kind: 'file'; index: number; content: Buffer }
   | { kind: 'done' };
 
-/** bash's words for a death by signal (strsignal of glibc), and the real-time ones by their number. */
-const SIGNALS: Record<string, number> = {
-  Hangup: 1,
-  Interrupt: 2,
-  Quit: 3,
-  'Illegal instruction': 4,
-  'Trace/breakpoint trap': 5,
-  Aborted: 6,
-  'Bus error': 7,
-  'Floating point exception': 8,
-  Killed: 9,
-  'User defined signal 1': 10,
-  'Segmentation fault': 11,
-  'User defined signal 2': 12,
-  'Broken pipe': 13,
-  'Alarm clock': 14,
-  Terminated: 15,
-  'Stack fault': 16,
-  'CPU time limit exceeded': 24,
-  'File size limit exceeded': 25,
-  'Virtual timer expired': 26,
-  'Profiling timer expired': 27,
-  'I/O possible': 29,
-  'Power failure': 30,
-  'Bad system call': 31,
-};
-
-/** The return code that a line of `jobs` tells; null while the job runs. Signals are negative, as upstream has them. */
-function jobCode(line: string): number | null {
-  const state = /^\[\d+\][+-]?\s+(.*)$/.exec(line)?.[1];
-  if (state === undefined || /^(?:Running|Stopped)/.test(state)) return null;
-  const exit = /^Exit (\d+)/.exec(state)?.[1];
-  if (exit !== undefined) return Number(exit);
-  if (/^Done/.test(state)) return 0;
-  const realTime = /^(?:Real-time signal|Unknown signal #?)\s*(\d+)/.exec(state)?.[1];
-  if (realTime !== undefined) return -Number(realTime);
-  const word = Object.keys(SIGNALS).find((name) => state.startsWith(name));
-  return word === undefined ? -9 : -SIGNALS[word]!;
-}
-
 /** null for a line that says nothing: the channel is written by bash, and a hostile program could reach it through ptrace. */
 export function parseReport(line: string): Report | null {
-  const [word, first = '', second = ''] = line.split(' ', 3);
+  const [word, first = '', second = '', third = ''] = line.split(' ', 4);
   const step = first === 'compile' || first === 'run' ? first : null;
   if (word === 'start' && step) return { kind: 'start', step };
-  if (word === 'end' && step) return { kind: 'end', step, seconds: Number(second) / 1e6 };
+  if (word === 'end' && step) return { kind: 'end', step, status: Number(second), seconds: Number(third) / 1e6 };
   if (word === 'file') return { kind: 'file', index: Number(first), content: Buffer.from(second, 'base64') };
   if (word === 'done') return { kind: 'done' };
-  const code = jobCode(line);
-  return code === null ? null : { kind: 'ended', code };
+  return /^\[\d+\][+-]?\s+(?:Done|Exit \d)/.test(line) ? { kind: 'exited' } : null;
 }

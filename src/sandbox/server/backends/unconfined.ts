@@ -1,19 +1,11 @@
 // No sandbox at all: programs run as the user who started the server, with the user's files and network. Only ever
 // used when its name was typed out; it exists for a throw-away container that is itself the sandbox.
 import { type ChildProcess, spawn } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { constants, tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { CommandRunResult } from '../../protocol.ts';
+import { temporaryFolder } from '../leftovers.ts';
 import { Output } from '../output.ts';
 import { confine } from '../paths.ts';
 import { PipePool } from '../pipes.ts';
@@ -23,8 +15,6 @@ import { RUNNERS, temporaryName } from './languages.ts';
 import { startTimer } from './timer.ts';
 import { Warden } from './warden.ts';
 
-const PREFIX = 'rollout-viewer-unconfined-';
-
 export const unconfined: BackendDeclaration = {
   name: 'unconfined',
   confines: false,
@@ -33,8 +23,7 @@ export const unconfined: BackendDeclaration = {
     log(
       'WARNING: --backend unconfined runs every program as you, with your files, your network and no limits but time.',
     );
-    sweep();
-    const folder = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
+    const folder = temporaryFolder();
     const { links, path } = await resolveInterpreters();
     const bin = join(folder, 'bin');
     mkdirSync(bin);
@@ -45,20 +34,6 @@ export const unconfined: BackendDeclaration = {
     return new Unconfined(folder, `${bin}:${path}`, await linkFlags());
   },
 };
-
-/** Folders of servers that are gone and whose warden is, too (the machine lost power). */
-function sweep(): void {
-  for (const name of readdirSync(tmpdir())) {
-    if (!name.startsWith(PREFIX)) continue;
-    const pid = Number(name.slice(PREFIX.length).split('-')[0]);
-    try {
-      process.kill(pid, 0);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ESRCH')
-        rmSync(join(tmpdir(), name), { recursive: true, force: true });
-    }
-  }
-}
 
 class Unconfined implements Backend {
   readonly name = 'unconfined';

@@ -1,0 +1,109 @@
+import { spawnSync } from 'node:child_process';
+import { Agent, request } from 'node:http';
+import { createRunner, startSandbox } from '../src/sandbox/server/index.ts';
+import { figure, interleaved, median } from './support/measure.ts';
+
+const PRINT = JSON.stringify({ code: 'print(1)', language: 'python' });
+const agent = new Agent({ keepAlive: true });
+
+/** A warm print(1) through the embedded server against the bare interpreter, and requests per second. */
+export async function run(): Promise<void> {
+  for (const backend of ['bubblewrap', 'pyodide'] as const) {
+    const server = await startSandbox({ port: 0, backend }).catch((error: Error) => {
+      console.log(`${backend} is skipped: ${error.message}`);
+      return null;
+    });
+    if (server === null) continue;
+    await print(server.url);
+    if (backend === 'bubblewrap') await againstPython(server.url);
+    else await pooled(server.url);
+    await server.close();
+    await throughput(backend);
+  }
+}
+
+async function againstPython(url: string): Promise<void> {
+  const [sandboxed, bare] = await interleaved(
+    41,
+    () => timed(() => print(url)),
+    () => timed(() => void spawnSync('/usr/bin/python3', ['-I', '-c', 'print(1)'])),
+  );
+  const reference = `python3 -I -c: ${bare.toFixed(1)} ms`;
+  figure('print(1), warm, bubblewrap', `${sandboxed.toFixed(1)} ms`, reference, sandboxed / bare, '≤ 2.5 ×');
+}
+
+/** A child is warmed anew after each run; only one that had the time to is met warm. */
+async function pooled(url: string): Promise<void> {
+  const latencies: number[] = [];
+  for (let index = 0; index < 9; index++) {
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    latencies.push(await timed(() => print(url)));
+  }
+  console.log(`print(1), pyodide, a child is warm: ${median(latencies).toFixed(1)} ms`);
+  const rushed: number[] = [];
+  for (let index = 0; index < 9; index++) rushed.push(await timed(() => print(url)));
+  console.log(`print(1), pyodide, one after the other: ${median(rushed).toFixed(1)} ms`);
+}
+
+async function throughput(backend: 'bubblewrap' | 'pyodide'): Promise<void> {
+  for (const concurrency of [1, 8, 32]) {
+    const server = await startSandbox({ port: 0, backend, maxConcurrency: concurrency });
+    const count = backend === 'bubblewrap' ? 200 : Math.max(16, concurrency);
+    await print(server.url);
+    const latencies: number[] = [];
+    let left = count;
+    const began = performance.now();
+    const client = async () => {
+      while (left-- > 0) latencies.push(await timed(() => print(server.url)));
+    };
+    await Promise.all(Array.from({ length: concurrency }, client));
+    const seconds = (performance.now() - began) / 1000;
+    latencies.sort((a, b) => a - b);
+    const p99 = latencies[Math.floor(latencies.length * 0.99)] ?? Number.NaN;
+    console.log(
+      `${backend}, concurrency ${concurrency}: ${(count / seconds).toFixed(0)} requests/s, ` +
+        `median ${median(latencies).toFixed(0)} ms, p99 ${p99.toFixed(0)} ms`,
+    );
+    await server.close();
+  }
+  if (backend === 'bubblewrap') await inProcess();
+}
+
+async function inProcess(): Promise<void> {
+  const runner = await createRunner({ backend: 'bubblewrap' });
+  const program = {
+    code: 'print(1)',
+    language: 'python' as const,
+    compile_timeout: 10,
+    run_timeout: 10,
+    memory_limit_MB: -1,
+    stdin: null,
+    files: {},
+    fetch_files: [],
+  };
+  const times: number[] = [];
+  for (let index = 0; index < 41; index++) times.push(await timed(() => runner.run(program)));
+  console.log(`print(1), bubblewrap, in this process without HTTP: ${median(times).toFixed(1)} ms`);
+  await runner.close();
+}
+
+async function timed(work: () => unknown): Promise<number> {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+}
+
+const print = (url: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const sent = request(new URL('/run_code', url), {
+      agent,
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'content-length': String(PRINT.length) },
+    });
+    sent.on('response', (response) => {
+      response.resume();
+      response.on('end', resolve);
+    });
+    sent.on('error', reject);
+    sent.end(PRINT);
+  });

@@ -1,0 +1,49 @@
+import type { Check } from '../../rollout/finding.ts';
+import { type Field, fieldName } from './fields.ts';
+
+export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=';
+export type Literal = number | string | boolean | null;
+
+/** What a filter says. */
+export type Expression =
+  | { op: 'and' | 'or'; left: Expression; right: Expression }
+  | { op: 'not'; of: Expression }
+  | { op: 'compare'; field: Field; by: Comparison; value: Literal }
+  | { op: 'match'; field: Field; source: string; ignoresCase: boolean }
+  | { op: 'finding'; check: Check };
+
+/** The expression as text that means the same, with no more brackets than it needs. */
+export function printExpression(expression: Expression): string {
+  switch (expression.op) {
+    case 'and':
+    case 'or': {
+      const sign = expression.op === 'and' ? '&&' : '||';
+      const side = (part: Expression, isRight: boolean) =>
+        bracketed(part, (expression.op === 'and' && part.op === 'or') || (isRight && part.op === expression.op));
+      return `${side(expression.left, false)} ${sign} ${side(expression.right, true)}`;
+    }
+    case 'not':
+      // `!~` is how people write it, and reads back as the same.
+      if (expression.of.op === 'match') return printMatch(expression.of, '!~');
+      return `!${bracketed(expression.of, expression.of.op !== 'not' && expression.of.op !== 'finding')}`;
+    case 'compare':
+      return `${fieldName(expression.field)} ${expression.by} ${printLiteral(expression.value)}`;
+    case 'match':
+      return printMatch(expression, '~');
+    case 'finding':
+      return `finding:${expression.check}`;
+  }
+}
+
+const bracketed = (expression: Expression, isNeeded: boolean): string =>
+  isNeeded ? `(${printExpression(expression)})` : printExpression(expression);
+
+const printMatch = (match: Extract<Expression, { op: 'match' }>, sign: string): string =>
+  `${fieldName(match.field)} ${sign} /${match.source.replaceAll('/', '\\/')}/${match.ignoresCase ? 'i' : ''}`;
+
+function printLiteral(value: Literal): string {
+  if (typeof value === 'number') return Object.is(value, -0) ? '-0' : String(value);
+  return typeof value === 'string'
+    ? `"${value.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\t', '\\t')}"`
+    : String(value);
+}

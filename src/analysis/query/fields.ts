@@ -1,0 +1,79 @@
+import type { Check } from '../../rollout/finding.ts';
+import { CHECK_WORD, CHECKS } from '../../rollout/finding.ts';
+
+/** What an expression may ask for by name; every other name is a key among the extras. */
+export type NumberField = 'score' | 'step' | 'sample' | 'turns' | 'tool_calls' | 'bytes' | 'findings';
+export type TextField = 'input' | 'output' | 'gts' | 'stream' | 'status' | 'uid' | 'request_id';
+
+export const NUMBER_FIELDS: readonly NumberField[] = [
+  'score',
+  'step',
+  'sample',
+  'turns',
+  'tool_calls',
+  'bytes',
+  'findings',
+];
+export const TEXT_FIELDS: readonly TextField[] = ['input', 'output', 'gts', 'stream', 'status', 'uid', 'request_id'];
+
+/** `tool.NAME` is how often that tool is called. */
+export type Field =
+  | { type: 'number'; name: NumberField }
+  | { type: 'text'; name: TextField }
+  | { type: 'tool'; name: string }
+  | { type: 'extra'; path: string };
+
+export function fieldNamed(name: string): Field {
+  if ((NUMBER_FIELDS as readonly string[]).includes(name)) return { type: 'number', name: name as NumberField };
+  if ((TEXT_FIELDS as readonly string[]).includes(name)) return { type: 'text', name: name as TextField };
+  if (name.startsWith('tool.')) return { type: 'tool', name: name.slice(5) };
+  return { type: 'extra', path: name.startsWith('extras.') ? name.slice(7) : name };
+}
+
+/** The name under which `fieldNamed` finds the field again. */
+export function fieldName(field: Field): string {
+  if (field.type === 'tool') return `tool.${field.name}`;
+  if (field.type !== 'extra') return field.name;
+  const isTaken =
+    fieldNamed(field.path).type !== 'extra' ||
+    field.path.startsWith('extras.') ||
+    RESERVED.has(field.path) ||
+    nearField(field.path) !== null;
+  return isTaken ? `extras.${field.path}` : field.path;
+}
+
+/** Words that stand for values. */
+export const RESERVED = new Set(['true', 'false', 'null', 'finding', 'NaN', 'Infinity', 'inf']);
+
+export function checkNamed(name: string): Check | null {
+  return CHECKS.find((check) => check === name || CHECK_WORD[check] === name) ?? null;
+}
+
+/** The field that somebody who wrote `name` may have meant: one letter wrong, left out, too many, or two swapped. */
+export function nearField(name: string): string | null {
+  if (name.includes('.')) return null;
+  const known = [...NUMBER_FIELDS, ...TEXT_FIELDS];
+  return known.find((field) => field !== name && field.length > 3 && isNear(field, name.toLowerCase())) ?? null;
+}
+
+function isNear(a: string, b: string): boolean {
+  if (Math.abs(a.length - b.length) > 1) return false;
+  let from = 0;
+  while (from < a.length && a[from] === b[from]) from++;
+  let end = 0;
+  while (end < a.length - from && end < b.length - from && a.at(-1 - end) === b.at(-1 - end)) end++;
+  const restA = a.slice(from, a.length - end);
+  const restB = b.slice(from, b.length - end);
+  if (restA.length <= 1 && restB.length <= 1) return true;
+  return restA.length === 2 && restB.length === 2 && restA[0] === restB[1] && restA[1] === restB[0];
+}
+
+/** What it takes to know a field: what the index knows at once, what a parse in the background tells, or the record. */
+export type Cost = 'quick' | 'facts' | 'record';
+
+export function fieldCost(field: Field): Cost {
+  if (field.type === 'number') return FROM_A_PARSE.includes(field.name) ? 'facts' : 'quick';
+  return field.type === 'text' && field.name === 'stream' ? 'quick' : 'record';
+}
+
+const FROM_A_PARSE: readonly NumberField[] = ['turns', 'tool_calls', 'findings'];

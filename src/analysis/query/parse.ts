@@ -1,0 +1,173 @@
+import { RE2JS } from 're2js';
+import { CHECKS } from '../../rollout/finding.ts';
+import type { Comparison, Expression, Literal } from './expression.ts';
+import { checkNamed, type Field, fieldNamed, nearField, RESERVED } from './fields.ts';
+import { QueryError } from './query-error.ts';
+import { type Token, tokensOf } from './tokens.ts';
+
+const COMPARISONS = new Set(['==', '=', '!=', '<', '<=', '>', '>=']);
+/** Brackets and `!` within each other; beyond it the recursion might not fit the stack. */
+const MAX_DEPTH = 100;
+/** How many conditions one expression may join. */
+const MAX_PARTS = 500;
+
+/**
+ * Reads a filter: comparisons (`score < 0.5`, `status == "done"`), patterns (`output ~ /sorry/i`, `!~`), `finding:tool_error`,
+ * joined by `&&`, `||`, `!` and brackets.
+ * @throws QueryError at the character that is wrong
+ */
+export function parseQuery(text: string): Expression {
+  return new Parser(tokensOf(text)).whole();
+}
+
+class Parser {
+  readonly #tokens: readonly Token[];
+  #next = 0;
+  #depth = 0;
+  #parts = 0;
+
+  constructor(tokens: readonly Token[]) {
+    this.#tokens = tokens;
+  }
+
+  whole(): Expression {
+    const expression = this.#or();
+    const rest = this.#peek();
+    if (rest.kind !== 'end')
+      throw new QueryError(this.#isSign(')') ? 'no opening ( for this' : 'expected && or ||', rest.at);
+    return expression;
+  }
+
+  #peek(): Token {
+    return this.#tokens[this.#next]!;
+  }
+
+  #take(): Token {
+    const token = this.#peek();
+    if (token.kind !== 'end') this.#next++;
+    return token;
+  }
+
+  #isSign(value: string): boolean {
+    const token = this.#peek();
+    return token.kind === 'sign' && token.value === value;
+  }
+
+  #or(): Expression {
+    let left = this.#and();
+    while (this.#isSign('||')) {
+      this.#take();
+      left = { op: 'or', left, right: this.#and() };
+    }
+    return left;
+  }
+
+  #and(): Expression {
+    let left = this.#not();
+    while (this.#isSign('&&')) {
+      this.#take();
+      left = { op: 'and', left, right: this.#not() };
+    }
+    return left;
+  }
+
+  #not(): Expression {
+    const token = this.#peek();
+    if (this.#isSign('!')) return this.#deeper(token.at, () => ({ op: 'not', of: this.#not() }));
+    if (!this.#isSign('(')) return this.#condition();
+    return this.#deeper(token.at, () => {
+      const inner = this.#or();
+      if (!this.#isSign(')'))
+        throw new QueryError(`no closing ) for the ( at character ${token.at + 1}`, this.#peek().at);
+      this.#take();
+      return inner;
+    });
+  }
+
+  #deeper(at: number, read: () => Expression): Expression {
+    if (++this.#depth > MAX_DEPTH) throw new QueryError(`more than ${MAX_DEPTH} brackets within each other`, at);
+    this.#take();
+    const expression = read();
+    this.#depth--;
+    return expression;
+  }
+
+  #condition(): Expression {
+    const name = this.#take();
+    if (++this.#parts > MAX_PARTS) throw new QueryError(`more than ${MAX_PARTS} conditions`, name.at);
+    if (name.kind !== 'name')
+      throw new QueryError(
+        name.kind === 'end'
+          ? 'a condition is missing, such as score < 0.5'
+          : 'expected a name, such as score or output',
+        name.at,
+      );
+    if (name.value === 'finding' && this.#isSign(':')) return this.#finding();
+    if (RESERVED.has(name.value)) throw new QueryError(`${name.value} is a value: the name stands first`, name.at);
+    const field = fieldNamed(name.value);
+    const meant = field.type === 'extra' && !name.value.startsWith('extras.') ? nearField(name.value) : null;
+    if (meant !== null)
+      throw new QueryError(`do you mean ${meant}? A key of that name is extras.${name.value}`, name.at);
+    const sign = this.#take();
+    if (sign.kind === 'sign' && COMPARISONS.has(sign.value)) {
+      const by = (sign.value === '=' ? '==' : sign.value) as Comparison;
+      return { op: 'compare', field, by, value: this.#literal(name.value, field, by) };
+    }
+    if (sign.kind === 'sign' && (sign.value === '~' || sign.value === '!~')) {
+      const match = this.#match(name.value, field, sign.at);
+      return sign.value === '~' ? match : { op: 'not', of: match };
+    }
+    throw new QueryError(
+      `expected ${field.type === 'number' || field.type === 'tool' ? '< <= == != >= or >' : '== != ~ or !~'} after ${name.value}`,
+      sign.at,
+    );
+  }
+
+  #finding(): Expression {
+    this.#take();
+    const name = this.#take();
+    const check = name.kind === 'name' ? checkNamed(name.value) : null;
+    if (check === null) throw new QueryError(`no finding is called so: ${CHECKS.join(', ')}`, name.at);
+    return { op: 'finding', check };
+  }
+
+  #literal(name: string, field: Field, by: Comparison): Literal {
+    const token = this.#take();
+    const value = literalOf(token);
+    if (value === undefined)
+      throw new QueryError(
+        token.kind === 'pattern' ? 'a pattern goes with ~ or !~' : 'expected a value: a number or "text"',
+        token.at,
+      );
+    const isOrder = by !== '==' && by !== '!=';
+    if (isOrder && typeof value !== 'number') throw new QueryError(`${by} compares numbers`, token.at);
+    if (isOrder && field.type === 'text') throw new QueryError(`${name} is text: == != ~ or !~`, token.at);
+    if ((field.type === 'number' || field.type === 'tool') && typeof value !== 'number' && value !== null)
+      throw new QueryError(`${name} is a number`, token.at);
+    if (field.type === 'text' && typeof value !== 'string' && value !== null)
+      throw new QueryError(`${name} is text: put it in "quotes"`, token.at);
+    return value;
+  }
+
+  #match(name: string, field: Field, at: number): Expression {
+    if (field.type === 'number' || field.type === 'tool')
+      throw new QueryError(`${name} is a number: < <= == != >= or >`, at);
+    const token = this.#take();
+    // Quoted text is found as it stands.
+    if (token.kind === 'string') return { op: 'match', field, source: RE2JS.quote(token.value), ignoresCase: false };
+    if (token.kind !== 'pattern') throw new QueryError('expected /a pattern/ or "text"', token.at);
+    const { source, ignoresCase } = token;
+    try {
+      RE2JS.compile(source, ignoresCase ? RE2JS.CASE_INSENSITIVE : 0);
+    } catch (error) {
+      throw new QueryError((error as Error).message, token.at);
+    }
+    return { op: 'match', field, source, ignoresCase };
+  }
+}
+
+function literalOf(token: Token): Literal | undefined {
+  if (token.kind === 'number' || token.kind === 'string') return token.value;
+  if (token.kind !== 'name') return undefined;
+  return token.value === 'true' ? true : token.value === 'false' ? false : token.value === 'null' ? null : undefined;
+}

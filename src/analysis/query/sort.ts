@@ -1,0 +1,47 @@
+import { printJson } from '../../rollout/json-print.ts';
+import { type Field, fieldNamed, nearField } from './fields.ts';
+import { QueryError } from './query-error.ts';
+import type { Subject } from './subject.ts';
+
+/** What the list is sorted by. */
+export interface SortOrder {
+  /** `score`, `reward.extra` … */
+  key: string;
+  field: Field;
+  descending: boolean;
+}
+
+/** `score`, `score:desc`, `reward.extra:asc`. @throws QueryError */
+export function parseSort(text: string): SortOrder {
+  const [, name = '', direction] = /^\s*(.*?)\s*(?::\s*(\w*)\s*)?$/s.exec(text)!;
+  if (!/^[\p{L}_][\p{L}\p{N}_.-]*$/u.test(name))
+    throw new QueryError('expected a name, such as score or score:desc', 0);
+  if (direction !== undefined && direction !== 'asc' && direction !== 'desc')
+    throw new QueryError('after the colon stands asc or desc', text.lastIndexOf(':') + 1);
+  const field = fieldNamed(name);
+  const meant = field.type === 'extra' && !name.startsWith('extras.') ? nearField(name) : null;
+  if (meant !== null) throw new QueryError(`do you mean ${meant}? A key of that name is extras.${name}`, 0);
+  return { key: name, field, descending: direction === 'desc' };
+}
+
+export type SortValue = number | string | null;
+
+export function sortValue(order: SortOrder, subject: Subject): SortValue {
+  const value = subject.value(order.field);
+  if (value === undefined || value === null) return null;
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  if (typeof value === 'number' || typeof value === 'string') return value;
+  return typeof value === 'bigint' ? Number(value) : printJson(value);
+}
+
+/** Numbers as numbers and before texts; NaN behind them, and what is missing last, whichever way it is sorted. */
+export function compareValues(a: SortValue, b: SortValue, descending: boolean): number {
+  const rank = rankOf(a) - rankOf(b);
+  if (rank !== 0) return rank;
+  if (a === null || b === null || a === b) return 0;
+  const order = a < b ? -1 : a > b ? 1 : 0;
+  return descending ? -order : order;
+}
+
+const rankOf = (value: SortValue): number =>
+  value === null ? 3 : typeof value === 'string' ? 1 : Number.isNaN(value) ? 2 : 0;

@@ -1,0 +1,78 @@
+import type { Place } from '../../dump/dump.ts';
+import type { DumpRecord } from '../../dump/dump-file.ts';
+import type { Facts } from '../../dump/line-index.ts';
+import { factsOf } from '../../dump/parse-line.ts';
+import { isJsonObject, type JsonValue } from '../../rollout/json.ts';
+import { printJson } from '../../rollout/json-print.ts';
+import { toolCallsOf } from '../../rollout/rollout.ts';
+import type { Field, NumberField, TextField } from './fields.ts';
+
+/** A record as an expression asks for it: what the index knows costs nothing, the rest one parse. */
+export class Subject {
+  readonly #place: Place;
+  readonly #read: (place: Place) => DumpRecord;
+  #record: DumpRecord | null = null;
+
+  constructor(place: Place, read: (place: Place) => DumpRecord = ({ file, record }) => file.read(record)) {
+    this.#place = place;
+    this.#read = read;
+  }
+
+  get record(): DumpRecord {
+    this.#record ??= this.#read(this.#place);
+    return this.#record;
+  }
+
+  get facts(): Facts {
+    return this.#place.file.facts(this.#place.record) ?? factsOf(this.record);
+  }
+
+  /** undefined where the record has no such thing. */
+  value(field: Field): JsonValue | undefined {
+    if (field.type === 'number') return this.#number(field.name) ?? undefined;
+    if (field.type === 'text') return this.#text(field.name) ?? undefined;
+    const { rollout } = this.record;
+    if (rollout === null) return undefined;
+    if (field.type === 'tool') return toolCallsOf(rollout).filter((call) => call.name === field.name).length;
+    return rollout.texts[field.path] ?? inside(rollout.extras, field.path);
+  }
+
+  #number(name: NumberField): number | null {
+    const { file, record } = this.#place;
+    if (name === 'sample') return record + 1;
+    if (name === 'bytes') return file.index.length(record);
+    if (name === 'step') return file.stepOf(record);
+    if (name === 'score') {
+      const score = file.score(record);
+      return score === undefined ? (this.record.rollout?.score ?? null) : score;
+    }
+    const { turns, toolCalls, findings } = this.facts;
+    return name === 'turns' ? turns : name === 'tool_calls' ? toolCalls : findings.length;
+  }
+
+  #text(name: TextField): string | null {
+    if (name === 'stream') return this.#place.file.stream;
+    const { rollout } = this.record;
+    if (rollout === null) return null;
+    if (name === 'status') return rollout.status;
+    if (name === 'uid') return rollout.uid;
+    if (name === 'request_id') return rollout.requestId;
+    if (name !== 'gts') return rollout.texts[name] ?? null;
+    const truth = rollout.groundTruth;
+    return truth === undefined || truth === null ? null : textOf(truth);
+  }
+}
+
+/** A value as text to be matched: strings as they are, all else as JSON. */
+export const textOf = (value: JsonValue): string => (typeof value === 'string' ? value : printJson(value));
+
+/** A key of that whole name, else the way down: `reward.extra`, `scores.0`. */
+function inside(root: JsonValue, path: string): JsonValue | undefined {
+  let value: JsonValue | undefined = root;
+  if (isJsonObject(root) && Object.hasOwn(root, path)) return root[path];
+  for (const key of path.split('.')) {
+    if (Array.isArray(value)) value = /^\d+$/.test(key) ? value[Number(key)] : undefined;
+    else value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  }
+  return value;
+}

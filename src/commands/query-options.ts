@@ -1,0 +1,24 @@
+import { compileQuery, type Query } from '../analysis/query/query.ts';
+import { QueryError } from '../analysis/query/query-error.ts';
+import { parseSort, type SortOrder } from '../analysis/query/sort.ts';
+import { UsageError } from '../dump/paths.ts';
+import { cellWidth } from '../text/graphemes.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
+
+/** `--filter EXPR`. @throws UsageError that points at the character */
+export const filterOf = (text: string | undefined): Query | null =>
+  text === undefined || text.trim() === '' ? null : pointed('--filter', text, compileQuery);
+
+/** `--sort KEY[:desc]`. @throws UsageError that points at the character */
+export const sortOf = (text: string | undefined): SortOrder | null =>
+  text === undefined ? null : pointed('--sort', text, parseSort);
+
+function pointed<T>(option: string, text: string, read: (text: string) => T): T {
+  try {
+    return read(text);
+  } catch (error) {
+    if (!(error instanceof QueryError)) throw error;
+    const before = cellWidth(sanitiseLine(text.slice(0, error.at)));
+    throw new UsageError(`${option}: ${error.message}`, [sanitiseLine(text), `${' '.repeat(before)}^`]);
+  }
+}

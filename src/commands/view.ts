@@ -1,0 +1,46 @@
+import { openSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { ReadStream } from 'node:tty';
+import { Dump } from '../dump/dump.ts';
+import { UsageError } from '../dump/paths.ts';
+import { dumpOfStream } from '../dump/stream-file.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
+import { run } from '../tui/run.tsx';
+import { dumpOptions } from './dump-options.ts';
+import { DONE, say } from './output.ts';
+import type { ViewFlags } from './view-options.ts';
+
+/** Opens paths in the terminal UI and stays until the user quits. Stdout must be a TTY. @throws UsageError as Dump.open does */
+export async function view(paths: readonly string[], options: ViewFlags): Promise<number> {
+  const stream = paths.length === 1 && paths[0] === '-' ? dumpOfStream(process.stdin) : null;
+  const dump =
+    stream?.dump ??
+    Dump.open(paths, { ...dumpOptions(options), holdBack: 'while-arriving', waits: options.follow ?? false });
+  const name = sanitiseLine(stream !== null ? 'stdin' : paths.map((path) => basename(resolve(path))).join(' '));
+  // With data on stdin the keys come from the terminal itself.
+  const input = process.stdin.isTTY ? process.stdin : new ReadStream(openSync('/dev/tty', 'r'));
+  await run({
+    dump,
+    name,
+    input,
+    output: process.stdout,
+    env: process.env,
+    poll: options.poll,
+    replay: replayOptions(paths, options),
+  });
+  stream?.stop();
+  if (input !== process.stdin) input.destroy();
+  for (const notice of dump.notices) say(notice);
+  return DONE;
+}
+
+/** @throws UsageError for a model of which half is said */
+function replayOptions(paths: readonly string[], { sandbox, tools, tool, exec, journal, modelUrl, model }: ViewFlags) {
+  if ((modelUrl === undefined) !== (model === undefined))
+    throw new UsageError('--model-url and --model belong together: the server, and the model there');
+  if (modelUrl !== undefined && !URL.canParse(modelUrl))
+    throw new UsageError(`--model-url ${modelUrl}: not an address, such as http://localhost:8000/v1`);
+  const path = paths[0] === '-' ? null : (paths[0] ?? null);
+  const live = modelUrl === undefined || model === undefined ? null : { url: modelUrl, name: model };
+  return { path, sandbox, tools, mapped: tool, canRun: exec, journal, model: live };
+}

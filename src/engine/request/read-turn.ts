@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import type { Message } from '../message.ts';
+import type { Generation } from '../model/model.ts';
+import type { CallRecord } from './tool-calls.ts';
+import type { ToolGrammar } from './tool-grammar.ts';
+
+/** A sampled turn as a message, and its calls, not yet run. */
+export interface ReadTurn {
+  message: Message;
+  calls: CallRecord[];
+}
+
+export interface TurnPlace {
+  /** Index of the message. */
+  turn: number;
+  /** The calls of the turns before. */
+  earlier: readonly CallRecord[];
+  /** Without tools nothing is read as a call. */
+  hasTools: boolean;
+}
+
+/** The calls are the server's own, else those written in the text. A turn that was cut by its length is not read for calls. */
+export function readTurn(
+  generation: Generation,
+  grammar: ToolGrammar,
+  { turn, earlier, hasTools }: TurnPlace,
+): ReadTurn {
+  const { text, reasoning, finishReason, toolCalls: native } = generation;
+  const message: Message = { role: 'assistant', content: text };
+  if (reasoning) message.reasoning_content = reasoning;
+  if (finishReason === 'length') return { message, calls: [] };
+  if (!hasTools) return { message: native.length > 0 ? { ...message, tool_calls: native } : message, calls: [] };
+  const written = native.length > 0 ? null : grammar.read(text);
+  const found =
+    written?.calls ??
+    native.map(({ function: fn }) => ({ name: fn.name, arguments: fn.arguments, raw: fn.arguments, error: null }));
+  if (found.length === 0) return { message, calls: [] };
+  // Some servers number the calls of every turn from 0, or give them no id; results are paired by it, so each must be one of its kind.
+  const ids = new Set(earlier.map(({ id }) => id));
+  const idOf = (given: string | undefined): string => {
+    const id = given && !ids.has(given) ? given : `call_${randomUUID().replaceAll('-', '')}`;
+    ids.add(id);
+    return id;
+  };
+  const calls = found.map(
+    ({ name, raw, error }, position): CallRecord => ({
+      index: earlier.length + position,
+      turn,
+      id: idOf(native[position]?.id),
+      name,
+      arguments: null,
+      raw,
+      error,
+      result: null,
+      result_turn: null,
+      reward: null,
+      metrics: null,
+      started: null,
+      duration: null,
+    }),
+  );
+  if (written) message.content = written.content;
+  message.tool_calls = calls.map(({ id, name }, position) => ({
+    id,
+    type: 'function',
+    function: { name, arguments: found[position]!.arguments },
+  }));
+  return { message, calls };
+}

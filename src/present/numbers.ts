@@ -1,0 +1,43 @@
+import { scoreText } from './quantities.ts';
+
+const grouped = new Intl.NumberFormat('en-US');
+
+/** 16384 → '16,384'. */
+export const formatCount = (count: number): string => grouped.format(count);
+
+/** '1 turn', '3 turns'. */
+export const plural = (count: number, word: string): string => `${formatCount(count)} ${word}${count === 1 ? '' : 's'}`;
+
+/** A reward says its sign: '+0.25', '-1.00', '+0.00'. */
+export function formatReward(reward: number): string {
+  const text = scoreText(reward);
+  return Number.isNaN(reward) || text.startsWith('-') ? text : `+${text}`;
+}
+
+/** Whose advantage it is must never be in doubt: no trainer wrote it. '+1.50, recomputed from score'. */
+export const advantageText = (advantage: number): string =>
+  `${formatReward(Number(advantage.toFixed(2)) || 0)}, recomputed from score`;
+
+/** '62 %'; what is not quite all or nothing is not written as if it were. */
+export function formatPercent(share: number): string {
+  const whole = Math.round(share * 100);
+  if (whole === 100 && share < 1) return `${Math.min(99.9, Math.floor(share * 1000) / 10)} %`;
+  if (whole === 0 && share > 0) return `${Math.max(0.1, Math.ceil(share * 1000) / 10)} %`;
+  return `${whole} %`;
+}
+
+const BARS = '▁▂▃▄▅▆▇█';
+
+/** A line of bars between the smallest and the largest finite value; the newest `width` values. */
+export function sparkline(values: readonly number[], width: number): string {
+  const finite = values.filter(Number.isFinite);
+  const low = Math.min(...finite);
+  const high = Math.max(...finite);
+  return values
+    .slice(-width)
+    .map((value) => {
+      if (!Number.isFinite(value)) return ' ';
+      return BARS[high === low ? 3 : Math.round(((value - low) / (high - low)) * (BARS.length - 1))]!;
+    })
+    .join('');
+}

@@ -1,0 +1,60 @@
+import type { Difference, ReplayOutcome } from '../../replay/index.ts';
+
+/** What running a call again came to so far, and what is under way. */
+export interface CallReplay {
+  underway: Underway | null;
+  /** The last outcome with the recorded arguments; null where it was never run. */
+  standing: ReplayOutcome | null;
+  /** Outcomes with arguments that the user edited, oldest first. */
+  edits: readonly ReplayOutcome[];
+}
+
+export type Underway =
+  | { kind: 'queued' }
+  /** `since` in ms since the epoch. */
+  | { kind: 'running'; since: number; attempt: number; of: number; edited: boolean };
+
+/** A turn that a live model or a tool has said. */
+export interface SpokenTurn {
+  role: string;
+  text: string;
+  calls: readonly { name: string; text: string }[];
+}
+
+/** A branch of the rollout, as far as it has come. */
+export interface BranchView {
+  branch: number;
+  /** The first turn that is its own. */
+  turn: number;
+  model: string;
+  /** null while it runs. */
+  status: string | null;
+  score: number | null;
+  /** What judged it, or why nothing did. */
+  judged: string | null;
+  error: string | null;
+  turns: readonly SpokenTurn[];
+  difference: Difference | null;
+  /** Made in this session, or found in the journal. */
+  isNew: boolean;
+}
+
+/** The score of a rollout, judged anew. */
+export interface RescoreView {
+  status: string;
+  recorded: number | null;
+  score: number | null;
+  reward: string | null;
+  reason: string | null;
+}
+
+/** All that was run again of one rollout. */
+export interface RolloutReplay {
+  calls: ReadonlyMap<number, CallReplay>;
+  branches: readonly BranchView[];
+  rescored: RescoreView | null;
+  /** ms since the epoch, for what is under way. */
+  now: number;
+}
+
+export const NOTHING_RUN: RolloutReplay = { calls: new Map(), branches: [], rescored: null, now: 0 };

@@ -1,0 +1,55 @@
+import type { Rollout } from '../../rollout/rollout.ts';
+import { scoreText } from '../quantities.ts';
+import type { Block } from '../transcript/block.ts';
+import type { Folds } from '../transcript/blocks.ts';
+import { branchBlocks } from './branch-blocks.ts';
+import { callBlocks, resultPieces } from './call-blocks.ts';
+import { underwayPieces } from './outcome-text.ts';
+import type { RescoreView, RolloutReplay } from './view.ts';
+
+/** A transcript with what was run again beside what was recorded. */
+export function withReplay(blocks: readonly Block[], rollout: Rollout, replay: RolloutReplay, folds: Folds): Block[] {
+  const right = new Map<string, Block['right']>();
+  const below = new Map<number, Block[]>();
+  for (const turn of rollout.turns) {
+    for (const [i, part] of turn.parts.entries()) {
+      if (part.kind !== 'call') continue;
+      const call = turn.toolCalls.find((one) => one.index === part.call) ?? turn.toolCalls[part.call ?? -1];
+      const found = call === undefined ? undefined : replay.calls.get(call.index);
+      if (call === undefined || found === undefined) continue;
+      if (found.underway !== null) right.set(`t${turn.index}.${i}.0`, underwayPieces(found.underway, replay.now));
+      const at = call.resultTurn ?? turn.index;
+      if (call.resultTurn === null) right.set(`t${turn.index}.${i}.0`, resultPieces(found));
+      else right.set(`t${at}`, resultPieces(found));
+      const place = { id: `t${at}.again${call.index}`, turn: at, folds };
+      below.set(at, [...(below.get(at) ?? []), ...callBlocks(found, place)]);
+    }
+  }
+  const last = rollout.turns.at(-1)?.index ?? 0;
+  const out: Block[] = [];
+  for (const block of blocks) {
+    const { id, turn } = block;
+    // A turn that is folded to a line shows nothing of its own.
+    const isFolded = folds.get(`t${turn}`) === true;
+    if (turn !== null && id === `t${turn}.blank` && !isFolded) out.push(...(below.get(turn) ?? []));
+    if (id === 'score' && replay.rescored !== null) out.push({ ...block, right: rescorePieces(replay.rescored) });
+    else {
+      const pieces = right.get(id) ?? [];
+      out.push(pieces.length === 0 ? block : { ...block, right: [...pieces, ...spaced(block.right)] });
+    }
+  }
+  const branches = branchBlocks(replay.branches, last, folds);
+  return branches.length === 0 ? out : [...out, { ...BLANK, turn: last, id: `t${last}.branches.blank` }, ...branches];
+}
+
+const BLANK = { text: '', style: 'plain', trained: false, indent: 0 } as const;
+
+const spaced = (right: Block['right']): NonNullable<Block['right']> =>
+  right === undefined || right.length === 0 ? [] : [['plain', '  '], ...right];
+
+function rescorePieces({ status, score, reward, reason }: RescoreView): NonNullable<Block['right']> {
+  const style = status === 'drift' ? 'warning' : status === 'error' ? 'error' : 'quiet';
+  const text =
+    status === 'same' || status === 'drift' ? `${status}, ${scoreText(score)}, ${reward}` : (reason ?? status);
+  return [[style, `again: ${text}`]];
+}

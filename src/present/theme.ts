@@ -1,0 +1,78 @@
+/**
+ * Colours by meaning. All of them come from the terminal's own sixteen, so that a light or dark palette of the user's
+ * choice stays readable; nothing is told by colour alone.
+ */
+export const STYLES = [
+  /** Text as it is. */
+  'plain',
+  /** What the eye should find first: where you are. */
+  'accent',
+  'strong',
+  /** Labels, hints, what is folded away. */
+  'quiet',
+  /** The gutter bar and role of trained text. */
+  'trained',
+  'error',
+  'warning',
+  /** What a search found, and the hit that the cursor is on. */
+  'match',
+  'current',
+  'heading',
+  /** Role headers and tags that a template writes, in the raw text. */
+  'marker',
+  /** Syntax of code and JSON. */
+  'key',
+  'string',
+  'number',
+] as const;
+
+export type Style = (typeof STYLES)[number];
+
+/** SGR parameters for each meaning; '' leaves the text as it is. */
+export type Theme = Record<Style, string>;
+
+export const COLOURS: Theme = {
+  plain: '',
+  accent: '36',
+  strong: '1',
+  quiet: '2',
+  trained: '36',
+  error: '31',
+  warning: '33',
+  match: '30;43',
+  current: '1;30;46',
+  heading: '1',
+  marker: '35',
+  key: '34',
+  string: '32',
+  number: '35',
+};
+
+/** For NO_COLOR: weight, underline and reverse video only. */
+export const MONO: Theme = {
+  plain: '',
+  accent: '1',
+  strong: '1',
+  quiet: '2',
+  trained: '1',
+  error: '1',
+  warning: '4',
+  match: '7',
+  current: '1;4;7',
+  heading: '1',
+  marker: '2',
+  key: '1',
+  string: '',
+  number: '',
+};
+
+/** NO_COLOR (set and not empty) rules, whatever else the environment says; TERM=dumb knows no colours. */
+export function themeFor(env: Record<string, string | undefined>): Theme {
+  return env.NO_COLOR || env.TERM === 'dumb' ? MONO : COLOURS;
+}
+
+/** The text in its style, closed behind it. */
+export function styled(theme: Theme, style: Style, text: string): string {
+  const codes = theme[style];
+  return codes === '' || text === '' ? text : `\x1b[${codes}m${text}\x1b[0m`;
+}

@@ -1,0 +1,43 @@
+import type { Piece } from '../line.ts';
+import type { Style } from '../theme.ts';
+import type { Language } from './syntax.ts';
+
+/** A part of a block's text in a style of its own; `trained` where the mask differs inside the block. */
+export interface Range {
+  start: number;
+  end: number;
+  style: Style;
+  trained?: boolean;
+}
+
+/**
+ * A piece of a transcript that is laid out by itself: a role line, a paragraph of text, a call's code, a folded part.
+ * Blocks are built once a record and fold state, wrapped once a width, and rendered line by line when they are seen.
+ */
+export interface Block {
+  /** The part of the rollout it shows, the same whether folded or not; scroll positions hold on to it. */
+  id: string;
+  /** The turn it belongs to; null for what stands outside of all turns (the rollout's score). */
+  turn: number | null;
+  /** Sanitised; wrapped at the width that is left by gutter and indent. */
+  text: string;
+  style: Style;
+  /** Draws the gutter bar: this text is trained. */
+  trained: boolean;
+  /** Cells before the text, behind the gutter. */
+  indent: number;
+  /** In order, without overlap. Where any says `trained`, the gutter bar stands beside lines that hold trained text. */
+  ranges?: readonly Range[];
+  /** Its text is code of this language. */
+  code?: Language;
+  /** Stands at the left of the first line, in the room of the indent: a field's name. */
+  label?: string;
+  /** The role line of its turn. */
+  header?: boolean;
+  /** Stands in for folded text, or over text that can be folded. */
+  fold?: 'closed' | 'open';
+  /** Stands at the right edge of the first line. */
+  right?: readonly Piece[];
+  /** Longer than this many lines, only the head and the tail are laid out. */
+  clip?: boolean;
+}

@@ -1,0 +1,57 @@
+import { isJsonObject, type JsonValue } from '../../rollout/json.ts';
+import type { ToolCall } from '../../rollout/rollout.ts';
+import { sanitise, sanitiseLine } from '../../text/sanitise.ts';
+import { formatJson } from '../json.ts';
+import type { Style } from '../theme.ts';
+import { type Language, languageOf } from './syntax.ts';
+
+/** A line or paragraph of a tool call: what it says, how, and how far in. */
+export interface CallPiece {
+  text: string;
+  style: Style;
+  indent: number;
+  code?: Language;
+}
+
+/** Arguments that fit in this many characters together stand in one line, as a person would write the call. */
+const SHORT = 60;
+
+/** Text with quotes or newlines in it reads better as it is than escaped. */
+const isShort = (value: JsonValue): boolean =>
+  (typeof value !== 'string' || !/["\\\n]/.test(value)) && formatJson(value).length <= SHORT;
+
+/** `name(key="value", n=2)`, or the name with each long argument below it, its newlines real ones. */
+export function callPieces(call: ToolCall): CallPiece[] {
+  if (call.error !== null) {
+    return [
+      { text: `${call.name === null ? 'call' : sanitiseLine(call.name)}, not executed`, style: 'error', indent: 0 },
+      { text: sanitise(call.raw.trim()), style: 'plain', indent: 2 },
+      { text: sanitiseLine(call.error), style: 'error', indent: 2 },
+    ];
+  }
+  const name = sanitiseLine(call.name ?? 'call');
+  if (!isJsonObject(call.arguments ?? undefined)) {
+    return [{ text: `${name}(${sanitise(formatJson(call.arguments))})`, style: 'strong', indent: 0 }];
+  }
+  const given = call.arguments as Record<string, JsonValue>;
+  const entries = Object.entries(given);
+  const line = entries.map(([key, value]) => `${key}=${formatJson(value)}`).join(', ');
+  if (entries.every(([, value]) => isShort(value)) && line.length <= 2 * SHORT) {
+    return [{ text: `${name}(${sanitiseLine(line)})`, style: 'strong', indent: 0 }];
+  }
+  const pieces: CallPiece[] = [{ text: name, style: 'strong', indent: 0 }];
+  for (const [key, value] of entries) {
+    // The one argument of a code tool needs no label: its text speaks for itself.
+    const label = entries.length > 1 || typeof value !== 'string';
+    if (isShort(value) && label) {
+      pieces.push({ text: sanitiseLine(`${key}: ${formatJson(value)}`), style: 'plain', indent: 2 });
+      continue;
+    }
+    if (label) pieces.push({ text: `${sanitiseLine(key)}:`, style: 'quiet', indent: 2 });
+    const text = typeof value === 'string' ? value : formatJson(value, 2);
+    const code = typeof value === 'string' ? languageOf(name, key, given) : 'json';
+    const piece = { text: sanitise(text.replace(/\n+$/, '')), style: 'plain', indent: label ? 4 : 2 } as const;
+    pieces.push(code === null ? piece : { ...piece, code });
+  }
+  return pieces;
+}

@@ -1,0 +1,44 @@
+import type { Rollout, Span } from '../../rollout/rollout.ts';
+import { sanitise, sanitiseLine } from '../../text/sanitise.ts';
+import type { Block, Range } from './block.ts';
+
+/** Trained text as it is, masked text quiet, what a template wrote in a colour of its own. */
+const styleOf = (span: Span): Range['style'] => (span.kind === 'marker' ? 'marker' : span.trained ? 'plain' : 'quiet');
+
+/** The recorded strings character for character, with the mask laid over them: nothing trimmed, folded or reordered. */
+export function rawTextBlocks(rollout: Rollout): Block[] {
+  const blocks: Block[] = [];
+  const begun = new Set<number>();
+  for (const [field, text] of Object.entries(rollout.texts)) {
+    const base = { turn: null, trained: false, indent: 0 } as const;
+    blocks.push({ ...base, id: `raw.${field}`, text: sanitiseLine(field), style: 'heading' });
+    let shown = '';
+    let ranges: Range[] = [];
+    let turn: number | null = null;
+    let part = 0;
+    const close = (): void => {
+      if (shown === '') return;
+      const header = turn !== null && !begun.has(turn);
+      if (turn !== null) begun.add(turn);
+      // The newline at a block's end is the step to the next block.
+      const body = shown.endsWith('\n') ? shown.slice(0, -1) : shown;
+      blocks.push({ ...base, id: `raw.${field}.${part++}`, turn, text: body, style: 'quiet', ranges, header });
+      shown = '';
+      ranges = [];
+    };
+    for (const span of rollout.spans) {
+      if (span.field !== field) continue;
+      // A block a turn, but never a line break that the text does not have.
+      if (span.turn !== turn && (shown === '' || shown.endsWith('\n'))) {
+        close();
+        turn = span.turn;
+      }
+      const piece = sanitise(text.slice(span.start, span.end));
+      const start = shown.length;
+      shown += piece;
+      ranges.push({ start, end: shown.length, style: styleOf(span), trained: span.trained });
+    }
+    close();
+  }
+  return blocks;
+}

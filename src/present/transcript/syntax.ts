@@ -1,0 +1,92 @@
+import { LRUCache } from 'lru-cache';
+import type { Block, Range } from './block.ts';
+
+export const LANGUAGES = ['python', 'bash', 'javascript', 'cpp', 'json'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+/**
+ * Longer code stays plain. The grammars take about 1 ms for 1 kB of Python, and for some texts the square of their
+ * length: 1.2 s for 20 kB of the one word "function" as C++, a tenth of that here.
+ */
+export const MAX_CODE = 6000;
+const CACHE_SIZE = 2_000_000;
+/** Blocks that wait; a screen shows fewer. */
+const MAX_WAITING = 60;
+
+const NONE: readonly Range[] = [];
+
+/**
+ * Colours for code, found after the frame that asks for them, one block at a time: keys come first. The grammars are
+ * loaded when the first code is seen.
+ */
+export class Syntax {
+  readonly #changed: () => void;
+  readonly #known = new LRUCache<string, readonly Range[]>({
+    maxSize: CACHE_SIZE,
+    sizeCalculation: (ranges, key) => key.length + ranges.length * 40 + 1,
+  });
+  #waiting: Block[] = [];
+  #isRunning = false;
+
+  /** @param changed is called when a block has its colours */
+  constructor(changed: () => void) {
+    this.#changed = changed;
+  }
+
+  /** What is known of a block's syntax by now. */
+  ranges(block: Block): readonly Range[] {
+    const { code, text } = block;
+    if (code === undefined || text.length > MAX_CODE) return NONE;
+    const known = this.#known.get(keyOf(code, text));
+    if (known !== undefined) return known;
+    if (!this.#waiting.includes(block)) this.#waiting = [...this.#waiting.slice(1 - MAX_WAITING), block];
+    if (!this.#isRunning) void this.#run();
+    return NONE;
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    const { syntaxRanges } = await import('./grammars.ts');
+    // The newest first: it is in sight.
+    for (let block = this.#waiting.pop(); block !== undefined; block = this.#waiting.pop()) {
+      await new Promise((resolve) => setImmediate(resolve));
+      const { text } = block;
+      const code = block.code!;
+      const key = keyOf(code, text);
+      if (this.#known.has(key)) continue;
+      this.#known.set(key, syntaxRanges(code, text));
+      this.#changed();
+    }
+    this.#isRunning = false;
+  }
+}
+
+const keyOf = (code: Language, text: string): string => `${code}\0${text}`;
+
+const NAMED: readonly [RegExp, Language][] = [
+  [/^(?:python|py|python3|ipython|jupyter)$/i, 'python'],
+  [/^(?:bash|sh|shell|zsh|terminal)$/i, 'bash'],
+  [/^(?:javascript|js|node|nodejs|typescript|ts)$/i, 'javascript'],
+  [/^(?:cpp|c\+\+|c|cxx)$/i, 'cpp'],
+  [/^json$/i, 'json'],
+];
+
+const named = (name: string): Language | null => NAMED.find(([pattern]) => pattern.test(name))?.[1] ?? null;
+
+/**
+ * The language of a call's text argument: the one that the call names beside it, else what the argument's or the tool's name says;
+ * `code` alone is Python, as the code tools of all these trainers take it. null for prose.
+ */
+export function languageOf(tool: string, key: string, given: Record<string, unknown>): Language | null {
+  const code = /^(?:code|script|source|program|cmd|command|input)$/i.test(key) || named(key) !== null;
+  if (!code) return null;
+  const said = given.language ?? given.lang;
+  if (typeof said === 'string') return named(said);
+  const byKey = named(key) ?? (/^(?:cmd|command)$/i.test(key) ? 'bash' : null);
+  if (byKey !== null) return byKey;
+  const byTool = tool
+    .split(/[^A-Za-z+0-9]+/)
+    .map(named)
+    .find((language) => language !== null);
+  return byTool ?? (/^code$/i.test(key) ? 'python' : null);
+}

@@ -1,0 +1,31 @@
+// Temporary folders carry their server's process id in their name, so that the next start can tell and remove those of
+// a server that was killed before it could tidy up.
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const PREFIX = 'rollout-viewer-sandbox-';
+
+export const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
+
+/** Removes what belongs to processes that are gone. */
+export function sweepLeftovers(folder: string = tmpdir(), pattern: RegExp = new RegExp(`^${PREFIX}(\\d+)-`)): void {
+  for (const name of readdirSync(folder)) {
+    const pid = pattern.exec(name)?.[1];
+    if (pid === undefined || isAlive(Number(pid))) continue;
+    try {
+      rmSync(join(folder, name), { recursive: true, force: true });
+    } catch {
+      // another user's
+    }
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}

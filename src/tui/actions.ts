@@ -1,0 +1,54 @@
+import type { DisplayAction } from './display.ts';
+import type { ReplayAction } from './replay/actions.ts';
+import type { SearchAction } from './search/search.ts';
+import type { PromptId } from './state.ts';
+import type { TakeAction } from './take/take.ts';
+
+/** What a key, the terminal or an effect asks for. Each concept adds its own members; update/ has a file for each. */
+export type Action =
+  | MoveAction
+  | RolloutAction
+  | FoldAction
+  | DisplayAction
+  | SearchAction
+  | TakeAction
+  | HelpAction
+  | PromptAction
+  | ReplayAction
+  | ProgramAction;
+
+export type MoveAction =
+  | { type: 'scroll'; by: number; unit: 'line' | 'half' | 'page' }
+  | { type: 'top'; line: number | null }
+  | { type: 'bottom'; line: number | null }
+  | { type: 'turn'; by: number }
+  | { type: 'turn-edge'; edge: 'first' | 'last' };
+
+export type RolloutAction =
+  | { type: 'sample'; by: number }
+  | { type: 'step'; by: number }
+  | { type: 'open' }
+  | { type: 'back' }
+  | { type: 'focus-next' };
+
+export type FoldAction = { type: 'fold' } | { type: 'fold-all' };
+
+export type HelpAction = { type: 'help' };
+
+/** `by` counts into the past, `set` replaces what is typed (a completion). */
+export type PromptAction =
+  | { type: 'prompt-open'; prompt: PromptId; value?: string }
+  | { type: 'prompt-change'; value: string }
+  | { type: 'prompt-submit' }
+  | { type: 'prompt-close' }
+  | { type: 'prompt-move'; by: number }
+  | { type: 'prompt-complete'; by: number };
+
+export type ProgramAction =
+  | { type: 'quit' }
+  | { type: 'suspend' }
+  | { type: 'repaint' }
+  | { type: 'reload' }
+  | { type: 'resize'; columns: number; rows: number }
+  | { type: 'dump-changed' }
+  | { type: 'say'; text: string; kind: 'info' | 'error' };

@@ -1,0 +1,18 @@
+import type { ReplayJob } from './replay/actions.ts';
+import type { PromptId } from './state.ts';
+
+/** What update asks the world to do. */
+export type Effect =
+  | { type: 'quit' }
+  | { type: 'suspend' }
+  | { type: 'repaint' }
+  /** Replay, fork or re-score; done by the desk, beside the screen. */
+  | { type: 'replay'; job: ReplayJob }
+  /** Everything is read from disk again. */
+  | { type: 'reload' }
+  | { type: 'copy'; text: string }
+  /** The text goes to an editor, or to a shell command. */
+  | { type: 'edit'; text: string; extension: string }
+  | { type: 'pipe'; command: string; text: string; extension: string }
+  /** What was entered at a prompt is kept for the next time. */
+  | { type: 'remember'; prompt: PromptId; value: string };

@@ -1,0 +1,163 @@
+import {
+  type CallState,
+  editCall,
+  howOf,
+  isDrift,
+  keepOutcome,
+  type PlannedCall,
+  planCalls,
+  type ReplayOutcome,
+  replayCall,
+  replayMany,
+  type Status,
+  standingWord,
+} from '../../replay/index.ts';
+import type { ReplayJob } from './actions.ts';
+import type { Desk } from './desk.ts';
+import { draftOf, editDraft, turnDraft } from './edit.ts';
+
+type Job<Kind extends ReplayJob['kind']> = Extract<ReplayJob, { kind: Kind }>;
+
+const planOf = (desk: Desk, { place, call }: Pick<Job<'run'>, 'place' | 'call'>): PlannedCall | null =>
+  planCalls(desk.row(place), { tools: desk.tools, call })[0] ?? null;
+
+/** The call's arguments in $EDITOR, as they were edited last. Nothing runs yet. */
+export function editCallOnDesk(desk: Desk, job: Job<'edit'>): void {
+  const { place, call, args } = job;
+  const recorded = planOf(desk, job);
+  if (recorded === null) return;
+  const before = args ?? desk.shelf.draft(recorded.locator, call);
+  const plan = before === undefined ? recorded : editCall(recorded, before);
+  const { lend, env, say, tell } = desk.options;
+  const edited = editDraft(draftOf(plan, plan.arguments), lend, env) ?? before;
+  if (edited === undefined) {
+    say('nothing was changed', 'info');
+    return;
+  }
+  desk.shelf.keepDraft(plan.locator, call, edited);
+  tell({ type: 'replay-edited', place, call, args: edited });
+}
+
+/** The text of a turn in $EDITOR, to go on from it as it is then. */
+export function editTurnOnDesk(desk: Desk, { place, turn, text: before }: Job<'fork-edit'>): void {
+  const text = before ?? desk.row(place).rollout?.turns[turn]?.text;
+  if (text === undefined) return;
+  const { lend, env, say, tell } = desk.options;
+  const edited = editDraft(turnDraft(text), lend, env);
+  if (edited === null) say('nothing was changed', 'info');
+  else tell({ type: 'fork-edited', place, turn, text: edited });
+}
+
+export async function runCallOnDesk(desk: Desk, job: Job<'run'>): Promise<void> {
+  const { args, repeat } = job;
+  const recorded = planOf(desk, job);
+  if (recorded === null) return;
+  const plan = args === undefined ? recorded : editCall(recorded, args);
+  await desk.during(async (signal) => {
+    const onState = (state: CallState) => desk.shelf.state(plan, state);
+    onState({ kind: 'queued' });
+    const options = { tools: desk.tools, backend: await desk.backend(), repeat, signal };
+    const outcome = await replayCall(plan, { ...options, onState });
+    keepOutcome(desk.journal, plan, howOf(plan, options), outcome);
+    judged(desk, plan, outcome);
+  });
+  tellProblem(desk);
+}
+
+/** All calls of a rollout in their order; the screen goes to the first that differs. */
+export async function runAllOnDesk(desk: Desk, { place, repeat }: Job<'all'>): Promise<void> {
+  const row = desk.row(place);
+  const plans = planCalls(row, { tools: desk.tools });
+  const tally = new Tally();
+  let isFirst = true;
+  await desk.during(async (signal) => {
+    const backend = await desk.backend();
+    const onState = (plan: PlannedCall, state: CallState) => desk.shelf.state(plan, state);
+    // One behind the other: what is seen then happens in the order of reading.
+    const run = { tools: desk.tools, backend, repeat, signal, journal: desk.journal, concurrency: 1, onState };
+    for await (const { plan, outcome } of replayMany({ ...run, rollouts: [plans] })) {
+      tally.add(outcome.status);
+      judged(desk, plan, outcome);
+      if (!isDrift(outcome) || !isFirst) continue;
+      isFirst = false;
+      const calls = row.rollout?.turns.flatMap(({ toolCalls }) => toolCalls) ?? [];
+      const answer = calls.find(({ index }) => index === plan.call)?.resultTurn;
+      desk.options.tell({ type: 'replay-drift', place, turn: answer ?? plan.turn });
+    }
+    if (isFirst && !signal.aborted) desk.options.say(tally.text, 'info');
+  });
+  tellProblem(desk);
+}
+
+/** All calls of the rollouts of the list, in the background. */
+export async function runListOnDesk(desk: Desk, { rows, repeat }: Job<'list'>): Promise<void> {
+  const tally = new Tally();
+  const total = rows.length;
+  const left = new Map<string, number>();
+  let done = 0;
+  const progress = () => desk.progress({ what: 'replaying', done, total, tally: tally.counts, waiting: null });
+  async function* rollouts(): AsyncGenerator<readonly PlannedCall[]> {
+    for (let index = 0; index < total; index++) {
+      const place = rows.at(index);
+      const plans = place === null ? [] : planCalls(desk.row(place), { tools: desk.tools });
+      if (plans.length === 0) done++;
+      else {
+        left.set(plans[0]!.locator, plans.length);
+        yield plans;
+      }
+      // A file of rollouts without calls is no reason to keep the keys waiting.
+      if (index % 20 === 19) await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+  await desk.during(async (signal) => {
+    const backend = await desk.backend();
+    progress();
+    const onState = (plan: PlannedCall, state: CallState) => {
+      // Of the others only the word is kept, the rest is in the journal.
+      if (desk.isSeen(plan.locator)) desk.shelf.state(plan, state);
+      // Outcomes are yielded in order, so a slow call holds them up; it must not hold up what a person sees of the others.
+      if (state.kind !== 'done') return;
+      tally.add(state.outcome.status);
+      const rest = (left.get(plan.locator) ?? 1) - 1;
+      left.set(plan.locator, rest);
+      if (rest === 0) {
+        left.delete(plan.locator);
+        done++;
+      }
+      progress();
+    };
+    const run = { tools: desk.tools, backend, repeat, signal, journal: desk.journal, resume: desk.wasCut, onState };
+    for await (const { plan, outcome } of replayMany({ ...run, rollouts: rollouts() })) judged(desk, plan, outcome);
+    desk.wasCut = signal.aborted;
+  });
+  desk.options.say(desk.wasCut ? `cancelled after ${tally.text}; ! f goes on` : tally.text, 'info');
+  tellProblem(desk);
+}
+
+function judged(desk: Desk, { locator, record, edited }: PlannedCall, outcome: ReplayOutcome): void {
+  if (edited) return;
+  desk.setWord(locator, outcome.attempts.length === 0 ? outcome.status : standingWord(desk.journal, record));
+}
+
+function tellProblem({ journal, options }: Desk): void {
+  if (journal.problem !== null) options.say(journal.problem, 'error');
+}
+
+const STATUSES: readonly Status[] = ['same', 'drift', 'error', 'skipped', 'unknown'];
+
+/** `24 calls: 20 same, 3 drift, 1 skipped`. */
+class Tally {
+  readonly counts: Record<string, number> = {};
+  #calls = 0;
+
+  add(status: Status): void {
+    this.counts[status] = (this.counts[status] ?? 0) + 1;
+    this.#calls++;
+  }
+
+  get text(): string {
+    const parts = STATUSES.filter((status) => this.counts[status]).map((status) => `${this.counts[status]} ${status}`);
+    const calls = `${this.#calls} ${this.#calls === 1 ? 'call' : 'calls'}`;
+    return parts.length === 0 ? calls : `${calls}: ${parts.join(', ')}`;
+  }
+}

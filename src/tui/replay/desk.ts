@@ -1,0 +1,213 @@
+import type { Dump, Place } from '../../dump/dump.ts';
+import type { DumpRecord } from '../../dump/dump-file.ts';
+import { Journal } from '../../journal/journal.ts';
+import { recordKey } from '../../journal/record-key.ts';
+import type { CallReplay } from '../../present/replay/view.ts';
+import {
+  type BackendChoice,
+  historyOf,
+  openBackend,
+  planCalls,
+  type ReplayBackend,
+  ReplayTools,
+  standingWord,
+} from '../../replay/index.ts';
+import type { ReplayJob, ReplayNews } from './actions.ts';
+import { editCallOnDesk, editTurnOnDesk, runAllOnDesk, runCallOnDesk, runListOnDesk } from './call-desk.ts';
+import { forkOnDesk, keptBranches } from './fork-desk.ts';
+import { rescoreOnDesk } from './rescore-desk.ts';
+import { Shelf } from './shelf.ts';
+import type { BulkProgress } from './state.ts';
+import { whereForkRuns, whereRuns } from './where-desk.ts';
+
+export interface DeskOptions {
+  dump: Dump;
+  /** What was opened; null for stdin. */
+  path: string | null;
+  sandbox: string;
+  tools: string | undefined;
+  mapped: Readonly<Record<string, string>>;
+  journal: string | undefined;
+  env: NodeJS.ProcessEnv;
+  /** The rollout that is open. */
+  here(): Place | null;
+  tell(news: ReplayNews): void;
+  say(text: string, kind: 'info' | 'error'): void;
+  /** Lends the terminal to an editor. */
+  lend<T>(use: () => T): T;
+}
+
+const TICK_MS = 1000;
+/** The list is told of a run over many rollouts this often. */
+const NEWS_MS = 150;
+/** Longer records are not read for a word in the list; they have it once they are opened. */
+const MAX_WORD_BYTES = 200_000;
+
+/**
+ * Does what replay, fork and re-score ask for, beside the screen: it holds the sandbox, the journal and what is under way, and tells the
+ * screen what comes of it. Loaded with the first key that asks for it.
+ */
+export class Desk {
+  readonly options: DeskOptions;
+  readonly tools: ReplayTools;
+  readonly journal: Journal;
+  readonly shelf: Shelf;
+  /** A run over the list was cut off: the next one leaves out what is known. */
+  wasCut = false;
+  #backend: Promise<ReplayBackend> | null = null;
+  readonly #jobs = new Set<AbortController>();
+  #bulk: BulkProgress | null = null;
+  #ticks: NodeJS.Timeout | null = null;
+  #news: NodeJS.Timeout | null = null;
+  #words = new Map<string, string>();
+  /** Rows whose words were looked up. */
+  readonly #seen = new Set<string>();
+
+  /** @throws Error that names the tool file and what is wrong with it */
+  constructor(options: DeskOptions) {
+    this.options = options;
+    this.tools = new ReplayTools({ tools: options.tools, mapped: options.mapped });
+    this.journal = Journal.of(options.path, { journal: options.journal, env: options.env });
+    this.shelf = new Shelf((locator, replay) => options.tell({ type: 'replay-rollout', locator, replay }));
+  }
+
+  /** What the journal knows of a rollout, for whoever opens it. */
+  show(place: Place): void {
+    const row = this.options.dump.read(place);
+    if (row.rollout === null) return;
+    const plans = planCalls(row, { tools: this.tools });
+    const known = new Map<number, CallReplay>();
+    for (const plan of plans) {
+      const history = historyOf(this.journal, plan);
+      if (history.length === 0) continue;
+      known.set(plan.call, {
+        underway: null,
+        standing: history.findLast(({ edited }) => !edited) ?? null,
+        edits: history.filter(({ edited }) => edited),
+      });
+    }
+    const branches = keptBranches(this.journal, row);
+    if (known.size > 0 || branches.length > 0) this.shelf.fill(row.locator, known, branches);
+    const word = standingWord(this.journal, recordKey(row.raw));
+    if (word !== '') this.setWord(row.locator, word);
+  }
+
+  /** The words of rows in sight, one after the other, so that keys go first. */
+  async see(places: readonly Place[]): Promise<void> {
+    for (const { file, record } of places) {
+      const locator = file.locator(record);
+      if (this.#seen.has(locator) || file.index.length(record) > MAX_WORD_BYTES) continue;
+      this.#seen.add(locator);
+      const word = standingWord(this.journal, recordKey(this.row({ file, record }).raw));
+      if (word !== '') this.setWord(locator, word);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  async do(job: ReplayJob): Promise<void> {
+    try {
+      if (job.kind === 'where') await whereRuns(this, job.place, job.call);
+      else if (job.kind === 'edit') editCallOnDesk(this, job);
+      else if (job.kind === 'run') await runCallOnDesk(this, job);
+      else if (job.kind === 'all') await runAllOnDesk(this, job);
+      else if (job.kind === 'list') await runListOnDesk(this, job);
+      else if (job.kind === 'cancel') this.cancel();
+      else if (job.kind === 'fork-where') await whereForkRuns(this, job.place);
+      else if (job.kind === 'fork-edit') editTurnOnDesk(this, job);
+      else if (job.kind === 'fork') await this.during((signal) => forkOnDesk(this, job, signal));
+      else await this.during((signal) => rescoreOnDesk(this, job.rows, signal));
+    } catch (error) {
+      this.options.say((error as Error).message, 'error');
+    }
+  }
+
+  cancel(): void {
+    for (const job of this.#jobs) job.abort(new Error('cancelled'));
+  }
+
+  async close(): Promise<void> {
+    this.cancel();
+    if (this.#ticks !== null) clearInterval(this.#ticks);
+    if (this.#news !== null) clearTimeout(this.#news);
+    await this.#backend?.then(
+      (backend) => backend.close(),
+      () => {},
+    );
+    this.journal.close();
+  }
+
+  row(place: Place): DumpRecord {
+    return this.options.dump.read(place);
+  }
+
+  get choice(): BackendChoice {
+    return { sandbox: this.options.sandbox, toolsUrl: this.tools.sandboxUrl, env: this.options.env };
+  }
+
+  /** The sandbox, opened when it is first asked for. A failure is forgotten, so that the next key tries again. */
+  backend(): Promise<ReplayBackend> {
+    this.#backend ??= openBackend(this.choice).then(
+      (backend) => {
+        this.tools.use(backend.run);
+        backend.onWait = (wait) => {
+          if (this.#bulk === null && wait !== null) this.options.say(`${wait.reason}, waiting …`, 'info');
+          if (this.#bulk !== null) this.progress({ ...this.#bulk, waiting: wait === null ? null : wait.reason });
+        };
+        return backend;
+      },
+      (error: unknown) => {
+        this.#backend = null;
+        throw error;
+      },
+    );
+    return this.#backend;
+  }
+
+  /** Its calls are on the screen, or were. */
+  isSeen(locator: string): boolean {
+    const here = this.options.here();
+    return this.shelf.has(locator) || (here !== null && here.file.locator(here.record) === locator);
+  }
+
+  setWord(locator: string, word: string): void {
+    this.#words.set(locator, word);
+    this.#newsSoon();
+  }
+
+  progress(bulk: BulkProgress | null): void {
+    this.#bulk = bulk === null ? null : { ...bulk, tally: { ...bulk.tally } };
+    this.#newsSoon();
+  }
+
+  #newsSoon(): void {
+    this.#news ??= setTimeout(() => {
+      this.#news = null;
+      this.options.tell({ type: 'replay-words', words: new Map(this.#words) });
+      this.options.tell({ type: 'replay-busy', isBusy: this.#jobs.size > 0, bulk: this.#bulk });
+    }, NEWS_MS);
+  }
+
+  /** Runs a job that can be cancelled, its seconds counted on the screen. */
+  async during(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const job = new AbortController();
+    this.#jobs.add(job);
+    this.#ticks ??= setInterval(() => this.options.tell({ type: 'replay-tick', now: Date.now() }), TICK_MS);
+    this.options.tell({ type: 'replay-busy', isBusy: true, bulk: this.#bulk });
+    try {
+      await work(job.signal);
+      if (job.signal.aborted) this.options.say('cancelled', 'info');
+    } catch (error) {
+      if (!job.signal.aborted) throw error;
+      this.options.say('cancelled', 'info');
+    } finally {
+      this.#jobs.delete(job);
+      if (this.#jobs.size === 0) {
+        if (this.#ticks !== null) clearInterval(this.#ticks);
+        this.#ticks = null;
+        this.#bulk = null;
+        this.shelf.clear();
+      }
+      this.options.tell({ type: 'replay-busy', isBusy: this.#jobs.size > 0, bulk: this.#bulk });
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import type { Place } from '../../dump/dump.ts';
+import type { RolloutReplay } from '../../present/replay/view.ts';
+import type { JsonValue } from '../../rollout/json.ts';
+
+/** Where a tool call, or a live model, would run; null while it is found out. */
+export interface Where {
+  /** `bubblewrap`, `http://…`, `this program`. */
+  name: string;
+  /** Why there: a few words. */
+  why: string;
+  /** What many calls there are asked for once more: a server may be the trainer's own; null: nothing. */
+  asks: string | null;
+  /** Why it cannot be done; null when it can. */
+  problem: string | null;
+}
+
+/** What is asked at the foot of the screen before anything runs. */
+export type Question = CallQuestion | ForkQuestion;
+
+export interface CallQuestion {
+  kind: 'call';
+  place: Place;
+  call: number;
+  turn: number;
+  name: string;
+  /** Arguments in the place of the recorded ones; undefined: as recorded. */
+  edited: JsonValue | undefined;
+  repeat: number;
+  /** Calls of this rollout, and rollouts of the list. */
+  calls: number;
+  rollouts: number;
+  where: Where | null;
+  /** Many calls would go to a server: that is asked once more. */
+  confirm: 'all' | 'list' | null;
+}
+
+export interface ForkQuestion {
+  kind: 'fork';
+  place: Place;
+  turn: number;
+  /** A text in the place of the turn's own, null: as recorded. */
+  edited: string | null;
+  model: LiveModel;
+  where: Where | null;
+}
+
+export interface LiveModel {
+  url: string;
+  name: string;
+}
+
+/** A run over many calls. */
+export interface BulkProgress {
+  what: 'replaying' | 'scoring';
+  done: number;
+  total: number;
+  /** How often each word came. */
+  tally: Readonly<Record<string, number>>;
+  /** Why nothing moves now: a server that is busy or away. */
+  waiting: string | null;
+}
+
+export interface ReplayState {
+  /** false: --no-exec. */
+  canRun: boolean;
+  question: Question | null;
+  model: LiveModel | null;
+  /** By locator: of the rollouts that were looked at. */
+  rollouts: ReadonlyMap<string, RolloutReplay>;
+  /** What the calls of a rollout came to, in a word, by locator. */
+  words: ReadonlyMap<string, string>;
+  /** Something is under way that can be cancelled. */
+  isBusy: boolean;
+  bulk: BulkProgress | null;
+}
+
+export const initialReplay = (canRun: boolean, model: LiveModel | null): ReplayState => ({
+  canRun,
+  question: null,
+  model,
+  rollouts: new Map(),
+  words: new Map(),
+  isBusy: false,
+  bulk: null,
+});

@@ -1,0 +1,318 @@
+import { type Instance, render } from 'ink';
+import { History } from '../config/history.ts';
+import { historyFile } from '../config/places.ts';
+import type { Dump, Place } from '../dump/dump.ts';
+import type { DumpFile } from '../dump/dump-file.ts';
+import { Follower } from '../dump/follow.ts';
+import { styled, themeFor } from '../present/theme.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
+import type { Action } from './actions.ts';
+import { App } from './app.tsx';
+import type { Effect } from './effects.ts';
+import type { Geometry } from './geometry.ts';
+import { Keymap } from './keymap/keymap.ts';
+import { type Resolved, Resolver } from './keymap/resolver.ts';
+import { listWindow } from './list-window.ts';
+import { PromptFeeder } from './prompt/feeder.ts';
+import { promptKind } from './prompt/kinds.ts';
+import { DeskDoor } from './replay/desk-door.ts';
+import { initialReplay, type LiveModel } from './replay/state.ts';
+import { Keyboard } from './screen/keyboard.ts';
+import type { Key } from './screen/keys.ts';
+import { Screen } from './screen/screen.ts';
+import { Terminal } from './screen/terminal.ts';
+import { initialState, type PromptState, type State } from './state.ts';
+import { openInEditor, pipeTo } from './take/lend.ts';
+import { osc52 } from './take/osc52.ts';
+import { update } from './update/index.ts';
+import { footerView } from './views/footer.ts';
+import { helpView } from './views/help.ts';
+import { listView } from './views/list.ts';
+import { promptInfoView } from './views/prompt-info.ts';
+import { topView } from './views/top.ts';
+import { transcriptView } from './views/transcript.ts';
+import type { Scene, View } from './views/view.ts';
+import { DumpWorld } from './world.ts';
+
+export interface RunOptions {
+  dump: Dump;
+  /** What was opened, sanitised. */
+  name: string;
+  input: NodeJS.ReadStream;
+  output: NodeJS.WriteStream;
+  env: Record<string, string | undefined>;
+  /** Seconds between polls; by itself only where the file system sends no events. */
+  poll?: number | undefined;
+  replay: ReplaySettings;
+}
+
+/** How calls are run again and rollouts gone on with; see the flags. */
+export interface ReplaySettings {
+  /** What was opened, for the journal beside it; null for stdin. */
+  path: string | null;
+  sandbox: string;
+  tools: string | undefined;
+  /** Tools whose code runs as a language. */
+  mapped: Readonly<Record<string, string>>;
+  /** false: nothing is run, whatever key is pressed. */
+  canRun: boolean;
+  journal: string | undefined;
+  model: LiveModel | null;
+}
+
+/** Opens the screen and stays until the user quits. The terminal is then as it was. */
+export function run(options: RunOptions): Promise<void> {
+  return new Promise((resolve) => new Program(options, resolve).start());
+}
+
+/** Keys that mean the same while something is asked. */
+const ANYWHERE = ['ctrl+z', 'ctrl+l'];
+
+/** Wires keys → actions → state → screen. It decides nothing itself. */
+class Program {
+  readonly #options: RunOptions;
+  readonly #quit: () => void;
+  readonly #world: DumpWorld;
+  readonly #screen: Screen;
+  readonly #terminal: Terminal;
+  readonly #keyboard: Keyboard;
+  readonly #keymap = new Keymap();
+  readonly #resolver: Resolver;
+  #state: State;
+  #ink: Instance | null = null;
+  /** The layout that Ink was given last. */
+  #geometry: Geometry | null = null;
+  #help = false;
+  #prompt: PromptState | null = null;
+  readonly #history = new History(historyFile());
+  readonly #feeder = new PromptFeeder({
+    prompt: () => this.#state.prompt,
+    act: (action) => this.dispatch(action),
+    pass: (key) => this.#resolver.press(key),
+  });
+  readonly #desk: DeskDoor;
+  #wanted = '';
+  #warm: DumpFile | null = null;
+  #follower: Follower | null = null;
+
+  constructor(options: RunOptions, quit: () => void) {
+    const { output, input, dump } = options;
+    this.#options = options;
+    this.#quit = quit;
+    this.#world = new DumpWorld(dump, () => this.#screen.invalidate());
+    const { replay } = options;
+    this.#state = {
+      ...initialState(output.columns || 80, output.rows || 24),
+      history: this.#history.load(),
+      replay: initialReplay(replay.canRun, replay.model),
+    };
+    this.#screen = new Screen(output, this.#state.columns, this.#state.rows);
+    this.#keyboard = new Keyboard(input, (keys) => this.#press(keys));
+    this.#resolver = new Resolver(
+      this.#keymap,
+      (resolved) => this.#command(resolved),
+      () => this.#screen.invalidate(),
+    );
+    this.#terminal = new Terminal((output as NodeJS.WriteStream & { fd: number }).fd, {
+      entered: () => {
+        this.#keyboard.start();
+        this.#screen.setActive(true);
+        this.#resize();
+      },
+      leaving: () => {
+        this.#screen.setActive(false);
+        this.#keyboard.stop();
+      },
+    });
+    this.#desk = new DeskDoor({
+      ...replay,
+      dump,
+      env: options.env,
+      here: () => this.#state.list.cursor,
+      tell: (news) => this.dispatch(news),
+      say: (text, kind) => this.dispatch({ type: 'say', text: sanitiseLine(text), kind }),
+      lend: (use) => this.#terminal.lend(use),
+    });
+    this.#provideViews();
+  }
+
+  start(): void {
+    const { dump, input, output } = this.#options;
+    this.#terminal.start();
+    output.on('resize', this.#resize);
+    input.on('end', this.#end);
+    dump.subscribe(() => {
+      this.#world.changed();
+      this.dispatch({ type: 'dump-changed' });
+    });
+    this.#draw();
+    // Once all is indexed the disk is followed.
+    void dump.start().then(() => {
+      if (!dump.isClosed && dump.paths.length > 0) this.#follower = new Follower(dump, { poll: this.#options.poll });
+    });
+  }
+
+  dispatch(action: Action): void {
+    const { state, effects } = update(this.#state, action, this.#world);
+    this.#state = state;
+    this.#draw();
+    for (const effect of effects) this.#perform(effect);
+  }
+
+  #provideViews(): void {
+    const theme = themeFor(this.#options.env);
+    const scene = (): Scene => ({
+      state: this.#state,
+      world: this.#world,
+      theme,
+      name: this.#options.name,
+      pending: this.#resolver.pending,
+    });
+    const views: Record<string, View> = {
+      top: topView,
+      list: listView,
+      transcript: transcriptView,
+      help: helpView(this.#keymap),
+      footer: footerView(this.#keymap),
+      'prompt-info': promptInfoView,
+      divider: (_scene, _width, height) => Array.from({ length: height }, () => styled(theme, 'quiet', '│')),
+    };
+    for (const [id, view] of Object.entries(views)) {
+      this.#screen.provide(id, (width, height) => view(scene(), width, height));
+    }
+  }
+
+  /** Ink is asked only when the layout is another one; all else is painted. */
+  #draw(): void {
+    const { columns, rows, help, prompt } = this.#state;
+    const geometry = this.#world.geometry(this.#state);
+    const isTyped = prompt?.value !== this.#prompt?.value || prompt?.seed !== this.#prompt?.seed;
+    if (geometry !== this.#geometry || (help !== null) !== this.#help || isTyped) {
+      this.#geometry = geometry;
+      this.#help = help !== null;
+      this.#prompt = prompt;
+      const app = (
+        <App
+          screen={this.#screen}
+          columns={columns}
+          rows={rows}
+          geometry={geometry}
+          help={help !== null}
+          prompt={prompt === null ? null : { ...prompt, sign: promptKind(prompt.id).sign }}
+          onType={this.#type}
+        />
+      );
+      if (this.#ink === null) {
+        this.#ink = render(app, {
+          stdout: this.#screen as unknown as NodeJS.WriteStream,
+          stdin: this.#feeder.input,
+          debug: true,
+          patchConsole: false,
+          exitOnCtrlC: false,
+        });
+      } else this.#ink.rerender(app);
+    }
+    this.#wantVisible();
+    this.#warmGroups();
+    this.#desk.rest(this.#state.list.cursor, () => this.#visible());
+    this.#screen.invalidate();
+  }
+
+  /** Rows in sight are looked at first. Asked once for each window: the answer to every asking is a change of the dump. */
+  #wantVisible(): void {
+    const rows = this.#world.rows(this.#state);
+    const { top, height } = listWindow(this.#state, this.#world);
+    const window = `${top} ${height} ${rows.length}`;
+    if (window === this.#wanted) return;
+    this.#wanted = window;
+    this.#options.dump.want(this.#visible());
+  }
+
+  /** The rows of the list that are on the screen. */
+  #visible(): Place[] {
+    const rows = this.#world.rows(this.#state);
+    const { top, height } = listWindow(this.#state, this.#world);
+    const places: Place[] = [];
+    for (let index = top; index < Math.min(rows.length, top + height); index++) places.push(rows.at(index)!);
+    return places;
+  }
+
+  /** Groups of the step that is open, and of those that H and L lead to. */
+  #warmGroups(): void {
+    const { dump } = this.#options;
+    const file = this.#state.list.cursor?.file;
+    if (file === undefined || file === this.#warm || dump.progress().phase === 'index') return;
+    this.#warm = file;
+    const steps = dump.files.filter((other) => other.stream === file.stream);
+    const at = steps.indexOf(file);
+    for (const near of [file, steps[at - 1], steps[at + 1]]) if (near !== undefined) this.#world.groups.groups(near);
+  }
+
+  #press(keys: readonly Key[]): void {
+    for (const [i, key] of keys.entries()) {
+      if (this.#state.prompt !== null || this.#feeder.isBusy) {
+        this.#feeder.feed(keys.slice(i));
+        return;
+      }
+      const { question, isBusy } = this.#state.replay;
+      if (question !== null && !ANYWHERE.includes(key.name)) this.dispatch({ type: 'replay-key', key: key.name });
+      else if (isBusy && key.name === 'ctrl+c') this.dispatch({ type: 'replay-cancel' });
+      else this.#resolver.press(key);
+    }
+  }
+
+  readonly #type = (value: string): void => this.dispatch({ type: 'prompt-change', value });
+
+  #command({ command, count }: Resolved): void {
+    const reason = command.disabled?.(this.#state, this.#world) ?? null;
+    if (reason !== null) this.dispatch({ type: 'say', text: reason, kind: 'info' });
+    else this.dispatch(command.action(count));
+  }
+
+  #perform(effect: Effect): void {
+    if (effect.type === 'quit') this.#end();
+    else if (effect.type === 'suspend') this.#terminal.suspend();
+    else if (effect.type === 'replay') void this.#desk.do(effect.job);
+    else if (effect.type === 'reload') {
+      this.#world.reload();
+      void this.#follower?.refreshAll();
+      this.#draw();
+    } else if (effect.type === 'remember') this.#history.add(effect.prompt, effect.value);
+    else if (effect.type === 'copy') this.#options.output.write(osc52(effect.text, this.#options.env));
+    else if (effect.type === 'edit') this.#lend(() => openInEditor(effect.text, effect.extension, process.env));
+    else if (effect.type === 'pipe')
+      this.#lend(() => pipeTo(effect.command, effect.text, effect.extension, process.env));
+    else this.#screen.repaint();
+  }
+
+  /** Another program has the terminal until it ends; what went wrong with it is said. */
+  #lend(use: () => string): void {
+    let problem = '';
+    try {
+      problem = this.#terminal.lend(use);
+    } catch (error) {
+      problem = error instanceof Error ? error.message : String(error);
+    }
+    if (problem !== '') this.dispatch({ type: 'say', text: sanitiseLine(problem), kind: 'error' });
+  }
+
+  readonly #resize = (): void => {
+    const { output } = this.#options;
+    const columns = Math.max(1, output.columns || 80);
+    const rows = Math.max(1, output.rows || 24);
+    this.#screen.resize(columns, rows);
+    this.dispatch({ type: 'resize', columns, rows });
+    this.#screen.repaint();
+  };
+
+  readonly #end = (): void => {
+    this.#terminal.stop();
+    this.#options.output.off('resize', this.#resize);
+    this.#ink?.unmount();
+    this.#follower?.close();
+    void this.#desk.close().finally(() => {
+      this.#options.dump.close();
+      this.#quit();
+    });
+  };
+}

@@ -1,0 +1,58 @@
+import { StringDecoder } from 'node:string_decoder';
+import { decodeKeys, type Key, PASTE_BEGIN } from './keys.ts';
+
+/** How long the bytes after an Esc may take to make it an arrow key; ssh sends them in one packet as a rule. */
+const ESC_MS = 30;
+/** A paste comes in many pieces. */
+const PASTE_MS = 1000;
+
+export interface Input {
+  setRawMode(raw: boolean): unknown;
+  on(event: 'data', listener: (chunk: Buffer | string) => void): unknown;
+  on(event: 'end', listener: () => void): unknown;
+  off(event: 'data', listener: (chunk: Buffer | string) => void): unknown;
+  resume(): unknown;
+  pause(): unknown;
+}
+
+/** Reads keys from the terminal, whole sequences at a time. */
+export class Keyboard {
+  readonly #input: Input;
+  readonly #listener: (keys: Key[]) => void;
+  readonly #decoder = new StringDecoder('utf8');
+  #rest = '';
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(input: Input, listener: (keys: Key[]) => void) {
+    this.#input = input;
+    this.#listener = listener;
+  }
+
+  start(): void {
+    this.#input.setRawMode(true);
+    this.#input.on('data', this.#receive);
+    this.#input.resume();
+  }
+
+  stop(): void {
+    this.#input.off('data', this.#receive);
+    this.#input.pause();
+    this.#input.setRawMode(false);
+  }
+
+  readonly #receive = (chunk: Buffer | string): void => {
+    this.#decode(typeof chunk === 'string' ? chunk : this.#decoder.write(chunk), false);
+  };
+
+  #decode(text: string, final: boolean): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    const { keys, rest } = decodeKeys(this.#rest + text, final);
+    this.#rest = rest;
+    if (rest !== '') {
+      const wait = rest.startsWith(PASTE_BEGIN) ? PASTE_MS : ESC_MS;
+      this.#timer = setTimeout(() => this.#decode('', true), wait);
+    }
+    if (keys.length > 0) this.#listener(keys);
+  }
+}

@@ -1,0 +1,29 @@
+import { listWindow } from '../list-window.ts';
+import { opened, type State } from '../state.ts';
+import type { World } from '../world.ts';
+import { type Result, say } from './result.ts';
+
+/** Puts the cursor on a row of the list; another record opens at the start of its response. */
+export function putCursor(state: State, world: World, index: number): State {
+  const rows = world.rows(state);
+  if (rows.length === 0) return state;
+  const { height, top, here } = listWindow(state, world);
+  const at = Math.max(0, Math.min(rows.length - 1, index));
+  const offset = Math.max(0, Math.min(here < 0 ? state.list.offset : at - top, height - 1));
+  if (at === here) return { ...state, list: { ...state.list, offset } };
+  return { ...state, list: { ...state.list, cursor: rows.at(at)!, offset }, transcript: opened };
+}
+
+/** `by` rows on in the order of the list. At an end, `clamp` stops there and `tell` says that there is no more. */
+export function moveCursor(state: State, world: World, by: number, end: 'clamp' | 'tell'): Result {
+  const rows = world.rows(state);
+  const { cursor } = state.list;
+  const before = cursor === null ? -1 : rows.indexOf(cursor);
+  if (before < 0) return putCursor(state, world, 0);
+  const wanted = before + by;
+  const next = putCursor(state, world, wanted);
+  if (end === 'tell' && (wanted < 0 || wanted >= rows.length)) {
+    return say(next, wanted < 0 ? 'the first sample of the list' : 'the last sample of the list');
+  }
+  return next;
+}

@@ -1,0 +1,61 @@
+import { type DisplayAction, VIEWS } from '../display.ts';
+import { viewport } from '../scroll.ts';
+import { opened, type State } from '../state.ts';
+import { type Handlers, say } from './result.ts';
+
+const WORDS = {
+  chat: 'chat',
+  raw: 'raw text, as it was written',
+  json: 'JSON, x folds',
+  fields: 'fields, - hides one',
+  details: 'details: what is known, and where it comes from',
+} as const;
+
+/** The farthest that lines are scrolled to the right. */
+const MAX_LEFT = 100_000;
+
+export const displayHandlers: Handlers<DisplayAction> = {
+  'view-next': (state, { by }) => {
+    const at = (VIEWS.indexOf(state.display.view) + by + VIEWS.length * 8) % VIEWS.length;
+    const view = VIEWS[at]!;
+    const display = { ...state.display, view, left: 0 };
+    return say({ ...state, focus: 'transcript', display, transcript: opened }, WORDS[view]);
+  },
+
+  wrap: (state, _action, world) => {
+    const view = viewport(state, world);
+    const top = view?.layout.anchor(view.top) ?? null;
+    const wrap = !state.display.wrap;
+    const next: State = { ...state, display: { ...state.display, wrap, left: 0 } };
+    const words = wrap ? 'lines are wrapped' : 'lines are not wrapped; ) and ( scroll sideways';
+    return say({ ...next, transcript: { ...state.transcript, top, turn: view?.turn ?? null } }, words);
+  },
+
+  sideways: (state, { by }, world) => {
+    if (state.display.wrap) return say(state, 'z turns wrapping off first');
+    const half = Math.max(8, world.geometry(state).transcriptWidth >> 1);
+    const left = Math.max(0, Math.min(MAX_LEFT, state.display.left + by * half));
+    return { ...state, display: { ...state.display, left } };
+  },
+
+  'field-hide': (state, _action, world) => {
+    const view = viewport(state, world);
+    const record = state.list.cursor === null ? null : world.record(state.list.cursor);
+    if (state.display.view !== 'fields' || view === null || record?.rollout == null) {
+      return say(state, 'fields are hidden in the view of fields; v goes there');
+    }
+    const block = view.layout.at(view.layout.rowOfTurn(view.turn ?? 0)).block;
+    if (!block.id.startsWith('field.')) return say(state, 'no field here');
+    const name = block.id.slice('field.'.length).replaceAll('\u0001', '.');
+    const hidden = [...state.display.hidden, name];
+    return say(
+      { ...state, display: { ...state.display, hidden } },
+      `${block.label?.trim() ?? name} is hidden, + shows it`,
+    );
+  },
+
+  'field-show-all': (state) =>
+    state.display.hidden.length === 0
+      ? say(state, 'no field is hidden')
+      : { ...state, display: { ...state.display, hidden: [] } },
+};

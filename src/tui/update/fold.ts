@@ -1,0 +1,70 @@
+import type { Folds } from '../../present/transcript/blocks.ts';
+import type { Fold } from '../../present/transcript/layout.ts';
+import type { FoldAction } from '../actions.ts';
+import { type Viewport, viewport } from '../scroll.ts';
+import type { State } from '../state.ts';
+import type { World } from '../world.ts';
+import { type Handlers, type Result, say } from './result.ts';
+
+/** The state with these folds; the row at the top stays the one that it was. */
+function withFolds(state: State, view: Viewport, folds: Folds): State {
+  return { ...state, transcript: { top: view.layout.anchor(view.top), turn: view.turn, folds } };
+}
+
+/** Opens parts: a choice of the reader's against the default is taken back, a default is overruled. */
+function opening(folds: Folds, parts: readonly Fold[]): Folds {
+  const next = new Map(folds);
+  for (const { id } of parts) {
+    if (next.get(id) === true) next.delete(id);
+    else next.set(id, false);
+  }
+  return next;
+}
+
+const ofTurn = (id: string, turn: number): boolean => id === `t${turn}` || id.startsWith(`t${turn}.`);
+
+export const foldHandlers: Handlers<FoldAction> = {
+  /** What is folded in the turn opens; open, it goes back to how it was; with nothing to open, the turn folds to a line. */
+  fold: (state, _action, world) => {
+    const view = viewport(state, world);
+    if (view === null || view.turn === null) return say(state, 'nothing to fold here');
+    const { turn } = view;
+    const { folds } = state.transcript;
+    const closed = view.layout.folds.filter((fold) => fold.turn === turn && fold.closed);
+    if (closed.length > 0) return withFolds(state, view, opening(folds, closed));
+    const json = state.display.view === 'json' ? view.layout.at(view.layout.rowOfTurn(turn)).block.id : null;
+    const mine = (id: string): boolean => (json === null ? ofTurn(id, turn) : id === json || id === `${json}.clip`);
+    const others = new Map([...folds].filter(([id]) => !mine(id)));
+    if (others.size < folds.size) return withFolds(state, view, others);
+    if (state.display.view === 'json') {
+      const { id, fold } = view.layout.at(view.layout.rowOfTurn(turn)).block;
+      return fold === undefined
+        ? say(state, 'nothing to fold here')
+        : withFolds(state, view, new Map(folds).set(id, true));
+    }
+    if (state.display.view !== 'chat') return say(state, 'nothing to fold in this view');
+    return withFolds(state, view, new Map(folds).set(`t${turn}`, true));
+  },
+
+  'fold-all': (state, _action, world) => foldAll(state, world),
+};
+
+/** Round: as it opens → all open → a line for each turn → as it opens. */
+function foldAll(state: State, world: World): Result {
+  const view = viewport(state, world);
+  const record = state.list.cursor === null ? null : world.record(state.list.cursor);
+  const turns = record?.rollout?.turns ?? [];
+  if (view === null || turns.length === 0) return say(state, 'nothing to fold here');
+  const { folds } = state.transcript;
+  if (turns.every((turn) => folds.get(`t${turn.index}`) === true)) return withFolds(state, view, new Map());
+  let next = state;
+  // What a folded turn holds is known only once it is open.
+  for (let depth = 0; depth < 3; depth++) {
+    const closed = viewport(next, world)?.layout.folds.filter((fold) => fold.closed) ?? [];
+    if (closed.length === 0) break;
+    next = withFolds(next, view, opening(next.transcript.folds, closed));
+  }
+  if (next !== state) return next;
+  if (state.display.view !== 'chat') return withFolds(state, view, new Map());
+  return withFolds(state, view, new Map(turns.map((turn) => [`t${turn.index}`, true])));
+}

@@ -1,0 +1,49 @@
+import type { Action } from '../actions.ts';
+import type { Effect } from '../effects.ts';
+import type { State } from '../state.ts';
+import type { World } from '../world.ts';
+import { displayHandlers } from './display.ts';
+import { foldHandlers } from './fold.ts';
+import { moveHandlers } from './move.ts';
+import { helpHandlers, programHandlers } from './program.ts';
+import { promptHandlers } from './prompt.ts';
+import { replayHandlers } from './replay.ts';
+import type { Handlers, Result } from './result.ts';
+import { rolloutHandlers } from './rollout.ts';
+import { searchHandlers } from './search.ts';
+import { takeHandlers } from './take.ts';
+
+const HANDLERS: Handlers<Action> = {
+  ...moveHandlers,
+  ...rolloutHandlers,
+  ...foldHandlers,
+  ...displayHandlers,
+  ...searchHandlers,
+  ...takeHandlers,
+  ...helpHandlers,
+  ...promptHandlers,
+  ...replayHandlers,
+  ...programHandlers,
+};
+
+/** Actions that no person asked for: they leave the message of the last key alone. */
+const SILENT: readonly Action['type'][] = [
+  'dump-changed',
+  'resize',
+  'say',
+  'replay-where',
+  'replay-edited',
+  'fork-edited',
+  'replay-rollout',
+  'replay-words',
+  'replay-busy',
+  'replay-tick',
+];
+
+/** The next state and what is to be done: nothing here reads a file, a clock or a terminal. */
+export function update(state: State, action: Action, world: World): { state: State; effects: Effect[] } {
+  const before = SILENT.includes(action.type) || state.message === null ? state : { ...state, message: null };
+  const handle = HANDLERS[action.type] as (state: State, action: Action, world: World) => Result;
+  const result = handle(before, action, world);
+  return 'effects' in result ? result : { state: result, effects: [] };
+}

@@ -1,0 +1,69 @@
+import type { MoveAction } from '../actions.ts';
+import { HELP_LINES } from '../keymap/commands.ts';
+import { goToTurn, scrollTo, type Viewport, viewport } from '../scroll.ts';
+import type { State } from '../state.ts';
+import type { World } from '../world.ts';
+import { moveCursor, putCursor } from './cursor.ts';
+import { type Handlers, type Result, say } from './result.ts';
+
+const span = (unit: 'line' | 'half' | 'page', height: number): number =>
+  unit === 'line' ? 1 : unit === 'half' ? Math.max(1, Math.floor(height / 2)) : Math.max(1, height - 1);
+
+/** Moves in the list where the list has the keys, else in the transcript. */
+function inFocus(state: State, world: World, list: () => Result, transcript: (view: Viewport) => Result): Result {
+  if (state.focus === 'list') return list();
+  const view = viewport(state, world);
+  return view === null ? state : transcript(view);
+}
+
+/** The help scrolls while it is open. */
+function scrollHelp(state: State, by: number, unit: 'line' | 'half' | 'page', world: World): State | null {
+  if (state.help === null) return null;
+  const height = world.geometry(state).bodyHeight;
+  const cursor = Math.min(HELP_LINES - height, state.help.cursor + by * span(unit, height));
+  return { ...state, help: { ...state.help, cursor: Math.max(0, cursor) } };
+}
+
+export const moveHandlers: Handlers<MoveAction> = {
+  scroll: (state, { by, unit }, world) =>
+    scrollHelp(state, by, unit, world) ??
+    inFocus(
+      state,
+      world,
+      () => moveCursor(state, world, by * span(unit, world.geometry(state).listHeight), 'clamp'),
+      (view) => scrollTo(state, view, view.top + by * span(unit, view.height)),
+    ),
+
+  top: (state, { line }, world) =>
+    inFocus(
+      state,
+      world,
+      () => putCursor(state, world, line === null ? 0 : line - 1),
+      (view) => scrollTo(state, view, line === null ? 0 : line - 1),
+    ),
+
+  bottom: (state, { line }, world) =>
+    inFocus(
+      state,
+      world,
+      () => putCursor(state, world, line === null ? world.rows(state).length - 1 : line - 1),
+      (view) => scrollTo(state, view, line === null ? view.layout.rows : line - 1),
+    ),
+
+  turn: (state, { by }, world) => {
+    const view = viewport(state, world);
+    if (view === null || view.turn === null) return say(state, 'no turns here');
+    const last = view.layout.lastTurn;
+    const turn = Math.max(0, Math.min(last, view.turn + by));
+    if (turn === view.turn) {
+      return say(goToTurn(state, view, turn), by > 0 ? 'the last turn; J goes to the next sample' : 'the first turn');
+    }
+    return goToTurn(state, view, turn);
+  },
+
+  'turn-edge': (state, { edge }, world) => {
+    const view = viewport(state, world);
+    if (view === null || view.turn === null) return say(state, 'no turns here');
+    return goToTurn(state, view, edge === 'first' ? 0 : view.layout.lastTurn);
+  },
+};

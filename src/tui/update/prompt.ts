@@ -1,0 +1,87 @@
+import type { PromptAction } from '../actions.ts';
+import { promptKind } from '../prompt/kinds.ts';
+import type { PromptState, State } from '../state.ts';
+import type { World } from '../world.ts';
+import type { Handlers, Result } from './result.ts';
+
+/** Entries of a prompt that are kept. */
+export const HISTORY_LENGTH = 200;
+
+/** The value set by something else than typing. */
+const withValue = (prompt: PromptState, value: string): PromptState => ({
+  ...prompt,
+  value,
+  seed: prompt.seed + 1,
+  error: null,
+});
+
+/** What the kind of prompt does with another value. */
+function changed(state: State, prompt: PromptState, world: World): Result {
+  const next = { ...state, prompt };
+  return promptKind(prompt.id).change?.(next, prompt.value, world) ?? next;
+}
+
+export const promptHandlers: Handlers<PromptAction> = {
+  'prompt-open': (state, { prompt: id, value = '' }, world) =>
+    changed(state, { id, value, seed: 0, error: null, past: null, draft: value, choices: [], choice: -1 }, world),
+
+  'prompt-change': (state, { value }, world) => {
+    if (state.prompt === null || state.prompt.value === value) return state;
+    return changed(state, { ...state.prompt, value, error: null, past: null, choices: [], choice: -1 }, world);
+  },
+
+  'prompt-submit': (state, _action, world) => {
+    const { prompt } = state;
+    if (prompt === null) return state;
+    const kind = promptKind(prompt.id);
+    const error = kind.check?.(prompt.value, state, world) ?? null;
+    if (error !== null) return { ...state, prompt: { ...prompt, error } };
+    const before = state.history[prompt.id] ?? [];
+    const isNew = prompt.value.trim() !== '' && before.at(-1) !== prompt.value;
+    const history = isNew
+      ? {
+          ...state.history,
+          [prompt.id]: [...before.filter((entry) => entry !== prompt.value), prompt.value].slice(-HISTORY_LENGTH),
+        }
+      : state.history;
+    const result = kind.submit({ ...state, prompt: null, history }, prompt.value, world);
+    if (!isNew) return result;
+    const { state: next, effects } = 'effects' in result ? result : { state: result, effects: [] };
+    return { state: next, effects: [...effects, { type: 'remember', prompt: prompt.id, value: prompt.value }] };
+  },
+
+  'prompt-close': (state, _action, world) => {
+    if (state.prompt === null) return state;
+    const closed = { ...state, prompt: null };
+    return promptKind(state.prompt.id).cancel?.(closed, world) ?? closed;
+  },
+
+  'prompt-move': (state, { by }, world) => {
+    const { prompt } = state;
+    if (prompt === null) return state;
+    const history = state.history[prompt.id] ?? [];
+    const from = prompt.past ?? history.length;
+    const past = Math.max(0, Math.min(history.length, from + by));
+    if (past === from) return state;
+    const draft = prompt.past === null ? prompt.value : prompt.draft;
+    const value = past === history.length ? draft : history[past]!;
+    return changed(
+      state,
+      { ...withValue(prompt, value), draft, past: past === history.length ? null : past, choices: [], choice: -1 },
+      world,
+    );
+  },
+
+  'prompt-complete': (state, { by }, world) => {
+    const { prompt } = state;
+    if (prompt === null) return state;
+    const isOn = prompt.choice >= 0;
+    const choices = isOn ? prompt.choices : (promptKind(prompt.id).complete?.(prompt.value, state, world) ?? []);
+    if (choices.length === 0) return state;
+    const choice = isOn ? (prompt.choice + by + choices.length) % choices.length : by > 0 ? 0 : choices.length - 1;
+    const value = choices[choice]!;
+    // The only one is taken; the next Tab completes what comes behind it.
+    const rest = choices.length === 1 ? { choices: [], choice: -1 } : { choices, choice };
+    return changed(state, { ...withValue(prompt, value), ...rest }, world);
+  },
+};

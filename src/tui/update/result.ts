@@ -1,0 +1,16 @@
+import type { Action } from '../actions.ts';
+import type { Effect } from '../effects.ts';
+import type { State } from '../state.ts';
+import type { World } from '../world.ts';
+
+export type Result = State | { state: State; effects: Effect[] };
+
+/** A pure function for each action of a concept; update/index.ts lays the tables together. */
+export type Handlers<Some extends Action> = {
+  [Type in Some['type']]: (state: State, action: Extract<Some, { type: Type }>, world: World) => Result;
+};
+
+export const say = (state: State, text: string, kind: 'info' | 'error' = 'info'): State => ({
+  ...state,
+  message: { text, kind },
+});

@@ -1,0 +1,118 @@
+import { plural } from '../../present/numbers.ts';
+import { type Viewport, viewport } from '../scroll.ts';
+import { type Hit, rawFilter } from '../search/pattern.ts';
+import { hitsOf, type SearchAction } from '../search/search.ts';
+import type { State } from '../state.ts';
+import type { World } from '../world.ts';
+import { putCursor } from './cursor.ts';
+import { type Handlers, type Result, say } from './result.ts';
+
+/**
+ * What one press of n may look through: a screen must answer. Bytes of raw text, of which a few MB are searched in some ms;
+ * a record that has to be laid out costs as much as eight times its text.
+ */
+const BUDGET = 1_500_000;
+const LAYOUT_COST = 8;
+
+/** Opens the folds that hide a hit, and brings it into sight. */
+export function showHit(state: State, world: World, hit: Hit, at: number): State {
+  let next: State = { ...state, search: state.search === null ? null : { ...state.search, at, edge: null } };
+  let view = viewport(next, world);
+  const anchor = { block: hit.block, offset: hit.start };
+  for (let depth = 0; view !== null && depth < 100 && view.layout.exactRow(anchor) === null; depth++) {
+    const closed = view.layout.folds.find(
+      ({ id, closed }) => closed && (`${hit.block}.`.startsWith(`${id}.`) || id === `${hit.block}.clip`),
+    );
+    if (closed === undefined) break;
+    const folds = new Map(next.transcript.folds).set(closed.id, false);
+    const top = view.layout.anchor(view.top);
+    next = { ...next, transcript: { ...next.transcript, top, folds } };
+    view = viewport(next, world);
+  }
+  if (view === null) return next;
+  const row = view.layout.row(anchor);
+  const turn = view.layout.turnAt(row);
+  const inSight = row >= view.top && row < view.top + view.height;
+  const top = inSight ? view.top : Math.max(0, row - Math.floor(view.height / 3));
+  return { ...next, focus: 'transcript', transcript: { ...next.transcript, top: view.layout.anchor(top), turn } };
+}
+
+/** The first hit at or below the top of the screen. */
+export function firstFrom(hits: readonly Hit[], view: Viewport): number {
+  const at = hits.findIndex((hit) => view.layout.row({ block: hit.block, offset: hit.start }) >= view.top);
+  return at < 0 ? 0 : at;
+}
+
+/** Searches in the sample that is open; with none there, the screen stays. */
+export function startSearch(state: State, value: string, world: World): State {
+  const next: State = { ...state, search: { value, at: -1, edge: null } };
+  const { cursor } = next.list;
+  const view = viewport(next, world);
+  if (cursor === null || view === null) return next;
+  const hits = hitsOf(next, world, cursor, value);
+  return hits.length === 0 ? next : showHit(next, world, hits[firstFrom(hits, view)]!, firstFrom(hits, view));
+}
+
+function goOn(state: State, world: World, direction: 1 | -1): Result {
+  const { search } = state;
+  const rows = world.rows(state);
+  const here = state.list.cursor === null ? -1 : rows.indexOf(state.list.cursor);
+  if (search === null || here < 0) return say(state, 'this sample is not in the list');
+  const mayHold = rawFilter(search.value);
+  let index = here;
+  let looked = 0;
+  for (let spent = 0; spent < BUDGET; looked++) {
+    index += direction;
+    if (index < 0 || index >= rows.length) return say(state, direction > 0 ? 'no more below' : 'no more above');
+    const place = rows.at(index)!;
+    const bytes = place.file.index.length(place.record);
+    spent += bytes;
+    const raw = place.file.raw(place.record);
+    if (raw === null || !mayHold(raw)) continue;
+    // The first one is laid out whatever it costs, or a long record would never be passed.
+    if (looked > 0 && spent + bytes * LAYOUT_COST > BUDGET) {
+      index -= direction;
+      break;
+    }
+    spent += bytes * LAYOUT_COST;
+    const hits = hitsOf(state, world, place, search.value);
+    if (hits.length === 0) continue;
+    const at = direction > 0 ? 0 : hits.length - 1;
+    return showHit(putCursor(state, world, index), world, hits[at]!, at);
+  }
+  const moved = putCursor(state, world, index);
+  return say(
+    { ...moved, search: { ...search, at: -1, edge: direction } },
+    `none in ${plural(looked, 'sample')}, n goes on from here`,
+  );
+}
+
+export const searchHandlers: Handlers<SearchAction> = {
+  'search-next': (state, { by }, world) => {
+    const { search } = state;
+    const { cursor } = state.list;
+    const view = viewport(state, world);
+    if (search === null || cursor === null || view === null) return say(state, 'nothing is searched for; / begins');
+    const direction = by > 0 ? 1 : -1;
+    const hits = hitsOf(state, world, cursor, search.value);
+    const at = search.at >= hits.length ? -1 : search.at;
+    const wanted = at < 0 ? (hits.length > 0 && search.edge === null ? firstFrom(hits, view) : hits.length) : at + by;
+    if (wanted >= 0 && wanted < hits.length) return showHit(state, world, hits[wanted]!, wanted);
+    if (search.edge === direction) return goOn(state, world, direction);
+    const where = direction > 0 ? 'n again for the next sample' : 'N again for the sample before';
+    return say({ ...state, search: { ...search, edge: direction } }, `no more here, ${where}`);
+  },
+
+  /** What the cursor's turn is about: its tool, else its role. */
+  'search-word': (state, { by }, world) => {
+    const view = viewport(state, world);
+    const rollout = state.list.cursor === null ? null : world.record(state.list.cursor).rollout;
+    const turn = view?.turn == null ? undefined : rollout?.turns[view.turn];
+    const asking = rollout?.turns.flatMap((other) => other.toolCalls).find((call) => call.resultTurn === turn?.index);
+    const word = turn?.toolCalls.find((call) => call.name !== null)?.name ?? asking?.name ?? null;
+    if (word === null) return say(state, 'no tool in this turn');
+    const value = `\\V${word}`;
+    if (state.search?.value !== value) return startSearch(state, value, world);
+    return searchHandlers['search-next'](state, { type: 'search-next', by }, world);
+  },
+};

@@ -1,0 +1,34 @@
+import { basename } from 'node:path';
+import { renderRecordHead } from '../../present/record-head.ts';
+import { renderTranscript } from '../../present/transcript/render.ts';
+import { sanitiseLine } from '../../text/sanitise.ts';
+import { groupOf } from '../group-of.ts';
+import { viewport } from '../scroll.ts';
+import { highlights } from '../search/search.ts';
+import type { View } from './view.ts';
+
+export const transcriptView: View = ({ state, world, theme }, width) => {
+  const { cursor } = state.list;
+  const view = viewport(state, world);
+  if (cursor === null || view === null) return [];
+  const { file, record } = cursor;
+  const hits = highlights(state, world);
+  const head = {
+    locator: sanitiseLine(`${basename(file.path)}:${file.index.line(record)}`),
+    sample: record + 1,
+    samples: file.count,
+    score: file.score(record),
+    group: groupOf(world.groups, cursor).group,
+    fate: world.fate(cursor),
+  };
+  return [
+    renderRecordHead(head, theme, width),
+    '',
+    ...renderTranscript(view.layout, view.top, view.height, theme, {
+      turn: view.turn,
+      syntax: (block) => world.syntax.ranges(block),
+      ...(hits === null ? {} : { hits }),
+      ...(state.display.wrap ? {} : { left: state.display.left }),
+    }),
+  ];
+};

@@ -1,0 +1,223 @@
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { completions } from '../../src/analysis/query/complete.ts';
+import { type Expression, printExpression } from '../../src/analysis/query/expression.ts';
+import { type Field, fieldNamed, NUMBER_FIELDS, TEXT_FIELDS } from '../../src/analysis/query/fields.ts';
+import { parseQuery } from '../../src/analysis/query/parse.ts';
+import { compileQuery, evaluator } from '../../src/analysis/query/query.ts';
+import { QueryError } from '../../src/analysis/query/query-error.ts';
+import { compareValues, parseSort, type SortValue } from '../../src/analysis/query/sort.ts';
+import { Subject } from '../../src/analysis/query/subject.ts';
+import { Dump } from '../../src/dump/dump.ts';
+import { CHECKS } from '../../src/rollout/finding.ts';
+import { directoryWith, verlLine } from '../program.ts';
+
+/** Which of the lines a filter accepts, by their number from 1. */
+async function accepted(lines: readonly string[], text: string): Promise<number[]> {
+  const dump = Dump.open([join(directoryWith({ '1.jsonl': lines.join('') }), '1.jsonl')]);
+  const file = dump.files[0]!;
+  await file.buildIndex(() => true);
+  const query = compileQuery(text);
+  const records = Array.from({ length: file.count }, (_, record) => record);
+  const found = records.filter((record) => query.accepts(new Subject({ file, record })));
+  dump.close();
+  return found.map((record) => record + 1);
+}
+
+const lines = [
+  verlLine({ score: 1, output: 'Sorry, 2', uid: 'a_b_c', acc: true, reward: { 'x.y': 1, deep: [5] } }),
+  verlLine({ score: 0.25, output: 'it is 2', big: 3 }),
+  verlLine({ score: 'NaN', gts: ['a', 'b'] }).replace('"NaN"', 'NaN'),
+  verlLine({ score: null, step: 7 }),
+  'no record\n',
+];
+
+describe('a filter', () => {
+  test.each<[string, number[]]>([
+    ['score < 0.5', [2]],
+    ['score>=0.25&&step==1', [1, 2]],
+    ['score == NaN', [3]],
+    ['score != NaN', [1, 2, 4, 5]],
+    ['score == null', [4, 5]],
+    ['step = 7 || big > 2', [2, 4]],
+    ['!(sample <= 2)', [3, 4, 5]],
+    ['output ~ /sorry/i', [1]],
+    ['output ~ "Sorry, 2"', [1]],
+    ['output !~ /^it/', [1, 3, 4, 5]],
+    ['gts ~ /^\\["a"/', [3]],
+    ['acc == true', [1]],
+    ['reward.deep.0 == 5', [1]],
+    ['extras.acc != true', [2, 3, 4, 5]],
+    ['uid == "a_b_c"', [1]],
+    ['finding:bad_record || finding:cut', [5]],
+    ['findings == 0 && turns > 1 && tool.search < 1', [1, 2, 3, 4]],
+  ])('%s', async (text, wanted) => {
+    expect(await accepted(lines, text)).toEqual(wanted);
+  });
+
+  test.each<[string, number, RegExp]>([
+    ['', 0, /condition is missing/],
+    ['score <', 7, /expected a value/],
+    ['score < "a"', 8, /compares numbers/],
+    ['score == "a"', 9, /score is a number/],
+    ['scroe < 1', 0, /do you mean score/],
+    ['score ~ /x/', 6, /score is a number/],
+    ['output < 3', 9, /output is text/],
+    ['output == 3', 10, /quotes/],
+    ['(score < 1', 10, /no closing \)/],
+    ['score < 1)', 9, /no opening \(/],
+    ['score < 1 step', 10, /expected && or \|\|/],
+    ['score < 1 & step', 10, /write &&/],
+    ['finding:nothing', 8, /no finding/],
+    ['output ~ /(/', 9, /./],
+    ['output ~ /x', 9, /no closing/],
+    ['output ~ /x/g', 12, /flag g/],
+    [`${'('.repeat(200)}`, 100, /more than 100/],
+    ['a'.repeat(10_001), 10_000, /longer/],
+  ])('%s is wrong at a character', (text, at, message) => {
+    let error: unknown;
+    try {
+      parseQuery(text);
+    } catch (caught) {
+      error = caught;
+    }
+    expect(error).toBeInstanceOf(QueryError);
+    expect((error as QueryError).message).toMatch(message);
+    expect((error as QueryError).at).toBe(at);
+  });
+
+  test('knows what it costs', () => {
+    expect(compileQuery('score < 1 && !(bytes > 3 || stream == "val")').cost).toBe('quick');
+    expect(compileQuery('score < 1 || finding:cut').cost).toBe('facts');
+    expect(compileQuery('turns > 1 || acc == 1').cost).toBe('record');
+  });
+
+  test('a pattern that would take other engines for ever ends at once', async () => {
+    expect(await accepted([verlLine({ output: `${'a'.repeat(5000)}!` })], 'output ~ /^(a+)+$/')).toEqual([]);
+  });
+
+  test('names are completed at the end', () => {
+    expect(completions('sc', [])).toEqual(['score']);
+    expect(completions('score<1 && ac', ['acc'])).toEqual(['score<1 && acc']);
+    expect(completions('finding:tool_', [])).toEqual(['finding:tool_error', 'finding:tool_cut']);
+    expect(completions('score < 0.5', [])).toEqual([]);
+  });
+});
+
+const field: fc.Arbitrary<Field> = fc.oneof(
+  fc.constantFrom(...NUMBER_FIELDS, ...TEXT_FIELDS).map(fieldNamed),
+  fc.stringMatching(/^[a-z_][a-z0-9_-]{0,6}(\.[a-z0-9_]{1,4}){0,2}$/).map((path): Field => ({ type: 'extra', path })),
+  fc.stringMatching(/^[a-z_]{1,8}$/).map((name): Field => ({ type: 'tool', name })),
+);
+
+const condition: fc.Arbitrary<Expression> = fc.oneof(
+  fc.constantFrom(...CHECKS).map((check): Expression => ({ op: 'finding', check })),
+  fc
+    .tuple(field, fc.constantFrom('==', '!=', '<', '<=', '>', '>=' as const), fc.double())
+    .map(
+      ([of, by, value]): Expression =>
+        of.type === 'text'
+          ? { op: 'compare', field: of, by: by === '!=' ? '!=' : '==', value: String(value) }
+          : { op: 'compare', field: of, by: by as '<', value },
+    ),
+  fc
+    .tuple(fc.constantFrom(...TEXT_FIELDS), fc.string())
+    .map(([name, value]): Expression => ({ op: 'compare', field: { type: 'text', name }, by: '==', value })),
+  fc.tuple(fc.constantFrom(...TEXT_FIELDS), fc.stringMatching(/^[\w /.]{1,9}$/), fc.boolean()).map(
+    ([name, source, ignoresCase]): Expression => ({
+      op: 'match',
+      field: { type: 'text', name },
+      source,
+      ignoresCase,
+    }),
+  ),
+);
+
+const { expression } = fc.letrec<{ expression: Expression }>((tie) => ({
+  expression: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    condition,
+    fc
+      .tuple(fc.constantFrom('and' as const, 'or' as const), tie('expression'), tie('expression'))
+      .map(([op, left, right]): Expression => ({ op, left, right })),
+    tie('expression').map((of): Expression => ({ op: 'not', of })),
+  ),
+}));
+
+describe('whatever is written', () => {
+  test('printed and read again it is the same', () => {
+    fc.assert(
+      fc.property(expression, (written) => {
+        expect(parseQuery(printExpression(written))).toEqual(written);
+      }),
+    );
+  });
+
+  test('reading text fails with a QueryError inside of it, or not at all', () => {
+    const word = fc.constantFrom(
+      'score',
+      '<',
+      '1',
+      '(',
+      ')',
+      '!',
+      '&&',
+      '||',
+      '~',
+      '/a/',
+      '"',
+      'finding:',
+      'x.y',
+      ' ',
+      '\\',
+    );
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.array(word).map((words) => words.join(' ')),
+        ),
+        (text) => {
+          try {
+            parseQuery(text);
+          } catch (error) {
+            expect(error).toBeInstanceOf(QueryError);
+            expect((error as QueryError).at).toBeGreaterThanOrEqual(0);
+            expect((error as QueryError).at).toBeLessThanOrEqual(text.length);
+          }
+        },
+      ),
+    );
+  });
+
+  test('asking never throws', async () => {
+    const dump = Dump.open([join(directoryWith({ '1.jsonl': lines.join('') }), '1.jsonl')]);
+    const file = dump.files[0]!;
+    await file.buildIndex(() => true);
+    fc.assert(
+      fc.property(expression, (written) => {
+        for (let record = 0; record < file.count; record++)
+          expect(typeof evaluator(written)(new Subject({ file, record }))).toBe('boolean');
+      }),
+    );
+    dump.close();
+  });
+});
+
+describe('sorting', () => {
+  const sorted = (values: SortValue[], descending: boolean) =>
+    [...values].sort((a, b) => compareValues(a, b, descending));
+
+  test('numbers as numbers, NaN and what is missing last both ways', () => {
+    expect(sorted([10, null, 9, Number.NaN, 'b', 'a', -1], false)).toEqual([-1, 9, 10, 'a', 'b', Number.NaN, null]);
+    expect(sorted([10, null, 9, Number.NaN, 'b', 'a', -1], true)).toEqual([10, 9, -1, 'b', 'a', Number.NaN, null]);
+  });
+
+  test('reads KEY and KEY:desc', () => {
+    expect(parseSort('score:desc')).toMatchObject({ key: 'score', descending: true });
+    expect(parseSort('reward.x')).toMatchObject({ field: { type: 'extra', path: 'reward.x' }, descending: false });
+    expect(() => parseSort('score:down')).toThrow(QueryError);
+    expect(() => parseSort('')).toThrow(QueryError);
+  });
+});

@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest';
+import { verl } from '../../src/formats/verl.ts';
+import { MONO } from '../../src/present/theme.ts';
+import { transcriptBlocks } from '../../src/present/transcript/blocks.ts';
+import { CLIP_HEAD, Layout } from '../../src/present/transcript/layout.ts';
+import { renderTranscript } from '../../src/present/transcript/render.ts';
+import type { JsonObject } from '../../src/rollout/json.ts';
+import { toolRollout } from '../support/dump.ts';
+
+const plain = { ...MONO };
+for (const key of Object.keys(plain) as (keyof typeof plain)[]) plain[key] = '';
+
+const read = (record: object) => verl.read(record as JsonObject, { validation: false });
+
+function transcript(
+  record: object,
+  width = 60,
+  folds = new Map<string, boolean>(),
+): { layout: Layout; lines: string[] } {
+  const layout = new Layout(transcriptBlocks(read(record), folds), width, folds);
+  return { layout, lines: renderTranscript(layout, 0, layout.rows, plain, { turn: 2 }).map((line) => line.trimEnd()) };
+}
+
+describe('a transcript', () => {
+  test('reads from top to bottom, the mask in its gutter', () => {
+    expect(transcript(toolRollout(1, 5, 1)).lines).toEqual([
+      '  ▸ system, 14 words',
+      '',
+      '  user',
+      '  Problem 1-5: John earns $100 and spends 5. What is left?',
+      '',
+      '▌›assistant',
+      '▌ ▸ think, 6 words',
+      '▌ code_interpreter',
+      '▌   left = 100 - 5',
+      '▌   print(left)',
+      '',
+      '  tool',
+      '  95',
+      '',
+      '▌ assistant',
+      '▌ John has $95 left.',
+      '▌ #### 95',
+      '',
+      '  score 1.00',
+      '  ground truth 95',
+      '  loss mask ~77 % (inferred, characters)',
+    ]);
+  });
+
+  test('a recorded reward stands at the right edge of its turn', () => {
+    const { lines } = transcript({ ...toolRollout(1, 5, 1), tool_rewards: [0.25] }, 40);
+    expect(lines.some((line) => /^(▌›assistant| {2}tool) +\+0\.25$/.test(line))).toBe(true);
+    expect(lines.every((line) => line.length <= 40)).toBe(true);
+  });
+
+  test('a long turn shows its head and its tail, where a traceback says what went wrong', () => {
+    const output = Array.from({ length: 400 }, (_, i) => `row ${i}`).join('\n');
+    const { lines, layout } = transcript({ ...toolRollout(1, 5, 1), output });
+    expect(lines).toContain('▌ row 0');
+    expect(lines).toContain('▌ row 399');
+    expect(lines).toContain('▌ ⋯ 360 more lines');
+    expect(lines).not.toContain('▌ row 200');
+    const fold = layout.folds.find((fold) => fold.id.endsWith('.clip'))!;
+    const whole = transcript({ ...toolRollout(1, 5, 1), output }, 60, new Map([[fold.id, false]]));
+    expect(whole.lines).toContain('▌ row 200');
+  });
+
+  test('a place in it is found again at another width and with other folds', () => {
+    const record = {
+      ...toolRollout(1, 5, 1),
+      output: `${'one two three four '.repeat(30)}here it is ${'five six '.repeat(30)}`,
+    };
+    const wide = transcript(record, 70).layout;
+    const row = Array.from({ length: wide.rows }, (_, i) => i).find((i) => wide.text(i).text.includes('here it'))!;
+    const anchor = wide.anchor(row);
+    const narrow = transcript(record, 30).layout;
+    expect(narrow.text(narrow.row(anchor)).start).toBeLessThanOrEqual(anchor.offset);
+    expect(narrow.text(narrow.row(anchor) + 1).start).toBeGreaterThan(anchor.offset);
+    const folded = transcript(record, 30, new Map([['t2', true]])).layout;
+    expect(folded.text(folded.row(anchor)).text).toContain('▸ assistant');
+  });
+
+  test('anchors of clipped lines lead to the row that stands for them', () => {
+    const output = Array.from({ length: 400 }, (_, i) => `row ${i}`).join('\n');
+    const open = transcript({ ...toolRollout(1, 5, 1), output }, 60, new Map([['t2.0.clip', false]])).layout;
+    const row = Array.from({ length: open.rows }, (_, i) => i).find((i) => open.text(i).text === 'row 200')!;
+    const clipped = transcript({ ...toolRollout(1, 5, 1), output }).layout;
+    expect(clipped.text(clipped.row(open.anchor(row))).text).toContain('more lines');
+    expect(CLIP_HEAD).toBeGreaterThan(0);
+  });
+});

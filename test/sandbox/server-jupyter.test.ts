@@ -1,0 +1,134 @@
+// /run_jupyter: one namespace for the cells of a call, what they show, and both timeouts enforced.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type RunJupyterInput, runJupyterRequest } from '../../src/sandbox/protocol.ts';
+import { createRunner, type Runner } from '../../src/sandbox/server/index.ts';
+import { CONFINING, lack, named } from './backends.ts';
+
+describe.each(CONFINING)('%s', (backend) => {
+  describe.skipIf(lack[backend] !== null)(named('cells', backend), () => {
+    let runner: Runner;
+    beforeAll(async () => {
+      runner = await createRunner({ backend });
+    });
+    afterAll(() => runner.close());
+
+    const cells = (sources: string[], rest: Partial<RunJupyterInput> = {}) => {
+      const checked = runJupyterRequest.check({ ...rest, cells: sources });
+      if (!checked.ok) throw new Error('the test asks wrongly');
+      return runner.runJupyter(checked.value);
+    };
+
+    test('state is kept from cell to cell of one call, and not to the next', async () => {
+      const first = await cells(['x = 40\ndef f(y):\n    return x + y', 'f(2)', 'print(_)']);
+      expect(first).toMatchObject({ status: 'Success', message: '', driver: { status: 'Finished', return_code: 0 } });
+      expect(first.cells).toEqual([
+        { stdout: '', stderr: '', display: [], error: [] },
+        { stdout: '', stderr: '', display: [{ 'text/plain': '42' }], error: [] },
+        { stdout: '42\n', stderr: '', display: [], error: [] },
+      ]);
+      const second = await cells(['x']);
+      expect(second.cells[0]?.error[0]).toMatchObject({ ename: 'NameError', evalue: "name 'x' is not defined" });
+    });
+
+    test('a failing cell does not stop the next, and its traceback shows the line', async () => {
+      const answer = await cells(['def f():\n    return 1 / 0\nf()', 'print("on")', 'a b']);
+      expect(answer.status).toBe('Success');
+      const [failed, next, syntax] = answer.cells;
+      expect(failed?.error).toMatchObject([{ ename: 'ZeroDivisionError', evalue: 'division by zero' }]);
+      const traceback = ((failed?.error[0]?.traceback ?? []) as string[]).join('\n').replaceAll(/\u001b\[\d+m/g, '');
+      expect(traceback).toMatch(/^-{75}\nZeroDivisionError {2,}Traceback \(most recent call last\)\n/);
+      expect(traceback).toContain('Cell In[1], line 3');
+      expect(traceback).toContain('----> 2     return 1 / 0');
+      expect(traceback).toMatch(/\nZeroDivisionError: division by zero$/);
+      expect(next?.stdout).toBe('on\n');
+      expect(syntax?.error[0]).toMatchObject({ ename: 'SyntaxError' });
+    });
+
+    test('values are shown as Jupyter shows them', async () => {
+      const answer = await cells(
+        [
+          "'hello'",
+          'None',
+          '[1, 2];',
+          'class Page:\n    def _repr_html_(self): return "<b>hi</b>"\n    def __repr__(self): return "Page"\nPage()',
+          'display(1, 2)\n3',
+          'import asyncio\nawait asyncio.sleep(0, "awaited")',
+          'list(range(40))',
+        ].slice(0, backend === 'pyodide' ? 5 : 7),
+      );
+      const shown = answer.cells.map((cell) => cell.display);
+      expect(shown.slice(0, 5)).toEqual([
+        [{ 'text/plain': "'hello'" }],
+        [],
+        [],
+        [{ 'text/plain': 'Page', 'text/html': '<b>hi</b>' }],
+        [{ 'text/plain': '1' }, { 'text/plain': '2' }, { 'text/plain': '3' }],
+      ]);
+      if (backend === 'pyodide') return;
+      expect(shown[5]).toEqual([{ 'text/plain': "'awaited'" }]);
+      expect(shown[6]?.[0]?.['text/plain']).toMatch(/^\[0,\n 1,\n/);
+    });
+
+    test('stderr, input() and sys.exit()', async () => {
+      const answer = await cells([
+        'import sys\nsys.stderr.write("warn\\n")\nNone',
+        'input()',
+        'sys.exit(3)',
+        'print("still")',
+      ]);
+      expect(answer.cells[0]).toMatchObject({ stderr: 'warn\n', display: [] });
+      expect(answer.cells[1]?.error[0]).toMatchObject({ ename: 'StdinNotImplementedError' });
+      expect(answer.cells[2]?.error[0]).toMatchObject({ ename: 'SystemExit', evalue: '3' });
+      expect(answer.cells[3]?.stdout).toBe('still\n');
+    });
+
+    test.skipIf(backend === 'pyodide')('what a subprocess prints belongs to its cell', async () => {
+      const answer = await cells(['import subprocess\nsubprocess.run(["echo", "sub"])\nNone', 'print("next")']);
+      expect(answer.cells.map((cell) => cell.stdout)).toEqual(['sub\n', 'next\n']);
+    });
+
+    test('files go in and out', async () => {
+      const answer = await cells(['text = open("in.txt").read()', 'open("out.txt", "w").write(text.upper())'], {
+        files: { 'in.txt': Buffer.from('data').toString('base64') },
+        fetch_files: ['out.txt', 'none'],
+      });
+      expect(answer.files).toEqual({ 'out.txt': Buffer.from('DATA').toString('base64') });
+    });
+
+    test('a cell over its time is ended, even one that swallows everything; what was done is kept', async () => {
+      const deaf = 'print("began")\nwhile True:\n    try:\n        while True: pass\n    except BaseException: pass';
+      const answer = await cells(['print("one")', deaf, 'print("never")'], { cell_timeout: 0.7 });
+      expect(answer).toMatchObject({ status: 'Failed', driver: { status: 'TimeLimitExceeded', return_code: null } });
+      expect(answer.cells.map((cell) => cell.stdout)).toEqual(['one\n', 'began\n']);
+      expect(answer.cells[1]?.error).toMatchObject([
+        { ename: 'TimeoutError', evalue: expect.stringContaining('0.7 s') },
+      ]);
+    });
+
+    test('the total time is one for all cells', async () => {
+      const answer = await cells(Array(5).fill('import time\ntime.sleep(0.5)'), { total_timeout: 1.2 });
+      expect(answer).toMatchObject({ status: 'Failed', driver: { status: 'TimeLimitExceeded' } });
+      expect(answer.cells.length).toBeGreaterThanOrEqual(1);
+      expect(answer.cells.length).toBeLessThan(5);
+    });
+
+    test('a kernel that dies is told', async () => {
+      const answer = await cells(['print("one")', 'import os\nos._exit(3)', 'print("never")']);
+      expect(answer).toMatchObject({ status: 'Failed', driver: { status: 'Finished', return_code: 3 } });
+      expect(answer.cells[0]?.stdout).toBe('one\n');
+    });
+
+    test('the memory limit is passed on', async () => {
+      const answer = await cells(['held = bytearray(600 << 20)'], { memory_limit_MB: 256 });
+      expect(answer.cells[0]?.error[0]).toMatchObject({ ename: 'MemoryError' });
+    });
+
+    test('output over the limit is cut and says so', async () => {
+      const answer = await cells(['for _ in range(60): print("x" * 100_000)']);
+      expect(answer.status).toBe('Success');
+      expect(answer.cells[0]?.stdout).toMatch(
+        /\[output cut: 6000060 bytes were written, the first 4194304 are shown\]\n$/,
+      );
+    });
+  });
+});

@@ -1,0 +1,125 @@
+// Each language that the test machine has: print, stdin, files, an error, a timeout, as upstream's own tests ask.
+import { existsSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { LANGUAGES, type RunCodeInput, runCodeRequest } from '../../src/sandbox/protocol.ts';
+import { RUNNERS } from '../../src/sandbox/server/backends/languages.ts';
+import { createRunner, type Runner } from '../../src/sandbox/server/index.ts';
+import { lack, named } from './backends.ts';
+
+const READY = {
+  python: {
+    hello: 'print("hello")',
+    stdin: 'print(int(input()) * 2)',
+    file: 'print(open("in.txt").read(), end="")\nopen("out.txt", "w").write("out")',
+    assertion: 'assert 1 == 2',
+    forever: 'print("began", flush=True)\nwhile True: pass',
+  },
+  bash: {
+    hello: 'echo hello',
+    stdin: 'read number\necho $((number * 2))',
+    file: 'cat in.txt\nprintf out > out.txt',
+    assertion: '[ 1 = 2 ]',
+    forever: 'echo began\nwhile :; do :; done',
+  },
+  nodejs: {
+    hello: 'console.log("hello")',
+    stdin: 'console.log(Number(require("fs").readFileSync("/dev/stdin", "utf8")) * 2)',
+    file: 'const fs = require("fs")\nprocess.stdout.write(fs.readFileSync("in.txt"))\nfs.writeFileSync("out.txt", "out")',
+    assertion: 'require("assert")(1 === 2)',
+    forever: 'require("fs").writeSync(1, "began\\n")\nfor (;;);',
+  },
+  cpp: {
+    hello: '#include <cstdio>\nint main() { puts("hello"); }',
+    stdin: '#include <iostream>\nint main() { int n; std::cin >> n; std::cout << n * 2 << std::endl; }',
+    file: '#include <fstream>\n#include <iostream>\nint main() { std::cout << std::ifstream("in.txt").rdbuf(); std::ofstream("out.txt") << "out"; }',
+    assertion: '#include <cassert>\nint main() { assert(1 == 2); }',
+    forever: '#include <cstdio>\nint main() { puts("began"); fflush(stdout); for (;;); }',
+  },
+} as const;
+
+describe.skipIf(lack.bubblewrap !== null)(named('languages', 'bubblewrap'), () => {
+  let runner: Runner;
+  beforeAll(async () => {
+    runner = await createRunner({ backend: 'bubblewrap' });
+  });
+  afterAll(() => runner.close());
+
+  const run = (request: RunCodeInput) => {
+    const checked = runCodeRequest.check(request);
+    if (!checked.ok) throw new Error('the test asks wrongly');
+    return runner.run(checked.value);
+  };
+
+  describe.each(Object.keys(READY) as (keyof typeof READY)[])('%s', (language) => {
+    const programs = READY[language];
+
+    test('prints, reads stdin, reads and writes files', async () => {
+      const hello = await run({ language, code: programs.hello });
+      expect([hello.status, hello.run_result?.stdout]).toEqual(['Success', 'hello\n']);
+      expect(hello.compile_result === null).toBe(language !== 'cpp');
+      expect((await run({ language, code: programs.stdin, stdin: '21' })).run_result?.stdout).toBe('42\n');
+      const files = await run({
+        language,
+        code: programs.file,
+        files: { 'in.txt': Buffer.from('in\n').toString('base64') },
+        fetch_files: ['out.txt'],
+      });
+      expect([files.run_result?.stdout, files.files]).toEqual([
+        'in\n',
+        { 'out.txt': Buffer.from('out').toString('base64') },
+      ]);
+    });
+
+    test('fails with its code, and ends with its time', async () => {
+      const failed = await run({ language, code: programs.assertion });
+      expect(failed.status).toBe('Failed');
+      expect(failed.run_result?.return_code).not.toBe(0);
+      const late = await run({ language, code: programs.forever, run_timeout: 1 });
+      expect(late).toMatchObject({
+        status: 'Failed',
+        run_result: { status: 'TimeLimitExceeded', return_code: null, stdout: 'began\n' },
+      });
+    });
+  });
+
+  test('shell scripts may open /dev/stdout and /dev/stderr by name', async () => {
+    const answer = await run({ language: 'bash', code: 'echo out > /dev/stdout; echo err > /dev/stderr' });
+    expect(answer.run_result).toMatchObject({ return_code: 0, stdout: 'out\n', stderr: 'err\n' });
+  });
+
+  test('a program may serve and call itself on loopback, and two may take the same port', async () => {
+    const code = `
+import http.server, threading, time, urllib.request
+server = http.server.HTTPServer(('127.0.0.1', 8765), http.server.SimpleHTTPRequestHandler)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+time.sleep(0.3)
+for host in ('127.0.0.1', 'localhost'):
+    print(urllib.request.urlopen('http://%s:8765/' % host).status)
+`;
+    const answers = await Promise.all([run({ language: 'python', code }), run({ language: 'python', code })]);
+    expect(answers.map((answer) => answer.run_result?.stdout)).toEqual(['200\n200\n', '200\n200\n']);
+  });
+
+  test('a signal and an exit code above 128 are told apart', async () => {
+    const code = async (text: string) => (await run({ language: 'bash', code: text })).run_result?.return_code;
+    expect(await code('exit 137')).toBe(137);
+    expect(await code('kill -9 $$')).toBe(-9);
+    expect(await code('kill -TERM $$')).toBe(-15);
+    expect(await code('kill -34 $$')).toBe(-34);
+  });
+
+  test('a missing interpreter answers as bash does', async () => {
+    const missing = (['racket', 'lua', 'julia', 'R', 'php'] as const).find((language) => {
+      const tool = RUNNERS[language]?.prepare('', { fresh: () => 'x', files: [], linkFlags: '' }).run.split(' ')[0];
+      return !existsSync(`/usr/bin/${tool}`) && !existsSync(`/usr/local/bin/${tool}`);
+    });
+    if (missing === undefined) return;
+    const { status, run_result } = await run({ language: missing, code: '' });
+    expect([status, run_result?.return_code]).toEqual(['Failed', 127]);
+    expect(run_result?.stderr).toMatch(/^\/bin\/bash: line 1: \w+: command not found\n$/);
+  });
+});
+
+test('every language of the protocol has its declaration, but for sql, which upstream has not either', () => {
+  expect(LANGUAGES.filter((language) => !RUNNERS[language])).toEqual(['sql']);
+});

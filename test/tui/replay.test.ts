@@ -1,0 +1,421 @@
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { App, type StartOptions } from '../driver/app.ts';
+import { type Script, type ScriptedModel, scriptedModel } from '../engine/scripted-model.ts';
+import { lack, named } from '../sandbox/backends.ts';
+import { type DumpFiles, writeDump } from '../support/dump.ts';
+
+const CALL = (code: string): string =>
+  `<tool_call>\n${JSON.stringify({ name: 'code_interpreter', arguments: { code } })}\n</tool_call>`;
+
+interface Step {
+  code: string;
+  result: string;
+}
+
+/** A rollout whose calls gave these results, as verl dumps it without special tokens. */
+const rollout = (steps: readonly Step[], keys: object = {}): object => ({
+  input: 'system\nRun Python with the tool where it helps.\nuser\nWhat is left?\nassistant\n',
+  output: `${steps
+    .map(({ code, result }) => `${CALL(code)}\nuser\n<tool_response>\n${result}\n</tool_response>\nassistant\n`)
+    .join('')}The answer is\n#### 7`,
+  gts: '7',
+  score: 1,
+  step: 1,
+  ...keys,
+});
+
+const SAME = { code: 'print(3 + 4)', result: '7' };
+const DRIFTED = { code: 'print("a")\nprint("left is", 20 + 1)\nprint("c")', result: 'a\nleft is 20\nc' };
+const SLOW = { code: 'import time\ntime.sleep(25)\nprint(7)', result: '7' };
+
+let app: App;
+let run: ReturnType<typeof writeDump>;
+let model: ScriptedModel | null = null;
+
+async function open(files: DumpFiles, args: string[] = [], options: StartOptions = {}): Promise<void> {
+  run = writeDump(files);
+  await reopen(args, options);
+}
+
+async function reopen(args: string[] = [], options: StartOptions = {}): Promise<void> {
+  app = App.start([run.dir, '--sandbox', 'auto', ...args], { columns: 110, ...options });
+  await app.sees('▌›assistant');
+}
+
+afterEach(async () => {
+  await app.stop();
+  await model?.close();
+  model = null;
+  run.remove();
+});
+
+/** ! and the sandbox named. */
+async function ask(): Promise<void> {
+  app.press('!');
+  await app.sees('Enter run');
+}
+
+const journal = (): string => join(dirname(run.dir), '.rollout-viewer', 'rollout_data');
+
+describe('run a tool call again', () => {
+  test('! says what would run and where; nothing has run, and Esc leaves no trace', async () => {
+    await open({ '1.jsonl': [rollout([SAME])] });
+    await ask();
+    await app.sees(/! code_interpreter t2 on (bubblewrap|Pyodide)/);
+    await app.sees('no sandbox URL is given');
+    app.press('Esc');
+    await app.seesNot('Enter run');
+    expect(app.screen()).not.toContain('again: ');
+    expect(existsSync(journal())).toBe(false);
+  });
+
+  test('Enter runs it; the verdict, the time and the sandbox stand beside the record, and are found again', async () => {
+    await open({ '1.jsonl': [rollout([SAME])] });
+    const before = readFileSync(join(run.dir, '1.jsonl'), 'utf8');
+    await ask();
+    app.press('Enter');
+    await app.sees(/tool +again: same, .* ms, (bubblewrap|Pyodide)|tool +again: same, [\d.]+ s, /);
+    await app.sees('run again: exit status 0');
+    app.press('l', 'x');
+    await app.sees('▾ run again');
+    await app.sees('stdout');
+    app.press('q');
+    await app.exits();
+    expect(readFileSync(join(run.dir, '1.jsonl'), 'utf8')).toBe(before);
+    expect(readdirSync(run.dir)).toEqual(['1.jsonl']);
+    await reopen();
+    await app.sees(/tool +again: same/);
+  });
+
+  test('a result that differs is shown by line and by word; the list says drift', async () => {
+    await open({ '1.jsonl': [rollout([DRIFTED]), rollout([SAME])] });
+    await ask();
+    app.press('Enter');
+    await app.sees('again: different');
+    await app.sees('- left is 20');
+    await app.sees('+ left is 21');
+    const old = app.find('- left is 20');
+    const now = app.find('+ left is 21');
+    // Only the number differs: it alone is coloured, beside the sign.
+    expect(app.cell(old.x + 10, old.y).colour).toBe(1);
+    expect(app.cell(old.x + 2, old.y).colour).toBe(null);
+    expect(app.cell(now.x + 10, now.y).colour).toBe(6);
+    await app.sees(/› +1 +1 +1\.00.*drift/);
+  });
+
+  test('edited in $EDITOR it is marked, can be run again and again, and keeps its history', async () => {
+    await open({ '1.jsonl': [rollout([SAME])] }, [], {
+      env: { EDITOR: editor('sed -i "s/4/40/" "$1"') },
+    });
+    await ask();
+    app.press('e');
+    await app.sees('code_interpreter t2 edited on');
+    app.press('Enter');
+    await app.sees('edited, run 1: different');
+    await app.sees('print(3 + 40)');
+    await app.sees('+ 43');
+    await app.sees('- 7');
+    await ask();
+    app.press('e');
+    await app.sees('code_interpreter t2 edited on');
+    app.press('Enter');
+    await app.sees('edited, run 2: different');
+    await app.sees('print(3 + 400)');
+    await app.sees('edited, run 1: different');
+    expect(app.screen()).not.toContain('again: same');
+  });
+
+  test('an editor that changes nothing runs nothing, and one that fails says so', async () => {
+    await open({ '1.jsonl': [rollout([SAME])] }, [], { env: { EDITOR: editor('exit 3') } });
+    await ask();
+    app.press('e');
+    await app.sees('exit status 3');
+    app.press('Esc');
+    await app.seesNot('exit status 3');
+  });
+
+  test('^C in the editor ends the editor, not the program', async () => {
+    const own = editor('trap "" INT; kill -INT 0; sed -i "s/4/40/" "$1"');
+    await open({ '1.jsonl': [rollout([SAME])] }, [], { env: { EDITOR: own } });
+    await ask();
+    app.press('e');
+    await app.sees(/was interrupted; nothing is changed|edited on/);
+    app.press('Esc');
+    await app.seesNot('! code_interpreter');
+    app.press('h');
+    await app.sees('t1 · 2/5');
+  });
+
+  test('what runs shows its seconds at the call, and ^c ends it', async () => {
+    await open({ '1.jsonl': [rollout([SLOW])] });
+    await ask();
+    app.press('Enter');
+    await app.sees(/running [1-9] s {2}\^c cancels/);
+    app.press('ctrl+c');
+    await app.sees('cancelled');
+    await app.seesNot('running');
+    app.press('l');
+    await app.sees('›tool');
+  });
+
+  test.skipIf(process.platform !== 'linux')('quitting ends what runs', async () => {
+    await open({ '1.jsonl': [rollout([SLOW])] });
+    await ask();
+    app.press('Enter');
+    await app.sees(/running [1-9] s/);
+    const below = descendants(app.pid);
+    expect(below.length).toBeGreaterThan(0);
+    app.press('q');
+    expect((await app.exits()).code).toBe(0);
+    await app.until(() => below.every((pid) => !isAlive(pid)), 'the end of what ran');
+    expect(app.inAlternateScreen).toBe(false);
+  });
+
+  test('--no-exec runs nothing, and ! says why', async () => {
+    await open({ '1.jsonl': [rollout([SAME])] }, ['--no-exec']);
+    app.press('!');
+    await app.sees('nothing is run: the viewer was opened with --no-exec');
+    app.press('a');
+    await app.sees('--no-exec');
+  });
+
+  test('a tool that nothing here runs is told before it is tried', async () => {
+    const other = rollout([SAME]) as { output: string };
+    await open({ '1.jsonl': [{ ...other, output: other.output.replaceAll('code_interpreter', 'book_flight') }] });
+    app.press('!');
+    await app.sees('cannot run: no tool here runs book_flight');
+    expect(app.screen()).not.toContain('Enter run');
+  });
+});
+
+test.skipIf(lack.bubblewrap !== null)(named('--tool says what a tool of another name runs', 'bubblewrap'), async () => {
+  const other = rollout([{ code: 'echo $((3 + 4))', result: '7' }]) as { output: string };
+  const own = { ...other, output: other.output.replaceAll('code_interpreter', 'run_sh') };
+  await open({ '1.jsonl': [own] }, ['--tool', 'run_sh=bash', '--sandbox', 'bubblewrap']);
+  await ask();
+  await app.sees('! run_sh t2 on bubblewrap');
+  app.press('Enter');
+  await app.sees('again: same');
+});
+
+describe('run many again', () => {
+  test('a runs the calls of the rollout in order and goes to the first that differs', async () => {
+    await open({ '1.jsonl': [rollout([SAME, SAME, SAME, DRIFTED, SAME])] }, [], { rows: 20 });
+    await ask();
+    app.press('a');
+    await app.sees('the first result that differs');
+    await app.sees('›tool');
+    await app.sees('t9 · 10/13');
+    await app.sees('+ left is 21');
+  });
+
+  test('f runs the calls of the whole list, and each rollout has its word', async () => {
+    await open({
+      '1.jsonl': [rollout([SAME]), rollout([DRIFTED]), rollout([]), rollout([SAME, SAME])],
+      '2.jsonl': [rollout([SAME, DRIFTED], { step: 2 })],
+    });
+    await ask();
+    await app.sees('f list 5');
+    app.press('f');
+    await app.sees('6 calls: 4 same, 2 drift');
+    await app.sees(/1 +1 +1\.00.*same/);
+    await app.sees(/1 +2 +1\.00.*drift/);
+    await app.sees(/1 +4 +1\.00.*same/);
+    await app.sees(/2 +1 +1\.00.*drift/);
+    expect(app.screen()).not.toMatch(/1 +3 +1\.00.*(same|drift)/);
+    await app.sees('again: different');
+    await app.sees('again: same');
+    app.press('K', 'K', 'K');
+    await app.sees('1.jsonl:2');
+    await app.sees('again: different');
+  });
+
+  test('many calls on a server are asked for once more', async () => {
+    await open({ '1.jsonl': [rollout([SAME]), rollout([SAME])] }, ['--sandbox', 'http://127.0.0.1:9']);
+    app.press('!');
+    await app.sees('on http://127.0.0.1:9');
+    app.press('f');
+    await app.sees('run the calls of 2 rollouts on http://127.0.0.1:9');
+    app.press('Esc');
+    await app.seesNot('run the calls');
+    expect(existsSync(journal())).toBe(false);
+  });
+
+  test('a run over the list that was cancelled goes on where it was', async () => {
+    const slow = { code: 'import time\ntime.sleep(1)\nprint(7)', result: '7' };
+    const files = Object.fromEntries(
+      Array.from({ length: 10 }, (_, i) => [`${i + 1}.jsonl`, [rollout([i === 0 ? SAME : slow], { step: i + 1 })]]),
+    );
+    await open(files);
+    await ask();
+    app.press('f');
+    await app.sees('replaying');
+    await app.sees('same');
+    app.press('ctrl+c');
+    await app.sees(/cancelled after \d+ calls?: \d+ same; ! f goes on/);
+    const kept = readFileSync(join(journal(), 'replay.jsonl'), 'utf8').trim().split('\n').length;
+    expect(kept).toBeLessThan(10);
+    await ask();
+    app.press('f');
+    await app.sees('10 calls: 10 same');
+    const lines = readFileSync(join(journal(), 'replay.jsonl'), 'utf8').trim().split('\n');
+    expect(lines).toHaveLength(10);
+    app.press('q');
+    await app.exits();
+    await reopen();
+    await app.sees(/10 +1 +1\.00.*same/);
+    await app.sees(/ 7 +1 +1\.00.*same/);
+  });
+
+  test('k runs a call several times: a flaky one is told from a drifted one', async () => {
+    const flaky = { code: 'import random\nprint(random.random())', result: '0.5' };
+    await open({ '1.jsonl': [rollout([flaky])] });
+    await ask();
+    app.press('k');
+    await app.sees('k ×3');
+    app.press('Enter');
+    await app.sees(/again: flaky, 3 runs/);
+    await app.sees(/› +1 +1 +1\.00.*flaky/);
+  });
+});
+
+describe('fork', () => {
+  const answer: Script = (body) =>
+    body.messages.at(-1).role === 'tool'
+      ? { text: 'So it is eight.\n#### 8' }
+      : { calls: [{ name: 'code_interpreter', arguments: JSON.stringify({ code: 'print(4 + 4)' }) }], text: 'Anew.' };
+
+  const withTools = (): object => {
+    const schema = {
+      type: 'function',
+      function: {
+        name: 'code_interpreter',
+        description: 'runs Python',
+        parameters: { type: 'object', properties: { code: { type: 'string' } }, required: ['code'] },
+      },
+    };
+    const tools = `# Tools\n\nYou may call one or more functions to assist with the user query.\n\nYou are provided with function signatures within <tools></tools> XML tags:\n<tools>\n${JSON.stringify(schema)}\n</tools>\n\nFor each function call, return a json object with function name and arguments within <tool_call></tool_call> XML tags:\n<tool_call>\n{"name": <function-name>, "arguments": <args-json-object>}\n</tool_call>`;
+    return rollout([SAME], {
+      input: `system\nRun Python with the tool where it helps.\n\n${tools}\nuser\nWhat is left?\nassistant\n`,
+      data_source: 'openai/gsm8k',
+    });
+  };
+
+  test('a goes on from the turn; branches are listed under the rollout, scored, and found again', async () => {
+    model = await scriptedModel(answer);
+    await open({ '1.jsonl': [withTools()] }, ['--model-url', model.url, '--model', 'qwen'], { rows: 50 });
+    app.press('a');
+    await app.sees('go on from t2 with qwen on http://127.0.0.1');
+    await app.sees(/code_interpreter on (bubblewrap|Pyodide)/);
+    expect(model.requests).toHaveLength(0);
+    app.press('2');
+    app.press('A');
+    await app.sees('2 branches');
+    await app.sees(/branch 0 from t2, qwen, score 0\.00, differs from t2, 3 turns/);
+    await app.sees(/branch 1 from t2, qwen, score 0\.00, differs from t2, 3 turns/);
+    await app.sees('print(4 + 4)');
+    await app.sees('t3 tool');
+    await app.sees('#### 8');
+    await app.sees('scored by gsm8k');
+    expect(readdirSync(run.dir)).toEqual(['1.jsonl']);
+    app.press('q');
+    await app.exits();
+    await reopen([], { rows: 50 });
+    app.press('G');
+    await app.sees('▸ branch 1 from t2, qwen, score 0.00');
+  });
+
+  test('e edits the turn first, and the model answers what it says then', async () => {
+    model = await scriptedModel(() => ({ text: 'It is nine.\n#### 9' }));
+    const args = ['--model-url', model.url, '--model', 'qwen'];
+    await open({ '1.jsonl': [rollout([SAME])] }, args, { env: { EDITOR: editor('echo "Nine, perhaps?" > "$1"') } });
+    app.press('h', 'a');
+    await app.sees('go on from t1 with qwen');
+    await app.sees('one branch');
+    app.press('e');
+    await app.sees('go on from t1 edited with qwen');
+    app.press('Enter');
+    await app.sees('branch 0 from t2, qwen');
+    expect(model.requests[0].messages.at(-1)).toEqual({ role: 'user', content: 'Nine, perhaps?' });
+    await app.sees('#### 9');
+  });
+
+  test('turns stream in as they come, and ^c ends them', async () => {
+    const { createServer } = await import('node:http');
+    const server = createServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const chunk = { choices: [{ index: 0, delta: { content: 'Word by word it ' } }] };
+      response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    await open({ '1.jsonl': [rollout([SAME])] }, ['--model-url', `http://127.0.0.1:${port}/v1`, '--model', 'qwen']);
+    app.press('a');
+    await app.sees('one branch');
+    app.press('Enter');
+    app.press('A');
+    await app.sees('Word by word it');
+    await app.sees('running, ^c cancels');
+    app.press('ctrl+c');
+    await app.sees('cancelled');
+    await app.seesNot('running, ^c cancels');
+    server.closeAllConnections();
+    server.close();
+  });
+
+  test('without the flags it asks for the model', async () => {
+    model = await scriptedModel(answer);
+    await open({ '1.jsonl': [rollout([SAME])] });
+    app.press('a');
+    await app.sees('an OpenAI-compatible server');
+    app.type('here qwen\r');
+    await app.sees('^ not an http(s) address');
+    app.press('ctrl+u');
+    app.type(`${model.url} qwen\r`);
+    await app.sees('go on from t2 with qwen on http://127.0.0.1');
+  });
+});
+
+test('the help tells what can be run again', async () => {
+  await open({ '1.jsonl': [rollout([SAME])] }, [], { rows: 24 });
+  app.press('?');
+  await app.sees('next turn');
+  app.press('Space', 'Space', 'Space');
+  await app.sees('go on from this turn with a live model');
+  await app.sees('quit');
+  app.press('?');
+  await app.sees('▌›assistant');
+});
+
+describe('score again', () => {
+  test('S judges the rollout with the reward function of its data source', async () => {
+    await open({ '1.jsonl': [rollout([SAME], { data_source: 'openai/gsm8k', score: 0 })] }, [], { rows: 50 });
+    app.press('S');
+    await app.sees(/score 0\.00 +again: drift, 1\.00, gsm8k/);
+  });
+});
+
+/** The processes below one, read from /proc. */
+function descendants(pid: number): number[] {
+  const found = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+  return found.flatMap((child) => [child, ...descendants(child)]);
+}
+
+/** A process that has ended and was not asked for its status yet (a zombie) does nothing any more. */
+function isAlive(pid: number): boolean {
+  try {
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+/** A script that stands in for an editor. */
+function editor(body: string): string {
+  const path = join(process.env.TMPDIR ?? '/tmp', 'editor');
+  writeFileSync(path, `#!/bin/sh\n${body}\n`);
+  chmodSync(path, 0o755);
+  return path;
+}
