@@ -17,7 +17,7 @@ const LACKS: readonly Lack[] = [
   },
   { pattern: /Error: Cannot find module '([^'./][^']*)'/, says: ([, name = '']) => name },
   { pattern: /(?:^|: )([\w.+-]+): (?:command )?not found\s*$/m, says: ([, name = '']) => name },
-  { pattern: /OSError: .*does not support processes/, says: () => 'starting a process' },
+  { pattern: /OSError: .{0,200}does not support processes/, says: () => 'starting a process' },
   { pattern: /RuntimeError: can't start new thread/, says: () => 'starting a thread' },
 ];
 

@@ -39,8 +39,11 @@ export function judgeRun(plan: PlannedCall, run: RunResult, { rules, backend }: 
   if (recorded === null) return { ...nothing, reason: 'no result of this call was recorded', lack };
   if (isNoStdout(recorded) && (code !== null || result === NO_STDOUT))
     return { ...nothing, reason: `the record shows only "${NO_STDOUT}"`, lack };
+  const fails = run.execution === null ? run.failed : hasFailed(run.execution);
   let best: { text: string; form: string; match: Match } | null = null;
-  for (const { text, form } of texts) {
+  for (const { text, form, showsErrors } of texts) {
+    // An empty record is no sign of a tool that hides errors: what says nothing now, because it failed, is not the same.
+    if (!showsErrors && text.trim() === '' && fails) continue;
     const match = matchTexts(recorded, text, compareOptions);
     if (match !== null && (best === null || match.rules.length < best.match.rules.length)) best = { text, form, match };
   }
@@ -56,7 +59,6 @@ export function judgeRun(plan: PlannedCall, run: RunResult, { rules, backend }: 
       key: 'as recorded',
     };
   }
-  const fails = run.execution === null ? run.failed : hasFailed(run.execution);
   const failed = tellsFailure(recorded);
   const cut = possibleCuts(recorded)[0];
   return {
@@ -73,9 +75,16 @@ export function judgeRun(plan: PlannedCall, run: RunResult, { rules, backend }: 
 const hasFailed = ({ isFinished, exitStatus }: Execution): boolean => !isFinished || exitStatus !== 0;
 
 /** The texts that the tool may have made of this run, the likeliest first. */
-function textsOf({ forms }: PlannedCall, { execution, text }: RunResult): { form: string; text: string }[] {
-  if (execution === null) return [{ form: '', text: text ?? '' }];
-  return (forms.length === 0 ? TEXT_FORMS : forms).map((form) => ({ form: form.name, text: form.text(execution) }));
+function textsOf(
+  { forms }: PlannedCall,
+  { execution, text }: RunResult,
+): { form: string; text: string; showsErrors: boolean }[] {
+  if (execution === null) return [{ form: '', text: text ?? '', showsErrors: true }];
+  return (forms.length === 0 ? TEXT_FORMS : forms).map((form) => ({
+    form: form.name,
+    text: form.text(execution),
+    showsErrors: form.showsErrors,
+  }));
 }
 
 const count = new Intl.NumberFormat('en-US');

@@ -7,7 +7,7 @@ export interface Rule {
 }
 
 const CLOCK =
-  /\b(?:now|today|utcnow|time|time_ns|perf_counter|perf_counter_ns|monotonic|process_time|ctime|localtime|gmtime|timeit|strftime|hrtime)\s*\(|%%?time|\$\(date|`date|^\s*(?:date|time)\b|Date\.now|new Date\(/m;
+  /\b(?:now|today|utcnow|time|time_ns|perf_counter|perf_counter_ns|monotonic|process_time|ctime|localtime|gmtime|timeit|strftime|hrtime)\s*\(|%%?time|\$\(date|`date|^[ \t]*(?:date|time)\b|Date\.now|new Date\(/m;
 const IDENTITY = /\b(?:id|hash|object_id|identityHashCode)\s*\(|\.object_id\b/;
 
 const DATE_TIMES = [
@@ -40,14 +40,17 @@ const ELEMENT = String.raw`(?:'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|[^'"{}:,\n
 const SET = new RegExp(String.raw`\{(${ELEMENT}(?:, ${ELEMENT})+)\}`, 'g');
 const ELEMENTS = new RegExp(ELEMENT, 'g');
 
-/** The rules in the order of their work. Each is shy: what may be the answer itself is left as it is. */
+/**
+ * The rules in the order of their work. Each is shy: what may be the answer itself is left as it is. Texts are a model's, so every pattern
+ * is linear in them: repetitions are bounded, or end at what they cannot hold.
+ */
 export const RULES: readonly Rule[] = [
   {
     name: 'temporary-paths',
     about: 'directories and files of one run: /tmp/tmpab12cd34/x.py, /var/folders/…',
     apply: (text) =>
       text
-        .replace(/(?:\/[\w.-]+)*\/tmp[A-Za-z0-9_]{6,10}(?:\/[\w.-]+)*/g, '<path>')
+        .replace(/(?:\/[\w.-]{1,64}){0,8}\/tmp[A-Za-z0-9_]{6,10}(?:\/[\w.-]{1,64}){0,8}/g, '<path>')
         .replace(/\/var\/folders\/[\w.+/-]+/g, '<path>')
         .replace(/(?<![\w/])tmp[A-Za-z0-9_]{8}(?:\.\w+)?\b/g, '<path>'),
   },
@@ -84,7 +87,7 @@ export const RULES: readonly Rule[] = [
   {
     name: 'traceback-marks',
     about: 'the lines of ^ and ~ below a line of a traceback, which not every Python writes',
-    apply: (text) => (/^\s*File "/m.test(text) ? text.replace(/^[ \t]*[~^][ ~^]*(?:\n|$)/gm, '') : text),
+    apply: (text) => (/^[ \t]*File "/m.test(text) ? text.replace(/^[ \t]*[~^][ ~^]*(?:\n|$)/gm, '') : text),
   },
   {
     name: 'library-frames',
@@ -95,10 +98,12 @@ export const RULES: readonly Rule[] = [
   {
     name: 'outer-space',
     about: 'spaces at the ends of lines, and blank ones around the text, which a chat template may take away',
+    // Line by line: a pattern for spaces before a line's end is quadratic in a run of spaces.
     apply: (text) =>
       text
-        .replace(/\r\n/g, '\n')
-        .replace(/[ \t]+$/gm, '')
+        .split('\n')
+        .map((line) => line.trimEnd())
+        .join('\n')
         .trim(),
   },
 ];

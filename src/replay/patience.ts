@@ -44,13 +44,14 @@ export function patiently({ seconds, onWait }: PatienceOptions) {
         const failed = performance.now();
         outage ??= failed;
         const waited = (failed - outage) / 1000;
-        if (waited >= (hasAnswered ? seconds : Math.min(seconds, STRANGER_SECONDS))) {
+        const left = (hasAnswered ? seconds : Math.min(seconds, STRANGER_SECONDS)) - waited;
+        if (left <= 0) {
           const told = waited < 1 ? '' : ` (waited ${Math.round(waited)} s)`;
           throw new SandboxApiError(error.kind, `${error.message}${told}`, { cause: error });
         }
         // Whoever comes first sets the pause; those that failed with it keep it.
         if (pausedUntil <= failed) {
-          pausedUntil = failed + delay * (0.75 + Math.random() / 2);
+          pausedUntil = failed + Math.min(delay * (0.75 + Math.random() / 2), left * 1000);
           delay = Math.min(delay * 2, LONGEST_DELAY_MS);
           onWait({ reason: shortly(error), until: Date.now() + (pausedUntil - failed) });
         }

@@ -30,7 +30,7 @@ export const TEXT_FORMS: readonly TextForm[] = [
   },
 ];
 
-const TRACE = /^Traceback \(most recent call last\):|^\s*File ".+", line \d+/m;
+const TRACE = /^Traceback \(most recent call last\):|^[ \t]*File ".+", line \d+/m;
 
 /**
  * The forms that the tool may have had, judged from what it wrote: one traceback among its results proves that it shows errors, and a

@@ -114,6 +114,29 @@ describe('what a run may change', () => {
   });
 });
 
+describe('a text made to be slow', () => {
+  const code = 'print(id(x), time.time())';
+  test.each([
+    '/a',
+    ' ',
+    '\n',
+    '{a, ',
+    "{'a', ",
+    '1:',
+    '1.',
+    '9',
+    'at 0x',
+    '  File "/lib/python3',
+    '^ ',
+    'a'.repeat(63),
+    'OSError: ',
+    '0 s',
+  ])('of %j is normalised, and told from another', (piece) => {
+    const text = piece.repeat(Math.ceil(400_000 / piece.length));
+    expect(match(`x${text}x`, `x${text}y`, code)).toBeNull();
+  });
+});
+
 describe('the diff', () => {
   const line = fc.constantFrom('a', 'b', 'a b c', '', 'x y');
   const text = fc.array(line, { maxLength: 30 }).map((lines) => lines.join('\n'));

@@ -103,10 +103,16 @@ describe('calls that the engine recorded', () => {
         'Traceback (most recent call last):\n  File "x.py", line 1, in <module>\nZeroDivisionError: division by zero',
       ),
       callLine('code_interpreter', { code: 'while True: pass', timeout: 0.3 }, '4'),
+      callLine('code_interpreter', { code: 'x = 1 / 0' }, ''),
     ]);
     const outcomes = await replayAll(rows);
-    expect(words(outcomes)).toEqual(['drift now_fails', 'drift now_succeeds', 'drift now_fails']);
-    expect(outcomes.map(({ reason }) => reason)).toEqual(['exit status 1', null, 'the time limit was reached']);
+    expect(words(outcomes)).toEqual(['drift now_fails', 'drift now_succeeds', 'drift now_fails', 'drift now_fails']);
+    expect(outcomes.map(({ reason }) => reason)).toEqual([
+      'exit status 1',
+      null,
+      'the time limit was reached',
+      'exit status 1',
+    ]);
     expect(outcomes[0]?.attempts[0]).toMatchObject({
       exit_status: 1,
       stdout: '',
