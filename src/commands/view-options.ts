@@ -1,25 +1,29 @@
 import type { Command } from 'commander';
-import { validationOption } from './dump-options.ts';
+import { pollOption, validationOption } from './dump-options.ts';
 import { ls } from './ls.ts';
 import { run, USAGE } from './output.ts';
+import type { ViewOptions } from './view.ts';
 
 /** The program without a command: the screen on a terminal, what `ls` prints elsewhere. */
 export const viewOptions = (program: Command): Command =>
   program
-    .argument('[paths...]', 'directories, files or patterns of dumps')
+    .argument('[paths...]', 'directories, files or patterns of dumps, or - for a stream on stdin')
     .addOption(validationOption())
-    .action((paths: string[], options: { validation?: string[] }) => {
+    .option('--follow', 'wait for a path that does not exist yet')
+    .addOption(pollOption())
+    .action((paths: string[], options: ViewOptions) => {
       if (paths.length === 0) {
         program.outputHelp({ error: true });
         process.exitCode = USAGE;
         return undefined;
       }
-      if (process.stdout.isTTY && paths[0] !== '-') return run(() => screen(paths, options));
-      return run(() => ls(paths, paths[0] === '-' ? { ...options, json: true } : options));
+      if (process.stdout.isTTY) return run(() => screen(paths, options));
+      // A stream becomes NDJSON; with --follow and no screen the list would never end, and nobody asked for that.
+      return run(() => ls(paths, paths[0] === '-' ? { ...options, json: true } : { ...options, follow: false }));
     });
 
 /** The screen brings React and Ink along, which no headless command should wait for. */
-async function screen(paths: string[], options: { validation?: string[] }): Promise<number> {
+async function screen(paths: string[], options: ViewOptions): Promise<number> {
   const { view } = await import('./view.ts');
   return view(paths, options);
 }

@@ -44,6 +44,7 @@ const vim: Keys = {
   command: [':'],
   help: ['?', 'f1'],
   repaint: ['ctrl+l'],
+  reload: ['R'],
   suspend: ['ctrl+z'],
   quit: ['q', 'Q', 'ctrl+c'],
 };

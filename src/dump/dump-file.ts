@@ -53,6 +53,7 @@ export class DumpFile {
   #scan: LineScan = { position: 0, lineStart: 0 };
   /** The last record is a line that has no newline yet. */
   #hasUnendedLine = false;
+  #looking: Promise<unknown> = Promise.resolve();
 
   constructor(found: FoundFile, isValidation: (stream: string) => boolean = isValidationStream, content?: FileContent) {
     this.path = found.path;
@@ -95,7 +96,14 @@ export class DumpFile {
   }
 
   /** Looks at the file again and brings the index up to date. Failures are left in `state` and `error`. */
-  async update(options: UpdateOptions): Promise<FileChange> {
+  update(options: UpdateOptions): Promise<FileChange> {
+    // One look at a time: two that add the same lines would double them.
+    const look = this.#looking.then(() => this.#look(options));
+    this.#looking = look;
+    return look;
+  }
+
+  async #look(options: UpdateOptions): Promise<FileChange> {
     const isFirst = this.#identity === null;
     if (isFirst) this.state = 'indexing';
     try {

@@ -15,6 +15,8 @@ export interface ListRow {
   calls: number | undefined;
   bytes: number;
   findings: readonly Check[] | undefined;
+  /** Bytes of its step came a moment ago: it is not whole yet. */
+  arriving: boolean;
 }
 
 export interface Column {
@@ -54,7 +56,8 @@ export const COLUMNS: readonly Column[] = [
     width: 5,
     align: 'right',
     rank: 0,
-    text: (row) => (row.step === null ? row.stem : String(row.step)),
+    // A step that is still arriving is drawn hollow.
+    text: (row) => (row.arriving ? '○' : '') + (row.step === null ? row.stem : String(row.step)),
   },
   { key: 'sample', title: 'sample', width: 6, align: 'right', rank: 0, text: (row) => String(row.sample) },
   { key: 'score', title: 'score', width: 6, align: 'right', rank: 0, text: (row) => scoreText(row.score) },

@@ -11,6 +11,8 @@ export interface RecordHead {
   score: number | null | undefined;
   /** What is known of its group, in words; '' where nothing is. */
   group: string;
+  /** What happened to it on disk since it was read; '' for nothing. */
+  fate: string;
 }
 
 /** The line above a transcript: which rollout this is. */
@@ -18,9 +20,11 @@ export function renderRecordHead(head: RecordHead, theme: Theme, width: number):
   const left: Piece[] = [
     ['plain', '  '],
     ['heading', head.locator],
-    ['quiet', `  sample ${formatCount(head.sample)}/${formatCount(head.samples)}`],
   ];
-  if (head.group !== '') left.push(['quiet', `  ${head.group}`]);
+  // What became of it on disk matters more than its place there.
+  if (head.fate !== '') left.push(['warning', `  ${head.fate}`]);
+  else left.push(['quiet', `  sample ${formatCount(head.sample)}/${formatCount(head.samples)}`]);
+  if (head.fate === '' && head.group !== '') left.push(['quiet', `  ${head.group}`]);
   return renderEdges(
     theme,
     left,

@@ -46,6 +46,7 @@ export type ProgramAction =
   | { type: 'quit' }
   | { type: 'suspend' }
   | { type: 'repaint' }
+  | { type: 'reload' }
   | { type: 'resize'; columns: number; rows: number }
   | { type: 'dump-changed' }
   | { type: 'say'; text: string; kind: 'info' | 'error' };

@@ -5,6 +5,8 @@ export type Effect =
   | { type: 'quit' }
   | { type: 'suspend' }
   | { type: 'repaint' }
+  /** Everything is read from disk again. */
+  | { type: 'reload' }
   | { type: 'copy'; text: string }
   /** The text goes to an editor, or to a shell command. */
   | { type: 'edit'; text: string; extension: string }

@@ -3,6 +3,7 @@ import { History } from '../config/history.ts';
 import { historyFile } from '../config/places.ts';
 import type { Dump } from '../dump/dump.ts';
 import type { DumpFile } from '../dump/dump-file.ts';
+import { Follower } from '../dump/follow.ts';
 import { styled, themeFor } from '../present/theme.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import type { Action } from './actions.ts';
@@ -38,6 +39,8 @@ export interface RunOptions {
   input: NodeJS.ReadStream;
   output: NodeJS.WriteStream;
   env: Record<string, string | undefined>;
+  /** Seconds between polls; by itself only where the file system sends no events. */
+  poll?: number | undefined;
 }
 
 /** Opens the screen and stays until the user quits. The terminal is then as it was. */
@@ -69,6 +72,7 @@ class Program {
   });
   #wanted = '';
   #warm: DumpFile | null = null;
+  #follower: Follower | null = null;
 
   constructor(options: RunOptions, quit: () => void) {
     const { output, input, dump } = options;
@@ -107,7 +111,10 @@ class Program {
       this.dispatch({ type: 'dump-changed' });
     });
     this.#draw();
-    void dump.start();
+    // Once all is indexed the disk is followed.
+    void dump.start().then(() => {
+      if (!dump.isClosed && dump.paths.length > 0) this.#follower = new Follower(dump, { poll: this.#options.poll });
+    });
   }
 
   dispatch(action: Action): void {
@@ -219,7 +226,11 @@ class Program {
   #perform(effect: Effect): void {
     if (effect.type === 'quit') this.#end();
     else if (effect.type === 'suspend') this.#terminal.suspend();
-    else if (effect.type === 'remember') this.#history.add(effect.prompt, effect.value);
+    else if (effect.type === 'reload') {
+      this.#world.reload();
+      void this.#follower?.refreshAll();
+      this.#draw();
+    } else if (effect.type === 'remember') this.#history.add(effect.prompt, effect.value);
     else if (effect.type === 'copy') this.#options.output.write(osc52(effect.text, this.#options.env));
     else if (effect.type === 'edit') this.#lend(() => openInEditor(effect.text, effect.extension, process.env));
     else if (effect.type === 'pipe')
@@ -251,6 +262,7 @@ class Program {
     this.#terminal.stop();
     this.#options.output.off('resize', this.#resize);
     this.#ink?.unmount();
+    this.#follower?.close();
     this.#options.dump.close();
     this.#quit();
   };

@@ -27,6 +27,8 @@ export interface World {
   /** What the list shows if it has the room. */
   listColumns(): readonly Column[];
   record(place: Place): DumpRecord;
+  /** What happened on disk to the record that is open since it was read, in words; '' for nothing. */
+  fate(place: Place): string;
   /** The transcript under the cursor, laid out for the width it has; null while nothing is open. */
   layout(state: State): Layout | null;
 }
@@ -37,7 +39,8 @@ export class DumpWorld implements World {
   readonly syntax: Syntax;
   #rows: Rows | null = null;
   #geometry: { shape: Shape; geometry: Geometry } | null = null;
-  #open: { place: Place; record: DumpRecord } | null = null;
+  /** The record that is read. It stays as it was read, whatever becomes of its file, until it is asked for again. */
+  #open: { place: Place; record: DumpRecord; generation: number; fate: string } | null = null;
   #laid: { record: DumpRecord; key: string; folds: Folds; layout: Layout } | null = null;
   readonly #cache = new LRUCache<string, { record: DumpRecord; layout: Layout }>({
     maxSize: CACHE_SIZE,
@@ -54,6 +57,27 @@ export class DumpWorld implements World {
   /** The dump has changed: it may hold more records than before. */
   changed(): void {
     this.#rows = null;
+    const open = this.#open;
+    if (open === null) return;
+    const { file, record } = open.place;
+    if (file.state === 'gone' || !this.dump.files.includes(file)) {
+      open.fate = 'gone from disk';
+    } else if (record >= file.count) {
+      open.fate = 'cut off on disk';
+    } else if (open.generation !== file.generation || open.fate !== '') {
+      // Another content may hold the same line: a run that goes on writes most of a step again as it was.
+      open.generation = file.generation;
+      open.fate = file.read(record).raw === open.record.raw ? '' : 'replaced on disk, R loads it';
+    }
+  }
+
+  /** The open record is read again. */
+  reload(): void {
+    if (this.#open?.fate.startsWith('replaced')) this.#open = null;
+  }
+
+  fate(place: Place): string {
+    return this.#open !== null && samePlace(this.#open.place, place) ? this.#open.fate : '';
   }
 
   rows(_state: State): Rows {
@@ -89,7 +113,7 @@ export class DumpWorld implements World {
 
   record(place: Place): DumpRecord {
     if (this.#open === null || !samePlace(this.#open.place, place)) {
-      this.#open = { place, record: this.dump.read(place) };
+      this.#open = { place, record: this.dump.read(place), generation: place.file.generation, fate: '' };
     }
     return this.#open.record;
   }

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -14,6 +14,8 @@ export function writeDump(files: DumpFiles): { dir: string; remove: () => void }
     mkdirSync(dirname(path), { recursive: true });
     const lines = records.map((record) => (typeof record === 'string' ? record : JSON.stringify(record)));
     writeFileSync(path, `${lines.join('\n')}\n`);
+    // A dump that was finished long ago: a step of this moment would be drawn as arriving.
+    utimesSync(path, new Date(0), new Date(0));
   }
   return { dir, remove: () => rmSync(root, { recursive: true, force: true }) };
 }

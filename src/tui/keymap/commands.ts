@@ -107,6 +107,7 @@ export const COMMANDS: readonly Command[] = [
     action: () => ({ type: 'prompt-open', prompt: 'command' }),
   },
   { id: 'help', category: 'Program', title: 'what can be done here', hint: 'help', action: () => ({ type: 'help' }) },
+  { id: 'reload', category: 'Program', title: 'read from disk again', action: () => ({ type: 'reload' }) },
   { id: 'repaint', category: 'Program', title: 'draw the screen again', action: () => ({ type: 'repaint' }) },
   { id: 'suspend', category: 'Program', title: 'suspend; fg comes back', action: () => ({ type: 'suspend' }) },
   { id: 'quit', category: 'Program', title: 'quit', hint: 'quit', action: () => ({ type: 'quit' }) },

@@ -6,6 +6,7 @@ import { type Handlers, say } from './result.ts';
 export const programHandlers: Handlers<ProgramAction> = {
   quit: (state) => (state.help === null ? { state, effects: [{ type: 'quit' }] } : { ...state, help: null }),
   suspend: (state) => ({ state, effects: [{ type: 'suspend' }] }),
+  reload: (state) => ({ state: say(state, 'read again from disk'), effects: [{ type: 'reload' }] }),
   repaint: (state) => ({ state, effects: [{ type: 'repaint' }] }),
   resize: (state, { columns, rows }) => ({ ...state, columns, rows }),
   'dump-changed': (state, _action, world) => (state.list.cursor === null ? open(state, world) : state),

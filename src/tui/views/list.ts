@@ -17,6 +17,7 @@ function listRow(file: DumpFile, record: number): ListRow {
     calls: facts?.toolCalls,
     bytes: file.index.length(record),
     findings: facts?.findings,
+    arriving: file.isArriving(),
   };
 }
 

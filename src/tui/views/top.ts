@@ -11,7 +11,8 @@ export const topView: View = ({ state, world, theme, name }, width) => {
     name,
     steps: files.length,
     rollouts: files.reduce((sum, file) => sum + file.count, 0),
-    means: stream.map((file) => meanScore(file) ?? Number.NaN),
+    // A step that is still arriving stays out of the curve.
+    means: stream.map((file) => (file.isArriving() ? Number.NaN : (meanScore(file) ?? Number.NaN))),
     here: file === undefined ? -1 : stream.indexOf(file),
     progress:
       phase === 'done' || total === 0

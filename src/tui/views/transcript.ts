@@ -19,6 +19,7 @@ export const transcriptView: View = ({ state, world, theme }, width) => {
     samples: file.count,
     score: file.score(record),
     group: groupOf(world.groups, cursor).group,
+    fate: world.fate(cursor),
   };
   return [
     renderRecordHead(head, theme, width),
