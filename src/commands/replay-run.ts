@@ -19,6 +19,7 @@ import { printJson } from '../rollout/json-print.ts';
 import { asUsage, choiceOf, consent, opened } from './consent.ts';
 import { dumpOptions } from './dump-options.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
+import { filterOf } from './query-options.ts';
 import type { ReplayFlags } from './replay.ts';
 import { pathOf, selectRows } from './select-rows.ts';
 import { StatusLine } from './status-line.ts';
@@ -90,7 +91,7 @@ async function* plannedRollouts(
   flags: ReplayFlags,
   tools: ReplayTools,
 ): AsyncGenerator<readonly PlannedCall[]> {
-  for await (const { row, turn } of selectRows(args, dumpOptions(flags))) {
+  for await (const { row, turn } of selectRows(args, dumpOptions(flags), filterOf(flags.filter))) {
     if (row.rollout === null) {
       say(`${row.locator}: ${row.error}`);
       continue;

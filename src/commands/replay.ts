@@ -14,6 +14,7 @@ export interface ReplayFlags extends SandboxFlags {
   exec: boolean;
   journal?: string;
   exact?: string[] | true;
+  filter?: string;
   json?: boolean;
   validation?: string[];
 }
@@ -30,6 +31,7 @@ export const replayCommand = (): Command =>
     .option('--no-exec', 'run nothing: tell what would run, and where')
     .option('--journal <dir>', 'where results are kept (default: .rollout-viewer beside the dump)')
     .option('--exact [rules...]', `compare these exactly, or everything: ${RULE_NAMES.join(', ')}`)
+    .option('--filter <expr>', 'of those, the rollouts that this holds for, as in `ls --filter`')
     .option('--json', 'one JSON object a call')
     .addOption(validationOption())
     .action((args: string[], flags: ReplayFlags) =>

@@ -17,6 +17,7 @@ import { sanitiseLine } from '../text/sanitise.ts';
 import { asUsage, choiceOf, consent, opened } from './consent.ts';
 import { dumpOptions } from './dump-options.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
+import { filterOf } from './query-options.ts';
 import type { RescoreFlags } from './rescore.ts';
 import { selectRows } from './select-rows.ts';
 
@@ -92,7 +93,7 @@ async function openFor(flags: RescoreFlags): Promise<ReplayBackend> {
 }
 
 async function* rowsOf(args: readonly string[], flags: RescoreFlags): AsyncGenerator<DumpRecord> {
-  for await (const { row } of selectRows(args, dumpOptions(flags))) yield row;
+  for await (const { row } of selectRows(args, dumpOptions(flags), filterOf(flags.filter))) yield row;
 }
 
 function lineOf({ locator, recorded, score, status, reward, reason }: Rescored): string {

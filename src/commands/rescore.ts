@@ -11,6 +11,7 @@ export interface RescoreFlags extends SandboxFlags {
   timeout: number;
   concurrency?: number;
   exec: boolean;
+  filter?: string;
   json?: boolean;
   validation?: string[];
 }
@@ -29,6 +30,7 @@ export const rescoreCommand = (): Command =>
     .option('--timeout <seconds>', 'for one rollout in a Python file', positive, 60)
     .option('--concurrency <n>', 'rollouts at the same time', positive)
     .option('--no-exec', 'run no code: neither a Python file nor the test cases of a code task')
+    .option('--filter <expr>', 'of those, the rollouts that this holds for, as in `ls --filter`')
     .option('--json', 'one JSON object a rollout')
     .addOption(validationOption())
     .action((args: string[], flags: RescoreFlags) =>

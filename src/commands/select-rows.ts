@@ -1,4 +1,6 @@
 import { existsSync } from 'node:fs';
+import type { Query } from '../analysis/query/query.ts';
+import { Subject } from '../analysis/query/subject.ts';
 import { Dump, type DumpOptions } from '../dump/dump.ts';
 import type { DumpRecord } from '../dump/dump-file.ts';
 import { parseLocator } from '../dump/locator.ts';
@@ -11,11 +13,18 @@ export interface SelectedRow {
   turn: number | null;
 }
 
-/** The rollouts that locators and paths name, in the order of the arguments, read one after another. @throws UsageError */
-export async function* selectRows(args: readonly string[], options: DumpOptions): AsyncGenerator<SelectedRow> {
+/**
+ * The rollouts that locators and paths name, in the order of the arguments, read one after another; of those, what the filter lets
+ * through. @throws UsageError
+ */
+export async function* selectRows(
+  args: readonly string[],
+  options: DumpOptions,
+  filter: Query | null = null,
+): AsyncGenerator<SelectedRow> {
   for (const arg of args) {
-    if (isLocator(arg)) yield* one(arg, options);
-    else yield* all(arg, options);
+    if (isLocator(arg)) yield* one(arg, options, filter);
+    else yield* all(arg, options, filter);
   }
 }
 
@@ -25,24 +34,28 @@ export const isLocator = (arg: string): boolean => /:\d+(?:#t\d+)?$/.test(arg) &
 /** The path part of an argument. */
 export const pathOf = (arg: string): string => (isLocator(arg) ? parseLocator(arg).path : arg);
 
-async function* one(arg: string, options: DumpOptions): AsyncGenerator<SelectedRow> {
+async function* one(arg: string, options: DumpOptions, filter: Query | null): AsyncGenerator<SelectedRow> {
   const place = parseLocator(arg);
   const dump = Dump.open([place.path], options);
   try {
-    yield { row: await findRow(dump, place), turn: place.turn };
+    const row = await findRow(dump, place);
+    if (filter === null || filter.accepts(new Subject(row, () => row))) yield { row, turn: place.turn };
   } finally {
     dump.close();
   }
 }
 
-async function* all(path: string, options: DumpOptions): AsyncGenerator<SelectedRow> {
+async function* all(path: string, options: DumpOptions, filter: Query | null): AsyncGenerator<SelectedRow> {
   const dump = Dump.open([path], options);
   for (const notice of dump.notices) say(notice);
   try {
     for (const file of dump.files) {
       await file.buildIndex(() => true);
       if (file.error !== null) say(`${file.path}: ${file.error}`);
-      for (let record = 0; record < file.count; record++) yield { row: file.read(record), turn: null };
+      for (let record = 0; record < file.count; record++) {
+        const subject = new Subject({ file, record });
+        if (filter === null || filter.accepts(subject)) yield { row: subject.record, turn: null };
+      }
     }
   } finally {
     dump.close();

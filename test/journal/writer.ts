@@ -1,0 +1,9 @@
+// A process that appends to a journal until it is killed: node writer.js DIRECTORY NAME COUNT
+import { Journal } from '../../src/journal/journal.ts';
+
+const [directory = '', name = '', count = '0'] = process.argv.slice(2);
+const journal = Journal.of(null, { journal: directory });
+for (let i = 0; i < Number(count); i++) {
+  journal.append('replay', { record: 'r', locator: 'l', name, i, text: 'x'.repeat((i * 37) % 5000) });
+  if (i === 0) process.stdout.write('begun\n');
+}
