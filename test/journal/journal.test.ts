@@ -82,7 +82,8 @@ describe('where it lies', () => {
     expect(
       Journal.of(path, options)
         .entries('replay', 'r')
-        .map(({ n }) => n),
+        .map(({ n }) => n)
+        .toSorted(),
     ).toEqual([1, 2]);
   });
 });

@@ -1,7 +1,6 @@
-import { basename } from 'node:path';
 import { readableText } from '../../present/readable.ts';
 import { toolCallsOf } from '../../rollout/rollout.ts';
-import { sanitise, sanitiseLine } from '../../text/sanitise.ts';
+import { sanitise } from '../../text/sanitise.ts';
 import { viewport } from '../scroll.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
@@ -23,7 +22,7 @@ export function taken(state: State, world: World, what: What): { text: string; w
   const index = isByTurn ? (viewport(state, world)?.turn ?? null) : null;
   if (what === 'link') {
     const text = index === null ? record.locator : `${record.locator}#t${index}`;
-    return { text, words: `the link to ${sanitiseLine(basename(text))}` };
+    return { text, words: `the link ${text.slice(text.lastIndexOf('/') + 1)}` };
   }
   if (rollout === null) return 'this line is no rollout; y j takes it as it is';
   if (what === 'prompt') {
