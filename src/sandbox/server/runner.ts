@@ -13,21 +13,20 @@ export function runCodeOn(backend: Backend, limits: Limits = DEFAULT_LIMITS): Ru
       if (surrogate) throw new SandboxFault(surrogate);
       const broken = brokenTimeout(request);
       if (broken) return response({ compile: null, run: broken, files: new Map() });
-      return response(
-        await backend.execute(
-          {
-            language: request.language,
-            code: request.code,
-            stdin: request.stdin,
-            files: decodeFiles(request.files),
-            fetchFiles: request.fetch_files,
-            compileTimeout: request.compile_timeout,
-            runTimeout: request.run_timeout,
-            limits: { ...limits, memoryMb: request.memory_limit_MB > 0 ? request.memory_limit_MB : limits.memoryMb },
-          },
-          signal,
-        ),
+      const outcome = await backend.execute(
+        {
+          language: request.language,
+          code: request.code,
+          stdin: request.stdin,
+          files: decodeFiles(request.files),
+          fetchFiles: request.fetch_files,
+          compileTimeout: request.compile_timeout,
+          runTimeout: request.run_timeout,
+          limits: { ...limits, memoryMb: request.memory_limit_MB > 0 ? request.memory_limit_MB : limits.memoryMb },
+        },
+        signal,
       );
+      return response(request.run_timeout > 0 ? outcome : { ...outcome, run: outcome.run && expired(outcome.run) });
     } catch (error) {
       signal?.throwIfAborted();
       const reason = error instanceof SandboxFault || error instanceof Error ? error.message : String(error);
@@ -57,6 +56,15 @@ function brokenTimeout({ language, run_timeout }: RunCodeRequest): CommandRunRes
   const stderr = `exception on running command ${language}: cannot convert float NaN to integer | None`;
   return { status: 'Error', execution_time: null, return_code: null, stdout: null, stderr };
 }
+
+/** A run that had no time at all is late, whatever it managed to say before it was stopped. */
+const expired = (run: CommandRunResult): CommandRunResult => ({
+  ...run,
+  status: 'TimeLimitExceeded',
+  return_code: null,
+  stdout: '',
+  stderr: '',
+});
 
 interface Results {
   compile: CommandRunResult | null;
