@@ -102,6 +102,8 @@ const ACTIONS: Record<string, Action> = {
   'ctrl+p': { type: 'prompt-move', by: -1 },
   down: { type: 'prompt-move', by: 1 },
   'ctrl+n': { type: 'prompt-move', by: 1 },
+  pageup: { type: 'prompt-move', by: -10 },
+  pagedown: { type: 'prompt-move', by: 10 },
 };
 
 type Edit = readonly [bytes: string, by: number];

@@ -81,7 +81,7 @@ function single(character: string): Key {
   const code = character.codePointAt(0)!;
   const name = NAMED[character];
   if (name !== undefined) return { name, text: name === 'space' ? ' ' : '', raw: character };
-  if (code < 0x20) return { name: `ctrl+${String.fromCharCode(code + 0x60)}`, text: '', raw: character };
+  if (code < 0x20) return { name: `ctrl+${String.fromCharCode(code + 0x40).toLowerCase()}`, text: '', raw: character };
   return { name: character, text: character, raw: character };
 }
 
