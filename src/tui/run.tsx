@@ -22,7 +22,7 @@ import { DeskDoor } from './replay/desk-door.ts';
 import { initialReplay, type LiveModel } from './replay/state.ts';
 import { samePlace } from './rows.ts';
 import { Keyboard } from './screen/keyboard.ts';
-import type { Key } from './screen/keys.ts';
+import { decodeKeys, type Key } from './screen/keys.ts';
 import { mouseEvent } from './screen/mouse.ts';
 import { Screen } from './screen/screen.ts';
 import { Terminal } from './screen/terminal.ts';
@@ -76,8 +76,15 @@ export function run(options: RunOptions): Promise<void> {
 /** Keys that mean the same while something is asked. */
 const ANYWHERE = ['ctrl+z', 'ctrl+l'];
 
+/** Alt and a key is what Esc and a key that follow each other at once look like; a slow line makes the one of the other. */
+const afterEsc = ({ raw }: Key): Key[] => [
+  { name: 'esc', text: '', raw: '\x1b' },
+  ...decodeKeys(raw.slice(1), true).keys,
+];
+
 /** More than that is no locator. */
 const MAX_PASTE = 4000;
+const pasted = ({ text }: Key): string => sanitiseLine(text.trim().slice(0, MAX_PASTE));
 
 /** The first mistake of the settings; all of them are told again when the screen is gone. */
 const problemMessage = ([first, ...others]: readonly string[]): Message | null =>
@@ -107,7 +114,7 @@ class Program {
   readonly #feeder = new PromptFeeder({
     prompt: () => this.#state.prompt,
     act: (action) => this.dispatch(action),
-    pass: (key) => this.#resolver.press(key),
+    pass: (key) => this.#take(key),
   });
   readonly #desk: DeskDoor;
   readonly #seeker: Seeker;
@@ -284,18 +291,19 @@ class Program {
         this.#feeder.feed(keys.slice(i).filter(({ name }) => name !== 'mouse'));
         return;
       }
-      const { question } = this.#state.replay;
-      if (key.name === 'mouse') this.#mouse(key);
-      else if (question !== null && !ANYWHERE.includes(key.name)) this.dispatch({ type: 'replay-key', key: key.name });
-      // What is pasted is a locator, as a rule: the line that takes one opens with it.
-      else if (key.name === 'paste')
-        this.dispatch({
-          type: 'prompt-open',
-          prompt: 'command',
-          value: sanitiseLine(key.text.trim()).slice(0, MAX_PASTE),
-        });
-      else this.#resolver.press(key);
+      this.#take(key);
     }
+  }
+
+  /** A key while nothing is typed. */
+  #take(key: Key): void {
+    const { question } = this.#state.replay;
+    if (key.name === 'mouse') this.#mouse(key);
+    else if (question !== null && !ANYWHERE.includes(key.name)) this.dispatch({ type: 'replay-key', key: key.name });
+    // What is pasted is a locator, as a rule: the line that takes one opens with it.
+    else if (key.name === 'paste') this.dispatch({ type: 'prompt-open', prompt: 'command', value: pasted(key) });
+    else if (key.name.startsWith('alt+') && !this.#options.keymap.isKnown(key.name)) this.#press(afterEsc(key));
+    else this.#resolver.press(key);
   }
 
   #mouse(key: Key): void {

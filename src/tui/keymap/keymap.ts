@@ -33,6 +33,11 @@ export class Keymap {
     return this.#prefixes[pane].has(sequence);
   }
 
+  /** Some command has the key, or has it in its sequence. */
+  isKnown(key: string): boolean {
+    return Object.values(this.#keys).some((all) => all.some((sequence) => sequence.split(' ').includes(key)));
+  }
+
   /** The keys that reach a command: in that pane, else in any. */
   keysOf(id: string, pane?: Focus): readonly string[] {
     const panes = pane === undefined ? PANES : [pane];

@@ -3,6 +3,7 @@ import { sanitiseLine } from '../../text/sanitise.ts';
 import type { FindAction } from '../find/actions.ts';
 import { jumpTo, whereIs } from '../find/jumps.ts';
 import { type Stop, type StopName, stopKind } from '../find/stops.ts';
+import { samePlace } from '../rows.ts';
 import { goToTurn, viewport } from '../scroll.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
@@ -33,7 +34,7 @@ export const findHandlers: Handlers<FindAction> = {
     const { word } = stopKind(job.stop);
     if (place === null) return say(state, job.by > 0 ? `no more ${word}s` : `no ${word} before this one`);
     const moved = goTo(state, world, place, null);
-    if (moved.list.cursor !== place) return moved;
+    if (!samePlace(moved.list.cursor, place)) return moved;
     const stops = stopKind(job.stop).stops(world.record(place), moved);
     const stop = job.by > 0 ? stops[nth - 1] : stops[stops.length - nth];
     return stopAt(moved, world, job.stop, stop ?? { turn: null, says: '' });
