@@ -103,7 +103,7 @@ const less = withKeys(vim, {
 });
 
 const emacs = withKeys(vim, {
-  'turn.next': ['ctrl+f', 'right', 'l'],
+  'turn.next': ['right', 'ctrl+f', 'l'],
   'turn.previous': ['left', 'ctrl+b', 'h'],
   'turn.first': ['0', 'ctrl+a'],
   'turn.last': ['ctrl+e', '$'],

@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config-file.ts';
 import { sequenceOf } from '../../src/config/key-names.ts';
 import { isPreset, PRESET_NAMES, PRESETS } from '../../src/config/presets.ts';
 import { COMMANDS, commandOf } from '../../src/tui/keymap/commands.ts';
+import { withKeyTable } from '../../src/tui/keymap/key-table.ts';
 import { Keymap, keyLabel, PANES, panesOf } from '../../src/tui/keymap/keymap.ts';
 import { ownKeys } from '../../src/tui/keymap/own-keys.ts';
 
@@ -97,6 +99,11 @@ describe("the user's own keys", () => {
       expect(keys).toEqual({ ...PRESETS[preset], zoom: ['f9'] });
     }
   });
+});
+
+test("the README's table of keys is the keymap's; node scripts/key-table.mjs writes it", () => {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  expect(withKeyTable(readme)).toBe(readme);
 });
 
 test('keys are shown as people write them', () => {
