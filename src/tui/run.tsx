@@ -22,7 +22,7 @@ import { DeskDoor } from './replay/desk-door.ts';
 import { initialReplay, type LiveModel } from './replay/state.ts';
 import { samePlace } from './rows.ts';
 import { Keyboard } from './screen/keyboard.ts';
-import { decodeKeys, type Key } from './screen/keys.ts';
+import { afterEsc, type Key } from './screen/keys.ts';
 import { mouseEvent } from './screen/mouse.ts';
 import { Screen } from './screen/screen.ts';
 import { Terminal } from './screen/terminal.ts';
@@ -75,12 +75,6 @@ export function run(options: RunOptions): Promise<void> {
 
 /** Keys that mean the same while something is asked. */
 const ANYWHERE = ['ctrl+z', 'ctrl+l'];
-
-/** Alt and a key is what Esc and a key that follow each other at once look like; a slow line makes the one of the other. */
-const afterEsc = ({ raw }: Key): Key[] => [
-  { name: 'esc', text: '', raw: '\x1b' },
-  ...decodeKeys(raw.slice(1), true).keys,
-];
 
 /** More than that is no locator. */
 const MAX_PASTE = 4000;

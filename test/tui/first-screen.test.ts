@@ -113,6 +113,7 @@ describe('the first screen', () => {
     await app.sees('h/l turn');
     app.press('?');
     await app.sees('next sample');
+    await app.seesNot('h/l turn');
     app.press('Esc');
     await app.sees('h/l turn');
     app.press('q');

@@ -309,5 +309,17 @@ describe('Esc', () => {
     app.type('\x1bj');
     await app.sees('j/k sample');
     await app.sees('1.jsonl:2');
+    app.type('/Try');
+    await app.sees('/Try');
+    app.type('\x1bJ');
+    await app.sees('1.jsonl:3');
+  });
+
+  test('is not what a shell takes alt for at a prompt', async () => {
+    await open();
+    app.type('/one two\x1bb\x1bbzero \x1bd');
+    await app.sees('/zero  two');
+    app.type('\x1bf\x1b\x7f!');
+    await app.sees('/zero  !');
   });
 });

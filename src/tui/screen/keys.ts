@@ -122,3 +122,9 @@ export function decodeKeys(input: string, final: boolean): { keys: Key[]; rest: 
   }
   return { keys, rest: '' };
 }
+
+/** Alt and a key is what Esc and a key that follow each other at once look like; a slow line makes the one of the other. */
+export const afterEsc = ({ raw }: Key): Key[] => [
+  { name: 'esc', text: '', raw: '\x1b' },
+  ...decodeKeys(raw.slice(1), true).keys,
+];
