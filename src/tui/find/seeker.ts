@@ -51,7 +51,10 @@ export class Seeker {
       return wanted <= 0;
     };
     const rows = () => this.#host.world.rows(this.#host.state());
-    await this.#walk(run, rows, job.from, direction, look, `${/^[aeiou]/.test(kind.word) ? 'an' : 'a'} ${kind.word}`);
+    const what = `${/^[aeiou]/.test(kind.word) ? 'an' : 'a'} ${kind.word}`;
+    const start = rows().indexOf(job.from);
+    const total = direction > 0 ? rows().length - 1 - start : start;
+    await this.#walk(run, rows, job.from, direction, look, { what, total, before: 0 });
     // With fewer than the count asks for, the last one is as far as it goes.
     const found = last as { place: Place; nth: number } | null;
     if (run === this.#run) this.#host.tell({ type: 'sought', job, place: found?.place ?? null, nth: found?.nth ?? 0 });
@@ -72,7 +75,8 @@ export class Seeker {
     const { dump } = this.#host.world;
     const what = `the id ${sanitiseLine(job.id)}`;
     const rows = () => allRows(dump.files);
-    const isDone = await this.#walk(run, rows, job.from, 1, look, what);
+    const total = rows().length;
+    const isDone = await this.#walk(run, rows, job.from, 1, look, { what, total, before: 0 });
     // Round: up to the record that the search began at, which may be the only one.
     if (!isDone && run === this.#run && job.from !== null) {
       const { from } = job;
@@ -80,7 +84,8 @@ export class Seeker {
         look(place);
         return found !== null || (place.file === from.file && place.record === from.record);
       };
-      await this.#walk(run, rows, null, 1, before, what);
+      const done = total - 1 - rows().indexOf(from);
+      await this.#walk(run, rows, null, 1, before, { what, total, before: done });
     }
     if (run === this.#run) this.#host.tell({ type: 'sought', job, place: found, nth: 0 });
   }
@@ -92,7 +97,7 @@ export class Seeker {
     from: Place | null,
     direction: 1 | -1,
     look: (place: Place) => boolean,
-    what: string,
+    { what, total, before }: { what: string; total: number; before: number },
   ): Promise<boolean> {
     let rows = rowsNow();
     let at = from === null ? -1 : rows.indexOf(from);
@@ -109,11 +114,8 @@ export class Seeker {
       if (now < end) continue;
       if (now - told > NEWS_MS) {
         told = now;
-        const done = Math.abs(at - start);
-        this.#host.tell({
-          type: 'seeking',
-          progress: { what, done, total: direction > 0 ? rows.length - start : start },
-        });
+        const done = before + Math.abs(at - start);
+        this.#host.tell({ type: 'seeking', progress: { what, done, total: Math.max(total, done) } });
       }
       await new Promise((resolve) => setImmediate(resolve));
       if (run !== this.#run) return false;
