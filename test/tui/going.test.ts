@@ -112,6 +112,39 @@ describe('e, w and t', () => {
   });
 });
 
+describe('] d', () => {
+  test('goes to results that differ once they were run again, on into other rollouts; g ! runs all of one', async () => {
+    const drifted = answered('1', '2', '1', '3');
+    const dump = writeDump({ '1.jsonl': [drifted, answered('1'), answered('4')] });
+    try {
+      app = App.start([dump.dir], { columns: 120 });
+      await app.sees('▌›assistant');
+      app.press('g', '!');
+      await app.sees(/run all 4 calls of this rollout on \w+/);
+      app.press('y');
+      await app.sees('the first result that differs');
+      await app.until(() => !/running|replaying/.test(app.screen()), 'the end of the run');
+      app.press('1', '0', 'K', '0', ']', 'd');
+      await app.sees('drift 1/2: different');
+      await app.sees('t5 · ');
+      app.press(']', 'd');
+      await app.sees('drift 2/2: different');
+      app.press(']', 'd');
+      await app.sees('no more drifts');
+      app.press('!');
+      await app.sees('Enter run');
+      app.press('f');
+      await app.sees(/6 calls: .*3 drift/);
+      await app.sees(/1 +3 +0\.00 .*drift/);
+      app.press(']', 'd');
+      await app.sees('1.jsonl:3');
+      await app.sees(/^ drift/m);
+    } finally {
+      dump.remove();
+    }
+  });
+});
+
 describe('the help', () => {
   test('finds a command while it is typed, and Enter does it', async () => {
     await open();
