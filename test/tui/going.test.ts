@@ -304,6 +304,29 @@ describe('keys of your own', () => {
     await app.seesNot(' step sample');
   });
 
+  test("verl's own keys do what they do in its viewer", async () => {
+    await open({ rows: 14 }, ['--keys', 'verl']);
+    app.press('n');
+    await app.sees('1.jsonl:2');
+    app.press('p');
+    await app.sees('1.jsonl:1');
+    app.press('G');
+    await app.sees('ground truth');
+    app.press('g');
+    await app.sees('system, 14 words');
+    app.press('j');
+    await app.seesNot('system, 14 words');
+    app.press('k');
+    await app.sees('system, 14 words');
+    app.press('s');
+    await app.sees('raw text, as it was written');
+    app.press('f');
+    app.type('NameError');
+    await app.sees(/[/]\d+/);
+    app.press('Enter', 'P');
+    await app.sees('there is no other step');
+  });
+
   test('--keys comes before it; an unknown preset is told before the screen opens', async () => {
     await open({ env: HOME('preset: verl\n') }, ['--keys', 'emacs']);
     await app.sees('←/→ turn');
