@@ -265,9 +265,10 @@ describe('^c', () => {
     await open();
     app.press('ctrl+c');
     await app.sees('q quits, or ^c again');
-    app.press('J');
+    app.press('J', 'ctrl+c');
     await app.sees('1.jsonl:2');
-    app.press('ctrl+c', 'ctrl+c');
+    await app.sees('q quits, or ^c again');
+    app.press('K', 'ctrl+c', 'ctrl+c');
     expect((await app.exits()).code).toBe(0);
   });
 

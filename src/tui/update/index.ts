@@ -43,9 +43,17 @@ const SILENT: readonly Action['type'][] = [
   'seeking',
 ];
 
+/** What the last key said is gone with the next one; ^c twice means with none between. */
+function afterKey(state: State, { type }: Action): State {
+  const next = state.message === null ? state : { ...state, message: null };
+  return type === 'cancel' || state.cancelled === Number.NEGATIVE_INFINITY
+    ? next
+    : { ...next, cancelled: Number.NEGATIVE_INFINITY };
+}
+
 /** The next state and what is to be done: nothing here reads a file, a clock or a terminal. */
 export function update(state: State, action: Action, world: World): { state: State; effects: Effect[] } {
-  const before = SILENT.includes(action.type) || state.message === null ? state : { ...state, message: null };
+  const before = SILENT.includes(action.type) ? state : afterKey(state, action);
   const handle = HANDLERS[action.type] as (state: State, action: Action, world: World) => Result;
   const result = handle(before, action, world);
   const { state: after, effects } = 'effects' in result ? result : { state: result, effects: [] };
