@@ -104,6 +104,8 @@ export class Seeker {
     const start = at;
     let place = from;
     let told = performance.now();
+    // Whoever goes elsewhere from now on ends it.
+    if (before === 0) this.#host.tell({ type: 'seeking', progress: { what, done: 0, total } });
     for (let end = told + SLICE_MS; ; ) {
       at += direction;
       const next = rows.at(at);
