@@ -1,4 +1,5 @@
 import type { DisplayAction } from './display.ts';
+import type { ListAction } from './list/actions.ts';
 import type { ReplayAction } from './replay/actions.ts';
 import type { SearchAction } from './search/search.ts';
 import type { PromptId } from './state.ts';
@@ -9,6 +10,7 @@ export type Action =
   | MoveAction
   | RolloutAction
   | FoldAction
+  | ListAction
   | DisplayAction
   | SearchAction
   | TakeAction

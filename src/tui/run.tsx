@@ -1,6 +1,7 @@
 import { type Instance, render } from 'ink';
+import { loadColumns, saveColumns } from '../config/columns.ts';
 import { History } from '../config/history.ts';
-import { historyFile } from '../config/places.ts';
+import { columnsFile, historyFile } from '../config/places.ts';
 import type { Dump, Place } from '../dump/dump.ts';
 import type { DumpFile } from '../dump/dump-file.ts';
 import { Follower } from '../dump/follow.ts';
@@ -12,6 +13,7 @@ import type { Effect } from './effects.ts';
 import type { Geometry } from './geometry.ts';
 import { Keymap } from './keymap/keymap.ts';
 import { type Resolved, Resolver } from './keymap/resolver.ts';
+import { type FilterChoice, openedList, type SortChoice } from './list/choice.ts';
 import { listWindow } from './list-window.ts';
 import { PromptFeeder } from './prompt/feeder.ts';
 import { promptKind } from './prompt/kinds.ts';
@@ -43,6 +45,8 @@ export interface RunOptions {
   env: Record<string, string | undefined>;
   /** Seconds between polls; by itself only where the file system sends no events. */
   poll?: number | undefined;
+  /** What the list shows at first. */
+  list: { filter: FilterChoice | null; sort: SortChoice | null };
   replay: ReplaySettings;
 }
 
@@ -99,10 +103,16 @@ class Program {
     const { output, input, dump } = options;
     this.#options = options;
     this.#quit = quit;
-    this.#world = new DumpWorld(dump, () => this.#screen.invalidate());
+    this.#world = new DumpWorld(
+      dump,
+      () => this.#screen.invalidate(),
+      () => this.dispatch({ type: 'rows-changed' }),
+    );
     const { replay } = options;
+    const first = initialState(output.columns || 80, output.rows || 24);
     this.#state = {
-      ...initialState(output.columns || 80, output.rows || 24),
+      ...first,
+      list: openedList(options.list, loadColumns(columnsFile())),
       history: this.#history.load(),
       replay: initialReplay(replay.canRun, replay.model),
     };
@@ -222,10 +232,17 @@ class Program {
   #wantVisible(): void {
     const rows = this.#world.rows(this.#state);
     const { top, height } = listWindow(this.#state, this.#world);
-    const window = `${top} ${height} ${rows.length}`;
+    const ends = [rows.at(top), rows.at(Math.min(rows.length, top + height) - 1)];
+    const window = [
+      ...ends.map((place) => place && `${place.file.generation} ${place.file.locator(place.record)}`),
+      ...this.#world.listColumns(this.#state).map(({ key }) => key),
+      rows.length < height ? rows.length : '',
+    ].join('\n');
     if (window === this.#wanted) return;
     this.#wanted = window;
-    this.#options.dump.want(this.#visible());
+    const places = this.#visible();
+    this.#options.dump.want(places);
+    this.#world.want(this.#state, places);
   }
 
   /** The rows of the list that are on the screen. */
@@ -255,8 +272,12 @@ class Program {
         return;
       }
       const { question, isBusy } = this.#state.replay;
-      if (question !== null && !ANYWHERE.includes(key.name)) this.dispatch({ type: 'replay-key', key: key.name });
+      if (this.#state.list.menu !== null && !ANYWHERE.includes(key.name))
+        this.dispatch({ type: 'menu-key', key: key.name });
+      else if (question !== null && !ANYWHERE.includes(key.name)) this.dispatch({ type: 'replay-key', key: key.name });
       else if (isBusy && key.name === 'ctrl+c') this.dispatch({ type: 'replay-cancel' });
+      else if (['esc', 'ctrl+c'].includes(key.name) && this.#world.arranging(this.#state)?.isWhole === false)
+        this.dispatch({ type: 'arrange-cancel' });
       else this.#resolver.press(key);
     }
   }
@@ -278,6 +299,7 @@ class Program {
       void this.#follower?.refreshAll();
       this.#draw();
     } else if (effect.type === 'remember') this.#history.add(effect.prompt, effect.value);
+    else if (effect.type === 'remember-columns') saveColumns(columnsFile(), effect.columns);
     else if (effect.type === 'copy') this.#options.output.write(osc52(effect.text, this.#options.env));
     else if (effect.type === 'edit') this.#lend(() => openInEditor(effect.text, effect.extension, process.env));
     else if (effect.type === 'pipe')
@@ -309,6 +331,7 @@ class Program {
     this.#terminal.stop();
     this.#options.output.off('resize', this.#resize);
     this.#ink?.unmount();
+    this.#world.close();
     this.#follower?.close();
     void this.#desk.close().finally(() => {
       this.#options.dump.close();

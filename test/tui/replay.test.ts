@@ -390,9 +390,9 @@ test('the help tells what can be run again', async () => {
 });
 
 describe('score again', () => {
-  test('S judges the rollout with the reward function of its data source', async () => {
+  test('r judges the rollout with the reward function of its data source', async () => {
     await open({ '1.jsonl': [rollout([SAME], { data_source: 'openai/gsm8k', score: 0 })] }, [], { rows: 50 });
-    app.press('S');
+    app.press('r');
     await app.sees(/score 0\.00 +again: drift, 1\.00, gsm8k/);
   });
 });

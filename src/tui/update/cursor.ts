@@ -19,7 +19,8 @@ export function moveCursor(state: State, world: World, by: number, end: 'clamp' 
   const rows = world.rows(state);
   const { cursor } = state.list;
   const before = cursor === null ? -1 : rows.indexOf(cursor);
-  if (before < 0) return putCursor(state, world, 0);
+  // From a rollout that is not in the list, to the one beside it.
+  if (before < 0) return putCursor(state, world, cursor === null ? 0 : rows.near(cursor));
   const wanted = before + by;
   const next = putCursor(state, world, wanted);
   if (end === 'tell' && (wanted < 0 || wanted >= rows.length)) {

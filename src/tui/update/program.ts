@@ -1,6 +1,7 @@
 import type { HelpAction, ProgramAction } from '../actions.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
+import { keepCursor } from './choose.ts';
 import { type Handlers, say } from './result.ts';
 
 export const programHandlers: Handlers<ProgramAction> = {
@@ -25,5 +26,8 @@ function open(state: State, world: World): State {
   const isEmpty = newest.count === 0 && (newest.state === 'ready' || newest.state === 'failed');
   const file = isEmpty ? world.dump.files.findLast((other) => other.count > 0) : newest;
   if (file === undefined || file.count === 0) return state;
-  return { ...state, list: { cursor: { file, record: 0 }, offset: Math.floor(world.geometry(state).listHeight / 3) } };
+  const cursor = { file, record: 0 };
+  const pinned = state.list.pinned === null ? null : cursor;
+  const offset = Math.floor(world.geometry(state).listHeight / 3);
+  return keepCursor({ ...state, list: { ...state.list, cursor, pinned, offset } }, world);
 }

@@ -5,6 +5,7 @@ import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { moveCursor, putCursor } from './cursor.ts';
 import { foldHandlers } from './fold.ts';
+import { leaveGroup } from './group.ts';
 import { type Handlers, type Result, say } from './result.ts';
 
 export const rolloutHandlers: Handlers<RolloutAction> = {
@@ -12,8 +13,10 @@ export const rolloutHandlers: Handlers<RolloutAction> = {
   step: (state, { by }, world) => moveStep(state, world, by),
   open: (state, _action, world) =>
     state.focus === 'list' ? { ...state, focus: 'transcript' } : foldHandlers.fold(state, { type: 'fold' }, world),
-  back: (state) =>
-    state.focus === 'transcript' ? { ...state, focus: 'list' } : say(state, 'q quits; Enter opens the rollout'),
+  back: (state, _action, world) => {
+    if (state.focus === 'transcript') return { ...state, focus: 'list' };
+    return state.list.group === null ? say(state, 'q quits; Enter opens the rollout') : leaveGroup(state, world);
+  },
   'focus-next': (state) => ({ ...state, focus: state.focus === 'list' ? 'transcript' : 'list' }),
 };
 

@@ -2,12 +2,17 @@ import type { Piece } from '../../present/line.ts';
 import { piecesWidth, renderEdges, renderPieces } from '../../present/line.ts';
 import { maskShare, maskShort } from '../../present/mask-share.ts';
 import { formatCount } from '../../present/numbers.ts';
+import { truncate } from '../../text/fit.ts';
+import { sanitiseLine } from '../../text/sanitise.ts';
 import { type Keymap, keyLabel } from '../keymap/keymap.ts';
+import { filterText } from '../list/choice.ts';
 import { listWindow } from '../list-window.ts';
 import { questionLines } from '../replay/question-text.ts';
 import { viewport } from '../scroll.ts';
 import { searchPosition } from '../search/search.ts';
 import type { Message } from '../state.ts';
+import { foundText } from './list-head.ts';
+import { menuLine } from './menu.ts';
 import type { Scene, View } from './view.ts';
 
 /** What is hinted where: commands whose keys stand side by side, and the word for them. */
@@ -57,6 +62,18 @@ function positionPieces({ state, world }: Scene, wide: boolean): Piece[] {
     const { here } = listWindow(state, world);
     pieces.push(['quiet', `${formatCount(here + 1)}/${formatCount(world.rows(state).length)}   `]);
   }
+  const { filter, sort } = state.list.choice;
+  // Where the list has no room its filter and order are told here.
+  if (world.geometry(state).listWidth === 0) {
+    if (filter !== null)
+      pieces.push(
+        ['accent', '&'],
+        ['strong', `${truncate(sanitiseLine(filterText(filter)), 24)} `],
+        ['quiet', `${foundText(state, world)}   `],
+      );
+    if (sort !== null)
+      pieces.push(['accent', `${truncate(sanitiseLine(sort.key), 16)}${sort.descending ? '▼' : '▲'}   `]);
+  }
   const view = viewport(state, world);
   const rollout = world.record(cursor).rollout;
   if (view === null || rollout === null) return pieces;
@@ -82,6 +99,8 @@ export const footerView =
   (keymap: Keymap): View =>
   (scene, width) => {
     const { state, theme, pending } = scene;
+    const menu = menuLine(state, scene.world, theme, width);
+    if (menu !== null) return [menu];
     const { question } = state.replay;
     if (question !== null) {
       const [what, keys] = questionLines(question);

@@ -1,0 +1,67 @@
+import type { Command } from './command.ts';
+
+const times = (count: number | null): number => count ?? 1;
+
+/** What the list shows, and in which order. */
+export const LIST_COMMANDS: readonly Command[] = [
+  {
+    id: 'filter',
+    category: 'List',
+    title: 'filter the list; empty clears, ! before it inverts',
+    hint: 'filter',
+    action: () => ({ type: 'prompt-open', prompt: 'filter' }),
+  },
+  {
+    id: 'sort',
+    category: 'List',
+    title: 'sort the list: best, worst, by a column',
+    hint: 'sort',
+    action: () => ({ type: 'list-menu', menu: 'sort' }),
+  },
+  { id: 'sort.reverse', category: 'List', title: 'reverse the sort', action: () => ({ type: 'sort-reverse' }) },
+  {
+    id: 'columns',
+    category: 'List',
+    title: 'choose the columns',
+    action: () => ({ type: 'list-menu', menu: 'columns' }),
+  },
+  {
+    id: 'group',
+    category: 'List',
+    title: 'the group of this prompt together; the list again',
+    action: () => ({ type: 'group' }),
+  },
+  {
+    id: 'group.next',
+    category: 'List',
+    title: 'next rollout of the same prompt',
+    action: (n) => ({ type: 'group-member', by: times(n) }),
+  },
+  {
+    id: 'group.previous',
+    category: 'List',
+    title: 'previous rollout of the same prompt',
+    action: (n) => ({ type: 'group-member', by: -times(n) }),
+  },
+  {
+    id: 'mark',
+    category: 'List',
+    title: 'mark the turn with a letter',
+    action: () => ({ type: 'list-menu', menu: 'mark' }),
+  },
+  { id: 'mark.go', category: 'List', title: 'go to a mark', action: () => ({ type: 'list-menu', menu: 'go' }) },
+  { id: 'mark.next', category: 'List', title: 'next mark', action: (n) => ({ type: 'mark-next', by: times(n) }) },
+  {
+    id: 'mark.previous',
+    category: 'List',
+    title: 'previous mark',
+    action: (n) => ({ type: 'mark-next', by: -times(n) }),
+  },
+  {
+    id: 'undo',
+    category: 'List',
+    title: 'undo a filter, a sort, columns, marks',
+    action: () => ({ type: 'undo' }),
+  },
+  { id: 'redo', category: 'List', title: 'do it again', action: () => ({ type: 'redo' }) },
+];
