@@ -219,13 +219,16 @@ function valueText(value: ReturnType<ListRow['value']>): string {
 /** Cells before the first column: the cursor's sign, the mark, and where the first column begins at its left edge, a blank. */
 const leadOf = (columns: readonly Column[]): number => (columns[0]?.align === 'left' ? 3 : 2);
 
+/** And a blank behind the last one where it ends at its right edge. */
+const edgesOf = (columns: readonly Column[]): number => leadOf(columns) + (columns.at(-1)?.align === 'right' ? 1 : 0);
+
 /** Cells that columns take side by side where each has what it likes, or what it needs. */
 export const columnsWidth = (columns: readonly Column[], size: 'width' | 'min' = 'width'): number =>
-  columns.reduce((sum, column) => sum + column[size] + 1, leadOf(columns) - 1);
+  columns.reduce((sum, column) => sum + column[size] + 1, edgesOf(columns) - 1);
 
 /** Cells that columns take as they are placed. */
 export const placedWidth = (columns: readonly PlacedColumn[]): number =>
-  columns.reduce((sum, column) => sum + column.cells + 1, leadOf(columns) - 1);
+  columns.reduce((sum, column) => sum + column.cells + 1, edgesOf(columns) - 1);
 
 /** The columns that fit: those of the highest rank leave first, and what room is left goes to those that matter most. */
 export function fitColumns(columns: readonly Column[], width: number): PlacedColumn[] {

@@ -1,4 +1,4 @@
-import { type Column, fitColumns, placedWidth } from '../present/list.ts';
+import { type Column, fitColumns, type PlacedColumn, placedWidth } from '../present/list.ts';
 
 /** Below this the program only says that it needs more room. */
 export const MIN_COLUMNS = 40;
@@ -12,6 +12,8 @@ export interface Geometry {
   /** Cells of the list, 0 when it is not shown; one more cell parts it from the transcript. */
   listWidth: number;
   transcriptWidth: number;
+  /** The columns of the list, with the cells that each has. */
+  columns: readonly PlacedColumn[];
   /** Rows of the body: between the top line and the footer. */
   bodyHeight: number;
   /** Rows of the list without its titles, and of the transcript without its head. */
@@ -40,7 +42,7 @@ export function geometry(shape: Shape): Geometry {
   const room = columns - 1 - READABLE;
   const isWide = columns >= 140;
   const wanted = isWide ? listColumns : listColumns.filter((column) => column.rank < 5);
-  const fitting = fitColumns(wanted, isWide ? Math.floor(columns * 0.35) : room);
+  const fitting = fitColumns(wanted, isWide ? Math.floor(columns * 0.4) : room);
   const hasLeft = shape.isChosen && fitting.length < wanted.length;
   let listWidth = placedWidth(fitting);
   if (listWidth > room) listWidth = focus === 'list' ? columns : 0;
@@ -50,6 +52,7 @@ export function geometry(shape: Shape): Geometry {
     tooSmall: columns < MIN_COLUMNS || rows < MIN_ROWS,
     listWidth,
     transcriptWidth,
+    columns: listWidth === columns ? fitColumns(listColumns, columns) : fitting,
     bodyHeight,
     listHeight: Math.max(1, bodyHeight - (shape.hasHead ? 2 : 1)),
     transcriptHeight: Math.max(1, bodyHeight - 2),

@@ -2,6 +2,7 @@ import { sanitiseLine } from '../../text/sanitise.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import type { ArrangeAction, MarkAction } from './actions.ts';
+import { REPLAY_KEYS } from './replay-values.ts';
 
 /** What a menu can do. */
 export type MenuDeed = ArrangeAction | MarkAction;
@@ -27,7 +28,11 @@ export function sortEntries(state: State, world: World): MenuEntry[] {
   if (sort !== null)
     entries.push({ key: 'd', title: 'dump order', action: { type: 'sort', key: null, descending: false } });
   const taken = new Set([...TAKEN, 'b', 'w', 'd']);
+  const { words, rollouts } = state.replay;
+  const isRunAgain = words.size + rollouts.size > 0;
+  const replayed: readonly string[] = Object.values(REPLAY_KEYS);
   for (const { key, title } of world.allColumns(state)) {
+    if (!isRunAgain && replayed.includes(key)) continue;
     const letter = [...title.toLowerCase(), ...LETTERS].find((one) => LETTERS.includes(one) && !taken.has(one));
     if (letter === undefined) break;
     taken.add(letter);

@@ -1,5 +1,5 @@
 import type { DumpFile } from '../../dump/dump-file.ts';
-import { fitColumns, type ListRow, renderListHeader, renderListRow } from '../../present/list.ts';
+import { type ListRow, renderListHeader, renderListRow } from '../../present/list.ts';
 import { styled } from '../../present/theme.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { markSigns } from '../list/mark-signs.ts';
@@ -32,7 +32,7 @@ function listRow(file: DumpFile, record: number, { replay }: State, world: World
 }
 
 export const listView: View = ({ state, world, theme }, width, height) => {
-  const columns = fitColumns(world.listColumns(state), width);
+  const { columns } = world.geometry(state);
   const header = renderListHeader(columns, theme, state.list.choice.sort);
   if (state.list.menu?.kind === 'columns') return [header, ...columnsMenu(state, world, theme, width, height - 1)];
   const rows = world.rows(state);
