@@ -1,4 +1,6 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { configFiles } from '../config/places.ts';
+import { PRESET_NAMES } from '../config/presets.ts';
 import { pollOption, validationOption } from './dump-options.ts';
 import { ls } from './ls.ts';
 import { run, USAGE } from './output.ts';
@@ -18,6 +20,7 @@ export interface ViewFlags {
   journal?: string;
   modelUrl?: string;
   model?: string;
+  keys?: string;
 }
 
 /** The program without a command: the screen on a terminal, what `ls` prints elsewhere. */
@@ -35,6 +38,11 @@ export const viewOptions = (program: Command): Command =>
     .option(
       '--sort <key>',
       'sort the list by score, step, turns, bytes … or a key of the extras; KEY:desc for the largest first',
+    )
+    .addOption(
+      new Option('--keys <preset>', `the keys of another program; your own stand in ${configFiles()[0]}`).choices(
+        PRESET_NAMES,
+      ),
     )
     .addOption(validationOption())
     .option('--follow', 'wait for a path that does not exist yet')

@@ -25,6 +25,8 @@ export interface Shape {
   columns: number;
   rows: number;
   focus: 'list' | 'transcript';
+  /** The pane that has the keys has the whole width. */
+  zoom: boolean;
   /** Rows below the body: the footer or a prompt. */
   bottom: number;
   /** What the list would show if it had the room. */
@@ -45,7 +47,7 @@ export function geometry(shape: Shape): Geometry {
   const fitting = fitColumns(wanted, isWide ? Math.floor(columns * 0.4) : room);
   const hasLeft = shape.isChosen && fitting.length < wanted.length;
   let listWidth = placedWidth(fitting);
-  if (listWidth > room) listWidth = focus === 'list' ? columns : 0;
+  if (listWidth > room || shape.zoom) listWidth = focus === 'list' ? columns : 0;
   else if (hasLeft && focus === 'list') listWidth = columns;
   const transcriptWidth = listWidth === columns ? 0 : columns - (listWidth === 0 ? 0 : listWidth + 1);
   return {

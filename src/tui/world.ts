@@ -135,7 +135,7 @@ export class DumpWorld implements World {
   }
 
   geometry(state: State): Geometry {
-    const { columns, rows, focus, prompt, replay, list } = state;
+    const { columns, rows, focus, zoom, prompt, replay, list } = state;
     const listColumns = this.listColumns(state);
     const isChosen = list.choice.columns !== null;
     const hasHead = list.choice.filter !== null || list.group !== null;
@@ -147,12 +147,13 @@ export class DumpWorld implements World {
       known.shape.columns !== columns ||
       known.shape.rows !== rows ||
       known.shape.focus !== focus ||
+      known.shape.zoom !== zoom ||
       known.shape.bottom !== bottom ||
       known.shape.listColumns !== listColumns ||
       known.shape.isChosen !== isChosen ||
       known.shape.hasHead !== hasHead
     ) {
-      const shape = { columns, rows, focus, bottom, listColumns, isChosen, hasHead };
+      const shape = { columns, rows, focus, zoom, bottom, listColumns, isChosen, hasHead };
       this.#geometry = { shape, geometry: geometry(shape) };
     }
     return this.#geometry!.geometry;

@@ -382,9 +382,11 @@ test('the help tells what can be run again', async () => {
   await open({ '1.jsonl': [rollout([SAME])] }, [], { rows: 24 });
   app.press('?');
   await app.sees('next turn');
-  app.press('Space', 'Space', 'Space');
+  app.type('run again');
   await app.sees('go on from this turn with a live model');
-  await app.sees('quit');
+  await app.seesNot('next turn');
+  app.press('ctrl+u');
+  await app.sees('next turn');
   app.press('?');
   await app.sees('▌›assistant');
 });

@@ -1,3 +1,4 @@
+import type { Place } from '../../dump/dump.ts';
 import { listWindow } from '../list-window.ts';
 import { opened, type State } from '../state.ts';
 import type { World } from '../world.ts';
@@ -12,6 +13,16 @@ export function putCursor(state: State, world: World, index: number): State {
   const offset = Math.max(0, Math.min(here < 0 ? state.list.offset : at - top, height - 1));
   if (at === here) return { ...state, list: { ...state.list, offset } };
   return { ...state, list: { ...state.list, cursor: rows.at(at)!, offset }, transcript: opened };
+}
+
+/** Puts the cursor on a record, also on one that the list leaves out: it is opened all the same. */
+export function visit(state: State, world: World, place: Place): State {
+  const index = world.rows(state).indexOf(place);
+  if (index >= 0) return putCursor(state, world, index);
+  const { group } = state.list;
+  // A group is left for what lies outside of it.
+  if (group !== null) return visit({ ...state, list: { ...state.list, group: null } }, world, place);
+  return { ...state, list: { ...state.list, cursor: place, visit: place }, transcript: opened };
 }
 
 /** `by` rows on in the order of the list. At an end, `clamp` stops there and `tell` says that there is no more. */

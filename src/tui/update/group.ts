@@ -1,10 +1,10 @@
 import type { Place } from '../../dump/dump.ts';
 import type { GroupAction } from '../list/actions.ts';
 import { samePlace } from '../rows.ts';
-import { opened, type State } from '../state.ts';
+import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { keepCursor } from './choose.ts';
-import { putCursor } from './cursor.ts';
+import { putCursor, visit } from './cursor.ts';
 import { type Handlers, say } from './result.ts';
 
 /** Why a rollout has no group, in words; '' where it has one, or that is not known yet. */
@@ -47,10 +47,7 @@ export const groupHandlers: Handlers<GroupAction> = {
     if (samePlace(place, cursor)) return say(state, `${text}: the ${by > 0 ? 'last' : 'first'}`);
     const index = rows.indexOf(place);
     if (index >= 0) return say(putCursor(state, world, index), text);
-    // The group goes on where the filter shows nothing: it is opened all the same.
-    return say(
-      { ...state, list: { ...state.list, cursor: place, visit: place }, transcript: opened },
-      `${text}; the filter leaves it out of the list`,
-    );
+    // The group goes on where the filter shows nothing.
+    return say(visit(state, world, place), `${text}; the filter leaves it out of the list`);
   },
 };

@@ -2,10 +2,10 @@ import type { MarkAction } from '../list/actions.ts';
 import type { Mark } from '../list/choice.ts';
 import { samePlace } from '../rows.ts';
 import { viewport } from '../scroll.ts';
-import { opened, type State } from '../state.ts';
+import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { choose } from './choose.ts';
-import { moveCursor, putCursor } from './cursor.ts';
+import { moveCursor, putCursor, visit } from './cursor.ts';
 import { type Handlers, type Result, say } from './result.ts';
 
 /** Marks of the space bar have no letter. */
@@ -66,13 +66,12 @@ function goTo(state: State, world: World, letter: string, { place, generation, t
   if (record >= file.count)
     return say(state, `${name}: its file has ${file.count} samples now, this was ${record + 1}`);
   const isReplaced = file.generation !== generation;
-  const index = world.rows(state).indexOf(place);
-  let next: State = state;
-  if (samePlace(place, state.list.cursor)) next = state;
-  else if (index >= 0) next = putCursor(state, world, index);
-  else next = { ...state, list: { ...state.list, group: null, cursor: place, visit: place }, transcript: opened };
+  const isListed = world.rows(state).indexOf(place) >= 0;
+  let next = samePlace(place, state.list.cursor) ? state : visit(state, world, place);
   if (turn !== null && !isReplaced)
     next = { ...next, transcript: { ...next.transcript, turn, top: { block: `t${turn}`, offset: 0 } } };
   if (isReplaced) return say(next, `${name}: its file was written anew, this is its sample ${record + 1} now`);
-  return index >= 0 ? next : say(next, `${name}; the filter leaves it out of the list`);
+  return isListed || state.list.choice.filter === null
+    ? next
+    : say(next, `${name}; the filter leaves it out of the list`);
 }

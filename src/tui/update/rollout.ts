@@ -7,7 +7,7 @@ import type { World } from '../world.ts';
 import { moveCursor, putCursor } from './cursor.ts';
 import { foldHandlers } from './fold.ts';
 import { leaveGroup } from './group.ts';
-import { type Handlers, type Result, say } from './result.ts';
+import { type Handlers, key, type Result, say } from './result.ts';
 
 export const rolloutHandlers: Handlers<RolloutAction> = {
   sample: (state, { by }, world) => moveCursor(state, world, by, 'tell'),
@@ -16,9 +16,11 @@ export const rolloutHandlers: Handlers<RolloutAction> = {
     state.focus === 'list' ? { ...state, focus: 'transcript' } : foldHandlers.fold(state, { type: 'fold' }, world),
   back: (state, _action, world) => {
     if (state.focus === 'transcript') return { ...state, focus: 'list' };
-    return state.list.group === null ? say(state, 'q quits; Enter opens the rollout') : leaveGroup(state, world);
+    if (state.list.group !== null) return leaveGroup(state, world);
+    return say(state, `${key(state, 'quit')} quits; ${key(state, 'open')} opens the rollout`);
   },
   'focus-next': (state) => ({ ...state, focus: state.focus === 'list' ? 'transcript' : 'list' }),
+  zoom: (state) => ({ ...state, zoom: !state.zoom }),
 };
 
 /** How a step is called: its number, or the name of a file that has none. */
