@@ -1,9 +1,8 @@
 import type { ProgramAction } from '../actions.ts';
-import type { Effect } from '../effects.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { keepCursor } from './choose.ts';
-import { listHandlers } from './list.ts';
+import { cancelLooking } from './looking.ts';
 import { mouse } from './mouse.ts';
 import { type Handlers, key, type Result, say } from './result.ts';
 
@@ -30,12 +29,10 @@ export const programHandlers: Handlers<ProgramAction> = {
 };
 
 function cancel(state: State, at: number, world: World): Result {
-  if (world.arranging(state)?.isWhole === false)
-    return listHandlers['arrange-cancel'](state, { type: 'arrange-cancel' }, world);
-  const effects: Effect[] = [];
-  if (state.seek !== null) effects.push({ type: 'seek', job: null });
-  if (state.replay.isBusy) effects.push({ type: 'replay', job: { kind: 'cancel' } });
-  if (effects.length > 0) return { state: say({ ...state, seek: null }, 'cancelled'), effects };
+  const looking = cancelLooking(state, world);
+  if (looking !== null) return looking;
+  if (state.replay.isBusy)
+    return { state: say(state, 'cancelled'), effects: [{ type: 'replay', job: { kind: 'cancel' } }] };
   if (at - state.cancelled <= TWICE_MS) return { state, effects: [{ type: 'quit' }] };
   return say({ ...state, cancelled: at }, `${key(state, 'quit')} quits, or ${key(state, 'cancel')} again`);
 }
