@@ -6,6 +6,7 @@ import type { RolloutReplay } from '../present/replay/view.ts';
 import type { Folds } from '../present/transcript/blocks.ts';
 import { Layout } from '../present/transcript/layout.ts';
 import { Syntax } from '../present/transcript/syntax.ts';
+import type { ViewName } from './display.ts';
 import { type Geometry, geometry, type Shape } from './geometry.ts';
 import { GroupIndex } from './group-index.ts';
 import { groupOf } from './group-of.ts';
@@ -128,9 +129,9 @@ export class DumpWorld implements World {
     const { folds } = state.transcript;
     const { view, wrap, hidden } = state.display;
     // Groups become known while the record is open.
-    const beside = view === 'details' || view === 'chat' ? groupOf(this.groups, place) : { group: '', advantage: null };
-    const shown = view === 'details' ? beside.group : '';
-    const key = [record.locator, width, view, wrap, hidden.join('\n'), shown, beside.advantage].join('\0');
+    const { parts, advantage } = usesGroup(view) ? groupOf(this.groups, place) : NO_GROUP;
+    const beside = { group: view === 'details' ? parts.join(', ') : '', advantage };
+    const key = [record.locator, width, view, wrap, hidden.join('\n'), beside.group, advantage].join('\0');
     const replay = state.replay.rollouts.get(record.locator);
     const laid = this.#laid;
     if (laid?.key === key && laid.folds === folds && laid.replay === replay && sameRecord(laid.record, record))
@@ -147,6 +148,9 @@ export class DumpWorld implements World {
     return layout;
   }
 }
+
+const NO_GROUP = { parts: [], advantage: null };
+const usesGroup = (view: ViewName): boolean => view === 'details' || view === 'chat';
 
 /** A record read again is another object; its text says whether it is still the same. */
 const sameRecord = (a: DumpRecord, b: DumpRecord): boolean => a === b || (a.locator === b.locator && a.raw === b.raw);
