@@ -99,7 +99,11 @@ class Program {
     const { output, input, dump } = options;
     this.#options = options;
     this.#quit = quit;
-    this.#world = new DumpWorld(dump, () => this.#screen.invalidate());
+    this.#world = new DumpWorld(
+      dump,
+      () => this.#screen.invalidate(),
+      () => this.dispatch({ type: 'search-found' }),
+    );
     const { replay } = options;
     this.#state = {
       ...initialState(output.columns || 80, output.rows || 24),

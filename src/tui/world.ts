@@ -11,6 +11,7 @@ import { type Geometry, geometry, type Shape } from './geometry.ts';
 import { GroupIndex } from './group-index.ts';
 import { groupOf } from './group-of.ts';
 import { allRows, type Rows, samePlace } from './rows.ts';
+import { Searches } from './search/searches.ts';
 import { shownBlocks } from './shown-blocks.ts';
 import type { State } from './state.ts';
 
@@ -24,6 +25,7 @@ export interface World {
   readonly dump: Dump;
   readonly groups: GroupIndex;
   readonly syntax: Syntax;
+  readonly searches: Searches;
   rows(state: State): Rows;
   geometry(state: State): Geometry;
   /** What the list shows if it has the room. */
@@ -39,6 +41,7 @@ export class DumpWorld implements World {
   readonly dump: Dump;
   readonly groups: GroupIndex;
   readonly syntax: Syntax;
+  readonly searches: Searches;
   #rows: Rows | null = null;
   #geometry: { shape: Shape; geometry: Geometry } | null = null;
   /** The record that is read. It stays as it was read, whatever becomes of its file, until it is asked for again. */
@@ -50,11 +53,15 @@ export class DumpWorld implements World {
     sizeCalculation: ({ layout }) => layout.size,
   });
 
-  /** @param changed is called when something more is known that no listener of the dump is told */
-  constructor(dump: Dump, changed: () => void) {
+  /**
+   * @param changed is called when something more is known that no listener of the dump is told
+   * @param found is called when a long search has come further
+   */
+  constructor(dump: Dump, changed: () => void, found: () => void) {
     this.dump = dump;
     this.groups = new GroupIndex(dump, changed);
     this.syntax = new Syntax(changed);
+    this.searches = new Searches(found);
   }
 
   /** The dump has changed: it may hold more records than before. */

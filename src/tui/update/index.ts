@@ -29,6 +29,7 @@ const HANDLERS: Handlers<Action> = {
 /** Actions that no person asked for: they leave the message of the last key alone. */
 const SILENT: readonly Action['type'][] = [
   'dump-changed',
+  'search-found',
   'resize',
   'say',
   'replay-where',
