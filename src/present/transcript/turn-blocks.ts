@@ -1,8 +1,9 @@
 import { UNCLOSED_CALL } from '../../rollout/checks.ts';
 import type { Part, Rollout, ToolCall, Turn } from '../../rollout/rollout.ts';
 import { sanitise, sanitiseLine } from '../../text/sanitise.ts';
+import { amountText } from '../amount.ts';
 import type { Piece } from '../line.ts';
-import { formatCount, formatReward, plural } from '../numbers.ts';
+import { formatCount, formatReward } from '../numbers.ts';
 import { scoreText } from '../quantities.ts';
 import type { Style } from '../theme.ts';
 import type { Block, Note } from './block.ts';
@@ -14,22 +15,18 @@ import { anyTrained, type MaskPiece, maskedText } from './turn-mask.ts';
 /** Parts that the reader opened or closed against the default, by block id. */
 export type Folds = ReadonlyMap<string, boolean>;
 
-const WORD = /\S+/g;
-
-/** How much is folded away, in a word or two. */
-function amount(text: string): string {
-  const words = text.match(WORD)?.length ?? 0;
-  // Chinese writes no blanks between words: characters say more there.
-  return words * 12 < text.length ? plural(text.length, 'character') : plural(words, 'word');
-}
-
 const isFolded = (folds: Folds, id: string, byDefault: boolean): boolean => folds.get(id) ?? byDefault;
 
 /** Text without the line breaks at its edges, which templates write around a body. */
-const trimmed = (text: string): string => text.replace(/^\n+|\s+$/g, '');
+function trimmed(text: string): string {
+  let start = 0;
+  while (text.charCodeAt(start) === 0x0a) start++;
+  // No pattern that ends in \s+$ here: it takes the square of a long run of blanks.
+  return text.slice(start).trimEnd();
+}
 
-/** Runs of <|image_pad|> and its like say how many, once. */
-const PADS = /(<\|[A-Za-z_]*pad[A-Za-z_]*\|>)\1+/g;
+/** Runs of <|image_pad|> and its like say how many, once. Their names are short, or a hostile one would take its time. */
+const PADS = /(<\|[A-Za-z_]{0,20}pad[A-Za-z_]{0,20}\|>)\1+/g;
 const withoutPads = (text: string): string =>
   text.replace(PADS, (run, pad: string) => `${pad} × ${formatCount(run.length / pad.length)}`);
 
@@ -47,7 +44,7 @@ function headerBlock({ rollout, turn, results, findings }: Shown, folded: boolea
   return {
     id: `t${turn.index}`,
     turn: turn.index,
-    text: folded ? `▸ ${role}${asked}, ${amount(turn.text)}` : role + asked,
+    text: folded ? `▸ ${role}${asked}, ${amountText(turn.text)}` : role + asked,
     style: 'quiet',
     trained: turn.trained,
     indent: 0,
@@ -95,7 +92,7 @@ function thinkBlocks(shown: Shown, part: Part, id: string): Block[] {
   // Reasoning that never ends is all that there is to read, and its end is what matters.
   const folded = isFolded(folds, id, unclosed === null);
   const fold = folded ? 'closed' : 'open';
-  const head: Block = { ...base, text: `${folded ? '▸' : '▾'} think, ${amount(text)}`, indent: 0, fold };
+  const head: Block = { ...base, text: `${folded ? '▸' : '▾'} think, ${amountText(text)}`, indent: 0, fold };
   if (folded) {
     const own = text.includes('<tool_response>') ? findings.take(({ check }) => check === 'own_tool_response') : null;
     const notes = [unclosed, own].flatMap((finding) => (finding === null ? [] : [findingNote(finding, 0)]));
