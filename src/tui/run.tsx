@@ -15,6 +15,7 @@ import { type Resolved, Resolver } from './keymap/resolver.ts';
 import { listWindow } from './list-window.ts';
 import { PromptFeeder } from './prompt/feeder.ts';
 import { promptKind } from './prompt/kinds.ts';
+import { ReadAhead } from './read-ahead.ts';
 import { DeskDoor } from './replay/desk-door.ts';
 import { initialReplay, type LiveModel } from './replay/state.ts';
 import { Keyboard } from './screen/keyboard.ts';
@@ -91,6 +92,8 @@ class Program {
     pass: (key) => this.#resolver.press(key),
   });
   readonly #desk: DeskDoor;
+  /** The rollouts before and behind the one that is open: J and K shall not wait. */
+  readonly #ahead = new ReadAhead(() => this.#world.warm(this.#state, this.#neighbours()));
   #wanted = '';
   #warm: DumpFile | null = null;
   #follower: Follower | null = null;
@@ -219,6 +222,7 @@ class Program {
     this.#wantVisible();
     this.#warmGroups();
     this.#desk.rest(this.#state.list.cursor, () => this.#visible());
+    this.#ahead.touch();
     this.#screen.invalidate();
   }
 
@@ -230,6 +234,12 @@ class Program {
     if (window === this.#wanted) return;
     this.#wanted = window;
     this.#options.dump.want(this.#visible());
+  }
+
+  #neighbours(): Place[] {
+    const rows = this.#world.rows(this.#state);
+    const here = this.#state.list.cursor === null ? -1 : rows.indexOf(this.#state.list.cursor);
+    return [rows.at(here + 1), rows.at(here - 1)].filter((place) => place !== null && here >= 0) as Place[];
   }
 
   /** The rows of the list that are on the screen. */
@@ -310,6 +320,7 @@ class Program {
   };
 
   readonly #end = (): void => {
+    this.#ahead.stop();
     this.#terminal.stop();
     this.#options.output.off('resize', this.#resize);
     this.#ink?.unmount();

@@ -12,11 +12,13 @@ import { GroupIndex } from './group-index.ts';
 import { groupOf } from './group-of.ts';
 import { allRows, type Rows, samePlace } from './rows.ts';
 import { Searches } from './search/searches.ts';
-import { shownBlocks } from './shown-blocks.ts';
-import type { State } from './state.ts';
+import { type Beside, shownBlocks } from './shown-blocks.ts';
+import { opened, type State } from './state.ts';
 
-/** Characters of laid-out transcripts that are kept for going back to. */
-const CACHE_SIZE = 16_000_000;
+/** Bytes of laid-out transcripts that are kept for going back to. */
+const CACHE_SIZE = 24_000_000;
+/** Bytes of a line that is read ahead: one of 50 MB would hold the next key. */
+const AHEAD_SIZE = 1_500_000;
 
 const ONE_STREAM = COLUMNS.filter((column) => column.key !== 'stream');
 
@@ -35,6 +37,8 @@ export interface World {
   fate(place: Place): string;
   /** The transcript under the cursor, laid out for the width it has; null while nothing is open. */
   layout(state: State): Layout | null;
+  /** Reads one of these records, or lays one out; false where there is nothing left to do. */
+  warm(state: State, places: readonly Place[]): boolean;
 }
 
 export class DumpWorld implements World {
@@ -48,6 +52,8 @@ export class DumpWorld implements World {
   #open: { place: Place; record: DumpRecord; generation: number; fate: string } | null = null;
   #laid: { record: DumpRecord; key: string; folds: Folds; replay: RolloutReplay | undefined; layout: Layout } | null =
     null;
+  /** Records that were read ahead; the dump keeps them. */
+  readonly #ahead = new WeakSet<DumpRecord>();
   readonly #cache = new LRUCache<string, { record: DumpRecord; layout: Layout }>({
     maxSize: CACHE_SIZE,
     sizeCalculation: ({ layout }) => layout.size,
@@ -128,17 +134,40 @@ export class DumpWorld implements World {
     return this.#open.record;
   }
 
+  warm(state: State, places: readonly Place[]): boolean {
+    for (const place of places) {
+      const width = this.geometry(state).transcriptWidth;
+      if (width === 0 || place.file.index.length(place.record) > AHEAD_SIZE) continue;
+      const record = this.dump.read(place);
+      if (!this.#ahead.has(record)) {
+        this.#ahead.add(record);
+        return true;
+      }
+      const key = this.#layoutKey(state, place, record);
+      if (state.replay.rollouts.has(record.locator) || this.#cache.get(key.text)?.record === record) continue;
+      this.#cache.set(key.text, { record, layout: lay(record, state, key.beside, width, opened.folds) });
+      return true;
+    }
+    return false;
+  }
+
+  #layoutKey(state: State, place: Place, record: DumpRecord): { text: string; beside: Beside } {
+    const { view, wrap, hidden } = state.display;
+    // Groups become known while the record is open.
+    const { parts, advantage } = usesGroup(view) ? groupOf(this.groups, place) : NO_GROUP;
+    const beside = { group: view === 'details' ? parts.join(', ') : '', advantage };
+    const width = this.geometry(state).transcriptWidth;
+    const text = [record.locator, width, view, wrap, hidden.join('\n'), beside.group, advantage].join('\0');
+    return { text, beside };
+  }
+
   layout(state: State): Layout | null {
     const place = state.list.cursor;
     const width = this.geometry(state).transcriptWidth;
     if (place === null || width === 0) return null;
     const record = this.record(place);
     const { folds } = state.transcript;
-    const { view, wrap, hidden } = state.display;
-    // Groups become known while the record is open.
-    const { parts, advantage } = usesGroup(view) ? groupOf(this.groups, place) : NO_GROUP;
-    const beside = { group: view === 'details' ? parts.join(', ') : '', advantage };
-    const key = [record.locator, width, view, wrap, hidden.join('\n'), beside.group, advantage].join('\0');
+    const { text: key, beside } = this.#layoutKey(state, place, record);
     const replay = state.replay.rollouts.get(record.locator);
     const laid = this.#laid;
     if (laid?.key === key && laid.folds === folds && laid.replay === replay && sameRecord(laid.record, record))
@@ -149,12 +178,22 @@ export class DumpWorld implements World {
       this.#laid = { record, key, folds, replay, layout: kept.layout };
       return kept.layout;
     }
-    const layout = new Layout(shownBlocks(record, state.display, folds, beside, replay), width, folds, wrap);
+    const layout = lay(record, state, beside, width, folds, this.#laid?.layout, replay);
     if (isPlain) this.#cache.set(key, { record, layout });
     this.#laid = { record, key, folds, replay, layout };
     return layout;
   }
 }
+
+const lay = (
+  record: DumpRecord,
+  { display }: State,
+  beside: Beside,
+  width: number,
+  folds: Folds,
+  before?: Layout,
+  replay?: RolloutReplay,
+): Layout => new Layout(shownBlocks(record, display, folds, beside, replay), width, folds, display.wrap, before);
 
 const NO_GROUP = { parts: [], advantage: null };
 const usesGroup = (view: ViewName): boolean => view === 'details' || view === 'chat';

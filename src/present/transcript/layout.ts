@@ -20,6 +20,9 @@ export interface Anchor {
 const NOTE_GAP = 2;
 const NOTE_ROOM = 12;
 
+/** UTF-16 units from which a text is not wrapped again where its lines are known: 17 million of Chinese take 3 s. */
+const WORTH_KEEPING = 10_000;
+
 /** A row of the layout: line `line` of block `block`, or where lines are clipped away, a row that says how many. */
 export interface Row {
   block: Block;
@@ -64,17 +67,22 @@ export class Layout {
   readonly #turnRows: { turn: number; row: number }[] = [];
   readonly folds: readonly Fold[];
 
-  /** `opened`: blocks that are shown whole although they are long. */
+  readonly #wrapped: boolean;
+
+  /** `opened`: blocks that are shown whole although they are long; `before`: a layout whose lines are taken over where they fit. */
   constructor(
     blocks: readonly Block[],
     width: number,
     opened: ReadonlyMap<string, boolean> = new Map(),
     wrapped = true,
+    before?: Layout,
   ) {
     this.width = width;
+    this.#wrapped = wrapped;
     const folds: Fold[] = [];
     for (const block of blocks) {
-      const lines = wrap(block.text, wrapped ? this.#room(block) : Number.POSITIVE_INFINITY);
+      const room = wrapped ? this.#room(block) : Number.POSITIVE_INFINITY;
+      const lines = (before === undefined ? null : before.#linesOf(block, room)) ?? wrap(block.text, room);
       const long = block.clip === true && isLong(lines.count);
       const clipped = long && opened.get(`${block.id}.clip`) !== false;
       if (block.fold !== undefined) folds.push({ id: block.id, turn: block.turn, closed: block.fold === 'closed' });
@@ -83,6 +91,14 @@ export class Layout {
       this.#place(block, lines, clipped);
     }
     this.folds = folds;
+  }
+
+  /** The lines of a long text that stands here already: only a fold has changed around it. */
+  #linesOf(block: Block, room: number): Lines | null {
+    if (block.text.length < WORTH_KEEPING) return null;
+    const placed = this.#byId.get(block.id);
+    if (placed === undefined || placed.block.text !== block.text) return null;
+    return room === (this.#wrapped ? this.#room(placed.block) : Number.POSITIVE_INFINITY) ? placed.lines : null;
   }
 
   /** Cells for the text of a block. */
