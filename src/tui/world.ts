@@ -154,10 +154,13 @@ export class DumpWorld implements World {
   #layoutKey(state: State, place: Place, record: DumpRecord): { text: string; beside: Beside } {
     const { view, wrap, hidden } = state.display;
     // Groups become known while the record is open.
-    const { parts, advantage } = usesGroup(view) ? groupOf(this.groups, place) : NO_GROUP;
-    const beside = { group: view === 'details' ? parts.join(', ') : '', advantage };
+    const { parts, reason, advantage } = usesGroup(view) ? groupOf(this.groups, place) : NO_GROUP;
+    const isTold = view === 'details';
+    const beside = { group: isTold ? parts.join(', ') : '', noGroup: isTold ? reason : '', advantage };
     const width = this.geometry(state).transcriptWidth;
-    const text = [record.locator, width, view, wrap, hidden.join('\n'), beside.group, advantage].join('\0');
+    const text = [record.locator, width, view, wrap, hidden.join('\n'), beside.group, beside.noGroup, advantage].join(
+      '\0',
+    );
     return { text, beside };
   }
 
@@ -195,7 +198,7 @@ const lay = (
   replay?: RolloutReplay,
 ): Layout => new Layout(shownBlocks(record, display, folds, beside, replay), width, folds, display.wrap, before);
 
-const NO_GROUP = { parts: [], advantage: null };
+const NO_GROUP = { parts: [], reason: '', advantage: null };
 const usesGroup = (view: ViewName): boolean => view === 'details' || view === 'chat';
 
 /** A record read again is another object; its text says whether it is still the same. */

@@ -14,7 +14,7 @@ const TURN = 8;
 /** ms between two tellings of how far it is. */
 const TELL = 100;
 
-const NOTHING = { group: '', advantage: null };
+const NOTHING = { group: '', noGroup: '', advantage: null };
 
 interface Known {
   raw: string;
