@@ -71,7 +71,7 @@ describe('recorded rewards', () => {
     expect(shown.join('\n')).toMatch(/returns t1 0\.35, t3 1\.00 {2}recorded/);
     expect(shown.join('\n')).toMatch(/group none {2}alone/);
     expect(shown.join('\n')).toMatch(
-      /loss mask \d+ % \(recorded, characters\), \d+ of \d+ {2}recorded while the rollout was made/,
+      /loss mask \d+ % trained, \d+ of \d+ characters {2}recorded while the rollout was made/,
     );
   });
 });

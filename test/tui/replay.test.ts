@@ -216,6 +216,8 @@ describe('run many again', () => {
       '1.jsonl': [rollout([SAME]), rollout([DRIFTED]), rollout([]), rollout([SAME, SAME])],
       '2.jsonl': [rollout([SAME, DRIFTED], { step: 2 })],
     });
+    // The newest step is shown before the others are counted.
+    await app.sees('5 rollouts');
     await ask();
     await app.sees('f list 5');
     app.press('f');

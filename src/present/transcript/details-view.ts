@@ -2,8 +2,8 @@ import { isJsonObject, type JsonValue } from '../../rollout/json.ts';
 import type { LossMask } from '../../rollout/loss-mask.ts';
 import { type Rollout, toolCallsOf } from '../../rollout/rollout.ts';
 import { formatJson } from '../json.ts';
-import { maskShare } from '../mask-share.ts';
-import { formatAdvantage, formatCount, formatReward } from '../numbers.ts';
+import { maskShort } from '../mask-share.ts';
+import { formatAdvantage, formatCount, formatReward, plural } from '../numbers.ts';
 import { scoreText, sizeText } from '../quantities.ts';
 import type { Block } from './block.ts';
 import { findingStyle } from './findings.ts';
@@ -65,11 +65,9 @@ export function detailBlocks(details: Details): Block[] {
 function groupRows({ rollout, group, noGroup, advantage }: Details): TableRow[] {
   if (group === '') return [{ name: 'group', value: 'none', from: noGroup }];
   const byUid = (rollout.uid?.split('_').length ?? 0) > 2;
-  const rows: TableRow[] = [
-    { name: 'group', value: group, from: byUid ? 'by uid' : 'the same prompt and ground truth in this file' },
-  ];
+  const rows: TableRow[] = [{ name: 'group', value: group, from: byUid ? 'by uid' : 'by prompt and ground truth' }];
   if (advantage !== null) {
-    rows.push({ name: 'advantage', value: formatAdvantage(advantage), from: 'GRPO, recomputed from score' });
+    rows.push({ name: 'advantage', value: formatAdvantage(advantage), from: 'recomputed from score, GRPO' });
   }
   return rows;
 }
@@ -85,16 +83,21 @@ function rewardRows({ rewards }: Rollout): TableRow[] {
   return rows;
 }
 
-const counted = ({ trainedTokens, totalTokens, trainedChars, totalChars }: LossMask): string => {
-  const ofTokens = trainedTokens !== null && totalTokens !== null;
-  return `${formatCount(ofTokens ? trainedTokens : trainedChars)} of ${formatCount(ofTokens ? totalTokens : totalChars)}`;
-};
+/** '~62 % trained, 171 of 276 characters'. */
+function counted(mask: LossMask): string {
+  const { trainedTokens, totalTokens, trainedChars, totalChars } = mask;
+  const of =
+    trainedTokens !== null && totalTokens !== null
+      ? `${formatCount(trainedTokens)} of ${plural(totalTokens, 'token')}`
+      : `${formatCount(trainedChars)} of ${plural(totalChars, 'character')}`;
+  return `${maskShort(mask)}, ${of}`;
+}
 
 function maskRows({ lossMask, tokens }: Rollout): TableRow[] {
   const rows: TableRow[] = [
     lossMask === null
       ? { name: 'loss mask', value: 'none', from: 'validation is not trained on' }
-      : { name: 'loss mask', value: `${maskShare(lossMask)}, ${counted(lossMask)}`, from: MASK_FROM[lossMask.source] },
+      : { name: 'loss mask', value: counted(lossMask), from: MASK_FROM[lossMask.source] },
   ];
   if (tokens !== undefined) {
     const prompt = tokens.promptIds === null ? '' : `${formatCount(tokens.promptIds.length)} of the prompt, `;

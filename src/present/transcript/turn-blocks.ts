@@ -162,6 +162,7 @@ export function turnBlocks(shown: Shown): Block[] {
         blocks.push(findings.mark({ id: partId, turn: turn.index, indent: 0, clip: true, ...text }));
     }
   });
+  if (blocks.length === 1 && turn.toolCalls.length === 0) blocks[0]!.text += ', empty';
   // Calls that the text shows in another grammar, or not at all, stand behind it.
   if (!turn.parts.some(isCall)) {
     for (const call of turn.toolCalls) blocks.push(...calledBlocks(shown, call, `${id}.call${call.index}`, false));
