@@ -53,3 +53,12 @@ export function goToTurn(state: State, view: Viewport, turn: number): State {
   const row = clamp(view.layout.rowOfTurn(turn), 0, maxTop(view.layout, view.height));
   return { ...state, transcript: { ...state.transcript, top: view.layout.anchor(row), turn } };
 }
+
+/** The state with the line in sight that a finding of the cursor's turn speaks of: in a long turn it stands far below the role. */
+export function showFinding(state: State, world: World, severity: 'error' | 'warning'): State {
+  const view = viewport(state, world);
+  const row = view === null || view.turn === null ? null : view.layout.findingRow(view.turn, severity);
+  if (view === null || row === null || row < view.top + view.height) return state;
+  const top = clamp(row - Math.floor((view.height * 2) / 3), 0, maxTop(view.layout, view.height));
+  return { ...state, transcript: { ...state.transcript, top: view.layout.anchor(top) } };
+}

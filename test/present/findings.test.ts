@@ -97,6 +97,15 @@ describe('a finding stands at the line that it speaks of', () => {
     );
   });
 
+  test('its row is found: by turn, and by how serious it is', () => {
+    const rollout = read(answered(`${'row\n'.repeat(50)}...(truncated)...\n${TRACEBACK}`));
+    const layout = new Layout(transcriptBlocks(rollout, new Map()), 90);
+    expect(layout.text(layout.findingRow(2, 'error')!).text).toBe('ZeroDivisionError: zero');
+    expect(layout.text(layout.findingRow(2, 'warning')!).text).toBe('...(truncated)...');
+    expect(layout.findingRow(1, 'error')).toBe(null);
+    expect(layout.findingRow(3, 'warning')).toBe(null);
+  });
+
   test('the raw text has them at the same words', () => {
     const layout = new Layout(rawTextBlocks(read(answered(TRACEBACK))), 90);
     const shown = renderTranscript(layout, 0, layout.rows, MONO, { turn: null }).map((line) => line.replace(SGR, ''));

@@ -1,6 +1,7 @@
 import { cellWidth } from '../../text/graphemes.ts';
 import { expandTabs, type Lines, lineAt, visibleRange, wrap } from '../../text/wrap.ts';
 import { plural } from '../numbers.ts';
+import type { Style } from '../theme.ts';
 import type { Block, Note } from './block.ts';
 
 /** Cells of the gutter: the bar of trained text, and a blank. */
@@ -18,7 +19,7 @@ export interface Anchor {
 
 /** Cells between a line and a note at its edge; and the least that is worth showing of a note behind it. */
 const NOTE_GAP = 2;
-const NOTE_ROOM = 12;
+const NOTE_ROOM = 20;
 
 /** UTF-16 units from which a text is not wrapped again where its lines are known: 17 million of Chinese take 3 s. */
 const WORTH_KEEPING = 10_000;
@@ -270,6 +271,17 @@ export class Layout {
       found = entry.turn;
     }
     return found;
+  }
+
+  /** The first row of a turn with the sign of a finding in that style; null without one. */
+  findingRow(turn: number, style: Style): number | null {
+    const last = this.turnAt(this.rows - 1) === turn ? this.rows : this.rowOfTurn(turn + 1);
+    for (let row = this.rowOfTurn(turn); row < last; row++) {
+      const { block, line, note } = this.at(row);
+      if (note?.sign === true && note.style === style) return row;
+      if (line === 0 && block.sign === style) return row;
+    }
+    return null;
   }
 
   /** About how many bytes this layout holds, for caches that are bounded by them. */
