@@ -93,7 +93,7 @@ describe('a finding stands at the line that it speaks of', () => {
   test('a turn that is folded to a line keeps a word for each', () => {
     const folds = new Map([['t2', true]]);
     expect(lines(answered(TRACEBACK), 90, folds)).toContainEqual(
-      expect.stringMatching(/^ {2}▸ tool ← code_interpreter, \d+ words +! error$/),
+      expect.stringMatching(/^ {2}▸ tool ← code_interpreter, \d+ words {2}error: ZeroDivisionError: zero +! error$/),
     );
   });
 
@@ -146,6 +146,17 @@ describe('results beside their calls', () => {
   test('a result that no call asked for says so', () => {
     const shown = lines(answered('5\n</tool_response>\n<tool_response>\n6'));
     expect(shown).toContain('  tool ← no call');
+  });
+
+  test('turns that are folded to a line are an outline of it', () => {
+    const folds = new Map([0, 1, 2, 3].map((turn) => [`t${turn}`, true]));
+    expect(lines(answered('220000.0', 'So it is.\n#### 220000'), 60, folds).slice(0, 4)).toEqual([
+      '  ▸ user, 1 word  Go.',
+      expect.stringMatching(/^▌ ▸ assistant, \d+ words {2}code_interpreter$/),
+      '  ▸ tool ← code_interpreter, 1 word  220000.0',
+      '▌ ▸ assistant, 5 words  #### 220000',
+    ]);
+    expect(lines(answered('1'.repeat(99)), 40, folds)[2]).toBe('  ▸ tool ← code_interpreter, 1 word');
   });
 
   test('a call whose line is full has it below', () => {

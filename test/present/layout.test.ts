@@ -24,7 +24,7 @@ function transcript(
 describe('a transcript', () => {
   test('reads from top to bottom, the mask in its gutter', () => {
     expect(transcript(toolRollout(1, 5, 1)).lines).toEqual([
-      '  ▸ system, 14 words',
+      '  ▸ system, 14 words  You solve problems step by step. Run …',
       '',
       '  user',
       '  Problem 1-5: John earns $100 and spends 5. What is left?',

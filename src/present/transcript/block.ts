@@ -17,8 +17,11 @@ export interface Note {
   /** Sanitised, one line. */
   text: string;
   style: Style;
-  /** edge: whole, at the right edge of the line; behind: directly behind the line, cut to its room. Without room it stands below. */
-  place: 'edge' | 'behind';
+  /**
+   * edge: whole, at the right edge of the line; behind: directly behind the line, cut to its room. Without room these stand
+   * below. spare: behind the line, only where there is room.
+   */
+  place: 'edge' | 'behind' | 'spare';
   /** Draws the sign of a finding in the gutter of the line. */
   sign: boolean;
 }

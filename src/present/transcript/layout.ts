@@ -178,9 +178,9 @@ export class Layout {
       // A line that is not wrapped may be a whole file.
       const used =
         end - start > room ? room : cellWidth(expandTabs(block.text.slice(start, end))) + lines.indents[line]!;
-      const needs = note.place === 'behind' ? Math.min(NOTE_ROOM, cellWidth(note.text)) : cellWidth(note.text);
+      const needs = note.place === 'edge' ? cellWidth(note.text) : Math.min(NOTE_ROOM, cellWidth(note.text));
       if (!beside.has(line) && used + NOTE_GAP + needs <= room) beside.set(line, note);
-      else below.push({ line, block: noteBlock(block, note, i) });
+      else if (note.place !== 'spare') below.push({ line, block: noteBlock(block, note, i) });
     }
     return { beside, below };
   }

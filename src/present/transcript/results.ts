@@ -49,6 +49,15 @@ export class Results {
     return role === 'tool' ? ' ← no call' : '';
   }
 
+  /** What a turn that is folded to a line is about: the calls of a model, else its last line; of others how they begin. */
+  summary({ index, role, text, toolCalls }: Turn): string {
+    if (role === 'tool') return resultPreview(text, this.#failed.has(index));
+    if (toolCalls.length > 0) return toolCalls.map(({ name }) => sanitiseLine(name ?? 'call')).join(', ');
+    if (role !== 'assistant') return oneLine(text, text.search(/\S/), text.length);
+    const end = text.trimEnd().length;
+    return oneLine(text, text.lastIndexOf('\n', end - 1) + 1, end).trimStart();
+  }
+
   /** What came of a call, behind its name. `sign`: a finding says that something is missing here. */
   outcome(call: ToolCall, at: number, sign: boolean): Note {
     const note = { at, place: 'behind', sign } as const;

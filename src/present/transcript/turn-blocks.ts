@@ -41,15 +41,18 @@ function headerBlock({ rollout, turn, results, findings }: Shown, folded: boolea
   const role = sanitiseLine(turn.role) || 'text';
   const asked = results.asked(turn);
   const style = turn.trained ? 'trained' : 'heading';
+  const text = folded ? `▸ ${role}${asked}, ${amountText(turn.text)}` : role + asked;
+  const summary = folded ? results.summary(turn) : '';
   return {
     id: `t${turn.index}`,
     turn: turn.index,
-    text: folded ? `▸ ${role}${asked}, ${amountText(turn.text)}` : role + asked,
+    text,
     style: 'quiet',
     trained: turn.trained,
     indent: 0,
     header: true,
     ...(folded ? { fold: 'closed' as const } : { ranges: [{ start: 0, end: role.length, style }] }),
+    ...(summary !== '' && { notes: [{ at: text.length, text: summary, style: 'quiet', place: 'spare', sign: false }] }),
     right,
   };
 }
