@@ -20,6 +20,7 @@ import { type FilterChoice, openedList, type SortChoice } from './list/choice.ts
 import { listWindow } from './list-window.ts';
 import { PromptFeeder } from './prompt/feeder.ts';
 import { promptKind } from './prompt/kinds.ts';
+import { ReadAhead } from './read-ahead.ts';
 import { DeskDoor } from './replay/desk-door.ts';
 import { initialReplay, type LiveModel } from './replay/state.ts';
 import { samePlace } from './rows.ts';
@@ -115,6 +116,8 @@ class Program {
     pass: (key) => this.#take(key),
   });
   readonly #desk: DeskDoor;
+  /** The rollouts before and behind the one that is open: J and K shall not wait. */
+  readonly #ahead = new ReadAhead(() => this.#world.warm(this.#state, this.#neighbours()));
   readonly #seeker: Seeker;
   #wanted = '';
   #warm: DumpFile | null = null;
@@ -128,6 +131,7 @@ class Program {
       dump,
       () => this.#screen.invalidate(),
       () => this.dispatch({ type: 'rows-changed' }),
+      () => this.dispatch({ type: 'search-found' }),
     );
     const { replay } = options;
     this.#state = {
@@ -255,6 +259,7 @@ class Program {
     this.#wantVisible();
     this.#warmGroups();
     this.#desk.rest(this.#state.list.cursor, () => this.#visible());
+    this.#ahead.touch();
     this.#screen.invalidate();
   }
 
@@ -273,6 +278,12 @@ class Program {
     const places = this.#visible();
     this.#options.dump.want(places);
     this.#world.want(this.#state, places);
+  }
+
+  #neighbours(): Place[] {
+    const rows = this.#world.rows(this.#state);
+    const here = this.#state.list.cursor === null ? -1 : rows.indexOf(this.#state.list.cursor);
+    return [rows.at(here + 1), rows.at(here - 1)].filter((place) => place !== null && here >= 0) as Place[];
   }
 
   /** The rows of the list that are on the screen. */
@@ -385,6 +396,7 @@ class Program {
   };
 
   readonly #end = (): void => {
+    this.#ahead.stop();
     this.#terminal.stop();
     this.#options.output.off('resize', this.#resize);
     this.#ink?.unmount();

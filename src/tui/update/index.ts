@@ -40,6 +40,7 @@ const HANDLERS: Handlers<Action> = {
 const SILENT: readonly Action['type'][] = [
   'dump-changed',
   'rows-changed',
+  'search-found',
   'resize',
   'say',
   'replay-where',

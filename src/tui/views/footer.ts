@@ -98,7 +98,8 @@ function positionPieces({ state, world }: Scene, wide: boolean): Piece[] {
       ['quiet', ` · ${view.turn + 1}/${view.layout.lastTurn + 1}   `],
     );
   }
-  const share = wide && rollout.lossMask !== null ? `trained ${maskShare(rollout.lossMask)}` : maskShort(rollout);
+  const share =
+    wide && rollout.lossMask !== null ? `trained ${maskShare(rollout.lossMask)}` : maskShort(rollout.lossMask);
   pieces.push(['quiet', share], ['plain', ' ']);
   return pieces;
 }
