@@ -84,6 +84,11 @@ export class Journal {
     return this.#kind(kind).byRecord.get(record) ?? [];
   }
 
+  /** Where the records lay that have entries of a kind, each at its last entry: hints, as every locator here. */
+  locators(kind: EntryKind): ReadonlySet<string> {
+    return new Set([...this.#kind(kind).byRecord.values()].map((entries) => entries.at(-1)!.locator));
+  }
+
   close(): void {
     for (const { files } of this.#kinds.values()) for (const file of files) file.close();
   }

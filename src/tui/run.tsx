@@ -16,7 +16,7 @@ import { listWindow } from './list-window.ts';
 import { PromptFeeder } from './prompt/feeder.ts';
 import { promptKind } from './prompt/kinds.ts';
 import { DeskDoor } from './replay/desk-door.ts';
-import { initialReplay, type LiveModel } from './replay/state.ts';
+import { initialReplay, type ReplayStart } from './replay/state.ts';
 import { Keyboard } from './screen/keyboard.ts';
 import type { Key } from './screen/keys.ts';
 import { Screen } from './screen/screen.ts';
@@ -54,10 +54,10 @@ export interface ReplaySettings {
   tools: string | undefined;
   /** Tools whose code runs as a language. */
   mapped: Readonly<Record<string, string>>;
-  /** false: nothing is run, whatever key is pressed. */
-  canRun: boolean;
+  /** Seconds for a call. */
+  timeout: number | undefined;
   journal: string | undefined;
-  model: LiveModel | null;
+  start: ReplayStart;
 }
 
 /** Opens the screen and stays until the user quits. The terminal is then as it was. */
@@ -104,7 +104,7 @@ class Program {
     this.#state = {
       ...initialState(output.columns || 80, output.rows || 24),
       history: this.#history.load(),
-      replay: initialReplay(replay.canRun, replay.model),
+      replay: initialReplay(replay.start),
     };
     this.#screen = new Screen(output, this.#state.columns, this.#state.rows);
     this.#keyboard = new Keyboard(input, (keys) => this.#press(keys));
@@ -129,6 +129,8 @@ class Program {
       dump,
       env: options.env,
       here: () => this.#state.list.cursor,
+      rows: () => this.#world.rows(this.#state),
+      isAsking: () => this.#state.replay.question !== null,
       tell: (news) => this.dispatch(news),
       say: (text, kind) => this.dispatch({ type: 'say', text: sanitiseLine(text), kind }),
       lend: (use) => this.#terminal.lend(use),

@@ -2,7 +2,7 @@ import type { Place } from '../dump/dump.ts';
 import type { Folds } from '../present/transcript/blocks.ts';
 import type { Anchor } from '../present/transcript/layout.ts';
 import { type DisplayState, firstDisplay } from './display.ts';
-import { initialReplay, type ReplayState } from './replay/state.ts';
+import { initialReplay, NOTHING_ASKED, type ReplayState } from './replay/state.ts';
 import type { SearchState } from './search/search.ts';
 
 export type Focus = 'list' | 'transcript';
@@ -28,7 +28,7 @@ export interface HelpState {
 }
 
 /** What is asked at the foot of the screen; prompt/kinds.ts says what becomes of the answer. */
-export type PromptId = 'command' | 'filter' | 'search' | 'pipe' | 'model';
+export type PromptId = 'command' | 'filter' | 'search' | 'pipe' | 'model' | 'sampling';
 
 export interface PromptState {
   id: PromptId;
@@ -81,7 +81,7 @@ export function initialState(columns: number, rows: number): State {
     search: null,
     help: null,
     prompt: null,
-    replay: initialReplay(true, null),
+    replay: initialReplay(NOTHING_ASKED),
     history: {},
     message: null,
   };

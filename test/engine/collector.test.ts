@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { pool } from '../../src/engine/collect/pool.ts';
 import { progressLine } from '../../src/engine/collect/progress-line.ts';
-import { settingsOfFlags } from '../../src/engine/collect/settings.ts';
+import { settingsOfFlags } from '../../src/engine/collect/setting-flags.ts';
 import {
   type CollectedRollout,
   collectBatches,

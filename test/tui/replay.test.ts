@@ -244,7 +244,7 @@ describe('run many again', () => {
   });
 
   test('a run over the list that was cancelled goes on where it was', async () => {
-    const slow = { code: 'import time\ntime.sleep(1)\nprint(7)', result: '7' };
+    const slow = { code: 'import time\ntime.sleep(2)\nprint(7)', result: '7' };
     const files = Object.fromEntries(
       Array.from({ length: 10 }, (_, i) => [`${i + 1}.jsonl`, [rollout([i === 0 ? SAME : slow], { step: i + 1 })]]),
     );
@@ -253,12 +253,21 @@ describe('run many again', () => {
     app.press('f');
     await app.sees('replaying');
     await app.sees('same');
+    // The call under the cursor first, then everything.
     app.press('ctrl+c');
-    await app.sees(/cancelled after \d+ calls?: \d+ same; ! f goes on/);
+    await app.sees('this call is cancelled; once more ends the others');
+    app.press('ctrl+c');
+    await app.sees(/cancelled after \d+ calls?: .*\d+ cancelled; ! f goes on/);
     const kept = readFileSync(join(journal(), 'replay.jsonl'), 'utf8').trim().split('\n').length;
     expect(kept).toBeLessThan(10);
+    app.press('q');
+    await app.exits();
+    // A later session knows what is done.
+    await reopen();
     await ask();
+    await app.sees(`f list ${kept} of 10 done`);
     app.press('f');
+    await app.sees(`${kept} of 10 done, goes on`);
     await app.sees('10 calls: 10 same');
     const lines = readFileSync(join(journal(), 'replay.jsonl'), 'utf8').trim().split('\n');
     expect(lines).toHaveLength(10);

@@ -12,7 +12,8 @@ import type { Tool } from '../tools/tool.ts';
 import { openCodeRunner } from './code-runner.ts';
 import { type CollectedRollout, collectRollouts } from './collector.ts';
 import { DumpWriter } from './dump-writer.ts';
-import { limitsOf, type Settings, samplingOf } from './settings.ts';
+import { limitsOf, samplingOf } from './setting-flags.ts';
+import type { Settings } from './settings.ts';
 import { isTaskError, readTasks, type Task } from './tasks.ts';
 
 /** A run that cannot begin as it was asked for. */

@@ -29,6 +29,7 @@ export function outcomeSummary(outcome: ReplayOutcome): string {
 
 export function underwayPieces(underway: Underway, now: number): Piece[] {
   if (underway.kind === 'queued') return [['quiet', 'queued']];
+  if (underway.kind === 'before') return [['quiet', `runs first, for t${underway.turn}`]];
   const seconds = Math.max(0, Math.floor((now - underway.since) / 1000));
   const which = underway.of > 1 ? ` ${underway.attempt + 1}/${underway.of}` : '';
   const what = underway.edited ? 'running edited' : 'running';

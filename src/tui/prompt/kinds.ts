@@ -4,6 +4,7 @@ import type { World } from '../world.ts';
 import { commandPrompt } from './command-prompt.ts';
 import { modelPrompt } from './model-prompt.ts';
 import { pipePrompt } from './pipe-prompt.ts';
+import { samplingPrompt } from './sampling-prompt.ts';
 import { searchPrompt } from './search-prompt.ts';
 
 export interface PromptProblem {
@@ -34,6 +35,7 @@ export interface PromptKind {
 export const PROMPTS: Partial<Record<PromptId, PromptKind>> = {
   command: commandPrompt,
   model: modelPrompt,
+  sampling: samplingPrompt,
   search: searchPrompt,
   pipe: pipePrompt,
 };

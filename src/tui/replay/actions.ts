@@ -2,6 +2,7 @@ import type { Place } from '../../dump/dump.ts';
 import type { RolloutReplay } from '../../present/replay/view.ts';
 import type { JsonValue } from '../../rollout/json.ts';
 import type { Rows } from '../rows.ts';
+import type { ForkSettings } from './fork-settings.ts';
 import type { BulkProgress, LiveModel, Where } from './state.ts';
 
 export type ReplayAction =
@@ -15,7 +16,9 @@ export type ReplayAction =
 
 /** What the desk tells. */
 export type ReplayNews =
-  | { type: 'replay-where'; place: Place; call: number | null; where: Where }
+  | { type: 'replay-where'; place: Place; call: number | null; way: Way | null; where: Where }
+  | { type: 'replay-known'; place: Place; call: number; way: Way; known: number; rollouts: number }
+  | { type: 'replay-backend'; name: string }
   | { type: 'replay-edited'; place: Place; call: number; args: JsonValue }
   | { type: 'fork-edited'; place: Place; turn: number; text: string }
   | { type: 'replay-rollout'; locator: string; replay: RolloutReplay }
@@ -26,13 +29,21 @@ export type ReplayNews =
 
 /** Work for the desk. Only these ever run anything, and each follows a key. */
 export type ReplayJob =
-  | { kind: 'where'; place: Place; call: number }
+  | ({ kind: 'where'; place: Place; call: number } & Way)
   | { kind: 'edit'; place: Place; call: number; args: JsonValue | undefined }
-  | { kind: 'run'; place: Place; call: number; args: JsonValue | undefined; repeat: number }
-  | { kind: 'all'; place: Place; repeat: number }
-  | { kind: 'list'; rows: Rows; repeat: number }
+  | ({ kind: 'run'; place: Place; call: number; args: JsonValue | undefined } & Way)
+  | ({ kind: 'all'; place: Place } & Way)
+  /** `resume`: what was run in this way before is not run again. */
+  | ({ kind: 'list'; rows: Rows; resume: boolean } & Way)
   | { kind: 'fork-where'; place: Place }
   | { kind: 'fork-edit'; place: Place; turn: number; text: string | null }
-  | { kind: 'fork'; place: Place; turn: number; edited: string | null; model: LiveModel; n: number }
+  | { kind: 'fork'; place: Place; turn: number; edited: string | null; model: LiveModel; settings: ForkSettings }
   | { kind: 'rescore'; rows: Rows }
-  | { kind: 'cancel' };
+  /** Of that call alone; null: of everything. */
+  | { kind: 'cancel'; call: { place: Place; call: number } | null };
+
+/** How calls are run. */
+export interface Way {
+  repeat: number;
+  session: boolean;
+}

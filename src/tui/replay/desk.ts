@@ -12,9 +12,11 @@ import {
   ReplayTools,
   standingWord,
 } from '../../replay/index.ts';
+import type { Rows } from '../rows.ts';
 import type { ReplayJob, ReplayNews } from './actions.ts';
 import { editCallOnDesk, editTurnOnDesk, runAllOnDesk, runCallOnDesk, runListOnDesk } from './call-desk.ts';
 import { forkOnDesk, keptBranches } from './fork-desk.ts';
+import { Jobs } from './jobs.ts';
 import { rescoreOnDesk } from './rescore-desk.ts';
 import { Shelf } from './shelf.ts';
 import type { BulkProgress } from './state.ts';
@@ -27,17 +29,22 @@ export interface DeskOptions {
   sandbox: string;
   tools: string | undefined;
   mapped: Readonly<Record<string, string>>;
+  /** Seconds for a call, in the place of its tool's own limit. */
+  timeout: number | undefined;
   journal: string | undefined;
   env: NodeJS.ProcessEnv;
   /** The rollout that is open. */
   here(): Place | null;
+  /** The list as it is now. */
+  rows(): Rows;
+  /** Something is still asked at the foot of the screen. */
+  isAsking(): boolean;
   tell(news: ReplayNews): void;
   say(text: string, kind: 'info' | 'error'): void;
   /** Lends the terminal to an editor. */
   lend<T>(use: () => T): T;
 }
 
-const TICK_MS = 1000;
 /** The list is told of a run over many rollouts this often. */
 const NEWS_MS = 150;
 /** Longer records are not read for a word in the list; they have it once they are opened. */
@@ -52,12 +59,9 @@ export class Desk {
   readonly tools: ReplayTools;
   readonly journal: Journal;
   readonly shelf: Shelf;
-  /** A run over the list was cut off: the next one leaves out what is known. */
-  wasCut = false;
+  readonly jobs: Jobs;
   #backend: Promise<ReplayBackend> | null = null;
-  readonly #jobs = new Set<AbortController>();
   #bulk: BulkProgress | null = null;
-  #ticks: NodeJS.Timeout | null = null;
   #news: NodeJS.Timeout | null = null;
   #words = new Map<string, string>();
   /** Rows whose words were looked up. */
@@ -66,9 +70,18 @@ export class Desk {
   /** @throws Error that names the tool file and what is wrong with it */
   constructor(options: DeskOptions) {
     this.options = options;
-    this.tools = new ReplayTools({ tools: options.tools, mapped: options.mapped });
+    this.tools = new ReplayTools({ tools: options.tools, mapped: options.mapped, timeout: options.timeout });
     this.journal = Journal.of(options.path, { journal: options.journal, env: options.env });
     this.shelf = new Shelf((locator, replay) => options.tell({ type: 'replay-rollout', locator, replay }));
+    this.jobs = new Jobs({
+      tick: () => options.tell({ type: 'replay-tick', now: Date.now() }),
+      changed: () => this.#tellBusy(),
+      idle: () => {
+        this.#bulk = null;
+        this.shelf.clear();
+      },
+      say: options.say,
+    });
   }
 
   /** What the journal knows of a rollout, for whoever opens it. */
@@ -106,28 +119,31 @@ export class Desk {
 
   async do(job: ReplayJob): Promise<void> {
     try {
-      if (job.kind === 'where') await whereRuns(this, job.place, job.call);
+      if (job.kind === 'where') await whereRuns(this, job);
       else if (job.kind === 'edit') editCallOnDesk(this, job);
       else if (job.kind === 'run') await runCallOnDesk(this, job);
       else if (job.kind === 'all') await runAllOnDesk(this, job);
       else if (job.kind === 'list') await runListOnDesk(this, job);
-      else if (job.kind === 'cancel') this.cancel();
+      else if (job.kind === 'cancel') this.#cancel(job.call);
       else if (job.kind === 'fork-where') await whereForkRuns(this, job.place);
       else if (job.kind === 'fork-edit') editTurnOnDesk(this, job);
-      else if (job.kind === 'fork') await this.during((signal) => forkOnDesk(this, job, signal));
-      else await this.during((signal) => rescoreOnDesk(this, job.rows, signal));
+      else if (job.kind === 'fork') await this.jobs.during((signal) => forkOnDesk(this, job, signal));
+      else await this.jobs.during((signal) => rescoreOnDesk(this, job.rows, signal));
     } catch (error) {
       this.options.say((error as Error).message, 'error');
     }
   }
 
-  cancel(): void {
-    for (const job of this.#jobs) job.abort(new Error('cancelled'));
+  /** The call that is pointed at where it is under way, else everything. */
+  #cancel(call: { place: Place; call: number } | null): void {
+    const { file, record } = call?.place ?? {};
+    const isOne = call !== null && this.jobs.cancelCall(file!.locator(record!), call.call);
+    if (!isOne) this.jobs.cancel();
+    else if (this.#bulk !== null) this.options.say('this call is cancelled; once more ends the others', 'info');
   }
 
   async close(): Promise<void> {
-    this.cancel();
-    if (this.#ticks !== null) clearInterval(this.#ticks);
+    this.jobs.cancel();
     if (this.#news !== null) clearTimeout(this.#news);
     await this.#backend?.then(
       (backend) => backend.close(),
@@ -149,6 +165,7 @@ export class Desk {
     this.#backend ??= openBackend(this.choice).then(
       (backend) => {
         this.tools.use(backend.run);
+        this.options.tell({ type: 'replay-backend', name: backend.name });
         backend.onWait = (wait) => {
           if (this.#bulk === null && wait !== null) this.options.say(`${wait.reason}, waiting …`, 'info');
           if (this.#bulk !== null) this.progress({ ...this.#bulk, waiting: wait === null ? null : wait.reason });
@@ -183,31 +200,11 @@ export class Desk {
     this.#news ??= setTimeout(() => {
       this.#news = null;
       this.options.tell({ type: 'replay-words', words: new Map(this.#words) });
-      this.options.tell({ type: 'replay-busy', isBusy: this.#jobs.size > 0, bulk: this.#bulk });
+      this.#tellBusy();
     }, NEWS_MS);
   }
 
-  /** Runs a job that can be cancelled, its seconds counted on the screen. */
-  async during(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    const job = new AbortController();
-    this.#jobs.add(job);
-    this.#ticks ??= setInterval(() => this.options.tell({ type: 'replay-tick', now: Date.now() }), TICK_MS);
-    this.options.tell({ type: 'replay-busy', isBusy: true, bulk: this.#bulk });
-    try {
-      await work(job.signal);
-      if (job.signal.aborted) this.options.say('cancelled', 'info');
-    } catch (error) {
-      if (!job.signal.aborted) throw error;
-      this.options.say('cancelled', 'info');
-    } finally {
-      this.#jobs.delete(job);
-      if (this.#jobs.size === 0) {
-        if (this.#ticks !== null) clearInterval(this.#ticks);
-        this.#ticks = null;
-        this.#bulk = null;
-        this.shelf.clear();
-      }
-      this.options.tell({ type: 'replay-busy', isBusy: this.#jobs.size > 0, bulk: this.#bulk });
-    }
+  #tellBusy(): void {
+    this.options.tell({ type: 'replay-busy', isBusy: this.jobs.isBusy, bulk: this.#bulk });
   }
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import type { Place } from '../../dump/dump.ts';
 import type { DumpRecord } from '../../dump/dump-file.ts';
 import { parseLine } from '../../dump/parse-line.ts';
+import { limitsOf, samplingOf, settingsOfFlags } from '../../engine/collect/setting-flags.ts';
 import { ChatCompletionsModel, type Message, messageText, rewardRouter } from '../../engine/index.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { recordKey } from '../../journal/record-key.ts';
@@ -10,8 +10,8 @@ import { type Branch, type BranchEntry, branchesOf, firstDifference, forkRollout
 import type { JsonValue } from '../../rollout/json.ts';
 import { printJson } from '../../rollout/json-print.ts';
 import type { Turn } from '../../rollout/rollout.ts';
+import type { ReplayJob } from './actions.ts';
 import type { Desk } from './desk.ts';
-import type { LiveModel } from './state.ts';
 
 /** Tokens come faster than a screen is read. */
 const STREAM_MS = 60;
@@ -19,12 +19,14 @@ const STREAM_MS = 60;
 /** Goes on from a turn with a live model, n times, and shows the turns as they come. */
 export async function forkOnDesk(
   desk: Desk,
-  { place, turn, edited, model, n }: { place: Place; turn: number; edited: string | null; model: LiveModel; n: number },
+  { place, turn, edited, model, settings }: Extract<ReplayJob, { kind: 'fork' }>,
   signal: AbortSignal,
 ): Promise<void> {
   const row = desk.row(place);
   if (row.rollout === null) return;
   const { env } = desk.options;
+  const { n, texts } = settings;
+  const chosen = settingsOfFlags(texts);
   const tools = desk.tools.forFork(row.rollout.toolSchemas);
   const backend = tools.length === 0 ? null : await desk.backend();
   const first = row.rollout.turns[turn]?.role === 'assistant' && edited === null ? turn : turn + 1;
@@ -48,6 +50,8 @@ export async function forkOnDesk(
       tools,
       rewards: rewardRouter(backend === null ? {} : { code: { run: backend.run } }),
       n,
+      sampling: samplingOf(chosen),
+      limits: limitsOf(chosen),
       ...(edited === null ? {} : { edits: new Map([[turn, edited]]) }),
       journal: desk.journal,
       signal,

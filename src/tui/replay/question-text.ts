@@ -1,43 +1,60 @@
 import type { Piece } from '../../present/line.ts';
 import { formatCount } from '../../present/numbers.ts';
+import { cellWidth } from '../../text/graphemes.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
+import { spokenSettings } from './fork-settings.ts';
 import type { CallQuestion, ForkQuestion, Question, Where } from './state.ts';
 
 /** Two lines: what would be done and where, and the keys that there are. */
-export const questionLines = (question: Question): [Piece[], Piece[]] =>
+export const questionLines = (question: Question, width: number): Lines =>
   question.kind === 'fork'
-    ? forkLines(question)
+    ? forkLines(question, width)
     : question.confirm === null
-      ? callLines(question)
-      : confirmLines(question);
+      ? callLines(question, width)
+      : confirmLines(question, width);
 
-function callLines(question: CallQuestion): [Piece[], Piece[]] {
-  const { name, call, calls, rollouts, repeat, where, edited, turn } = question;
+type Lines = [what: Piece[], keys: Piece[]];
+
+function callLines(question: CallQuestion, width: number): Lines {
+  const { name, call, calls, rollouts, known, repeat, session, where, edited, turn } = question;
   const what: Piece[] = [
     ['accent', ' ! '],
     ['strong', sanitiseLine(name)],
     ['quiet', ` t${turn}${calls > 1 ? `, call ${call + 1} of ${calls}` : ''}`],
   ];
   if (edited !== undefined) what.push(['warning', ' edited']);
+  if (where !== null && where.before.length > 0) what.push(['plain', `, after ${callsText(where.before)}`]);
   what.push(...wherePieces(where, edited !== undefined));
   const canRun = where !== null && (where.problem === null || edited !== undefined);
+  const isKnown = known !== null && known > 0;
+  const list = isKnown ? `${formatCount(known)} of ${formatCount(rollouts)} done` : formatCount(rollouts);
   return [
     what,
-    [
-      ...keys(canRun ? [['Enter', 'run']] : []),
-      ...keys([
+    keys(
+      [
+        ...(canRun ? [['Enter', 'run'] as const] : []),
         ['e', 'edit'],
         ['a', calls === 1 ? 'all' : `all ${calls}`],
-        ['f', `list ${formatCount(rollouts)}`],
+        ['f', `list ${list}`],
+        ...(isKnown && known < rollouts ? [['F', 'anew'] as const] : []),
         ['k', `×${repeat}`],
+        ...(calls > 1 && where?.stateful !== true ? [['s', session ? 'alone' : 'session'] as const] : []),
         ...(calls > 1 ? [['Tab', 'next'] as const] : []),
         ['Esc', 'close'],
-      ]),
-    ],
+      ],
+      width,
+    ),
   ];
 }
 
-function confirmLines({ confirm, calls, rollouts, where }: CallQuestion): [Piece[], Piece[]] {
+/** `call 1`, `calls 1 to 3`, `5 calls`: numbers as the line says them, from 1. */
+function callsText(before: readonly number[]): string {
+  if (before.length === 1) return `call ${before[0]! + 1}`;
+  const isRun = before.at(-1)! - before[0]! === before.length - 1;
+  return isRun ? `calls ${before[0]! + 1} to ${before.at(-1)! + 1}` : `${before.length} calls`;
+}
+
+function confirmLines({ confirm, calls, rollouts, where }: CallQuestion, width: number): Lines {
   const what =
     confirm === 'all' ? `all ${calls} calls of this rollout` : `the calls of ${formatCount(rollouts)} rollouts`;
   return [
@@ -48,14 +65,18 @@ function confirmLines({ confirm, calls, rollouts, where }: CallQuestion): [Piece
       ['strong', sanitiseLine(where?.name ?? '')],
       ['quiet', where?.asks ?? ''],
     ],
-    keys([
-      ['y', 'run'],
-      ['Esc', 'close'],
-    ]),
+    keys(
+      [
+        ['y', 'run'],
+        ['Esc', 'close'],
+      ],
+      width,
+    ),
   ];
 }
 
-function forkLines({ turn, edited, model, where }: ForkQuestion): [Piece[], Piece[]] {
+function forkLines({ turn, edited, model, settings, where }: ForkQuestion, width: number): Lines {
+  const spoken = spokenSettings(settings);
   const what: Piece[] = [
     ['accent', ' a '],
     ['strong', `go on from t${turn}`],
@@ -68,22 +89,25 @@ function forkLines({ turn, edited, model, where }: ForkQuestion): [Piece[], Piec
   if (where === null) what.push(['quiet', '  finding a sandbox for its tools …']);
   else if (where.problem !== null) what.push(['warning', `  no: ${sanitiseLine(where.problem)}`]);
   else what.push(['quiet', where.name === '' ? '; no tools' : `; ${sanitiseLine(`${where.why} on ${where.name}`)}`]);
+  if (spoken !== '') what.push(['plain', `; ${sanitiseLine(spoken)}`]);
+  const branches = settings.n === 1 ? 'one branch' : `${settings.n} branches`;
+  const canRun = where !== null && where.problem === null;
   return [
     what,
-    [
-      ...keys(
-        where === null || where.problem !== null
-          ? []
-          : [
-              ['Enter', 'one branch'],
+    keys(
+      [
+        ...(canRun
+          ? ([
+              ['Enter', branches],
               ['2-9', 'branches'],
-            ],
-      ),
-      ...keys([
+            ] as const)
+          : []),
+        ['s', 'sampling, limits'],
         ['e', 'edit the turn'],
         ['Esc', 'close'],
-      ]),
-    ],
+      ],
+      width,
+    ),
   ];
 }
 
@@ -98,8 +122,14 @@ function wherePieces(where: Where | null, isEdited: boolean): Piece[] {
   ];
 }
 
-const keys = (all: readonly (readonly [key: string, word: string])[]): Piece[] =>
-  all.flatMap(([key, word]): Piece[] => [
-    ['accent', ` ${key}`],
-    ['quiet', ` ${word} `],
+type Hint = readonly [key: string, word: string];
+
+/** Keys and what they do, nearer to each other where there is little room. */
+function keys(all: readonly Hint[], width: number): Piece[] {
+  const cells = all.reduce((sum, [key, word]) => sum + cellWidth(`${key} ${word}`), 1);
+  const gap = cells + 2 * all.length <= width ? '  ' : ' ';
+  return all.flatMap(([key, word], i): Piece[] => [
+    ['accent', `${i === 0 ? ' ' : gap}${key}`],
+    ['quiet', ` ${word}`],
   ]);
+}

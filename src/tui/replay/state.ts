@@ -1,6 +1,7 @@
 import type { Place } from '../../dump/dump.ts';
 import type { RolloutReplay } from '../../present/replay/view.ts';
 import type { JsonValue } from '../../rollout/json.ts';
+import type { ForkSettings } from './fork-settings.ts';
 
 /** Where a tool call, or a live model, would run; null while it is found out. */
 export interface Where {
@@ -12,6 +13,10 @@ export interface Where {
   asks: string | null;
   /** Why it cannot be done; null when it can. */
   problem: string | null;
+  /** Calls of the same tool that run before it, in one session with it. */
+  before: readonly number[];
+  /** Its calls share a state whether a session was asked for or not. */
+  stateful: boolean;
 }
 
 /** What is asked at the foot of the screen before anything runs. */
@@ -26,12 +31,16 @@ export interface CallQuestion {
   /** Arguments in the place of the recorded ones; undefined: as recorded. */
   edited: JsonValue | undefined;
   repeat: number;
+  /** The calls of its tool before it run first, in one notebook with it. */
+  session: boolean;
   /** Calls of this rollout, and rollouts of the list. */
   calls: number;
   rollouts: number;
+  /** Rollouts of the list whose calls were all run in this way before; null while they are counted. */
+  known: number | null;
   where: Where | null;
   /** Many calls would go to a server: that is asked once more. */
-  confirm: 'all' | 'list' | null;
+  confirm: 'all' | 'list' | 'anew' | null;
 }
 
 export interface ForkQuestion {
@@ -41,6 +50,7 @@ export interface ForkQuestion {
   /** A text in the place of the turn's own, null: as recorded. */
   edited: string | null;
   model: LiveModel;
+  settings: ForkSettings;
   where: Where | null;
 }
 
@@ -72,14 +82,32 @@ export interface ReplayState {
   /** Something is under way that can be cancelled. */
   isBusy: boolean;
   bulk: BulkProgress | null;
+  /** Where code runs, once that was found out. */
+  backend: string | null;
+  /** What a question about a call begins with. */
+  repeat: number;
+  session: boolean;
+  /** What branches are made with. */
+  fork: ForkSettings;
 }
 
-export const initialReplay = (canRun: boolean, model: LiveModel | null): ReplayState => ({
-  canRun,
+/** What the flags say. */
+export type ReplayStart = Pick<ReplayState, 'canRun' | 'model' | 'repeat' | 'session' | 'fork'>;
+
+export const NOTHING_ASKED: ReplayStart = {
+  canRun: true,
+  model: null,
+  repeat: 1,
+  session: false,
+  fork: { n: 1, texts: {} },
+};
+
+export const initialReplay = (start: ReplayStart): ReplayState => ({
+  ...start,
   question: null,
-  model,
   rollouts: new Map(),
   words: new Map(),
   isBusy: false,
   bulk: null,
+  backend: null,
 });

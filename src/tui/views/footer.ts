@@ -84,7 +84,7 @@ export const footerView =
     const { state, theme, pending } = scene;
     const { question } = state.replay;
     if (question !== null) {
-      const [what, keys] = questionLines(question);
+      const [what, keys] = questionLines(question, width);
       const below = state.message === null ? keys : messagePieces(state.message);
       return [what, below].map((pieces) => renderPieces(theme, pieces, width));
     }
