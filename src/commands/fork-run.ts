@@ -3,6 +3,7 @@ import { parseLocator } from '../dump/locator.ts';
 import { UsageError } from '../dump/paths.ts';
 import { limitsOf, samplingOf, settingsOfFlags } from '../engine/collect/setting-flags.ts';
 import { ChatCompletionsModel, type RolloutEvent, rewardRouter } from '../engine/index.ts';
+import { reachModel } from '../engine/model/reach.ts';
 import { Journal } from '../journal/journal.ts';
 import { diffLines } from '../present/replay-text.ts';
 import { type Branch, forkRollout, type ReplayBackend, ReplayTools } from '../replay/index.ts';
@@ -14,6 +15,9 @@ import { FORK_SETTINGS, type ForkFlags } from './fork.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
 import { settingTexts } from './setting-flags.ts';
 import { findRow } from './show.ts';
+
+/** Seconds for which a model server that does not listen yet is waited for. */
+const PATIENCE = 5;
 
 /** Makes the branches and prints one after another as they end. @returns the exit status */
 export async function fork(text: string, flags: ForkFlags): Promise<number> {
@@ -46,6 +50,9 @@ export async function fork(text: string, flags: ForkFlags): Promise<number> {
       fallback: flags.reward,
       code: backend === null ? undefined : { run: backend.run },
       http: flags.rewardUrl ? { url: flags.rewardUrl } : undefined,
+    });
+    await reachModel(flags.modelUrl, { seconds: PATIENCE, signal: stop.signal, onWait: say }).catch((error: Error) => {
+      throw new UsageError(error.message);
     });
     const branches: Branch[] = [];
     const options = {

@@ -7,7 +7,9 @@ import type { RunProgress, RunSummary } from '../engine/collect/run.ts';
 import { settingsOfFlags } from '../engine/collect/setting-flags.ts';
 import { SETTINGS } from '../engine/collect/setting-list.ts';
 import type { Settings } from '../engine/collect/settings.ts';
+import { SetupError } from '../engine/collect/setup-error.ts';
 import { printJson } from '../rollout/json-print.ts';
+import { reasonOf } from '../text/problems.ts';
 import { ANSWER_IS_NO, DONE, print, run, say } from './output.ts';
 import { addSettings, settingTexts } from './setting-flags.ts';
 
@@ -34,9 +36,6 @@ export function rolloutCommand(): Command {
 
 /** Everything done is 0; something failed, left out or broken off is 1. */
 async function rollout(tasksPath: string, options: RolloutOptions): Promise<number> {
-  const settings = await settingsOf(options);
-  // Tokenizer and templates are loaded for this command alone: the others start without them.
-  const { runCollection, SetupError } = await import('../engine/collect/run.ts');
   const stop = new AbortController();
   let isAsked = false;
   const interrupt = () => {
@@ -49,6 +48,9 @@ async function rollout(tasksPath: string, options: RolloutOptions): Promise<numb
   process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
   const bar = new ProgressBar();
   try {
+    const settings = await settingsOf(options);
+    // Tokenizer and templates are loaded for this command alone: the others start without them.
+    const { runCollection } = await import('../engine/collect/run.ts');
     const summary = await runCollection({
       tasksPath,
       settings,
@@ -65,7 +67,9 @@ async function rollout(tasksPath: string, options: RolloutOptions): Promise<numb
   } catch (error) {
     bar.clear();
     if (error instanceof SetupError) throw new UsageError(error.message);
-    throw error;
+    if (!stop.signal.aborted) throw error;
+    say('interrupted while setting up: no rollout was made');
+    return ANSWER_IS_NO;
   } finally {
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
   }
@@ -75,12 +79,17 @@ async function settingsOf(options: RolloutOptions): Promise<Settings> {
   const { parseSettings } = await import('../engine/collect/settings.ts');
   try {
     const { config } = options;
-    const file = config === undefined ? {} : parseSettings(await readFile(config, 'utf8'), config);
+    const file = config === undefined ? {} : parseSettings(await textOf(config), config);
     return { ...file, ...settingsOfFlags(settingTexts(options, SETTINGS)) };
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
 }
+
+const textOf = (path: string): Promise<string> =>
+  readFile(path, 'utf8').catch((error: Error) => {
+    throw new Error(`${path}: ${reasonOf(error)}; --config names a YAML file of settings`);
+  });
 
 const rowOf = ({ task, rollout, step, request, judgement, record }: CollectedRollout) => ({
   uid: (record?.uid as string | undefined) ?? null,

@@ -19,6 +19,7 @@ export {
 export { type BranchEntry, branchesOf, type Difference, firstDifference } from './branches.ts';
 export { type BulkOptions, type BulkResult, replayMany } from './bulk.ts';
 export { type DiffLine, type DiffWord, diffTexts } from './diff.ts';
+export { exitText } from './execution.ts';
 export { type Branch, type ForkOptions, forkRollout } from './fork.ts';
 export { forkPrefix, type Prefix } from './fork-prefix.ts';
 export { RULE_NAMES, RULES, type Rule, rulesWithout } from './normalise.ts';

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
 import { z } from 'zod';
 import type { Tool } from '../engine/index.ts';
 import { parseTools } from '../engine/index.ts';
@@ -9,10 +8,12 @@ import { CodeInterpreterTool } from '../engine/tools/code-interpreter.ts';
 import { type ToolKind, toolKind } from '../engine/tools/registry.ts';
 import { OpenAIFunctionToolSchema } from '../engine/tools/schema.ts';
 import { SessionTool } from '../engine/tools/session-tool.ts';
+import { readYaml } from '../engine/yaml-file.ts';
 import type { JsonObject, JsonValue } from '../rollout/json.ts';
 import { isJsonObject } from '../rollout/json.ts';
 import type { Run } from '../sandbox/check-correctness.ts';
 import { isLanguage, type RunCodeResponse } from '../sandbox/protocol.ts';
+import { reasonOf, shapeProblem } from '../text/problems.ts';
 
 /** A tool that can run a recorded call. */
 export interface ReplayTool {
@@ -141,10 +142,16 @@ export class ReplayTools {
     try {
       text = readFileSync(path, 'utf8');
     } catch (error) {
-      throw new Error(`cannot read the tools file: ${(error as Error).message}`);
+      throw new Error(`${path}: ${reasonOf(error)}; --tools names a tool file in verl's form (YAML)`);
     }
     const tools = parseTools(text, path, { run: this.#ask });
-    const configs = ToolFileConfig.parse(parse(text)).tools.map(({ config }) => config ?? {});
+    const { value, at } = readYaml(text, path);
+    const file = ToolFileConfig.safeParse(value);
+    if (!file.success) {
+      const { issues } = file.error;
+      throw new Error(`${at(issues[0]?.path ?? [])}: not a tool file: ${shapeProblem(issues)}`);
+    }
+    const configs = file.data.tools.map(({ config }) => config ?? {});
     for (const [i, tool] of tools.entries()) this.#named.set(tool.name, this.#entry(tool, configs[i] ?? {}, path));
     const urls = new Set(configs.flatMap(({ sandbox_fusion_url: url }) => (url ? [url] : [])));
     if (urls.size > 1)

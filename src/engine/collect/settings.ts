@@ -1,7 +1,8 @@
-import { parse, YAMLParseError } from 'yaml';
 import { z } from 'zod';
+import { shapeProblem } from '../../text/problems.ts';
 import type { SamplingParams } from '../model/model.ts';
 import type { Limits } from '../request/limits.ts';
+import { readYaml } from '../yaml-file.ts';
 import { SETTINGS, type Setting, settingProblem } from './setting-list.ts';
 
 const typed = (setting: Setting): z.ZodType =>
@@ -45,14 +46,11 @@ export interface Settings extends Partial<Limits>, Omit<SamplingParams, 'n'> {
 
 /** Reads the text of a configuration file. @throws Error that names the file, the key and what is wrong. */
 export function parseSettings(text: string, path: string): Settings {
-  let value: unknown;
-  try {
-    value = parse(text);
-  } catch (error) {
-    const line = error instanceof YAMLParseError ? `:${error.linePos?.[0].line ?? 1}` : '';
-    throw new Error(`${path}${line}: not YAML: ${(error as Error).message.split('\n')[0]}`);
-  }
+  const { value, at } = readYaml(text, path);
   const settings = SettingsFile.safeParse(value ?? {});
-  if (!settings.success) throw new Error(`${path}: ${z.prettifyError(settings.error).replaceAll('\n', ' ')}`);
-  return settings.data as Settings;
+  if (settings.success) return settings.data as Settings;
+  const { issues } = settings.error;
+  const [first] = issues;
+  const place = first?.code === 'unrecognized_keys' ? first.keys.slice(0, 1) : (first?.path ?? []);
+  throw new Error(`${at(place)}: ${shapeProblem(issues)}; rollout --help lists the settings, each is a key here`);
 }

@@ -1,4 +1,5 @@
 import type { Attempt, ReplayOutcome } from '../../replay/index.ts';
+import { exitText } from '../../replay/index.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import type { Piece } from '../line.ts';
 import { plural } from '../numbers.ts';
@@ -42,7 +43,7 @@ export function underwayPieces(underway: Underway, now: number): Piece[] {
 /** `exit status 1, 14 ms, stdout 3 lines, stderr 5 lines`. */
 export function attemptText({ exit_status, duration, run_time, stdout, stderr, error }: Attempt): string {
   if (error !== null) return sanitiseLine(error);
-  const said = exit_status === null ? [] : [`exit status ${exit_status}`];
+  const said = exit_status === null ? [] : [exitText(exit_status)];
   said.push(run_time === null ? durationText(duration) : `${durationText(run_time)} of ${durationText(duration)}`);
   if (stdout !== null) said.push(`stdout ${amount(stdout)}`);
   if (stderr !== null) said.push(`stderr ${amount(stderr)}`);

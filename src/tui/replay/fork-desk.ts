@@ -58,7 +58,8 @@ export async function forkOnDesk(
       onEvent: (branch, event) => {
         const one = live.get(branch);
         if (one === undefined) return;
-        one.note = event.kind === 'delta' && event.delta.kind === 'retry' ? event.delta.reason : null;
+        one.note =
+          event.kind === 'delta' && event.delta.kind === 'retry' ? `${model.url}: ${event.delta.reason}` : null;
         if (event.kind === 'delta' && event.delta.kind !== 'retry') one.delta(event.turn, event.delta.text);
         else if (event.kind === 'message') one.message(event.turn, event.message);
         else if (one.note === null) return;
@@ -108,7 +109,7 @@ class LiveBranch {
       branch: this.#branch,
       turn,
       model,
-      judged: this.note === null ? null : `waiting for the model: ${this.note}`,
+      judged: this.note === null ? null : `waiting for the model server: ${this.note}`,
       turns: turns.map(([, one]) => one),
     };
   }
