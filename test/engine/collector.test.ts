@@ -369,8 +369,8 @@ describe('settings', () => {
   });
 
   it.each([
-    ['temprature: 1', /c\.yaml: .*temprature/],
-    ['n: many', /c\.yaml: .*n/],
+    ['temprature: 1', /c\.yaml:1: .*temprature/],
+    ['n: many', /c\.yaml:1: n: expected a whole number from 1/],
     ['n: [', /c\.yaml:1: not YAML/],
     ['tool_response_truncate_side: top', /left.*right.*middle/],
   ])('%s is told', (text, message) => expect(() => parseSettings(text, 'c.yaml')).toThrow(message));

@@ -65,6 +65,7 @@ describe('run a tool call again', () => {
     await ask();
     await app.sees(/! code_interpreter t2 on (bubblewrap|Pyodide)/);
     await app.sees('no sandbox URL is given');
+    await app.sees(/^ rollout_data .* (bubblewrap|Pyodide)$/m);
     app.press('Esc');
     await app.seesNot('Enter run');
     expect(app.screen()).not.toContain('again: ');
@@ -200,6 +201,47 @@ test.skipIf(lack.bubblewrap !== null)(named('--tool says what a tool of another 
   await app.sees('again: same');
 });
 
+describe('calls that share a state', () => {
+  const CELLS = [
+    { code: 'x = 3', result: '(no output)' },
+    { code: 'import time\ntime.sleep(2)\ny = x + 4', result: '(no output)' },
+    { code: 'print(x + y)', result: '10' },
+  ];
+
+  test('s runs the calls before it first, in one notebook, and shows them as such', async () => {
+    await open({ '1.jsonl': [rollout(CELLS)] }, [], { rows: 40 });
+    app.press('$', 'h');
+    await ask();
+    await app.sees('! code_interpreter t6, call 3 of 3 on');
+    await app.sees('s session');
+    app.press('s');
+    await app.sees('t6, call 3 of 3, after calls 1 and 2 on');
+    app.press('Enter');
+    await app.sees(/runs first, for t6[\s\S]*runs first, for t6[\s\S]*running/);
+    await app.sees('again: with 2 calls before it in the same session');
+    await app.sees('again: same');
+    await app.seesNot('runs first');
+    app.press('h', 'h');
+    // By itself it knows nothing of them.
+    app.press('$', 'h');
+    await ask();
+    app.press('Enter');
+    await app.sees('again: now fails');
+  });
+
+  test('--session begins with it, and a runs all of them so', async () => {
+    await open({ '1.jsonl': [rollout(CELLS)] }, ['--session'], { rows: 40 });
+    app.press('$', 'h');
+    await ask();
+    await app.sees('after calls 1 and 2');
+    await app.sees('s alone');
+    app.press('a');
+    await app.sees('again: with 1 call before it in the same session');
+    await app.sees('again: with 2 calls before it in the same session');
+    expect(app.screen()).not.toContain('NameError');
+  });
+});
+
 describe('run many again', () => {
   test('a runs the calls of the rollout in order and goes to the first that differs', async () => {
     await open({ '1.jsonl': [rollout([SAME, SAME, SAME, DRIFTED, SAME])] }, [], { rows: 20 });
@@ -276,6 +318,19 @@ describe('run many again', () => {
     await reopen();
     await app.sees(/10 +1 +1\.00.*same/);
     await app.sees(/ 7 +1 +1\.00.*same/);
+  });
+
+  test('^c ends the call under the cursor, and leaves the others alone', async () => {
+    await open({ '1.jsonl': [rollout([{ ...SLOW, code: SLOW.code.replace('25', '1') }, SLOW])] }, [], { rows: 40 });
+    await ask();
+    app.press('a');
+    await app.sees('queued');
+    app.press('$', 'h');
+    await app.sees('t5 · 6/7');
+    app.press('ctrl+c');
+    await app.seesNot('queued');
+    await app.sees('again: same');
+    await app.sees('2 calls: 1 same, 1 cancelled');
   });
 
   test('k runs a call several times: a flaky one is told from a drifted one', async () => {
@@ -372,6 +427,36 @@ describe('fork', () => {
     await app.seesNot('running, ^c cancels');
     server.closeAllConnections();
     server.close();
+  });
+
+  test('s sets sampling parameters and limits; the flags begin with theirs', async () => {
+    model = await scriptedModel(answer);
+    const live = ['--model-url', model.url, '--model', 'qwen', '--temperature', '0.5', '-n', '2'];
+    await open({ '1.jsonl': [withTools()] }, live, { columns: 120, rows: 50 });
+    app.press('a');
+    await app.sees('s temperature 0.5');
+    await app.sees('Enter 2 branches');
+    app.press('s');
+    await app.sees('sampling n=2 temperature=0.5');
+    app.press('ctrl+u');
+    app.type('temprature=1\r');
+    await app.sees('^ temprature is none of the settings');
+    app.press('ctrl+u');
+    app.type('top_p=high\r');
+    await app.sees('^ expected a number');
+    app.press('ctrl+u');
+    app.type('top_');
+    app.press('Tab');
+    await app.sees('sampling top_p=');
+    app.type('0.9 max_tokens=64 max_assistant_turns=1\r');
+    await app.sees('s top_p 0.9, max_new_tokens 64, max_assistant_turns 1');
+    await app.sees('Enter one branch');
+    app.press('Enter', 'A');
+    await app.sees('branch 0 from t2, qwen');
+    await app.sees('print(4 + 4)');
+    await app.until(() => model!.requests.length > 0, 'a request');
+    expect(model.requests[0]).toMatchObject({ top_p: 0.9, max_tokens: 64 });
+    expect(model.requests[0]).not.toHaveProperty('temperature');
   });
 
   test('without the flags it asks for the model', async () => {

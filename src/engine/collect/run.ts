@@ -79,10 +79,6 @@ async function collect(options: RunOptions): Promise<RunSummary> {
   const setup = await prepare(options);
   signal?.throwIfAborted();
   const { keys, badTasks } = await checkTasks(tasksPath, setup.rewards, setup.tools, options);
-  await reachModel(settings.model_url!, { seconds: PATIENCE, signal, onWait: say }).catch((error: Error) => {
-    signal?.throwIfAborted();
-    throw new SetupError(error.message);
-  });
   if (keys.length === 0)
     throw new SetupError(`${tasksPath}: no task in it; a task is a JSON object a line with a prompt`);
   const writer = await DumpWriter.open(settings.out!, options).catch((error: Error) => {
@@ -109,6 +105,7 @@ async function collect(options: RunOptions): Promise<RunSummary> {
   let inARow = 0;
   let ended: string | null = null;
   try {
+    if (progress.resumed < progress.total) await waitForModel(options);
     const rollouts = collectRollouts({
       ...setup,
       tasks: validTasks(tasksPath),
@@ -159,6 +156,13 @@ async function collect(options: RunOptions): Promise<RunSummary> {
     badTasks,
     ended: signal?.aborted ? 'interrupted' : ended,
   };
+}
+
+async function waitForModel({ settings, say, signal }: RunOptions): Promise<void> {
+  await reachModel(settings.model_url!, { seconds: PATIENCE, signal, onWait: say }).catch((error: Error) => {
+    signal?.throwIfAborted();
+    throw new SetupError(error.message);
+  });
 }
 
 /** What comes of `work`, or the reason of an abort, whichever is first; what comes too late is handed to `discard`. */

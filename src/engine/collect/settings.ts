@@ -51,6 +51,8 @@ export function parseSettings(text: string, path: string): Settings {
   if (settings.success) return settings.data as Settings;
   const { issues } = settings.error;
   const [first] = issues;
-  const place = first?.code === 'unrecognized_keys' ? first.keys.slice(0, 1) : (first?.path ?? []);
-  throw new Error(`${at(place)}: ${shapeProblem(issues)}; rollout --help lists the settings, each is a key here`);
+  const isUnknown = first?.code === 'unrecognized_keys';
+  const place = isUnknown ? first.keys.slice(0, 1) : (first?.path ?? []);
+  const advice = isUnknown ? '; the flags of rollout --help are the keys, with _ for -' : '';
+  throw new Error(`${at(place)}: ${shapeProblem(issues)}${advice}`);
 }

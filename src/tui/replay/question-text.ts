@@ -1,5 +1,6 @@
 import type { Piece } from '../../present/line.ts';
 import { formatCount } from '../../present/numbers.ts';
+import { truncate } from '../../text/fit.ts';
 import { cellWidth } from '../../text/graphemes.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { spokenSettings } from './fork-settings.ts';
@@ -47,9 +48,10 @@ function callLines(question: CallQuestion, width: number): Lines {
   ];
 }
 
-/** `call 1`, `calls 1 to 3`, `5 calls`: numbers as the line says them, from 1. */
+/** `call 1`, `calls 1 and 2`, `calls 1 to 4`, `5 calls`: numbers as the line says them, from 1. */
 function callsText(before: readonly number[]): string {
   if (before.length === 1) return `call ${before[0]! + 1}`;
+  if (before.length === 2) return `calls ${before[0]! + 1} and ${before[1]! + 1}`;
   const isRun = before.at(-1)! - before[0]! === before.length - 1;
   return isRun ? `calls ${before[0]! + 1} to ${before.at(-1)! + 1}` : `${before.length} calls`;
 }
@@ -75,6 +77,9 @@ function confirmLines({ confirm, calls, rollouts, where }: CallQuestion, width: 
   ];
 }
 
+/** Cells of that line besides what is said of sampling. */
+const REST = 62;
+
 function forkLines({ turn, edited, model, settings, where }: ForkQuestion, width: number): Lines {
   const spoken = spokenSettings(settings);
   const what: Piece[] = [
@@ -89,7 +94,6 @@ function forkLines({ turn, edited, model, settings, where }: ForkQuestion, width
   if (where === null) what.push(['quiet', '  finding a sandbox for its tools …']);
   else if (where.problem !== null) what.push(['warning', `  no: ${sanitiseLine(where.problem)}`]);
   else what.push(['quiet', where.name === '' ? '; no tools' : `; ${sanitiseLine(`${where.why} on ${where.name}`)}`]);
-  if (spoken !== '') what.push(['plain', `; ${sanitiseLine(spoken)}`]);
   const branches = settings.n === 1 ? 'one branch' : `${settings.n} branches`;
   const canRun = where !== null && where.problem === null;
   return [
@@ -102,7 +106,7 @@ function forkLines({ turn, edited, model, settings, where }: ForkQuestion, width
               ['2-9', 'branches'],
             ] as const)
           : []),
-        ['s', 'sampling, limits'],
+        ['s', spoken === '' ? 'sampling, limits' : truncate(sanitiseLine(spoken), Math.max(16, width - REST))],
         ['e', 'edit the turn'],
         ['Esc', 'close'],
       ],
