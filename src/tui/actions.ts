@@ -1,4 +1,5 @@
 import type { DisplayAction } from './display.ts';
+import type { EditorAction } from './editor/state.ts';
 import type { ReplayAction } from './replay/actions.ts';
 import type { SearchAction } from './search/search.ts';
 import type { PromptId } from './state.ts';
@@ -15,6 +16,7 @@ export type Action =
   | HelpAction
   | PromptAction
   | ReplayAction
+  | EditorAction
   | ProgramAction;
 
 export type MoveAction =

@@ -25,6 +25,7 @@ import { initialState, type PromptState, type State } from './state.ts';
 import { openInEditor, pipeTo } from './take/lend.ts';
 import { osc52 } from './take/osc52.ts';
 import { update } from './update/index.ts';
+import { editorView } from './views/editor.ts';
 import { footerView } from './views/footer.ts';
 import { helpView } from './views/help.ts';
 import { listView } from './views/list.ts';
@@ -82,7 +83,8 @@ class Program {
   #ink: Instance | null = null;
   /** The layout that Ink was given last. */
   #geometry: Geometry | null = null;
-  #help = false;
+  /** What covers list and transcript. */
+  #overlay: 'help' | 'editor' | null = null;
   #prompt: PromptState | null = null;
   readonly #history = new History(historyFile());
   readonly #feeder = new PromptFeeder({
@@ -175,6 +177,7 @@ class Program {
       list: listView,
       transcript: transcriptView,
       help: helpView(this.#keymap),
+      editor: editorView,
       footer: footerView(this.#keymap),
       'prompt-info': promptInfoView,
       divider: (_scene, _width, height) => Array.from({ length: height }, () => styled(theme, 'quiet', '│')),
@@ -186,12 +189,13 @@ class Program {
 
   /** Ink is asked only when the layout is another one; all else is painted. */
   #draw(): void {
-    const { columns, rows, help, prompt } = this.#state;
+    const { columns, rows, help, editor, prompt } = this.#state;
+    const overlay = editor !== null ? 'editor' : help !== null ? 'help' : null;
     const geometry = this.#world.geometry(this.#state);
     const isTyped = prompt?.value !== this.#prompt?.value || prompt?.seed !== this.#prompt?.seed;
-    if (geometry !== this.#geometry || (help !== null) !== this.#help || isTyped) {
+    if (geometry !== this.#geometry || overlay !== this.#overlay || isTyped) {
       this.#geometry = geometry;
-      this.#help = help !== null;
+      this.#overlay = overlay;
       this.#prompt = prompt;
       const app = (
         <App
@@ -199,7 +203,7 @@ class Program {
           columns={columns}
           rows={rows}
           geometry={geometry}
-          help={help !== null}
+          overlay={overlay}
           prompt={prompt === null ? null : { ...prompt, sign: promptKind(prompt.id).sign }}
           onType={this.#type}
         />
@@ -257,6 +261,10 @@ class Program {
         return;
       }
       const { question, isBusy } = this.#state.replay;
+      if (this.#state.editor !== null && !ANYWHERE.includes(key.name)) {
+        this.dispatch({ type: 'editor-key', key: key.name, text: key.text });
+        continue;
+      }
       if (question !== null && !ANYWHERE.includes(key.name)) this.dispatch({ type: 'replay-key', key: key.name });
       else if (isBusy && key.name === 'ctrl+c') this.dispatch({ type: 'replay-cancel' });
       else this.#resolver.press(key);

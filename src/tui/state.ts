@@ -2,6 +2,7 @@ import type { Place } from '../dump/dump.ts';
 import type { Folds } from '../present/transcript/blocks.ts';
 import type { Anchor } from '../present/transcript/layout.ts';
 import { type DisplayState, firstDisplay } from './display.ts';
+import type { EditorState } from './editor/state.ts';
 import { initialReplay, NOTHING_ASKED, type ReplayState } from './replay/state.ts';
 import type { SearchState } from './search/search.ts';
 
@@ -62,6 +63,8 @@ export interface State {
   help: HelpState | null;
   prompt: PromptState | null;
   replay: ReplayState;
+  /** A text that is edited in the screen; null while none is. */
+  editor: EditorState | null;
   /** What was entered at each prompt before, the newest last. */
   history: Readonly<Partial<Record<PromptId, readonly string[]>>>;
   /** What the last action had to say; gone with the next key. */
@@ -82,6 +85,7 @@ export function initialState(columns: number, rows: number): State {
     help: null,
     prompt: null,
     replay: initialReplay(NOTHING_ASKED),
+    editor: null,
     history: {},
     message: null,
   };

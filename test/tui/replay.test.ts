@@ -128,6 +128,64 @@ describe('run a tool call again', () => {
     expect(app.screen()).not.toContain('again: same');
   });
 
+  test('E edits it in the screen: newlines are indented, undone, and nothing is lost by one Esc', async () => {
+    await open({ '1.jsonl': [rollout([SAME])] });
+    await ask();
+    app.press('E');
+    await app.sees('code_interpreter t2, python');
+    await app.sees(/^ 1 print\(3 \+ 4\)/m);
+    app.press('End', 'Enter');
+    app.type('for i in range(2):');
+    app.press('Enter');
+    app.type('print("größer", i)');
+    await app.sees(/^ 3 {5}print\("größer", i\)/m);
+    await app.sees('line 3 of 3');
+    app.press('Esc');
+    await app.sees('Esc once more throws the changes away');
+    app.press('Up', 'Home');
+    await app.sees('line 2 of 3');
+    app.press('ctrl+k', 'ctrl+k');
+    await app.seesNot('for i');
+    app.press('ctrl+_', 'ctrl+_');
+    await app.sees('for i in range(2):');
+    app.press('ctrl+s');
+    await app.sees('code_interpreter t2 edited on');
+    app.press('Enter');
+    await app.sees('edited, run 1: different');
+    await app.sees('+ größer 1');
+    // The next edit begins with what was written, and a text that is left is left as it was.
+    await ask();
+    app.press('E');
+    await app.sees('line 1 of 3');
+    app.type('x');
+    app.press('Esc', 'Esc');
+    await app.sees('Enter run');
+    expect(app.screen()).not.toContain('edited on');
+  });
+
+  test('arguments that are no code are edited as JSON, and a slip in it is told where it is', async () => {
+    const other = rollout([SAME]) as { output: string };
+    const output = other.output.replace(
+      /<tool_call>[\s\S]*?<\/tool_call>/,
+      '<tool_call>\n{"name": "calculator", "arguments": {"a": 3, "b": 4, "op": "+"}}\n</tool_call>',
+    );
+    await open({ '1.jsonl': [{ ...other, output }] });
+    await ask();
+    app.press('E');
+    await app.sees('calculator t2, arguments as JSON');
+    await app.sees('"op": "+"');
+    app.type(']');
+    app.press('ctrl+s');
+    await app.sees(/unexpected|expected/i);
+    app.press('Backspace', 'Down', 'End', 'Backspace', 'Backspace');
+    app.type('30,');
+    app.press('ctrl+s');
+    await app.sees('calculator t2 edited on this program');
+    app.press('Enter');
+    await app.sees('edited, run 1');
+    await app.sees('34');
+  });
+
   test('an editor that changes nothing runs nothing, and one that fails says so', async () => {
     await open({ '1.jsonl': [rollout([SAME])] }, [], { env: { EDITOR: editor('exit 3') } });
     await ask();

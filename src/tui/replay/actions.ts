@@ -1,6 +1,7 @@
 import type { Place } from '../../dump/dump.ts';
 import type { RolloutReplay } from '../../present/replay/view.ts';
 import type { JsonValue } from '../../rollout/json.ts';
+import type { EditorAction, EditorSubject } from '../editor/state.ts';
 import type { Rows } from '../rows.ts';
 import type { ForkSettings } from './fork-settings.ts';
 import type { BulkProgress, LiveModel, Where } from './state.ts';
@@ -12,10 +13,12 @@ export type ReplayAction =
   | { type: 'rescore'; all: boolean }
   | { type: 'fork-ask' }
   | { type: 'branches' }
-  | ReplayNews;
+  | ReplayFinding;
 
 /** What the desk tells. */
-export type ReplayNews =
+export type ReplayNews = ReplayFinding | Exclude<EditorAction, { type: 'editor-key' }>;
+
+type ReplayFinding =
   | { type: 'replay-where'; place: Place; call: number | null; way: Way | null; where: Where }
   | { type: 'replay-known'; place: Place; call: number; way: Way; known: number; rollouts: number }
   | { type: 'replay-backend'; name: string }
@@ -30,13 +33,15 @@ export type ReplayNews =
 /** Work for the desk. Only these ever run anything, and each follows a key. */
 export type ReplayJob =
   | ({ kind: 'where'; place: Place; call: number } & Way)
-  | { kind: 'edit'; place: Place; call: number; args: JsonValue | undefined }
+  /** `inside`: in the screen itself, not in $EDITOR. */
+  | { kind: 'edit'; place: Place; call: number; args: JsonValue | undefined; inside: boolean }
+  | { kind: 'edited'; subject: EditorSubject; text: string }
   | ({ kind: 'run'; place: Place; call: number; args: JsonValue | undefined } & Way)
   | ({ kind: 'all'; place: Place } & Way)
   /** `resume`: what was run in this way before is not run again. */
   | ({ kind: 'list'; rows: Rows; resume: boolean } & Way)
   | { kind: 'fork-where'; place: Place }
-  | { kind: 'fork-edit'; place: Place; turn: number; text: string | null }
+  | { kind: 'fork-edit'; place: Place; turn: number; text: string | null; inside: boolean }
   | { kind: 'fork'; place: Place; turn: number; edited: string | null; model: LiveModel; settings: ForkSettings }
   | { kind: 'rescore'; rows: Rows }
   /** Of that call alone; null: of everything. */

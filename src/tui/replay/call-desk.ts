@@ -15,7 +15,6 @@ import {
 } from '../../replay/index.ts';
 import type { ReplayJob } from './actions.ts';
 import type { Desk } from './desk.ts';
-import { draftOf, editDraft, turnDraft } from './edit.ts';
 
 type Job<Kind extends ReplayJob['kind']> = Extract<ReplayJob, { kind: Kind }>;
 
@@ -23,33 +22,6 @@ const planOf = (
   desk: Desk,
   { place, call, session = false }: { place: Place; call: number; session?: boolean },
 ): PlannedCall | null => planCalls(desk.row(place), { tools: desk.tools, call, session })[0] ?? null;
-
-/** The call's arguments in $EDITOR, as they were edited last. Nothing runs yet. */
-export function editCallOnDesk(desk: Desk, job: Job<'edit'>): void {
-  const { place, call, args } = job;
-  const recorded = planOf(desk, job);
-  if (recorded === null) return;
-  const before = args ?? desk.shelf.draft(recorded.locator, call);
-  const plan = before === undefined ? recorded : editCall(recorded, before);
-  const { lend, env, say, tell } = desk.options;
-  const edited = editDraft(draftOf(plan, plan.arguments), lend, env) ?? before;
-  if (edited === undefined) {
-    say('nothing was changed', 'info');
-    return;
-  }
-  desk.shelf.keepDraft(plan.locator, call, edited);
-  tell({ type: 'replay-edited', place, call, args: edited });
-}
-
-/** The text of a turn in $EDITOR, to go on from it as it is then. */
-export function editTurnOnDesk(desk: Desk, { place, turn, text: before }: Job<'fork-edit'>): void {
-  const text = before ?? desk.row(place).rollout?.turns[turn]?.text;
-  if (text === undefined) return;
-  const { lend, env, say, tell } = desk.options;
-  const edited = editDraft(turnDraft(text), lend, env);
-  if (edited === null) say('nothing was changed', 'info');
-  else tell({ type: 'fork-edited', place, turn, text: edited });
-}
 
 export async function runCallOnDesk(desk: Desk, job: Job<'run'>): Promise<void> {
   const { args, repeat } = job;

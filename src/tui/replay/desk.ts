@@ -14,7 +14,8 @@ import {
 } from '../../replay/index.ts';
 import type { Rows } from '../rows.ts';
 import type { ReplayJob, ReplayNews } from './actions.ts';
-import { editCallOnDesk, editTurnOnDesk, runAllOnDesk, runCallOnDesk, runListOnDesk } from './call-desk.ts';
+import { runAllOnDesk, runCallOnDesk, runListOnDesk } from './call-desk.ts';
+import { editCallOnDesk, editTurnOnDesk, takeEdited } from './edit-desk.ts';
 import { forkOnDesk, keptBranches } from './fork-desk.ts';
 import { Jobs } from './jobs.ts';
 import { rescoreOnDesk } from './rescore-desk.ts';
@@ -121,6 +122,7 @@ export class Desk {
     try {
       if (job.kind === 'where') await whereRuns(this, job);
       else if (job.kind === 'edit') editCallOnDesk(this, job);
+      else if (job.kind === 'edited') takeEdited(this, job);
       else if (job.kind === 'run') await runCallOnDesk(this, job);
       else if (job.kind === 'all') await runAllOnDesk(this, job);
       else if (job.kind === 'list') await runListOnDesk(this, job);

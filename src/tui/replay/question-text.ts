@@ -28,24 +28,21 @@ function callLines(question: CallQuestion, width: number): Lines {
   what.push(...wherePieces(where, edited !== undefined));
   const canRun = where !== null && (where.problem === null || edited !== undefined);
   const isKnown = known !== null && known > 0;
-  const list = isKnown ? `${formatCount(known)} of ${formatCount(rollouts)} done` : formatCount(rollouts);
-  return [
-    what,
-    keys(
-      [
-        ...(canRun ? [['Enter', 'run'] as const] : []),
-        ['e', 'edit'],
-        ['a', calls === 1 ? 'all' : `all ${calls}`],
-        ['f', `list ${list}`],
-        ...(isKnown && known < rollouts ? [['F', 'anew'] as const] : []),
-        ['k', `×${repeat}`],
-        ...(calls > 1 && where?.stateful !== true ? [['s', session ? 'alone' : 'session'] as const] : []),
-        ...(calls > 1 ? [['Tab', 'next'] as const] : []),
-        ['Esc', 'close'],
-      ],
-      width,
-    ),
+  const hints = (list: string): Hint[] => [
+    ...(canRun ? [['Enter', 'run'] as const] : []),
+    ['e/E', 'edit'],
+    ['a', calls === 1 ? 'all' : `all ${calls}`],
+    ['f', `list ${list}`],
+    ...(isKnown && known < rollouts ? [['F', 'anew'] as const] : []),
+    ['k', `×${repeat}`],
+    ...(calls > 1 && where?.stateful !== true ? [['s', session ? 'alone' : 'session'] as const] : []),
+    ...(calls > 1 ? [['Tab', 'next'] as const] : []),
+    ['Esc', 'close'],
   ];
+  const [done, all] = [formatCount(known ?? 0), formatCount(rollouts)];
+  if (!isKnown) return [what, keys(hints(all), width)];
+  const long = hints(`${done} of ${all} done`);
+  return [what, keys(cellsOf(long) + long.length <= width ? long : hints(`${done}/${all}`), width)];
 }
 
 /** `call 1`, `calls 1 and 2`, `calls 1 to 4`, `5 calls`: numbers as the line says them, from 1. */
@@ -78,7 +75,7 @@ function confirmLines({ confirm, calls, rollouts, where }: CallQuestion, width: 
 }
 
 /** Cells of that line besides what is said of sampling. */
-const REST = 62;
+const REST = 64;
 
 function forkLines({ turn, edited, model, settings, where }: ForkQuestion, width: number): Lines {
   const spoken = spokenSettings(settings);
@@ -107,7 +104,7 @@ function forkLines({ turn, edited, model, settings, where }: ForkQuestion, width
             ] as const)
           : []),
         ['s', spoken === '' ? 'sampling, limits' : truncate(sanitiseLine(spoken), Math.max(16, width - REST))],
-        ['e', 'edit the turn'],
+        ['e/E', 'edit the turn'],
         ['Esc', 'close'],
       ],
       width,
@@ -130,10 +127,12 @@ type Hint = readonly [key: string, word: string];
 
 /** Keys and what they do, nearer to each other where there is little room. */
 function keys(all: readonly Hint[], width: number): Piece[] {
-  const cells = all.reduce((sum, [key, word]) => sum + cellWidth(`${key} ${word}`), 1);
-  const gap = cells + 2 * all.length <= width ? '  ' : ' ';
+  const gap = cellsOf(all) + 2 * all.length <= width ? '  ' : ' ';
   return all.flatMap(([key, word], i): Piece[] => [
     ['accent', `${i === 0 ? ' ' : gap}${key}`],
     ['quiet', ` ${word}`],
   ]);
 }
+
+const cellsOf = (all: readonly Hint[]): number =>
+  all.reduce((sum, [key, word]) => sum + cellWidth(`${key} ${word}`), 0);

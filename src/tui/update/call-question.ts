@@ -61,7 +61,8 @@ export function callKey(state: State, question: CallQuestion, key: string, world
   }
   // What runs and where is said before it runs.
   if (where === null) return state;
-  if (key === 'e' && where.name !== '') return doing(state, { kind: 'edit', place, call, args: edited });
+  if ((key === 'e' || key === 'E') && where.name !== '')
+    return doing(state, { kind: 'edit', place, call, args: edited, inside: key === 'E' });
   if (key === 'a' || key === 'f' || key === 'F') {
     const kind = key === 'a' ? 'all' : key === 'f' ? 'list' : 'anew';
     return where.asks === null ? runMany(state, question, kind, world) : ask(state, { ...question, confirm: kind });

@@ -22,7 +22,8 @@ export function askFork(state: State, world: World): Result {
 
 export function forkKey(state: State, question: ForkQuestion, key: string, world: World): Result {
   const { place, turn, edited, model, settings, where } = question;
-  if (key === 'e') return doing(state, { kind: 'fork-edit', place, turn, text: edited });
+  if (key === 'e' || key === 'E')
+    return doing(state, { kind: 'fork-edit', place, turn, text: edited, inside: key === 'E' });
   if (key === 's')
     return promptHandlers['prompt-open'](
       state,

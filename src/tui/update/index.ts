@@ -3,6 +3,7 @@ import type { Effect } from '../effects.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { displayHandlers } from './display.ts';
+import { editorHandlers } from './editor.ts';
 import { foldHandlers } from './fold.ts';
 import { moveHandlers } from './move.ts';
 import { helpHandlers, programHandlers } from './program.ts';
@@ -23,6 +24,7 @@ const HANDLERS: Handlers<Action> = {
   ...helpHandlers,
   ...promptHandlers,
   ...replayHandlers,
+  ...editorHandlers,
   ...programHandlers,
 };
 
@@ -32,6 +34,11 @@ const SILENT: readonly Action['type'][] = [
   'resize',
   'say',
   'replay-where',
+  'replay-known',
+  'replay-backend',
+  'editor-open',
+  'editor-problem',
+  'editor-close',
   'replay-edited',
   'fork-edited',
   'replay-rollout',

@@ -8,6 +8,7 @@ import { questionLines } from '../replay/question-text.ts';
 import { viewport } from '../scroll.ts';
 import { searchPosition } from '../search/search.ts';
 import type { Message } from '../state.ts';
+import { editorFooter } from './editor.ts';
 import type { Scene, View } from './view.ts';
 
 /** What is hinted where: commands whose keys stand side by side, and the word for them. */
@@ -85,7 +86,8 @@ export const footerView =
     const { question } = state.replay;
     if (question !== null) {
       const [what, keys] = questionLines(question, width);
-      const below = state.message === null ? keys : messagePieces(state.message);
+      const { editor, message } = state;
+      const below = editor !== null ? editorFooter(editor) : message !== null ? messagePieces(message) : keys;
       return [what, below].map((pieces) => renderPieces(theme, pieces, width));
     }
     const right = positionPieces(scene, width >= 120);
