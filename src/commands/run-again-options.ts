@@ -2,12 +2,14 @@ import type { Command } from 'commander';
 import { UsageError } from '../dump/paths.ts';
 import { settingsOfFlags } from '../engine/collect/setting-flags.ts';
 import { LIMIT_SETTINGS, RUN_SETTINGS, SAMPLING_SETTINGS } from '../engine/collect/setting-list.ts';
+import { rewardProblem } from '../replay/reward-choice.ts';
 import type { ReplayStart } from '../tui/replay/state.ts';
+import { addReward, type RewardFlags, rewardChoiceOf } from './reward-flags.ts';
 import { positive, secondsOf, toolOption } from './sandbox-flags.ts';
 import { addSettings, settingTexts } from './setting-flags.ts';
 
 /** What the screen runs again, and goes on with; sampling parameters and limits are beside them, by their camel-cased keys. */
-export interface RunAgainFlags {
+export interface RunAgainFlags extends RewardFlags {
   sandbox: string;
   tools?: string;
   tool: Record<string, string>;
@@ -43,6 +45,8 @@ export function addRunAgain(program: Command): Command {
     )
     .option('--no-exec', 'run nothing again, whatever key is pressed')
     .option('--journal <dir>', 'where results and branches are kept (default: .rollout-viewer beside the dump)')
+    .optionsGroup('Scoring again:');
+  addReward(program)
     .optionsGroup('Going on with a live model:')
     .option('--model-url <url>', 'an OpenAI-compatible server to fork with, up to and with /v1')
     .option('--model <name>', 'the model there');
@@ -64,5 +68,8 @@ export function replayStart(flags: RunAgainFlags): ReplayStart {
     throw new UsageError((error as Error).message);
   }
   const live = modelUrl === undefined || model === undefined ? null : { url: modelUrl, name: model };
-  return { canRun: exec, model: live, repeat, session, fork: { n: Number(n ?? 1), texts } };
+  const reward = rewardChoiceOf(flags);
+  const problem = rewardProblem(reward);
+  if (problem !== null) throw new UsageError(`--reward: ${problem}`);
+  return { canRun: exec, model: live, repeat, session, fork: { n: Number(n ?? 1), texts }, reward };
 }

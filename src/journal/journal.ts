@@ -15,7 +15,7 @@ export interface EntryHead {
 export type Entry = JsonObject & { kind: string; record: string; locator: string; at: string };
 
 /** Kinds of entries, a file each; a later version may know more. */
-export type EntryKind = 'replay' | 'fork' | 'label';
+export type EntryKind = 'replay' | 'fork' | 'rescore' | 'label';
 
 interface KindOfEntries {
   /** By directory: a place that could not be written once may hold older work. */

@@ -41,3 +41,10 @@ export function allRows(files: readonly DumpFile[]): Rows {
 
 export const samePlace = (a: Place | null, b: Place | null): boolean =>
   a === b || (a !== null && b !== null && a.file === b.file && a.record === b.record);
+
+/** That rollout alone. */
+export const oneRow = (place: Place): Rows => ({
+  length: 1,
+  at: (index) => (index === 0 ? place : null),
+  indexOf: (other) => (samePlace(place, other) ? 0 : -1),
+});

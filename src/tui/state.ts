@@ -29,7 +29,7 @@ export interface HelpState {
 }
 
 /** What is asked at the foot of the screen; prompt/kinds.ts says what becomes of the answer. */
-export type PromptId = 'command' | 'filter' | 'search' | 'pipe' | 'model' | 'sampling';
+export type PromptId = 'command' | 'filter' | 'search' | 'pipe' | 'model' | 'sampling' | 'reward';
 
 export interface PromptState {
   id: PromptId;

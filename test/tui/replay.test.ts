@@ -1,6 +1,8 @@
-import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { findOnPath } from '../../src/sandbox/server/backends/interpreters.ts';
 import { App, type StartOptions } from '../driver/app.ts';
 import { type Script, type ScriptedModel, scriptedModel } from '../engine/scripted-model.ts';
 import { lack, named } from '../sandbox/backends.ts';
@@ -546,6 +548,77 @@ describe('score again', () => {
     await open({ '1.jsonl': [rollout([SAME], { data_source: 'openai/gsm8k', score: 0 })] }, [], { rows: 50 });
     app.press('S');
     await app.sees(/score 0\.00 +again: drift, 1\.00, gsm8k/);
+    await app.sees('scored again: 1.00 by gsm8k, recorded 0.00: drift');
+    app.press('q');
+    await app.exits();
+    await reopen([], { rows: 50 });
+    await app.sees(/score 0\.00 +again: drift, 1\.00, gsm8k/);
+  });
+
+  test.skipIf(findOnPath('python3') === null)(
+    'a Python file is asked for first, and judges the whole list (needs python3)',
+    async () => {
+      const file = join(mkdtempSync(join(tmpdir(), 'reward-')), 'mine.py');
+      writeFileSync(
+        file,
+        'def compute_score(data_source, solution_str, ground_truth, extra_info=None):\n    return {"score": 0.25 if "####" in solution_str else 0.0, "why": "half"}\n',
+      );
+      await open({ '1.jsonl': [rollout([SAME]), rollout([SAME], { score: 0.25 })] }, ['--reward', file], { rows: 50 });
+      app.press('S');
+      await app.sees(`score this rollout again with compute_score of ${file}`.slice(0, 80));
+      await app.sees('Enter score');
+      app.press('Esc');
+      await app.seesNot('Enter score');
+      expect(existsSync(journal())).toBe(false);
+      app.press('ctrl+s');
+      await app.sees('score 2 rollouts again with');
+      app.press('Enter');
+      await app.sees('scored again: 1 drift, 1 same');
+      await app.sees(/score 1\.00 +again: drift, 0\.25, mine\.py/);
+    },
+  );
+
+  test('a reward service is named by :reward, and asked only then', async () => {
+    let asked = 0;
+    const { createServer } = await import('node:http');
+    const server = createServer((_request, response) => {
+      asked++;
+      response.end('{"reward": 0.75}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    await open({ '1.jsonl': [rollout([SAME])] }, [], { rows: 50 });
+    app.press('S');
+    await app.sees('no reward function for a task without data_source');
+    app.press(':');
+    app.type(`reward http://127.0.0.1:${port}/judge\r`);
+    await app.sees(`scored again by http://127.0.0.1:${port}/judge from now on`);
+    app.press('S');
+    await app.sees(`again with the reward service on http://127.0.0.1:${port}/judge`);
+    expect(asked).toBe(0);
+    app.press('e');
+    await app.sees('reward');
+    app.type('nowhere.py\r');
+    await app.sees('^ nowhere.py: no such file');
+    app.press('Esc');
+    await app.sees('Enter score');
+    app.press('Enter');
+    await app.sees(/score 1\.00 +again: drift, 0\.75, http/);
+    expect(asked).toBe(1);
+    server.close();
+  });
+
+  test('--no-exec scores with the functions of this program alone', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'reward-')), 'mine.py');
+    writeFileSync(file, 'open("ran", "w")\n');
+    await open({ '1.jsonl': [rollout([SAME], { data_source: 'openai/gsm8k' })] }, ['--no-exec', '--reward', file]);
+    app.press('S');
+    await app.sees('nothing is run: the viewer was opened with --no-exec');
+    app.press(':');
+    app.type('reward gsm8k\r');
+    await app.sees('scored again by gsm8k from now on');
+    app.press('S');
+    await app.sees('scored again: 1.00 by gsm8k, recorded 1.00: same');
   });
 });
 

@@ -1,6 +1,7 @@
 import type { State } from '../state.ts';
 import type { Result } from '../update/result.ts';
 import type { World } from '../world.ts';
+import { chosen } from './reward-prompt.ts';
 
 /** A word of the `:` line. */
 export interface LineCommand {
@@ -20,6 +21,11 @@ const word = (name: string, parts: Omit<LineCommand, 'name' | 'argument'>): Line
 });
 
 export const COMMAND_LINE: readonly LineCommand[] = [
+  word('reward', {
+    usage: 'reward gsm8k',
+    help: 'what judges when rollouts are scored again: a function, a URL, FILE.py; nothing: by data_source',
+    run: (argument, state, world) => chosen(state, argument, world),
+  }),
   word('quit', {
     usage: 'quit',
     help: 'quit',

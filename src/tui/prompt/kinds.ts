@@ -4,6 +4,7 @@ import type { World } from '../world.ts';
 import { commandPrompt } from './command-prompt.ts';
 import { modelPrompt } from './model-prompt.ts';
 import { pipePrompt } from './pipe-prompt.ts';
+import { rewardPrompt } from './reward-prompt.ts';
 import { samplingPrompt } from './sampling-prompt.ts';
 import { searchPrompt } from './search-prompt.ts';
 
@@ -36,6 +37,7 @@ export const PROMPTS: Partial<Record<PromptId, PromptKind>> = {
   command: commandPrompt,
   model: modelPrompt,
   sampling: samplingPrompt,
+  reward: rewardPrompt,
   search: searchPrompt,
   pipe: pipePrompt,
 };

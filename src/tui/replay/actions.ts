@@ -1,5 +1,6 @@
 import type { Place } from '../../dump/dump.ts';
-import type { RolloutReplay } from '../../present/replay/view.ts';
+import type { RescoreView, RolloutReplay } from '../../present/replay/view.ts';
+import type { RewardChoice } from '../../replay/reward-choice.ts';
 import type { JsonValue } from '../../rollout/json.ts';
 import type { EditorAction, EditorSubject } from '../editor/state.ts';
 import type { Rows } from '../rows.ts';
@@ -25,7 +26,7 @@ type ReplayFinding =
   | { type: 'replay-edited'; place: Place; call: number; args: JsonValue }
   | { type: 'fork-edited'; place: Place; turn: number; text: string }
   | { type: 'replay-rollout'; locator: string; replay: RolloutReplay }
-  | { type: 'replay-words'; words: ReadonlyMap<string, string> }
+  | { type: 'replay-words'; words: ReadonlyMap<string, string>; rescores: ReadonlyMap<string, RescoreView> }
   | { type: 'replay-busy'; isBusy: boolean; bulk: BulkProgress | null }
   | { type: 'replay-drift'; place: Place; turn: number }
   | { type: 'replay-tick'; now: number };
@@ -43,7 +44,7 @@ export type ReplayJob =
   | { kind: 'fork-where'; place: Place }
   | { kind: 'fork-edit'; place: Place; turn: number; text: string | null; inside: boolean }
   | { kind: 'fork'; place: Place; turn: number; edited: string | null; model: LiveModel; settings: ForkSettings }
-  | { kind: 'rescore'; rows: Rows }
+  | { kind: 'rescore'; rows: Rows; choice: RewardChoice }
   /** Of that call alone; null: of everything. */
   | { kind: 'cancel'; call: { place: Place; call: number } | null };
 

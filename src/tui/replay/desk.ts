@@ -2,7 +2,7 @@ import type { Dump, Place } from '../../dump/dump.ts';
 import type { DumpRecord } from '../../dump/dump-file.ts';
 import { Journal } from '../../journal/journal.ts';
 import { recordKey } from '../../journal/record-key.ts';
-import type { CallReplay } from '../../present/replay/view.ts';
+import type { CallReplay, RescoreView } from '../../present/replay/view.ts';
 import {
   type BackendChoice,
   historyOf,
@@ -18,7 +18,7 @@ import { runAllOnDesk, runCallOnDesk, runListOnDesk } from './call-desk.ts';
 import { editCallOnDesk, editTurnOnDesk, takeEdited } from './edit-desk.ts';
 import { forkOnDesk, keptBranches } from './fork-desk.ts';
 import { Jobs } from './jobs.ts';
-import { rescoreOnDesk } from './rescore-desk.ts';
+import { keptRescore, rescoreOnDesk } from './rescore-desk.ts';
 import { Shelf } from './shelf.ts';
 import type { BulkProgress } from './state.ts';
 import { whereForkRuns, whereRuns } from './where-desk.ts';
@@ -65,6 +65,7 @@ export class Desk {
   #bulk: BulkProgress | null = null;
   #news: NodeJS.Timeout | null = null;
   #words = new Map<string, string>();
+  readonly #rescores = new Map<string, RescoreView>();
   /** Rows whose words were looked up. */
   readonly #seen = new Set<string>();
 
@@ -102,8 +103,7 @@ export class Desk {
     }
     const branches = keptBranches(this.journal, row);
     if (known.size > 0 || branches.length > 0) this.shelf.fill(row.locator, known, branches);
-    const word = standingWord(this.journal, recordKey(row.raw));
-    if (word !== '') this.setWord(row.locator, word);
+    this.#recall(row.locator, row.raw);
   }
 
   /** The words of rows in sight, one after the other, so that keys go first. */
@@ -112,8 +112,7 @@ export class Desk {
       const locator = file.locator(record);
       if (this.#seen.has(locator) || file.index.length(record) > MAX_WORD_BYTES) continue;
       this.#seen.add(locator);
-      const word = standingWord(this.journal, recordKey(this.row({ file, record }).raw));
-      if (word !== '') this.setWord(locator, word);
+      this.#recall(locator, this.row({ file, record }).raw);
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -130,7 +129,7 @@ export class Desk {
       else if (job.kind === 'fork-where') await whereForkRuns(this, job.place);
       else if (job.kind === 'fork-edit') editTurnOnDesk(this, job);
       else if (job.kind === 'fork') await this.jobs.during((signal) => forkOnDesk(this, job, signal));
-      else await this.jobs.during((signal) => rescoreOnDesk(this, job.rows, signal));
+      else await this.jobs.during((signal) => rescoreOnDesk(this, job, signal));
     } catch (error) {
       this.options.say((error as Error).message, 'error');
     }
@@ -193,6 +192,22 @@ export class Desk {
     this.#newsSoon();
   }
 
+  /** The score that a rollout was given anew; of one that is open it stands beside the record, too. */
+  setRescored(locator: string, rescored: RescoreView): void {
+    this.#rescores.set(locator, rescored);
+    if (this.isSeen(locator)) this.shelf.rescored(locator, rescored);
+    this.#newsSoon();
+  }
+
+  /** What the journal knows of a record, as the list says it. */
+  #recall(locator: string, raw: string): void {
+    const record = recordKey(raw);
+    const word = standingWord(this.journal, record);
+    if (word !== '') this.setWord(locator, word);
+    const rescored = keptRescore(this.journal, record);
+    if (rescored !== null) this.setRescored(locator, rescored);
+  }
+
   progress(bulk: BulkProgress | null): void {
     this.#bulk = bulk === null ? null : { ...bulk, tally: { ...bulk.tally } };
     this.#newsSoon();
@@ -201,7 +216,11 @@ export class Desk {
   #newsSoon(): void {
     this.#news ??= setTimeout(() => {
       this.#news = null;
-      this.options.tell({ type: 'replay-words', words: new Map(this.#words) });
+      this.options.tell({
+        type: 'replay-words',
+        words: new Map(this.#words),
+        rescores: new Map(this.#rescores),
+      });
       this.#tellBusy();
     }, NEWS_MS);
   }

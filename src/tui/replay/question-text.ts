@@ -1,18 +1,21 @@
 import type { Piece } from '../../present/line.ts';
 import { formatCount } from '../../present/numbers.ts';
+import { rewardRuns, rewardText } from '../../replay/reward-choice.ts';
 import { truncate } from '../../text/fit.ts';
 import { cellWidth } from '../../text/graphemes.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { spokenSettings } from './fork-settings.ts';
-import type { CallQuestion, ForkQuestion, Question, Where } from './state.ts';
+import type { CallQuestion, ForkQuestion, Question, RescoreQuestion, Where } from './state.ts';
 
 /** Two lines: what would be done and where, and the keys that there are. */
 export const questionLines = (question: Question, width: number): Lines =>
-  question.kind === 'fork'
-    ? forkLines(question, width)
-    : question.confirm === null
-      ? callLines(question, width)
-      : confirmLines(question, width);
+  question.kind === 'rescore'
+    ? rescoreLines(question, width)
+    : question.kind === 'fork'
+      ? forkLines(question, width)
+      : question.confirm === null
+        ? callLines(question, width)
+        : confirmLines(question, width);
 
 type Lines = [what: Piece[], keys: Piece[]];
 
@@ -110,6 +113,23 @@ function forkLines({ turn, edited, model, settings, where }: ForkQuestion, width
       width,
     ),
   ];
+}
+
+function rescoreLines({ rollouts, choice }: RescoreQuestion, width: number): Lines {
+  const { what, where } = rewardRuns(choice) ?? { what: rewardText(choice), where: 'this program' };
+  const pieces: Piece[] = [
+    ['accent', ' r '],
+    ['plain', `score ${rollouts === null ? 'this rollout' : `${formatCount(rollouts)} rollouts`} again with `],
+    ['strong', sanitiseLine(what)],
+    ['plain', ' on '],
+    ['strong', sanitiseLine(where)],
+  ];
+  const hints: Hint[] = [
+    ['Enter', 'score'],
+    ['e', 'another function'],
+    ['Esc', 'close'],
+  ];
+  return [pieces, keys(hints, width)];
 }
 
 function wherePieces(where: Where | null, isEdited: boolean): Piece[] {

@@ -1,5 +1,6 @@
 import type { Place } from '../../dump/dump.ts';
-import type { RolloutReplay } from '../../present/replay/view.ts';
+import type { RescoreView, RolloutReplay } from '../../present/replay/view.ts';
+import type { RewardChoice } from '../../replay/reward-choice.ts';
 import type { JsonValue } from '../../rollout/json.ts';
 import type { ForkSettings } from './fork-settings.ts';
 
@@ -20,7 +21,7 @@ export interface Where {
 }
 
 /** What is asked at the foot of the screen before anything runs. */
-export type Question = CallQuestion | ForkQuestion;
+export type Question = CallQuestion | ForkQuestion | RescoreQuestion;
 
 export interface CallQuestion {
   kind: 'call';
@@ -54,6 +55,15 @@ export interface ForkQuestion {
   where: Where | null;
 }
 
+/** Asked where scoring again runs something that is not this program's own. */
+export interface RescoreQuestion {
+  kind: 'rescore';
+  place: Place;
+  /** The whole list, which has so many rollouts; null: the rollout that is open. */
+  rollouts: number | null;
+  choice: RewardChoice;
+}
+
 export interface LiveModel {
   url: string;
   name: string;
@@ -79,6 +89,8 @@ export interface ReplayState {
   rollouts: ReadonlyMap<string, RolloutReplay>;
   /** What the calls of a rollout came to, in a word, by locator. */
   words: ReadonlyMap<string, string>;
+  /** The scores that rollouts were given anew, by locator. */
+  rescores: ReadonlyMap<string, RescoreView>;
   /** Something is under way that can be cancelled. */
   isBusy: boolean;
   bulk: BulkProgress | null;
@@ -89,10 +101,12 @@ export interface ReplayState {
   session: boolean;
   /** What branches are made with. */
   fork: ForkSettings;
+  /** What judges when a rollout is scored again. */
+  reward: RewardChoice;
 }
 
 /** What the flags say. */
-export type ReplayStart = Pick<ReplayState, 'canRun' | 'model' | 'repeat' | 'session' | 'fork'>;
+export type ReplayStart = Pick<ReplayState, 'canRun' | 'model' | 'repeat' | 'session' | 'fork' | 'reward'>;
 
 export const NOTHING_ASKED: ReplayStart = {
   canRun: true,
@@ -100,6 +114,7 @@ export const NOTHING_ASKED: ReplayStart = {
   repeat: 1,
   session: false,
   fork: { n: 1, texts: {} },
+  reward: {},
 };
 
 export const initialReplay = (start: ReplayStart): ReplayState => ({
@@ -107,6 +122,7 @@ export const initialReplay = (start: ReplayStart): ReplayState => ({
   question: null,
   rollouts: new Map(),
   words: new Map(),
+  rescores: new Map(),
   isBusy: false,
   bulk: null,
   backend: null,

@@ -1,15 +1,13 @@
 import type { Place } from '../../dump/dump.ts';
 import type { ReplayAction, Way } from '../replay/actions.ts';
 import type { CallQuestion } from '../replay/state.ts';
-import { type Rows, samePlace } from '../rows.ts';
+import { samePlace } from '../rows.ts';
 import { goToTurn, viewport } from '../scroll.ts';
-import type { State } from '../state.ts';
 import { askCall, callKey, nearestCall, underwayAt } from './call-question.ts';
 import { askFork, forkKey } from './fork-question.ts';
-import { ask, atBranches, doing, withReplay } from './question.ts';
+import { ask, atBranches, doing, NO_EXEC, withReplay } from './question.ts';
+import { askRescore, rescoreKey } from './rescore-question.ts';
 import { type Handlers, say } from './result.ts';
-
-const NO_EXEC = 'nothing is run: the viewer was opened with --no-exec';
 
 export const replayHandlers: Handlers<ReplayAction> = {
   'replay-ask': (state, _action, world) => {
@@ -26,7 +24,8 @@ export const replayHandlers: Handlers<ReplayAction> = {
     const { question } = state.replay;
     if (question === null) return state;
     if (['esc', 'q', 'ctrl+c', 'ctrl+g'].includes(key)) return ask(state, null);
-    return question.kind === 'call' ? callKey(state, question, key, world) : forkKey(state, question, key, world);
+    if (question.kind === 'call') return callKey(state, question, key, world);
+    return question.kind === 'fork' ? forkKey(state, question, key, world) : rescoreKey(state, question, key, world);
   },
 
   // The call under the cursor first, everything when there is none.
@@ -35,11 +34,7 @@ export const replayHandlers: Handlers<ReplayAction> = {
     return doing(state, { kind: 'cancel', call: turn === null ? null : underwayAt(state, world, turn) });
   },
 
-  rescore: (state, { all }, world) => {
-    const { cursor } = state.list;
-    if (cursor === null) return say(state, 'no rollout here');
-    return doing(state, { kind: 'rescore', rows: all ? world.rows(state) : oneRow(cursor) });
-  },
+  rescore: (state, { all }, world) => askRescore(state, world, all),
 
   'fork-ask': (state, _action, world) => (state.replay.canRun ? askFork(state, world) : say(state, NO_EXEC)),
 
@@ -53,7 +48,7 @@ export const replayHandlers: Handlers<ReplayAction> = {
 
   'replay-where': (state, { place, call, way, where }) => {
     const { question } = state.replay;
-    if (question === null || !samePlace(question.place, place)) return state;
+    if (question === null || question.kind === 'rescore' || !samePlace(question.place, place)) return state;
     if (question.kind === 'call' ? !isAbout(question, place, call, way) : call !== null) return state;
     return ask(state, { ...question, where });
   },
@@ -82,7 +77,7 @@ export const replayHandlers: Handlers<ReplayAction> = {
   'replay-rollout': (state, { locator, replay }) =>
     withReplay(state, { rollouts: new Map(state.replay.rollouts).set(locator, replay) }),
 
-  'replay-words': (state, { words }) => withReplay(state, { words }),
+  'replay-words': (state, { words, rescores }) => withReplay(state, { words, rescores }),
 
   'replay-busy': (state, { isBusy, bulk }) => withReplay(state, { isBusy, bulk }),
 
@@ -107,9 +102,3 @@ const isAbout = (question: CallQuestion, place: Place, call: number | null, way:
   samePlace(question.place, place) &&
   question.repeat === way?.repeat &&
   question.session === way.session;
-
-const oneRow = (place: NonNullable<State['list']['cursor']>): Rows => ({
-  length: 1,
-  at: (index) => (index === 0 ? place : null),
-  indexOf: (other) => (samePlace(place, other) ? 0 : -1),
-});
