@@ -43,7 +43,15 @@ export type ReplayJob =
   | ({ kind: 'list'; rows: Rows; resume: boolean } & Way)
   | { kind: 'fork-where'; place: Place }
   | { kind: 'fork-edit'; place: Place; turn: number; text: string | null; inside: boolean }
-  | { kind: 'fork'; place: Place; turn: number; edited: string | null; model: LiveModel; settings: ForkSettings }
+  | {
+      kind: 'fork';
+      place: Place;
+      turn: number;
+      edited: string | null;
+      model: LiveModel;
+      settings: ForkSettings;
+      reward: RewardChoice;
+    }
   | { kind: 'rescore'; rows: Rows; choice: RewardChoice }
   /** Of that call alone; null: of everything. */
   | { kind: 'cancel'; call: { place: Place; call: number } | null };

@@ -2,11 +2,18 @@ import { readFileSync } from 'node:fs';
 import type { DumpRecord } from '../../dump/dump-file.ts';
 import { parseLine } from '../../dump/parse-line.ts';
 import { limitsOf, samplingOf, settingsOfFlags } from '../../engine/collect/setting-flags.ts';
-import { ChatCompletionsModel, type Message, messageText, rewardRouter } from '../../engine/index.ts';
+import { ChatCompletionsModel, type Message, messageText } from '../../engine/index.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { recordKey } from '../../journal/record-key.ts';
 import type { BranchView, SpokenTurn } from '../../present/replay/view.ts';
-import { type Branch, type BranchEntry, branchesOf, firstDifference, forkRollout } from '../../replay/index.ts';
+import {
+  type Branch,
+  type BranchEntry,
+  branchesOf,
+  firstDifference,
+  forkRollout,
+  openRewards,
+} from '../../replay/index.ts';
 import type { JsonValue } from '../../rollout/json.ts';
 import { printJson } from '../../rollout/json-print.ts';
 import type { Turn } from '../../rollout/rollout.ts';
@@ -19,7 +26,7 @@ const STREAM_MS = 60;
 /** Goes on from a turn with a live model, n times, and shows the turns as they come. */
 export async function forkOnDesk(
   desk: Desk,
-  { place, turn, edited, model, settings }: Extract<ReplayJob, { kind: 'fork' }>,
+  { place, turn, edited, model, settings, reward }: Extract<ReplayJob, { kind: 'fork' }>,
   signal: AbortSignal,
 ): Promise<void> {
   const row = desk.row(place);
@@ -28,7 +35,8 @@ export async function forkOnDesk(
   const { n, texts } = settings;
   const chosen = settingsOfFlags(texts);
   const tools = desk.tools.forFork(row.rollout.toolSchemas);
-  const backend = tools.length === 0 ? null : await desk.backend();
+  const backend = tools.length === 0 && reward.reward !== 'code' ? null : await desk.backend();
+  const rewards = openRewards(reward, backend?.run);
   const first = row.rollout.turns[turn]?.role === 'assistant' && edited === null ? turn : turn + 1;
   const live = new Map<number, LiveBranch>();
   const earlier = branchesOf(desk.journal, recordKey(row.raw)).length;
@@ -48,7 +56,7 @@ export async function forkOnDesk(
         apiKey: env.ROLLOUT_VIEWER_API_KEY ?? env.OPENAI_API_KEY,
       }),
       tools,
-      rewards: rewardRouter(backend === null ? {} : { code: { run: backend.run } }),
+      rewards: rewards.router,
       n,
       sampling: samplingOf(chosen),
       limits: limitsOf(chosen),
@@ -71,6 +79,7 @@ export async function forkOnDesk(
       desk.shelf.branch(row.locator, endedView(branch));
     }
   } finally {
+    rewards.close();
     if (timer !== null) clearTimeout(timer);
     for (const one of live.values())
       desk.shelf.branch(row.locator, { ...one.view(model.name, first), status: 'CANCELLED', error: 'cancelled' });

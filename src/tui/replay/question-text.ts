@@ -80,7 +80,7 @@ function confirmLines({ confirm, calls, rollouts, where }: CallQuestion, width: 
 /** Cells of that line besides what is said of sampling. */
 const REST = 64;
 
-function forkLines({ turn, edited, model, settings, where }: ForkQuestion, width: number): Lines {
+function forkLines({ turn, edited, model, settings, reward, where }: ForkQuestion, width: number): Lines {
   const spoken = spokenSettings(settings);
   const what: Piece[] = [
     ['accent', ' a '],
@@ -94,6 +94,8 @@ function forkLines({ turn, edited, model, settings, where }: ForkQuestion, width
   if (where === null) what.push(['quiet', '  finding a sandbox for its tools …']);
   else if (where.problem !== null) what.push(['warning', `  no: ${sanitiseLine(where.problem)}`]);
   else what.push(['quiet', where.name === '' ? '; no tools' : `; ${sanitiseLine(`${where.why} on ${where.name}`)}`]);
+  const judge = rewardRuns(reward);
+  if (judge !== null) what.push(['quiet', sanitiseLine(`; scored with ${judge.what} on ${judge.where}`)]);
   const branches = settings.n === 1 ? 'one branch' : `${settings.n} branches`;
   const canRun = where !== null && where.problem === null;
   return [

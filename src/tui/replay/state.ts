@@ -52,6 +52,8 @@ export interface ForkQuestion {
   edited: string | null;
   model: LiveModel;
   settings: ForkSettings;
+  /** What judges the branches. */
+  reward: RewardChoice;
   where: Where | null;
 }
 

@@ -12,16 +12,16 @@ export function askFork(state: State, world: World): Result {
   const place = state.list.cursor;
   const turn = viewport(state, world)?.turn ?? null;
   if (place === null || turn === null) return say(state, 'no turn to go on from');
-  const { model, fork: settings } = state.replay;
+  const { model, fork: settings, reward } = state.replay;
   if (model === null) return promptHandlers['prompt-open'](state, { type: 'prompt-open', prompt: 'model' }, world);
-  return doing(ask(state, { kind: 'fork', place, turn, edited: null, model, settings, where: null }), {
+  return doing(ask(state, { kind: 'fork', place, turn, edited: null, model, settings, reward, where: null }), {
     kind: 'fork-where',
     place,
   });
 }
 
 export function forkKey(state: State, question: ForkQuestion, key: string, world: World): Result {
-  const { place, turn, edited, model, settings, where } = question;
+  const { place, turn, edited, model, settings, reward, where } = question;
   if (key === 'e' || key === 'E')
     return doing(state, { kind: 'fork-edit', place, turn, text: edited, inside: key === 'E' });
   if (key === 's')
@@ -32,5 +32,13 @@ export function forkKey(state: State, question: ForkQuestion, key: string, world
     );
   const n = key === 'enter' ? settings.n : /^[1-9]$/.test(key) ? Number(key) : 0;
   if (n === 0 || where === null || where.problem !== null) return state;
-  return doNow(atBranches(state, world), { kind: 'fork', place, turn, edited, model, settings: { ...settings, n } });
+  return doNow(atBranches(state, world), {
+    kind: 'fork',
+    place,
+    turn,
+    edited,
+    model,
+    reward,
+    settings: { ...settings, n },
+  });
 }
