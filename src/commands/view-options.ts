@@ -1,4 +1,6 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { configFiles } from '../config/places.ts';
+import { PRESET_NAMES } from '../config/presets.ts';
 import { pollOption, validationOption } from './dump-options.ts';
 import { ls } from './ls.ts';
 import { run, USAGE } from './output.ts';
@@ -9,6 +11,7 @@ export interface ViewFlags extends RunAgainFlags {
   /** Paths that do not exist yet are waited for. */
   follow?: boolean;
   poll?: number;
+  keys?: string;
 }
 
 /** The program without a command: the screen on a terminal, what `ls` prints elsewhere. */
@@ -16,6 +19,11 @@ export const viewOptions = (program: Command): Command =>
   addRunAgain(
     program
       .argument('[paths...]', 'directories, files or patterns of dumps, or - for a stream on stdin')
+      .addOption(
+        new Option('--keys <preset>', `the keys of another program; your own stand in ${configFiles()[0]}`).choices(
+          PRESET_NAMES,
+        ),
+      )
       .addOption(validationOption())
       .option('--follow', 'wait for a path that does not exist yet')
       .addOption(pollOption()),

@@ -46,9 +46,9 @@ describe('keys', () => {
     ['        x', ['end', 'left', 'backspace'], '    x'],
     ['e\u0301💡', ['end', 'backspace'], 'e\u0301'],
     ['e\u0301💡', ['end', 'backspace', 'backspace'], ''],
-    ['ab', ['end', 'c', 'd', 'ctrl+\x7f'], 'ab'],
-    ['ab', ['end', 'c', 'left', 'd', 'ctrl+\x7f'], 'abc'],
-    ['ab', ['end', 'c', 'ctrl+\x7f', 'ctrl+y'], 'abc'],
+    ['ab', ['end', 'c', 'd', 'ctrl+_'], 'ab'],
+    ['ab', ['end', 'c', 'left', 'd', 'ctrl+_'], 'abc'],
+    ['ab', ['end', 'c', 'ctrl+_', 'ctrl+y'], 'abc'],
     ['ab', ['right', 'x\ny'], 'ax\nyb'],
   ])('%j, %j → %j', (text, keys, after) => expect(textAfter(text, ...keys)).toBe(after));
 });
@@ -114,7 +114,7 @@ describe('whatever is pressed', () => {
           );
           expect(cursorOf(rows, state.buffer).cell).toBeLessThan(WIDTH);
         }
-        for (let i = 0; i <= keys.length; i++) state = press(state, 'ctrl+\x7f');
+        for (let i = 0; i <= keys.length; i++) state = press(state, 'ctrl+_');
         expect(textOf(state.buffer)).toBe(start);
         for (let i = 0; i <= keys.length; i++) state = press(state, 'ctrl+y');
         expectCursor(state.buffer);

@@ -536,17 +536,19 @@ test('the help tells what can be run again', async () => {
   await open({ '1.jsonl': [rollout([SAME])] }, [], { rows: 24 });
   app.press('?');
   await app.sees('next turn');
-  app.press('Space', 'Space', 'Space');
+  app.type('run again');
   await app.sees('go on from this turn with a live model');
-  await app.sees('quit');
+  await app.seesNot('next turn');
+  app.press('ctrl+u');
+  await app.sees('next turn');
   app.press('?');
   await app.sees('▌›assistant');
 });
 
 describe('score again', () => {
-  test('S judges the rollout with the reward function of its data source', async () => {
+  test('r judges the rollout with the reward function of its data source', async () => {
     await open({ '1.jsonl': [rollout([SAME], { data_source: 'openai/gsm8k', score: 0 })] }, [], { rows: 50 });
-    app.press('S');
+    app.press('r');
     await app.sees(/score 0\.00 +again: drift, 1\.00, gsm8k/);
     await app.sees('scored again: 1.00 by gsm8k, recorded 0.00: drift');
     app.press('q');
@@ -564,13 +566,13 @@ describe('score again', () => {
         'def compute_score(data_source, solution_str, ground_truth, extra_info=None):\n    return {"score": 0.25 if "####" in solution_str else 0.0, "why": "half"}\n',
       );
       await open({ '1.jsonl': [rollout([SAME]), rollout([SAME], { score: 0.25 })] }, ['--reward', file], { rows: 50 });
-      app.press('S');
+      app.press('r');
       await app.sees(`score this rollout again with compute_score of ${file}`.slice(0, 80));
       await app.sees('Enter score');
       app.press('Esc');
       await app.seesNot('Enter score');
       expect(existsSync(journal())).toBe(false);
-      app.press('ctrl+s');
+      app.press('g', 'r');
       await app.sees('score 2 rollouts again with');
       app.press('Enter');
       await app.sees('scored again: 1 drift, 1 same');
@@ -588,12 +590,12 @@ describe('score again', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as { port: number };
     await open({ '1.jsonl': [rollout([SAME])] }, [], { rows: 50 });
-    app.press('S');
+    app.press('r');
     await app.sees('no reward function for a task without data_source');
     app.press(':');
     app.type(`reward http://127.0.0.1:${port}/judge\r`);
     await app.sees(`scored again by http://127.0.0.1:${port}/judge from now on`);
-    app.press('S');
+    app.press('r');
     await app.sees(`again with the reward service on http://127.0.0.1:${port}/judge`);
     expect(asked).toBe(0);
     app.press('e');
@@ -612,12 +614,12 @@ describe('score again', () => {
     const file = join(mkdtempSync(join(tmpdir(), 'reward-')), 'mine.py');
     writeFileSync(file, 'open("ran", "w")\n');
     await open({ '1.jsonl': [rollout([SAME], { data_source: 'openai/gsm8k' })] }, ['--no-exec', '--reward', file]);
-    app.press('S');
+    app.press('r');
     await app.sees('nothing is run: the viewer was opened with --no-exec');
     app.press(':');
     app.type('reward gsm8k\r');
     await app.sees('scored again by gsm8k from now on');
-    app.press('S');
+    app.press('r');
     await app.sees('scored again: 1.00 by gsm8k, recorded 1.00: same');
   });
 });

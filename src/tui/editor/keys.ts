@@ -39,8 +39,8 @@ const CHANGES: Record<string, (buffer: Buffer) => Buffer> = {
 const ROWS: Record<string, number> = { up: -1, 'ctrl+p': -1, down: 1, 'ctrl+n': 1 };
 const PAGES: Record<string, number> = { pageup: -1, pagedown: 1 };
 
-/** ^_ as the terminal sends it, and what some keyboards reach more easily. */
-const UNDO = ['ctrl+\x7f', 'alt+u'];
+/** What some keyboards reach more easily stands second. */
+const UNDO = ['ctrl+_', 'alt+u'];
 const REDO = ['ctrl+y', 'alt+r'];
 
 const MAX_PAST = 500;

@@ -6,7 +6,11 @@ import type { World } from '../world.ts';
 import type { PromptKind } from './kinds.ts';
 
 /** Names that are always there; others are files and URLs. */
-const NAMES = ['gsm8k', 'math', 'code', 'exact_match'];
+export const REWARD_NAMES = ['gsm8k', 'math', 'code', 'exact_match'];
+
+/** What is wrong with a function as it is typed; null where it can judge. */
+export const rewardTextProblem = (text: string): string | null =>
+  text.trim() === '' ? null : rewardProblem(rewardOf(text.trim()));
 
 /** What judges when rollouts are scored again. */
 export const rewardPrompt: PromptKind = {
@@ -14,11 +18,11 @@ export const rewardPrompt: PromptKind = {
   hint: () =>
     'gsm8k, math …, the http(s) URL of a reward service, or FILE.py with compute_score; empty: by data_source',
   check: (value) => {
-    const problem = rewardProblem(rewardOf(value.trim()));
-    return problem === null || value.trim() === '' ? null : { message: problem, at: 0 };
+    const problem = rewardTextProblem(value);
+    return problem === null ? null : { message: problem, at: 0 };
   },
   submit: chosen,
-  complete: (value) => NAMES.filter((name) => name.startsWith(value.trim())),
+  complete: (value) => REWARD_NAMES.filter((name) => name.startsWith(value.trim())),
 };
 
 /** The choice holds from now on; a question that is open is asked anew with it. */

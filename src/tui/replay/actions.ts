@@ -8,9 +8,9 @@ import type { ForkSettings } from './fork-settings.ts';
 import type { BulkProgress, LiveModel, Where } from './state.ts';
 
 export type ReplayAction =
-  | { type: 'replay-ask' }
+  /** `all`: every call of the rollout, which is asked for once more. */
+  | { type: 'replay-ask'; all: boolean }
   | { type: 'replay-key'; key: string }
-  | { type: 'replay-cancel' }
   | { type: 'rescore'; all: boolean }
   | { type: 'fork-ask' }
   | { type: 'branches' }

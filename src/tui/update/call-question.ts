@@ -3,6 +3,7 @@ import { formatCount } from '../../present/numbers.ts';
 import type { Rollout, ToolCall } from '../../rollout/rollout.ts';
 import type { ReplayJob, Way } from '../replay/actions.ts';
 import type { CallQuestion } from '../replay/state.ts';
+import { viewport } from '../scroll.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { ask, doing, doNow } from './question.ts';
@@ -17,7 +18,13 @@ export interface FoundCall {
 }
 
 /** Asks about a call; where it would run, and what would run before it, is found out meanwhile. */
-export function askCall(state: State, world: World, rollout: Rollout, { call, turn }: FoundCall): Result {
+export function askCall(
+  state: State,
+  world: World,
+  rollout: Rollout,
+  { call, turn }: FoundCall,
+  confirm: CallQuestion['confirm'] = null,
+): Result {
   const { repeat, session } = state.replay;
   const question: CallQuestion = {
     kind: 'call',
@@ -32,7 +39,7 @@ export function askCall(state: State, world: World, rollout: Rollout, { call, tu
     rollouts: world.rows(state).length,
     known: null,
     where: null,
-    confirm: null,
+    confirm,
   };
   return lookWhere(state, question);
 }
@@ -47,7 +54,8 @@ const wayOf = ({ repeat, session }: CallQuestion): Way => ({ repeat, session });
 
 export function callKey(state: State, question: CallQuestion, key: string, world: World): Result {
   const { place, call, edited, repeat, session, where, confirm } = question;
-  if (confirm !== null) return key === 'y' ? runMany(state, question, confirm, world) : state;
+  if (confirm !== null)
+    return key === 'y' && where !== null && where.name !== '' ? runMany(state, question, confirm, world) : state;
   if (key === 'k') {
     const steps = [...new Set([...REPEATS, state.replay.repeat])].sort((a, b) => a - b);
     return lookWhere(state, { ...question, repeat: steps[(steps.indexOf(repeat) + 1) % steps.length]! });
@@ -97,10 +105,11 @@ export function nearestCall(rollout: Rollout, turn: number): FoundCall | null {
   return callAt(rollout, turn) ?? calls.findLast((one) => one.turn < turn) ?? calls[0] ?? null;
 }
 
-/** The calls that are under way at a turn, to be cancelled before anything else is. */
-export function underwayAt(state: State, world: World, turn: number): { place: Place; call: number } | null {
+/** The call that is under way at the turn under the cursor; it is cancelled before anything else is. */
+export function underwayAt(state: State, world: World): { place: Place; call: number } | null {
   const place = state.list.cursor;
-  if (place === null) return null;
+  const turn = viewport(state, world)?.turn ?? null;
+  if (place === null || turn === null) return null;
   const { rollout, locator } = world.record(place);
   const replay = state.replay.rollouts.get(locator);
   if (rollout === null || replay === undefined) return null;

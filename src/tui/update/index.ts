@@ -1,12 +1,14 @@
 import type { Action } from '../actions.ts';
 import type { Effect } from '../effects.ts';
+import { withJump } from '../find/jumps.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { displayHandlers } from './display.ts';
 import { editorHandlers } from './editor.ts';
+import { findHandlers } from './find.ts';
 import { foldHandlers } from './fold.ts';
 import { moveHandlers } from './move.ts';
-import { helpHandlers, programHandlers } from './program.ts';
+import { programHandlers } from './program.ts';
 import { promptHandlers } from './prompt.ts';
 import { replayHandlers } from './replay.ts';
 import type { Handlers, Result } from './result.ts';
@@ -21,7 +23,7 @@ const HANDLERS: Handlers<Action> = {
   ...displayHandlers,
   ...searchHandlers,
   ...takeHandlers,
-  ...helpHandlers,
+  ...findHandlers,
   ...promptHandlers,
   ...replayHandlers,
   ...editorHandlers,
@@ -45,6 +47,7 @@ const SILENT: readonly Action['type'][] = [
   'replay-words',
   'replay-busy',
   'replay-tick',
+  'seeking',
 ];
 
 /** The next state and what is to be done: nothing here reads a file, a clock or a terminal. */
@@ -52,5 +55,6 @@ export function update(state: State, action: Action, world: World): { state: Sta
   const before = SILENT.includes(action.type) || state.message === null ? state : { ...state, message: null };
   const handle = HANDLERS[action.type] as (state: State, action: Action, world: World) => Result;
   const result = handle(before, action, world);
-  return 'effects' in result ? result : { state: result, effects: [] };
+  const { state: after, effects } = 'effects' in result ? result : { state: result, effects: [] };
+  return { state: withJump(before, action, after), effects };
 }

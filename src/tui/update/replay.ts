@@ -3,21 +3,21 @@ import type { ReplayAction, Way } from '../replay/actions.ts';
 import type { CallQuestion } from '../replay/state.ts';
 import { samePlace } from '../rows.ts';
 import { goToTurn, viewport } from '../scroll.ts';
-import { askCall, callKey, nearestCall, underwayAt } from './call-question.ts';
+import { askCall, callKey, nearestCall } from './call-question.ts';
 import { askFork, forkKey } from './fork-question.ts';
-import { ask, atBranches, doing, NO_EXEC, withReplay } from './question.ts';
+import { ask, atBranches, NO_EXEC, withReplay } from './question.ts';
 import { askRescore, rescoreKey } from './rescore-question.ts';
-import { type Handlers, say } from './result.ts';
+import { type Handlers, key as keyOf, say } from './result.ts';
 
 export const replayHandlers: Handlers<ReplayAction> = {
-  'replay-ask': (state, _action, world) => {
+  'replay-ask': (state, { all }, world) => {
     if (!state.replay.canRun) return say(state, NO_EXEC);
     const place = state.list.cursor;
     const rollout = place === null ? null : world.record(place).rollout;
     if (place === null || rollout === null) return say(state, 'no rollout here');
     const found = nearestCall(rollout, viewport(state, world)?.turn ?? 0);
     if (found === null) return say(state, 'no tool call in this rollout');
-    return askCall(state, world, rollout, found);
+    return askCall(state, world, rollout, found, all ? 'all' : null);
   },
 
   'replay-key': (state, { key }, world) => {
@@ -28,12 +28,6 @@ export const replayHandlers: Handlers<ReplayAction> = {
     return question.kind === 'fork' ? forkKey(state, question, key, world) : rescoreKey(state, question, key, world);
   },
 
-  // The call under the cursor first, everything when there is none.
-  'replay-cancel': (state, _action, world) => {
-    const turn = viewport(state, world)?.turn ?? null;
-    return doing(state, { kind: 'cancel', call: turn === null ? null : underwayAt(state, world, turn) });
-  },
-
   rescore: (state, { all }, world) => askRescore(state, world, all),
 
   'fork-ask': (state, _action, world) => (state.replay.canRun ? askFork(state, world) : say(state, NO_EXEC)),
@@ -42,7 +36,7 @@ export const replayHandlers: Handlers<ReplayAction> = {
     const { cursor } = state.list;
     const locator = cursor === null ? '' : world.record(cursor).locator;
     if ((state.replay.rollouts.get(locator)?.branches.length ?? 0) === 0)
-      return say(state, 'no branches yet; a goes on from a turn with a live model');
+      return say(state, `no branches yet; ${keyOf(state, 'fork')} goes on from a turn with a live model`);
     return atBranches(state, world);
   },
 
