@@ -1,7 +1,8 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { UsageError } from '../dump/paths.ts';
 import { settingsOfFlags } from '../engine/collect/setting-flags.ts';
 import { LIMIT_SETTINGS, RUN_SETTINGS, SAMPLING_SETTINGS } from '../engine/collect/setting-list.ts';
+import { RULE_NAMES } from '../replay/normalise.ts';
 import { rewardProblem } from '../replay/reward-choice.ts';
 import type { ReplayStart } from '../tui/replay/state.ts';
 import { addReward, type RewardFlags, rewardChoiceOf } from './reward-flags.ts';
@@ -16,6 +17,7 @@ export interface RunAgainFlags extends RewardFlags {
   session?: boolean;
   repeat: number;
   timeout?: number;
+  exact?: readonly string[];
   exec: boolean;
   journal?: string;
   modelUrl?: string;
@@ -25,7 +27,7 @@ export interface RunAgainFlags extends RewardFlags {
 
 /** `timeout` is that of a call here; the prompt of a fork takes the limit of a rollout too. */
 const BRANCH_SETTINGS = [
-  ...RUN_SETTINGS.filter(({ key }) => key === 'n'),
+  ...RUN_SETTINGS.filter(({ key }) => key === 'n').map((n) => ({ ...n, help: 'branches (1)' })),
   ...SAMPLING_SETTINGS,
   ...LIMIT_SETTINGS.filter(({ key }) => key !== 'timeout'),
 ];
@@ -43,6 +45,7 @@ export function addRunAgain(program: Command): Command {
       'for the code of a call (default: what the call or its tool says, else 30)',
       secondsOf,
     )
+    .option('--exact <rules>', `compare these exactly: all, or some of ${RULE_NAMES.join(',')}`, rulesOf)
     .option('--no-exec', 'run nothing again, whatever key is pressed')
     .option('--journal <dir>', 'where results and branches are kept (default: .rollout-viewer beside the dump)')
     .optionsGroup('Scoring again:');
@@ -52,6 +55,13 @@ export function addRunAgain(program: Command): Command {
     .option('--model <name>', 'the model there');
   addSettings(program, BRANCH_SETTINGS);
   return program;
+}
+
+function rulesOf(text: string): readonly string[] {
+  const names = text === 'all' ? RULE_NAMES : text.split(',').map((name) => name.trim());
+  const unknown = names.find((name) => !RULE_NAMES.includes(name));
+  if (unknown !== undefined) throw new InvalidArgumentError(`'${unknown}' is no rule.`);
+  return names;
 }
 
 /** @throws UsageError for a model of which half is said, and for a setting that cannot be */

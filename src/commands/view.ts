@@ -51,7 +51,7 @@ function keymapOf(flag: string | undefined): { keymap: Keymap; problems: readonl
 
 /** @throws UsageError as replayStart does */
 function replayOptions(paths: readonly string[], flags: ViewFlags): ReplaySettings {
-  const { sandbox, tools, tool: mapped, timeout, journal } = flags;
+  const { sandbox, tools, tool: mapped, timeout, exact, journal } = flags;
   const path = paths[0] === '-' ? null : (paths[0] ?? null);
-  return { path, sandbox, tools, mapped, timeout, journal, start: replayStart(flags) };
+  return { path, sandbox, tools, mapped, timeout, exact, journal, start: replayStart(flags) };
 }

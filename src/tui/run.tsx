@@ -65,6 +65,8 @@ export interface ReplaySettings {
   mapped: Readonly<Record<string, string>>;
   /** Seconds for a call. */
   timeout: number | undefined;
+  /** Normalising rules that are switched off, by name. */
+  exact: readonly string[] | undefined;
   journal: string | undefined;
   start: ReplayStart;
 }

@@ -188,6 +188,21 @@ describe('run a tool call again', () => {
     await app.sees('34');
   });
 
+  test('--exact switches rules off: what was the same but for them is another result then', async () => {
+    const timed = { code: 'print(object())', result: '<object object at 0x7f0123456789>' };
+    await open({ '1.jsonl': [rollout([timed])] });
+    await ask();
+    app.press('Enter');
+    await app.sees('again: same');
+    app.press('q');
+    await app.exits();
+    await reopen(['--exact', 'all']);
+    await ask();
+    app.press('Enter');
+    await app.sees('again: different');
+    await app.sees('+ <object object at 0x');
+  });
+
   test('an editor that changes nothing runs nothing, and one that fails says so', async () => {
     await open({ '1.jsonl': [rollout([SAME])] }, [], { env: { EDITOR: editor('exit 3') } });
     await ask();
@@ -400,7 +415,7 @@ describe('run many again', () => {
     app.press('k');
     await app.sees('k ×3');
     app.press('Enter');
-    await app.sees(/again: flaky, 3 runs/);
+    await app.sees(/again: flaky, 3 runs, \d+ (ms )?(to \d+ )?m?s/);
     await app.sees(/› +1 +1 +1\.00.*flaky/);
   });
 });

@@ -23,9 +23,15 @@ export function outcomeSummary(outcome: ReplayOutcome): string {
   const { time, backend, attempts } = outcome;
   const said = [outcomeWord(outcome)];
   if (attempts.length > 1) said.push(`${attempts.length} runs`);
-  if (time !== null) said.push(durationText(time.median));
+  if (time !== null) said.push(attempts.length > 1 ? spreadText(time) : durationText(time.median));
   if (backend !== null && attempts.length > 0) said.push(backend.replace(/^https?:\/\//, ''));
   return sanitiseLine(said.join(', '));
+}
+
+/** `9 to 14 ms`; `10 ms` where they took the same. */
+function spreadText({ min, max }: NonNullable<ReplayOutcome['time']>): string {
+  const [least, most] = [durationText(min), durationText(max)];
+  return least === most ? most : `${least} to ${most}`;
 }
 
 export function underwayPieces(underway: Underway, now: number): Piece[] {

@@ -34,7 +34,7 @@ export async function runCallOnDesk(desk: Desk, job: Job<'run'>): Promise<void> 
     onState({ kind: 'queued' });
     desk.shelf.before(plan);
     try {
-      const options = { tools: desk.tools, backend: await desk.backend(), repeat, signal };
+      const options = { tools: desk.tools, backend: await desk.backend(), repeat, rules: desk.rules, signal };
       all.throwIfAborted();
       const outcome = await replayCall(plan, { ...options, onState });
       keepOutcome(desk.journal, plan, howOf(plan, options), outcome);
@@ -65,7 +65,7 @@ export async function runAllOnDesk(desk: Desk, { place, repeat, session }: Job<'
       if (state.kind === 'cancelled') tally.add('cancelled');
     };
     // One behind the other: what is seen then happens in the order of reading.
-    const run = { tools: desk.tools, backend, repeat, signal, signalOf: signalOf(desk), journal: desk.journal };
+    const run = { ...runOf(desk), backend, repeat, signal };
     for await (const { plan, outcome } of replayMany({ ...run, concurrency: 1, onState, rollouts: [plans] })) {
       tally.add(outcome.status);
       judged(desk, plan, outcome);
@@ -119,7 +119,7 @@ export async function runListOnDesk(desk: Desk, { rows, repeat, session, resume 
       }
       progress();
     };
-    const run = { tools: desk.tools, backend, repeat, signal, signalOf: signalOf(desk), journal: desk.journal };
+    const run = { ...runOf(desk), backend, repeat, signal };
     for await (const { plan, outcome } of replayMany({ ...run, resume, onState, rollouts: rollouts() }))
       judged(desk, plan, outcome);
     isCut = signal.aborted;
@@ -127,6 +127,13 @@ export async function runListOnDesk(desk: Desk, { rows, repeat, session, resume 
   desk.options.say(isCut ? `cancelled after ${tally.text}; ! f goes on` : tally.text, 'info');
   tellProblem(desk);
 }
+
+const runOf = (desk: Desk) => ({
+  tools: desk.tools,
+  rules: desk.rules,
+  journal: desk.journal,
+  signalOf: signalOf(desk),
+});
 
 /** A call of a session that is shared cannot be ended without the others. */
 const signalOf =

@@ -10,6 +10,8 @@ import {
   planCalls,
   type ReplayBackend,
   ReplayTools,
+  type Rule,
+  rulesWithout,
   standingWord,
 } from '../../replay/index.ts';
 import type { Rows } from '../rows.ts';
@@ -32,6 +34,8 @@ export interface DeskOptions {
   mapped: Readonly<Record<string, string>>;
   /** Seconds for a call, in the place of its tool's own limit. */
   timeout: number | undefined;
+  /** Normalising rules that are switched off, by name. */
+  exact: readonly string[] | undefined;
   journal: string | undefined;
   env: NodeJS.ProcessEnv;
   /** The rollout that is open. */
@@ -61,6 +65,7 @@ export class Desk {
   readonly journal: Journal;
   readonly shelf: Shelf;
   readonly jobs: Jobs;
+  readonly rules: readonly Rule[];
   #backend: Promise<ReplayBackend> | null = null;
   #bulk: BulkProgress | null = null;
   #news: NodeJS.Timeout | null = null;
@@ -73,6 +78,7 @@ export class Desk {
   constructor(options: DeskOptions) {
     this.options = options;
     this.tools = new ReplayTools({ tools: options.tools, mapped: options.mapped, timeout: options.timeout });
+    this.rules = rulesWithout(options.exact ?? []);
     this.journal = Journal.of(options.path, { journal: options.journal, env: options.env });
     this.shelf = new Shelf((locator, replay) => options.tell({ type: 'replay-rollout', locator, replay }));
     this.jobs = new Jobs({

@@ -8,7 +8,7 @@ export interface ForkSettings {
 }
 
 const KNOWN: readonly Setting[] = [
-  ...RUN_SETTINGS.filter(({ key }) => key === 'n'),
+  ...RUN_SETTINGS.filter(({ key }) => key === 'n').map((n) => ({ ...n, help: 'branches (1)' })),
   ...SAMPLING_SETTINGS,
   ...LIMIT_SETTINGS,
 ];

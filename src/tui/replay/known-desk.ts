@@ -24,7 +24,7 @@ export async function countKnown(
   const rollouts = rows.length;
   const named = desk.journal.locators('replay');
   if (named.size === 0) return { known: 0, rollouts };
-  const options = { tools: desk.tools, backend: await desk.backend(), repeat };
+  const options = { tools: desk.tools, backend: await desk.backend(), repeat, rules: desk.rules };
   let known = 0;
   for (let index = 0, looked = 0; index < rollouts; index++) {
     const place = rows.at(index);
