@@ -3,15 +3,15 @@ import { basename, resolve } from 'node:path';
 import { ReadStream } from 'node:tty';
 import { chosenPreset, loadConfig } from '../config/config-file.ts';
 import { Dump } from '../dump/dump.ts';
-import { UsageError } from '../dump/paths.ts';
 import { dumpOfStream } from '../dump/stream-file.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { Keymap } from '../tui/keymap/keymap.ts';
 import { ownKeys } from '../tui/keymap/own-keys.ts';
-import { run } from '../tui/run.tsx';
+import { type ReplaySettings, run } from '../tui/run.tsx';
 import { dumpOptions } from './dump-options.ts';
 import { DONE, say } from './output.ts';
 import { filterOf, sortOf } from './query-options.ts';
+import { replayStart } from './run-again-options.ts';
 import type { ViewFlags } from './view-options.ts';
 
 /** Opens paths in the terminal UI and stays until the user quits. Stdout must be a TTY. @throws UsageError as Dump.open does */
@@ -63,13 +63,9 @@ function keymapOf(flag: string | undefined): { keymap: Keymap; problems: readonl
   return { keymap: new Keymap(own.keys), problems };
 }
 
-/** @throws UsageError for a model of which half is said */
-function replayOptions(paths: readonly string[], { sandbox, tools, tool, exec, journal, modelUrl, model }: ViewFlags) {
-  if ((modelUrl === undefined) !== (model === undefined))
-    throw new UsageError('--model-url and --model belong together: the server, and the model there');
-  if (modelUrl !== undefined && !URL.canParse(modelUrl))
-    throw new UsageError(`--model-url ${modelUrl}: not an address, such as http://localhost:8000/v1`);
+/** @throws UsageError as replayStart does */
+function replayOptions(paths: readonly string[], flags: ViewFlags): ReplaySettings {
+  const { sandbox, tools, tool: mapped, timeout, exact, journal } = flags;
   const path = paths[0] === '-' ? null : (paths[0] ?? null);
-  const live = modelUrl === undefined || model === undefined ? null : { url: modelUrl, name: model };
-  return { path, sandbox, tools, mapped: tool, canRun: exec, journal, model: live };
+  return { path, sandbox, tools, mapped, timeout, exact, journal, start: replayStart(flags) };
 }

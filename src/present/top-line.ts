@@ -13,6 +13,8 @@ export interface TopLine {
   here: number;
   /** What is being done, and how far it is; null when all is known. */
   progress: { text: string; share: number } | null;
+  /** Where calls run again, as far as it is known; sanitised. */
+  sandbox: string | null;
 }
 
 const SPARK = 16;
@@ -30,18 +32,11 @@ export function renderTopLine(line: TopLine, theme: Theme, width: number): strin
     const spark: Piece = ['accent', ` ${sparkline(line.means.slice(0, line.here + 1), SPARK)}`];
     if (line.means.length > 1 && piecesWidth([...left, spark]) + 20 <= width) left.push(spark);
   }
-  const { progress } = line;
-  return renderEdges(
-    theme,
-    left,
-    progress === null
-      ? []
-      : [
-          ['quiet', progressText(progress)],
-          ['plain', ' '],
-        ],
-    width,
-  );
+  const { progress, sandbox } = line;
+  const right: Piece[] = [];
+  if (sandbox !== null) right.push(['quiet', `${sandbox} `]);
+  if (progress !== null) right.push(['quiet', `${right.length > 0 ? ' ' : ''}${progressText(progress)} `]);
+  return renderEdges(theme, left, right, width);
 }
 
 const CELLS = 8;

@@ -1,4 +1,5 @@
 import type { DisplayAction } from './display.ts';
+import type { EditorAction } from './editor/state.ts';
 import type { FindAction } from './find/actions.ts';
 import type { ListAction } from './list/actions.ts';
 import type { ReplayAction } from './replay/actions.ts';
@@ -19,6 +20,7 @@ export type Action =
   | FindAction
   | PromptAction
   | ReplayAction
+  | EditorAction
   | ProgramAction;
 
 export type MoveAction =

@@ -22,7 +22,7 @@ import { PromptFeeder } from './prompt/feeder.ts';
 import { promptKind } from './prompt/kinds.ts';
 import { ReadAhead } from './read-ahead.ts';
 import { DeskDoor } from './replay/desk-door.ts';
-import { initialReplay, type LiveModel } from './replay/state.ts';
+import { initialReplay, type ReplayStart } from './replay/state.ts';
 import { samePlace } from './rows.ts';
 import { Keyboard } from './screen/keyboard.ts';
 import { afterEsc, type Key } from './screen/keys.ts';
@@ -33,6 +33,7 @@ import { initialState, type Message, type PromptState, type State } from './stat
 import { openInEditor, pipeTo } from './take/lend.ts';
 import { osc52 } from './take/osc52.ts';
 import { update } from './update/index.ts';
+import { editorView } from './views/editor.ts';
 import { footerView } from './views/footer.ts';
 import { helpView } from './views/help.ts';
 import { listView } from './views/list.ts';
@@ -67,10 +68,12 @@ export interface ReplaySettings {
   tools: string | undefined;
   /** Tools whose code runs as a language. */
   mapped: Readonly<Record<string, string>>;
-  /** false: nothing is run, whatever key is pressed. */
-  canRun: boolean;
+  /** Seconds for a call. */
+  timeout: number | undefined;
+  /** Normalising rules that are switched off, by name. */
+  exact: readonly string[] | undefined;
   journal: string | undefined;
-  model: LiveModel | null;
+  start: ReplayStart;
 }
 
 /** Opens the screen and stays until the user quits. The terminal is then as it was. */
@@ -107,7 +110,8 @@ class Program {
   #ink: Instance | null = null;
   /** The layout that Ink was given last. */
   #geometry: Geometry | null = null;
-  #help = false;
+  /** What covers list and transcript. */
+  #overlay: 'help' | 'editor' | null = null;
   #prompt: PromptState | null = null;
   readonly #history = new History(historyFile());
   readonly #feeder = new PromptFeeder({
@@ -139,7 +143,7 @@ class Program {
       list: openedList(options.list, loadColumns(columnsFile())),
       message: problemMessage(options.problems),
       history: this.#history.load(),
-      replay: initialReplay(replay.canRun, replay.model),
+      replay: initialReplay(replay.start),
     };
     this.#screen = new Screen(output, this.#state.columns, this.#state.rows);
     this.#keyboard = new Keyboard(input, (keys) => this.#press(keys));
@@ -165,6 +169,8 @@ class Program {
       dump,
       env: options.env,
       here: () => this.#state.list.cursor,
+      rows: () => this.#world.rows(this.#state),
+      isAsking: () => this.#state.replay.question !== null,
       tell: (news) => this.dispatch(news),
       say: (text, kind) => this.dispatch({ type: 'say', text: sanitiseLine(text), kind }),
       lend: (use) => this.#terminal.lend(use),
@@ -217,6 +223,7 @@ class Program {
       list: listView,
       transcript: transcriptView,
       help: helpView,
+      editor: editorView,
       footer: footerView,
       'prompt-info': promptInfoView,
       divider: (_scene, _width, height) => Array.from({ length: height }, () => styled(theme, 'quiet', '│')),
@@ -228,12 +235,13 @@ class Program {
 
   /** Ink is asked only when the layout is another one; all else is painted. */
   #draw(): void {
-    const { columns, rows, help, prompt } = this.#state;
+    const { columns, rows, help, editor, prompt } = this.#state;
+    const overlay = editor !== null ? 'editor' : help !== null ? 'help' : null;
     const geometry = this.#world.geometry(this.#state);
     const isTyped = prompt?.value !== this.#prompt?.value || prompt?.seed !== this.#prompt?.seed;
-    if (geometry !== this.#geometry || (help !== null) !== this.#help || isTyped) {
+    if (geometry !== this.#geometry || overlay !== this.#overlay || isTyped) {
       this.#geometry = geometry;
-      this.#help = help !== null;
+      this.#overlay = overlay;
       this.#prompt = prompt;
       const app = (
         <App
@@ -241,7 +249,7 @@ class Program {
           columns={columns}
           rows={rows}
           geometry={geometry}
-          help={help !== null}
+          overlay={overlay}
           prompt={prompt === null ? null : { ...prompt, sign: promptKind(prompt.id).sign }}
           onType={this.#type}
         />
@@ -319,7 +327,9 @@ class Program {
   /** A key while nothing is typed. */
   #take(key: Key): void {
     const { question } = this.#state.replay;
-    if (key.name === 'mouse') this.#mouse(key);
+    if (this.#state.editor !== null && key.name !== 'mouse' && !ANYWHERE.includes(key.name))
+      this.dispatch({ type: 'editor-key', key: key.name, text: key.text });
+    else if (key.name === 'mouse') this.#mouse(key);
     else if (this.#state.list.menu !== null && !ANYWHERE.includes(key.name))
       this.dispatch({ type: 'menu-key', key: key.name });
     else if (question !== null && !ANYWHERE.includes(key.name)) this.dispatch({ type: 'replay-key', key: key.name });

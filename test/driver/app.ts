@@ -21,6 +21,7 @@ const KEYS: Record<string, string> = {
   End: '\x1b[F',
   PageUp: '\x1b[5~',
   PageDown: '\x1b[6~',
+  'ctrl+_': '\x1f',
 };
 
 const bytesOf = (key: string): string => {

@@ -4,6 +4,7 @@ import { withJump } from '../find/jumps.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { displayHandlers } from './display.ts';
+import { editorHandlers } from './editor.ts';
 import { findHandlers } from './find.ts';
 import { foldHandlers } from './fold.ts';
 import { groupHandlers } from './group.ts';
@@ -33,6 +34,7 @@ const HANDLERS: Handlers<Action> = {
   ...findHandlers,
   ...promptHandlers,
   ...replayHandlers,
+  ...editorHandlers,
   ...programHandlers,
 };
 
@@ -44,6 +46,11 @@ const SILENT: readonly Action['type'][] = [
   'resize',
   'say',
   'replay-where',
+  'replay-known',
+  'replay-backend',
+  'editor-open',
+  'editor-problem',
+  'editor-close',
   'replay-edited',
   'fork-edited',
   'replay-rollout',

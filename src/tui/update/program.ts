@@ -2,6 +2,7 @@ import type { ProgramAction } from '../actions.ts';
 import type { Effect } from '../effects.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
+import { underwayAt } from './call-question.ts';
 import { keepCursor } from './choose.ts';
 import { listHandlers } from './list.ts';
 import { mouse } from './mouse.ts';
@@ -12,7 +13,7 @@ const TWICE_MS = 1000;
 
 export const programHandlers: Handlers<ProgramAction> = {
   quit: (state) => ({ state, effects: [{ type: 'quit' }] }),
-  cancel: (state, { at }, world) => cancel(state, at, world),
+  cancel: (state, { at }, world) => cancel(state, world, at),
   'mouse-mode': (state) => {
     const on = !state.mouse;
     const words = on
@@ -29,12 +30,14 @@ export const programHandlers: Handlers<ProgramAction> = {
   say: (state, { text, kind }) => say(state, text, kind),
 };
 
-function cancel(state: State, at: number, world: World): Result {
+/** A list that is being made, else the call under the cursor, else everything. */
+function cancel(state: State, world: World, at: number): Result {
   if (world.arranging(state)?.isWhole === false)
     return listHandlers['arrange-cancel'](state, { type: 'arrange-cancel' }, world);
   const effects: Effect[] = [];
+  const call = underwayAt(state, world);
   if (state.seek !== null) effects.push({ type: 'seek', job: null });
-  if (state.replay.isBusy) effects.push({ type: 'replay', job: { kind: 'cancel' } });
+  if (state.replay.isBusy) effects.push({ type: 'replay', job: { kind: 'cancel', call } });
   if (effects.length > 0) return { state: say({ ...state, seek: null }, 'cancelled'), effects };
   if (at - state.cancelled <= TWICE_MS) return { state, effects: [{ type: 'quit' }] };
   return say({ ...state, cancelled: at }, `${key(state, 'quit')} quits, or ${key(state, 'cancel')} again`);

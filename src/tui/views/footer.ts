@@ -13,6 +13,7 @@ import { questionLines } from '../replay/question-text.ts';
 import { viewport } from '../scroll.ts';
 import { searchPosition } from '../search/search.ts';
 import type { Focus, Message, State } from '../state.ts';
+import { editorFooter } from './editor.ts';
 import { foundText } from './list-head.ts';
 import { menuLine } from './menu.ts';
 import type { Scene, View } from './view.ts';
@@ -121,8 +122,9 @@ export const footerView: View = (scene, width) => {
   if (menu !== null) return [menu];
   const { question } = state.replay;
   if (question !== null) {
-    const [what, keys] = questionLines(question);
-    const below = state.message === null ? keys : messagePieces(state.message);
+    const [what, keys] = questionLines(question, width);
+    const { editor, message } = state;
+    const below = editor !== null ? editorFooter(editor) : message !== null ? messagePieces(message) : keys;
     return [what, below].map((pieces) => renderPieces(theme, pieces, width));
   }
   const right = positionPieces(scene, width >= 120);

@@ -1,5 +1,6 @@
 import { meanScore } from '../../analysis/step-scores.ts';
 import { renderTopLine } from '../../present/top-line.ts';
+import { sanitiseLine } from '../../text/sanitise.ts';
 import type { BulkProgress } from '../replay/state.ts';
 import type { View } from './view.ts';
 
@@ -8,7 +9,7 @@ export const topView: View = ({ state, world, theme, name }, width) => {
   const file = state.list.cursor?.file;
   const stream = files.filter((other) => other.stream === file?.stream);
   const { phase, done, total } = world.dump.progress();
-  const { bulk } = state.replay;
+  const { bulk, backend } = state.replay;
   const line = {
     name,
     steps: files.length,
@@ -22,6 +23,7 @@ export const topView: View = ({ state, world, theme, name }, width) => {
         : phase === 'done' || total === 0
           ? null
           : { text: phase === 'index' ? 'indexing' : 'checking', share: done / total },
+    sandbox: backend === null ? null : sanitiseLine(backend),
   };
   return [renderTopLine(line, theme, width)];
 };
