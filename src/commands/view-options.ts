@@ -1,13 +1,14 @@
 import type { Command } from 'commander';
-import { pollOption, validationOption } from './dump-options.ts';
+import { notifyOption, pollOption, validationOption } from './dump-options.ts';
 import { ls } from './ls.ts';
 import { run, USAGE } from './output.ts';
 import { toolOption } from './sandbox-flags.ts';
 
 export interface ViewFlags {
   validation?: string[];
-  /** Paths that do not exist yet are waited for. */
+  /** Paths that do not exist yet are waited for, and the newest step is gone to by itself. */
   follow?: boolean;
+  notify?: string[];
   poll?: number;
   sandbox: string;
   tools?: string;
@@ -30,7 +31,11 @@ export const viewOptions = (program: Command): Command =>
     .option('--model-url <url>', 'an OpenAI-compatible server to fork with, up to and with /v1')
     .option('--model <name>', 'the model there')
     .addOption(validationOption())
-    .option('--follow', 'wait for a path that does not exist yet')
+    .option(
+      '--follow',
+      'go to the newest step whenever one is complete (as F does); waits for a path that does not exist yet',
+    )
+    .addOption(notifyOption())
     .addOption(pollOption())
     .action((paths: string[], options: ViewFlags) => {
       if (paths.length === 0) {

@@ -8,10 +8,12 @@ import { sanitiseLine } from '../text/sanitise.ts';
 import { run } from '../tui/run.tsx';
 import { dumpOptions } from './dump-options.ts';
 import { DONE, say } from './output.ts';
+import { conditionsOf } from './query-options.ts';
 import type { ViewFlags } from './view-options.ts';
 
 /** Opens paths in the terminal UI and stays until the user quits. Stdout must be a TTY. @throws UsageError as Dump.open does */
 export async function view(paths: readonly string[], options: ViewFlags): Promise<number> {
+  const notify = conditionsOf(options.notify);
   const stream = paths.length === 1 && paths[0] === '-' ? dumpOfStream(process.stdin) : null;
   const dump =
     stream?.dump ??
@@ -26,6 +28,8 @@ export async function view(paths: readonly string[], options: ViewFlags): Promis
     output: process.stdout,
     env: process.env,
     poll: options.poll,
+    follow: options.follow ?? false,
+    notify,
     replay: replayOptions(paths, options),
   });
   stream?.stop();

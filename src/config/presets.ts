@@ -18,6 +18,7 @@ const vim: Keys = {
   'sample.previous': ['K'],
   'step.next': ['L'],
   'step.previous': ['H'],
+  follow: ['F'],
   open: ['enter'],
   back: ['esc'],
   'focus.next': ['tab'],

@@ -44,6 +44,8 @@ export class Dump {
   readonly notices: string[] = [];
   /** A named path could not be read, though others could. */
   hasRefused = false;
+  /** Nothing of the named paths is there any more: the file system is away, or somebody removed the run. */
+  isAway = false;
   readonly holdBack: boolean;
   /** A line without its newline is shown once its file is quiet. */
   readonly showsUnended: boolean;
@@ -149,6 +151,9 @@ export class Dump {
   rescan(): DumpFile[] {
     if (this.paths.length === 0) return [];
     const found = findFiles(this.paths, true).files;
+    const isAway = found.length === 0 && this.#files.length > 0;
+    if (isAway !== this.isAway) this.notify();
+    this.isAway = isAway;
     const known = new Map(this.#files.map((file) => [file.path, file]));
     const isThere = new Set(found.map((file) => file.path));
     const added = found.filter((file) => !known.has(file.path)).map((file) => new DumpFile(file, this.#isValidation));
@@ -191,6 +196,11 @@ export class Dump {
   /** Facts of these records are wanted before all others: they are on the screen. */
   want(places: readonly Place[]): void {
     this.#facts.want(places);
+  }
+
+  /** All facts of a file's records are known, but for those of records that cannot be read. */
+  isLooked(file: DumpFile): boolean {
+    return this.#facts.isDone(file);
   }
 
   /** One record, parsed. It is kept while memory allows. */

@@ -1,4 +1,5 @@
 import type { DisplayAction } from './display.ts';
+import type { LiveAction } from './follow.ts';
 import type { ReplayAction } from './replay/actions.ts';
 import type { SearchAction } from './search/search.ts';
 import type { PromptId } from './state.ts';
@@ -15,6 +16,7 @@ export type Action =
   | HelpAction
   | PromptAction
   | ReplayAction
+  | LiveAction
   | ProgramAction;
 
 export type MoveAction =

@@ -1,4 +1,6 @@
 import { type Instance, render } from 'ink';
+import type { Condition } from '../analysis/condition.ts';
+import { LiveRun } from '../analysis/live-run.ts';
 import { History } from '../config/history.ts';
 import { historyFile } from '../config/places.ts';
 import type { Dump, Place } from '../dump/dump.ts';
@@ -7,6 +9,7 @@ import { Follower } from '../dump/follow.ts';
 import { styled, themeFor } from '../present/theme.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import type { Action } from './actions.ts';
+import { AgeClock } from './age-clock.ts';
 import { App } from './app.tsx';
 import type { Effect } from './effects.ts';
 import type { Geometry } from './geometry.ts';
@@ -43,6 +46,10 @@ export interface RunOptions {
   env: Record<string, string | undefined>;
   /** Seconds between polls; by itself only where the file system sends no events. */
   poll?: number | undefined;
+  /** Goes to the newest step by itself from the start. */
+  follow: boolean;
+  /** What is told of a step with a bell. */
+  notify: readonly Condition[];
   replay: ReplaySettings;
 }
 
@@ -72,7 +79,9 @@ const ANYWHERE = ['ctrl+z', 'ctrl+l'];
 class Program {
   readonly #options: RunOptions;
   readonly #quit: () => void;
+  readonly #live: LiveRun;
   readonly #world: DumpWorld;
+  readonly #clock: AgeClock;
   readonly #screen: Screen;
   readonly #terminal: Terminal;
   readonly #keyboard: Keyboard;
@@ -99,12 +108,18 @@ class Program {
     const { output, input, dump } = options;
     this.#options = options;
     this.#quit = quit;
-    this.#world = new DumpWorld(dump, () => this.#screen.invalidate());
+    this.#live = new LiveRun(dump, options.notify);
+    this.#world = new DumpWorld(dump, this.#live, () => this.#screen.invalidate());
+    this.#clock = new AgeClock(
+      () => this.#live.stats(this.#state.list.cursor?.file.stream ?? null),
+      () => this.#screen.invalidate('top'),
+    );
     const { replay } = options;
     this.#state = {
       ...initialState(output.columns || 80, output.rows || 24),
       history: this.#history.load(),
       replay: initialReplay(replay.canRun, replay.model),
+      follow: { mode: options.follow ? 'on' : 'off', at: null },
     };
     this.#screen = new Screen(output, this.#state.columns, this.#state.rows);
     this.#keyboard = new Keyboard(input, (keys) => this.#press(keys));
@@ -120,6 +135,7 @@ class Program {
         this.#resize();
       },
       leaving: () => {
+        this.#clock.stop();
         this.#screen.setActive(false);
         this.#keyboard.stop();
       },
@@ -144,10 +160,12 @@ class Program {
     dump.subscribe(() => {
       this.#world.changed();
       this.dispatch({ type: 'dump-changed' });
+      for (const { text } of this.#live.judge()) this.dispatch({ type: 'alarm', text: sanitiseLine(text) });
     });
     this.#draw();
     // Once all is indexed the disk is followed.
     void dump.start().then(() => {
+      this.#live.begin();
       if (!dump.isClosed && dump.paths.length > 0) this.#follower = new Follower(dump, { poll: this.#options.poll });
     });
   }
@@ -215,6 +233,7 @@ class Program {
     this.#wantVisible();
     this.#warmGroups();
     this.#desk.rest(this.#state.list.cursor, () => this.#visible());
+    this.#clock.arm();
     this.#screen.invalidate();
   }
 
@@ -272,7 +291,11 @@ class Program {
   #perform(effect: Effect): void {
     if (effect.type === 'quit') this.#end();
     else if (effect.type === 'suspend') this.#terminal.suspend();
-    else if (effect.type === 'replay') void this.#desk.do(effect.job);
+    else if (effect.type === 'bell') this.#screen.bell();
+    else if (effect.type === 'reopen') {
+      this.#world.reload();
+      this.#draw();
+    } else if (effect.type === 'replay') void this.#desk.do(effect.job);
     else if (effect.type === 'reload') {
       this.#world.reload();
       void this.#follower?.refreshAll();
@@ -306,6 +329,7 @@ class Program {
   };
 
   readonly #end = (): void => {
+    this.#clock.stop();
     this.#terminal.stop();
     this.#options.output.off('resize', this.#resize);
     this.#ink?.unmount();

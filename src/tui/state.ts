@@ -2,6 +2,7 @@ import type { Place } from '../dump/dump.ts';
 import type { Folds } from '../present/transcript/blocks.ts';
 import type { Anchor } from '../present/transcript/layout.ts';
 import { type DisplayState, firstDisplay } from './display.ts';
+import { type FollowState, initialFollow } from './follow.ts';
 import { initialReplay, type ReplayState } from './replay/state.ts';
 import type { SearchState } from './search/search.ts';
 
@@ -62,6 +63,9 @@ export interface State {
   help: HelpState | null;
   prompt: PromptState | null;
   replay: ReplayState;
+  follow: FollowState;
+  /** What --notify had to say since the last key: the newest, and how many came before it. */
+  alarm: { text: string; before: number } | null;
   /** What was entered at each prompt before, the newest last. */
   history: Readonly<Partial<Record<PromptId, readonly string[]>>>;
   /** What the last action had to say; gone with the next key. */
@@ -82,6 +86,8 @@ export function initialState(columns: number, rows: number): State {
     help: null,
     prompt: null,
     replay: initialReplay(true, null),
+    follow: initialFollow,
+    alarm: null,
     history: {},
     message: null,
   };

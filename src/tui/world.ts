@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { LiveRun } from '../analysis/live-run.ts';
 import type { Dump, Place } from '../dump/dump.ts';
 import type { DumpRecord } from '../dump/dump-file.ts';
 import { COLUMNS, type Column } from '../present/list.ts';
@@ -21,6 +22,7 @@ const ONE_STREAM = COLUMNS.filter((column) => column.key !== 'stream');
 /** What update and views may ask about the data. Answers follow from the dump and the state alone; they are only remembered here. */
 export interface World {
   readonly dump: Dump;
+  readonly live: LiveRun;
   readonly groups: GroupIndex;
   readonly syntax: Syntax;
   rows(state: State): Rows;
@@ -36,6 +38,7 @@ export interface World {
 
 export class DumpWorld implements World {
   readonly dump: Dump;
+  readonly live: LiveRun;
   readonly groups: GroupIndex;
   readonly syntax: Syntax;
   #rows: Rows | null = null;
@@ -50,8 +53,9 @@ export class DumpWorld implements World {
   });
 
   /** @param changed is called when something more is known that no listener of the dump is told */
-  constructor(dump: Dump, changed: () => void) {
+  constructor(dump: Dump, live: LiveRun, changed: () => void) {
     this.dump = dump;
+    this.live = live;
     this.groups = new GroupIndex(dump, changed);
     this.syntax = new Syntax(changed);
   }

@@ -13,6 +13,9 @@ export interface Query {
   accepts(subject: Subject): boolean;
 }
 
+/** What an expression asks of whatever it is about: a record, or a step. */
+export type Asked = Pick<Subject, 'value' | 'facts'>;
+
 /** @throws QueryError at the character that is wrong */
 export function compileQuery(text: string): Query {
   const expression = parseQuery(text);
@@ -23,7 +26,7 @@ export function compileQuery(text: string): Query {
  * `!=` and `!~` are the opposite of `==` and `~`, so what is not there is unequal to everything but null. NaN is neither less
  * nor greater than any number, and `== NaN` finds it.
  */
-export function evaluator(expression: Expression): (subject: Subject) => boolean {
+export function evaluator(expression: Expression): (subject: Asked) => boolean {
   switch (expression.op) {
     case 'and': {
       const [left, right] = [evaluator(expression.left), evaluator(expression.right)];

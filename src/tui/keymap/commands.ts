@@ -1,4 +1,5 @@
 import { CATEGORIES, type Command } from './command.ts';
+import { LIVE_COMMANDS } from './live-commands.ts';
 import { READING_COMMANDS } from './reading-commands.ts';
 
 const times = (count: number | null): number => count ?? 1;
@@ -99,6 +100,7 @@ export const COMMANDS: readonly Command[] = [
     title: 'unfold everything, then a line for each turn',
     action: () => ({ type: 'fold-all' }),
   },
+  ...LIVE_COMMANDS,
   ...READING_COMMANDS,
   {
     id: 'replay',

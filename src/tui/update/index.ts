@@ -4,6 +4,7 @@ import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { displayHandlers } from './display.ts';
 import { foldHandlers } from './fold.ts';
+import { liveHandlers, pausedBy } from './follow.ts';
 import { moveHandlers } from './move.ts';
 import { helpHandlers, programHandlers } from './program.ts';
 import { promptHandlers } from './prompt.ts';
@@ -23,6 +24,7 @@ const HANDLERS: Handlers<Action> = {
   ...helpHandlers,
   ...promptHandlers,
   ...replayHandlers,
+  ...liveHandlers,
   ...programHandlers,
 };
 
@@ -38,12 +40,22 @@ const SILENT: readonly Action['type'][] = [
   'replay-words',
   'replay-busy',
   'replay-tick',
+  'alarm',
 ];
 
 /** The next state and what is to be done: nothing here reads a file, a clock or a terminal. */
 export function update(state: State, action: Action, world: World): { state: State; effects: Effect[] } {
-  const before = SILENT.includes(action.type) || state.message === null ? state : { ...state, message: null };
+  const isSilent = SILENT.includes(action.type);
+  const before = isSilent ? state : withoutWords(state);
   const handle = HANDLERS[action.type] as (state: State, action: Action, world: World) => Result;
   const result = handle(before, action, world);
-  return 'effects' in result ? result : { state: result, effects: [] };
+  const { state: next, effects } = 'effects' in result ? result : { state: result, effects: [] };
+  return { state: isSilent ? next : pausedBy(action, before, next), effects };
+}
+
+/** A key takes away what was said; an alarm stays until it can be seen, where nothing is asked at the foot. */
+function withoutWords(state: State): State {
+  const isHidden = state.prompt !== null || state.replay.question !== null;
+  const alarm = isHidden ? state.alarm : null;
+  return state.message === null && state.alarm === alarm ? state : { ...state, message: null, alarm };
 }

@@ -1,6 +1,7 @@
 import type { HelpAction, ProgramAction } from '../actions.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
+import { followOn } from './follow.ts';
 import { type Handlers, say } from './result.ts';
 
 export const programHandlers: Handlers<ProgramAction> = {
@@ -9,7 +10,7 @@ export const programHandlers: Handlers<ProgramAction> = {
   reload: (state) => ({ state: say(state, 'read again from disk'), effects: [{ type: 'reload' }] }),
   repaint: (state) => ({ state, effects: [{ type: 'repaint' }] }),
   resize: (state, { columns, rows }) => ({ ...state, columns, rows }),
-  'dump-changed': (state, _action, world) => (state.list.cursor === null ? open(state, world) : state),
+  'dump-changed': (state, _action, world) => followOn(state.list.cursor === null ? open(state, world) : state, world),
   say: (state, { text, kind }) => say(state, text, kind),
 };
 

@@ -7,7 +7,7 @@ import { listWindow } from '../list-window.ts';
 import { questionLines } from '../replay/question-text.ts';
 import { viewport } from '../scroll.ts';
 import { searchPosition } from '../search/search.ts';
-import type { Message } from '../state.ts';
+import type { Message, State } from '../state.ts';
 import type { Scene, View } from './view.ts';
 
 /** What is hinted where: commands whose keys stand side by side, and the word for them. */
@@ -78,6 +78,12 @@ const messagePieces = ({ text, kind }: Message): Piece[] => [
   [kind === 'error' ? 'error' : 'plain', text],
 ];
 
+const alarmPieces = ({ text, before }: NonNullable<State['alarm']>): Piece[] => [
+  ['plain', ' '],
+  ['warning', text],
+  ['quiet', before === 0 ? '' : `  and ${formatCount(before)} before it`],
+];
+
 export const footerView =
   (keymap: Keymap): View =>
   (scene, width) => {
@@ -92,6 +98,7 @@ export const footerView =
     const room = width - piecesWidth(right) - 2;
     let left = hintPieces(keymap, state.focus, room);
     if (state.message !== null) left = messagePieces(state.message);
+    if (state.alarm !== null) left = alarmPieces(state.alarm);
     if (pending !== '')
       left = [
         ['plain', ' '],
