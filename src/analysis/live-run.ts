@@ -3,7 +3,7 @@ import type { DumpFile } from '../dump/dump-file.ts';
 import { ArrivalRate } from './arrival-rate.ts';
 import type { Condition } from './condition.ts';
 import { type StepStats, StepSums } from './step-stats.ts';
-import { usualInterval } from './usual-interval.ts';
+import { INTERVAL_STEPS, usualInterval } from './usual-interval.ts';
 
 /** Steps that the curve shows, and that the rates are over: what the run does now, not what it did last week. */
 const LAST = 16;
@@ -57,8 +57,8 @@ export class LiveRun {
   /** null until the dump is known as it was at opening. */
   #rate: ArrivalRate | null = null;
   #hasCome = false;
-  /** When a file appeared, or was written anew; files of the opening are not in it. */
-  readonly #began = new WeakMap<DumpFile, number>();
+  /** Files that appeared or were written anew since the opening, in that order. */
+  readonly #began: DumpFile[] = [];
   /** Steps that changed and were not judged since. */
   readonly #waiting = new Set<DumpFile>();
   /** The content that was judged, or that stood there at opening. */
@@ -86,11 +86,16 @@ export class LiveRun {
   }
 
   #take({ kind, file, from }: DumpChange): void {
-    if (this.#rate === null || kind === 'gone') return;
+    if (this.#rate === null) return;
+    if (from === 0) {
+      const before = this.#began.lastIndexOf(file);
+      if (before >= 0) this.#began.splice(before, 1);
+      if (kind !== 'gone') this.#began.push(file);
+    }
+    if (kind === 'gone') return;
     const now = Date.now();
     this.#hasCome = true;
     this.#rate.add(file.count - from, now);
-    if (from === 0) this.#began.set(file, now);
     this.#waiting.add(file);
   }
 
@@ -104,9 +109,8 @@ export class LiveRun {
   #sum(stream: string | null, now: number): RunStats {
     const { files, isAway } = this.#dump;
     const own = this.#stream(stream);
-    const newest = newestOf(own, this.#began, now);
-    const complete =
-      newest === null ? [] : own.slice(0, own.indexOf(newest) + 1).filter((file) => isComplete(file, now));
+    const newest = this.#newestOf(own, now);
+    const complete = newest === null ? [] : lastComplete(own, own.lastIndexOf(newest), now);
     const last = complete.slice(-LAST).map((file) => this.#sums.of(file));
     const interval = usualInterval(complete);
     let rollouts = 0;
@@ -152,7 +156,14 @@ export class LiveRun {
 
   /** The step that was written last, of those that are complete. */
   newest(stream: string | null, now = Date.now()): DumpFile | null {
-    return newestOf(this.#stream(stream), this.#began, now);
+    return this.#newestOf(this.#stream(stream), now);
+  }
+
+  /** Of what stood there at opening the last one in order; then whatever appeared or was written anew, as a resumed run does. */
+  #newestOf(files: readonly DumpFile[], now: number): DumpFile | null {
+    const stream = files[0]?.stream;
+    const began = this.#began.findLast((file) => file.stream === stream && isComplete(file, now));
+    return began ?? files.findLast((file) => isComplete(file, now)) ?? null;
   }
 
   /** Steps that became complete since the last call and for which a condition holds; each content of a step is judged once. */
@@ -187,17 +198,12 @@ export class LiveRun {
   }
 }
 
-/** Of what stood there at opening the last one in order; then whatever appeared or was written anew, as a resumed run does. */
-function newestOf(files: readonly DumpFile[], began: WeakMap<DumpFile, number>, now: number): DumpFile | null {
-  let best: DumpFile | null = null;
-  let bestBegan = -1;
-  for (const file of files) {
-    const time = began.get(file) ?? 0;
-    if (time < bestBegan || !isComplete(file, now)) continue;
-    best = file;
-    bestBegan = time;
-  }
-  return best;
+/** The complete steps up to one, as many as are asked about, in their order. */
+function lastComplete(files: readonly DumpFile[], end: number, now: number): DumpFile[] {
+  const complete: DumpFile[] = [];
+  for (let i = end; i >= 0 && complete.length < INTERVAL_STEPS; i--)
+    if (isComplete(files[i]!, now)) complete.push(files[i]!);
+  return complete.reverse();
 }
 
 /** Tells whether a path holds what it held before, as far as can be told without reading. */

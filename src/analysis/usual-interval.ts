@@ -1,7 +1,7 @@
 import type { DumpFile } from '../dump/dump-file.ts';
 
 /** How many steps tell the usual interval. */
-const STEPS = 64;
+export const INTERVAL_STEPS = 64;
 /** Files whose ends lie nearer together were copied, or are all appended to. */
 const SHORTEST = 1000;
 
@@ -13,7 +13,7 @@ const SHORTEST = 1000;
  * @param files the steps of one stream in their order, the newest last
  */
 export function usualInterval(files: readonly DumpFile[]): number | null {
-  const times = files.slice(-STEPS).map((file) => file.lastChange);
+  const times = files.slice(-INTERVAL_STEPS).map((file) => file.lastChange);
   const gaps = times.slice(1).map((time, i) => time - times[i]!);
   const forward = gaps.filter((gap) => gap > 0).sort((a, b) => a - b);
   if (forward.length < 2 || forward.length * 3 < gaps.length * 2) return null;

@@ -15,6 +15,8 @@ export class Follower {
   readonly #quietTimers = new Map<DumpFile, NodeJS.Timeout>();
   /** Files that changed a moment ago, and the timer of the second look at them. */
   readonly #recent = new Set<DumpFile>();
+  /** Files by their resolved paths: with 10,000 of them, going through all for each event took a minute. */
+  #paths: { files: readonly DumpFile[]; byPath: Map<string, DumpFile> } | null = null;
   #secondLook: NodeJS.Timeout | null = null;
   #isRunning = false;
   #mustRescan = false;
@@ -52,10 +54,16 @@ export class Follower {
   }
 
   #lookAtFile(path: string): void {
-    const wanted = resolve(path);
-    const file = this.#dump.files.find((candidate) => resolve(candidate.path) === wanted);
+    const file = this.#fileAt(path);
     if (file) this.#dirty.add(file);
     void this.#look(file === undefined);
+  }
+
+  #fileAt(path: string): DumpFile | undefined {
+    const { files } = this.#dump;
+    if (this.#paths?.files !== files)
+      this.#paths = { files, byPath: new Map(files.map((file) => [resolve(file.path), file])) };
+    return this.#paths.byPath.get(resolve(path));
   }
 
   async #look(mustRescan: boolean): Promise<void> {
