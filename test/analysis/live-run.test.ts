@@ -1,6 +1,6 @@
 import { appendFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ArrivalRate } from '../../src/analysis/arrival-rate.ts';
 import { parseCondition } from '../../src/analysis/condition.ts';
 import { LiveRun } from '../../src/analysis/live-run.ts';
@@ -52,7 +52,6 @@ async function look(): Promise<void> {
   dump.rescan();
   for (const file of dump.files) await dump.refresh(file);
   await looked();
-  await new Promise((resolve) => setImmediate(resolve));
 }
 
 const later = (): number => Date.now() + QUIET + 100;
@@ -120,10 +119,10 @@ describe('a run from afar', () => {
     expect(live.stats(null).status).toBe('waiting');
     writeFileSync(join(directory, '1.jsonl'), score(1));
     await look();
-    expect(live.stats(null).status).toBe('live');
+    await vi.waitFor(() => expect(live.stats(null).status).toBe('live'));
     rmSync(directory, { recursive: true });
     await look();
-    expect(live.stats(null).status).toBe('away');
+    await vi.waitFor(() => expect(live.stats(null).status).toBe('away'));
     expect(live.stats(null).rollouts).toBe(1);
   });
 
