@@ -32,7 +32,7 @@ const TOUR = [
   ['\r', '/', 4],
   ['n', '/', 3],
   ['?', 'Move', 9],
-  ['q', 'score', 4],
+  ['\x1b', 'score', 4],
   ['\x1b', 'j/k sample', 5],
   ['\r', 'h/l turn', 4],
   ['yl', 'copied', 6],

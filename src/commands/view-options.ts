@@ -1,4 +1,6 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { configFiles } from '../config/places.ts';
+import { PRESET_NAMES } from '../config/presets.ts';
 import { notifyOption, pollOption, validationOption } from './dump-options.ts';
 import { ls } from './ls.ts';
 import { run, USAGE } from './output.ts';
@@ -17,6 +19,7 @@ export interface ViewFlags {
   journal?: string;
   modelUrl?: string;
   model?: string;
+  keys?: string;
 }
 
 /** The program without a command: the screen on a terminal, what `ls` prints elsewhere. */
@@ -30,6 +33,11 @@ export const viewOptions = (program: Command): Command =>
     .option('--journal <dir>', 'where results and branches are kept (default: .rollout-viewer beside the dump)')
     .option('--model-url <url>', 'an OpenAI-compatible server to fork with, up to and with /v1')
     .option('--model <name>', 'the model there')
+    .addOption(
+      new Option('--keys <preset>', `the keys of another program; your own stand in ${configFiles()[0]}`).choices(
+        PRESET_NAMES,
+      ),
+    )
     .addOption(validationOption())
     .option(
       '--follow',

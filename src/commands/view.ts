@@ -1,10 +1,13 @@
 import { openSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { ReadStream } from 'node:tty';
+import { chosenPreset, loadConfig } from '../config/config-file.ts';
 import { Dump } from '../dump/dump.ts';
 import { UsageError } from '../dump/paths.ts';
 import { dumpOfStream } from '../dump/stream-file.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
+import { Keymap } from '../tui/keymap/keymap.ts';
+import { ownKeys } from '../tui/keymap/own-keys.ts';
 import { run } from '../tui/run.tsx';
 import { dumpOptions } from './dump-options.ts';
 import { DONE, say } from './output.ts';
@@ -21,8 +24,11 @@ export async function view(paths: readonly string[], options: ViewFlags): Promis
   const name = sanitiseLine(stream !== null ? 'stdin' : paths.map((path) => basename(resolve(path))).join(' '));
   // With data on stdin the keys come from the terminal itself.
   const input = process.stdin.isTTY ? process.stdin : new ReadStream(openSync('/dev/tty', 'r'));
+  const { keymap, problems } = keymapOf(options.keys);
   await run({
     dump,
+    keymap,
+    problems,
     name,
     input,
     output: process.stdout,
@@ -34,8 +40,17 @@ export async function view(paths: readonly string[], options: ViewFlags): Promis
   });
   stream?.stop();
   if (input !== process.stdin) input.destroy();
-  for (const notice of dump.notices) say(notice);
+  for (const notice of [...problems, ...dump.notices]) say(notice);
   return DONE;
+}
+
+/** The keys of the preset that is asked for, with the user's own, and what is wrong with those. */
+function keymapOf(flag: string | undefined): { keymap: Keymap; problems: readonly string[] } {
+  const config = loadConfig();
+  const { preset, problem } = chosenPreset(flag, process.env, config);
+  const own = ownKeys(preset, config);
+  const problems = [...(problem === null ? [] : [problem]), ...config.problems, ...own.problems];
+  return { keymap: new Keymap(own.keys), problems };
 }
 
 /** @throws UsageError for a model of which half is said */

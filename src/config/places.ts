@@ -3,8 +3,9 @@ import envPaths from 'env-paths';
 
 const paths = envPaths('rollout-viewer', { suffix: '' });
 
-/** $XDG_CONFIG_HOME/rollout-viewer/config.yaml, or where this system keeps settings. */
-export const configFile = (): string => join(paths.config, 'config.yaml');
+/** config.yaml in $XDG_CONFIG_HOME/rollout-viewer, or where this system keeps settings; of several the first counts. */
+export const configFiles = (): string[] =>
+  ['config.yaml', 'config.yml', 'config.json'].map((name) => join(paths.config, name));
 
 /** $XDG_STATE_HOME/rollout-viewer/history.jsonl; `log` is what env-paths calls the place of state. */
 export const historyFile = (): string => join(paths.log, 'history.jsonl');

@@ -1,4 +1,4 @@
-/** Keys of each command, by its id. The first is the one that hints show. */
+/** Keys of each command, by its id. The first is the one that hints show; a sequence is written with blanks: `y t`. */
 export type Keys = Readonly<Record<string, readonly string[]>>;
 
 const vim: Keys = {
@@ -12,7 +12,8 @@ const vim: Keys = {
   'half.up': ['ctrl+u'],
   'page.down': ['space', 'pagedown', 'ctrl+f'],
   'page.up': ['b', 'pageup', 'ctrl+b'],
-  top: ['g', 'home'],
+  // The second press does not wait for the longer sequences that begin with g.
+  top: ['g', 'g g', 'home'],
   bottom: ['G', 'end'],
   'sample.next': ['J'],
   'sample.previous': ['K'],
@@ -20,18 +21,43 @@ const vim: Keys = {
   'step.previous': ['H'],
   follow: ['F'],
   open: ['enter'],
-  back: ['esc'],
+  back: ['esc', 'backspace'],
   'focus.next': ['tab'],
+  zoom: ['_'],
   fold: ['x'],
   'fold.all': ['X'],
+
+  'error.next': ['e'],
+  'error.previous': ['E'],
+  'warning.next': ['w'],
+  'warning.previous': ['W'],
+  'call.next': ['t'],
+  'call.previous': ['T'],
+  'reward.next': ['] r'],
+  'reward.previous': ['[ r'],
+  'drift.next': ['] d'],
+  'drift.previous': ['[ d'],
+  'jump.back': ['<'],
+  'jump.forward': ['>'],
+
   replay: ['!'],
+  'replay.all': ['g !'],
   fork: ['a'],
   branches: ['A'],
-  rescore: ['S'],
-  'rescore.all': ['ctrl+s'],
-  'replay.cancel': ['ctrl+x'],
+  rescore: ['r'],
+  'rescore.all': ['g r'],
+
   'view.next': ['v'],
+  wrap: ['z'],
+  right: [')'],
+  left: ['('],
+  'field.hide': ['-'],
+  'field.show': ['+'],
   search: ['/'],
+  'search.next': ['n'],
+  'search.previous': ['N'],
+  'search.word': ['*'],
+  'search.word.back': ['#'],
   'yank.turn': ['y t'],
   'yank.call': ['y c'],
   'yank.prompt': ['y p'],
@@ -39,21 +65,87 @@ const vim: Keys = {
   'yank.link': ['y l'],
   edit: ['V'],
   pipe: ['|'],
-  'search.next': ['n'],
-  'search.previous': ['N'],
-  'search.word': ['*'],
-  'search.word.back': ['#'],
-  wrap: ['z'],
-  right: [')'],
-  left: ['('],
-  'field.hide': ['-'],
-  'field.show': ['+'],
+
   command: [':'],
   help: ['?', 'f1'],
+  mouse: ['f2', 'g m'],
   repaint: ['ctrl+l'],
   reload: ['R'],
   suspend: ['ctrl+z'],
-  quit: ['q', 'Q', 'ctrl+c'],
+  cancel: ['ctrl+c'],
+  quit: ['q', 'Q'],
 };
 
-export const PRESETS = { vim } as const;
+/** Keys with changes: what a changed command takes leaves the others. */
+export function withKeys(base: Keys, changes: Keys): Keys {
+  const taken = new Set(Object.values(changes).flat());
+  const kept = Object.entries(base).map(([id, keys]) => [id, keys.filter((key) => !taken.has(key))]);
+  return { ...Object.fromEntries(kept), ...changes };
+}
+
+/** Of less what fits: paging, `<` `>`, `v` for the editor, `h` for help. */
+const less = withKeys(vim, {
+  'turn.next': ['right', 'l', '.'],
+  'turn.previous': ['left', ','],
+  'line.down': ['j', 'down', 'ctrl+e', 'ctrl+n'],
+  'line.up': ['k', 'up', 'ctrl+y', 'ctrl+p'],
+  'half.down': ['d', 'ctrl+d'],
+  'half.up': ['u', 'ctrl+u'],
+  'page.down': ['space', 'f', 'pagedown', 'ctrl+f', 'ctrl+v'],
+  'page.up': ['b', 'pageup', 'ctrl+b'],
+  top: ['g', 'g g', '<', 'home'],
+  bottom: ['G', '>', 'end'],
+  'jump.back': ['ctrl+o', '[ j'],
+  'jump.forward': ['] j'],
+  edit: ['v'],
+  'view.next': ['V'],
+  help: ['h', '?', 'f1'],
+  repaint: ['ctrl+l', 'ctrl+r'],
+});
+
+const emacs = withKeys(vim, {
+  'turn.next': ['right', 'ctrl+f', 'l'],
+  'turn.previous': ['left', 'ctrl+b', 'h'],
+  'turn.first': ['0', 'ctrl+a'],
+  'turn.last': ['ctrl+e', '$'],
+  'line.down': ['ctrl+n', 'down', 'j'],
+  'line.up': ['ctrl+p', 'up', 'k'],
+  'page.down': ['ctrl+v', 'pagedown', 'space'],
+  'page.up': ['pageup', 'alt+v', 'b'],
+  top: ['home', 'alt+<', 'g', 'g g'],
+  bottom: ['end', 'alt+>', 'G'],
+  'sample.next': ['n', 'J'],
+  'sample.previous': ['p', 'K'],
+  'step.next': ['N', 'L'],
+  'step.previous': ['P', 'H'],
+  'focus.next': ['tab', 'ctrl+x o'],
+  zoom: ['ctrl+x 1', '_'],
+  search: ['/', 'ctrl+s'],
+  'search.next': ['.', 'ctrl+r'],
+  'search.previous': [','],
+  command: [':', 'alt+x'],
+  cancel: ['ctrl+c', 'ctrl+g'],
+  quit: ['q', 'Q', 'ctrl+x ctrl+c'],
+});
+
+/** What verl's own viewer has its keys for stays where it was there. */
+const verl = withKeys(vim, {
+  'sample.next': ['n', 'J'],
+  'sample.previous': ['p', 'K'],
+  'step.next': ['N', 'L'],
+  'step.previous': ['P', 'H'],
+  'page.down': ['j', 'space', 'pagedown'],
+  'page.up': ['k', 'b', 'pageup'],
+  'line.down': ['down', 'ctrl+e', 'ctrl+n'],
+  'line.up': ['up', 'ctrl+y', 'ctrl+p'],
+  'view.next': ['s', 'v'],
+  search: ['f', '/'],
+  'search.next': ['.'],
+  'search.previous': [','],
+});
+
+export const PRESETS = { vim, less, emacs, verl } as const;
+export type PresetName = keyof typeof PRESETS;
+export const PRESET_NAMES = Object.keys(PRESETS) as PresetName[];
+
+export const isPreset = (name: string): name is PresetName => Object.hasOwn(PRESETS, name);

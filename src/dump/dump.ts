@@ -39,8 +39,9 @@ const CACHE_BYTES = 8 << 20;
 
 /** Listeners are told once in so many ms, which is all that a screen can show. */
 const FRAME_MS = 16;
-/** They rest so many times as long as they took, so that most of the time goes to what they wait for. */
-const REST = 4;
+/** They rest twice as long as they took, so that most of the time goes to what they wait for, but not so long that anybody notices. */
+const REST = 2;
+const LONGEST_REST_MS = 32;
 
 /** What one run wrote: files in display order (stream, then step), indexed in the background, the newest train step first. */
 export class Dump {
@@ -258,6 +259,6 @@ export class Dump {
     for (const listener of this.#listeners) listener();
     const end = performance.now();
     // Listeners go through all files: 10,000 that are told of one after the other would take them a minute.
-    this.#nextNotice = Math.max(start + FRAME_MS, end + (end - start) * REST);
+    this.#nextNotice = Math.max(start + FRAME_MS, end + Math.min(LONGEST_REST_MS, (end - start) * REST));
   };
 }

@@ -24,6 +24,8 @@ export class LineIndex {
   /** The step of all records so far, until one differs; then one a record. */
   #step: number | null = null;
   #steps: Float64Array | null = null;
+  /** Every finding that any record had, in the bits of `#facts`. */
+  #found = 0;
   /** For each blank line, how many records stand before it. Ascending. */
   #blanks: number[] = [];
 
@@ -120,6 +122,11 @@ export class LineIndex {
     return ((this.#facts[record] ?? 0) & (1 << CHECKS.indexOf(check))) !== 0;
   }
 
+  /** Some record that was looked at has one of these findings. */
+  hasAny(checks: readonly Check[]): boolean {
+    return checks.some((check) => this.#found & (1 << CHECKS.indexOf(check)));
+  }
+
   /** Facts as `packFacts` made them; 0 = not looked at. */
   packedFacts(record: number): number {
     return this.#facts[record] ?? 0;
@@ -128,6 +135,7 @@ export class LineIndex {
   setFacts(record: number, packed: number): void {
     if (this.#facts[record] === 0 && packed !== 0) this.#looked++;
     this.#facts[record] = packed;
+    this.#found |= packed & 0xff;
   }
 
   #setStep(at: number, step: number | null): void {

@@ -15,6 +15,9 @@ export const CHECKS = [
 
 export type Check = (typeof CHECKS)[number];
 
+/** Findings of severity `error`: something failed. The others say that something looks odd. */
+export const ERROR_CHECKS: readonly Check[] = ['bad_record', 'tool_error', 'call_unparsed'];
+
 export interface Finding {
   check: Check;
   severity: 'error' | 'warning';

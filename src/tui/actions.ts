@@ -1,6 +1,8 @@
 import type { DisplayAction } from './display.ts';
+import type { FindAction } from './find/actions.ts';
 import type { LiveAction } from './follow.ts';
 import type { ReplayAction } from './replay/actions.ts';
+import type { MouseEvent } from './screen/mouse.ts';
 import type { SearchAction } from './search/search.ts';
 import type { PromptId } from './state.ts';
 import type { TakeAction } from './take/take.ts';
@@ -13,7 +15,7 @@ export type Action =
   | DisplayAction
   | SearchAction
   | TakeAction
-  | HelpAction
+  | FindAction
   | PromptAction
   | ReplayAction
   | LiveAction
@@ -31,11 +33,10 @@ export type RolloutAction =
   | { type: 'step'; by: number }
   | { type: 'open' }
   | { type: 'back' }
-  | { type: 'focus-next' };
+  | { type: 'focus-next' }
+  | { type: 'zoom' };
 
 export type FoldAction = { type: 'fold' } | { type: 'fold-all' };
-
-export type HelpAction = { type: 'help' };
 
 /** `by` counts into the past, `set` replaces what is typed (a completion). */
 export type PromptAction =
@@ -48,6 +49,10 @@ export type PromptAction =
 
 export type ProgramAction =
   | { type: 'quit' }
+  /** ^c: what runs is cancelled; twice within a second quits. `at` in ms, from any clock that only goes on. */
+  | { type: 'cancel'; at: number }
+  | { type: 'mouse-mode' }
+  | { type: 'mouse'; event: MouseEvent }
   | { type: 'suspend' }
   | { type: 'repaint' }
   | { type: 'reload' }

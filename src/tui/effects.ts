@@ -1,3 +1,4 @@
+import type { SeekJob } from './find/actions.ts';
 import type { ReplayJob } from './replay/actions.ts';
 import type { PromptId } from './state.ts';
 
@@ -6,6 +7,11 @@ export type Effect =
   | { type: 'quit' }
   | { type: 'suspend' }
   | { type: 'repaint' }
+  | { type: 'mouse'; on: boolean }
+  /** Looks for something over many records, instead of what was looked for; null ends that. */
+  | { type: 'seek'; job: SeekJob | null }
+  /** As if its key had been pressed: a command that was chosen by its name. */
+  | { type: 'command'; id: string }
   /** Replay, fork or re-score; done by the desk, beside the screen. */
   | { type: 'replay'; job: ReplayJob }
   /** Everything is read from disk again. */

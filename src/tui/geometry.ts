@@ -23,6 +23,8 @@ export interface Shape {
   columns: number;
   rows: number;
   focus: 'list' | 'transcript';
+  /** The pane that has the keys has the whole width. */
+  zoom: boolean;
   /** Rows below the body: the footer or a prompt. */
   bottom: number;
   /** What the list would show if it had the room. */
@@ -38,7 +40,7 @@ export function geometry(shape: Shape): Geometry {
   const smallest = columnsWidth(fitColumns(listColumns, 0));
   let listWidth = Math.min(full, room);
   if (columns >= 140) listWidth = columnsWidth(fitColumns(listColumns, Math.floor(columns * 0.35)));
-  if (listWidth < smallest) listWidth = focus === 'list' ? columns : 0;
+  if (listWidth < smallest || shape.zoom) listWidth = focus === 'list' ? columns : 0;
   const transcriptWidth = listWidth === columns ? 0 : columns - (listWidth === 0 ? 0 : listWidth + 1);
   return {
     tooSmall: columns < MIN_COLUMNS || rows < MIN_ROWS,

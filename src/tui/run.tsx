@@ -12,19 +12,24 @@ import type { Action } from './actions.ts';
 import { AgeClock } from './age-clock.ts';
 import { App } from './app.tsx';
 import type { Effect } from './effects.ts';
+import type { SeekJob } from './find/actions.ts';
+import { Seeker } from './find/seeker.ts';
 import type { Geometry } from './geometry.ts';
-import { Keymap } from './keymap/keymap.ts';
+import { commandOf } from './keymap/commands.ts';
+import type { Keymap } from './keymap/keymap.ts';
 import { type Resolved, Resolver } from './keymap/resolver.ts';
 import { listWindow } from './list-window.ts';
 import { PromptFeeder } from './prompt/feeder.ts';
 import { promptKind } from './prompt/kinds.ts';
 import { DeskDoor } from './replay/desk-door.ts';
 import { initialReplay, type LiveModel } from './replay/state.ts';
+import { samePlace } from './rows.ts';
 import { Keyboard } from './screen/keyboard.ts';
-import type { Key } from './screen/keys.ts';
+import { afterEsc, type Key } from './screen/keys.ts';
+import { mouseEvent } from './screen/mouse.ts';
 import { Screen } from './screen/screen.ts';
 import { Terminal } from './screen/terminal.ts';
-import { initialState, type PromptState, type State } from './state.ts';
+import { initialState, type Message, type PromptState, type State } from './state.ts';
 import { openInEditor, pipeTo } from './take/lend.ts';
 import { osc52 } from './take/osc52.ts';
 import { update } from './update/index.ts';
@@ -51,6 +56,9 @@ export interface RunOptions {
   /** What is told of a step with a bell. */
   notify: readonly Condition[];
   replay: ReplaySettings;
+  keymap: Keymap;
+  /** What is wrong with the user's settings, a line each. */
+  problems: readonly string[];
 }
 
 /** How calls are run again and rollouts gone on with; see the flags. */
@@ -75,6 +83,19 @@ export function run(options: RunOptions): Promise<void> {
 /** Keys that mean the same while something is asked. */
 const ANYWHERE = ['ctrl+z', 'ctrl+l'];
 
+/** More than that is no locator. */
+const MAX_PASTE = 4000;
+const pasted = ({ text }: Key): string => sanitiseLine(text.trim().slice(0, MAX_PASTE));
+
+/** The first mistake of the settings; all of them are told again when the screen is gone. */
+const problemMessage = ([first, ...others]: readonly string[]): Message | null =>
+  first === undefined
+    ? null
+    : {
+        text: sanitiseLine(first.replace(/^.*\//, '')) + (others.length === 0 ? '' : ` (and ${others.length} more)`),
+        kind: 'error',
+      };
+
 /** Wires keys → actions → state → screen. It decides nothing itself. */
 class Program {
   readonly #options: RunOptions;
@@ -85,7 +106,6 @@ class Program {
   readonly #screen: Screen;
   readonly #terminal: Terminal;
   readonly #keyboard: Keyboard;
-  readonly #keymap = new Keymap();
   readonly #resolver: Resolver;
   #state: State;
   #ink: Instance | null = null;
@@ -97,9 +117,10 @@ class Program {
   readonly #feeder = new PromptFeeder({
     prompt: () => this.#state.prompt,
     act: (action) => this.dispatch(action),
-    pass: (key) => this.#resolver.press(key),
+    pass: (key) => this.#take(key),
   });
   readonly #desk: DeskDoor;
+  readonly #seeker: Seeker;
   #wanted = '';
   #warm: DumpFile | null = null;
   #follower: Follower | null = null;
@@ -116,7 +137,8 @@ class Program {
     );
     const { replay } = options;
     this.#state = {
-      ...initialState(output.columns || 80, output.rows || 24),
+      ...initialState(output.columns || 80, output.rows || 24, options.keymap),
+      message: problemMessage(options.problems),
       history: this.#history.load(),
       replay: initialReplay(replay.canRun, replay.model),
       follow: { mode: options.follow ? 'on' : 'off', at: null },
@@ -124,7 +146,8 @@ class Program {
     this.#screen = new Screen(output, this.#state.columns, this.#state.rows);
     this.#keyboard = new Keyboard(input, (keys) => this.#press(keys));
     this.#resolver = new Resolver(
-      this.#keymap,
+      options.keymap,
+      () => this.#state.focus,
       (resolved) => this.#command(resolved),
       () => this.#screen.invalidate(),
     );
@@ -149,6 +172,11 @@ class Program {
       say: (text, kind) => this.dispatch({ type: 'say', text: sanitiseLine(text), kind }),
       lend: (use) => this.#terminal.lend(use),
     });
+    this.#seeker = new Seeker({
+      world: this.#world,
+      state: () => this.#state,
+      tell: (news) => this.dispatch(news),
+    });
     this.#provideViews();
   }
 
@@ -171,8 +199,11 @@ class Program {
   }
 
   dispatch(action: Action): void {
-    const { state, effects } = update(this.#state, action, this.#world);
+    const before = this.#state;
+    const { state, effects } = update(before, action, this.#world);
     this.#state = state;
+    // Who went elsewhere meanwhile is not called back.
+    if (before.seek !== null && !samePlace(before.list.cursor, state.list.cursor)) this.#seek(null);
     this.#draw();
     for (const effect of effects) this.#perform(effect);
   }
@@ -190,8 +221,8 @@ class Program {
       top: topView,
       list: listView,
       transcript: transcriptView,
-      help: helpView(this.#keymap),
-      footer: footerView(this.#keymap),
+      help: helpView,
+      footer: footerView,
       'prompt-info': promptInfoView,
       divider: (_scene, _width, height) => Array.from({ length: height }, () => styled(theme, 'quiet', '│')),
     };
@@ -269,15 +300,37 @@ class Program {
 
   #press(keys: readonly Key[]): void {
     for (const [i, key] of keys.entries()) {
-      if (this.#state.prompt !== null || this.#feeder.isBusy) {
-        this.#feeder.feed(keys.slice(i));
+      if (key.name !== 'mouse' && (this.#state.prompt !== null || this.#feeder.isBusy)) {
+        this.#feeder.feed(keys.slice(i).filter(({ name }) => name !== 'mouse'));
         return;
       }
-      const { question, isBusy } = this.#state.replay;
-      if (question !== null && !ANYWHERE.includes(key.name)) this.dispatch({ type: 'replay-key', key: key.name });
-      else if (isBusy && key.name === 'ctrl+c') this.dispatch({ type: 'replay-cancel' });
-      else this.#resolver.press(key);
+      this.#take(key);
     }
+  }
+
+  /** A key while nothing is typed. */
+  #take(key: Key): void {
+    const { question } = this.#state.replay;
+    if (key.name === 'mouse') this.#mouse(key);
+    else if (question !== null && !ANYWHERE.includes(key.name)) this.dispatch({ type: 'replay-key', key: key.name });
+    // What is pasted is a locator, as a rule: the line that takes one opens with it.
+    else if (key.name === 'paste') this.dispatch({ type: 'prompt-open', prompt: 'command', value: pasted(key) });
+    else if (key.name.startsWith('alt+') && !this.#options.keymap.isKnown(key.name)) this.#press(afterEsc(key));
+    else this.#resolver.press(key);
+  }
+
+  #mouse(key: Key): void {
+    const event = mouseEvent(key.raw);
+    if (event === null) return;
+    const { prompt } = this.#state;
+    if (prompt === null) this.dispatch({ type: 'mouse', event });
+    else if (event.kind === 'wheel') this.dispatch({ type: 'prompt-move', by: event.by });
+  }
+
+  #seek(job: SeekJob | null): void {
+    this.#seeker.cancel();
+    if (this.#state.seek !== null) this.dispatch({ type: 'seeking', progress: null });
+    if (job !== null) void this.#seeker.start(job);
   }
 
   readonly #type = (value: string): void => this.dispatch({ type: 'prompt-change', value });
@@ -296,7 +349,12 @@ class Program {
       this.#world.reload();
       this.#draw();
     } else if (effect.type === 'replay') void this.#desk.do(effect.job);
-    else if (effect.type === 'reload') {
+    else if (effect.type === 'seek') this.#seek(effect.job);
+    else if (effect.type === 'mouse') this.#terminal.setMouse(effect.on);
+    else if (effect.type === 'command') {
+      const command = commandOf(effect.id);
+      if (command !== undefined) this.#command({ command, count: null });
+    } else if (effect.type === 'reload') {
       this.#world.reload();
       void this.#follower?.refreshAll();
       this.#draw();
@@ -334,6 +392,7 @@ class Program {
     this.#options.output.off('resize', this.#resize);
     this.#ink?.unmount();
     this.#follower?.close();
+    this.#seeker.cancel();
     void this.#desk.close().finally(() => {
       this.#options.dump.close();
       this.#quit();

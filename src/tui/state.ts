@@ -2,7 +2,10 @@ import type { Place } from '../dump/dump.ts';
 import type { Folds } from '../present/transcript/blocks.ts';
 import type { Anchor } from '../present/transcript/layout.ts';
 import { type DisplayState, firstDisplay } from './display.ts';
+import type { SeekProgress } from './find/actions.ts';
+import { type Jump, type JumpList, noJumps } from './find/jumps.ts';
 import { type FollowState, initialFollow } from './follow.ts';
+import { Keymap } from './keymap/keymap.ts';
 import { initialReplay, type ReplayState } from './replay/state.ts';
 import type { SearchState } from './search/search.ts';
 
@@ -23,13 +26,13 @@ export interface TranscriptState {
   folds: Folds;
 }
 
+/** The help is open: what is typed at its prompt chooses commands, the cursor is on one of them. */
 export interface HelpState {
-  filter: string;
   cursor: number;
 }
 
 /** What is asked at the foot of the screen; prompt/kinds.ts says what becomes of the answer. */
-export type PromptId = 'command' | 'filter' | 'search' | 'pipe' | 'model';
+export type PromptId = 'command' | 'filter' | 'search' | 'pipe' | 'model' | 'help';
 
 export interface PromptState {
   id: PromptId;
@@ -44,6 +47,8 @@ export interface PromptState {
   /** Completions that Tab goes through, as whole values. */
   choices: readonly string[];
   choice: number;
+  /** Where the reader was when it opened: an answer that leads elsewhere is a jump from there. */
+  from: Jump | null;
 }
 
 export interface Message {
@@ -55,11 +60,18 @@ export interface Message {
 export interface State {
   columns: number;
   rows: number;
+  keymap: Keymap;
   focus: Focus;
+  /** The pane that has the keys has the whole width. */
+  zoom: boolean;
+  mouse: boolean;
   list: ListState;
   transcript: TranscriptState;
   display: DisplayState;
   search: SearchState | null;
+  jumps: JumpList;
+  /** What is being looked for over many records. */
+  seek: SeekProgress | null;
   help: HelpState | null;
   prompt: PromptState | null;
   replay: ReplayState;
@@ -70,19 +82,26 @@ export interface State {
   history: Readonly<Partial<Record<PromptId, readonly string[]>>>;
   /** What the last action had to say; gone with the next key. */
   message: Message | null;
+  /** When ^c last found nothing to cancel. */
+  cancelled: number;
 }
 
 export const opened: TranscriptState = { top: null, turn: null, folds: new Map() };
 
-export function initialState(columns: number, rows: number): State {
+export function initialState(columns: number, rows: number, keymap = new Keymap()): State {
   return {
     columns,
     rows,
+    keymap,
+    zoom: false,
+    mouse: false,
     focus: 'transcript',
     list: { cursor: null, offset: 0 },
     transcript: opened,
     display: firstDisplay,
     search: null,
+    jumps: noJumps,
+    seek: null,
     help: null,
     prompt: null,
     replay: initialReplay(true, null),
@@ -90,5 +109,6 @@ export function initialState(columns: number, rows: number): State {
     alarm: null,
     history: {},
     message: null,
+    cancelled: Number.NEGATIVE_INFINITY,
   };
 }

@@ -91,7 +91,7 @@ export class DumpWorld implements World {
     return this.#rows;
   }
 
-  geometry({ columns, rows, focus, prompt, replay }: State): Geometry {
+  geometry({ columns, rows, focus, zoom, prompt, replay }: State): Geometry {
     const listColumns = this.listColumns();
     // What is typed, and below it what is to be said of that.
     const bottom = prompt === null && replay.question === null ? 1 : 2;
@@ -101,10 +101,11 @@ export class DumpWorld implements World {
       known.shape.columns !== columns ||
       known.shape.rows !== rows ||
       known.shape.focus !== focus ||
+      known.shape.zoom !== zoom ||
       known.shape.bottom !== bottom ||
       known.shape.listColumns !== listColumns
     ) {
-      const shape = { columns, rows, focus, bottom, listColumns };
+      const shape = { columns, rows, focus, zoom, bottom, listColumns };
       this.#geometry = { shape, geometry: geometry(shape) };
     }
     return this.#geometry!.geometry;

@@ -108,12 +108,13 @@ describe('the first screen', () => {
     await app.sees(/▸ tool, 1 word\b/);
   });
 
-  test('? shows what can be done, q closes it and then quits', async () => {
+  test('? shows what can be done, Esc closes it and q quits', async () => {
     open();
     await app.sees('h/l turn');
     app.press('?');
     await app.sees('next sample');
-    app.press('q');
+    await app.seesNot('h/l turn');
+    app.press('Esc');
     await app.sees('h/l turn');
     app.press('q');
     expect(await app.exits()).toEqual({ code: 0, signal: 0 });

@@ -216,6 +216,7 @@ describe('run many again', () => {
       '1.jsonl': [rollout([SAME]), rollout([DRIFTED]), rollout([]), rollout([SAME, SAME])],
       '2.jsonl': [rollout([SAME, DRIFTED], { step: 2 })],
     });
+    await app.sees('5 rollouts');
     await ask();
     await app.sees('f list 5');
     app.press('f');
@@ -382,17 +383,19 @@ test('the help tells what can be run again', async () => {
   await open({ '1.jsonl': [rollout([SAME])] }, [], { rows: 24 });
   app.press('?');
   await app.sees('next turn');
-  app.press('Space', 'Space', 'Space');
+  app.type('run again');
   await app.sees('go on from this turn with a live model');
-  await app.sees('quit');
+  await app.seesNot('next turn');
+  app.press('ctrl+u');
+  await app.sees('next turn');
   app.press('?');
   await app.sees('▌›assistant');
 });
 
 describe('score again', () => {
-  test('S judges the rollout with the reward function of its data source', async () => {
+  test('r judges the rollout with the reward function of its data source', async () => {
     await open({ '1.jsonl': [rollout([SAME], { data_source: 'openai/gsm8k', score: 0 })] }, [], { rows: 50 });
-    app.press('S');
+    app.press('r');
     await app.sees(/score 0\.00 +again: drift, 1\.00, gsm8k/);
   });
 });

@@ -42,10 +42,10 @@ describe('the terminal is given back', () => {
     await expectRestored();
   });
 
-  test('on ^C', async () => {
+  test('on ^C twice', async () => {
     app = App.start([run.dir]);
     await app.sees('h/l turn');
-    app.press('ctrl+c');
+    app.press('ctrl+c', 'ctrl+c');
     expect((await app.exits()).code).toBe(0);
     await expectRestored();
   });
@@ -88,7 +88,9 @@ describe('what is sent to the terminal', () => {
   test('never clears the screen or the scrollback, and brackets each frame', async () => {
     app = App.start([run.dir]);
     await app.sees('▌›assistant');
-    app.press(...'jjjkkJJKlh?q'.split(''));
+    app.press(...'jjjkkJJKlh?'.split(''));
+    await app.sees('next turn');
+    app.press('?');
     app.resize(120, 40);
     await app.sees('2.jsonl:2');
     app.press('ctrl+l');

@@ -1,37 +1,57 @@
 import { type Keys, PRESETS } from '../../config/presets.ts';
+import type { Focus } from '../state.ts';
 import type { Command } from './command.ts';
 import { COMMANDS } from './commands.ts';
 
-/** Which command a sequence of keys means. */
+export const PANES: readonly Focus[] = ['list', 'transcript'];
+
+/** Which command a sequence of keys means in each pane. A command of one pane comes before one for both. */
 export class Keymap {
-  readonly #commands = new Map<string, Command>();
-  readonly #prefixes = new Set<string>();
+  readonly #commands = { list: new Map<string, Command>(), transcript: new Map<string, Command>() };
+  readonly #prefixes = { list: new Set<string>(), transcript: new Set<string>() };
   readonly #keys: Keys;
 
   constructor(keys: Keys = PRESETS.vim) {
     this.#keys = keys;
-    for (const command of COMMANDS) {
+    for (const command of [...COMMANDS].sort((a, b) => Number(a.when !== undefined) - Number(b.when !== undefined))) {
       for (const sequence of keys[command.id] ?? []) {
-        this.#commands.set(sequence, command);
         const parts = sequence.split(' ');
-        for (let i = 1; i < parts.length; i++) this.#prefixes.add(parts.slice(0, i).join(' '));
+        for (const pane of panesOf(command)) {
+          this.#commands[pane].set(sequence, command);
+          for (let i = 1; i < parts.length; i++) this.#prefixes[pane].add(parts.slice(0, i).join(' '));
+        }
       }
     }
   }
 
-  command(sequence: string): Command | undefined {
-    return this.#commands.get(sequence);
+  command(sequence: string, pane: Focus): Command | undefined {
+    return this.#commands[pane].get(sequence);
   }
 
   /** More keys may follow. */
-  isPrefix(sequence: string): boolean {
-    return this.#prefixes.has(sequence);
+  isPrefix(sequence: string, pane: Focus): boolean {
+    return this.#prefixes[pane].has(sequence);
   }
 
-  keysOf(id: string): readonly string[] {
-    return this.#keys[id] ?? [];
+  /** Some command has the key, or has it in its sequence. */
+  isKnown(key: string): boolean {
+    return Object.values(this.#keys).some((all) => all.some((sequence) => sequence.split(' ').includes(key)));
+  }
+
+  /** The keys that reach a command: in that pane, else in any. */
+  keysOf(id: string, pane?: Focus): readonly string[] {
+    const panes = pane === undefined ? PANES : [pane];
+    return (this.#keys[id] ?? []).filter((key) => panes.some((one) => this.command(key, one)?.id === id));
+  }
+
+  /** Its first key as people write it; for a command without one, how the `:` line calls it. */
+  label(id: string, pane?: Focus): string {
+    const [key] = this.keysOf(id, pane);
+    return key === undefined ? `:${id}` : keyLabel(key);
   }
 }
+
+export const panesOf = (command: Command): readonly Focus[] => (command.when === undefined ? PANES : [command.when]);
 
 const SIGNS: Record<string, string> = {
   space: 'space',
@@ -39,6 +59,9 @@ const SIGNS: Record<string, string> = {
   esc: 'Esc',
   tab: 'Tab',
   'shift+tab': '⇧Tab',
+  backspace: 'Backspace',
+  delete: 'Del',
+  insert: 'Ins',
   up: '↑',
   down: '↓',
   left: '←',
@@ -49,12 +72,12 @@ const SIGNS: Record<string, string> = {
   pagedown: 'PgDn',
 };
 
-/** A key as people write it: '^d', 'g g', 'Enter'. */
+/** A key as people write it: '^d', 'g r', 'Enter'. */
 export const keyLabel = (sequence: string): string =>
   sequence
     .split(' ')
     .map(
       (key) =>
-        SIGNS[key] ?? (key.startsWith('ctrl+') ? `^${key.slice(5)}` : /^f\d+$/.test(key) ? key.toUpperCase() : key),
+        SIGNS[key] ?? (/^ctrl\+.$/u.test(key) ? `^${key.slice(5)}` : /^f\d+$/.test(key) ? key.toUpperCase() : key),
     )
     .join(' ');

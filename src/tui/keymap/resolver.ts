@@ -1,4 +1,5 @@
 import type { Key } from '../screen/keys.ts';
+import type { Focus } from '../state.ts';
 import type { Command } from './command.ts';
 import type { Keymap } from './keymap.ts';
 
@@ -17,21 +18,26 @@ export interface Resolved {
  */
 export class Resolver {
   readonly #keymap: Keymap;
+  readonly #pane: () => Focus;
   readonly #run: (resolved: Resolved) => void;
   readonly #pendingChanged: () => void;
   #count = '';
   #sequence = '';
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(keymap: Keymap, run: (resolved: Resolved) => void, pendingChanged: () => void) {
+  /** @param pane the one that has the keys */
+  constructor(keymap: Keymap, pane: () => Focus, run: (resolved: Resolved) => void, pendingChanged: () => void) {
     this.#keymap = keymap;
+    this.#pane = pane;
     this.#run = run;
     this.#pendingChanged = pendingChanged;
   }
 
   /** What was typed of an unfinished command, for the footer. */
   get pending(): string {
-    return this.#count + this.#sequence;
+    return this.#count === '' || this.#sequence === ''
+      ? this.#count + this.#sequence
+      : `${this.#count} ${this.#sequence}`;
   }
 
   /** A key that means nothing here is dropped, with what was typed before it. */
@@ -42,8 +48,9 @@ export class Resolver {
     if (this.#sequence === '' && /^[1-9]$/.test(key.name)) return this.#digit(key.name);
     if (this.#sequence === '' && this.#count !== '' && key.name === '0') return this.#digit(key.name);
     const sequence = this.#sequence === '' ? key.name : `${this.#sequence} ${key.name}`;
-    const command = this.#keymap.command(sequence);
-    if (this.#keymap.isPrefix(sequence)) {
+    const pane = this.#pane();
+    const command = this.#keymap.command(sequence, pane);
+    if (this.#keymap.isPrefix(sequence, pane)) {
       this.#sequence = sequence;
       if (command !== undefined) this.#timer = setTimeout(() => this.#fire(command), PREFIX_MS);
       this.#pendingChanged();
@@ -53,7 +60,7 @@ export class Resolver {
       this.#fire(command);
       return true;
     }
-    const waiting = this.#keymap.command(this.#sequence);
+    const waiting = this.#keymap.command(this.#sequence, pane);
     if (this.#sequence !== '' && waiting !== undefined) {
       // The beginning was a command of its own, and this key does not continue it.
       this.#fire(waiting);

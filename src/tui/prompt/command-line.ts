@@ -1,36 +1,105 @@
-import type { State } from '../state.ts';
+import type { Place } from '../../dump/dump.ts';
+import type { DumpFile } from '../../dump/dump-file.ts';
+import { VIEWS, type ViewName } from '../display.ts';
+import { COMMANDS } from '../keymap/commands.ts';
+import { opened, type State } from '../state.ts';
+import { goTo } from '../update/find.ts';
 import type { Result } from '../update/result.ts';
 import type { World } from '../world.ts';
 
 /** A word of the `:` line. */
 export interface LineCommand {
   name: string;
+  /** What follows the word, as it is explained: `12`. */
   usage: string;
   help: string;
-  /** What follows the word. */
-  argument(text: string): string;
+  /** What is wrong with what follows it; null when it can be done. */
   check?(argument: string, state: State, world: World): string | null;
   run(argument: string, state: State, world: World): Result;
+  /** What may follow it. */
+  complete?(argument: string, state: State, world: World): readonly string[];
 }
 
-const word = (name: string, parts: Omit<LineCommand, 'name' | 'argument'>): LineCommand => ({
-  name,
-  argument: (text) => text.slice(name.length).trim(),
-  ...parts,
-});
+const stepsOf = (state: State, world: World): readonly DumpFile[] => {
+  const stream = state.list.cursor?.file.stream;
+  return world.dump.files.filter((file) => file.stream === stream && file.count > 0);
+};
 
+const nameOf = (file: DumpFile): string => String(file.step ?? file.stem);
+
+const stepCalled = (name: string, state: State, world: World): DumpFile | undefined =>
+  stepsOf(state, world).find((file) => nameOf(file) === name);
+
+const shown = (names: readonly string[]): string =>
+  names.length <= 6 ? names.join(', ') : `${names.slice(0, 3).join(', ')}, … ${names.at(-1)}`;
+
+/** What takes words behind it; every command of the keymap can be called by its id besides. */
 export const COMMAND_LINE: readonly LineCommand[] = [
-  word('quit', {
-    usage: 'quit',
-    help: 'quit',
-    run: (_argument, state) => ({ state, effects: [{ type: 'quit' }] }),
-  }),
+  {
+    name: 'step',
+    usage: '12',
+    help: 'goes to a step, to the same place in it',
+    check: (name, state, world) =>
+      stepCalled(name, state, world) === undefined
+        ? `${name === '' ? 'which step?' : `no step ${name} here;`} there are ${shown(stepsOf(state, world).map(nameOf))}`
+        : null,
+    run: (name, state, world) => {
+      const file = stepCalled(name, state, world)!;
+      const record = Math.min(state.list.cursor?.record ?? 0, file.count - 1);
+      return goTo(state, world, { file, record }, null);
+    },
+    complete: (_argument, state, world) => stepsOf(state, world).map(nameOf),
+  },
+  {
+    name: 'id',
+    usage: 'b1946ac9',
+    help: 'goes to the rollout whose uid or request_id begins so, in all of the dump',
+    check: (id) => (id === '' ? 'which id?' : null),
+    run: (id, state) => ({ state, effects: [{ type: 'seek', job: { kind: 'id', id, from: state.list.cursor } }] }),
+    complete: (_argument, state, world) => {
+      const rollout = state.list.cursor === null ? null : world.record(state.list.cursor).rollout;
+      return [rollout?.uid, rollout?.requestId].filter((id): id is string => typeof id === 'string' && id !== '');
+    },
+  },
+  {
+    name: 'view',
+    usage: 'raw',
+    help: `shows the record as ${VIEWS.join(', ')}`,
+    check: (name) => (VIEWS.includes(name as ViewName) ? null : `a view is one of ${VIEWS.join(', ')}`),
+    run: (name, state) => ({
+      ...state,
+      focus: 'transcript',
+      display: { ...state.display, view: name as ViewName, left: 0 },
+      transcript: opened,
+    }),
+    complete: () => VIEWS,
+  },
 ];
 
-/** The command that a line calls; a beginning that means one only is enough (`:q`). */
-export function commandNamed(line: string): LineCommand | null {
-  const name = /^\s*(\S*)/.exec(line)![1]!;
-  const exact = COMMAND_LINE.find((command) => command.name === name);
-  if (exact !== undefined) return exact;
-  return null;
+/** `:57`: the sample of that number in the step that is open. */
+export function sampleNumbered(number: number, state: State): Place | string {
+  const file = state.list.cursor?.file;
+  if (file === undefined) return 'no rollout is open';
+  if (number < 1 || number > file.count) return `step ${nameOf(file)} has the samples 1 to ${file.count}`;
+  return { file, record: number - 1 };
 }
+
+/** Short names that people have in their fingers. */
+const ALIASES: Record<string, string> = { h: 'help', n: 'sample.next', p: 'sample.previous', e: 'edit', x: 'quit' };
+
+export type Called = { kind: 'line'; command: LineCommand } | { kind: 'key'; id: string };
+
+export const callableNames = (): string[] => [...COMMAND_LINE.map(({ name }) => name), ...COMMANDS.map(({ id }) => id)];
+
+/** What a word calls: its whole name, or a beginning that one name has alone, or with names that go on from it (`:sea`, `:q`). */
+export function called(word: string): Called | null {
+  const name = ALIASES[word] ?? word;
+  const names = callableNames().filter((one) => one.startsWith(name));
+  const shortest = names.reduce((best, one) => (one.length < best.length ? one : best), names[0] ?? '');
+  if (shortest === '' || name === '') return null;
+  if (shortest !== name && !names.every((one) => one === shortest || one.startsWith(`${shortest}.`))) return null;
+  const command = COMMAND_LINE.find((one) => one.name === shortest);
+  return command === undefined ? { kind: 'key', id: shortest } : { kind: 'line', command };
+}
+
+export const usageOf = ({ name, usage }: LineCommand): string => `${name} ${usage}`;

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import type { Action } from '../actions.ts';
-import type { Key } from '../screen/keys.ts';
+import { afterEsc, type Key } from '../screen/keys.ts';
 
 /** Longer pastes are cut: a prompt is a line. */
 const MAX_PASTE = 4000;
@@ -50,7 +50,8 @@ export class PromptFeeder {
   }
 
   feed(keys: readonly Key[]): void {
-    this.#queue.push(...keys);
+    const isEsc = ({ name }: Key): boolean => name.startsWith('alt+') && !WORD_KEYS.includes(name);
+    this.#queue.push(...keys.flatMap((key) => (isEsc(key) ? afterEsc(key) : [key])));
     if (!this.#isRunning) void this.#run();
   }
 
@@ -89,6 +90,9 @@ export class PromptFeeder {
   }
 }
 
+/** What a shell's line has alt for. */
+const WORD_KEYS = ['alt+b', 'alt+f', 'alt+d', 'alt+backspace'];
+
 const isText = (key: Key): boolean => key.text !== '' && !key.name.startsWith('alt+');
 
 const ACTIONS: Record<string, Action> = {
@@ -102,6 +106,8 @@ const ACTIONS: Record<string, Action> = {
   'ctrl+p': { type: 'prompt-move', by: -1 },
   down: { type: 'prompt-move', by: 1 },
   'ctrl+n': { type: 'prompt-move', by: 1 },
+  pageup: { type: 'prompt-move', by: -10 },
+  pagedown: { type: 'prompt-move', by: 10 },
 };
 
 type Edit = readonly [bytes: string, by: number];
@@ -132,6 +138,15 @@ function editing(key: Key, value: string, cursor: number): Edit[] {
       return times(cursor, BACKSPACE, -1);
     case 'ctrl+k':
       return [...times(value.length - cursor, RIGHT, 1), ...times(value.length - cursor, BACKSPACE, -1)];
+    case 'alt+b':
+      return times(/\S*\s*$/.exec(value.slice(0, cursor))![0].length, LEFT, -1);
+    case 'alt+f':
+      return times(/^\s*\S*/.exec(value.slice(cursor))![0].length, RIGHT, 1);
+    case 'alt+d': {
+      const word = /^\s*\S*/.exec(value.slice(cursor))![0].length;
+      return [...times(word, RIGHT, 1), ...times(word, BACKSPACE, -1)];
+    }
+    case 'alt+backspace':
     case 'ctrl+w':
       return times(/\S*\s*$/.exec(value.slice(0, cursor))![0].length, BACKSPACE, -1);
     default: {

@@ -2,6 +2,7 @@ import type { PromptId, State } from '../state.ts';
 import type { Result } from '../update/result.ts';
 import type { World } from '../world.ts';
 import { commandPrompt } from './command-prompt.ts';
+import { helpPrompt } from './help-prompt.ts';
 import { modelPrompt } from './model-prompt.ts';
 import { pipePrompt } from './pipe-prompt.ts';
 import { searchPrompt } from './search-prompt.ts';
@@ -26,6 +27,8 @@ export interface PromptKind {
   change?(state: State, value: string, world: World): Result;
   /** Esc: takes back what `change` did. The prompt is closed already. */
   cancel?(state: State, world: World): Result;
+  /** ↑ and ↓ choose something, by so many; without it they go through the history. */
+  move?(state: State, by: number, world: World): Result;
   /** Whole values that what is typed may become. */
   complete?(value: string, state: State, world: World): readonly string[];
 }
@@ -33,6 +36,7 @@ export interface PromptKind {
 /** The prompts that there are; a new one is a file and a line here. */
 export const PROMPTS: Partial<Record<PromptId, PromptKind>> = {
   command: commandPrompt,
+  help: helpPrompt,
   model: modelPrompt,
   search: searchPrompt,
   pipe: pipePrompt,

@@ -5,9 +5,9 @@ import type { Rows } from '../rows.ts';
 import type { BulkProgress, LiveModel, Where } from './state.ts';
 
 export type ReplayAction =
-  | { type: 'replay-ask' }
+  /** `all`: every call of the rollout, which is asked for once more. */
+  | { type: 'replay-ask'; all: boolean }
   | { type: 'replay-key'; key: string }
-  | { type: 'replay-cancel' }
   | { type: 'rescore'; all: boolean }
   | { type: 'fork-ask' }
   | { type: 'branches' }

@@ -44,14 +44,17 @@ function confirmLines({ confirm, calls, rollouts, where }: CallQuestion): [Piece
     [
       ['accent', ' ! '],
       ['strong', `run ${what}`],
-      ['plain', ' on '],
-      ['strong', sanitiseLine(where?.name ?? '')],
-      ['quiet', where?.asks ?? ''],
+      ...(where === null
+        ? ([['quiet', '  finding a sandbox …']] as const)
+        : where.name === ''
+          ? ([['warning', `  cannot run: ${sanitiseLine(where.problem ?? '')}`]] as const)
+          : ([
+              ['plain', ' on '],
+              ['strong', sanitiseLine(where.name)],
+              ['quiet', where.asks ?? ''],
+            ] as const)),
     ],
-    keys([
-      ['y', 'run'],
-      ['Esc', 'close'],
-    ]),
+    keys([...(where === null || where.name === '' ? [] : [['y', 'run'] as const]), ['Esc', 'close']]),
   ];
 }
 

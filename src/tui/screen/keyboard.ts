@@ -3,6 +3,8 @@ import { decodeKeys, type Key, PASTE_BEGIN } from './keys.ts';
 
 /** How long the bytes after an Esc may take to make it an arrow key; ssh sends them in one packet as a rule. */
 const ESC_MS = 30;
+/** What has begun as a sequence is no lone Esc: of a report of the mouse the rest may be late. */
+const SEQUENCE_MS = 300;
 /** A paste comes in many pieces. */
 const PASTE_MS = 1000;
 
@@ -50,7 +52,7 @@ export class Keyboard {
     const { keys, rest } = decodeKeys(this.#rest + text, final);
     this.#rest = rest;
     if (rest !== '') {
-      const wait = rest.startsWith(PASTE_BEGIN) ? PASTE_MS : ESC_MS;
+      const wait = rest.startsWith(PASTE_BEGIN) ? PASTE_MS : rest.length > 1 ? SEQUENCE_MS : ESC_MS;
       this.#timer = setTimeout(() => this.#decode('', true), wait);
     }
     if (keys.length > 0) this.#listener(keys);

@@ -81,7 +81,7 @@ function single(character: string): Key {
   const code = character.codePointAt(0)!;
   const name = NAMED[character];
   if (name !== undefined) return { name, text: name === 'space' ? ' ' : '', raw: character };
-  if (code < 0x20) return { name: `ctrl+${String.fromCharCode(code + 0x60)}`, text: '', raw: character };
+  if (code < 0x20) return { name: `ctrl+${String.fromCharCode(code + 0x40).toLowerCase()}`, text: '', raw: character };
   return { name: character, text: character, raw: character };
 }
 
@@ -122,3 +122,9 @@ export function decodeKeys(input: string, final: boolean): { keys: Key[]; rest: 
   }
   return { keys, rest: '' };
 }
+
+/** Alt and a key is what Esc and a key that follow each other at once look like; a slow line makes the one of the other. */
+export const afterEsc = ({ raw }: Key): Key[] => [
+  { name: 'esc', text: '', raw: '\x1b' },
+  ...decodeKeys(raw.slice(1), true).keys,
+];

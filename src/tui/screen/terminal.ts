@@ -1,9 +1,10 @@
 import { writeSync } from 'node:fs';
+import { MOUSE_OFF, MOUSE_ON } from './mouse.ts';
 
 /** Alternate screen, no autowrap (a line that a terminal draws too wide must not push the rest down), no cursor, pastes marked. */
 const ENTER = '\x1b[?1049h\x1b[?7l\x1b[?25l\x1b[?2004h';
 /** Everything that ENTER or a mode of the program may have set, undone; harmless where it is not set. */
-const LEAVE = '\x1b[0m\x1b[?2026l\x1b[?1006l\x1b[?1002l\x1b[?2004l\x1b[?25h\x1b[?7h\x1b[?1049l';
+const LEAVE = `\x1b[0m\x1b[?2026l${MOUSE_OFF}\x1b[?2004l\x1b[?25h\x1b[?7h\x1b[?1049l`;
 
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGTERM: 15 } as const;
 
@@ -36,6 +37,7 @@ export class Terminal {
   readonly #fd: number;
   readonly #hooks: Hooks;
   #inside = false;
+  #hasMouse = false;
 
   constructor(fd: number, hooks: Hooks) {
     this.#fd = fd;
@@ -61,6 +63,12 @@ export class Terminal {
     for (const signal of Object.keys(SIGNALS)) process.off(signal, this.#die);
     process.off('SIGTSTP', this.suspend);
     process.off('SIGCONT', this.#enter);
+  }
+
+  /** Asks the terminal for clicks and the wheel, which it then keeps from its own selection. Comes back after every stay outside. */
+  setMouse(on: boolean): void {
+    this.#hasMouse = on;
+    if (this.#inside) writeNow(this.#fd, on ? MOUSE_ON : MOUSE_OFF);
   }
 
   /** ^Z: back to the shell, whole process group, as if the terminal had sent it; `fg` continues here. */
@@ -95,7 +103,7 @@ export class Terminal {
   readonly #enter = (): void => {
     if (this.#inside) return;
     this.#inside = true;
-    writeNow(this.#fd, ENTER);
+    writeNow(this.#fd, this.#hasMouse ? ENTER + MOUSE_ON : ENTER);
     this.#hooks.entered();
   };
 

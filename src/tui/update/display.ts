@@ -1,7 +1,7 @@
 import { type DisplayAction, VIEWS } from '../display.ts';
 import { viewport } from '../scroll.ts';
 import { opened, type State } from '../state.ts';
-import { type Handlers, say } from './result.ts';
+import { type Handlers, key, say } from './result.ts';
 
 const WORDS = {
   chat: 'chat',
@@ -27,12 +27,14 @@ export const displayHandlers: Handlers<DisplayAction> = {
     const top = view?.layout.anchor(view.top) ?? null;
     const wrap = !state.display.wrap;
     const next: State = { ...state, display: { ...state.display, wrap, left: 0 } };
-    const words = wrap ? 'lines are wrapped' : 'lines are not wrapped; ) and ( scroll sideways';
+    const words = wrap
+      ? 'lines are wrapped'
+      : `lines are not wrapped; ${key(state, 'right')} and ${key(state, 'left')} scroll sideways`;
     return say({ ...next, transcript: { ...state.transcript, top, turn: view?.turn ?? null } }, words);
   },
 
   sideways: (state, { by }, world) => {
-    if (state.display.wrap) return say(state, 'z turns wrapping off first');
+    if (state.display.wrap) return say(state, `${key(state, 'wrap')} turns wrapping off first`);
     const half = Math.max(8, world.geometry(state).transcriptWidth >> 1);
     const left = Math.max(0, Math.min(MAX_LEFT, state.display.left + by * half));
     return { ...state, display: { ...state.display, left } };
@@ -42,7 +44,7 @@ export const displayHandlers: Handlers<DisplayAction> = {
     const view = viewport(state, world);
     const record = state.list.cursor === null ? null : world.record(state.list.cursor);
     if (state.display.view !== 'fields' || view === null || record?.rollout == null) {
-      return say(state, 'fields are hidden in the view of fields; v goes there');
+      return say(state, `fields are hidden in the view of fields; ${key(state, 'view.next')} goes there`);
     }
     const block = view.layout.at(view.layout.rowOfTurn(view.turn ?? 0)).block;
     if (!block.id.startsWith('field.')) return say(state, 'no field here');
@@ -50,7 +52,7 @@ export const displayHandlers: Handlers<DisplayAction> = {
     const hidden = [...state.display.hidden, name];
     return say(
       { ...state, display: { ...state.display, hidden } },
-      `${block.label?.trim() ?? name} is hidden, + shows it`,
+      `${block.label?.trim() ?? name} is hidden, ${key(state, 'field.show')} shows it`,
     );
   },
 

@@ -21,6 +21,14 @@ function opening(folds: Folds, parts: readonly Fold[]): Folds {
   return next;
 }
 
+/** One part opened or closed; the row at the top stays. */
+export function toggleFold(state: State, id: string, closed: boolean): State {
+  const folds = new Map(state.transcript.folds);
+  if (folds.get(id) === closed) folds.delete(id);
+  else folds.set(id, !closed);
+  return { ...state, transcript: { ...state.transcript, folds } };
+}
+
 const ofTurn = (id: string, turn: number): boolean => id === `t${turn}` || id.startsWith(`t${turn}.`);
 
 export const foldHandlers: Handlers<FoldAction> = {

@@ -4,7 +4,7 @@ import type { LiveAction } from '../follow.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { putCursor } from './cursor.ts';
-import { type Handlers, type Result, say } from './result.ts';
+import { type Handlers, key, type Result, say } from './result.ts';
 
 export const liveHandlers: Handlers<LiveAction> = {
   follow: (state, _action, world) => {
@@ -60,5 +60,5 @@ export function pausedBy(action: Action, before: State, after: State): State {
   const isMove = MOVES.includes(action.type) || before.list !== after.list || before.transcript !== after.transcript;
   if (!isMove) return after;
   const paused: State = { ...after, follow: { ...after.follow, mode: 'paused' } };
-  return paused.message === null ? say(paused, 'follow paused, F goes on') : paused;
+  return paused.message === null ? say(paused, `follow paused, ${key(paused, 'follow')} goes on`) : paused;
 }

@@ -1,12 +1,14 @@
 import type { Action } from '../actions.ts';
 import type { Effect } from '../effects.ts';
+import { withJump } from '../find/jumps.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { displayHandlers } from './display.ts';
+import { findHandlers } from './find.ts';
 import { foldHandlers } from './fold.ts';
 import { liveHandlers, pausedBy } from './follow.ts';
 import { moveHandlers } from './move.ts';
-import { helpHandlers, programHandlers } from './program.ts';
+import { programHandlers } from './program.ts';
 import { promptHandlers } from './prompt.ts';
 import { replayHandlers } from './replay.ts';
 import type { Handlers, Result } from './result.ts';
@@ -21,7 +23,7 @@ const HANDLERS: Handlers<Action> = {
   ...displayHandlers,
   ...searchHandlers,
   ...takeHandlers,
-  ...helpHandlers,
+  ...findHandlers,
   ...promptHandlers,
   ...replayHandlers,
   ...liveHandlers,
@@ -41,6 +43,7 @@ const SILENT: readonly Action['type'][] = [
   'replay-busy',
   'replay-tick',
   'alarm',
+  'seeking',
 ];
 
 /** The next state and what is to be done: nothing here reads a file, a clock or a terminal. */
@@ -49,8 +52,9 @@ export function update(state: State, action: Action, world: World): { state: Sta
   const before = isSilent ? state : withoutWords(state);
   const handle = HANDLERS[action.type] as (state: State, action: Action, world: World) => Result;
   const result = handle(before, action, world);
-  const { state: next, effects } = 'effects' in result ? result : { state: result, effects: [] };
-  return { state: isSilent ? next : pausedBy(action, before, next), effects };
+  const { state: after, effects } = 'effects' in result ? result : { state: result, effects: [] };
+  const jumped = withJump(before, action, after);
+  return { state: isSilent ? jumped : pausedBy(action, before, jumped), effects };
 }
 
 /** A key takes away what was said; an alarm stays until it can be seen, where nothing is asked at the foot. */

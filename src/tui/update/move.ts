@@ -1,10 +1,9 @@
 import type { MoveAction } from '../actions.ts';
-import { HELP_LINES } from '../keymap/commands.ts';
 import { goToTurn, scrollTo, type Viewport, viewport } from '../scroll.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { moveCursor, putCursor } from './cursor.ts';
-import { type Handlers, type Result, say } from './result.ts';
+import { type Handlers, key, type Result, say } from './result.ts';
 
 const span = (unit: 'line' | 'half' | 'page', height: number): number =>
   unit === 'line' ? 1 : unit === 'half' ? Math.max(1, Math.floor(height / 2)) : Math.max(1, height - 1);
@@ -16,17 +15,8 @@ function inFocus(state: State, world: World, list: () => Result, transcript: (vi
   return view === null ? state : transcript(view);
 }
 
-/** The help scrolls while it is open. */
-function scrollHelp(state: State, by: number, unit: 'line' | 'half' | 'page', world: World): State | null {
-  if (state.help === null) return null;
-  const height = world.geometry(state).bodyHeight;
-  const cursor = Math.min(HELP_LINES - height, state.help.cursor + by * span(unit, height));
-  return { ...state, help: { ...state.help, cursor: Math.max(0, cursor) } };
-}
-
 export const moveHandlers: Handlers<MoveAction> = {
   scroll: (state, { by, unit }, world) =>
-    scrollHelp(state, by, unit, world) ??
     inFocus(
       state,
       world,
@@ -56,7 +46,10 @@ export const moveHandlers: Handlers<MoveAction> = {
     const last = view.layout.lastTurn;
     const turn = Math.max(0, Math.min(last, view.turn + by));
     if (turn === view.turn) {
-      return say(goToTurn(state, view, turn), by > 0 ? 'the last turn; J goes to the next sample' : 'the first turn');
+      return say(
+        goToTurn(state, view, turn),
+        by > 0 ? `the last turn; ${key(state, 'sample.next')} goes to the next sample` : 'the first turn',
+      );
     }
     return goToTurn(state, view, turn);
   },

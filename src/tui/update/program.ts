@@ -1,11 +1,25 @@
-import type { HelpAction, ProgramAction } from '../actions.ts';
+import type { ProgramAction } from '../actions.ts';
+import type { Effect } from '../effects.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { followOn } from './follow.ts';
-import { type Handlers, say } from './result.ts';
+import { mouse } from './mouse.ts';
+import { type Handlers, key, type Result, say } from './result.ts';
+
+/** ^c twice within this many ms quits. */
+const TWICE_MS = 1000;
 
 export const programHandlers: Handlers<ProgramAction> = {
-  quit: (state) => (state.help === null ? { state, effects: [{ type: 'quit' }] } : { ...state, help: null }),
+  quit: (state) => ({ state, effects: [{ type: 'quit' }] }),
+  cancel: (state, { at }) => cancel(state, at),
+  'mouse-mode': (state) => {
+    const on = !state.mouse;
+    const words = on
+      ? 'the mouse scrolls and clicks; shift selects text, as a rule'
+      : "the mouse is the terminal's own again";
+    return { state: say({ ...state, mouse: on }, words), effects: [{ type: 'mouse', on }] };
+  },
+  mouse: (state, { event }, world) => mouse(state, event, world),
   suspend: (state) => ({ state, effects: [{ type: 'suspend' }] }),
   reload: (state) => ({ state: say(state, 'read again from disk'), effects: [{ type: 'reload' }] }),
   repaint: (state) => ({ state, effects: [{ type: 'repaint' }] }),
@@ -14,9 +28,14 @@ export const programHandlers: Handlers<ProgramAction> = {
   say: (state, { text, kind }) => say(state, text, kind),
 };
 
-export const helpHandlers: Handlers<HelpAction> = {
-  help: (state) => ({ ...state, help: state.help === null ? { filter: '', cursor: 0 } : null }),
-};
+function cancel(state: State, at: number): Result {
+  const effects: Effect[] = [];
+  if (state.seek !== null) effects.push({ type: 'seek', job: null });
+  if (state.replay.isBusy) effects.push({ type: 'replay', job: { kind: 'cancel' } });
+  if (effects.length > 0) return { state: say({ ...state, seek: null }, 'cancelled'), effects };
+  if (at - state.cancelled <= TWICE_MS) return { state, effects: [{ type: 'quit' }] };
+  return say({ ...state, cancelled: at }, `${key(state, 'quit')} quits, or ${key(state, 'cancel')} again`);
+}
 
 /** The first records are known: the cursor goes to the newest train step, a third down the list. */
 function open(state: State, world: World): State {

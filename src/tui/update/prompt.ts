@@ -1,4 +1,5 @@
 import type { PromptAction } from '../actions.ts';
+import { whereIs } from '../find/jumps.ts';
 import { promptKind } from '../prompt/kinds.ts';
 import type { PromptState, State } from '../state.ts';
 import type { World } from '../world.ts';
@@ -23,7 +24,11 @@ function changed(state: State, prompt: PromptState, world: World): Result {
 
 export const promptHandlers: Handlers<PromptAction> = {
   'prompt-open': (state, { prompt: id, value = '' }, world) =>
-    changed(state, { id, value, seed: 0, error: null, past: null, draft: value, choices: [], choice: -1 }, world),
+    changed(
+      state,
+      { id, value, seed: 0, error: null, past: null, draft: value, choices: [], choice: -1, from: whereIs(state) },
+      world,
+    ),
 
   'prompt-change': (state, { value }, world) => {
     if (state.prompt === null || state.prompt.value === value) return state;
@@ -37,7 +42,7 @@ export const promptHandlers: Handlers<PromptAction> = {
     const error = kind.check?.(prompt.value, state, world) ?? null;
     if (error !== null) return { ...state, prompt: { ...prompt, error } };
     const before = state.history[prompt.id] ?? [];
-    const isNew = prompt.value.trim() !== '' && before.at(-1) !== prompt.value;
+    const isNew = kind.move === undefined && prompt.value.trim() !== '' && before.at(-1) !== prompt.value;
     const history = isNew
       ? {
           ...state.history,
@@ -59,6 +64,8 @@ export const promptHandlers: Handlers<PromptAction> = {
   'prompt-move': (state, { by }, world) => {
     const { prompt } = state;
     if (prompt === null) return state;
+    const kind = promptKind(prompt.id);
+    if (kind.move !== undefined) return kind.move(state, by, world);
     const history = state.history[prompt.id] ?? [];
     const from = prompt.past ?? history.length;
     const past = Math.max(0, Math.min(history.length, from + by));

@@ -6,7 +6,7 @@ import { goToTurn, viewport } from '../scroll.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { promptHandlers } from './prompt.ts';
-import { type Handlers, type Result, say } from './result.ts';
+import { type Handlers, key as keyOf, type Result, say } from './result.ts';
 
 /** Runs of a call that `k` goes through: one run tells no flaky call from a drifted one. */
 const REPEATS = [1, 3, 10];
@@ -39,14 +39,14 @@ const inChat = (state: State): State =>
 const NO_EXEC = 'nothing is run: the viewer was opened with --no-exec';
 
 export const replayHandlers: Handlers<ReplayAction> = {
-  'replay-ask': (state, _action, world) => {
+  'replay-ask': (state, { all }, world) => {
     if (!state.replay.canRun) return say(state, NO_EXEC);
     const place = state.list.cursor;
     const rollout = place === null ? null : world.record(place).rollout;
     if (place === null || rollout === null) return say(state, 'no rollout here');
     const found = nearestCall(rollout, viewport(state, world)?.turn ?? 0);
     if (found === null) return say(state, 'no tool call in this rollout');
-    return askCall(state, world, rollout, found);
+    return askCall(state, world, rollout, found, all ? 'all' : null);
   },
 
   'replay-key': (state, { key }, world) => {
@@ -55,8 +55,6 @@ export const replayHandlers: Handlers<ReplayAction> = {
     if (['esc', 'q', 'ctrl+c', 'ctrl+g'].includes(key)) return ask(state, null);
     return question.kind === 'call' ? callKey(state, question, key, world) : forkKey(state, question, key, world);
   },
-
-  'replay-cancel': (state) => doing(state, { kind: 'cancel' }),
 
   rescore: (state, { all }, world) => {
     const { cursor } = state.list;
@@ -81,7 +79,7 @@ export const replayHandlers: Handlers<ReplayAction> = {
     const { cursor } = state.list;
     const locator = cursor === null ? '' : world.record(cursor).locator;
     if ((state.replay.rollouts.get(locator)?.branches.length ?? 0) === 0)
-      return say(state, 'no branches yet; a goes on from a turn with a live model');
+      return say(state, `no branches yet; ${keyOf(state, 'fork')} goes on from a turn with a live model`);
     return atBranches(state, world);
   },
 
@@ -131,6 +129,7 @@ function askCall(
   world: World,
   rollout: Rollout,
   { call, turn }: { call: ToolCall; turn: number },
+  confirm: CallQuestion['confirm'] = null,
 ): Result {
   const place = state.list.cursor!;
   const question: CallQuestion = {
@@ -144,7 +143,7 @@ function askCall(
     calls: rollout.turns.reduce((sum, one) => sum + one.toolCalls.length, 0),
     rollouts: world.rows(state).length,
     where: null,
-    confirm: null,
+    confirm,
   };
   return doing(ask(state, question), { kind: 'where', place, call: call.index });
 }
@@ -152,7 +151,7 @@ function askCall(
 function callKey(state: State, question: CallQuestion, key: string, world: World): Result {
   const { place, call, edited, repeat, where, confirm } = question;
   if (confirm !== null) {
-    if (key !== 'y') return state;
+    if (key !== 'y' || where === null || where.name === '') return state;
     return doNow(state, bulkJob(state, question, confirm, world));
   }
   if (key === 'k') {

@@ -14,3 +14,6 @@ export const say = (state: State, text: string, kind: 'info' | 'error' = 'info')
   ...state,
   message: { text, kind },
 });
+
+/** A command's key as the user has it, for messages: 'n goes on'. */
+export const key = ({ keymap, focus }: State, id: string): string => keymap.label(id, focus);

@@ -5,7 +5,7 @@ import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { moveCursor, putCursor } from './cursor.ts';
 import { foldHandlers } from './fold.ts';
-import { type Handlers, type Result, say } from './result.ts';
+import { type Handlers, key, type Result, say } from './result.ts';
 
 export const rolloutHandlers: Handlers<RolloutAction> = {
   sample: (state, { by }, world) => moveCursor(state, world, by, 'tell'),
@@ -13,8 +13,11 @@ export const rolloutHandlers: Handlers<RolloutAction> = {
   open: (state, _action, world) =>
     state.focus === 'list' ? { ...state, focus: 'transcript' } : foldHandlers.fold(state, { type: 'fold' }, world),
   back: (state) =>
-    state.focus === 'transcript' ? { ...state, focus: 'list' } : say(state, 'q quits; Enter opens the rollout'),
+    state.focus === 'transcript'
+      ? { ...state, focus: 'list' }
+      : say(state, `${key(state, 'quit')} quits; ${key(state, 'open')} opens the rollout`),
   'focus-next': (state) => ({ ...state, focus: state.focus === 'list' ? 'transcript' : 'list' }),
+  zoom: (state) => ({ ...state, zoom: !state.zoom }),
 };
 
 /** How a step is called: its number, or the name of a file that has none. */

@@ -2,16 +2,18 @@ import type { Piece } from '../../present/line.ts';
 import { piecesWidth, renderEdges, renderPieces } from '../../present/line.ts';
 import { maskShare, maskShort } from '../../present/mask-share.ts';
 import { formatCount } from '../../present/numbers.ts';
-import { type Keymap, keyLabel } from '../keymap/keymap.ts';
+import { ERROR_CHECKS } from '../../rollout/finding.ts';
+import type { SeekProgress } from '../find/actions.ts';
+import { keyLabel } from '../keymap/keymap.ts';
 import { listWindow } from '../list-window.ts';
 import { questionLines } from '../replay/question-text.ts';
 import { viewport } from '../scroll.ts';
 import { searchPosition } from '../search/search.ts';
-import type { Message, State } from '../state.ts';
+import type { Focus, Message, State } from '../state.ts';
 import type { Scene, View } from './view.ts';
 
 /** What is hinted where: commands whose keys stand side by side, and the word for them. */
-const HINTS: Record<'list' | 'transcript', readonly (readonly [ids: readonly string[], word: string])[]> = {
+const HINTS: Record<Focus, readonly (readonly [ids: readonly string[], word: string])[]> = {
   list: [
     [['line.down', 'line.up'], 'sample'],
     [['open'], 'read'],
@@ -22,30 +24,36 @@ const HINTS: Record<'list' | 'transcript', readonly (readonly [ids: readonly str
   transcript: [
     [['turn.previous', 'turn.next'], 'turn'],
     [['sample.next', 'sample.previous'], 'sample'],
+    [['error.next'], 'error'],
     [['step.previous', 'step.next'], 'step'],
-    [['fold'], 'fold'],
-    [['replay'], 'run again'],
-    [['view.next'], 'view'],
     [['search'], 'search'],
+    [['replay'], 'run again'],
+    [['fork'], 'fork'],
+    [['fold'], 'fold'],
+    [['view.next'], 'view'],
     [['help'], 'help'],
     [['quit'], 'quit'],
   ],
 };
 
-function hintPieces(keymap: Keymap, focus: 'list' | 'transcript', room: number): Piece[] {
-  const pieces: Piece[] = [];
-  for (const [ids, word] of HINTS[focus]) {
-    const keys = ids.map((id) => keymap.keysOf(id)[0]).filter((key) => key !== undefined);
-    if (keys.length === 0) continue;
-    const hint: Piece[] = [
-      ['plain', pieces.length === 0 ? ' ' : '  '],
-      ['accent', keys.map(keyLabel).join('/')],
-      ['quiet', ` ${word}`],
+/** As many as there is room for; that of the help stays. */
+function hintPieces({ keymap, focus }: State, hasErrors: boolean, room: number): Piece[] {
+  const hints = HINTS[focus].flatMap(([ids, word]) => {
+    const keys = ids.flatMap((id) => keymap.keysOf(id, focus).slice(0, 1));
+    if (keys.length === 0 || (word === 'error' && !hasErrors)) return [];
+    const pieces: Piece[] = [
+      ['accent', ` ${keys.map(keyLabel).join('/')}`],
+      ['quiet', ` ${word} `],
     ];
-    if (piecesWidth(pieces) + piecesWidth(hint) > room) break;
-    pieces.push(...hint);
-  }
-  return pieces;
+    return [{ pieces, isHelp: word === 'help' }];
+  });
+  const help = hints.find(({ isHelp }) => isHelp);
+  let left = room - piecesWidth(help?.pieces ?? []);
+  return hints.flatMap(({ pieces, isHelp }) => {
+    if (isHelp) return pieces;
+    left -= piecesWidth(pieces);
+    return left >= 0 ? pieces : [];
+  });
 }
 
 /** Where in the rollout, and how much of it is trained. */
@@ -57,6 +65,7 @@ function positionPieces({ state, world }: Scene, wide: boolean): Piece[] {
     const { here } = listWindow(state, world);
     pieces.push(['quiet', `${formatCount(here + 1)}/${formatCount(world.rows(state).length)}   `]);
   }
+  if (state.mouse) pieces.push(['quiet', `mouse on, ${state.keymap.label('mouse')} off   `]);
   const view = viewport(state, world);
   const rollout = world.record(cursor).rollout;
   if (view === null || rollout === null) return pieces;
@@ -84,25 +93,31 @@ const alarmPieces = ({ text, before }: NonNullable<State['alarm']>): Piece[] => 
   ['quiet', before === 0 ? '' : `  and ${formatCount(before)} before it`],
 ];
 
-export const footerView =
-  (keymap: Keymap): View =>
-  (scene, width) => {
-    const { state, theme, pending } = scene;
-    const { question } = state.replay;
-    if (question !== null) {
-      const [what, keys] = questionLines(question);
-      const below = state.message === null ? keys : messagePieces(state.message);
-      return [what, below].map((pieces) => renderPieces(theme, pieces, width));
-    }
-    const right = positionPieces(scene, width >= 120);
-    const room = width - piecesWidth(right) - 2;
-    let left = hintPieces(keymap, state.focus, room);
-    if (state.message !== null) left = messagePieces(state.message);
-    if (state.alarm !== null) left = alarmPieces(state.alarm);
-    if (pending !== '')
-      left = [
-        ['plain', ' '],
-        ['accent', keyLabel(pending)],
-      ];
-    return [renderEdges(theme, left, right, width)];
-  };
+/** What a search over many records has come to. */
+const seekPieces = ({ what, done, total }: SeekProgress, cancel: string): Piece[] => [
+  ['plain', ` looking for ${what} … ${formatCount(done)} of ${formatCount(total)} rollouts`],
+  ['quiet', `  ${cancel} ends it`],
+];
+
+export const footerView: View = (scene, width) => {
+  const { state, world, theme, pending } = scene;
+  const { question } = state.replay;
+  if (question !== null) {
+    const [what, keys] = questionLines(question);
+    const below = state.message === null ? keys : messagePieces(state.message);
+    return [what, below].map((pieces) => renderPieces(theme, pieces, width));
+  }
+  const right = positionPieces(scene, width >= 120);
+  const room = width - piecesWidth(right) - 2;
+  const hasErrors = world.dump.files.some((file) => file.index.hasAny(ERROR_CHECKS));
+  let left = hintPieces(state, hasErrors, room);
+  if (state.message !== null) left = messagePieces(state.message);
+  if (state.seek !== null) left = seekPieces(state.seek, state.keymap.label('cancel'));
+  if (state.alarm !== null) left = alarmPieces(state.alarm);
+  if (pending !== '')
+    left = [
+      ['plain', ' '],
+      ['accent', keyLabel(pending)],
+    ];
+  return [renderEdges(theme, left, right, width)];
+};

@@ -1,28 +1,49 @@
-import { styled } from '../../present/theme.ts';
-import { fitLeft, truncate } from '../../text/fit.ts';
-import { CATEGORIES } from '../keymap/command.ts';
-import { COMMANDS } from '../keymap/commands.ts';
-import { type Keymap, keyLabel } from '../keymap/keymap.ts';
+import { type Piece, piecesWidth, renderPieces } from '../../present/line.ts';
+import { fitLeft } from '../../text/fit.ts';
+import { type HelpEntry, helpEntries } from '../help-list.ts';
 import type { View } from './view.ts';
 
 const KEYS_WIDTH = 18;
+/** A screen as wide as this has two columns side by side. */
+const TWO_COLUMNS = 150;
 
-/** What can be done, by kind. */
-export const helpView =
-  (keymap: Keymap): View =>
-  ({ state, theme }, width, height) => {
-    const lines: string[] = [];
-    for (const category of CATEGORIES) {
-      if (lines.length > 0) lines.push('');
-      lines.push(`  ${styled(theme, 'heading', category)}`);
-      for (const command of COMMANDS) {
-        if (command.category !== category) continue;
-        const keys = keymap.keysOf(command.id).map(keyLabel).join('  ');
-        lines.push(
-          `  ${styled(theme, 'accent', fitLeft(keys, KEYS_WIDTH))} ${truncate(command.title, width - KEYS_WIDTH - 4)}`,
-        );
-      }
+/** What can be done, by kind; the cursor on one of them, and what cannot be done now quiet, with the reason. */
+export const helpView: View = ({ state, world, theme }, width, height) => {
+  const entries = helpEntries(state, world, state.prompt?.value ?? '');
+  const at = Math.min(state.help?.cursor ?? 0, entries.length - 1);
+  const columns = width >= TWO_COLUMNS ? 2 : 1;
+  const column = Math.floor(width / columns);
+  const lines: Piece[][] = [];
+  let here = 0;
+  let heading = '';
+  for (const [i, entry] of entries.entries()) {
+    if (entry.heading !== heading) {
+      if (heading !== '') lines.push([]);
+      heading = entry.heading;
+      lines.push([['heading', `  ${heading}`]]);
     }
-    const top = Math.max(0, Math.min(state.help?.cursor ?? 0, lines.length - height));
-    return lines.slice(top, top + height);
-  };
+    if (i === at) here = lines.length;
+    lines.push(entryPieces(entry, i === at, column));
+  }
+  if (entries.length === 0) lines.push([['quiet', '  no command is called so; Backspace goes back']]);
+  const room = height * columns;
+  const top = Math.max(0, Math.min(here - Math.floor(room / 2), lines.length - room));
+  return lines.slice(top, top + height).map((left, row) => {
+    const right = columns === 1 ? undefined : lines[top + height + row];
+    const drawn = renderPieces(theme, left, column);
+    if (right === undefined) return drawn;
+    return drawn + ' '.repeat(Math.max(0, column - piecesWidth(left))) + renderPieces(theme, right, column);
+  });
+};
+
+function entryPieces({ command, keys, reason }: HelpEntry, isHere: boolean, width: number): Piece[] {
+  const isQuiet = reason !== null;
+  const pieces: Piece[] = [
+    ['accent', isHere ? '› ' : '  '],
+    [isQuiet ? 'quiet' : 'accent', `${fitLeft(keys.length > 0 ? keys.join('  ') : `:${command.id}`, KEYS_WIDTH)} `],
+    [isQuiet ? 'quiet' : isHere ? 'strong' : 'plain', command.title],
+  ];
+  if (reason === null) return pieces;
+  const room = width - piecesWidth(pieces) - 4;
+  return room > 8 ? [...pieces, ['quiet', `  (${reason})`]] : pieces;
+}

@@ -1,0 +1,54 @@
+import { PRESETS } from '../../config/presets.ts';
+import { CATEGORIES, type Command } from './command.ts';
+import { COMMANDS } from './commands.ts';
+import { Keymap, keyLabel } from './keymap.ts';
+
+/** Two ways of one thing: `turn.next` and `turn.previous` stand together. */
+const PAIRS: readonly (readonly [string, string])[] = [
+  ['.next', '.previous'],
+  ['.down', '.up'],
+  ['.first', '.last'],
+  ['.back', '.forward'],
+];
+
+const inCode = (key: string): string => `\`${keyLabel(key).replaceAll('|', '\\|')}\``;
+
+/** The keys of the vim preset as a Markdown table, a row a category. */
+export function keyTable(): string {
+  const keymap = new Keymap(PRESETS.vim);
+  const rows = CATEGORIES.map((category) => {
+    const left = COMMANDS.filter((command) => command.category === category);
+    const cells: string[] = [];
+    for (let command = left.shift(); command !== undefined; command = left.shift()) {
+      const id = command.id;
+      const pair = PAIRS.find(([one]) => id.endsWith(one));
+      const at = pair === undefined ? -1 : left.findIndex((other) => other.id === id.replace(pair[0], pair[1]));
+      const other = at < 0 ? undefined : left.splice(at, 1)[0];
+      const both = other === undefined ? [command] : [command, other];
+      cells.push(`${both.map((one) => keysOf(keymap, one)).join(' ')} ${titleOf(command, other)}`);
+    }
+    return `| ${category} | ${cells.join(' · ')} |`;
+  });
+  return `| | |\n|---|---|\n${rows.join('\n')}\n`;
+}
+
+const keysOf = (keymap: Keymap, { id }: Command): string => keymap.keysOf(id).slice(0, 1).map(inCode).join(' ');
+
+/** 'next, previous turn' for 'next turn' and 'previous turn'. */
+function titleOf({ title }: Command, other: Command | undefined): string {
+  if (other === undefined) return title;
+  const [a, b] = [title.split(' '), other.title.split(' ')];
+  const same = a.length === b.length && a.slice(1).every((word, i) => word === b[i + 1]);
+  return same ? `${a[0]}, ${b[0]} ${a.slice(1).join(' ')}` : `${title}, ${other.title}`;
+}
+
+export const TABLE_BEGIN = '<!-- keys: node scripts/key-table.mjs -->';
+export const TABLE_END = '<!-- /keys -->';
+
+/** A README with the table between its marks. @throws Error where a mark is missing */
+export function withKeyTable(readme: string): string {
+  const begin = readme.indexOf(TABLE_BEGIN);
+  const end = readme.indexOf(TABLE_END);
+  if (begin < 0 || end < begin) throw new Error(`the README has no place between ${TABLE_BEGIN} and ${TABLE_END}`);
+  return `${readme.slice(0, begin + TABLE_BEGIN.length)}\n${keyTable()}${readme.slice(end)}`;
+}

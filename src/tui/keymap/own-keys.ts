@@ -1,0 +1,53 @@
+import type { Config } from '../../config/config-file.ts';
+import { type Keys, PRESETS, type PresetName } from '../../config/presets.ts';
+import type { Command } from './command.ts';
+import { COMMANDS } from './commands.ts';
+
+/** A preset with the user's own keys over it, and what is wrong with those. */
+export function ownKeys(preset: PresetName, config: Config): { keys: Keys; problems: readonly string[] } {
+  const problems: string[] = [];
+  const own = new Map<Command, string[]>();
+  for (const { id, at, keys } of config.keys) {
+    const command = COMMANDS.find((one) => one.id === id);
+    if (command === undefined) {
+      problems.push(`${at}: no command is called ${id}${nearest(id)}`);
+      continue;
+    }
+    const mine: string[] = [];
+    for (const { sequence, at: where } of keys) {
+      const other = [...own].find(([one, theirs]) => one.when === command.when && theirs.includes(sequence));
+      if (other === undefined) mine.push(sequence);
+      else problems.push(`${where}: ${sequence} is given to ${other[0].id} already; give ${id} another key`);
+    }
+    own.set(command, mine);
+  }
+  const kept = COMMANDS.map((command) => {
+    const theirs = PRESETS[preset][command.id] ?? [];
+    return [command.id, own.get(command) ?? theirs.filter((key) => !isTaken(command, key, own))];
+  });
+  return { keys: Object.fromEntries(kept), problems };
+}
+
+/** The user gives the key to another command. One of a single pane leaves a command for both its other pane. */
+const isTaken = (command: Command, key: string, own: ReadonlyMap<Command, readonly string[]>): boolean =>
+  [...own].some(([one, keys]) => keys.includes(key) && (one.when === undefined || one.when === command.when));
+
+/** `, perhaps turn.next`: the command whose id is spelt most like it. */
+function nearest(id: string): string {
+  const best = COMMANDS.map((command) => ({ id: command.id, far: distance(id, command.id) })).reduce((a, b) =>
+    b.far < a.far ? b : a,
+  );
+  return best.far <= Math.max(2, id.length / 3) ? `, perhaps ${best.id}` : '; ? lists them, : completes their names';
+}
+
+/** Letters to add, to drop or to change (Levenshtein). */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++)
+      next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)));
+    row = next;
+  }
+  return row.at(-1)!;
+}

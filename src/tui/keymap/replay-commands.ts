@@ -1,0 +1,55 @@
+import type { Command } from './command.ts';
+import { first, noCalls, noExec, noRecord, noRollout, noTurns } from './reasons.ts';
+
+/** What was recorded, run again. */
+export const REPLAY_COMMANDS: readonly Command[] = [
+  {
+    id: 'replay',
+    category: 'Run again',
+    title: 'run the call of this turn again, edited or not; or all',
+    action: () => ({ type: 'replay-ask', all: false }),
+    disabled: first(noExec, noRollout, noCalls),
+  },
+  {
+    id: 'replay.all',
+    category: 'Run again',
+    title: 'run all tool calls of this rollout again',
+    action: () => ({ type: 'replay-ask', all: true }),
+    disabled: first(noExec, noRollout, noCalls),
+  },
+  {
+    id: 'fork',
+    category: 'Run again',
+    title: 'go on from this turn with a live model',
+    action: () => ({ type: 'fork-ask' }),
+    disabled: first(noExec, noRollout, noTurns),
+  },
+  {
+    id: 'branches',
+    category: 'Run again',
+    title: 'go to the branches',
+    action: () => ({ type: 'branches' }),
+    disabled: (state, world) => {
+      const { cursor } = state.list;
+      const replay = cursor === null ? undefined : state.replay.rollouts.get(cursor.file.locator(cursor.record));
+      if ((replay?.branches.length ?? 0) > 0) return null;
+      return (
+        noRecord(state, world) ?? `no branches yet; ${state.keymap.label('fork')} goes on from a turn with a live model`
+      );
+    },
+  },
+  {
+    id: 'rescore',
+    category: 'Run again',
+    title: 'score the rollout again',
+    action: () => ({ type: 'rescore', all: false }),
+    disabled: noRollout,
+  },
+  {
+    id: 'rescore.all',
+    category: 'Run again',
+    title: 'score all of the list again',
+    action: () => ({ type: 'rescore', all: true }),
+    disabled: noRecord,
+  },
+];

@@ -1,0 +1,26 @@
+/** What the mouse did at a cell of the screen, from 0. */
+export interface MouseEvent {
+  kind: 'wheel' | 'press';
+  /** Of the wheel: lines down, or up. */
+  by: number;
+  x: number;
+  y: number;
+}
+
+/** Clicks and the wheel (1000), in a form that knows no largest column (1006); movements are nobody's business. */
+export const MOUSE_ON = '\x1b[?1000h\x1b[?1006h';
+export const MOUSE_OFF = '\x1b[?1006l\x1b[?1000l';
+
+/** Lines that one notch of the wheel is worth. */
+const NOTCH = 3;
+
+/** An SGR report; null for what is of no use: other buttons, a button that is let go. */
+export function mouseEvent(raw: string): MouseEvent | null {
+  const [, code, column, row, end] = /^\x1b\[<(\d+);(\d+);(\d+)([Mm])$/.exec(raw) ?? [];
+  if (end !== 'M') return null;
+  // Shift, alt and ctrl are 4, 8 and 16; 32 is a movement.
+  const button = Number(code) & ~0b11100;
+  const [x, y] = [Number(column) - 1, Number(row) - 1];
+  if (button === 64 || button === 65) return { kind: 'wheel', by: button === 64 ? -NOTCH : NOTCH, x, y };
+  return button === 0 ? { kind: 'press', by: 0, x, y } : null;
+}
