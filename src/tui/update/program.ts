@@ -1,7 +1,9 @@
 import type { ProgramAction } from '../actions.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
+import { underwayAt } from './call-question.ts';
 import { keepCursor } from './choose.ts';
+import { followOn } from './follow.ts';
 import { cancelLooking } from './looking.ts';
 import { mouse } from './mouse.ts';
 import { type Handlers, key, type Result, say } from './result.ts';
@@ -11,7 +13,7 @@ const TWICE_MS = 1000;
 
 export const programHandlers: Handlers<ProgramAction> = {
   quit: (state) => ({ state, effects: [{ type: 'quit' }] }),
-  cancel: (state, { at }, world) => cancel(state, at, world),
+  cancel: (state, { at }, world) => cancel(state, world, at),
   'mouse-mode': (state) => {
     const on = !state.mouse;
     const words = on
@@ -24,15 +26,18 @@ export const programHandlers: Handlers<ProgramAction> = {
   reload: (state) => ({ state: say(state, 'read again from disk'), effects: [{ type: 'reload' }] }),
   repaint: (state) => ({ state, effects: [{ type: 'repaint' }] }),
   resize: (state, { columns, rows }) => ({ ...state, columns, rows }),
-  'dump-changed': (state, _action, world) => (state.list.cursor === null ? open(state, world) : state),
+  'dump-changed': (state, _action, world) => followOn(state.list.cursor === null ? open(state, world) : state, world),
   say: (state, { text, kind }) => say(state, text, kind),
 };
 
-function cancel(state: State, at: number, world: World): Result {
+/** A list that is being made or a search, else the call under the cursor, else everything. */
+function cancel(state: State, world: World, at: number): Result {
   const looking = cancelLooking(state, world);
   if (looking !== null) return looking;
-  if (state.replay.isBusy)
-    return { state: say(state, 'cancelled'), effects: [{ type: 'replay', job: { kind: 'cancel' } }] };
+  if (state.replay.isBusy) {
+    const job = { kind: 'cancel', call: underwayAt(state, world) } as const;
+    return { state: say(state, 'cancelled'), effects: [{ type: 'replay', job }] };
+  }
   if (at - state.cancelled <= TWICE_MS) return { state, effects: [{ type: 'quit' }] };
   return say({ ...state, cancelled: at }, `${key(state, 'quit')} quits, or ${key(state, 'cancel')} again`);
 }
