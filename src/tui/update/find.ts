@@ -4,7 +4,7 @@ import type { FindAction } from '../find/actions.ts';
 import { jumpTo, whereIs } from '../find/jumps.ts';
 import { type Stop, type StopName, stopKind } from '../find/stops.ts';
 import { samePlace } from '../rows.ts';
-import { goToTurn, viewport } from '../scroll.ts';
+import { goToTurn, showFinding, viewport } from '../scroll.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { visit } from './cursor.ts';
@@ -75,7 +75,9 @@ function stopAt(before: State, world: World, name: StopName, stop: Stop): State 
   const at = stops.findIndex(({ turn }) => turn === stop.turn);
   const number = at < 0 || stops.length < 2 ? '' : ` ${formatCount(at + 1)}/${formatCount(stops.length)}`;
   const says = stop.says === '' ? '' : `: ${sanitiseLine(stop.says)}`;
-  return say(atTurn(before, world, stop.turn), `${kind.word}${number}${says}`);
+  const shown = atTurn(before, world, stop.turn);
+  const isFinding = name === 'error' || name === 'warning';
+  return say(isFinding ? showFinding(shown, world, name) : shown, `${kind.word}${number}${says}`);
 }
 
 /** With the cursor on a turn of the chat; null: where the rollout opens. */
