@@ -356,8 +356,6 @@ class Program {
     // What is pasted is a locator, as a rule: the line that takes one opens with it.
     else if (key.name === 'paste') this.dispatch({ type: 'prompt-open', prompt: 'command', value: pasted(key) });
     else if (key.name.startsWith('alt+') && !this.#options.keymap.isKnown(key.name)) this.#press(afterEsc(key));
-    else if (key.name === 'esc' && this.#world.arranging(this.#state)?.isWhole === false)
-      this.dispatch({ type: 'arrange-cancel' });
     else this.#resolver.press(key);
   }
 
