@@ -9,6 +9,7 @@ import { Layout } from '../present/transcript/layout.ts';
 import { Syntax } from '../present/transcript/syntax.ts';
 import type { JsonValue } from '../rollout/json.ts';
 import type { ViewName } from './display.ts';
+import { FreshRows } from './fresh-rows.ts';
 import { type Geometry, geometry, type Shape } from './geometry.ts';
 import { GroupIndex } from './group-index.ts';
 import { groupOf } from './group-of.ts';
@@ -32,6 +33,7 @@ const AHEAD_SIZE = 1_500_000;
 export interface World {
   readonly dump: Dump;
   readonly live: LiveRun;
+  readonly fresh: FreshRows;
   readonly groups: GroupIndex;
   readonly syntax: Syntax;
   readonly searches: Searches;
@@ -60,6 +62,7 @@ export interface World {
 export class DumpWorld implements World {
   readonly dump: Dump;
   readonly live: LiveRun;
+  readonly fresh = new FreshRows();
   readonly groups: GroupIndex;
   readonly syntax: Syntax;
   readonly searches: Searches;
