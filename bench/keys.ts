@@ -7,7 +7,10 @@ const COLUMNS = 200;
 const ROWS = 50;
 /** Between two presses, for the median of one key; and what a keyboard that repeats sends. */
 const APART_MS = 40;
+/** Between two presses of a reader who looks at what came. */
+const READING_MS = 500;
 const PRESSES = 150;
+const ROLLOUTS = 40;
 
 /** Key to frame through a pseudo-terminal at 200 × 50, in a rollout of 1 MB, beside the same keys in `less` on its text. */
 export async function run(): Promise<void> {
@@ -28,11 +31,27 @@ export async function run(): Promise<void> {
       'p95 ≤ 1 × 16 ms',
     );
   }
+  for (const [name, key, apart] of [
+    ['a turn on (l)', 'l', APART_MS],
+    ['the next rollout (J)', 'J', READING_MS],
+  ] as const) {
+    const { p50, p95 } = await keyToFrame(ours, key, '1.jsonl:1', ROLLOUTS - 1, apart);
+    figure(
+      `key to frame, ${name}: p50, p95`,
+      `${p50.toFixed(1)}, ${p95.toFixed(1)} ms`,
+      '16 ms',
+      p95 / 16,
+      'p95 ≤ 1 × 16 ms',
+    );
+  }
+  // Held, each is read, parsed and laid out between two repeats of the key.
+  const held = await keyToFrame(ours, 'J', '1.jsonl:1', ROLLOUTS - 1);
+  figure('key to frame, J held: p50', `${held.p50.toFixed(1)} ms`, '33 ms', held.p50 / 33, '≤ 1 × 33 ms');
   const frames = await framesHeld(ours, '1.jsonl:1');
   figure('frames a second while j repeats', frames.toFixed(0), '60', frames / 60, '≥ 1 ×');
 }
 
-/** A dump of two rollouts whose response is 1 MB of turns, and the same text for a pager. */
+/** A dump of rollouts whose response is 1 MB of turns, and the same text for a pager. */
 function longRollout(): { dump: string; text: string } {
   const directory = join(root, '.bench', 'keys');
   mkdirSync(directory, { recursive: true });
@@ -47,7 +66,7 @@ function longRollout(): { dump: string; text: string } {
   }
   const output = `${turns.join('')}#### 1`;
   const record = { input: 'user\nHow many apples?\nassistant\n', output, gts: '1', score: 1, step: 1 };
-  writeFileSync(join(directory, '1.jsonl'), `${JSON.stringify(record)}\n`.repeat(2));
+  writeFileSync(join(directory, '1.jsonl'), `${JSON.stringify(record)}\n`.repeat(ROLLOUTS));
   writeFileSync(join(directory, 'text.txt'), output);
   return { dump: join(directory, '1.jsonl'), text: join(directory, 'text.txt') };
 }
@@ -93,19 +112,21 @@ async function keyToFrame(
   command: readonly string[],
   key: string,
   sees: string,
+  presses = PRESSES,
+  apart = APART_MS,
 ): Promise<{ p50: number; p95: number }> {
   const session = await open(command, sees);
   const times: number[] = [];
-  for (let i = 0; i < PRESSES; i++) {
+  for (let i = 0; i < presses; i++) {
     const next = session.next();
     const start = performance.now();
     session.press(key);
     times.push((await next) - start);
-    await pause(APART_MS);
+    await pause(apart);
   }
   session.end();
   times.sort((a, b) => a - b);
-  return { p50: times[Math.floor(PRESSES / 2)]!, p95: times[Math.floor(PRESSES * 0.95)]! };
+  return { p50: times[Math.floor(presses / 2)]!, p95: times[Math.floor(presses * 0.95)]! };
 }
 
 /** Frames in a second while a key is held that repeats 200 times a second, faster than any keyboard. */

@@ -11,6 +11,8 @@ export interface ViewFlags extends RunAgainFlags {
   /** Paths that do not exist yet are waited for. */
   follow?: boolean;
   poll?: number;
+  filter?: string;
+  sort?: string;
   keys?: string;
 }
 
@@ -23,6 +25,11 @@ export const viewOptions = (program: Command): Command =>
         new Option('--keys <preset>', `the keys of another program; your own stand in ${configFiles()[0]}`).choices(
           PRESET_NAMES,
         ),
+      )
+      .option('--filter <expr>', 'list only rollouts such as score<0.5 && output~/sorry/')
+      .option(
+        '--sort <key>',
+        'sort the list by score, step, turns, bytes … or a key of the extras; KEY:desc for the largest first',
       )
       .addOption(validationOption())
       .option('--follow', 'wait for a path that does not exist yet')

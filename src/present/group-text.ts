@@ -1,12 +1,35 @@
-/** What a group of rollouts says in a line: its size, and whether its scores teach anything. */
-export function groupText(scores: readonly (number | null | undefined)[], place: number): string {
+import { scoreText } from './quantities.ts';
+
+/**
+ * What a group of rollouts says, the most telling part first: the place in it, whether its scores teach anything, their range.
+ */
+export function groupParts(scores: readonly (number | null | undefined)[], place: number): string[] {
   const finite = scores.filter((score): score is number => typeof score === 'number' && Number.isFinite(score));
   const parts = [`group ${place}/${scores.length}`];
-  if (finite.length > 0) {
-    const mean = finite.reduce((sum, score) => sum + score, 0) / finite.length;
-    parts.push(`mean ${mean.toFixed(2)}`);
-    // GRPO's advantage is zero where all of a group score alike.
-    if (finite.length > 1 && finite.every((score) => score === finite[0])) parts.push('no signal');
+  if (finite.length === 0) return parts;
+  const mean = finite.reduce((sum, score) => sum + score, 0) / finite.length;
+  // GRPO's advantage is zero where all of a group score alike.
+  if (finite.length > 1 && finite.every((score) => score === finite[0])) {
+    return [...parts, 'no signal', `all ${scoreText(mean)}`];
   }
-  return parts.join(' ');
+  parts.push(`mean ${mean.toFixed(2)}`);
+  if (finite.length > 1) parts.push(`min ${scoreText(Math.min(...finite))}, max ${scoreText(Math.max(...finite))}`);
+  return parts;
+}
+
+/** What a group that is shown alone comes to, in words that say less and less. */
+export function groupSummary(scores: readonly (number | null | undefined)[]): string[] {
+  const finite = scores.filter((score): score is number => typeof score === 'number' && Number.isFinite(score));
+  const name = `group of ${scores.length}`;
+  if (finite.length === 0) return [`${name}: no scores`];
+  const [first] = finite;
+  if (finite.length === scores.length && finite.every((score) => score === first)) {
+    const alike = `no signal: all ${scoreText(first)}`;
+    return [`${name}, ${alike}`, alike];
+  }
+  const mean = finite.reduce((sum, score) => sum + score, 0) / finite.length;
+  const span = `mean ${mean.toFixed(2)} min ${scoreText(Math.min(...finite))} max ${scoreText(Math.max(...finite))}`;
+  const left = scores.length - finite.length;
+  const unscored = left === 0 ? '' : `, ${left} without`;
+  return [`${name}: ${span}${unscored}`, `${scores.length}: ${span}${unscored}`, `${scores.length}: ${span}`];
 }

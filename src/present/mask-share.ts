@@ -1,5 +1,4 @@
 import { type LossMask, trainedShare } from '../rollout/loss-mask.ts';
-import type { Rollout } from '../rollout/rollout.ts';
 import { formatPercent } from './numbers.ts';
 
 const UNIT = (mask: LossMask): string => (mask.totalTokens !== null ? 'tokens' : 'characters');
@@ -13,9 +12,9 @@ export function maskShare(mask: LossMask): string {
 }
 
 /** The same in few cells: '~62 % trained'. */
-export function maskShort(rollout: Rollout): string {
-  if (rollout.lossMask === null) return 'validation: not trained';
-  const share = trainedShare(rollout.lossMask);
+export function maskShort(mask: LossMask | null): string {
+  if (mask === null) return 'validation: not trained';
+  const share = trainedShare(mask);
   if (share === null) return 'no response';
-  return `${rollout.lossMask.source === 'inferred' ? '~' : ''}${formatPercent(share)} trained`;
+  return `${mask.source === 'inferred' ? '~' : ''}${formatPercent(share)} trained`;
 }

@@ -14,9 +14,11 @@ export function formatReward(reward: number): string {
   return Number.isNaN(reward) || text.startsWith('-') ? text : `+${text}`;
 }
 
+/** '+1.50'; what rounds to nothing is +0.00. */
+export const formatAdvantage = (advantage: number): string => formatReward(Number(advantage.toFixed(2)) || 0);
+
 /** Whose advantage it is must never be in doubt: no trainer wrote it. '+1.50, recomputed from score'. */
-export const advantageText = (advantage: number): string =>
-  `${formatReward(Number(advantage.toFixed(2)) || 0)}, recomputed from score`;
+export const advantageText = (advantage: number): string => `${formatAdvantage(advantage)}, recomputed from score`;
 
 /** '62 %'; what is not quite all or nothing is not written as if it were. */
 export function formatPercent(share: number): string {

@@ -1,4 +1,8 @@
-import { type Piece, renderEdges } from './line.ts';
+import type { Finding } from '../rollout/finding.ts';
+import { truncateStart } from '../text/fit.ts';
+import { cellWidth } from '../text/graphemes.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
+import { type Piece, renderEdges, renderPieces } from './line.ts';
 import { formatCount } from './numbers.ts';
 import { scoreText } from './quantities.ts';
 import type { Theme } from './theme.ts';
@@ -9,30 +13,53 @@ export interface RecordHead {
   sample: number;
   samples: number;
   score: number | null | undefined;
-  /** What is known of its group, in words; '' where nothing is. */
-  group: string;
+  /** What is known of its group, the most telling part first. */
+  group: readonly string[];
   /** What happened to it on disk since it was read; '' for nothing. */
   fate: string;
 }
 
-/** The line above a transcript: which rollout this is. */
+/** The line above a transcript: which rollout this is. A part that has no room leaves as a whole, the least telling first. */
 export function renderRecordHead(head: RecordHead, theme: Theme, width: number): string {
+  const score: Piece[] = [
+    ['quiet', 'score '],
+    ['strong', scoreText(head.score)],
+    ['plain', ' '],
+  ];
+  const scoreWidth = score.reduce((sum, [, text]) => sum + cellWidth(text), 0);
+  const locator = truncateStart(head.locator, Math.max(8, width - scoreWidth - 3));
   const left: Piece[] = [
     ['plain', '  '],
-    ['heading', head.locator],
+    ['heading', locator],
   ];
   // What became of it on disk matters more than its place there.
-  if (head.fate !== '') left.push(['warning', `  ${head.fate}`]);
-  else left.push(['quiet', `  sample ${formatCount(head.sample)}/${formatCount(head.samples)}`]);
-  if (head.fate === '' && head.group !== '') left.push(['quiet', `  ${head.group}`]);
-  return renderEdges(
-    theme,
-    left,
-    [
-      ['quiet', 'score '],
-      ['strong', scoreText(head.score)],
-      ['plain', ' '],
-    ],
-    width,
-  );
+  const parts: Piece[] =
+    head.fate === ''
+      ? [
+          ['quiet', `sample ${formatCount(head.sample)}/${formatCount(head.samples)}`],
+          ...head.group.map((part): Piece => ['quiet', part]),
+        ]
+      : [['warning', head.fate]];
+  let room = width - scoreWidth - cellWidth(locator) - 4;
+  for (const [style, text] of parts) {
+    room -= cellWidth(text) + 2;
+    if (room < 0) break;
+    left.push([style, `  ${text}`]);
+  }
+  return renderEdges(theme, left, score, width);
+}
+
+/** Below it, what was noticed about the record as a whole; '' for nothing. */
+export function renderHeadFindings(findings: readonly Finding[], theme: Theme, width: number): string {
+  const whole = findings.filter(({ turn }) => turn === null);
+  const pieces = whole.flatMap(({ severity, message }, i): Piece[] => {
+    const text = sanitiseLine(message);
+    // What stands behind a colon explains: without room for it, what it explains is said alone.
+    const said = cellWidth(text) + 2 <= width ? text : text.split(': ', 1)[0]!;
+    return [
+      ['plain', i === 0 ? ' ' : '  '],
+      [severity === 'error' ? 'error' : 'warning', `!${said}`],
+    ];
+  });
+  return renderPieces(theme, pieces, width);
 }

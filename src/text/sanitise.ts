@@ -5,6 +5,12 @@
  */
 
 const PLAIN = /^[\t\n\x20-\x7e]*$/;
+/**
+ * Letters and signs of the scripts that most text is written in, none of which is unsafe: this test takes 1 ms for a
+ * million of them, the search for what is unsafe twenty.
+ */
+const USUAL =
+  /^[\t\n\x20-\x7e\xa0-\xac\xae-\u034e\u0370-\u052f\u2010-\u2027\u2030-\u205e\u2070-\u2fff\u3000-\u3163\u3165-\u9fff\uac00-\ud7a3\uff01-\uff9f\uffa1-\uffef\ufffc\ufffd]*$/;
 const PLAIN_LINE = /^[\x20-\x7e]*$/;
 
 /**
@@ -25,7 +31,7 @@ function sign(character: string): string {
 
 /** The text with every character that a terminal would obey, reorder or hide shown as a sign such as ␛ or <U+202E>. */
 export function sanitise(text: string): string {
-  return PLAIN.test(text) ? text : text.replace(UNSAFE, sign);
+  return PLAIN.test(text) || USUAL.test(text) ? text : text.replace(UNSAFE, sign);
 }
 
 /** As `sanitise`, for what must stay on one line: newline and tab become signs too (␊, ␉). */

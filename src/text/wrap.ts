@@ -1,4 +1,4 @@
-import { cellWidth, graphemes } from './graphemes.ts';
+import { cellWidth, eachGrapheme } from './graphemes.ts';
 
 /** Columns between tab stops, counted from the left edge of the text. */
 export const TAB = 4;
@@ -18,10 +18,14 @@ const ASCII = /^[\x20-\x7e]*$/;
 /** Indentation, and the mark of a list item: its continuation stands under its text. */
 const HANG = /^ *(?:(?:[-*+•]|\d{1,3}[.)])(?: +))?/;
 /** Closing marks do not begin a line, opening marks do not end one (the short form of the CJK rules). */
-const CLOSING = /^[、。，．：；！？）」』】〉》〕｝’”…·,.!?;:)\]}]/;
-const OPENING = /[（「『【〈《〔｛‘“([{]$/;
+const CLOSING = unitsOf('、。，．：；！？）」』】〉》〕｝’”…·,.!?;:)]}');
+const OPENING = unitsOf('（「『【〈《〔｛‘“([{');
 
 const BLANK = new Set([0x20, 0x09, 0x0a]);
+
+function unitsOf(characters: string): ReadonlySet<number> {
+  return new Set([...characters].map((character) => character.charCodeAt(0)));
+}
 
 class Builder {
   starts: number[] = [];
@@ -56,9 +60,7 @@ function wrapAscii(out: Builder, text: string, start: number, end: number, width
 }
 
 function wrapAny(out: Builder, text: string, start: number, end: number, width: number): void {
-  const paragraph = text.slice(start, end);
-  const hang = hangOf(paragraph, width);
-  const { ends, widths } = graphemes(text, start, end);
+  const hang = hangOf(text.slice(start, Math.min(end, start + width)), width);
   out.add(start, 0);
   let room = width;
   let cells = 0;
@@ -67,18 +69,18 @@ function wrapAny(out: Builder, text: string, start: number, end: number, width: 
   let breakAt = -1;
   let breakCells = 0;
   let previousWide = false;
-  for (let i = 0, from = start; i < ends.length; i++) {
-    const to = ends[i]!;
+  let from = start;
+  eachGrapheme(text, start, end, (to, graphemeWidth) => {
     const first = text.charCodeAt(from);
     const blank = to - from === 1 && (first === 0x20 || first === 0x09);
-    const wide = widths[i]! > 1;
-    const cell = first === 0x09 ? TAB - (cells % TAB) : widths[i]!;
+    const wide = graphemeWidth > 1;
+    const cell = first === 0x09 ? TAB - (cells % TAB) : graphemeWidth;
     if (
       (wide || previousWide) &&
       from > lineStart &&
       !blank &&
-      !CLOSING.test(text.slice(from, to)) &&
-      !OPENING.test(text.slice(lineStart, from).slice(-1))
+      !CLOSING.has(first) &&
+      !OPENING.has(text.charCodeAt(from - 1))
     ) {
       breakAt = from;
       breakCells = cells;
@@ -104,7 +106,7 @@ function wrapAny(out: Builder, text: string, start: number, end: number, width: 
     }
     previousWide = wide;
     from = to;
-  }
+  });
 }
 
 /** Lays a sanitised text out at `width` cells (Infinity: a line of text is a line on the screen). */

@@ -1,6 +1,7 @@
 import type { DisplayAction } from './display.ts';
 import type { EditorAction } from './editor/state.ts';
 import type { FindAction } from './find/actions.ts';
+import type { ListAction } from './list/actions.ts';
 import type { ReplayAction } from './replay/actions.ts';
 import type { MouseEvent } from './screen/mouse.ts';
 import type { SearchAction } from './search/search.ts';
@@ -12,6 +13,7 @@ export type Action =
   | MoveAction
   | RolloutAction
   | FoldAction
+  | ListAction
   | DisplayAction
   | SearchAction
   | TakeAction

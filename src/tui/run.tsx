@@ -1,6 +1,7 @@
 import { type Instance, render } from 'ink';
+import { loadColumns, saveColumns } from '../config/columns.ts';
 import { History } from '../config/history.ts';
-import { historyFile } from '../config/places.ts';
+import { columnsFile, historyFile } from '../config/places.ts';
 import type { Dump, Place } from '../dump/dump.ts';
 import type { DumpFile } from '../dump/dump-file.ts';
 import { Follower } from '../dump/follow.ts';
@@ -15,9 +16,11 @@ import type { Geometry } from './geometry.ts';
 import { commandOf } from './keymap/commands.ts';
 import type { Keymap } from './keymap/keymap.ts';
 import { type Resolved, Resolver } from './keymap/resolver.ts';
+import { type FilterChoice, openedList, type SortChoice } from './list/choice.ts';
 import { listWindow } from './list-window.ts';
 import { PromptFeeder } from './prompt/feeder.ts';
 import { promptKind } from './prompt/kinds.ts';
+import { ReadAhead } from './read-ahead.ts';
 import { DeskDoor } from './replay/desk-door.ts';
 import { initialReplay, type ReplayStart } from './replay/state.ts';
 import { samePlace } from './rows.ts';
@@ -49,6 +52,8 @@ export interface RunOptions {
   env: Record<string, string | undefined>;
   /** Seconds between polls; by itself only where the file system sends no events. */
   poll?: number | undefined;
+  /** What the list shows at first. */
+  list: { filter: FilterChoice | null; sort: SortChoice | null };
   replay: ReplaySettings;
   keymap: Keymap;
   /** What is wrong with the user's settings, a line each. */
@@ -115,6 +120,8 @@ class Program {
     pass: (key) => this.#take(key),
   });
   readonly #desk: DeskDoor;
+  /** The rollouts before and behind the one that is open: J and K shall not wait. */
+  readonly #ahead = new ReadAhead(() => this.#world.warm(this.#state, this.#neighbours()));
   readonly #seeker: Seeker;
   #wanted = '';
   #warm: DumpFile | null = null;
@@ -124,10 +131,16 @@ class Program {
     const { output, input, dump } = options;
     this.#options = options;
     this.#quit = quit;
-    this.#world = new DumpWorld(dump, () => this.#screen.invalidate());
+    this.#world = new DumpWorld(
+      dump,
+      () => this.#screen.invalidate(),
+      () => this.dispatch({ type: 'rows-changed' }),
+      () => this.dispatch({ type: 'search-found' }),
+    );
     const { replay } = options;
     this.#state = {
       ...initialState(output.columns || 80, output.rows || 24, options.keymap),
+      list: openedList(options.list, loadColumns(columnsFile())),
       message: problemMessage(options.problems),
       history: this.#history.load(),
       replay: initialReplay(replay.start),
@@ -254,6 +267,7 @@ class Program {
     this.#wantVisible();
     this.#warmGroups();
     this.#desk.rest(this.#state.list.cursor, () => this.#visible());
+    this.#ahead.touch();
     this.#screen.invalidate();
   }
 
@@ -261,10 +275,23 @@ class Program {
   #wantVisible(): void {
     const rows = this.#world.rows(this.#state);
     const { top, height } = listWindow(this.#state, this.#world);
-    const window = `${top} ${height} ${rows.length}`;
+    const ends = [rows.at(top), rows.at(Math.min(rows.length, top + height) - 1)];
+    const window = [
+      ...ends.map((place) => place && `${place.file.generation} ${place.file.locator(place.record)}`),
+      ...this.#world.listColumns(this.#state).map(({ key }) => key),
+      rows.length < height ? rows.length : '',
+    ].join('\n');
     if (window === this.#wanted) return;
     this.#wanted = window;
-    this.#options.dump.want(this.#visible());
+    const places = this.#visible();
+    this.#options.dump.want(places);
+    this.#world.want(this.#state, places);
+  }
+
+  #neighbours(): Place[] {
+    const rows = this.#world.rows(this.#state);
+    const here = this.#state.list.cursor === null ? -1 : rows.indexOf(this.#state.list.cursor);
+    return [rows.at(here + 1), rows.at(here - 1)].filter((place) => place !== null && here >= 0) as Place[];
   }
 
   /** The rows of the list that are on the screen. */
@@ -303,10 +330,14 @@ class Program {
     if (this.#state.editor !== null && key.name !== 'mouse' && !ANYWHERE.includes(key.name))
       this.dispatch({ type: 'editor-key', key: key.name, text: key.text });
     else if (key.name === 'mouse') this.#mouse(key);
+    else if (this.#state.list.menu !== null && !ANYWHERE.includes(key.name))
+      this.dispatch({ type: 'menu-key', key: key.name });
     else if (question !== null && !ANYWHERE.includes(key.name)) this.dispatch({ type: 'replay-key', key: key.name });
     // What is pasted is a locator, as a rule: the line that takes one opens with it.
     else if (key.name === 'paste') this.dispatch({ type: 'prompt-open', prompt: 'command', value: pasted(key) });
     else if (key.name.startsWith('alt+') && !this.#options.keymap.isKnown(key.name)) this.#press(afterEsc(key));
+    else if (key.name === 'esc' && this.#world.arranging(this.#state)?.isWhole === false)
+      this.dispatch({ type: 'arrange-cancel' });
     else this.#resolver.press(key);
   }
 
@@ -346,6 +377,7 @@ class Program {
       void this.#follower?.refreshAll();
       this.#draw();
     } else if (effect.type === 'remember') this.#history.add(effect.prompt, effect.value);
+    else if (effect.type === 'remember-columns') saveColumns(columnsFile(), effect.columns);
     else if (effect.type === 'copy') this.#options.output.write(osc52(effect.text, this.#options.env));
     else if (effect.type === 'edit') this.#lend(() => openInEditor(effect.text, effect.extension, process.env));
     else if (effect.type === 'pipe')
@@ -374,9 +406,11 @@ class Program {
   };
 
   readonly #end = (): void => {
+    this.#ahead.stop();
     this.#terminal.stop();
     this.#options.output.off('resize', this.#resize);
     this.#ink?.unmount();
+    this.#world.close();
     this.#follower?.close();
     this.#seeker.cancel();
     void this.#desk.close().finally(() => {

@@ -1,5 +1,6 @@
 import type { Layout } from '../present/transcript/layout.ts';
 import type { Rollout } from '../rollout/rollout.ts';
+import { isByTurn } from './display.ts';
 import type { State } from './state.ts';
 import type { World } from './world.ts';
 
@@ -23,10 +24,8 @@ export function viewport(state: State, world: World): Viewport | null {
   if (layout === null || state.list.cursor === null) return null;
   const height = world.geometry(state).transcriptHeight;
   const { top, turn } = state.transcript;
-  const { view } = state.display;
   const rollout = world.record(state.list.cursor).rollout;
-  // Raw text counts turns as the chat does; in the others the cursor goes from line to line.
-  const byTurn = view === 'chat' || view === 'raw';
+  const byTurn = isByTurn(state.display.view);
   const opening = byTurn ? openingTurn(rollout) : layout.turns > 0 ? 0 : null;
   // The end of the prompt stays in sight above the response: the question that it answers.
   const start = top === null ? layout.rowOfTurn(opening ?? 0) - Math.floor(height / 3) : layout.row(top);
@@ -53,4 +52,13 @@ export function scrollTo(state: State, view: Viewport, row: number): State {
 export function goToTurn(state: State, view: Viewport, turn: number): State {
   const row = clamp(view.layout.rowOfTurn(turn), 0, maxTop(view.layout, view.height));
   return { ...state, transcript: { ...state.transcript, top: view.layout.anchor(row), turn } };
+}
+
+/** The state with the line in sight that a finding of the cursor's turn speaks of: in a long turn it stands far below the role. */
+export function showFinding(state: State, world: World, severity: 'error' | 'warning'): State {
+  const view = viewport(state, world);
+  const row = view === null || view.turn === null ? null : view.layout.findingRow(view.turn, severity);
+  if (view === null || row === null || row < view.top + view.height) return state;
+  const top = clamp(row - Math.floor((view.height * 2) / 3), 0, maxTop(view.layout, view.height));
+  return { ...state, transcript: { ...state.transcript, top: view.layout.anchor(top) } };
 }

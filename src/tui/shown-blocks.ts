@@ -3,9 +3,10 @@ import type { RolloutReplay } from '../present/replay/view.ts';
 import { withReplay } from '../present/replay/with-replay.ts';
 import type { Block } from '../present/transcript/block.ts';
 import { type Folds, rawBlocks, transcriptBlocks } from '../present/transcript/blocks.ts';
+import { detailBlocks } from '../present/transcript/details-view.ts';
 import { jsonBlocks } from '../present/transcript/json-view.ts';
 import { rawTextBlocks } from '../present/transcript/raw-view.ts';
-import { detailBlocks, fieldBlocks } from '../present/transcript/table-view.ts';
+import { fieldBlocks } from '../present/transcript/table-view.ts';
 import type { JsonValue } from '../rollout/json.ts';
 import { parseJson } from '../rollout/json-parse.ts';
 import type { DisplayState } from './display.ts';
@@ -13,6 +14,8 @@ import type { DisplayState } from './display.ts';
 export interface Beside {
   /** What is known of the record's group, in words. */
   group: string;
+  /** Why there is none; '' where there is one. */
+  noGroup: string;
   advantage: number | null;
 }
 
@@ -40,7 +43,13 @@ export function shownBlocks(
   }
   if (display.view === 'raw') return rawTextBlocks(rollout);
   if (display.view === 'details') {
-    return detailBlocks({ rollout, locator: record.locator, bytes: record.bytes, ...beside });
+    return detailBlocks({
+      rollout,
+      locator: record.locator,
+      bytes: record.bytes,
+      fileStep: record.file.step,
+      ...beside,
+    });
   }
   let value: JsonValue;
   try {

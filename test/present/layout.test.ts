@@ -24,18 +24,18 @@ function transcript(
 describe('a transcript', () => {
   test('reads from top to bottom, the mask in its gutter', () => {
     expect(transcript(toolRollout(1, 5, 1)).lines).toEqual([
-      '  ▸ system, 14 words',
+      '  ▸ system, 14 words  You solve problems step by step. Run …',
       '',
       '  user',
       '  Problem 1-5: John earns $100 and spends 5. What is left?',
       '',
       '▌›assistant',
       '▌ ▸ think, 6 words',
-      '▌ code_interpreter',
+      '▌ code_interpreter  → 95',
       '▌   left = 100 - 5',
       '▌   print(left)',
       '',
-      '  tool',
+      '  tool ← code_interpreter',
       '  95',
       '',
       '▌ assistant',
@@ -50,7 +50,7 @@ describe('a transcript', () => {
 
   test('a recorded reward stands at the right edge of its turn', () => {
     const { lines } = transcript({ ...toolRollout(1, 5, 1), tool_rewards: [0.25] }, 40);
-    expect(lines.some((line) => /^(▌›assistant| {2}tool) +\+0\.25$/.test(line))).toBe(true);
+    expect(lines.some((line) => /^(▌›assistant| {2}tool ← code_interpreter) +\+0\.25$/.test(line))).toBe(true);
     expect(lines.every((line) => line.length <= 40)).toBe(true);
   });
 

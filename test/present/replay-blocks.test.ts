@@ -74,7 +74,7 @@ describe('what was run again, beside the record', () => {
   test('the verdict stands at the edge of the result, the difference and the run below it', () => {
     const lines = shown(withOutcome(outcome('a\nleft is 20', 'a\nleft is 21', 'Boom')), 80);
     const all = text(lines);
-    expect(all).toMatch(/tool +again: different, 2 runs, 14 ms, bubblewrap\n/);
+    expect(all).toMatch(/tool ← code_interpreter +again: different, 2 runs, 14 ms, bubblewrap\n/);
     expect(all).toContain('- left is 20\n  + left is 21');
     expect(all).toContain('▾ run again: exit status 1, 14 ms, stdout 2 lines, stderr 1 line');
     expect(all).toContain('1 × different: a␊left is 21');
@@ -84,7 +84,7 @@ describe('what was run again, beside the record', () => {
     const underway = { kind: 'running', since: 1000, attempt: 1, of: 3, edited: true } as const;
     const replay = { calls: new Map([[0, { underway, standing: null, edits: [] }]]), now: 4200 };
     expect(text(shown({ ...NOTHING_RUN, ...replay }))).toMatch(
-      /code_interpreter +running edited 2\/3 3 s {2}\^c cancels/,
+      /code_interpreter {2}→ 99 +running edited 2\/3 3 s {2}\^c cancels/,
     );
   });
 

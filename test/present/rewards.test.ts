@@ -2,9 +2,9 @@ import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { formatOf } from '../../src/formats/registry.ts';
 import { MONO } from '../../src/present/theme.ts';
 import { transcriptBlocks } from '../../src/present/transcript/blocks.ts';
+import { detailBlocks } from '../../src/present/transcript/details-view.ts';
 import { Layout } from '../../src/present/transcript/layout.ts';
 import { renderTranscript } from '../../src/present/transcript/render.ts';
-import { detailBlocks } from '../../src/present/transcript/table-view.ts';
 import type { JsonObject } from '../../src/rollout/json.ts';
 import { App } from '../driver/app.ts';
 import { writeDump } from '../support/dump.ts';
@@ -19,9 +19,15 @@ function lines(record: object, advantage: number | null = null, width = 60): str
   return renderTranscript(layout, 0, layout.rows, plain, { turn: null }).map((line) => line.trimEnd());
 }
 const details = (record: object, advantage: number | null = null): string[] =>
-  detailBlocks({ rollout: read(record), locator: '1.jsonl:1', bytes: 100, group: '', advantage }).map(
-    ({ label, text }) => `${label}${text}`,
-  );
+  detailBlocks({
+    rollout: read(record),
+    locator: '1.jsonl:1',
+    bytes: 100,
+    fileStep: 1,
+    group: '',
+    noGroup: 'alone',
+    advantage,
+  }).map(({ label, text }) => `${label}${text}`);
 
 describe('recorded rewards', () => {
   test('stand at the right edge of the turn that earned them, the return beside them', () => {
@@ -43,7 +49,7 @@ describe('recorded rewards', () => {
     const record = recordedRollout({ turn_rewards: [0.1, 0.2], returns: null });
     expect(lines(record)).toContain('  turn_rewards [0.1, 0.2], unaligned');
     expect(lines(record).join('\n')).not.toContain('+0.');
-    expect(details(record)).toContain('turn_rewards [0.1, 0.2]  (unaligned)');
+    expect(details(record)).toContain('turn_rewards [0.1, 0.2]  recorded, fits no turns');
   });
 
   test('the numbers of the rollout stand once at its end, each with where it comes from', () => {
@@ -61,10 +67,12 @@ describe('recorded rewards', () => {
   test('the details list them by turn', () => {
     const record = recordedRollout({ turn_rewards: [null, 0.1, null, 1], returns: [null, 0.35, null, 1] });
     const shown = details(record, 1.5);
-    expect(shown).toContain('rewards t1 +0.10, t3 +1.00  (recorded)');
-    expect(shown.join('\n')).toMatch(/returns t1 0\.35, t3 1\.00 {2}\(recorded\)/);
-    expect(shown.join('\n')).toMatch(/advantage \+1\.50, recomputed from score/);
-    expect(shown.join('\n')).toMatch(/mask from recorded while the rollout was made/);
+    expect(shown).toContain('rewards t1 +0.10, t3 +1.00  recorded');
+    expect(shown.join('\n')).toMatch(/returns t1 0\.35, t3 1\.00 {2}recorded/);
+    expect(shown.join('\n')).toMatch(/group none {2}alone/);
+    expect(shown.join('\n')).toMatch(
+      /loss mask \d+ % trained, \d+ of \d+ characters {2}recorded while the rollout was made/,
+    );
   });
 });
 

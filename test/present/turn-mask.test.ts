@@ -50,6 +50,6 @@ test('a call that the prompt wrote is masked, one that the model wrote is not', 
     returns: null,
   });
   const shown = lines(formatOf(record)!.read(record, { validation: false }));
-  expect(shown).toContain('  given()');
-  expect(shown).toContain('▌ own()');
+  expect(shown).toContain(' !given()  → no result');
+  expect(shown).toContain('▌!own()  → no result');
 });

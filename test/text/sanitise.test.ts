@@ -40,6 +40,15 @@ describe('sanitise', () => {
     }
   });
 
+  test('leaves nothing unsafe alone because usual text stands around it', () => {
+    // Each of the characters that are signs of their own between letters is one as well at the end of usual text.
+    for (let code = 0; code < 0x11000; code++) {
+      const character = String.fromCodePoint(code);
+      const shown = sanitise(`\u{1d400}${character}b`).slice(2, -1);
+      expect(sanitise(`é计${character}b`).slice(2, -1), code.toString(16)).toBe(shown);
+    }
+  });
+
   test('keeps a line on its line', () => {
     expect(sanitiseLine('a\nb\tc\x1b')).toBe('a␊b␉c␛');
   });

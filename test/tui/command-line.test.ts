@@ -76,6 +76,11 @@ describe('the line behind :', () => {
     await app.sees('2.jsonl:10');
     enter('id req-"t');
     await app.sees('2.jsonl:11');
+    // With the hyphens of a UUID or without, on either side.
+    enter('id b1946ac91');
+    await app.sees('2.jsonl:10');
+    enter('id b19-46ac9-2');
+    await app.sees('2.jsonl:11');
     enter('id nobody');
     await app.sees('no uid or request_id begins with nobody');
   });

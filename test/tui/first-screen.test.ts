@@ -105,7 +105,7 @@ describe('the first screen', () => {
     app.press('X');
     await app.sees('▾ think');
     app.press('X');
-    await app.sees(/▸ tool, 1 word\b/);
+    await app.sees(/▸ tool ← code_interpreter, 1 word\b/);
   });
 
   test('? shows what can be done, Esc closes it and q quits', async () => {

@@ -51,6 +51,26 @@ describe('views by v', () => {
     await app.sees('›  output: ▸');
   });
 
+  test('each view is left and found again where it was; the turn goes along from chat to raw text', async () => {
+    await open({ columns: 120 });
+    app.press('x', 'l', 'l');
+    await app.sees('t4 · 5/5');
+    app.press('v');
+    await app.sees(/▌›John has[\s\S]*t4 · 5\/5/);
+    app.press('h');
+    await app.sees('t3 · 4/5');
+    app.press('v', 'l', 'l', 'x');
+    await app.sees('›  output: ▾');
+    app.press('3', 'v');
+    await app.sees('t3 · 4/5');
+    await app.sees('▾ think, 6 words');
+    app.press('2', 'v');
+    await app.sees('›  output: ▾');
+    app.press('J');
+    await app.sees('sample 2/8');
+    await app.sees('output: ▸');
+  });
+
   test('- hides a field, also in the next sample, + shows it again', async () => {
     await open({ columns: 120 });
     app.press('v', 'v', 'v');

@@ -79,7 +79,7 @@ describe('run a tool call again', () => {
     const before = readFileSync(join(run.dir, '1.jsonl'), 'utf8');
     await ask();
     app.press('Enter');
-    await app.sees(/tool +again: same, .* ms, (bubblewrap|Pyodide)|tool +again: same, [\d.]+ s, /);
+    await app.sees(/← \w+ +again: same, .* ms, (bubblewrap|Pyodide)|← \w+ +again: same, [\d.]+ s, /);
     await app.sees('run again: exit status 0');
     app.press('l', 'x');
     await app.sees('▾ run again');
@@ -89,7 +89,7 @@ describe('run a tool call again', () => {
     expect(readFileSync(join(run.dir, '1.jsonl'), 'utf8')).toBe(before);
     expect(readdirSync(run.dir)).toEqual(['1.jsonl']);
     await reopen();
-    await app.sees(/tool +again: same/);
+    await app.sees(/← \w+ +again: same/);
   });
 
   test('a result that differs is shown by line and by word; the list says drift', async () => {
@@ -333,6 +333,8 @@ describe('run many again', () => {
       '1.jsonl': [rollout([SAME]), rollout([DRIFTED]), rollout([]), rollout([SAME, SAME])],
       '2.jsonl': [rollout([SAME, DRIFTED], { step: 2 })],
     });
+    // The newest step is shown before the others are counted.
+    await app.sees('5 rollouts');
     await ask();
     await app.sees('f list 5');
     app.press('f');

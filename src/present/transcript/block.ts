@@ -10,6 +10,22 @@ export interface Range {
   trained?: boolean;
 }
 
+/** A word about a text that is not the text's own: what a check noticed, what a call came to. */
+export interface Note {
+  /** UTF-16 offset into the block's text: the note stands at the line that holds it. */
+  at: number;
+  /** Sanitised, one line. */
+  text: string;
+  style: Style;
+  /**
+   * edge: whole, at the right edge of the line; behind: directly behind the line, cut to its room. Without room these stand
+   * below. spare: behind the line, only where there is room.
+   */
+  place: 'edge' | 'behind' | 'spare';
+  /** Draws the sign of a finding in the gutter of the line. */
+  sign: boolean;
+}
+
 /**
  * A piece of a transcript that is laid out by itself: a role line, a paragraph of text, a call's code, a folded part.
  * Blocks are built once a record and fold state, wrapped once a width, and rendered line by line when they are seen.
@@ -38,6 +54,10 @@ export interface Block {
   fold?: 'closed' | 'open';
   /** Stands at the right edge of the first line. */
   right?: readonly Piece[];
+  /** In the order of their places. */
+  notes?: readonly Note[];
+  /** Draws the sign of a finding in the gutter of the first line. */
+  sign?: Style;
   /** Longer than this many lines, only the head and the tail are laid out. */
   clip?: boolean;
 }

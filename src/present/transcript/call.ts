@@ -3,6 +3,7 @@ import type { ToolCall } from '../../rollout/rollout.ts';
 import { sanitise, sanitiseLine } from '../../text/sanitise.ts';
 import { formatJson } from '../json.ts';
 import type { Style } from '../theme.ts';
+import type { Range } from './block.ts';
 import { type Language, languageOf } from './syntax.ts';
 
 /** A line or paragraph of a tool call: what it says, how, and how far in. */
@@ -11,6 +12,7 @@ export interface CallPiece {
   style: Style;
   indent: number;
   code?: Language;
+  ranges?: readonly Range[];
 }
 
 /** Arguments that fit in this many characters together stand in one line, as a person would write the call. */
@@ -20,15 +22,24 @@ const SHORT = 60;
 const isShort = (value: JsonValue): boolean =>
   (typeof value !== 'string' || !/["\\\n]/.test(value)) && formatJson(value).length <= SHORT;
 
+/** What the JSON parser says of the place that it stopped at. */
+const STOPPED_AT = /\(character (\d+) of the call\)$/;
+
+/** A call that was not executed: as it was written, the character that broke it marked. */
+export function rawPiece(call: ToolCall): CallPiece[] {
+  const raw = call.raw.trim();
+  const piece: CallPiece = { text: sanitise(raw), style: 'plain', indent: 2 };
+  const stopped = STOPPED_AT.exec(call.error ?? '')?.[1];
+  if (stopped !== undefined) {
+    const offset = Math.max(0, Number(stopped) - 1 - call.raw.indexOf(raw));
+    const start = sanitise(raw.slice(0, offset)).length;
+    if (start < piece.text.length) piece.ranges = [{ start, end: start + 1, style: 'error' }];
+  }
+  return [{ text: call.name === null ? 'call' : sanitiseLine(call.name), style: 'strong', indent: 0 }, piece];
+}
+
 /** `name(key="value", n=2)`, or the name with each long argument below it, its newlines real ones. */
 export function callPieces(call: ToolCall): CallPiece[] {
-  if (call.error !== null) {
-    return [
-      { text: `${call.name === null ? 'call' : sanitiseLine(call.name)}, not executed`, style: 'error', indent: 0 },
-      { text: sanitise(call.raw.trim()), style: 'plain', indent: 2 },
-      { text: sanitiseLine(call.error), style: 'error', indent: 2 },
-    ];
-  }
   const name = sanitiseLine(call.name ?? 'call');
   if (!isJsonObject(call.arguments ?? undefined)) {
     return [{ text: `${name}(${sanitise(formatJson(call.arguments))})`, style: 'strong', indent: 0 }];

@@ -1,7 +1,8 @@
 import { cellWidth } from '../../text/graphemes.ts';
-import { type Lines, lineAt, visibleRange, wrap } from '../../text/wrap.ts';
-import { formatCount } from '../numbers.ts';
-import type { Block } from './block.ts';
+import { expandTabs, type Lines, lineAt, visibleRange, wrap } from '../../text/wrap.ts';
+import { plural } from '../numbers.ts';
+import type { Style } from '../theme.ts';
+import type { Block, Note } from './block.ts';
 
 /** Cells of the gutter: the bar of trained text, and a blank. */
 export const GUTTER = 2;
@@ -16,12 +17,21 @@ export interface Anchor {
   offset: number;
 }
 
+/** Cells between a line and a note at its edge; and the least that is worth showing of a note behind it. */
+const NOTE_GAP = 2;
+const NOTE_ROOM = 20;
+
+/** UTF-16 units from which a text is not wrapped again where its lines are known: 17 million of Chinese take 3 s. */
+const WORTH_KEEPING = 10_000;
+
 /** A row of the layout: line `line` of block `block`, or where lines are clipped away, a row that says how many. */
 export interface Row {
   block: Block;
   line: number;
   /** Lines that this row stands in for; 0 for a row of text. */
   clipped: number;
+  /** What is said beside this line. */
+  note: Note | undefined;
 }
 
 /** A part that folds, by the id that the reader's choice is kept under. */
@@ -31,50 +41,148 @@ export interface Fold {
   closed: boolean;
 }
 
+/** Lines of a block that stand together: a note below one of them, or a clip, parts it. */
 interface Placed {
   block: Block;
   lines: Lines;
+  /** The first line. */
+  first: number;
   /** First row in the transcript. */
   row: number;
   /** Rows that it takes. */
   rows: number;
+  /** Lines that its one row stands in for, 0 where it shows them. */
+  clipped: number;
+  /** Notes that have room beside their lines. */
+  notes: ReadonlyMap<number, Note>;
+  /** Where the same block goes on. */
+  next: Placed | null;
 }
 
 /** Blocks laid out for one width: which row is where. Rows are found by binary search, none is built before it is seen. */
 export class Layout {
   readonly width: number;
-  readonly rows: number;
+  rows = 0;
   readonly #placed: Placed[] = [];
   readonly #byId = new Map<string, Placed>();
   readonly #turnRows: { turn: number; row: number }[] = [];
   readonly folds: readonly Fold[];
 
-  /** `opened`: blocks that are shown whole although they are long. */
+  readonly #wrapped: boolean;
+
+  /** `opened`: blocks that are shown whole although they are long; `before`: a layout whose lines are taken over where they fit. */
   constructor(
     blocks: readonly Block[],
     width: number,
     opened: ReadonlyMap<string, boolean> = new Map(),
     wrapped = true,
+    before?: Layout,
   ) {
     this.width = width;
+    this.#wrapped = wrapped;
     const folds: Fold[] = [];
-    let row = 0;
     for (const block of blocks) {
-      const right = block.right?.reduce((sum, [, text]) => sum + cellWidth(text) + 1, 0) ?? 0;
-      const room = Math.max(4, width - GUTTER - block.indent - right);
-      const lines = wrap(block.text, wrapped ? room : Number.POSITIVE_INFINITY);
+      const room = wrapped ? this.#room(block) : Number.POSITIVE_INFINITY;
+      const lines = (before === undefined ? null : before.#linesOf(block, room)) ?? wrap(block.text, room);
       const long = block.clip === true && isLong(lines.count);
       const clipped = long && opened.get(`${block.id}.clip`) !== false;
       if (block.fold !== undefined) folds.push({ id: block.id, turn: block.turn, closed: block.fold === 'closed' });
       if (long) folds.push({ id: `${block.id}.clip`, turn: block.turn, closed: clipped });
-      const placed = { block, lines, row, rows: clipped ? CLIP_HEAD + 1 + CLIP_TAIL : lines.count };
-      this.#placed.push(placed);
-      if (!this.#byId.has(block.id)) this.#byId.set(block.id, placed);
-      if (block.header) this.#turnRows.push({ turn: block.turn!, row });
-      row += placed.rows;
+      if (block.header) this.#turnRows.push({ turn: block.turn!, row: this.rows });
+      this.#place(block, lines, clipped);
     }
-    this.rows = row;
     this.folds = folds;
+  }
+
+  /** The lines of a long text that stands here already: only a fold has changed around it. */
+  #linesOf(block: Block, room: number): Lines | null {
+    if (block.text.length < WORTH_KEEPING) return null;
+    const placed = this.#byId.get(block.id);
+    if (placed === undefined || placed.block.text !== block.text) return null;
+    return room === (this.#wrapped ? this.#room(placed.block) : Number.POSITIVE_INFINITY) ? placed.lines : null;
+  }
+
+  /** Cells for the text of a block. */
+  #room({ indent, right }: Block): number {
+    const edge = right?.reduce((sum, [, text]) => sum + cellWidth(text) + 1, 0) ?? 0;
+    return Math.max(4, this.width - GUTTER - indent - edge);
+  }
+
+  #place(block: Block, lines: Lines, clipped: boolean): void {
+    const { beside, below } = this.#lay(block, lines);
+    let last: Placed | null = null;
+    const add = (first: number, count: number, hidden: number): void => {
+      const placed: Placed = {
+        block,
+        lines,
+        first,
+        row: this.rows,
+        rows: count,
+        clipped: hidden,
+        notes: beside,
+        next: null,
+      };
+      if (last === null) {
+        if (!this.#byId.has(block.id)) this.#byId.set(block.id, placed);
+      } else last.next = placed;
+      last = placed;
+      this.#placed.push(placed);
+      this.rows += count;
+    };
+    /** Lines from..to, each with what is said below it. */
+    const show = (from: number, to: number): void => {
+      let first = from;
+      for (const { line, block: note } of below) {
+        if (line < from || line >= to) continue;
+        if (line >= first) add(first, line + 1 - first, 0);
+        first = line + 1;
+        this.#place(note, wrap(note.text, this.#room(note)), false);
+      }
+      if (first < to) add(first, to - first, 0);
+    };
+    let at = 0;
+    const kept: [from: number, to: number][] = clipped ? this.#kept(block, lines) : [[0, lines.count]];
+    for (const [from, to] of kept) {
+      if (from > at) add(at, 1, from - at);
+      show(from, to);
+      at = to;
+    }
+  }
+
+  /** Lines that are shown of a long block: its head, its tail, and those that something is said about. */
+  #kept(block: Block, lines: Lines): [from: number, to: number][] {
+    const { count } = lines;
+    const kept: [number, number][] = [[0, CLIP_HEAD]];
+    const spoken = (block.notes ?? []).map(({ at }): [number, number] => {
+      const line = lineAt(lines, at);
+      return [line - 1, line + 2];
+    });
+    for (const [from, to] of [...spoken, [count - CLIP_TAIL, count] as const]) {
+      const last = kept.at(-1)!;
+      // A gap of one line is no shorter than the row that would say so.
+      if (from <= last[1] + 1) last[1] = Math.max(last[1], Math.min(to, count));
+      else kept.push([from, Math.min(to, count)]);
+    }
+    return kept;
+  }
+
+  /** Which notes of a block stand beside their lines, and which below them. */
+  #lay(block: Block, lines: Lines): { beside: ReadonlyMap<number, Note>; below: { line: number; block: Block }[] } {
+    if (block.notes === undefined) return NO_NOTES;
+    const beside = new Map<number, Note>();
+    const below: { line: number; block: Block }[] = [];
+    for (const [i, note] of block.notes.entries()) {
+      const line = lineAt(lines, note.at);
+      const [start, end] = visibleRange(block.text, lines, line);
+      const room = this.#room(block);
+      // A line that is not wrapped may be a whole file.
+      const used =
+        end - start > room ? room : cellWidth(expandTabs(block.text.slice(start, end))) + lines.indents[line]!;
+      const needs = note.place === 'edge' ? cellWidth(note.text) : Math.min(NOTE_ROOM, cellWidth(note.text));
+      if (!beside.has(line) && used + NOTE_GAP + needs <= room) beside.set(line, note);
+      else if (note.place !== 'spare') below.push({ line, block: noteBlock(block, note, i) });
+    }
+    return { beside, below };
   }
 
   #placedAt(row: number): Placed {
@@ -89,18 +197,15 @@ export class Layout {
   }
 
   at(row: number): Row {
-    const { block, lines, row: first, rows } = this.#placedAt(row);
-    const line = row - first;
-    const clipped = lines.count - rows + 1;
-    if (rows === lines.count || line < CLIP_HEAD) return { block, line, clipped: 0 };
-    if (line === CLIP_HEAD) return { block, line, clipped };
-    return { block, line: line + clipped - 1, clipped: 0 };
+    const { block, row: start, first, clipped, notes } = this.#placedAt(row);
+    const line = first + row - start;
+    return { block, line, clipped, note: clipped > 0 ? undefined : notes.get(line) };
   }
 
   /** The shown text of a row, without gutter and indent, and where it stands in the block's text. */
   text(row: number): { text: string; start: number; hang: number } {
     const { block, line, clipped } = this.at(row);
-    if (clipped > 0) return { text: `⋯ ${formatCount(clipped)} more lines`, start: -1, hang: 0 };
+    if (clipped > 0) return { text: `⋯ ${plural(clipped, 'more line')}`, start: -1, hang: 0 };
     const { lines } = this.#placedAt(row);
     const [start, end] = visibleRange(block.text, lines, line);
     return { text: block.text.slice(start, end), start, hang: lines.indents[line]! };
@@ -116,13 +221,12 @@ export class Layout {
   /** The row that shows an anchor; where its block is folded away, the nearest part that holds it. */
   row(anchor: Anchor): number {
     for (let id = anchor.block; id !== ''; id = id.slice(0, Math.max(0, id.lastIndexOf('.')))) {
-      const placed = this.#byId.get(id);
+      let placed = this.#byId.get(id);
       if (placed === undefined) continue;
       if (id !== anchor.block) return placed.row;
       const line = lineAt(placed.lines, anchor.offset);
-      const hidden = placed.lines.count - placed.rows;
-      if (hidden === 0 || line < CLIP_HEAD) return placed.row + line;
-      return placed.row + Math.max(CLIP_HEAD, line - hidden);
+      while (placed.next !== null && placed.next.first <= line) placed = placed.next;
+      return placed.row + Math.min(line - placed.first, placed.rows - 1);
     }
     return 0;
   }
@@ -169,10 +273,41 @@ export class Layout {
     return found;
   }
 
-  /** UTF-16 units held by this layout, for caches bounded by bytes. */
+  /** The first row of a turn with the sign of a finding in that style; null without one. */
+  findingRow(turn: number, style: Style): number | null {
+    const last = this.turnAt(this.rows - 1) === turn ? this.rows : this.rowOfTurn(turn + 1);
+    for (let row = this.rowOfTurn(turn); row < last; row++) {
+      const { block, line, note } = this.at(row);
+      if (note?.sign === true && note.style === style) return row;
+      if (line === 0 && block.sign === style) return row;
+    }
+    return null;
+  }
+
+  /** About how many bytes this layout holds, for caches that are bounded by them. */
   get size(): number {
-    return this.#placed.reduce((sum, { block, lines }) => sum + block.text.length + lines.starts.byteLength + 200, 200);
+    let bytes = 200;
+    for (const { block, lines, first } of this.#placed) {
+      bytes += 300;
+      if (first > 0) continue;
+      bytes += block.text.length * 2 + lines.starts.byteLength + lines.indents.byteLength;
+      bytes += (block.ranges?.length ?? 0) * 60;
+    }
+    return bytes;
   }
 }
+
+const NO_NOTES = { beside: new Map<number, Note>(), below: [] };
+
+/** A note that has no room beside its line stands below it. */
+const noteBlock = ({ id, turn, indent }: Block, note: Note, i: number): Block => ({
+  id: `${id}.note${i}`,
+  turn,
+  text: note.place === 'behind' ? note.text : `↑ ${note.text}`,
+  style: note.style,
+  trained: false,
+  indent,
+  ...(note.sign && { sign: note.style }),
+});
 
 const isLong = (lines: number): boolean => lines > (CLIP_HEAD + CLIP_TAIL) * 2;

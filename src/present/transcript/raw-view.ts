@@ -1,6 +1,7 @@
 import type { Rollout, Span } from '../../rollout/rollout.ts';
 import { sanitise, sanitiseLine } from '../../text/sanitise.ts';
-import type { Block, Range } from './block.ts';
+import type { Block, Note, Range } from './block.ts';
+import { findingNote, spokenOf } from './findings.ts';
 
 /** Trained text as it is, masked text quiet, what a template wrote in a colour of its own. */
 const styleOf = (span: Span): Range['style'] => (span.kind === 'marker' ? 'marker' : span.trained ? 'plain' : 'quiet');
@@ -40,5 +41,29 @@ export function rawTextBlocks(rollout: Rollout): Block[] {
     }
     close();
   }
-  return blocks;
+  return withFindings(blocks, rollout);
+}
+
+/** What was noticed, at the words that it speaks of; where they cannot be told, at the end of its turn. */
+function withFindings(blocks: Block[], rollout: Rollout): Block[] {
+  const notes = new Map<Block, Note[]>();
+  const counted = new Map<string, number>();
+  const ofTurn = new Map<number | null, Block[]>();
+  for (const block of blocks) ofTurn.set(block.turn, [...(ofTurn.get(block.turn) ?? []), block]);
+  for (const finding of rollout.findings) {
+    const turn = finding.turn === null ? undefined : rollout.turns[finding.turn];
+    const own = turn === undefined ? [] : (ofTurn.get(turn.index) ?? []);
+    if (turn === undefined || own.length === 0) continue;
+    const key = `${turn.index} ${finding.check}`;
+    const nth = counted.get(key) ?? 0;
+    counted.set(key, nth + 1);
+    const words = sanitise(spokenOf(finding, turn, nth));
+    const block = own.find(({ text }) => words !== '' && text.includes(words)) ?? own.at(-1)!;
+    const at = words === '' ? -1 : block.text.indexOf(words);
+    notes.set(block, [...(notes.get(block) ?? []), findingNote(finding, at === -1 ? block.text.length : at)]);
+  }
+  return blocks.map((block) => {
+    const found = notes.get(block);
+    return found === undefined ? block : { ...block, notes: found.sort((a, b) => a.at - b.at) };
+  });
 }

@@ -1,7 +1,7 @@
-import { fitLeft, take } from '../../text/fit.ts';
+import { fitLeft, take, truncate } from '../../text/fit.ts';
 import { cellWidth } from '../../text/graphemes.ts';
 import { expandTabs } from '../../text/wrap.ts';
-import { piecesWidth, renderPieces } from '../line.ts';
+import { type Piece, piecesWidth, renderPieces } from '../line.ts';
 import { type Style, styled, type Theme } from '../theme.ts';
 import type { Block, Range } from './block.ts';
 import { GUTTER, type Layout } from './layout.ts';
@@ -17,10 +17,11 @@ export interface TranscriptMarks {
   left?: number;
 }
 
-/** The gutter: a bar beside trained text, and the sign of the turn that the cursor is on. */
-function gutter(theme: Theme, trained: boolean, here: boolean): string {
+/** The gutter: a bar beside trained text, and the sign of the turn that the cursor is on, or of a finding. */
+function gutter(theme: Theme, trained: boolean, here: boolean, finding: Style | undefined): string {
   const bar = trained ? styled(theme, 'trained', '▌') : ' ';
-  return bar + (here ? styled(theme, 'accent', '›') : ' ');
+  if (here) return bar + styled(theme, 'accent', '›');
+  return bar + (finding === undefined ? ' ' : styled(theme, finding, '!'));
 }
 
 /** The ranges that touch start..end, found by binary search: a block of 1 MB may have thousands. */
@@ -74,14 +75,15 @@ function paint(
 const NONE: readonly Range[] = [];
 
 function renderRow(layout: Layout, row: number, theme: Theme, marks: TranscriptMarks): string {
-  const { block, line, clipped } = layout.at(row);
+  const { block, line, clipped, note } = layout.at(row);
   let { text, start } = layout.text(row);
   const { hang } = layout.text(row);
   const here = block.header === true && line === 0 && block.turn === marks.turn;
   const trained = clipped > 0 ? block.trained : isTrained(block, start, start + text.length);
   const label = block.label !== undefined && line === 0 ? block.label : '';
   const indent = label === '' ? ' '.repeat(block.indent) : styled(theme, 'key', fitLeft(label, block.indent));
-  const left = gutter(theme, trained, here) + indent + ' '.repeat(hang);
+  const sign = line === 0 && block.sign !== undefined ? block.sign : note?.sign === true ? note.style : undefined;
+  const left = gutter(theme, trained, here, sign) + indent + ' '.repeat(hang);
   if (clipped > 0) return left + styled(theme, 'quiet', text);
   const room = Math.max(1, layout.width - GUTTER - block.indent - hang);
   if (marks.left !== undefined) {
@@ -92,10 +94,18 @@ function renderRow(layout: Layout, row: number, theme: Theme, marks: TranscriptM
   const hits = within(marks.hits?.get(block.id) ?? NONE, start, start + text.length);
   const styles = block.ranges ?? (block.code === undefined ? NONE : (marks.syntax?.(block) ?? NONE));
   const body = paint(theme, block.style, text, start, within(styles, start, start + text.length), hits);
-  if (block.right === undefined || block.right.length === 0 || line > 0) return left + body;
-  const used = GUTTER + block.indent + hang + cellWidth(expandTabs(text));
-  const gap = Math.max(1, layout.width - used - piecesWidth(block.right));
-  return left + body + ' '.repeat(gap) + renderPieces(theme, block.right, layout.width - used - gap);
+  const right: Piece[] = line === 0 ? [...(block.right ?? [])] : [];
+  let used = GUTTER + block.indent + hang + cellWidth(expandTabs(text));
+  let behind = '';
+  if (note?.place === 'edge') right.unshift([note.style, note.text], ['plain', right.length > 0 ? '  ' : '']);
+  else if (note !== undefined) {
+    const said = truncate(note.text, layout.width - used - 2 - (right.length > 0 ? piecesWidth(right) + 2 : 0));
+    behind = `  ${styled(theme, note.style, said)}`;
+    used += 2 + cellWidth(said);
+  }
+  if (right.length === 0) return left + body + behind;
+  const gap = Math.max(1, layout.width - used - piecesWidth(right));
+  return left + body + behind + ' '.repeat(gap) + renderPieces(theme, right, layout.width - used - gap);
 }
 
 /** The rows of a transcript from `from` on that fill `height`. */

@@ -64,11 +64,16 @@ export class Seeker {
     const run = ++this.#run;
     // As JSON writes it: characters beyond ASCII may be escaped, then only a parse tells.
     const isPlain = /^[\x20-\x7e]+$/.test(job.id) && !/["\\/]/.test(job.id);
+    // A request id is a UUID, copied from a log with its hyphens or without: verl's own viewer takes both as well.
+    const wanted = withoutHyphens(job.id);
+    const inText = new RegExp([...wanted].map((letter) => letter.replace(/\W/, '\\$&')).join('-?'));
+    const begins = (id: string | null | undefined): boolean =>
+      id != null && wanted !== '' && withoutHyphens(id).startsWith(wanted);
     let found: Place | null = null;
     const look = (place: Place): boolean => {
-      if (isPlain && !(place.file.raw(place.record)?.includes(job.id) ?? false)) return false;
+      if (isPlain && !inText.test(place.file.raw(place.record) ?? '')) return false;
       const { rollout } = place.file.read(place.record);
-      if (!(rollout?.uid?.startsWith(job.id) || rollout?.requestId?.startsWith(job.id))) return false;
+      if (!begins(rollout?.uid) && !begins(rollout?.requestId)) return false;
       found = place;
       return true;
     };
@@ -127,3 +132,5 @@ export class Seeker {
     }
   }
 }
+
+const withoutHyphens = (id: string): string => id.replaceAll('-', '');

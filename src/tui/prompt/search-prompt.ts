@@ -1,7 +1,6 @@
 import { finder, LITERAL } from '../search/pattern.ts';
-import { searchPosition } from '../search/search.ts';
-import { say } from '../update/result.ts';
-import { startSearch } from '../update/search.ts';
+import { NO_HIT, searchPosition } from '../search/search.ts';
+import { notHere, startSearch } from '../update/search.ts';
 import type { PromptKind } from './kinds.ts';
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -25,8 +24,7 @@ export const searchPrompt: PromptKind = {
   submit: (state, value, world) => {
     if (value === '') return { ...state, search: null };
     const next = state.search?.value === value ? state : startSearch(state, value, world);
-    if (searchPosition(next, world) !== 'no hit') return next;
-    return say({ ...next, search: { value, at: -1, edge: 1 } }, 'not in this sample, n looks in the next ones');
+    return searchPosition(next, world) === NO_HIT ? notHere(next, value) : next;
   },
   cancel: (state) => ({ ...state, search: null }),
 };

@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import type { Block, Range } from '../../present/transcript/block.ts';
+import type { Range } from '../../present/transcript/block.ts';
 
 export interface Hit {
   block: string;
@@ -7,14 +7,17 @@ export interface Hit {
   end: number;
 }
 
-/** More are not counted: a pattern that matches everywhere finds nothing in particular. */
-export const MAX_HITS = 20_000;
 /** Before what is typed, for text that is no pattern. */
 export const LITERAL = '\\V';
 
 const META = /[\\^$.|?*+()[\]{}]/;
 
-export type Finder = (text: string, found: (start: number, end: number) => boolean) => void;
+export interface Finder {
+  /** Calls `found` for each place, in order, until that returns false. */
+  find(text: string, found: (start: number, end: number) => boolean): void;
+  /** UTF-16 units of what follows that a part of a text must be given along, so that nothing across its end is missed. */
+  overlap: number;
+}
 
 /**
  * What a search looks for. Smart case: a capital letter in it makes case count. Patterns run on RE2, in linear time:
@@ -25,30 +28,37 @@ export function finder(value: string): Finder {
   const isLiteral = value.startsWith(LITERAL);
   const text = isLiteral ? value.slice(LITERAL.length) : value;
   const exact = /\p{Lu}/u.test(isLiteral ? text : text.replace(/\\./g, ''));
-  if (text === '') return () => {};
+  if (text === '') return { find: () => {}, overlap: 0 };
   if ((isLiteral || !META.test(text)) && (exact || /^[\x20-\x7e]*$/.test(text))) return literal(text, exact);
   const pattern = RE2JS.compile(
     isLiteral ? RE2JS.quote(text) : text,
     RE2JS.MULTILINE | (exact ? 0 : RE2JS.CASE_INSENSITIVE),
   );
-  return (body, found) => {
-    const matcher = pattern.matcher(body);
-    while (matcher.find()) {
-      // An empty match shows nothing.
-      if (matcher.end() > matcher.start() && !found(matcher.start(), matcher.end())) return;
-    }
+  return {
+    // How far a pattern reaches is not known: a match across the end of a slice is missed, where one line is longer than that.
+    overlap: isLiteral ? text.length : 0,
+    find(body, found) {
+      const matcher = pattern.matcher(body);
+      while (matcher.find()) {
+        // An empty match shows nothing.
+        if (matcher.end() > matcher.start() && !found(matcher.start(), matcher.end())) return;
+      }
+    },
   };
 }
 
 function literal(text: string, exact: boolean): Finder {
   const wanted = exact ? text : text.toLowerCase();
-  return (body, found) => {
-    const lower = exact ? body : body.toLowerCase();
-    // A few letters change their length in lower case (İ): offsets would be wrong, so ASCII alone is lowered there.
-    const where = lower.length === body.length ? lower : body.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
-    for (let at = where.indexOf(wanted); at >= 0; at = where.indexOf(wanted, at + wanted.length)) {
-      if (!found(at, at + wanted.length)) return;
-    }
+  return {
+    overlap: wanted.length - 1,
+    find(body, found) {
+      const lower = exact ? body : body.toLowerCase();
+      // A few letters change their length in lower case (İ): offsets would be wrong, so ASCII alone is lowered there.
+      const where = lower.length === body.length ? lower : body.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+      for (let at = where.indexOf(wanted); at >= 0; at = where.indexOf(wanted, at + wanted.length)) {
+        if (!found(at, at + wanted.length)) return;
+      }
+    },
   };
 }
 
@@ -59,7 +69,7 @@ function literal(text: string, exact: boolean): Finder {
 export function rawFilter(value: string): (raw: string) => boolean {
   const text = value.startsWith(LITERAL) ? value.slice(LITERAL.length) : value;
   if (!/^[A-Za-z0-9_ ]+$/.test(text)) return () => true;
-  const find = finder(value);
+  const { find } = finder(value);
   return (raw) => {
     let holds = false;
     find(raw, () => {
@@ -68,16 +78,6 @@ export function rawFilter(value: string): (raw: string) => boolean {
     });
     return holds;
   };
-}
-
-/** Where it is found, from top to bottom. */
-export function hitsIn(blocks: readonly Block[], find: Finder): Hit[] {
-  const hits: Hit[] = [];
-  for (const { id, text } of blocks) {
-    find(text, (start, end) => hits.push({ block: id, start, end }) < MAX_HITS);
-    if (hits.length >= MAX_HITS) break;
-  }
-  return hits;
 }
 
 /** Hits as ranges of their blocks, the one that the cursor is on told apart. */

@@ -1,10 +1,10 @@
 import type { Place } from '../../dump/dump.ts';
-import type { Block } from '../../present/transcript/block.ts';
-import { samePlace } from '../rows.ts';
-import { ALL_OPEN, shownBlocks } from '../shown-blocks.ts';
+import { formatCount, formatPercent } from '../../present/numbers.ts';
+import type { Range } from '../../present/transcript/block.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
-import { finder, type Hit, hitRanges, hitsIn } from './pattern.ts';
+import { hitRanges } from './pattern.ts';
+import type { Scan } from './scan.ts';
 
 /** What is searched for, and where the search stands. */
 export interface SearchState {
@@ -15,64 +15,41 @@ export interface SearchState {
   edge: 1 | -1 | null;
 }
 
-export type SearchAction = { type: 'search-next'; by: number } | { type: 'search-word'; by: number };
+export type SearchAction =
+  | { type: 'search-next'; by: number }
+  | { type: 'search-word'; by: number }
+  /** A long search has come further. */
+  | { type: 'search-found' };
 
-interface Found {
-  place: Place;
-  text: string;
-  value: string;
-  view: State['display'];
-  hits: Hit[];
-  painted: { at: number; ranges: ReturnType<typeof hitRanges> } | null;
-}
+/** The search in the record of a place, what is folded away included; it may still be going on. */
+export const scanOf = (state: State, world: World, place: Place, value: string): Scan | null =>
+  world.searches.of(world.record(place), state.display, value);
 
-// One search is on the screen at a time; it follows from its key, and is only remembered here.
-let last: Found | null = null;
-
-const NOTHING = { group: '', advantage: null };
-
-function found(state: State, world: World, place: Place, value: string): Found | null {
-  const record = world.record(place);
-  const known = last;
-  if (
-    known !== null &&
-    known.value === value &&
-    known.view === state.display &&
-    samePlace(known.place, place) &&
-    known.text === record.raw
-  ) {
-    return known;
-  }
-  let hits: Hit[];
-  try {
-    const blocks: Block[] = shownBlocks(record, state.display, ALL_OPEN, NOTHING);
-    hits = hitsIn(blocks, finder(value));
-  } catch {
-    return null;
-  }
-  last = { place, text: record.raw, value, view: state.display, hits, painted: null };
-  return last;
-}
-
-/** Hits in the record of a place, what is folded away included. */
-export function hitsOf(state: State, world: World, place: Place, value: string): readonly Hit[] {
-  return found(state, world, place, value)?.hits ?? [];
-}
+let painted: { scan: Scan; at: number; count: number; ranges: Map<string, Range[]> } | null = null;
 
 /** What to highlight. */
-export function highlights(state: State, world: World): ReturnType<typeof hitRanges> | null {
+export function highlights(state: State, world: World): ReadonlyMap<string, Range[]> | null {
   const { search } = state;
   if (search === null || state.list.cursor === null) return null;
-  const result = found(state, world, state.list.cursor, search.value);
-  if (result === null) return null;
-  if (result.painted?.at !== search.at) result.painted = { at: search.at, ranges: hitRanges(result.hits, search.at) };
-  return result.painted.ranges;
+  const scan = scanOf(state, world, state.list.cursor, search.value);
+  if (scan === null) return null;
+  const count = scan.hits.length;
+  // Built once a hit is gone to, not once a frame.
+  if (painted === null || painted.scan !== scan || painted.at !== search.at || painted.count !== count)
+    painted = { scan, at: search.at, count, ranges: hitRanges(scan.hits, search.at) };
+  return painted.ranges;
 }
 
-/** `3/17`; null while nothing is searched for. */
+export const NO_HIT = 'no hit';
+
+/** `3/17`, `3/17, searching 40 %`; null while nothing is searched for. */
 export function searchPosition(state: State, world: World): string | null {
   const { search } = state;
   if (search === null || state.list.cursor === null) return null;
-  const hits = hitsOf(state, world, state.list.cursor, search.value);
-  return hits.length === 0 ? 'no hit' : `${search.at < 0 ? '–' : search.at + 1}/${hits.length}`;
+  const scan = scanOf(state, world, state.list.cursor, search.value);
+  const count = scan?.hits.length ?? 0;
+  const going = scan === null || scan.isDone ? '' : `searching ${formatPercent(scan.share)}`;
+  if (count === 0) return going || NO_HIT;
+  const position = `${search.at < 0 ? '–' : formatCount(search.at + 1)}/${formatCount(count)}${scan?.isFull ? '+' : ''}`;
+  return going === '' ? position : `${position}, ${going}`;
 }

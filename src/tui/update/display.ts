@@ -1,5 +1,6 @@
-import { type DisplayAction, VIEWS } from '../display.ts';
-import { viewport } from '../scroll.ts';
+import { type DisplayAction, isByTurn, type KeptViews, VIEWS } from '../display.ts';
+import { samePlace } from '../rows.ts';
+import { goToTurn, viewport } from '../scroll.ts';
 import { opened, type State } from '../state.ts';
 import { type Handlers, key, say } from './result.ts';
 
@@ -14,12 +15,26 @@ const WORDS = {
 /** The farthest that lines are scrolled to the right. */
 const MAX_LEFT = 100_000;
 
+/** The place in this view, beside those in the others of the same record. */
+function keep(state: State): KeptViews {
+  const { view, kept } = state.display;
+  const place = state.list.cursor;
+  const before = kept !== null && samePlace(kept.place, place) ? kept : { views: {}, turn: null };
+  const views = { ...before.views, [view]: state.transcript };
+  return { place, views, turn: isByTurn(view) ? state.transcript.turn : before.turn };
+}
+
 export const displayHandlers: Handlers<DisplayAction> = {
-  'view-next': (state, { by }) => {
+  'view-next': (state, { by }, world) => {
     const at = (VIEWS.indexOf(state.display.view) + by + VIEWS.length * 8) % VIEWS.length;
     const view = VIEWS[at]!;
-    const display = { ...state.display, view, left: 0 };
-    return say({ ...state, focus: 'transcript', display, transcript: opened }, WORDS[view]);
+    const kept = keep(state);
+    const display = { ...state.display, view, left: 0, kept };
+    const next: State = { ...state, focus: 'transcript', display, transcript: kept.views[view] ?? opened };
+    // The turn that was read in one view is the turn that is read in the other.
+    const moves = isByTurn(view) && kept.turn !== null && next.transcript.turn !== kept.turn;
+    const port = moves ? viewport(next, world) : null;
+    return say(port === null ? next : goToTurn(next, port, kept.turn!), WORDS[view]);
   },
 
   wrap: (state, _action, world) => {

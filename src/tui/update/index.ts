@@ -7,6 +7,10 @@ import { displayHandlers } from './display.ts';
 import { editorHandlers } from './editor.ts';
 import { findHandlers } from './find.ts';
 import { foldHandlers } from './fold.ts';
+import { groupHandlers } from './group.ts';
+import { listHandlers } from './list.ts';
+import { markHandlers } from './marks.ts';
+import { menuHandlers } from './menu.ts';
 import { moveHandlers } from './move.ts';
 import { programHandlers } from './program.ts';
 import { promptHandlers } from './prompt.ts';
@@ -20,6 +24,10 @@ const HANDLERS: Handlers<Action> = {
   ...moveHandlers,
   ...rolloutHandlers,
   ...foldHandlers,
+  ...listHandlers,
+  ...groupHandlers,
+  ...markHandlers,
+  ...menuHandlers,
   ...displayHandlers,
   ...searchHandlers,
   ...takeHandlers,
@@ -33,6 +41,8 @@ const HANDLERS: Handlers<Action> = {
 /** Actions that no person asked for: they leave the message of the last key alone. */
 const SILENT: readonly Action['type'][] = [
   'dump-changed',
+  'rows-changed',
+  'search-found',
   'resize',
   'say',
   'replay-where',

@@ -3,6 +3,8 @@ import type { Effect } from '../effects.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { underwayAt } from './call-question.ts';
+import { keepCursor } from './choose.ts';
+import { listHandlers } from './list.ts';
 import { mouse } from './mouse.ts';
 import { type Handlers, key, type Result, say } from './result.ts';
 
@@ -28,8 +30,10 @@ export const programHandlers: Handlers<ProgramAction> = {
   say: (state, { text, kind }) => say(state, text, kind),
 };
 
-/** The call under the cursor first, else everything. */
+/** A list that is being made, else the call under the cursor, else everything. */
 function cancel(state: State, world: World, at: number): Result {
+  if (world.arranging(state)?.isWhole === false)
+    return listHandlers['arrange-cancel'](state, { type: 'arrange-cancel' }, world);
   const effects: Effect[] = [];
   const call = underwayAt(state, world);
   if (state.seek !== null) effects.push({ type: 'seek', job: null });
@@ -47,5 +51,8 @@ function open(state: State, world: World): State {
   const isEmpty = newest.count === 0 && (newest.state === 'ready' || newest.state === 'failed');
   const file = isEmpty ? world.dump.files.findLast((other) => other.count > 0) : newest;
   if (file === undefined || file.count === 0) return state;
-  return { ...state, list: { cursor: { file, record: 0 }, offset: Math.floor(world.geometry(state).listHeight / 3) } };
+  const cursor = { file, record: 0 };
+  const pinned = state.list.pinned === null ? null : cursor;
+  const offset = Math.floor(world.geometry(state).listHeight / 3);
+  return keepCursor({ ...state, list: { ...state.list, cursor, pinned, offset } }, world);
 }

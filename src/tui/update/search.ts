@@ -1,7 +1,7 @@
 import { plural } from '../../present/numbers.ts';
 import { type Viewport, viewport } from '../scroll.ts';
 import { type Hit, rawFilter } from '../search/pattern.ts';
-import { hitsOf, type SearchAction } from '../search/search.ts';
+import { type SearchAction, scanOf } from '../search/search.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { putCursor } from './cursor.ts';
@@ -37,20 +37,24 @@ export function showHit(state: State, world: World, hit: Hit, at: number): State
   return { ...next, focus: 'transcript', transcript: { ...next.transcript, top: view.layout.anchor(top), turn } };
 }
 
-/** The first hit at or below the top of the screen. */
-export function firstFrom(hits: readonly Hit[], view: Viewport): number {
-  const at = hits.findIndex((hit) => view.layout.row({ block: hit.block, offset: hit.start }) >= view.top);
-  return at < 0 ? 0 : at;
-}
+/** The first hit at or below the top of the screen, -1 without one. */
+const firstFrom = (hits: readonly Hit[], view: Viewport): number =>
+  hits.findIndex((hit) => view.layout.row({ block: hit.block, offset: hit.start }) >= view.top);
 
 /** Searches in the sample that is open; with none there, the screen stays. */
-export function startSearch(state: State, value: string, world: World): State {
-  const next: State = { ...state, search: { value, at: -1, edge: null } };
-  const { cursor } = next.list;
-  const view = viewport(next, world);
-  if (cursor === null || view === null) return next;
-  const hits = hitsOf(next, world, cursor, value);
-  return hits.length === 0 ? next : showHit(next, world, hits[firstFrom(hits, view)]!, firstFrom(hits, view));
+export const startSearch = (state: State, value: string, world: World): State =>
+  seek({ ...state, search: { value, at: -1, edge: null } }, world);
+
+/** To the first hit at or below the top of the screen; from above it only once all is looked through. */
+function seek(state: State, world: World): State {
+  const { cursor } = state.list;
+  const view = viewport(state, world);
+  if (state.search === null || cursor === null || view === null) return state;
+  const scan = scanOf(state, world, cursor, state.search.value);
+  if (scan === null || scan.hits.length === 0) return state;
+  const at = firstFrom(scan.hits, view);
+  if (at < 0 && !scan.isDone) return state;
+  return showHit(state, world, scan.hits[Math.max(0, at)]!, Math.max(0, at));
 }
 
 function goOn(state: State, world: World, direction: 1 | -1): Result {
@@ -75,7 +79,11 @@ function goOn(state: State, world: World, direction: 1 | -1): Result {
       break;
     }
     spent += bytes * LAYOUT_COST;
-    const hits = hitsOf(state, world, place, search.value);
+    const scan = scanOf(state, world, place, search.value);
+    const hits = scan?.hits ?? [];
+    // A long record is gone to, and the search shows its first hit there once it has come to it.
+    if (hits.length === 0 && scan?.isDone === false)
+      return { ...putCursor(state, world, index), search: { ...search, at: -1, edge: null } };
     if (hits.length === 0) continue;
     const at = direction > 0 ? 0 : hits.length - 1;
     return showHit(putCursor(state, world, index), world, hits[at]!, at);
@@ -87,6 +95,10 @@ function goOn(state: State, world: World, direction: 1 | -1): Result {
   );
 }
 
+/** Nothing in the sample that is open: n does not begin here again. */
+export const notHere = (state: State, value: string): State =>
+  say({ ...state, search: { value, at: -1, edge: 1 } }, 'not in this sample, n looks in the next ones');
+
 export const searchHandlers: Handlers<SearchAction> = {
   'search-next': (state, { by }, world) => {
     const { search } = state;
@@ -94,13 +106,28 @@ export const searchHandlers: Handlers<SearchAction> = {
     const view = viewport(state, world);
     if (search === null || cursor === null || view === null) return say(state, 'nothing is searched for; / begins');
     const direction = by > 0 ? 1 : -1;
-    const hits = hitsOf(state, world, cursor, search.value);
+    const scan = scanOf(state, world, cursor, search.value);
+    const hits = scan?.hits ?? [];
     const at = search.at >= hits.length ? -1 : search.at;
-    const wanted = at < 0 ? (hits.length > 0 && search.edge === null ? firstFrom(hits, view) : hits.length) : at + by;
+    const first = hits.length > 0 && search.edge === null ? Math.max(0, firstFrom(hits, view)) : hits.length;
+    const wanted = at < 0 ? first : at + by;
     if (wanted >= 0 && wanted < hits.length) return showHit(state, world, hits[wanted]!, wanted);
+    if (scan?.isDone === false && direction > 0) return say(state, 'still searching in this sample');
     if (search.edge === direction) return goOn(state, world, direction);
     const where = direction > 0 ? 'n again for the next sample' : 'N again for the sample before';
     return say({ ...state, search: { ...search, edge: direction } }, `no more here, ${where}`);
+  },
+
+  'search-found': (state, _action, world) => {
+    const { search } = state;
+    const { cursor } = state.list;
+    if (search === null || cursor === null || search.at >= 0 || search.edge !== null) return state;
+    const next = seek(state, world);
+    // What was said of waiting is past.
+    if (next !== state) return { ...next, message: null };
+    const scan = scanOf(state, world, cursor, search.value);
+    if (state.prompt !== null || scan?.isDone !== true || scan.hits.length > 0) return state;
+    return notHere(state, search.value);
   },
 
   /** What the cursor's turn is about: its tool, else its role. */

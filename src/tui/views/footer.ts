@@ -3,14 +3,19 @@ import { piecesWidth, renderEdges, renderPieces } from '../../present/line.ts';
 import { maskShare, maskShort } from '../../present/mask-share.ts';
 import { formatCount } from '../../present/numbers.ts';
 import { ERROR_CHECKS } from '../../rollout/finding.ts';
+import { truncate } from '../../text/fit.ts';
+import { sanitiseLine } from '../../text/sanitise.ts';
 import type { SeekProgress } from '../find/actions.ts';
 import { keyLabel } from '../keymap/keymap.ts';
+import { filterText } from '../list/choice.ts';
 import { listWindow } from '../list-window.ts';
 import { questionLines } from '../replay/question-text.ts';
 import { viewport } from '../scroll.ts';
 import { searchPosition } from '../search/search.ts';
 import type { Focus, Message, State } from '../state.ts';
 import { editorFooter } from './editor.ts';
+import { foundText } from './list-head.ts';
+import { menuLine } from './menu.ts';
 import type { Scene, View } from './view.ts';
 
 /** What is hinted where: commands whose keys stand side by side, and the word for them. */
@@ -18,7 +23,11 @@ const HINTS: Record<Focus, readonly (readonly [ids: readonly string[], word: str
   list: [
     [['line.down', 'line.up'], 'sample'],
     [['open'], 'read'],
+    [['filter'], 'filter'],
+    [['sort'], 'sort'],
     [['step.previous', 'step.next'], 'step'],
+    [['group'], 'group'],
+    [['mark.row'], 'mark'],
     [['help'], 'help'],
     [['quit'], 'quit'],
   ],
@@ -66,6 +75,18 @@ function positionPieces({ state, world }: Scene, wide: boolean): Piece[] {
     const { here } = listWindow(state, world);
     pieces.push(['quiet', `${formatCount(here + 1)}/${formatCount(world.rows(state).length)}   `]);
   }
+  const { filter, sort } = state.list.choice;
+  // Where the list has no room its filter and order are told here.
+  if (world.geometry(state).listWidth === 0) {
+    if (filter !== null)
+      pieces.push(
+        ['accent', '&'],
+        ['strong', `${truncate(sanitiseLine(filterText(filter)), 24)} `],
+        ['quiet', `${foundText(state, world)}   `],
+      );
+    if (sort !== null)
+      pieces.push(['accent', `${truncate(sanitiseLine(sort.key), 16)}${sort.descending ? '▼' : '▲'}   `]);
+  }
   if (state.mouse) pieces.push(['quiet', `mouse on, ${state.keymap.label('mouse')} off   `]);
   const view = viewport(state, world);
   const rollout = world.record(cursor).rollout;
@@ -78,7 +99,8 @@ function positionPieces({ state, world }: Scene, wide: boolean): Piece[] {
       ['quiet', ` · ${view.turn + 1}/${view.layout.lastTurn + 1}   `],
     );
   }
-  const share = wide && rollout.lossMask !== null ? `trained ${maskShare(rollout.lossMask)}` : maskShort(rollout);
+  const share =
+    wide && rollout.lossMask !== null ? `trained ${maskShare(rollout.lossMask)}` : maskShort(rollout.lossMask);
   pieces.push(['quiet', share], ['plain', ' ']);
   return pieces;
 }
@@ -96,6 +118,8 @@ const seekPieces = ({ what, done, total }: SeekProgress, cancel: string): Piece[
 
 export const footerView: View = (scene, width) => {
   const { state, world, theme, pending } = scene;
+  const menu = menuLine(state, world, theme, width);
+  if (menu !== null) return [menu];
   const { question } = state.replay;
   if (question !== null) {
     const [what, keys] = questionLines(question, width);

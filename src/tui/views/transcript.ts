@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { renderRecordHead } from '../../present/record-head.ts';
+import { renderHeadFindings, renderRecordHead } from '../../present/record-head.ts';
 import { renderTranscript } from '../../present/transcript/render.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { groupOf } from '../group-of.ts';
@@ -18,12 +18,12 @@ export const transcriptView: View = ({ state, world, theme }, width) => {
     sample: record + 1,
     samples: file.count,
     score: file.score(record),
-    group: groupOf(world.groups, cursor).group,
+    group: groupOf(world.groups, cursor).parts,
     fate: world.fate(cursor),
   };
   return [
     renderRecordHead(head, theme, width),
-    '',
+    renderHeadFindings(world.record(cursor).rollout?.findings ?? [], theme, width),
     ...renderTranscript(view.layout, view.top, view.height, theme, {
       turn: view.turn,
       syntax: (block) => world.syntax.ranges(block),

@@ -1,0 +1,143 @@
+import { isJsonObject, type JsonValue } from '../../rollout/json.ts';
+import type { LossMask } from '../../rollout/loss-mask.ts';
+import { type Rollout, toolCallsOf } from '../../rollout/rollout.ts';
+import { formatJson } from '../json.ts';
+import { maskShort } from '../mask-share.ts';
+import { formatAdvantage, formatCount, formatReward, plural } from '../numbers.ts';
+import { scoreText, sizeText } from '../quantities.ts';
+import type { Block } from './block.ts';
+import { findingStyle } from './findings.ts';
+import { type TableRow, table } from './table-view.ts';
+
+const MASK_FROM = {
+  recorded: 'recorded while the rollout was made',
+  tokens: 'from token ids',
+  inferred: 'inferred from roles',
+} as const;
+
+/** Extras that stand in rows of their own. */
+const OWN_ROWS = ['uid', 'request_id'];
+
+export interface Details {
+  rollout: Rollout;
+  locator: string;
+  bytes: number;
+  /** The step that the file's name says; null where it says none. */
+  fileStep: number | null;
+  /** In words, '' where none is known. */
+  group: string;
+  /** Why there is no group; '' where there is one. */
+  noGroup: string;
+  /** Relative to its group; null without one. */
+  advantage: number | null;
+}
+
+/** 't1 +0.10, t3 +1.00': the turns that have one. */
+const perTurnText = (values: readonly (number | null)[], text: (value: number) => string): string =>
+  values.flatMap((value, turn) => (value === null ? [] : [`t${turn} ${text(value)}`])).join(', ');
+
+const textOf = (value: JsonValue, indent = 0): string =>
+  typeof value === 'string' ? value : formatJson(value, indent);
+
+/** What is known of a rollout beside its text, and where each of it comes from. */
+export function detailBlocks(details: Details): Block[] {
+  const { rollout, locator, bytes } = details;
+  const rows: TableRow[] = [
+    { name: 'record', value: locator, from: `${sizeText(bytes)}, format ${rollout.format}` },
+    { name: 'score', value: scoreText(rollout.score), ...(rollout.score !== null && { from: 'recorded' }) },
+  ];
+  if (rollout.groundTruth !== undefined) {
+    rows.push({ name: 'ground truth', value: textOf(rollout.groundTruth, 2), from: 'recorded' });
+  }
+  rows.push(...groupRows(details), ...rewardRows(rollout), ...maskRows(rollout), ...turnRows(rollout));
+  rows.push(...nameRows(rollout, details.fileStep));
+  for (const finding of rollout.findings) {
+    const from = finding.turn === null ? '' : `t${finding.turn}`;
+    rows.push({ name: finding.severity, value: `! ${finding.message}`, from, style: findingStyle(finding) });
+  }
+  const shown = [...OWN_ROWS, ...rollout.rewards.unaligned.map(({ field }) => field)];
+  for (const [name, value] of Object.entries(rollout.extras)) {
+    if (!shown.includes(name)) rows.push({ name, value: textOf(value), from: 'extra' });
+  }
+  return table(rows).map((block, i) => ({ ...block, id: `detail.${i}` }));
+}
+
+function groupRows({ rollout, group, noGroup, advantage }: Details): TableRow[] {
+  if (group === '') return [{ name: 'group', value: 'none', from: noGroup }];
+  const byUid = (rollout.uid?.split('_').length ?? 0) > 2;
+  const rows: TableRow[] = [{ name: 'group', value: group, from: byUid ? 'by uid' : 'by prompt and ground truth' }];
+  if (advantage !== null) {
+    rows.push({ name: 'advantage', value: formatAdvantage(advantage), from: 'recomputed from score, GRPO' });
+  }
+  return rows;
+}
+
+function rewardRows({ rewards }: Rollout): TableRow[] {
+  const { perTurn, returns, unaligned } = rewards;
+  const rows: TableRow[] = [];
+  if (perTurn !== null) rows.push({ name: 'rewards', value: perTurnText(perTurn, formatReward), from: 'recorded' });
+  if (returns !== null) rows.push({ name: 'returns', value: perTurnText(returns, scoreText), from: 'recorded' });
+  for (const { field, values } of unaligned) {
+    rows.push({ name: field, value: formatJson(values), from: 'recorded, fits no turns' });
+  }
+  return rows;
+}
+
+/** '~62 % trained, 171 of 276 characters'. */
+function counted(mask: LossMask): string {
+  const { trainedTokens, totalTokens, trainedChars, totalChars } = mask;
+  const of =
+    trainedTokens !== null && totalTokens !== null
+      ? `${formatCount(trainedTokens)} of ${plural(totalTokens, 'token')}`
+      : `${formatCount(trainedChars)} of ${plural(totalChars, 'character')}`;
+  return `${maskShort(mask)}, ${of}`;
+}
+
+function maskRows({ lossMask, tokens }: Rollout): TableRow[] {
+  const rows: TableRow[] = [
+    lossMask === null
+      ? { name: 'loss mask', value: 'none', from: 'validation is not trained on' }
+      : { name: 'loss mask', value: counted(lossMask), from: MASK_FROM[lossMask.source] },
+  ];
+  if (tokens !== undefined) {
+    const prompt = tokens.promptIds === null ? '' : `${formatCount(tokens.promptIds.length)} of the prompt, `;
+    const value = `${prompt}${formatCount(tokens.responseIds.length)} of the response`;
+    rows.push({ name: 'tokens', value, from: 'recorded' });
+  }
+  return rows;
+}
+
+function turnRows(rollout: Rollout): TableRow[] {
+  const { turns, toolSchemas } = rollout;
+  const calls = toolCallsOf(rollout);
+  const judged = turns.filter((turn) => turn.confidence === 'inferred').length;
+  const borders = judged === 0 ? 'all borders are certain' : `borders of ${formatCount(judged)} are inferred`;
+  const rows: TableRow[] = [{ name: 'turns', value: formatCount(turns.length), from: borders }];
+  const answered = calls.filter((call) => call.resultTurn !== null).length;
+  const failed = calls.filter((call) => call.error !== null).length;
+  const unread = failed === 0 ? '' : `, ${failed} not readable`;
+  rows.push({ name: 'tool calls', value: formatCount(calls.length), from: `${answered} answered${unread}` });
+  const names = toolSchemas.map(toolName).filter((name) => name !== '');
+  if (names.length > 0) rows.push({ name: 'tools', value: names.join(', '), from: 'schemas in the prompt' });
+  return rows;
+}
+
+/** `{type: 'function', function: {name}}`, or the function alone. */
+function toolName(schema: JsonValue): string {
+  if (!isJsonObject(schema)) return '';
+  const own = isJsonObject(schema.function) ? schema.function : schema;
+  return typeof own.name === 'string' ? own.name : '';
+}
+
+function nameRows({ step, uid, requestId, status }: Rollout, fileStep: number | null): TableRow[] {
+  const rows: TableRow[] = [];
+  if (step !== null) {
+    const differs = fileStep !== null && fileStep !== step;
+    const from = differs ? `recorded; the file's name says ${fileStep}` : 'recorded';
+    rows.push({ name: 'step', value: String(step), from, ...(differs && { style: 'warning' as const }) });
+  } else if (fileStep !== null) rows.push({ name: 'step', value: String(fileStep), from: "the file's name" });
+  if (uid !== null) rows.push({ name: 'uid', value: uid, from: 'recorded' });
+  if (requestId !== null) rows.push({ name: 'request_id', value: requestId, from: 'recorded' });
+  if (status !== null) rows.push({ name: 'status', value: status, from: 'recorded' });
+  return rows;
+}

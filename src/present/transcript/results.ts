@@ -1,0 +1,70 @@
+import type { Rollout, ToolCall, Turn } from '../../rollout/rollout.ts';
+import { sanitiseLine } from '../../text/sanitise.ts';
+import type { Note } from './block.ts';
+import { errorLine } from './findings.ts';
+
+/** A preview is cut to the room beside its call; of a longer result no more than this is looked at. */
+const MAX_PREVIEW = 600;
+
+/** What the tools of verl write before what went wrong. */
+const PREFIX = /^(?:Error when executing tool|Error executing tool '[^'\n]*'|Tool call failed): /;
+
+/** A result on one line, its line breaks as signs: `95`, `error: NameError: name 'total' is not defined`, `empty`. */
+export function resultPreview(text: string, failed: boolean): string {
+  if (!failed) return oneLine(text, text.search(/\S/), text.length) || 'empty';
+  const { start, end } = errorLine(text);
+  return `error: ${oneLine(text, start, end).replace(PREFIX, '')}`;
+}
+
+function oneLine(text: string, start: number, end: number): string {
+  if (start === -1) return '';
+  const cut = text.slice(start, Math.min(end, start + MAX_PREVIEW)).trimEnd();
+  // Half of a surrogate pair would be shown as a sign of its own.
+  const whole = cut.replace(/[\ud800-\udbff]$/, '');
+  return sanitiseLine(whole.replace(/\s*\n\s*/g, '\n').replaceAll('\t', ' '));
+}
+
+/** Calls beside their results: what came of each call, and which call a result answers. */
+export class Results {
+  readonly #rollout: Rollout;
+  readonly #failed: ReadonlySet<number | null>;
+  readonly #askedBy = new Map<number, string>();
+
+  constructor(rollout: Rollout) {
+    this.#rollout = rollout;
+    this.#failed = new Set(rollout.findings.filter(({ check }) => check === 'tool_error').map(({ turn }) => turn));
+    for (const { toolCalls } of rollout.turns) {
+      for (const [i, { name, resultTurn }] of toolCalls.entries()) {
+        if (resultTurn === null || this.#askedBy.has(resultTurn)) continue;
+        const which = toolCalls.length > 1 ? `, call ${i + 1} of ${toolCalls.length}` : '';
+        this.#askedBy.set(resultTurn, `${sanitiseLine(name ?? 'call')}${which}`);
+      }
+    }
+  }
+
+  /** ` ← code_interpreter, call 2 of 3` behind a result's role; '' for other turns. */
+  asked({ index, role }: Turn): string {
+    const call = this.#askedBy.get(index);
+    if (call !== undefined) return ` ← ${call}`;
+    return role === 'tool' ? ' ← no call' : '';
+  }
+
+  /** What a turn that is folded to a line is about: the calls of a model, else its last line; of others how they begin. */
+  summary({ index, role, text, toolCalls }: Turn): string {
+    if (role === 'tool') return resultPreview(text, this.#failed.has(index));
+    if (toolCalls.length > 0) return toolCalls.map(({ name }) => sanitiseLine(name ?? 'call')).join(', ');
+    if (role !== 'assistant') return oneLine(text, text.search(/\S/), text.length);
+    const end = text.trimEnd().length;
+    return oneLine(text, text.lastIndexOf('\n', end - 1) + 1, end).trimStart();
+  }
+
+  /** What came of a call, behind its name. `sign`: a finding says that something is missing here. */
+  outcome(call: ToolCall, at: number, sign: boolean): Note {
+    const note = { at, place: 'behind', sign } as const;
+    if (call.error !== null) return { ...note, text: '→ not executed', style: 'error' };
+    const result = call.resultTurn === null ? undefined : this.#rollout.turns[call.resultTurn];
+    if (result === undefined) return { ...note, text: '→ no result', style: sign ? 'warning' : 'quiet' };
+    const failed = this.#failed.has(result.index);
+    return { ...note, text: `→ ${resultPreview(result.text, failed)}`, style: failed ? 'error' : 'quiet' };
+  }
+}

@@ -1,0 +1,178 @@
+import { UNCLOSED_CALL } from '../../rollout/checks.ts';
+import type { Part, Rollout, ToolCall, Turn } from '../../rollout/rollout.ts';
+import { sanitise, sanitiseLine } from '../../text/sanitise.ts';
+import { amountText } from '../amount.ts';
+import type { Piece } from '../line.ts';
+import { formatCount, formatReward } from '../numbers.ts';
+import { scoreText } from '../quantities.ts';
+import type { Style } from '../theme.ts';
+import type { Block, Note } from './block.ts';
+import { type CallPiece, callPieces, rawPiece } from './call.ts';
+import { findingNote, findingStyle, foldedPieces, type Unplaced } from './findings.ts';
+import type { Results } from './results.ts';
+import { anyTrained, type MaskPiece, maskedText } from './turn-mask.ts';
+
+/** Parts that the reader opened or closed against the default, by block id. */
+export type Folds = ReadonlyMap<string, boolean>;
+
+const isFolded = (folds: Folds, id: string, byDefault: boolean): boolean => folds.get(id) ?? byDefault;
+
+/** Text without the line breaks at its edges, which templates write around a body. */
+function trimmed(text: string): string {
+  let start = 0;
+  while (text.charCodeAt(start) === 0x0a) start++;
+  // No pattern that ends in \s+$ here: it takes the square of a long run of blanks.
+  return text.slice(start).trimEnd();
+}
+
+/** Runs of <|image_pad|> and its like say how many, once. Their names are short, or a hostile one would take its time. */
+const PADS = /(<\|[A-Za-z_]{0,20}pad[A-Za-z_]{0,20}\|>)\1+/g;
+const withoutPads = (text: string): string =>
+  text.replace(PADS, (run, pad: string) => `${pad} × ${formatCount(run.length / pad.length)}`);
+
+function headerBlock({ rollout, turn, results, findings }: Shown, folded: boolean): Block {
+  const right: Piece[] = [];
+  const add = (style: Piece[0], text: string) => right.push([style, `${right.length > 0 ? '  ' : ''}${text}`]);
+  if (folded) for (const [style, text] of foldedPieces(findings.all)) add(style, text);
+  if (turn.confidence === 'inferred') add('quiet', 'border inferred');
+  if (turn.reward !== null) add('strong', formatReward(turn.reward));
+  const sum = rollout.rewards.returns?.[turn.index] ?? null;
+  if (sum !== null) add('quiet', `return ${scoreText(sum)}`);
+  const role = sanitiseLine(turn.role) || 'text';
+  const asked = results.asked(turn);
+  const style = turn.trained ? 'trained' : 'heading';
+  const text = folded ? `▸ ${role}${asked}, ${amountText(turn.text)}` : role + asked;
+  const summary = folded ? results.summary(turn) : '';
+  return {
+    id: `t${turn.index}`,
+    turn: turn.index,
+    text,
+    style: 'quiet',
+    trained: turn.trained,
+    indent: 0,
+    header: true,
+    ...(folded ? { fold: 'closed' as const } : { ranges: [{ start: 0, end: role.length, style }] }),
+    ...(summary !== '' && { notes: [{ at: text.length, text: summary, style: 'quiet', place: 'spare', sign: false }] }),
+    right,
+  };
+}
+
+/** A turn as it is being laid out; `mask` only where it is trained in part. */
+export interface Shown {
+  rollout: Rollout;
+  turn: Turn;
+  folds: Folds;
+  mask: readonly MaskPiece[] | undefined;
+  results: Results;
+  /** What was noticed in it, as far as it has no place yet. */
+  findings: Unplaced;
+}
+
+const isTrained = ({ turn, mask }: Shown, start: number, end: number): boolean =>
+  mask === undefined ? turn.trained : anyTrained(mask, start, end);
+
+/** start..end of the turn without what `edges` takes off at both ends, its mask beside it. */
+function body(shown: Shown, { start, end }: Part, edges: (text: string) => string, style: Style, prepare = sanitise) {
+  const { turn, mask } = shown;
+  const whole = turn.text.slice(start, end);
+  const text = edges(whole);
+  const from = start + whole.indexOf(text);
+  const trained = isTrained(shown, from, from + text.length);
+  if (mask === undefined) return { text: prepare(text), style, trained };
+  return { ...maskedText(turn.text, from, from + text.length, mask, style, prepare), style, trained };
+}
+
+const thought = (text: string): string => trimmed(text.replace(/^<think>|<\/think>\s*$/g, ''));
+
+function thinkBlocks(shown: Shown, part: Part, id: string): Block[] {
+  const { turn, folds, findings } = shown;
+  const text = thought(turn.text.slice(part.start, part.end));
+  if (text.trim() === '') return [];
+  const trained = isTrained(shown, part.start, part.end);
+  const base = { id, turn: turn.index, trained, style: 'quiet' } as const;
+  const isLast = turn.parts.findLast(({ kind }) => kind === 'think') === part;
+  const unclosed = isLast ? findings.take(({ check, message }) => check === 'unclosed' && /think/.test(message)) : null;
+  // Reasoning that never ends is all that there is to read, and its end is what matters.
+  const folded = isFolded(folds, id, unclosed === null);
+  const fold = folded ? 'closed' : 'open';
+  const head: Block = { ...base, text: `${folded ? '▸' : '▾'} think, ${amountText(text)}`, indent: 0, fold };
+  if (folded) {
+    const own = text.includes('<tool_response>') ? findings.take(({ check }) => check === 'own_tool_response') : null;
+    const notes = [unclosed, own].flatMap((finding) => (finding === null ? [] : [findingNote(finding, 0)]));
+    return [notes.length === 0 ? head : { ...head, notes }];
+  }
+  const inside = findings.mark({
+    ...base,
+    ...body(shown, part, thought, 'quiet'),
+    id: `${id}.text`,
+    indent: 2,
+    clip: true,
+  });
+  const end = unclosed === null ? [] : [findingNote(unclosed, inside.text.length)];
+  return [head, { ...inside, notes: [...(inside.notes ?? []), ...end] }];
+}
+
+function callBlocks(shown: Shown, part: Part, id: string): Block[] {
+  const { turn } = shown;
+  const call = turn.toolCalls.find((call) => call.index === part.call) ?? turn.toolCalls[part.call ?? -1];
+  // A call is not shown as it was written, so the mask is that of the whole.
+  const trained = isTrained(shown, part.start, part.end);
+  if (call === undefined) {
+    const text = sanitise(turn.text.slice(part.start, part.end));
+    return [{ turn: turn.index, trained, id, text, style: 'plain', indent: 0 }];
+  }
+  return calledBlocks(shown, call, id, trained);
+}
+
+const isCall = ({ kind }: Part): boolean => kind === 'call';
+
+/** A call as code, what came of it behind its first line; one that was not executed as it was written, and why. */
+function calledBlocks({ turn, results, findings }: Shown, call: ToolCall, id: string, trained: boolean): Block[] {
+  const all: CallPiece[] = call.error === null ? callPieces(call) : rawPiece(call);
+  // A call that stands in the text in another grammar is to be read there.
+  const raw = call.raw.trim();
+  const pieces = !turn.parts.some(isCall) && raw !== '' && turn.text.includes(raw) ? all.slice(0, 1) : all;
+  const missing = findings.take(({ check, message }) => {
+    if (call.error === null) return check === 'call_without_result' && call.resultTurn === null;
+    return check === 'call_unparsed' ? call.error !== UNCLOSED_CALL : check === 'unclosed' && /tool_call/.test(message);
+  });
+  return pieces.map((piece, i): Block => {
+    const notes: Note[] = [];
+    if (i === 0) notes.push(results.outcome(call, piece.text.length, missing !== null && call.error === null));
+    if (call.error !== null && i === pieces.length - 1) {
+      const message = call.error === UNCLOSED_CALL && missing !== null ? missing.message : call.error;
+      const severity = missing?.severity ?? 'error';
+      notes.push(findingNote({ message, severity }, piece.ranges?.[0]?.start ?? piece.text.length));
+    }
+    return { turn: turn.index, trained, id: `${id}.${i}`, ...piece, clip: true, ...(notes.length > 0 && { notes }) };
+  });
+}
+
+/** All of a turn. */
+export function turnBlocks(shown: Shown): Block[] {
+  const { rollout, turn, folds, findings } = shown;
+  const id = `t${turn.index}`;
+  const folded = isFolded(folds, id, turn.role === 'system' && turn.index < rollout.responseTurn);
+  const blocks = [headerBlock(shown, folded)];
+  if (folded) return blocks;
+  turn.parts.forEach((part, i) => {
+    const partId = `${id}.${i}`;
+    if (part.kind === 'think') blocks.push(...thinkBlocks(shown, part, partId));
+    else if (part.kind === 'call') blocks.push(...callBlocks(shown, part, partId));
+    else {
+      const text = body(shown, part, trimmed, 'plain', (text) => withoutPads(sanitise(text)));
+      if (text.text !== '')
+        blocks.push(findings.mark({ id: partId, turn: turn.index, indent: 0, clip: true, ...text }));
+    }
+  });
+  if (blocks.length === 1 && turn.toolCalls.length === 0) blocks[0]!.text += ', empty';
+  // Calls that the text shows in another grammar, or not at all, stand behind it.
+  if (!turn.parts.some(isCall)) {
+    for (const call of turn.toolCalls) blocks.push(...calledBlocks(shown, call, `${id}.call${call.index}`, false));
+  }
+  for (const [i, finding] of findings.all.entries()) {
+    const [style, text] = [findingStyle(finding), sanitiseLine(finding.message)];
+    blocks.push({ id: `${id}.finding${i}`, turn: turn.index, text, style, sign: style, trained: false, indent: 0 });
+  }
+  return blocks;
+}

@@ -1,0 +1,70 @@
+import type { Block } from '../../present/transcript/block.ts';
+import type { Finder, Hit } from './pattern.ts';
+
+/** More are not counted: a pattern that matches everywhere finds nothing in particular. */
+export const MAX_HITS = 20_000;
+/** Looked at in one go: RE2 takes some ms for as much. A longer text is parted at a line's end where it has one. */
+const SLICE = 32_768;
+
+/** A search through the blocks of a record, from top to bottom, that can be taken up again: a screen must answer. */
+export class Scan {
+  readonly hits: Hit[] = [];
+  readonly #blocks: readonly Block[];
+  readonly #finder: Finder;
+  readonly #total: number;
+  #block = 0;
+  #at = 0;
+  #looked = 0;
+
+  constructor(blocks: readonly Block[], finder: Finder) {
+    this.#blocks = blocks;
+    this.#finder = finder;
+    this.#total = blocks.reduce((sum, { text }) => sum + text.length, 0);
+  }
+
+  get isDone(): boolean {
+    return this.#block >= this.#blocks.length || this.isFull;
+  }
+
+  /** There are more hits than are counted. */
+  get isFull(): boolean {
+    return this.hits.length >= MAX_HITS;
+  }
+
+  /** How much has been looked at, from 0 to 1. */
+  get share(): number {
+    return this.isDone || this.#total === 0 ? 1 : this.#looked / this.#total;
+  }
+
+  /** Goes on until `isOver` says that it took long enough. */
+  run(isOver: () => boolean): void {
+    while (!this.isDone) {
+      const { id, text } = this.#blocks[this.#block]!;
+      const from = this.#at;
+      const to = sliceEnd(text, from);
+      const slice = from === 0 && to === text.length ? text : text.slice(from, to + this.#finder.overlap);
+      this.#finder.find(slice, (start, end) => {
+        // What begins in the overlap is found again with the next slice.
+        if (start < to - from) this.hits.push({ block: id, start: from + start, end: from + end });
+        return !this.isFull;
+      });
+      this.#looked += to - from;
+      this.#at = to;
+      if (to === text.length) {
+        this.#block++;
+        this.#at = 0;
+      }
+      if (isOver()) return;
+    }
+  }
+}
+
+function sliceEnd(text: string, from: number): number {
+  if (text.length - from <= SLICE) return text.length;
+  const end = from + SLICE;
+  // Looked for in the slice alone: in a text without any it would be looked for up to the text's beginning.
+  const newline = text.slice(from, end).lastIndexOf('\n');
+  if (newline >= 0) return from + newline + 1;
+  // Not between the halves of a surrogate pair.
+  return (text.charCodeAt(end) & 0xfc00) === 0xdc00 ? end - 1 : end;
+}

@@ -1,0 +1,56 @@
+import { afterAll, expect, test, vi } from 'vitest';
+import { Dump, type Place } from '../../src/dump/dump.ts';
+import { ReadAhead } from '../../src/tui/read-ahead.ts';
+import { initialState } from '../../src/tui/state.ts';
+import { DumpWorld } from '../../src/tui/world.ts';
+import { smallRun, writeDump } from '../support/dump.ts';
+
+const run = writeDump(smallRun(1, 8));
+afterAll(() => run.remove());
+
+test('the rollouts on both sides are read and laid out before they are asked for, and then nothing is left to do', async () => {
+  const dump = Dump.open([run.dir]);
+  await dump.start();
+  const world = new DumpWorld(
+    dump,
+    () => {},
+    () => {},
+    () => {},
+  );
+  const file = dump.files[0]!;
+  const at = (record: number): Place => ({ file, record });
+  const first = initialState(120, 36);
+  const state = { ...first, list: { ...first.list, cursor: at(3) } };
+  world.layout(state);
+  const read = vi.spyOn(file, 'read');
+  for (let step = 0; step < 4; step++) expect(world.warm(state, [at(4), at(2)])).toBe(true);
+  expect(world.warm(state, [at(4), at(2)])).toBe(false);
+  expect(read.mock.calls.map(([record]) => record)).toEqual([4, 2]);
+  // What is shown then is what was laid out, for this width and view.
+  const next = { ...state, list: { ...first.list, cursor: at(4) } };
+  const layout = world.layout(next);
+  expect(layout?.rows).toBeGreaterThan(5);
+  expect(read).toHaveBeenCalledTimes(2);
+  expect(world.warm({ ...next, display: { ...next.display, view: 'raw' } }, [at(2)])).toBe(true);
+  dump.close();
+});
+
+test('waits for a pause, and never goes on without end', async () => {
+  vi.useFakeTimers();
+  try {
+    let steps = 0;
+    const ahead = new ReadAhead(() => {
+      steps++;
+      return true;
+    });
+    for (let key = 0; key < 20; key++) {
+      ahead.touch();
+      await vi.advanceTimersByTimeAsync(30);
+    }
+    expect(steps).toBe(0);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(steps).toBe(4);
+  } finally {
+    vi.useRealTimers();
+  }
+});
