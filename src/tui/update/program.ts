@@ -35,9 +35,8 @@ function cancel(state: State, world: World, at: number): Result {
   if (world.arranging(state)?.isWhole === false)
     return listHandlers['arrange-cancel'](state, { type: 'arrange-cancel' }, world);
   const effects: Effect[] = [];
-  const call = underwayAt(state, world);
   if (state.seek !== null) effects.push({ type: 'seek', job: null });
-  if (state.replay.isBusy) effects.push({ type: 'replay', job: { kind: 'cancel', call } });
+  if (state.replay.isBusy) effects.push({ type: 'replay', job: { kind: 'cancel', call: underwayAt(state, world) } });
   if (effects.length > 0) return { state: say({ ...state, seek: null }, 'cancelled'), effects };
   if (at - state.cancelled <= TWICE_MS) return { state, effects: [{ type: 'quit' }] };
   return say({ ...state, cancelled: at }, `${key(state, 'quit')} quits, or ${key(state, 'cancel')} again`);
