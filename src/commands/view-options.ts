@@ -1,15 +1,16 @@
 import { type Command, Option } from 'commander';
 import { configFiles } from '../config/places.ts';
 import { PRESET_NAMES } from '../config/presets.ts';
-import { pollOption, validationOption } from './dump-options.ts';
+import { notifyOption, pollOption, validationOption } from './dump-options.ts';
 import { ls } from './ls.ts';
 import { run, USAGE } from './output.ts';
 import { addRunAgain, type RunAgainFlags } from './run-again-options.ts';
 
 export interface ViewFlags extends RunAgainFlags {
   validation?: string[];
-  /** Paths that do not exist yet are waited for. */
+  /** Paths that do not exist yet are waited for, and the newest step is gone to by itself. */
   follow?: boolean;
+  notify?: string[];
   poll?: number;
   filter?: string;
   sort?: string;
@@ -32,7 +33,11 @@ export const viewOptions = (program: Command): Command =>
         'sort the list by score, step, turns, bytes … or a key of the extras; KEY:desc for the largest first',
       )
       .addOption(validationOption())
-      .option('--follow', 'wait for a path that does not exist yet')
+      .option(
+        '--follow',
+        'go to the newest step whenever one is complete (as F does); waits for a path that does not exist yet',
+      )
+      .addOption(notifyOption())
       .addOption(pollOption()),
   ).action((paths: string[], options: ViewFlags) => {
     if (paths.length === 0) {

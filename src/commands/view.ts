@@ -10,7 +10,7 @@ import { ownKeys } from '../tui/keymap/own-keys.ts';
 import { type ReplaySettings, run } from '../tui/run.tsx';
 import { dumpOptions } from './dump-options.ts';
 import { DONE, say } from './output.ts';
-import { filterOf, sortOf } from './query-options.ts';
+import { conditionsOf, filterOf, sortOf } from './query-options.ts';
 import { replayStart } from './run-again-options.ts';
 import type { ViewFlags } from './view-options.ts';
 
@@ -18,6 +18,7 @@ import type { ViewFlags } from './view-options.ts';
 export async function view(paths: readonly string[], options: ViewFlags): Promise<number> {
   // A mistake in them is told before anything is opened.
   const list = listOptions(options);
+  const notify = conditionsOf(options.notify);
   const stream = paths.length === 1 && paths[0] === '-' ? dumpOfStream(process.stdin) : null;
   const dump =
     stream?.dump ??
@@ -36,6 +37,8 @@ export async function view(paths: readonly string[], options: ViewFlags): Promis
     env: process.env,
     poll: options.poll,
     list,
+    follow: options.follow ?? false,
+    notify,
     replay: replayOptions(paths, options),
   });
   stream?.stop();

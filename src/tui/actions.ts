@@ -1,6 +1,7 @@
 import type { DisplayAction } from './display.ts';
 import type { EditorAction } from './editor/state.ts';
 import type { FindAction } from './find/actions.ts';
+import type { LiveAction } from './follow.ts';
 import type { ListAction } from './list/actions.ts';
 import type { ReplayAction } from './replay/actions.ts';
 import type { MouseEvent } from './screen/mouse.ts';
@@ -21,6 +22,7 @@ export type Action =
   | PromptAction
   | ReplayAction
   | EditorAction
+  | LiveAction
   | ProgramAction;
 
 export type MoveAction =

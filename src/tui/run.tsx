@@ -1,4 +1,6 @@
 import { type Instance, render } from 'ink';
+import type { Condition } from '../analysis/condition.ts';
+import { LiveRun } from '../analysis/live-run.ts';
 import { loadColumns, saveColumns } from '../config/columns.ts';
 import { History } from '../config/history.ts';
 import { columnsFile, historyFile } from '../config/places.ts';
@@ -8,6 +10,7 @@ import { Follower } from '../dump/follow.ts';
 import { styled, themeFor } from '../present/theme.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import type { Action } from './actions.ts';
+import { AgeClock } from './age-clock.ts';
 import { App } from './app.tsx';
 import type { Effect } from './effects.ts';
 import type { SeekJob } from './find/actions.ts';
@@ -54,6 +57,10 @@ export interface RunOptions {
   poll?: number | undefined;
   /** What the list shows at first. */
   list: { filter: FilterChoice | null; sort: SortChoice | null };
+  /** Goes to the newest step by itself from the start. */
+  follow: boolean;
+  /** What is told of a step with a bell. */
+  notify: readonly Condition[];
   replay: ReplaySettings;
   keymap: Keymap;
   /** What is wrong with the user's settings, a line each. */
@@ -101,7 +108,9 @@ const problemMessage = ([first, ...others]: readonly string[]): Message | null =
 class Program {
   readonly #options: RunOptions;
   readonly #quit: () => void;
+  readonly #live: LiveRun;
   readonly #world: DumpWorld;
+  readonly #clock: AgeClock;
   readonly #screen: Screen;
   readonly #terminal: Terminal;
   readonly #keyboard: Keyboard;
@@ -131,11 +140,17 @@ class Program {
     const { output, input, dump } = options;
     this.#options = options;
     this.#quit = quit;
+    this.#live = new LiveRun(dump, options.notify);
     this.#world = new DumpWorld(
       dump,
+      this.#live,
       () => this.#screen.invalidate(),
       () => this.dispatch({ type: 'rows-changed' }),
       () => this.dispatch({ type: 'search-found' }),
+    );
+    this.#clock = new AgeClock(
+      () => this.#live.stats(this.#state.list.cursor?.file.stream ?? null),
+      () => this.#screen.invalidate('top'),
     );
     const { replay } = options;
     this.#state = {
@@ -144,6 +159,7 @@ class Program {
       message: problemMessage(options.problems),
       history: this.#history.load(),
       replay: initialReplay(replay.start),
+      follow: { mode: options.follow ? 'on' : 'off', at: null },
     };
     this.#screen = new Screen(output, this.#state.columns, this.#state.rows);
     this.#keyboard = new Keyboard(input, (keys) => this.#press(keys));
@@ -160,6 +176,7 @@ class Program {
         this.#resize();
       },
       leaving: () => {
+        this.#clock.stop();
         this.#screen.setActive(false);
         this.#keyboard.stop();
       },
@@ -191,10 +208,12 @@ class Program {
     dump.subscribe(() => {
       this.#world.changed();
       this.dispatch({ type: 'dump-changed' });
+      for (const { text } of this.#live.judge()) this.dispatch({ type: 'alarm', text: sanitiseLine(text) });
     });
     this.#draw();
     // Once all is indexed the disk is followed.
     void dump.start().then(() => {
+      this.#live.begin();
       if (!dump.isClosed && dump.paths.length > 0) this.#follower = new Follower(dump, { poll: this.#options.poll });
     });
   }
@@ -268,6 +287,7 @@ class Program {
     this.#warmGroups();
     this.#desk.rest(this.#state.list.cursor, () => this.#visible());
     this.#ahead.touch();
+    this.#clock.arm();
     this.#screen.invalidate();
   }
 
@@ -366,7 +386,11 @@ class Program {
   #perform(effect: Effect): void {
     if (effect.type === 'quit') this.#end();
     else if (effect.type === 'suspend') this.#terminal.suspend();
-    else if (effect.type === 'replay') void this.#desk.do(effect.job);
+    else if (effect.type === 'bell') this.#screen.bell();
+    else if (effect.type === 'reopen') {
+      this.#world.reload();
+      this.#draw();
+    } else if (effect.type === 'replay') void this.#desk.do(effect.job);
     else if (effect.type === 'seek') this.#seek(effect.job);
     else if (effect.type === 'mouse') this.#terminal.setMouse(effect.on);
     else if (effect.type === 'command') {
@@ -407,6 +431,7 @@ class Program {
 
   readonly #end = (): void => {
     this.#ahead.stop();
+    this.#clock.stop();
     this.#terminal.stop();
     this.#options.output.off('resize', this.#resize);
     this.#ink?.unmount();

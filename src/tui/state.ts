@@ -4,6 +4,7 @@ import { type DisplayState, firstDisplay } from './display.ts';
 import type { EditorState } from './editor/state.ts';
 import type { SeekProgress } from './find/actions.ts';
 import { type Jump, type JumpList, noJumps } from './find/jumps.ts';
+import { type FollowState, initialFollow } from './follow.ts';
 import { Keymap } from './keymap/keymap.ts';
 import { firstList, type ListState } from './list/choice.ts';
 import { initialReplay, NOTHING_ASKED, type ReplayState } from './replay/state.ts';
@@ -70,6 +71,9 @@ export interface State {
   replay: ReplayState;
   /** A text that is edited in the screen; null while none is. */
   editor: EditorState | null;
+  follow: FollowState;
+  /** What --notify had to say since the last key: the newest, and how many came before it. */
+  alarm: { text: string; before: number } | null;
   /** What was entered at each prompt before, the newest last. */
   history: Readonly<Partial<Record<PromptId, readonly string[]>>>;
   /** What the last action had to say; gone with the next key. */
@@ -98,6 +102,8 @@ export function initialState(columns: number, rows: number, keymap = new Keymap(
     prompt: null,
     replay: initialReplay(NOTHING_ASKED),
     editor: null,
+    follow: initialFollow,
+    alarm: null,
     history: {},
     message: null,
     cancelled: Number.NEGATIVE_INFINITY,

@@ -1,4 +1,5 @@
 import { afterAll, expect, test, vi } from 'vitest';
+import { LiveRun } from '../../src/analysis/live-run.ts';
 import { Dump, type Place } from '../../src/dump/dump.ts';
 import { ReadAhead } from '../../src/tui/read-ahead.ts';
 import { initialState } from '../../src/tui/state.ts';
@@ -13,6 +14,7 @@ test('the rollouts on both sides are read and laid out before they are asked for
   await dump.start();
   const world = new DumpWorld(
     dump,
+    new LiveRun(dump, []),
     () => {},
     () => {},
     () => {},

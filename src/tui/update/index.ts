@@ -7,6 +7,7 @@ import { displayHandlers } from './display.ts';
 import { editorHandlers } from './editor.ts';
 import { findHandlers } from './find.ts';
 import { foldHandlers } from './fold.ts';
+import { liveHandlers, pausedBy } from './follow.ts';
 import { groupHandlers } from './group.ts';
 import { listHandlers } from './list.ts';
 import { markHandlers } from './marks.ts';
@@ -35,6 +36,7 @@ const HANDLERS: Handlers<Action> = {
   ...promptHandlers,
   ...replayHandlers,
   ...editorHandlers,
+  ...liveHandlers,
   ...programHandlers,
 };
 
@@ -57,14 +59,24 @@ const SILENT: readonly Action['type'][] = [
   'replay-words',
   'replay-busy',
   'replay-tick',
+  'alarm',
   'seeking',
 ];
 
 /** The next state and what is to be done: nothing here reads a file, a clock or a terminal. */
 export function update(state: State, action: Action, world: World): { state: State; effects: Effect[] } {
-  const before = SILENT.includes(action.type) || state.message === null ? state : { ...state, message: null };
+  const isSilent = SILENT.includes(action.type);
+  const before = isSilent ? state : withoutWords(state);
   const handle = HANDLERS[action.type] as (state: State, action: Action, world: World) => Result;
   const result = handle(before, action, world);
   const { state: after, effects } = 'effects' in result ? result : { state: result, effects: [] };
-  return { state: withJump(before, action, after), effects };
+  const jumped = withJump(before, action, after);
+  return { state: isSilent ? jumped : pausedBy(action, before, jumped), effects };
+}
+
+/** A key takes away what was said; an alarm stays until it can be seen, where nothing is asked at the foot. */
+function withoutWords(state: State): State {
+  const isHidden = state.prompt !== null || state.replay.question !== null;
+  const alarm = isHidden ? state.alarm : null;
+  return state.message === null && state.alarm === alarm ? state : { ...state, message: null, alarm };
 }

@@ -4,6 +4,7 @@ import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { underwayAt } from './call-question.ts';
 import { keepCursor } from './choose.ts';
+import { followOn } from './follow.ts';
 import { listHandlers } from './list.ts';
 import { mouse } from './mouse.ts';
 import { type Handlers, key, type Result, say } from './result.ts';
@@ -26,7 +27,7 @@ export const programHandlers: Handlers<ProgramAction> = {
   reload: (state) => ({ state: say(state, 'read again from disk'), effects: [{ type: 'reload' }] }),
   repaint: (state) => ({ state, effects: [{ type: 'repaint' }] }),
   resize: (state, { columns, rows }) => ({ ...state, columns, rows }),
-  'dump-changed': (state, _action, world) => (state.list.cursor === null ? open(state, world) : state),
+  'dump-changed': (state, _action, world) => followOn(state.list.cursor === null ? open(state, world) : state, world),
   say: (state, { text, kind }) => say(state, text, kind),
 };
 

@@ -110,6 +110,12 @@ const messagePieces = ({ text, kind }: Message): Piece[] => [
   [kind === 'error' ? 'error' : 'plain', text],
 ];
 
+const alarmPieces = ({ text, before }: NonNullable<State['alarm']>): Piece[] => [
+  ['plain', ' '],
+  ['warning', text],
+  ['quiet', before === 0 ? '' : `  and ${formatCount(before)} before it`],
+];
+
 /** What a search over many records has come to. */
 const seekPieces = ({ what, done, total }: SeekProgress, cancel: string): Piece[] => [
   ['plain', ` looking for ${what} … ${formatCount(done)} of ${formatCount(total)} rollouts`],
@@ -133,6 +139,7 @@ export const footerView: View = (scene, width) => {
   let left = hintPieces(state, hasErrors, room);
   if (state.message !== null) left = messagePieces(state.message);
   if (state.seek !== null) left = seekPieces(state.seek, state.keymap.label('cancel'));
+  if (state.alarm !== null) left = alarmPieces(state.alarm);
   if (pending !== '')
     left = [
       ['plain', ' '],
