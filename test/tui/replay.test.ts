@@ -67,7 +67,7 @@ describe('run a tool call again', () => {
     await ask();
     await app.sees(/! code_interpreter t2 on (bubblewrap|Pyodide)/);
     await app.sees('no sandbox URL is given');
-    await app.sees(/^ rollout_data .* (bubblewrap|Pyodide)$/m);
+    await app.sees(/^ rollout_data .* (bubblewrap|Pyodide)( |$)/m);
     app.press('Esc');
     await app.seesNot('Enter run');
     expect(app.screen()).not.toContain('again: ');
@@ -479,8 +479,8 @@ describe('fork', () => {
     await app.sees('go on from t1 edited with qwen');
     app.press('Enter');
     await app.sees('branch 0 from t2, qwen');
-    expect(model.requests[0].messages.at(-1)).toEqual({ role: 'user', content: 'Nine, perhaps?' });
     await app.sees('#### 9');
+    expect(model.requests[0].messages.at(-1)).toEqual({ role: 'user', content: 'Nine, perhaps?' });
   });
 
   test('E edits the turn in the screen, where a long line goes on in the next row', async () => {
