@@ -58,7 +58,7 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
   const stream = streamOf(paths);
   if (order !== null && (stream !== null || options.follow))
     throw new UsageError('--sort needs all rollouts at once: it goes neither with --follow nor with a stream');
-  const following = { ...options, accepts: (row: DumpRecord) => filter?.accepts(new Subject(row, () => row)) ?? true };
+  const following = { ...options, accepts: (row: DumpRecord) => filter?.accepts(Subject.read(row)) ?? true };
   if (stream !== null) return ended(await followStream(dumpOfStream(stream), following));
   if (options.follow)
     return followPaths(Dump.open(paths, { ...dumpOptions(options), waits: true, holdBack: 'always' }), following);
@@ -115,7 +115,7 @@ async function* listed(dump: Dump, filter: Query | null, { json }: LsOptions): A
 async function* sorted(dump: Dump, filter: Query | null, order: SortOrder, options: LsOptions): AsyncGenerator<Listed> {
   const places: { file: DumpFile; record: number; group: string | null; value: SortValue }[] = [];
   for await (const { row, group } of listed(dump, filter, options)) {
-    places.push({ file: row.file, record: row.record, group, value: sortValue(order, new Subject(row, () => row)) });
+    places.push({ file: row.file, record: row.record, group, value: sortValue(order, Subject.read(row)) });
   }
   // Sorting is stable: what is equal stays in the order of the files.
   places.sort((a, b) => compareValues(a.value, b.value, order.descending));
@@ -149,7 +149,7 @@ function* rowsOf(file: DumpFile, wantsGroups: boolean, filter: Query | null): Ge
 /** What the filter turns away is not even parsed where the index can tell. */
 function* rowsThrough(filter: Query | null, file: DumpFile): Generator<DumpRecord> {
   for (let record = 0; record < file.count; record++) {
-    const subject = new Subject({ file, record });
+    const subject = Subject.of({ file, record });
     if (filter === null || filter.accepts(subject)) yield subject.record;
   }
 }

@@ -39,7 +39,7 @@ async function* one(arg: string, options: DumpOptions, filter: Query | null): As
   const dump = Dump.open([place.path], options);
   try {
     const row = await findRow(dump, place);
-    if (filter === null || filter.accepts(new Subject(row, () => row))) yield { row, turn: place.turn };
+    if (filter === null || filter.accepts(Subject.read(row))) yield { row, turn: place.turn };
   } finally {
     dump.close();
   }
@@ -53,7 +53,7 @@ async function* all(path: string, options: DumpOptions, filter: Query | null): A
       await file.buildIndex(() => true);
       if (file.error !== null) say(`${file.path}: ${file.error}`);
       for (let record = 0; record < file.count; record++) {
-        const subject = new Subject({ file, record });
+        const subject = Subject.of({ file, record });
         if (filter === null || filter.accepts(subject)) yield { row: subject.record, turn: null };
       }
     }

@@ -11,6 +11,8 @@ export interface ViewFlags {
   /** Paths that do not exist yet are waited for. */
   follow?: boolean;
   poll?: number;
+  filter?: string;
+  sort?: string;
   sandbox: string;
   tools?: string;
   tool: Record<string, string>;
@@ -32,6 +34,11 @@ export const viewOptions = (program: Command): Command =>
     .option('--journal <dir>', 'where results and branches are kept (default: .rollout-viewer beside the dump)')
     .option('--model-url <url>', 'an OpenAI-compatible server to fork with, up to and with /v1')
     .option('--model <name>', 'the model there')
+    .option('--filter <expr>', 'list only rollouts such as score<0.5 && output~/sorry/')
+    .option(
+      '--sort <key>',
+      'sort the list by score, step, turns, bytes … or a key of the extras; KEY:desc for the largest first',
+    )
     .addOption(
       new Option('--keys <preset>', `the keys of another program; your own stand in ${configFiles()[0]}`).choices(
         PRESET_NAMES,

@@ -11,10 +11,13 @@ import { ownKeys } from '../tui/keymap/own-keys.ts';
 import { run } from '../tui/run.tsx';
 import { dumpOptions } from './dump-options.ts';
 import { DONE, say } from './output.ts';
+import { filterOf, sortOf } from './query-options.ts';
 import type { ViewFlags } from './view-options.ts';
 
 /** Opens paths in the terminal UI and stays until the user quits. Stdout must be a TTY. @throws UsageError as Dump.open does */
 export async function view(paths: readonly string[], options: ViewFlags): Promise<number> {
+  // A mistake in them is told before anything is opened.
+  const list = listOptions(options);
   const stream = paths.length === 1 && paths[0] === '-' ? dumpOfStream(process.stdin) : null;
   const dump =
     stream?.dump ??
@@ -32,12 +35,23 @@ export async function view(paths: readonly string[], options: ViewFlags): Promis
     output: process.stdout,
     env: process.env,
     poll: options.poll,
+    list,
     replay: replayOptions(paths, options),
   });
   stream?.stop();
   if (input !== process.stdin) input.destroy();
   for (const notice of [...problems, ...dump.notices]) say(notice);
   return DONE;
+}
+
+/** @throws UsageError that points at the character */
+function listOptions({ filter, sort }: ViewFlags) {
+  const query = filterOf(filter);
+  const order = sortOf(sort);
+  return {
+    filter: query === null ? null : { text: query.text.trim(), isInverted: false },
+    sort: order === null ? null : { key: order.key, descending: order.descending },
+  };
 }
 
 /** The keys of the preset that is asked for, with the user's own, and what is wrong with those. */

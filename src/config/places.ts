@@ -7,5 +7,8 @@ const paths = envPaths('rollout-viewer', { suffix: '' });
 export const configFiles = (): string[] =>
   ['config.yaml', 'config.yml', 'config.json'].map((name) => join(paths.config, name));
 
+/** $XDG_STATE_HOME/rollout-viewer/columns.json: the columns that were chosen last. */
+export const columnsFile = (): string => join(paths.log, 'columns.json');
+
 /** $XDG_STATE_HOME/rollout-viewer/history.jsonl; `log` is what env-paths calls the place of state. */
 export const historyFile = (): string => join(paths.log, 'history.jsonl');

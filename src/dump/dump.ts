@@ -193,6 +193,16 @@ export class Dump {
     this.#facts.want(places);
   }
 
+  /** The background pass waits while something that a person asked for reads the records. */
+  pauseFacts(isPaused: boolean): void {
+    this.#facts.pause(isPaused);
+  }
+
+  /** Names of values that the records seen so far have beside those of every rollout, such as `acc`. */
+  get extras(): ReadonlySet<string> {
+    return this.#facts.extras;
+  }
+
   /** One record, parsed. It is kept while memory allows. */
   read({ file, record }: Place): DumpRecord {
     const key = `${file.index.offset(record)} ${file.generation} ${file.path}`;

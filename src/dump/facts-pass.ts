@@ -24,6 +24,9 @@ export class FactsPass {
   #isRunning = false;
   /** Records that could not be read; without them the pass would ask for them for ever. */
   readonly #lost = new Map<DumpFile, Set<number>>();
+  /** Names of values that the records seen so far have beside those of every rollout. */
+  readonly extras = new Set<string>();
+  #pauses = 0;
 
   constructor(worker: RecordWorker, changed: () => void) {
     this.#worker = worker;
@@ -46,6 +49,12 @@ export class FactsPass {
     this.#lost.delete(file);
     if (this.#queue[0] === file) this.#next = 0;
     else if (!this.#queue.includes(file)) this.#queue.push(file);
+    void this.#run();
+  }
+
+  /** Rows in sight are still looked at. Each pause is ended for itself. Something that a person waits for has the disk and the processors. */
+  pause(isPaused: boolean): void {
+    this.#pauses += isPaused ? 1 : -1;
     void this.#run();
   }
 
@@ -84,7 +93,7 @@ export class FactsPass {
       this.#wanted = this.#wanted.filter((place) => place.file !== first.file);
       return [first.file, records.slice(0, BATCH_RECORDS)];
     }
-    for (let file = this.#queue[0]; file !== undefined; file = this.#queue[0]) {
+    for (let file = this.#queue[0]; file !== undefined && this.#pauses === 0; file = this.#queue[0]) {
       const records = this.#batch(file, this.#next, (record) => this.#isMissing(file as DumpFile, record));
       if (records.length > 0) {
         this.#next = (records.at(-1) as number) + 1;
@@ -112,12 +121,8 @@ export class FactsPass {
     const { index } = file;
     const places = Float64Array.from(records.flatMap((record) => [index.offset(record), index.length(record)]));
     const { generation } = file;
-    const answer = await this.#worker.ask({
-      path: file.readablePath,
-      places,
-      validation: file.validation,
-      wantsKeys: keys !== undefined,
-    });
+    const request = { path: file.readablePath, places, validation: file.validation, wantsKeys: keys !== undefined };
+    const answer = await this.#worker.ask(request, [places.buffer]);
     if (answer === null) {
       if (this.#worker.isClosed) return false;
       // One of these is more than the thread has memory for. Which one, is found by asking for each alone.
@@ -126,6 +131,7 @@ export class FactsPass {
       if (records.length === 1) keys?.push(null);
       return true;
     }
+    for (const name of answer.extras) this.extras.add(name);
     // The answer speaks of an earlier content; the file waits in the queue again.
     if (generation !== file.generation || index !== file.index) return true;
     for (const [i, record] of records.entries()) {

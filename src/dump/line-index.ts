@@ -100,14 +100,7 @@ export class LineIndex {
   }
 
   facts(record: number): Facts | undefined {
-    const packed = this.#facts[record] ?? 0;
-    const turns = packed >>> 20;
-    if (turns === 0) return undefined;
-    return {
-      turns: turns - 1,
-      toolCalls: (packed >>> 8) & MAX_COUNT,
-      findings: CHECKS.filter((_, bit) => packed & (1 << bit)),
-    };
+    return unpackFacts(this.#facts[record] ?? 0);
   }
 
   /** Some record that was looked at has one of these findings. */
@@ -161,4 +154,15 @@ export function packFacts(facts: Facts): number {
   for (const check of facts.findings) findings |= 1 << CHECKS.indexOf(check);
   const turns = Math.min(facts.turns, MAX_COUNT - 1) + 1;
   return ((turns << 20) | (Math.min(facts.toolCalls, MAX_COUNT) << 8) | findings) >>> 0;
+}
+
+/** undefined for 0: not looked at. */
+export function unpackFacts(packed: number): Facts | undefined {
+  const turns = packed >>> 20;
+  if (turns === 0) return undefined;
+  return {
+    turns: turns - 1,
+    toolCalls: (packed >>> 8) & MAX_COUNT,
+    findings: CHECKS.filter((_, bit) => packed & (1 << bit)),
+  };
 }

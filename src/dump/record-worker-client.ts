@@ -1,10 +1,7 @@
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { Worker } from 'node:worker_threads';
 import type { GroupKey } from '../rollout/group-key.ts';
+import { ThreadClient } from './thread-client.ts';
 
 export interface WorkerRequest {
-  id: number;
   path: string;
   /** Offset and byte length of each record, alternating. */
   places: Float64Array;
@@ -13,82 +10,19 @@ export interface WorkerRequest {
 }
 
 export interface WorkerAnswer {
-  id: number;
   /** Packed facts, 0 where a record could not be read. */
   facts: Uint32Array;
   scores: Float64Array;
   hasScore: Uint8Array;
   /** Group keys, null for a bad record; empty unless asked for. */
   keys: (GroupKey | null)[];
+  /** Names under which the records have values of their own, each once. */
+  extras: string[];
 }
 
-/** ms without a request after which the thread ends: an idle one holds 40 MB. */
-const IDLE = 2000;
-/** MB for young objects. Parsed records live a moment; with Node's own choice the thread takes 20 MB more for the same speed. */
-const YOUNG = 8;
-
-/** A thread that parses records. It starts with a request, ends when there has been none for a while, and never keeps the program alive. */
-export class RecordWorker {
-  #worker: Worker | null = null;
-  #idle: NodeJS.Timeout | null = null;
-  #waiting = new Map<number, (answer: WorkerAnswer | null) => void>();
-  #nextId = 1;
-  #isClosed = false;
-
-  get isClosed(): boolean {
-    return this.#isClosed;
-  }
-
-  /** @returns null when the thread ended before it answered: closed, or out of memory over a record */
-  ask(request: Omit<WorkerRequest, 'id'>): Promise<WorkerAnswer | null> {
-    // An index that ends after the dump was closed must not start a thread that nobody ends.
-    if (this.#isClosed) return Promise.resolve(null);
-    clearTimeout(this.#idle ?? undefined);
-    this.#worker ??= this.#start();
-    const id = this.#nextId++;
-    return new Promise((resolve) => {
-      this.#waiting.set(id, resolve);
-      this.#worker?.postMessage({ ...request, id } satisfies WorkerRequest, [request.places.buffer as ArrayBuffer]);
-    });
-  }
-
-  #start(): Worker {
-    // Built: a file beside the bundle. In tests the sources run, and the built worker serves them.
-    const beside = new URL('./workers/record-worker.js', import.meta.url);
-    const built = existsSync(beside) ? beside : new URL('../../dist/workers/record-worker.js', import.meta.url);
-    const worker = new Worker(fileURLToPath(built), { resourceLimits: { maxYoungGenerationSizeMb: YOUNG } });
-    worker.unref();
-    worker.on('message', (answer: WorkerAnswer) => {
-      this.#waiting.get(answer.id)?.(answer);
-      this.#waiting.delete(answer.id);
-      if (this.#waiting.size === 0) this.#endWhenIdle(worker);
-    });
-    worker.on('error', () => this.#fail(worker));
-    worker.on('exit', () => this.#fail(worker));
-    return worker;
-  }
-
-  #endWhenIdle(worker: Worker): void {
-    clearTimeout(this.#idle ?? undefined);
-    this.#idle = setTimeout(() => {
-      if (this.#worker !== worker || this.#waiting.size > 0) return;
-      this.#worker = null;
-      void worker.terminate();
-    }, IDLE).unref();
-  }
-
-  /** @param worker the one that ended; the end of an earlier one concerns nobody */
-  #fail(worker: Worker | null): void {
-    if (this.#worker !== worker) return;
-    this.#worker = null;
-    for (const resolve of this.#waiting.values()) resolve(null);
-    this.#waiting.clear();
-  }
-
-  close(): void {
-    this.#isClosed = true;
-    clearTimeout(this.#idle ?? undefined);
-    void this.#worker?.terminate();
-    this.#fail(this.#worker);
+/** A thread that parses records. */
+export class RecordWorker extends ThreadClient<WorkerRequest, WorkerAnswer> {
+  constructor() {
+    super('record-worker');
   }
 }

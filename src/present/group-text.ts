@@ -16,3 +16,20 @@ export function groupParts(scores: readonly (number | null | undefined)[], place
   if (finite.length > 1) parts.push(`min ${scoreText(Math.min(...finite))}, max ${scoreText(Math.max(...finite))}`);
   return parts;
 }
+
+/** What a group that is shown alone comes to, in words that say less and less. */
+export function groupSummary(scores: readonly (number | null | undefined)[]): string[] {
+  const finite = scores.filter((score): score is number => typeof score === 'number' && Number.isFinite(score));
+  const name = `group of ${scores.length}`;
+  if (finite.length === 0) return [`${name}: no scores`];
+  const [first] = finite;
+  if (finite.length === scores.length && finite.every((score) => score === first)) {
+    const alike = `no signal: all ${scoreText(first)}`;
+    return [`${name}, ${alike}`, alike];
+  }
+  const mean = finite.reduce((sum, score) => sum + score, 0) / finite.length;
+  const span = `mean ${mean.toFixed(2)} min ${scoreText(Math.min(...finite))} max ${scoreText(Math.max(...finite))}`;
+  const left = scores.length - finite.length;
+  const unscored = left === 0 ? '' : `, ${left} without`;
+  return [`${name}: ${span}${unscored}`, `${scores.length}: ${span}${unscored}`, `${scores.length}: ${span}`];
+}

@@ -1,5 +1,9 @@
 import { CHECK_WORD, CHECKS, type Check } from '../rollout/finding.ts';
+import type { JsonValue } from '../rollout/json.ts';
+import { printJson } from '../rollout/json-print.ts';
 import { fitLeft, fitRight } from '../text/fit.ts';
+import { cellWidth } from '../text/graphemes.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
 import { scoreText, sizeText } from './quantities.ts';
 import { type Style, styled, type Theme } from './theme.ts';
 
@@ -17,19 +21,44 @@ export interface ListRow {
   findings: readonly Check[] | undefined;
   /** What its calls came to when they were run again, in a word; '' where none was. */
   again: string;
+  /** The score that it was given anew; undefined where nobody asked. */
+  rescored: number | null | undefined;
   /** Bytes of its step came a moment ago: it is not whole yet. */
   arriving: boolean;
+  /** The value under a name of the record's own; undefined where it has none, NOT_KNOWN until it was looked at. */
+  value(name: string): JsonValue | undefined | typeof NOT_KNOWN;
 }
 
+export const NOT_KNOWN = Symbol('not known yet');
+
 export interface Column {
+  /** The name of the field that it shows, as a filter and a sort know it. */
   key: string;
   title: string;
+  /** Where there is little room. */
+  short: string;
+  /** Cells that it likes to have, and those that it needs. */
   width: number;
+  min: number;
   align: 'left' | 'right';
-  /** Columns of a higher number leave first when the list is narrow. */
+  /** Columns of a higher number leave first when the list is narrow; those of 0 stay. */
   rank: number;
-  text(row: ListRow): string;
+  text(row: ListRow, width: number): string;
   style?(row: ListRow): Style;
+}
+
+/** A column in the list, in the cells that it has there. */
+export interface PlacedColumn extends Column {
+  cells: number;
+}
+
+/** What the dump says about the room that columns need. */
+export interface ListShape {
+  step: number;
+  sample: number;
+  score: number;
+  /** Sanitised names, each once. */
+  streams: readonly string[];
 }
 
 const countOf = (count: number | undefined): string => (count === undefined ? '·' : String(count));
@@ -65,53 +94,188 @@ const findingStyle = (row: ListRow): Style => {
   return ERRORS.includes(found) ? 'error' : 'warning';
 };
 
-export const COLUMNS: readonly Column[] = [
-  { key: 'stream', title: 'stream', width: 6, align: 'left', rank: 1, text: (row) => row.stream, style: () => 'quiet' },
+/** As much of a stream's name as tells it from the others: `t` and `v` for train and val. */
+function streamText(streams: readonly string[], stream: string, width: number): string {
+  if (cellWidth(stream) <= width) return stream;
+  for (let length = 1; length <= width; length++) {
+    const start = stream.slice(0, length);
+    if (streams.every((other) => other === stream || !other.startsWith(start))) return start;
+  }
+  return stream;
+}
+
+/** Columns that every rollout fills, in their order. */
+export function ownColumns({ step, sample, score, streams }: ListShape): Column[] {
+  const longest = Math.max(1, ...streams.map(cellWidth));
+  const prefix = Math.max(1, ...streams.map((stream) => shortest(streams, stream)));
+  const column = (
+    key: string,
+    title: string,
+    width: number,
+    rest: Partial<Column> & Pick<Column, 'rank' | 'text'>,
+  ) => ({
+    key,
+    title,
+    short: title,
+    width,
+    min: width,
+    align: 'right' as const,
+    ...rest,
+  });
+  return [
+    column('stream', 'stream', Math.max(6, Math.min(12, longest)), {
+      short: '',
+      min: Math.min(6, prefix),
+      align: 'left',
+      rank: 1,
+      text: (row, width) => streamText(streams, row.stream, width),
+      style: () => 'quiet',
+    }),
+    column('step', 'step', Math.max(4, step), {
+      rank: 0,
+      // A step that is still arriving is drawn hollow.
+      text: (row) => (row.arriving ? '○' : '') + (row.step === null ? row.stem : String(row.step)),
+    }),
+    column('sample', 'sample', Math.max(6, sample), {
+      short: '#',
+      min: Math.max(3, sample),
+      rank: 0,
+      text: (row) => String(row.sample),
+    }),
+    column('score', 'score', Math.max(5, score), { rank: 0, text: (row) => scoreText(row.score) }),
+    column('turns', 'turns', 5, { rank: 3, text: (row) => countOf(row.turns) }),
+    column('tool_calls', 'calls', 5, { rank: 4, text: (row) => countOf(row.calls) }),
+    column('bytes', 'size', 7, { rank: 5, text: (row) => sizeText(row.bytes), style: () => 'quiet' }),
+    column('findings', 'finding', 10, {
+      short: '',
+      min: 6,
+      align: 'left',
+      rank: 0,
+      text: findingWord,
+      style: findingStyle,
+    }),
+  ];
+}
+
+const shortest = (streams: readonly string[], stream: string): number => {
+  let length = 1;
+  while (
+    length < stream.length &&
+    streams.some((other) => other !== stream && other.startsWith(stream.slice(0, length)))
+  )
+    length++;
+  return length;
+};
+
+/** What running it again came to. @param keys under which they are sorted */
+export const replayColumns = (keys: { again: string; rescored: string }): Column[] => [
   {
-    key: 'step',
-    title: 'step',
-    width: 5,
-    align: 'right',
-    rank: 0,
-    // A step that is still arriving is drawn hollow.
-    text: (row) => (row.arriving ? '○' : '') + (row.step === null ? row.stem : String(row.step)),
+    key: keys.again,
+    title: 'again',
+    short: 'again',
+    width: 6,
+    min: 5,
+    align: 'left',
+    rank: 2,
+    text: (row) => AGAIN[row.again] ?? row.again,
+    style: (row) => (isDrift(row) ? 'warning' : 'quiet'),
   },
-  { key: 'sample', title: 'sample', width: 6, align: 'right', rank: 0, text: (row) => String(row.sample) },
-  { key: 'score', title: 'score', width: 6, align: 'right', rank: 0, text: (row) => scoreText(row.score) },
-  { key: 'turns', title: 'turns', width: 5, align: 'right', rank: 3, text: (row) => countOf(row.turns) },
-  { key: 'calls', title: 'calls', width: 5, align: 'right', rank: 4, text: (row) => countOf(row.calls) },
   {
-    key: 'size',
-    title: 'size',
+    key: keys.rescored,
+    title: 'rescore',
+    short: 'rescore',
     width: 7,
+    min: 7,
     align: 'right',
-    rank: 5,
-    text: (row) => sizeText(row.bytes),
-    style: () => 'quiet',
+    rank: 2,
+    text: (row) => (row.rescored === undefined ? '' : scoreText(row.rescored)),
+    style: (row) => (row.rescored !== undefined && row.rescored !== row.score ? 'warning' : 'plain'),
   },
-  { key: 'finding', title: '', width: 10, align: 'left', rank: 2, text: findingWord, style: findingStyle },
 ];
 
-/** Cells that columns take side by side, the cursor's sign before them included. */
-export const columnsWidth = (columns: readonly Column[]): number =>
-  columns.reduce((sum, column) => sum + column.width + 1, 2);
+/** A value that only some dumps have. */
+export function valueColumn(name: string): Column {
+  const title = sanitiseLine(name);
+  const width = Math.max(5, Math.min(12, cellWidth(title)));
+  return {
+    key: name,
+    title,
+    short: title,
+    width,
+    min: Math.min(width, 8),
+    align: 'right',
+    rank: 2,
+    text: (row) => valueText(row.value(name)),
+  };
+}
 
-/** The columns that fit: those of the highest rank leave first. */
-export function fitColumns(columns: readonly Column[], width: number): Column[] {
+function valueText(value: ReturnType<ListRow['value']>): string {
+  if (value === NOT_KNOWN) return '·';
+  if (value === undefined || value === null) return '–';
+  if (typeof value === 'number') return Number.isInteger(value) ? String(value) : scoreText(value);
+  return sanitiseLine(typeof value === 'string' ? value : printJson(value));
+}
+
+/** Cells before the first column: the cursor's sign, the mark, and where the first column begins at its left edge, a blank. */
+const leadOf = (columns: readonly Column[]): number => (columns[0]?.align === 'left' ? 3 : 2);
+
+/** And a blank behind the last one where it ends at its right edge. */
+const edgesOf = (columns: readonly Column[]): number => leadOf(columns) + (columns.at(-1)?.align === 'right' ? 1 : 0);
+
+/** Cells that columns take side by side where each has what it likes, or what it needs. */
+export const columnsWidth = (columns: readonly Column[], size: 'width' | 'min' = 'width'): number =>
+  columns.reduce((sum, column) => sum + column[size] + 1, edgesOf(columns) - 1);
+
+/** Cells that columns take as they are placed. */
+export const placedWidth = (columns: readonly PlacedColumn[]): number =>
+  columns.reduce((sum, column) => sum + column.cells + 1, edgesOf(columns) - 1);
+
+/** The columns that fit: those of the highest rank leave first, and what room is left goes to those that matter most. */
+export function fitColumns(columns: readonly Column[], width: number): PlacedColumn[] {
   const kept = [...columns];
-  while (kept.length > 1 && columnsWidth(kept) > width) {
+  while (kept.length > 1 && columnsWidth(kept, 'min') > width) {
     const last = kept.reduce((worst, column) => (column.rank >= worst.rank ? column : worst));
     if (last.rank === 0) break;
     kept.splice(kept.indexOf(last), 1);
   }
-  return kept;
+  const placed = kept.map((column) => ({ ...column, cells: column.min }));
+  let room = width - columnsWidth(kept, 'min');
+  for (const column of [...placed].reverse().sort((a, b) => a.rank - b.rank)) {
+    const more = Math.max(0, Math.min(room, column.width - column.min));
+    column.cells += more;
+    room -= more;
+  }
+  return placed;
 }
 
-const cell = (column: Column, text: string): string =>
-  column.align === 'right' ? fitRight(text, column.width) : fitLeft(text, column.width);
+const cell = (column: PlacedColumn, text: string): string =>
+  column.align === 'right' ? fitRight(text, column.cells) : fitLeft(text, column.cells);
 
-export function renderListHeader(columns: readonly Column[], theme: Theme): string {
-  return styled(theme, 'quiet', `  ${columns.map((column) => cell(column, column.title)).join(' ')}`.trimEnd());
+export interface Sorted {
+  key: string;
+  descending: boolean;
+}
+
+/** The column by which the list is sorted stays in sight, with room for its sign. */
+export const sortedColumn = (column: Column): Column => {
+  const room = cellWidth(column.title) + 1;
+  return {
+    ...column,
+    short: column.title,
+    width: Math.max(column.width, room),
+    min: Math.max(column.min, room),
+    rank: 0,
+  };
+};
+
+export function renderListHeader(columns: readonly PlacedColumn[], theme: Theme, sorted: Sorted | null): string {
+  const lead = ' '.repeat(leadOf(columns));
+  const titles = columns.map((column) => {
+    const title = cellWidth(column.title) <= column.cells ? column.title : column.short;
+    if (column.key !== sorted?.key) return styled(theme, 'quiet', cell(column, title));
+    return styled(theme, 'accent', cell(column, `${title}${sorted.descending ? '▼' : '▲'}`));
+  });
+  return `${lead}${titles.join(' ')}`;
 }
 
 export interface RowMarks {
@@ -119,16 +283,19 @@ export interface RowMarks {
   here: boolean;
   /** The list has the keys. */
   focused: boolean;
+  /** A letter, `•` for a mark without one, '' for none. */
+  mark: string;
 }
 
-export function renderListRow(row: ListRow, columns: readonly Column[], theme: Theme, marks: RowMarks): string {
+export function renderListRow(row: ListRow, columns: readonly PlacedColumn[], theme: Theme, marks: RowMarks): string {
   const sign = marks.here ? styled(theme, 'accent', '›') : ' ';
+  const mark = marks.mark === '' ? ' ' : styled(theme, 'heading', marks.mark);
   const cells = columns.map((column) => {
     const style = column.style?.(row) ?? 'plain';
-    const text = cell(column, column.text(row));
+    const text = cell(column, column.text(row, column.cells));
     if (text.trim() === '') return text;
     if (!marks.here || style === 'error' || style === 'warning') return styled(theme, style, text);
     return styled(theme, marks.focused ? 'strong' : 'plain', text);
   });
-  return `${sign} ${cells.join(' ')}`;
+  return `${sign}${mark}${leadOf(columns) > 2 ? ' ' : ''}${cells.join(' ')}`;
 }

@@ -1,5 +1,6 @@
 import type { DisplayAction } from './display.ts';
 import type { FindAction } from './find/actions.ts';
+import type { ListAction } from './list/actions.ts';
 import type { ReplayAction } from './replay/actions.ts';
 import type { MouseEvent } from './screen/mouse.ts';
 import type { SearchAction } from './search/search.ts';
@@ -11,6 +12,7 @@ export type Action =
   | MoveAction
   | RolloutAction
   | FoldAction
+  | ListAction
   | DisplayAction
   | SearchAction
   | TakeAction

@@ -20,5 +20,7 @@ export type Effect =
   /** The text goes to an editor, or to a shell command. */
   | { type: 'edit'; text: string; extension: string }
   | { type: 'pipe'; command: string; text: string; extension: string }
+  /** The columns are kept for the next time. */
+  | { type: 'remember-columns'; columns: readonly string[] | null }
   /** What was entered at a prompt is kept for the next time. */
   | { type: 'remember'; prompt: PromptId; value: string };

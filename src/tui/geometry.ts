@@ -1,4 +1,4 @@
-import { type Column, columnsWidth, fitColumns } from '../present/list.ts';
+import { type Column, fitColumns, type PlacedColumn, placedWidth } from '../present/list.ts';
 
 /** Below this the program only says that it needs more room. */
 export const MIN_COLUMNS = 40;
@@ -12,6 +12,8 @@ export interface Geometry {
   /** Cells of the list, 0 when it is not shown; one more cell parts it from the transcript. */
   listWidth: number;
   transcriptWidth: number;
+  /** The columns of the list, with the cells that each has. */
+  columns: readonly PlacedColumn[];
   /** Rows of the body: between the top line and the footer. */
   bodyHeight: number;
   /** Rows of the list without its titles, and of the transcript without its head. */
@@ -29,6 +31,10 @@ export interface Shape {
   bottom: number;
   /** What the list would show if it had the room. */
   listColumns: readonly Column[];
+  /** Somebody chose these columns: where they do not fit beside a transcript, the list has the screen while it has the keys. */
+  isChosen: boolean;
+  /** A line above the list's titles says what it shows. */
+  hasHead: boolean;
 }
 
 /** Where everything stands. The one source for Ink's layout, for scrolling and for wrapping. */
@@ -36,18 +42,21 @@ export function geometry(shape: Shape): Geometry {
   const { columns, rows, focus, listColumns } = shape;
   const bodyHeight = Math.max(1, rows - 1 - shape.bottom);
   const room = columns - 1 - READABLE;
-  const full = columnsWidth(listColumns.filter((column) => column.rank < 5));
-  const smallest = columnsWidth(fitColumns(listColumns, 0));
-  let listWidth = Math.min(full, room);
-  if (columns >= 140) listWidth = columnsWidth(fitColumns(listColumns, Math.floor(columns * 0.35)));
-  if (listWidth < smallest || shape.zoom) listWidth = focus === 'list' ? columns : 0;
+  const isWide = columns >= 140;
+  const wanted = isWide ? listColumns : listColumns.filter((column) => column.rank < 5);
+  const fitting = fitColumns(wanted, isWide ? Math.floor(columns * 0.4) : room);
+  const hasLeft = shape.isChosen && fitting.length < wanted.length;
+  let listWidth = placedWidth(fitting);
+  if (listWidth > room || shape.zoom) listWidth = focus === 'list' ? columns : 0;
+  else if (hasLeft && focus === 'list') listWidth = columns;
   const transcriptWidth = listWidth === columns ? 0 : columns - (listWidth === 0 ? 0 : listWidth + 1);
   return {
     tooSmall: columns < MIN_COLUMNS || rows < MIN_ROWS,
     listWidth,
     transcriptWidth,
+    columns: listWidth === columns ? fitColumns(listColumns, columns) : fitting,
     bodyHeight,
-    listHeight: Math.max(1, bodyHeight - 1),
+    listHeight: Math.max(1, bodyHeight - (shape.hasHead ? 2 : 1)),
     transcriptHeight: Math.max(1, bodyHeight - 2),
   };
 }

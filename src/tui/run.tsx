@@ -1,6 +1,7 @@
 import { type Instance, render } from 'ink';
+import { loadColumns, saveColumns } from '../config/columns.ts';
 import { History } from '../config/history.ts';
-import { historyFile } from '../config/places.ts';
+import { columnsFile, historyFile } from '../config/places.ts';
 import type { Dump, Place } from '../dump/dump.ts';
 import type { DumpFile } from '../dump/dump-file.ts';
 import { Follower } from '../dump/follow.ts';
@@ -15,6 +16,7 @@ import type { Geometry } from './geometry.ts';
 import { commandOf } from './keymap/commands.ts';
 import type { Keymap } from './keymap/keymap.ts';
 import { type Resolved, Resolver } from './keymap/resolver.ts';
+import { type FilterChoice, openedList, type SortChoice } from './list/choice.ts';
 import { listWindow } from './list-window.ts';
 import { PromptFeeder } from './prompt/feeder.ts';
 import { promptKind } from './prompt/kinds.ts';
@@ -49,6 +51,8 @@ export interface RunOptions {
   env: Record<string, string | undefined>;
   /** Seconds between polls; by itself only where the file system sends no events. */
   poll?: number | undefined;
+  /** What the list shows at first. */
+  list: { filter: FilterChoice | null; sort: SortChoice | null };
   replay: ReplaySettings;
   keymap: Keymap;
   /** What is wrong with the user's settings, a line each. */
@@ -126,11 +130,13 @@ class Program {
     this.#world = new DumpWorld(
       dump,
       () => this.#screen.invalidate(),
+      () => this.dispatch({ type: 'rows-changed' }),
       () => this.dispatch({ type: 'search-found' }),
     );
     const { replay } = options;
     this.#state = {
       ...initialState(output.columns || 80, output.rows || 24, options.keymap),
+      list: openedList(options.list, loadColumns(columnsFile())),
       message: problemMessage(options.problems),
       history: this.#history.load(),
       replay: initialReplay(replay.canRun, replay.model),
@@ -261,10 +267,17 @@ class Program {
   #wantVisible(): void {
     const rows = this.#world.rows(this.#state);
     const { top, height } = listWindow(this.#state, this.#world);
-    const window = `${top} ${height} ${rows.length}`;
+    const ends = [rows.at(top), rows.at(Math.min(rows.length, top + height) - 1)];
+    const window = [
+      ...ends.map((place) => place && `${place.file.generation} ${place.file.locator(place.record)}`),
+      ...this.#world.listColumns(this.#state).map(({ key }) => key),
+      rows.length < height ? rows.length : '',
+    ].join('\n');
     if (window === this.#wanted) return;
     this.#wanted = window;
-    this.#options.dump.want(this.#visible());
+    const places = this.#visible();
+    this.#options.dump.want(places);
+    this.#world.want(this.#state, places);
   }
 
   #neighbours(): Place[] {
@@ -307,10 +320,14 @@ class Program {
   #take(key: Key): void {
     const { question } = this.#state.replay;
     if (key.name === 'mouse') this.#mouse(key);
+    else if (this.#state.list.menu !== null && !ANYWHERE.includes(key.name))
+      this.dispatch({ type: 'menu-key', key: key.name });
     else if (question !== null && !ANYWHERE.includes(key.name)) this.dispatch({ type: 'replay-key', key: key.name });
     // What is pasted is a locator, as a rule: the line that takes one opens with it.
     else if (key.name === 'paste') this.dispatch({ type: 'prompt-open', prompt: 'command', value: pasted(key) });
     else if (key.name.startsWith('alt+') && !this.#options.keymap.isKnown(key.name)) this.#press(afterEsc(key));
+    else if (key.name === 'esc' && this.#world.arranging(this.#state)?.isWhole === false)
+      this.dispatch({ type: 'arrange-cancel' });
     else this.#resolver.press(key);
   }
 
@@ -350,6 +367,7 @@ class Program {
       void this.#follower?.refreshAll();
       this.#draw();
     } else if (effect.type === 'remember') this.#history.add(effect.prompt, effect.value);
+    else if (effect.type === 'remember-columns') saveColumns(columnsFile(), effect.columns);
     else if (effect.type === 'copy') this.#options.output.write(osc52(effect.text, this.#options.env));
     else if (effect.type === 'edit') this.#lend(() => openInEditor(effect.text, effect.extension, process.env));
     else if (effect.type === 'pipe')
@@ -382,6 +400,7 @@ class Program {
     this.#terminal.stop();
     this.#options.output.off('resize', this.#resize);
     this.#ink?.unmount();
+    this.#world.close();
     this.#follower?.close();
     this.#seeker.cancel();
     void this.#desk.close().finally(() => {

@@ -1,21 +1,14 @@
-import type { Place } from '../dump/dump.ts';
 import type { Folds } from '../present/transcript/blocks.ts';
 import type { Anchor } from '../present/transcript/layout.ts';
 import { type DisplayState, firstDisplay } from './display.ts';
 import type { SeekProgress } from './find/actions.ts';
 import { type Jump, type JumpList, noJumps } from './find/jumps.ts';
 import { Keymap } from './keymap/keymap.ts';
+import { firstList, type ListState } from './list/choice.ts';
 import { initialReplay, type ReplayState } from './replay/state.ts';
 import type { SearchState } from './search/search.ts';
 
 export type Focus = 'list' | 'transcript';
-
-export interface ListState {
-  /** The record that the cursor is on, wherever it stands in the list. */
-  cursor: Place | null;
-  /** Rows between the top of the list and the cursor: what grows or is sorted above does not move it on the screen. */
-  offset: number;
-}
 
 export interface TranscriptState {
   /** The row at the top; null: where a rollout opens, at the start of its response. */
@@ -92,7 +85,7 @@ export function initialState(columns: number, rows: number, keymap = new Keymap(
     zoom: false,
     mouse: false,
     focus: 'transcript',
-    list: { cursor: null, offset: 0 },
+    list: firstList,
     transcript: opened,
     display: firstDisplay,
     search: null,

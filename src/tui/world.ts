@@ -1,26 +1,20 @@
-import { LRUCache } from 'lru-cache';
 import type { Dump, Place } from '../dump/dump.ts';
 import type { DumpRecord } from '../dump/dump-file.ts';
-import { COLUMNS, type Column } from '../present/list.ts';
-import type { RolloutReplay } from '../present/replay/view.ts';
-import type { Folds } from '../present/transcript/blocks.ts';
-import { Layout } from '../present/transcript/layout.ts';
+import type { Column, ListShape, NOT_KNOWN } from '../present/list.ts';
+import type { Layout } from '../present/transcript/layout.ts';
 import { Syntax } from '../present/transcript/syntax.ts';
-import type { ViewName } from './display.ts';
+import type { JsonValue } from '../rollout/json.ts';
 import { type Geometry, geometry, type Shape } from './geometry.ts';
 import { GroupIndex } from './group-index.ts';
-import { groupOf } from './group-of.ts';
-import { allRows, type Rows, samePlace } from './rows.ts';
+import { Layouts } from './layouts.ts';
+import type { Arranging } from './list/arrangement.ts';
+import { Arrangements } from './list/arrangements.ts';
+import type { ListChoice } from './list/choice.ts';
+import { allColumns, chosenColumns, shapeOf } from './list/columns.ts';
+import { ListValues } from './list/list-values.ts';
+import { allRows, groupRows, type Rows, samePlace } from './rows.ts';
 import { Searches } from './search/searches.ts';
-import { type Beside, shownBlocks } from './shown-blocks.ts';
-import { opened, type State } from './state.ts';
-
-/** Bytes of laid-out transcripts that are kept for going back to. */
-const CACHE_SIZE = 24_000_000;
-/** Bytes of a line that is read ahead: one of 50 MB would hold the next key. */
-const AHEAD_SIZE = 1_500_000;
-
-const ONE_STREAM = COLUMNS.filter((column) => column.key !== 'stream');
+import type { State } from './state.ts';
 
 /** What update and views may ask about the data. Answers follow from the dump and the state alone; they are only remembered here. */
 export interface World {
@@ -28,10 +22,19 @@ export interface World {
   readonly groups: GroupIndex;
   readonly syntax: Syntax;
   readonly searches: Searches;
+  /** The list in the order and as far as it is filtered, or the group that is shown alone. */
   rows(state: State): Rows;
+  /** How far the list is filtered and sorted; null where nothing is. */
+  arranging(state: State): Arranging | null;
+  /** The record of the list that is nearest to one that is not in it; null where that is not known yet, or none is. */
+  nearest(state: State, place: Place): Place | null;
   geometry(state: State): Geometry;
   /** What the list shows if it has the room. */
-  listColumns(): readonly Column[];
+  listColumns(state: State): readonly Column[];
+  /** All columns that there are. */
+  allColumns(state: State): readonly { key: string; title: string; isShown: boolean }[];
+  /** What a record holds under a name of its own, for a column. */
+  value(place: Place, name: string): JsonValue | undefined | typeof NOT_KNOWN;
   record(place: Place): DumpRecord;
   /** What happened on disk to the record that is open since it was read, in words; '' for nothing. */
   fate(place: Place): string;
@@ -50,29 +53,37 @@ export class DumpWorld implements World {
   #geometry: { shape: Shape; geometry: Geometry } | null = null;
   /** The record that is read. It stays as it was read, whatever becomes of its file, until it is asked for again. */
   #open: { place: Place; record: DumpRecord; generation: number; fate: string } | null = null;
-  #laid: { record: DumpRecord; key: string; folds: Folds; replay: RolloutReplay | undefined; layout: Layout } | null =
-    null;
-  /** Records that were read ahead; the dump keeps them. */
-  readonly #ahead = new WeakSet<DumpRecord>();
-  readonly #cache = new LRUCache<string, { record: DumpRecord; layout: Layout }>({
-    maxSize: CACHE_SIZE,
-    sizeCalculation: ({ layout }) => layout.size,
-  });
+  readonly #layouts: Layouts;
+  readonly #arrangements: Arrangements;
+  readonly #values: ListValues;
+  #shape: ListShape | null = null;
+  #columns: { key: string; print: string; columns: ReturnType<typeof allColumns> } | null = null;
+  #chosen: {
+    all: ReturnType<typeof allColumns>;
+    columns: ListChoice['columns'];
+    sort: ListChoice['sort'];
+    chosen: readonly Column[];
+  } | null = null;
 
   /**
    * @param changed is called when something more is known that no listener of the dump is told
-   * @param found is called when a long search has come further
+   * @param rowsChanged the list has other rows
+   * @param found a long search has come further
    */
-  constructor(dump: Dump, changed: () => void, found: () => void) {
+  constructor(dump: Dump, changed: () => void, rowsChanged: () => void, found: () => void) {
     this.dump = dump;
-    this.groups = new GroupIndex(dump, changed);
+    this.#arrangements = new Arrangements(dump, rowsChanged);
+    this.#values = new ListValues(this.#arrangements.pool, changed);
+    this.groups = new GroupIndex(dump, rowsChanged);
     this.syntax = new Syntax(changed);
     this.searches = new Searches(found);
+    this.#layouts = new Layouts(dump, this.groups);
   }
 
   /** The dump has changed: it may hold more records than before. */
   changed(): void {
     this.#rows = null;
+    this.#arrangements.refresh();
     const open = this.#open;
     if (open === null) return;
     const { file, record } = open.place;
@@ -96,13 +107,33 @@ export class DumpWorld implements World {
     return this.#open !== null && samePlace(this.#open.place, place) ? this.#open.fate : '';
   }
 
-  rows(_state: State): Rows {
+  rows({ list }: State): Rows {
     this.#rows ??= allRows(this.dump.files);
-    return this.#rows;
+    if (list.group !== null) {
+      const { file, record } = list.group;
+      const members = this.groups.groups(file)?.membersOf(record) ?? [];
+      return groupRows(file, members.length === 0 ? [record] : members);
+    }
+    return this.#arrangements.rows(list.choice, this.#rows, list.cursor) ?? this.#rows;
   }
 
-  geometry({ columns, rows, focus, zoom, prompt, replay }: State): Geometry {
-    const listColumns = this.listColumns();
+  arranging({ list }: State): Arranging | null {
+    return this.#arrangements.progress(list.choice);
+  }
+
+  nearest({ list }: State, place: Place): Place | null {
+    return this.#arrangements.nearest(list.choice, place);
+  }
+
+  close(): void {
+    this.#arrangements.close();
+  }
+
+  geometry(state: State): Geometry {
+    const { columns, rows, focus, zoom, prompt, replay, list } = state;
+    const listColumns = this.listColumns(state);
+    const isChosen = list.choice.columns !== null;
+    const hasHead = list.choice.filter !== null || list.group !== null;
     // What is typed, and below it what is to be said of that.
     const bottom = prompt === null && replay.question === null ? 1 : 2;
     const known = this.#geometry;
@@ -113,19 +144,69 @@ export class DumpWorld implements World {
       known.shape.focus !== focus ||
       known.shape.zoom !== zoom ||
       known.shape.bottom !== bottom ||
-      known.shape.listColumns !== listColumns
+      known.shape.listColumns !== listColumns ||
+      known.shape.isChosen !== isChosen ||
+      known.shape.hasHead !== hasHead
     ) {
-      const shape = { columns, rows, focus, zoom, bottom, listColumns };
+      const shape = { columns, rows, focus, zoom, bottom, listColumns, isChosen, hasHead };
       this.#geometry = { shape, geometry: geometry(shape) };
     }
     return this.#geometry!.geometry;
   }
 
-  /** The stream is worth a column only where there are several. */
-  listColumns(): readonly Column[] {
-    const { files } = this.dump;
-    const several = files.length > 1 && files[0]!.stream !== files.at(-1)!.stream;
-    return several ? COLUMNS : ONE_STREAM;
+  #all(): ReturnType<typeof allColumns> {
+    const { files, extras } = this.dump;
+    const records = files.reduce((sum, file) => sum + file.count, 0);
+    const key = `${files.length} ${records} ${extras.size}`;
+    if (this.#columns?.key !== key) {
+      const found = shapeOf(this.dump);
+      const before = this.#shape ?? found;
+      // Columns only grow: a list that gets narrower and wider as it is read is hard to read.
+      this.#shape = {
+        step: Math.max(before.step, found.step),
+        sample: Math.max(before.sample, found.sample),
+        score: Math.max(before.score, found.score),
+        streams: found.streams,
+      };
+      const columns = allColumns(this.#shape, extras);
+      const print = columns
+        .map(({ column, isShown }) => [column.key, column.width, column.min, isShown].join(' '))
+        .join('\n');
+      this.#columns = { key, print, columns: print === this.#columns?.print ? this.#columns.columns : columns };
+    }
+    return this.#columns.columns;
+  }
+
+  listColumns({ list }: State): readonly Column[] {
+    const all = this.#all();
+    const { choice } = list;
+    const known = this.#chosen;
+    if (known?.all !== all || known.columns !== choice.columns || known.sort !== choice.sort) {
+      this.#chosen = { all, columns: choice.columns, sort: choice.sort, chosen: chosenColumns(all, choice) };
+    }
+    return this.#chosen!.chosen;
+  }
+
+  allColumns({ list }: State): readonly { key: string; title: string; isShown: boolean }[] {
+    const { columns } = list.choice;
+    return this.#all().map(({ column: { key, title }, isShown }) => ({
+      key,
+      title,
+      isShown: columns === null ? isShown : columns.includes(key),
+    }));
+  }
+
+  value(place: Place, name: string): JsonValue | undefined | typeof NOT_KNOWN {
+    return this.#values.value(place, name);
+  }
+
+  /** Rows in sight: what only a parse tells of them is looked up. */
+  want(state: State, places: readonly Place[]): void {
+    const own = this.#all().filter(({ column }) => !this.dump.extras.has(column.key));
+    const names = this.listColumns(state)
+      .map(({ key }) => key)
+      .filter((key) => own.every(({ column }) => column.key !== key));
+    this.#values.want(places, names);
   }
 
   record(place: Place): DumpRecord {
@@ -136,71 +217,13 @@ export class DumpWorld implements World {
   }
 
   warm(state: State, places: readonly Place[]): boolean {
-    for (const place of places) {
-      const width = this.geometry(state).transcriptWidth;
-      if (width === 0 || place.file.index.length(place.record) > AHEAD_SIZE) continue;
-      const record = this.dump.read(place);
-      if (!this.#ahead.has(record)) {
-        this.#ahead.add(record);
-        return true;
-      }
-      const key = this.#layoutKey(state, place, record);
-      if (state.replay.rollouts.has(record.locator) || this.#cache.get(key.text)?.record === record) continue;
-      this.#cache.set(key.text, { record, layout: lay(record, state, key.beside, width, opened.folds) });
-      return true;
-    }
-    return false;
-  }
-
-  #layoutKey(state: State, place: Place, record: DumpRecord): { text: string; beside: Beside } {
-    const { view, wrap, hidden } = state.display;
-    // Groups become known while the record is open.
-    const { parts, reason, advantage } = usesGroup(view) ? groupOf(this.groups, place) : NO_GROUP;
-    const isTold = view === 'details';
-    const beside = { group: isTold ? parts.join(', ') : '', noGroup: isTold ? reason : '', advantage };
     const width = this.geometry(state).transcriptWidth;
-    const text = [record.locator, width, view, wrap, hidden.join('\n'), beside.group, beside.noGroup, advantage].join(
-      '\0',
-    );
-    return { text, beside };
+    return width > 0 && this.#layouts.warm(state, places, width);
   }
 
   layout(state: State): Layout | null {
     const place = state.list.cursor;
     const width = this.geometry(state).transcriptWidth;
-    if (place === null || width === 0) return null;
-    const record = this.record(place);
-    const { folds } = state.transcript;
-    const { text: key, beside } = this.#layoutKey(state, place, record);
-    const replay = state.replay.rollouts.get(record.locator);
-    const laid = this.#laid;
-    if (laid?.key === key && laid.folds === folds && laid.replay === replay && sameRecord(laid.record, record))
-      return laid.layout;
-    const isPlain = folds.size === 0 && replay === undefined;
-    const kept = isPlain ? this.#cache.get(key) : undefined;
-    if (kept !== undefined && sameRecord(kept.record, record)) {
-      this.#laid = { record, key, folds, replay, layout: kept.layout };
-      return kept.layout;
-    }
-    const layout = lay(record, state, beside, width, folds, this.#laid?.layout, replay);
-    if (isPlain) this.#cache.set(key, { record, layout });
-    this.#laid = { record, key, folds, replay, layout };
-    return layout;
+    return place === null || width === 0 ? null : this.#layouts.of(state, place, this.record(place), width);
   }
 }
-
-const lay = (
-  record: DumpRecord,
-  { display }: State,
-  beside: Beside,
-  width: number,
-  folds: Folds,
-  before?: Layout,
-  replay?: RolloutReplay,
-): Layout => new Layout(shownBlocks(record, display, folds, beside, replay), width, folds, display.wrap, before);
-
-const NO_GROUP = { parts: [], reason: '', advantage: null };
-const usesGroup = (view: ViewName): boolean => view === 'details' || view === 'chat';
-
-/** A record read again is another object; its text says whether it is still the same. */
-const sameRecord = (a: DumpRecord, b: DumpRecord): boolean => a === b || (a.locator === b.locator && a.raw === b.raw);

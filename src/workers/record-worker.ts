@@ -2,18 +2,20 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import { packedFactsOf, parseLine } from '../dump/parse-line.ts';
 import type { WorkerAnswer, WorkerRequest } from '../dump/record-worker-client.ts';
+import { addExtraNames } from '../rollout/extra-names.ts';
 import { groupKeyOf } from '../rollout/group-key.ts';
 
 /** Parses records off the main thread, so that the screen never waits for them. */
-parentPort?.on('message', (request: WorkerRequest) => {
-  const { id, path, places, validation, wantsKeys } = request;
+parentPort?.on('message', ({ id, request }: { id: number; request: WorkerRequest }) => {
+  const { path, places, validation, wantsKeys } = request;
   const count = places.length / 2;
+  const extras = new Set<string>();
   const answer: WorkerAnswer = {
-    id,
     facts: new Uint32Array(count),
     scores: new Float64Array(count),
     hasScore: new Uint8Array(count),
     keys: [],
+    extras: [],
   };
   try {
     const fd = openSync(path, 'r');
@@ -25,6 +27,7 @@ parentPort?.on('message', (request: WorkerRequest) => {
         answer.facts[i] = packedFactsOf(line);
         answer.scores[i] = line.rollout?.score ?? 0;
         answer.hasScore[i] = line.rollout?.score == null ? 0 : 1;
+        if (line.rollout !== null) addExtraNames(line.rollout.extras, extras);
         if (wantsKeys) answer.keys.push(line.rollout === null ? null : groupKeyOf(line.rollout));
       }
     } finally {
@@ -33,5 +36,7 @@ parentPort?.on('message', (request: WorkerRequest) => {
   } catch {
     // A file that vanished: its records say so when they are looked at; here they stay "not looked at".
   }
-  parentPort?.postMessage(answer, [answer.facts.buffer, answer.scores.buffer, answer.hasScore.buffer] as ArrayBuffer[]);
+  answer.extras = [...extras];
+  const { facts, scores, hasScore } = answer;
+  parentPort?.postMessage({ id, answer }, [facts.buffer, scores.buffer, hasScore.buffer] as ArrayBuffer[]);
 });

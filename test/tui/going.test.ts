@@ -30,7 +30,7 @@ const run = writeDump({
 afterAll(() => run.remove());
 
 /** What these handlers ask nothing of. */
-const NO_WORLD = {} as World;
+const NO_WORLD = { arranging: () => null } as unknown as World;
 
 let app: App;
 const open = async (options: StartOptions = {}, args: string[] = []): Promise<App> => {
@@ -167,8 +167,8 @@ describe('the help', () => {
     await app.sees('› l  →');
     for (let i = 0; i < 30; i++) app.press('Down');
     await app.sees(/^› [^l]/m);
-    for (let i = 0; i < 8; i++) app.press('PageDown');
-    await app.sees('› q  Q');
+    for (let i = 0; i < 12; i++) app.press('PageDown');
+    await app.sees('› space');
     app.press('?');
     await app.sees('▌›assistant');
     app.press('?');
@@ -234,7 +234,7 @@ describe('zoom and mouse', () => {
     await open({ rows: 14 });
     app.type('\x1bOQ');
     await app.sees('mouse on');
-    click(at('     3   0.00', 2));
+    click(at('      3  0.00', 2));
     await app.sees('1.jsonl:3');
     await app.sees('j/k sample');
     wheel(65, at(' step sample'));

@@ -2,13 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { DumpFile } from '../../src/dump/dump-file.ts';
 import { type Jump, type JumpList, jumpTo, noJumps, withJump } from '../../src/tui/find/jumps.ts';
+import { firstList } from '../../src/tui/list/choice.ts';
 import { initialState, type State } from '../../src/tui/state.ts';
 
 const FILE = {} as DumpFile;
 const at = (record: number): Jump => ({ place: { file: FILE, record }, turn: null, top: null });
 const stateAt = (record: number, jumps: JumpList): State => ({
   ...initialState(80, 24),
-  list: { cursor: { file: FILE, record }, offset: 0 },
+  list: { ...firstList, cursor: { file: FILE, record } },
   jumps,
 });
 

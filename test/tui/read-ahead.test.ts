@@ -15,21 +15,24 @@ test('the rollouts on both sides are read and laid out before they are asked for
     dump,
     () => {},
     () => {},
+    () => {},
   );
   const file = dump.files[0]!;
   const at = (record: number): Place => ({ file, record });
-  const state = { ...initialState(120, 36), list: { cursor: at(3), offset: 0 } };
+  const first = initialState(120, 36);
+  const state = { ...first, list: { ...first.list, cursor: at(3) } };
   world.layout(state);
   const read = vi.spyOn(file, 'read');
   for (let step = 0; step < 4; step++) expect(world.warm(state, [at(4), at(2)])).toBe(true);
   expect(world.warm(state, [at(4), at(2)])).toBe(false);
   expect(read.mock.calls.map(([record]) => record)).toEqual([4, 2]);
   // What is shown then is what was laid out, for this width and view.
-  const next = { ...state, list: { cursor: at(4), offset: 0 } };
+  const next = { ...state, list: { ...state.list, cursor: at(4) } };
   const layout = world.layout(next);
   expect(layout?.rows).toBeGreaterThan(5);
   expect(read).toHaveBeenCalledTimes(2);
   expect(world.warm({ ...next, display: { ...next.display, view: 'raw' } }, [at(2)])).toBe(true);
+  world.close();
   dump.close();
 });
 

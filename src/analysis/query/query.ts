@@ -26,12 +26,12 @@ export function compileQuery(text: string): Query {
 export function evaluator(expression: Expression): (subject: Subject) => boolean {
   switch (expression.op) {
     case 'and': {
-      const [left, right] = [evaluator(expression.left), evaluator(expression.right)];
-      return (subject) => left(subject) && right(subject);
+      const [first, second] = cheapestFirst(expression);
+      return (subject) => first(subject) && second(subject);
     }
     case 'or': {
-      const [left, right] = [evaluator(expression.left), evaluator(expression.right)];
-      return (subject) => left(subject) || right(subject);
+      const [first, second] = cheapestFirst(expression);
+      return (subject) => first(subject) || second(subject);
     }
     case 'not': {
       const of = evaluator(expression.of);
@@ -43,13 +43,25 @@ export function evaluator(expression: Expression): (subject: Subject) => boolean
       return (subject) => compare(subject.value(expression.field), expression.by, expression.value);
     case 'match': {
       const finds = finder(expression.source, expression.ignoresCase);
+      const needles = needlesOf(expression);
       return (subject) => {
+        if (needles?.every((needle) => !subject.mayHold(needle))) return false;
         const value = subject.value(expression.field);
         return value !== undefined && value !== null && finds(textOf(value));
       };
     }
   }
 }
+
+type Two = Extract<Expression, { op: 'and' | 'or' }>;
+
+/** Neither side has an effect, so the one that costs less is asked first: it may spare the other. */
+function cheapestFirst({ left, right }: Two): [(subject: Subject) => boolean, (subject: Subject) => boolean] {
+  const isSwapped = COSTS.indexOf(costOf(right)) < COSTS.indexOf(costOf(left));
+  return isSwapped ? [evaluator(right), evaluator(left)] : [evaluator(left), evaluator(right)];
+}
+
+const COSTS: readonly Cost[] = ['quick', 'facts', 'record'];
 
 function compare(value: JsonValue | undefined, by: Comparison, wanted: Literal): boolean {
   if (by === '==') return isEqual(value ?? null, wanted);
@@ -67,16 +79,40 @@ function isEqual(value: JsonValue, wanted: Literal): boolean {
   return value === wanted;
 }
 
-/** Text without a sign of its own is searched for as it stands, which is much faster than any pattern. */
-const LITERAL = /^(?:[\w\s"'<>=:;,%@#&!~`-]|\\[^\w])*$/;
+/** Text without a sign of its own is searched for as it stands, which is much faster than any pattern; so are several, as alternatives. */
+const LITERAL = /^(?:[\w\s"'<>=:;,%@#&!~`-]|\\[^\w|])+$/;
+
+function literalsOf(source: string): string[] | null {
+  const parts = source.split('|');
+  return parts.every((part) => LITERAL.test(part)) ? parts.map((part) => part.replace(/\\(.)/g, '$1')) : null;
+}
+
+/** Letters that are no ASCII and fold to it in one way here and in another in RE2: ſ and İ. */
+const FOLDS_OTHERWISE = /[\u017f\u0130]/;
+const ASCII = /^[\0-\x7f]*$/;
 
 function finder(source: string, ignoresCase: boolean): (text: string) => boolean {
-  if (!ignoresCase && LITERAL.test(source)) {
-    const literal = source.replace(/\\(.)/g, '$1');
-    return (text) => text.includes(literal);
-  }
+  const literals = literalsOf(source);
+  if (literals !== null && !ignoresCase) return (text) => literals.some((literal) => text.includes(literal));
   const pattern = RE2JS.compile(source, ignoresCase ? RE2JS.CASE_INSENSITIVE : 0);
-  return (text) => pattern.matcher(text).find();
+  const matches = (text: string) => pattern.matcher(text).find();
+  if (literals === null || !ASCII.test(source)) return matches;
+  const lower = literals.map((literal) => literal.toLowerCase());
+  return (text) => {
+    if (FOLDS_OTHERWISE.test(text)) return matches(text);
+    const folded = text.toLowerCase();
+    return lower.some((literal) => folded.includes(literal));
+  };
+}
+
+/** Characters that JSON writes as they are, in its own fields: then a line without them cannot match. */
+const WRITTEN_AS_THEY_ARE = /^[\x20-\x21\x23-\x2e\x30-\x5b\x5d-\x7e]{2,}$/;
+
+function needlesOf({ field, source, ignoresCase }: Extract<Expression, { op: 'match' }>): string[] | null {
+  // Of all that is matched only prompt and response are strings of the line, and no text made from them.
+  const isVerbatim = field.type === 'text' && (field.name === 'input' || field.name === 'output');
+  const literals = isVerbatim && !ignoresCase ? literalsOf(source) : null;
+  return literals?.every((literal) => WRITTEN_AS_THEY_ARE.test(literal)) ? literals : null;
 }
 
 function costOf(expression: Expression): Cost {

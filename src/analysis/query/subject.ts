@@ -1,26 +1,73 @@
 import type { Place } from '../../dump/dump.ts';
 import type { DumpRecord } from '../../dump/dump-file.ts';
 import type { Facts } from '../../dump/line-index.ts';
-import { factsOf } from '../../dump/parse-line.ts';
+import { factsOf, type ParsedLine } from '../../dump/parse-line.ts';
 import { isJsonObject, type JsonValue } from '../../rollout/json.ts';
 import { printJson } from '../../rollout/json-print.ts';
 import { toolCallsOf } from '../../rollout/rollout.ts';
 import type { Field, NumberField, TextField } from './fields.ts';
 
-/** A record as an expression asks for it: what the index knows costs nothing, the rest one parse. */
-export class Subject {
-  readonly #place: Place;
-  readonly #read: (place: Place) => DumpRecord;
-  #record: DumpRecord | null = null;
+/** What the index of a file knows of its records at once. */
+export interface SubjectFile {
+  stream: string;
+  index: { length(record: number): number };
+  stepOf(record: number): number | null;
+  /** undefined where the line's end did not tell it. */
+  score(record: number): number | null | undefined;
+  /** undefined where nobody has looked yet. */
+  facts(record: number): Facts | undefined;
+}
 
-  constructor(place: Place, read: (place: Place) => DumpRecord = ({ file, record }) => file.read(record)) {
+export interface SubjectPlace {
+  file: SubjectFile;
+  record: number;
+}
+
+export type AskedRecord = Pick<ParsedLine, 'rollout' | 'findings'>;
+
+/** How the record itself is come by. */
+export interface RecordSource<Read extends AskedRecord> {
+  read(): Read;
+  /** Whether the line as it stands in its file has these characters; true as well where it cannot be read. */
+  hasRaw(characters: string): boolean;
+}
+
+/** A record as an expression asks for it: what the index knows costs nothing, the rest one parse. */
+export class Subject<Read extends AskedRecord = AskedRecord> {
+  readonly #place: SubjectPlace;
+  readonly #source: RecordSource<Read>;
+  #record: Read | null = null;
+
+  constructor(place: SubjectPlace, source: RecordSource<Read>) {
     this.#place = place;
-    this.#read = read;
+    this.#source = source;
   }
 
-  get record(): DumpRecord {
-    this.#record ??= this.#read(this.#place);
+  /** A record of a file that is open. */
+  static of(place: Place): Subject<DumpRecord> {
+    const { file, record } = place;
+    return new Subject(place, {
+      read: () => file.read(record),
+      hasRaw: (characters) => file.raw(record)?.includes(characters) ?? true,
+    });
+  }
+
+  /** A record that is read already. */
+  static read(row: DumpRecord): Subject<DumpRecord> {
+    return new Subject(row, { read: () => row, hasRaw: () => true });
+  }
+
+  get record(): Read {
+    this.#record ??= this.#source.read();
     return this.#record;
+  }
+
+  /**
+   * false: no text of the record holds these characters, so that it need not be parsed. They must be such as JSON writes as they are,
+   * unless it writes them as \u00….
+   */
+  mayHold(characters: string): boolean {
+    return this.#record !== null || this.#source.hasRaw(characters) || this.#source.hasRaw('\\u00');
   }
 
   get facts(): Facts {

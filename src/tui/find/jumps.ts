@@ -43,6 +43,9 @@ const JUMPS: Partial<Record<Action['type'], 'always' | 'record'>> = {
   sought: 'record',
   stop: 'record',
   'search-next': 'record',
+  'mark-next': 'record',
+  // A mark is gone to by its letter.
+  'menu-key': 'always',
   'prompt-submit': 'always',
 };
 

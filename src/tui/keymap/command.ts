@@ -2,7 +2,17 @@ import type { Action } from '../actions.ts';
 import type { Focus, State } from '../state.ts';
 import type { World } from '../world.ts';
 
-export const CATEGORIES = ['Move', 'Rollouts', 'Find', 'View', 'Search', 'Take away', 'Run again', 'Program'] as const;
+export const CATEGORIES = [
+  'Move',
+  'Rollouts',
+  'List',
+  'Find',
+  'View',
+  'Search',
+  'Take away',
+  'Run again',
+  'Program',
+] as const;
 export type Category = (typeof CATEGORIES)[number];
 
 /** Something a key can do. Help, the footer's hints and the README's table are made from these. */

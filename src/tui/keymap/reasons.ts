@@ -47,6 +47,22 @@ export const noCallHere: Reason = (state, world) => {
 export const noSearch: Reason = (state) =>
   state.search === null ? `nothing is searched for; ${state.keymap.label('search')} begins` : null;
 
+export const noSort: Reason = ({ list, keymap }) =>
+  list.choice.sort === null ? `nothing is sorted; ${keymap.label('sort')} sorts` : null;
+
+/** Of those that a letter goes to. */
+export const noMarks: Reason = ({ list, keymap }) =>
+  [...list.choice.marks.keys()].every((name) => name.startsWith(' '))
+    ? `no marks yet; ${keymap.label('mark')} and a letter sets one`
+    : null;
+
+export const notMarked: Reason = ({ list, keymap }) =>
+  list.choice.marks.size === 0 ? `nothing is marked; ${keymap.label('mark')} and a letter marks` : null;
+
+export const nothingToUndo: Reason = ({ list }) => (list.past.length === 0 ? 'nothing to undo' : null);
+
+export const nothingToRedo: Reason = ({ list }) => (list.future.length === 0 ? 'nothing to do again' : null);
+
 /** The first of several that holds. */
 export const first =
   (...reasons: readonly Reason[]): Reason =>

@@ -1,9 +1,14 @@
+import { completions } from '../../analysis/query/complete.ts';
+import { NUMBER_FIELDS } from '../../analysis/query/fields.ts';
+import { QueryError } from '../../analysis/query/query-error.ts';
+import { parseSort } from '../../analysis/query/sort.ts';
 import type { Place } from '../../dump/dump.ts';
 import type { DumpFile } from '../../dump/dump-file.ts';
 import { VIEWS, type ViewName } from '../display.ts';
 import { COMMANDS } from '../keymap/commands.ts';
 import { opened, type State } from '../state.ts';
 import { goTo } from '../update/find.ts';
+import { filterOf, listHandlers } from '../update/list.ts';
 import type { Result } from '../update/result.ts';
 import type { World } from '../world.ts';
 
@@ -19,6 +24,16 @@ export interface LineCommand {
   /** What may follow it. */
   complete?(argument: string, state: State, world: World): readonly string[];
 }
+
+const problemOf = (read: () => unknown): string | null => {
+  try {
+    read();
+    return null;
+  } catch (error) {
+    if (!(error instanceof QueryError)) throw error;
+    return error.message;
+  }
+};
 
 const stepsOf = (state: State, world: World): readonly DumpFile[] => {
   const stream = state.list.cursor?.file.stream;
@@ -60,6 +75,26 @@ export const COMMAND_LINE: readonly LineCommand[] = [
       const rollout = state.list.cursor === null ? null : world.record(state.list.cursor).rollout;
       return [rollout?.uid, rollout?.requestId].filter((id): id is string => typeof id === 'string' && id !== '');
     },
+  },
+  {
+    name: 'filter',
+    usage: 'score<0.5',
+    help: 'lists what an expression says; nothing clears it',
+    check: (text, { list }) => problemOf(() => filterOf(text, list.choice.filter)),
+    run: (text, state, world) => listHandlers.filter(state, { type: 'filter', text }, world),
+    complete: (text, _state, world) => completions(text, [...world.dump.extras]),
+  },
+  {
+    name: 'sort',
+    usage: 'score:desc',
+    help: 'sorts the list by a field; nothing: as it lies on disk',
+    check: (text) => (text === '' ? null : problemOf(() => parseSort(text))),
+    run: (text, state, world) => {
+      const { key, descending } = text === '' ? { key: null, descending: false } : parseSort(text);
+      return listHandlers.sort(state, { type: 'sort', key, descending }, world);
+    },
+    complete: (_text, _state, world) =>
+      [...NUMBER_FIELDS, ...world.dump.extras].flatMap((name) => [name, `${name}:desc`]),
   },
   {
     name: 'view',

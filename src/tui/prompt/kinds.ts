@@ -2,6 +2,7 @@ import type { PromptId, State } from '../state.ts';
 import type { Result } from '../update/result.ts';
 import type { World } from '../world.ts';
 import { commandPrompt } from './command-prompt.ts';
+import { filterPrompt } from './filter-prompt.ts';
 import { helpPrompt } from './help-prompt.ts';
 import { modelPrompt } from './model-prompt.ts';
 import { pipePrompt } from './pipe-prompt.ts';
@@ -36,6 +37,7 @@ export interface PromptKind {
 /** The prompts that there are; a new one is a file and a line here. */
 export const PROMPTS: Partial<Record<PromptId, PromptKind>> = {
   command: commandPrompt,
+  filter: filterPrompt,
   help: helpPrompt,
   model: modelPrompt,
   search: searchPrompt,

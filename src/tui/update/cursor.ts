@@ -1,3 +1,4 @@
+import type { Place } from '../../dump/dump.ts';
 import { listWindow } from '../list-window.ts';
 import { opened, type State } from '../state.ts';
 import type { World } from '../world.ts';
@@ -14,12 +15,23 @@ export function putCursor(state: State, world: World, index: number): State {
   return { ...state, list: { ...state.list, cursor: rows.at(at)!, offset }, transcript: opened };
 }
 
+/** Puts the cursor on a record, also on one that the list leaves out: it is opened all the same. */
+export function visit(state: State, world: World, place: Place): State {
+  const index = world.rows(state).indexOf(place);
+  if (index >= 0) return putCursor(state, world, index);
+  const { group } = state.list;
+  // A group is left for what lies outside of it.
+  if (group !== null) return visit({ ...state, list: { ...state.list, group: null } }, world, place);
+  return { ...state, list: { ...state.list, cursor: place, visit: place }, transcript: opened };
+}
+
 /** `by` rows on in the order of the list. At an end, `clamp` stops there and `tell` says that there is no more. */
 export function moveCursor(state: State, world: World, by: number, end: 'clamp' | 'tell'): Result {
   const rows = world.rows(state);
   const { cursor } = state.list;
   const before = cursor === null ? -1 : rows.indexOf(cursor);
-  if (before < 0) return putCursor(state, world, 0);
+  // From a rollout that is not in the list, to the one beside it.
+  if (before < 0) return putCursor(state, world, cursor === null ? 0 : rows.near(cursor));
   const wanted = before + by;
   const next = putCursor(state, world, wanted);
   if (end === 'tell' && (wanted < 0 || wanted >= rows.length)) {

@@ -7,7 +7,7 @@ import { samePlace } from '../rows.ts';
 import { goToTurn, showFinding, viewport } from '../scroll.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
-import { putCursor } from './cursor.ts';
+import { visit } from './cursor.ts';
 import { type Handlers, say } from './result.ts';
 
 export const findHandlers: Handlers<FindAction> = {
@@ -45,11 +45,16 @@ export const findHandlers: Handlers<FindAction> = {
   jump: (state, { by }, world) => {
     const here = whereIs(state);
     if (here === null) return say(state, 'no rollout is open');
-    const rows = world.rows(state);
-    const found = jumpTo(state.jumps, here, by, ({ place }) => rows.indexOf(place) >= 0);
+    const { files } = world.dump;
+    const found = jumpTo(
+      state.jumps,
+      here,
+      by,
+      ({ place: { file, record } }) => files.includes(file) && record < file.count,
+    );
     if (found === null) return say(state, by < 0 ? 'no older place' : 'no newer place');
     const { jumps, to } = found;
-    const moved = putCursor(state, world, rows.indexOf(to.place));
+    const moved = visit(state, world, to.place);
     return { ...moved, jumps, transcript: { ...moved.transcript, turn: to.turn, top: to.top } };
   },
 };
@@ -87,11 +92,9 @@ function atTurn(before: State, world: World, turn: number | null): State {
 
 /** To a record, which the list may not hold as it is filtered. */
 export function goTo(state: State, world: World, place: State['list']['cursor'], turn: number | null): State {
-  const index = place === null ? -1 : world.rows(state).indexOf(place);
-  if (place === null || index < 0) {
-    const where = place === null ? 'it' : `${sanitiseLine(place.file.stem)}:${place.file.index.line(place.record)}`;
-    return say(state, `${where} is not in the list as it is filtered`, 'error');
-  }
-  const moved = putCursor(state, world, index);
-  return turn === null ? moved : atTurn(moved, world, turn);
+  if (place === null) return say(state, 'it is gone from disk', 'error');
+  const isListed = world.rows(state).indexOf(place) >= 0;
+  const visited = visit(state, world, place);
+  const moved = turn === null ? visited : atTurn(visited, world, turn);
+  return isListed || state.list.choice.filter === null ? moved : say(moved, 'the filter leaves it out of the list');
 }

@@ -6,6 +6,10 @@ import type { World } from '../world.ts';
 import { displayHandlers } from './display.ts';
 import { findHandlers } from './find.ts';
 import { foldHandlers } from './fold.ts';
+import { groupHandlers } from './group.ts';
+import { listHandlers } from './list.ts';
+import { markHandlers } from './marks.ts';
+import { menuHandlers } from './menu.ts';
 import { moveHandlers } from './move.ts';
 import { programHandlers } from './program.ts';
 import { promptHandlers } from './prompt.ts';
@@ -19,6 +23,10 @@ const HANDLERS: Handlers<Action> = {
   ...moveHandlers,
   ...rolloutHandlers,
   ...foldHandlers,
+  ...listHandlers,
+  ...groupHandlers,
+  ...markHandlers,
+  ...menuHandlers,
   ...displayHandlers,
   ...searchHandlers,
   ...takeHandlers,
@@ -32,6 +40,7 @@ const HANDLERS: Handlers<Action> = {
 const SILENT: readonly Action['type'][] = [
   'dump-changed',
   'search-found',
+  'rows-changed',
   'resize',
   'say',
   'replay-where',

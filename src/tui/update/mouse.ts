@@ -11,7 +11,7 @@ import type { Result } from './result.ts';
 export function mouse(state: State, event: MouseEvent, world: World): Result {
   const { listWidth, transcriptWidth, bodyHeight } = world.geometry(state);
   const row = event.y - 1;
-  if (state.replay.question !== null || row < 0 || row >= bodyHeight) return state;
+  if (state.replay.question !== null || state.list.menu !== null || row < 0 || row >= bodyHeight) return state;
   if (event.x < listWidth) return inList(state, event, row, world);
   return event.x > listWidth - 1 && transcriptWidth > 0 ? inTranscript(state, event, row, world) : state;
 }
@@ -19,9 +19,11 @@ export function mouse(state: State, event: MouseEvent, world: World): Result {
 function inList(state: State, { kind, by }: MouseEvent, row: number, world: World): Result {
   if (kind === 'wheel') return moveCursor(state, world, by, 'clamp');
   const focused: State = { ...state, focus: 'list' };
-  const index = listWindow(state, world).top + row - 1;
-  // The first line is the titles.
-  return row === 0 || index >= world.rows(state).length ? focused : putCursor(focused, world, index);
+  const { bodyHeight, listHeight } = world.geometry(state);
+  // Above the rows stand the titles, and what the list is filtered by.
+  const titles = bodyHeight - listHeight;
+  const index = listWindow(state, world).top + row - titles;
+  return row < titles || index >= world.rows(state).length ? focused : putCursor(focused, world, index);
 }
 
 function inTranscript(state: State, { kind, by }: MouseEvent, row: number, world: World): Result {

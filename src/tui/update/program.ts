@@ -2,6 +2,8 @@ import type { ProgramAction } from '../actions.ts';
 import type { Effect } from '../effects.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
+import { keepCursor } from './choose.ts';
+import { listHandlers } from './list.ts';
 import { mouse } from './mouse.ts';
 import { type Handlers, key, type Result, say } from './result.ts';
 
@@ -10,7 +12,7 @@ const TWICE_MS = 1000;
 
 export const programHandlers: Handlers<ProgramAction> = {
   quit: (state) => ({ state, effects: [{ type: 'quit' }] }),
-  cancel: (state, { at }) => cancel(state, at),
+  cancel: (state, { at }, world) => cancel(state, at, world),
   'mouse-mode': (state) => {
     const on = !state.mouse;
     const words = on
@@ -27,7 +29,9 @@ export const programHandlers: Handlers<ProgramAction> = {
   say: (state, { text, kind }) => say(state, text, kind),
 };
 
-function cancel(state: State, at: number): Result {
+function cancel(state: State, at: number, world: World): Result {
+  if (world.arranging(state)?.isWhole === false)
+    return listHandlers['arrange-cancel'](state, { type: 'arrange-cancel' }, world);
   const effects: Effect[] = [];
   if (state.seek !== null) effects.push({ type: 'seek', job: null });
   if (state.replay.isBusy) effects.push({ type: 'replay', job: { kind: 'cancel' } });
@@ -44,5 +48,8 @@ function open(state: State, world: World): State {
   const isEmpty = newest.count === 0 && (newest.state === 'ready' || newest.state === 'failed');
   const file = isEmpty ? world.dump.files.findLast((other) => other.count > 0) : newest;
   if (file === undefined || file.count === 0) return state;
-  return { ...state, list: { cursor: { file, record: 0 }, offset: Math.floor(world.geometry(state).listHeight / 3) } };
+  const cursor = { file, record: 0 };
+  const pinned = state.list.pinned === null ? null : cursor;
+  const offset = Math.floor(world.geometry(state).listHeight / 3);
+  return keepCursor({ ...state, list: { ...state.list, cursor, pinned, offset } }, world);
 }

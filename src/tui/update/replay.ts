@@ -1,7 +1,7 @@
 import type { Rollout, ToolCall } from '../../rollout/rollout.ts';
 import type { ReplayAction, ReplayJob } from '../replay/actions.ts';
 import type { CallQuestion, ForkQuestion, Question, ReplayState } from '../replay/state.ts';
-import { type Rows, samePlace } from '../rows.ts';
+import { groupRows, samePlace } from '../rows.ts';
 import { goToTurn, viewport } from '../scroll.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
@@ -59,7 +59,7 @@ export const replayHandlers: Handlers<ReplayAction> = {
   rescore: (state, { all }, world) => {
     const { cursor } = state.list;
     if (cursor === null) return say(state, 'no rollout here');
-    return doing(state, { kind: 'rescore', rows: all ? world.rows(state) : oneRow(cursor) });
+    return doing(state, { kind: 'rescore', rows: all ? world.rows(state) : groupRows(cursor.file, [cursor.record]) });
   },
 
   'fork-ask': (state, _action, world) => {
@@ -200,9 +200,3 @@ function nearestCall(rollout: Rollout, turn: number): { call: ToolCall; turn: nu
     null
   );
 }
-
-const oneRow = (place: NonNullable<State['list']['cursor']>): Rows => ({
-  length: 1,
-  at: (index) => (index === 0 ? place : null),
-  indexOf: (other) => (samePlace(place, other) ? 0 : -1),
-});

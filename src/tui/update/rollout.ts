@@ -1,10 +1,12 @@
 import type { Place } from '../../dump/dump.ts';
 import type { DumpFile } from '../../dump/dump-file.ts';
 import type { RolloutAction } from '../actions.ts';
-import type { State } from '../state.ts';
+import { samePlace } from '../rows.ts';
+import { opened, type State } from '../state.ts';
 import type { World } from '../world.ts';
 import { moveCursor, putCursor } from './cursor.ts';
 import { foldHandlers } from './fold.ts';
+import { leaveGroup } from './group.ts';
 import { type Handlers, key, type Result, say } from './result.ts';
 
 export const rolloutHandlers: Handlers<RolloutAction> = {
@@ -12,10 +14,11 @@ export const rolloutHandlers: Handlers<RolloutAction> = {
   step: (state, { by }, world) => moveStep(state, world, by),
   open: (state, _action, world) =>
     state.focus === 'list' ? { ...state, focus: 'transcript' } : foldHandlers.fold(state, { type: 'fold' }, world),
-  back: (state) =>
-    state.focus === 'transcript'
-      ? { ...state, focus: 'list' }
-      : say(state, `${key(state, 'quit')} quits; ${key(state, 'open')} opens the rollout`),
+  back: (state, _action, world) => {
+    if (state.focus === 'transcript') return { ...state, focus: 'list' };
+    if (state.list.group !== null) return leaveGroup(state, world);
+    return say(state, `${key(state, 'quit')} quits; ${key(state, 'open')} opens the rollout`);
+  },
   'focus-next': (state) => ({ ...state, focus: state.focus === 'list' ? 'transcript' : 'list' }),
   zoom: (state) => ({ ...state, zoom: !state.zoom }),
 };
@@ -23,20 +26,33 @@ export const rolloutHandlers: Handlers<RolloutAction> = {
 /** How a step is called: its number, or the name of a file that has none. */
 const nameOf = (file: DumpFile): string => (file.step === null ? file.stem : `step ${file.step}`);
 
-/** To the same sample of a step before or after, within the stream. */
+/** To the same prompt of a step before or after, within the stream, as far as the list shows it; a group goes to that prompt's group. */
 function moveStep(state: State, world: World, by: number): Result {
-  const { cursor } = state.list;
+  const { cursor, group } = state.list;
   if (cursor === null) return state;
-  const steps = world.dump.files.filter((file) => file.stream === cursor.file.stream && file.count > 0);
-  const at = steps.indexOf(cursor.file) + by;
-  const file = steps[Math.max(0, Math.min(steps.length - 1, at))];
-  if (file === undefined || file === cursor.file) {
-    return say(state, by > 0 ? `${nameOf(cursor.file)} is the last` : `${nameOf(cursor.file)} is the first`);
+  const rows = world.rows(state);
+  const isListed = (file: DumpFile): boolean => (group === null ? rows.near({ file, record: 0 }) >= 0 : file.count > 0);
+  const files = world.dump.files.filter((file) => file.stream === cursor.file.stream);
+  const here = files.indexOf(cursor.file);
+  const way = (by > 0 ? files.slice(here + 1) : files.slice(0, Math.max(0, here)).reverse()).filter(isListed);
+  const file = way[Math.min(Math.abs(by), way.length) - 1];
+  if (file === undefined) {
+    const isFiltered = group === null && state.list.choice.filter !== null;
+    const edge = by > 0 ? 'the last' : 'the first';
+    return say(state, `${nameOf(cursor.file)} is ${edge}${isFiltered ? ' that the filter leaves' : ''}`);
   }
   const { record, note } = sameRollout(world, cursor, file);
-  const index = world.rows(state).indexOf({ file, record });
-  if (index < 0) return say(state, `${nameOf(file)}: not in the list as it is filtered`);
-  return say(putCursor(state, world, index), `${nameOf(file)}, ${note}`);
+  const place = { file, record };
+  if (group !== null) {
+    const next = { ...state, list: { ...state.list, group: place, cursor: place }, transcript: opened };
+    return say(next, `${nameOf(file)}, ${note}`);
+  }
+  const index = rows.near(place);
+  const isThere = samePlace(rows.at(index), place);
+  return say(
+    putCursor(state, world, index),
+    `${nameOf(file)}, ${isThere ? note : 'the nearest that the filter leaves'}`,
+  );
 }
 
 /** The rollout of another step that answers the same prompt, else the one at the same place in the order. */

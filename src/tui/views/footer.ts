@@ -3,13 +3,18 @@ import { piecesWidth, renderEdges, renderPieces } from '../../present/line.ts';
 import { maskShare, maskShort } from '../../present/mask-share.ts';
 import { formatCount } from '../../present/numbers.ts';
 import { ERROR_CHECKS } from '../../rollout/finding.ts';
+import { truncate } from '../../text/fit.ts';
+import { sanitiseLine } from '../../text/sanitise.ts';
 import type { SeekProgress } from '../find/actions.ts';
 import { keyLabel } from '../keymap/keymap.ts';
+import { filterText } from '../list/choice.ts';
 import { listWindow } from '../list-window.ts';
 import { questionLines } from '../replay/question-text.ts';
 import { viewport } from '../scroll.ts';
 import { searchPosition } from '../search/search.ts';
 import type { Focus, Message, State } from '../state.ts';
+import { foundText } from './list-head.ts';
+import { menuLine } from './menu.ts';
 import type { Scene, View } from './view.ts';
 
 /** What is hinted where: commands whose keys stand side by side, and the word for them. */
@@ -17,7 +22,11 @@ const HINTS: Record<Focus, readonly (readonly [ids: readonly string[], word: str
   list: [
     [['line.down', 'line.up'], 'sample'],
     [['open'], 'read'],
+    [['filter'], 'filter'],
+    [['sort'], 'sort'],
     [['step.previous', 'step.next'], 'step'],
+    [['group'], 'group'],
+    [['mark.row'], 'mark'],
     [['help'], 'help'],
     [['quit'], 'quit'],
   ],
@@ -65,6 +74,18 @@ function positionPieces({ state, world }: Scene, wide: boolean): Piece[] {
     const { here } = listWindow(state, world);
     pieces.push(['quiet', `${formatCount(here + 1)}/${formatCount(world.rows(state).length)}   `]);
   }
+  const { filter, sort } = state.list.choice;
+  // Where the list has no room its filter and order are told here.
+  if (world.geometry(state).listWidth === 0) {
+    if (filter !== null)
+      pieces.push(
+        ['accent', '&'],
+        ['strong', `${truncate(sanitiseLine(filterText(filter)), 24)} `],
+        ['quiet', `${foundText(state, world)}   `],
+      );
+    if (sort !== null)
+      pieces.push(['accent', `${truncate(sanitiseLine(sort.key), 16)}${sort.descending ? '▼' : '▲'}   `]);
+  }
   if (state.mouse) pieces.push(['quiet', `mouse on, ${state.keymap.label('mouse')} off   `]);
   const view = viewport(state, world);
   const rollout = world.record(cursor).rollout;
@@ -96,6 +117,8 @@ const seekPieces = ({ what, done, total }: SeekProgress, cancel: string): Piece[
 
 export const footerView: View = (scene, width) => {
   const { state, world, theme, pending } = scene;
+  const menu = menuLine(state, world, theme, width);
+  if (menu !== null) return [menu];
   const { question } = state.replay;
   if (question !== null) {
     const [what, keys] = questionLines(question);

@@ -1,12 +1,19 @@
 import type { DumpFile } from '../../dump/dump-file.ts';
-import { fitColumns, type ListRow, renderListHeader, renderListRow } from '../../present/list.ts';
+import { type ListRow, renderListHeader, renderListRow } from '../../present/list.ts';
 import { styled } from '../../present/theme.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
+import { markSigns } from '../list/mark-signs.ts';
 import { listWindow } from '../list-window.ts';
+import type { State } from '../state.ts';
+import type { World } from '../world.ts';
+import { columnsMenu } from './columns-menu.ts';
+import { listHead } from './list-head.ts';
 import type { View } from './view.ts';
 
-function listRow(file: DumpFile, record: number, words: ReadonlyMap<string, string>): ListRow {
+function listRow(file: DumpFile, record: number, { replay }: State, world: World): ListRow {
   const facts = file.facts(record);
+  const isAgain = replay.words.size > 0 || replay.rollouts.size > 0;
+  const locator = isAgain ? file.locator(record) : '';
   return {
     stream: sanitiseLine(file.stream),
     step: file.stepOf(record),
@@ -17,22 +24,35 @@ function listRow(file: DumpFile, record: number, words: ReadonlyMap<string, stri
     calls: facts?.toolCalls,
     bytes: file.index.length(record),
     findings: facts?.findings,
-    again: words.size === 0 ? '' : (words.get(file.locator(record)) ?? ''),
+    again: replay.words.get(locator) ?? '',
+    rescored: replay.rollouts.get(locator)?.rescored?.score,
     arriving: file.isArriving(),
+    value: (name) => world.value({ file, record }, name),
   };
 }
 
 export const listView: View = ({ state, world, theme }, width, height) => {
-  const columns = fitColumns(world.listColumns(), width);
+  const { columns } = world.geometry(state);
+  const header = renderListHeader(columns, theme, state.list.choice.sort);
+  if (state.list.menu?.kind === 'columns') return [header, ...columnsMenu(state, world, theme, width, height - 1)];
   const rows = world.rows(state);
   const { top, here } = listWindow(state, world);
-  const lines = [renderListHeader(columns, theme)];
+  const signs = markSigns(state.list.choice.marks);
+  const head = listHead(state, world, theme, width);
+  const lines = head === null ? [header] : [head, header];
   for (let index = top; index < rows.length && lines.length < height; index++) {
     const { file, record } = rows.at(index)!;
-    const marks = { here: index === here, focused: state.focus === 'list' };
-    lines.push(renderListRow(listRow(file, record, state.replay.words), columns, theme, marks));
+    const marks = { here: index === here, focused: state.focus === 'list', mark: signs.get(file)?.get(record) ?? '' };
+    lines.push(renderListRow(listRow(file, record, state, world), columns, theme, marks));
   }
-  if (rows.length === 0)
-    lines.push(styled(theme, 'quiet', world.dump.progress().phase === 'index' ? '  reading …' : '  no rollouts'));
+  if (rows.length === 0) for (const text of emptyText(state, world)) lines.push(styled(theme, 'quiet', `  ${text}`));
   return lines;
 };
+
+/** Why there is nothing, and what to do. */
+function emptyText(state: State, world: World): string[] {
+  if (world.dump.progress().phase === 'index') return ['reading …'];
+  const arranging = world.arranging(state);
+  if (arranging === null || arranging.total === 0) return ['no rollouts'];
+  return arranging.isWhole ? ['nothing matches', '& Enter clears the filter'] : ['looking …', 'Esc cancels'];
+}

@@ -1,0 +1,65 @@
+import type { DumpFile } from '../../dump/dump-file.ts';
+import { ThreadClient } from '../../dump/thread-client.ts';
+import type { JsonValue } from '../../rollout/json.ts';
+import type { SortValue } from './sort.ts';
+
+/** What is asked of each record. */
+export interface Asked {
+  /** null lets every record through. */
+  filter: { text: string; isInverted: boolean } | null;
+  /** The name of the field to sort by. */
+  sort: string | null;
+  /** Names of fields whose values are to be shown. */
+  columns: readonly string[];
+}
+
+export interface QueryRequest extends Asked {
+  path: string;
+  validation: boolean;
+  stream: string;
+  /** PLACE numbers a record: offset, bytes, record, step (NaN: none), 0 = score unknown, 1 = none, 2 = known; the score; packed facts. */
+  places: Float64Array;
+}
+
+export const PLACE = 7;
+
+/** For each record in the order of the places. */
+export interface QueryAnswer {
+  accepted: Uint8Array;
+  /** Of those that were accepted, null for the others; empty where nothing is sorted. */
+  values: SortValue[];
+  /** Values to show, record after record; empty where none is. */
+  columns: (JsonValue | undefined)[];
+  /** What the parse told, for the index; 0 where no parse was needed. */
+  facts: Uint32Array;
+  scores: Float64Array;
+  hasScore: Uint8Array;
+}
+
+/** A thread that reads and parses records to answer what their index cannot. */
+export class QueryThread extends ThreadClient<QueryRequest, QueryAnswer> {
+  constructor() {
+    super('query-worker');
+  }
+
+  async askFor(file: DumpFile, records: readonly number[], asked: Asked): Promise<QueryAnswer | null> {
+    const { index, generation } = file;
+    const places = new Float64Array(records.length * PLACE);
+    for (const [i, record] of records.entries()) {
+      const score = file.score(record);
+      const known = score === undefined ? 0 : score === null ? 1 : 2;
+      const step = file.stepOf(record) ?? Number.NaN;
+      const facts = index.packedFacts(record);
+      places.set([index.offset(record), index.length(record), record, step, known, score ?? 0, facts], i * PLACE);
+    }
+    const { readablePath: path, validation, stream } = file;
+    const answer = await this.ask({ ...asked, path, validation, stream, places }, [places.buffer]);
+    if (answer === null || generation !== file.generation || index !== file.index) return answer;
+    for (const [i, record] of records.entries()) {
+      if (answer.facts[i] === 0 || record >= index.count) continue;
+      index.setFacts(record, answer.facts[i]!);
+      index.setScore(record, answer.hasScore[i] === 1 ? answer.scores[i]! : null);
+    }
+    return answer;
+  }
+}

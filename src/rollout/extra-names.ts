@@ -1,0 +1,16 @@
+import { isJsonObject, type JsonObject } from './json.ts';
+
+/** More are no columns any more, but data. */
+const MAX_NAMES = 200;
+const NAME = /^[\p{L}_][\p{L}\p{N}_.-]{0,60}$/u;
+
+/** Adds the names under which a rollout's extras hold single values: `acc`, and within an object `reward.extra`. */
+export function addExtraNames(extras: JsonObject, names: Set<string>, prefix = ''): void {
+  for (const [key, value] of Object.entries(extras)) {
+    if (names.size >= MAX_NAMES) return;
+    const name = prefix + key;
+    if (!NAME.test(name) || Array.isArray(value)) continue;
+    if (!isJsonObject(value)) names.add(name);
+    else if (prefix === '') addExtraNames(value, names, `${key}.`);
+  }
+}

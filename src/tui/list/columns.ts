@@ -1,0 +1,67 @@
+import type { Dump } from '../../dump/dump.ts';
+import {
+  type Column,
+  type ListShape,
+  ownColumns,
+  replayColumns,
+  sortedColumn,
+  valueColumn,
+} from '../../present/list.ts';
+import { scoreText } from '../../present/quantities.ts';
+import { cellWidth } from '../../text/graphemes.ts';
+import { sanitiseLine } from '../../text/sanitise.ts';
+import type { ListChoice } from './choice.ts';
+import { REPLAY_KEYS } from './replay-values.ts';
+
+/** Scores that are looked at for the room they need, spread over the dump. */
+const SAMPLED_FILES = 40;
+const SAMPLED_SCORES = 25;
+const MAX_STEP = 10;
+const MAX_SCORE = 9;
+
+/** What the dump says about the room that columns need. */
+export function shapeOf(dump: Dump): ListShape {
+  const { files } = dump;
+  let step = 0;
+  let sample = 0;
+  for (const file of files) {
+    step = Math.max(step, cellWidth(String(file.stepOf(0) ?? sanitiseLine(file.stem))));
+    sample = Math.max(sample, String(file.count).length);
+  }
+  let score = 0;
+  for (let i = 0; i < files.length; i += Math.ceil(files.length / SAMPLED_FILES)) {
+    const file = files[i]!;
+    for (let record = 0; record < file.count; record += Math.ceil(file.count / SAMPLED_SCORES))
+      score = Math.max(score, scoreText(file.score(record)).length);
+  }
+  const streams = [...new Set(files.map((file) => sanitiseLine(file.stream)))];
+  return { step: Math.min(MAX_STEP, step), sample, score: Math.min(MAX_SCORE, score), streams };
+}
+
+/** All columns that there are for this dump, and whether each is shown when nobody chose. */
+export function allColumns(shape: ListShape, extras: Iterable<string>): { column: Column; isShown: boolean }[] {
+  return [
+    // The stream is worth a column only where there are several.
+    ...ownColumns(shape).map((column) => ({ column, isShown: column.key !== 'stream' || shape.streams.length > 1 })),
+    ...replayColumns(REPLAY_KEYS).map((column) => ({ column, isShown: false })),
+    ...[...extras].map((name) => ({ column: valueColumn(name), isShown: false })),
+  ];
+}
+
+/** The columns that the list shows if it has the room. */
+export function chosenColumns(all: ReturnType<typeof allColumns>, { columns, sort }: ListChoice): Column[] {
+  const chosen =
+    columns === null
+      ? all.filter(({ isShown }) => isShown).map(({ column }) => column)
+      : all
+          .filter(({ column }) => columns.includes(column.key))
+          // What somebody chose does not leave as long as it fits.
+          .map(({ column }) => ({ ...column, rank: Math.min(column.rank, 2) }));
+  if (chosen.length === 0) chosen.push(...all.slice(1, 3).map(({ column }) => column));
+  if (sort === null) return chosen;
+  const isThere = chosen.some(({ key }) => key === sort.key);
+  const known = all.find(({ column }) => column.key === sort.key)?.column ?? valueColumn(sort.key);
+  return (isThere ? chosen : [...chosen, known]).map((column) =>
+    column.key === sort.key ? sortedColumn(column) : column,
+  );
+}

@@ -1,0 +1,12 @@
+import type { SortValue } from '../../analysis/query/sort.ts';
+import type { ReplayState } from '../replay/state.ts';
+
+/** Columns of what was run again, which no dump holds. Their names are no names of fields. */
+export const REPLAY_KEYS = { again: '(run again)', rescored: '(scored again)' } as const;
+
+/** What the rollouts came to, by locator; null for any other key. */
+export function replayValues(key: string, { words, rollouts }: ReplayState): ReadonlyMap<string, SortValue> | null {
+  if (key === REPLAY_KEYS.again) return words;
+  if (key !== REPLAY_KEYS.rescored) return null;
+  return new Map([...rollouts].map(([locator, { rescored }]) => [locator, rescored?.score ?? null]));
+}

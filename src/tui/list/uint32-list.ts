@@ -1,0 +1,26 @@
+/** Numbers below 2^32 one behind the other, 4 bytes each. What was read of `values` up to a length stays so: it only grows, or is copied. */
+export class Uint32List {
+  values = new Uint32Array(64);
+  length = 0;
+
+  push(value: number): void {
+    if (this.length === this.values.length) this.#copy(this.length * 2);
+    this.values[this.length++] = value;
+  }
+
+  pop(): void {
+    if (this.length === 0) return;
+    this.length--;
+    this.#copy(this.values.length);
+  }
+
+  at(index: number): number {
+    return this.values[index]!;
+  }
+
+  #copy(size: number): void {
+    const copy = new Uint32Array(size);
+    copy.set(this.values.subarray(0, this.length));
+    this.values = copy;
+  }
+}

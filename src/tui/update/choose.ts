@@ -1,0 +1,47 @@
+import type { ListChoice } from '../list/choice.ts';
+import { samePlace } from '../rows.ts';
+import { opened, type State } from '../state.ts';
+import type { World } from '../world.ts';
+
+/** Choices that `u` goes back through. */
+const MAX_PAST = 200;
+
+/** Another choice; what was chosen before can be had again. */
+export function choose(state: State, change: Partial<ListChoice>): State {
+  const { choice, past } = state.list;
+  const list = {
+    ...state.list,
+    choice: { ...choice, ...change },
+    past: [...past.slice(1 - MAX_PAST), choice],
+    future: [],
+  };
+  return { ...state, list };
+}
+
+/** The list in another order, or with other records: the cursor stays on its record as long as that is there. */
+export const arranged = (state: State, change: Partial<ListChoice>, world: World): State =>
+  keepCursor(choose({ ...state, list: { ...state.list, group: null } }, change), world);
+
+/**
+ * The cursor is on a record, not on a row. Where that is filtered out it goes to the nearest one that stays, and back once it is in the
+ * list again, unless it was moved meanwhile.
+ */
+export function keepCursor(state: State, world: World): State {
+  const rows = world.rows(state);
+  const { cursor, home, pinned, visit } = state.list;
+  if (pinned !== null && (pinned === 'top' || samePlace(pinned, cursor))) {
+    const isWhole = world.arranging(state)?.isWhole ?? true;
+    const first = isWhole ? rows.at(0) : null;
+    if (first === null || samePlace(first, cursor)) return state;
+    return { ...state, list: { ...state.list, cursor: first, offset: 0, pinned: first }, transcript: opened };
+  }
+  if (cursor === null || samePlace(cursor, visit)) return state;
+  if (home !== null && samePlace(cursor, home.stand) && rows.indexOf(home.place) >= 0) {
+    return { ...state, list: { ...state.list, cursor: home.place, home: null }, transcript: home.transcript };
+  }
+  if (rows.indexOf(cursor) >= 0) return state;
+  const stand = world.nearest(state, cursor);
+  if (stand === null) return state;
+  const from = home !== null && samePlace(cursor, home.stand) ? home : { place: cursor, transcript: state.transcript };
+  return { ...state, list: { ...state.list, cursor: stand, home: { ...from, stand } }, transcript: opened };
+}

@@ -1,0 +1,114 @@
+import { compileQuery } from '../../analysis/query/query.ts';
+import { QueryError } from '../../analysis/query/query-error.ts';
+import { parseSort } from '../../analysis/query/sort.ts';
+import { formatCount } from '../../present/numbers.ts';
+import { sanitiseLine } from '../../text/sanitise.ts';
+import type { ArrangeAction } from '../list/actions.ts';
+import { type FilterChoice, filterText, type ListChoice, type SortChoice } from '../list/choice.ts';
+import { replayValues } from '../list/replay-values.ts';
+import type { State } from '../state.ts';
+import type { World } from '../world.ts';
+import { arranged, choose, keepCursor } from './choose.ts';
+import { type Handlers, type Result, say } from './result.ts';
+
+/** What is typed behind `&`. @throws QueryError at the character of the text that is wrong */
+export function filterOf(text: string, before: FilterChoice | null): FilterChoice | null {
+  const typed = text.trim();
+  if (typed === '') return null;
+  if (typed === '!') {
+    if (before === null) throw new QueryError('nothing is filtered yet: an expression is missing', text.length);
+    return { ...before, isInverted: !before.isInverted };
+  }
+  const isInverted = typed.startsWith('!');
+  const from = isInverted ? text.indexOf('!') + 1 : 0;
+  try {
+    compileQuery(text.slice(from));
+  } catch (error) {
+    if (!(error instanceof QueryError)) throw error;
+    throw new QueryError(error.message, error.at + from);
+  }
+  return { text: text.slice(from).trim(), isInverted };
+}
+
+const wordsOf = (sort: SortChoice | null): string =>
+  sort === null
+    ? 'in the order of the dump'
+    : `sorted by ${sanitiseLine(sort.key)}, ${sort.descending ? 'largest' : 'smallest'} first`;
+
+export const listHandlers: Handlers<ArrangeAction> = {
+  filter: (state, { text }, world) => {
+    const before = state.list.choice.filter;
+    try {
+      const filter = filterOf(text, before);
+      if (filter === null && before === null) return say(state, 'nothing is filtered');
+      const next = arranged(state, { filter }, world);
+      return filter === null ? say(next, `all ${formatCount(world.rows(next).length)} again`) : next;
+    } catch (error) {
+      if (!(error instanceof QueryError)) throw error;
+      return say(state, `${error.message} (character ${error.at + 1})`, 'error');
+    }
+  },
+
+  sort: (state, { key, descending }, world) => {
+    try {
+      const values = key === null ? null : replayValues(key, state.replay);
+      if (key !== null && values === null) parseSort(key);
+      const sort = key === null ? null : { key, descending, ...(values === null ? {} : { values }) };
+      return say(arranged(state, { sort }, world), wordsOf(sort));
+    } catch (error) {
+      if (!(error instanceof QueryError)) throw error;
+      return say(state, error.message, 'error');
+    }
+  },
+
+  'sort-reverse': (state, _action, world) => {
+    const { sort } = state.list.choice;
+    if (sort === null) return say(state, 'nothing is sorted; s sorts');
+    const reversed = { ...sort, descending: !sort.descending };
+    return say(arranged(state, { sort: reversed }, world), wordsOf(reversed));
+  },
+
+  columns: (state, { columns }) => {
+    const next = choose(state, { columns });
+    return { state: next, effects: [{ type: 'remember-columns', columns }] };
+  },
+
+  undo: (state, _action, world) => travel(state, world, 'past'),
+  redo: (state, _action, world) => travel(state, world, 'future'),
+
+  'rows-changed': (state, _action, world) => keepCursor(state, world),
+
+  'arrange-cancel': (state, _action, world) => {
+    const arranging = world.arranging(state);
+    if (arranging === null || arranging.isWhole) return state;
+    const { past, choice } = state.list;
+    const before = past.findLast((one) => one.filter !== choice.filter || one.sort !== choice.sort);
+    const { filter, sort } = before ?? { filter: null, sort: null };
+    return say(arranged(state, { filter, sort }, world), 'cancelled; the list is as it was before');
+  },
+};
+
+/** One step back or forth among the choices. */
+function travel(state: State, world: World, way: 'past' | 'future'): Result {
+  const { choice, past, future } = state.list;
+  const from = way === 'past' ? past : future;
+  const to = from.at(-1);
+  if (to === undefined) return say(state, way === 'past' ? 'nothing to undo' : 'nothing to do again');
+  const list =
+    way === 'past'
+      ? { ...state.list, choice: to, past: past.slice(0, -1), future: [...future, choice] }
+      : { ...state.list, choice: to, future: future.slice(0, -1), past: [...past, choice] };
+  const next = keepCursor({ ...state, list: { ...list, group: null } }, world);
+  const [before, after] = way === 'past' ? [to, choice] : [choice, to];
+  const said = say(next, `${way === 'past' ? 'undone' : 'done again'}: ${changeText(before, after)}`);
+  if (to.columns === choice.columns) return said;
+  return { state: said, effects: [{ type: 'remember-columns', columns: to.columns }] };
+}
+
+function changeText(before: ListChoice, after: ListChoice): string {
+  if (before.filter !== after.filter)
+    return after.filter === null ? 'filter cleared' : `filter ${sanitiseLine(filterText(after.filter))}`;
+  if (before.sort !== after.sort) return wordsOf(after.sort);
+  if (before.columns !== after.columns) return 'columns';
+  return after.marks.size < before.marks.size ? 'mark removed' : 'mark';
+}

@@ -1,0 +1,77 @@
+import type { MarkAction } from '../list/actions.ts';
+import type { Mark } from '../list/choice.ts';
+import { samePlace } from '../rows.ts';
+import { viewport } from '../scroll.ts';
+import type { State } from '../state.ts';
+import type { World } from '../world.ts';
+import { choose } from './choose.ts';
+import { moveCursor, putCursor, visit } from './cursor.ts';
+import { type Handlers, type Result, say } from './result.ts';
+
+/** Marks of the space bar have no letter. */
+const unnamed = ({ place }: Mark): string => ` ${place.file.locator(place.record)}`;
+
+const markHere = (state: State, world: World): Mark | null => {
+  const { cursor } = state.list;
+  if (cursor === null) return null;
+  return { place: cursor, generation: cursor.file.generation, turn: viewport(state, world)?.turn ?? null };
+};
+
+export const markHandlers: Handlers<MarkAction> = {
+  mark: (state, { letter }, world) => {
+    const mark = markHere(state, world);
+    if (mark === null) return say(state, 'no rollout here');
+    const marks = new Map(state.list.choice.marks).set(letter, mark);
+    return say(choose(state, { marks }), `mark ${letter}; '${letter} comes back here`);
+  },
+
+  'mark-row': (state, _action, world) => {
+    const mark = markHere(state, world);
+    if (mark === null) return say(state, 'no rollout here');
+    const marks = new Map(state.list.choice.marks);
+    if (!marks.delete(unnamed(mark))) marks.set(unnamed(mark), { ...mark, turn: null });
+    return moveCursor(choose(state, { marks }), world, 1, 'clamp');
+  },
+
+  'mark-go': (state, { letter }, world) => {
+    const mark = state.list.choice.marks.get(letter);
+    if (mark === undefined) return say(state, `no mark ${letter}; m ${letter} sets it`);
+    return goTo(state, world, letter, mark);
+  },
+
+  'mark-next': (state, { by }, world) => {
+    const rows = world.rows(state);
+    const { cursor } = state.list;
+    const here = cursor === null ? -1 : rows.indexOf(cursor);
+    const marked = [...new Set([...state.list.choice.marks.values()].map(({ place }) => rows.indexOf(place)))]
+      .filter((index) => index >= 0)
+      .sort((a, b) => a - b);
+    if (marked.length === 0) {
+      const isAny = state.list.choice.marks.size > 0;
+      return say(state, isAny ? 'no mark in the list as it is filtered' : 'nothing is marked; m and a letter marks');
+    }
+    const ways = by > 0 ? marked.filter((index) => index > here) : marked.filter((index) => index < here).reverse();
+    const index = ways[Math.min(Math.abs(by), ways.length) - 1];
+    if (index === undefined) return say(state, by > 0 ? 'no mark below' : 'no mark above');
+    return putCursor(state, world, index);
+  },
+};
+
+/** To the marked rollout, and its turn; a record that has another content by now is said. */
+function goTo(state: State, world: World, letter: string, { place, generation, turn }: Mark): Result {
+  const { file, record } = place;
+  const name = `mark ${letter}`;
+  if (file.state === 'gone' || !world.dump.files.includes(file))
+    return say(state, `${name}: its file is gone from disk`);
+  if (record >= file.count)
+    return say(state, `${name}: its file has ${file.count} samples now, this was ${record + 1}`);
+  const isReplaced = file.generation !== generation;
+  const isListed = world.rows(state).indexOf(place) >= 0;
+  let next = samePlace(place, state.list.cursor) ? state : visit(state, world, place);
+  if (turn !== null && !isReplaced)
+    next = { ...next, transcript: { ...next.transcript, turn, top: { block: `t${turn}`, offset: 0 } } };
+  if (isReplaced) return say(next, `${name}: its file was written anew, this is its sample ${record + 1} now`);
+  return isListed || state.list.choice.filter === null
+    ? next
+    : say(next, `${name}; the filter leaves it out of the list`);
+}

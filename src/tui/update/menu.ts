@@ -1,0 +1,66 @@
+import type { MenuAction } from '../list/actions.ts';
+import type { ListMenu } from '../list/menu-state.ts';
+import { isMarkLetter, type MenuDeed, type MenuEntry, markEntries, sortEntries } from '../list/menus.ts';
+import type { State } from '../state.ts';
+import type { World } from '../world.ts';
+import { listHandlers } from './list.ts';
+import { markHandlers } from './marks.ts';
+import { type Handlers, type Result, say } from './result.ts';
+
+const withMenu = (state: State, menu: ListMenu | null): State => ({ ...state, list: { ...state.list, menu } });
+
+const DEEDS = { ...listHandlers, ...markHandlers };
+
+const act = (state: State, action: MenuDeed, world: World): Result => {
+  const handle = DEEDS[action.type] as (state: State, action: MenuDeed, world: World) => Result;
+  return handle(withMenu(state, null), action, world);
+};
+
+export const menuHandlers: Handlers<MenuAction> = {
+  'list-menu': (state, { menu }, world) => {
+    if (menu === 'go' && markEntries(state).length === 0) return say(state, 'no marks yet; m and a letter sets one');
+    const isHidden = menu === 'columns' && world.geometry(state).listWidth === 0;
+    return { ...withMenu(state, { kind: menu, cursor: 0 }), focus: isHidden ? 'list' : state.focus };
+  },
+
+  'menu-key': (state, { key }, world) => {
+    const { menu } = state.list;
+    if (menu === null) return state;
+    if (['esc', 'ctrl+c', 'ctrl+g'].includes(key)) return withMenu(state, null);
+    if (menu.kind === 'columns') return columnsKey(state, menu, key, world);
+    if (menu.kind === 'mark') {
+      if (isMarkLetter(key)) return act(state, { type: 'mark', letter: key }, world);
+      return say(withMenu(state, null), 'a mark is a letter or a digit');
+    }
+    return entriesKey(state, menu, key, menu.kind === 'go' ? markEntries(state) : sortEntries(state, world), world);
+  },
+};
+
+const BACK = ['left', 'up', 'shift+tab', 'ctrl+p'];
+const ON = ['right', 'down', 'tab', 'ctrl+n'];
+
+function entriesKey(state: State, menu: ListMenu, key: string, entries: readonly MenuEntry[], world: World): Result {
+  const by = BACK.includes(key) ? -1 : ON.includes(key) ? 1 : 0;
+  if (by !== 0) return withMenu(state, { ...menu, cursor: (menu.cursor + by + entries.length) % entries.length });
+  const entry = key === 'enter' ? entries[menu.cursor] : entries.find((one) => one.key === key);
+  if (entry !== undefined) return act(state, entry.action, world);
+  const closed = withMenu(state, null);
+  if (key === 'q') return closed;
+  return say(closed, menu.kind === 'go' ? `no mark ${key}` : 'nothing was sorted');
+}
+
+function columnsKey(state: State, menu: ListMenu, key: string, world: World): Result {
+  const all = world.allColumns(state);
+  const by = ['k', ...BACK].includes(key) ? -1 : ['j', ...ON].includes(key) ? 1 : 0;
+  if (by !== 0) {
+    return withMenu(state, { ...menu, cursor: Math.max(0, Math.min(all.length - 1, menu.cursor + by)) });
+  }
+  if (['q', 'c'].includes(key)) return withMenu(state, null);
+  if (key === 'd') return listHandlers.columns(state, { type: 'columns', columns: null }, world);
+  if (!['space', 'enter', 'x'].includes(key)) return state;
+  const columns = all.filter(({ isShown }, i) => (i === menu.cursor ? !isShown : isShown)).map((one) => one.key);
+  if (columns.length === 0) return say(state, 'one column has to stay');
+  // Columns of other dumps stay chosen: here they are not known.
+  const others = (state.list.choice.columns ?? []).filter((one) => all.every(({ key: known }) => known !== one));
+  return listHandlers.columns(state, { type: 'columns', columns: [...columns, ...others] }, world);
+}

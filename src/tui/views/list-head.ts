@@ -1,0 +1,52 @@
+import { groupSummary } from '../../present/group-text.ts';
+import { type Piece, piecesWidth, renderEdges } from '../../present/line.ts';
+import { formatCount, formatPercent } from '../../present/numbers.ts';
+import type { Theme } from '../../present/theme.ts';
+import { sanitiseLine } from '../../text/sanitise.ts';
+import { filterText } from '../list/choice.ts';
+import type { State } from '../state.ts';
+import type { World } from '../world.ts';
+
+/** `37 of 5,120`, and while it is still being looked for how far that is; '' where nothing is filtered. */
+export function foundText(state: State, world: World): string {
+  const rows = world.rows(state);
+  const arranging = world.arranging(state);
+  if (arranging === null) return '';
+  const { found, looked, total, isWhole } = arranging;
+  if (isWhole) return `${formatCount(rows.length)} of ${formatCount(total)}`;
+  return `${formatCount(found)} … ${total === 0 ? '' : formatPercent(looked / total)}`;
+}
+
+/** What of the dump the list shows, in a line above its titles; null where it shows all. */
+export function listHead(state: State, world: World, theme: Theme, width: number): string | null {
+  const { group, choice } = state.list;
+  if (group !== null) return groupHead(state, world, theme, width);
+  if (choice.filter === null) return null;
+  const left: Piece[] = [
+    ['accent', ' & '],
+    ['strong', sanitiseLine(filterText(choice.filter))],
+  ];
+  return renderEdges(theme, left, [['quiet', `${foundText(state, world)} `]], width);
+}
+
+function groupHead(state: State, world: World, theme: Theme, width: number): string {
+  const { file } = state.list.group!;
+  const rows = world.rows(state);
+  if (world.groups.groups(file) === null)
+    return renderEdges(theme, [['quiet', '  looking for the group …']], [], width);
+  const scores = Array.from({ length: rows.length }, (_, index) => {
+    const place = rows.at(index)!;
+    return place.file.score(place.record);
+  });
+  const texts = groupSummary(scores);
+  const text = texts.find((one) => piecesWidth([['plain', one]]) + 2 <= width) ?? texts.at(-1)!;
+  return renderEdges(
+    theme,
+    [
+      ['plain', '  '],
+      ['heading', text],
+    ],
+    [],
+    width,
+  );
+}

@@ -1,0 +1,100 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import { parentPort } from 'node:worker_threads';
+import { fieldNamed } from '../analysis/query/fields.ts';
+import { compileQuery, type Query } from '../analysis/query/query.ts';
+import { PLACE, type QueryAnswer, type QueryRequest } from '../analysis/query/query-thread.ts';
+import { type SortOrder, sortValue } from '../analysis/query/sort.ts';
+import { Subject, type SubjectFile } from '../analysis/query/subject.ts';
+import { unpackFacts } from '../dump/line-index.ts';
+import { bad, type ParsedLine, packedFactsOf, parseLine } from '../dump/parse-line.ts';
+import { isJsonObject, type JsonValue } from '../rollout/json.ts';
+import { printJson } from '../rollout/json-print.ts';
+
+/** What a column shows of a value has no more characters. */
+const MAX_SHOWN = 200;
+
+let known: Query | null = null;
+
+function queryFor(text: string): Query {
+  if (known?.text !== text) known = compileQuery(text);
+  return known;
+}
+
+/** Cut: what a column shows is short, and is sent from thread to thread. */
+function shownValue(value: JsonValue | undefined): JsonValue | undefined {
+  if (typeof value === 'string') return value.slice(0, MAX_SHOWN);
+  if (Array.isArray(value) || isJsonObject(value)) return printJson(value).slice(0, MAX_SHOWN);
+  return value;
+}
+
+/** Answers filters, sorts and columns that need the records themselves, off the main thread. */
+parentPort?.on('message', ({ id, request }: { id: number; request: QueryRequest }) => {
+  const { places, filter, sort, columns } = request;
+  const count = places.length / PLACE;
+  const answer: QueryAnswer = {
+    accepted: new Uint8Array(count),
+    values: [],
+    columns: [],
+    facts: new Uint32Array(count),
+    scores: new Float64Array(count),
+    hasScore: new Uint8Array(count),
+  };
+  const query = filter === null ? null : queryFor(filter.text);
+  const order: SortOrder | null = sort === null ? null : { key: sort, field: fieldNamed(sort), descending: false };
+  const fields = columns.map(fieldNamed);
+  const fd = opened(request.path);
+  for (let i = 0; i < count; i++) {
+    const [offset, bytes, record, step, hasScore, score, facts] = places.subarray(i * PLACE, (i + 1) * PLACE);
+    const file: SubjectFile = {
+      stream: request.stream,
+      index: { length: () => bytes! },
+      stepOf: () => (Number.isNaN(step!) ? null : step!),
+      score: () => (hasScore === 0 ? undefined : hasScore === 1 ? null : score!),
+      facts: () => unpackFacts(facts!),
+    };
+    let line: Buffer | null | undefined;
+    const raw = () => {
+      if (line === undefined) line = lineAt(fd, offset!, bytes!);
+      return line;
+    };
+    const read = (): ParsedLine => {
+      const text = raw()?.toString('utf8') ?? null;
+      if (text === null) return bad(undefined, 'it cannot be read');
+      const parsed = parseLine(text, request.validation);
+      answer.facts[i] = packedFactsOf(parsed);
+      answer.scores[i] = parsed.rollout?.score ?? 0;
+      answer.hasScore[i] = parsed.rollout?.score == null ? 0 : 1;
+      return parsed;
+    };
+    const subject = new Subject(
+      { file, record: record! },
+      { read, hasRaw: (characters) => raw()?.includes(characters) ?? true },
+    );
+    const isAccepted = query === null || query.accepts(subject) !== filter!.isInverted;
+    answer.accepted[i] = isAccepted ? 1 : 0;
+    if (order !== null) answer.values.push(isAccepted ? sortValue(order, subject) : null);
+    for (const field of fields) answer.columns.push(shownValue(subject.value(field)));
+  }
+  if (fd !== null) closeSync(fd);
+  const { accepted, facts, scores, hasScore } = answer;
+  const transfer = [accepted.buffer, facts.buffer, scores.buffer, hasScore.buffer] as ArrayBuffer[];
+  parentPort?.postMessage({ id, answer }, transfer);
+});
+
+function opened(path: string): number | null {
+  try {
+    return openSync(path, 'r');
+  } catch {
+    return null;
+  }
+}
+
+function lineAt(fd: number | null, offset: number, bytes: number): Buffer | null {
+  if (fd === null) return null;
+  try {
+    const buffer = Buffer.allocUnsafe(bytes);
+    return buffer.subarray(0, readSync(fd, buffer, 0, bytes, offset));
+  } catch {
+    return null;
+  }
+}
