@@ -35,4 +35,4 @@ for (const name of names) {
   console.log(`\n## ${name}`);
   await run();
 }
-process.exit(0);
+process.exit();

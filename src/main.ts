@@ -2,7 +2,8 @@ import { Command, CommanderError } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { forkCommand } from './commands/fork.ts';
 import { lsCommand } from './commands/ls.ts';
-import { USAGE } from './commands/output.ts';
+import { mistyped } from './commands/mistyped.ts';
+import { say, USAGE } from './commands/output.ts';
 import { replayCommand } from './commands/replay.ts';
 import { rescoreCommand } from './commands/rescore.ts';
 import { rolloutCommand } from './commands/rollout.ts';
@@ -28,6 +29,14 @@ for (const command of [program, ...program.commands]) {
   command.exitOverride();
   // What was typed comes back in messages, and a shell's `*` may type a hostile file name.
   command.configureOutput({ writeErr: (text) => process.stderr.write(sanitise(text)) });
+}
+const names = program.commands.map((command) => command.name());
+const first = process.argv[2];
+// A path that does not exist yet may be waited for.
+const problem = names.includes(first ?? '') || process.argv.includes('--follow') ? null : mistyped(first, names);
+if (problem !== null) {
+  say(problem);
+  process.exit(USAGE);
 }
 try {
   await program.parseAsync();

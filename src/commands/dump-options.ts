@@ -18,6 +18,13 @@ export const pollOption = (): Option =>
     return seconds;
   });
 
+/** `--notify EXPR`, as often as wanted. */
+export const notifyOption = (): Option =>
+  new Option(
+    '--notify <expr>',
+    "tell with a bell when it holds for a step that became complete: 'score<0.1', of score, tool_error_rate, truncation_rate (repeatable)",
+  ).argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
+
 export function dumpOptions({ validation }: { validation?: string[] }): DumpOptions {
   const patterns = (validation ?? []).map(patternOf);
   return {

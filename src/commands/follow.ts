@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
+import type { Condition } from '../analysis/condition.ts';
+import { type Alarm, LiveRun } from '../analysis/live-run.ts';
 import type { Dump, DumpChange } from '../dump/dump.ts';
-import type { DumpFile, DumpRecord } from '../dump/dump-file.ts';
+import { type DumpFile, type DumpRecord, QUIET } from '../dump/dump-file.ts';
 import { Follower } from '../dump/follow.ts';
+import { packedFactsOf } from '../dump/parse-line.ts';
 import type { StreamedDump } from '../dump/stream-file.ts';
 import { listColumns, listHeader, listLine } from '../present/list-text.ts';
 import { groupKeyOf } from '../rollout/group-key.ts';
@@ -16,6 +19,8 @@ export interface FollowOptions {
   poll?: number;
   /** Rows after which the list ends. */
   limit?: number;
+  /** What is told of a step that became complete. */
+  notify?: readonly Condition[];
   /** Rows that are left out. */
   accepts?: (row: DumpRecord) => boolean;
 }
@@ -54,6 +59,8 @@ export class RowPrinter {
     const count = kind === 'gone' ? 0 : file.count;
     for (let record = kind === 'appended' ? from : 0; record < count; record++) {
       const row = file.read(record);
+      // Nothing looks at records in the background here; the rates of a step are known from what is printed.
+      if (row.raw !== '') file.index.setFacts(record, packedFactsOf(row));
       const before = printed[record];
       const hash = hashOf(row.raw);
       printed[record] = row.raw === '' ? undefined : { hash, locator: row.locator };
@@ -63,6 +70,26 @@ export class RowPrinter {
     }
     for (let record = printed.length - 1; record >= count; record--) this.#remove(printed[record]?.locator);
     printed.length = count;
+  }
+
+  /** A step is as somebody feared: a line on stderr, and an event for whoever reads those. */
+  alarm({ file, stats, condition, text }: Alarm): void {
+    say(text);
+    const { json, events } = this.#options;
+    if (!json || !events) return;
+    this.#write(
+      printJson({
+        event: 'notify',
+        path: file.path,
+        step: stats.step,
+        condition: condition.text,
+        message: text,
+        rollouts: stats.rollouts,
+        score: stats.mean,
+        tool_error_rate: stats.looked === 0 ? null : stats.toolErrors / stats.looked,
+        truncation_rate: stats.looked === 0 ? null : stats.truncated / stats.looked,
+      }),
+    );
   }
 
   /** Resolves when all that was taken up is printed. */
@@ -112,12 +139,15 @@ export async function followPaths(dump: Dump, options: FollowOptions): Promise<n
       `${options.events ? ' '.repeat(8) : ''}${listHeader(listColumns(dump.files.map((file) => file.path)))}\n`,
     );
   dump.onChange((change) => printer.take(change));
+  const live = new LiveRun(dump, options.notify);
   let told = 0;
   dump.subscribe(() => {
+    for (const alarm of live.judge()) printer.alarm(alarm);
     for (; told < dump.notices.length; told++) say(dump.notices[told] as string);
   });
   const follower = new Follower(dump, { poll: options.poll });
   for (const file of dump.files) await dump.refresh(file);
+  live.begin();
   await follower.refreshAll();
   return new Promise((resolve) => {
     const timer = setInterval(() => {}, 1 << 30);
@@ -137,8 +167,15 @@ export async function followPaths(dump: Dump, options: FollowOptions): Promise<n
 export async function followStream({ dump, ended, stop }: StreamedDump, options: FollowOptions): Promise<number> {
   const printer = new RowPrinter(options);
   dump.onChange((change) => printer.take(change));
+  const live = new LiveRun(dump, options.notify);
+  live.begin();
+  dump.subscribe(() => {
+    for (const alarm of live.judge()) printer.alarm(alarm);
+  });
   const full = new Promise<void>((resolve) => dump.onChange(() => printer.isFull && resolve()));
   await Promise.race([ended, full]);
+  // What a stream brought is complete when it is over, however short ago that was.
+  if (!printer.isFull) for (const alarm of live.judge(Date.now() + QUIET)) printer.alarm(alarm);
   if (printer.isFull) {
     dump.close();
     stop();

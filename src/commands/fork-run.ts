@@ -1,8 +1,9 @@
 import { Dump } from '../dump/dump.ts';
 import { parseLocator } from '../dump/locator.ts';
 import { UsageError } from '../dump/paths.ts';
-import { limitsOf, samplingOf, settingsOfFlags } from '../engine/collect/settings.ts';
+import { limitsOf, samplingOf, settingsOfFlags } from '../engine/collect/setting-flags.ts';
 import { ChatCompletionsModel, type RolloutEvent, rewardRouter } from '../engine/index.ts';
+import { reachModel } from '../engine/model/reach.ts';
 import { Journal } from '../journal/journal.ts';
 import { diffLines } from '../present/replay-text.ts';
 import { type Branch, forkRollout, type ReplayBackend, ReplayTools } from '../replay/index.ts';
@@ -10,9 +11,13 @@ import { printJson } from '../rollout/json-print.ts';
 import { sanitise } from '../text/sanitise.ts';
 import { asUsage, choiceOf, consent, opened } from './consent.ts';
 import { dumpOptions } from './dump-options.ts';
-import type { ForkFlags } from './fork.ts';
+import { FORK_SETTINGS, type ForkFlags } from './fork.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
+import { settingTexts } from './setting-flags.ts';
 import { findRow } from './show.ts';
+
+/** Seconds for which a model server that does not listen yet is waited for. */
+const PATIENCE = 5;
 
 /** Makes the branches and prints one after another as they end. @returns the exit status */
 export async function fork(text: string, flags: ForkFlags): Promise<number> {
@@ -21,7 +26,7 @@ export async function fork(text: string, flags: ForkFlags): Promise<number> {
   if (turn === null) throw new UsageError(`${text}: from which turn? give --turn N, or ${text}#tN`);
   if (!URL.canParse(flags.modelUrl))
     throw new UsageError(`--model-url ${flags.modelUrl}: not an address, such as http://localhost:8000/v1`);
-  const settings = asUsage(() => settingsOfFlags(settingFlags(flags)));
+  const settings = asUsage(() => settingsOfFlags(settingTexts(flags, FORK_SETTINGS)));
   const replayTools = asUsage(() => new ReplayTools({ tools: flags.tools, mapped: flags.tool }));
   const dump = Dump.open([place.path], dumpOptions(flags));
   const journal = Journal.of(place.path, { journal: flags.journal });
@@ -45,6 +50,9 @@ export async function fork(text: string, flags: ForkFlags): Promise<number> {
       fallback: flags.reward,
       code: backend === null ? undefined : { run: backend.run },
       http: flags.rewardUrl ? { url: flags.rewardUrl } : undefined,
+    });
+    await reachModel(flags.modelUrl, { seconds: PATIENCE, signal: stop.signal, onWait: say }).catch((error: Error) => {
+      throw new UsageError(error.message);
     });
     const branches: Branch[] = [];
     const options = {
@@ -81,16 +89,6 @@ export async function fork(text: string, flags: ForkFlags): Promise<number> {
     journal.close();
     dump.close();
   }
-}
-
-/** Flags of the sampling and the limits, by the settings' own keys. */
-function settingFlags(flags: ForkFlags): Record<string, string | string[] | undefined> {
-  const own = Object.entries(flags).map(([flag, value]): [string, unknown] => [
-    flag.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-    value,
-  ]);
-  const reserved = new Set(['model_url', 'model', 'n', 'out', 'tools', 'tool_format', 'reward', 'reward_url']);
-  return Object.fromEntries(own.filter(([key]) => !reserved.has(key))) as Record<string, string | string[]>;
 }
 
 const jsonOf = (branch: Branch, locator: string) => ({

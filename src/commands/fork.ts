@@ -4,6 +4,10 @@ import { validationOption } from './dump-options.ts';
 import { countOf } from './ls.ts';
 import { run } from './output.ts';
 import { positive, type SandboxFlags, withSandbox } from './sandbox-flags.ts';
+import { addSettings } from './setting-flags.ts';
+
+/** What a branch is made with. */
+export const FORK_SETTINGS = [...SAMPLING_SETTINGS, ...LIMIT_SETTINGS];
 
 export interface ForkFlags extends SandboxFlags {
   turn?: number;
@@ -40,12 +44,7 @@ export function forkCommand(): Command {
     .option('--tool-format <name>', 'the grammar of calls that the model writes in its text')
     .option('--json', 'one JSON object a branch, and the turns as they come')
     .addOption(validationOption());
-  for (const { key, kind, help } of [...SAMPLING_SETTINGS, ...LIMIT_SETTINGS]) {
-    if (key === 'n') continue;
-    const flag = `--${key.replaceAll('_', '-')} <${kind === 'texts' ? 'text' : kind}>`;
-    if (kind === 'texts') command.option(flag, help, (text: string, before: string[] = []) => [...before, text]);
-    else command.option(flag, help);
-  }
+  addSettings(command, FORK_SETTINGS);
   return command
     .addHelpText('after', '\nThe API key is taken from ROLLOUT_VIEWER_API_KEY, else from OPENAI_API_KEY.')
     .action((locator: string, flags: ForkFlags) =>

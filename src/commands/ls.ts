@@ -12,10 +12,10 @@ import { dumpOfStream } from '../dump/stream-file.ts';
 import { listColumns, listHeader, listLine } from '../present/list-text.ts';
 import { groupKeyOf } from '../rollout/group-key.ts';
 import { printJson } from '../rollout/json-print.ts';
-import { dumpOptions, pollOption, validationOption } from './dump-options.ts';
+import { dumpOptions, notifyOption, pollOption, validationOption } from './dump-options.ts';
 import { followPaths, followStream } from './follow.ts';
 import { ANSWER_IS_NO, DONE, hasColour, print, run, say, USAGE } from './output.ts';
-import { filterOf, sortOf } from './query-options.ts';
+import { conditionsOf, filterOf, sortOf } from './query-options.ts';
 import { rowJson } from './row-json.ts';
 
 export interface LsOptions {
@@ -24,6 +24,7 @@ export interface LsOptions {
   follow?: boolean;
   events?: boolean;
   poll?: number;
+  notify?: string[];
   validation?: string[];
   filter?: string;
   sort?: string;
@@ -37,6 +38,7 @@ export const lsCommand = (): Command =>
     .option('--follow', 'go on with what comes; waits for a path that does not exist yet')
     .option('--events', 'with --follow: say of each row whether it was added, replaced or removed')
     .addOption(pollOption())
+    .addOption(notifyOption())
     .option(
       '--filter <expr>',
       "only rollouts that it holds for: 'score < 0.5 && output ~ /sorry/i || finding:tool_error'",
@@ -55,10 +57,17 @@ export function countOf(text: string): number {
 export async function ls(paths: readonly string[], options: LsOptions): Promise<number> {
   const filter = filterOf(options.filter);
   const order = sortOf(options.sort);
+  const notify = conditionsOf(options.notify);
   const stream = streamOf(paths);
+  if (notify.length > 0 && stream === null && !options.follow)
+    throw new UsageError('--notify tells of steps as they become complete: it goes with --follow');
   if (order !== null && (stream !== null || options.follow))
     throw new UsageError('--sort needs all rollouts at once: it goes neither with --follow nor with a stream');
-  const following = { ...options, accepts: (row: DumpRecord) => filter?.accepts(Subject.read(row)) ?? true };
+  const following = {
+    ...options,
+    notify,
+    accepts: (row: DumpRecord) => filter?.accepts(Subject.read(row)) ?? true,
+  };
   if (stream !== null) return ended(await followStream(dumpOfStream(stream), following));
   if (options.follow)
     return followPaths(Dump.open(paths, { ...dumpOptions(options), waits: true, holdBack: 'always' }), following);

@@ -1,3 +1,4 @@
+import { type Condition, parseCondition } from '../analysis/condition.ts';
 import { compileQuery, type Query } from '../analysis/query/query.ts';
 import { QueryError } from '../analysis/query/query-error.ts';
 import { parseSort, type SortOrder } from '../analysis/query/sort.ts';
@@ -12,6 +13,10 @@ export const filterOf = (text: string | undefined): Query | null =>
 /** `--sort KEY[:desc]`. @throws UsageError that points at the character */
 export const sortOf = (text: string | undefined): SortOrder | null =>
   text === undefined ? null : pointed('--sort', text, parseSort);
+
+/** `--notify EXPR`, each. @throws UsageError that points at the character */
+export const conditionsOf = (texts: readonly string[] = []): Condition[] =>
+  texts.map((text) => pointed('--notify', text, parseCondition));
 
 function pointed<T>(option: string, text: string, read: (text: string) => T): T {
   try {

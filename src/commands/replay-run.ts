@@ -26,7 +26,7 @@ import { StatusLine } from './status-line.ts';
 
 /** Runs what was asked for and prints an outcome a call. @returns the exit status */
 export async function replay(args: readonly string[], flags: ReplayFlags): Promise<number> {
-  const tools = asUsage(() => new ReplayTools({ tools: flags.tools, mapped: flags.tool }));
+  const tools = asUsage(() => new ReplayTools({ tools: flags.tools, mapped: flags.tool, timeout: flags.timeout }));
   const rules = asUsage(() => rulesWithout(flags.exact === true ? RULE_NAMES : (flags.exact ?? [])));
   const choice: BackendChoice = { ...choiceOf(flags, tools), concurrency: flags.concurrency };
   const journal = Journal.of(pathOf(args[0]!), { journal: flags.journal });

@@ -3,13 +3,14 @@ import { RULE_NAMES } from '../replay/normalise.ts';
 import { validationOption } from './dump-options.ts';
 import { countOf } from './ls.ts';
 import { run } from './output.ts';
-import { positive, type SandboxFlags, withSandbox } from './sandbox-flags.ts';
+import { positive, type SandboxFlags, secondsOf, withSandbox } from './sandbox-flags.ts';
 
 export interface ReplayFlags extends SandboxFlags {
   call?: number;
   repeat: number;
   session?: boolean;
   concurrency?: number;
+  timeout?: number;
   resume?: boolean;
   exec: boolean;
   journal?: string;
@@ -27,6 +28,11 @@ export const replayCommand = (): Command =>
     .option('--repeat <k>', 'run each call so often: tells a flaky call from a drifted one', positive, 1)
     .option('--session', 'the calls of a tool share one notebook, as those of a tool with `stateful: true` do')
     .option('--concurrency <n>', 'calls at the same time (default: the cores here, 2 against a URL)', positive)
+    .option(
+      '--timeout <seconds>',
+      'for the code of a call (default: what the call or its tool says, else 30)',
+      secondsOf,
+    )
     .option('--resume', 'leave out what the journal has an answer for')
     .option('--no-exec', 'run nothing: tell what would run, and where')
     .option('--journal <dir>', 'where results are kept (default: .rollout-viewer beside the dump)')

@@ -1,15 +1,15 @@
-import { existsSync } from 'node:fs';
 import type { DumpRecord } from '../dump/dump-file.ts';
 import { UsageError } from '../dump/paths.ts';
-import { builtinRewards, rewardRouter } from '../engine/index.ts';
 import {
   backendWish,
-  type PythonReward,
-  pythonReward,
+  type OpenRewards,
+  openRewards,
   type ReplayBackend,
   ReplayTools,
   type Rescored,
   rescoreMany,
+  rewardProblem,
+  rewardRuns,
 } from '../replay/index.ts';
 import type { Printable } from '../rollout/json-print.ts';
 import { printJson } from '../rollout/json-print.ts';
@@ -19,44 +19,29 @@ import { dumpOptions } from './dump-options.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
 import { filterOf } from './query-options.ts';
 import type { RescoreFlags } from './rescore.ts';
+import { rewardChoiceOf } from './reward-flags.ts';
 import { selectRows } from './select-rows.ts';
 
 /** Scores what was asked for and prints a line a rollout. @returns the exit status */
 export async function rescore(args: readonly string[], flags: RescoreFlags): Promise<number> {
-  const { reward, rewardUrl } = flags;
-  const registry = builtinRewards();
-  let python: PythonReward | null = null;
+  const { reward } = flags;
+  const choice = { ...rewardChoiceOf(flags), timeout: flags.timeout };
+  let rewards: OpenRewards | null = null;
   let backend: ReplayBackend | null = null;
   const stop = new AbortController();
   const interrupt = () => stop.abort(new Error('interrupted'));
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
   const tally = new Map<Rescored['status'], number>();
   try {
-    if (reward?.endsWith('.py')) {
-      if (!flags.exec) throw new UsageError(`--no-exec forbids running ${reward}`);
-      if (!existsSync(reward)) throw new UsageError(`--reward ${reward}: no such file`);
-      python = pythonReward({
-        path: reward,
-        functionName: flags.function,
-        python: flags.python,
-        timeout: flags.timeout,
-      });
-      registry.register(reward, python.fn);
-      say(`${flags.function} of ${reward} runs in ${flags.python}, with your rights`);
-    }
-    if (reward === 'http' && !rewardUrl) throw new UsageError('--reward http needs --reward-url');
-    if (reward === 'code' && flags.exec) backend = await openFor(flags);
-    const rewards = rewardRouter({
-      registry,
-      fallback: reward,
-      code: backend === null ? undefined : { run: backend.run },
-      http: rewardUrl ? { url: rewardUrl } : undefined,
-    });
-    if (reward !== undefined) asUsage(() => registry.get(reward));
-    // A function that is named goes before what the data source would say.
-    const chosen = reward === undefined ? rewards : { for: () => ({ name: reward, fn: registry.get(reward) }) };
+    const runs = rewardRuns(choice);
+    if (runs !== null && !flags.exec) throw new UsageError(`--no-exec forbids running ${runs.what} on ${runs.where}`);
+    const problem = rewardProblem(choice);
+    if (problem !== null) throw new UsageError(`--reward: ${problem}`);
+    if (runs !== null && reward !== 'code') say(`${runs.what} runs on ${runs.where}`);
+    if (reward === 'code') backend = await openFor(flags);
+    rewards = openRewards(choice, backend?.run);
     const concurrency = flags.concurrency ?? backend?.concurrency;
-    const results = rescoreMany(rowsOf(args, flags), chosen, {
+    const results = rescoreMany(rowsOf(args, flags), rewards.router, {
       signal: stop.signal,
       ...(concurrency ? { concurrency } : {}),
     });
@@ -68,7 +53,7 @@ export async function rescore(args: readonly string[], flags: RescoreFlags): Pro
     }
   } finally {
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
-    python?.close();
+    rewards?.close();
     await backend?.close();
   }
   if (tally.size === 0) {

@@ -4,10 +4,14 @@ import { UsageError } from '../dump/paths.ts';
 import type { CollectedRollout } from '../engine/collect/collector.ts';
 import { progressLine } from '../engine/collect/progress-line.ts';
 import type { RunProgress, RunSummary } from '../engine/collect/run.ts';
-import { SETTINGS, type Setting } from '../engine/collect/setting-list.ts';
+import { settingsOfFlags } from '../engine/collect/setting-flags.ts';
+import { SETTINGS } from '../engine/collect/setting-list.ts';
 import type { Settings } from '../engine/collect/settings.ts';
+import { SetupError } from '../engine/collect/setup-error.ts';
 import { printJson } from '../rollout/json-print.ts';
+import { reasonOf } from '../text/problems.ts';
 import { ANSWER_IS_NO, DONE, print, run, say } from './output.ts';
+import { addSettings, settingTexts } from './setting-flags.ts';
 
 /** The flags that commander keeps by themselves; the settings' flags are beside them, by their camel-cased keys. */
 interface RolloutOptions {
@@ -24,23 +28,14 @@ export function rolloutCommand(): Command {
     .option('--config <yaml>', 'the settings below as keys of a file; a flag goes before its key')
     .option('--resume', 'go on with the dump in --out: no rollout is made twice')
     .option('--json', 'one JSON object a rollout');
-  for (const setting of SETTINGS) addFlag(command, setting);
+  addSettings(command, SETTINGS);
   return command
     .addHelpText('after', '\nThe API key is taken from ROLLOUT_VIEWER_API_KEY, else from OPENAI_API_KEY.')
     .action((tasks: string, options: RolloutOptions) => run(() => rollout(tasks, options)));
 }
 
-function addFlag(command: Command, { key, kind, help, choices }: Setting): void {
-  const flag = `${key === 'n' ? '-n, ' : ''}--${key.replaceAll('_', '-')} <${choices ? choices.join('|') : kind === 'texts' ? 'text' : kind}>`;
-  if (kind === 'texts') command.option(flag, help, (text: string, before: string[] = []) => [...before, text]);
-  else command.option(flag, help);
-}
-
 /** Everything done is 0; something failed, left out or broken off is 1. */
 async function rollout(tasksPath: string, options: RolloutOptions): Promise<number> {
-  const settings = await settingsOf(options);
-  // Tokenizer and templates are loaded for this command alone: the others start without them.
-  const { runCollection, SetupError } = await import('../engine/collect/run.ts');
   const stop = new AbortController();
   let isAsked = false;
   const interrupt = () => {
@@ -53,6 +48,9 @@ async function rollout(tasksPath: string, options: RolloutOptions): Promise<numb
   process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
   const bar = new ProgressBar();
   try {
+    const settings = await settingsOf(options);
+    // Tokenizer and templates are loaded for this command alone: the others start without them.
+    const { runCollection } = await import('../engine/collect/run.ts');
     const summary = await runCollection({
       tasksPath,
       settings,
@@ -69,27 +67,29 @@ async function rollout(tasksPath: string, options: RolloutOptions): Promise<numb
   } catch (error) {
     bar.clear();
     if (error instanceof SetupError) throw new UsageError(error.message);
-    throw error;
+    if (!stop.signal.aborted) throw error;
+    say('interrupted while setting up: no rollout was made');
+    return ANSWER_IS_NO;
   } finally {
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
   }
 }
 
 async function settingsOf(options: RolloutOptions): Promise<Settings> {
-  const flags: Record<string, string | string[] | undefined> = {};
-  for (const { key } of SETTINGS) {
-    const camel = key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    flags[key] = options[camel] as string | string[] | undefined;
-  }
-  const { parseSettings, settingsOfFlags } = await import('../engine/collect/settings.ts');
+  const { parseSettings } = await import('../engine/collect/settings.ts');
   try {
     const { config } = options;
-    const file = config === undefined ? {} : parseSettings(await readFile(config, 'utf8'), config);
-    return { ...file, ...settingsOfFlags(flags) };
+    const file = config === undefined ? {} : parseSettings(await textOf(config), config);
+    return { ...file, ...settingsOfFlags(settingTexts(options, SETTINGS)) };
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
 }
+
+const textOf = (path: string): Promise<string> =>
+  readFile(path, 'utf8').catch((error: Error) => {
+    throw new Error(`${path}: ${reasonOf(error)}; --config names a YAML file of settings`);
+  });
 
 const rowOf = ({ task, rollout, step, request, judgement, record }: CollectedRollout) => ({
   uid: (record?.uid as string | undefined) ?? null,

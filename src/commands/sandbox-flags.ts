@@ -28,6 +28,13 @@ function mapping(text: string, before: Record<string, string>): Record<string, s
   return { ...before, [name]: language };
 }
 
+export function secondsOf(text: string): number {
+  const seconds = Number(text);
+  if (!(seconds > 0 && Number.isFinite(seconds)))
+    throw new InvalidArgumentError('expected a number of seconds above 0.');
+  return seconds;
+}
+
 export function positive(text: string): number {
   const number = countOf(text);
   if (number === 0) throw new InvalidArgumentError('expected a whole number from 1.');

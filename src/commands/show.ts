@@ -1,12 +1,11 @@
 import { Command } from 'commander';
-import { Groups } from '../analysis/groups.ts';
+import { groupOfRecord } from '../analysis/group-of-record.ts';
 import { Dump } from '../dump/dump.ts';
-import type { DumpFile, DumpRecord } from '../dump/dump-file.ts';
+import type { DumpRecord } from '../dump/dump-file.ts';
 import { type Locator, parseLocator } from '../dump/locator.ts';
 import { UsageError } from '../dump/paths.ts';
 import { markdownText, readableText } from '../present/readable.ts';
 import { groupAdvantages } from '../rollout/advantage.ts';
-import { groupKeyOf } from '../rollout/group-key.ts';
 import { printJson } from '../rollout/json-print.ts';
 import { dumpOptions, validationOption } from './dump-options.ts';
 import { DONE, print, run, say } from './output.ts';
@@ -77,23 +76,10 @@ export async function findRow(dump: Dump, { path, line, turn }: Locator): Promis
   return row;
 }
 
-/** Group and advantage need the other rollouts of the file, so they are read as well. */
+/** The advantage is relative to the other rollouts of the group, which are looked up in the file. */
 function jsonOf(row: DumpRecord) {
   if (row.rollout === null) return recordJson(row, null, null);
-  const { keys, scores } = readGroup(row.file);
-  const groups = new Groups(keys);
-  const members = groups.membersOf(row.record);
-  const advantages = groupAdvantages(members.map((member) => scores[member] ?? Number.NaN));
-  return recordJson(row, groups.keyOf(row.record), advantages[members.indexOf(row.record)] ?? null);
-}
-
-function readGroup(file: DumpFile) {
-  const keys: (ReturnType<typeof groupKeyOf> | null)[] = [];
-  const scores: (number | null)[] = [];
-  for (let record = 0; record < file.count; record++) {
-    const { rollout } = file.read(record);
-    keys.push(rollout === null ? null : groupKeyOf(rollout));
-    scores.push(rollout?.score ?? null);
-  }
-  return { keys, scores };
+  const { key, members } = groupOfRecord(row);
+  const advantages = groupAdvantages(members.map(({ score }) => score ?? Number.NaN));
+  return recordJson(row, key, advantages[members.findIndex(({ record }) => record === row.record)] ?? null);
 }

@@ -3,21 +3,22 @@ import { basename, resolve } from 'node:path';
 import { ReadStream } from 'node:tty';
 import { chosenPreset, loadConfig } from '../config/config-file.ts';
 import { Dump } from '../dump/dump.ts';
-import { UsageError } from '../dump/paths.ts';
 import { dumpOfStream } from '../dump/stream-file.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { Keymap } from '../tui/keymap/keymap.ts';
 import { ownKeys } from '../tui/keymap/own-keys.ts';
-import { run } from '../tui/run.tsx';
+import { type ReplaySettings, run } from '../tui/run.tsx';
 import { dumpOptions } from './dump-options.ts';
 import { DONE, say } from './output.ts';
-import { filterOf, sortOf } from './query-options.ts';
+import { conditionsOf, filterOf, sortOf } from './query-options.ts';
+import { replayStart } from './run-again-options.ts';
 import type { ViewFlags } from './view-options.ts';
 
 /** Opens paths in the terminal UI and stays until the user quits. Stdout must be a TTY. @throws UsageError as Dump.open does */
 export async function view(paths: readonly string[], options: ViewFlags): Promise<number> {
   // A mistake in them is told before anything is opened.
   const list = listOptions(options);
+  const notify = conditionsOf(options.notify);
   const stream = paths.length === 1 && paths[0] === '-' ? dumpOfStream(process.stdin) : null;
   const dump =
     stream?.dump ??
@@ -36,6 +37,8 @@ export async function view(paths: readonly string[], options: ViewFlags): Promis
     env: process.env,
     poll: options.poll,
     list,
+    follow: options.follow ?? false,
+    notify,
     replay: replayOptions(paths, options),
   });
   stream?.stop();
@@ -63,13 +66,9 @@ function keymapOf(flag: string | undefined): { keymap: Keymap; problems: readonl
   return { keymap: new Keymap(own.keys), problems };
 }
 
-/** @throws UsageError for a model of which half is said */
-function replayOptions(paths: readonly string[], { sandbox, tools, tool, exec, journal, modelUrl, model }: ViewFlags) {
-  if ((modelUrl === undefined) !== (model === undefined))
-    throw new UsageError('--model-url and --model belong together: the server, and the model there');
-  if (modelUrl !== undefined && !URL.canParse(modelUrl))
-    throw new UsageError(`--model-url ${modelUrl}: not an address, such as http://localhost:8000/v1`);
+/** @throws UsageError as replayStart does */
+function replayOptions(paths: readonly string[], flags: ViewFlags): ReplaySettings {
+  const { sandbox, tools, tool: mapped, timeout, exact, journal } = flags;
   const path = paths[0] === '-' ? null : (paths[0] ?? null);
-  const live = modelUrl === undefined || model === undefined ? null : { url: modelUrl, name: model };
-  return { path, sandbox, tools, mapped: tool, canRun: exec, journal, model: live };
+  return { path, sandbox, tools, mapped, timeout, exact, journal, start: replayStart(flags) };
 }

@@ -19,6 +19,7 @@ const vim: Keys = {
   'sample.previous': ['K'],
   'step.next': ['L'],
   'step.previous': ['H'],
+  follow: ['F'],
   open: ['enter'],
   back: ['esc', 'backspace'],
   'focus.next': ['tab'],

@@ -1,8 +1,9 @@
 import { QUICK_KEYS } from '../formats/registry.ts';
+import { reasonOf } from '../text/problems.ts';
 import { FileContent, type Identity, samplesOf } from './file-content.ts';
 import { type Facts, LineIndex } from './line-index.ts';
 import { bad, type ParsedLine, parseLine } from './parse-line.ts';
-import { type FoundFile, isValidationStream, problemOfFile, reasonOf, stemOf, stepOfName } from './paths.ts';
+import { type FoundFile, isValidationStream, problemOfFile, stemOf, stepOfName } from './paths.ts';
 import { addUnendedLine, type LineScan, scanLines } from './scan-lines.ts';
 
 /** A record with where it lies. `raw` is the line's text; `sample` counts from 1, bad records included, blank lines not. */

@@ -44,11 +44,11 @@ export class FactsPass {
     void this.#run();
   }
 
-  /** A file has new records: they are looked at behind what waits already. */
+  /** A file has new records: they are looked at before what waits already, since a run that is followed is asked about its newest step. */
   add(file: DumpFile): void {
     this.#lost.delete(file);
     if (this.#queue[0] === file) this.#next = 0;
-    else if (!this.#queue.includes(file)) this.#queue.push(file);
+    else this.#queue = [...this.#queue.slice(0, 1), file, ...this.#queue.slice(1).filter((other) => other !== file)];
     void this.#run();
   }
 
@@ -56,6 +56,11 @@ export class FactsPass {
   pause(isPaused: boolean): void {
     this.#pauses += isPaused ? 1 : -1;
     void this.#run();
+  }
+
+  /** All that can be known of the file's records is known. */
+  isDone(file: DumpFile): boolean {
+    return file.index.looked + (this.#lost.get(file)?.size ?? 0) >= file.count;
   }
 
   progress(files: readonly DumpFile[]): Progress {

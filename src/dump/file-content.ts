@@ -1,10 +1,11 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { open } from 'node:fs/promises';
+import { reasonOf } from '../text/problems.ts';
 import { linesOf } from './containers/lines-of.ts';
 import { MAX_LENGTH } from './line-index.ts';
 import { inflate } from './nameless-file.ts';
-import { isGzip, reasonOf } from './paths.ts';
+import { isGzip } from './paths.ts';
 
 /** What tells one content of a path from another. */
 export interface Identity {

@@ -20,6 +20,7 @@ export class LineIndex {
   #scores = new Float64Array(64);
   /** Findings in 8 bits, tool calls in 12, turns + 1 in 12: 0 = not looked at. */
   #facts = new Uint32Array(64);
+  #looked = 0;
   /** The step of all records so far, until one differs; then one a record. */
   #step: number | null = null;
   #steps: Float64Array | null = null;
@@ -30,6 +31,11 @@ export class LineIndex {
 
   get count(): number {
     return this.#count;
+  }
+
+  /** How many records were looked at: their facts are known. */
+  get looked(): number {
+    return this.#looked;
   }
 
   /** Appends a record. @param length bytes, below 2^30 */
@@ -50,6 +56,7 @@ export class LineIndex {
 
   /** Forgets the records from `count` on, so that a changed end can be read again. */
   truncate(count: number): void {
+    for (let record = count; record < this.#count; record++) if (this.#facts[record] !== 0) this.#looked--;
     this.#count = Math.min(count, this.#count);
     while ((this.#blanks.at(-1) ?? 0) > this.#count) this.#blanks.pop();
   }
@@ -103,6 +110,11 @@ export class LineIndex {
     return unpackFacts(this.#facts[record] ?? 0);
   }
 
+  /** Whether a check noticed something, without an object for the answer; false where nobody has looked. */
+  hasFinding(record: number, check: Check): boolean {
+    return ((this.#facts[record] ?? 0) & (1 << CHECKS.indexOf(check))) !== 0;
+  }
+
   /** Some record that was looked at has one of these findings. */
   hasAny(checks: readonly Check[]): boolean {
     return checks.some((check) => this.#found & (1 << CHECKS.indexOf(check)));
@@ -114,6 +126,7 @@ export class LineIndex {
   }
 
   setFacts(record: number, packed: number): void {
+    if (this.#facts[record] === 0 && packed !== 0) this.#looked++;
     this.#facts[record] = packed;
     this.#found |= packed & 0xff;
   }

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readdirSync, readSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { globSync, isDynamicPattern } from 'tinyglobby';
+import { reasonOf } from '../text/problems.ts';
 
 /** A request that cannot be carried out as it stands: the message names the path and says what to do. Exit status 2. */
 export class UsageError extends Error {
@@ -105,26 +106,6 @@ function statNamed(path: string): Stats {
     return statSync(path);
   } catch (error) {
     throw new UsageError(`${path}: ${reasonOf(error)}`);
-  }
-}
-
-/** What the file system says, in words; paths of other people's clusters fail in all of these ways. */
-export function reasonOf(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  switch (code) {
-    case 'ENOENT':
-      return 'no such file or directory';
-    case 'EACCES':
-    case 'EPERM':
-      return 'permission denied';
-    case 'ELOOP':
-      return 'a symbolic link that points to itself';
-    case 'ESTALE':
-      return 'the file system was remounted (stale handle)';
-    case 'EISDIR':
-      return 'a directory';
-    default:
-      return message;
   }
 }
 

@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { Dump } from './dump.ts';
-import { DumpFile } from './dump-file.ts';
+import { DumpFile, QUIET } from './dump-file.ts';
 import { FileContent } from './file-content.ts';
 import { openNameless } from './nameless-file.ts';
 import { isGzip } from './paths.ts';
@@ -25,12 +25,23 @@ export function dumpOfStream(stream: Readable): StreamedDump {
   return { dump, ended: take(stream, fd, dump, file), stop: () => stream.destroy() };
 }
 
+/** Nobody else looks at a stream again once no byte has come for a while. */
+function tellQuiet(dump: Dump): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  return () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => dump.notify(), QUIET + 10).unref();
+  };
+}
+
 async function take(stream: Readable, fd: number, dump: Dump, file: DumpFile): Promise<void> {
+  const came = tellQuiet(dump);
   try {
     for await (const chunk of await unpacked(stream)) {
       if (dump.isClosed) return;
       writeSync(fd, chunk as Buffer);
       await dump.refresh(file);
+      came();
     }
   } catch (error) {
     dump.notices.push(`stdin: ${(error as Error).message}`);

@@ -15,7 +15,7 @@ export interface EntryHead {
 export type Entry = JsonObject & { kind: string; record: string; locator: string; at: string };
 
 /** Kinds of entries, a file each; a later version may know more. */
-export type EntryKind = 'replay' | 'fork' | 'label';
+export type EntryKind = 'replay' | 'fork' | 'rescore' | 'label';
 
 interface KindOfEntries {
   /** By directory: a place that could not be written once may hold older work. */
@@ -82,6 +82,11 @@ export class Journal {
   /** As `entries`, of what was read so far: for a screen, which asks for every row it draws. */
   known(kind: EntryKind, record: string): readonly Entry[] {
     return this.#kind(kind).byRecord.get(record) ?? [];
+  }
+
+  /** Where the records lay that have entries of a kind, each at its last entry: hints, as every locator here. */
+  locators(kind: EntryKind): ReadonlySet<string> {
+    return new Set([...this.#kind(kind).byRecord.values()].map((entries) => entries.at(-1)!.locator));
   }
 
   close(): void {

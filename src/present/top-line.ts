@@ -1,48 +1,111 @@
+import type { RunStats } from '../analysis/live-run.ts';
+import { truncate } from '../text/fit.ts';
+import { ageText, durationText } from './age.ts';
 import { type Piece, piecesWidth, renderEdges } from './line.ts';
-import { formatPercent, plural, sparkline } from './numbers.ts';
+import { formatCount, formatPercent, plural, sparkline } from './numbers.ts';
+import { scoreText } from './quantities.ts';
 import type { Theme } from './theme.ts';
 
 export interface TopLine {
   /** What was opened, sanitised. */
   name: string;
-  steps: number;
-  rollouts: number;
-  /** Means of the steps of the stream that the cursor is in, in their order; NaN where a step has no score. */
-  means: readonly number[];
-  /** The place of the cursor's step in `means`. */
-  here: number;
+  run: RunStats;
+  follow: 'off' | 'on' | 'paused';
   /** What is being done, and how far it is; null when all is known. */
   progress: { text: string; share: number } | null;
+  /** Where calls run again, as far as it is known; sanitised. */
+  sandbox: string | null;
 }
 
+/** A part of the line that is there whole or not at all. */
+interface Part {
+  pieces: Piece[];
+  /** Parts of the highest rank leave first where the line is narrow. */
+  rank: number;
+  side: 'left' | 'right';
+}
+
+/** Cells of the curve: as many as there is room for, and not fewer than a few. */
 const SPARK = 16;
+const SMALLEST_SPARK = 6;
+const SPARK_RANK = 5.5;
 
-/** The first line: what is open, how it goes, and how far the reading is. */
+/** The first line: what is open, how the run goes as seen from afar, and how far the reading is. */
 export function renderTopLine(line: TopLine, theme: Theme, width: number): string {
-  const left: Piece[] = [
+  const name: Piece[] = [
     ['plain', ' '],
-    ['heading', line.name],
-    ['quiet', `  ${plural(line.steps, 'step')} · ${plural(line.rollouts, 'rollout')}`],
+    ['heading', truncate(line.name, Math.max(12, width >> 2))],
   ];
-  const mean = line.means[line.here];
-  if (mean !== undefined && Number.isFinite(mean)) {
-    left.push(['quiet', '  mean score '], ['plain', mean.toFixed(2)]);
-    const spark: Piece = ['accent', ` ${sparkline(line.means.slice(0, line.here + 1), SPARK)}`];
-    if (line.means.length > 1 && piecesWidth([...left, spark]) + 20 <= width) left.push(spark);
+  const parts = partsOf(line);
+  let kept = parts;
+  const room = width - piecesWidth(name) - 1;
+  while (cells(kept) > room && kept.length > 0) {
+    const worst = kept.reduce((worst, part) => (part.rank >= worst.rank ? part : worst));
+    kept = kept.filter((part) => part !== worst);
   }
-  const { progress } = line;
-  return renderEdges(
-    theme,
-    left,
-    progress === null
-      ? []
-      : [
-          ['quiet', progressText(progress)],
-          ['plain', ' '],
-        ],
-    width,
-  );
+  const spare = room - cells(kept);
+  const left = kept
+    .filter(({ side }) => side === 'left')
+    .flatMap((part) => (part.rank === SPARK_RANK ? [sparkOf(line.run, SMALLEST_SPARK + spare)] : part.pieces));
+  const right = kept.filter(({ side }) => side === 'right').flatMap(({ pieces }) => pieces);
+  return renderEdges(theme, [...name, ...left], right.length === 0 ? [] : [...right, ['plain', ' ']], width);
 }
+
+/** Room that the parts take, and the cells that keep the edges apart. */
+const cells = (parts: readonly Part[]): number => parts.reduce((sum, { pieces }) => sum + piecesWidth(pieces), 2);
+
+/** In the order of their importance, which is their rank; those at the right edge are what changes by itself. */
+function partsOf({ run, follow, progress, sandbox }: TopLine): Part[] {
+  const left = (rank: number, ...pieces: Piece[]): Part => ({ pieces, rank, side: 'left' });
+  const right = (rank: number, ...pieces: Piece[]): Part => ({ pieces, rank, side: 'right' });
+  const parts: Part[] = [];
+  const status = statusPiece(run);
+  if (status !== null) parts.push(left(0, ['plain', '  '], status));
+  if (follow === 'on') parts.push(left(1, ['plain', '  '], ['accent', 'following']));
+  if (follow === 'paused') parts.push(left(1, ['plain', '  '], ['warning', 'follow paused']));
+  parts.push(left(3, ['quiet', `  ${plural(run.steps, 'step')}`]));
+  parts.push(left(5, ['quiet', ` · ${plural(run.rollouts, 'rollout')}`]));
+  const mean = run.last.at(-1)?.mean ?? null;
+  if (mean !== null)
+    parts.push(left(4, ['quiet', run.validation ? '  val score ' : '  score '], ['plain', meanText(mean)]));
+  if (mean !== null && run.last.length > 1) parts.push(left(SPARK_RANK, sparkOf(run, SMALLEST_SPARK)));
+  if (run.notFinite > 0) parts.push(left(6, ['plain', '  '], ['warning', `${formatCount(run.notFinite)} NaN`]));
+  if (run.toolErrorRate !== null)
+    parts.push(left(8, ['quiet', '  tool errors '], ['plain', formatPercent(run.toolErrorRate)]));
+  if (run.truncationRate !== null)
+    parts.push(left(9, ['quiet', '  cut off ≥ '], ['plain', formatPercent(run.truncationRate)]));
+  if (sandbox !== null) parts.push(right(6.5, ['quiet', sandbox], ['plain', '  ']));
+  if (run.perMinute !== null) parts.push(right(7, ['quiet', rateText(run.perMinute)], ['plain', '  ']));
+  const isTold = run.status === 'quiet' || run.age === null;
+  if (run.age !== null && !isTold) parts.push(right(2, ['quiet', ageText(run.age)]));
+  if (progress !== null) parts.push(right(1.5, ['plain', isTold ? '' : '  '], ['quiet', progressText(progress)]));
+  return parts;
+}
+
+function statusPiece({ status, age }: RunStats): Piece | null {
+  if (status === 'live') return ['accent', '● live'];
+  if (status === 'quiet') return ['warning', `quiet ${durationText(age ?? 0)}`];
+  if (status === 'away') return ['warning', 'gone from disk'];
+  return status === 'waiting' ? ['quiet', 'nothing there yet'] : null;
+}
+
+/** The means of the last steps, a step without a score as a gap. */
+const sparkOf = ({ last }: RunStats, room: number): Piece => [
+  'accent',
+  ` ${sparkline(
+    last.map(({ mean }) => mean ?? Number.NaN),
+    Math.min(SPARK, room),
+  )}`,
+];
+
+/** Two decimals are enough of a mean that is between them; a small one is not told as nothing. */
+const meanText = (mean: number): string =>
+  Math.abs(mean) < 0.01 ? scoreText(Number(mean.toPrecision(2))) : mean.toFixed(2);
+
+const rateText = (perMinute: number): string =>
+  perMinute < 1
+    ? `${formatCount(Math.max(1, Math.round(perMinute * 60)))}/h`
+    : `${formatCount(Math.round(perMinute))}/min`;
 
 const CELLS = 8;
 

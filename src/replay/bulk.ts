@@ -15,6 +15,8 @@ export interface BulkOptions extends Omit<ReplayOptions, 'onState' | 'notebooks'
   /** A call that the journal has an answer for is not run again. */
   resume?: boolean;
   onState?: ((plan: PlannedCall, state: CallState) => void) | undefined;
+  /** Ends one call alone; it has no outcome then, and the others go on. */
+  signalOf?: ((plan: PlannedCall) => AbortSignal | undefined) | undefined;
 }
 
 export interface BulkResult {
@@ -32,7 +34,7 @@ const AHEAD = 32;
  * killed goes on where it was with `resume`. After an abort it ends with what was reached; nothing is yielded for a call that was cut off.
  */
 export async function* replayMany(options: BulkOptions): AsyncGenerator<BulkResult> {
-  const { rollouts, backend, journal, resume = false, onState, signal } = options;
+  const { rollouts, backend, journal, resume = false, onState, signal, signalOf } = options;
   const concurrency = options.concurrency ?? backend.concurrency;
   const queue = new PQueue({ concurrency });
   const waiting: Promise<BulkResult | null>[] = [];
@@ -44,14 +46,24 @@ export async function* replayMany(options: BulkOptions): AsyncGenerator<BulkResu
       return Promise.resolve({ plan, outcome: known, known: true });
     }
     onState?.(plan, { kind: 'queued' });
+    const own = signalOf?.(plan) ?? signal;
+    let isTold = false;
+    const cancelled = () => {
+      if (!isTold) onState?.(plan, { kind: 'cancelled' });
+      isTold = true;
+      return null;
+    };
+    // One that waits for its turn is out at once, not when its turn comes.
+    if (own !== signal) own?.addEventListener('abort', cancelled, { once: true });
     return queue.add(async () => {
-      if (signal?.aborted) return null;
+      if (own?.aborted || signal?.aborted) return cancelled();
+      const run = { ...options, signal: own, notebooks, onState: (state: CallState) => onState?.(plan, state) };
       try {
-        const outcome = await replayCall(plan, { ...options, notebooks, onState: (state) => onState?.(plan, state) });
+        const outcome = await replayCall(plan, run);
         if (journal !== undefined) keepOutcome(journal, plan, how, outcome);
         return { plan, outcome, known: false };
       } catch (error) {
-        if (signal?.aborted) return null;
+        if (own?.aborted || signal?.aborted) return cancelled();
         throw error;
       }
     });

@@ -18,6 +18,10 @@ export interface Execution {
   message: string;
 }
 
+/** How a program ended: `exit status 1`, `killed (signal 9)`. The second is what a memory limit and an operator do. */
+export const exitText = (status: number | null): string =>
+  status !== null && status < 0 ? `killed (signal ${-status})` : `exit status ${status}`;
+
 /** Compiling is a part of the run: what it says comes first, and where it fails there is nothing else. */
 export function executionOf(answer: RunCodeResponse): Execution {
   const { compile_result: compile, run_result: run } = answer;

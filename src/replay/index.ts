@@ -19,9 +19,11 @@ export {
 export { type BranchEntry, branchesOf, type Difference, firstDifference } from './branches.ts';
 export { type BulkOptions, type BulkResult, replayMany } from './bulk.ts';
 export { type DiffLine, type DiffWord, diffTexts } from './diff.ts';
+export { exitText } from './execution.ts';
 export { type Branch, type ForkOptions, forkRollout } from './fork.ts';
 export { forkPrefix, type Prefix } from './fork-prefix.ts';
 export { RULE_NAMES, RULES, type Rule, rulesWithout } from './normalise.ts';
+export { type OpenRewards, openRewards } from './open-rewards.ts';
 export {
   type Attempt,
   type Compared,
@@ -38,4 +40,11 @@ export { type PythonReward, type PythonRewardOptions, pythonReward } from './pyt
 export { type CallState, type ReplayOptions, replayCall, skippedOutcome } from './replay-call.ts';
 export { type Rescored, rescoreMany, rescoreRollout } from './rescore.ts';
 export { historyOf, howOf, keepOutcome, knownOutcome, standingOutcome, standingWord } from './results.ts';
+export {
+  type RewardChoice,
+  rewardOf,
+  rewardProblem,
+  rewardRuns,
+  rewardText,
+} from './reward-choice.ts';
 export { type ReplayTool, ReplayTools, type ReplayToolsOptions } from './tools.ts';

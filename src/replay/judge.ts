@@ -1,7 +1,7 @@
 import { type Match, matchTexts } from './compare.ts';
 import { lengthOf, possibleCuts } from './cut.ts';
 import { lackOf } from './environment.ts';
-import type { Execution } from './execution.ts';
+import { type Execution, exitText } from './execution.ts';
 import { normalise, type Rule } from './normalise.ts';
 import type { Compared, Verdict } from './outcome.ts';
 import type { PlannedCall } from './plan.ts';
@@ -102,7 +102,7 @@ function whyDifferent(run: Execution | null, cut: { shown: number; total: number
   const said = [
     ...(run?.stopped === 'time limit' ? ['the time limit was reached'] : []),
     ...(run?.stopped === 'not compiled' ? ['it does not compile'] : []),
-    ...(run?.isFinished && run.exitStatus !== 0 ? [`exit status ${run.exitStatus}`] : []),
+    ...(run?.isFinished && run.exitStatus !== 0 ? [exitText(run.exitStatus)] : []),
     ...(cut
       ? [`the record shows ${count.format(cut.shown)} characters, the new result has ${count.format(cut.total)}`]
       : []),

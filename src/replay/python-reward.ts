@@ -9,11 +9,11 @@ export interface PythonRewardOptions {
   /** The file that defines the function. */
   path: string;
   /** verl's name. */
-  functionName?: string;
+  functionName?: string | undefined;
   /** The interpreter; what the function imports must be there. */
-  python?: string;
+  python?: string | undefined;
   /** Seconds for one rollout. */
-  timeout?: number;
+  timeout?: number | undefined;
 }
 
 /** Answers go over descriptor 3, since a reward function may print. */

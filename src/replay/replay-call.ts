@@ -11,7 +11,8 @@ import type { ReplayTools } from './tools.ts';
 export type CallState =
   | { kind: 'queued' }
   | { kind: 'running'; attempt: number; of: number; since: number }
-  | { kind: 'done'; outcome: ReplayOutcome };
+  | { kind: 'done'; outcome: ReplayOutcome }
+  | { kind: 'cancelled' };
 
 export interface ReplayOptions {
   tools: ReplayTools;

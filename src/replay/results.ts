@@ -1,11 +1,11 @@
 import type { Entry, Journal } from '../journal/journal.ts';
 import type { JsonObject } from '../rollout/json.ts';
 import type { Printable } from '../rollout/json-print.ts';
-import type { ReplayBackend } from './backend.ts';
 import { diffTexts } from './diff.ts';
-import { RULES, type Rule } from './normalise.ts';
+import { RULES } from './normalise.ts';
 import { type Attempt, type ReplayOutcome, wordOf } from './outcome.ts';
 import type { PlannedCall } from './plan.ts';
+import type { ReplayOptions } from './replay-call.ts';
 
 /** Characters of each text that the journal keeps; a dump of outputs is not its purpose. */
 const KEPT = 16_384;
@@ -16,16 +16,19 @@ export interface How {
   repeat: number;
   rules: string[];
   session: boolean;
+  /** Seconds, where the user set them; absent, so that older entries hold, where not. */
+  timeout?: number;
 }
 
 export const howOf = (
   plan: PlannedCall,
-  { backend, repeat = 1, rules = RULES }: { backend: ReplayBackend; repeat?: number; rules?: readonly Rule[] },
+  { backend, tools, repeat = 1, rules = RULES }: Pick<ReplayOptions, 'backend' | 'tools' | 'repeat' | 'rules'>,
 ): How => ({
   backend: plan.tool?.url ?? (plan.tool?.language === null ? 'built in' : backend.name),
   repeat,
   rules: rules.map(({ name }) => name),
   session: plan.predecessors !== null,
+  ...(tools.timeout === undefined ? {} : { timeout: tools.timeout }),
 });
 
 /** Keeps what a call came to. Outcomes of calls that did not run are not worth keeping. */

@@ -51,7 +51,7 @@ const argumentsOf = (plan: PlannedCall): JsonObject => plan.tool?.argumentsOf(pl
 
 async function runAlone(plan: PlannedCall, { tools, signal }: RunContext): Promise<Omit<RunResult, 'duration'>> {
   const { tool, code, created } = plan;
-  const seconds = code === null ? TOOL_SECONDS : 2 * code.timeout + WAITING_SECONDS;
+  const seconds = code === null ? (tools.timeout ?? TOOL_SECONDS) : 2 * code.timeout + WAITING_SECONDS;
   const kwargs = created === null ? {} : { create_kwargs: created.kwargs };
   const { value, answers } = await tools.listening(() =>
     executeTool(tool!.tool, argumentsOf(plan), { kwargs, seconds, signal }),

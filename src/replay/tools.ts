@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
 import { z } from 'zod';
 import type { Tool } from '../engine/index.ts';
 import { parseTools } from '../engine/index.ts';
@@ -9,10 +8,12 @@ import { CodeInterpreterTool } from '../engine/tools/code-interpreter.ts';
 import { type ToolKind, toolKind } from '../engine/tools/registry.ts';
 import { OpenAIFunctionToolSchema } from '../engine/tools/schema.ts';
 import { SessionTool } from '../engine/tools/session-tool.ts';
+import { readYaml } from '../engine/yaml-file.ts';
 import type { JsonObject, JsonValue } from '../rollout/json.ts';
 import { isJsonObject } from '../rollout/json.ts';
 import type { Run } from '../sandbox/check-correctness.ts';
 import { isLanguage, type RunCodeResponse } from '../sandbox/protocol.ts';
+import { reasonOf, shapeProblem } from '../text/problems.ts';
 
 /** A tool that can run a recorded call. */
 export interface ReplayTool {
@@ -46,6 +47,8 @@ export interface ReplayToolsOptions {
   tools?: string | undefined;
   /** `--tool NAME=LANGUAGE`: the tool's code runs as that language. */
   mapped?: Readonly<Record<string, string>>;
+  /** Seconds for the code of a call, in the place of what the tool or the call says. */
+  timeout?: number | undefined;
 }
 
 const ToolFileConfig = z.looseObject({
@@ -80,12 +83,14 @@ export class ReplayTools {
   readonly #options: ReplayToolsOptions;
   /** The one server that the tool file names; null where it names none. */
   readonly sandboxUrl: string | null;
+  readonly timeout: number | undefined;
   #run: Run | null = null;
   readonly #answers = new AsyncLocalStorage<RunCodeResponse[]>();
 
   /** @throws Error that names the file, the entry and what to do */
   constructor(options: ReplayToolsOptions = {}) {
     this.#options = options;
+    this.timeout = options.timeout;
     this.sandboxUrl = options.tools === undefined ? null : this.#readFile(options.tools);
     for (const [name, language] of Object.entries(options.mapped ?? {})) {
       if (!isLanguage(language))
@@ -137,10 +142,16 @@ export class ReplayTools {
     try {
       text = readFileSync(path, 'utf8');
     } catch (error) {
-      throw new Error(`cannot read the tools file: ${(error as Error).message}`);
+      throw new Error(`${path}: ${reasonOf(error)}; --tools names a tool file in verl's form (YAML)`);
     }
     const tools = parseTools(text, path, { run: this.#ask });
-    const configs = ToolFileConfig.parse(parse(text)).tools.map(({ config }) => config ?? {});
+    const { value, at } = readYaml(text, path);
+    const file = ToolFileConfig.safeParse(value);
+    if (!file.success) {
+      const { issues } = file.error;
+      throw new Error(`${at(issues[0]?.path ?? [])}: not a tool file: ${shapeProblem(issues)}`);
+    }
+    const configs = file.data.tools.map(({ config }) => config ?? {});
     for (const [i, tool] of tools.entries()) this.#named.set(tool.name, this.#entry(tool, configs[i] ?? {}, path));
     const urls = new Set(configs.flatMap(({ sandbox_fusion_url: url }) => (url ? [url] : [])));
     if (urls.size > 1)
@@ -152,7 +163,7 @@ export class ReplayTools {
     const isCode = tool instanceof CodeInterpreterTool;
     return {
       ...this.#plain(tool, `--tools ${path}`),
-      ...(isCode ? codeTool(config) : {}),
+      ...(isCode ? this.#code(config) : {}),
       stateful: config.stateful ?? tool instanceof SessionTool,
       url: tool instanceof SessionTool ? (config.session_url ?? null) : null,
     };
@@ -165,7 +176,7 @@ export class ReplayTools {
     const schema = kind.schema ?? recorded?.data ?? plainSchema(name);
     try {
       const tool = kind.make(UNLIMITED, schema, { run: this.#ask });
-      return { ...this.#plain(tool, 'built in'), ...(tool instanceof CodeInterpreterTool ? codeTool({}) : {}) };
+      return { ...this.#plain(tool, 'built in'), ...(tool instanceof CodeInterpreterTool ? this.#code({}) : {}) };
     } catch {
       // A tool that needs a configuration (a session's URL) is there only with a tool file.
       return null;
@@ -174,10 +185,10 @@ export class ReplayTools {
 
   #mapped(name: string, language: string): ReplayTool {
     const tool = new CodeInterpreterTool({ ...UNLIMITED, default_language: language }, plainSchema(name), this.#ask);
-    const code = codeTool({ default_language: language });
+    const code = this.#code({ default_language: language });
     const argumentsOf = (args: JsonValue | null): JsonObject | null => {
       const text = soleCode(args);
-      return text === null ? null : { code: text, ...timeoutOf(args) };
+      return text === null ? null : code.argumentsOf({ code: text, ...timeoutOf(args) });
     };
     return {
       ...this.#plain(tool, `--tool ${name}=${language}`),
@@ -186,6 +197,8 @@ export class ReplayTools {
       codeOf: (args) => code.codeOf(argumentsOf(args)),
     };
   }
+
+  readonly #code = (config: EntryConfig) => codeTool(config, this.timeout);
 
   #plain(tool: Tool, from: string): ReplayTool {
     return {
@@ -202,9 +215,16 @@ export class ReplayTools {
   }
 }
 
-function codeTool({ default_language: language = 'python', default_timeout: seconds = DEFAULT_TIMEOUT }: EntryConfig) {
+function codeTool(
+  { default_language: language = 'python', default_timeout: seconds = DEFAULT_TIMEOUT }: EntryConfig,
+  limit: number | undefined,
+) {
   return {
     language,
+    argumentsOf(args: JsonValue | null): JsonObject | null {
+      if (!isJsonObject(args ?? undefined)) return null;
+      return limit === undefined ? (args as JsonObject) : { ...(args as JsonObject), timeout: limit };
+    },
     codeOf(args: JsonValue | null): CallCode | null {
       if (!isJsonObject(args ?? undefined)) return null;
       const { code, timeout, language: own } = args as JsonObject;
@@ -212,7 +232,7 @@ function codeTool({ default_language: language = 'python', default_timeout: seco
       return {
         code,
         language: typeof own === 'string' && own !== '' ? own : language,
-        timeout: typeof timeout === 'number' && timeout > 0 ? timeout : seconds,
+        timeout: limit ?? (typeof timeout === 'number' && timeout > 0 ? timeout : seconds),
       };
     },
   };

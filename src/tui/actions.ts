@@ -1,5 +1,7 @@
 import type { DisplayAction } from './display.ts';
+import type { EditorAction } from './editor/state.ts';
 import type { FindAction } from './find/actions.ts';
+import type { LiveAction } from './follow.ts';
 import type { ListAction } from './list/actions.ts';
 import type { ReplayAction } from './replay/actions.ts';
 import type { MouseEvent } from './screen/mouse.ts';
@@ -19,6 +21,8 @@ export type Action =
   | FindAction
   | PromptAction
   | ReplayAction
+  | EditorAction
+  | LiveAction
   | ProgramAction;
 
 export type MoveAction =

@@ -9,13 +9,14 @@ export interface AppProps {
   columns: number;
   rows: number;
   geometry: Geometry;
-  help: boolean;
+  /** A region that covers the body. */
+  overlay: 'help' | 'editor' | null;
   prompt: { id: string; sign: string; value: string; seed: number } | null;
   onType(value: string): void;
 }
 
 /** Where things stand. What stands there is painted by the screen from the views; only prompts are Ink's own. */
-export function App({ screen, columns, rows, geometry, help, prompt, onType }: AppProps) {
+export function App({ screen, columns, rows, geometry, overlay, prompt, onType }: AppProps) {
   if (geometry.tooSmall) {
     return (
       <Box width={columns} height={rows}>
@@ -29,8 +30,8 @@ export function App({ screen, columns, rows, geometry, help, prompt, onType }: A
   return (
     <Box width={columns} height={rows} flexDirection="column">
       <Region screen={screen} id="top" width={columns} height={1} />
-      {help ? (
-        <Region screen={screen} id="help" width={columns} height={geometry.bodyHeight} />
+      {overlay !== null ? (
+        <Region key={overlay} screen={screen} id={overlay} width={columns} height={geometry.bodyHeight} />
       ) : (
         <Box height={geometry.bodyHeight}>
           {listWidth > 0 && <Region screen={screen} id="list" width={listWidth} height={geometry.bodyHeight} />}

@@ -16,6 +16,9 @@ export type Effect =
   | { type: 'replay'; job: ReplayJob }
   /** Everything is read from disk again. */
   | { type: 'reload' }
+  /** The open record is read again: what is gone to is shown as it is now. */
+  | { type: 'reopen' }
+  | { type: 'bell' }
   | { type: 'copy'; text: string }
   /** The text goes to an editor, or to a shell command. */
   | { type: 'edit'; text: string; extension: string }

@@ -97,3 +97,6 @@ function lowerBound(records: Uint32Array, length: number, record: number): numbe
 
 export const samePlace = (a: Place | null, b: Place | null): boolean =>
   a === b || (a !== null && b !== null && a.file === b.file && a.record === b.record);
+
+/** That rollout alone. */
+export const oneRow = ({ file, record }: Place): Rows => groupRows(file, [record]);

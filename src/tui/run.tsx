@@ -1,4 +1,6 @@
 import { type Instance, render } from 'ink';
+import type { Condition } from '../analysis/condition.ts';
+import { LiveRun } from '../analysis/live-run.ts';
 import { loadColumns, saveColumns } from '../config/columns.ts';
 import { History } from '../config/history.ts';
 import { columnsFile, historyFile } from '../config/places.ts';
@@ -8,6 +10,7 @@ import { Follower } from '../dump/follow.ts';
 import { styled, themeFor } from '../present/theme.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import type { Action } from './actions.ts';
+import { AgeClock } from './age-clock.ts';
 import { App } from './app.tsx';
 import type { Effect } from './effects.ts';
 import type { SeekJob } from './find/actions.ts';
@@ -22,7 +25,7 @@ import { PromptFeeder } from './prompt/feeder.ts';
 import { promptKind } from './prompt/kinds.ts';
 import { ReadAhead } from './read-ahead.ts';
 import { DeskDoor } from './replay/desk-door.ts';
-import { initialReplay, type LiveModel } from './replay/state.ts';
+import { initialReplay, type ReplayStart } from './replay/state.ts';
 import { samePlace } from './rows.ts';
 import { Keyboard } from './screen/keyboard.ts';
 import { afterEsc, type Key } from './screen/keys.ts';
@@ -33,6 +36,7 @@ import { initialState, type Message, type PromptState, type State } from './stat
 import { openInEditor, pipeTo } from './take/lend.ts';
 import { osc52 } from './take/osc52.ts';
 import { update } from './update/index.ts';
+import { editorView } from './views/editor.ts';
 import { footerView } from './views/footer.ts';
 import { helpView } from './views/help.ts';
 import { listView } from './views/list.ts';
@@ -53,6 +57,10 @@ export interface RunOptions {
   poll?: number | undefined;
   /** What the list shows at first. */
   list: { filter: FilterChoice | null; sort: SortChoice | null };
+  /** Goes to the newest step by itself from the start. */
+  follow: boolean;
+  /** What is told of a step with a bell. */
+  notify: readonly Condition[];
   replay: ReplaySettings;
   keymap: Keymap;
   /** What is wrong with the user's settings, a line each. */
@@ -67,10 +75,12 @@ export interface ReplaySettings {
   tools: string | undefined;
   /** Tools whose code runs as a language. */
   mapped: Readonly<Record<string, string>>;
-  /** false: nothing is run, whatever key is pressed. */
-  canRun: boolean;
+  /** Seconds for a call. */
+  timeout: number | undefined;
+  /** Normalising rules that are switched off, by name. */
+  exact: readonly string[] | undefined;
   journal: string | undefined;
-  model: LiveModel | null;
+  start: ReplayStart;
 }
 
 /** Opens the screen and stays until the user quits. The terminal is then as it was. */
@@ -98,7 +108,9 @@ const problemMessage = ([first, ...others]: readonly string[]): Message | null =
 class Program {
   readonly #options: RunOptions;
   readonly #quit: () => void;
+  readonly #live: LiveRun;
   readonly #world: DumpWorld;
+  readonly #clock: AgeClock;
   readonly #screen: Screen;
   readonly #terminal: Terminal;
   readonly #keyboard: Keyboard;
@@ -107,7 +119,8 @@ class Program {
   #ink: Instance | null = null;
   /** The layout that Ink was given last. */
   #geometry: Geometry | null = null;
-  #help = false;
+  /** What covers list and transcript. */
+  #overlay: 'help' | 'editor' | null = null;
   #prompt: PromptState | null = null;
   readonly #history = new History(historyFile());
   readonly #feeder = new PromptFeeder({
@@ -127,11 +140,17 @@ class Program {
     const { output, input, dump } = options;
     this.#options = options;
     this.#quit = quit;
+    this.#live = new LiveRun(dump, options.notify);
     this.#world = new DumpWorld(
       dump,
+      this.#live,
       () => this.#screen.invalidate(),
       () => this.dispatch({ type: 'rows-changed' }),
       () => this.dispatch({ type: 'search-found' }),
+    );
+    this.#clock = new AgeClock(
+      () => this.#live.stats(this.#state.list.cursor?.file.stream ?? null),
+      () => this.#screen.invalidate('top'),
     );
     const { replay } = options;
     this.#state = {
@@ -139,7 +158,8 @@ class Program {
       list: openedList(options.list, loadColumns(columnsFile())),
       message: problemMessage(options.problems),
       history: this.#history.load(),
-      replay: initialReplay(replay.canRun, replay.model),
+      replay: initialReplay(replay.start),
+      follow: { mode: options.follow ? 'on' : 'off', at: null },
     };
     this.#screen = new Screen(output, this.#state.columns, this.#state.rows);
     this.#keyboard = new Keyboard(input, (keys) => this.#press(keys));
@@ -156,6 +176,7 @@ class Program {
         this.#resize();
       },
       leaving: () => {
+        this.#clock.stop();
         this.#screen.setActive(false);
         this.#keyboard.stop();
       },
@@ -165,6 +186,8 @@ class Program {
       dump,
       env: options.env,
       here: () => this.#state.list.cursor,
+      rows: () => this.#world.rows(this.#state),
+      isAsking: () => this.#state.replay.question !== null,
       tell: (news) => this.dispatch(news),
       say: (text, kind) => this.dispatch({ type: 'say', text: sanitiseLine(text), kind }),
       lend: (use) => this.#terminal.lend(use),
@@ -185,10 +208,12 @@ class Program {
     dump.subscribe(() => {
       this.#world.changed();
       this.dispatch({ type: 'dump-changed' });
+      for (const { text } of this.#live.judge()) this.dispatch({ type: 'alarm', text: sanitiseLine(text) });
     });
     this.#draw();
     // Once all is indexed the disk is followed.
     void dump.start().then(() => {
+      this.#live.begin();
       if (!dump.isClosed && dump.paths.length > 0) this.#follower = new Follower(dump, { poll: this.#options.poll });
     });
   }
@@ -217,6 +242,7 @@ class Program {
       list: listView,
       transcript: transcriptView,
       help: helpView,
+      editor: editorView,
       footer: footerView,
       'prompt-info': promptInfoView,
       divider: (_scene, _width, height) => Array.from({ length: height }, () => styled(theme, 'quiet', '│')),
@@ -228,12 +254,13 @@ class Program {
 
   /** Ink is asked only when the layout is another one; all else is painted. */
   #draw(): void {
-    const { columns, rows, help, prompt } = this.#state;
+    const { columns, rows, help, editor, prompt } = this.#state;
+    const overlay = editor !== null ? 'editor' : help !== null ? 'help' : null;
     const geometry = this.#world.geometry(this.#state);
     const isTyped = prompt?.value !== this.#prompt?.value || prompt?.seed !== this.#prompt?.seed;
-    if (geometry !== this.#geometry || (help !== null) !== this.#help || isTyped) {
+    if (geometry !== this.#geometry || overlay !== this.#overlay || isTyped) {
       this.#geometry = geometry;
-      this.#help = help !== null;
+      this.#overlay = overlay;
       this.#prompt = prompt;
       const app = (
         <App
@@ -241,7 +268,7 @@ class Program {
           columns={columns}
           rows={rows}
           geometry={geometry}
-          help={help !== null}
+          overlay={overlay}
           prompt={prompt === null ? null : { ...prompt, sign: promptKind(prompt.id).sign }}
           onType={this.#type}
         />
@@ -260,6 +287,7 @@ class Program {
     this.#warmGroups();
     this.#desk.rest(this.#state.list.cursor, () => this.#visible());
     this.#ahead.touch();
+    this.#clock.arm();
     this.#screen.invalidate();
   }
 
@@ -319,7 +347,9 @@ class Program {
   /** A key while nothing is typed. */
   #take(key: Key): void {
     const { question } = this.#state.replay;
-    if (key.name === 'mouse') this.#mouse(key);
+    if (this.#state.editor !== null && key.name !== 'mouse' && !ANYWHERE.includes(key.name))
+      this.dispatch({ type: 'editor-key', key: key.name, text: key.text });
+    else if (key.name === 'mouse') this.#mouse(key);
     else if (this.#state.list.menu !== null && !ANYWHERE.includes(key.name))
       this.dispatch({ type: 'menu-key', key: key.name });
     else if (question !== null && !ANYWHERE.includes(key.name)) this.dispatch({ type: 'replay-key', key: key.name });
@@ -356,7 +386,11 @@ class Program {
   #perform(effect: Effect): void {
     if (effect.type === 'quit') this.#end();
     else if (effect.type === 'suspend') this.#terminal.suspend();
-    else if (effect.type === 'replay') void this.#desk.do(effect.job);
+    else if (effect.type === 'bell') this.#screen.bell();
+    else if (effect.type === 'reopen') {
+      this.#world.reload();
+      this.#draw();
+    } else if (effect.type === 'replay') void this.#desk.do(effect.job);
     else if (effect.type === 'seek') this.#seek(effect.job);
     else if (effect.type === 'mouse') this.#terminal.setMouse(effect.on);
     else if (effect.type === 'command') {
@@ -397,6 +431,7 @@ class Program {
 
   readonly #end = (): void => {
     this.#ahead.stop();
+    this.#clock.stop();
     this.#terminal.stop();
     this.#options.output.off('resize', this.#resize);
     this.#ink?.unmount();

@@ -1,11 +1,13 @@
 import type { Folds } from '../present/transcript/blocks.ts';
 import type { Anchor } from '../present/transcript/layout.ts';
 import { type DisplayState, firstDisplay } from './display.ts';
+import type { EditorState } from './editor/state.ts';
 import type { SeekProgress } from './find/actions.ts';
 import { type Jump, type JumpList, noJumps } from './find/jumps.ts';
+import { type FollowState, initialFollow } from './follow.ts';
 import { Keymap } from './keymap/keymap.ts';
 import { firstList, type ListState } from './list/choice.ts';
-import { initialReplay, type ReplayState } from './replay/state.ts';
+import { initialReplay, NOTHING_ASKED, type ReplayState } from './replay/state.ts';
 import type { SearchState } from './search/search.ts';
 
 export type Focus = 'list' | 'transcript';
@@ -24,7 +26,7 @@ export interface HelpState {
 }
 
 /** What is asked at the foot of the screen; prompt/kinds.ts says what becomes of the answer. */
-export type PromptId = 'command' | 'filter' | 'search' | 'pipe' | 'model' | 'help';
+export type PromptId = 'command' | 'filter' | 'search' | 'pipe' | 'model' | 'help' | 'sampling' | 'reward';
 
 export interface PromptState {
   id: PromptId;
@@ -67,6 +69,11 @@ export interface State {
   help: HelpState | null;
   prompt: PromptState | null;
   replay: ReplayState;
+  /** A text that is edited in the screen; null while none is. */
+  editor: EditorState | null;
+  follow: FollowState;
+  /** What --notify had to say since the last key: the newest, and how many came before it. */
+  alarm: { text: string; before: number } | null;
   /** What was entered at each prompt before, the newest last. */
   history: Readonly<Partial<Record<PromptId, readonly string[]>>>;
   /** What the last action had to say; gone with the next key. */
@@ -93,7 +100,10 @@ export function initialState(columns: number, rows: number, keymap = new Keymap(
     seek: null,
     help: null,
     prompt: null,
-    replay: initialReplay(true, null),
+    replay: initialReplay(NOTHING_ASKED),
+    editor: null,
+    follow: initialFollow,
+    alarm: null,
     history: {},
     message: null,
     cancelled: Number.NEGATIVE_INFINITY,

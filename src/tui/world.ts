@@ -1,3 +1,4 @@
+import type { LiveRun } from '../analysis/live-run.ts';
 import type { Dump, Place } from '../dump/dump.ts';
 import type { DumpRecord } from '../dump/dump-file.ts';
 import type { Column, ListShape, NOT_KNOWN } from '../present/list.ts';
@@ -19,6 +20,7 @@ import type { State } from './state.ts';
 /** What update and views may ask about the data. Answers follow from the dump and the state alone; they are only remembered here. */
 export interface World {
   readonly dump: Dump;
+  readonly live: LiveRun;
   readonly groups: GroupIndex;
   readonly syntax: Syntax;
   readonly searches: Searches;
@@ -46,6 +48,7 @@ export interface World {
 
 export class DumpWorld implements World {
   readonly dump: Dump;
+  readonly live: LiveRun;
   readonly groups: GroupIndex;
   readonly syntax: Syntax;
   readonly searches: Searches;
@@ -68,10 +71,11 @@ export class DumpWorld implements World {
   /**
    * @param changed is called when something more is known that no listener of the dump is told
    * @param rowsChanged the list has other rows
-   * @param found a long search has come further
+   * @param found is called when a long search has come further
    */
-  constructor(dump: Dump, changed: () => void, rowsChanged: () => void, found: () => void) {
+  constructor(dump: Dump, live: LiveRun, changed: () => void, rowsChanged: () => void, found: () => void) {
     this.dump = dump;
+    this.live = live;
     this.#arrangements = new Arrangements(dump, rowsChanged);
     this.#values = new ListValues(this.#arrangements.pool, changed);
     this.groups = new GroupIndex(dump, rowsChanged);

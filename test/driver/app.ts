@@ -21,6 +21,7 @@ const KEYS: Record<string, string> = {
   End: '\x1b[F',
   PageUp: '\x1b[5~',
   PageDown: '\x1b[6~',
+  'ctrl+_': '\x1f',
 };
 
 const bytesOf = (key: string): string => {
@@ -35,6 +36,8 @@ export interface StartOptions {
   env?: Record<string, string>;
   /** Where it is started, for paths that are relative. */
   cwd?: string;
+  /** Told of what the program sends, as it comes. */
+  onData?: (data: string) => void;
   /** Runs this instead of the built program. */
   command?: readonly string[];
 }
@@ -89,6 +92,7 @@ export class App {
       env: { ...inherited, TERM: 'xterm-256color', ...ownHome(), ...env } as Record<string, string>,
     });
     this.#pty.onData((data) => {
+      options.onData?.(data);
       this.output += data;
       this.#terminal.write(data, () => this.#notify());
     });

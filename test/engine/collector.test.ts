@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { pool } from '../../src/engine/collect/pool.ts';
 import { progressLine } from '../../src/engine/collect/progress-line.ts';
-import { settingsOfFlags } from '../../src/engine/collect/settings.ts';
+import { settingsOfFlags } from '../../src/engine/collect/setting-flags.ts';
 import {
   type CollectedRollout,
   collectBatches,
@@ -369,8 +369,8 @@ describe('settings', () => {
   });
 
   it.each([
-    ['temprature: 1', /c\.yaml: .*temprature/],
-    ['n: many', /c\.yaml: .*n/],
+    ['temprature: 1', /c\.yaml:1: .*temprature/],
+    ['n: many', /c\.yaml:1: n: expected a whole number from 1/],
     ['n: [', /c\.yaml:1: not YAML/],
     ['tool_response_truncate_side: top', /left.*right.*middle/],
   ])('%s is told', (text, message) => expect(() => parseSettings(text, 'c.yaml')).toThrow(message));

@@ -144,6 +144,24 @@ describe('a run of 1,000 rollouts', () => {
   });
 });
 
+describe('a run that is ended while it is set up', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('says so, and makes nothing (%s)', async (signal) => {
+    const directory = workplace();
+    const away = args('--model-url', 'http://127.0.0.1:9/v1');
+    const run = spawn(process.execPath, [bin, ...away], { cwd: directory, stdio: ['ignore', 'ignore', 'pipe'] });
+    let stderr = '';
+    run.stderr.on('data', (chunk: Buffer) => {
+      stderr += chunk;
+    });
+    const ended = new Promise<number | null>((resolve) => run.on('close', resolve));
+    await until(() => stderr.includes('http://127.0.0.1:9/v1: connect ECONNREFUSED') || run.exitCode !== null);
+    run.kill(signal);
+    expect(await ended).toBe(1);
+    expect(stderr).toContain('interrupted while setting up: no rollout was made');
+    expect(existsSync(join(directory, 'dump/.rollout-viewer/lock'))).toBe(false);
+  });
+});
+
 describe('a run on a terminal', () => {
   it('draws its progress on one line, and leaves none of it behind', async () => {
     const screen = new xterm.Terminal({ cols: 90, rows: 20, allowProposedApi: true });
@@ -191,7 +209,12 @@ describe('a run that cannot begin, or does not end well', () => {
       '--out is missing',
     ],
     ['no address', { 'tasks.jsonl': task }, ['--model', 'm', '--model-url', 'here', '--out', 'o'], 'not an address'],
-    ['no tasks', {}, ['--model', 'm', '--model-url', 'http://127.0.0.1:9/v1', '--out', 'o'], 'cannot read the tasks'],
+    [
+      'no tasks',
+      {},
+      ['--model', 'm', '--model-url', 'http://127.0.0.1:9/v1', '--out', 'o'],
+      'tasks.jsonl: no such file or directory',
+    ],
     [
       'an empty file',
       { 'tasks.jsonl': '\n' },

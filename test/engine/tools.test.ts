@@ -60,7 +60,15 @@ describe('tools of a verl tool file', () => {
     ['tools: [{class_name: calc_gsm8k_reward}]', 'tool_schema is missing'],
     ['tools:\n  - {class_name: calculator}\n  - {class_name: calculator}', "two tools are called 'calculator'"],
     ['tools: [{class_name: calculator, config: {type: remote}}]', "unknown type 'remote'; known: native"],
-    ['tools: {a: 1}', 'not a tool file'],
+    ['tools: {a: 1}', 't.yaml:1: not a tool file: tools: expected array, got object'],
+    [
+      'tools:\n  - class_name: calculator\n  - {clas_name: x}',
+      't.yaml:3: not a tool file: tools[1].class_name is missing',
+    ],
+    [
+      'tools:\n  - class_name: code_interpreter\n    config:\n      sandbox_fusion_url: http://x\n      rate_limit: fast',
+      't.yaml:5: tools[0] (code_interpreter): config: rate_limit: expected number, got string',
+    ],
     ['tools: [', 't.yaml:1: not YAML'],
     [
       'tools: [{class_name: code_interpreter, config: {sandbox_fusion_url: "http://x", num_workers: many}}]',

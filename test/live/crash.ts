@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { spawn as spawnInTerminal } from '@lydell/node-pty';
 import { bin, directoryWith, jsonLines, rolloutViewer } from '../program.ts';
 
 /** Appends rollouts to three steps for ever, in pieces that end anywhere in a line. */
@@ -21,16 +22,15 @@ for (;;) {
  * Kills a writer and a viewer that follows it at a random moment, starts the viewer again and compares what it lists with the disk.
  * @returns what the second viewer got wrong, an empty list when every whole line is there once
  */
-export async function crashOnce(): Promise<string[]> {
+export async function crashOnce(kind: 'list' | 'screen' = 'list'): Promise<string[]> {
   const directory = directoryWith({});
   const writer = spawn(process.execPath, ['-e', WRITER, directory], { stdio: 'ignore' });
-  const viewer = spawn(process.execPath, [bin, 'ls', '--follow', '--json', directory], { stdio: 'ignore' });
+  const viewer = kind === 'list' ? listViewer(directory) : screenViewer(directory);
   // A moment after the first bytes: a viewer takes about 150 ms to start.
   while (!existsSync(join(directory, '1.jsonl'))) await new Promise((resolve) => setTimeout(resolve, 5));
   await new Promise((resolve) => setTimeout(resolve, Math.random() * 300));
-  const ended = [writer, viewer].map((child) => new Promise((resolve) => child.on('close', resolve)));
-  for (const child of [writer, viewer].sort(() => Math.random() - 0.5)) child.kill('SIGKILL');
-  await Promise.all(ended);
+  const killed = [() => kill(writer), () => viewer()];
+  await Promise.all(killed.sort(() => Math.random() - 0.5).map((end) => end()));
 
   const { stdout } = await rolloutViewer(['ls', '--json', directory]);
   const listed = jsonLines(stdout);
@@ -49,6 +49,27 @@ export async function crashOnce(): Promise<string[]> {
       wrong.push(`${name}: ${rows.length - ids.length} bad rows`);
   }
   return wrong;
+}
+
+const kill = (child: ChildProcess): Promise<void> =>
+  new Promise((resolve) => {
+    child.on('close', () => resolve());
+    child.kill('SIGKILL');
+  });
+
+/** Starts a viewer. @returns what kills it */
+function listViewer(directory: string): () => Promise<void> {
+  const child = spawn(process.execPath, [bin, 'ls', '--follow', '--json', directory], { stdio: 'ignore' });
+  return () => kill(child);
+}
+
+function screenViewer(directory: string): () => Promise<void> {
+  const pty = spawnInTerminal(process.execPath, [bin, directory, '--follow'], { cols: 100, rows: 30 });
+  return () =>
+    new Promise((resolve) => {
+      pty.onExit(() => resolve());
+      pty.kill('SIGKILL');
+    });
 }
 
 function isWhole(line: string): boolean {

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { appendFileSync, mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, renameSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { bin, directoryWith, rolloutViewer, verlLine } from '../program.ts';
@@ -96,6 +96,69 @@ describe.each([
     await viewer.says('add 1.jsonl:1 8');
     rmSync(path);
     await viewer.says('remove 1.jsonl:1');
+  });
+});
+
+describe('--notify', () => {
+  test('tells on stderr and as an event of each step that is as somebody feared', async () => {
+    const directory = directoryWith({ '1.jsonl': row(0) });
+    utimesSync(join(directory, '1.jsonl'), 0, 0);
+    const child = spawn(process.execPath, [
+      bin,
+      ...['ls', '--follow', '--events', '--json', '--poll', '0.1', directory],
+      ...['--notify', 'score<0.1', '--notify', 'tool_error_rate>0.4'],
+    ]);
+    children.push(child);
+    let out = '';
+    let errors = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      out += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      errors += text;
+    });
+    const until = async (holds: () => boolean) => {
+      const end = Date.now() + 20_000;
+      while (!holds() && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 10));
+      expect(holds()).toBe(true);
+    };
+    await until(() => out.includes('1.jsonl:1'));
+    const failed = row(1, {
+      output:
+        '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>\nuser\n<tool_response>\nTraceback (most recent call last):\nValueError: x\n</tool_response>\nassistant\nb',
+    });
+    writeFileSync(join(directory, '2.jsonl'), row(0.25) + failed);
+    await until(() => out.includes('notify'));
+    const event = out.split('\n').find((line) => line.includes('notify'))!;
+    expect(JSON.parse(event)).toEqual({
+      event: 'notify',
+      path: join(directory, '2.jsonl'),
+      step: 2,
+      condition: 'tool_error_rate>0.4',
+      message: 'step 2: tool_error_rate 0.50 > 0.4',
+      rollouts: 2,
+      score: 0.625,
+      tool_error_rate: 0.5,
+      truncation_rate: 0,
+    });
+    // What stood there at opening is not judged, though it is as feared.
+    expect(errors).toBe('rollout-viewer: step 2: tool_error_rate 0.50 > 0.4\n');
+  });
+
+  test('is refused where nothing becomes complete, and where it cannot be understood', async () => {
+    const directory = directoryWith({ '1.jsonl': row(0) });
+    const without = await rolloutViewer(['ls', directory, '--notify', 'score<0.1']);
+    expect(without).toMatchObject({ code: 2, stdout: '' });
+    expect(without.stderr).toContain('--follow');
+    const wrong = await rolloutViewer(['ls', '--follow', directory, '--notify', 'score<']);
+    expect(wrong).toMatchObject({ code: 2, stdout: '' });
+    expect(wrong.stderr).toContain('  score<\n        ^');
+  });
+
+  test('judges a stream when it is over', async () => {
+    const { stderr, code } = await rolloutViewer(['ls', '-', '--notify', 'score<0.1'], { stdin: row(0) + row(0.1) });
+    expect(code).toBe(0);
+    expect(stderr).toBe('rollout-viewer: step 1: score 0.05 < 0.1\n');
   });
 });
 

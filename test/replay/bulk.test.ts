@@ -226,6 +226,38 @@ describe('a run that is ended', () => {
     );
     expect(verdicts(outcomes)).toEqual(['normalised', 'different']);
     expect(rollouts.map(([plan]) => journal.entries('replay', plan!.record).length)).toEqual([1, 1, 0, 0]);
-    expect([...states.values()]).toEqual(['done', 'done', 'running', 'queued']);
+    expect([...states.values()]).toEqual(['done', 'done', 'cancelled', 'cancelled']);
+  });
+
+  test('a call can be ended alone; the others have their verdicts', async () => {
+    const sandbox = await backend();
+    const tools = using(sandbox);
+    const { rollouts } = await plansOf(
+      ['print(0)', 'import time\ntime.sleep(60)', 'print(0)', 'print(1)'].map((code) =>
+        callLine('code_interpreter', { code }, '0'),
+      ),
+      tools,
+    );
+    const stops = new Map(rollouts.map(([plan]) => [plan!, new AbortController()]));
+    const states = new Map<PlannedCall, string>();
+    const outcomes = await collect(
+      replayMany({
+        rollouts,
+        tools,
+        backend: sandbox,
+        concurrency: 1,
+        signalOf: (plan) => stops.get(plan)!.signal,
+        onState: (plan, { kind }) => {
+          states.set(plan, kind);
+          if (kind !== 'running' || plan !== rollouts[1]![0]) return;
+          // The one that waits is out at once, the one that runs when its program has ended.
+          stops.get(rollouts[2]![0]!)!.abort(new Error('not this one'));
+          expect(states.get(rollouts[2]![0]!)).toBe('cancelled');
+          stops.get(plan)!.abort(new Error('enough'));
+        },
+      }),
+    );
+    expect(verdicts(outcomes)).toEqual(['normalised', 'different']);
+    expect([...states.values()]).toEqual(['done', 'cancelled', 'cancelled', 'done']);
   });
 });

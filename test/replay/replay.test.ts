@@ -220,6 +220,16 @@ describe('what cannot be run here', () => {
 });
 
 describe('tools', () => {
+  test('a program that was killed is said to be, and a time limit of the user’s holds', async () => {
+    const codes = ['import os\nprint("so far", flush=True)\nos.kill(os.getpid(), 9)', 'import time\ntime.sleep(20)'];
+    const { rows } = await rowsOf(codes.map((code) => callLine('code_interpreter', { code, timeout: 15 }, '4')));
+    const outcomes = await replayAll(rows, { tools: new ReplayTools({ timeout: 1 }) });
+    expect(words(outcomes)).toEqual(['drift now_fails', 'drift now_fails']);
+    if (SANDBOX === 'bubblewrap') expect(outcomes[0]!.reason).toBe('killed (signal 9)');
+    expect(outcomes[1]!.reason).toContain('time limit');
+    expect(outcomes[1]!.attempts[0]!.run_time).toBeLessThan(5);
+  });
+
   test('that judge take create_kwargs from tools_kwargs, else gts, and say which', async () => {
     const args = { answer: '#### 4' };
     const recorded = "Current parsed answer='#### 4' reward=1.0";
@@ -258,7 +268,7 @@ describe('tools', () => {
     const path = join(mkdtempSync(join(tmpdir(), 'tools-')), 'tools.yaml');
     writeFileSync(path, VERL_TOOLS);
     expect(new ReplayTools({ tools: path }).sandboxUrl).toBe('http://127.0.0.1:1/run_code');
-    expect(() => new ReplayTools({ tools: `${path}x` })).toThrow(/cannot read the tools file/);
+    expect(() => new ReplayTools({ tools: `${path}x` })).toThrow(/tools.yamlx: no such file or directory/);
   });
 });
 

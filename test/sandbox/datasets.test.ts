@@ -109,7 +109,7 @@ describe('which class a dataset is of', () => {
 describe('--dataset NAME=FILE', () => {
   test.each([
     ['nonsense', '--dataset: expected NAME=FILE, got nonsense'],
-    ['a=/does/not/exist.jsonl', /^dataset \/does\/not\/exist.jsonl: ENOENT/],
+    ['a=/does/not/exist.jsonl', /^dataset \/does\/not\/exist.jsonl: no such file or directory/],
   ])('%s', async (option, message) => {
     await expect(loadTables([option])).rejects.toThrow(message);
   });

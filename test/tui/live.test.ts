@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { App } from '../driver/app.ts';
 import { smallRun, toolRollout, writeDump } from '../support/dump.ts';
 
@@ -71,12 +71,108 @@ describe.each([
   });
 });
 
-test('--follow waits for a directory that does not exist yet', async () => {
-  run = writeDump(smallRun(1, 2));
+test('--follow waits for a directory that does not exist yet, and goes to each step once it is complete', async () => {
+  run = writeDump(smallRun(2, 2));
   const later = join(run.dir, '../later');
   app = App.start([later, '--follow', '--poll', '0.1']);
   await app.sees('no rollouts');
+  await app.sees('following');
+  await app.sees('nothing there yet');
   mkdirSync(later);
   writeFileSync(join(later, '1.jsonl'), readFileSync(join(run.dir, '1.jsonl')));
   await app.sees('Problem 1-1');
+  writeFileSync(join(later, '2.jsonl'), readFileSync(join(run.dir, '2.jsonl')));
+  await app.sees('Problem 2-1');
+});
+
+describe('following (F)', () => {
+  test('goes to the newest step once it is complete; any movement pauses it, F goes on', async () => {
+    run = writeDump(smallRun(2, 2));
+    app = App.start([run.dir]);
+    await app.sees('Problem 2-1');
+    app.press('H', 'F');
+    await app.sees('following');
+    await app.sees('2.jsonl:1  sample 1/2');
+    writeFileSync(join(run.dir, '3.jsonl'), lines(toolRollout(3, 1, 1), toolRollout(3, 2, 1)));
+    await app.sees('○3');
+    await app.sees('2.jsonl:1  sample 1/2');
+    await app.sees('3.jsonl:1  sample 1/2');
+    app.press('j');
+    await app.sees('follow paused, F goes on');
+    app.press('l');
+    await app.seesNot('F goes on');
+    await app.sees('follow paused');
+    writeFileSync(join(run.dir, '4.jsonl'), lines(toolRollout(4, 1, 1)));
+    await app.sees('3 steps');
+    await app.sees('4 steps');
+    await app.seesNot('○4');
+    await app.sees('3.jsonl:1  sample 1/2');
+    app.press('F');
+    await app.sees('4.jsonl:1  sample 1/1');
+    app.press('F');
+    await app.sees('follow ended');
+    await app.seesNot('following');
+  });
+
+  test('a step that a resumed run writes again is gone to, and shown as it is now', async () => {
+    run = writeDump(smallRun(3, 2));
+    app = App.start([run.dir, '--follow']);
+    await app.sees('3.jsonl:1  sample 1/2');
+    writeFileSync(join(run.dir, '2.jsonl'), lines(toolRollout(2, 7, 1), toolRollout(2, 8, 1), toolRollout(2, 9, 1)));
+    await app.sees('2.jsonl:1  sample 1/3');
+    await app.sees('Problem 2-7');
+    writeFileSync(join(run.dir, '2.jsonl'), lines(toolRollout(2, 5, 1), toolRollout(2, 6, 1), toolRollout(2, 4, 1)));
+    await app.sees('Problem 2-5');
+    await app.seesNot('replaced');
+  });
+});
+
+describe('--notify', () => {
+  test('rings and says it at the foot until a key, once for each complete step', async () => {
+    run = writeDump(smallRun(1, 2));
+    app = App.start([run.dir, '--notify', 'score<0.4', '--notify', 'tool_error_rate>0.5']);
+    await app.sees('1 step · 2 rollouts');
+    writeFileSync(join(run.dir, '2.jsonl'), lines(toolRollout(2, 1, 0), toolRollout(2, 2, 0.5)));
+    await app.sees('2 steps · 4 rollouts');
+    await app.sees('step 2: score 0.25 < 0.4');
+    expect(app.output).toContain('\x07');
+    writeFileSync(join(run.dir, '3.jsonl'), lines(toolRollout(3, 1, 0)));
+    await app.sees('step 3: score 0.00 < 0.4  and 1 before it');
+    app.press('j');
+    await app.seesNot('step 3: score');
+    writeFileSync(join(run.dir, '4.jsonl'), lines(toolRollout(4, 1, 1)));
+    await app.sees('4 steps');
+    await app.seesNot('○');
+    await app.seesNot('step 4:');
+  });
+
+  test('an expression that cannot be understood is refused before the screen opens', async () => {
+    run = writeDump(smallRun(1, 2));
+    app = App.start([run.dir, '--notify', 'score<0.1 && scroe>2']);
+    expect((await app.exits()).code).toBe(2);
+    expect(app.inAlternateScreen).toBe(false);
+    expect(app.screen()).toContain('score<0.1 && scroe>2');
+    expect(app.screen()).toMatch(/^ {15}\^$/m);
+  });
+});
+
+test('the age of the newest line ticks by itself, and only the first line is painted anew', async () => {
+  run = writeDump(smallRun(1, 4));
+  app = App.start([run.dir]);
+  await app.sees('1 step · 4 rollouts');
+  appendFileSync(join(run.dir, '1.jsonl'), lines(toolRollout(1, 7, 1)));
+  await app.sees('● live');
+  await app.sees('3 s ago');
+  const from = app.output.length;
+  await app.sees('5 s ago');
+  const rows = [...app.output.slice(from).matchAll(/\x1b\[(\d+);\d+H/g)].map(([, row]) => row);
+  expect(new Set(rows)).toEqual(new Set(['1']));
+});
+
+test('a dump that was finished long ago is neither live nor quiet, and nothing ticks', async () => {
+  run = writeDump(smallRun(4, 4));
+  app = App.start([run.dir]);
+  await app.sees('1970-01-01');
+  await app.seesNot('● live');
+  await app.seesNot('quiet');
 });

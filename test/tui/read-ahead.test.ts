@@ -1,4 +1,5 @@
 import { afterAll, expect, test, vi } from 'vitest';
+import { LiveRun } from '../../src/analysis/live-run.ts';
 import { Dump, type Place } from '../../src/dump/dump.ts';
 import { ReadAhead } from '../../src/tui/read-ahead.ts';
 import { initialState } from '../../src/tui/state.ts';
@@ -13,6 +14,7 @@ test('the rollouts on both sides are read and laid out before they are asked for
   await dump.start();
   const world = new DumpWorld(
     dump,
+    new LiveRun(dump, []),
     () => {},
     () => {},
     () => {},
@@ -27,12 +29,11 @@ test('the rollouts on both sides are read and laid out before they are asked for
   expect(world.warm(state, [at(4), at(2)])).toBe(false);
   expect(read.mock.calls.map(([record]) => record)).toEqual([4, 2]);
   // What is shown then is what was laid out, for this width and view.
-  const next = { ...state, list: { ...state.list, cursor: at(4) } };
+  const next = { ...state, list: { ...first.list, cursor: at(4) } };
   const layout = world.layout(next);
   expect(layout?.rows).toBeGreaterThan(5);
   expect(read).toHaveBeenCalledTimes(2);
   expect(world.warm({ ...next, display: { ...next.display, view: 'raw' } }, [at(2)])).toBe(true);
-  world.close();
   dump.close();
 });
 

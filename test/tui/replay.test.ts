@@ -1,6 +1,8 @@
-import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { findOnPath } from '../../src/sandbox/server/backends/interpreters.ts';
 import { App, type StartOptions } from '../driver/app.ts';
 import { type Script, type ScriptedModel, scriptedModel } from '../engine/scripted-model.ts';
 import { lack, named } from '../sandbox/backends.ts';
@@ -65,6 +67,7 @@ describe('run a tool call again', () => {
     await ask();
     await app.sees(/! code_interpreter t2 on (bubblewrap|Pyodide)/);
     await app.sees('no sandbox URL is given');
+    await app.sees(/^ rollout_data .* (bubblewrap|Pyodide)$/m);
     app.press('Esc');
     await app.seesNot('Enter run');
     expect(app.screen()).not.toContain('again: ');
@@ -125,6 +128,79 @@ describe('run a tool call again', () => {
     await app.sees('print(3 + 400)');
     await app.sees('edited, run 1: different');
     expect(app.screen()).not.toContain('again: same');
+  });
+
+  test('E edits it in the screen: newlines are indented, undone, and nothing is lost by one Esc', async () => {
+    await open({ '1.jsonl': [rollout([SAME])] });
+    await ask();
+    app.press('E');
+    await app.sees('code_interpreter t2, python');
+    await app.sees(/^ 1 print\(3 \+ 4\)/m);
+    app.press('End', 'Enter');
+    app.type('for i in range(2):');
+    app.press('Enter');
+    app.type('print("größer", i)');
+    await app.sees(/^ 3 {5}print\("größer", i\)/m);
+    await app.sees('line 3 of 3');
+    app.press('Esc');
+    await app.sees('Esc once more throws the changes away');
+    app.press('Up', 'Home');
+    await app.sees('line 2 of 3');
+    app.press('ctrl+k', 'ctrl+k');
+    await app.seesNot('for i');
+    app.press('ctrl+_', 'ctrl+_');
+    await app.sees('for i in range(2):');
+    app.press('ctrl+s');
+    await app.sees('code_interpreter t2 edited on');
+    app.press('Enter');
+    await app.sees('edited, run 1: different');
+    await app.sees('+ größer 1');
+    // The next edit begins with what was written, and a text that is left is left as it was.
+    await ask();
+    app.press('E');
+    await app.sees('line 1 of 3');
+    app.type('x');
+    app.press('Esc', 'Esc');
+    await app.sees('Enter run');
+    expect(app.screen()).not.toContain('edited on');
+  });
+
+  test('arguments that are no code are edited as JSON, and a slip in it is told where it is', async () => {
+    const other = rollout([SAME]) as { output: string };
+    const output = other.output.replace(
+      /<tool_call>[\s\S]*?<\/tool_call>/,
+      '<tool_call>\n{"name": "calculator", "arguments": {"a": 3, "b": 4, "op": "+"}}\n</tool_call>',
+    );
+    await open({ '1.jsonl': [{ ...other, output }] });
+    await ask();
+    app.press('E');
+    await app.sees('calculator t2, arguments as JSON');
+    await app.sees('"op": "+"');
+    app.type(']');
+    app.press('ctrl+s');
+    await app.sees(/unexpected|expected/i);
+    app.press('Backspace', 'Down', 'End', 'Backspace', 'Backspace');
+    app.type('30,');
+    app.press('ctrl+s');
+    await app.sees('calculator t2 edited on this program');
+    app.press('Enter');
+    await app.sees('edited, run 1');
+    await app.sees('34');
+  });
+
+  test('--exact switches rules off: what was the same but for them is another result then', async () => {
+    const timed = { code: 'print(object())', result: '<object object at 0x7f0123456789>' };
+    await open({ '1.jsonl': [rollout([timed])] });
+    await ask();
+    app.press('Enter');
+    await app.sees('again: same');
+    app.press('q');
+    await app.exits();
+    await reopen(['--exact', 'all']);
+    await ask();
+    app.press('Enter');
+    await app.sees('again: different');
+    await app.sees('+ <object object at 0x');
   });
 
   test('an editor that changes nothing runs nothing, and one that fails says so', async () => {
@@ -200,6 +276,47 @@ test.skipIf(lack.bubblewrap !== null)(named('--tool says what a tool of another 
   await app.sees('again: same');
 });
 
+describe('calls that share a state', () => {
+  const CELLS = [
+    { code: 'x = 3', result: '(no output)' },
+    { code: 'import time\ntime.sleep(2)\ny = x + 4', result: '(no output)' },
+    { code: 'print(x + y)', result: '10' },
+  ];
+
+  test('s runs the calls before it first, in one notebook, and shows them as such', async () => {
+    await open({ '1.jsonl': [rollout(CELLS)] }, [], { rows: 40 });
+    app.press('$', 'h');
+    await ask();
+    await app.sees('! code_interpreter t6, call 3 of 3 on');
+    await app.sees('s session');
+    app.press('s');
+    await app.sees('t6, call 3 of 3, after calls 1 and 2 on');
+    app.press('Enter');
+    await app.sees(/runs first, for t6[\s\S]*runs first, for t6[\s\S]*running/);
+    await app.sees('again: with 2 calls before it in the same session');
+    await app.sees('again: same');
+    await app.seesNot('runs first');
+    app.press('h', 'h');
+    // By itself it knows nothing of them.
+    app.press('$', 'h');
+    await ask();
+    app.press('Enter');
+    await app.sees('again: now fails');
+  });
+
+  test('--session begins with it, and a runs all of them so', async () => {
+    await open({ '1.jsonl': [rollout(CELLS)] }, ['--session'], { rows: 40 });
+    app.press('$', 'h');
+    await ask();
+    await app.sees('after calls 1 and 2');
+    await app.sees('s alone');
+    app.press('a');
+    await app.sees('again: with 1 call before it in the same session');
+    await app.sees('again: with 2 calls before it in the same session');
+    expect(app.screen()).not.toContain('NameError');
+  });
+});
+
 describe('run many again', () => {
   test('a runs the calls of the rollout in order and goes to the first that differs', async () => {
     await open({ '1.jsonl': [rollout([SAME, SAME, SAME, DRIFTED, SAME])] }, [], { rows: 20 });
@@ -246,7 +363,7 @@ describe('run many again', () => {
   });
 
   test('a run over the list that was cancelled goes on where it was', async () => {
-    const slow = { code: 'import time\ntime.sleep(1)\nprint(7)', result: '7' };
+    const slow = { code: 'import time\ntime.sleep(2)\nprint(7)', result: '7' };
     const files = Object.fromEntries(
       Array.from({ length: 10 }, (_, i) => [`${i + 1}.jsonl`, [rollout([i === 0 ? SAME : slow], { step: i + 1 })]]),
     );
@@ -255,12 +372,21 @@ describe('run many again', () => {
     app.press('f');
     await app.sees('replaying');
     await app.sees('same');
+    // The call under the cursor first, then everything.
     app.press('ctrl+c');
-    await app.sees(/cancelled after \d+ calls?: \d+ same; ! f goes on/);
+    await app.sees('this call is cancelled; once more ends the others');
+    app.press('ctrl+c');
+    await app.sees(/cancelled after \d+ calls?: .*\d+ cancelled; ! f goes on/);
     const kept = readFileSync(join(journal(), 'replay.jsonl'), 'utf8').trim().split('\n').length;
     expect(kept).toBeLessThan(10);
+    app.press('q');
+    await app.exits();
+    // A later session knows what is done.
+    await reopen();
     await ask();
+    await app.sees(`f list ${kept} of 10 done`);
     app.press('f');
+    await app.sees(`${kept} of 10 done, goes on`);
     await app.sees('10 calls: 10 same');
     const lines = readFileSync(join(journal(), 'replay.jsonl'), 'utf8').trim().split('\n');
     expect(lines).toHaveLength(10);
@@ -271,6 +397,19 @@ describe('run many again', () => {
     await app.sees(/ 7 +1 +1\.00.*same/);
   });
 
+  test('^c ends the call under the cursor, and leaves the others alone', async () => {
+    await open({ '1.jsonl': [rollout([{ ...SLOW, code: SLOW.code.replace('25', '1') }, SLOW])] }, [], { rows: 40 });
+    await ask();
+    app.press('a');
+    await app.sees('queued');
+    app.press('$', 'h');
+    await app.sees('t5 · 6/7');
+    app.press('ctrl+c');
+    await app.seesNot('queued');
+    await app.sees('again: same');
+    await app.sees('2 calls: 1 same, 1 cancelled');
+  });
+
   test('k runs a call several times: a flaky one is told from a drifted one', async () => {
     const flaky = { code: 'import random\nprint(random.random())', result: '0.5' };
     await open({ '1.jsonl': [rollout([flaky])] });
@@ -278,7 +417,7 @@ describe('run many again', () => {
     app.press('k');
     await app.sees('k ×3');
     app.press('Enter');
-    await app.sees(/again: flaky, 3 runs/);
+    await app.sees(/again: flaky, 3 runs, \d+ (ms )?(to \d+ )?m?s/);
     await app.sees(/› +1 +1 +1\.00.*flaky/);
   });
 });
@@ -367,6 +506,36 @@ describe('fork', () => {
     server.close();
   });
 
+  test('s sets sampling parameters and limits; the flags begin with theirs', async () => {
+    model = await scriptedModel(answer);
+    const live = ['--model-url', model.url, '--model', 'qwen', '--temperature', '0.5', '-n', '2'];
+    await open({ '1.jsonl': [withTools()] }, live, { columns: 120, rows: 50 });
+    app.press('a');
+    await app.sees('s temperature 0.5');
+    await app.sees('Enter 2 branches');
+    app.press('s');
+    await app.sees('sampling n=2 temperature=0.5');
+    app.press('ctrl+u');
+    app.type('temprature=1\r');
+    await app.sees('^ temprature is none of the settings');
+    app.press('ctrl+u');
+    app.type('top_p=high\r');
+    await app.sees('^ expected a number');
+    app.press('ctrl+u');
+    app.type('top_');
+    app.press('Tab');
+    await app.sees('sampling top_p=');
+    app.type('0.9 max_tokens=64 max_assistant_turns=1\r');
+    await app.sees('s top_p 0.9, max_new_tokens 64, max_assistant_turns 1');
+    await app.sees('Enter one branch');
+    app.press('Enter', 'A');
+    await app.sees('branch 0 from t2, qwen');
+    await app.sees('print(4 + 4)');
+    await app.until(() => model!.requests.length > 0, 'a request');
+    expect(model.requests[0]).toMatchObject({ top_p: 0.9, max_tokens: 64 });
+    expect(model.requests[0]).not.toHaveProperty('temperature');
+  });
+
   test('without the flags it asks for the model', async () => {
     model = await scriptedModel(answer);
     await open({ '1.jsonl': [rollout([SAME])] });
@@ -398,6 +567,77 @@ describe('score again', () => {
     await open({ '1.jsonl': [rollout([SAME], { data_source: 'openai/gsm8k', score: 0 })] }, [], { rows: 50 });
     app.press('r');
     await app.sees(/score 0\.00 +again: drift, 1\.00, gsm8k/);
+    await app.sees('scored again: 1.00 by gsm8k, recorded 0.00: drift');
+    app.press('q');
+    await app.exits();
+    await reopen([], { rows: 50 });
+    await app.sees(/score 0\.00 +again: drift, 1\.00, gsm8k/);
+  });
+
+  test.skipIf(findOnPath('python3') === null)(
+    'a Python file is asked for first, and judges the whole list (needs python3)',
+    async () => {
+      const file = join(mkdtempSync(join(tmpdir(), 'reward-')), 'mine.py');
+      writeFileSync(
+        file,
+        'def compute_score(data_source, solution_str, ground_truth, extra_info=None):\n    return {"score": 0.25 if "####" in solution_str else 0.0, "why": "half"}\n',
+      );
+      await open({ '1.jsonl': [rollout([SAME]), rollout([SAME], { score: 0.25 })] }, ['--reward', file], { rows: 50 });
+      app.press('r');
+      await app.sees(`score this rollout again with compute_score of ${file}`.slice(0, 80));
+      await app.sees('Enter score');
+      app.press('Esc');
+      await app.seesNot('Enter score');
+      expect(existsSync(journal())).toBe(false);
+      app.press('g', 'r');
+      await app.sees('score 2 rollouts again with');
+      app.press('Enter');
+      await app.sees('scored again: 1 drift, 1 same');
+      await app.sees(/score 1\.00 +again: drift, 0\.25, mine\.py/);
+    },
+  );
+
+  test('a reward service is named by :reward, and asked only then', async () => {
+    let asked = 0;
+    const { createServer } = await import('node:http');
+    const server = createServer((_request, response) => {
+      asked++;
+      response.end('{"reward": 0.75}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    await open({ '1.jsonl': [rollout([SAME])] }, [], { rows: 50 });
+    app.press('r');
+    await app.sees('no reward function for a task without data_source');
+    app.press(':');
+    app.type(`reward http://127.0.0.1:${port}/judge\r`);
+    await app.sees(`scored again by http://127.0.0.1:${port}/judge from now on`);
+    app.press('r');
+    await app.sees(`again with the reward service on http://127.0.0.1:${port}/judge`);
+    expect(asked).toBe(0);
+    app.press('e');
+    await app.sees('reward');
+    app.type('nowhere.py\r');
+    await app.sees('^ nowhere.py: no such file');
+    app.press('Esc');
+    await app.sees('Enter score');
+    app.press('Enter');
+    await app.sees(/score 1\.00 +again: drift, 0\.75, http/);
+    expect(asked).toBe(1);
+    server.close();
+  });
+
+  test('--no-exec scores with the functions of this program alone', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'reward-')), 'mine.py');
+    writeFileSync(file, 'open("ran", "w")\n');
+    await open({ '1.jsonl': [rollout([SAME], { data_source: 'openai/gsm8k' })] }, ['--no-exec', '--reward', file]);
+    app.press('r');
+    await app.sees('nothing is run: the viewer was opened with --no-exec');
+    app.press(':');
+    app.type('reward gsm8k\r');
+    await app.sees('scored again by gsm8k from now on');
+    app.press('r');
+    await app.sees('scored again: 1.00 by gsm8k, recorded 1.00: same');
   });
 });
 

@@ -13,6 +13,9 @@ export interface Query {
   accepts(subject: Subject): boolean;
 }
 
+/** What an expression asks of whatever it is about: a record, or a step. */
+export type Askable = Pick<Subject, 'value' | 'facts' | 'mayHold'>;
+
 /** @throws QueryError at the character that is wrong */
 export function compileQuery(text: string): Query {
   const expression = parseQuery(text);
@@ -23,7 +26,7 @@ export function compileQuery(text: string): Query {
  * `!=` and `!~` are the opposite of `==` and `~`, so what is not there is unequal to everything but null. NaN is neither less
  * nor greater than any number, and `== NaN` finds it.
  */
-export function evaluator(expression: Expression): (subject: Subject) => boolean {
+export function evaluator(expression: Expression): (subject: Askable) => boolean {
   switch (expression.op) {
     case 'and': {
       const [first, second] = cheapestFirst(expression);
@@ -56,7 +59,7 @@ export function evaluator(expression: Expression): (subject: Subject) => boolean
 type Two = Extract<Expression, { op: 'and' | 'or' }>;
 
 /** Neither side has an effect, so the one that costs less is asked first: it may spare the other. */
-function cheapestFirst({ left, right }: Two): [(subject: Subject) => boolean, (subject: Subject) => boolean] {
+function cheapestFirst({ left, right }: Two): [(subject: Askable) => boolean, (subject: Askable) => boolean] {
   const isSwapped = COSTS.indexOf(costOf(right)) < COSTS.indexOf(costOf(left));
   return isSwapped ? [evaluator(right), evaluator(left)] : [evaluator(left), evaluator(right)];
 }

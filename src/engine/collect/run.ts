@@ -1,9 +1,11 @@
 import { access } from 'node:fs/promises';
 import { printJson } from '../../rollout/json-print.ts';
 import type { Run } from '../../sandbox/check-correctness.ts';
+import { reasonOf } from '../../text/problems.ts';
 import { ChatCompletionsModel } from '../model/chat-completions.ts';
 import { type ChatTokenizer, loadChatTokenizer } from '../model/chat-tokenizer.ts';
 import type { Model } from '../model/model.ts';
+import { reachModel } from '../model/reach.ts';
 import { SglangGenerateModel } from '../model/sglang-generate.ts';
 import { toolGrammar } from '../request/tool-grammar.ts';
 import { type RewardRouter, rewardRouter } from '../rewards/index.ts';
@@ -12,11 +14,10 @@ import type { Tool } from '../tools/tool.ts';
 import { openCodeRunner } from './code-runner.ts';
 import { type CollectedRollout, collectRollouts } from './collector.ts';
 import { DumpWriter } from './dump-writer.ts';
-import { limitsOf, type Settings, samplingOf } from './settings.ts';
+import { limitsOf, samplingOf } from './setting-flags.ts';
+import type { Settings } from './settings.ts';
+import { SetupError } from './setup-error.ts';
 import { isTaskError, readTasks, type Task } from './tasks.ts';
-
-/** A run that cannot begin as it was asked for. */
-export class SetupError extends Error {}
 
 export interface RunProgress {
   /** Rollouts that the tasks ask for, and how many of them are done, those of an earlier run included. */
@@ -55,13 +56,17 @@ export interface RunSummary extends RunProgress {
 /** So many failures in a row, and none that worked between them, are the server's and not the rollouts'. */
 const HOPELESS = 20;
 
-/** Makes the rollouts of a file of tasks and writes them as a dump. @throws SetupError */
+/** Seconds for which a model server that does not listen yet is waited for. */
+const PATIENCE = 30;
+
+/** Makes the rollouts of a file of tasks and writes them as a dump. @throws SetupError, and the reason of an abort before the first rollout */
 export async function runCollection(options: RunOptions): Promise<RunSummary> {
   const { sandbox } = options.settings;
   if (sandbox === undefined) return collect(options);
-  const runner = await openCodeRunner(sandbox).catch((error: Error) => {
+  const opening = openCodeRunner(sandbox).catch((error: Error) => {
     throw new SetupError(error.message);
   });
+  const runner = await unlessAborted(opening, options.signal, (late) => void late.close());
   try {
     return await collect({ ...options, runCode: runner.run });
   } finally {
@@ -72,7 +77,8 @@ export async function runCollection(options: RunOptions): Promise<RunSummary> {
 async function collect(options: RunOptions): Promise<RunSummary> {
   const { tasksPath, settings, say, signal } = options;
   const setup = await prepare(options);
-  const { keys, badTasks } = await checkTasks(tasksPath, setup.rewards, setup.tools, say);
+  signal?.throwIfAborted();
+  const { keys, badTasks } = await checkTasks(tasksPath, setup.rewards, setup.tools, options);
   if (keys.length === 0)
     throw new SetupError(`${tasksPath}: no task in it; a task is a JSON object a line with a prompt`);
   const writer = await DumpWriter.open(settings.out!, options).catch((error: Error) => {
@@ -99,6 +105,7 @@ async function collect(options: RunOptions): Promise<RunSummary> {
   let inARow = 0;
   let ended: string | null = null;
   try {
+    if (progress.resumed < progress.total) await waitForModel(options);
     const rollouts = collectRollouts({
       ...setup,
       tasks: validTasks(tasksPath),
@@ -151,6 +158,36 @@ async function collect(options: RunOptions): Promise<RunSummary> {
   };
 }
 
+async function waitForModel({ settings, say, signal }: RunOptions): Promise<void> {
+  await reachModel(settings.model_url!, { seconds: PATIENCE, signal, onWait: say }).catch((error: Error) => {
+    signal?.throwIfAborted();
+    throw new SetupError(error.message);
+  });
+}
+
+/** What comes of `work`, or the reason of an abort, whichever is first; what comes too late is handed to `discard`. */
+async function unlessAborted<T>(
+  work: Promise<T>,
+  signal: AbortSignal | undefined,
+  discard: (late: T) => void,
+): Promise<T> {
+  if (signal === undefined) return work;
+  let stop = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } catch (error) {
+    if (signal.aborted) work.then(discard, () => {});
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
 async function prepare({ settings, apiKey, runCode }: RunOptions): Promise<{
   model: Model;
   rewards: RewardRouter;
@@ -201,15 +238,16 @@ async function checkTasks(
   path: string,
   rewards: RewardRouter,
   tools: readonly Tool[],
-  say: (message: string) => void,
+  { say, signal }: Pick<RunOptions, 'say' | 'signal'>,
 ): Promise<{ keys: string[]; badTasks: number }> {
   await access(path).catch((error: Error) => {
-    throw new SetupError(`cannot read the tasks: ${error.message}`);
+    throw new SetupError(`${path}: ${reasonOf(error)}; tasks are a file with one JSON object a line`);
   });
   const keys: string[] = [];
   let badTasks = 0;
   const unknown = new Set<string>();
   for await (const entry of readTasks(path)) {
+    signal?.throwIfAborted();
     if (isTaskError(entry)) {
       badTasks++;
       say(`${path}:${entry.line}: ${entry.message}; the line is left out`);

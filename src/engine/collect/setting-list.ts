@@ -8,6 +8,21 @@ export interface Setting {
   isOptional?: boolean;
   /** The least value of an integer; 0 without it. */
   min?: number;
+  /** Another name for the same. */
+  alias?: string;
+}
+
+/** What is wrong with a value, read from YAML or from a flag; null where it is right. */
+export function settingProblem({ kind, choices, isOptional, min = 0 }: Setting, value: unknown): string | null {
+  if (value === null && isOptional) return null;
+  const none = isOptional ? ', or none' : '';
+  if (kind === 'integer')
+    return Number.isInteger(value) && (value as number) >= min ? null : `expected a whole number from ${min}${none}`;
+  if (kind === 'number') return typeof value === 'number' && Number.isFinite(value) ? null : `expected a number${none}`;
+  if (kind === 'choice') return choices?.includes(value as string) ? null : `expected ${choices?.join(', ')}`;
+  if (kind === 'texts' && Array.isArray(value))
+    return value.every((text) => typeof text === 'string') ? null : 'expected texts';
+  return typeof value === 'string' && value !== '' ? null : 'expected a text';
 }
 
 const setting = (kind: Setting['kind'], key: string, help: string, more: Partial<Setting> = {}): Setting => ({
@@ -40,7 +55,7 @@ export const SAMPLING_SETTINGS: readonly Setting[] = [
   setting('number', 'presence_penalty', 'penalty for tokens that occurred'),
   setting('number', 'frequency_penalty', 'penalty for tokens by how often they occurred'),
   setting('number', 'repetition_penalty', 'factor for tokens that occurred'),
-  setting('integer', 'max_new_tokens', 'tokens of one turn'),
+  setting('integer', 'max_new_tokens', 'tokens of one turn', { alias: 'max_tokens' }),
   setting('texts', 'stop', 'text that ends a turn; may be given again'),
   setting('integer', 'seed', 'rollout i of a task is sampled with seed + i'),
 ];

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../rollout/json.ts';
 import { JsonError, parseJson } from '../../rollout/json-parse.ts';
 import { printJson } from '../../rollout/json-print.ts';
+import { shapeProblem } from '../../text/problems.ts';
 import type { Message } from '../message.ts';
 import type { ToolKwargs } from '../request/tool-calls.ts';
 
@@ -67,7 +68,7 @@ export async function* readTasks(path: string): AsyncGenerator<Task | TaskError>
     }
     const parsed = TaskLine.safeParse(value);
     if (!parsed.success) {
-      yield { line, message: `not a task: ${z.prettifyError(parsed.error).replaceAll('\n', ' ')}` };
+      yield { line, message: `not a task: ${shapeProblem(parsed.error.issues)}` };
       continue;
     }
     const { prompt, ground_truth, reward_model, data_source, extra_info } = parsed.data;

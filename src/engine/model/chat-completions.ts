@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject, JsonValue } from '../../rollout/json.ts';
+import { shapeProblem } from '../../text/problems.ts';
 import type { Message, MessageToolCall } from '../message.ts';
 import { type HttpOptions, postWithRetry, RetryableError } from './http.ts';
 import type { FinishReason, Generation, Model, ModelRequest, SamplingParams } from './model.ts';
@@ -112,7 +113,7 @@ function parseChunk(data: string): Chunk {
     throw new RetryableError(`the server sent no JSON: ${data.slice(0, 200)}`);
   }
   const chunk = Chunk.safeParse(value);
-  if (!chunk.success) throw new RetryableError(`the server sent an unknown shape: ${z.prettifyError(chunk.error)}`);
+  if (!chunk.success) throw new RetryableError(`the server sent an unknown shape: ${shapeProblem(chunk.error.issues)}`);
   if (chunk.data.error)
     throw new RetryableError(`the server reports: ${JSON.stringify(chunk.data.error).slice(0, 500)}`);
   return chunk.data;

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { Template } from '@huggingface/jinja';
 import { Tokenizer } from '@huggingface/tokenizers';
 import type { JsonObject, JsonValue } from '../../rollout/json.ts';
+import { reasonOf } from '../../text/problems.ts';
 import type { Message } from '../message.ts';
 
 /** Stands for an assistant's text when a template is asked what it writes after it. Plain letters: no template changes them. */
@@ -73,7 +74,7 @@ export async function loadChatTokenizer(tokenizerPath: string, templatePath?: st
     try {
       return JSON.parse(await readFile(path, 'utf8')) as JsonObject;
     } catch (error) {
-      throw new Error(`${path}: ${(error as Error).message}`);
+      throw new Error(`${path}: ${error instanceof SyntaxError ? `not JSON: ${error.message}` : reasonOf(error)}`);
     }
   };
   const tokenizer = await read(tokenizerPath);
@@ -85,7 +86,7 @@ export async function loadChatTokenizer(tokenizerPath: string, templatePath?: st
   let template: string | undefined;
   if (templatePath !== undefined) {
     const text = await readFile(templatePath, 'utf8').catch((error: Error) => {
-      throw new Error(`${templatePath}: ${error.message}`);
+      throw new Error(`${templatePath}: ${reasonOf(error)}`);
     });
     template = templatePath.endsWith('.json') ? (templateOf((await read(templatePath)).chat_template) ?? text) : text;
   }

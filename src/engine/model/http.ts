@@ -50,10 +50,12 @@ export async function postWithRetry<T>(
       signal?.throwIfAborted();
       if (!(error instanceof RetryableError)) throw error;
       if (attempt >= attempts) {
+        const isAway = error.status === null;
+        const advice = isAway ? '; is the model server running there?' : '';
         throw new ModelError(
-          `${options.url}: ${error.message} (tried ${attempt} times)`,
+          `${options.url}: ${error.message} (tried ${attempt} times)${advice}`,
           error.status,
-          error.status === null ? 'unreachable' : 'refused',
+          isAway ? 'unreachable' : 'refused',
         );
       }
       onRetry(error.message);
@@ -92,7 +94,7 @@ async function once<T>(
   } catch (error) {
     response?.destroy();
     if (error instanceof RetryableError || error instanceof ModelError || signal?.aborted) throw error;
-    throw new RetryableError(reasonOf(stop.signal.aborted ? stop.signal.reason : error));
+    throw new RetryableError(reasonOfConnection(stop.signal.aborted ? stop.signal.reason : error));
   } finally {
     clearTimeout(idle);
     signal?.removeEventListener('abort', forward);
@@ -132,7 +134,7 @@ function failure(url: string, status: number, retryAfter: string | undefined, te
 }
 
 /** A connection tried over several addresses fails with several reasons and no message of its own. */
-function reasonOf(error: unknown): string {
+export function reasonOfConnection(error: unknown): string {
   const { message, code } = error as NodeJS.ErrnoException;
   return message || (code ?? 'the connection failed');
 }

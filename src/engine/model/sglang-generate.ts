@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../rollout/json.ts';
+import { shapeProblem } from '../../text/problems.ts';
 import type { ChatTokenizer } from './chat-tokenizer.ts';
 import { type HttpOptions, postWithRetry, RetryableError } from './http.ts';
 import { type Generation, type Model, ModelError, type ModelRequest } from './model.ts';
@@ -89,7 +90,8 @@ function parse(data: string): Answer {
   } catch {
     throw new RetryableError(`the server sent no JSON: ${data.slice(0, 200)}`);
   }
-  if (!answer.success) throw new RetryableError(`the server sent an unknown shape: ${z.prettifyError(answer.error)}`);
+  if (!answer.success)
+    throw new RetryableError(`the server sent an unknown shape: ${shapeProblem(answer.error.issues)}`);
   if (answer.data.error)
     throw new RetryableError(`the server reports: ${JSON.stringify(answer.data.error).slice(0, 500)}`);
   return answer.data;

@@ -1,4 +1,5 @@
 import type { Attempt, ReplayOutcome } from '../../replay/index.ts';
+import { exitText } from '../../replay/index.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import type { Piece } from '../line.ts';
 import { plural } from '../numbers.ts';
@@ -22,13 +23,20 @@ export function outcomeSummary(outcome: ReplayOutcome): string {
   const { time, backend, attempts } = outcome;
   const said = [outcomeWord(outcome)];
   if (attempts.length > 1) said.push(`${attempts.length} runs`);
-  if (time !== null) said.push(durationText(time.median));
+  if (time !== null) said.push(attempts.length > 1 ? spreadText(time) : durationText(time.median));
   if (backend !== null && attempts.length > 0) said.push(backend.replace(/^https?:\/\//, ''));
   return sanitiseLine(said.join(', '));
 }
 
+/** `9 to 14 ms`; `10 ms` where they took the same. */
+function spreadText({ min, max }: NonNullable<ReplayOutcome['time']>): string {
+  const [least, most] = [durationText(min), durationText(max)];
+  return least === most ? most : `${least} to ${most}`;
+}
+
 export function underwayPieces(underway: Underway, now: number): Piece[] {
   if (underway.kind === 'queued') return [['quiet', 'queued']];
+  if (underway.kind === 'before') return [['quiet', `runs first, for t${underway.turn}`]];
   const seconds = Math.max(0, Math.floor((now - underway.since) / 1000));
   const which = underway.of > 1 ? ` ${underway.attempt + 1}/${underway.of}` : '';
   const what = underway.edited ? 'running edited' : 'running';
@@ -41,7 +49,7 @@ export function underwayPieces(underway: Underway, now: number): Piece[] {
 /** `exit status 1, 14 ms, stdout 3 lines, stderr 5 lines`. */
 export function attemptText({ exit_status, duration, run_time, stdout, stderr, error }: Attempt): string {
   if (error !== null) return sanitiseLine(error);
-  const said = exit_status === null ? [] : [`exit status ${exit_status}`];
+  const said = exit_status === null ? [] : [exitText(exit_status)];
   said.push(run_time === null ? durationText(duration) : `${durationText(run_time)} of ${durationText(duration)}`);
   if (stdout !== null) said.push(`stdout ${amount(stdout)}`);
   if (stderr !== null) said.push(`stderr ${amount(stderr)}`);

@@ -11,6 +11,8 @@ export interface CallReplay {
 
 export type Underway =
   | { kind: 'queued' }
+  /** It runs before that call, which shares its state. */
+  | { kind: 'before'; turn: number }
   /** `since` in ms since the epoch. */
   | { kind: 'running'; since: number; attempt: number; of: number; edited: boolean };
 

@@ -1,4 +1,5 @@
 import type { Rollout } from '../../rollout/rollout.ts';
+import { sanitiseLine } from '../../text/sanitise.ts';
 import { scoreText } from '../quantities.ts';
 import type { Block } from '../transcript/block.ts';
 import type { Folds } from '../transcript/blocks.ts';
@@ -32,7 +33,7 @@ export function withReplay(blocks: readonly Block[], rollout: Rollout, replay: R
     // A turn that is folded to a line shows nothing of its own.
     const isFolded = folds.get(`t${turn}`) === true;
     if (turn !== null && id === `t${turn}.blank` && !isFolded) out.push(...(below.get(turn) ?? []));
-    if (id === 'score' && replay.rescored !== null) out.push({ ...block, right: rescorePieces(replay.rescored) });
+    if (id === 'score' && replay.rescored !== null) out.push(...rescored(block, replay.rescored));
     else {
       const pieces = right.get(id) ?? [];
       out.push(pieces.length === 0 ? block : { ...block, right: [...pieces, ...spaced(block.right)] });
@@ -47,9 +48,15 @@ const BLANK = { text: '', style: 'plain', trained: false, indent: 0 } as const;
 const spaced = (right: Block['right']): NonNullable<Block['right']> =>
   right === undefined || right.length === 0 ? [] : [['plain', '  '], ...right];
 
-function rescorePieces({ status, score, reward, reason }: RescoreView): NonNullable<Block['right']> {
+/** The score given anew beside the recorded one; why there is none, below it. */
+function rescored(block: Block, { status, score, reward, reason }: RescoreView): Block[] {
   const style = status === 'drift' ? 'warning' : status === 'error' ? 'error' : 'quiet';
-  const text =
-    status === 'same' || status === 'drift' ? `${status}, ${scoreText(score)}, ${reward}` : (reason ?? status);
-  return [[style, `again: ${text}`]];
+  const said = [status, ...(score === null ? [] : [scoreText(score)]), ...(reward === null ? [] : [nameOf(reward)])];
+  const right: Block['right'] = [[style, `again: ${said.join(', ')}`]];
+  if (reason === null) return [{ ...block, right }];
+  const why: Block = { ...BLANK, turn: block.turn, id: 'score.again', text: `again: ${sanitiseLine(reason)}`, style };
+  return [{ ...block, right }, why];
 }
+
+/** Of a path the file's name. */
+const nameOf = (reward: string): string => sanitiseLine(reward.replace(/^.*\//, ''));

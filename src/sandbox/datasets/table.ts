@@ -1,6 +1,7 @@
 // `--dataset NAME=FILE`: a local JSONL file of problems. Upstream's table layout (id, content, test, labels) is taken
 // as it is; the published HumanEval and MBPP files are brought into it.
 import { readFile } from 'node:fs/promises';
+import { reasonOf } from '../../text/problems.ts';
 import { parseJson } from '../json.ts';
 import { autoEval } from './auto-eval.ts';
 import { commonOj } from './common-oj.ts';
@@ -47,7 +48,9 @@ const LAYOUTS: Layout[] = [
 /** @throws {Error} naming the file and line of what is not a problem */
 export async function readTable(file: string): Promise<Table> {
   const text = await readFile(file, 'utf8').catch((error: Error) => {
-    throw new Error(`dataset ${file}: ${error.message}`);
+    throw new Error(
+      `dataset ${file}: ${reasonOf(error)}; --dataset NAME=FILE names a file of problems, one JSON object a line`,
+    );
   });
   const rows = text
     .split('\n')

@@ -230,6 +230,8 @@ function observationOf({ status, message, compile_result: compile, run_result: r
   const result = compiled ? compile : run;
   const text = `${result?.stdout ?? ''}${result?.stderr ?? ''}`;
   if (result?.status === 'TimeLimitExceeded') return `${text}\nError: timed out after ${RUN_SECONDS} s`.trimStart();
-  if (status === 'Failed' && text.trim() === '') return `Error: exit code ${result?.return_code}`;
+  const code = result?.return_code ?? 0;
+  if (code < 0) return `${text}\nError: killed (signal ${-code})`.trimStart();
+  if (status === 'Failed' && text.trim() === '') return `Error: exit code ${code}`;
   return text;
 }

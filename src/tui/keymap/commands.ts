@@ -1,6 +1,7 @@
 import type { Command } from './command.ts';
 import { JUMP_COMMANDS } from './jump-commands.ts';
 import { LIST_COMMANDS } from './list-commands.ts';
+import { LIVE_COMMANDS } from './live-commands.ts';
 import { MOVE_COMMANDS } from './move-commands.ts';
 import { PROGRAM_COMMANDS } from './program-commands.ts';
 import { READING_COMMANDS } from './reading-commands.ts';
@@ -10,6 +11,7 @@ export const COMMANDS: readonly Command[] = [
   ...MOVE_COMMANDS,
   ...LIST_COMMANDS,
   ...JUMP_COMMANDS,
+  ...LIVE_COMMANDS,
   ...READING_COMMANDS,
   ...REPLAY_COMMANDS,
   ...PROGRAM_COMMANDS,

@@ -11,6 +11,7 @@ import { goTo } from '../update/find.ts';
 import { filterOf, listHandlers } from '../update/list.ts';
 import type { Result } from '../update/result.ts';
 import type { World } from '../world.ts';
+import { chosen, REWARD_NAMES, rewardTextProblem } from './reward-prompt.ts';
 
 /** A word of the `:` line. */
 export interface LineCommand {
@@ -108,6 +109,14 @@ export const COMMAND_LINE: readonly LineCommand[] = [
       transcript: opened,
     }),
     complete: () => VIEWS,
+  },
+  {
+    name: 'reward',
+    usage: 'gsm8k',
+    help: 'what judges when rollouts are scored again: a function, a URL, FILE.py; nothing: by data_source',
+    check: rewardTextProblem,
+    run: (text, state, world) => chosen(state, text, world),
+    complete: () => REWARD_NAMES,
   },
 ];
 

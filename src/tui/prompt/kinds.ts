@@ -6,6 +6,8 @@ import { filterPrompt } from './filter-prompt.ts';
 import { helpPrompt } from './help-prompt.ts';
 import { modelPrompt } from './model-prompt.ts';
 import { pipePrompt } from './pipe-prompt.ts';
+import { rewardPrompt } from './reward-prompt.ts';
+import { samplingPrompt } from './sampling-prompt.ts';
 import { searchPrompt } from './search-prompt.ts';
 
 export interface PromptProblem {
@@ -40,6 +42,8 @@ export const PROMPTS: Partial<Record<PromptId, PromptKind>> = {
   filter: filterPrompt,
   help: helpPrompt,
   model: modelPrompt,
+  sampling: samplingPrompt,
+  reward: rewardPrompt,
   search: searchPrompt,
   pipe: pipePrompt,
 };

@@ -64,7 +64,7 @@ export class DeskDoor {
     const { path, journal, env } = this.#options;
     const { directories } = journalPlace(path, { journal, env });
     return directories.some((directory) =>
-      ['replay', 'fork'].some((kind) => existsSync(join(directory, `${kind}.jsonl`))),
+      ['replay', 'fork', 'rescore'].some((kind) => existsSync(join(directory, `${kind}.jsonl`))),
     );
   }
 

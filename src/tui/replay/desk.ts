@@ -2,7 +2,7 @@ import type { Dump, Place } from '../../dump/dump.ts';
 import type { DumpRecord } from '../../dump/dump-file.ts';
 import { Journal } from '../../journal/journal.ts';
 import { recordKey } from '../../journal/record-key.ts';
-import type { CallReplay } from '../../present/replay/view.ts';
+import type { CallReplay, RescoreView } from '../../present/replay/view.ts';
 import {
   type BackendChoice,
   historyOf,
@@ -10,12 +10,17 @@ import {
   planCalls,
   type ReplayBackend,
   ReplayTools,
+  type Rule,
+  rulesWithout,
   standingWord,
 } from '../../replay/index.ts';
+import type { Rows } from '../rows.ts';
 import type { ReplayJob, ReplayNews } from './actions.ts';
-import { editCallOnDesk, editTurnOnDesk, runAllOnDesk, runCallOnDesk, runListOnDesk } from './call-desk.ts';
+import { runAllOnDesk, runCallOnDesk, runListOnDesk } from './call-desk.ts';
+import { editCallOnDesk, editTurnOnDesk, takeEdited } from './edit-desk.ts';
 import { forkOnDesk, keptBranches } from './fork-desk.ts';
-import { rescoreOnDesk } from './rescore-desk.ts';
+import { Jobs } from './jobs.ts';
+import { keptRescore, rescoreOnDesk } from './rescore-desk.ts';
 import { Shelf } from './shelf.ts';
 import type { BulkProgress } from './state.ts';
 import { whereForkRuns, whereRuns } from './where-desk.ts';
@@ -27,17 +32,24 @@ export interface DeskOptions {
   sandbox: string;
   tools: string | undefined;
   mapped: Readonly<Record<string, string>>;
+  /** Seconds for a call, in the place of its tool's own limit. */
+  timeout: number | undefined;
+  /** Normalising rules that are switched off, by name. */
+  exact: readonly string[] | undefined;
   journal: string | undefined;
   env: NodeJS.ProcessEnv;
   /** The rollout that is open. */
   here(): Place | null;
+  /** The list as it is now. */
+  rows(): Rows;
+  /** Something is still asked at the foot of the screen. */
+  isAsking(): boolean;
   tell(news: ReplayNews): void;
   say(text: string, kind: 'info' | 'error'): void;
   /** Lends the terminal to an editor. */
   lend<T>(use: () => T): T;
 }
 
-const TICK_MS = 1000;
 /** The list is told of a run over many rollouts this often. */
 const NEWS_MS = 150;
 /** Longer records are not read for a word in the list; they have it once they are opened. */
@@ -52,23 +64,32 @@ export class Desk {
   readonly tools: ReplayTools;
   readonly journal: Journal;
   readonly shelf: Shelf;
-  /** A run over the list was cut off: the next one leaves out what is known. */
-  wasCut = false;
+  readonly jobs: Jobs;
+  readonly rules: readonly Rule[];
   #backend: Promise<ReplayBackend> | null = null;
-  readonly #jobs = new Set<AbortController>();
   #bulk: BulkProgress | null = null;
-  #ticks: NodeJS.Timeout | null = null;
   #news: NodeJS.Timeout | null = null;
   #words = new Map<string, string>();
+  readonly #rescores = new Map<string, RescoreView>();
   /** Rows whose words were looked up. */
   readonly #seen = new Set<string>();
 
   /** @throws Error that names the tool file and what is wrong with it */
   constructor(options: DeskOptions) {
     this.options = options;
-    this.tools = new ReplayTools({ tools: options.tools, mapped: options.mapped });
+    this.tools = new ReplayTools({ tools: options.tools, mapped: options.mapped, timeout: options.timeout });
+    this.rules = rulesWithout(options.exact ?? []);
     this.journal = Journal.of(options.path, { journal: options.journal, env: options.env });
     this.shelf = new Shelf((locator, replay) => options.tell({ type: 'replay-rollout', locator, replay }));
+    this.jobs = new Jobs({
+      tick: () => options.tell({ type: 'replay-tick', now: Date.now() }),
+      changed: () => this.#tellBusy(),
+      idle: () => {
+        this.#bulk = null;
+        this.shelf.clear();
+      },
+      say: options.say,
+    });
   }
 
   /** What the journal knows of a rollout, for whoever opens it. */
@@ -88,8 +109,7 @@ export class Desk {
     }
     const branches = keptBranches(this.journal, row);
     if (known.size > 0 || branches.length > 0) this.shelf.fill(row.locator, known, branches);
-    const word = standingWord(this.journal, recordKey(row.raw));
-    if (word !== '') this.setWord(row.locator, word);
+    this.#recall(row.locator, row.raw);
   }
 
   /** The words of rows in sight, one after the other, so that keys go first. */
@@ -98,36 +118,39 @@ export class Desk {
       const locator = file.locator(record);
       if (this.#seen.has(locator) || file.index.length(record) > MAX_WORD_BYTES) continue;
       this.#seen.add(locator);
-      const word = standingWord(this.journal, recordKey(this.row({ file, record }).raw));
-      if (word !== '') this.setWord(locator, word);
+      this.#recall(locator, this.row({ file, record }).raw);
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
 
   async do(job: ReplayJob): Promise<void> {
     try {
-      if (job.kind === 'where') await whereRuns(this, job.place, job.call);
+      if (job.kind === 'where') await whereRuns(this, job);
       else if (job.kind === 'edit') editCallOnDesk(this, job);
+      else if (job.kind === 'edited') takeEdited(this, job);
       else if (job.kind === 'run') await runCallOnDesk(this, job);
       else if (job.kind === 'all') await runAllOnDesk(this, job);
       else if (job.kind === 'list') await runListOnDesk(this, job);
-      else if (job.kind === 'cancel') this.cancel();
+      else if (job.kind === 'cancel') this.#cancel(job.call);
       else if (job.kind === 'fork-where') await whereForkRuns(this, job.place);
       else if (job.kind === 'fork-edit') editTurnOnDesk(this, job);
-      else if (job.kind === 'fork') await this.during((signal) => forkOnDesk(this, job, signal));
-      else await this.during((signal) => rescoreOnDesk(this, job.rows, signal));
+      else if (job.kind === 'fork') await this.jobs.during((signal) => forkOnDesk(this, job, signal));
+      else await this.jobs.during((signal) => rescoreOnDesk(this, job, signal));
     } catch (error) {
       this.options.say((error as Error).message, 'error');
     }
   }
 
-  cancel(): void {
-    for (const job of this.#jobs) job.abort(new Error('cancelled'));
+  /** The call that is pointed at where it is under way, else everything. */
+  #cancel(call: { place: Place; call: number } | null): void {
+    const { file, record } = call?.place ?? {};
+    const isOne = call !== null && this.jobs.cancelCall(file!.locator(record!), call.call);
+    if (!isOne) this.jobs.cancel();
+    else if (this.#bulk !== null) this.options.say('this call is cancelled; once more ends the others', 'info');
   }
 
   async close(): Promise<void> {
-    this.cancel();
-    if (this.#ticks !== null) clearInterval(this.#ticks);
+    this.jobs.cancel();
     if (this.#news !== null) clearTimeout(this.#news);
     await this.#backend?.then(
       (backend) => backend.close(),
@@ -149,6 +172,7 @@ export class Desk {
     this.#backend ??= openBackend(this.choice).then(
       (backend) => {
         this.tools.use(backend.run);
+        this.options.tell({ type: 'replay-backend', name: backend.name });
         backend.onWait = (wait) => {
           if (this.#bulk === null && wait !== null) this.options.say(`${wait.reason}, waiting …`, 'info');
           if (this.#bulk !== null) this.progress({ ...this.#bulk, waiting: wait === null ? null : wait.reason });
@@ -174,6 +198,22 @@ export class Desk {
     this.#newsSoon();
   }
 
+  /** The score that a rollout was given anew; of one that is open it stands beside the record, too. */
+  setRescored(locator: string, rescored: RescoreView): void {
+    this.#rescores.set(locator, rescored);
+    if (this.isSeen(locator)) this.shelf.rescored(locator, rescored);
+    this.#newsSoon();
+  }
+
+  /** What the journal knows of a record, as the list says it. */
+  #recall(locator: string, raw: string): void {
+    const record = recordKey(raw);
+    const word = standingWord(this.journal, record);
+    if (word !== '') this.setWord(locator, word);
+    const rescored = keptRescore(this.journal, record);
+    if (rescored !== null) this.setRescored(locator, rescored);
+  }
+
   progress(bulk: BulkProgress | null): void {
     this.#bulk = bulk === null ? null : { ...bulk, tally: { ...bulk.tally } };
     this.#newsSoon();
@@ -182,32 +222,16 @@ export class Desk {
   #newsSoon(): void {
     this.#news ??= setTimeout(() => {
       this.#news = null;
-      this.options.tell({ type: 'replay-words', words: new Map(this.#words) });
-      this.options.tell({ type: 'replay-busy', isBusy: this.#jobs.size > 0, bulk: this.#bulk });
+      this.options.tell({
+        type: 'replay-words',
+        words: new Map(this.#words),
+        rescores: new Map(this.#rescores),
+      });
+      this.#tellBusy();
     }, NEWS_MS);
   }
 
-  /** Runs a job that can be cancelled, its seconds counted on the screen. */
-  async during(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    const job = new AbortController();
-    this.#jobs.add(job);
-    this.#ticks ??= setInterval(() => this.options.tell({ type: 'replay-tick', now: Date.now() }), TICK_MS);
-    this.options.tell({ type: 'replay-busy', isBusy: true, bulk: this.#bulk });
-    try {
-      await work(job.signal);
-      if (job.signal.aborted) this.options.say('cancelled', 'info');
-    } catch (error) {
-      if (!job.signal.aborted) throw error;
-      this.options.say('cancelled', 'info');
-    } finally {
-      this.#jobs.delete(job);
-      if (this.#jobs.size === 0) {
-        if (this.#ticks !== null) clearInterval(this.#ticks);
-        this.#ticks = null;
-        this.#bulk = null;
-        this.shelf.clear();
-      }
-      this.options.tell({ type: 'replay-busy', isBusy: this.#jobs.size > 0, bulk: this.#bulk });
-    }
+  #tellBusy(): void {
+    this.options.tell({ type: 'replay-busy', isBusy: this.jobs.isBusy, bulk: this.#bulk });
   }
 }

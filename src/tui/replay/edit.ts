@@ -16,7 +16,7 @@ const ENDING: Record<string, string> = {
   go: 'go',
 };
 
-interface Draft<Value = JsonValue> {
+export interface Draft<Value = JsonValue> {
   text: string;
   ending: string;
   /** @throws Error that says what is wrong with it */

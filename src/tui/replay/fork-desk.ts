@@ -1,17 +1,24 @@
 import { readFileSync } from 'node:fs';
-import type { Place } from '../../dump/dump.ts';
 import type { DumpRecord } from '../../dump/dump-file.ts';
 import { parseLine } from '../../dump/parse-line.ts';
-import { ChatCompletionsModel, type Message, messageText, rewardRouter } from '../../engine/index.ts';
+import { limitsOf, samplingOf, settingsOfFlags } from '../../engine/collect/setting-flags.ts';
+import { ChatCompletionsModel, type Message, messageText } from '../../engine/index.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { recordKey } from '../../journal/record-key.ts';
 import type { BranchView, SpokenTurn } from '../../present/replay/view.ts';
-import { type Branch, type BranchEntry, branchesOf, firstDifference, forkRollout } from '../../replay/index.ts';
+import {
+  type Branch,
+  type BranchEntry,
+  branchesOf,
+  firstDifference,
+  forkRollout,
+  openRewards,
+} from '../../replay/index.ts';
 import type { JsonValue } from '../../rollout/json.ts';
 import { printJson } from '../../rollout/json-print.ts';
 import type { Turn } from '../../rollout/rollout.ts';
+import type { ReplayJob } from './actions.ts';
 import type { Desk } from './desk.ts';
-import type { LiveModel } from './state.ts';
 
 /** Tokens come faster than a screen is read. */
 const STREAM_MS = 60;
@@ -19,14 +26,17 @@ const STREAM_MS = 60;
 /** Goes on from a turn with a live model, n times, and shows the turns as they come. */
 export async function forkOnDesk(
   desk: Desk,
-  { place, turn, edited, model, n }: { place: Place; turn: number; edited: string | null; model: LiveModel; n: number },
+  { place, turn, edited, model, settings, reward }: Extract<ReplayJob, { kind: 'fork' }>,
   signal: AbortSignal,
 ): Promise<void> {
   const row = desk.row(place);
   if (row.rollout === null) return;
   const { env } = desk.options;
+  const { n, texts } = settings;
+  const chosen = settingsOfFlags(texts);
   const tools = desk.tools.forFork(row.rollout.toolSchemas);
-  const backend = tools.length === 0 ? null : await desk.backend();
+  const backend = tools.length === 0 && reward.reward !== 'code' ? null : await desk.backend();
+  const rewards = openRewards(reward, backend?.run);
   const first = row.rollout.turns[turn]?.role === 'assistant' && edited === null ? turn : turn + 1;
   const live = new Map<number, LiveBranch>();
   const earlier = branchesOf(desk.journal, recordKey(row.raw)).length;
@@ -46,15 +56,18 @@ export async function forkOnDesk(
         apiKey: env.ROLLOUT_VIEWER_API_KEY ?? env.OPENAI_API_KEY,
       }),
       tools,
-      rewards: rewardRouter(backend === null ? {} : { code: { run: backend.run } }),
+      rewards: rewards.router,
       n,
+      sampling: samplingOf(chosen),
+      limits: limitsOf(chosen),
       ...(edited === null ? {} : { edits: new Map([[turn, edited]]) }),
       journal: desk.journal,
       signal,
       onEvent: (branch, event) => {
         const one = live.get(branch);
         if (one === undefined) return;
-        one.note = event.kind === 'delta' && event.delta.kind === 'retry' ? event.delta.reason : null;
+        one.note =
+          event.kind === 'delta' && event.delta.kind === 'retry' ? `${model.url}: ${event.delta.reason}` : null;
         if (event.kind === 'delta' && event.delta.kind !== 'retry') one.delta(event.turn, event.delta.text);
         else if (event.kind === 'message') one.message(event.turn, event.message);
         else if (one.note === null) return;
@@ -66,6 +79,7 @@ export async function forkOnDesk(
       desk.shelf.branch(row.locator, endedView(branch));
     }
   } finally {
+    rewards.close();
     if (timer !== null) clearTimeout(timer);
     for (const one of live.values())
       desk.shelf.branch(row.locator, { ...one.view(model.name, first), status: 'CANCELLED', error: 'cancelled' });
@@ -104,7 +118,7 @@ class LiveBranch {
       branch: this.#branch,
       turn,
       model,
-      judged: this.note === null ? null : `waiting for the model: ${this.note}`,
+      judged: this.note === null ? null : `waiting for the model server: ${this.note}`,
       turns: turns.map(([, one]) => one),
     };
   }

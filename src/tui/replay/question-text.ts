@@ -1,43 +1,62 @@
 import type { Piece } from '../../present/line.ts';
 import { formatCount } from '../../present/numbers.ts';
+import { rewardRuns, rewardText } from '../../replay/reward-choice.ts';
+import { truncate } from '../../text/fit.ts';
+import { cellWidth } from '../../text/graphemes.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
-import type { CallQuestion, ForkQuestion, Question, Where } from './state.ts';
+import { spokenSettings } from './fork-settings.ts';
+import type { CallQuestion, ForkQuestion, Question, RescoreQuestion, Where } from './state.ts';
 
 /** Two lines: what would be done and where, and the keys that there are. */
-export const questionLines = (question: Question): [Piece[], Piece[]] =>
-  question.kind === 'fork'
-    ? forkLines(question)
-    : question.confirm === null
-      ? callLines(question)
-      : confirmLines(question);
+export const questionLines = (question: Question, width: number): Lines =>
+  question.kind === 'rescore'
+    ? rescoreLines(question, width)
+    : question.kind === 'fork'
+      ? forkLines(question, width)
+      : question.confirm === null
+        ? callLines(question, width)
+        : confirmLines(question, width);
 
-function callLines(question: CallQuestion): [Piece[], Piece[]] {
-  const { name, call, calls, rollouts, repeat, where, edited, turn } = question;
+type Lines = [what: Piece[], keys: Piece[]];
+
+function callLines(question: CallQuestion, width: number): Lines {
+  const { name, call, calls, rollouts, known, repeat, session, where, edited, turn } = question;
   const what: Piece[] = [
     ['accent', ' ! '],
     ['strong', sanitiseLine(name)],
     ['quiet', ` t${turn}${calls > 1 ? `, call ${call + 1} of ${calls}` : ''}`],
   ];
   if (edited !== undefined) what.push(['warning', ' edited']);
+  if (where !== null && where.before.length > 0) what.push(['plain', `, after ${callsText(where.before)}`]);
   what.push(...wherePieces(where, edited !== undefined));
   const canRun = where !== null && (where.problem === null || edited !== undefined);
-  return [
-    what,
-    [
-      ...keys(canRun ? [['Enter', 'run']] : []),
-      ...keys([
-        ['e', 'edit'],
-        ['a', calls === 1 ? 'all' : `all ${calls}`],
-        ['f', `list ${formatCount(rollouts)}`],
-        ['k', `×${repeat}`],
-        ...(calls > 1 ? [['Tab', 'next'] as const] : []),
-        ['Esc', 'close'],
-      ]),
-    ],
+  const isKnown = known !== null && known > 0;
+  const hints = (list: string): Hint[] => [
+    ...(canRun ? [['Enter', 'run'] as const] : []),
+    ['e/E', 'edit'],
+    ['a', calls === 1 ? 'all' : `all ${calls}`],
+    ['f', `list ${list}`],
+    ...(isKnown && known < rollouts ? [['F', 'anew'] as const] : []),
+    ['k', `×${repeat}`],
+    ...(calls > 1 && where?.stateful !== true ? [['s', session ? 'alone' : 'session'] as const] : []),
+    ...(calls > 1 ? [['Tab', 'next'] as const] : []),
+    ['Esc', 'close'],
   ];
+  const [done, all] = [formatCount(known ?? 0), formatCount(rollouts)];
+  if (!isKnown) return [what, keys(hints(all), width)];
+  const long = hints(`${done} of ${all} done`);
+  return [what, keys(cellsOf(long) + long.length <= width ? long : hints(`${done}/${all}`), width)];
 }
 
-function confirmLines({ confirm, calls, rollouts, where }: CallQuestion): [Piece[], Piece[]] {
+/** `call 1`, `calls 1 and 2`, `calls 1 to 4`, `5 calls`: numbers as the line says them, from 1. */
+function callsText(before: readonly number[]): string {
+  if (before.length === 1) return `call ${before[0]! + 1}`;
+  if (before.length === 2) return `calls ${before[0]! + 1} and ${before[1]! + 1}`;
+  const isRun = before.at(-1)! - before[0]! === before.length - 1;
+  return isRun ? `calls ${before[0]! + 1} to ${before.at(-1)! + 1}` : `${before.length} calls`;
+}
+
+function confirmLines({ confirm, calls, rollouts, where }: CallQuestion, width: number): Lines {
   const what =
     confirm === 'all' ? `all ${calls} calls of this rollout` : `the calls of ${formatCount(rollouts)} rollouts`;
   return [
@@ -54,11 +73,15 @@ function confirmLines({ confirm, calls, rollouts, where }: CallQuestion): [Piece
               ['quiet', where.asks ?? ''],
             ] as const)),
     ],
-    keys([...(where === null || where.name === '' ? [] : [['y', 'run'] as const]), ['Esc', 'close']]),
+    keys([...(where === null || where.name === '' ? [] : [['y', 'run'] as const]), ['Esc', 'close']], width),
   ];
 }
 
-function forkLines({ turn, edited, model, where }: ForkQuestion): [Piece[], Piece[]] {
+/** Cells of that line besides what is said of sampling. */
+const REST = 64;
+
+function forkLines({ turn, edited, model, settings, reward, where }: ForkQuestion, width: number): Lines {
+  const spoken = spokenSettings(settings);
   const what: Piece[] = [
     ['accent', ' a '],
     ['strong', `go on from t${turn}`],
@@ -71,23 +94,44 @@ function forkLines({ turn, edited, model, where }: ForkQuestion): [Piece[], Piec
   if (where === null) what.push(['quiet', '  finding a sandbox for its tools …']);
   else if (where.problem !== null) what.push(['warning', `  no: ${sanitiseLine(where.problem)}`]);
   else what.push(['quiet', where.name === '' ? '; no tools' : `; ${sanitiseLine(`${where.why} on ${where.name}`)}`]);
+  const judge = rewardRuns(reward);
+  if (judge !== null) what.push(['quiet', sanitiseLine(`; scored with ${judge.what} on ${judge.where}`)]);
+  const branches = settings.n === 1 ? 'one branch' : `${settings.n} branches`;
+  const canRun = where !== null && where.problem === null;
   return [
     what,
-    [
-      ...keys(
-        where === null || where.problem !== null
-          ? []
-          : [
-              ['Enter', 'one branch'],
+    keys(
+      [
+        ...(canRun
+          ? ([
+              ['Enter', branches],
               ['2-9', 'branches'],
-            ],
-      ),
-      ...keys([
-        ['e', 'edit the turn'],
+            ] as const)
+          : []),
+        ['s', spoken === '' ? 'sampling, limits' : truncate(sanitiseLine(spoken), Math.max(16, width - REST))],
+        ['e/E', 'edit the turn'],
         ['Esc', 'close'],
-      ]),
-    ],
+      ],
+      width,
+    ),
   ];
+}
+
+function rescoreLines({ rollouts, choice }: RescoreQuestion, width: number): Lines {
+  const { what, where } = rewardRuns(choice) ?? { what: rewardText(choice), where: 'this program' };
+  const pieces: Piece[] = [
+    ['accent', ' r '],
+    ['plain', `score ${rollouts === null ? 'this rollout' : `${formatCount(rollouts)} rollouts`} again with `],
+    ['strong', sanitiseLine(what)],
+    ['plain', ' on '],
+    ['strong', sanitiseLine(where)],
+  ];
+  const hints: Hint[] = [
+    ['Enter', 'score'],
+    ['e', 'another function'],
+    ['Esc', 'close'],
+  ];
+  return [pieces, keys(hints, width)];
 }
 
 function wherePieces(where: Where | null, isEdited: boolean): Piece[] {
@@ -101,8 +145,16 @@ function wherePieces(where: Where | null, isEdited: boolean): Piece[] {
   ];
 }
 
-const keys = (all: readonly (readonly [key: string, word: string])[]): Piece[] =>
-  all.flatMap(([key, word]): Piece[] => [
-    ['accent', ` ${key}`],
-    ['quiet', ` ${word} `],
+type Hint = readonly [key: string, word: string];
+
+/** Keys and what they do, nearer to each other where there is little room. */
+function keys(all: readonly Hint[], width: number): Piece[] {
+  const gap = cellsOf(all) + 2 * all.length <= width ? '  ' : ' ';
+  return all.flatMap(([key, word], i): Piece[] => [
+    ['accent', `${i === 0 ? ' ' : gap}${key}`],
+    ['quiet', ` ${word}`],
   ]);
+}
+
+const cellsOf = (all: readonly Hint[]): number =>
+  all.reduce((sum, [key, word]) => sum + cellWidth(`${key} ${word}`), 0);

@@ -51,10 +51,29 @@ export class Shelf {
     const before = calls.get(call) ?? UNTOUCHED;
     let after: CallReplay;
     if (state.kind === 'queued') after = { ...before, underway: state };
+    else if (state.kind === 'cancelled') after = { ...before, underway: null };
     else if (state.kind === 'running') after = { ...before, underway: { ...state, edited } };
     else if (edited) after = { ...before, underway: null, edits: [...before.edits, state.outcome] };
     else after = { ...before, underway: null, standing: state.outcome };
     this.#set(locator, { calls: new Map(calls).set(call, after) });
+  }
+
+  /** Calls that run first in the session of another. */
+  before({ locator, turn, predecessors }: PlannedCall): void {
+    const calls = new Map(this.#get(locator).calls);
+    for (const { call } of predecessors ?? [])
+      calls.set(call, { ...(calls.get(call) ?? UNTOUCHED), underway: { kind: 'before', turn } });
+    if ((predecessors?.length ?? 0) > 0) this.#set(locator, { calls });
+  }
+
+  /** They have run. */
+  after({ locator, predecessors }: PlannedCall): void {
+    const calls = new Map(this.#get(locator).calls);
+    for (const { call } of predecessors ?? []) {
+      const one = calls.get(call);
+      if (one?.underway?.kind === 'before') calls.set(call, { ...one, underway: null });
+    }
+    if ((predecessors?.length ?? 0) > 0) this.#set(locator, { calls });
   }
 
   /** Nothing is under way any more. */

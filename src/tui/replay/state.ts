@@ -1,6 +1,8 @@
 import type { Place } from '../../dump/dump.ts';
-import type { RolloutReplay } from '../../present/replay/view.ts';
+import type { RescoreView, RolloutReplay } from '../../present/replay/view.ts';
+import type { RewardChoice } from '../../replay/reward-choice.ts';
 import type { JsonValue } from '../../rollout/json.ts';
+import type { ForkSettings } from './fork-settings.ts';
 
 /** Where a tool call, or a live model, would run; null while it is found out. */
 export interface Where {
@@ -12,10 +14,14 @@ export interface Where {
   asks: string | null;
   /** Why it cannot be done; null when it can. */
   problem: string | null;
+  /** Calls of the same tool that run before it, in one session with it. */
+  before: readonly number[];
+  /** Its calls share a state whether a session was asked for or not. */
+  stateful: boolean;
 }
 
 /** What is asked at the foot of the screen before anything runs. */
-export type Question = CallQuestion | ForkQuestion;
+export type Question = CallQuestion | ForkQuestion | RescoreQuestion;
 
 export interface CallQuestion {
   kind: 'call';
@@ -26,12 +32,16 @@ export interface CallQuestion {
   /** Arguments in the place of the recorded ones; undefined: as recorded. */
   edited: JsonValue | undefined;
   repeat: number;
+  /** The calls of its tool before it run first, in one notebook with it. */
+  session: boolean;
   /** Calls of this rollout, and rollouts of the list. */
   calls: number;
   rollouts: number;
+  /** Rollouts of the list whose calls were all run in this way before; null while they are counted. */
+  known: number | null;
   where: Where | null;
   /** Many calls would go to a server: that is asked once more. */
-  confirm: 'all' | 'list' | null;
+  confirm: 'all' | 'list' | 'anew' | null;
 }
 
 export interface ForkQuestion {
@@ -41,7 +51,19 @@ export interface ForkQuestion {
   /** A text in the place of the turn's own, null: as recorded. */
   edited: string | null;
   model: LiveModel;
+  settings: ForkSettings;
+  /** What judges the branches. */
+  reward: RewardChoice;
   where: Where | null;
+}
+
+/** Asked where scoring again runs something that is not this program's own. */
+export interface RescoreQuestion {
+  kind: 'rescore';
+  place: Place;
+  /** The whole list, which has so many rollouts; null: the rollout that is open. */
+  rollouts: number | null;
+  choice: RewardChoice;
 }
 
 export interface LiveModel {
@@ -69,17 +91,41 @@ export interface ReplayState {
   rollouts: ReadonlyMap<string, RolloutReplay>;
   /** What the calls of a rollout came to, in a word, by locator. */
   words: ReadonlyMap<string, string>;
+  /** The scores that rollouts were given anew, by locator. */
+  rescores: ReadonlyMap<string, RescoreView>;
   /** Something is under way that can be cancelled. */
   isBusy: boolean;
   bulk: BulkProgress | null;
+  /** Where code runs, once that was found out. */
+  backend: string | null;
+  /** What a question about a call begins with. */
+  repeat: number;
+  session: boolean;
+  /** What branches are made with. */
+  fork: ForkSettings;
+  /** What judges when a rollout is scored again. */
+  reward: RewardChoice;
 }
 
-export const initialReplay = (canRun: boolean, model: LiveModel | null): ReplayState => ({
-  canRun,
+/** What the flags say. */
+export type ReplayStart = Pick<ReplayState, 'canRun' | 'model' | 'repeat' | 'session' | 'fork' | 'reward'>;
+
+export const NOTHING_ASKED: ReplayStart = {
+  canRun: true,
+  model: null,
+  repeat: 1,
+  session: false,
+  fork: { n: 1, texts: {} },
+  reward: {},
+};
+
+export const initialReplay = (start: ReplayStart): ReplayState => ({
+  ...start,
   question: null,
-  model,
   rollouts: new Map(),
   words: new Map(),
+  rescores: new Map(),
   isBusy: false,
   bulk: null,
+  backend: null,
 });

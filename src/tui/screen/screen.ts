@@ -32,6 +32,8 @@ export class Screen extends Writable {
   #chrome: string[] = [];
   #shown: Frame | null = null;
   #dirty = false;
+  /** The regions that have changed, where no others have; null: all may have. */
+  #only: Set<string> | null = new Set();
   #writing = false;
   #active = true;
   #lastPaint = Number.NEGATIVE_INFINITY;
@@ -80,9 +82,20 @@ export class Screen extends Writable {
     if (active) this.repaint();
   }
 
-  /** Something changed: paint in this tick of the event loop, or 16 ms after the last paint. */
-  invalidate(): void {
+  /** The terminal's bell; whoever has the terminal now is left in peace. */
+  bell(): void {
+    if (this.#active) this.#output.write('\x07', () => {});
+  }
+
+  /** Something changed: paint in this tick of the event loop, or 16 ms after the last paint. @param id only this region has */
+  invalidate(id?: string): void {
     this.#dirty = true;
+    if (id === undefined) this.#only = null;
+    else this.#only?.add(id);
+    this.#schedule();
+  }
+
+  #schedule(): void {
     if (this.#timer !== null || this.#writing || !this.#active) return;
     const wait = this.#lastPaint + FRAME_MS - performance.now();
     this.#timer = wait <= 0 ? setImmediate(this.#paint) : setTimeout(this.#paint, wait);
@@ -101,15 +114,22 @@ export class Screen extends Writable {
     this.#writing = true;
     this.#output.write(bytes, () => {
       this.#writing = false;
-      if (this.#dirty) this.invalidate();
+      if (this.#dirty) this.#schedule();
     });
   };
 
   #compose(): Frame {
     const panes: Pane[] = [];
+    const only = this.#only;
+    this.#only = new Set();
     for (const [id, rect] of this.#regions) {
       const provider = this.#providers.get(id);
       if (provider === undefined || rect.width <= 0 || rect.height <= 0) continue;
+      const shown = only === null || only.has(id) ? undefined : this.#shown?.panes.find((pane) => pane.id === id);
+      if (shown !== undefined && shown.rect === rect) {
+        panes.push(shown);
+        continue;
+      }
       panes.push({ id, rect, lines: provider(rect.width, rect.height) });
     }
     return { columns: this.columns, rows: this.rows, chrome: this.#chrome, panes };

@@ -4,8 +4,10 @@ import { withJump } from '../find/jumps.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { displayHandlers } from './display.ts';
+import { editorHandlers } from './editor.ts';
 import { findHandlers } from './find.ts';
 import { foldHandlers } from './fold.ts';
+import { liveHandlers, pausedBy } from './follow.ts';
 import { groupHandlers } from './group.ts';
 import { listHandlers } from './list.ts';
 import { markHandlers } from './marks.ts';
@@ -33,31 +35,48 @@ const HANDLERS: Handlers<Action> = {
   ...findHandlers,
   ...promptHandlers,
   ...replayHandlers,
+  ...editorHandlers,
+  ...liveHandlers,
   ...programHandlers,
 };
 
 /** Actions that no person asked for: they leave the message of the last key alone. */
 const SILENT: readonly Action['type'][] = [
   'dump-changed',
-  'search-found',
   'rows-changed',
+  'search-found',
   'resize',
   'say',
   'replay-where',
+  'replay-known',
+  'replay-backend',
+  'editor-open',
+  'editor-problem',
+  'editor-close',
   'replay-edited',
   'fork-edited',
   'replay-rollout',
   'replay-words',
   'replay-busy',
   'replay-tick',
+  'alarm',
   'seeking',
 ];
 
 /** The next state and what is to be done: nothing here reads a file, a clock or a terminal. */
 export function update(state: State, action: Action, world: World): { state: State; effects: Effect[] } {
-  const before = SILENT.includes(action.type) || state.message === null ? state : { ...state, message: null };
+  const isSilent = SILENT.includes(action.type);
+  const before = isSilent ? state : withoutWords(state);
   const handle = HANDLERS[action.type] as (state: State, action: Action, world: World) => Result;
   const result = handle(before, action, world);
   const { state: after, effects } = 'effects' in result ? result : { state: result, effects: [] };
-  return { state: withJump(before, action, after), effects };
+  const jumped = withJump(before, action, after);
+  return { state: isSilent ? jumped : pausedBy(action, before, jumped), effects };
+}
+
+/** A key takes away what was said; an alarm stays until it can be seen, where nothing is asked at the foot. */
+function withoutWords(state: State): State {
+  const isHidden = state.prompt !== null || state.replay.question !== null;
+  const alarm = isHidden ? state.alarm : null;
+  return state.message === null && state.alarm === alarm ? state : { ...state, message: null, alarm };
 }

@@ -2,7 +2,9 @@ import type { ProgramAction } from '../actions.ts';
 import type { Effect } from '../effects.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
+import { underwayAt } from './call-question.ts';
 import { keepCursor } from './choose.ts';
+import { followOn } from './follow.ts';
 import { listHandlers } from './list.ts';
 import { mouse } from './mouse.ts';
 import { type Handlers, key, type Result, say } from './result.ts';
@@ -12,7 +14,7 @@ const TWICE_MS = 1000;
 
 export const programHandlers: Handlers<ProgramAction> = {
   quit: (state) => ({ state, effects: [{ type: 'quit' }] }),
-  cancel: (state, { at }, world) => cancel(state, at, world),
+  cancel: (state, { at }, world) => cancel(state, world, at),
   'mouse-mode': (state) => {
     const on = !state.mouse;
     const words = on
@@ -25,16 +27,18 @@ export const programHandlers: Handlers<ProgramAction> = {
   reload: (state) => ({ state: say(state, 'read again from disk'), effects: [{ type: 'reload' }] }),
   repaint: (state) => ({ state, effects: [{ type: 'repaint' }] }),
   resize: (state, { columns, rows }) => ({ ...state, columns, rows }),
-  'dump-changed': (state, _action, world) => (state.list.cursor === null ? open(state, world) : state),
+  'dump-changed': (state, _action, world) => followOn(state.list.cursor === null ? open(state, world) : state, world),
   say: (state, { text, kind }) => say(state, text, kind),
 };
 
-function cancel(state: State, at: number, world: World): Result {
+/** A list that is being made, else the call under the cursor, else everything. */
+function cancel(state: State, world: World, at: number): Result {
   if (world.arranging(state)?.isWhole === false)
     return listHandlers['arrange-cancel'](state, { type: 'arrange-cancel' }, world);
   const effects: Effect[] = [];
+  const call = underwayAt(state, world);
   if (state.seek !== null) effects.push({ type: 'seek', job: null });
-  if (state.replay.isBusy) effects.push({ type: 'replay', job: { kind: 'cancel' } });
+  if (state.replay.isBusy) effects.push({ type: 'replay', job: { kind: 'cancel', call } });
   if (effects.length > 0) return { state: say({ ...state, seek: null }, 'cancelled'), effects };
   if (at - state.cancelled <= TWICE_MS) return { state, effects: [{ type: 'quit' }] };
   return say({ ...state, cancelled: at }, `${key(state, 'quit')} quits, or ${key(state, 'cancel')} again`);

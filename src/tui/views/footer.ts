@@ -13,6 +13,7 @@ import { questionLines } from '../replay/question-text.ts';
 import { viewport } from '../scroll.ts';
 import { searchPosition } from '../search/search.ts';
 import type { Focus, Message, State } from '../state.ts';
+import { editorFooter } from './editor.ts';
 import { foundText } from './list-head.ts';
 import { menuLine } from './menu.ts';
 import type { Scene, View } from './view.ts';
@@ -109,6 +110,12 @@ const messagePieces = ({ text, kind }: Message): Piece[] => [
   [kind === 'error' ? 'error' : 'plain', text],
 ];
 
+const alarmPieces = ({ text, before }: NonNullable<State['alarm']>): Piece[] => [
+  ['plain', ' '],
+  ['warning', text],
+  ['quiet', before === 0 ? '' : `  and ${formatCount(before)} before it`],
+];
+
 /** What a search over many records has come to. */
 const seekPieces = ({ what, done, total }: SeekProgress, cancel: string): Piece[] => [
   ['plain', ` looking for ${what} … ${formatCount(done)} of ${formatCount(total)} rollouts`],
@@ -121,8 +128,9 @@ export const footerView: View = (scene, width) => {
   if (menu !== null) return [menu];
   const { question } = state.replay;
   if (question !== null) {
-    const [what, keys] = questionLines(question);
-    const below = state.message === null ? keys : messagePieces(state.message);
+    const [what, keys] = questionLines(question, width);
+    const { editor, message } = state;
+    const below = editor !== null ? editorFooter(editor) : message !== null ? messagePieces(message) : keys;
     return [what, below].map((pieces) => renderPieces(theme, pieces, width));
   }
   const right = positionPieces(scene, width >= 120);
@@ -131,6 +139,7 @@ export const footerView: View = (scene, width) => {
   let left = hintPieces(state, hasErrors, room);
   if (state.message !== null) left = messagePieces(state.message);
   if (state.seek !== null) left = seekPieces(state.seek, state.keymap.label('cancel'));
+  if (state.alarm !== null) left = alarmPieces(state.alarm);
   if (pending !== '')
     left = [
       ['plain', ' '],

@@ -1,0 +1,81 @@
+import type { Facts } from '../dump/line-index.ts';
+import type { Comparison, Expression } from './query/expression.ts';
+import { fieldName } from './query/fields.ts';
+import { parseQuery } from './query/parse.ts';
+import { evaluator } from './query/query.ts';
+import { QueryError } from './query/query-error.ts';
+import { tokensOf } from './query/tokens.ts';
+import type { StepStats } from './step-stats.ts';
+
+const QUANTITIES = {
+  score: ({ mean }: StepStats) => mean,
+  tool_error_rate: ({ toolErrors, looked }: StepStats) => (looked === 0 ? null : toolErrors / looked),
+  truncation_rate: ({ truncated, looked }: StepStats) => (looked === 0 ? null : truncated / looked),
+} as const;
+
+type Quantity = keyof typeof QUANTITIES;
+
+const isQuantity = (name: string): name is Quantity => Object.hasOwn(QUANTITIES, name);
+
+/** What somebody wants to be told of a step: `score < 0.1`, `tool_error_rate > 0.2 && score < 0.5`. */
+export interface Condition {
+  text: string;
+  /** null while it does not hold, else why it does: `score 0.03 < 0.1`. */
+  judge(stats: StepStats): string | null;
+}
+
+/** A filter's grammar over the means of a step; shares are 0 … 1. @throws QueryError at the character that is wrong */
+export function parseCondition(text: string): Condition {
+  const names = new Set<Quantity>();
+  for (const token of tokensOf(text)) {
+    if (token.kind === 'name' && isQuantity(token.value)) names.add(token.value);
+    else if (token.kind === 'name')
+      throw new QueryError(`of a step are known ${Object.keys(QUANTITIES).join(', ')}`, token.at);
+    else if (token.kind === 'string' || token.kind === 'pattern')
+      throw new QueryError('a mean is compared with a number', token.at);
+  }
+  const expression = parseQuery(text);
+  const holds = evaluator(expression);
+  return {
+    text,
+    judge(stats) {
+      const value = (name: string) => (isQuantity(name) ? (QUANTITIES[name](stats) ?? undefined) : undefined);
+      if (![...names].some((name) => value(name) !== undefined)) return null;
+      if (!holds({ value: (field) => value(fieldName(field)), facts: NO_FACTS, mayHold: () => true })) return null;
+      return reason(expression, names, value, text);
+    },
+  };
+}
+
+const NO_FACTS: Facts = { turns: 0, toolCalls: 0, findings: [] };
+
+function reason(
+  expression: Expression,
+  names: ReadonlySet<Quantity>,
+  value: (name: string) => number | undefined,
+  text: string,
+): string {
+  if (expression.op === 'compare' && typeof expression.value === 'number') {
+    const name = fieldName(expression.field);
+    return `${name} ${told(value(name)!, expression.by, expression.value)} ${expression.by} ${expression.value}`;
+  }
+  const values = [...names].map((name) => `${name} ${value(name) === undefined ? '–' : told(value(name)!, null, 0)}`);
+  return `${values.join(', ')}: ${text.trim()}`;
+}
+
+/** Two decimals, or as many as it takes for what is told to be true: 0.0996 is below 0.1, and 0.10 is not. */
+function told(value: number, by: Comparison | null, limit: number): string {
+  const short = value.toFixed(2);
+  if (by === null || compares(Number(short), by, limit)) return short;
+  for (let digits = 2; digits < 17; digits++) {
+    const longer = Number(value.toPrecision(digits));
+    if (compares(longer, by, limit)) return String(longer);
+  }
+  return String(value);
+}
+
+function compares(value: number, by: Comparison, limit: number): boolean {
+  if (by === '==') return value === limit;
+  if (by === '!=') return value !== limit;
+  return by === '<' ? value < limit : by === '<=' ? value <= limit : by === '>' ? value > limit : value >= limit;
+}

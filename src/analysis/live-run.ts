@@ -1,0 +1,214 @@
+import type { Dump, DumpChange } from '../dump/dump.ts';
+import type { DumpFile } from '../dump/dump-file.ts';
+import { ArrivalRate } from './arrival-rate.ts';
+import type { Condition } from './condition.ts';
+import { type StepStats, StepSums } from './step-stats.ts';
+import { INTERVAL_STEPS, usualInterval } from './usual-interval.ts';
+
+/** Steps that the curve shows, and that the rates are over: what the run does now, not what it did last week. */
+const LAST = 16;
+/** A dump whose last byte is older belongs to a run that is over, unless bytes came while we looked. */
+const PAST = 24 * 3_600_000;
+/** Where no interval is known, bytes of the last ten minutes are the sign of a run. */
+const LIVELY = 10 * 60_000;
+
+/**
+ * waiting: nothing there yet; away: all of it was there and is not; live: bytes come; quiet: none for more than three times the
+ * usual interval of a step; past: nobody expects any.
+ */
+export type RunStatus = 'waiting' | 'away' | 'live' | 'quiet' | 'past';
+
+/** What a person wants to see of a run from afar. Times in ms, shares 0 … 1. */
+export interface RunStats {
+  status: RunStatus;
+  /** Since bytes last came. */
+  age: number | null;
+  /** There are validation steps only. */
+  validation: boolean;
+  /** Files of the train streams, or of all where there is no train stream. */
+  steps: number;
+  rollouts: number;
+  /** The last complete steps of the stream, oldest first. Rates and what is not finite are over these. */
+  last: readonly StepStats[];
+  notFinite: number;
+  toolErrorRate: number | null;
+  truncationRate: number | null;
+  perMinute: number | null;
+}
+
+/** A step for which a condition holds. */
+export interface Alarm {
+  file: DumpFile;
+  stats: StepStats;
+  condition: Condition;
+  /** `step 12: score 0.03 < 0.1` */
+  text: string;
+}
+
+/** A step is complete once no byte has come for a while. */
+const isComplete = (file: DumpFile, now: number): boolean =>
+  file.state === 'ready' && file.count > 0 && !file.isArriving(now);
+
+/** Watches a dump that a run may be writing: how it goes, which step is the newest, and whether one is as somebody feared. */
+export class LiveRun {
+  readonly #dump: Dump;
+  readonly #conditions: readonly Condition[];
+  readonly #sums = new StepSums();
+  /** null until the dump is known as it was at opening. */
+  #rate: ArrivalRate | null = null;
+  #hasCome = false;
+  /** Files that appeared or were written anew since the opening, in that order. */
+  readonly #began: DumpFile[] = [];
+  /** Steps that changed and were not judged since. */
+  readonly #waiting = new Set<DumpFile>();
+  /** The content that was judged, or that stood there at opening. */
+  readonly #judged = new WeakMap<DumpFile, number>();
+  /** The same by path: a stream's directory may go away and come back, and its files with it. */
+  readonly #signatures = new Map<string, string>();
+  #stats: { key: string; stats: RunStats } | null = null;
+
+  constructor(dump: Dump, conditions: readonly Condition[] = []) {
+    this.#dump = dump;
+    this.#conditions = conditions;
+    dump.onChange((change) => this.#take(change));
+    dump.subscribe(() => {
+      this.#stats = null;
+    });
+  }
+
+  /** The dump is indexed: all that it holds now was there at opening, all else is new. */
+  begin(now = Date.now()): void {
+    this.#rate = new ArrivalRate(now);
+    for (const file of this.#dump.files) {
+      if (isComplete(file, now)) this.#markJudged(file);
+      else this.#waiting.add(file);
+    }
+  }
+
+  #take({ kind, file, from }: DumpChange): void {
+    if (this.#rate === null) return;
+    if (from === 0) {
+      const before = this.#began.lastIndexOf(file);
+      if (before >= 0) this.#began.splice(before, 1);
+      if (kind !== 'gone') this.#began.push(file);
+    }
+    if (kind === 'gone') return;
+    const now = Date.now();
+    this.#hasCome = true;
+    this.#rate.add(file.count - from, now);
+    this.#waiting.add(file);
+  }
+
+  /** @param stream the one that the cursor is in; it counts where it is a train stream */
+  stats(stream: string | null, now = Date.now()): RunStats {
+    const key = `${stream} ${Math.floor(now / 1000)}`;
+    if (this.#stats?.key !== key) this.#stats = { key, stats: this.#sum(stream, now) };
+    return this.#stats.stats;
+  }
+
+  #sum(stream: string | null, now: number): RunStats {
+    const { files, isAway } = this.#dump;
+    const own = this.#stream(stream);
+    const newest = this.#newestOf(own, now);
+    const complete = newest === null ? [] : lastComplete(own, own.lastIndexOf(newest), now);
+    const last = complete.slice(-LAST).map((file) => this.#sums.of(file));
+    const interval = usualInterval(complete);
+    let rollouts = 0;
+    let newestByte: number | null = null;
+    let train = 0;
+    for (const file of files) {
+      rollouts += file.count;
+      if (file.count > 0 && file.lastChange > (newestByte ?? -1)) newestByte = file.lastChange;
+      if (!file.validation) train++;
+    }
+    const age = newestByte === null ? null : Math.max(0, now - newestByte);
+    const looked = sumOf(last, ({ looked }) => looked);
+    const share = (count: number): number | null => (looked === 0 ? null : count / looked);
+    return {
+      status: isAway ? 'away' : this.#status(age, interval),
+      age,
+      validation: files.length > 0 && train === 0,
+      steps: train === 0 ? files.length : train,
+      rollouts,
+      last,
+      notFinite: sumOf(last, ({ notFinite }) => notFinite),
+      toolErrorRate: share(sumOf(last, ({ toolErrors }) => toolErrors)),
+      truncationRate: share(sumOf(last, ({ truncated }) => truncated)),
+      perMinute: this.#rate?.perMinute(now, interval) ?? null,
+    };
+  }
+
+  #status(age: number | null, interval: number | null): RunStatus {
+    if (age === null) return 'waiting';
+    const isExpected = this.#hasCome || age < PAST;
+    if (interval !== null && age > 3 * interval && isExpected) return 'quiet';
+    return age <= Math.max(LIVELY, 3 * (interval ?? 0)) ? 'live' : 'past';
+  }
+
+  /** The train files of a stream in their order: of the given one, else of that with the newest step. */
+  #stream(stream: string | null): DumpFile[] {
+    const { files } = this.#dump;
+    const named = files.filter((file) => file.stream === stream && !file.validation);
+    if (named.length > 0) return named;
+    const newest = this.#dump.newest();
+    return files.filter((file) => file.stream === newest?.stream);
+  }
+
+  /** The step that was written last, of those that are complete. */
+  newest(stream: string | null, now = Date.now()): DumpFile | null {
+    return this.#newestOf(this.#stream(stream), now);
+  }
+
+  /** Of what stood there at opening the last one in order; then whatever appeared or was written anew, as a resumed run does. */
+  #newestOf(files: readonly DumpFile[], now: number): DumpFile | null {
+    const stream = files[0]?.stream;
+    const began = this.#began.findLast((file) => file.stream === stream && isComplete(file, now));
+    return began ?? files.findLast((file) => isComplete(file, now)) ?? null;
+  }
+
+  /** Steps that became complete since the last call and for which a condition holds; each content of a step is judged once. */
+  judge(now = Date.now()): Alarm[] {
+    const alarms: Alarm[] = [];
+    if (this.#conditions.length === 0) this.#waiting.clear();
+    for (const file of this.#waiting) {
+      const isOver = file.validation || file.state === 'gone' || !this.#dump.files.includes(file);
+      const isJudged = this.#isJudged(file);
+      if (!isOver && !isJudged && !(isComplete(file, now) && this.#dump.isLooked(file))) continue;
+      this.#waiting.delete(file);
+      if (isOver || isJudged) continue;
+      this.#markJudged(file);
+      const stats = this.#sums.of(file);
+      for (const condition of this.#conditions) {
+        const reason = condition.judge(stats);
+        const name = stats.step === null ? file.stem : `step ${stats.step}`;
+        if (reason !== null) alarms.push({ file, stats, condition, text: `${name}: ${reason}` });
+      }
+    }
+    return alarms;
+  }
+
+  #isJudged(file: DumpFile): boolean {
+    const judged = this.#judged.get(file);
+    return judged === undefined ? this.#signatures.get(file.path) === signature(file) : judged === file.generation;
+  }
+
+  #markJudged(file: DumpFile): void {
+    this.#judged.set(file, file.generation);
+    this.#signatures.set(file.path, signature(file));
+  }
+}
+
+/** The complete steps up to one, as many as are asked about, in their order. */
+function lastComplete(files: readonly DumpFile[], end: number, now: number): DumpFile[] {
+  const complete: DumpFile[] = [];
+  for (let i = end; i >= 0 && complete.length < INTERVAL_STEPS; i--)
+    if (isComplete(files[i]!, now)) complete.push(files[i]!);
+  return complete.reverse();
+}
+
+/** Tells whether a path holds what it held before, as far as can be told without reading. */
+const signature = (file: DumpFile): string =>
+  `${file.count} ${file.bytes} ${file.score(0)} ${file.score(file.count - 1)}`;
+
+const sumOf = (steps: readonly StepStats[], of: (step: StepStats) => number): number =>
+  steps.reduce((sum, step) => sum + of(step), 0);

@@ -1,0 +1,65 @@
+import type { DumpFile } from '../dump/dump-file.ts';
+
+/** One step, summed up. Shares are 0 … 1. */
+export interface StepStats {
+  step: number | null;
+  rollouts: number;
+  /** Mean of the finite scores; null where there is none. */
+  mean: number | null;
+  /** Scores that are NaN or infinite; they are in no mean. */
+  notFinite: number;
+  /** How many rollouts the rates are over: those that were looked at. */
+  looked: number;
+  /** Rollouts with a failed tool call. */
+  toolErrors: number;
+  /** Rollouts whose response ends inside a thought or a call. Text tells no more, so it is a lower bound (≥). */
+  truncated: number;
+}
+
+export function stepStats(file: DumpFile): StepStats {
+  const { index, count } = file;
+  let sum = 0;
+  let finite = 0;
+  let notFinite = 0;
+  let toolErrors = 0;
+  let truncated = 0;
+  for (let record = 0; record < count; record++) {
+    const score = index.score(record);
+    if (typeof score === 'number') {
+      if (Number.isFinite(score)) {
+        sum += score;
+        finite++;
+      } else notFinite++;
+    }
+    if (index.hasFinding(record, 'tool_error')) toolErrors++;
+    if (index.hasFinding(record, 'unclosed')) truncated++;
+  }
+  return {
+    step: file.step ?? (count === 0 ? null : file.stepOf(count - 1)),
+    rollouts: count,
+    mean: finite === 0 ? null : sum / finite,
+    notFinite,
+    looked: index.looked,
+    toolErrors,
+    truncated,
+  };
+}
+
+/** While the records of a file are being looked at, it is summed up so many times at the most: it may hold millions. */
+const LOOKS = 16;
+
+/** Sums up steps, and keeps the sums until the step has changed. */
+export class StepSums {
+  readonly #kept = new WeakMap<DumpFile, { key: string; stats: StepStats }>();
+
+  of(file: DumpFile): StepStats {
+    const { count, index } = file;
+    const looked = index.looked === count ? 'all' : Math.floor((index.looked * LOOKS) / Math.max(1, count));
+    const key = `${file.generation} ${count} ${file.lastChange} ${looked}`;
+    const kept = this.#kept.get(file);
+    if (kept?.key === key) return kept.stats;
+    const stats = stepStats(file);
+    this.#kept.set(file, { key, stats });
+    return stats;
+  }
+}

@@ -1,0 +1,25 @@
+import type { Command } from 'commander';
+import type { Setting } from '../engine/collect/setting-list.ts';
+
+const camel = (key: string): string => key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** A flag for each setting; what is typed is read by settingsOfFlags. */
+export function addSettings(command: Command, settings: readonly Setting[]): void {
+  for (const { key, alias, kind, help, choices } of settings)
+    for (const name of alias === undefined ? [key] : [key, alias]) {
+      const value = choices ? choices.join('|') : kind === 'texts' ? 'text' : kind;
+      const flag = `${name === 'n' ? '-n, ' : ''}--${name.replaceAll('_', '-')} <${value}>`;
+      const told = name === key ? help : `the same as --${key.replaceAll('_', '-')}`;
+      if (kind === 'texts') command.option(flag, told, (text: string, before: string[] = []) => [...before, text]);
+      else command.option(flag, told);
+    }
+}
+
+/** What was typed for them, by the settings' own keys. */
+export function settingTexts(
+  flags: Readonly<Record<string, unknown>>,
+  settings: readonly Setting[],
+): Record<string, string | string[]> {
+  const typed = settings.map(({ key, alias }) => [key, flags[camel(key)] ?? flags[camel(alias ?? key)]] as const);
+  return Object.fromEntries(typed.filter(([, text]) => text !== undefined)) as Record<string, string | string[]>;
+}

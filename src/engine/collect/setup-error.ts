@@ -1,0 +1,2 @@
+/** A run that cannot begin as it was asked for. */
+export class SetupError extends Error {}

@@ -1,0 +1,34 @@
+import { isNode, LineCounter, parseDocument } from 'yaml';
+
+export interface YamlFile {
+  value: unknown;
+  /** `file:line` of what stands at a path, or of the nearest thing above it that is there. */
+  at(path: readonly PropertyKey[]): string;
+}
+
+/** Reads the text of a YAML file; `path` names it in errors. @throws Error that names file and line */
+export function readYaml(text: string, path: string): YamlFile {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
+  const lineOf = (offset: number) => `${path}:${lines.linePos(offset).line}`;
+  const [broken] = document.errors;
+  if (broken !== undefined)
+    throw new Error(`${lineOf(broken.pos[0])}: not YAML: ${broken.message.replace(/ at line[\s\S]*/, '')}`);
+  let value: unknown;
+  try {
+    value = document.toJS();
+  } catch (error) {
+    // An alias without its anchor, or thousands of them.
+    throw new Error(`${path}: not YAML: ${(error as Error).message}`);
+  }
+  return {
+    value,
+    at: (keys) => {
+      for (let length = keys.length; length >= 0; length--) {
+        const node = document.getIn(keys.slice(0, length), true);
+        if (isNode(node) && node.range) return lineOf(node.range[0]);
+      }
+      return path;
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import { builtinRewards, type RewardRouter, rewardRouter } from '../engine/index.ts';
+import type { Run } from '../sandbox/check-correctness.ts';
+import { pythonReward } from './python-reward.ts';
+import { isFile, type RewardChoice } from './reward-choice.ts';
+
+export interface OpenRewards {
+  router: RewardRouter;
+  close(): void;
+}
+
+/**
+ * Makes the functions ready. A function that is named goes before what the data source would say; without a name, `code` and `http` are
+ * among those that a data source may mean as far as they are given. @param run runs the test cases of `code`
+ */
+export function openRewards(choice: RewardChoice, run?: Run): OpenRewards {
+  const { reward, url, python, functionName, timeout } = choice;
+  const registry = builtinRewards();
+  const file = isFile(reward) ? pythonReward({ path: reward, functionName, python, timeout }) : null;
+  if (isFile(reward) && file !== null) registry.register(reward, file.fn);
+  const byDataSource = rewardRouter({
+    registry,
+    fallback: reward,
+    code: run && { run },
+    http: url ? { url } : undefined,
+  });
+  const router = reward === undefined ? byDataSource : { for: () => ({ name: reward, fn: registry.get(reward) }) };
+  return { router, close: () => file?.close() };
+}

@@ -1,0 +1,48 @@
+import { existsSync } from 'node:fs';
+import { builtinRewards } from '../engine/rewards/builtin.ts';
+
+/** Which reward function judges anew; without a name, that of the record's data source. */
+export interface RewardChoice {
+  /** A built-in function's name, `http`, or the path of a Python file. */
+  reward?: string | undefined;
+  /** Of the service, for `http`. */
+  url?: string | undefined;
+  /** The interpreter and the function of a Python file, and seconds for one rollout there. */
+  python?: string | undefined;
+  functionName?: string | undefined;
+  timeout?: number | undefined;
+}
+
+const PYTHON = 'python3';
+const FUNCTION = 'compute_score';
+
+export const isFile = (reward: string | undefined): reward is string => reward?.endsWith('.py') ?? false;
+
+/** As it is typed: a name, the URL of a service, or FILE.py. */
+export const rewardOf = (text: string): RewardChoice =>
+  /^https?:\/\//.test(text) ? { reward: 'http', url: text } : { reward: text };
+
+export const rewardText = ({ reward, url }: RewardChoice): string => (reward === 'http' ? (url ?? '') : (reward ?? ''));
+
+/** What stands against a choice; null where it can be opened. */
+export function rewardProblem({ reward, url }: RewardChoice): string | null {
+  if (reward === undefined || reward === 'code') return null;
+  if (isFile(reward)) return existsSync(reward) ? null : `${reward}: no such file`;
+  if (reward === 'http') return url === undefined || !URL.canParse(url) ? 'http needs the URL of the service' : null;
+  const { names } = builtinRewards();
+  return names.includes(reward)
+    ? null
+    : `unknown reward function '${reward}'; known: ${[...names, 'code'].join(', ')}, http, or a file that ends in .py`;
+}
+
+/** What a choice would run, and where, beyond this program's own functions; null for those, which run nothing. */
+export function rewardRuns({
+  reward,
+  url,
+  python = PYTHON,
+  functionName = FUNCTION,
+}: RewardChoice): { what: string; where: string } | null {
+  if (isFile(reward)) return { what: `${functionName} of ${reward}`, where: `${python}, with your rights` };
+  if (reward === 'http') return { what: 'the reward service', where: url ?? '' };
+  return reward === 'code' ? { what: 'the test cases', where: 'the sandbox' } : null;
+}

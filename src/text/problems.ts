@@ -1,0 +1,75 @@
+/** What the file system says, in words; paths of other people's clusters fail in all of these ways. */
+export function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  switch (code) {
+    case 'ENOENT':
+      return 'no such file or directory';
+    case 'EACCES':
+    case 'EPERM':
+      return 'permission denied';
+    case 'ELOOP':
+      return 'a symbolic link that points to itself';
+    case 'ESTALE':
+      return 'the file system was remounted (stale handle)';
+    case 'EISDIR':
+      return 'a directory';
+    default:
+      return message;
+  }
+}
+
+/** Something in a value that has another shape than it should, as zod tells it. */
+export interface ShapeIssue {
+  code?: string | undefined;
+  path: readonly PropertyKey[];
+  message: string;
+  keys?: readonly string[];
+  errors?: readonly (readonly ShapeIssue[])[];
+}
+
+/** More than this is not read. */
+const MAX_ISSUES = 3;
+
+/** What is wrong with a value that people wrote: `tools[0].config.rate_limit: expected number, got string`. */
+export function shapeProblem(issues: readonly ShapeIssue[]): string {
+  const told = [...new Set(issues.map((issue) => issueText(issue, [])))];
+  const more = told.length - MAX_ISSUES;
+  return [...told.slice(0, MAX_ISSUES), ...(more > 0 ? [`${more} more`] : [])].join('; ');
+}
+
+function issueText(issue: ShapeIssue, above: readonly PropertyKey[]): string {
+  const path = [...above, ...issue.path];
+  const at = placeText(path);
+  const own = (words: string) => (at === '' ? words : `${at}: ${words}`);
+  if (issue.code === 'invalid_union' && issue.errors !== undefined) return unionText(issue.errors, path);
+  if (issue.code === 'unrecognized_keys') return own(`unknown key ${issue.keys?.map((key) => `'${key}'`).join(', ')}`);
+  const [, expected, received] = /^Invalid input: expected (.+), received (\w+)$/.exec(issue.message) ?? [];
+  if (expected === undefined) return own(issue.message.replace(/^Invalid input: /, ''));
+  if (received === 'undefined') return at === '' ? `expected ${expected}` : `${at} is missing`;
+  return own(`expected ${expected}, got ${received}`);
+}
+
+/** Of the shapes that a value may have, the one that it came nearest to; where it came near to none, all of them. */
+function unionText(errors: readonly (readonly ShapeIssue[])[], path: readonly PropertyKey[]): string {
+  const deepest = errors
+    .map((branch) => branch[0])
+    .filter((issue) => issue !== undefined)
+    .sort((a, b) => b.path.length - a.path.length)[0];
+  const isAtTop = errors.every((branch) => branch.every((issue) => issue.path.length === 0));
+  if (deepest === undefined) return `${placeText(path)}: expected something else`;
+  if (!isAtTop) return issueText(deepest, path);
+  const all = errors.map((branch) => /^Invalid input: expected (.+), received (\w+)$/.exec(branch[0]?.message ?? ''));
+  // A value of the right kind with a wrong content says more than the kinds that it is not.
+  const content = errors.find((_, i) => all[i] === null)?.[0];
+  if (content !== undefined) return issueText(content, path);
+  const received = all[0]![2];
+  if (received === 'undefined') return `${placeText(path)} is missing`;
+  return `${placeText(path)}: expected ${all.map((match) => match![1]).join(' or ')}, got ${received}`;
+}
+
+/** `tools[0].config`. */
+export const placeText = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>(
+    (text, key) => (typeof key === 'number' ? `${text}[${key}]` : text === '' ? String(key) : `${text}.${String(key)}`),
+    '',
+  );

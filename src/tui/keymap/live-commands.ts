@@ -1,0 +1,11 @@
+import type { Command } from './command.ts';
+
+/** What a run that is still writing is watched with. */
+export const LIVE_COMMANDS: readonly Command[] = [
+  {
+    id: 'follow',
+    category: 'Rollouts',
+    title: 'follow the newest step; any movement pauses it',
+    action: () => ({ type: 'follow' }),
+  },
+];

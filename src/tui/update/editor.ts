@@ -1,0 +1,51 @@
+import { bufferOf, textOf } from '../editor/buffer.ts';
+import { editorKey } from '../editor/keys.ts';
+import { editorLayout } from '../editor/layout.ts';
+import type { EditorAction, EditorState } from '../editor/state.ts';
+import type { State } from '../state.ts';
+import { doing } from './question.ts';
+import type { Handlers, Result } from './result.ts';
+
+const withEditor = (state: State, editor: EditorState | null): State => ({ ...state, editor });
+
+export const editorHandlers: Handlers<EditorAction> = {
+  'editor-open': (state, { subject, title, text }) =>
+    withEditor(state, {
+      subject,
+      title,
+      original: text,
+      buffer: bufferOf(text),
+      goal: null,
+      past: [],
+      future: [],
+      lastKind: 'move',
+      isLeaving: false,
+      problem: null,
+    }),
+
+  'editor-key': (state, { key, text }, world) => {
+    const { editor } = state;
+    if (editor === null) return state;
+    if (key === 'ctrl+s') return take(state, editor);
+    if (['esc', 'ctrl+c', 'ctrl+g'].includes(key)) return leave(state, editor);
+    const { rows, height } = editorLayout(editor, state.columns, world.geometry(state).bodyHeight);
+    return withEditor(state, editorKey(editor, key, text, rows, height));
+  },
+
+  'editor-problem': (state, { problem }) =>
+    state.editor === null ? state : withEditor(state, { ...state.editor, problem }),
+
+  'editor-close': (state) => withEditor(state, null),
+};
+
+/** The text goes to the desk, which reads it; the editor stays open until it has been read. */
+function take(state: State, { subject, buffer, original }: EditorState): Result {
+  const text = textOf(buffer);
+  return text === original ? withEditor(state, null) : doing(state, { kind: 'edited', subject, text });
+}
+
+/** Work is thrown away by two keys, never by one. */
+function leave(state: State, editor: EditorState): State {
+  const isChanged = textOf(editor.buffer) !== editor.original;
+  return withEditor(state, isChanged && !editor.isLeaving ? { ...editor, isLeaving: true } : null);
+}

@@ -1,0 +1,64 @@
+import type { DumpFile } from '../../dump/dump-file.ts';
+import type { Action } from '../actions.ts';
+import type { LiveAction } from '../follow.ts';
+import type { State } from '../state.ts';
+import type { World } from '../world.ts';
+import { putCursor } from './cursor.ts';
+import { type Handlers, key, type Result, say } from './result.ts';
+
+export const liveHandlers: Handlers<LiveAction> = {
+  follow: (state, _action, world) => {
+    if (state.follow.mode === 'on') return say({ ...state, follow: { mode: 'off', at: null } }, 'follow ended');
+    const result = followOn({ ...state, follow: { mode: 'on', at: null } }, world);
+    const next = 'effects' in result ? result.state : result;
+    const told = say(
+      next,
+      next.follow.at === null ? 'following: waits for a complete step' : 'following the newest step',
+    );
+    return 'effects' in result ? { ...result, state: told } : told;
+  },
+
+  alarm: (state, { text }) => ({
+    state: { ...state, alarm: { text, before: state.alarm === null ? 0 : state.alarm.before + 1 } },
+    effects: [{ type: 'bell' }],
+  }),
+};
+
+/** Goes to the newest complete step where it is another one than before, on its first row in the list as it is sorted and filtered. */
+export function followOn(state: State, world: World): Result {
+  const { mode, at } = state.follow;
+  if (mode !== 'on') return state;
+  const file = world.live.newest(state.list.cursor?.file.stream ?? null);
+  if (file === null || (at?.file === file && at.generation === file.generation)) return state;
+  const index = firstRow(state, world, file);
+  // None of it passes the filter, or the filter has not come to it: the next change is looked at again.
+  if (index < 0) return state;
+  const moved = putCursor(state, world, index);
+  return {
+    state: { ...moved, follow: { mode, at: { file, generation: file.generation } } },
+    effects: [{ type: 'reopen' }],
+  };
+}
+
+function firstRow(state: State, world: World, file: DumpFile): number {
+  const rows = world.rows(state);
+  let first = -1;
+  for (let record = 0; record < file.count; record++) {
+    const index = rows.indexOf({ file, record });
+    if (index >= 0 && (first < 0 || index < first)) first = index;
+  }
+  return first;
+}
+
+/** Keys that move, where nothing moves any more as well. */
+const MOVES: readonly Action['type'][] = ['scroll', 'top', 'bottom', 'turn', 'turn-edge', 'sample', 'step'];
+
+/** Whoever moves wants to stay there: following waits until it is asked for again. */
+export function pausedBy(action: Action, before: State, after: State): State {
+  if (before.follow.mode !== 'on' || after.follow.mode !== 'on' || action.type === 'follow') return after;
+  if (after.help !== null) return after;
+  const isMove = MOVES.includes(action.type) || before.list !== after.list || before.transcript !== after.transcript;
+  if (!isMove) return after;
+  const paused: State = { ...after, follow: { ...after.follow, mode: 'paused' } };
+  return paused.message === null ? say(paused, `follow paused, ${key(paused, 'follow')} goes on`) : paused;
+}

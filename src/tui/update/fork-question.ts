@@ -1,0 +1,44 @@
+import { samplingValue } from '../prompt/sampling-prompt.ts';
+import type { ForkQuestion } from '../replay/state.ts';
+import { viewport } from '../scroll.ts';
+import type { State } from '../state.ts';
+import type { World } from '../world.ts';
+import { promptHandlers } from './prompt.ts';
+import { ask, atBranches, doing, doNow } from './question.ts';
+import { type Result, say } from './result.ts';
+
+/** Asks whether to go on from the turn under the cursor; for the model first, where none is known. */
+export function askFork(state: State, world: World): Result {
+  const place = state.list.cursor;
+  const turn = viewport(state, world)?.turn ?? null;
+  if (place === null || turn === null) return say(state, 'no turn to go on from');
+  const { model, fork: settings, reward } = state.replay;
+  if (model === null) return promptHandlers['prompt-open'](state, { type: 'prompt-open', prompt: 'model' }, world);
+  return doing(ask(state, { kind: 'fork', place, turn, edited: null, model, settings, reward, where: null }), {
+    kind: 'fork-where',
+    place,
+  });
+}
+
+export function forkKey(state: State, question: ForkQuestion, key: string, world: World): Result {
+  const { place, turn, edited, model, settings, reward, where } = question;
+  if (key === 'e' || key === 'E')
+    return doing(state, { kind: 'fork-edit', place, turn, text: edited, inside: key === 'E' });
+  if (key === 's')
+    return promptHandlers['prompt-open'](
+      state,
+      { type: 'prompt-open', prompt: 'sampling', value: samplingValue(state) },
+      world,
+    );
+  const n = key === 'enter' ? settings.n : /^[1-9]$/.test(key) ? Number(key) : 0;
+  if (n === 0 || where === null || where.problem !== null) return state;
+  return doNow(atBranches(state, world), {
+    kind: 'fork',
+    place,
+    turn,
+    edited,
+    model,
+    reward,
+    settings: { ...settings, n },
+  });
+}

@@ -1,0 +1,34 @@
+import type { ReplayJob } from '../replay/actions.ts';
+import type { Question, ReplayState } from '../replay/state.ts';
+import type { State } from '../state.ts';
+import type { World } from '../world.ts';
+import type { Result } from './result.ts';
+
+export const NO_EXEC = 'nothing is run: the viewer was opened with --no-exec';
+
+export const withReplay = (state: State, replay: Partial<ReplayState>): State => ({
+  ...state,
+  replay: { ...state.replay, ...replay },
+});
+
+export const ask = (state: State, question: Question | null): State => withReplay(state, { question });
+
+type Doing = Extract<Result, { effects: unknown }>;
+
+export const doing = (state: State, job: ReplayJob): Doing => ({ state, effects: [{ type: 'replay', job }] });
+
+/** Closes the question and does what it was about. */
+export const doNow = (state: State, job: ReplayJob): Doing => doing(ask(inChat(state), null), job);
+
+/** What comes of it stands beside the conversation, not in the raw views. */
+export const inChat = (state: State): State =>
+  state.display.view === 'chat' ? state : { ...state, display: { ...state.display, view: 'chat' } };
+
+/** The branches at the top, as far as the text reaches: those that are still to come too. */
+export function atBranches(before: State, world: World): State {
+  const state = inChat(before);
+  const rollout = state.list.cursor === null ? null : world.record(state.list.cursor).rollout;
+  const turn = rollout?.turns.at(-1)?.index ?? 0;
+  const top = { block: `t${turn}.branches`, offset: 0 };
+  return { ...state, focus: 'transcript', transcript: { ...state.transcript, top, turn } };
+}

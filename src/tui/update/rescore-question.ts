@@ -1,0 +1,30 @@
+import { rewardProblem, rewardRuns } from '../../replay/reward-choice.ts';
+import type { RescoreQuestion } from '../replay/state.ts';
+import { oneRow } from '../rows.ts';
+import type { State } from '../state.ts';
+import type { World } from '../world.ts';
+import { promptHandlers } from './prompt.ts';
+import { ask, doNow, NO_EXEC } from './question.ts';
+import { type Result, say } from './result.ts';
+
+/** Scores anew; what is not this program's own function is asked for first, with what runs and where. */
+export function askRescore(state: State, world: World, all: boolean): Result {
+  const place = state.list.cursor;
+  if (place === null) return say(state, 'no rollout here');
+  const { reward: choice, canRun } = state.replay;
+  const question: RescoreQuestion = { kind: 'rescore', place, rollouts: all ? world.rows(state).length : null, choice };
+  if (rewardRuns(choice) === null) return rescoreNow(state, question, world);
+  return canRun ? ask(state, question) : say(state, NO_EXEC);
+}
+
+export function rescoreKey(state: State, question: RescoreQuestion, key: string, world: World): Result {
+  if (key === 'e') return promptHandlers['prompt-open'](state, { type: 'prompt-open', prompt: 'reward' }, world);
+  return key === 'enter' ? rescoreNow(state, question, world) : state;
+}
+
+function rescoreNow(state: State, { place, rollouts, choice }: RescoreQuestion, world: World): Result {
+  const problem = rewardProblem(choice);
+  if (problem !== null) return say(state, problem, 'error');
+  const rows = rollouts === null ? oneRow(place) : world.rows(state);
+  return doNow(state, { kind: 'rescore', rows, choice });
+}

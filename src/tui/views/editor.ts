@@ -1,0 +1,73 @@
+import { type Piece, renderEdges } from '../../present/line.ts';
+import { styled, type Theme } from '../../present/theme.ts';
+import { fitRight } from '../../text/fit.ts';
+import { editorLayout } from '../editor/layout.ts';
+import { charactersOf, type EditorRow, shown } from '../editor/rows.ts';
+import type { EditorState } from '../editor/state.ts';
+import type { View } from './view.ts';
+
+/** The editor takes the whole body: code wants the width. */
+export const editorView: View = ({ state, theme }, width, height) => {
+  const { editor } = state;
+  if (editor === null) return [];
+  const { rows, gutter, top, cursor, height: room } = editorLayout(editor, width, height);
+  const lines = [titleLine(editor, theme, width)];
+  for (let at = top; at < Math.min(rows.length, top + room); at++) {
+    const row = rows[at]!;
+    const number = row.start === 0 ? fitRight(String(row.line + 1), gutter - 1) : ' '.repeat(gutter - 1);
+    const text = rowText(editor, row, theme, at === cursor.row);
+    lines.push(`${styled(theme, 'quiet', number)} ${text}`);
+  }
+  return lines;
+};
+
+function titleLine({ title, original, buffer }: EditorState, theme: Theme, width: number): string {
+  const isChanged = buffer.lines.join('\n') !== original;
+  const place = `line ${buffer.row + 1} of ${buffer.lines.length} `;
+  return renderEdges(
+    theme,
+    [
+      ['plain', ' '],
+      ['heading', title],
+      ['warning', isChanged ? '  changed' : ''],
+    ],
+    [['quiet', place]],
+    width,
+  );
+}
+
+/** Nothing is told by colour alone: the cursor is drawn in reverse. */
+function rowText({ buffer }: EditorState, { line, start, end }: EditorRow, theme: Theme, hasCursor: boolean): string {
+  const text = buffer.lines[line]!.slice(start, end);
+  let out = '';
+  let plain = '';
+  for (const { text: character, start: at } of charactersOf(text)) {
+    if (!hasCursor || start + at !== buffer.column) {
+      plain += shown(character);
+      continue;
+    }
+    out = plain + styled(theme, 'current', shown(character));
+    plain = '';
+  }
+  if (hasCursor && buffer.column === end && out === '') return plain + styled(theme, 'current', ' ');
+  return out + plain;
+}
+
+/** Its keys, or what it has to say; stands at the foot of the screen. */
+export function editorFooter({ problem, isLeaving }: EditorState): Piece[] {
+  if (problem !== null) return [['error', ` ${problem}`]];
+  if (isLeaving) return [['warning', ' Esc once more throws the changes away; ^s takes them']];
+  return KEYS.flatMap(([key, word]): Piece[] => [
+    ['accent', ` ${key}`],
+    ['quiet', ` ${word} `],
+  ]);
+}
+
+const KEYS = [
+  ['^s', 'take it'],
+  ['Esc', 'leave'],
+  ['^_', 'undo'],
+  ['^y', 'redo'],
+  ['^k', 'to the end'],
+  ['^w', 'word'],
+] as const;

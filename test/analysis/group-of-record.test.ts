@@ -1,0 +1,51 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { groupOfRecord } from '../../src/analysis/group-of-record.ts';
+import { Groups } from '../../src/analysis/groups.ts';
+import { Dump } from '../../src/dump/dump.ts';
+import { groupKeyOf } from '../../src/rollout/group-key.ts';
+import { writeDump } from '../support/dump.ts';
+
+/** As Python writes it: ASCII alone. */
+const ascii = (record: object): string =>
+  JSON.stringify(record).replace(
+    /[\u007f-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
+const record = fc.record({
+  prompt: fc.constantFrom('Why?', 'Why so?', 'Warum? Ägypten 💡', `${'long '.repeat(80)}end`, ''),
+  gts: fc.constantFrom('7', '8'),
+  uid: fc.constantFrom(null, null, 'p1_0_0', 'p1_1_0', 'p2_0_0', 'odd'),
+  score: fc.constantFrom(0, 1, null),
+  isBad: fc.constantFrom(false, false, false, true),
+});
+
+test('a record has the group that the whole file gives it', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(record, { minLength: 1, maxLength: 8 }), fc.boolean(), async (records, isAscii) => {
+      const lines = records.map(({ prompt, gts, uid, score, isBad }) => {
+        if (isBad) return '{"input": "Why?", bro';
+        const line = { input: `user\n${prompt}\nassistant\n`, output: 'So.', gts, score, ...(uid && { uid }) };
+        return isAscii ? ascii(line) : JSON.stringify(line);
+      });
+      const run = writeDump({ '1.jsonl': lines });
+      const dump = Dump.open([run.dir]);
+      try {
+        const [file] = dump.files;
+        await file!.buildIndex(() => true);
+        const rows = lines.map((_, i) => file!.read(i));
+        const groups = new Groups(rows.map(({ rollout }) => (rollout === null ? null : groupKeyOf(rollout))));
+        for (const [i, row] of rows.entries()) {
+          const { key, members } = groupOfRecord(row);
+          expect(key).toBe(groups.keyOf(i));
+          expect(members.map((member) => member.record)).toEqual(groups.membersOf(i));
+        }
+      } finally {
+        dump.close();
+        run.remove();
+      }
+    }),
+    { numRuns: 150 },
+  );
+});
