@@ -30,7 +30,7 @@ const run = writeDump({
 afterAll(() => run.remove());
 
 /** What these handlers ask nothing of. */
-const NO_WORLD = { arranging: () => null } as unknown as World;
+const NO_WORLD = { arranging: () => null, layout: () => null } as unknown as World;
 
 let app: App;
 const open = async (options: StartOptions = {}, args: string[] = []): Promise<App> => {
