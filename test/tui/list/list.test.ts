@@ -189,6 +189,26 @@ describe('the sort', () => {
   });
 });
 
+test(':filter and :sort do the same by name', async () => {
+  await open();
+  app.type(':filter score ==');
+  app.press('Enter');
+  await app.sees('expected a value');
+  app.type(' 1');
+  app.press('Enter');
+  await app.sees('8 of 24');
+  app.type(':sort bytes:desc');
+  app.press('Enter');
+  await app.sees('size▼');
+  app.type(':id nothing');
+  app.press('Enter');
+  await app.sees('no uid or request_id begins with nothing');
+  app.type(':2');
+  app.press('Enter');
+  await app.sees('the filter leaves it out of the list');
+  await app.sees('sample 2/8');
+});
+
 describe('flags', () => {
   test('--filter and --sort open with them in force, at the top', async () => {
     await open({}, ['--filter', 'step != 2', '--sort', 'score:desc']);
@@ -315,6 +335,18 @@ describe('marks', () => {
     await app.until(() => !/^[› ][ab] /m.test(app.screen()), 'the signs to go');
     app.press('U');
     await app.sees(/^›a +3 +1 /m);
+  });
+
+  test('space marks rows of the list going down, and pages in the transcript', async () => {
+    await open();
+    app.press('Space');
+    await app.seesNot('•');
+    app.press('Tab', 'Space', 'Space');
+    await app.sees(/^ • +3 +1 /m);
+    await app.sees(/^ • +3 +2 /m);
+    await app.sees(/^› +3 +3 /m);
+    app.press('[', 'm', 'Space');
+    await app.until(() => !/^.• +3 +2 /m.test(app.screen()), 'the mark to go');
   });
 
   test('of a file that was written anew say so', async () => {
