@@ -233,10 +233,9 @@ export class DumpWorld implements World {
 
   /** Rows in sight: what only a parse tells of them is looked up. */
   want(state: State, places: readonly Place[]): void {
-    const own = this.#all().filter(({ column }) => !this.dump.extras.has(column.key));
-    const names = this.listColumns(state)
-      .map(({ key }) => key)
-      .filter((key) => own.every(({ column }) => column.key !== key));
+    const own = this.#all().filter(({ isValue }) => !isValue);
+    const keys = this.listColumns(state).map(({ key }) => key);
+    const names = keys.filter((key) => own.every(({ column }) => column.key !== key));
     this.#values.want(places, names);
   }
 

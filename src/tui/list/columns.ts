@@ -1,3 +1,4 @@
+import { valueName } from '../../analysis/query/fields.ts';
 import type { Dump } from '../../dump/dump.ts';
 import {
   type Column,
@@ -38,18 +39,30 @@ export function shapeOf(dump: Dump): ListShape {
   return { step: Math.min(MAX_STEP, step), sample, score: Math.min(MAX_SCORE, score), streams };
 }
 
-/** All columns that there are for this dump, and whether each is shown when nobody chose. */
-export function allColumns(shape: ListShape, extras: Iterable<string>): { column: Column; isShown: boolean }[] {
+export interface KnownColumn {
+  column: Column;
+  /** It is shown when nobody chose. */
+  isShown: boolean;
+  /** Only a parse tells what stands in it. */
+  isValue: boolean;
+}
+
+/** All columns that there are for this dump. */
+export function allColumns(shape: ListShape, extras: Iterable<string>): KnownColumn[] {
   return [
     // The stream is worth a column only where there are several.
-    ...ownColumns(shape).map((column) => ({ column, isShown: column.key !== 'stream' || shape.streams.length > 1 })),
-    ...replayColumns(REPLAY_KEYS).map((column) => ({ column, isShown: false })),
-    ...[...extras].map((name) => ({ column: valueColumn(name), isShown: false })),
+    ...ownColumns(shape).map((column) => ({
+      column,
+      isShown: column.key !== 'stream' || shape.streams.length > 1,
+      isValue: false,
+    })),
+    ...replayColumns(REPLAY_KEYS).map((column) => ({ column, isShown: false, isValue: false })),
+    ...[...extras].map((path) => ({ column: valueColumn(valueName(path)), isShown: false, isValue: true })),
   ];
 }
 
 /** The columns that the list shows if it has the room. */
-export function chosenColumns(all: ReturnType<typeof allColumns>, { columns, sort }: ListChoice): Column[] {
+export function chosenColumns(all: readonly KnownColumn[], { columns, sort }: ListChoice): Column[] {
   const chosen =
     columns === null
       ? all.filter(({ isShown }) => isShown).map(({ column }) => column)
