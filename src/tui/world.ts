@@ -201,7 +201,7 @@ export class DumpWorld implements World {
       };
       const columns = allColumns(this.#shape, extras);
       const print = columns
-        .map(({ column, isShown }) => [column.key, column.width, column.min, isShown].join(' '))
+        .map(({ column, isShown, isIdle }) => [column.key, column.width, column.min, isShown, isIdle].join(' '))
         .join('\n');
       this.#columns = { key, print, columns: print === this.#columns?.print ? this.#columns.columns : columns };
     }

@@ -62,7 +62,7 @@ describe('columns of the list', () => {
     expect(placed.map(({ key }) => key)).toEqual(['stream', 'step', 'sample', 'score', 'findings']);
     expect(
       plain(renderListRow(row, placed, MONO, { here: true, focused: true, mark: 'a', fresh: false })).trimEnd(),
-    ).toBe('›a t   12   57 0.1250 error');
+    ).toBe('›a t   12     57 0.1250 error');
     const alike = fitColumns(ownColumns(shape(['val_a', 'val_b'])), 35);
     expect(plain(renderListRow({ ...row, stream: 'val_b' }, alike, MONO, unmarked))).toContain('val_b');
   });

@@ -185,7 +185,7 @@ describe('the sort', () => {
     await app.until(() => listed().join() === '1 5,1 1,1 2,1 4,1 3', 'the order');
     app.press('S');
     await app.until(() => listed().join() === '1 2,1 1,1 5,1 4,1 3', 'the other order');
-    await app.sees(/1 +2 .* 9 │/);
+    await app.sees(/1 +2 .* 9 +│/);
   });
 });
 
@@ -283,11 +283,11 @@ describe('columns', () => {
     app.press(...Array.from({ length: 20 }, () => 'j'), 'Space');
     await app.sees('[x] acc');
     app.press('Esc');
-    await app.sees(/score calls +size finding +acc/);
+    await app.sees(/score calls +size +acc finding/);
     await app.sees(/1\.00 +1 .* 0\.25/);
     await app.stop();
     app = App.start([run.dir], { columns: 120, env });
-    await app.sees(/score calls +size finding +acc/);
+    await app.sees(/score calls +size +acc finding/);
     app.press('c', 'd', 'Esc');
     await app.sees(/turns calls finding/);
     rmSync(home, { recursive: true, force: true });
