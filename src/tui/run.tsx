@@ -347,9 +347,9 @@ class Program {
   /** A key while nothing is typed. */
   #take(key: Key): void {
     const { question } = this.#state.replay;
-    if (this.#state.editor !== null && key.name !== 'mouse' && !ANYWHERE.includes(key.name))
-      this.dispatch({ type: 'editor-key', key: key.name, text: key.text });
-    else if (key.name === 'mouse') this.#mouse(key);
+    if (this.#state.editor !== null && !ANYWHERE.includes(key.name)) {
+      if (key.name !== 'mouse') this.dispatch({ type: 'editor-key', key: key.name, text: key.text });
+    } else if (key.name === 'mouse') this.#mouse(key);
     else if (this.#state.list.menu !== null && !ANYWHERE.includes(key.name))
       this.dispatch({ type: 'menu-key', key: key.name });
     else if (question !== null && !ANYWHERE.includes(key.name)) this.dispatch({ type: 'replay-key', key: key.name });
