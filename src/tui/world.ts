@@ -5,11 +5,7 @@ import type { Column, ListShape, NOT_KNOWN } from '../present/list.ts';
 import type { Layout } from '../present/transcript/layout.ts';
 import { Syntax } from '../present/transcript/syntax.ts';
 import type { JsonValue } from '../rollout/json.ts';
-<<<<<<< HEAD
-import type { ViewName } from './display.ts';
 import { FreshRows } from './fresh-rows.ts';
-=======
->>>>>>> transcript
 import { type Geometry, geometry, type Shape } from './geometry.ts';
 import { GroupIndex } from './group-index.ts';
 import { Layouts } from './layouts.ts';
