@@ -21,8 +21,8 @@ export interface ListRow {
   findings: readonly Check[] | undefined;
   /** What its calls came to when they were run again, in a word; '' where none was. */
   again: string;
-  /** The score that it was given anew; undefined where nobody asked. */
-  rescored: number | null | undefined;
+  /** The score that it was given anew, and whether it is another one; undefined where nobody asked. */
+  rescored: { score: number | null; isDrift: boolean } | undefined;
   /** Bytes of its step came a moment ago: it is not whole yet. */
   arriving: boolean;
   /** The value under a name of the record's own; undefined where it has none, NOT_KNOWN until it was looked at. */
@@ -84,13 +84,14 @@ const isDrift = ({ again }: ListRow): boolean => AGAIN[again] === 'drift' || AGA
 
 const findingWord = (row: ListRow): string => {
   if (isDrift(row)) return AGAIN[row.again]!;
+  if (row.rescored?.isDrift) return `now ${scoreText(row.rescored.score)}`;
   const found = finding(row);
   return found === null ? (AGAIN[row.again] ?? row.again) : CHECK_WORD[found];
 };
 
 const ERRORS: readonly Check[] = ['bad_record', 'tool_error', 'call_unparsed'];
 const findingStyle = (row: ListRow): Style => {
-  if (isDrift(row)) return 'warning';
+  if (isDrift(row) || row.rescored?.isDrift) return 'warning';
   const found = finding(row);
   if (found === null) return 'quiet';
   return ERRORS.includes(found) ? 'error' : 'warning';
@@ -193,8 +194,8 @@ export const replayColumns = (keys: { again: string; rescored: string }): Column
     min: 7,
     align: 'right',
     rank: 2,
-    text: (row) => (row.rescored === undefined ? '' : scoreText(row.rescored)),
-    style: (row) => (row.rescored !== undefined && row.rescored !== row.score ? 'warning' : 'plain'),
+    text: ({ rescored }) => (rescored === undefined ? '' : scoreText(rescored.score)),
+    style: ({ rescored }) => (rescored?.isDrift ? 'warning' : 'plain'),
   },
 ];
 
