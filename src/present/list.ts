@@ -279,6 +279,8 @@ export function renderListHeader(columns: readonly PlacedColumn[], theme: Theme,
 }
 
 export interface RowMarks {
+  /** It came since the person last looked. */
+  fresh: boolean;
   /** The cursor is on this row. */
   here: boolean;
   /** The list has the keys. */
@@ -288,7 +290,7 @@ export interface RowMarks {
 }
 
 export function renderListRow(row: ListRow, columns: readonly PlacedColumn[], theme: Theme, marks: RowMarks): string {
-  const sign = marks.here ? styled(theme, 'accent', '›') : ' ';
+  const sign = marks.here ? styled(theme, 'accent', '›') : marks.fresh ? styled(theme, 'trained', '+') : ' ';
   const mark = marks.mark === '' ? ' ' : styled(theme, 'heading', marks.mark);
   const cells = columns.map((column) => {
     const style = column.style?.(row) ?? 'plain';

@@ -111,6 +111,7 @@ class Program {
   readonly #live: LiveRun;
   readonly #world: DumpWorld;
   readonly #clock: AgeClock;
+  #freshTimer: NodeJS.Timeout | undefined;
   readonly #screen: Screen;
   readonly #terminal: Terminal;
   readonly #keyboard: Keyboard;
@@ -177,6 +178,7 @@ class Program {
       },
       leaving: () => {
         this.#clock.stop();
+        clearTimeout(this.#freshTimer);
         this.#screen.setActive(false);
         this.#keyboard.stop();
       },
@@ -214,6 +216,7 @@ class Program {
     // Once all is indexed the disk is followed.
     void dump.start().then(() => {
       this.#live.begin();
+      this.#world.fresh.begin(dump.files);
       if (!dump.isClosed && dump.paths.length > 0) this.#follower = new Follower(dump, { poll: this.#options.poll });
     });
   }
@@ -287,8 +290,21 @@ class Program {
     this.#warmGroups();
     this.#desk.rest(this.#state.list.cursor, () => this.#visible());
     this.#ahead.touch();
+    this.#lookAtFresh();
     this.#clock.arm();
     this.#screen.invalidate();
+  }
+
+  /** New rows in sight lose their sign after a while. */
+  #lookAtFresh(): void {
+    clearTimeout(this.#freshTimer);
+    const isListShown = this.#state.help === null && this.#world.geometry(this.#state).listWidth > 0;
+    const wait = this.#world.fresh.look(isListShown ? this.#visible() : [], this.#state.list.cursor, Date.now());
+    if (wait === null) return;
+    this.#freshTimer = setTimeout(() => {
+      this.#lookAtFresh();
+      this.#screen.invalidate('list');
+    }, wait + 5).unref();
   }
 
   /** Rows in sight are looked at first. Asked once for each window: the answer to every asking is a change of the dump. */
@@ -356,8 +372,6 @@ class Program {
     // What is pasted is a locator, as a rule: the line that takes one opens with it.
     else if (key.name === 'paste') this.dispatch({ type: 'prompt-open', prompt: 'command', value: pasted(key) });
     else if (key.name.startsWith('alt+') && !this.#options.keymap.isKnown(key.name)) this.#press(afterEsc(key));
-    else if (key.name === 'esc' && this.#world.arranging(this.#state)?.isWhole === false)
-      this.dispatch({ type: 'arrange-cancel' });
     else this.#resolver.press(key);
   }
 
@@ -430,6 +444,7 @@ class Program {
   };
 
   readonly #end = (): void => {
+    clearTimeout(this.#freshTimer);
     this.#ahead.stop();
     this.#clock.stop();
     this.#terminal.stop();

@@ -5,6 +5,7 @@ import type { Column, ListShape, NOT_KNOWN } from '../present/list.ts';
 import type { Layout } from '../present/transcript/layout.ts';
 import { Syntax } from '../present/transcript/syntax.ts';
 import type { JsonValue } from '../rollout/json.ts';
+import { FreshRows } from './fresh-rows.ts';
 import { type Geometry, geometry, type Shape } from './geometry.ts';
 import { GroupIndex } from './group-index.ts';
 import { Layouts } from './layouts.ts';
@@ -12,6 +13,7 @@ import type { Arranging } from './list/arrangement.ts';
 import { Arrangements } from './list/arrangements.ts';
 import type { ListChoice } from './list/choice.ts';
 import { allColumns, chosenColumns, shapeOf } from './list/columns.ts';
+import { sortedMembers } from './list/group-rows.ts';
 import { ListValues } from './list/list-values.ts';
 import { allRows, groupRows, type Rows, samePlace } from './rows.ts';
 import { Searches } from './search/searches.ts';
@@ -21,6 +23,7 @@ import type { State } from './state.ts';
 export interface World {
   readonly dump: Dump;
   readonly live: LiveRun;
+  readonly fresh: FreshRows;
   readonly groups: GroupIndex;
   readonly syntax: Syntax;
   readonly searches: Searches;
@@ -49,6 +52,7 @@ export interface World {
 export class DumpWorld implements World {
   readonly dump: Dump;
   readonly live: LiveRun;
+  readonly fresh = new FreshRows();
   readonly groups: GroupIndex;
   readonly syntax: Syntax;
   readonly searches: Searches;
@@ -59,6 +63,7 @@ export class DumpWorld implements World {
   readonly #layouts: Layouts;
   readonly #arrangements: Arrangements;
   readonly #values: ListValues;
+  #group: { members: readonly number[]; sort: ListChoice['sort']; rows: Rows } | null = null;
   #shape: ListShape | null = null;
   #columns: { key: string; print: string; columns: ReturnType<typeof allColumns> } | null = null;
   #chosen: {
@@ -115,8 +120,13 @@ export class DumpWorld implements World {
     this.#rows ??= allRows(this.dump.files);
     if (list.group !== null) {
       const { file, record } = list.group;
-      const members = this.groups.groups(file)?.membersOf(record) ?? [];
-      return groupRows(file, members.length === 0 ? [record] : members);
+      const members = this.groups.groups(file)?.membersOf(record) ?? [record];
+      const { sort } = list.choice;
+      if (this.#group?.members !== members || this.#group.sort !== sort) {
+        const shown = members.length === 0 ? [record] : members;
+        this.#group = { members, sort, rows: groupRows(file, sortedMembers(file, shown, sort)) };
+      }
+      return this.#group.rows;
     }
     return this.#arrangements.rows(list.choice, this.#rows, list.cursor) ?? this.#rows;
   }

@@ -118,6 +118,8 @@ describe('following (F)', () => {
     run = writeDump(smallRun(3, 2));
     app = App.start([run.dir, '--follow']);
     await app.sees('3.jsonl:1  sample 1/2');
+    // What is written before all is known belongs to the opening.
+    await app.sees('3 steps · 6 rollouts');
     writeFileSync(join(run.dir, '2.jsonl'), lines(toolRollout(2, 7, 1), toolRollout(2, 8, 1), toolRollout(2, 9, 1)));
     await app.sees('2.jsonl:1  sample 1/3');
     await app.sees('Problem 2-7');
@@ -156,6 +158,33 @@ describe('--notify', () => {
   });
 });
 
+describe.each([
+  ['in colour', {}],
+  ['with NO_COLOR', { NO_COLOR: '1' }],
+])('rows that came since somebody looked, %s', (_, env) => {
+  test('bear a sign until they were on the screen for a while, or were visited', async () => {
+    run = writeDump(smallRun(1, 40));
+    app = App.start([run.dir], { rows: 20, env });
+    await app.sees('1 step · 40 rollouts');
+    app.press('Tab');
+    appendFileSync(join(run.dir, '1.jsonl'), lines(toolRollout(1, 7, 1), toolRollout(1, 8, 1)));
+    writeFileSync(join(run.dir, '2.jsonl'), lines(toolRollout(2, 7, 1)));
+    await app.sees('2 steps · 43 rollouts');
+    // They came below the screen; nothing that is in sight is new.
+    expect(app.screen()).not.toMatch(/^\+/m);
+    app.press('G');
+    await app.sees(/^\+ +1 +41 /m);
+    await app.sees(/^\+ +1 +42 /m);
+    await app.sees(/^› +[○ ]?2 +1 /m);
+    app.press('k');
+    await app.sees(/^› +1 +42 /m);
+    app.press('j');
+    // Visited: they are new no more. The third goes by itself.
+    await app.sees(/^ +1 +42 /m);
+    await app.sees(/^ +1 +41 /m);
+  });
+});
+
 test('the age of the newest line ticks by itself, and only the first line is painted anew', async () => {
   run = writeDump(smallRun(1, 4));
   app = App.start([run.dir]);
@@ -164,7 +193,7 @@ test('the age of the newest line ticks by itself, and only the first line is pai
   await app.sees('● live');
   await app.sees('3 s ago');
   const from = app.output.length;
-  await app.sees('5 s ago');
+  await app.sees('4 s ago');
   const rows = [...app.output.slice(from).matchAll(/\x1b\[(\d+);\d+H/g)].map(([, row]) => row);
   expect(new Set(rows)).toEqual(new Set(['1']));
 });

@@ -67,7 +67,7 @@ describe('run a tool call again', () => {
     await ask();
     await app.sees(/! code_interpreter t2 on (bubblewrap|Pyodide)/);
     await app.sees('no sandbox URL is given');
-    await app.sees(/^ rollout_data .* (bubblewrap|Pyodide)$/m);
+    await app.sees(/^ rollout_data .* (bubblewrap|Pyodide)( |$)/m);
     app.press('Esc');
     await app.seesNot('Enter run');
     expect(app.screen()).not.toContain('again: ');
@@ -376,7 +376,7 @@ describe('run many again', () => {
     app.press('ctrl+c');
     await app.sees('this call is cancelled; once more ends the others');
     app.press('ctrl+c');
-    await app.sees(/cancelled after \d+ calls?: .*\d+ cancelled; ! f goes on/);
+    await app.sees(/cancelled after \d+ calls?: \d+ same, 1 cancelled; ! f goes on/);
     const kept = readFileSync(join(journal(), 'replay.jsonl'), 'utf8').trim().split('\n').length;
     expect(kept).toBeLessThan(10);
     app.press('q');
@@ -479,8 +479,26 @@ describe('fork', () => {
     await app.sees('go on from t1 edited with qwen');
     app.press('Enter');
     await app.sees('branch 0 from t2, qwen');
-    expect(model.requests[0].messages.at(-1)).toEqual({ role: 'user', content: 'Nine, perhaps?' });
     await app.sees('#### 9');
+    expect(model.requests[0].messages.at(-1)).toEqual({ role: 'user', content: 'Nine, perhaps?' });
+  });
+
+  test('E edits the turn in the screen, where a long line goes on in the next row', async () => {
+    model = await scriptedModel(() => ({ text: 'It is nine.\n#### 9' }));
+    await open({ '1.jsonl': [rollout([SAME])] }, ['--model-url', model.url, '--model', 'qwen'], { columns: 80 });
+    app.press('h', 'a');
+    await app.sees('one branch');
+    app.press('E');
+    await app.sees('turn t1');
+    app.press('ctrl+k');
+    app.type(`${'Nine, or less? '.repeat(8)}Now!`);
+    await app.sees(/less\?[\s\S]*\n {3}.*Now!/);
+    app.press('ctrl+s');
+    await app.sees('go on from t1 edited with qwen');
+    app.press('Enter');
+    await app.sees('branch 0 from t2, qwen');
+    await app.sees('#### 9');
+    expect(model.requests[0].messages.at(-1).content).toBe(`${'Nine, or less? '.repeat(8)}Now!`);
   });
 
   test('turns stream in as they come, and ^c ends them', async () => {

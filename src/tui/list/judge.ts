@@ -16,7 +16,7 @@ const NEEDS_RECORD = { needs: 'record' };
 const needsRecord = (): never => {
   throw NEEDS_RECORD;
 };
-const ELSEWHERE: RecordSource<ParsedLine> = { read: needsRecord, hasRaw: needsRecord };
+const ELSEWHERE: RecordSource<ParsedLine> = { read: needsRecord, fields: needsRecord, hasRaw: needsRecord };
 /** What becomes of a record that is more than a thread has memory for. */
 const UNREADABLE: RecordSource<ParsedLine> = {
   read: () => bad(undefined, 'more than the memory holds'),

@@ -2,6 +2,7 @@ import type { ListChoice } from '../list/choice.ts';
 import { samePlace } from '../rows.ts';
 import { opened, type State } from '../state.ts';
 import type { World } from '../world.ts';
+import { key } from './result.ts';
 
 /** Choices that `u` goes back through. */
 const MAX_PAST = 200;
@@ -21,6 +22,12 @@ export function choose(state: State, change: Partial<ListChoice>): State {
 /** The list in another order, or with other records: the cursor stays on its record as long as that is there. */
 export const arranged = (state: State, change: Partial<ListChoice>, world: World): State =>
   keepCursor(choose({ ...state, list: { ...state.list, group: null } }, change), world);
+
+/** Why nothing can be done with all of the list yet; null when it is whole. */
+export const notWhole = (state: State, world: World): string | null =>
+  world.arranging(state)?.isWhole === false
+    ? `the list is still being made: wait for it, or ${key(state, 'back')} for the one before`
+    : null;
 
 /**
  * The cursor is on a record, not on a row. Where that is filtered out it goes to the nearest one that stays, and back once it is in the

@@ -42,7 +42,12 @@ export const listView: View = ({ state, world, theme }, width, height) => {
   const lines = head === null ? [header] : [head, header];
   for (let index = top; index < rows.length && lines.length < height; index++) {
     const { file, record } = rows.at(index)!;
-    const marks = { here: index === here, focused: state.focus === 'list', mark: signs.get(file)?.get(record) ?? '' };
+    const marks = {
+      here: index === here,
+      fresh: world.fresh.has({ file, record }),
+      focused: state.focus === 'list',
+      mark: signs.get(file)?.get(record) ?? '',
+    };
     lines.push(renderListRow(listRow(file, record, state, world), columns, theme, marks));
   }
   if (rows.length === 0) for (const text of emptyText(state, world)) lines.push(styled(theme, 'quiet', `  ${text}`));
