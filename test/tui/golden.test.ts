@@ -90,6 +90,7 @@ for (const [columns, rows] of SIZES) {
         await app.sees('▌›assistant');
         // Groups are known, and every line is counted, before a picture is taken.
         app.press('4', 'v');
+        await app.sees('all borders are certain');
         await app.sees('recomputed from score');
         await app.until(() => !/indexing|checking/.test(app.screen()), 'the end of indexing');
         await matches('details');
