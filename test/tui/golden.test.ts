@@ -75,7 +75,10 @@ for (const [columns, rows] of SIZES) {
       const app = App.start([basename(broken.dir)], { columns, rows, env, cwd: dirname(broken.dir) });
       try {
         await app.sees('▌›assistant');
-        await app.until(() => !/indexing|checking/.test(app.screen()), 'the end of indexing');
+        await app.until(
+          () => /tool errors/.test(app.screen()) && !/indexing|checking/.test(app.screen()),
+          'all that is counted',
+        );
         await expect(picture(app, columns)).toMatchFileSnapshot(`../golden/wrong-${columns}x${rows}-${look}.txt`);
       } finally {
         await app.stop();
@@ -92,7 +95,10 @@ for (const [columns, rows] of SIZES) {
         app.press('4', 'v');
         await app.sees('all borders are certain');
         await app.sees('recomputed from score');
-        await app.until(() => !/indexing|checking/.test(app.screen()), 'the end of indexing');
+        await app.until(
+          () => (columns < 120 || /tool errors/.test(app.screen())) && !/indexing|checking/.test(app.screen()),
+          'all that is counted',
+        );
         await matches('details');
         const signs = [/▌›assistant/, /▌›<think>/, /›▾ \{/, /›input/];
         for (const [i, view] of VIEWS.entries()) {
