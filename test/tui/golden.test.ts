@@ -93,10 +93,9 @@ for (const [columns, rows] of SIZES) {
         await app.sees('▌›assistant');
         // Groups are known, and every line is counted, before a picture is taken.
         app.press('4', 'v');
-        await app.sees('all borders are certain');
-        await app.sees('recomputed from score');
+        await app.sees(/advantage +\S+ {2}recomputed/);
         await app.until(
-          () => (columns < 120 || /tool errors/.test(app.screen())) && !/indexing|checking/.test(app.screen()),
+          () => (columns < 120 || /tool errors/.test(app.screen())) && !/indexing|checking|· +·/.test(app.screen()),
           'all that is counted',
         );
         await matches('details');
