@@ -9,6 +9,7 @@ import { replayValues } from '../list/replay-values.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { arranged, choose, keepCursor } from './choose.ts';
+import { followOn } from './follow.ts';
 import { type Handlers, type Result, say } from './result.ts';
 
 /** What is typed behind `&`. @throws QueryError at the character of the text that is wrong */
@@ -76,7 +77,7 @@ export const listHandlers: Handlers<ArrangeAction> = {
   undo: (state, _action, world) => travel(state, world, 'past'),
   redo: (state, _action, world) => travel(state, world, 'future'),
 
-  'rows-changed': (state, _action, world) => keepCursor(state, world),
+  'rows-changed': (state, _action, world) => followOn(keepCursor(state, world), world),
 
   'arrange-cancel': (state, _action, world) => {
     const arranging = world.arranging(state);
