@@ -341,6 +341,8 @@ export class Arrangement {
   #show(): void {
     this.#shown = performance.now();
     const { files } = this.#dump;
+    // Until something is found there is more to be read in the list before.
+    if (!this.#isWhole && this.progress.found === 0) return this.#changed();
     if (this.#table !== null) this.#rows = sortedRows(this.#table, new Map(this.#parts));
     else {
       const parts = files.flatMap((file) => this.#parts.get(file) ?? []);
