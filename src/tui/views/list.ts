@@ -60,5 +60,7 @@ function emptyText(state: State, world: World): string[] {
   if (world.dump.progress().phase === 'index') return ['reading …'];
   const arranging = world.arranging(state);
   if (arranging === null || arranging.total === 0) return ['no rollouts'];
-  return arranging.isWhole ? ['nothing matches', '& Enter clears the filter'] : ['looking …', 'Esc cancels'];
+  return arranging.isWhole
+    ? ['nothing matches', `${state.keymap.label('filter')} Enter clears the filter`]
+    : ['looking …', 'Esc cancels'];
 }
