@@ -81,8 +81,9 @@ export class Input {
     const { keymap, editor, list, replay } = this.#host.state();
     const isAsked = !ANYWHERE.includes(key.name);
     const act = this.#host.dispatch;
-    if (key.name === 'mouse') this.#mouse(key);
-    else if (isAsked && editor !== null) act({ type: 'editor-key', key: key.name, text: key.text });
+    if (key.name === 'mouse') {
+      if (editor === null) this.#mouse(key);
+    } else if (isAsked && editor !== null) act({ type: 'editor-key', key: key.name, text: key.text });
     else if (isAsked && list.menu !== null) act({ type: 'menu-key', key: key.name });
     else if (isAsked && replay.question !== null) act({ type: 'replay-key', key: key.name });
     // What is pasted is a locator, as a rule: the line that takes one opens with it.
