@@ -1,11 +1,12 @@
-// node scripts/record.mjs: drives the built program over the fixtures by keys, and writes what it drew as an asciicast
-// (docs/tour.cast) and its last screen as a picture (docs/screen.svg). The pauses in which a person would read are not
-// waited for: they are added to the clock of the recording.
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+// node scripts/record.mjs: drives the built program by keys over a copy of the fixtures, with a training run and a model that
+// are played to it, and writes what it drew as an asciicast (docs/tour.cast) and its last screen as a picture (docs/screen.svg).
+// The pauses in which a person would read are not waited for: they are added to the clock of the recording.
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { spawn } from '@lydell/node-pty';
 import xterm from '@xterm/headless';
+import { model, playedRun, TOUR } from './tour.mjs';
 
 const COLUMNS = 120;
 const ROWS = 34;
@@ -13,44 +14,24 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const docs = join(root, 'docs');
 mkdirSync(docs, { recursive: true });
 
-/** Keys, what must be on the screen after them, and seconds to read it. */
-const TOUR = [
-  ['', '▌›assistant', 8],
-  ['l', 't3 · 4/7', 6],
-  ['l', 't4 · 5/7', 6],
-  ['x', 'fold', 5],
-  ['J', '3.jsonl:2', 6],
-  ['J', '3.jsonl:3', 6],
-  ['H', '2.jsonl', 7],
-  ['L', '3.jsonl', 5],
-  ['v', 'raw text', 8],
-  ['v', '▾ {', 7],
-  ['v', '›input', 6],
-  ['v', 'loss mask', 9],
-  ['v', 'chat', 4],
-  ['/rate', 'rate', 5],
-  ['\r', '/', 4],
-  ['n', '/', 3],
-  ['?', 'Move', 9],
-  ['\x1b', 'score', 4],
-  ['\x1b', 'j/k sample', 5],
-  ['\r', 'h/l turn', 4],
-  ['yl', 'copied', 6],
-];
-
+const run = playedRun(join(root, 'fixtures/rollout_data'));
+const { url, close } = await model();
 const { NO_COLOR: _, ...env } = process.env;
-const pty = spawn(process.execPath, [join(root, 'dist/rollout-viewer.js'), 'fixtures/rollout_data'], {
+const home = join(dirname(run.directory), 'home');
+const args = ['rollout_data', '--sandbox', 'auto', '--model-url', url, '--model', 'qwen3-8b'];
+const pty = spawn(process.execPath, [join(root, 'dist/rollout-viewer.js'), ...args], {
   cols: COLUMNS,
   rows: ROWS,
-  cwd: root,
-  env: { ...env, TERM: 'xterm-256color' },
+  cwd: dirname(run.directory),
+  env: { ...env, TERM: 'xterm-256color', XDG_CONFIG_HOME: home, XDG_STATE_HOME: home, XDG_DATA_HOME: home },
 });
 const terminal = new xterm.Terminal({ cols: COLUMNS, rows: ROWS, allowProposedApi: true });
 const start = performance.now();
 let added = 0;
 const events = [];
+const now = () => Number(((performance.now() - start) / 1000 + added).toFixed(3));
 pty.onData((data) => {
-  events.push([Number(((performance.now() - start) / 1000 + added).toFixed(3)), 'o', data]);
+  events.push([now(), 'o', data]);
   terminal.write(data);
 });
 terminal.onData((reply) => pty.write(reply));
@@ -59,20 +40,27 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const line = (row) => terminal.buffer.active.getLine(row)?.translateToString(true) ?? '';
 const screen = () => Array.from({ length: ROWS }, (_, row) => line(row)).join('\n');
 
-for (const [keys, sees, seconds] of TOUR) {
-  const before = events.length;
-  pty.write(keys);
-  for (let tries = 0; events.length === before || !screen().includes(sees); tries++) {
-    if (tries > 250) throw new Error(`after ${JSON.stringify(keys)} nothing like ${sees}:\n${screen()}`);
-    await pause(20);
-  }
-  await pause(150);
-  added += seconds;
-}
-
 const PALETTE = ['#45475a', '#f38ba8', '#a6e3a1', '#f9e2af', '#89b4fa', '#cba6f7', '#94e2d5', '#bac2de'];
 const [CELL, LINE] = [8.43, 18];
 const inXml = (text) => text.replace(/[&<>]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[sign]);
+
+for (const { keys, sees, seconds, plays } of TOUR) {
+  const before = events.length;
+  const isSeen = () =>
+    events.length > before && (typeof sees === 'string' ? screen().includes(sees) : sees.test(screen()));
+  // What is typed into a prompt is typed; single keys are pressed at once.
+  for (const key of keys.length > 3 ? keys : [keys]) {
+    pty.write(key);
+    if (keys.length > 3) await pause(60);
+  }
+  if (plays === true) run.play();
+  for (let tries = 0; !isSeen(); tries++) {
+    if (tries > 1000) throw new Error(`after ${JSON.stringify(keys)} nothing like ${sees}:\n${screen()}`);
+    await pause(20);
+  }
+  await pause(250);
+  added += seconds;
+}
 
 /** The screen's cells as SVG: a run of cells that look alike is one text. */
 function svg() {
@@ -108,9 +96,11 @@ function svg() {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-12 -10 ${width + 24} ${height + 20}" font-family="ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14" xml:space="preserve"><rect x="-12" y="-10" width="${width + 24}" height="${height + 20}" rx="8" fill="#1e1e2e"/>\n${out.join('\n')}\n</svg>\n`;
 }
 
-writeFileSync(join(docs, 'screen.svg'), svg());
-events.push([Number(((performance.now() - start) / 1000 + added).toFixed(3)), 'o', '']);
+events.push([now(), 'o', '']);
 pty.kill('SIGTERM');
+writeFileSync(join(docs, 'screen.svg'), svg());
 const header = { version: 2, width: COLUMNS, height: ROWS, title: 'rollout-viewer' };
 writeFileSync(join(docs, 'tour.cast'), `${[header, ...events].map((event) => JSON.stringify(event)).join('\n')}\n`);
+close();
+rmSync(dirname(run.directory), { recursive: true, force: true });
 process.exit(0);

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { LineCounter, type Node, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { sequenceOf } from './key-names.ts';
@@ -20,6 +20,8 @@ export interface Config {
   problems: readonly string[];
 }
 
+const MAX_BYTES = 1 << 20;
+
 /** `turn.first: 0` is a number to YAML. */
 const Key = z.union([z.string(), z.number().transform(String)]);
 const Keys = z.union([Key.transform((key) => [key]), z.array(Key)], 'a key, or a list of keys');
@@ -32,6 +34,10 @@ export function loadConfig(paths: readonly string[] = configFiles()): Config {
   for (const path of paths) {
     let text: string;
     try {
+      const found = statSync(path);
+      // A pipe would keep the program waiting.
+      if (!found.isFile()) throw new Error('it is not a file');
+      if (found.size > MAX_BYTES) throw new Error('it is too long for settings');
       text = readFileSync(path, 'utf8');
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue;

@@ -1,8 +1,9 @@
+import type { Format } from '../formats/format.ts';
 import { formatOf } from '../formats/registry.ts';
 import type { Finding } from '../rollout/finding.ts';
-import { isJsonObject, type JsonValue } from '../rollout/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../rollout/json.ts';
 import { JsonError, parseJson } from '../rollout/json-parse.ts';
-import type { Rollout } from '../rollout/rollout.ts';
+import type { Rollout, RolloutFields } from '../rollout/rollout.ts';
 import { type Facts, packFacts } from './line-index.ts';
 
 /** What a line of a dump says: a rollout, or why it is none. */
@@ -15,19 +16,32 @@ export interface ParsedLine {
 
 /** Reads one line; whatever it holds, the answer is a row and never an exception. */
 export function parseLine(text: string, validation: boolean): ParsedLine {
+  const read = readJson(text);
+  if ('error' in read) return bad(read.json, read.error);
+  const rollout = read.format.read(read.json, { validation });
+  return { json: read.json, rollout, error: null, findings: rollout.findings };
+}
+
+/** What a line says of the rollout as a whole, for a fifth of a parse; null for a bad record, undefined where it takes a whole parse. */
+export function parseFields(text: string): RolloutFields | null | undefined {
+  const read = readJson(text);
+  return 'error' in read ? null : read.format.fields?.(read.json);
+}
+
+type Read = { json: JsonObject; format: Format } | { json: JsonValue | undefined; error: string };
+
+function readJson(text: string): Read {
   let json: JsonValue;
   try {
     json = parseJson(text.startsWith('\ufeff') ? text.slice(1) : text);
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     const cut = error.offset >= text.length ? ': cut off, or still being written' : '';
-    return bad(undefined, `not JSON at character ${error.offset + 1}: ${error.message}${cut}`);
+    return { json: undefined, error: `not JSON at character ${error.offset + 1}: ${error.message}${cut}` };
   }
-  if (!isJsonObject(json)) return bad(json, `${kindOf(json)}, not a JSON object`);
+  if (!isJsonObject(json)) return { json, error: `${kindOf(json)}, not a JSON object` };
   const format = formatOf(json);
-  if (format === undefined) return bad(json, whyUnknown(json));
-  const rollout = format.read(json, { validation });
-  return { json, rollout, error: null, findings: rollout.findings };
+  return format === undefined ? { json, error: whyUnknown(json) } : { json, format };
 }
 
 /** What the index keeps of a parse. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../rollout/json.ts';
-import type { Rollout } from '../rollout/rollout.ts';
+import type { Rollout, RolloutFields } from '../rollout/rollout.ts';
 
 export interface ReadContext {
   /** The record lies in a validation stream: it was not trained on. */
@@ -13,6 +13,8 @@ export interface Format {
   quickKeys: { score: string; step: string };
   /** Is this record written in the format? */
   detects(record: JsonObject): boolean;
+  /** What `read` would give of these, without laying out the turns; a format that cannot know them before has none. */
+  fields?(record: JsonObject): RolloutFields;
   /** Reads a record that `detects` accepted; it accepts whatever the other keys hold. */
   read(record: JsonObject, context: ReadContext): Rollout;
 }

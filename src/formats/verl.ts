@@ -3,7 +3,7 @@ import { readToolSchemas } from '../chat/tool-schemas.ts';
 import { checkRollout } from '../rollout/checks.ts';
 import type { JsonObject, JsonValue } from '../rollout/json.ts';
 import { inferLossMask } from '../rollout/loss-mask.ts';
-import type { Rollout } from '../rollout/rollout.ts';
+import type { Rollout, RolloutFields } from '../rollout/rollout.ts';
 import { layOut } from './conversation.ts';
 import type { Format, ReadContext } from './format.ts';
 import { idOf, numberOf } from './scalars.ts';
@@ -23,11 +23,31 @@ export const verl: Format = {
   quickKeys: { score: 'score', step: 'step' },
   detects: (record) => isText(record.input) && isText(record.output),
   read: readVerl,
+  fields: fieldsOf,
 };
 
+function fieldsOf(record: JsonObject): RolloutFields {
+  const extras: JsonObject = Object.create(null);
+  for (const key of Object.keys(record)) if (!KNOWN.has(key)) extras[key] = record[key] as JsonValue;
+  // A score or a step that is no number has no place of its own, and must not vanish.
+  for (const key of ['score', 'step']) {
+    const value = record[key];
+    if (value !== undefined && value !== null && numberOf(value) === null) extras[key] = value;
+  }
+  return {
+    groundTruth: record.gts,
+    uid: idOf(record.uid),
+    requestId: idOf(record.request_id),
+    status: null,
+    texts: { input: (record.input as string | null) ?? '', output: (record.output as string | null) ?? '' },
+    extras,
+  };
+}
+
 function readVerl(record: JsonObject, context: ReadContext): Rollout {
-  const prompt = (record.input as string | null) ?? '';
-  const response = (record.output as string | null) ?? '';
+  const fields = fieldsOf(record);
+  const prompt = fields.texts.input!;
+  const response = fields.texts.output!;
   const { validation } = context;
   const { turns, spans, responseTurn } = layOut(segmentChat(prompt, response), {
     promptField: 'input',
@@ -36,30 +56,18 @@ function readVerl(record: JsonObject, context: ReadContext): Rollout {
     response,
     validation,
   });
-  const extras: JsonObject = Object.create(null);
-  for (const key of Object.keys(record)) if (!KNOWN.has(key)) extras[key] = record[key] as JsonValue;
-  // A score or a step that is no number has no place of its own, and must not vanish.
-  for (const key of ['score', 'step']) {
-    const value = record[key];
-    if (value !== undefined && value !== null && numberOf(value) === null) extras[key] = value;
-  }
   const rollout: Omit<Rollout, 'findings' | 'rewards'> = {
     format: 'verl',
     step: numberOf(record.step),
     score: numberOf(record.score),
-    groundTruth: record.gts,
-    uid: idOf(record.uid),
-    requestId: idOf(record.request_id),
-    status: null,
-    texts: { input: prompt, output: response },
+    ...fields,
     turns,
     spans,
     responseTurn,
     toolSchemas: turns.filter((turn) => turn.role === 'system').flatMap((turn) => readToolSchemas(turn.text)),
-    extras,
     validation,
     lossMask: validation ? null : inferLossMask(spans, ['output']),
   };
-  const rewarded = { ...rollout, rewards: layRewards(extras, rollout) };
+  const rewarded = { ...rollout, rewards: layRewards(fields.extras, rollout) };
   return { ...rewarded, findings: checkRollout(rewarded) };
 }

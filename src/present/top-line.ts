@@ -29,6 +29,8 @@ interface Part {
 const SPARK = 16;
 const SMALLEST_SPARK = 6;
 const SPARK_RANK = 5.5;
+/** Cells of a server's address. */
+const MOST_SANDBOX = 24;
 
 /** The first line: what is open, how the run goes as seen from afar, and how far the reading is. */
 export function renderTopLine(line: TopLine, theme: Theme, width: number): string {
@@ -74,7 +76,8 @@ function partsOf({ run, follow, progress, sandbox }: TopLine): Part[] {
     parts.push(left(8, ['quiet', '  tool errors '], ['plain', formatPercent(run.toolErrorRate)]));
   if (run.truncationRate !== null)
     parts.push(left(9, ['quiet', '  cut off ≥ '], ['plain', formatPercent(run.truncationRate)]));
-  if (sandbox !== null) parts.push(right(6.5, ['quiet', sandbox], ['plain', '  ']));
+  // Where code runs is worth more than how many there are.
+  if (sandbox !== null) parts.push(right(4.5, ['quiet', truncate(sandbox, MOST_SANDBOX)], ['plain', '  ']));
   if (run.perMinute !== null) parts.push(right(7, ['quiet', rateText(run.perMinute)], ['plain', '  ']));
   const isTold = run.status === 'quiet' || run.age === null;
   if (run.age !== null && !isTold) parts.push(right(2, ['quiet', ageText(run.age)]));

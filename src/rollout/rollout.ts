@@ -101,3 +101,6 @@ export interface Rollout {
 
 /** All calls of a rollout in the order of their index. */
 export const toolCallsOf = (rollout: Rollout): ToolCall[] => rollout.turns.flatMap((turn) => turn.toolCalls);
+
+/** What a record says of itself as a whole. */
+export type RolloutFields = Pick<Rollout, 'texts' | 'groundTruth' | 'uid' | 'requestId' | 'status' | 'extras'>;

@@ -1,32 +1,23 @@
-import { LRUCache } from 'lru-cache';
 import type { LiveRun } from '../analysis/live-run.ts';
 import type { Dump, Place } from '../dump/dump.ts';
 import type { DumpRecord } from '../dump/dump-file.ts';
 import type { Column, ListShape, NOT_KNOWN } from '../present/list.ts';
-import type { RolloutReplay } from '../present/replay/view.ts';
-import type { Folds } from '../present/transcript/blocks.ts';
-import { Layout } from '../present/transcript/layout.ts';
+import type { Layout } from '../present/transcript/layout.ts';
 import { Syntax } from '../present/transcript/syntax.ts';
 import type { JsonValue } from '../rollout/json.ts';
-import type { ViewName } from './display.ts';
 import { FreshRows } from './fresh-rows.ts';
 import { type Geometry, geometry, type Shape } from './geometry.ts';
 import { GroupIndex } from './group-index.ts';
-import { groupOf } from './group-of.ts';
+import { Layouts } from './layouts.ts';
 import type { Arranging } from './list/arrangement.ts';
 import { Arrangements } from './list/arrangements.ts';
 import type { ListChoice } from './list/choice.ts';
 import { allColumns, chosenColumns, shapeOf } from './list/columns.ts';
+import { sortedMembers } from './list/group-rows.ts';
 import { ListValues } from './list/list-values.ts';
 import { allRows, groupRows, type Rows, samePlace } from './rows.ts';
 import { Searches } from './search/searches.ts';
-import { type Beside, shownBlocks } from './shown-blocks.ts';
-import { opened, type State } from './state.ts';
-
-/** Bytes of laid-out transcripts that are kept for going back to. */
-const CACHE_SIZE = 24_000_000;
-/** Bytes of a line that is read ahead: one of 50 MB would hold the next key. */
-const AHEAD_SIZE = 1_500_000;
+import type { State } from './state.ts';
 
 /** What update and views may ask about the data. Answers follow from the dump and the state alone; they are only remembered here. */
 export interface World {
@@ -69,17 +60,10 @@ export class DumpWorld implements World {
   #geometry: { shape: Shape; geometry: Geometry } | null = null;
   /** The record that is read. It stays as it was read, whatever becomes of its file, until it is asked for again. */
   #open: { place: Place; record: DumpRecord; generation: number; fate: string } | null = null;
-  #laid: { record: DumpRecord; key: string; folds: Folds; replay: RolloutReplay | undefined; layout: Layout } | null =
-    null;
-  /** Records that were read ahead; the dump keeps them. */
-  readonly #ahead = new WeakSet<DumpRecord>();
-  readonly #cache = new LRUCache<string, { record: DumpRecord; layout: Layout }>({
-    maxSize: CACHE_SIZE,
-    sizeCalculation: ({ layout }) => layout.size,
-  });
-
+  readonly #layouts: Layouts;
   readonly #arrangements: Arrangements;
   readonly #values: ListValues;
+  #group: { members: readonly number[]; sort: ListChoice['sort']; rows: Rows } | null = null;
   #shape: ListShape | null = null;
   #columns: { key: string; print: string; columns: ReturnType<typeof allColumns> } | null = null;
   #chosen: {
@@ -102,6 +86,7 @@ export class DumpWorld implements World {
     this.groups = new GroupIndex(dump, rowsChanged);
     this.syntax = new Syntax(changed);
     this.searches = new Searches(found);
+    this.#layouts = new Layouts(dump, this.groups);
   }
 
   /** The dump has changed: it may hold more records than before. */
@@ -135,8 +120,13 @@ export class DumpWorld implements World {
     this.#rows ??= allRows(this.dump.files);
     if (list.group !== null) {
       const { file, record } = list.group;
-      const members = this.groups.groups(file)?.membersOf(record) ?? [];
-      return groupRows(file, members.length === 0 ? [record] : members);
+      const members = this.groups.groups(file)?.membersOf(record) ?? [record];
+      const { sort } = list.choice;
+      if (this.#group?.members !== members || this.#group.sort !== sort) {
+        const shown = members.length === 0 ? [record] : members;
+        this.#group = { members, sort, rows: groupRows(file, sortedMembers(file, shown, sort)) };
+      }
+      return this.#group.rows;
     }
     return this.#arrangements.rows(list.choice, this.#rows, list.cursor) ?? this.#rows;
   }
@@ -194,7 +184,7 @@ export class DumpWorld implements World {
       };
       const columns = allColumns(this.#shape, extras);
       const print = columns
-        .map(({ column, isShown }) => [column.key, column.width, column.min, isShown].join(' '))
+        .map(({ column, isShown, isIdle }) => [column.key, column.width, column.min, isShown, isIdle].join(' '))
         .join('\n');
       this.#columns = { key, print, columns: print === this.#columns?.print ? this.#columns.columns : columns };
     }
@@ -226,10 +216,9 @@ export class DumpWorld implements World {
 
   /** Rows in sight: what only a parse tells of them is looked up. */
   want(state: State, places: readonly Place[]): void {
-    const own = this.#all().filter(({ column }) => !this.dump.extras.has(column.key));
-    const names = this.listColumns(state)
-      .map(({ key }) => key)
-      .filter((key) => own.every(({ column }) => column.key !== key));
+    const own = this.#all().filter(({ isValue }) => !isValue);
+    const keys = this.listColumns(state).map(({ key }) => key);
+    const names = keys.filter((key) => own.every(({ column }) => column.key !== key));
     this.#values.want(places, names);
   }
 
@@ -241,71 +230,13 @@ export class DumpWorld implements World {
   }
 
   warm(state: State, places: readonly Place[]): boolean {
-    for (const place of places) {
-      const width = this.geometry(state).transcriptWidth;
-      if (width === 0 || place.file.index.length(place.record) > AHEAD_SIZE) continue;
-      const record = this.dump.read(place);
-      if (!this.#ahead.has(record)) {
-        this.#ahead.add(record);
-        return true;
-      }
-      const key = this.#layoutKey(state, place, record);
-      if (state.replay.rollouts.has(record.locator) || this.#cache.get(key.text)?.record === record) continue;
-      this.#cache.set(key.text, { record, layout: lay(record, state, key.beside, width, opened.folds) });
-      return true;
-    }
-    return false;
-  }
-
-  #layoutKey(state: State, place: Place, record: DumpRecord): { text: string; beside: Beside } {
-    const { view, wrap, hidden } = state.display;
-    // Groups become known while the record is open.
-    const { parts, reason, advantage } = usesGroup(view) ? groupOf(this.groups, place) : NO_GROUP;
-    const isTold = view === 'details';
-    const beside = { group: isTold ? parts.join(', ') : '', noGroup: isTold ? reason : '', advantage };
     const width = this.geometry(state).transcriptWidth;
-    const text = [record.locator, width, view, wrap, hidden.join('\n'), beside.group, beside.noGroup, advantage].join(
-      '\0',
-    );
-    return { text, beside };
+    return width > 0 && this.#layouts.warm(state, places, width);
   }
 
   layout(state: State): Layout | null {
     const place = state.list.cursor;
     const width = this.geometry(state).transcriptWidth;
-    if (place === null || width === 0) return null;
-    const record = this.record(place);
-    const { folds } = state.transcript;
-    const { text: key, beside } = this.#layoutKey(state, place, record);
-    const replay = state.replay.rollouts.get(record.locator);
-    const laid = this.#laid;
-    if (laid?.key === key && laid.folds === folds && laid.replay === replay && sameRecord(laid.record, record))
-      return laid.layout;
-    const isPlain = folds.size === 0 && replay === undefined;
-    const kept = isPlain ? this.#cache.get(key) : undefined;
-    if (kept !== undefined && sameRecord(kept.record, record)) {
-      this.#laid = { record, key, folds, replay, layout: kept.layout };
-      return kept.layout;
-    }
-    const layout = lay(record, state, beside, width, folds, this.#laid?.layout, replay);
-    if (isPlain) this.#cache.set(key, { record, layout });
-    this.#laid = { record, key, folds, replay, layout };
-    return layout;
+    return place === null || width === 0 ? null : this.#layouts.of(state, place, this.record(place), width);
   }
 }
-
-const lay = (
-  record: DumpRecord,
-  { display }: State,
-  beside: Beside,
-  width: number,
-  folds: Folds,
-  before?: Layout,
-  replay?: RolloutReplay,
-): Layout => new Layout(shownBlocks(record, display, folds, beside, replay), width, folds, display.wrap, before);
-
-const NO_GROUP = { parts: [], reason: '', advantage: null };
-const usesGroup = (view: ViewName): boolean => view === 'details' || view === 'chat';
-
-/** A record read again is another object; its text says whether it is still the same. */
-const sameRecord = (a: DumpRecord, b: DumpRecord): boolean => a === b || (a.locator === b.locator && a.raw === b.raw);

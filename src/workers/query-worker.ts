@@ -6,7 +6,7 @@ import { PLACE, type QueryAnswer, type QueryRequest } from '../analysis/query/qu
 import { type SortOrder, sortValue } from '../analysis/query/sort.ts';
 import { Subject, type SubjectFile } from '../analysis/query/subject.ts';
 import { unpackFacts } from '../dump/line-index.ts';
-import { bad, type ParsedLine, packedFactsOf, parseLine } from '../dump/parse-line.ts';
+import { bad, type ParsedLine, packedFactsOf, parseFields, parseLine } from '../dump/parse-line.ts';
 import { isJsonObject, type JsonValue } from '../rollout/json.ts';
 import { printJson } from '../rollout/json-print.ts';
 
@@ -41,7 +41,7 @@ parentPort?.on('message', ({ id, request }: { id: number; request: QueryRequest 
   };
   const query = filter === null ? null : queryFor(filter.text);
   const order: SortOrder | null = sort === null ? null : { key: sort, field: fieldNamed(sort), descending: false };
-  const fields = columns.map(fieldNamed);
+  const shown = columns.map(fieldNamed);
   const fd = opened(request.path);
   for (let i = 0; i < count; i++) {
     const [offset, bytes, record, step, hasScore, score, facts] = places.subarray(i * PLACE, (i + 1) * PLACE);
@@ -52,15 +52,24 @@ parentPort?.on('message', ({ id, request }: { id: number; request: QueryRequest 
       score: () => (hasScore === 0 ? undefined : hasScore === 1 ? null : score!),
       facts: () => unpackFacts(facts!),
     };
-    let line: Buffer | null | undefined;
+    let buffer: Buffer | null | undefined;
     const raw = () => {
-      if (line === undefined) line = lineAt(fd, offset!, bytes!);
-      return line;
+      if (buffer === undefined) buffer = lineAt(fd, offset!, bytes!);
+      return buffer;
+    };
+    let decoded: string | null | undefined;
+    const text = () => {
+      if (decoded === undefined) decoded = raw()?.toString('utf8') ?? null;
+      return decoded;
+    };
+    const fields = () => {
+      const line = text();
+      return line === null ? null : parseFields(line);
     };
     const read = (): ParsedLine => {
-      const text = raw()?.toString('utf8') ?? null;
-      if (text === null) return bad(undefined, 'it cannot be read');
-      const parsed = parseLine(text, request.validation);
+      const line = text();
+      if (line === null) return bad(undefined, 'it cannot be read');
+      const parsed = parseLine(line, request.validation);
       answer.facts[i] = packedFactsOf(parsed);
       answer.scores[i] = parsed.rollout?.score ?? 0;
       answer.hasScore[i] = parsed.rollout?.score == null ? 0 : 1;
@@ -68,12 +77,12 @@ parentPort?.on('message', ({ id, request }: { id: number; request: QueryRequest 
     };
     const subject = new Subject(
       { file, record: record! },
-      { read, hasRaw: (characters) => raw()?.includes(characters) ?? true },
+      { read, fields, hasRaw: (characters) => raw()?.includes(characters) ?? true },
     );
     const isAccepted = query === null || query.accepts(subject) !== filter!.isInverted;
     answer.accepted[i] = isAccepted ? 1 : 0;
     if (order !== null) answer.values.push(isAccepted ? sortValue(order, subject) : null);
-    for (const field of fields) answer.columns.push(shownValue(subject.value(field)));
+    for (const field of shown) answer.columns.push(shownValue(subject.value(field)));
   }
   if (fd !== null) closeSync(fd);
   const { accepted, facts, scores, hasScore } = answer;

@@ -8,6 +8,7 @@ import { Layout } from '../../src/present/transcript/layout.ts';
 import { rawTextBlocks } from '../../src/present/transcript/raw-view.ts';
 import { renderTranscript } from '../../src/present/transcript/render.ts';
 import { resultPreview } from '../../src/present/transcript/results.ts';
+import { callId } from '../../src/present/transcript/turn-blocks.ts';
 import type { JsonObject } from '../../src/rollout/json.ts';
 import type { Rollout } from '../../src/rollout/rollout.ts';
 import { cellWidth } from '../../src/text/graphemes.ts';
@@ -231,5 +232,23 @@ describe('whatever a model wrote', () => {
       }),
       { numRuns: 300 },
     );
+  });
+});
+
+describe('calls that the text does not show', () => {
+  test('stand behind it, with their results', () => {
+    const rollout = read('I look.\nuser\n<tool_response>\n5\n</tool_response>\nassistant\n#### 5');
+    const turn = rollout.turns[1]!;
+    turn.toolCalls = [
+      { index: 0, id: null, name: 'look', arguments: { at: 'x' }, raw: '', error: null, resultTurn: 2 },
+      { index: 1, id: null, name: 'I look', arguments: {}, raw: 'I look.', error: null, resultTurn: null },
+    ];
+    const shown = draw(rollout, 80, MONO).map((line) => line.replace(SGR, '').trimEnd());
+    const at = shown.indexOf('▌ I look.');
+    expect(shown.slice(at + 1, at + 3)).toEqual([
+      expect.stringMatching(/^ {2}look\(at="x"\) {2}→ /),
+      '  I look()  → no result',
+    ]);
+    expect(callId(turn, turn.toolCalls[1]!)).toBe('t1.call1');
   });
 });

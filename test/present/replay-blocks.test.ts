@@ -74,7 +74,7 @@ describe('what was run again, beside the record', () => {
   test('the verdict stands at the edge of the result, the difference and the run below it', () => {
     const lines = shown(withOutcome(outcome('a\nleft is 20', 'a\nleft is 21', 'Boom')), 80);
     const all = text(lines);
-    expect(all).toMatch(/tool ← code_interpreter +again: different, 2 runs, 14 ms, bubblewrap\n/);
+    expect(all).toMatch(/tool ← code_interpreter +again: different, 2 runs, 10 ms to 20 ms, bubblewrap\n/);
     expect(all).toContain('- left is 20\n  + left is 21');
     expect(all).toContain('▾ run again: exit status 1, 14 ms, stdout 2 lines, stderr 1 line');
     expect(all).toContain('1 × different: a␊left is 21');

@@ -17,7 +17,7 @@ afterEach(() => app.stop());
 
 describe('what was noticed, on the screen', () => {
   test('e goes to the turn, and as far into it as the line that says what failed', async () => {
-    app = App.start([run.dir], { columns: 100, rows: 24 });
+    app = App.start([run.dir], { columns: 130, rows: 24 });
     await app.sees('▌›assistant');
     await app.sees('→ error: NameError: x');
     app.press('e');

@@ -30,7 +30,7 @@ const run = writeDump({
 afterAll(() => run.remove());
 
 /** What these handlers ask nothing of. */
-const NO_WORLD = { arranging: () => null } as unknown as World;
+const NO_WORLD = { arranging: () => null, layout: () => null } as unknown as World;
 
 let app: App;
 const open = async (options: StartOptions = {}, args: string[] = []): Promise<App> => {
@@ -63,6 +63,17 @@ describe('e, w and t', () => {
     await app.sees('no error before this one');
     app.press('3', 'e');
     await app.sees('1.jsonl:6');
+  });
+
+  test('e follows the filter, also from a rollout that the list leaves out', async () => {
+    await open({}, ['--filter', 'tool_calls<2']);
+    await app.sees('1.jsonl:1');
+    app.type(':1\r');
+    await app.sees('the filter leaves it out of the list');
+    app.press('3', 'e');
+    await app.sees('1.jsonl:5');
+    app.press('2', 'E');
+    await app.sees('no error before this one');
   });
 
   test('w goes to warnings, < comes back', async () => {
@@ -253,9 +264,14 @@ describe('zoom and mouse', () => {
     wheel(65, at('You solve problems'));
     await app.seesNot('You solve problems');
     expect(app.screen()).not.toBe(before);
+    // Below the titles of a list that is filtered, too.
+    app.type('&tool_calls<2\r');
+    await app.sees('of 6');
+    click(at('1      2', 2));
+    await app.sees('1.jsonl:2');
     // Nothing is typed by it, and an open prompt keeps what it has.
     app.type('/Try');
-    click(at('1.jsonl:3'));
+    click(at('1.jsonl:2'));
     await app.sees('/Try');
   });
 });
@@ -265,9 +281,10 @@ describe('^c', () => {
     await open();
     app.press('ctrl+c');
     await app.sees('q quits, or ^c again');
-    app.press('J');
+    app.press('J', 'ctrl+c');
     await app.sees('1.jsonl:2');
-    app.press('ctrl+c', 'ctrl+c');
+    await app.sees('q quits, or ^c again');
+    app.press('K', 'ctrl+c', 'ctrl+c');
     expect((await app.exits()).code).toBe(0);
   });
 

@@ -5,7 +5,26 @@ import { App, type Cell } from '../driver/app.ts';
 import { smallRun, writeDump } from '../support/dump.ts';
 
 const run = writeDump(smallRun(3, 8));
-afterAll(() => run.remove());
+
+const search = (query: string): string =>
+  `<tool_call>\n${JSON.stringify({ name: 'search', arguments: { query } })}\n</tool_call>`;
+const TRACEBACK = 'Traceback (most recent call last):\n  File "x.py", line 3, in <module>\n\tfind(key)\nKeyError: "年"';
+/** A rollout in which much went wrong, in several scripts. */
+const broken = writeDump({
+  '1.jsonl': [
+    {
+      input: 'user\nכמה עולה תפוח? 苹果多少钱？ 🍎👩‍👩‍👧\nassistant\n',
+      output: `${search('apples')}\n${search('苹果')}\n${search('pears')}\nuser\n<tool_response>\n三十 ¥\n</tool_response>\n<tool_response>\n${TRACEBACK}\n</tool_response>\nassistant\n<tool_call>\n{"name": "search", "arguments": {"query": 1,}}\n</tool_call>\n<think>\n再想一想，\x1b[2J也许`,
+      gts: '30',
+      score: 0,
+      step: 1,
+    },
+  ],
+});
+afterAll(() => {
+  run.remove();
+  broken.remove();
+});
 
 const SIZES = [
   [80, 24],
@@ -52,6 +71,20 @@ function picture(app: App, columns: number): string {
 
 for (const [columns, rows] of SIZES) {
   for (const [look, env] of Object.entries(LOOKS)) {
+    test(`what went wrong at ${columns}×${rows}, ${look}`, async () => {
+      const app = App.start([basename(broken.dir)], { columns, rows, env, cwd: dirname(broken.dir) });
+      try {
+        await app.sees('▌›assistant');
+        await app.until(
+          () => /tool errors/.test(app.screen()) && !/indexing|checking/.test(app.screen()),
+          'all that is counted',
+        );
+        await expect(picture(app, columns)).toMatchFileSnapshot(`../golden/wrong-${columns}x${rows}-${look}.txt`);
+      } finally {
+        await app.stop();
+      }
+    });
+
     test(`each view at ${columns}×${rows}, ${look}`, async () => {
       const app = App.start([basename(run.dir)], { columns, rows, env, cwd: dirname(run.dir) });
       const matches = (view: string) =>
@@ -60,8 +93,11 @@ for (const [columns, rows] of SIZES) {
         await app.sees('▌›assistant');
         // Groups are known, and every line is counted, before a picture is taken.
         app.press('4', 'v');
-        await app.sees('recomputed from score');
-        await app.until(() => !/indexing|checking/.test(app.screen()), 'the end of indexing');
+        await app.sees(/advantage +\S+ {2}recomputed/);
+        await app.until(
+          () => (columns < 120 || /tool errors/.test(app.screen())) && !/indexing|checking|· +·/.test(app.screen()),
+          'all that is counted',
+        );
         await matches('details');
         const signs = [/▌›assistant/, /▌›<think>/, /›▾ \{/, /›input/];
         for (const [i, view] of VIEWS.entries()) {

@@ -93,6 +93,12 @@ describe("the user's own keys", () => {
     expect(new Keymap(keys).command('w', 'list')?.id).toBe('wrap');
   });
 
+  test('never leave the program without a way out', () => {
+    const { keys, problems } = own('keys: {quit: [], cancel: [], command: [], fold: ctrl+c}');
+    expect(new Keymap(keys).command('ctrl+c', 'list')?.id).toBe('cancel');
+    expect(problems).toEqual(['without a key for quit, cancel, command nothing would end the program; ^c stays']);
+  });
+
   test('over any preset leave every command that they do not name', () => {
     for (const preset of PRESET_NAMES) {
       const { keys } = ownKeys(preset, parseConfig('keys: {zoom: f9}', 'config.yaml'));

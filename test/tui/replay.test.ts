@@ -67,7 +67,7 @@ describe('run a tool call again', () => {
     await ask();
     await app.sees(/! code_interpreter t2 on (bubblewrap|Pyodide)/);
     await app.sees('no sandbox URL is given');
-    await app.sees(/^ rollout_data .* (bubblewrap|Pyodide)$/m);
+    await app.sees(/^ rollout_data .* (bubblewrap|Pyodide)( |$)/m);
     app.press('Esc');
     await app.seesNot('Enter run');
     expect(app.screen()).not.toContain('again: ');
@@ -351,6 +351,40 @@ describe('run many again', () => {
     await app.sees('again: different');
   });
 
+  test('f and g r take the rollouts of the filter, and no others', async () => {
+    await open({
+      '1.jsonl': [0, 1, 0, 1, 1].map((score) => rollout([DRIFTED], { score, data_source: 'openai/gsm8k' })),
+    });
+    app.press('&');
+    app.type('score > 0.5\r');
+    await ask();
+    await app.sees('f list 3');
+    app.press('f');
+    await app.sees('3 calls: 3 drift');
+    const lines = readFileSync(join(journal(), 'replay.jsonl'), 'utf8').trim().split('\n');
+    const of = lines.map((line) => (JSON.parse(line) as { locator: string }).locator.replace(/.*:/, ''));
+    expect(of.sort()).toEqual(['2', '4', '5']);
+    app.press('g', 'r');
+    await app.sees('scored again: 3 same');
+  });
+
+  test('what cannot be is told before the screen opens', async () => {
+    run = writeDump({ '1.jsonl': [rollout([SAME])] });
+    for (const [args, told] of [
+      [['--sandbox', 'bwrap'], '--sandbox bwrap: neither auto, bubblewrap, pyodide, unconfined nor the http(s) URL'],
+      [['--tools', 'none.yaml'], '--tools none.yaml: no such file or directory'],
+      [['--temperature', 'hot'], '--temperature hot: expected a number'],
+      [['--reward', 'none.py'], '--reward: none.py: no such file'],
+      [['--exact', 'time'], "'time' is no rule"],
+    ] as const) {
+      app = App.start([run.dir, ...args], { columns: 160 });
+      expect((await app.exits()).code).toBe(2);
+      await app.sees(told);
+      expect(app.lastMode(1049)).toBeNull();
+      await app.stop();
+    }
+  });
+
   test('many calls on a server are asked for once more', async () => {
     await open({ '1.jsonl': [rollout([SAME]), rollout([SAME])] }, ['--sandbox', 'http://127.0.0.1:9']);
     app.press('!');
@@ -376,7 +410,7 @@ describe('run many again', () => {
     app.press('ctrl+c');
     await app.sees('this call is cancelled; once more ends the others');
     app.press('ctrl+c');
-    await app.sees(/cancelled after \d+ calls?: .*\d+ cancelled; ! f goes on/);
+    await app.sees(/cancelled after \d+ calls?: \d+ same, 1 cancelled; ! f goes on/);
     const kept = readFileSync(join(journal(), 'replay.jsonl'), 'utf8').trim().split('\n').length;
     expect(kept).toBeLessThan(10);
     app.press('q');
@@ -479,8 +513,26 @@ describe('fork', () => {
     await app.sees('go on from t1 edited with qwen');
     app.press('Enter');
     await app.sees('branch 0 from t2, qwen');
-    expect(model.requests[0].messages.at(-1)).toEqual({ role: 'user', content: 'Nine, perhaps?' });
     await app.sees('#### 9');
+    expect(model.requests[0].messages.at(-1)).toEqual({ role: 'user', content: 'Nine, perhaps?' });
+  });
+
+  test('E edits the turn in the screen, where a long line goes on in the next row', async () => {
+    model = await scriptedModel(() => ({ text: 'It is nine.\n#### 9' }));
+    await open({ '1.jsonl': [rollout([SAME])] }, ['--model-url', model.url, '--model', 'qwen'], { columns: 80 });
+    app.press('h', 'a');
+    await app.sees('one branch');
+    app.press('E');
+    await app.sees('turn t1');
+    app.press('ctrl+k');
+    app.type(`${'Nine, or less? '.repeat(8)}Now!`);
+    await app.sees(/less\?[\s\S]*\n {3}.*Now!/);
+    app.press('ctrl+s');
+    await app.sees('go on from t1 edited with qwen');
+    app.press('Enter');
+    await app.sees('branch 0 from t2, qwen');
+    await app.sees('#### 9');
+    expect(model.requests[0].messages.at(-1).content).toBe(`${'Nine, or less? '.repeat(8)}Now!`);
   });
 
   test('turns stream in as they come, and ^c ends them', async () => {
@@ -593,6 +645,7 @@ describe('score again', () => {
       await app.sees('score 2 rollouts again with');
       app.press('Enter');
       await app.sees('scored again: 1 drift, 1 same');
+      await app.sees(/1 +1 +1\.00 .*now 0\.25/);
       await app.sees(/score 1\.00 +again: drift, 0\.25, mine\.py/);
     },
   );

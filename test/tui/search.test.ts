@@ -4,7 +4,7 @@ import type { Block } from '../../src/present/transcript/block.ts';
 import { finder, rawFilter } from '../../src/tui/search/pattern.ts';
 import { MAX_HITS, Scan } from '../../src/tui/search/scan.ts';
 import { App } from '../driver/app.ts';
-import { writeDump } from '../support/dump.ts';
+import { smallRun, writeDump } from '../support/dump.ts';
 
 describe('what need not be laid out', () => {
   test('is a record whose text does not hold a plain word', () => {
@@ -64,6 +64,29 @@ describe('a search that is taken up again', () => {
     const other = new Scan([block('b'.repeat(100_000))], finder('a'));
     other.run(() => true);
     expect(other.share).toBeCloseTo(0.33, 1);
+  });
+});
+
+describe('a search in a sample, and the reader in another', () => {
+  const run = writeDump(smallRun(1, 8));
+  afterAll(() => run.remove());
+  let app: App;
+  afterEach(() => app.stop());
+
+  test('stands nowhere there, and begins with what is in sight', async () => {
+    app = App.start([run.dir], { columns: 120, rows: 40 });
+    await app.sees('▌›assistant');
+    app.type('/left');
+    app.press('Enter', 'n');
+    await app.sees(' 2/');
+    app.press('J');
+    await app.sees('sample 2/8');
+    await app.sees(' –/');
+    app.press('n');
+    await app.sees(' 1/');
+    await app.sees('sample 2/8');
+    app.press('v');
+    await app.sees(' –/');
   });
 });
 

@@ -4,7 +4,7 @@ import type { Facts } from '../../dump/line-index.ts';
 import { factsOf, type ParsedLine } from '../../dump/parse-line.ts';
 import { isJsonObject, type JsonValue } from '../../rollout/json.ts';
 import { printJson } from '../../rollout/json-print.ts';
-import { toolCallsOf } from '../../rollout/rollout.ts';
+import { type RolloutFields, toolCallsOf } from '../../rollout/rollout.ts';
 import type { Field, NumberField, TextField } from './fields.ts';
 
 /** What the index of a file knows of its records at once. */
@@ -28,6 +28,8 @@ export type AskedRecord = Pick<ParsedLine, 'rollout' | 'findings'>;
 /** How the record itself is come by. */
 export interface RecordSource<Read extends AskedRecord> {
   read(): Read;
+  /** What the record says as a whole, where that takes less than a parse: null for a bad record, undefined where it takes one. */
+  fields?(): RolloutFields | null | undefined;
   /** Whether the line as it stands in its file has these characters; true as well where it cannot be read. */
   hasRaw(characters: string): boolean;
 }
@@ -37,6 +39,7 @@ export class Subject<Read extends AskedRecord = AskedRecord> {
   readonly #place: SubjectPlace;
   readonly #source: RecordSource<Read>;
   #record: Read | null = null;
+  #fields: RolloutFields | null | undefined;
 
   constructor(place: SubjectPlace, source: RecordSource<Read>) {
     this.#place = place;
@@ -70,6 +73,12 @@ export class Subject<Read extends AskedRecord = AskedRecord> {
     return this.#record !== null || this.#source.hasRaw(characters) || this.#source.hasRaw('\\u00');
   }
 
+  /** null for a bad record. */
+  get fields(): RolloutFields | null {
+    if (this.#record === null && this.#fields === undefined) this.#fields = this.#source.fields?.();
+    return this.#fields === undefined ? this.record.rollout : this.#fields;
+  }
+
   get facts(): Facts {
     return this.#place.file.facts(this.#place.record) ?? factsOf(this.record);
   }
@@ -78,10 +87,12 @@ export class Subject<Read extends AskedRecord = AskedRecord> {
   value(field: Field): JsonValue | undefined {
     if (field.type === 'number') return this.#number(field.name) ?? undefined;
     if (field.type === 'text') return this.#text(field.name) ?? undefined;
-    const { rollout } = this.record;
-    if (rollout === null) return undefined;
-    if (field.type === 'tool') return toolCallsOf(rollout).filter((call) => call.name === field.name).length;
-    return rollout.texts[field.path] ?? inside(rollout.extras, field.path);
+    if (field.type === 'tool') {
+      const { rollout } = this.record;
+      return rollout === null ? undefined : toolCallsOf(rollout).filter((call) => call.name === field.name).length;
+    }
+    const { fields } = this;
+    return fields === null ? undefined : (fields.texts[field.path] ?? inside(fields.extras, field.path));
   }
 
   #number(name: NumberField): number | null {
@@ -99,13 +110,13 @@ export class Subject<Read extends AskedRecord = AskedRecord> {
 
   #text(name: TextField): string | null {
     if (name === 'stream') return this.#place.file.stream;
-    const { rollout } = this.record;
-    if (rollout === null) return null;
-    if (name === 'status') return rollout.status;
-    if (name === 'uid') return rollout.uid;
-    if (name === 'request_id') return rollout.requestId;
-    if (name !== 'gts') return rollout.texts[name] ?? null;
-    const truth = rollout.groundTruth;
+    const { fields } = this;
+    if (fields === null) return null;
+    if (name === 'status') return fields.status;
+    if (name === 'uid') return fields.uid;
+    if (name === 'request_id') return fields.requestId;
+    if (name !== 'gts') return fields.texts[name] ?? null;
+    const truth = fields.groundTruth;
     return truth === undefined || truth === null ? null : textOf(truth);
   }
 }

@@ -3,6 +3,7 @@ import { sanitiseLine } from '../../text/sanitise.ts';
 import { scoreText } from '../quantities.ts';
 import type { Block } from '../transcript/block.ts';
 import type { Folds } from '../transcript/blocks.ts';
+import { callId } from '../transcript/turn-blocks.ts';
 import { branchBlocks } from './branch-blocks.ts';
 import { callBlocks, resultPieces } from './call-blocks.ts';
 import { underwayPieces } from './outcome-text.ts';
@@ -13,14 +14,13 @@ export function withReplay(blocks: readonly Block[], rollout: Rollout, replay: R
   const right = new Map<string, Block['right']>();
   const below = new Map<number, Block[]>();
   for (const turn of rollout.turns) {
-    for (const [i, part] of turn.parts.entries()) {
-      if (part.kind !== 'call') continue;
-      const call = turn.toolCalls.find((one) => one.index === part.call) ?? turn.toolCalls[part.call ?? -1];
-      const found = call === undefined ? undefined : replay.calls.get(call.index);
-      if (call === undefined || found === undefined) continue;
-      if (found.underway !== null) right.set(`t${turn.index}.${i}.0`, underwayPieces(found.underway, replay.now));
+    for (const call of turn.toolCalls) {
+      const found = replay.calls.get(call.index);
+      if (found === undefined) continue;
+      const head = `${callId(turn, call)}.0`;
+      if (found.underway !== null) right.set(head, underwayPieces(found.underway, replay.now));
       const at = call.resultTurn ?? turn.index;
-      if (call.resultTurn === null) right.set(`t${turn.index}.${i}.0`, resultPieces(found));
+      if (call.resultTurn === null) right.set(head, resultPieces(found));
       else right.set(`t${at}`, resultPieces(found));
       const place = { id: `t${at}.again${call.index}`, turn: at, folds };
       below.set(at, [...(below.get(at) ?? []), ...callBlocks(found, place)]);

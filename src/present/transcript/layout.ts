@@ -1,14 +1,15 @@
 import { cellWidth } from '../../text/graphemes.ts';
-import { expandTabs, type Lines, lineAt, visibleRange, wrap } from '../../text/wrap.ts';
+import { type Lines, lineAt, visibleRange, wrap } from '../../text/wrap.ts';
 import { plural } from '../numbers.ts';
 import type { Style } from '../theme.ts';
 import type { Block, Note } from './block.ts';
+import { isLong, keptLines } from './clip.ts';
+import { layNotes } from './notes.ts';
 
 /** Cells of the gutter: the bar of trained text, and a blank. */
 export const GUTTER = 2;
-/** A block of more lines than both together shows its head and its tail: a traceback says what went wrong at its end. */
-export const CLIP_HEAD = 24;
-export const CLIP_TAIL = 16;
+/** UTF-16 units from which a text is not wrapped again where its lines are known: 17 million of Chinese take 3 s. */
+const WORTH_KEEPING = 10_000;
 
 /** A place in a transcript that stays where it is when the width or a fold changes. */
 export interface Anchor {
@@ -16,13 +17,6 @@ export interface Anchor {
   /** UTF-16 offset into the block's text. */
   offset: number;
 }
-
-/** Cells between a line and a note at its edge; and the least that is worth showing of a note behind it. */
-const NOTE_GAP = 2;
-const NOTE_ROOM = 20;
-
-/** UTF-16 units from which a text is not wrapped again where its lines are known: 17 million of Chinese take 3 s. */
-const WORTH_KEEPING = 10_000;
 
 /** A row of the layout: line `line` of block `block`, or where lines are clipped away, a row that says how many. */
 export interface Row {
@@ -109,7 +103,7 @@ export class Layout {
   }
 
   #place(block: Block, lines: Lines, clipped: boolean): void {
-    const { beside, below } = this.#lay(block, lines);
+    const { beside, below } = layNotes(block, lines, this.#room(block));
     let last: Placed | null = null;
     const add = (first: number, count: number, hidden: number): void => {
       const placed: Placed = {
@@ -141,48 +135,12 @@ export class Layout {
       if (first < to) add(first, to - first, 0);
     };
     let at = 0;
-    const kept: [from: number, to: number][] = clipped ? this.#kept(block, lines) : [[0, lines.count]];
+    const kept: [from: number, to: number][] = clipped ? keptLines(block, lines) : [[0, lines.count]];
     for (const [from, to] of kept) {
       if (from > at) add(at, 1, from - at);
       show(from, to);
       at = to;
     }
-  }
-
-  /** Lines that are shown of a long block: its head, its tail, and those that something is said about. */
-  #kept(block: Block, lines: Lines): [from: number, to: number][] {
-    const { count } = lines;
-    const kept: [number, number][] = [[0, CLIP_HEAD]];
-    const spoken = (block.notes ?? []).map(({ at }): [number, number] => {
-      const line = lineAt(lines, at);
-      return [line - 1, line + 2];
-    });
-    for (const [from, to] of [...spoken, [count - CLIP_TAIL, count] as const]) {
-      const last = kept.at(-1)!;
-      // A gap of one line is no shorter than the row that would say so.
-      if (from <= last[1] + 1) last[1] = Math.max(last[1], Math.min(to, count));
-      else kept.push([from, Math.min(to, count)]);
-    }
-    return kept;
-  }
-
-  /** Which notes of a block stand beside their lines, and which below them. */
-  #lay(block: Block, lines: Lines): { beside: ReadonlyMap<number, Note>; below: { line: number; block: Block }[] } {
-    if (block.notes === undefined) return NO_NOTES;
-    const beside = new Map<number, Note>();
-    const below: { line: number; block: Block }[] = [];
-    for (const [i, note] of block.notes.entries()) {
-      const line = lineAt(lines, note.at);
-      const [start, end] = visibleRange(block.text, lines, line);
-      const room = this.#room(block);
-      // A line that is not wrapped may be a whole file.
-      const used =
-        end - start > room ? room : cellWidth(expandTabs(block.text.slice(start, end))) + lines.indents[line]!;
-      const needs = note.place === 'edge' ? cellWidth(note.text) : Math.min(NOTE_ROOM, cellWidth(note.text));
-      if (!beside.has(line) && used + NOTE_GAP + needs <= room) beside.set(line, note);
-      else if (note.place !== 'spare') below.push({ line, block: noteBlock(block, note, i) });
-    }
-    return { beside, below };
   }
 
   #placedAt(row: number): Placed {
@@ -296,18 +254,3 @@ export class Layout {
     return bytes;
   }
 }
-
-const NO_NOTES = { beside: new Map<number, Note>(), below: [] };
-
-/** A note that has no room beside its line stands below it. */
-const noteBlock = ({ id, turn, indent }: Block, note: Note, i: number): Block => ({
-  id: `${id}.note${i}`,
-  turn,
-  text: note.place === 'behind' ? note.text : `↑ ${note.text}`,
-  style: note.style,
-  trained: false,
-  indent,
-  ...(note.sign && { sign: note.style }),
-});
-
-const isLong = (lines: number): boolean => lines > (CLIP_HEAD + CLIP_TAIL) * 2;

@@ -114,7 +114,7 @@ function thinkBlocks(shown: Shown, part: Part, id: string): Block[] {
 
 function callBlocks(shown: Shown, part: Part, id: string): Block[] {
   const { turn } = shown;
-  const call = turn.toolCalls.find((call) => call.index === part.call) ?? turn.toolCalls[part.call ?? -1];
+  const call = callOf(turn, part);
   // A call is not shown as it was written, so the mask is that of the whole.
   const trained = isTrained(shown, part.start, part.end);
   if (call === undefined) {
@@ -122,6 +122,16 @@ function callBlocks(shown: Shown, part: Part, id: string): Block[] {
     return [{ turn: turn.index, trained, id, text, style: 'plain', indent: 0 }];
   }
   return calledBlocks(shown, call, id, trained);
+}
+
+/** The call that a part of a turn's text holds. */
+const callOf = ({ toolCalls }: Turn, part: Part): ToolCall | undefined =>
+  toolCalls.find((call) => call.index === part.call) ?? toolCalls[part.call ?? -1];
+
+/** What the blocks of a call are called: by its place in the text, or where the text does not show it, by its number. */
+export function callId(turn: Turn, call: ToolCall): string {
+  const part = turn.parts.findIndex((one) => isCall(one) && callOf(turn, one) === call);
+  return `t${turn.index}.${part === -1 ? `call${call.index}` : part}`;
 }
 
 const isCall = ({ kind }: Part): boolean => kind === 'call';
@@ -168,7 +178,7 @@ export function turnBlocks(shown: Shown): Block[] {
   if (blocks.length === 1 && turn.toolCalls.length === 0) blocks[0]!.text += ', empty';
   // Calls that the text shows in another grammar, or not at all, stand behind it.
   if (!turn.parts.some(isCall)) {
-    for (const call of turn.toolCalls) blocks.push(...calledBlocks(shown, call, `${id}.call${call.index}`, false));
+    for (const call of turn.toolCalls) blocks.push(...calledBlocks(shown, call, callId(turn, call), false));
   }
   for (const [i, finding] of findings.all.entries()) {
     const [style, text] = [findingStyle(finding), sanitiseLine(finding.message)];

@@ -52,7 +52,7 @@ export class Seeker {
     };
     const rows = () => this.#host.world.rows(this.#host.state());
     const what = `${/^[aeiou]/.test(kind.word) ? 'an' : 'a'} ${kind.word}`;
-    const start = rows().indexOf(job.from);
+    const start = startOf(rows(), job.from, direction);
     const total = direction > 0 ? rows().length - 1 - start : start;
     await this.#walk(run, rows, job.from, direction, look, { what, total, before: 0 });
     // With fewer than the count asks for, the last one is as far as it goes.
@@ -105,10 +105,12 @@ export class Seeker {
     { what, total, before }: { what: string; total: number; before: number },
   ): Promise<boolean> {
     let rows = rowsNow();
-    let at = from === null ? -1 : rows.indexOf(from);
+    let at = from === null ? -1 : startOf(rows, from, direction);
     const start = at;
     let place = from;
     let told = performance.now();
+    // Whoever goes elsewhere from now on ends it.
+    if (before === 0) this.#host.tell({ type: 'seeking', progress: { what, done: 0, total } });
     for (let end = told + SLICE_MS; ; ) {
       at += direction;
       const next = rows.at(at);
@@ -126,11 +128,20 @@ export class Seeker {
       if (run !== this.#run) return false;
       // The dump may have grown, or the list been filtered, meanwhile.
       rows = rowsNow();
-      at = place === null ? at : rows.indexOf(place);
-      if (at < 0) return false;
+      at = place === null ? at : startOf(rows, place, direction);
       end = performance.now() + SLICE_MS;
     }
   }
 }
 
 const withoutHyphens = (id: string): string => id.replaceAll('-', '');
+
+/** The row that a search goes on from; for a record that is not in the list, the one before its neighbour in that direction. */
+function startOf(rows: Rows, from: Place, direction: 1 | -1): number {
+  const at = rows.indexOf(from);
+  if (at >= 0) return at;
+  const near = rows.near(from);
+  if (near < 0) return direction > 0 ? -1 : rows.length;
+  const isBehind = rows.at(near)!.record > from.record;
+  return isBehind === direction > 0 ? near - direction : near;
+}

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config-file.ts';
-import { type Keys, PRESETS, type PresetName } from '../../config/presets.ts';
+import { type Keys, PRESETS, type PresetName, withKeys } from '../../config/presets.ts';
 import type { Command } from './command.ts';
 import { COMMANDS } from './commands.ts';
 
@@ -25,8 +25,13 @@ export function ownKeys(preset: PresetName, config: Config): { keys: Keys; probl
     const theirs = PRESETS[preset][command.id] ?? [];
     return [command.id, own.get(command) ?? theirs.filter((key) => !isTaken(command, key, own))];
   });
-  return { keys: Object.fromEntries(kept), problems };
+  const keys: Keys = Object.fromEntries(kept);
+  if (WAYS_OUT.some((id) => (keys[id] ?? []).length > 0)) return { keys, problems };
+  problems.push(`without a key for ${WAYS_OUT.join(', ')} nothing would end the program; ^c stays`);
+  return { keys: withKeys(keys, { cancel: ['ctrl+c'] }), problems };
 }
+
+const WAYS_OUT = ['quit', 'cancel', 'command'];
 
 /** The user gives the key to another command. One of a single pane leaves a command for both its other pane. */
 const isTaken = (command: Command, key: string, own: ReadonlyMap<Command, readonly string[]>): boolean =>

@@ -16,12 +16,19 @@ const NEEDS_RECORD = { needs: 'record' };
 const needsRecord = (): never => {
   throw NEEDS_RECORD;
 };
-const ELSEWHERE: RecordSource<ParsedLine> = { read: needsRecord, hasRaw: needsRecord };
+const ELSEWHERE: RecordSource<ParsedLine> = { read: needsRecord, fields: needsRecord, hasRaw: needsRecord };
 /** What becomes of a record that is more than a thread has memory for. */
 const UNREADABLE: RecordSource<ParsedLine> = {
   read: () => bad(undefined, 'more than the memory holds'),
   hasRaw: () => true,
 };
+
+/** Bytes of records that every thread has the memory for. */
+const LITTLE = 4 << 20;
+const here = ({ file, record }: Place): RecordSource<ParsedLine> => ({
+  read: () => file.read(record),
+  hasRaw: () => true,
+});
 
 const UNSORTED: Verdict = { value: null };
 
@@ -79,6 +86,9 @@ export class Judge {
         return this.#order === null ? UNSORTED : { value: answer.values[i]! };
       });
     if (this.#pool.isClosed) return null;
+    // No thread can be had, as so little cannot be too much for one: it is read here.
+    if (records.reduce((sum, record) => sum + file.index.length(record), 0) < LITTLE)
+      return records.map((record) => this.#judge({ file, record }, here({ file, record })));
     if (records.length === 1) return [this.#judge({ file, record: records[0]! }, UNREADABLE)];
     // One of them took the thread with it. Which one, is found by asking for each alone.
     const verdicts: Verdict[] = [];

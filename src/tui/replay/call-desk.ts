@@ -62,7 +62,8 @@ export async function runAllOnDesk(desk: Desk, { place, repeat, session }: Job<'
     const onState = (plan: PlannedCall, state: CallState) => {
       desk.shelf.state(plan, state);
       if (isOver(state)) desk.jobs.ended(plan);
-      if (state.kind === 'cancelled') tally.add('cancelled');
+      // What was ended with everything is not worth a count.
+      if (state.kind === 'cancelled' && !signal.aborted) tally.add('cancelled');
     };
     // One behind the other: what is seen then happens in the order of reading.
     const run = { ...runOf(desk), backend, repeat, signal };
@@ -110,7 +111,8 @@ export async function runListOnDesk(desk: Desk, { rows, repeat, session, resume 
       // Outcomes are yielded in order, so a slow call holds them up; it must not hold up what a person sees of the others.
       if (!isOver(state)) return;
       desk.jobs.ended(plan);
-      tally.add(state.kind === 'done' ? state.outcome.status : 'cancelled');
+      if (state.kind === 'done') tally.add(state.outcome.status);
+      else if (!signal.aborted) tally.add('cancelled');
       const rest = (left.get(plan.locator) ?? 1) - 1;
       left.set(plan.locator, rest);
       if (rest === 0) {

@@ -1,6 +1,8 @@
 import type { Place } from '../../dump/dump.ts';
 import { formatCount, formatPercent } from '../../present/numbers.ts';
 import type { Range } from '../../present/transcript/block.ts';
+import type { ViewName } from '../display.ts';
+import { samePlace } from '../rows.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { hitRanges } from './pattern.ts';
@@ -13,7 +15,26 @@ export interface SearchState {
   at: number;
   /** The way in which n or N found no more: pressed again it goes on in the next sample. */
   edge: 1 | -1 | null;
+  /** What `at` and `edge` speak of. */
+  place: Place | null;
+  view: ViewName;
 }
+
+/** A search that stands in what is open. */
+export const searchAt = (
+  { list, display }: State,
+  value: string,
+  at: number,
+  edge: SearchState['edge'] = null,
+): SearchState => ({ value, at, edge, place: list.cursor, view: display.view });
+
+/** Whether it stands in what is open, and not in another sample or view. */
+export const standsHere = ({ search, list, display }: State): boolean =>
+  search !== null && samePlace(search.place, list.cursor) && search.view === display.view;
+
+/** Where it stands in what is open: nowhere, where the reader has gone elsewhere. */
+export const standing = (state: State): Pick<SearchState, 'at' | 'edge'> =>
+  state.search !== null && standsHere(state) ? state.search : { at: -1, edge: null };
 
 export type SearchAction =
   | { type: 'search-next'; by: number }
@@ -35,8 +56,9 @@ export function highlights(state: State, world: World): ReadonlyMap<string, Rang
   if (scan === null) return null;
   const count = scan.hits.length;
   // Built once a hit is gone to, not once a frame.
-  if (painted === null || painted.scan !== scan || painted.at !== search.at || painted.count !== count)
-    painted = { scan, at: search.at, count, ranges: hitRanges(scan.hits, search.at) };
+  const { at } = standing(state);
+  if (painted === null || painted.scan !== scan || painted.at !== at || painted.count !== count)
+    painted = { scan, at, count, ranges: hitRanges(scan.hits, at) };
   return painted.ranges;
 }
 
@@ -50,6 +72,7 @@ export function searchPosition(state: State, world: World): string | null {
   const count = scan?.hits.length ?? 0;
   const going = scan === null || scan.isDone ? '' : `searching ${formatPercent(scan.share)}`;
   if (count === 0) return going || NO_HIT;
-  const position = `${search.at < 0 ? '–' : formatCount(search.at + 1)}/${formatCount(count)}${scan?.isFull ? '+' : ''}`;
+  const { at } = standing(state);
+  const position = `${at < 0 ? '–' : formatCount(at + 1)}/${formatCount(count)}${scan?.isFull ? '+' : ''}`;
   return going === '' ? position : `${position}, ${going}`;
 }

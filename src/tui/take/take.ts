@@ -24,13 +24,13 @@ export function taken(state: State, world: World, what: What): { text: string; w
     const text = index === null ? record.locator : `${record.locator}#t${index}`;
     return { text, words: `the link ${text.slice(text.lastIndexOf('/') + 1)}` };
   }
-  if (rollout === null) return 'this line is no rollout; y j takes it as it is';
+  if (rollout === null) return `this line is no rollout; ${state.keymap.label('yank.json')} takes it as it is`;
   if (what === 'prompt') {
     const texts = rollout.turns.slice(0, rollout.responseTurn).map(({ role, text }) => `${role}\n${text.trimEnd()}\n`);
     return texts.length === 0 ? 'this rollout has no prompt' : { text: texts.join('\n'), words: 'the prompt' };
   }
   const turn = index === null ? undefined : rollout.turns[index];
-  if (turn === undefined) return 'no turn here; v goes to the chat';
+  if (turn === undefined) return `no turn here; ${state.keymap.label('view.next')} goes to the chat`;
   if (what === 'turn') return { text: turn.text, words: `turn t${turn.index}` };
   const call = turn.toolCalls[0] ?? toolCallsOf(rollout).find((call) => call.resultTurn === turn.index);
   if (call === undefined) return 'no tool call in this turn';

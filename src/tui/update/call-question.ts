@@ -6,6 +6,7 @@ import type { CallQuestion } from '../replay/state.ts';
 import { viewport } from '../scroll.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
+import { notWhole } from './choose.ts';
 import { ask, doing, doNow } from './question.ts';
 import { type Result, say } from './result.ts';
 
@@ -84,6 +85,8 @@ function runMany(state: State, question: CallQuestion, kind: 'all' | 'list' | 'a
   const { place, known, rollouts } = question;
   const way = wayOf(question);
   if (kind === 'all') return doNow(state, { kind, place, ...way });
+  const reason = notWhole(state, world);
+  if (reason !== null) return say(state, reason);
   const resume = kind === 'list' && known !== null && known > 0 && known < rollouts;
   const job: ReplayJob = { kind: 'list', rows: world.rows(state), resume, ...way };
   const result = doNow(state, job);

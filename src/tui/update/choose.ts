@@ -2,6 +2,7 @@ import type { ListChoice } from '../list/choice.ts';
 import { samePlace } from '../rows.ts';
 import { opened, type State } from '../state.ts';
 import type { World } from '../world.ts';
+import { key } from './result.ts';
 
 /** Choices that `u` goes back through. */
 const MAX_PAST = 200;
@@ -22,6 +23,12 @@ export function choose(state: State, change: Partial<ListChoice>): State {
 export const arranged = (state: State, change: Partial<ListChoice>, world: World): State =>
   keepCursor(choose({ ...state, list: { ...state.list, group: null } }, change), world);
 
+/** Why nothing can be done with all of the list yet; null when it is whole. */
+export const notWhole = (state: State, world: World): string | null =>
+  world.arranging(state)?.isWhole === false
+    ? `the list is still being made: wait for it, or ${key(state, 'back')} for the one before`
+    : null;
+
 /**
  * The cursor is on a record, not on a row. Where that is filtered out it goes to the nearest one that stays, and back once it is in the
  * list again, unless it was moved meanwhile.
@@ -29,11 +36,17 @@ export const arranged = (state: State, change: Partial<ListChoice>, world: World
 export function keepCursor(state: State, world: World): State {
   const rows = world.rows(state);
   const { cursor, home, pinned, visit } = state.list;
-  if (pinned !== null && (pinned === 'top' || samePlace(pinned, cursor))) {
+  const { transcript } = state;
+  // Whoever reads already is not taken elsewhere.
+  const isUntouched = transcript.top === null && transcript.turn === null;
+  if (pinned !== null && isUntouched && (pinned === 'top' || samePlace(pinned, cursor))) {
     const isWhole = world.arranging(state)?.isWhole ?? true;
     const first = isWhole ? rows.at(0) : null;
-    if (first === null || samePlace(first, cursor)) return state;
-    return { ...state, list: { ...state.list, cursor: first, offset: 0, pinned: first }, transcript: opened };
+    if (first === null) return state;
+    const stays = world.dump.progress().phase === 'index' ? first : null;
+    if (samePlace(first, cursor))
+      return stays === pinned ? state : { ...state, list: { ...state.list, pinned: stays } };
+    return { ...state, list: { ...state.list, cursor: first, offset: 0, pinned: stays }, transcript: opened };
   }
   if (cursor === null || samePlace(cursor, visit)) return state;
   if (home !== null && samePlace(cursor, home.stand) && rows.indexOf(home.place) >= 0) {

@@ -66,7 +66,7 @@ const SILENT: readonly Action['type'][] = [
 /** The next state and what is to be done: nothing here reads a file, a clock or a terminal. */
 export function update(state: State, action: Action, world: World): { state: State; effects: Effect[] } {
   const isSilent = SILENT.includes(action.type);
-  const before = isSilent ? state : withoutWords(state);
+  const before = isSilent ? state : afterKey(state, action);
   const handle = HANDLERS[action.type] as (state: State, action: Action, world: World) => Result;
   const result = handle(before, action, world);
   const { state: after, effects } = 'effects' in result ? result : { state: result, effects: [] };
@@ -78,9 +78,12 @@ export function update(state: State, action: Action, world: World): { state: Sta
     : { state: followed, effects };
 }
 
-/** A key takes away what was said; an alarm stays until it can be seen, where nothing is asked at the foot. */
-function withoutWords(state: State): State {
+/** A key takes away what was said; an alarm stays until it can be seen, where nothing is asked at the foot. ^c twice means with no key between. */
+function afterKey(state: State, { type }: Action): State {
   const isHidden = state.prompt !== null || state.replay.question !== null;
   const alarm = isHidden ? state.alarm : null;
-  return state.message === null && state.alarm === alarm ? state : { ...state, message: null, alarm };
+  const cancelled = type === 'cancel' ? state.cancelled : Number.NEGATIVE_INFINITY;
+  return state.message === null && state.alarm === alarm && state.cancelled === cancelled
+    ? state
+    : { ...state, message: null, alarm, cancelled };
 }

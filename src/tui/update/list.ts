@@ -64,7 +64,7 @@ export const listHandlers: Handlers<ArrangeAction> = {
 
   'sort-reverse': (state, _action, world) => {
     const { sort } = state.list.choice;
-    if (sort === null) return say(state, 'nothing is sorted; s sorts');
+    if (sort === null) return say(state, `nothing is sorted; ${state.keymap.label('sort')} sorts`);
     const reversed = { ...sort, descending: !sort.descending };
     return say(arranged(state, { sort: reversed }, world), wordsOf(reversed));
   },
@@ -77,6 +77,7 @@ export const listHandlers: Handlers<ArrangeAction> = {
   undo: (state, _action, world) => travel(state, world, 'past'),
   redo: (state, _action, world) => travel(state, world, 'future'),
 
+  // A step that is followed may have come into the list.
   'rows-changed': (state, _action, world) => followOn(keepCursor(state, world), world),
 
   'arrange-cancel': (state, _action, world) => {

@@ -1,11 +1,10 @@
 import type { ProgramAction } from '../actions.ts';
-import type { Effect } from '../effects.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { underwayAt } from './call-question.ts';
 import { keepCursor } from './choose.ts';
 import { followOn } from './follow.ts';
-import { listHandlers } from './list.ts';
+import { cancelLooking } from './looking.ts';
 import { mouse } from './mouse.ts';
 import { type Handlers, key, type Result, say } from './result.ts';
 
@@ -31,15 +30,14 @@ export const programHandlers: Handlers<ProgramAction> = {
   say: (state, { text, kind }) => say(state, text, kind),
 };
 
-/** A list that is being made, else the call under the cursor, else everything. */
+/** A list that is being made or a search, else the call under the cursor, else everything. */
 function cancel(state: State, world: World, at: number): Result {
-  if (world.arranging(state)?.isWhole === false)
-    return listHandlers['arrange-cancel'](state, { type: 'arrange-cancel' }, world);
-  const effects: Effect[] = [];
-  const call = underwayAt(state, world);
-  if (state.seek !== null) effects.push({ type: 'seek', job: null });
-  if (state.replay.isBusy) effects.push({ type: 'replay', job: { kind: 'cancel', call } });
-  if (effects.length > 0) return { state: say({ ...state, seek: null }, 'cancelled'), effects };
+  const looking = cancelLooking(state, world);
+  if (looking !== null) return looking;
+  if (state.replay.isBusy) {
+    const job = { kind: 'cancel', call: underwayAt(state, world) } as const;
+    return { state: say(state, 'cancelled'), effects: [{ type: 'replay', job }] };
+  }
   if (at - state.cancelled <= TWICE_MS) return { state, effects: [{ type: 'quit' }] };
   return say({ ...state, cancelled: at }, `${key(state, 'quit')} quits, or ${key(state, 'cancel')} again`);
 }

@@ -3,6 +3,7 @@ import type { RescoreQuestion } from '../replay/state.ts';
 import { oneRow } from '../rows.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
+import { notWhole } from './choose.ts';
 import { promptHandlers } from './prompt.ts';
 import { ask, doNow, NO_EXEC } from './question.ts';
 import { type Result, say } from './result.ts';
@@ -11,6 +12,8 @@ import { type Result, say } from './result.ts';
 export function askRescore(state: State, world: World, all: boolean): Result {
   const place = state.list.cursor;
   if (place === null) return say(state, 'no rollout here');
+  const reason = all ? notWhole(state, world) : null;
+  if (reason !== null) return say(state, reason);
   const { reward: choice, canRun } = state.replay;
   const question: RescoreQuestion = { kind: 'rescore', place, rollouts: all ? world.rows(state).length : null, choice };
   if (rewardRuns(choice) === null) return rescoreNow(state, question, world);

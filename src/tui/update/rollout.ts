@@ -7,6 +7,7 @@ import type { World } from '../world.ts';
 import { moveCursor, putCursor } from './cursor.ts';
 import { foldHandlers } from './fold.ts';
 import { leaveGroup } from './group.ts';
+import { cancelLooking } from './looking.ts';
 import { type Handlers, key, type Result, say } from './result.ts';
 
 export const rolloutHandlers: Handlers<RolloutAction> = {
@@ -15,6 +16,8 @@ export const rolloutHandlers: Handlers<RolloutAction> = {
   open: (state, _action, world) =>
     state.focus === 'list' ? { ...state, focus: 'transcript' } : foldHandlers.fold(state, { type: 'fold' }, world),
   back: (state, _action, world) => {
+    const cancelled = cancelLooking(state, world);
+    if (cancelled !== null) return cancelled;
     if (state.focus === 'transcript') return { ...state, focus: 'list' };
     if (state.list.group !== null) return leaveGroup(state, world);
     return say(state, `${key(state, 'quit')} quits; ${key(state, 'open')} opens the rollout`);

@@ -1,11 +1,11 @@
 import { plural } from '../../present/numbers.ts';
 import { type Viewport, viewport } from '../scroll.ts';
 import { type Hit, rawFilter } from '../search/pattern.ts';
-import { type SearchAction, scanOf } from '../search/search.ts';
+import { type SearchAction, scanOf, searchAt, standing, standsHere } from '../search/search.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { putCursor } from './cursor.ts';
-import { type Handlers, type Result, say } from './result.ts';
+import { type Handlers, key, type Result, say } from './result.ts';
 
 /**
  * What one press of n may look through: a screen must answer. Bytes of raw text, of which a few MB are searched in some ms;
@@ -16,7 +16,7 @@ const LAYOUT_COST = 8;
 
 /** Opens the folds that hide a hit, and brings it into sight. */
 export function showHit(state: State, world: World, hit: Hit, at: number): State {
-  let next: State = { ...state, search: state.search === null ? null : { ...state.search, at, edge: null } };
+  let next: State = { ...state, search: state.search === null ? null : searchAt(state, state.search.value, at) };
   let view = viewport(next, world);
   const anchor = { block: hit.block, offset: hit.start };
   for (let depth = 0; view !== null && depth < 100 && view.layout.exactRow(anchor) === null; depth++) {
@@ -43,7 +43,7 @@ const firstFrom = (hits: readonly Hit[], view: Viewport): number =>
 
 /** Searches in the sample that is open; with none there, the screen stays. */
 export const startSearch = (state: State, value: string, world: World): State =>
-  seek({ ...state, search: { value, at: -1, edge: null } }, world);
+  seek({ ...state, search: searchAt(state, value, -1) }, world);
 
 /** To the first hit at or below the top of the screen; from above it only once all is looked through. */
 function seek(state: State, world: World): State {
@@ -82,46 +82,58 @@ function goOn(state: State, world: World, direction: 1 | -1): Result {
     const scan = scanOf(state, world, place, search.value);
     const hits = scan?.hits ?? [];
     // A long record is gone to, and the search shows its first hit there once it has come to it.
-    if (hits.length === 0 && scan?.isDone === false)
-      return { ...putCursor(state, world, index), search: { ...search, at: -1, edge: null } };
+    if (hits.length === 0 && scan?.isDone === false) {
+      const moved = putCursor(state, world, index);
+      return { ...moved, search: searchAt(moved, search.value, -1) };
+    }
     if (hits.length === 0) continue;
     const at = direction > 0 ? 0 : hits.length - 1;
     return showHit(putCursor(state, world, index), world, hits[at]!, at);
   }
   const moved = putCursor(state, world, index);
   return say(
-    { ...moved, search: { ...search, at: -1, edge: direction } },
-    `none in ${plural(looked, 'sample')}, n goes on from here`,
+    { ...moved, search: searchAt(moved, search.value, -1, direction) },
+    `none in ${plural(looked, 'sample')}, ${key(state, 'search.next')} goes on from here`,
   );
 }
 
 /** Nothing in the sample that is open: n does not begin here again. */
 export const notHere = (state: State, value: string): State =>
-  say({ ...state, search: { value, at: -1, edge: 1 } }, 'not in this sample, n looks in the next ones');
+  say(
+    { ...state, search: searchAt(state, value, -1, 1) },
+    `not in this sample, ${key(state, 'search.next')} looks in the next ones`,
+  );
 
 export const searchHandlers: Handlers<SearchAction> = {
   'search-next': (state, { by }, world) => {
     const { search } = state;
     const { cursor } = state.list;
     const view = viewport(state, world);
-    if (search === null || cursor === null || view === null) return say(state, 'nothing is searched for; / begins');
+    if (search === null || cursor === null || view === null)
+      return say(state, `nothing is searched for; ${key(state, 'search')} begins`);
     const direction = by > 0 ? 1 : -1;
     const scan = scanOf(state, world, cursor, search.value);
     const hits = scan?.hits ?? [];
-    const at = search.at >= hits.length ? -1 : search.at;
-    const first = hits.length > 0 && search.edge === null ? Math.max(0, firstFrom(hits, view)) : hits.length;
+    const { at: stands, edge } = standing(state);
+    const at = stands >= hits.length ? -1 : stands;
+    const first = hits.length > 0 && edge === null ? Math.max(0, firstFrom(hits, view)) : hits.length;
     const wanted = at < 0 ? first : at + by;
     if (wanted >= 0 && wanted < hits.length) return showHit(state, world, hits[wanted]!, wanted);
     if (scan?.isDone === false && direction > 0) return say(state, 'still searching in this sample');
-    if (search.edge === direction) return goOn(state, world, direction);
-    const where = direction > 0 ? 'n again for the next sample' : 'N again for the sample before';
-    return say({ ...state, search: { ...search, edge: direction } }, `no more here, ${where}`);
+    if (edge === direction) return goOn(state, world, direction);
+    const where =
+      direction > 0
+        ? `${key(state, 'search.next')} again for the next sample`
+        : `${key(state, 'search.previous')} again for the sample before`;
+    return say({ ...state, search: searchAt(state, search.value, at, direction) }, `no more here, ${where}`);
   },
 
   'search-found': (state, _action, world) => {
     const { search } = state;
     const { cursor } = state.list;
-    if (search === null || cursor === null || search.at >= 0 || search.edge !== null) return state;
+    // Only where it was begun: whoever goes to another sample meanwhile is not taken along in there.
+    if (search === null || cursor === null || !standsHere(state) || search.at >= 0 || search.edge !== null)
+      return state;
     const next = seek(state, world);
     // What was said of waiting is past.
     if (next !== state) return { ...next, message: null };

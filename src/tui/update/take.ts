@@ -1,6 +1,6 @@
 import { MAX_COPY } from '../take/osc52.ts';
 import { exported, type TakeAction, taken } from '../take/take.ts';
-import { type Handlers, say } from './result.ts';
+import { type Handlers, key, say } from './result.ts';
 
 export const takeHandlers: Handlers<TakeAction> = {
   yank: (state, { what }, world) => {
@@ -8,7 +8,8 @@ export const takeHandlers: Handlers<TakeAction> = {
     if (typeof result === 'string') return say(state, result);
     const { text, words } = result;
     if (Buffer.byteLength(text) > MAX_COPY) {
-      return say(state, `${words}: too long for a terminal's clipboard; V opens it, | gives it to a command`, 'error');
+      const others = `${key(state, 'edit')} opens it, ${key(state, 'pipe')} gives it to a command`;
+      return say(state, `${words}: too long for a terminal's clipboard; ${others}`, 'error');
     }
     return { state: say(state, `copied ${words}`), effects: [{ type: 'copy', text }] };
   },

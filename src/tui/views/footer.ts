@@ -1,7 +1,7 @@
 import type { Piece } from '../../present/line.ts';
 import { piecesWidth, renderEdges, renderPieces } from '../../present/line.ts';
 import { maskShare, maskShort } from '../../present/mask-share.ts';
-import { formatCount } from '../../present/numbers.ts';
+import { formatCount, formatPercent } from '../../present/numbers.ts';
 import { ERROR_CHECKS } from '../../rollout/finding.ts';
 import { truncate } from '../../text/fit.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
@@ -76,6 +76,11 @@ function positionPieces({ state, world }: Scene, wide: boolean): Piece[] {
     pieces.push(['quiet', `${formatCount(here + 1)}/${formatCount(world.rows(state).length)}   `]);
   }
   const { filter, sort } = state.list.choice;
+  const arranging = world.arranging(state);
+  if (sort !== null && arranging?.isWhole === false) {
+    const share = arranging.total === 0 ? 0 : arranging.looked / arranging.total;
+    pieces.push(['accent', `sorting ${formatPercent(share)} `], ['quiet', 'Esc cancels   ']);
+  }
   // Where the list has no room its filter and order are told here.
   if (world.geometry(state).listWidth === 0) {
     if (filter !== null)

@@ -20,8 +20,8 @@ export function menuLine(state: State, world: World, theme: Theme, width: number
       width,
     );
   if (menu.kind === 'mark') return renderPieces(theme, [['plain', ' mark with a letter …']], width);
-  if (menu.kind === 'go') return entriesLine(' go to ', markEntries(state), menu.cursor, theme, width);
-  return entriesLine(' sort by ', sortEntries(state, world), menu.cursor, theme, width);
+  if (menu.kind === 'go') return entriesLine(' go to', markEntries(state), menu.cursor, theme, width);
+  return entriesLine(' sort by', sortEntries(state, world), menu.cursor, theme, width);
 }
 
 const keys = (pairs: readonly (readonly [string, string])[]): Piece[] =>
@@ -30,7 +30,7 @@ const keys = (pairs: readonly (readonly [string, string])[]): Piece[] =>
     ['quiet', word === '' ? '' : ` ${word} `],
   ]);
 
-/** In what does not fit, the entry that the cursor is on is shown. */
+/** As many as there is room for, that of the cursor among them; that there are more is said on either side. */
 function entriesLine(
   title: string,
   entries: readonly MenuEntry[],
@@ -43,9 +43,13 @@ function entriesLine(
     ['accent', key],
     [i === cursor ? 'strong' : 'quiet', ` ${word}`],
   ]);
+  const room = width - title.length - 4;
+  const widthOf = (from: number, to: number): number => piecesWidth(pieces.slice(from, to).flat());
   let from = 0;
-  const room = width - piecesWidth([['plain', title]]) - 2;
-  while (from < cursor && piecesWidth(pieces.slice(from, cursor + 1).flat()) > room) from++;
-  const before: Piece[] = from > 0 ? [['quiet', ' …']] : [];
-  return renderPieces(theme, [['plain', title.trimEnd()], ...before, ...pieces.slice(from).flat()], width);
+  while (from < cursor && widthOf(from, cursor + 1) > room) from++;
+  let to = cursor + 1;
+  while (to < pieces.length && widthOf(from, to + 1) <= room) to++;
+  const more = (isMore: boolean): Piece[] => (isMore ? [['quiet', ' …']] : []);
+  const shown = [...more(from > 0), ...pieces.slice(from, to).flat(), ...more(to < pieces.length)];
+  return renderPieces(theme, [['plain', title], ...shown], width);
 }

@@ -16,7 +16,7 @@ export const topView: View = ({ state, world, theme, name }, width) => {
         : phase === 'done' || total === 0
           ? null
           : { text: phase === 'index' ? 'indexing' : 'checking', share: done / total },
-    sandbox: backend === null ? null : sanitiseLine(backend),
+    sandbox: backend === null ? null : sanitiseLine(backend.replace(/^https?:\/\//, '')),
   };
   return [renderTopLine(line, theme, width)];
 };
