@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { spawn } from '@lydell/node-pty';
 import { Dump } from '../src/dump/dump.ts';
-import { bin, figure, interleaved, madeDump, median, root } from './support/measure.ts';
+import { bin, figure, interleaved, madeDump, median, residentMegabytes, root } from './support/measure.ts';
 
 /** Opening, indexing and memory, on 1 GB against 10 MB, `wc -l` and Ink's hello world. */
 export async function run(): Promise<void> {
@@ -92,9 +92,6 @@ async function countLines(path: string): Promise<number> {
   spawnSync('wc', ['-l', ...files]);
   return performance.now() - start;
 }
-
-const residentMegabytes = (pid: number): number =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1000;
 
 /** The whole process, threads included, once it has settled: the median of ten looks over two seconds. */
 async function settledMemory(pid: number): Promise<number> {

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from '../test/driver/app.ts';
 import { rolloutViewer } from '../test/program.ts';
-import { bin, figure, percentile, root } from './support/measure.ts';
+import { bin, cpuSeconds, figure, percentile, residentMegabytes, root } from './support/measure.ts';
 
 const SECONDS = Number(process.env.SOAK_SECONDS ?? 300);
 const LINES_A_SECOND = 200;
@@ -173,15 +173,6 @@ function watchMemory(pid: number): () => number[] {
     clearInterval(timer);
     return looks;
   };
-}
-
-const residentMegabytes = (pid: number): number =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1000;
-
-/** Time on a processor, of all threads; the kernel counts in hundredths. */
-function cpuSeconds(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
 /** The slope of a straight line through the second half. */

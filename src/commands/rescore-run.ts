@@ -1,5 +1,6 @@
 import type { DumpRecord } from '../dump/dump-file.ts';
 import { UsageError } from '../dump/paths.ts';
+import { Journal } from '../journal/journal.ts';
 import {
   backendWish,
   type OpenRewards,
@@ -20,12 +21,13 @@ import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
 import { filterOf } from './query-options.ts';
 import type { RescoreFlags } from './rescore.ts';
 import { rewardChoiceOf } from './reward-flags.ts';
-import { selectRows } from './select-rows.ts';
+import { pathOf, selectRows } from './select-rows.ts';
 
 /** Scores what was asked for and prints a line a rollout. @returns the exit status */
 export async function rescore(args: readonly string[], flags: RescoreFlags): Promise<number> {
   const { reward } = flags;
   const choice = { ...rewardChoiceOf(flags), timeout: flags.timeout };
+  const journal = Journal.of(pathOf(args[0]!), { journal: flags.journal });
   let rewards: OpenRewards | null = null;
   let backend: ReplayBackend | null = null;
   const stop = new AbortController();
@@ -43,6 +45,7 @@ export async function rescore(args: readonly string[], flags: RescoreFlags): Pro
     const concurrency = flags.concurrency ?? backend?.concurrency;
     const results = rescoreMany(rowsOf(args, flags), rewards.router, {
       signal: stop.signal,
+      journal,
       ...(concurrency ? { concurrency } : {}),
     });
     for await (const scored of results) {
@@ -54,12 +57,14 @@ export async function rescore(args: readonly string[], flags: RescoreFlags): Pro
   } finally {
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
     rewards?.close();
+    journal.close();
     await backend?.close();
   }
   if (tally.size === 0) {
     say(`${args.join(' ')}: no rollout to score`);
     return ANSWER_IS_NO;
   }
+  if (journal.problem !== null) say(journal.problem);
   if (!flags.json) say([...tally].map(([status, count]) => `${count} ${status}`).join(', '));
   if (tally.size === 1 && tally.has('error')) return USAGE;
   return tally.has('drift') || stop.signal.aborted ? ANSWER_IS_NO : DONE;

@@ -8,6 +8,7 @@ export interface RescoreFlags extends SandboxFlags, RewardFlags {
   timeout: number;
   concurrency?: number;
   exec: boolean;
+  journal?: string;
   filter?: string;
   json?: boolean;
   validation?: string[];
@@ -19,6 +20,7 @@ export const rescoreCommand = (): Command =>
     .argument('<rollouts...>', 'FILE:LINE, or directories and files for all')
     .option('--timeout <seconds>', 'for one rollout in a Python file', positive, 60)
     .option('--concurrency <n>', 'rollouts at the same time', positive)
+    .option('--journal <dir>', 'where scores are kept (default: .rollout-viewer beside the dump)')
     .option('--no-exec', 'run no code: neither a Python file nor the test cases of a code task')
     .option('--filter <expr>', 'of those, the rollouts that this holds for, as in `ls --filter`')
     .option('--json', 'one JSON object a rollout')

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import { UsageError } from '../dump/paths.ts';
 import { settingsOfFlags } from '../engine/collect/setting-flags.ts';
@@ -24,6 +25,8 @@ export interface RunAgainFlags extends RewardFlags {
   model?: string;
   [setting: string]: unknown;
 }
+
+const PLACES = ['auto', 'bubblewrap', 'pyodide', 'unconfined'];
 
 /** `timeout` is that of a call here; the prompt of a fork takes the limit of a rollout too. */
 const BRANCH_SETTINGS = [
@@ -64,13 +67,17 @@ function rulesOf(text: string): readonly string[] {
   return names;
 }
 
-/** @throws UsageError for a model of which half is said, and for a setting that cannot be */
+/** @throws UsageError for what cannot be: half a model, a place, a file that is not there, a setting's value */
 export function replayStart(flags: RunAgainFlags): ReplayStart {
   const { modelUrl, model, exec, repeat, session = false } = flags;
   if ((modelUrl === undefined) !== (model === undefined))
     throw new UsageError('--model-url and --model belong together: the server, and the model there');
   if (modelUrl !== undefined && !URL.canParse(modelUrl))
     throw new UsageError(`--model-url ${modelUrl}: not an address, such as http://localhost:8000/v1`);
+  const { sandbox, tools } = flags;
+  if (!PLACES.includes(sandbox) && !/^https?:\/\/[^/]/.test(sandbox))
+    throw new UsageError(`--sandbox ${sandbox}: neither ${PLACES.join(', ')} nor the http(s) URL of a server`);
+  if (tools !== undefined && !existsSync(tools)) throw new UsageError(`--tools ${tools}: no such file or directory`);
   const { n, ...texts } = settingTexts(flags, BRANCH_SETTINGS);
   try {
     settingsOfFlags({ n, ...texts });

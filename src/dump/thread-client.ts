@@ -39,10 +39,7 @@ export class ThreadClient<Request extends object, Answer extends object> {
   }
 
   #start(): Worker {
-    // Built: a file beside the bundle. In tests the sources run, and the built worker serves them.
-    const beside = new URL(`./workers/${this.#name}.js`, import.meta.url);
-    const built = existsSync(beside) ? beside : new URL(`../../dist/workers/${this.#name}.js`, import.meta.url);
-    const worker = new Worker(fileURLToPath(built), { resourceLimits: { maxYoungGenerationSizeMb: YOUNG } });
+    const worker = new Worker(fileOf(this.#name), { resourceLimits: { maxYoungGenerationSizeMb: YOUNG } });
     worker.unref();
     worker.on('message', ({ id, answer }: { id: number; answer: Answer }) => {
       this.#waiting.get(id)?.(answer);
@@ -78,4 +75,11 @@ export class ThreadClient<Request extends object, Answer extends object> {
     void this.#worker?.terminate();
     this.#fail(this.#worker);
   }
+}
+
+/** Built: a file beside the bundle. In tests the sources run, and in bench/ a bundle beside dist: the built worker serves them. */
+function fileOf(name: string): string {
+  const places = ['./workers', '../dist/workers', '../../dist/workers'];
+  const files = places.map((place) => fileURLToPath(new URL(`${place}/${name}.js`, import.meta.url)));
+  return files.find((file) => existsSync(file)) ?? files[0]!;
 }

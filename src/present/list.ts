@@ -1,7 +1,7 @@
 import { CHECK_WORD, CHECKS, type Check } from '../rollout/finding.ts';
 import type { JsonValue } from '../rollout/json.ts';
 import { printJson } from '../rollout/json-print.ts';
-import { fitLeft, fitRight } from '../text/fit.ts';
+import { fitLeft, fitRight, truncate } from '../text/fit.ts';
 import { cellWidth } from '../text/graphemes.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { scoreText, sizeText } from './quantities.ts';
@@ -21,8 +21,8 @@ export interface ListRow {
   findings: readonly Check[] | undefined;
   /** What its calls came to when they were run again, in a word; '' where none was. */
   again: string;
-  /** The score that it was given anew; undefined where nobody asked. */
-  rescored: number | null | undefined;
+  /** The score that it was given anew, and whether it is another one; undefined where nobody asked. */
+  rescored: { score: number | null; isDrift: boolean } | undefined;
   /** Bytes of its step came a moment ago: it is not whole yet. */
   arriving: boolean;
   /** The value under a name of the record's own; undefined where it has none, NOT_KNOWN until it was looked at. */
@@ -40,6 +40,8 @@ export interface Column {
   /** Cells that it likes to have, and those that it needs. */
   width: number;
   min: number;
+  /** Cells that it has before a column of rank 2 or more has any. */
+  ease?: number;
   align: 'left' | 'right';
   /** Columns of a higher number leave first when the list is narrow; those of 0 stay. */
   rank: number;
@@ -82,13 +84,14 @@ const isDrift = ({ again }: ListRow): boolean => AGAIN[again] === 'drift' || AGA
 
 const findingWord = (row: ListRow): string => {
   if (isDrift(row)) return AGAIN[row.again]!;
+  if (row.rescored?.isDrift) return `now ${scoreText(row.rescored.score)}`;
   const found = finding(row);
   return found === null ? (AGAIN[row.again] ?? row.again) : CHECK_WORD[found];
 };
 
 const ERRORS: readonly Check[] = ['bad_record', 'tool_error', 'call_unparsed'];
 const findingStyle = (row: ListRow): Style => {
-  if (isDrift(row)) return 'warning';
+  if (isDrift(row) || row.rescored?.isDrift) return 'warning';
   const found = finding(row);
   if (found === null) return 'quiet';
   return ERRORS.includes(found) ? 'error' : 'warning';
@@ -127,11 +130,13 @@ export function ownColumns({ step, sample, score, streams }: ListShape): Column[
       short: '',
       min: Math.min(6, prefix),
       align: 'left',
-      rank: 1,
+      rank: 1.5,
       text: (row, width) => streamText(streams, row.stream, width),
       style: () => 'quiet',
     }),
     column('step', 'step', Math.max(4, step), {
+      short: 'st',
+      min: Math.max(2, step),
       rank: 0,
       // A step that is still arriving is drawn hollow.
       text: (row) => (row.arriving ? '○' : '') + (row.step === null ? row.stem : String(row.step)),
@@ -148,7 +153,8 @@ export function ownColumns({ step, sample, score, streams }: ListShape): Column[
     column('bytes', 'size', 7, { rank: 5, text: (row) => sizeText(row.bytes), style: () => 'quiet' }),
     column('findings', 'finding', 10, {
       short: '',
-      min: 6,
+      min: 5,
+      ease: 9,
       align: 'left',
       rank: 0,
       text: findingWord,
@@ -188,8 +194,8 @@ export const replayColumns = (keys: { again: string; rescored: string }): Column
     min: 7,
     align: 'right',
     rank: 2,
-    text: (row) => (row.rescored === undefined ? '' : scoreText(row.rescored)),
-    style: (row) => (row.rescored !== undefined && row.rescored !== row.score ? 'warning' : 'plain'),
+    text: ({ rescored }) => (rescored === undefined ? '' : scoreText(rescored.score)),
+    style: ({ rescored }) => (rescored?.isDrift ? 'warning' : 'plain'),
   },
 ];
 
@@ -233,14 +239,19 @@ export const placedWidth = (columns: readonly PlacedColumn[]): number =>
 /** The columns that fit: those of the highest rank leave first, and what room is left goes to those that matter most. */
 export function fitColumns(columns: readonly Column[], width: number): PlacedColumn[] {
   const kept = [...columns];
-  while (kept.length > 1 && columnsWidth(kept, 'min') > width) {
+  const needed = (): number => {
+    const isEasy = kept.some(({ rank }) => rank >= 2);
+    const ease = kept.reduce((sum, column) => sum + (isEasy ? (column.ease ?? column.min) - column.min : 0), 0);
+    return columnsWidth(kept, 'min') + ease;
+  };
+  while (kept.length > 1 && needed() > width) {
     const last = kept.reduce((worst, column) => (column.rank >= worst.rank ? column : worst));
     if (last.rank === 0) break;
     kept.splice(kept.indexOf(last), 1);
   }
   const placed = kept.map((column) => ({ ...column, cells: column.min }));
   let room = width - columnsWidth(kept, 'min');
-  for (const column of [...placed].reverse().sort((a, b) => a.rank - b.rank)) {
+  for (const column of [...placed].sort((a, b) => a.rank - b.rank)) {
     const more = Math.max(0, Math.min(room, column.width - column.min));
     column.cells += more;
     room -= more;
@@ -256,24 +267,27 @@ export interface Sorted {
   descending: boolean;
 }
 
-/** The column by which the list is sorted stays in sight, with room for its sign. */
-export const sortedColumn = (column: Column): Column => {
+/** The column by which the list is sorted leaves behind all that can leave, and has room for its sign. */
+export function sortedColumn(column: Column): Column {
   const room = cellWidth(column.title) + 1;
   return {
     ...column,
     short: column.title,
     width: Math.max(column.width, room),
-    min: Math.max(column.min, room),
-    rank: 0,
+    min: Math.max(Math.min(column.min, SORTED_MIN), Math.min(room, SORTED_MIN)),
+    rank: Math.min(column.rank, 1),
   };
-};
+}
+
+const SORTED_MIN = 6;
 
 export function renderListHeader(columns: readonly PlacedColumn[], theme: Theme, sorted: Sorted | null): string {
   const lead = ' '.repeat(leadOf(columns));
   const titles = columns.map((column) => {
     const title = cellWidth(column.title) <= column.cells ? column.title : column.short;
     if (column.key !== sorted?.key) return styled(theme, 'quiet', cell(column, title));
-    return styled(theme, 'accent', cell(column, `${title}${sorted.descending ? '▼' : '▲'}`));
+    const name = truncate(column.title, column.cells - 1);
+    return styled(theme, 'accent', cell(column, `${name}${sorted.descending ? '▼' : '▲'}`));
   });
   return `${lead}${titles.join(' ')}`;
 }

@@ -38,7 +38,7 @@ export type { WaitReason } from './patience.ts';
 export { editCall, type PlannedCall, type PlanOptions, planCalls, whereOf } from './plan.ts';
 export { type PythonReward, type PythonRewardOptions, pythonReward } from './python-reward.ts';
 export { type CallState, type ReplayOptions, replayCall, skippedOutcome } from './replay-call.ts';
-export { type Rescored, rescoreMany, rescoreRollout } from './rescore.ts';
+export { keptRescore, type Rescored, rescoreMany, rescoreRollout } from './rescore.ts';
 export { historyOf, howOf, keepOutcome, knownOutcome, standingOutcome, standingWord } from './results.ts';
 export {
   type RewardChoice,

@@ -1,6 +1,8 @@
 import PQueue from 'p-queue';
 import type { DumpRecord } from '../dump/dump-file.ts';
 import type { RewardRouter, RewardTask } from '../engine/index.ts';
+import type { Journal } from '../journal/journal.ts';
+import { recordKey } from '../journal/record-key.ts';
 import { isJsonObject, type JsonObject } from '../rollout/json.ts';
 import { dataSourceOf, extraInfoOf, judgedText } from './reward-task.ts';
 
@@ -56,21 +58,25 @@ export async function rescoreRollout(row: DumpRecord, rewards: RewardRouter, sig
   }
 }
 
-/** Scores many, in their order; ends early, and quietly, when it is aborted. */
+/** Scores many, in their order; ends early, and quietly, when it is aborted. What was judged is in the journal before it is yielded. */
 export async function* rescoreMany(
   rows: AsyncIterable<DumpRecord>,
   rewards: RewardRouter,
-  { concurrency = 8, signal }: { concurrency?: number; signal?: AbortSignal } = {},
+  { concurrency = 8, signal, journal }: { concurrency?: number; signal?: AbortSignal; journal?: Journal } = {},
 ): AsyncGenerator<Rescored> {
   const queue = new PQueue({ concurrency });
   const waiting: Promise<Rescored | null>[] = [];
   const start = (row: DumpRecord) =>
     queue.add(async () => {
       if (signal?.aborted) return null;
-      return rescoreRollout(row, rewards, signal).catch((error: unknown) => {
+      try {
+        const scored = await rescoreRollout(row, rewards, signal);
+        if (journal !== undefined) keepRescore(journal, row, scored);
+        return scored;
+      } catch (error) {
         if (signal?.aborted) return null;
         throw error;
-      });
+      }
     });
   for await (const row of rows) {
     if (signal?.aborted) break;
@@ -83,4 +89,27 @@ export async function* rescoreMany(
     const scored = await one;
     if (scored) yield scored;
   }
+}
+
+/** What is known of a score that was given anew: the keys of a journal's entry. */
+export type KeptScore = Pick<Rescored, 'recorded' | 'score' | 'reward' | 'reason'> & { status: string };
+
+function keepRescore(journal: Journal, { raw }: DumpRecord, scored: Rescored): void {
+  const { locator, status, recorded, score, reward, reason } = scored;
+  if (reward !== null)
+    journal.append('rescore', { record: recordKey(raw), locator, status, recorded, score, reward, reason });
+}
+
+/** The score that a record was given last. The journal is a file that users may edit: what does not fit is taken as absent. */
+export function keptRescore(journal: Journal, record: string): KeptScore | null {
+  const entry = journal.known('rescore', record).at(-1);
+  if (entry === undefined || typeof entry.status !== 'string') return null;
+  const { status, recorded, score, reward, reason } = entry;
+  return {
+    status,
+    recorded: typeof recorded === 'number' ? recorded : null,
+    score: typeof score === 'number' ? score : null,
+    reward: typeof reward === 'string' ? reward : null,
+    reason: typeof reason === 'string' ? reason : null,
+  };
 }

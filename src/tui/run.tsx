@@ -16,20 +16,16 @@ import type { Effect } from './effects.ts';
 import type { SeekJob } from './find/actions.ts';
 import { Seeker } from './find/seeker.ts';
 import type { Geometry } from './geometry.ts';
-import { commandOf } from './keymap/commands.ts';
+import { Input } from './input.ts';
 import type { Keymap } from './keymap/keymap.ts';
-import { type Resolved, Resolver } from './keymap/resolver.ts';
 import { type FilterChoice, openedList, type SortChoice } from './list/choice.ts';
 import { listWindow } from './list-window.ts';
-import { PromptFeeder } from './prompt/feeder.ts';
 import { promptKind } from './prompt/kinds.ts';
 import { ReadAhead } from './read-ahead.ts';
 import { DeskDoor } from './replay/desk-door.ts';
 import { initialReplay, type ReplayStart } from './replay/state.ts';
 import { samePlace } from './rows.ts';
 import { Keyboard } from './screen/keyboard.ts';
-import { afterEsc, type Key } from './screen/keys.ts';
-import { mouseEvent } from './screen/mouse.ts';
 import { Screen } from './screen/screen.ts';
 import { Terminal } from './screen/terminal.ts';
 import { initialState, type Message, type PromptState, type State } from './state.ts';
@@ -88,13 +84,6 @@ export function run(options: RunOptions): Promise<void> {
   return new Promise((resolve) => new Program(options, resolve).start());
 }
 
-/** Keys that mean the same while something is asked. */
-const ANYWHERE = ['ctrl+z', 'ctrl+l'];
-
-/** More than that is no locator. */
-const MAX_PASTE = 4000;
-const pasted = ({ text }: Key): string => sanitiseLine(text.trim().slice(0, MAX_PASTE));
-
 /** The first mistake of the settings; all of them are told again when the screen is gone. */
 const problemMessage = ([first, ...others]: readonly string[]): Message | null =>
   first === undefined
@@ -115,7 +104,7 @@ class Program {
   readonly #screen: Screen;
   readonly #terminal: Terminal;
   readonly #keyboard: Keyboard;
-  readonly #resolver: Resolver;
+  readonly #input: Input;
   #state: State;
   #ink: Instance | null = null;
   /** The layout that Ink was given last. */
@@ -124,11 +113,6 @@ class Program {
   #overlay: 'help' | 'editor' | null = null;
   #prompt: PromptState | null = null;
   readonly #history = new History(historyFile());
-  readonly #feeder = new PromptFeeder({
-    prompt: () => this.#state.prompt,
-    act: (action) => this.dispatch(action),
-    pass: (key) => this.#take(key),
-  });
   readonly #desk: DeskDoor;
   /** The rollouts before and behind the one that is open: J and K shall not wait. */
   readonly #ahead = new ReadAhead(() => this.#world.warm(this.#state, this.#neighbours()));
@@ -163,13 +147,13 @@ class Program {
       follow: { mode: options.follow ? 'on' : 'off', at: null },
     };
     this.#screen = new Screen(output, this.#state.columns, this.#state.rows);
-    this.#keyboard = new Keyboard(input, (keys) => this.#press(keys));
-    this.#resolver = new Resolver(
-      options.keymap,
-      () => this.#state.focus,
-      (resolved) => this.#command(resolved),
-      () => this.#screen.invalidate(),
-    );
+    this.#keyboard = new Keyboard(input, (keys) => this.#input.press(keys));
+    this.#input = new Input({
+      world: this.#world,
+      state: () => this.#state,
+      dispatch: (action) => this.dispatch(action),
+      pendingChanged: () => this.#screen.invalidate(),
+    });
     this.#terminal = new Terminal((output as NodeJS.WriteStream & { fd: number }).fd, {
       entered: () => {
         this.#keyboard.start();
@@ -238,7 +222,7 @@ class Program {
       world: this.#world,
       theme,
       name: this.#options.name,
-      pending: this.#resolver.pending,
+      pending: this.#input.pending,
     });
     const views: Record<string, View> = {
       top: topView,
@@ -279,7 +263,7 @@ class Program {
       if (this.#ink === null) {
         this.#ink = render(app, {
           stdout: this.#screen as unknown as NodeJS.WriteStream,
-          stdin: this.#feeder.input,
+          stdin: this.#input.stdin,
           debug: true,
           patchConsole: false,
           exitOnCtrlC: false,
@@ -350,39 +334,6 @@ class Program {
     for (const near of [file, steps[at - 1], steps[at + 1]]) if (near !== undefined) this.#world.groups.groups(near);
   }
 
-  #press(keys: readonly Key[]): void {
-    for (const [i, key] of keys.entries()) {
-      if (key.name !== 'mouse' && (this.#state.prompt !== null || this.#feeder.isBusy)) {
-        this.#feeder.feed(keys.slice(i).filter(({ name }) => name !== 'mouse'));
-        return;
-      }
-      this.#take(key);
-    }
-  }
-
-  /** A key while nothing is typed. */
-  #take(key: Key): void {
-    const { question } = this.#state.replay;
-    if (this.#state.editor !== null && key.name !== 'mouse' && !ANYWHERE.includes(key.name))
-      this.dispatch({ type: 'editor-key', key: key.name, text: key.text });
-    else if (key.name === 'mouse') this.#mouse(key);
-    else if (this.#state.list.menu !== null && !ANYWHERE.includes(key.name))
-      this.dispatch({ type: 'menu-key', key: key.name });
-    else if (question !== null && !ANYWHERE.includes(key.name)) this.dispatch({ type: 'replay-key', key: key.name });
-    // What is pasted is a locator, as a rule: the line that takes one opens with it.
-    else if (key.name === 'paste') this.dispatch({ type: 'prompt-open', prompt: 'command', value: pasted(key) });
-    else if (key.name.startsWith('alt+') && !this.#options.keymap.isKnown(key.name)) this.#press(afterEsc(key));
-    else this.#resolver.press(key);
-  }
-
-  #mouse(key: Key): void {
-    const event = mouseEvent(key.raw);
-    if (event === null) return;
-    const { prompt } = this.#state;
-    if (prompt === null) this.dispatch({ type: 'mouse', event });
-    else if (event.kind === 'wheel') this.dispatch({ type: 'prompt-move', by: event.by });
-  }
-
   #seek(job: SeekJob | null): void {
     this.#seeker.cancel();
     if (this.#state.seek !== null) this.dispatch({ type: 'seeking', progress: null });
@@ -390,12 +341,6 @@ class Program {
   }
 
   readonly #type = (value: string): void => this.dispatch({ type: 'prompt-change', value });
-
-  #command({ command, count }: Resolved): void {
-    const reason = command.disabled?.(this.#state, this.#world) ?? null;
-    if (reason !== null) this.dispatch({ type: 'say', text: reason, kind: 'info' });
-    else this.dispatch(command.action(count));
-  }
 
   #perform(effect: Effect): void {
     if (effect.type === 'quit') this.#end();
@@ -407,10 +352,8 @@ class Program {
     } else if (effect.type === 'replay') void this.#desk.do(effect.job);
     else if (effect.type === 'seek') this.#seek(effect.job);
     else if (effect.type === 'mouse') this.#terminal.setMouse(effect.on);
-    else if (effect.type === 'command') {
-      const command = commandOf(effect.id);
-      if (command !== undefined) this.#command({ command, count: null });
-    } else if (effect.type === 'reload') {
+    else if (effect.type === 'command') this.#input.command(effect.id);
+    else if (effect.type === 'reload') {
       this.#world.reload();
       void this.#follower?.refreshAll();
       this.#draw();

@@ -184,7 +184,7 @@ export class DumpWorld implements World {
       };
       const columns = allColumns(this.#shape, extras);
       const print = columns
-        .map(({ column, isShown }) => [column.key, column.width, column.min, isShown].join(' '))
+        .map(({ column, isShown, isIdle }) => [column.key, column.width, column.min, isShown, isIdle].join(' '))
         .join('\n');
       this.#columns = { key, print, columns: print === this.#columns?.print ? this.#columns.columns : columns };
     }
@@ -216,10 +216,9 @@ export class DumpWorld implements World {
 
   /** Rows in sight: what only a parse tells of them is looked up. */
   want(state: State, places: readonly Place[]): void {
-    const own = this.#all().filter(({ column }) => !this.dump.extras.has(column.key));
-    const names = this.listColumns(state)
-      .map(({ key }) => key)
-      .filter((key) => own.every(({ column }) => column.key !== key));
+    const own = this.#all().filter(({ isValue }) => !isValue);
+    const keys = this.listColumns(state).map(({ key }) => key);
+    const names = keys.filter((key) => own.every(({ column }) => column.key !== key));
     this.#values.want(places, names);
   }
 

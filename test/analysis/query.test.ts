@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { completions } from '../../src/analysis/query/complete.ts';
 import { type Expression, printExpression } from '../../src/analysis/query/expression.ts';
-import { type Field, fieldNamed, NUMBER_FIELDS, TEXT_FIELDS } from '../../src/analysis/query/fields.ts';
+import { type Field, fieldNamed, NUMBER_FIELDS, TEXT_FIELDS, valueName } from '../../src/analysis/query/fields.ts';
 import { parseQuery } from '../../src/analysis/query/parse.ts';
 import { compileQuery, evaluator } from '../../src/analysis/query/query.ts';
 import { QueryError } from '../../src/analysis/query/query-error.ts';
@@ -220,4 +220,18 @@ describe('sorting', () => {
     expect(() => parseSort('score:down')).toThrow(QueryError);
     expect(() => parseSort('')).toThrow(QueryError);
   });
+});
+
+test("a record's own value has a name under which it is found, whatever it is called", () => {
+  const name = fc.oneof(
+    fc.constantFrom('scores', 'score', 'turn', 'uid', 'tool.f', 'NaN', 'extras.x', 'stream'),
+    fc.stringMatching(/^[a-z_][a-z0-9_.-]{0,8}$/),
+  );
+  fc.assert(
+    fc.property(name, (path) => {
+      const { field } = parseSort(valueName(path));
+      expect(field).toEqual(fieldNamed(valueName(path)));
+      expect(field.type === 'extra' ? field.path : field.type === 'text' ? field.name : null).toBe(path);
+    }),
+  );
 });

@@ -311,6 +311,12 @@ describe('rescore', () => {
       { locator: `${join(dump, '1.jsonl')}:1`, status: 'same', recorded: 1, score: 1, reward: 'gsm8k' },
       { status: 'drift', recorded: 1, score: 0 },
     ]);
+    const kept = readFileSync(join(dump, '../.rollout-viewer/rollout_data/rescore.jsonl'), 'utf8');
+    expect(jsonLines(kept)).toMatchObject([
+      { kind: 'rescore', score: 1, reward: 'gsm8k' },
+      { score: 0, status: 'drift' },
+    ]);
+    expect(readdirSync(dump)).toEqual(['1.jsonl']);
     expect((await run(['rescore', dump, '--reward', 'gsm8k', '--filter', 'output ~ "#### 2"', '--json'])).code).toBe(0);
     expect((await run(['rescore', dump, '--reward', 'nonsense'])).stderr).toContain(
       "unknown reward function 'nonsense'",

@@ -162,23 +162,28 @@ describe('--notify', () => {
   });
 });
 
-test('a directory that does not exist yet is waited for; one that goes away and comes back keeps its rows', async () => {
-  const directory = join(directoryWith({}), 'run');
-  const viewer = follow(directory, '--poll', '0.1');
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  mkdirSync(directory);
-  writeFileSync(join(directory, '1.jsonl'), row(1));
-  await viewer.says('add 1.jsonl:1 1');
-  renameSync(directory, `${directory}-away`);
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  renameSync(`${directory}-away`, directory);
-  appendFileSync(join(directory, '1.jsonl'), row(2));
-  const end = Date.now() + 20_000;
-  while (!viewer.said.includes('add 1.jsonl:2 2') && Date.now() < end)
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  // Whoever listens hears that rows went and came back, and never a row twice without a word between.
-  expect(viewer.said.at(-1)).toBe('add 1.jsonl:2 2');
-  expect(new Set(viewer.said).size).toBe(viewer.said.length);
+describe.each([
+  ['events', []],
+  ['polling', ['--poll', '0.1']],
+])('a directory, by %s,', (_, how) => {
+  test('that does not exist yet is waited for; one that goes away and comes back keeps its rows', async () => {
+    const directory = join(directoryWith({}), 'run');
+    const viewer = follow(directory, ...how);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    mkdirSync(directory);
+    writeFileSync(join(directory, '1.jsonl'), row(1));
+    await viewer.says('add 1.jsonl:1 1');
+    renameSync(directory, `${directory}-away`);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    renameSync(`${directory}-away`, directory);
+    appendFileSync(join(directory, '1.jsonl'), row(2));
+    const end = Date.now() + 20_000;
+    while (!viewer.said.includes('add 1.jsonl:2 2') && Date.now() < end)
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    // Whoever listens hears that rows went and came back, and never a row twice without a word between.
+    expect(viewer.said.at(-1)).toBe('add 1.jsonl:2 2');
+    expect(new Set(viewer.said).size).toBe(viewer.said.length);
+  });
 });
 
 describe('a stream on stdin', () => {

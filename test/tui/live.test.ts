@@ -114,6 +114,24 @@ describe('following (F)', () => {
     await app.seesNot('following');
   });
 
+  test('goes to the first row in the filter and sort in force, and follows another one', async () => {
+    run = writeDump(smallRun(2, 2));
+    app = App.start([run.dir, '--follow', '--sort', 'score:desc']);
+    await app.sees('2 steps · 4 rollouts');
+    const step = (n: number) => lines(toolRollout(n, 1, 0), toolRollout(n, 2, 0.5), toolRollout(n, 3, 1));
+    writeFileSync(join(run.dir, '3.jsonl'), step(3));
+    await app.sees('3.jsonl:3  sample 3/3');
+    app.press('&');
+    app.type('score<0.9');
+    app.press('Enter');
+    await app.sees('3.jsonl:2  sample 2/3');
+    writeFileSync(join(run.dir, '4.jsonl'), step(4));
+    await app.sees('4.jsonl:2  sample 2/3');
+    await app.sees('following');
+    app.press('j');
+    await app.sees('follow paused');
+  });
+
   test('a step that a resumed run writes again is gone to, and shown as it is now', async () => {
     run = writeDump(smallRun(3, 2));
     app = App.start([run.dir, '--follow']);

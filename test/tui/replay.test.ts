@@ -351,6 +351,40 @@ describe('run many again', () => {
     await app.sees('again: different');
   });
 
+  test('f and g r take the rollouts of the filter, and no others', async () => {
+    await open({
+      '1.jsonl': [0, 1, 0, 1, 1].map((score) => rollout([DRIFTED], { score, data_source: 'openai/gsm8k' })),
+    });
+    app.press('&');
+    app.type('score > 0.5\r');
+    await ask();
+    await app.sees('f list 3');
+    app.press('f');
+    await app.sees('3 calls: 3 drift');
+    const lines = readFileSync(join(journal(), 'replay.jsonl'), 'utf8').trim().split('\n');
+    const of = lines.map((line) => (JSON.parse(line) as { locator: string }).locator.replace(/.*:/, ''));
+    expect(of.sort()).toEqual(['2', '4', '5']);
+    app.press('g', 'r');
+    await app.sees('scored again: 3 same');
+  });
+
+  test('what cannot be is told before the screen opens', async () => {
+    run = writeDump({ '1.jsonl': [rollout([SAME])] });
+    for (const [args, told] of [
+      [['--sandbox', 'bwrap'], '--sandbox bwrap: neither auto, bubblewrap, pyodide, unconfined nor the http(s) URL'],
+      [['--tools', 'none.yaml'], '--tools none.yaml: no such file or directory'],
+      [['--temperature', 'hot'], '--temperature hot: expected a number'],
+      [['--reward', 'none.py'], '--reward: none.py: no such file'],
+      [['--exact', 'time'], "'time' is no rule"],
+    ] as const) {
+      app = App.start([run.dir, ...args], { columns: 160 });
+      expect((await app.exits()).code).toBe(2);
+      await app.sees(told);
+      expect(app.lastMode(1049)).toBeNull();
+      await app.stop();
+    }
+  });
+
   test('many calls on a server are asked for once more', async () => {
     await open({ '1.jsonl': [rollout([SAME]), rollout([SAME])] }, ['--sandbox', 'http://127.0.0.1:9']);
     app.press('!');
@@ -611,6 +645,7 @@ describe('score again', () => {
       await app.sees('score 2 rollouts again with');
       app.press('Enter');
       await app.sees('scored again: 1 drift, 1 same');
+      await app.sees(/1 +1 +1\.00 .*now 0\.25/);
       await app.sees(/score 1\.00 +again: drift, 0\.25, mine\.py/);
     },
   );

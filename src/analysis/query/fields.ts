@@ -42,6 +42,12 @@ export function fieldName(field: Field): string {
   return isTaken ? `extras.${field.path}` : field.path;
 }
 
+/** The name under which a value that a record has beside the others' is asked for: `acc`, `uid`; `extras.score` for a second score. */
+export function valueName(path: string): string {
+  const field = fieldNamed(path);
+  return field.type === 'text' && path !== 'stream' ? path : fieldName({ type: 'extra', path });
+}
+
 /** Words that stand for values. */
 export const RESERVED = new Set(['true', 'false', 'null', 'finding', 'NaN', 'Infinity', 'inf']);
 

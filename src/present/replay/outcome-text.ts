@@ -1,5 +1,5 @@
+import { exitText } from '../../replay/execution.ts';
 import type { Attempt, ReplayOutcome } from '../../replay/index.ts';
-import { exitText } from '../../replay/index.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import type { Piece } from '../line.ts';
 import { plural } from '../numbers.ts';

@@ -2,6 +2,7 @@ import type { Place } from '../../dump/dump.ts';
 import type { DumpRecord } from '../../dump/dump-file.ts';
 import type { Facts } from '../../dump/line-index.ts';
 import { scoreText } from '../../present/quantities.ts';
+import { outcomeWord } from '../../present/replay/outcome-text.ts';
 import type { RolloutReplay } from '../../present/replay/view.ts';
 import { ERROR_CHECKS, type Finding } from '../../rollout/finding.ts';
 import type { State } from '../state.ts';
@@ -96,7 +97,7 @@ function drifts({ rollout }: DumpRecord, replay: RolloutReplay | undefined): Sto
   const found = calls.flatMap(({ call, turn }) => {
     const standing = replay?.calls.get(call.index)?.standing;
     if (standing?.status !== 'drift') return [];
-    return [{ turn: call.resultTurn ?? turn, says: standing.verdict ?? standing.status }];
+    return [{ turn: call.resultTurn ?? turn, says: outcomeWord(standing) }];
   });
   return onePerTurn(found);
 }

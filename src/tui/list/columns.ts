@@ -1,3 +1,4 @@
+import { valueName } from '../../analysis/query/fields.ts';
 import type { Dump } from '../../dump/dump.ts';
 import {
   type Column,
@@ -38,30 +39,56 @@ export function shapeOf(dump: Dump): ListShape {
   return { step: Math.min(MAX_STEP, step), sample, score: Math.min(MAX_SCORE, score), streams };
 }
 
-/** All columns that there are for this dump, and whether each is shown when nobody chose. */
-export function allColumns(shape: ListShape, extras: Iterable<string>): { column: Column; isShown: boolean }[] {
+export interface KnownColumn {
+  column: Column;
+  /** It is shown when nobody chose. */
+  isShown: boolean;
+  /** Only a parse tells what stands in it. */
+  isValue: boolean;
+  /** It says the same of all rows: the stream is worth a column only where there are several. */
+  isIdle: boolean;
+}
+
+/** All columns that there are for this dump. */
+export function allColumns(shape: ListShape, extras: Iterable<string>): KnownColumn[] {
   return [
-    // The stream is worth a column only where there are several.
-    ...ownColumns(shape).map((column) => ({ column, isShown: column.key !== 'stream' || shape.streams.length > 1 })),
-    ...replayColumns(REPLAY_KEYS).map((column) => ({ column, isShown: false })),
-    ...[...extras].map((name) => ({ column: valueColumn(name), isShown: false })),
+    ...ownColumns(shape).map((column) => ({
+      column,
+      isShown: true,
+      isValue: false,
+      isIdle: column.key === 'stream' && shape.streams.length < 2,
+    })),
+    ...replayColumns(REPLAY_KEYS).map((column) => ({ column, isShown: false, isValue: false, isIdle: false })),
+    ...[...extras].map((path) => ({
+      column: valueColumn(valueName(path)),
+      isShown: false,
+      isValue: true,
+      isIdle: false,
+    })),
   ];
 }
 
 /** The columns that the list shows if it has the room. */
-export function chosenColumns(all: ReturnType<typeof allColumns>, { columns, sort }: ListChoice): Column[] {
+export function chosenColumns(all: readonly KnownColumn[], { columns, sort }: ListChoice): Column[] {
+  const useful = all.filter(({ isIdle }) => !isIdle);
   const chosen =
     columns === null
-      ? all.filter(({ isShown }) => isShown).map(({ column }) => column)
-      : all
+      ? useful.filter(({ isShown }) => isShown).map(({ column }) => column)
+      : useful
           .filter(({ column }) => columns.includes(column.key))
           // What somebody chose does not leave as long as it fits.
           .map(({ column }) => ({ ...column, rank: Math.min(column.rank, 2) }));
-  if (chosen.length === 0) chosen.push(...all.slice(1, 3).map(({ column }) => column));
-  if (sort === null) return chosen;
+  if (chosen.length === 0) chosen.push(...useful.slice(0, 3).map(({ column }) => column));
+  if (sort === null) return wordsLast(chosen);
   const isThere = chosen.some(({ key }) => key === sort.key);
   const known = all.find(({ column }) => column.key === sort.key)?.column ?? valueColumn(sort.key);
-  return (isThere ? chosen : [...chosen, known]).map((column) =>
-    column.key === sort.key ? sortedColumn(column) : column,
+  return wordsLast(
+    (isThere ? chosen : [...chosen, known]).map((column) => (column.key === sort.key ? sortedColumn(column) : column)),
   );
 }
+
+/** Numbers stand beside numbers, what was found behind them. */
+const wordsLast = (columns: readonly Column[]): Column[] => [
+  ...columns.filter(({ key }) => key !== 'findings'),
+  ...columns.filter(({ key }) => key === 'findings'),
+];

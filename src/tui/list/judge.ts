@@ -23,6 +23,13 @@ const UNREADABLE: RecordSource<ParsedLine> = {
   hasRaw: () => true,
 };
 
+/** Bytes of records that every thread has the memory for. */
+const LITTLE = 4 << 20;
+const here = ({ file, record }: Place): RecordSource<ParsedLine> => ({
+  read: () => file.read(record),
+  hasRaw: () => true,
+});
+
 const UNSORTED: Verdict = { value: null };
 
 /** Says of records whether they are in the list, and what they are sorted by: from the index at once, else from a thread. */
@@ -79,6 +86,9 @@ export class Judge {
         return this.#order === null ? UNSORTED : { value: answer.values[i]! };
       });
     if (this.#pool.isClosed) return null;
+    // No thread can be had, as so little cannot be too much for one: it is read here.
+    if (records.reduce((sum, record) => sum + file.index.length(record), 0) < LITTLE)
+      return records.map((record) => this.#judge({ file, record }, here({ file, record })));
     if (records.length === 1) return [this.#judge({ file, record: records[0]! }, UNREADABLE)];
     // One of them took the thread with it. Which one, is found by asking for each alone.
     const verdicts: Verdict[] = [];

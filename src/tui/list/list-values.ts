@@ -43,6 +43,7 @@ export class ListValues {
   async #ask(file: DumpFile, records: readonly number[], names: readonly string[]): Promise<void> {
     const keys = records.map((record) => keyOf({ file, record }));
     const answer = await this.#pool.ask(file, records, { filter: null, sort: null, columns: names });
+    if (answer === null && this.#pool.isClosed) return;
     for (const [i, key] of keys.entries()) {
       this.#asked.delete(`${names} ${key}`);
       const values = new Map(this.#known.get(key) ?? []);

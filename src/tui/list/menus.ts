@@ -31,11 +31,16 @@ export function sortEntries(state: State, world: World): MenuEntry[] {
   const { words, rollouts } = state.replay;
   const isRunAgain = words.size + rollouts.size > 0;
   const replayed: readonly string[] = Object.values(REPLAY_KEYS);
+  const { files } = world.dump;
+  // What all rows have alike keeps its letter, and is not offered.
+  const isAlike = (key: string): boolean =>
+    (replayed.includes(key) && !isRunAgain) ||
+    (key === 'stream' && files.every(({ stream }) => stream === files[0]!.stream));
   for (const { key, title } of world.allColumns(state)) {
-    if (!isRunAgain && replayed.includes(key)) continue;
     const letter = [...title.toLowerCase(), ...LETTERS].find((one) => LETTERS.includes(one) && !taken.has(one));
     if (letter === undefined) break;
     taken.add(letter);
+    if (isAlike(key)) continue;
     // What is counted or measured interests at its largest; steps and samples are read from the first.
     const isPlace = ['stream', 'step', 'sample'].includes(key);
     // The column by which it is sorted already goes the other way.

@@ -5,8 +5,8 @@ import type { ReplayState } from '../replay/state.ts';
 export const REPLAY_KEYS = { again: '(run again)', rescored: '(scored again)' } as const;
 
 /** What the rollouts came to, by locator; null for any other key. */
-export function replayValues(key: string, { words, rollouts }: ReplayState): ReadonlyMap<string, SortValue> | null {
+export function replayValues(key: string, { words, rescores }: ReplayState): ReadonlyMap<string, SortValue> | null {
   if (key === REPLAY_KEYS.again) return words;
   if (key !== REPLAY_KEYS.rescored) return null;
-  return new Map([...rollouts].map(([locator, { rescored }]) => [locator, rescored?.score ?? null]));
+  return new Map([...rescores].map(([locator, { score }]) => [locator, score]));
 }

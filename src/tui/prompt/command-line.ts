@@ -1,5 +1,5 @@
 import { completions } from '../../analysis/query/complete.ts';
-import { NUMBER_FIELDS } from '../../analysis/query/fields.ts';
+import { NUMBER_FIELDS, valueName } from '../../analysis/query/fields.ts';
 import { QueryError } from '../../analysis/query/query-error.ts';
 import { parseSort } from '../../analysis/query/sort.ts';
 import type { Place } from '../../dump/dump.ts';
@@ -83,7 +83,7 @@ export const COMMAND_LINE: readonly LineCommand[] = [
     help: 'lists what an expression says; nothing clears it',
     check: (text, { list }) => problemOf(() => filterOf(text, list.choice.filter)),
     run: (text, state, world) => listHandlers.filter(state, { type: 'filter', text }, world),
-    complete: (text, _state, world) => completions(text, [...world.dump.extras]),
+    complete: (text, _state, world) => completions(text, [...world.dump.extras].map(valueName)),
   },
   {
     name: 'sort',
@@ -95,7 +95,7 @@ export const COMMAND_LINE: readonly LineCommand[] = [
       return listHandlers.sort(state, { type: 'sort', key, descending }, world);
     },
     complete: (_text, _state, world) =>
-      [...NUMBER_FIELDS, ...world.dump.extras].flatMap((name) => [name, `${name}:desc`]),
+      [...NUMBER_FIELDS, ...[...world.dump.extras].map(valueName)].flatMap((name) => [name, `${name}:desc`]),
   },
   {
     name: 'view',

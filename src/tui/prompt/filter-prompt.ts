@@ -1,4 +1,5 @@
 import { completions } from '../../analysis/query/complete.ts';
+import { valueName } from '../../analysis/query/fields.ts';
 import { QueryError } from '../../analysis/query/query-error.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { filterText } from '../list/choice.ts';
@@ -25,5 +26,5 @@ export const filterPrompt: PromptKind = {
     }
   },
   submit: (state, value, world) => listHandlers.filter(state, { type: 'filter', text: value }, world),
-  complete: (value, _state, world) => completions(value, [...world.dump.extras]),
+  complete: (value, _state, world) => completions(value, [...world.dump.extras].map(valueName)),
 };

@@ -6,6 +6,7 @@ import type { CallReplay, RescoreView } from '../../present/replay/view.ts';
 import {
   type BackendChoice,
   historyOf,
+  keptRescore,
   openBackend,
   planCalls,
   type ReplayBackend,
@@ -20,7 +21,7 @@ import { runAllOnDesk, runCallOnDesk, runListOnDesk } from './call-desk.ts';
 import { editCallOnDesk, editTurnOnDesk, takeEdited } from './edit-desk.ts';
 import { forkOnDesk, keptBranches } from './fork-desk.ts';
 import { Jobs } from './jobs.ts';
-import { keptRescore, rescoreOnDesk } from './rescore-desk.ts';
+import { rescoreOnDesk } from './rescore-desk.ts';
 import { Shelf } from './shelf.ts';
 import type { BulkProgress } from './state.ts';
 import { whereForkRuns, whereRuns } from './where-desk.ts';

@@ -36,11 +36,17 @@ export const notWhole = (state: State, world: World): string | null =>
 export function keepCursor(state: State, world: World): State {
   const rows = world.rows(state);
   const { cursor, home, pinned, visit } = state.list;
-  if (pinned !== null && (pinned === 'top' || samePlace(pinned, cursor))) {
+  const { transcript } = state;
+  // Whoever reads already is not taken elsewhere.
+  const isUntouched = transcript.top === null && transcript.turn === null;
+  if (pinned !== null && isUntouched && (pinned === 'top' || samePlace(pinned, cursor))) {
     const isWhole = world.arranging(state)?.isWhole ?? true;
     const first = isWhole ? rows.at(0) : null;
-    if (first === null || samePlace(first, cursor)) return state;
-    return { ...state, list: { ...state.list, cursor: first, offset: 0, pinned: first }, transcript: opened };
+    if (first === null) return state;
+    const stays = world.dump.progress().phase === 'index' ? first : null;
+    if (samePlace(first, cursor))
+      return stays === pinned ? state : { ...state, list: { ...state.list, pinned: stays } };
+    return { ...state, list: { ...state.list, cursor: first, offset: 0, pinned: stays }, transcript: opened };
   }
   if (cursor === null || samePlace(cursor, visit)) return state;
   if (home !== null && samePlace(cursor, home.stand) && rows.indexOf(home.place) >= 0) {

@@ -1,6 +1,7 @@
 import type { DumpFile } from '../../dump/dump-file.ts';
 import type { Action } from '../actions.ts';
 import type { LiveAction } from '../follow.ts';
+import { samePlace } from '../rows.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { putCursor } from './cursor.ts';
@@ -30,6 +31,9 @@ export function followOn(state: State, world: World): Result {
   if (mode !== 'on') return state;
   const file = world.live.newest(state.list.cursor?.file.stream ?? null);
   if (file === null || (at?.file === file && at.generation === file.generation)) return state;
+  // The first row of a list that is still being made may not be the first.
+  const arranging = world.arranging(state);
+  if (arranging !== null && (!arranging.isWhole || arranging.looked < arranging.total)) return state;
   const index = firstRow(state, world, file);
   // None of it passes the filter, or the filter has not come to it: the next change is looked at again.
   if (index < 0) return state;
@@ -53,11 +57,19 @@ function firstRow(state: State, world: World, file: DumpFile): number {
 /** Keys that move, where nothing moves any more as well. */
 const MOVES: readonly Action['type'][] = ['scroll', 'top', 'bottom', 'turn', 'turn-edge', 'sample', 'step'];
 
-/** Whoever moves wants to stay there: following waits until it is asked for again. */
-export function pausedBy(action: Action, before: State, after: State): State {
+/**
+ * Whoever moves wants to stay there: following waits until it is asked for again. Another filter or sort is no movement: it has
+ * another first row.
+ */
+export function followAfter(action: Action, before: State, after: State, world: World): Result {
   if (before.follow.mode !== 'on' || after.follow.mode !== 'on' || action.type === 'follow') return after;
-  if (after.help !== null) return after;
-  const isMove = MOVES.includes(action.type) || before.list !== after.list || before.transcript !== after.transcript;
+  const [was, is] = [before.list.choice, after.list.choice];
+  if (was.filter !== is.filter || was.sort !== is.sort)
+    return followOn({ ...after, follow: { ...after.follow, at: null } }, world);
+  const isMove =
+    (MOVES.includes(action.type) && after.help === null) ||
+    !samePlace(before.list.cursor, after.list.cursor) ||
+    before.transcript !== after.transcript;
   if (!isMove) return after;
   const paused: State = { ...after, follow: { ...after.follow, mode: 'paused' } };
   return paused.message === null ? say(paused, `follow paused, ${key(paused, 'follow')} goes on`) : paused;

@@ -7,7 +7,7 @@ import { displayHandlers } from './display.ts';
 import { editorHandlers } from './editor.ts';
 import { findHandlers } from './find.ts';
 import { foldHandlers } from './fold.ts';
-import { liveHandlers, pausedBy } from './follow.ts';
+import { followAfter, liveHandlers } from './follow.ts';
 import { groupHandlers } from './group.ts';
 import { listHandlers } from './list.ts';
 import { markHandlers } from './marks.ts';
@@ -71,7 +71,11 @@ export function update(state: State, action: Action, world: World): { state: Sta
   const result = handle(before, action, world);
   const { state: after, effects } = 'effects' in result ? result : { state: result, effects: [] };
   const jumped = withJump(before, action, after);
-  return { state: isSilent ? jumped : pausedBy(action, before, jumped), effects };
+  if (isSilent) return { state: jumped, effects };
+  const followed = followAfter(action, before, jumped, world);
+  return 'effects' in followed
+    ? { state: followed.state, effects: [...effects, ...followed.effects] }
+    : { state: followed, effects };
 }
 
 /** A key takes away what was said; an alarm stays until it can be seen, where nothing is asked at the foot. ^c twice means with no key between. */

@@ -64,7 +64,7 @@ export const listHandlers: Handlers<ArrangeAction> = {
 
   'sort-reverse': (state, _action, world) => {
     const { sort } = state.list.choice;
-    if (sort === null) return say(state, 'nothing is sorted; s sorts');
+    if (sort === null) return say(state, `nothing is sorted; ${state.keymap.label('sort')} sorts`);
     const reversed = { ...sort, descending: !sort.descending };
     return say(arranged(state, { sort: reversed }, world), wordsOf(reversed));
   },

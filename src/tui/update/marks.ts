@@ -6,7 +6,7 @@ import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { choose } from './choose.ts';
 import { moveCursor, putCursor, visit } from './cursor.ts';
-import { type Handlers, type Result, say } from './result.ts';
+import { type Handlers, key, type Result, say } from './result.ts';
 
 /** Marks of the space bar have no letter. */
 const unnamed = ({ place }: Mark): string => ` ${place.file.locator(place.record)}`;
@@ -22,7 +22,7 @@ export const markHandlers: Handlers<MarkAction> = {
     const mark = markHere(state, world);
     if (mark === null) return say(state, 'no rollout here');
     const marks = new Map(state.list.choice.marks).set(letter, mark);
-    return say(choose(state, { marks }), `mark ${letter}; '${letter} comes back here`);
+    return say(choose(state, { marks }), `mark ${letter}; ${key(state, 'mark.go')}${letter} comes back here`);
   },
 
   'mark-row': (state, _action, world) => {
@@ -35,7 +35,7 @@ export const markHandlers: Handlers<MarkAction> = {
 
   'mark-go': (state, { letter }, world) => {
     const mark = state.list.choice.marks.get(letter);
-    if (mark === undefined) return say(state, `no mark ${letter}; m ${letter} sets it`);
+    if (mark === undefined) return say(state, `no mark ${letter}; ${key(state, 'mark')} ${letter} sets it`);
     return goTo(state, world, letter, mark);
   },
 
@@ -48,7 +48,10 @@ export const markHandlers: Handlers<MarkAction> = {
       .sort((a, b) => a - b);
     if (marked.length === 0) {
       const isAny = state.list.choice.marks.size > 0;
-      return say(state, isAny ? 'no mark in the list as it is filtered' : 'nothing is marked; m and a letter marks');
+      return say(
+        state,
+        isAny ? 'no mark in the list as it is filtered' : `nothing is marked; ${key(state, 'mark')} and a letter marks`,
+      );
     }
     const ways = by > 0 ? marked.filter((index) => index > here) : marked.filter((index) => index < here).reverse();
     const index = ways[Math.min(Math.abs(by), ways.length) - 1];

@@ -18,7 +18,8 @@ const act = (state: State, action: MenuDeed, world: World): Result => {
 
 export const menuHandlers: Handlers<MenuAction> = {
   'list-menu': (state, { menu }, world) => {
-    if (menu === 'go' && markEntries(state).length === 0) return say(state, 'no marks yet; m and a letter sets one');
+    if (menu === 'go' && markEntries(state).length === 0)
+      return say(state, `no marks yet; ${state.keymap.label('mark')} and a letter sets one`);
     const isHidden = menu === 'columns' && world.geometry(state).listWidth === 0;
     return { ...withMenu(state, { kind: menu, cursor: 0 }), focus: isHidden ? 'list' : state.focus };
   },

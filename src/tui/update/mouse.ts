@@ -11,7 +11,8 @@ import type { Result } from './result.ts';
 export function mouse(state: State, event: MouseEvent, world: World): Result {
   const { listWidth, transcriptWidth, bodyHeight } = world.geometry(state);
   const row = event.y - 1;
-  if (state.replay.question !== null || state.list.menu !== null || row < 0 || row >= bodyHeight) return state;
+  const isAsked = state.replay.question !== null || state.list.menu !== null || state.editor !== null;
+  if (isAsked || row < 0 || row >= bodyHeight) return state;
   if (event.x < listWidth) return inList(state, event, row, world);
   return event.x > listWidth - 1 && transcriptWidth > 0 ? inTranscript(state, event, row, world) : state;
 }

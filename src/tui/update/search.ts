@@ -5,7 +5,7 @@ import { type SearchAction, scanOf, searchAt, standing, standsHere } from '../se
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { putCursor } from './cursor.ts';
-import { type Handlers, type Result, say } from './result.ts';
+import { type Handlers, key, type Result, say } from './result.ts';
 
 /**
  * What one press of n may look through: a screen must answer. Bytes of raw text, of which a few MB are searched in some ms;
@@ -93,20 +93,24 @@ function goOn(state: State, world: World, direction: 1 | -1): Result {
   const moved = putCursor(state, world, index);
   return say(
     { ...moved, search: searchAt(moved, search.value, -1, direction) },
-    `none in ${plural(looked, 'sample')}, n goes on from here`,
+    `none in ${plural(looked, 'sample')}, ${key(state, 'search.next')} goes on from here`,
   );
 }
 
 /** Nothing in the sample that is open: n does not begin here again. */
 export const notHere = (state: State, value: string): State =>
-  say({ ...state, search: searchAt(state, value, -1, 1) }, 'not in this sample, n looks in the next ones');
+  say(
+    { ...state, search: searchAt(state, value, -1, 1) },
+    `not in this sample, ${key(state, 'search.next')} looks in the next ones`,
+  );
 
 export const searchHandlers: Handlers<SearchAction> = {
   'search-next': (state, { by }, world) => {
     const { search } = state;
     const { cursor } = state.list;
     const view = viewport(state, world);
-    if (search === null || cursor === null || view === null) return say(state, 'nothing is searched for; / begins');
+    if (search === null || cursor === null || view === null)
+      return say(state, `nothing is searched for; ${key(state, 'search')} begins`);
     const direction = by > 0 ? 1 : -1;
     const scan = scanOf(state, world, cursor, search.value);
     const hits = scan?.hits ?? [];
@@ -117,7 +121,10 @@ export const searchHandlers: Handlers<SearchAction> = {
     if (wanted >= 0 && wanted < hits.length) return showHit(state, world, hits[wanted]!, wanted);
     if (scan?.isDone === false && direction > 0) return say(state, 'still searching in this sample');
     if (edge === direction) return goOn(state, world, direction);
-    const where = direction > 0 ? 'n again for the next sample' : 'N again for the sample before';
+    const where =
+      direction > 0
+        ? `${key(state, 'search.next')} again for the next sample`
+        : `${key(state, 'search.previous')} again for the sample before`;
     return say({ ...state, search: searchAt(state, search.value, at, direction) }, `no more here, ${where}`);
   },
 

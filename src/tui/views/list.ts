@@ -12,8 +12,9 @@ import type { View } from './view.ts';
 
 function listRow(file: DumpFile, record: number, { replay }: State, world: World): ListRow {
   const facts = file.facts(record);
-  const isAgain = replay.words.size > 0 || replay.rollouts.size > 0;
+  const isAgain = replay.words.size > 0 || replay.rescores.size > 0;
   const locator = isAgain ? file.locator(record) : '';
+  const rescored = replay.rescores.get(locator);
   return {
     stream: sanitiseLine(file.stream),
     step: file.stepOf(record),
@@ -25,7 +26,7 @@ function listRow(file: DumpFile, record: number, { replay }: State, world: World
     bytes: file.index.length(record),
     findings: facts?.findings,
     again: replay.words.get(locator) ?? '',
-    rescored: replay.rollouts.get(locator)?.rescored?.score,
+    rescored: rescored && { score: rescored.score, isDrift: rescored.status === 'drift' },
     arriving: file.isArriving(),
     value: (name) => world.value({ file, record }, name),
   };
@@ -59,5 +60,7 @@ function emptyText(state: State, world: World): string[] {
   if (world.dump.progress().phase === 'index') return ['reading …'];
   const arranging = world.arranging(state);
   if (arranging === null || arranging.total === 0) return ['no rollouts'];
-  return arranging.isWhole ? ['nothing matches', '& Enter clears the filter'] : ['looking …', 'Esc cancels'];
+  return arranging.isWhole
+    ? ['nothing matches', `${state.keymap.label('filter')} Enter clears the filter`]
+    : ['looking …', 'Esc cancels'];
 }

@@ -185,8 +185,28 @@ describe('the sort', () => {
     await app.until(() => listed().join() === '1 5,1 1,1 2,1 4,1 3', 'the order');
     app.press('S');
     await app.until(() => listed().join() === '1 2,1 1,1 5,1 4,1 3', 'the other order');
-    await app.sees(/1 +2 .* 9 │/);
+    await app.sees(/1 +2 .* 9 +│/);
   });
+});
+
+test(':filter and :sort do the same by name', async () => {
+  await open();
+  app.type(':filter score ==');
+  app.press('Enter');
+  await app.sees('expected a value');
+  app.type(' 1');
+  app.press('Enter');
+  await app.sees('8 of 24');
+  app.type(':sort bytes:desc');
+  app.press('Enter');
+  await app.sees('size▼');
+  app.type(':id nothing');
+  app.press('Enter');
+  await app.sees('no uid or request_id begins with nothing');
+  app.type(':2');
+  app.press('Enter');
+  await app.sees('the filter leaves it out of the list');
+  await app.sees('sample 2/8');
 });
 
 describe('flags', () => {
@@ -263,11 +283,11 @@ describe('columns', () => {
     app.press(...Array.from({ length: 20 }, () => 'j'), 'Space');
     await app.sees('[x] acc');
     app.press('Esc');
-    await app.sees(/score calls +size finding +acc/);
+    await app.sees(/score calls +size +acc finding/);
     await app.sees(/1\.00 +1 .* 0\.25/);
     await app.stop();
     app = App.start([run.dir], { columns: 120, env });
-    await app.sees(/score calls +size finding +acc/);
+    await app.sees(/score calls +size +acc finding/);
     app.press('c', 'd', 'Esc');
     await app.sees(/turns calls finding/);
     rmSync(home, { recursive: true, force: true });
@@ -315,6 +335,18 @@ describe('marks', () => {
     await app.until(() => !/^[› ][ab] /m.test(app.screen()), 'the signs to go');
     app.press('U');
     await app.sees(/^›a +3 +1 /m);
+  });
+
+  test('space marks rows of the list going down, and pages in the transcript', async () => {
+    await open();
+    app.press('Space');
+    await app.seesNot('•');
+    app.press('Tab', 'Space', 'Space');
+    await app.sees(/^ • +3 +1 /m);
+    await app.sees(/^ • +3 +2 /m);
+    await app.sees(/^› +3 +3 /m);
+    app.press('[', 'm', 'Space');
+    await app.until(() => !/^.• +3 +2 /m.test(app.screen()), 'the mark to go');
   });
 
   test('of a file that was written anew say so', async () => {

@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { groupSummary } from '../../src/present/group-text.ts';
+import {
+  columnsWidth,
+  fitColumns,
+  type ListRow,
+  NOT_KNOWN,
+  ownColumns,
+  placedWidth,
+  renderListHeader,
+  renderListRow,
+  sortedColumn,
+  valueColumn,
+} from '../../src/present/list.ts';
+import { MONO } from '../../src/present/theme.ts';
+import { cellWidth } from '../../src/text/graphemes.ts';
+
+const plain = (text: string): string => text.replace(/\x1b\[[0-9;]*m/g, '');
+
+const row: ListRow = {
+  stream: 'train',
+  step: 12,
+  stem: '12',
+  sample: 57,
+  score: 0.125,
+  turns: 7,
+  calls: 3,
+  bytes: 24_000,
+  findings: ['tool_error'],
+  again: '',
+  rescored: undefined,
+  arriving: false,
+  value: (name) => (name === 'acc' ? 0.25 : name === 'later' ? NOT_KNOWN : undefined),
+};
+const shape = (streams: string[]) => ({ step: 4, sample: 4, score: 6, streams });
+const unmarked = { here: false, focused: false, mark: '', fresh: false };
+
+describe('columns of the list', () => {
+  test('shrink and leave in an order that keeps step, sample, score and the finding, in any width that has room for them', () => {
+    const columns = [...ownColumns(shape(['train', 'val'])), valueColumn('acc'), valueColumn('num_turns')];
+    const needed = columns.filter(({ rank }) => rank === 0);
+    fc.assert(
+      fc.property(fc.integer({ min: columnsWidth(needed, 'min'), max: 120 }), (width) => {
+        const placed = fitColumns(columns, width);
+        expect(placedWidth(placed)).toBeLessThanOrEqual(width);
+        for (const { key } of needed) expect(placed.map((column) => column.key)).toContain(key);
+        for (const { cells, min, width: most } of placed) {
+          expect(cells).toBeGreaterThanOrEqual(min);
+          expect(cells).toBeLessThanOrEqual(most);
+        }
+        const line = plain(renderListRow(row, placed, MONO, unmarked));
+        const header = plain(renderListHeader(placed, MONO, null));
+        expect([cellWidth(line), cellWidth(header)]).toEqual([cellWidth(header), cellWidth(line)]);
+        for (const text of ['12', '57', '0.125', 'error']) expect(line).toContain(text);
+      }),
+    );
+  });
+
+  test('fit 31 cells, what a transcript leaves of 80: streams are told by their first letters', () => {
+    const placed = fitColumns(ownColumns(shape(['train', 'val'])), 31);
+    expect(placed.map(({ key }) => key)).toEqual(['stream', 'step', 'sample', 'score', 'findings']);
+    expect(
+      plain(renderListRow(row, placed, MONO, { here: true, focused: true, mark: 'a', fresh: false })).trimEnd(),
+    ).toBe('›a t   12     57 0.1250 error');
+    const alike = fitColumns(ownColumns(shape(['val_a', 'val_b'])), 35);
+    expect(plain(renderListRow({ ...row, stream: 'val_b' }, alike, MONO, unmarked))).toContain('val_b');
+  });
+
+  test('the one that is sorted by says which way, and stays', () => {
+    const sorted = ownColumns(shape(['train'])).map((column) =>
+      column.key === 'bytes' ? sortedColumn(column) : column,
+    );
+    const placed = fitColumns(sorted, 40);
+    expect(plain(renderListHeader(placed, MONO, { key: 'bytes', descending: true }))).toContain('size▼');
+    expect(plain(renderListHeader(placed, MONO, { key: 'bytes', descending: false }))).toContain('size▲');
+  });
+
+  test('values that are there, missing, and not known yet look different', () => {
+    const cells = ['acc', 'none', 'later'].map((name) => valueColumn(name).text(row, 8));
+    expect(cells).toEqual(['0.25', '–', '·']);
+    expect(valueColumn('x').text({ ...row, value: () => 'a\x1b[2Jb' }, 8)).toBe('a␛[2Jb');
+  });
+});
+
+test.each<[(number | null | undefined)[], string]>([
+  [[1, 0, 0.5], 'group of 3: mean 0.50 min 0.00 max 1.00'],
+  [[0, 0, 0, 0], 'group of 4, no signal: all 0.00'],
+  [[1, Number.NaN, 0], 'group of 3: mean 0.50 min 0.00 max 1.00, 1 without'],
+  [[null, undefined], 'group of 2: no scores'],
+  [[1, null], 'group of 2: mean 1.00 min 1.00 max 1.00, 1 without'],
+])('a group of scores %j is summed up', (scores, text) => {
+  expect(groupSummary(scores)[0]).toBe(text);
+});
