@@ -94,8 +94,9 @@ export class Input {
 
   #mouse(key: Key): void {
     const event = mouseEvent(key.raw);
-    if (event === null) return;
-    const { prompt } = this.#host.state();
+    const { prompt, editor } = this.#host.state();
+    // What lies below the editor is not touched.
+    if (event === null || editor !== null) return;
     if (prompt === null) this.#host.dispatch({ type: 'mouse', event });
     else if (event.kind === 'wheel') this.#host.dispatch({ type: 'prompt-move', by: event.by });
   }

@@ -10,8 +10,10 @@ import { groupOf } from './group-of.ts';
 import { type Beside, shownBlocks } from './shown-blocks.ts';
 import { opened, type State } from './state.ts';
 
-/** Bytes of laid-out transcripts that are kept for going back to. */
-const CACHE_SIZE = 24_000_000;
+/** Bytes of laid-out transcripts that are kept for going back to, with their records: enough for three of 1 MB. */
+const CACHE_SIZE = 36_000_000;
+/** Bytes that a parsed record takes for each character of its line: its text, that of its turns, spans. */
+const RECORD_WEIGHT = 6;
 /** Bytes of a line that is read ahead: one of 50 MB would hold the next key. */
 const AHEAD_SIZE = 1_500_000;
 
@@ -32,7 +34,7 @@ export class Layouts {
   readonly #ahead = new WeakSet<DumpRecord>();
   readonly #cache = new LRUCache<string, { record: DumpRecord; layout: Layout }>({
     maxSize: CACHE_SIZE,
-    sizeCalculation: ({ layout }) => layout.size,
+    sizeCalculation: ({ record, layout }) => layout.size + record.raw.length * RECORD_WEIGHT,
   });
 
   constructor(dump: Dump, groups: GroupIndex) {

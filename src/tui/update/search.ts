@@ -80,6 +80,8 @@ function goOn(state: State, world: World, direction: 1 | -1): Result {
     }
     spent += bytes * LAYOUT_COST;
     const scan = scanOf(state, world, place, search.value);
+    // What the budget holds is looked through to its end, however slow the machine is at the moment.
+    if (bytes * LAYOUT_COST <= BUDGET) scan?.run(() => false);
     const hits = scan?.hits ?? [];
     // A long record is gone to, and the search shows its first hit there once it has come to it.
     if (hits.length === 0 && scan?.isDone === false) {
