@@ -340,15 +340,15 @@ export class Arrangement {
 
   #show(): void {
     this.#shown = performance.now();
-    const { files } = this.#dump;
     // Until something is found there is more to be read in the list before.
-    if (!this.#isWhole && this.progress.found === 0) return this.#changed();
-    if (this.#table !== null) this.#rows = sortedRows(this.#table, new Map(this.#parts));
-    else {
-      const parts = files.flatMap((file) => this.#parts.get(file) ?? []);
-      this.#rows = rowsOf(parts.map(({ file, records: { values, length } }) => ({ file, length, records: values })));
-    }
+    if (this.#isWhole || this.progress.found > 0) this.#rows = this.#made();
     this.#changed();
+  }
+
+  #made(): Rows {
+    if (this.#table !== null) return sortedRows(this.#table, new Map(this.#parts));
+    const parts = this.#dump.files.flatMap((file) => this.#parts.get(file) ?? []);
+    return rowsOf(parts.map(({ file, records: { values, length } }) => ({ file, length, records: values })));
   }
 }
 
