@@ -26,7 +26,7 @@ export async function view(paths: readonly string[], options: ViewFlags): Promis
   const name = sanitiseLine(stream !== null ? 'stdin' : paths.map((path) => basename(resolve(path))).join(' '));
   // With data on stdin the keys come from the terminal itself.
   const input = process.stdin.isTTY ? process.stdin : new ReadStream(openSync('/dev/tty', 'r'));
-  const { keymap, problems } = keymapOf(options.keys);
+  const { keymap, problems } = await keymapOf(options.keys);
   await run({
     dump,
     keymap,
@@ -58,8 +58,8 @@ function listOptions({ filter, sort }: ViewFlags) {
 }
 
 /** The keys of the preset that is asked for, with the user's own, and what is wrong with those. */
-function keymapOf(flag: string | undefined): { keymap: Keymap; problems: readonly string[] } {
-  const config = loadConfig();
+async function keymapOf(flag: string | undefined): Promise<{ keymap: Keymap; problems: readonly string[] }> {
+  const config = await loadConfig();
   const { preset, problem } = chosenPreset(flag, process.env, config);
   const own = ownKeys(preset, config);
   const problems = [...(problem === null ? [] : [problem]), ...config.problems, ...own.problems];

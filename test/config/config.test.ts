@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { chosenPreset, loadConfig, parseConfig } from '../../src/config/config-file.ts';
+import { chosenPreset, loadConfig } from '../../src/config/config-file.ts';
 import { keyName, sequenceOf } from '../../src/config/key-names.ts';
+import { parseConfig } from '../../src/config/parse-config.ts';
 import { decodeKeys } from '../../src/tui/screen/keys.ts';
 import { directoryWith } from '../program.ts';
 
@@ -115,11 +116,11 @@ describe('config.yaml', () => {
     expect(read(bomb).problems[0]).toContain('it is not read');
   });
 
-  test('the first file that is there counts; a directory in its place is told', () => {
+  test('the first file that is there counts; a directory in its place is told', async () => {
     const directory = directoryWith({ 'config.json': '{"preset": "verl"}', 'config.yaml/file': '' });
-    expect(loadConfig([`${directory}/none.yaml`, `${directory}/config.json`]).preset).toBe('verl');
-    expect(loadConfig([`${directory}/config.yaml`]).problems[0]).toContain('cannot be read');
-    expect(loadConfig([`${directory}/none.yaml`])).toEqual({ preset: null, keys: [], problems: [] });
+    expect((await loadConfig([`${directory}/none.yaml`, `${directory}/config.json`])).preset).toBe('verl');
+    expect((await loadConfig([`${directory}/config.yaml`])).problems[0]).toContain('cannot be read');
+    expect(await loadConfig([`${directory}/none.yaml`])).toEqual({ preset: null, keys: [], problems: [] });
   });
 
   test('a flag comes before the environment, and that before the file', () => {

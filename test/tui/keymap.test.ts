@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { parseConfig } from '../../src/config/config-file.ts';
 import { sequenceOf } from '../../src/config/key-names.ts';
+import { parseConfig } from '../../src/config/parse-config.ts';
 import { isPreset, PRESET_NAMES, PRESETS } from '../../src/config/presets.ts';
 import { COMMANDS, commandOf } from '../../src/tui/keymap/commands.ts';
 import { withKeyTable } from '../../src/tui/keymap/key-table.ts';

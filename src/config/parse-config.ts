@@ -1,0 +1,75 @@
+import { LineCounter, type Node, parseDocument } from 'yaml';
+import { z } from 'zod';
+import type { Config, OwnKeys } from './config-file.ts';
+import { sequenceOf } from './key-names.ts';
+import { PRESET_NAMES, type PresetName } from './presets.ts';
+
+/** `turn.first: 0` is a number to YAML. */
+const Key = z.union([z.string(), z.number().transform(String)]);
+const Keys = z.union([Key.transform((key) => [key]), z.array(Key)], 'a key, or a list of keys');
+const PresetNames = z.enum(PRESET_NAMES, `a preset: ${PRESET_NAMES.join(', ')}`);
+const Mapping = z.record(z.string(), z.unknown());
+const KNOWN = ['preset', 'keys'];
+
+/** YAML, of which JSON is a part. */
+export function parseConfig(text: string, path: string): Config {
+  const problems: string[] = [];
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'silent' });
+  const atOffset = (offset: number): string => `${path}:${lines.linePos(offset).line}`;
+  for (const error of document.errors) problems.push(`${atOffset(error.pos[0])}: ${error.message}; it is not read`);
+  if (document.errors.length > 0) return { preset: null, keys: [], problems };
+  const at = (keys: readonly (string | number)[]): string => {
+    const node = document.getIn(keys, true) as Partial<Node> | undefined;
+    return node?.range == null ? path : atOffset(node.range[0]);
+  };
+  let value: unknown;
+  try {
+    value = document.toJS({ maxAliasCount: 100 }) ?? {};
+  } catch (error) {
+    return { preset: null, keys: [], problems: [`${path}: ${(error as Error).message}; it is not read`] };
+  }
+  const top = Mapping.safeParse(value);
+  if (!top.success) {
+    return { preset: null, keys: [], problems: [`${path}: settings are a mapping, such as \`preset: less\``] };
+  }
+  for (const name of Object.keys(top.data))
+    if (!KNOWN.includes(name))
+      problems.push(`${at([name])}: no setting is called ${name}; there are ${KNOWN.join(', ')}`);
+
+  let preset: PresetName | null = null;
+  if (top.data.preset != null) {
+    const read = PresetNames.safeParse(top.data.preset);
+    if (read.success) preset = read.data;
+    else problems.push(`${at(['preset'])}: ${String(top.data.preset)} is not ${read.error.issues[0]!.message}`);
+  }
+
+  const own: OwnKeys[] = [];
+  const given = Mapping.safeParse(top.data.keys ?? {});
+  if (!given.success) problems.push(`${at(['keys'])}: keys are a mapping, such as \`turn.next: [l, right]\``);
+  for (const [id, written] of Object.entries(given.data ?? {})) {
+    const place = ['keys', id];
+    // An empty value takes the keys away, as an empty list does.
+    const read = Keys.safeParse(written ?? []);
+    if (!read.success) {
+      problems.push(
+        `${at(place)}: ${id} wants ${read.error.issues[0]!.message}; quote what YAML reads as something else`,
+      );
+      continue;
+    }
+    const keys: { sequence: string; at: string }[] = [];
+    for (const [i, text] of read.data.entries()) {
+      const where = at(Array.isArray(written) ? [...place, i] : place);
+      const named = sequenceOf(text);
+      if ('unknown' in named)
+        problems.push(
+          `${where}: no key is called ${JSON.stringify(named.unknown)}; write x, ctrl+x, f5, space, up, or y x for two in a row`,
+        );
+      else if (/^[1-9]/.test(named.sequence))
+        problems.push(`${where}: ${named.sequence} cannot begin a command: digits before it are its count`);
+      else keys.push({ sequence: named.sequence, at: where });
+    }
+    own.push({ id, at: at(place), keys });
+  }
+  return { preset, keys: own, problems };
+}
