@@ -4,14 +4,14 @@ import { LiveRun } from '../analysis/live-run.ts';
 import { loadColumns, saveColumns } from '../config/columns.ts';
 import { History } from '../config/history.ts';
 import { columnsFile, historyFile } from '../config/places.ts';
-import type { Dump, Place } from '../dump/dump.ts';
-import type { DumpFile } from '../dump/dump-file.ts';
+import type { Dump } from '../dump/dump.ts';
 import { Follower } from '../dump/follow.ts';
 import { styled, themeFor } from '../present/theme.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import type { Action } from './actions.ts';
 import { AgeClock } from './age-clock.ts';
 import { App } from './app.tsx';
+import { Attention } from './attention.ts';
 import type { Effect } from './effects.ts';
 import type { SeekJob } from './find/actions.ts';
 import { Seeker } from './find/seeker.ts';
@@ -19,9 +19,7 @@ import type { Geometry } from './geometry.ts';
 import { Input } from './input.ts';
 import type { Keymap } from './keymap/keymap.ts';
 import { type FilterChoice, openedList, type SortChoice } from './list/choice.ts';
-import { listWindow } from './list-window.ts';
 import { promptKind } from './prompt/kinds.ts';
-import { ReadAhead } from './read-ahead.ts';
 import { DeskDoor } from './replay/desk-door.ts';
 import { initialReplay, type ReplayStart } from './replay/state.ts';
 import { samePlace } from './rows.ts';
@@ -100,7 +98,6 @@ class Program {
   readonly #live: LiveRun;
   readonly #world: DumpWorld;
   readonly #clock: AgeClock;
-  #freshTimer: NodeJS.Timeout | undefined;
   readonly #screen: Screen;
   readonly #terminal: Terminal;
   readonly #keyboard: Keyboard;
@@ -114,11 +111,8 @@ class Program {
   #prompt: PromptState | null = null;
   readonly #history = new History(historyFile());
   readonly #desk: DeskDoor;
-  /** The rollouts before and behind the one that is open: J and K shall not wait. */
-  readonly #ahead = new ReadAhead(() => this.#world.warm(this.#state, this.#neighbours()));
+  readonly #attention: Attention;
   readonly #seeker: Seeker;
-  #wanted = '';
-  #warm: DumpFile | null = null;
   #follower: Follower | null = null;
 
   constructor(options: RunOptions, quit: () => void) {
@@ -162,7 +156,7 @@ class Program {
       },
       leaving: () => {
         this.#clock.stop();
-        clearTimeout(this.#freshTimer);
+        this.#attention.rest();
         this.#screen.setActive(false);
         this.#keyboard.stop();
       },
@@ -182,6 +176,12 @@ class Program {
       world: this.#world,
       state: () => this.#state,
       tell: (news) => this.dispatch(news),
+    });
+    this.#attention = new Attention({
+      dump,
+      world: this.#world,
+      state: () => this.#state,
+      freshChanged: () => this.#screen.invalidate('list'),
     });
     this.#provideViews();
   }
@@ -270,68 +270,10 @@ class Program {
         });
       } else this.#ink.rerender(app);
     }
-    this.#wantVisible();
-    this.#warmGroups();
-    this.#desk.rest(this.#state.list.cursor, () => this.#visible());
-    this.#ahead.touch();
-    this.#lookAtFresh();
+    this.#attention.look();
+    this.#desk.rest(this.#state.list.cursor, () => this.#attention.visible());
     this.#clock.arm();
     this.#screen.invalidate();
-  }
-
-  /** New rows in sight lose their sign after a while. */
-  #lookAtFresh(): void {
-    clearTimeout(this.#freshTimer);
-    const isListShown = this.#state.help === null && this.#world.geometry(this.#state).listWidth > 0;
-    const wait = this.#world.fresh.look(isListShown ? this.#visible() : [], this.#state.list.cursor, Date.now());
-    if (wait === null) return;
-    this.#freshTimer = setTimeout(() => {
-      this.#lookAtFresh();
-      this.#screen.invalidate('list');
-    }, wait + 5).unref();
-  }
-
-  /** Rows in sight are looked at first. Asked once for each window: the answer to every asking is a change of the dump. */
-  #wantVisible(): void {
-    const rows = this.#world.rows(this.#state);
-    const { top, height } = listWindow(this.#state, this.#world);
-    const ends = [rows.at(top), rows.at(Math.min(rows.length, top + height) - 1)];
-    const window = [
-      ...ends.map((place) => place && `${place.file.generation} ${place.file.locator(place.record)}`),
-      ...this.#world.listColumns(this.#state).map(({ key }) => key),
-      rows.length < height ? rows.length : '',
-    ].join('\n');
-    if (window === this.#wanted) return;
-    this.#wanted = window;
-    const places = this.#visible();
-    this.#options.dump.want(places);
-    this.#world.want(this.#state, places);
-  }
-
-  #neighbours(): Place[] {
-    const rows = this.#world.rows(this.#state);
-    const here = this.#state.list.cursor === null ? -1 : rows.indexOf(this.#state.list.cursor);
-    return [rows.at(here + 1), rows.at(here - 1)].filter((place) => place !== null && here >= 0) as Place[];
-  }
-
-  /** The rows of the list that are on the screen. */
-  #visible(): Place[] {
-    const rows = this.#world.rows(this.#state);
-    const { top, height } = listWindow(this.#state, this.#world);
-    const places: Place[] = [];
-    for (let index = top; index < Math.min(rows.length, top + height); index++) places.push(rows.at(index)!);
-    return places;
-  }
-
-  /** Groups of the step that is open, and of those that H and L lead to. */
-  #warmGroups(): void {
-    const { dump } = this.#options;
-    const file = this.#state.list.cursor?.file;
-    if (file === undefined || file === this.#warm || dump.progress().phase === 'index') return;
-    this.#warm = file;
-    const steps = dump.files.filter((other) => other.stream === file.stream);
-    const at = steps.indexOf(file);
-    for (const near of [file, steps[at - 1], steps[at + 1]]) if (near !== undefined) this.#world.groups.groups(near);
   }
 
   #seek(job: SeekJob | null): void {
@@ -387,8 +329,7 @@ class Program {
   };
 
   readonly #end = (): void => {
-    clearTimeout(this.#freshTimer);
-    this.#ahead.stop();
+    this.#attention.stop();
     this.#clock.stop();
     this.#terminal.stop();
     this.#options.output.off('resize', this.#resize);
