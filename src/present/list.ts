@@ -21,6 +21,8 @@ export interface ListRow {
   findings: readonly Check[] | undefined;
   /** What its calls came to when they were run again, in a word; '' where none was. */
   again: string;
+  /** What has a column of its own is not told a second time among the findings. */
+  hasOwnColumn: { again: boolean; rescored: boolean };
   /** The score that it was given anew, and whether it is another one; undefined where nobody asked. */
   rescored: { score: number | null; isDrift: boolean } | undefined;
   /** Bytes of its step came a moment ago: it is not whole yet. */
@@ -83,15 +85,18 @@ const AGAIN: Record<string, string> = {
 const isDrift = ({ again }: ListRow): boolean => AGAIN[again] === 'drift' || AGAIN[again] === 'flaky';
 
 const findingWord = (row: ListRow): string => {
-  if (isDrift(row)) return AGAIN[row.again]!;
-  if (row.rescored?.isDrift) return `now ${scoreText(row.rescored.score)}`;
+  const { hasOwnColumn, rescored } = row;
+  const again = hasOwnColumn.again ? '' : (AGAIN[row.again] ?? row.again);
+  if (again !== '' && isDrift(row)) return again;
+  if (rescored?.isDrift && !hasOwnColumn.rescored) return `now ${scoreText(rescored.score)}`;
   const found = finding(row);
-  return found === null ? (AGAIN[row.again] ?? row.again) : CHECK_WORD[found];
+  return found === null ? again : CHECK_WORD[found];
 };
 
 const ERRORS: readonly Check[] = ['bad_record', 'tool_error', 'call_unparsed'];
 const findingStyle = (row: ListRow): Style => {
-  if (isDrift(row) || row.rescored?.isDrift) return 'warning';
+  const { hasOwnColumn } = row;
+  if ((isDrift(row) && !hasOwnColumn.again) || (row.rescored?.isDrift && !hasOwnColumn.rescored)) return 'warning';
   const found = finding(row);
   if (found === null) return 'quiet';
   return ERRORS.includes(found) ? 'error' : 'warning';
@@ -179,10 +184,10 @@ export const replayColumns = (keys: { again: string; rescored: string }): Column
     key: keys.again,
     title: 'again',
     short: 'again',
-    width: 6,
+    width: 7,
     min: 5,
     align: 'left',
-    rank: 2,
+    rank: 3.5,
     text: (row) => AGAIN[row.again] ?? row.again,
     style: (row) => (isDrift(row) ? 'warning' : 'quiet'),
   },
@@ -193,7 +198,7 @@ export const replayColumns = (keys: { again: string; rescored: string }): Column
     width: 7,
     min: 7,
     align: 'right',
-    rank: 2,
+    rank: 3.5,
     text: ({ rescored }) => (rescored === undefined ? '' : scoreText(rescored.score)),
     style: ({ rescored }) => (rescored?.isDrift ? 'warning' : 'plain'),
   },

@@ -15,6 +15,8 @@ export interface BulkOptions extends Omit<ReplayOptions, 'onState' | 'notebooks'
   /** A call that the journal has an answer for is not run again. */
   resume?: boolean;
   onState?: ((plan: PlannedCall, state: CallState) => void) | undefined;
+  /** Of each that was run, as soon as the journal has it: a slow call holds up what is yielded, not this. */
+  onOutcome?: ((plan: PlannedCall, outcome: ReplayOutcome) => void) | undefined;
   /** Ends one call alone; it has no outcome then, and the others go on. */
   signalOf?: ((plan: PlannedCall) => AbortSignal | undefined) | undefined;
 }
@@ -34,7 +36,7 @@ const AHEAD = 32;
  * killed goes on where it was with `resume`. After an abort it ends with what was reached; nothing is yielded for a call that was cut off.
  */
 export async function* replayMany(options: BulkOptions): AsyncGenerator<BulkResult> {
-  const { rollouts, backend, journal, resume = false, onState, signal, signalOf } = options;
+  const { rollouts, backend, journal, resume = false, onState, onOutcome, signal, signalOf } = options;
   const concurrency = options.concurrency ?? backend.concurrency;
   const queue = new PQueue({ concurrency });
   const waiting: Promise<BulkResult | null>[] = [];
@@ -43,6 +45,7 @@ export async function* replayMany(options: BulkOptions): AsyncGenerator<BulkResu
     const known = resume && journal !== undefined && plan.skip === null ? knownOutcome(journal, plan, how) : null;
     if (known !== null) {
       onState?.(plan, { kind: 'done', outcome: known });
+      onOutcome?.(plan, known);
       return Promise.resolve({ plan, outcome: known, known: true });
     }
     onState?.(plan, { kind: 'queued' });
@@ -61,6 +64,7 @@ export async function* replayMany(options: BulkOptions): AsyncGenerator<BulkResu
       try {
         const outcome = await replayCall(plan, run);
         if (journal !== undefined) keepOutcome(journal, plan, how, outcome);
+        onOutcome?.(plan, outcome);
         return { plan, outcome, known: false };
       } catch (error) {
         if (own?.aborted || signal?.aborted) return cancelled();

@@ -15,6 +15,7 @@ import type { ListChoice } from './list/choice.ts';
 import { allColumns, chosenColumns, shapeOf } from './list/columns.ts';
 import { sortedMembers } from './list/group-rows.ts';
 import { ListValues } from './list/list-values.ts';
+import { toldByReplay } from './list/replay-values.ts';
 import { allRows, groupRows, type Rows, samePlace } from './rows.ts';
 import { Searches } from './search/searches.ts';
 import type { State } from './state.ts';
@@ -168,10 +169,11 @@ export class DumpWorld implements World {
     return this.#geometry!.geometry;
   }
 
-  #all(): ReturnType<typeof allColumns> {
+  #all({ replay }: State): ReturnType<typeof allColumns> {
     const { files, extras } = this.dump;
     const records = files.reduce((sum, file) => sum + file.count, 0);
-    const key = `${files.length} ${records} ${extras.size}`;
+    const isTold = toldByReplay(replay);
+    const key = [files.length, records, extras.size, ...isTold].join(' ');
     if (this.#columns?.key !== key) {
       const found = shapeOf(this.dump);
       const before = this.#shape ?? found;
@@ -182,7 +184,7 @@ export class DumpWorld implements World {
         score: Math.max(before.score, found.score),
         streams: found.streams,
       };
-      const columns = allColumns(this.#shape, extras);
+      const columns = allColumns(this.#shape, extras, isTold);
       const print = columns
         .map(({ column, isShown, isIdle }) => [column.key, column.width, column.min, isShown, isIdle].join(' '))
         .join('\n');
@@ -191,9 +193,9 @@ export class DumpWorld implements World {
     return this.#columns.columns;
   }
 
-  listColumns({ list }: State): readonly Column[] {
-    const all = this.#all();
-    const { choice } = list;
+  listColumns(state: State): readonly Column[] {
+    const all = this.#all(state);
+    const { choice } = state.list;
     const known = this.#chosen;
     if (known?.all !== all || known.columns !== choice.columns || known.sort !== choice.sort) {
       this.#chosen = { all, columns: choice.columns, sort: choice.sort, chosen: chosenColumns(all, choice) };
@@ -201,9 +203,9 @@ export class DumpWorld implements World {
     return this.#chosen!.chosen;
   }
 
-  allColumns({ list }: State): readonly { key: string; title: string; isShown: boolean }[] {
-    const { columns } = list.choice;
-    return this.#all().map(({ column: { key, title }, isShown }) => ({
+  allColumns(state: State): readonly { key: string; title: string; isShown: boolean }[] {
+    const { columns } = state.list.choice;
+    return this.#all(state).map(({ column: { key, title }, isShown }) => ({
       key,
       title,
       isShown: columns === null ? isShown : columns.includes(key),
@@ -216,7 +218,7 @@ export class DumpWorld implements World {
 
   /** Rows in sight: what only a parse tells of them is looked up. */
   want(state: State, places: readonly Place[]): void {
-    const own = this.#all().filter(({ isValue }) => !isValue);
+    const own = this.#all(state).filter(({ isValue }) => !isValue);
     const keys = this.listColumns(state).map(({ key }) => key);
     const names = keys.filter((key) => own.every(({ column }) => column.key !== key));
     this.#values.want(places, names);

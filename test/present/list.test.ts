@@ -29,6 +29,7 @@ const row: ListRow = {
   bytes: 24_000,
   findings: ['tool_error'],
   again: '',
+  hasOwnColumn: { again: false, rescored: false },
   rescored: undefined,
   arriving: false,
   value: (name) => (name === 'acc' ? 0.25 : name === 'later' ? NOT_KNOWN : undefined),
@@ -65,6 +66,16 @@ describe('columns of the list', () => {
     ).toBe('›a t   12     57 0.1250 error');
     const alike = fitColumns(ownColumns(shape(['val_a', 'val_b'])), 35);
     expect(plain(renderListRow({ ...row, stream: 'val_b' }, alike, MONO, unmarked))).toContain('val_b');
+  });
+
+  test('what running again came to stands among the findings, unless it has a column of its own', () => {
+    const [findings] = ownColumns(shape(['train'])).filter(({ key }) => key === 'findings');
+    const drifted: ListRow = { ...row, again: 'now_fails', rescored: { score: 0, isDrift: true } };
+    expect(findings!.text(drifted, 10)).toBe('drift');
+    expect(findings!.text({ ...row, findings: [], again: 'normalised' }, 10)).toBe('same');
+    const ownAgain: ListRow = { ...drifted, hasOwnColumn: { again: true, rescored: false } };
+    expect(findings!.text(ownAgain, 10)).toBe('now 0.00');
+    expect(findings!.text({ ...ownAgain, hasOwnColumn: { again: true, rescored: true } }, 10)).toBe('error');
   });
 
   test('the one that is sorted by says which way, and stays', () => {

@@ -645,7 +645,7 @@ describe('score again', () => {
       await app.sees('score 2 rollouts again with');
       app.press('Enter');
       await app.sees('scored again: 1 drift, 1 same');
-      await app.sees(/1 +1 +1\.00 .*now 0\.25/);
+      await app.sees(/1 +1 +1\.00 .*0\.25/);
       await app.sees(/score 1\.00 +again: drift, 0\.25, mine\.py/);
     },
   );

@@ -49,8 +49,8 @@ export interface KnownColumn {
   isIdle: boolean;
 }
 
-/** All columns that there are for this dump. */
-export function allColumns(shape: ListShape, extras: Iterable<string>): KnownColumn[] {
+/** All columns that there are for this dump. @param isTold keys of what was run again in so many rollouts that it has a column by itself */
+export function allColumns(shape: ListShape, extras: Iterable<string>, isTold: ReadonlySet<string>): KnownColumn[] {
   return [
     ...ownColumns(shape).map((column) => ({
       column,
@@ -58,7 +58,12 @@ export function allColumns(shape: ListShape, extras: Iterable<string>): KnownCol
       isValue: false,
       isIdle: column.key === 'stream' && shape.streams.length < 2,
     })),
-    ...replayColumns(REPLAY_KEYS).map((column) => ({ column, isShown: false, isValue: false, isIdle: false })),
+    ...replayColumns(REPLAY_KEYS).map((column) => ({
+      column,
+      isShown: isTold.has(column.key),
+      isValue: false,
+      isIdle: false,
+    })),
     ...[...extras].map((path) => ({
       column: valueColumn(valueName(path)),
       isShown: false,

@@ -10,3 +10,7 @@ export function replayValues(key: string, { words, rescores }: ReplayState): Rea
   if (key !== REPLAY_KEYS.rescored) return null;
   return new Map([...rescores].map(([locator, { score }]) => [locator, score]));
 }
+
+/** The keys of what more than one rollout was run for: then the list has a column for it that nobody needs to choose. */
+export const toldByReplay = ({ words, rescores }: ReplayState): ReadonlySet<string> =>
+  new Set([...(words.size > 1 ? [REPLAY_KEYS.again] : []), ...(rescores.size > 1 ? [REPLAY_KEYS.rescored] : [])]);

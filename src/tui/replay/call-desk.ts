@@ -122,8 +122,8 @@ export async function runListOnDesk(desk: Desk, { rows, repeat, session, resume 
       progress();
     };
     const run = { ...runOf(desk), backend, repeat, signal };
-    for await (const { plan, outcome } of replayMany({ ...run, resume, onState, rollouts: rollouts() }))
-      judged(desk, plan, outcome);
+    const onOutcome = (plan: PlannedCall, outcome: ReplayOutcome) => judged(desk, plan, outcome);
+    for await (const _ of replayMany({ ...run, resume, onState, onOutcome, rollouts: rollouts() }));
     isCut = signal.aborted;
   });
   desk.options.say(isCut ? `cancelled after ${tally.text}; ! f goes on` : tally.text, 'info');

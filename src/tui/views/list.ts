@@ -3,6 +3,7 @@ import { type ListRow, renderListHeader, renderListRow } from '../../present/lis
 import { styled } from '../../present/theme.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { markSigns } from '../list/mark-signs.ts';
+import { REPLAY_KEYS } from '../list/replay-values.ts';
 import { listWindow } from '../list-window.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
@@ -10,7 +11,13 @@ import { columnsMenu } from './columns-menu.ts';
 import { listHead } from './list-head.ts';
 import type { View } from './view.ts';
 
-function listRow(file: DumpFile, record: number, { replay }: State, world: World): ListRow {
+function listRow(
+  file: DumpFile,
+  record: number,
+  { replay }: State,
+  world: World,
+  hasOwnColumn: ListRow['hasOwnColumn'],
+): ListRow {
   const facts = file.facts(record);
   const isAgain = replay.words.size > 0 || replay.rescores.size > 0;
   const locator = isAgain ? file.locator(record) : '';
@@ -26,6 +33,7 @@ function listRow(file: DumpFile, record: number, { replay }: State, world: World
     bytes: file.index.length(record),
     findings: facts?.findings,
     again: replay.words.get(locator) ?? '',
+    hasOwnColumn,
     rescored: rescored && { score: rescored.score, isDrift: rescored.status === 'drift' },
     arriving: file.isArriving(),
     value: (name) => world.value({ file, record }, name),
@@ -40,6 +48,8 @@ export const listView: View = ({ state, world, theme }, width, height) => {
   const { top, here } = listWindow(state, world);
   const signs = markSigns(state.list.choice.marks);
   const head = listHead(state, world, theme, width);
+  const isShown = (wanted: string) => columns.some(({ key }) => key === wanted);
+  const hasOwnColumn = { again: isShown(REPLAY_KEYS.again), rescored: isShown(REPLAY_KEYS.rescored) };
   const lines = head === null ? [header] : [head, header];
   for (let index = top; index < rows.length && lines.length < height; index++) {
     const { file, record } = rows.at(index)!;
@@ -49,7 +59,7 @@ export const listView: View = ({ state, world, theme }, width, height) => {
       focused: state.focus === 'list',
       mark: signs.get(file)?.get(record) ?? '',
     };
-    lines.push(renderListRow(listRow(file, record, state, world), columns, theme, marks));
+    lines.push(renderListRow(listRow(file, record, state, world, hasOwnColumn), columns, theme, marks));
   }
   if (rows.length === 0) for (const text of emptyText(state, world)) lines.push(styled(theme, 'quiet', `  ${text}`));
   return lines;
