@@ -1,4 +1,5 @@
-import { type Column, fitColumns, type PlacedColumn, placedWidth } from '../present/list.ts';
+import { fitColumns, type PlacedColumn, placedWidth } from '../present/list.ts';
+import type { Column } from '../present/list-columns.ts';
 
 /** Below this the program only says that it needs more room. */
 export const MIN_COLUMNS = 40;

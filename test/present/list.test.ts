@@ -1,18 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { groupSummary } from '../../src/present/group-text.ts';
-import {
-  columnsWidth,
-  fitColumns,
-  type ListRow,
-  NOT_KNOWN,
-  ownColumns,
-  placedWidth,
-  renderListHeader,
-  renderListRow,
-  sortedColumn,
-  valueColumn,
-} from '../../src/present/list.ts';
+import { columnsWidth, fitColumns, placedWidth, renderListHeader, renderListRow } from '../../src/present/list.ts';
+import { type ListRow, NOT_KNOWN, ownColumns, sortedColumn, valueColumn } from '../../src/present/list-columns.ts';
 import { MONO } from '../../src/present/theme.ts';
 import { cellWidth } from '../../src/text/graphemes.ts';
 

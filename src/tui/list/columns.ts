@@ -7,7 +7,7 @@ import {
   replayColumns,
   sortedColumn,
   valueColumn,
-} from '../../present/list.ts';
+} from '../../present/list-columns.ts';
 import { scoreText } from '../../present/quantities.ts';
 import { cellWidth } from '../../text/graphemes.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';

@@ -1,5 +1,6 @@
 import type { DumpFile } from '../../dump/dump-file.ts';
-import { type ListRow, renderListHeader, renderListRow } from '../../present/list.ts';
+import { renderListHeader, renderListRow } from '../../present/list.ts';
+import type { ListRow } from '../../present/list-columns.ts';
 import { styled } from '../../present/theme.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { markSigns } from '../list/mark-signs.ts';

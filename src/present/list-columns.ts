@@ -1,0 +1,237 @@
+// The columns that the list may have: what stands in them, the room that they like and need, and which of them leave first.
+import { CHECK_WORD, CHECKS, type Check } from '../rollout/finding.ts';
+import type { JsonValue } from '../rollout/json.ts';
+import { printJson } from '../rollout/json-print.ts';
+import { cellWidth } from '../text/graphemes.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
+import { scoreText, sizeText } from './quantities.ts';
+import type { Style } from './theme.ts';
+
+/** What the list knows of a rollout; undefined = not known yet. */
+export interface ListRow {
+  stream: string;
+  step: number | null;
+  /** The file's name without its ending, for files whose name is no step. */
+  stem: string;
+  sample: number;
+  score: number | null | undefined;
+  turns: number | undefined;
+  calls: number | undefined;
+  bytes: number;
+  findings: readonly Check[] | undefined;
+  /** What its calls came to when they were run again, in a word; '' where none was. */
+  again: string;
+  /** What has a column of its own is not told a second time among the findings. */
+  hasOwnColumn: { again: boolean; rescored: boolean };
+  /** The score that it was given anew, and whether it is another one; undefined where nobody asked. */
+  rescored: { score: number | null; isDrift: boolean } | undefined;
+  /** Bytes of its step came a moment ago: it is not whole yet. */
+  arriving: boolean;
+  /** The value under a name of the record's own; undefined where it has none, NOT_KNOWN until it was looked at. */
+  value(name: string): JsonValue | undefined | typeof NOT_KNOWN;
+}
+
+export const NOT_KNOWN = Symbol('not known yet');
+
+export interface Column {
+  /** The name of the field that it shows, as a filter and a sort know it. */
+  key: string;
+  title: string;
+  /** Where there is little room. */
+  short: string;
+  /** Cells that it likes to have, and those that it needs. */
+  width: number;
+  min: number;
+  /** Cells that it has before a column of rank 2 or more has any. */
+  ease?: number;
+  align: 'left' | 'right';
+  /** Columns of a higher number leave first when the list is narrow; those of 0 stay. */
+  rank: number;
+  text(row: ListRow, width: number): string;
+  style?(row: ListRow): Style;
+}
+
+/** What the dump says about the room that columns need. */
+export interface ListShape {
+  step: number;
+  sample: number;
+  score: number;
+  /** Sanitised names, each once. */
+  streams: readonly string[];
+}
+
+const countOf = (count: number | undefined): string => (count === undefined ? '·' : String(count));
+
+/** The most serious thing noticed, in a word: a record or tool that failed comes before what looks odd. */
+function finding(row: ListRow): Check | null {
+  return CHECKS.find((check) => row.findings?.includes(check)) ?? null;
+}
+
+/** What running the calls again came to, as the list says it. */
+const AGAIN: Record<string, string> = {
+  now_fails: 'drift',
+  now_succeeds: 'drift',
+  different: 'drift',
+  flaky: 'flaky',
+  normalised: 'same',
+  same: 'same',
+};
+/** What was found out by running it again comes before what was noticed in the record; that all is as recorded, after it. */
+const isDrift = ({ again }: ListRow): boolean => AGAIN[again] === 'drift' || AGAIN[again] === 'flaky';
+
+const findingWord = (row: ListRow): string => {
+  const { hasOwnColumn, rescored } = row;
+  const again = hasOwnColumn.again ? '' : (AGAIN[row.again] ?? row.again);
+  if (again !== '' && isDrift(row)) return again;
+  if (rescored?.isDrift && !hasOwnColumn.rescored) return `now ${scoreText(rescored.score)}`;
+  const found = finding(row);
+  return found === null ? again : CHECK_WORD[found];
+};
+
+const ERRORS: readonly Check[] = ['bad_record', 'tool_error', 'call_unparsed'];
+const findingStyle = (row: ListRow): Style => {
+  const { hasOwnColumn } = row;
+  if ((isDrift(row) && !hasOwnColumn.again) || (row.rescored?.isDrift && !hasOwnColumn.rescored)) return 'warning';
+  const found = finding(row);
+  if (found === null) return 'quiet';
+  return ERRORS.includes(found) ? 'error' : 'warning';
+};
+
+/** As much of a stream's name as tells it from the others: `t` and `v` for train and val. */
+function streamText(streams: readonly string[], stream: string, width: number): string {
+  if (cellWidth(stream) <= width) return stream;
+  for (let length = 1; length <= width; length++) {
+    const start = stream.slice(0, length);
+    if (streams.every((other) => other === stream || !other.startsWith(start))) return start;
+  }
+  return stream;
+}
+
+/** Columns that every rollout fills, in their order. */
+export function ownColumns({ step, sample, score, streams }: ListShape): Column[] {
+  const longest = Math.max(1, ...streams.map(cellWidth));
+  const prefix = Math.max(1, ...streams.map((stream) => shortest(streams, stream)));
+  const column = (
+    key: string,
+    title: string,
+    width: number,
+    rest: Partial<Column> & Pick<Column, 'rank' | 'text'>,
+  ) => ({
+    key,
+    title,
+    short: title,
+    width,
+    min: width,
+    align: 'right' as const,
+    ...rest,
+  });
+  return [
+    column('stream', 'stream', Math.max(6, Math.min(12, longest)), {
+      short: '',
+      min: Math.min(6, prefix),
+      align: 'left',
+      rank: 1.5,
+      text: (row, width) => streamText(streams, row.stream, width),
+      style: () => 'quiet',
+    }),
+    column('step', 'step', Math.max(4, step), {
+      short: 'st',
+      min: Math.max(2, step),
+      rank: 0,
+      // A step that is still arriving is drawn hollow.
+      text: (row) => (row.arriving ? '○' : '') + (row.step === null ? row.stem : String(row.step)),
+    }),
+    column('sample', 'sample', Math.max(6, sample), {
+      short: '#',
+      min: Math.max(3, sample),
+      rank: 0,
+      text: (row) => String(row.sample),
+    }),
+    column('score', 'score', Math.max(5, score), { rank: 0, text: (row) => scoreText(row.score) }),
+    column('turns', 'turns', 5, { rank: 3, text: (row) => countOf(row.turns) }),
+    column('tool_calls', 'calls', 5, { rank: 4, text: (row) => countOf(row.calls) }),
+    column('bytes', 'size', 7, { rank: 5, text: (row) => sizeText(row.bytes), style: () => 'quiet' }),
+    column('findings', 'finding', 10, {
+      short: '',
+      min: 5,
+      ease: 9,
+      align: 'left',
+      rank: 0,
+      text: findingWord,
+      style: findingStyle,
+    }),
+  ];
+}
+
+const shortest = (streams: readonly string[], stream: string): number => {
+  let length = 1;
+  while (
+    length < stream.length &&
+    streams.some((other) => other !== stream && other.startsWith(stream.slice(0, length)))
+  )
+    length++;
+  return length;
+};
+
+/** What running it again came to. @param keys under which they are sorted */
+export const replayColumns = (keys: { again: string; rescored: string }): Column[] => [
+  {
+    key: keys.again,
+    title: 'again',
+    short: 'again',
+    width: 7,
+    min: 5,
+    align: 'left',
+    rank: 3.5,
+    text: (row) => AGAIN[row.again] ?? row.again,
+    style: (row) => (isDrift(row) ? 'warning' : 'quiet'),
+  },
+  {
+    key: keys.rescored,
+    title: 'rescore',
+    short: 'rescore',
+    width: 7,
+    min: 7,
+    align: 'right',
+    rank: 3.5,
+    text: ({ rescored }) => (rescored === undefined ? '' : scoreText(rescored.score)),
+    style: ({ rescored }) => (rescored?.isDrift ? 'warning' : 'plain'),
+  },
+];
+
+/** A value that only some dumps have. */
+export function valueColumn(name: string): Column {
+  const title = sanitiseLine(name);
+  const width = Math.max(5, Math.min(12, cellWidth(title)));
+  return {
+    key: name,
+    title,
+    short: title,
+    width,
+    min: Math.min(width, 8),
+    align: 'right',
+    rank: 2,
+    text: (row) => valueText(row.value(name)),
+  };
+}
+
+function valueText(value: ReturnType<ListRow['value']>): string {
+  if (value === NOT_KNOWN) return '·';
+  if (value === undefined || value === null) return '–';
+  if (typeof value === 'number') return Number.isInteger(value) ? String(value) : scoreText(value);
+  return sanitiseLine(typeof value === 'string' ? value : printJson(value));
+}
+
+/** The column by which the list is sorted leaves behind all that can leave, and has room for its sign. */
+export function sortedColumn(column: Column): Column {
+  const room = cellWidth(column.title) + 1;
+  return {
+    ...column,
+    short: column.title,
+    width: Math.max(column.width, room),
+    min: Math.max(Math.min(column.min, SORTED_MIN), Math.min(room, SORTED_MIN)),
+    rank: Math.min(column.rank, 1),
+  };
+}
+
+const SORTED_MIN = 6;
