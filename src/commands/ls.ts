@@ -68,7 +68,7 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
     notify,
     accepts: (row: DumpRecord) => filter?.accepts(Subject.read(row)) ?? true,
   };
-  if (stream !== null) return ended(await followStream(dumpOfStream(stream), following));
+  if (stream !== null) return ended(await followStream(dumpOfStream(stream), following), filter);
   if (options.follow)
     return followPaths(Dump.open(paths, { ...dumpOptions(options), waits: true, holdBack: 'always' }), following);
   const dump = Dump.open(paths, dumpOptions(options));
@@ -89,11 +89,11 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
     dump.close();
   }
   if (dump.hasRefused || dump.files.every((file) => file.state === 'failed')) return USAGE;
-  return ended(printed);
+  return ended(printed, filter);
 }
 
-function ended(rows: number): number {
-  if (rows === 0) say('no rollouts');
+function ended(rows: number, filter: Query | null): number {
+  if (rows === 0) say(filter === null ? 'no rollouts' : 'nothing matches --filter');
   return rows === 0 ? ANSWER_IS_NO : DONE;
 }
 

@@ -31,5 +31,10 @@ export function groupSummary(scores: readonly (number | null | undefined)[]): st
   const span = `mean ${mean.toFixed(2)} min ${scoreText(Math.min(...finite))} max ${scoreText(Math.max(...finite))}`;
   const left = scores.length - finite.length;
   const unscored = left === 0 ? '' : `, ${left} without`;
-  return [`${name}: ${span}${unscored}`, `${scores.length}: ${span}${unscored}`, `${scores.length}: ${span}`];
+  return [
+    `${name}: ${span}${unscored}`,
+    `${scores.length}: ${span}${unscored}`,
+    `${scores.length}: ${span}`,
+    `${name}: mean ${mean.toFixed(2)}`,
+  ];
 }

@@ -1,6 +1,7 @@
 import { sanitiseLine } from '../text/sanitise.ts';
 import type { Action } from './actions.ts';
 import { commandOf } from './keymap/commands.ts';
+import { keyLabel } from './keymap/keymap.ts';
 import { type Resolved, Resolver } from './keymap/resolver.ts';
 import { PromptFeeder } from './prompt/feeder.ts';
 import { afterEsc, type Key } from './screen/keys.ts';
@@ -36,6 +37,7 @@ export class Input {
       () => host.state().focus,
       (resolved) => this.#run(resolved),
       () => host.pendingChanged(),
+      (keys) => this.#unknown(keys),
     );
     this.#feeder = new PromptFeeder({
       prompt: () => host.state().prompt,
@@ -74,6 +76,12 @@ export class Input {
     const reason = command.disabled?.(state(), world) ?? null;
     if (reason !== null) dispatch({ type: 'say', text: reason, kind: 'info' });
     else dispatch(command.action(count));
+  }
+
+  #unknown(keys: string): void {
+    const help = this.#host.state().keymap.label('help');
+    const text = `${sanitiseLine(keyLabel(keys))} does nothing here; ${help} lists what does`;
+    this.#host.dispatch({ type: 'say', text, kind: 'info' });
   }
 
   /** A key while nothing is typed. */

@@ -235,6 +235,17 @@ describe('whatever a model wrote', () => {
   });
 });
 
+test('a result that has no room beside its call is begun on one line below it', () => {
+  const rollout = read(
+    'I look.\n<tool_call>\n{"name": "look_for_the_long_name", "arguments": {"at": "somewhere"}}\n</tool_call>\n' +
+      `user\n<tool_response>\n${'word '.repeat(60)}\n</tool_response>\nassistant\n#### 5`,
+  );
+  const shown = draw(rollout, 44, MONO).map((line) => line.replace(SGR, '').trimEnd());
+  const at = shown.findIndex((line) => line.includes('→'));
+  expect(shown[at]).toMatch(/^ {2}→ word .*…$/);
+  expect(shown[at + 1]).toBe('');
+});
+
 describe('calls that the text does not show', () => {
   test('stand behind it, with their results', () => {
     const rollout = read('I look.\nuser\n<tool_response>\n5\n</tool_response>\nassistant\n#### 5');

@@ -93,3 +93,7 @@ test.each<[(number | null | undefined)[], string]>([
 ])('a group of scores %j is summed up', (scores, text) => {
   expect(groupSummary(scores)[0]).toBe(text);
 });
+
+test('the shortest words for a group still say what it is', () => {
+  expect(groupSummary([1, 0, 1]).at(-1)).toBe('group of 3: mean 0.67');
+});

@@ -4,15 +4,18 @@ import { Resolver } from '../../src/tui/keymap/resolver.ts';
 import { decodeKeys } from '../../src/tui/screen/keys.ts';
 
 let done: string[] = [];
+let unknown: string[] = [];
 let resolver: Resolver;
 beforeEach(() => {
   vi.useFakeTimers();
   done = [];
+  unknown = [];
   resolver = new Resolver(
     new Keymap(),
     () => 'transcript',
     ({ command, count }) => done.push(count === null ? command.id : `${count} ${command.id}`),
     () => {},
+    (keys) => unknown.push(keys),
   );
 });
 afterEach(() => {
@@ -60,6 +63,14 @@ describe('keys become commands', () => {
     press('y\x1b');
     press('j');
     expect(done).toEqual(['line.down']);
+  });
+
+  test('keys that no command has are told, but not Esc and what a terminal reports', () => {
+    press('%yx');
+    expect(unknown).toEqual(['%', 'y x']);
+    press('y\x1b');
+    press('\x1b[I');
+    expect(unknown).toHaveLength(2);
   });
 
   test('a count has an end', () => {

@@ -75,6 +75,10 @@ export function tokensOf(text: string): Token[] {
 function unknownSign(text: string, at: number): string {
   if (text[at] === '&') return 'write && for "and"';
   if (text[at] === '|') return 'write || for "or"';
+  const word = /[.\d][\p{L}\p{N}_.]*/uy;
+  word.lastIndex = at;
+  const digits = word.exec(text)?.[0];
+  if (digits !== undefined) return `${digits} is no number; text goes in "quotes"`;
   return `${String.fromCodePoint(text.codePointAt(at)!)} means nothing here`;
 }
 

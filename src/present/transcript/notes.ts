@@ -1,3 +1,4 @@
+import { truncate } from '../../text/fit.ts';
 import { cellWidth } from '../../text/graphemes.ts';
 import { expandTabs, type Lines, lineAt, visibleRange } from '../../text/wrap.ts';
 import type { Block, Note } from './block.ts';
@@ -28,16 +29,16 @@ export function layNotes(block: Block, lines: Lines, room: number): LaidNotes {
     const used = isFull ? room : cellWidth(expandTabs(block.text.slice(start, end))) + lines.indents[line]!;
     const needs = note.place === 'edge' ? cellWidth(note.text) : Math.min(NOTE_ROOM, cellWidth(note.text));
     if (!beside.has(line) && used + NOTE_GAP + needs <= room) beside.set(line, note);
-    else if (note.place !== 'spare') below.push({ line, block: noteBlock(block, note, i) });
+    else if (note.place !== 'spare') below.push({ line, block: noteBlock(block, note, i, room) });
   }
   return { beside, below };
 }
 
-/** A note that has no room beside its line stands below it. */
-const noteBlock = ({ id, turn, indent }: Block, note: Note, i: number): Block => ({
+/** A note that has no room beside its line stands below it; what a result begins with stays one line, the result itself follows. */
+const noteBlock = ({ id, turn, indent }: Block, note: Note, i: number, room: number): Block => ({
   id: `${id}.note${i}`,
   turn,
-  text: note.place === 'behind' ? note.text : `↑ ${note.text}`,
+  text: note.place === 'behind' ? truncate(note.text, room) : `↑ ${note.text}`,
   style: note.style,
   trained: false,
   indent,

@@ -21,13 +21,24 @@ export class Resolver {
   readonly #pane: () => Focus;
   readonly #run: (resolved: Resolved) => void;
   readonly #pendingChanged: () => void;
+  readonly #unknown: (keys: string) => void;
   #count = '';
   #sequence = '';
   #timer: NodeJS.Timeout | null = null;
 
-  /** @param pane the one that has the keys */
-  constructor(keymap: Keymap, pane: () => Focus, run: (resolved: Resolved) => void, pendingChanged: () => void) {
+  /**
+   * @param pane the one that has the keys
+   * @param unknown is told the keys that no command has, so that none is lost without a word
+   */
+  constructor(
+    keymap: Keymap,
+    pane: () => Focus,
+    run: (resolved: Resolved) => void,
+    pendingChanged: () => void,
+    unknown: (keys: string) => void,
+  ) {
     this.#keymap = keymap;
+    this.#unknown = unknown;
     this.#pane = pane;
     this.#run = run;
     this.#pendingChanged = pendingChanged;
@@ -67,6 +78,8 @@ export class Resolver {
       return this.press(key);
     }
     this.#clear();
+    // Esc gives up what was begun; a terminal's own reports are nobody's keys.
+    if (key.name !== 'esc' && key.name !== 'unknown') this.#unknown(sequence);
     return hadPending;
   }
 

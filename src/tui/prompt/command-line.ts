@@ -133,7 +133,9 @@ const ALIASES: Record<string, string> = { h: 'help', n: 'sample.next', p: 'sampl
 
 export type Called = { kind: 'line'; command: LineCommand } | { kind: 'key'; id: string };
 
-export const callableNames = (): string[] => [...COMMAND_LINE.map(({ name }) => name), ...COMMANDS.map(({ id }) => id)];
+export const callableNames = (): string[] => [
+  ...new Set([...COMMAND_LINE.map(({ name }) => name), ...COMMANDS.map(({ id }) => id)]),
+];
 
 /** What a word calls: its whole name, or a beginning that one name has alone, or with names that go on from it (`:sea`, `:q`). */
 export function called(word: string): Called | null {

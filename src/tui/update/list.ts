@@ -43,7 +43,10 @@ export const listHandlers: Handlers<ArrangeAction> = {
       const filter = filterOf(text, before);
       if (filter === null && before === null) return say(state, 'nothing is filtered');
       const next = arranged(state, { filter }, world);
-      return filter === null ? say(next, `all ${formatCount(world.rows(next).length)} again`) : next;
+      if (filter !== null) return next;
+      // A sorted list fills in turns: its rows are not all there yet.
+      const total = world.arranging(next)?.total ?? world.rows(next).length;
+      return say(next, `all ${formatCount(total)} again`);
     } catch (error) {
       if (!(error instanceof QueryError)) throw error;
       return say(state, `${error.message} (character ${error.at + 1})`, 'error');

@@ -66,8 +66,8 @@ function hintPieces({ keymap, focus }: State, hasErrors: boolean, room: number):
   });
 }
 
-/** Where in the rollout, and how much of it is trained. */
-function positionPieces({ state, world }: Scene, wide: boolean): Piece[] {
+/** What holds for the screen, then where in the rollout, and how much of it is trained; `brief` leaves the latter two out. */
+function positionPieces({ state, world }: Scene, wide: boolean, brief = false): Piece[] {
   const { cursor } = state.list;
   const pieces: Piece[] = [];
   if (cursor === null) return pieces;
@@ -98,6 +98,7 @@ function positionPieces({ state, world }: Scene, wide: boolean): Piece[] {
   if (view === null || rollout === null) return pieces;
   const hit = searchPosition(state, world);
   if (hit !== null) pieces.push(['match', ` ${hit} `], ['plain', '  ']);
+  if (brief) return pieces;
   if (view.turn !== null) {
     pieces.push(
       ['plain', state.display.view === 'chat' || state.display.view === 'raw' ? `t${view.turn}` : state.display.view],
@@ -138,7 +139,7 @@ export const footerView: View = (scene, width) => {
     const below = editor !== null ? editorFooter(editor) : message !== null ? messagePieces(message) : keys;
     return [what, below].map((pieces) => renderPieces(theme, pieces, width));
   }
-  const right = positionPieces(scene, width >= 120);
+  let right = positionPieces(scene, width >= 120);
   const room = width - piecesWidth(right) - 2;
   const hasErrors = world.dump.files.some((file) => file.index.hasAny(ERROR_CHECKS));
   let left = hintPieces(state, hasErrors, room);
@@ -150,5 +151,9 @@ export const footerView: View = (scene, width) => {
       ['plain', ' '],
       ['accent', keyLabel(pending)],
     ];
+  // What is said goes before where one is: that is there again with the next key.
+  const isSaid = state.message !== null || state.alarm !== null;
+  if (isSaid && pending === '' && piecesWidth(left) + 1 + piecesWidth(right) > width)
+    right = positionPieces(scene, false, true);
   return [renderEdges(theme, left, right, width)];
 };
