@@ -148,6 +148,8 @@ export class DumpFile {
     try {
       const isAppended = this.#isAppended(identity, handle.fd);
       const before = this.index.count;
+      // A row of half a line is another row once more of it is there, though their number is the same.
+      const isRowReread = this.#hasUnendedLine;
       if (!isAppended) {
         if (this.#identity !== null) this.generation++;
         this.index = new LineIndex();
@@ -171,7 +173,7 @@ export class DumpFile {
       }
       this.#identity = identity;
       this.#samples = samplesOf(handle.fd, this.#scan.position);
-      return !isAppended ? 'replaced' : this.index.count === before ? 'none' : 'appended';
+      return !isAppended ? 'replaced' : this.index.count === before && !isRowReread ? 'none' : 'appended';
     } finally {
       await handle.close();
     }

@@ -97,10 +97,14 @@ export class DumpWorld implements World {
     const open = this.#open;
     if (open === null) return;
     const { file, record } = open.place;
+    const isLonger = open.generation === file.generation && file.index.length(record) > open.record.bytes;
     if (file.state === 'gone' || !this.dump.files.includes(file)) {
       open.fate = 'gone from disk';
     } else if (record >= file.count) {
       open.fate = 'cut off on disk';
+    } else if (isLonger && file.raw(record)?.startsWith(open.record.raw)) {
+      // Half a line was all there was: the rest of it has come.
+      this.#open = null;
     } else if (open.generation !== file.generation || open.fate !== '') {
       // Another content may hold the same line: a run that goes on writes most of a step again as it was.
       open.generation = file.generation;

@@ -55,6 +55,24 @@ describe('a transcript', () => {
     expect(lines.every((line) => line.length <= 40)).toBe(true);
   });
 
+  test('a role line that has no room beside what stands at its edge is not broken', () => {
+    const right = [['quiet', 'again: same, 20 ms, bubblewrap']] as const;
+    const block = {
+      id: 't2',
+      turn: 2,
+      text: 'tool ← code_interpreter',
+      style: 'plain',
+      trained: false,
+      indent: 0,
+    } as const;
+    const linesAt = (width: number) => {
+      const layout = new Layout([{ ...block, header: true, right }], width);
+      return renderTranscript(layout, 0, layout.rows, plain, { turn: 1 });
+    };
+    expect(linesAt(47)).toEqual(['  tool ← code_interpreter', `${' '.repeat(17)}again: same, 20 ms, bubblewrap`]);
+    expect(linesAt(60)).toHaveLength(1);
+  });
+
   test('a long turn shows its head and its tail, where a traceback says what went wrong', () => {
     const output = Array.from({ length: 400 }, (_, i) => `row ${i}`).join('\n');
     const { lines, layout } = transcript({ ...toolRollout(1, 5, 1), output });

@@ -46,6 +46,19 @@ describe.each([
     await app.seesNot('bad');
   });
 
+  test('half a line that stands there as a row becomes the rollout that it is once the rest of it comes', async () => {
+    const directory = open(1, 2);
+    await app.sees('1 step · 2 rollouts');
+    const line = lines(toolRollout(1, 7, 1));
+    appendFileSync(join(directory, '1.jsonl'), line.slice(0, 150));
+    await app.sees('1 step · 3 rollouts');
+    app.press('J', 'J');
+    await app.sees('not JSON');
+    appendFileSync(join(directory, '1.jsonl'), line.slice(150));
+    await app.sees('Problem 1-7');
+    await app.sees(/ 3 +1\.00 +5/);
+  });
+
   test('a record that was replaced while it is read stays readable until R', async () => {
     const directory = open(1, 4);
     await app.sees('Problem 1-1');

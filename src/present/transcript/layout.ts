@@ -75,7 +75,7 @@ export class Layout {
     this.width = width;
     this.#wrapped = wrapped;
     const folds: Fold[] = [];
-    for (const block of blocks) {
+    for (const block of blocks.flatMap((one) => this.#apart(one))) {
       const room = wrapped ? this.#room(block) : Number.POSITIVE_INFINITY;
       const lines = (before === undefined ? null : before.#linesOf(block, room)) ?? wrap(block.text, room);
       const long = block.clip === true && isLong(lines.count);
@@ -94,6 +94,25 @@ export class Layout {
     const placed = this.#byId.get(block.id);
     if (placed === undefined || placed.block.text !== block.text) return null;
     return room === (this.#wrapped ? this.#room(placed.block) : Number.POSITIVE_INFINITY) ? placed.lines : null;
+  }
+
+  /** A header that has no room beside what stands at its right edge would break within words: that has the next line. */
+  #apart(block: Block): readonly Block[] {
+    const { header, right, ...rest } = block;
+    if (header !== true || right === undefined || right.length === 0) return [block];
+    if (cellWidth(block.text) <= this.#room(block) || cellWidth(block.text) > this.#room(rest)) return [block];
+    return [
+      { ...rest, header },
+      {
+        id: `${block.id}.right`,
+        turn: block.turn,
+        text: '',
+        style: block.style,
+        trained: false,
+        indent: block.indent,
+        right,
+      },
+    ];
   }
 
   /** Cells for the text of a block. */
