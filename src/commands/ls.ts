@@ -126,6 +126,8 @@ async function* sorted(dump: Dump, filter: Query | null, order: SortOrder, optio
   for await (const { row, group } of listed(dump, filter, options)) {
     places.push({ file: row.file, record: row.record, group, value: sortValue(order, Subject.read(row)) });
   }
+  if (places.length > 0 && places.every(({ value }) => value === null))
+    say(`--sort: no rollout here has ${order.key}; they stand as they lie on disk`);
   // Sorting is stable: what is equal stays in the order of the files.
   places.sort((a, b) => compareValues(a.value, b.value, order.descending));
   for (const { file, record, group } of places) yield { row: file.read(record), group };

@@ -3,7 +3,7 @@ import { configFiles } from '../config/places.ts';
 import { PRESET_NAMES } from '../config/presets.ts';
 import { notifyOption, pollOption, validationOption } from './dump-options.ts';
 import { ls } from './ls.ts';
-import { run, USAGE } from './output.ts';
+import { run, say, USAGE } from './output.ts';
 import { addRunAgain, type RunAgainFlags } from './run-again-options.ts';
 
 export interface ViewFlags extends RunAgainFlags {
@@ -42,6 +42,8 @@ export const viewOptions = (program: Command): Command =>
   ).action((paths: string[], options: ViewFlags) => {
     if (paths.length === 0) {
       program.outputHelp({ error: true });
+      // The last line is what a small window still shows of it.
+      say('what shall be opened? for example: rollout-viewer ./rollout_data');
       process.exitCode = USAGE;
       return undefined;
     }

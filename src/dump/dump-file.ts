@@ -3,7 +3,7 @@ import { reasonOf } from '../text/problems.ts';
 import { FileContent, type Identity, samplesOf } from './file-content.ts';
 import { type Facts, LineIndex } from './line-index.ts';
 import { bad, type ParsedLine, parseLine } from './parse-line.ts';
-import { type FoundFile, isValidationStream, problemOfFile, stemOf, stepOfName } from './paths.ts';
+import { EMPTY, type FoundFile, isValidationStream, problemOfFile, stemOf, stepOfName } from './paths.ts';
 import { addUnendedLine, type LineScan, scanLines } from './scan-lines.ts';
 
 /** A record with where it lies. `raw` is the line's text; `sample` counts from 1, bad records included, blank lines not. */
@@ -159,7 +159,7 @@ export class DumpFile {
       }
       this.#hasUnendedLine = false;
       this.bytes = (await handle.stat()).size;
-      if (this.bytes === 0 && this.error === null && !this.#content.isStream) this.error = 'empty (0 bytes)';
+      if (this.bytes === 0 && this.error === null && !this.#content.isStream) this.error = EMPTY;
       let isComplete = true;
       await scanLines(handle, this.index, this.#scan, QUICK_KEYS, () => {
         this.indexedBytes = this.#scan.position;

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { GroupKey } from '../rollout/group-key.ts';
 import { DumpFile, type DumpRecord, type FileChange } from './dump-file.ts';
 import { FactsPass, type Place } from './facts-pass.ts';
-import { type FoundPaths, findFiles, inOrder, isValidationStream, UsageError } from './paths.ts';
+import { EMPTY, type FoundPaths, findFiles, inOrder, isValidationStream, UsageError } from './paths.ts';
 import { RecordWorker } from './record-worker-client.ts';
 
 export type { Place } from './facts-pass.ts';
@@ -141,7 +141,7 @@ export class Dump {
       },
     });
     // A live run creates files empty, and removes them: that is no news.
-    const isNews = file.error !== knownError && file.state !== 'gone' && !(this.holdBack && file.bytes === 0);
+    const isNews = file.error !== knownError && file.state !== 'gone' && !(this.holdBack && file.error === EMPTY);
     if (file.error !== null && isNews) this.notices.push(`${file.path}: ${file.error}`);
     if (change !== 'none') {
       const isNew = generation === file.generation && change !== 'gone';

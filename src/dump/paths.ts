@@ -189,8 +189,11 @@ export function problemOfFile(path: string): string | null {
   }
 }
 
+/** What is wrong with a file that nothing was written to yet. */
+export const EMPTY = 'empty (0 bytes)';
+
 function problemOf(path: string, size: number): string | null {
-  if (size === 0) return 'empty (0 bytes)';
+  if (size === 0) return EMPTY;
   const head = Buffer.alloc(4096);
   let length: number;
   try {

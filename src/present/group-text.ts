@@ -1,4 +1,4 @@
-import { scoreText } from './quantities.ts';
+import { meanText, scoreText } from './quantities.ts';
 
 /**
  * What a group of rollouts says, the most telling part first: the place in it, whether its scores teach anything, their range.
@@ -12,7 +12,7 @@ export function groupParts(scores: readonly (number | null | undefined)[], place
   if (finite.length > 1 && finite.every((score) => score === finite[0])) {
     return [...parts, 'no signal', `all ${scoreText(mean)}`];
   }
-  parts.push(`mean ${mean.toFixed(2)}`);
+  parts.push(`mean ${meanText(mean)}`);
   if (finite.length > 1) parts.push(`min ${scoreText(Math.min(...finite))}, max ${scoreText(Math.max(...finite))}`);
   return parts;
 }
@@ -28,13 +28,13 @@ export function groupSummary(scores: readonly (number | null | undefined)[]): st
     return [`${name}, ${alike}`, alike];
   }
   const mean = finite.reduce((sum, score) => sum + score, 0) / finite.length;
-  const span = `mean ${mean.toFixed(2)} min ${scoreText(Math.min(...finite))} max ${scoreText(Math.max(...finite))}`;
+  const span = `mean ${meanText(mean)} min ${scoreText(Math.min(...finite))} max ${scoreText(Math.max(...finite))}`;
   const left = scores.length - finite.length;
   const unscored = left === 0 ? '' : `, ${left} without`;
   return [
     `${name}: ${span}${unscored}`,
     `${scores.length}: ${span}${unscored}`,
     `${scores.length}: ${span}`,
-    `${name}: mean ${mean.toFixed(2)}`,
+    `${name}: mean ${meanText(mean)}`,
   ];
 }

@@ -10,6 +10,14 @@ export function scoreText(score: number | null | undefined): string {
   return longer.length > 8 ? score.toFixed(2) : longer;
 }
 
+/** Two decimals are enough of a mean that is between them; a small one is not told as nothing, a huge one not with all its digits. */
+export const meanText = (mean: number): string =>
+  Math.abs(mean) >= 1e7
+    ? mean.toExponential(1)
+    : Math.abs(mean) < 0.01
+      ? scoreText(Number(mean.toPrecision(2)))
+      : mean.toFixed(2);
+
 /** Bytes as people read them: 812 B, 23.4 kB, 1.2 MB (thousands, not 1,024). */
 export function sizeText(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;

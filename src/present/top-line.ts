@@ -3,7 +3,7 @@ import { truncate } from '../text/fit.ts';
 import { ageText, durationText } from './age.ts';
 import { type Piece, piecesWidth, renderEdges } from './line.ts';
 import { formatCount, formatPercent, plural, sparkline } from './numbers.ts';
-import { scoreText } from './quantities.ts';
+import { meanText } from './quantities.ts';
 import type { Theme } from './theme.ts';
 
 export interface TopLine {
@@ -100,10 +100,6 @@ const sparkOf = ({ last }: RunStats, room: number): Piece => [
     Math.min(SPARK, room),
   )}`,
 ];
-
-/** Two decimals are enough of a mean that is between them; a small one is not told as nothing. */
-const meanText = (mean: number): string =>
-  Math.abs(mean) < 0.01 ? scoreText(Number(mean.toPrecision(2))) : mean.toFixed(2);
 
 const rateText = (perMinute: number): string =>
   perMinute < 1

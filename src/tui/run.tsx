@@ -82,7 +82,7 @@ export function run(options: RunOptions): Promise<void> {
   return new Promise((resolve) => new Program(options, resolve).start());
 }
 
-/** The first mistake of the settings; all of them are told again when the screen is gone. */
+/** The first mistake of the settings, or file that is not read; all of them are told again when the screen is gone. */
 const problemMessage = ([first, ...others]: readonly string[]): Message | null =>
   first === undefined
     ? null
@@ -114,6 +114,8 @@ class Program {
   readonly #attention: Attention;
   readonly #seeker: Seeker;
   #follower: Follower | null = null;
+  /** Notices of the dump that were told at the foot. */
+  #told = 0;
 
   constructor(options: RunOptions, quit: () => void) {
     const { output, input, dump } = options;
@@ -194,6 +196,7 @@ class Program {
     dump.subscribe(() => {
       this.#world.changed();
       this.dispatch({ type: 'dump-changed' });
+      this.#tellNotices();
       for (const { text } of this.#live.judge()) this.dispatch({ type: 'alarm', text: sanitiseLine(text) });
     });
     this.#draw();
@@ -203,6 +206,14 @@ class Program {
       this.#world.fresh.begin(dump.files);
       if (!dump.isClosed && dump.paths.length > 0) this.#follower = new Follower(dump, { poll: this.#options.poll });
     });
+  }
+
+  /** A file that is not read is missed in the list: the foot says so where it is free, and stderr at the end. */
+  #tellNotices(): void {
+    const { notices } = this.#options.dump;
+    const message = problemMessage(notices.slice(this.#told));
+    this.#told = notices.length;
+    if (message !== null && this.#state.message === null) this.dispatch({ type: 'say', ...message });
   }
 
   dispatch(action: Action): void {

@@ -159,6 +159,8 @@ describe('--filter and --sort', () => {
     expect(message).toContain('do you mean turns?');
     expect(caret!.indexOf('^')).toBe(shown!.indexOf('trns'));
     expect((await rolloutViewer(['ls', '--sort', 'score:up', fixtures])).code).toBe(2);
+    expect((await rolloutViewer(['ls', '--sort', 'nokey', fixtures])).stderr).toMatch(/no rollout here has nokey/);
+    expect((await rolloutViewer(['ls', '--filter', 'nokey == 1', fixtures])).stderr).toMatch(/nothing matches/);
   });
 
   test('a stream is filtered as it comes', async () => {

@@ -104,6 +104,14 @@ describe('the files of a dump', () => {
     expect(rowsOf(dump.files[0]).length).toBe(1);
   });
 
+  test('while a run is followed a binary file is a notice still; one that is empty is not', async () => {
+    const directory = directoryWith({ '1.jsonl': verlLine(), '2.jsonl': '', '3.jsonl': Buffer.from([0, 1, 2]) });
+    const dump = Dump.open([directory], { holdBack: 'while-arriving' });
+    await dump.start();
+    expect(dump.notices).toEqual([expect.stringMatching(/3\.jsonl: binary/)]);
+    dump.close();
+  });
+
   test('a cut archive gives what could be unpacked, and says so', async () => {
     const whole = gzipSync(Array.from({ length: 5000 }, (_, i) => verlLine({ uid: String(Math.sin(i)) })).join(''));
     const dump = await opened(join(directoryWith({ '1.jsonl.gz': whole.subarray(0, whole.length / 2) }), '1.jsonl.gz'));

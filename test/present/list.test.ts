@@ -96,4 +96,5 @@ test.each<[(number | null | undefined)[], string]>([
 
 test('the shortest words for a group still say what it is', () => {
   expect(groupSummary([1, 0, 1]).at(-1)).toBe('group of 3: mean 0.67');
+  expect(groupSummary([1e300, 0]).at(-1)).toBe('group of 2: mean 5.0e+299');
 });
