@@ -24,6 +24,11 @@ out = os.fdopen(3, "w", encoding="utf-8")
 def answer(value):
     out.write(json.dumps(value, default=str) + "\\n")
     out.flush()
+def number(score): # numpy's and torch's scalars are no JSON
+    try:
+        return score if isinstance(score, str) else float(score)
+    except (TypeError, ValueError):
+        return score
 try:
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
     spec = importlib.util.spec_from_file_location("reward", path)
@@ -39,7 +44,7 @@ for line in sys.stdin:
     try:
         value = function(**request)
         if isinstance(value, dict):
-            answer({"score": value.get("score"), "metadata": value})
+            answer({"score": number(value.get("score")), "metadata": value})
         elif isinstance(value, (tuple, list)):
             answer({"score": float(value[0]), "metadata": {"rest": list(value[1:])}})
         else:

@@ -46,8 +46,10 @@ export async function rescoreRollout(row: DumpRecord, rewards: RewardRouter, sig
   const seconds = () => (performance.now() - begun) / 1000;
   try {
     const { reward: score, metadata } = await found.fn(task, judgedText(rollout), signal);
-    const judged = { ...base, reward: found.name, score, metadata, seconds: seconds() };
-    if (typeof metadata.error === 'string') return { ...judged, status: 'error', reason: metadata.error };
+    const told = { ...base, reward: found.name, metadata, seconds: seconds() };
+    // The 0 that verl gives where a service fails is nobody's judgement.
+    if (typeof metadata.error === 'string') return { ...told, status: 'error', reason: metadata.error };
+    const judged = { ...told, score };
     if (rollout.score === null) return { ...judged, status: 'unknown', reason: 'the record has no score' };
     const isSame =
       Object.is(score, rollout.score) || Math.abs(score - rollout.score) <= EPSILON * Math.max(1, Math.abs(score));

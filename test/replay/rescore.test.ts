@@ -67,6 +67,17 @@ def compute_score(data_source, solution_str, ground_truth, extra_info=None):
     });
   });
 
+  test('may give a scalar of a library, which is no number to JSON', async () => {
+    const fn = python(`
+class Scalar:
+    def __float__(self):
+        return 0.5
+def compute_score(**kwargs):
+    return {"score": Scalar()}
+`);
+    expect(await rescoreRollout(await row(), only(fn))).toMatchObject({ score: 0.5 });
+  });
+
   test('is asked one rollout at a time by one process', async () => {
     const fn = python(`
 count = 0
@@ -113,6 +124,7 @@ test('a reward service is asked, and its failure is an error and no 0', async ()
     expect(await rescoreRollout(row, rewards)).toMatchObject({ status: 'same', score: 0.25 });
     expect(await rescoreRollout(row, rewards)).toMatchObject({
       status: 'error',
+      score: null,
       reason: expect.stringContaining('HTTP 500'),
     });
   } finally {

@@ -252,7 +252,7 @@ describe('run a tool call again', () => {
   test('--no-exec runs nothing, and ! says why', async () => {
     await open({ '1.jsonl': [rollout([SAME])] }, ['--no-exec']);
     app.press('!');
-    await app.sees('nothing is run: the viewer was opened with --no-exec');
+    await app.sees('nothing is run: opened with --no-exec');
     app.press('a');
     await app.sees('--no-exec');
   });
@@ -685,7 +685,7 @@ describe('score again', () => {
     writeFileSync(file, 'open("ran", "w")\n');
     await open({ '1.jsonl': [rollout([SAME], { data_source: 'openai/gsm8k' })] }, ['--no-exec', '--reward', file]);
     app.press('r');
-    await app.sees('nothing is run: the viewer was opened with --no-exec');
+    await app.sees('nothing is run: opened with --no-exec');
     app.press(':');
     app.type('reward gsm8k\r');
     await app.sees('scored again by gsm8k from now on');

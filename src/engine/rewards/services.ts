@@ -77,7 +77,10 @@ export function httpReward({ url, timeout = 300 }: HttpRewardOptions): RewardFn 
       });
     } catch (error) {
       signal?.throwIfAborted();
-      return { reward: 0, metadata: { error: (error as Error).message } };
+      // fetch tells only that it failed; the cause tells why.
+      const { message, cause } = error as Error;
+      const why = cause instanceof Error ? cause.message || (cause as NodeJS.ErrnoException).code : undefined;
+      return { reward: 0, metadata: { error: why ? `${url}: ${message} (${why})` : message } };
     }
   };
 }

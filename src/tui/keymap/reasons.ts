@@ -27,8 +27,7 @@ export const oneStep: Reason = (state, world) => {
   return steps.length < 2 ? 'there is no other step' : null;
 };
 
-export const noExec: Reason = (state) =>
-  state.replay.canRun ? null : 'nothing is run: the viewer was opened with --no-exec';
+export const noExec: Reason = (state) => (state.replay.canRun ? null : 'nothing is run: opened with --no-exec');
 
 export const noCalls: Reason = (state, world) => {
   const rollout = rolloutOf(state, world);

@@ -4,7 +4,7 @@ import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import type { Result } from './result.ts';
 
-export const NO_EXEC = 'nothing is run: the viewer was opened with --no-exec';
+export const NO_EXEC = 'nothing is run: opened with --no-exec';
 
 export const withReplay = (state: State, replay: Partial<ReplayState>): State => ({
   ...state,

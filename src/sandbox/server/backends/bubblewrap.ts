@@ -151,7 +151,7 @@ class Bubblewrap implements Backend {
   }
 
   async close(): Promise<void> {
-    for (const child of this.#running) child.kill('SIGKILL');
+    for (const child of this.#running) killWhole(child);
     this.#pipes.close();
   }
 }
@@ -210,6 +210,18 @@ function feed(stream: Writable, content: Buffer): void {
   stream.end(content);
 }
 
+/**
+ * Ends a sandbox at once. Its first process dies with bubblewrap only once it has asked for that; one that is killed sooner
+ * leaves it waiting for ever to be told its user (bubblewrap.c: child_wait_fd). It still has bubblewrap's group then.
+ */
+function killWhole(child: ChildProcess): void {
+  try {
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    child.kill('SIGKILL'); // all of it has ended, or it has no group yet
+  }
+}
+
 async function supervise(child: ChildProcess, job: Job, pipes: Pipe[], signal?: AbortSignal): Promise<Outcome> {
   const { limits } = job;
   const diagnosis = new Output(64 * 1024);
@@ -227,13 +239,13 @@ async function supervise(child: ChildProcess, job: Job, pipes: Pipe[], signal?: 
 
   /** Ends the step, or, where the supervisor cannot hear it, the whole sandbox. */
   const kill = () => {
-    if (supervisor === null) return child.kill('SIGKILL');
+    if (supervisor === null) return killWhole(child);
     try {
       process.kill(supervisor, 'SIGUSR1');
     } catch {
       return; // it has just ended
     }
-    stopTimer = startTimer(GRACE_SECONDS, () => child.kill('SIGKILL'));
+    stopTimer = startTimer(GRACE_SECONDS, () => killWhole(child));
   };
   const expire = () => {
     if (step) step.late = true;
@@ -243,7 +255,7 @@ async function supervise(child: ChildProcess, job: Job, pipes: Pipe[], signal?: 
     child.on('error', resolve);
     child.on('exit', () => resolve(null));
   });
-  const abort = () => child.kill('SIGKILL');
+  const abort = () => killWhole(child);
   signal?.addEventListener('abort', abort, { once: true });
 
   const watch = job.watch;
