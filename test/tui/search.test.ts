@@ -146,12 +146,14 @@ describe('n goes on through many samples', () => {
     await app.sees('no more below');
   });
 
-  test('a pattern takes a few presses, each of which says how far it came', async () => {
+  test('a pattern is looked for in all of them, with one press', async () => {
     await search('need.e');
-    await app.sees('none in 7 samples, n goes on from here');
-    await app.sees('sample 8/30');
-    app.press('n');
     await app.sees('sample 13/30');
     await app.sees('1/1');
+    app.press('n', 'n');
+    await app.sees('no more below');
+    await app.sees('sample 13/30');
+    app.press('N', 'N');
+    await app.sees('no more above');
   });
 });

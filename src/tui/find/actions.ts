@@ -14,7 +14,16 @@ export type FindAction =
 export type SeekJob =
   | { kind: 'stop'; stop: StopName; from: Place; by: number }
   /** A uid or a request_id that begins so; in the whole dump, from behind a record on and round. */
-  | { kind: 'id'; id: string; from: Place | null };
+  | { kind: 'id'; id: string; from: Place | null }
+  | HitJob;
+
+/** What the user searches for, in the samples behind one or before it. */
+export interface HitJob {
+  kind: 'hit';
+  value: string;
+  from: Place;
+  by: 1 | -1;
+}
 
 export type SeekNews =
   | { type: 'seeking'; progress: SeekProgress | null }

@@ -1,14 +1,18 @@
 import type { Place } from '../../dump/dump.ts';
+import { truncate } from '../../text/fit.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { allRows, type Rows } from '../rows.ts';
+import { rawFilter } from '../search/pattern.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
-import type { SeekJob, SeekNews } from './actions.ts';
+import type { HitJob, SeekJob, SeekNews } from './actions.ts';
 import { stopKind } from './stops.ts';
 
 /** What a slice may take, so that keys are answered between two. */
 const SLICE_MS = 8;
 const NEWS_MS = 150;
+/** Characters of a record that is searched to its end at once; a longer one is gone to, and searched there. */
+const LONG = 200_000;
 
 export interface SeekHost {
   readonly world: World;
@@ -30,7 +34,30 @@ export class Seeker {
   }
 
   start(job: SeekJob): Promise<void> {
+    if (job.kind === 'hit') return this.#seekHit(job);
     return job.kind === 'stop' ? this.#seekStop(job) : this.#seekId(job);
+  }
+
+  async #seekHit(job: HitJob): Promise<void> {
+    const run = ++this.#run;
+    const { world } = this.#host;
+    const mayHold = rawFilter(job.value);
+    let found: Place | null = null;
+    const look = (place: Place): boolean => {
+      const raw = place.file.raw(place.record);
+      if (raw === null || !mayHold(raw)) return false;
+      const scan = world.searches.of(world.dump.read(place), this.#host.state().display, job.value);
+      if (raw.length <= LONG) scan?.run(() => false);
+      if (scan === null || (scan.isDone && scan.hits.length === 0)) return false;
+      found = place;
+      return true;
+    };
+    const rows = () => world.rows(this.#host.state());
+    const start = startOf(rows(), job.from, job.by);
+    const total = job.by > 0 ? rows().length - 1 - start : start;
+    const what = truncate(sanitiseLine(job.value), 24);
+    await this.#walk(run, rows, job.from, job.by, look, { what, total, before: 0 });
+    if (run === this.#run) this.#host.tell({ type: 'sought', job, place: found, nth: 0 });
   }
 
   async #seekStop(job: Extract<SeekJob, { kind: 'stop' }>): Promise<void> {

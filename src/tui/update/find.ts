@@ -9,6 +9,7 @@ import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { visit } from './cursor.ts';
 import { type Handlers, say } from './result.ts';
+import { hitFound } from './search.ts';
 
 export const findHandlers: Handlers<FindAction> = {
   stop: (state, { stop, by }, world) => {
@@ -27,6 +28,7 @@ export const findHandlers: Handlers<FindAction> = {
 
   sought: (before, { job, place, nth }, world) => {
     const state = { ...before, seek: null };
+    if (job.kind === 'hit') return hitFound(state, world, job, place);
     if (job.kind === 'id') {
       if (place === null) return say(state, `no uid or request_id begins with ${sanitiseLine(job.id)}`, 'error');
       return goTo(state, world, place, null);

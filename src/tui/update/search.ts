@@ -1,18 +1,12 @@
-import { plural } from '../../present/numbers.ts';
+import type { Place } from '../../dump/dump.ts';
+import type { HitJob } from '../find/actions.ts';
 import { type Viewport, viewport } from '../scroll.ts';
-import { type Hit, rawFilter } from '../search/pattern.ts';
+import type { Hit } from '../search/pattern.ts';
 import { type SearchAction, scanOf, searchAt, standing, standsHere } from '../search/search.ts';
 import type { State } from '../state.ts';
 import type { World } from '../world.ts';
 import { putCursor } from './cursor.ts';
 import { type Handlers, key, type Result, say } from './result.ts';
-
-/**
- * What one press of n may look through: a screen must answer. Bytes of raw text, of which a few MB are searched in some ms;
- * a record that has to be laid out costs as much as eight times its text.
- */
-const BUDGET = 1_500_000;
-const LAYOUT_COST = 8;
 
 /** Opens the folds that hide a hit, and brings it into sight. */
 export function showHit(state: State, world: World, hit: Hit, at: number): State {
@@ -57,46 +51,17 @@ function seek(state: State, world: World): State {
   return showHit(state, world, scan.hits[Math.max(0, at)]!, Math.max(0, at));
 }
 
-function goOn(state: State, world: World, direction: 1 | -1): Result {
-  const { search } = state;
-  const rows = world.rows(state);
-  const here = state.list.cursor === null ? -1 : rows.indexOf(state.list.cursor);
-  if (search === null || here < 0) return say(state, 'this sample is not in the list');
-  const mayHold = rawFilter(search.value);
-  let index = here;
-  let looked = 0;
-  for (let spent = 0; spent < BUDGET; looked++) {
-    index += direction;
-    if (index < 0 || index >= rows.length) return say(state, direction > 0 ? 'no more below' : 'no more above');
-    const place = rows.at(index)!;
-    const bytes = place.file.index.length(place.record);
-    spent += bytes;
-    const raw = place.file.raw(place.record);
-    if (raw === null || !mayHold(raw)) continue;
-    // The first one is laid out whatever it costs, or a long record would never be passed.
-    if (looked > 0 && spent + bytes * LAYOUT_COST > BUDGET) {
-      index -= direction;
-      break;
-    }
-    spent += bytes * LAYOUT_COST;
-    const scan = scanOf(state, world, place, search.value);
-    // What the budget holds is looked through to its end, however slow the machine is at the moment.
-    if (bytes * LAYOUT_COST <= BUDGET) scan?.run(() => false);
-    const hits = scan?.hits ?? [];
-    // A long record is gone to, and the search shows its first hit there once it has come to it.
-    if (hits.length === 0 && scan?.isDone === false) {
-      const moved = putCursor(state, world, index);
-      return { ...moved, search: searchAt(moved, search.value, -1) };
-    }
-    if (hits.length === 0) continue;
-    const at = direction > 0 ? 0 : hits.length - 1;
-    return showHit(putCursor(state, world, index), world, hits[at]!, at);
-  }
+/** What the samples behind or before this one came to. A long one is gone to before it is looked through: its hit comes into sight once it is found. */
+export function hitFound(state: State, world: World, { value, by }: HitJob, place: Place | null): Result {
+  if (state.search?.value !== value) return state;
+  if (place === null) return say(state, by > 0 ? 'no more below' : 'no more above');
+  const index = world.rows(state).indexOf(place);
+  if (index < 0) return say(state, 'the list has changed; that sample is no longer in it');
   const moved = putCursor(state, world, index);
-  return say(
-    { ...moved, search: searchAt(moved, search.value, -1, direction) },
-    `none in ${plural(looked, 'sample')}, ${key(state, 'search.next')} goes on from here`,
-  );
+  const hits = scanOf(moved, world, place, value)?.hits ?? [];
+  if (hits.length === 0) return { ...moved, search: searchAt(moved, value, -1) };
+  const at = by > 0 ? 0 : hits.length - 1;
+  return showHit(moved, world, hits[at]!, at);
 }
 
 /** Nothing in the sample that is open: n does not begin here again. */
@@ -122,7 +87,10 @@ export const searchHandlers: Handlers<SearchAction> = {
     const wanted = at < 0 ? first : at + by;
     if (wanted >= 0 && wanted < hits.length) return showHit(state, world, hits[wanted]!, wanted);
     if (scan?.isDone === false && direction > 0) return say(state, 'still searching in this sample');
-    if (edge === direction) return goOn(state, world, direction);
+    if (edge === direction) {
+      const job: HitJob = { kind: 'hit', value: search.value, from: cursor, by: direction };
+      return { state, effects: [{ type: 'seek', job }] };
+    }
     const where =
       direction > 0
         ? `${key(state, 'search.next')} again for the next sample`
