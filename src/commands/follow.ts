@@ -39,6 +39,7 @@ export class RowPrinter {
   /** The one prompt of a file so far, by its hash; empty once there were two. */
   readonly #prompts = new Map<DumpFile, string>();
   #left: number;
+  #hasHeader = false;
   printed = 0;
   #queue: Promise<void> = Promise.resolve();
 
@@ -50,6 +51,13 @@ export class RowPrinter {
   /** As many rows as were asked for are printed. */
   get isFull(): boolean {
     return this.#left <= 0;
+  }
+
+  /** Names the columns, once. */
+  header(paths: readonly string[]): void {
+    if (this.#hasHeader || this.#options.json) return;
+    this.#hasHeader = true;
+    this.#write(`${this.#options.events ? ' '.repeat(8) : ''}${listHeader(listColumns(paths))}`);
   }
 
   /** Takes a change up in its turn; rows are read before the call returns, since the file may change again. */
@@ -103,6 +111,7 @@ export class RowPrinter {
     this.printed++;
     const { json, events } = this.#options;
     if (!json) {
+      this.header([row.file.path]);
       const line = listLine(row, listColumns([row.file.path]), hasColour());
       this.#write(events ? `${event.padEnd(8)}${line}` : line);
       return;
@@ -134,10 +143,8 @@ const hashOf = (text: string): string => createHash('sha1').update(text).digest(
 /** Lists what is there, then what comes, until the program is ended. */
 export async function followPaths(dump: Dump, options: FollowOptions): Promise<number> {
   const printer = new RowPrinter(options);
-  if (!options.json)
-    await print(
-      `${options.events ? ' '.repeat(8) : ''}${listHeader(listColumns(dump.files.map((file) => file.path)))}\n`,
-    );
+  // Of a path that does not exist yet nobody knows how wide its names are.
+  if (dump.files.length > 0) printer.header(dump.files.map((file) => file.path));
   dump.onChange((change) => printer.take(change));
   const live = new LiveRun(dump, options.notify);
   let told = 0;

@@ -109,12 +109,16 @@ const jsonOf = (branch: Branch, locator: string) => ({
 
 function textOf({ branch, entry, status, score, reward, error, turns, difference, seconds }: Branch): string {
   const judged = score === null ? `no score: ${reward.error ?? error}` : `score ${score} (${reward.name})`;
+  const own = turns.slice(entry.turn).flatMap((turn) => ['', `[${turn.role}]`, '', turn.text]);
+  // Of a branch that failed before the model said anything the difference would be the whole record, taken away.
+  const isCompared = own.length > 0 || status !== 'FAILED';
+  const compared =
+    difference === null ? 'it says the same as the record' : `it differs from turn ${difference.turn} on`;
   const head = [
     `── branch ${branch}: ${status.toLowerCase()}, ${judged}, ${seconds.toFixed(1)} s, kept in ${entry.path}`,
     ...(error === null ? [] : [`error: ${error}`]),
-    difference === null ? 'it says the same as the record' : `it differs from turn ${difference.turn} on`,
+    ...(isCompared ? [compared] : []),
   ];
-  const own = turns.slice(entry.turn).flatMap((turn) => ['', `[${turn.role}]`, '', turn.text]);
-  const changed = difference === null ? [] : diffLines(difference.diff).map((line) => `    ${line}`);
+  const changed = difference === null || !isCompared ? [] : diffLines(difference.diff).map((line) => `    ${line}`);
   return `${[...head.map(sanitise), ...changed, ...own.map(sanitise)].join('\n')}\n`;
 }

@@ -50,7 +50,7 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
       for await (const plans of rest)
         for (const plan of plans)
           await show(skippedOutcome(plan, plan.skip ?? `not run (--no-exec): it would run on ${whereOf(plan, where)}`));
-      return tally.size === 0 ? nothing(args) : DONE;
+      return tally.size === 0 ? nothing(args, flags.call) : DONE;
     }
     if (first !== null) {
       consent(choice, flags, first);
@@ -80,7 +80,7 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
     say(`interrupted after ${tallyText(tally) || 'nothing'}; --resume goes on`);
     return ANSWER_IS_NO;
   }
-  if (tally.size === 0) return nothing(args);
+  if (tally.size === 0) return nothing(args, flags.call);
   if (!flags.json) say(tallyText(tally));
   if (tally.size === 1 && tally.has('error')) return USAGE;
   return tally.has('drift') ? ANSWER_IS_NO : DONE;
@@ -136,8 +136,9 @@ function wishText(choice: BackendChoice): string {
   return wish.kind === 'remote' ? wish.url : wish.name === 'auto' ? 'the sandbox of this machine' : wish.name;
 }
 
-function nothing(args: readonly string[]): number {
-  say(`${args.join(' ')}: no tool call to replay`);
+function nothing(args: readonly string[], call: number | undefined): number {
+  const what = call === undefined ? 'no tool call to replay' : `no tool call ${call} to replay; they count from 0`;
+  say(`${args.join(' ')}: ${what}`);
   return ANSWER_IS_NO;
 }
 

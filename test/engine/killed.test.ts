@@ -233,6 +233,12 @@ describe('a run that cannot begin, or does not end well', () => {
       ['--model', 'm', '--model-url', 'http://x/v1', '--out', 'o'],
       "no reward function for data_source 'new'",
     ],
+    [
+      'a reward function that is none, whatever the tasks name',
+      { 'tasks.jsonl': task },
+      ['--model', 'm', '--model-url', 'http://x/v1', '--out', 'o', '--reward', 'gsmk8'],
+      "unknown reward function 'gsmk8'",
+    ],
     ['a number that is none', { 'tasks.jsonl': task }, ['--temperature', 'hot'], '--temperature hot'],
     [
       'exact ids without a tokenizer',

@@ -219,6 +219,9 @@ async function prepare({ settings, apiKey, runCode }: RunOptions): Promise<{
           : undefined,
       http: settings.reward_url ? { url: settings.reward_url } : undefined,
     });
+    // A mistyped name is told now, and not by the first task that has no function of its own.
+    if (settings.reward === 'http' && !settings.reward_url) throw new Error('--reward http needs --reward-url');
+    if (settings.reward !== undefined) rewards.for(undefined);
     const request = {
       tools,
       sampling: samplingOf(settings),

@@ -124,7 +124,8 @@ export class CodeInterpreterTool extends StatefulTool<State> {
 }
 
 function clientOf(url: string): Run {
-  if (url === '') throw new TypeError('sandbox_fusion_url is not set');
+  if (url === '')
+    throw new TypeError('sandbox_fusion_url is not set: give it, or --sandbox auto for the sandbox of this machine');
   const client = new SandboxClient({ endpoint: url });
   return (request, call) => client.runCode(request, call);
 }

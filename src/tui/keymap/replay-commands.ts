@@ -33,9 +33,7 @@ export const REPLAY_COMMANDS: readonly Command[] = [
       const { cursor } = state.list;
       const replay = cursor === null ? undefined : state.replay.rollouts.get(cursor.file.locator(cursor.record));
       if ((replay?.branches.length ?? 0) > 0) return null;
-      return (
-        noRecord(state, world) ?? `no branches yet; ${state.keymap.label('fork')} goes on from a turn with a live model`
-      );
+      return noRecord(state, world) ?? `no branches yet; ${state.keymap.label('fork')} makes one with a live model`;
     },
   },
   {

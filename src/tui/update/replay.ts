@@ -36,7 +36,7 @@ export const replayHandlers: Handlers<ReplayAction> = {
     const { cursor } = state.list;
     const locator = cursor === null ? '' : world.record(cursor).locator;
     if ((state.replay.rollouts.get(locator)?.branches.length ?? 0) === 0)
-      return say(state, `no branches yet; ${keyOf(state, 'fork')} goes on from a turn with a live model`);
+      return say(state, `no branches yet; ${keyOf(state, 'fork')} makes one with a live model`);
     return atBranches(state, world);
   },
 
