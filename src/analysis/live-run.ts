@@ -16,7 +16,7 @@ const LIVELY = 10 * 60_000;
  * waiting: nothing there yet; away: all of it was there and is not; live: bytes come; quiet: none for more than three times the
  * usual interval of a step; past: nobody expects any.
  */
-export type RunStatus = 'waiting' | 'away' | 'live' | 'quiet' | 'past';
+export type RunStatus = 'waiting' | 'away' | 'ended' | 'live' | 'quiet' | 'past';
 
 /** What a person wants to see of a run from afar. Times in ms, shares 0 … 1. */
 export interface RunStats {
@@ -107,7 +107,7 @@ export class LiveRun {
   }
 
   #sum(stream: string | null, now: number): RunStats {
-    const { files, isAway } = this.#dump;
+    const { files, isAway, hasEnded } = this.#dump;
     const own = this.#stream(stream);
     const newest = this.#newestOf(own, now);
     const complete = newest === null ? [] : lastComplete(own, own.lastIndexOf(newest), now);
@@ -125,7 +125,7 @@ export class LiveRun {
     const looked = sumOf(last, ({ looked }) => looked);
     const share = (count: number): number | null => (looked === 0 ? null : count / looked);
     return {
-      status: isAway ? 'away' : this.#status(age, interval),
+      status: hasEnded ? 'ended' : isAway ? 'away' : this.#status(age, interval),
       age,
       validation: files.length > 0 && train === 0,
       steps: train === 0 ? files.length : train,

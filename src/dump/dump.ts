@@ -52,6 +52,8 @@ export class Dump {
   hasRefused = false;
   /** Nothing of the named paths is there any more: the file system is away, or somebody removed the run. */
   isAway = false;
+  /** It came through a stream, and that is at its end: nothing more will come. */
+  hasEnded = false;
   readonly holdBack: boolean;
   /** A line without its newline is shown once its file is quiet. */
   readonly showsUnended: boolean;

@@ -48,6 +48,8 @@ async function take(stream: Readable, fd: number, dump: Dump, file: DumpFile): P
   }
   // The stream is over: a last line without its newline is whole.
   await dump.refresh(file, false);
+  dump.hasEnded = true;
+  dump.notify();
 }
 
 /** The stream, or what it unpacks to where it begins as an archive does. */

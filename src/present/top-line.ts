@@ -89,6 +89,7 @@ function statusPiece({ status, age }: RunStats): Piece | null {
   if (status === 'live') return ['accent', '● live'];
   if (status === 'quiet') return ['warning', `quiet ${durationText(age ?? 0)}`];
   if (status === 'away') return ['warning', 'gone from disk'];
+  if (status === 'ended') return ['quiet', 'the stream has ended'];
   return status === 'waiting' ? ['quiet', 'nothing there yet'] : null;
 }
 

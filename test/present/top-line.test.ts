@@ -69,6 +69,7 @@ describe('the first line', () => {
       'nothing there yet',
     );
     expect(text(100, { status: 'away' })).toContain('gone from disk');
+    expect(text(100, { status: 'ended' })).toContain('the stream has ended');
     const bare = text(200, { last: [step(null)], notFinite: 0, toolErrorRate: null, truncationRate: null });
     expect(bare).not.toMatch(/score|NaN|tool|cut/);
   });

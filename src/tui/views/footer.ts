@@ -152,7 +152,7 @@ export const footerView: View = (scene, width) => {
       ['accent', keyLabel(pending)],
     ];
   // What is said goes before where one is: that is there again with the next key.
-  const isSaid = state.message !== null || state.alarm !== null;
+  const isSaid = state.message !== null || state.alarm !== null || state.seek !== null;
   if (isSaid && pending === '' && piecesWidth(left) + 1 + piecesWidth(right) > width)
     right = positionPieces(scene, false, true);
   return [renderEdges(theme, left, right, width)];
