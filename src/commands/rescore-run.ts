@@ -42,6 +42,9 @@ export async function rescore(args: readonly string[], flags: RescoreFlags): Pro
     if (runs !== null && reward !== 'code') say(`${runs.what} runs on ${runs.where}`);
     if (reward === 'code') backend = await openFor(flags);
     rewards = openRewards(choice, backend?.run);
+    await rewards.start(stop.signal).catch((error: Error) => {
+      throw new UsageError(`--reward: ${error.message}`);
+    });
     const concurrency = flags.concurrency ?? backend?.concurrency;
     const results = rescoreMany(rowsOf(args, flags), rewards.router, {
       signal: stop.signal,

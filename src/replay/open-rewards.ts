@@ -5,6 +5,8 @@ import { isFile, type RewardChoice } from './reward-choice.ts';
 
 export interface OpenRewards {
   router: RewardRouter;
+  /** Makes ready what takes time or may fail as a whole, a Python file. @throws Error that says what is wrong with it */
+  start(signal?: AbortSignal): Promise<void>;
   close(): void;
 }
 
@@ -24,5 +26,5 @@ export function openRewards(choice: RewardChoice, run?: Run): OpenRewards {
     http: url ? { url } : undefined,
   });
   const router = reward === undefined ? byDataSource : { for: () => ({ name: reward, fn: registry.get(reward) }) };
-  return { router, close: () => file?.close() };
+  return { router, start: async (signal) => file?.start(signal), close: () => file?.close() };
 }

@@ -36,7 +36,9 @@ try:
     spec.loader.exec_module(module)
     function = getattr(module, name)
 except BaseException as error:
-    answer({"broken": "".join(traceback.format_exception_only(type(error), error)).strip()})
+    said = traceback.format_exception_only(type(error), error)[-1].strip()
+    line = getattr(error, "lineno", None)
+    answer({"broken": f"line {line}: {said}" if line else said})
     sys.exit(0)
 answer({"ready": True})
 for line in sys.stdin:
@@ -55,6 +57,8 @@ for line in sys.stdin:
 
 export interface PythonReward {
   fn: RewardFn;
+  /** Loads the file, so that what is wrong with it is told once, not of each rollout. @throws Error that says so */
+  start(signal?: AbortSignal): Promise<void>;
   close(): void;
 }
 
@@ -71,20 +75,32 @@ export function pythonReward({
 }: PythonRewardOptions): PythonReward {
   let worker: Worker | null = null;
   let last: Promise<unknown> = Promise.resolve();
-  const ask = async (request: JsonObject, signal: AbortSignal | undefined): Promise<RewardOutput> => {
+  const open = (signal: AbortSignal | undefined): Worker => {
     signal?.throwIfAborted();
     worker ??= new Worker(python, path, functionName);
+    return worker;
+  };
+  const ask = async (request: JsonObject, signal: AbortSignal | undefined): Promise<RewardOutput> => {
+    const running = open(signal);
     try {
-      const answer = await worker.ask(request, timeout, signal);
+      const answer = await running.ask(request, timeout, signal);
       if (typeof answer.error === 'string') throw new Error(answer.error);
       if (typeof answer.score !== 'number')
         throw new Error(`${functionName} gave no number but ${printJson(answer.score ?? null)}`);
       return { reward: answer.score, metadata: isJsonObject(answer.metadata) ? answer.metadata : {} };
     } finally {
-      if (worker.isDead) worker = null;
+      if (running.isDead) worker = null;
     }
   };
   return {
+    start: async (signal) => {
+      const running = open(signal);
+      try {
+        await running.load(timeout, signal);
+      } finally {
+        if (running.isDead) worker = null;
+      }
+    },
     fn: (task, action, signal) => {
       const request: JsonObject = {
         data_source: task.data_source ?? null,
@@ -107,7 +123,7 @@ class Worker {
   #rest = '';
   #stderr = '';
   #waiting: { resolve: (answer: JsonObject) => void; reject: (error: Error) => void } | null = null;
-  #ready: Promise<JsonObject> | null;
+  readonly #ready: Promise<JsonObject>;
   isDead = false;
 
   constructor(python: string, path: string, functionName: string) {
@@ -128,7 +144,28 @@ class Worker {
     });
   }
 
-  async ask(request: JsonObject, seconds: number, signal: AbortSignal | undefined): Promise<JsonObject> {
+  ask(request: JsonObject, seconds: number, signal: AbortSignal | undefined): Promise<JsonObject> {
+    return this.#within(seconds, signal, 'score', async () => {
+      await this.#loaded();
+      const answer = this.#next();
+      (this.#child.stdin as Writable).write(`${printJson(request)}\n`);
+      return answer;
+    });
+  }
+
+  load(seconds: number, signal: AbortSignal | undefined): Promise<void> {
+    return this.#within(seconds, signal, 'function', () => this.#loaded());
+  }
+
+  async #loaded(): Promise<void> {
+    const { broken } = await this.#ready;
+    if (typeof broken !== 'string') return;
+    this.isDead = true;
+    throw new Error(`${this.#path} cannot be loaded: ${broken}`);
+  }
+
+  /** What takes longer costs the process. */
+  async #within<T>(seconds: number, signal: AbortSignal | undefined, what: string, body: () => Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout | undefined;
     const stop = (reason: string) => {
       this.#end(reason);
@@ -136,19 +173,9 @@ class Worker {
     };
     const onAbort = () => stop('cancelled');
     signal?.addEventListener('abort', onAbort, { once: true });
-    timer = setTimeout(() => stop(`no score after ${seconds} s`), seconds * 1000);
+    timer = setTimeout(() => stop(`no ${what} after ${seconds} s`), seconds * 1000);
     try {
-      if (this.#ready !== null) {
-        const { broken } = await this.#ready;
-        this.#ready = null;
-        if (typeof broken === 'string') {
-          this.isDead = true;
-          throw new Error(`${this.#path}: ${broken}`);
-        }
-      }
-      const answer = this.#next();
-      (this.#child.stdin as Writable).write(`${printJson(request)}\n`);
-      return await answer;
+      return await body();
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);

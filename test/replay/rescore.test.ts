@@ -78,6 +78,18 @@ def compute_score(**kwargs):
     expect(await rescoreRollout(await row(), only(fn))).toMatchObject({ score: 0.5 });
   });
 
+  test('that cannot be loaded says so once, before anything is scored', async () => {
+    const starting = (source: string) => {
+      python(source);
+      return open.at(-1)!.start();
+    };
+    await expect(starting('def compute_score(data_source:\n')).rejects.toThrow(
+      /reward\.py cannot be loaded: line 1: SyntaxError/,
+    );
+    await expect(starting('def another():\n    pass\n')).rejects.toThrow(/compute_score/);
+    await expect(starting('def compute_score(**kwargs):\n    return 1\n')).resolves.toBeUndefined();
+  });
+
   test('is asked one rollout at a time by one process', async () => {
     const fn = python(`
 count = 0

@@ -21,6 +21,7 @@ export async function rescoreOnDesk(
     }
   }
   try {
+    await rewards.start(signal);
     for await (const scored of rescoreMany(wanted(), rewards.router, { signal, journal: desk.journal })) {
       const { locator, status, recorded, score, reward, reason } = scored;
       const rescored = { status, recorded, score, reward, reason };
