@@ -21,7 +21,8 @@ import type { Keymap } from './keymap/keymap.ts';
 import { type FilterChoice, openedList, type SortChoice } from './list/choice.ts';
 import { promptKind } from './prompt/kinds.ts';
 import { DeskDoor } from './replay/desk-door.ts';
-import { initialReplay, type ReplayStart } from './replay/state.ts';
+import type { ReplaySettings } from './replay/settings.ts';
+import { initialReplay } from './replay/state.ts';
 import { samePlace } from './rows.ts';
 import { Keyboard } from './screen/keyboard.ts';
 import { Screen } from './screen/screen.ts';
@@ -59,22 +60,6 @@ export interface RunOptions {
   keymap: Keymap;
   /** What is wrong with the user's settings, a line each. */
   problems: readonly string[];
-}
-
-/** How calls are run again and rollouts gone on with; see the flags. */
-export interface ReplaySettings {
-  /** What was opened, for the journal beside it; null for stdin. */
-  path: string | null;
-  sandbox: string;
-  tools: string | undefined;
-  /** Tools whose code runs as a language. */
-  mapped: Readonly<Record<string, string>>;
-  /** Seconds for a call. */
-  timeout: number | undefined;
-  /** Normalising rules that are switched off, by name. */
-  exact: readonly string[] | undefined;
-  journal: string | undefined;
-  start: ReplayStart;
 }
 
 /** Opens the screen and stays until the user quits. The terminal is then as it was. */

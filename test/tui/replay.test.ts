@@ -263,6 +263,8 @@ describe('run a tool call again', () => {
     app.press('!');
     await app.sees('cannot run: no tool here runs book_flight');
     expect(app.screen()).not.toContain('Enter run');
+    app.press('Enter');
+    await app.sees(/^ no tool here runs book_flight; --tools YAML/m);
   });
 });
 

@@ -4,8 +4,7 @@ import type { RewardChoice } from '../../replay/reward-choice.ts';
 import type { JsonValue } from '../../rollout/json.ts';
 import type { EditorAction, EditorSubject } from '../editor/state.ts';
 import type { Rows } from '../rows.ts';
-import type { ForkSettings } from './fork-settings.ts';
-import type { BulkProgress, LiveModel, Where } from './state.ts';
+import type { BulkProgress, ForkPlan, Where } from './state.ts';
 
 export type ReplayAction =
   /** `all`: every call of the rollout, which is asked for once more. */
@@ -43,15 +42,7 @@ export type ReplayJob =
   | ({ kind: 'list'; rows: Rows; resume: boolean } & Way)
   | { kind: 'fork-where'; place: Place }
   | { kind: 'fork-edit'; place: Place; turn: number; text: string | null; inside: boolean }
-  | {
-      kind: 'fork';
-      place: Place;
-      turn: number;
-      edited: string | null;
-      model: LiveModel;
-      settings: ForkSettings;
-      reward: RewardChoice;
-    }
+  | ForkPlan
   | { kind: 'rescore'; rows: Rows; choice: RewardChoice }
   /** Of that call alone; null: of everything. */
   | { kind: 'cancel'; call: { place: Place; call: number } | null };

@@ -22,22 +22,13 @@ import { editCallOnDesk, editTurnOnDesk, takeEdited } from './edit-desk.ts';
 import { forkOnDesk, keptBranches } from './fork-desk.ts';
 import { Jobs } from './jobs.ts';
 import { rescoreOnDesk } from './rescore-desk.ts';
+import type { ReplaySettings } from './settings.ts';
 import { Shelf } from './shelf.ts';
 import type { BulkProgress } from './state.ts';
 import { whereForkRuns, whereRuns } from './where-desk.ts';
 
-export interface DeskOptions {
+export interface DeskOptions extends Omit<ReplaySettings, 'start'> {
   dump: Dump;
-  /** What was opened; null for stdin. */
-  path: string | null;
-  sandbox: string;
-  tools: string | undefined;
-  mapped: Readonly<Record<string, string>>;
-  /** Seconds for a call, in the place of its tool's own limit. */
-  timeout: number | undefined;
-  /** Normalising rules that are switched off, by name. */
-  exact: readonly string[] | undefined;
-  journal: string | undefined;
   env: NodeJS.ProcessEnv;
   /** The rollout that is open. */
   here(): Place | null;

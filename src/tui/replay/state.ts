@@ -44,7 +44,8 @@ export interface CallQuestion {
   confirm: 'all' | 'list' | 'anew' | null;
 }
 
-export interface ForkQuestion {
+/** Going on from a turn with a live model. */
+export interface ForkPlan {
   kind: 'fork';
   place: Place;
   turn: number;
@@ -54,6 +55,9 @@ export interface ForkQuestion {
   settings: ForkSettings;
   /** What judges the branches. */
   reward: RewardChoice;
+}
+
+export interface ForkQuestion extends ForkPlan {
   where: Where | null;
 }
 

@@ -1,6 +1,7 @@
 import type { Place } from '../../dump/dump.ts';
 import { formatCount } from '../../present/numbers.ts';
 import type { Rollout, ToolCall } from '../../rollout/rollout.ts';
+import { sanitiseLine } from '../../text/sanitise.ts';
 import type { ReplayJob, Way } from '../replay/actions.ts';
 import type { CallQuestion } from '../replay/state.ts';
 import { viewport } from '../scroll.ts';
@@ -76,7 +77,9 @@ export function callKey(state: State, question: CallQuestion, key: string, world
     const kind = key === 'a' ? 'all' : key === 'f' ? 'list' : 'anew';
     return where.asks === null ? runMany(state, question, kind, world) : ask(state, { ...question, confirm: kind });
   }
-  if (key !== 'enter' || (where.problem !== null && edited === undefined)) return state;
+  if (key !== 'enter') return state;
+  // The question may have cut it off; said below it, it has the whole width.
+  if (where.problem !== null && edited === undefined) return say(state, sanitiseLine(where.problem));
   return doNow(state, { kind: 'run', place, call, args: edited, ...wayOf(question) });
 }
 

@@ -1,3 +1,4 @@
+import { sanitiseLine } from '../../text/sanitise.ts';
 import { samplingValue } from '../prompt/sampling-prompt.ts';
 import type { ForkQuestion } from '../replay/state.ts';
 import { viewport } from '../scroll.ts';
@@ -31,7 +32,8 @@ export function forkKey(state: State, question: ForkQuestion, key: string, world
       world,
     );
   const n = key === 'enter' ? settings.n : /^[1-9]$/.test(key) ? Number(key) : 0;
-  if (n === 0 || where === null || where.problem !== null) return state;
+  if (n === 0 || where === null) return state;
+  if (where.problem !== null) return say(state, sanitiseLine(where.problem));
   return doNow(atBranches(state, world), {
     kind: 'fork',
     place,
