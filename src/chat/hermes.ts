@@ -1,6 +1,6 @@
+import { JsonError, parseJson } from '../json/parse.ts';
+import { isJsonObject, type JsonValue } from '../json/value.ts';
 import { UNCLOSED_CALL } from '../rollout/checks.ts';
-import { isJsonObject, type JsonValue } from '../rollout/json.ts';
-import { JsonError, parseJson } from '../rollout/json-parse.ts';
 
 /** A call as it stands in a model's text; `start` and `end` are UTF-16 offsets and include the tags. */
 export interface ParsedCall {

@@ -1,5 +1,5 @@
-import type { JsonValue } from '../rollout/json.ts';
-import { JsonError, parseJson } from '../rollout/json-parse.ts';
+import { JsonError, parseJson } from '../json/parse.ts';
+import type { JsonValue } from '../json/value.ts';
 
 /** The tool schemas that Qwen's template lists between `<tools>` tags, one JSON value a line; lines that are no JSON are left out. */
 export function readToolSchemas(systemText: string): JsonValue[] {

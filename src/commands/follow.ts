@@ -6,9 +6,9 @@ import { type DumpFile, type DumpRecord, QUIET } from '../dump/dump-file.ts';
 import { Follower } from '../dump/follow.ts';
 import { packedFactsOf } from '../dump/parse-line.ts';
 import type { StreamedDump } from '../dump/stream-file.ts';
+import { printJson } from '../json/print.ts';
 import { listColumns, listHeader, listLine } from '../present/list-text.ts';
 import { groupKeyOf } from '../rollout/group-key.ts';
-import { printJson } from '../rollout/json-print.ts';
 import { DONE, hasColour, print, say } from './output.ts';
 import { rowJson } from './row-json.ts';
 

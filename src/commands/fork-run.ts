@@ -5,9 +5,9 @@ import { limitsOf, samplingOf, settingsOfFlags } from '../engine/collect/setting
 import { ChatCompletionsModel, type RolloutEvent, rewardRouter } from '../engine/index.ts';
 import { reachModel } from '../engine/model/reach.ts';
 import { Journal } from '../journal/journal.ts';
+import { printJson } from '../json/print.ts';
 import { diffLines } from '../present/replay-text.ts';
 import { type Branch, forkRollout, type ReplayBackend, ReplayTools } from '../replay/index.ts';
-import { printJson } from '../rollout/json-print.ts';
 import { sanitise } from '../text/sanitise.ts';
 import { asUsage, choiceOf, consent, opened } from './consent.ts';
 import { dumpOptions } from './dump-options.ts';

@@ -1,4 +1,6 @@
 import { Journal } from '../journal/journal.ts';
+import type { Printable } from '../json/print.ts';
+import { printJson } from '../json/print.ts';
 import { diffLines, outcomeLine } from '../present/replay-text.ts';
 import {
   type BackendChoice,
@@ -14,8 +16,6 @@ import {
   skippedOutcome,
   whereOf,
 } from '../replay/index.ts';
-import type { Printable } from '../rollout/json-print.ts';
-import { printJson } from '../rollout/json-print.ts';
 import { asUsage, choiceOf, consent, opened } from './consent.ts';
 import { dumpOptions } from './dump-options.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';

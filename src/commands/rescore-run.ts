@@ -1,6 +1,8 @@
 import type { DumpRecord } from '../dump/dump-file.ts';
 import { UsageError } from '../dump/paths.ts';
 import { Journal } from '../journal/journal.ts';
+import type { Printable } from '../json/print.ts';
+import { printJson } from '../json/print.ts';
 import {
   backendWish,
   type OpenRewards,
@@ -12,8 +14,6 @@ import {
   rewardProblem,
   rewardRuns,
 } from '../replay/index.ts';
-import type { Printable } from '../rollout/json-print.ts';
-import { printJson } from '../rollout/json-print.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { asUsage, choiceOf, consent, opened } from './consent.ts';
 import { dumpOptions } from './dump-options.ts';

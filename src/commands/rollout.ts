@@ -8,7 +8,7 @@ import { settingsOfFlags } from '../engine/collect/setting-flags.ts';
 import { SETTINGS } from '../engine/collect/setting-list.ts';
 import type { Settings } from '../engine/collect/settings.ts';
 import { SetupError } from '../engine/collect/setup-error.ts';
-import { printJson } from '../rollout/json-print.ts';
+import { printJson } from '../json/print.ts';
 import { reasonOf } from '../text/problems.ts';
 import { ANSWER_IS_NO, DONE, print, run, say } from './output.ts';
 import { addSettings, settingTexts } from './setting-flags.ts';

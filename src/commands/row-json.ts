@@ -1,7 +1,7 @@
 import type { DumpRecord } from '../dump/dump-file.ts';
+import type { Printable } from '../json/print.ts';
+import { isJsonObject } from '../json/value.ts';
 import type { Finding } from '../rollout/finding.ts';
-import { isJsonObject } from '../rollout/json.ts';
-import type { Printable } from '../rollout/json-print.ts';
 import type { Rollout, Span, Turn } from '../rollout/rollout.ts';
 
 /** An integer beyond 2^53 as it was recorded; the domain's numbers hold no more digits. */

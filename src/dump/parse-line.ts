@@ -1,8 +1,8 @@
 import type { Format } from '../formats/format.ts';
 import { formatOf } from '../formats/registry.ts';
+import { JsonError, parseJson } from '../json/parse.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Finding } from '../rollout/finding.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../rollout/json.ts';
-import { JsonError, parseJson } from '../rollout/json-parse.ts';
 import type { Rollout, RolloutFields } from '../rollout/rollout.ts';
 import { type Facts, packFacts } from './line-index.ts';
 

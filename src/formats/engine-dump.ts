@@ -1,5 +1,5 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { checkRollout } from '../rollout/checks.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../rollout/json.ts';
 import type { LossMask } from '../rollout/loss-mask.ts';
 import type { Rollout, RolloutTokens, Span, Turn } from '../rollout/rollout.ts';
 import type { Format, ReadContext } from './format.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../rollout/json.ts';
+import type { JsonObject } from '../json/value.ts';
 import type { Rollout, RolloutFields } from '../rollout/rollout.ts';
 
 export interface ReadContext {

@@ -1,6 +1,6 @@
 import { readAssistantText } from '../chat/assistant-parts.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { UNCLOSED_CALL } from '../rollout/checks.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../rollout/json.ts';
 import type { ToolCall, Turn } from '../rollout/rollout.ts';
 import { idOf, numberOf } from './scalars.ts';
 

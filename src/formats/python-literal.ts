@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../rollout/json.ts';
+import type { JsonObject, JsonValue } from '../json/value.ts';
 
 /**
  * A value as Python's `repr` writes it (`{'role': 'system', 'content': "it's"}`, `None`, `(1, 2)`, `nan`): tuples become lists, a name

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../rollout/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Span } from '../rollout/rollout.ts';
 
 /**

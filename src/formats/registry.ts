@@ -1,4 +1,4 @@
-import type { JsonObject } from '../rollout/json.ts';
+import type { JsonObject } from '../json/value.ts';
 import { engineDump } from './engine-dump.ts';
 import type { Format } from './format.ts';
 import { tunixTokens, tunixTrajectory } from './tunix.ts';

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../rollout/json.ts';
+import type { JsonValue } from '../json/value.ts';
 
 /** A number as writers record it: a number, or the string of one (`json.dumps(default=str)` wrote numpy values so). Else null. */
 export function numberOf(value: JsonValue | undefined): number | null {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../rollout/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Rewards } from '../rollout/rewards.ts';
 import { type Rollout, type Turn, toolCallsOf } from '../rollout/rollout.ts';
 import { numberOf } from './scalars.ts';

@@ -1,7 +1,7 @@
 import { segmentChat } from '../chat/segment.ts';
 import { readToolSchemas } from '../chat/tool-schemas.ts';
+import type { JsonObject, JsonValue } from '../json/value.ts';
 import { checkRollout } from '../rollout/checks.ts';
-import type { JsonObject, JsonValue } from '../rollout/json.ts';
 import { inferLossMask } from '../rollout/loss-mask.ts';
 import type { Rollout, RolloutFields } from '../rollout/rollout.ts';
 import { layOut } from './conversation.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { JsonObject } from '../rollout/json.ts';
-import type { Printable } from '../rollout/json-print.ts';
+import type { Printable } from '../json/print.ts';
+import type { JsonObject } from '../json/value.ts';
 import { LinesFile } from './lines.ts';
 import { type JournalPlace, journalPlace, type PlaceOptions, writablePlace } from './place.ts';
 

@@ -1,8 +1,8 @@
 import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
-import type { JsonObject } from '../rollout/json.ts';
-import { isJsonObject } from '../rollout/json.ts';
-import { parseJson } from '../rollout/json-parse.ts';
-import { type Printable, printJson } from '../rollout/json-print.ts';
+import { parseJson } from '../json/parse.ts';
+import { type Printable, printJson } from '../json/print.ts';
+import type { JsonObject } from '../json/value.ts';
+import { isJsonObject } from '../json/value.ts';
 
 const CHUNK = 1 << 18;
 

@@ -1,4 +1,4 @@
-export type Json = null | boolean | number | bigint | string | Json[] | { [key: string]: Json };
+import type { JsonObject, JsonValue } from './value.ts';
 
 /** What can be wrong with a text that should be JSON. */
 export type JsonFault =
@@ -16,7 +16,7 @@ export type JsonFault =
 const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
 const PLAIN = /[^"\\\u0000-\u001f]*/y;
 const ESCAPES: Record<string, string> = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
-const WORDS: readonly (readonly [string, Json])[] = [
+const WORDS: readonly (readonly [string, JsonValue])[] = [
   ['null', null],
   ['true', true],
   ['false', false],
@@ -26,7 +26,7 @@ const WORDS: readonly (readonly [string, Json])[] = [
 ];
 
 /** `{"__proto__": …}` must make a key, not set a prototype. */
-function setKey(object: { [key: string]: Json }, key: string, value: Json): void {
+function setKey(object: JsonObject, key: string, value: JsonValue): void {
   if (key === '__proto__')
     Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
   else object[key] = value;
@@ -53,13 +53,13 @@ export class JsonParser {
     this.#maxDepth = maxDepth;
   }
 
-  document(): Json {
+  document(): JsonValue {
     // The open containers, innermost last; an explicit stack, so that depth is bounded by memory alone.
-    const open: { container: Json[] | { [key: string]: Json }; key: string }[] = [];
+    const open: { container: JsonValue[] | JsonObject; key: string }[] = [];
     for (;;) {
       this.#blank();
       const opened = this.#opening();
-      let value: Json;
+      let value: JsonValue;
       if (opened !== undefined) {
         value = opened;
         const isArray = Array.isArray(opened);
@@ -100,7 +100,7 @@ export class JsonParser {
     }
   }
 
-  #opening(): Json[] | { [key: string]: Json } | undefined {
+  #opening(): JsonValue[] | JsonObject | undefined {
     const char = this.#text[this.#at];
     return char === '[' ? [] : char === '{' ? {} : undefined;
   }
@@ -114,7 +114,7 @@ export class JsonParser {
     return key;
   }
 
-  #scalar(): Json {
+  #scalar(): JsonValue {
     if (this.#text[this.#at] === '"') return this.#string();
     NUMBER.lastIndex = this.#at;
     const number = NUMBER.exec(this.#text);

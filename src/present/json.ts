@@ -1,4 +1,4 @@
-import type { JsonValue } from '../rollout/json.ts';
+import type { JsonValue } from '../json/value.ts';
 
 /** JSON as it was written: big integers keep their digits, NaN and ±Infinity their names. `indent` > 0 spreads it over lines. */
 export function formatJson(value: JsonValue | undefined, indent = 0, depth = 0): string {

@@ -1,7 +1,8 @@
 // The columns that the list may have: what stands in them, the room that they like and need, and which of them leave first.
+
+import { printJson } from '../json/print.ts';
+import type { JsonValue } from '../json/value.ts';
 import { CHECK_WORD, CHECKS, type Check } from '../rollout/finding.ts';
-import type { JsonValue } from '../rollout/json.ts';
-import { printJson } from '../rollout/json-print.ts';
 import { cellWidth } from '../text/graphemes.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { scoreText, sizeText } from './quantities.ts';

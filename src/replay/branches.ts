@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Journal } from '../journal/journal.ts';
 import { LinesFile } from '../journal/lines.ts';
-import type { JsonObject } from '../rollout/json.ts';
-import { printJson } from '../rollout/json-print.ts';
+import { printJson } from '../json/print.ts';
+import type { JsonObject } from '../json/value.ts';
 import type { Turn } from '../rollout/rollout.ts';
 import { type DiffLine, diffTexts } from './diff.ts';
 

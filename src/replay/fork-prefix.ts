@@ -1,6 +1,6 @@
 import { readToolSchemas } from '../chat/tool-schemas.ts';
 import type { Message, MessageToolCall } from '../engine/index.ts';
-import { printJson } from '../rollout/json-print.ts';
+import { printJson } from '../json/print.ts';
 import type { Rollout, Turn } from '../rollout/rollout.ts';
 
 export interface Prefix {

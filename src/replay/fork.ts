@@ -17,8 +17,8 @@ import {
 } from '../engine/index.ts';
 import type { Journal } from '../journal/journal.ts';
 import { recordKey } from '../journal/record-key.ts';
-import { isJsonObject, type JsonValue } from '../rollout/json.ts';
-import { printJson } from '../rollout/json-print.ts';
+import { printJson } from '../json/print.ts';
+import { isJsonObject, type JsonValue } from '../json/value.ts';
 import type { Rollout, Turn } from '../rollout/rollout.ts';
 import { type BranchEntry, branchesOf, branchPath, type Difference, firstDifference, keepBranch } from './branches.ts';
 import { forkPrefix } from './fork-prefix.ts';

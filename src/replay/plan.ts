@@ -1,6 +1,6 @@
 import type { DumpRecord } from '../dump/dump-file.ts';
 import { recordKey } from '../journal/record-key.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../rollout/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { type Rollout, type ToolCall, toolCallsOf } from '../rollout/rollout.ts';
 import { isLanguage } from '../sandbox/protocol.ts';
 import { possibleForms, type TextForm } from './tool-text.ts';

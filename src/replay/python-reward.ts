@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Writable } from 'node:stream';
 import type { RewardFn, RewardOutput } from '../engine/index.ts';
-import { isJsonObject, type JsonObject } from '../rollout/json.ts';
-import { parseJson } from '../rollout/json-parse.ts';
-import { printJson } from '../rollout/json-print.ts';
+import { parseJson } from '../json/parse.ts';
+import { printJson } from '../json/print.ts';
+import { isJsonObject, type JsonObject } from '../json/value.ts';
 
 export interface PythonRewardOptions {
   /** The file that defines the function. */

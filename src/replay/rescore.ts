@@ -3,7 +3,7 @@ import type { DumpRecord } from '../dump/dump-file.ts';
 import type { RewardRouter, RewardTask } from '../engine/index.ts';
 import type { Journal } from '../journal/journal.ts';
 import { recordKey } from '../journal/record-key.ts';
-import { isJsonObject, type JsonObject } from '../rollout/json.ts';
+import { isJsonObject, type JsonObject } from '../json/value.ts';
 import { dataSourceOf, extraInfoOf, judgedText } from './reward-task.ts';
 
 /** The recorded score of a rollout against the reward function's of today. Keys are those of `rescore --json`. */

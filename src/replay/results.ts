@@ -1,6 +1,6 @@
 import type { Entry, Journal } from '../journal/journal.ts';
-import type { JsonObject } from '../rollout/json.ts';
-import type { Printable } from '../rollout/json-print.ts';
+import type { Printable } from '../json/print.ts';
+import type { JsonObject } from '../json/value.ts';
 import { diffTexts } from './diff.ts';
 import { RULES } from './normalise.ts';
 import { type Attempt, type ReplayOutcome, wordOf } from './outcome.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '../rollout/json.ts';
+import { isJsonObject, type JsonValue } from '../json/value.ts';
 import type { Rollout } from '../rollout/rollout.ts';
 
 /** What the rollout was judged as, where its record says so; verl's own dumps do not, unless the user added it. */

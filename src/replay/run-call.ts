@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { executeTool, type ToolResult } from '../engine/index.ts';
-import type { JsonObject } from '../rollout/json.ts';
+import type { JsonObject } from '../json/value.ts';
 import { SandboxApiError } from '../sandbox/client.ts';
 import type { RunJupyterResponse } from '../sandbox/protocol.ts';
 import type { ReplayBackend } from './backend.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from './json.ts';
+import { isJsonObject, type JsonObject } from '../json/value.ts';
 
 /** More are no columns any more, but data. */
 const MAX_NAMES = 200;

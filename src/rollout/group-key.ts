@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { printJson } from './json-print.ts';
+import { printJson } from '../json/print.ts';
 import type { Rollout } from './rollout.ts';
 
 /** What tells the prompt that a rollout was sampled from. */

@@ -1,4 +1,4 @@
-import type { JsonValue } from './json.ts';
+import type { JsonValue } from '../json/value.ts';
 
 /** What was recorded of rewards; nothing here is invented or spread over turns. */
 export interface Rewards {

@@ -1,5 +1,5 @@
+import type { JsonObject, JsonValue } from '../json/value.ts';
 import type { Finding } from './finding.ts';
-import type { JsonObject, JsonValue } from './json.ts';
 import type { LossMask } from './loss-mask.ts';
 import type { Rewards } from './rewards.ts';
 

@@ -1,7 +1,8 @@
 // One call of a JSON API: what goes wrong becomes one kind of error, in words for people.
 import type { z } from 'zod';
+import { parsePythonJson } from '../json/parse.ts';
+import { type Printable, printJson } from '../json/print.ts';
 import { ClientTimeoutError, ConnectionError } from './http.ts';
-import { parseJson, writeJson } from './json.ts';
 import { exchangePatiently, type RetryOptions } from './retry.ts';
 
 /** The server could not be asked, did not answer in time, refused, or answered something else. */
@@ -46,7 +47,7 @@ export async function callApi<T extends z.ZodType>(call: ApiCall<T>): Promise<z.
   const { where, query = '', method, body, headers, answer, retry, timeoutSeconds, fresh = false, signal } = call;
   const request = { url: `${where}${query}`, method, headers, signal, timeoutMs: timeoutSeconds * 1000, fresh };
   const exchanged = await exchangePatiently(
-    body === undefined ? request : { ...request, body: writeJson(body) },
+    body === undefined ? request : { ...request, body: printJson(body as Printable) },
     retry,
   ).catch((error: unknown) => {
     throw failure(where, error);
@@ -88,14 +89,15 @@ function refusal(where: string, status: number, text: string, location: string |
 
 /** A 422 lists what is wrong with which field; everything else is text already. */
 function detailText(detail: unknown): string {
-  if (!Array.isArray(detail)) return typeof detail === 'string' ? detail.trim().slice(0, 500) : writeJson(detail);
+  if (!Array.isArray(detail))
+    return typeof detail === 'string' ? detail.trim().slice(0, 500) : printJson(detail as Printable);
   const issues = detail as { loc?: unknown[]; msg?: string }[];
   return issues.map(({ loc, msg }) => `${loc?.slice(1).join('.') || 'body'}: ${msg}`).join('; ');
 }
 
 function readJson(where: string, text: string): unknown {
   try {
-    return parseJson(text);
+    return parsePythonJson(text);
   } catch (error) {
     throw new SandboxApiError('answer', `${where} did not answer in JSON: ${text.slice(0, 200)}`, {
       detail: text,

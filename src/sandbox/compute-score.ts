@@ -1,6 +1,7 @@
 // verl's reward for code (verl/utils/reward_score/sandbox_fusion/__init__.py): the share of test cases that pass.
+
+import { parsePythonJson } from '../json/parse.ts';
 import { type Checked, type CheckOptions, checkCorrectness, type Run } from './check-correctness.ts';
-import { parseJson } from './json.ts';
 
 /** With `continuous`, verl looks at no more cases than these. */
 const CONTINUOUS_CASES = 10;
@@ -27,7 +28,7 @@ export async function computeScore(
   let cases = testCases;
   if (typeof cases === 'string') {
     try {
-      cases = parseJson(cases);
+      cases = parsePythonJson(cases);
     } catch {
       return nothing('Invalid test_cases JSON format');
     }

@@ -1,4 +1,6 @@
 import type { DumpRecord } from '../dump/dump-file.ts';
+import { parseJson } from '../json/parse.ts';
+import type { JsonValue } from '../json/value.ts';
 import type { RolloutReplay } from '../present/replay/view.ts';
 import { withReplay } from '../present/replay/with-replay.ts';
 import type { Block } from '../present/transcript/block.ts';
@@ -7,8 +9,6 @@ import { detailBlocks } from '../present/transcript/details-view.ts';
 import { jsonBlocks } from '../present/transcript/json-view.ts';
 import { rawTextBlocks } from '../present/transcript/raw-view.ts';
 import { fieldBlocks } from '../present/transcript/table-view.ts';
-import type { JsonValue } from '../rollout/json.ts';
-import { parseJson } from '../rollout/json-parse.ts';
 import type { DisplayState } from './display.ts';
 
 export interface Beside {

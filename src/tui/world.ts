@@ -1,10 +1,10 @@
 import type { LiveRun } from '../analysis/live-run.ts';
 import type { Dump, Place } from '../dump/dump.ts';
 import type { DumpRecord } from '../dump/dump-file.ts';
+import type { JsonValue } from '../json/value.ts';
 import type { Column, ListShape, NOT_KNOWN } from '../present/list-columns.ts';
 import type { Layout } from '../present/transcript/layout.ts';
 import { Syntax } from '../present/transcript/syntax.ts';
-import type { JsonValue } from '../rollout/json.ts';
 import { FreshRows } from './fresh-rows.ts';
 import { type Geometry, geometry, type Shape } from './geometry.ts';
 import { GroupIndex } from './group-index.ts';

@@ -7,8 +7,8 @@ import { type SortOrder, sortValue } from '../analysis/query/sort.ts';
 import { Subject, type SubjectFile } from '../analysis/query/subject.ts';
 import { unpackFacts } from '../dump/line-index.ts';
 import { bad, type ParsedLine, packedFactsOf, parseFields, parseLine } from '../dump/parse-line.ts';
-import { isJsonObject, type JsonValue } from '../rollout/json.ts';
-import { printJson } from '../rollout/json-print.ts';
+import { printJson } from '../json/print.ts';
+import { isJsonObject, type JsonValue } from '../json/value.ts';
 
 /** What a column shows of a value has no more characters. */
 const MAX_SHOWN = 200;

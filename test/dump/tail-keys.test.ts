@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { TailKeys } from '../../src/dump/tail-keys.ts';
 import { numberOf } from '../../src/formats/scalars.ts';
-import type { JsonObject, JsonValue } from '../../src/rollout/json.ts';
-import { parseJson } from '../../src/rollout/json-parse.ts';
+import { parseJson } from '../../src/json/parse.ts';
+import type { JsonObject, JsonValue } from '../../src/json/value.ts';
 
 const tail = new TailKeys(['score', 'step']);
 const read = (line: string) => {

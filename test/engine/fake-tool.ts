@@ -1,5 +1,5 @@
 import type { OpenAIFunctionToolSchema, Tool, ToolResult } from '../../src/engine/index.ts';
-import type { JsonObject } from '../../src/rollout/json.ts';
+import type { JsonObject } from '../../src/json/value.ts';
 
 type Execute = (
   parameters: JsonObject,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatOf } from '../../src/formats/registry.ts';
-import type { JsonObject } from '../../src/rollout/json.ts';
+import type { JsonObject } from '../../src/json/value.ts';
 
 const OUTPUT =
   'I look.\n<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>\nuser\n<tool_response>\n4\n</tool_response>\nassistant\n#### 4';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { verl } from '../../src/formats/verl.ts';
-import type { JsonObject } from '../../src/rollout/json.ts';
+import type { JsonObject } from '../../src/json/value.ts';
 
 const dump = new URL('../../../shared/data/tau-airline-verl/1.jsonl', import.meta.url);
 const truth = new URL('../../../shared/data/tau-bench/gpt-4o-airline.json', import.meta.url);

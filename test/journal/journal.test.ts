@@ -19,8 +19,8 @@ import { Journal } from '../../src/journal/journal.ts';
 import { LinesFile } from '../../src/journal/lines.ts';
 import { dumpRoot, journalPlace } from '../../src/journal/place.ts';
 import { recordKey } from '../../src/journal/record-key.ts';
-import { parseJson } from '../../src/rollout/json-parse.ts';
-import { printJson } from '../../src/rollout/json-print.ts';
+import { parseJson } from '../../src/json/parse.ts';
+import { printJson } from '../../src/json/print.ts';
 import { directoryWith, root } from '../program.ts';
 
 const fresh = () => mkdtempSync(join(tmpdir(), 'rollout-viewer-journal-'));

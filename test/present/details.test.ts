@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { verl } from '../../src/formats/verl.ts';
+import type { JsonObject } from '../../src/json/value.ts';
 import { type Details, detailBlocks } from '../../src/present/transcript/details-view.ts';
-import type { JsonObject } from '../../src/rollout/json.ts';
 import { toolRollout } from '../support/dump.ts';
 
 function details(record: object, more: Partial<Details> = {}, validation = false): string[] {

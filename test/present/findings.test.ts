@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { verl } from '../../src/formats/verl.ts';
+import type { JsonObject } from '../../src/json/value.ts';
 import { COLOURS, MONO, type Theme } from '../../src/present/theme.ts';
 import { type Folds, transcriptBlocks } from '../../src/present/transcript/blocks.ts';
 import { errorLine } from '../../src/present/transcript/findings.ts';
@@ -9,7 +10,6 @@ import { rawTextBlocks } from '../../src/present/transcript/raw-view.ts';
 import { renderTranscript } from '../../src/present/transcript/render.ts';
 import { resultPreview } from '../../src/present/transcript/results.ts';
 import { callId } from '../../src/present/transcript/turn-blocks.ts';
-import type { JsonObject } from '../../src/rollout/json.ts';
 import type { Rollout } from '../../src/rollout/rollout.ts';
 import { cellWidth } from '../../src/text/graphemes.ts';
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { verl } from '../../src/formats/verl.ts';
+import type { JsonObject } from '../../src/json/value.ts';
 import { MONO } from '../../src/present/theme.ts';
 import { transcriptBlocks } from '../../src/present/transcript/blocks.ts';
 import { CLIP_HEAD } from '../../src/present/transcript/clip.ts';
 import { Layout } from '../../src/present/transcript/layout.ts';
 import { renderTranscript } from '../../src/present/transcript/render.ts';
-import type { JsonObject } from '../../src/rollout/json.ts';
 import { toolRollout } from '../support/dump.ts';
 
 const plain = { ...MONO };

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { formatOf } from '../../src/formats/registry.ts';
+import type { JsonObject } from '../../src/json/value.ts';
 import { MONO } from '../../src/present/theme.ts';
 import { transcriptBlocks } from '../../src/present/transcript/blocks.ts';
 import { detailBlocks } from '../../src/present/transcript/details-view.ts';
 import { Layout } from '../../src/present/transcript/layout.ts';
 import { renderTranscript } from '../../src/present/transcript/render.ts';
-import type { JsonObject } from '../../src/rollout/json.ts';
 import { App } from '../driver/app.ts';
 import { writeDump } from '../support/dump.ts';
 import { recordedRollout } from '../support/recorded-rollout.ts';

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { formatOf } from '../../src/formats/registry.ts';
 import { verl } from '../../src/formats/verl.ts';
+import type { JsonObject } from '../../src/json/value.ts';
 import { MONO } from '../../src/present/theme.ts';
 import { transcriptBlocks } from '../../src/present/transcript/blocks.ts';
 import { Layout } from '../../src/present/transcript/layout.ts';
 import { renderTranscript } from '../../src/present/transcript/render.ts';
-import type { JsonObject } from '../../src/rollout/json.ts';
 import type { Rollout } from '../../src/rollout/rollout.ts';
 import { recordedRollout, spansOf } from '../support/recorded-rollout.ts';
 

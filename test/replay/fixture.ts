@@ -6,9 +6,9 @@ import { Dump } from '../../src/dump/dump.ts';
 import type { DumpRecord } from '../../src/dump/dump-file.ts';
 import { RolloutRequest, rolloutRecord } from '../../src/engine/index.ts';
 import { CodeInterpreterTool } from '../../src/engine/tools/code-interpreter.ts';
+import { printJson } from '../../src/json/print.ts';
+import type { JsonObject } from '../../src/json/value.ts';
 import { openBackend, type ReplayBackend } from '../../src/replay/index.ts';
-import type { JsonObject } from '../../src/rollout/json.ts';
-import { printJson } from '../../src/rollout/json-print.ts';
 import { findOnPath } from '../../src/sandbox/server/backends/interpreters.ts';
 import { call, texts } from '../engine/fake-model.ts';
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { DumpRecord } from '../../src/dump/dump-file.ts';
 import { Journal } from '../../src/journal/journal.ts';
+import type { JsonObject } from '../../src/json/value.ts';
 import {
   editCall,
   historyOf,
@@ -18,7 +19,6 @@ import {
   standingOutcome,
   standingWord,
 } from '../../src/replay/index.ts';
-import type { JsonObject } from '../../src/rollout/json.ts';
 import { VERL_TOOLS } from '../engine/verl-tools.ts';
 import { backend, callLine, closeBackend, madeLine, rowsOf, SANDBOX } from './fixture.ts';
 

@@ -3,7 +3,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { JsonError, parseJson, writeJson } from '../../src/sandbox/json.ts';
+import { JsonError, parsePythonJson } from '../../src/json/parse.ts';
+import { printJson } from '../../src/json/print.ts';
+import type { JsonValue } from '../../src/json/value.ts';
 import {
   getPromptByIdRequest,
   getPromptsRequest,
@@ -48,10 +50,10 @@ describe('recorded 422 answers', () => {
       let body = request.json;
       if (body === undefined && isJson && request.raw) {
         try {
-          body = parseJson(request.raw);
+          body = parsePythonJson(request.raw);
         } catch (error) {
-          const { message, position } = error as JsonError;
-          const issue = { type: 'json_invalid', loc: ['body', position], msg: 'JSON decode error', input: {} };
+          const { message, offset } = error as JsonError;
+          const issue = { type: 'json_invalid', loc: ['body', offset], msg: 'JSON decode error', input: {} };
           expect([{ ...issue, ctx: { error: message } }]).toEqual(response.json.detail);
           return;
         }
@@ -140,11 +142,11 @@ test('an answer that leaves keys out is completed with nulls', () => {
 describe('ids beyond 2^53', () => {
   const digits = '5671949450826943757';
   test.each([`{"sid":${digits}}`, `{"sid":"${digits}"}`])('%s keeps its digits', (text) => {
-    expect(sessionRequest.check(parseJson(text))).toEqual({ ok: true, value: { sid: digits } });
-    expect(startInstanceResponse.parse(parseJson(text))).toEqual({ sid: digits });
+    expect(sessionRequest.check(parsePythonJson(text))).toEqual({ ok: true, value: { sid: digits } });
+    expect(startInstanceResponse.parse(parsePythonJson(text))).toEqual({ sid: digits });
   });
   test('and are written back as they came', () => {
-    expect(writeJson(parseJson(`[${digits},"${digits}",1]`))).toBe(`[${digits},"${digits}",1]`);
+    expect(printJson(parsePythonJson(`[${digits},"${digits}",1]`))).toBe(`[${digits},"${digits}",1]`);
   });
 });
 
@@ -154,7 +156,9 @@ describe('JSON as Python reads it', () => {
       fc.property(fc.jsonValue(), fc.boolean(), (value, slow) => {
         // A long integer beside the value sends it through the parser of our own.
         const text = slow ? `[${JSON.stringify(value)},12345678901234567890]` : `[${JSON.stringify(value)}]`;
-        expect(writeJson((parseJson(text) as unknown[])[0])).toBe(JSON.stringify(value));
+        expect(JSON.parse(printJson((parsePythonJson(text) as JsonValue[])[0]))).toEqual(
+          JSON.parse(JSON.stringify(value)),
+        );
       }),
     );
   });
@@ -173,16 +177,16 @@ describe('JSON as Python reads it', () => {
     ['1 2', 'Extra data', 2],
     ['"😀\n"', 'Invalid control character at', 2],
   ])('%j: %s at %i', (text, message, position) => {
-    expect(() => parseJson(text)).toThrow(new JsonError(message, position));
+    expect(() => parsePythonJson(text)).toThrow(new JsonError(message, position));
     try {
-      parseJson(text);
+      parsePythonJson(text);
     } catch (error) {
-      expect((error as JsonError).position).toBe(position);
+      expect((error as JsonError).offset).toBe(position);
     }
   });
 
   test('NaN and Infinity are numbers; nesting without end is an error, not a crash', () => {
-    expect(parseJson('[NaN,Infinity,-Infinity]')).toEqual([Number.NaN, Infinity, -Infinity]);
-    expect(() => parseJson(`${'[NaN,'.repeat(100_000)}`)).toThrow(JsonError);
+    expect(parsePythonJson('[NaN,Infinity,-Infinity]')).toEqual([Number.NaN, Infinity, -Infinity]);
+    expect(() => parsePythonJson(`${'[NaN,'.repeat(100_000)}`)).toThrow(JsonError);
   });
 });

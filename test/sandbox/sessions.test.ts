@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { parsePythonJson } from '../../src/json/parse.ts';
 import { Datasets, loadTables } from '../../src/sandbox/datasets/datasets.ts';
-import { parseJson } from '../../src/sandbox/json.ts';
 import { type RunCode, runCodeResponse, startInstanceRequest } from '../../src/sandbox/protocol.ts';
 import { readAction } from '../../src/sandbox/sessions/action.ts';
 import { calcReward, SessionClient } from '../../src/sandbox/sessions/client.ts';
@@ -380,6 +380,6 @@ describe('the client', () => {
     ['"reward"', 0],
     ['{"f2p_count": 10000000000000000000, "f2p_total": 20000000000000000000}', 0.5],
   ])('calc_reward of %s is %d', (text, reward) => {
-    expect(calcReward(parseJson(text))).toBe(reward);
+    expect(calcReward(parsePythonJson(text))).toBe(reward);
   });
 });

@@ -1,6 +1,6 @@
 import type { DumpFile } from '../../dump/dump-file.ts';
 import { ThreadClient } from '../../dump/thread-client.ts';
-import type { JsonValue } from '../../rollout/json.ts';
+import type { JsonValue } from '../../json/value.ts';
 import type { SortValue } from './sort.ts';
 
 /** What is asked of each record. */

@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import type { JsonValue } from '../../rollout/json.ts';
+import type { JsonValue } from '../../json/value.ts';
 import type { Comparison, Expression, Literal } from './expression.ts';
 import { type Cost, fieldCost } from './fields.ts';
 import { parseQuery } from './parse.ts';

@@ -1,4 +1,4 @@
-import { printJson } from '../../rollout/json-print.ts';
+import { printJson } from '../../json/print.ts';
 import { type Field, fieldNamed, nearField } from './fields.ts';
 import { QueryError } from './query-error.ts';
 import type { Subject } from './subject.ts';

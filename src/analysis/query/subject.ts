@@ -2,8 +2,8 @@ import type { Place } from '../../dump/dump.ts';
 import type { DumpRecord } from '../../dump/dump-file.ts';
 import type { Facts } from '../../dump/line-index.ts';
 import { factsOf, type ParsedLine } from '../../dump/parse-line.ts';
-import { isJsonObject, type JsonValue } from '../../rollout/json.ts';
-import { printJson } from '../../rollout/json-print.ts';
+import { printJson } from '../../json/print.ts';
+import { isJsonObject, type JsonValue } from '../../json/value.ts';
 import { type RolloutFields, toolCallsOf } from '../../rollout/rollout.ts';
 import type { Field, NumberField, TextField } from './fields.ts';
 

@@ -1,7 +1,7 @@
 import { closeSync, readFileSync, statSync, writeSync } from 'node:fs';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../rollout/json.ts';
-import { JsonError, parseJson } from '../../rollout/json-parse.ts';
-import { printJson } from '../../rollout/json-print.ts';
+import { JsonError, parseJson } from '../../json/parse.ts';
+import { printJson } from '../../json/print.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
 import { openNameless } from '../nameless-file.ts';
 import { csvRows } from './csv.ts';
 

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../rollout/json.ts';
+import type { JsonValue } from '../../json/value.ts';
 import { pool } from '../collect/pool.ts';
 import type { Message } from '../message.ts';
 import type { TrajectoryStatus } from '../status.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../rollout/json.ts';
-import { printJson } from '../../rollout/json-print.ts';
+import { printJson } from '../../json/print.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
 import type { RewardFn, RewardTask } from '../rewards/reward.ts';
 import { decodeFunctionCall } from '../tools/schema.ts';
 import type { Tool } from '../tools/tool.ts';

@@ -1,5 +1,5 @@
 import { parseHermesCalls } from '../../chat/hermes.ts';
-import type { JsonValue } from '../../rollout/json.ts';
+import type { JsonValue } from '../../json/value.ts';
 import type { OpenAIFunctionToolSchema } from '../tools/schema.ts';
 
 export interface ParsedToolCall {

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../rollout/json.ts';
+import type { JsonObject, JsonValue } from '../../json/value.ts';
 import { messageText } from '../message.ts';
 import type { Model, SamplingParams } from '../model/model.ts';
 import { type RequestOptions, RolloutRequest } from '../request/request.ts';

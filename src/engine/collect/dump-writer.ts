@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { JsonObject } from '../../rollout/json.ts';
-import { printJson } from '../../rollout/json-print.ts';
+import { printJson } from '../../json/print.ts';
+import type { JsonObject } from '../../json/value.ts';
 import { RunState } from './run-state.ts';
 
 interface StepFile {

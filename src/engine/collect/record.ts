@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../rollout/json.ts';
+import type { JsonObject, JsonValue } from '../../json/value.ts';
 import { monteCarloReturns } from '../agents/trajectory.ts';
 import type { RolloutRequest } from '../request/request.ts';
 import type { Task } from './tasks.ts';

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { type FileHandle, open, readFile, rm, stat, truncate } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { isJsonObject, type JsonValue } from '../../rollout/json.ts';
-import { parseJson } from '../../rollout/json-parse.ts';
+import { parseJson } from '../../json/parse.ts';
+import { isJsonObject, type JsonValue } from '../../json/value.ts';
 import { WRITER } from './record.ts';
 
 /** Where the collector's own notes lie, inside the dump; readers leave out dot directories. */

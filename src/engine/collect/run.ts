@@ -1,5 +1,5 @@
 import { access } from 'node:fs/promises';
-import { printJson } from '../../rollout/json-print.ts';
+import { printJson } from '../../json/print.ts';
 import type { Run } from '../../sandbox/check-correctness.ts';
 import { reasonOf } from '../../text/problems.ts';
 import { ChatCompletionsModel } from '../model/chat-completions.ts';

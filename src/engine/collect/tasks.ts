@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { z } from 'zod';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../rollout/json.ts';
-import { JsonError, parseJson } from '../../rollout/json-parse.ts';
-import { printJson } from '../../rollout/json-print.ts';
+import { JsonError, parseJson } from '../../json/parse.ts';
+import { printJson } from '../../json/print.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
 import { shapeProblem } from '../../text/problems.ts';
 import type { Message } from '../message.ts';
 import type { ToolKwargs } from '../request/tool-calls.ts';

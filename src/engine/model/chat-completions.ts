@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { JsonObject, JsonValue } from '../../rollout/json.ts';
+import type { JsonObject, JsonValue } from '../../json/value.ts';
 import { shapeProblem } from '../../text/problems.ts';
 import type { Message, MessageToolCall } from '../message.ts';
 import { type HttpOptions, postWithRetry, RetryableError } from './http.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { JsonObject } from '../../rollout/json.ts';
+import type { JsonObject } from '../../json/value.ts';
 import { ModelError } from './model.ts';
 import { bodyText, post } from './post.ts';
 

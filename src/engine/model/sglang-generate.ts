@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { JsonObject } from '../../rollout/json.ts';
+import type { JsonObject } from '../../json/value.ts';
 import { shapeProblem } from '../../text/problems.ts';
 import type { ChatTokenizer } from './chat-tokenizer.ts';
 import { type HttpOptions, postWithRetry, RetryableError } from './http.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../rollout/json.ts';
+import type { JsonObject } from '../../json/value.ts';
 import { type Message, messageText } from '../message.ts';
 import type { ChatTokenizer } from '../model/chat-tokenizer.ts';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { JsonObject, JsonValue } from '../../rollout/json.ts';
+import type { JsonObject, JsonValue } from '../../json/value.ts';
 import type { Message } from '../message.ts';
 import type { ChatTokenizer } from '../model/chat-tokenizer.ts';
 import type { FinishReason, Generation, Model, ModelDelta, SamplingParams } from '../model/model.ts';

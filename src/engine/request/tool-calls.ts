@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../rollout/json.ts';
+import type { JsonObject, JsonValue } from '../../json/value.ts';
 import { withTimeout } from '../timeout.ts';
 import { decodeFunctionCall } from '../tools/schema.ts';
 import type { Tool, ToolResponse, ToolResult } from '../tools/tool.ts';

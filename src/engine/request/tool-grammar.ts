@@ -1,5 +1,5 @@
 import { parseHermesCalls } from '../../chat/hermes.ts';
-import { printJson } from '../../rollout/json-print.ts';
+import { printJson } from '../../json/print.ts';
 
 /** A call that a model wrote in its text. */
 export interface WrittenCall {

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../rollout/json.ts';
+import type { JsonValue } from '../../json/value.ts';
 import type { Message } from '../message.ts';
 import { withTimeout } from '../timeout.ts';
 import type { OpenAIFunctionToolSchema } from '../tools/schema.ts';

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonValue } from '../../rollout/json.ts';
-import { printJson } from '../../rollout/json-print.ts';
+import { printJson } from '../../json/print.ts';
+import { isJsonObject, type JsonValue } from '../../json/value.ts';
 import { evaluate } from './arithmetic.ts';
 import { extractGsm8kAnswer, gsm8kScore } from './gsm8k.ts';
 import { mathScore } from './math.ts';

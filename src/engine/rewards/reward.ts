@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../rollout/json.ts';
+import type { JsonObject, JsonValue } from '../../json/value.ts';
 
 /** What a reward function says of one rollout. Metadata is for the record: parsed answers, per-case verdicts, the cause of a 0. */
 export interface RewardOutput {

@@ -1,5 +1,5 @@
-import type { JsonValue } from '../../rollout/json.ts';
-import { parseJson } from '../../rollout/json-parse.ts';
+import { parseJson } from '../../json/parse.ts';
+import type { JsonValue } from '../../json/value.ts';
 import type { Run } from '../../sandbox/check-correctness.ts';
 import { SandboxClient } from '../../sandbox/client.ts';
 import { computeScore } from '../../sandbox/compute-score.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../rollout/json.ts';
+import type { JsonObject } from '../../json/value.ts';
 import { gsm8kScore } from '../rewards/gsm8k.ts';
 import { pythonFloat, pythonString } from './python.ts';
 import { StatefulTool, type ToolResult } from './tool.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { JsonObject, JsonValue } from '../../rollout/json.ts';
-import { printJson } from '../../rollout/json-print.ts';
+import { printJson } from '../../json/print.ts';
+import type { JsonObject, JsonValue } from '../../json/value.ts';
 import type { Run } from '../../sandbox/check-correctness.ts';
 import { SandboxApiError, SandboxClient } from '../../sandbox/client.ts';
 import { DEFAULT_RATE_LIMIT, Limiter, limiterNamed } from '../../sandbox/limiter.ts';

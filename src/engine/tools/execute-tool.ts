@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { JsonObject } from '../../rollout/json.ts';
+import type { JsonObject } from '../../json/value.ts';
 import type { ToolKwargs } from '../request/tool-calls.ts';
 import { withTimeout } from '../timeout.ts';
 import type { Tool, ToolResult } from './tool.ts';

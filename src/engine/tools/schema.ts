@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../rollout/json.ts';
-import { parseJson } from '../../rollout/json-parse.ts';
+import { parseJson } from '../../json/parse.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
 
 /**
  * The schemas of verl `verl/tools/schemas.py`. Newer verl lets `type` be a list and `enum` hold anything, so both are taken.

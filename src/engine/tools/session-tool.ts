@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { JsonObject, JsonValue } from '../../rollout/json.ts';
-import { printJson } from '../../rollout/json-print.ts';
+import { printJson } from '../../json/print.ts';
+import type { JsonObject, JsonValue } from '../../json/value.ts';
 import { SessionClient } from '../../sandbox/sessions/client.ts';
 import type { OpenAIFunctionToolSchema } from './schema.ts';
 import { StatefulTool, type ToolResult, type ToolRun } from './tool.ts';

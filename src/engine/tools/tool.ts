@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { JsonObject, JsonValue } from '../../rollout/json.ts';
+import type { JsonObject, JsonValue } from '../../json/value.ts';
 import type { OpenAIFunctionToolSchema } from './schema.ts';
 
 /** What a tool says to the model. `error` is the cause for the record where the text hides it ("no stdout here"). */

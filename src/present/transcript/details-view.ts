@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '../../rollout/json.ts';
+import { isJsonObject, type JsonValue } from '../../json/value.ts';
 import type { LossMask } from '../../rollout/loss-mask.ts';
 import { type Rollout, toolCallsOf } from '../../rollout/rollout.ts';
 import { formatJson } from '../json.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '../../rollout/json.ts';
+import { isJsonObject, type JsonValue } from '../../json/value.ts';
 import { sanitise, sanitiseLine } from '../../text/sanitise.ts';
 import { formatJson } from '../json.ts';
 import { plural } from '../numbers.ts';

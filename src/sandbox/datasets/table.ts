@@ -1,8 +1,8 @@
 // `--dataset NAME=FILE`: a local JSONL file of problems. Upstream's table layout (id, content, test, labels) is taken
 // as it is; the published HumanEval and MBPP files are brought into it.
 import { readFile } from 'node:fs/promises';
+import { parsePythonJson } from '../../json/parse.ts';
 import { reasonOf } from '../../text/problems.ts';
-import { parseJson } from '../json.ts';
 import { autoEval } from './auto-eval.ts';
 import { commonOj } from './common-oj.ts';
 import type { DatasetClass, Row } from './dataset.ts';
@@ -73,7 +73,7 @@ export async function readTable(file: string): Promise<Table> {
 function rowOf(line: string, where: string): Row {
   let row: unknown;
   try {
-    row = parseJson(line.replace(/^\uFEFF/, ''));
+    row = parsePythonJson(line.replace(/^\uFEFF/, ''));
   } catch (error) {
     throw new Error(`dataset ${where}: not JSON: ${(error as Error).message}`);
   }

@@ -2,7 +2,8 @@
 // and tells a handler at once when its client has hung up.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { JsonError, parseJson, writeJson } from '../json.ts';
+import { JsonError, parsePythonJson } from '../../json/parse.ts';
+import { type Printable, printJson } from '../../json/print.ts';
 import { RequestError } from '../request-error.ts';
 import type { Places } from './places.ts';
 import type { Answer, Route } from './routes.ts';
@@ -80,7 +81,7 @@ function sendJson(
   value: unknown,
   headers: Record<string, string> = {},
 ): void {
-  const text = writeJson(value);
+  const text = printJson(value as Printable);
   // Upstream cannot write half a surrogate pair, and answers so.
   const broken = status === 500 ? null : loneSurrogate(text, true);
   if (broken) {
@@ -160,14 +161,14 @@ function parseBody(request: IncomingMessage, body: Buffer): Parsed {
   const text = body.toString('utf8');
   if (!/^application\/(?:json|[^/]*\+json)$/.test(type)) return { value: text };
   try {
-    return { value: parseJson(text) };
+    return { value: parsePythonJson(text) };
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    const { position, message } = error;
+    const { offset, message } = error;
     return {
       error: {
         type: 'json_invalid',
-        loc: ['body', position],
+        loc: ['body', offset],
         msg: 'JSON decode error',
         input: {},
         ctx: { error: message },

@@ -1,6 +1,7 @@
 // The programs in what a model did: a tool call, a fenced block, or code and nothing else.
+
+import { parsePythonJson } from '../../json/parse.ts';
 import { extractCode, fencedBlocks, incompleteBlocks } from '../datasets/extraction.ts';
-import { parseJson } from '../json.ts';
 import { isLanguage, type Language } from '../protocol.ts';
 
 export interface Program {
@@ -45,7 +46,7 @@ function readToolCalls(text: string, language: Language): Action {
   for (const part of text.split(TOOL_CALL).slice(1)) {
     let call: unknown;
     try {
-      call = parseJson(part.split('</tool_call>', 1)[0]?.trim() ?? '');
+      call = parsePythonJson(part.split('</tool_call>', 1)[0]?.trim() ?? '');
     } catch (error) {
       return { fault: `the tool call is not JSON: ${(error as Error).message}` };
     }
@@ -68,7 +69,7 @@ function programOf(call: unknown, language: Language): Program | undefined {
 /** An object, or as the OpenAI form has it, JSON text of one. */
 function argumentsOf(given: unknown): Record<string, unknown> {
   try {
-    const value: unknown = typeof given === 'string' ? parseJson(given) : given;
+    const value: unknown = typeof given === 'string' ? parsePythonJson(given) : given;
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
   } catch {
     return {};

@@ -1,5 +1,5 @@
 import type { Place } from '../../dump/dump.ts';
-import type { JsonValue } from '../../rollout/json.ts';
+import type { JsonValue } from '../../json/value.ts';
 import type { Buffer } from './buffer.ts';
 
 /** What the text is of: the arguments of a call, or a turn. */

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Place } from '../../dump/dump.ts';
 import type { DumpFile } from '../../dump/dump-file.ts';
+import type { JsonValue } from '../../json/value.ts';
 import { NOT_KNOWN } from '../../present/list-columns.ts';
-import type { JsonValue } from '../../rollout/json.ts';
 import type { QueryPool } from './query-pool.ts';
 
 /** Records whose values are kept. */

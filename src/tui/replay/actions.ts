@@ -1,7 +1,7 @@
 import type { Place } from '../../dump/dump.ts';
+import type { JsonValue } from '../../json/value.ts';
 import type { RescoreView, RolloutReplay } from '../../present/replay/view.ts';
 import type { RewardChoice } from '../../replay/reward-choice.ts';
-import type { JsonValue } from '../../rollout/json.ts';
 import type { EditorAction, EditorSubject } from '../editor/state.ts';
 import type { Rows } from '../rows.ts';
 import type { BulkProgress, ForkPlan, Where } from './state.ts';

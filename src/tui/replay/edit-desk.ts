@@ -1,6 +1,6 @@
 import type { Place } from '../../dump/dump.ts';
+import type { JsonValue } from '../../json/value.ts';
 import { editCall, type PlannedCall, planCalls } from '../../replay/index.ts';
-import type { JsonValue } from '../../rollout/json.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import type { ReplayJob } from './actions.ts';
 import type { Desk } from './desk.ts';

@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseJson } from '../../json/parse.ts';
+import { printJson } from '../../json/print.ts';
+import { isJsonObject, type JsonValue } from '../../json/value.ts';
 import type { PlannedCall } from '../../replay/index.ts';
-import { isJsonObject, type JsonValue } from '../../rollout/json.ts';
-import { parseJson } from '../../rollout/json-parse.ts';
-import { printJson } from '../../rollout/json-print.ts';
 
 const ENDING: Record<string, string> = {
   python: 'py',

@@ -5,6 +5,8 @@ import { limitsOf, samplingOf, settingsOfFlags } from '../../engine/collect/sett
 import { ChatCompletionsModel, type Message, messageText } from '../../engine/index.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { recordKey } from '../../journal/record-key.ts';
+import { printJson } from '../../json/print.ts';
+import type { JsonValue } from '../../json/value.ts';
 import type { BranchView, SpokenTurn } from '../../present/replay/view.ts';
 import {
   type Branch,
@@ -14,8 +16,6 @@ import {
   forkRollout,
   openRewards,
 } from '../../replay/index.ts';
-import type { JsonValue } from '../../rollout/json.ts';
-import { printJson } from '../../rollout/json-print.ts';
 import type { Turn } from '../../rollout/rollout.ts';
 import type { ReplayJob } from './actions.ts';
 import type { Desk } from './desk.ts';

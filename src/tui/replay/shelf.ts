@@ -1,3 +1,4 @@
+import type { JsonValue } from '../../json/value.ts';
 import {
   type BranchView,
   type CallReplay,
@@ -6,7 +7,6 @@ import {
   type RolloutReplay,
 } from '../../present/replay/view.ts';
 import type { CallState, PlannedCall } from '../../replay/index.ts';
-import type { JsonValue } from '../../rollout/json.ts';
 
 const UNTOUCHED: CallReplay = { underway: null, standing: null, edits: [] };
 

@@ -1,7 +1,7 @@
 import type { Place } from '../../dump/dump.ts';
+import type { JsonValue } from '../../json/value.ts';
 import type { RescoreView, RolloutReplay } from '../../present/replay/view.ts';
 import type { RewardChoice } from '../../replay/reward-choice.ts';
-import type { JsonValue } from '../../rollout/json.ts';
 import type { ForkSettings } from './fork-settings.ts';
 
 /** Where a tool call, or a live model, would run; null while it is found out. */

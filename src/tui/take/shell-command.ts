@@ -1,5 +1,5 @@
+import { isJsonObject } from '../../json/value.ts';
 import { formatJson } from '../../present/json.ts';
-import { isJsonObject } from '../../rollout/json.ts';
 import type { ToolCall } from '../../rollout/rollout.ts';
 
 /** A word that no line of the text is. */

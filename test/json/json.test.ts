@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { JsonValue } from '../../src/rollout/json.ts';
-import { JsonError, parseJson } from '../../src/rollout/json-parse.ts';
-import { printJson } from '../../src/rollout/json-print.ts';
+import { JsonError, parseJson } from '../../src/json/parse.ts';
+import { printJson } from '../../src/json/print.ts';
+import type { JsonValue } from '../../src/json/value.ts';
 
 /** Forces the second parser: a huge integer in front makes JSON.parse inexact. */
 const slowly = (text: string): JsonValue => {

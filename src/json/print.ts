@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from './json.ts';
+import type { JsonObject, JsonValue } from './value.ts';
 
 /** What our own output objects may hold: JSON, and keys that are left out where their value is undefined. */
 export type Printable = JsonValue | undefined | Printable[] | { [key: string]: Printable };

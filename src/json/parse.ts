@@ -1,11 +1,13 @@
-import { type JsonFault, JsonParser } from '../json/parser.ts';
-import type { JsonValue } from './json.ts';
+import { type JsonFault, JsonParser } from './parser.ts';
+import type { JsonValue } from './value.ts';
 
-/** What is wrong with a text that is no JSON, and where: `offset` counts UTF-16 units from 0. */
+/** Tells what is wrong with a text that is not JSON, and where. */
 export class JsonError extends Error {
+  /** UTF-16 units before the fault; code points where `parsePythonJson` threw it. */
   readonly offset: number;
   constructor(message: string, offset: number) {
     super(message);
+    this.name = 'JsonError';
     this.offset = offset;
   }
 }
@@ -40,6 +42,46 @@ export function parseJson(text: string): JsonValue {
   return new JsonParser(text, (fault, at) => {
     throw new JsonError(fault === 'value' && at >= text.length ? ENDED : WORDS[fault], at);
   }).document();
+}
+
+/** CPython's wording of the same faults. */
+const PYTHON_WORDS: Record<JsonFault, string> = {
+  value: 'Expecting value',
+  key: 'Expecting property name enclosed in double quotes',
+  colon: "Expecting ':' delimiter",
+  comma: "Expecting ',' delimiter",
+  'string end': 'Unterminated string starting at',
+  'control character': 'Invalid control character at',
+  escape: 'Invalid \\escape',
+  'unicode escape': 'Invalid \\uXXXX escape',
+  extra: 'Extra data',
+  depth: 'maximum recursion depth exceeded',
+};
+
+/** CPython's recursion limit refuses a deeper body. */
+const PYTHON_DEPTH = 900;
+const LONG_INTEGER = /\d{16}/;
+
+/**
+ * Parses as `parseJson` does, with the errors of CPython's `json` module, which FastAPI puts into a 422.
+ * @throws JsonError with CPython's message, and its position in code points
+ */
+export function parsePythonJson(text: string): JsonValue {
+  if (!LONG_INTEGER.test(text)) {
+    try {
+      return JSON.parse(text) as JsonValue;
+    } catch {
+      // Python may still accept it (NaN); otherwise its error message is wanted.
+    }
+  }
+  const fail = (fault: JsonFault, at: number): never => {
+    // CPython points behind the backslash there.
+    const end = fault === 'unicode escape' ? at + 1 : at;
+    let position = 0;
+    for (const _ of text.slice(0, end)) position++;
+    throw new JsonError(PYTHON_WORDS[fault], position);
+  };
+  return new JsonParser(text, fail, PYTHON_DEPTH).document();
 }
 
 /** JSON.parse has rounded any integer beyond 2^53; such a text is read again. Iterative, because nesting may be deep. */

@@ -1,0 +1,4 @@
+export const ALLOWED: Record<string, string[]>;
+export function importsOf(): Map<string, string[]>;
+export function brokenWalls(imports?: Map<string, string[]>): string[];
+export function importCycles(imports?: Map<string, string[]>): string[][];
