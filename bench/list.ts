@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Dump } from '../src/dump/dump.ts';
-import { Arrangements } from '../src/tui/list/arrangements.ts';
-import { type ListChoice, noChoice } from '../src/tui/list/choice.ts';
-import { allRows } from '../src/tui/rows.ts';
+import { Arrangements } from '../src/tui/rows/filtered-rows-cache.ts';
+import { allRows } from '../src/tui/rows/rows.ts';
+import { type ListChoice, noChoice } from '../src/tui/state/list.ts';
 import { figure, interleaved, madeDump } from './support/measure.ts';
 
 const NEEDLE = 'no such words in it';

@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), 'rollout-viewer-keys-'));
 try {
   const outfile = join(folder, 'key-table.mjs');
   await build({
-    entryPoints: [join(root, 'src/tui/keymap/key-table.ts')],
+    entryPoints: [join(root, 'src/tui/keys/key-table.ts')],
     outfile,
     bundle: true,
     format: 'esm',

@@ -5,7 +5,7 @@ import { settingsOfFlags } from '../engine/collect/setting-flags.ts';
 import { LIMIT_SETTINGS, RUN_SETTINGS, SAMPLING_SETTINGS } from '../engine/collect/setting-list.ts';
 import { RULE_NAMES } from '../replay/normalise.ts';
 import { rewardProblem } from '../replay/reward-choice.ts';
-import type { ReplayStart } from '../tui/replay/state.ts';
+import type { ReplayStart } from '../tui/state/replay.ts';
 import { addReward, type RewardFlags, rewardChoiceOf } from './reward-flags.ts';
 import { positive, secondsOf, toolOption } from './sandbox-flags.ts';
 import { addSettings, settingTexts } from './setting-flags.ts';

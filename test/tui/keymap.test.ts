@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { sequenceOf } from '../../src/config/key-names.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { isPreset, PRESET_NAMES, PRESETS } from '../../src/config/presets.ts';
-import { COMMANDS, commandOf } from '../../src/tui/keymap/commands.ts';
-import { withKeyTable } from '../../src/tui/keymap/key-table.ts';
-import { Keymap, keyLabel, PANES, panesOf } from '../../src/tui/keymap/keymap.ts';
-import { ownKeys } from '../../src/tui/keymap/own-keys.ts';
+import { COMMANDS, commandOf } from '../../src/tui/keys/commands.ts';
+import { withKeyTable } from '../../src/tui/keys/key-table.ts';
+import { Keymap, keyLabel, PANES, panesOf } from '../../src/tui/keys/keymap.ts';
+import { ownKeys } from '../../src/tui/keys/own-keys.ts';
 
 /**
  * Keys that something between the keyboard and the program may keep, or that are slow: the prefixes of tmux and screen, flow

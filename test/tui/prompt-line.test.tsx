@@ -1,7 +1,7 @@
 import { render } from 'ink-testing-library';
 import { useState } from 'react';
 import { afterEach, expect, test, vi } from 'vitest';
-import { PromptLine } from '../../src/tui/prompt/PromptLine.tsx';
+import { PromptLine } from '../../src/tui/views/PromptLine.tsx';
 
 let shown: ReturnType<typeof render> | null = null;
 afterEach(() => {

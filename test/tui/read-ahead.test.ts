@@ -1,9 +1,9 @@
 import { afterAll, expect, test, vi } from 'vitest';
 import { LiveRun } from '../../src/analysis/live-run.ts';
 import { Dump, type Place } from '../../src/dump/dump.ts';
-import { ReadAhead } from '../../src/tui/read-ahead.ts';
-import { initialState } from '../../src/tui/state.ts';
-import { DumpWorld } from '../../src/tui/world.ts';
+import { DumpWorld } from '../../src/tui/rows/data.ts';
+import { ReadAhead } from '../../src/tui/shell/read-ahead.ts';
+import { initialState } from '../../src/tui/state/state.ts';
 import { smallRun, writeDump } from '../support/dump.ts';
 
 const run = writeDump(smallRun(1, 8));

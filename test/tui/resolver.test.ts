@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { Keymap } from '../../src/tui/keymap/keymap.ts';
-import { Resolver } from '../../src/tui/keymap/resolver.ts';
+import { Keymap } from '../../src/tui/keys/keymap.ts';
+import { Resolver } from '../../src/tui/keys/resolver.ts';
 import { decodeKeys } from '../../src/tui/screen/keys.ts';
 
 let done: string[] = [];

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import type { Block } from '../../src/present/transcript/block.ts';
-import { finder, rawFilter } from '../../src/tui/search/pattern.ts';
-import { MAX_HITS, Scan } from '../../src/tui/search/scan.ts';
+import { finder, rawFilter } from '../../src/tui/rows/pattern.ts';
+import { MAX_HITS, Scan } from '../../src/tui/rows/scan.ts';
 import { App } from '../driver/app.ts';
 import { smallRun, writeDump } from '../support/dump.ts';
 

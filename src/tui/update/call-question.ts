@@ -2,12 +2,12 @@ import type { Place } from '../../dump/dump.ts';
 import { formatCount } from '../../present/numbers.ts';
 import type { Rollout, ToolCall } from '../../rollout/rollout.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
-import type { ReplayJob, Way } from '../replay/actions.ts';
-import type { CallQuestion } from '../replay/state.ts';
-import { viewport } from '../scroll.ts';
-import type { State } from '../state.ts';
-import type { World } from '../world.ts';
-import { notWhole } from './choose.ts';
+import type { World } from '../rows/data.ts';
+import { viewport } from '../rows/viewport.ts';
+import type { CallQuestion } from '../state/replay.ts';
+import type { ReplayJob, Way } from '../state/replay-actions.ts';
+import type { State } from '../state/state.ts';
+import { notWhole } from './list-choice.ts';
 import { ask, doing, doNow } from './question.ts';
 import { type Result, say } from './result.ts';
 

@@ -1,7 +1,7 @@
 import type { Place } from '../../dump/dump.ts';
-import { listWindow } from '../list-window.ts';
-import { opened, type State } from '../state.ts';
-import type { World } from '../world.ts';
+import type { World } from '../rows/data.ts';
+import { listWindow } from '../rows/list-window.ts';
+import { opened, type State } from '../state/state.ts';
 import { type Result, say } from './result.ts';
 
 /** Puts the cursor on a row of the list; another record opens at the start of its response. */

@@ -1,7 +1,7 @@
-import { type DisplayAction, isByTurn, type KeptViews, VIEWS } from '../display.ts';
-import { samePlace } from '../rows.ts';
-import { goToTurn, viewport } from '../scroll.ts';
-import { opened, type State } from '../state.ts';
+import { samePlace } from '../rows/rows.ts';
+import { goToTurn, viewport } from '../rows/viewport.ts';
+import { type DisplayAction, isByTurn, type KeptViews, VIEWS } from '../state/display.ts';
+import { opened, type State } from '../state/state.ts';
 import { type Handlers, key, say } from './result.ts';
 
 const WORDS = {

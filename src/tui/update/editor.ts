@@ -1,8 +1,8 @@
-import { bufferOf, textOf } from '../editor/buffer.ts';
-import { editorKey } from '../editor/keys.ts';
-import { editorLayout } from '../editor/layout.ts';
-import type { EditorAction, EditorState } from '../editor/state.ts';
-import type { State } from '../state.ts';
+import type { EditorAction, EditorState } from '../state/editor.ts';
+import type { State } from '../state/state.ts';
+import { bufferOf, textOf } from './editor-buffer.ts';
+import { editorKey } from './editor-keys.ts';
+import { editorLayout } from './editor-layout.ts';
 import { doing } from './question.ts';
 import type { Handlers, Result } from './result.ts';
 

@@ -1,13 +1,13 @@
 import { formatCount } from '../../present/numbers.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
-import type { FindAction } from '../find/actions.ts';
-import { jumpTo, whereIs } from '../find/jumps.ts';
-import { type Stop, type StopName, stopKind } from '../find/stops.ts';
-import { samePlace } from '../rows.ts';
-import { goToTurn, showFinding, viewport } from '../scroll.ts';
-import type { State } from '../state.ts';
-import type { World } from '../world.ts';
+import type { World } from '../rows/data.ts';
+import { type Stop, type StopName, stopKind } from '../rows/landmarks.ts';
+import { samePlace } from '../rows/rows.ts';
+import { goToTurn, showFinding, viewport } from '../rows/viewport.ts';
+import type { FindAction } from '../state/find.ts';
+import type { State } from '../state/state.ts';
 import { visit } from './cursor.ts';
+import { jumpTo, whereIs } from './jumps.ts';
 import { type Handlers, say } from './result.ts';
 import { hitFound } from './search.ts';
 

@@ -1,9 +1,9 @@
 import type { Folds } from '../../present/transcript/blocks.ts';
 import type { Fold } from '../../present/transcript/layout.ts';
-import type { FoldAction } from '../actions.ts';
-import { type Viewport, viewport } from '../scroll.ts';
-import type { State } from '../state.ts';
-import type { World } from '../world.ts';
+import type { World } from '../rows/data.ts';
+import { type Viewport, viewport } from '../rows/viewport.ts';
+import type { FoldAction } from '../state/action.ts';
+import type { State } from '../state/state.ts';
 import { type Handlers, type Result, say } from './result.ts';
 
 /** The state with these folds; the row at the top stays the one that it was. */

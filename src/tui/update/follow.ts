@@ -1,9 +1,9 @@
 import type { DumpFile } from '../../dump/dump-file.ts';
-import type { Action } from '../actions.ts';
-import type { LiveAction } from '../follow.ts';
-import { samePlace } from '../rows.ts';
-import type { State } from '../state.ts';
-import type { World } from '../world.ts';
+import type { World } from '../rows/data.ts';
+import { samePlace } from '../rows/rows.ts';
+import type { Action } from '../state/action.ts';
+import type { LiveAction } from '../state/follow.ts';
+import type { State } from '../state/state.ts';
 import { putCursor } from './cursor.ts';
 import { type Handlers, key, type Result, say } from './result.ts';
 

@@ -1,12 +1,12 @@
 import { sanitiseLine } from '../../text/sanitise.ts';
-import { samplingValue } from '../prompt/sampling-prompt.ts';
-import type { ForkQuestion } from '../replay/state.ts';
-import { viewport } from '../scroll.ts';
-import type { State } from '../state.ts';
-import type { World } from '../world.ts';
+import type { World } from '../rows/data.ts';
+import { viewport } from '../rows/viewport.ts';
+import type { ForkQuestion } from '../state/replay.ts';
+import type { State } from '../state/state.ts';
 import { promptHandlers } from './prompt.ts';
 import { ask, atBranches, doing, doNow } from './question.ts';
 import { type Result, say } from './result.ts';
+import { samplingValue } from './sampling-prompt.ts';
 
 /** Asks whether to go on from the turn under the cursor; for the model first, where none is known. */
 export function askFork(state: State, world: World): Result {

@@ -1,10 +1,10 @@
 import type { Place } from '../../dump/dump.ts';
-import type { GroupAction } from '../list/actions.ts';
-import { samePlace } from '../rows.ts';
-import type { State } from '../state.ts';
-import type { World } from '../world.ts';
-import { keepCursor } from './choose.ts';
+import type { World } from '../rows/data.ts';
+import { samePlace } from '../rows/rows.ts';
+import type { GroupAction } from '../state/list-actions.ts';
+import type { State } from '../state/state.ts';
 import { putCursor, visit } from './cursor.ts';
+import { keepCursor } from './list-choice.ts';
 import { type Handlers, say } from './result.ts';
 
 /** Why a rollout has no group, in words; '' where it has one, or that is not known yet. */

@@ -3,13 +3,13 @@ import { QueryError } from '../../analysis/query/query-error.ts';
 import { parseSort } from '../../analysis/query/sort.ts';
 import { formatCount } from '../../present/numbers.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
-import type { ArrangeAction } from '../list/actions.ts';
-import { type FilterChoice, filterText, type ListChoice, type SortChoice } from '../list/choice.ts';
-import { replayValues } from '../list/replay-values.ts';
-import type { State } from '../state.ts';
-import type { World } from '../world.ts';
-import { arranged, choose, keepCursor } from './choose.ts';
+import type { World } from '../rows/data.ts';
+import { replayValues } from '../rows/replay-values.ts';
+import { type FilterChoice, filterText, type ListChoice, type SortChoice } from '../state/list.ts';
+import type { ArrangeAction } from '../state/list-actions.ts';
+import type { State } from '../state/state.ts';
 import { followOn } from './follow.ts';
+import { arranged, choose, keepCursor } from './list-choice.ts';
 import { type Handlers, type Result, say } from './result.ts';
 
 /** What is typed behind `&`. @throws QueryError at the character of the text that is wrong */

@@ -1,11 +1,11 @@
-import type { MarkAction } from '../list/actions.ts';
-import type { Mark } from '../list/choice.ts';
-import { samePlace } from '../rows.ts';
-import { viewport } from '../scroll.ts';
-import type { State } from '../state.ts';
-import type { World } from '../world.ts';
-import { choose } from './choose.ts';
+import type { World } from '../rows/data.ts';
+import { samePlace } from '../rows/rows.ts';
+import { viewport } from '../rows/viewport.ts';
+import type { Mark } from '../state/list.ts';
+import type { MarkAction } from '../state/list-actions.ts';
+import type { State } from '../state/state.ts';
 import { moveCursor, putCursor, visit } from './cursor.ts';
+import { choose } from './list-choice.ts';
 import { type Handlers, key, type Result, say } from './result.ts';
 
 /** Marks of the space bar have no letter. */

@@ -1,10 +1,10 @@
-import type { MenuAction } from '../list/actions.ts';
-import type { ListMenu } from '../list/menu-state.ts';
-import { isMarkLetter, type MenuDeed, type MenuEntry, markEntries, sortEntries } from '../list/menus.ts';
-import type { State } from '../state.ts';
-import type { World } from '../world.ts';
+import type { World } from '../rows/data.ts';
+import type { MenuAction } from '../state/list-actions.ts';
+import type { ListMenu } from '../state/menu.ts';
+import type { State } from '../state/state.ts';
 import { listHandlers } from './list.ts';
 import { markHandlers } from './marks.ts';
+import { isMarkLetter, type MenuDeed, type MenuEntry, markEntries, sortEntries } from './menu-entries.ts';
 import { type Handlers, type Result, say } from './result.ts';
 
 const withMenu = (state: State, menu: ListMenu | null): State => ({ ...state, list: { ...state.list, menu } });

@@ -1,8 +1,8 @@
-import { listWindow } from '../list-window.ts';
+import type { World } from '../rows/data.ts';
+import { listWindow } from '../rows/list-window.ts';
+import { scrollTo, viewport } from '../rows/viewport.ts';
 import type { MouseEvent } from '../screen/mouse.ts';
-import { scrollTo, viewport } from '../scroll.ts';
-import type { State } from '../state.ts';
-import type { World } from '../world.ts';
+import type { State } from '../state/state.ts';
 import { moveCursor, putCursor } from './cursor.ts';
 import { toggleFold } from './fold.ts';
 import type { Result } from './result.ts';

@@ -1,7 +1,7 @@
-import type { MoveAction } from '../actions.ts';
-import { goToTurn, scrollTo, type Viewport, viewport } from '../scroll.ts';
-import type { State } from '../state.ts';
-import type { World } from '../world.ts';
+import type { World } from '../rows/data.ts';
+import { goToTurn, scrollTo, type Viewport, viewport } from '../rows/viewport.ts';
+import type { MoveAction } from '../state/action.ts';
+import type { State } from '../state/state.ts';
 import { moveCursor, putCursor } from './cursor.ts';
 import { type Handlers, key, type Result, say } from './result.ts';
 

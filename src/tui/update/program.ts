@@ -1,10 +1,10 @@
-import type { ProgramAction } from '../actions.ts';
-import type { State } from '../state.ts';
-import type { World } from '../world.ts';
+import type { World } from '../rows/data.ts';
+import type { ProgramAction } from '../state/action.ts';
+import type { State } from '../state/state.ts';
 import { underwayAt } from './call-question.ts';
-import { keepCursor } from './choose.ts';
+import { cancelLooking } from './cancel.ts';
 import { followOn } from './follow.ts';
-import { cancelLooking } from './looking.ts';
+import { keepCursor } from './list-choice.ts';
 import { mouse } from './mouse.ts';
 import { type Handlers, key, type Result, say } from './result.ts';
 

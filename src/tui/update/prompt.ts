@@ -1,8 +1,8 @@
-import type { PromptAction } from '../actions.ts';
-import { whereIs } from '../find/jumps.ts';
-import { promptKind } from '../prompt/kinds.ts';
-import type { PromptState, State } from '../state.ts';
-import type { World } from '../world.ts';
+import type { World } from '../rows/data.ts';
+import type { PromptAction } from '../state/action.ts';
+import type { PromptState, State } from '../state/state.ts';
+import { whereIs } from './jumps.ts';
+import { promptKind } from './prompt-kinds.ts';
 import type { Handlers, Result } from './result.ts';
 
 /** Entries of a prompt that are kept. */

@@ -1,7 +1,7 @@
-import type { ReplayJob } from '../replay/actions.ts';
-import type { Question, ReplayState } from '../replay/state.ts';
-import type { State } from '../state.ts';
-import type { World } from '../world.ts';
+import type { World } from '../rows/data.ts';
+import type { Question, ReplayState } from '../state/replay.ts';
+import type { ReplayJob } from '../state/replay-actions.ts';
+import type { State } from '../state/state.ts';
 import type { Result } from './result.ts';
 
 export const NO_EXEC = 'nothing is run: opened with --no-exec';

@@ -1,8 +1,8 @@
 import type { Place } from '../../dump/dump.ts';
-import type { ReplayAction, Way } from '../replay/actions.ts';
-import type { CallQuestion } from '../replay/state.ts';
-import { samePlace } from '../rows.ts';
-import { goToTurn, viewport } from '../scroll.ts';
+import { samePlace } from '../rows/rows.ts';
+import { goToTurn, viewport } from '../rows/viewport.ts';
+import type { CallQuestion } from '../state/replay.ts';
+import type { ReplayAction, Way } from '../state/replay-actions.ts';
 import { askCall, callKey, nearestCall } from './call-question.ts';
 import { askFork, forkKey } from './fork-question.ts';
 import { ask, atBranches, NO_EXEC, withReplay } from './question.ts';

@@ -1,9 +1,9 @@
 import { rewardProblem, rewardRuns } from '../../replay/reward-choice.ts';
-import type { RescoreQuestion } from '../replay/state.ts';
-import { oneRow } from '../rows.ts';
-import type { State } from '../state.ts';
-import type { World } from '../world.ts';
-import { notWhole } from './choose.ts';
+import type { World } from '../rows/data.ts';
+import { oneRow } from '../rows/rows.ts';
+import type { RescoreQuestion } from '../state/replay.ts';
+import type { State } from '../state/state.ts';
+import { notWhole } from './list-choice.ts';
 import { promptHandlers } from './prompt.ts';
 import { ask, doNow, NO_EXEC } from './question.ts';
 import { type Result, say } from './result.ts';

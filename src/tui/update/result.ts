@@ -1,7 +1,7 @@
-import type { Action } from '../actions.ts';
-import type { Effect } from '../effects.ts';
-import type { State } from '../state.ts';
-import type { World } from '../world.ts';
+import type { World } from '../rows/data.ts';
+import type { Action } from '../state/action.ts';
+import type { Effect } from '../state/effect.ts';
+import type { State } from '../state/state.ts';
 
 export type Result = State | { state: State; effects: Effect[] };
 

@@ -1,13 +1,13 @@
 import type { Place } from '../../dump/dump.ts';
 import type { DumpFile } from '../../dump/dump-file.ts';
-import type { RolloutAction } from '../actions.ts';
-import { samePlace } from '../rows.ts';
-import { opened, type State } from '../state.ts';
-import type { World } from '../world.ts';
+import type { World } from '../rows/data.ts';
+import { samePlace } from '../rows/rows.ts';
+import type { RolloutAction } from '../state/action.ts';
+import { opened, type State } from '../state/state.ts';
+import { cancelLooking } from './cancel.ts';
 import { moveCursor, putCursor } from './cursor.ts';
 import { foldHandlers } from './fold.ts';
 import { leaveGroup } from './group.ts';
-import { cancelLooking } from './looking.ts';
 import { type Handlers, key, type Result, say } from './result.ts';
 
 export const rolloutHandlers: Handlers<RolloutAction> = {

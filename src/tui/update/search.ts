@@ -1,10 +1,10 @@
 import type { Place } from '../../dump/dump.ts';
-import type { HitJob } from '../find/actions.ts';
-import { type Viewport, viewport } from '../scroll.ts';
-import type { Hit } from '../search/pattern.ts';
-import { type SearchAction, scanOf, searchAt, standing, standsHere } from '../search/search.ts';
-import type { State } from '../state.ts';
-import type { World } from '../world.ts';
+import type { World } from '../rows/data.ts';
+import type { Hit } from '../rows/pattern.ts';
+import { type SearchAction, scanOf, searchAt, standing, standsHere } from '../rows/search.ts';
+import { type Viewport, viewport } from '../rows/viewport.ts';
+import type { HitJob } from '../state/find.ts';
+import type { State } from '../state/state.ts';
 import { putCursor } from './cursor.ts';
 import { type Handlers, key, type Result, say } from './result.ts';
 

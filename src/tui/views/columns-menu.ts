@@ -1,7 +1,7 @@
 import { renderPieces } from '../../present/line.ts';
 import type { Theme } from '../../present/theme.ts';
-import type { State } from '../state.ts';
-import type { World } from '../world.ts';
+import type { World } from '../rows/data.ts';
+import type { State } from '../state/state.ts';
 
 /** All columns, those that are shown with a sign before them. */
 export function columnsMenu(state: State, world: World, theme: Theme, width: number, height: number): string[] {

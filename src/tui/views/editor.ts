@@ -1,9 +1,9 @@
 import { type Piece, renderEdges } from '../../present/line.ts';
 import { styled, type Theme } from '../../present/theme.ts';
 import { fitRight } from '../../text/fit.ts';
-import { editorLayout } from '../editor/layout.ts';
-import { charactersOf, type EditorRow, shown } from '../editor/rows.ts';
-import type { EditorState } from '../editor/state.ts';
+import type { EditorState } from '../state/editor.ts';
+import { editorLayout } from '../update/editor-layout.ts';
+import { charactersOf, type EditorRow, shown } from '../update/editor-rows.ts';
 import type { View } from './view.ts';
 
 /** The editor takes the whole body: code wants the width. */

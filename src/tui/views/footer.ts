@@ -5,17 +5,17 @@ import { formatCount, formatPercent } from '../../present/numbers.ts';
 import { ERROR_CHECKS } from '../../rollout/finding.ts';
 import { truncate } from '../../text/fit.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
-import type { SeekProgress } from '../find/actions.ts';
-import { keyLabel } from '../keymap/keymap.ts';
-import { filterText } from '../list/choice.ts';
-import { listWindow } from '../list-window.ts';
-import { questionLines } from '../replay/question-text.ts';
-import { viewport } from '../scroll.ts';
-import { searchPosition } from '../search/search.ts';
-import type { Focus, Message, State } from '../state.ts';
+import { keyLabel } from '../keys/keymap.ts';
+import { listWindow } from '../rows/list-window.ts';
+import { searchPosition } from '../rows/search.ts';
+import { viewport } from '../rows/viewport.ts';
+import type { SeekProgress } from '../state/find.ts';
+import { filterText } from '../state/list.ts';
+import type { Focus, Message, State } from '../state/state.ts';
 import { editorFooter } from './editor.ts';
 import { foundText } from './list-head.ts';
 import { menuLine } from './menu.ts';
+import { questionLines } from './question.ts';
 import type { Scene, View } from './view.ts';
 
 /** What is hinted where: commands whose keys stand side by side, and the word for them. */

@@ -1,6 +1,6 @@
 import { type Piece, piecesWidth, renderPieces } from '../../present/line.ts';
 import { fitLeft } from '../../text/fit.ts';
-import { type HelpEntry, helpEntries } from '../help-list.ts';
+import { type HelpEntry, helpEntries } from '../keys/help.ts';
 import type { View } from './view.ts';
 
 const KEYS_WIDTH = 18;

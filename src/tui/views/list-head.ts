@@ -3,9 +3,9 @@ import { type Piece, piecesWidth, renderEdges } from '../../present/line.ts';
 import { formatCount, formatPercent } from '../../present/numbers.ts';
 import type { Theme } from '../../present/theme.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
-import { filterText } from '../list/choice.ts';
-import type { State } from '../state.ts';
-import type { World } from '../world.ts';
+import type { World } from '../rows/data.ts';
+import { filterText } from '../state/list.ts';
+import type { State } from '../state/state.ts';
 
 /** `37 of 5,120`, and while it is still being looked for how far that is; '' where nothing is filtered. */
 export function foundText(state: State, world: World): string {

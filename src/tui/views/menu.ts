@@ -1,8 +1,8 @@
 import { type Piece, piecesWidth, renderPieces } from '../../present/line.ts';
 import type { Theme } from '../../present/theme.ts';
-import { type MenuEntry, markEntries, sortEntries } from '../list/menus.ts';
-import type { State } from '../state.ts';
-import type { World } from '../world.ts';
+import type { World } from '../rows/data.ts';
+import type { State } from '../state/state.ts';
+import { type MenuEntry, markEntries, sortEntries } from '../update/menu-entries.ts';
 
 /** What a menu of the list asks, in a line at the foot; null while none is open. */
 export function menuLine(state: State, world: World, theme: Theme, width: number): string | null {

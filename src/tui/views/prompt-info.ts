@@ -1,6 +1,6 @@
 import { renderPieces } from '../../present/line.ts';
 import { cellWidth } from '../../text/graphemes.ts';
-import { promptKind } from '../prompt/kinds.ts';
+import { promptKind } from '../update/prompt-kinds.ts';
 import type { View } from './view.ts';
 
 /** Below what is typed: what is wrong and where, else completions, else what may be typed. */

@@ -1,6 +1,6 @@
 import { renderTopLine } from '../../present/top-line.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
-import type { BulkProgress } from '../replay/state.ts';
+import type { BulkProgress } from '../state/replay.ts';
 import type { View } from './view.ts';
 
 export const topView: View = ({ state, world, theme, name }, width) => {

@@ -2,9 +2,9 @@ import { basename } from 'node:path';
 import { renderHeadFindings, renderRecordHead } from '../../present/record-head.ts';
 import { renderTranscript } from '../../present/transcript/render.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
-import { groupOf } from '../group-of.ts';
-import { viewport } from '../scroll.ts';
-import { highlights } from '../search/search.ts';
+import { groupOf } from '../rows/group-of.ts';
+import { highlights } from '../rows/search.ts';
+import { viewport } from '../rows/viewport.ts';
 import type { View } from './view.ts';
 
 export const transcriptView: View = ({ state, world, theme }, width) => {

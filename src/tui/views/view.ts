@@ -1,6 +1,6 @@
 import type { Theme } from '../../present/theme.ts';
-import type { State } from '../state.ts';
-import type { World } from '../world.ts';
+import type { World } from '../rows/data.ts';
+import type { State } from '../state/state.ts';
 
 /** What a view draws from. */
 export interface Scene {

@@ -1,0 +1,33 @@
+import type { World } from '../rows/data.ts';
+import type { Action } from '../state/action.ts';
+import type { Focus, State } from '../state/state.ts';
+
+export const CATEGORIES = [
+  'Move',
+  'Rollouts',
+  'List',
+  'Find',
+  'View',
+  'Search',
+  'Take away',
+  'Run again',
+  'Program',
+] as const;
+export type Category = (typeof CATEGORIES)[number];
+
+/** Something a key can do. Help, the footer's hints and the README's table are made from these. */
+export interface Command {
+  /** Stable: presets, the user's own keys and the `:` line name it. */
+  id: string;
+  category: Category;
+  /** Starts with a verb, in lower case: 'next turn'. */
+  title: string;
+  /** The pane that must have the keys, where the command means nothing in the other; there it comes before a command for both. */
+  when?: Focus;
+  /** What pressing its key means; `count` is the number typed before it, null without one. */
+  action(count: number | null): Action;
+  /** Why it cannot act now; null when it can. */
+  disabled?(state: State, world: World): string | null;
+}
+
+export const times = (count: number | null): number => count ?? 1;

@@ -1,0 +1,41 @@
+import type { World } from '../rows/data.ts';
+import type { Focus, State } from '../state/state.ts';
+import { CATEGORIES, type Category, type Command } from './command.ts';
+import { COMMANDS } from './commands.ts';
+import { keyLabel } from './keymap.ts';
+
+/** A command of the help: its keys here, and why it cannot act now. */
+export interface HelpEntry {
+  command: Command;
+  /** Where it is listed: its kind, or the pane that it needs. */
+  heading: Category | 'In the list' | 'In the transcript';
+  keys: readonly string[];
+  reason: string | null;
+}
+
+const PANE_NAMES: Record<Focus, 'In the list' | 'In the transcript'> = {
+  list: 'In the list',
+  transcript: 'In the transcript',
+};
+
+/** What can be done here, what needs the other pane behind it; of those, what every word that is typed is found in. */
+export function helpEntries(state: State, world: World, typed: string): HelpEntry[] {
+  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
+  const { keymap, focus } = state;
+  const isHere = ({ when }: Command): boolean => when === undefined || when === focus;
+  const ordered = CATEGORIES.flatMap((category) => COMMANDS.filter((one) => one.category === category && isHere(one)));
+  const elsewhere = COMMANDS.filter((command) => !isHere(command));
+  const entries: HelpEntry[] = [];
+  for (const command of [...ordered, ...elsewhere]) {
+    const keys = keymap.keysOf(command.id, command.when ?? focus).map(keyLabel);
+    const text = [command.title, command.id, command.category, ...keys].join(' ').toLowerCase();
+    if (!words.every((word) => text.includes(word))) continue;
+    const other = isHere(command) ? null : PANE_NAMES[command.when!];
+    const reason =
+      other === null
+        ? (command.disabled?.(state, world) ?? null)
+        : `${other.toLowerCase()}; ${keymap.label('focus.next', focus)} goes there`;
+    entries.push({ command, heading: other ?? command.category, keys, reason });
+  }
+  return entries;
+}

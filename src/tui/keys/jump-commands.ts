@@ -1,0 +1,41 @@
+import type { StopName } from '../rows/landmarks.ts';
+import { type Command, times } from './command.ts';
+import { first, noRecord, type Reason } from './reasons.ts';
+
+/** There and back between turns of a kind. */
+const stops = (stop: StopName, what: string, reason: Reason = noRecord): Command[] =>
+  ([1, -1] as const).map((direction) => ({
+    id: `${stop}.${direction > 0 ? 'next' : 'previous'}`,
+    category: 'Find',
+    title: `${direction > 0 ? 'next' : 'previous'} ${what}`,
+    action: (n) => ({ type: 'stop', stop, by: direction * times(n) }),
+    disabled: reason,
+  }));
+
+const nothingRun: Reason = ({ replay, keymap }) =>
+  replay.rollouts.size === 0 && replay.words.size === 0
+    ? `nothing was run again yet; ${keymap.label('replay')} does`
+    : null;
+
+/** To what is worth a look, and back to where one was. */
+export const JUMP_COMMANDS: readonly Command[] = [
+  ...stops('error', 'error, also in another sample'),
+  ...stops('warning', 'warning, also in another sample'),
+  ...stops('call', 'tool call, also in another sample'),
+  ...stops('reward', 'turn with a recorded reward'),
+  ...stops('drift', 'result that differs when run again', first(noRecord, nothingRun)),
+  {
+    id: 'jump.back',
+    category: 'Find',
+    title: 'back to the place before the last jump',
+    action: (n) => ({ type: 'jump', by: -times(n) }),
+    disabled: ({ jumps }) => (jumps.list.length === 0 || jumps.at === 0 ? 'no older place' : null),
+  },
+  {
+    id: 'jump.forward',
+    category: 'Find',
+    title: 'forward again',
+    action: (n) => ({ type: 'jump', by: times(n) }),
+    disabled: ({ jumps }) => (jumps.at >= jumps.list.length - 1 ? 'no newer place' : null),
+  },
+];

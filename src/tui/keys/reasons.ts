@@ -1,0 +1,74 @@
+import { toolCallsOf } from '../../rollout/rollout.ts';
+import type { World } from '../rows/data.ts';
+import { viewport } from '../rows/viewport.ts';
+import type { State } from '../state/state.ts';
+
+/** Why a command cannot act now; null when it can. */
+export type Reason = (state: State, world: World) => string | null;
+
+const rolloutOf = (state: State, world: World) =>
+  state.list.cursor === null ? null : world.record(state.list.cursor).rollout;
+
+export const noRecord: Reason = (state) => (state.list.cursor === null ? 'no rollout is open' : null);
+
+export const noRollout: Reason = (state, world) =>
+  noRecord(state, world) ?? (rolloutOf(state, world) === null ? 'this line is no rollout' : null);
+
+export const noTurns: Reason = (state, world) => {
+  const view = viewport(state, world);
+  return view === null ? 'the transcript is not in sight' : view.turn === null ? 'no turns here' : null;
+};
+
+export const oneRow: Reason = (state, world) => (world.rows(state).length < 2 ? 'the list has no other rollout' : null);
+
+export const oneStep: Reason = (state, world) => {
+  const stream = state.list.cursor?.file.stream;
+  const steps = world.dump.files.filter((file) => file.stream === stream && file.count > 0);
+  return steps.length < 2 ? 'there is no other step' : null;
+};
+
+export const noExec: Reason = (state) => (state.replay.canRun ? null : 'nothing is run: opened with --no-exec');
+
+export const noCalls: Reason = (state, world) => {
+  const rollout = rolloutOf(state, world);
+  return rollout !== null && toolCallsOf(rollout).length === 0 ? 'no tool call in this rollout' : null;
+};
+
+/** The turn of the cursor neither makes a call nor answers one. */
+export const noCallHere: Reason = (state, world) => {
+  const rollout = rolloutOf(state, world);
+  const turn = viewport(state, world)?.turn ?? null;
+  if (rollout === null || turn === null) return noTurns(state, world);
+  const has = rollout.turns[turn]?.toolCalls.length || toolCallsOf(rollout).some((call) => call.resultTurn === turn);
+  return has ? null : 'no tool call in this turn';
+};
+
+export const noSearch: Reason = (state) =>
+  state.search === null ? `nothing is searched for; ${state.keymap.label('search')} begins` : null;
+
+export const noSort: Reason = ({ list, keymap }) =>
+  list.choice.sort === null ? `nothing is sorted; ${keymap.label('sort')} sorts` : null;
+
+/** Of those that a letter goes to. */
+export const noMarks: Reason = ({ list, keymap }) =>
+  [...list.choice.marks.keys()].every((name) => name.startsWith(' '))
+    ? `no marks yet; ${keymap.label('mark')} and a letter sets one`
+    : null;
+
+export const notMarked: Reason = ({ list, keymap }) =>
+  list.choice.marks.size === 0 ? `nothing is marked; ${keymap.label('mark')} and a letter marks` : null;
+
+export const nothingToUndo: Reason = ({ list }) => (list.past.length === 0 ? 'nothing to undo' : null);
+
+export const nothingToRedo: Reason = ({ list }) => (list.future.length === 0 ? 'nothing to do again' : null);
+
+/** The first of several that holds. */
+export const first =
+  (...reasons: readonly Reason[]): Reason =>
+  (state, world) => {
+    for (const reason of reasons) {
+      const found = reason(state, world);
+      if (found !== null) return found;
+    }
+    return null;
+  };

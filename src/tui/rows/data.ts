@@ -1,0 +1,248 @@
+import type { LiveRun } from '../../analysis/live-run.ts';
+import type { Dump, Place } from '../../dump/dump.ts';
+import type { DumpRecord } from '../../dump/dump-file.ts';
+import type { JsonValue } from '../../json/value.ts';
+import type { Column, ListShape, NOT_KNOWN } from '../../present/list-columns.ts';
+import type { Layout } from '../../present/transcript/layout.ts';
+import { Syntax } from '../../present/transcript/syntax.ts';
+import type { ListChoice } from '../state/list.ts';
+import type { State } from '../state/state.ts';
+import { allColumns, chosenColumns, shapeOf } from './columns.ts';
+import type { Arranging } from './filtered-rows.ts';
+import { Arrangements } from './filtered-rows-cache.ts';
+import { FreshRows } from './fresh-rows.ts';
+import { type Geometry, geometry, type Shape } from './geometry.ts';
+import { GroupIndex } from './group-index.ts';
+import { sortedMembers } from './group-rows.ts';
+import { Layouts } from './layouts.ts';
+import { toldByReplay } from './replay-values.ts';
+import { allRows, groupRows, type Rows, samePlace } from './rows.ts';
+import { Searches } from './searches.ts';
+import { ListValues } from './values.ts';
+
+/** What update and views may ask about the data. Answers follow from the dump and the state alone; they are only remembered here. */
+export interface World {
+  readonly dump: Dump;
+  readonly live: LiveRun;
+  readonly fresh: FreshRows;
+  readonly groups: GroupIndex;
+  readonly syntax: Syntax;
+  readonly searches: Searches;
+  /** The list in the order and as far as it is filtered, or the group that is shown alone. */
+  rows(state: State): Rows;
+  /** How far the list is filtered and sorted; null where nothing is. */
+  arranging(state: State): Arranging | null;
+  /** The record of the list that is nearest to one that is not in it; null where that is not known yet, or none is. */
+  nearest(state: State, place: Place): Place | null;
+  geometry(state: State): Geometry;
+  /** What the list shows if it has the room. */
+  listColumns(state: State): readonly Column[];
+  /** All columns that there are. */
+  allColumns(state: State): readonly { key: string; title: string; isShown: boolean }[];
+  /** What a record holds under a name of its own, for a column. */
+  value(place: Place, name: string): JsonValue | undefined | typeof NOT_KNOWN;
+  record(place: Place): DumpRecord;
+  /** What happened on disk to the record that is open since it was read, in words; '' for nothing. */
+  fate(place: Place): string;
+  /** The transcript under the cursor, laid out for the width it has; null while nothing is open. */
+  layout(state: State): Layout | null;
+  /** Reads one of these records, or lays one out; false where there is nothing left to do. */
+  warm(state: State, places: readonly Place[]): boolean;
+}
+
+export class DumpWorld implements World {
+  readonly dump: Dump;
+  readonly live: LiveRun;
+  readonly fresh = new FreshRows();
+  readonly groups: GroupIndex;
+  readonly syntax: Syntax;
+  readonly searches: Searches;
+  #rows: Rows | null = null;
+  #geometry: { shape: Shape; geometry: Geometry } | null = null;
+  /** The record that is read. It stays as it was read, whatever becomes of its file, until it is asked for again. */
+  #open: { place: Place; record: DumpRecord; generation: number; fate: string } | null = null;
+  readonly #layouts: Layouts;
+  readonly #arrangements: Arrangements;
+  readonly #values: ListValues;
+  #group: { members: readonly number[]; sort: ListChoice['sort']; rows: Rows } | null = null;
+  #shape: ListShape | null = null;
+  #columns: { key: string; print: string; columns: ReturnType<typeof allColumns> } | null = null;
+  #chosen: {
+    all: ReturnType<typeof allColumns>;
+    columns: ListChoice['columns'];
+    sort: ListChoice['sort'];
+    chosen: readonly Column[];
+  } | null = null;
+
+  /**
+   * @param changed is called when something more is known that no listener of the dump is told
+   * @param rowsChanged the list has other rows
+   * @param found is called when a long search has come further
+   */
+  constructor(dump: Dump, live: LiveRun, changed: () => void, rowsChanged: () => void, found: () => void) {
+    this.dump = dump;
+    this.live = live;
+    this.#arrangements = new Arrangements(dump, rowsChanged);
+    this.#values = new ListValues(this.#arrangements.pool, changed);
+    this.groups = new GroupIndex(dump, rowsChanged);
+    this.syntax = new Syntax(changed);
+    this.searches = new Searches(found);
+    this.#layouts = new Layouts(dump, this.groups);
+  }
+
+  /** The dump has changed: it may hold more records than before. */
+  changed(): void {
+    this.#rows = null;
+    this.#arrangements.refresh();
+    const open = this.#open;
+    if (open === null) return;
+    const { file, record } = open.place;
+    const isLonger = open.generation === file.generation && file.index.length(record) > open.record.bytes;
+    if (file.state === 'gone' || !this.dump.files.includes(file)) {
+      open.fate = 'gone from disk';
+    } else if (record >= file.count) {
+      open.fate = 'cut off on disk';
+    } else if (isLonger && file.raw(record)?.startsWith(open.record.raw)) {
+      // Half a line was all there was: the rest of it has come.
+      this.#open = null;
+    } else if (open.generation !== file.generation || open.fate !== '') {
+      // Another content may hold the same line: a run that goes on writes most of a step again as it was.
+      open.generation = file.generation;
+      open.fate = file.read(record).raw === open.record.raw ? '' : 'replaced on disk, R loads it';
+    }
+  }
+
+  /** The open record is read again. */
+  reload(): void {
+    if (this.#open?.fate.startsWith('replaced')) this.#open = null;
+  }
+
+  fate(place: Place): string {
+    return this.#open !== null && samePlace(this.#open.place, place) ? this.#open.fate : '';
+  }
+
+  rows({ list }: State): Rows {
+    this.#rows ??= allRows(this.dump.files);
+    if (list.group !== null) {
+      const { file, record } = list.group;
+      const members = this.groups.groups(file)?.membersOf(record) ?? [record];
+      const { sort } = list.choice;
+      if (this.#group?.members !== members || this.#group.sort !== sort) {
+        const shown = members.length === 0 ? [record] : members;
+        this.#group = { members, sort, rows: groupRows(file, sortedMembers(file, shown, sort)) };
+      }
+      return this.#group.rows;
+    }
+    return this.#arrangements.rows(list.choice, this.#rows, list.cursor) ?? this.#rows;
+  }
+
+  arranging({ list }: State): Arranging | null {
+    return this.#arrangements.progress(list.choice);
+  }
+
+  nearest({ list }: State, place: Place): Place | null {
+    return this.#arrangements.nearest(list.choice, place);
+  }
+
+  close(): void {
+    this.#arrangements.close();
+  }
+
+  geometry(state: State): Geometry {
+    const { columns, rows, focus, zoom, prompt, replay, list } = state;
+    const listColumns = this.listColumns(state);
+    const isChosen = list.choice.columns !== null;
+    const hasHead = list.choice.filter !== null || list.group !== null;
+    // What is typed, and below it what is to be said of that.
+    const bottom = prompt === null && replay.question === null ? 1 : 2;
+    const known = this.#geometry;
+    if (
+      known === null ||
+      known.shape.columns !== columns ||
+      known.shape.rows !== rows ||
+      known.shape.focus !== focus ||
+      known.shape.zoom !== zoom ||
+      known.shape.bottom !== bottom ||
+      known.shape.listColumns !== listColumns ||
+      known.shape.isChosen !== isChosen ||
+      known.shape.hasHead !== hasHead
+    ) {
+      const shape = { columns, rows, focus, zoom, bottom, listColumns, isChosen, hasHead };
+      this.#geometry = { shape, geometry: geometry(shape) };
+    }
+    return this.#geometry!.geometry;
+  }
+
+  #all({ replay }: State): ReturnType<typeof allColumns> {
+    const { files, extras } = this.dump;
+    const records = files.reduce((sum, file) => sum + file.count, 0);
+    const isTold = toldByReplay(replay);
+    const key = [files.length, records, extras.size, ...isTold].join(' ');
+    if (this.#columns?.key !== key) {
+      const found = shapeOf(this.dump);
+      const before = this.#shape ?? found;
+      // Columns only grow: a list that gets narrower and wider as it is read is hard to read.
+      this.#shape = {
+        step: Math.max(before.step, found.step),
+        sample: Math.max(before.sample, found.sample),
+        score: Math.max(before.score, found.score),
+        streams: found.streams,
+      };
+      const columns = allColumns(this.#shape, extras, isTold);
+      const print = columns
+        .map(({ column, isShown, isIdle }) => [column.key, column.width, column.min, isShown, isIdle].join(' '))
+        .join('\n');
+      this.#columns = { key, print, columns: print === this.#columns?.print ? this.#columns.columns : columns };
+    }
+    return this.#columns.columns;
+  }
+
+  listColumns(state: State): readonly Column[] {
+    const all = this.#all(state);
+    const { choice } = state.list;
+    const known = this.#chosen;
+    if (known?.all !== all || known.columns !== choice.columns || known.sort !== choice.sort) {
+      this.#chosen = { all, columns: choice.columns, sort: choice.sort, chosen: chosenColumns(all, choice) };
+    }
+    return this.#chosen!.chosen;
+  }
+
+  allColumns(state: State): readonly { key: string; title: string; isShown: boolean }[] {
+    const { columns } = state.list.choice;
+    return this.#all(state).map(({ column: { key, title }, isShown }) => ({
+      key,
+      title,
+      isShown: columns === null ? isShown : columns.includes(key),
+    }));
+  }
+
+  value(place: Place, name: string): JsonValue | undefined | typeof NOT_KNOWN {
+    return this.#values.value(place, name);
+  }
+
+  /** Rows in sight: what only a parse tells of them is looked up. */
+  want(state: State, places: readonly Place[]): void {
+    const own = this.#all(state).filter(({ isValue }) => !isValue);
+    const keys = this.listColumns(state).map(({ key }) => key);
+    const names = keys.filter((key) => own.every(({ column }) => column.key !== key));
+    this.#values.want(places, names);
+  }
+
+  record(place: Place): DumpRecord {
+    if (this.#open === null || !samePlace(this.#open.place, place)) {
+      this.#open = { place, record: this.dump.read(place), generation: place.file.generation, fate: '' };
+    }
+    return this.#open.record;
+  }
+
+  warm(state: State, places: readonly Place[]): boolean {
+    const width = this.geometry(state).transcriptWidth;
+    return width > 0 && this.#layouts.warm(state, places, width);
+  }
+
+  layout(state: State): Layout | null {
+    const place = state.list.cursor;
+    const width = this.geometry(state).transcriptWidth;
+    return place === null || width === 0 ? null : this.#layouts.of(state, place, this.record(place), width);
+  }
+}

@@ -1,0 +1,63 @@
+import { fitColumns, type PlacedColumn, placedWidth } from '../../present/list.ts';
+import type { Column } from '../../present/list-columns.ts';
+
+/** Below this the program only says that it needs more room. */
+export const MIN_COLUMNS = 40;
+export const MIN_ROWS = 10;
+
+/** A transcript narrower than this is no pleasure to read: the list gives way. */
+const READABLE = 48;
+
+export interface Geometry {
+  tooSmall: boolean;
+  /** Cells of the list, 0 when it is not shown; one more cell parts it from the transcript. */
+  listWidth: number;
+  transcriptWidth: number;
+  /** The columns of the list, with the cells that each has. */
+  columns: readonly PlacedColumn[];
+  /** Rows of the body: between the top line and the footer. */
+  bodyHeight: number;
+  /** Rows of the list without its titles, and of the transcript without its head. */
+  listHeight: number;
+  transcriptHeight: number;
+}
+
+export interface Shape {
+  columns: number;
+  rows: number;
+  focus: 'list' | 'transcript';
+  /** The pane that has the keys has the whole width. */
+  zoom: boolean;
+  /** Rows below the body: the footer or a prompt. */
+  bottom: number;
+  /** What the list would show if it had the room. */
+  listColumns: readonly Column[];
+  /** Somebody chose these columns: where they do not fit beside a transcript, the list has the screen while it has the keys. */
+  isChosen: boolean;
+  /** A line above the list's titles says what it shows. */
+  hasHead: boolean;
+}
+
+/** Where everything stands. The one source for Ink's layout, for scrolling and for wrapping. */
+export function geometry(shape: Shape): Geometry {
+  const { columns, rows, focus, listColumns } = shape;
+  const bodyHeight = Math.max(1, rows - 1 - shape.bottom);
+  const room = columns - 1 - READABLE;
+  const isWide = columns >= 140;
+  const wanted = isWide ? listColumns : listColumns.filter((column) => column.rank < 5);
+  const fitting = fitColumns(wanted, isWide ? Math.floor(columns * 0.4) : room);
+  const hasLeft = shape.isChosen && fitting.length < wanted.length;
+  let listWidth = placedWidth(fitting);
+  if (listWidth > room || shape.zoom) listWidth = focus === 'list' ? columns : 0;
+  else if (hasLeft && focus === 'list') listWidth = columns;
+  const transcriptWidth = listWidth === columns ? 0 : columns - (listWidth === 0 ? 0 : listWidth + 1);
+  return {
+    tooSmall: columns < MIN_COLUMNS || rows < MIN_ROWS,
+    listWidth,
+    transcriptWidth,
+    columns: listWidth === columns ? fitColumns(listColumns, columns) : fitting,
+    bodyHeight,
+    listHeight: Math.max(1, bodyHeight - (shape.hasHead ? 2 : 1)),
+    transcriptHeight: Math.max(1, bodyHeight - 2),
+  };
+}

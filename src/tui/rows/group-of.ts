@@ -1,0 +1,27 @@
+import type { Place } from '../../dump/dump.ts';
+import { groupParts } from '../../present/group-text.ts';
+import { groupAdvantages } from '../../rollout/advantage.ts';
+import type { GroupIndex } from './group-index.ts';
+
+export interface GroupOf {
+  /** What the group says; none where the record has no group, or none is known yet. */
+  parts: readonly string[];
+  /** Why there are no parts. */
+  reason: string;
+  /** The record's advantage in its group. */
+  advantage: number | null;
+}
+
+/** What is known of a record's group. */
+export function groupOf(groups: GroupIndex, { file, record }: Place): GroupOf {
+  const known = groups.groups(file);
+  const none = (reason: string): GroupOf => ({ parts: [], reason, advantage: null });
+  if (known === null) return none('not known yet');
+  const members = known.membersOf(record);
+  if (members.length < 2) return none(known.reason ?? 'no other rollout of this prompt in this file');
+  const scores = members.map((member) => file.score(member));
+  const finite = scores.filter((score): score is number => typeof score === 'number');
+  const at = members.indexOf(record);
+  const advantage = finite.length === scores.length ? (groupAdvantages(finite)[at] ?? null) : null;
+  return { parts: groupParts(scores, at + 1), reason: '', advantage };
+}

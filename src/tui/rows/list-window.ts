@@ -1,0 +1,22 @@
+import type { State } from '../state/state.ts';
+import type { World } from './data.ts';
+
+/** The part of the list that is on the screen. */
+export interface ListWindow {
+  height: number;
+  /** Index of the first row shown. */
+  top: number;
+  /** Index of the cursor, -1 when its record is not in the list. */
+  here: number;
+}
+
+export function listWindow(state: State, world: World): ListWindow {
+  const rows = world.rows(state);
+  const height = world.geometry(state).listHeight;
+  const here = state.list.cursor === null ? -1 : rows.indexOf(state.list.cursor);
+  // No emptiness above the first row, and none below the last one while there is more above.
+  const offset = Math.max(0, Math.min(state.list.offset, height - 1));
+  const last = Math.max(0, rows.length - height);
+  const top = Math.max(0, Math.min(Math.max(here, 0) - offset, last));
+  return { height, top, here };
+}

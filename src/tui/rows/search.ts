@@ -1,0 +1,78 @@
+import type { Place } from '../../dump/dump.ts';
+import { formatCount, formatPercent } from '../../present/numbers.ts';
+import type { Range } from '../../present/transcript/block.ts';
+import type { ViewName } from '../state/display.ts';
+import type { State } from '../state/state.ts';
+import type { World } from './data.ts';
+import { hitRanges } from './pattern.ts';
+import { samePlace } from './rows.ts';
+import type { Scan } from './scan.ts';
+
+/** What is searched for, and where the search stands. */
+export interface SearchState {
+  value: string;
+  /** The number of the hit that the cursor is on, -1 for none. */
+  at: number;
+  /** The way in which n or N found no more: pressed again it goes on in the next sample. */
+  edge: 1 | -1 | null;
+  /** What `at` and `edge` speak of. */
+  place: Place | null;
+  view: ViewName;
+}
+
+/** A search that stands in what is open. */
+export const searchAt = (
+  { list, display }: State,
+  value: string,
+  at: number,
+  edge: SearchState['edge'] = null,
+): SearchState => ({ value, at, edge, place: list.cursor, view: display.view });
+
+/** Whether it stands in what is open, and not in another sample or view. */
+export const standsHere = ({ search, list, display }: State): boolean =>
+  search !== null && samePlace(search.place, list.cursor) && search.view === display.view;
+
+/** Where it stands in what is open: nowhere, where the reader has gone elsewhere. */
+export const standing = (state: State): Pick<SearchState, 'at' | 'edge'> =>
+  state.search !== null && standsHere(state) ? state.search : { at: -1, edge: null };
+
+export type SearchAction =
+  | { type: 'search-next'; by: number }
+  | { type: 'search-word'; by: number }
+  /** A long search has come further. */
+  | { type: 'search-found' };
+
+/** The search in the record of a place, what is folded away included; it may still be going on. */
+export const scanOf = (state: State, world: World, place: Place, value: string): Scan | null =>
+  world.searches.of(world.record(place), state.display, value);
+
+let painted: { scan: Scan; at: number; count: number; ranges: Map<string, Range[]> } | null = null;
+
+/** What to highlight. */
+export function highlights(state: State, world: World): ReadonlyMap<string, Range[]> | null {
+  const { search } = state;
+  if (search === null || state.list.cursor === null) return null;
+  const scan = scanOf(state, world, state.list.cursor, search.value);
+  if (scan === null) return null;
+  const count = scan.hits.length;
+  // Built once a hit is gone to, not once a frame.
+  const { at } = standing(state);
+  if (painted === null || painted.scan !== scan || painted.at !== at || painted.count !== count)
+    painted = { scan, at, count, ranges: hitRanges(scan.hits, at) };
+  return painted.ranges;
+}
+
+export const NO_HIT = 'no hit';
+
+/** `3/17`, `3/17, searching 40 %`; null while nothing is searched for. */
+export function searchPosition(state: State, world: World): string | null {
+  const { search } = state;
+  if (search === null || state.list.cursor === null) return null;
+  const scan = scanOf(state, world, state.list.cursor, search.value);
+  const count = scan?.hits.length ?? 0;
+  const going = scan === null || scan.isDone ? '' : `searching ${formatPercent(scan.share)}`;
+  if (count === 0) return going || NO_HIT;
+  const { at } = standing(state);
+  const position = `${at < 0 ? '–' : formatCount(at + 1)}/${formatCount(count)}${scan?.isFull ? '+' : ''}`;
+  return going === '' ? position : `${position}, ${going}`;
+}

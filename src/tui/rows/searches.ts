@@ -1,0 +1,103 @@
+import { LRUCache } from 'lru-cache';
+import type { DumpRecord } from '../../dump/dump-file.ts';
+import type { Block } from '../../present/transcript/block.ts';
+import type { DisplayState } from '../state/display.ts';
+import { finder } from './pattern.ts';
+import { Scan } from './scan.ts';
+import { ALL_OPEN, shownBlocks } from './shown-blocks.ts';
+
+/** Bytes of hits that are remembered, at about HIT for each. */
+const CACHE_SIZE = 8_000_000;
+const HIT = 100;
+/** ms that a search takes of the time between two frames. */
+const TURN = 8;
+/** ms between two tellings of how far it is. */
+const TELL = 100;
+
+const NOTHING = { group: '', noGroup: '', advantage: null };
+
+interface Known {
+  raw: string;
+  scan: Scan;
+}
+
+interface Running {
+  key: string;
+  known: Known;
+}
+
+/** Searches in records: what they found follows from pattern, record and view, and is only remembered here. */
+export class Searches {
+  readonly #found: () => void;
+  readonly #known = new LRUCache<string, Known>({
+    maxSize: CACHE_SIZE,
+    sizeCalculation: ({ scan }, key) => key.length * 2 + 1000 + scan.hits.length * HIT,
+  });
+  /** The record that was searched last, laid open for the next pattern. */
+  #open: { record: DumpRecord; display: DisplayState; blocks: readonly Block[] } | null = null;
+  #running: Running | null = null;
+  #isWaiting = false;
+
+  /** @param found is called while a search goes on that was not done at once, and when it ends */
+  constructor(found: () => void) {
+    this.#found = found;
+  }
+
+  /** The search for a value in a record, begun where it is new; null for a pattern that cannot be read. */
+  of(record: DumpRecord, display: DisplayState, value: string): Scan | null {
+    const key = [record.locator, display.view, display.hidden.join('\n'), value].join('\0');
+    const running = this.#running?.key === key ? this.#running.known : undefined;
+    const known = running ?? this.#known.get(key);
+    if (known !== undefined && known.raw === record.raw) return known.scan;
+    let scan: Scan;
+    try {
+      scan = new Scan(this.#blocks(record, display), finder(value));
+    } catch {
+      return null;
+    }
+    const end = performance.now() + TURN;
+    scan.run(() => performance.now() > end);
+    // What is searched for next takes the place of what still runs.
+    this.#running = null;
+    if (scan.isDone) this.#known.set(key, { raw: record.raw, scan });
+    else this.#goOn({ key, known: { raw: record.raw, scan } });
+    return scan;
+  }
+
+  #blocks(record: DumpRecord, display: DisplayState): readonly Block[] {
+    const open = this.#open;
+    if (open?.record === record && open.display.view === display.view && open.display.hidden === display.hidden) {
+      return open.blocks;
+    }
+    const blocks = shownBlocks(record, display, ALL_OPEN, NOTHING);
+    this.#open = { record, display, blocks };
+    return blocks;
+  }
+
+  /** Goes on in the pauses between keys and frames. */
+  #goOn(running: Running): void {
+    this.#running = running;
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
+    let told = performance.now();
+    const turn = (): void => {
+      const now = this.#running;
+      if (now === null) {
+        this.#isWaiting = false;
+        return;
+      }
+      const { key, known } = now;
+      const end = performance.now() + TURN;
+      known.scan.run(() => performance.now() > end);
+      if (known.scan.isDone) {
+        this.#running = null;
+        this.#isWaiting = false;
+        this.#known.set(key, known);
+      } else setImmediate(turn);
+      if (!known.scan.isDone && performance.now() - told < TELL) return;
+      told = performance.now();
+      this.#found();
+    };
+    setImmediate(turn);
+  }
+}

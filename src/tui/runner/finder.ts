@@ -1,0 +1,174 @@
+import type { Place } from '../../dump/dump.ts';
+import { truncate } from '../../text/fit.ts';
+import { sanitiseLine } from '../../text/sanitise.ts';
+import type { World } from '../rows/data.ts';
+import { stopKind } from '../rows/landmarks.ts';
+import { rawFilter } from '../rows/pattern.ts';
+import { allRows, type Rows } from '../rows/rows.ts';
+import type { HitJob, SeekJob, SeekNews } from '../state/find.ts';
+import type { State } from '../state/state.ts';
+
+/** What a slice may take, so that keys are answered between two. */
+const SLICE_MS = 8;
+const NEWS_MS = 150;
+/** Characters of a record that is searched to its end at once; a longer one is gone to, and searched there. */
+const LONG = 200_000;
+
+export interface SeekHost {
+  readonly world: World;
+  state(): State;
+  tell(news: SeekNews): void;
+}
+
+/** Looks through the records of a dump for what a key asked for, in slices between which the screen lives on. One search at a time. */
+export class Seeker {
+  readonly #host: SeekHost;
+  #run = 0;
+
+  constructor(host: SeekHost) {
+    this.#host = host;
+  }
+
+  cancel(): void {
+    this.#run++;
+  }
+
+  start(job: SeekJob): Promise<void> {
+    if (job.kind === 'hit') return this.#seekHit(job);
+    return job.kind === 'stop' ? this.#seekStop(job) : this.#seekId(job);
+  }
+
+  async #seekHit(job: HitJob): Promise<void> {
+    const run = ++this.#run;
+    const { world } = this.#host;
+    const mayHold = rawFilter(job.value);
+    let found: Place | null = null;
+    const look = (place: Place): boolean => {
+      const raw = place.file.raw(place.record);
+      if (raw === null || !mayHold(raw)) return false;
+      const scan = world.searches.of(world.dump.read(place), this.#host.state().display, job.value);
+      if (raw.length <= LONG) scan?.run(() => false);
+      if (scan === null || (scan.isDone && scan.hits.length === 0)) return false;
+      found = place;
+      return true;
+    };
+    const rows = () => world.rows(this.#host.state());
+    const start = startOf(rows(), job.from, job.by);
+    const total = job.by > 0 ? rows().length - 1 - start : start;
+    const what = truncate(sanitiseLine(job.value), 24);
+    await this.#walk(run, rows, job.from, job.by, look, { what, total, before: 0 });
+    if (run === this.#run) this.#host.tell({ type: 'sought', job, place: found, nth: 0 });
+  }
+
+  async #seekStop(job: Extract<SeekJob, { kind: 'stop' }>): Promise<void> {
+    const run = ++this.#run;
+    const kind = stopKind(job.stop);
+    const direction = job.by < 0 ? -1 : 1;
+    let wanted = Math.abs(job.by);
+    let last: { place: Place; nth: number } | null = null;
+    const look = (place: Place): boolean => {
+      const state = this.#host.state();
+      if (kind.has(place, state) === false) return false;
+      const count = kind.stops(place.file.read(place.record), state).length;
+      // A rollout that is known to have one, though not where, counts as a whole.
+      const found = count === 0 && kind.has(place, state) === true ? 1 : count;
+      if (found === 0) return false;
+      last = { place, nth: Math.min(wanted, found) };
+      wanted -= found;
+      return wanted <= 0;
+    };
+    const rows = () => this.#host.world.rows(this.#host.state());
+    const what = `${/^[aeiou]/.test(kind.word) ? 'an' : 'a'} ${kind.word}`;
+    const start = startOf(rows(), job.from, direction);
+    const total = direction > 0 ? rows().length - 1 - start : start;
+    await this.#walk(run, rows, job.from, direction, look, { what, total, before: 0 });
+    // With fewer than the count asks for, the last one is as far as it goes.
+    const found = last as { place: Place; nth: number } | null;
+    if (run === this.#run) this.#host.tell({ type: 'sought', job, place: found?.place ?? null, nth: found?.nth ?? 0 });
+  }
+
+  async #seekId(job: Extract<SeekJob, { kind: 'id' }>): Promise<void> {
+    const run = ++this.#run;
+    // As JSON writes it: characters beyond ASCII may be escaped, then only a parse tells.
+    const isPlain = /^[\x20-\x7e]+$/.test(job.id) && !/["\\/]/.test(job.id);
+    // A request id is a UUID, copied from a log with its hyphens or without: verl's own viewer takes both as well.
+    const wanted = withoutHyphens(job.id);
+    const inText = new RegExp([...wanted].map((letter) => letter.replace(/\W/, '\\$&')).join('-?'));
+    const begins = (id: string | null | undefined): boolean =>
+      id != null && wanted !== '' && withoutHyphens(id).startsWith(wanted);
+    let found: Place | null = null;
+    const look = (place: Place): boolean => {
+      if (isPlain && !inText.test(place.file.raw(place.record) ?? '')) return false;
+      const { rollout } = place.file.read(place.record);
+      if (!begins(rollout?.uid) && !begins(rollout?.requestId)) return false;
+      found = place;
+      return true;
+    };
+    const { dump } = this.#host.world;
+    const what = `the id ${sanitiseLine(job.id)}`;
+    const rows = () => allRows(dump.files);
+    const total = rows().length;
+    const isDone = await this.#walk(run, rows, job.from, 1, look, { what, total, before: 0 });
+    // Round: up to the record that the search began at, which may be the only one.
+    if (!isDone && run === this.#run && job.from !== null) {
+      const { from } = job;
+      const before = (place: Place): boolean => {
+        look(place);
+        return found !== null || (place.file === from.file && place.record === from.record);
+      };
+      const done = total - 1 - rows().indexOf(from);
+      await this.#walk(run, rows, null, 1, before, { what, total, before: done });
+    }
+    if (run === this.#run) this.#host.tell({ type: 'sought', job, place: found, nth: 0 });
+  }
+
+  /** From behind `from` to the end of the order, or until `look` says enough. @returns whether it did */
+  async #walk(
+    run: number,
+    rowsNow: () => Rows,
+    from: Place | null,
+    direction: 1 | -1,
+    look: (place: Place) => boolean,
+    { what, total, before }: { what: string; total: number; before: number },
+  ): Promise<boolean> {
+    let rows = rowsNow();
+    let at = from === null ? -1 : startOf(rows, from, direction);
+    const start = at;
+    let place = from;
+    let told = performance.now();
+    // Whoever goes elsewhere from now on ends it.
+    if (before === 0) this.#host.tell({ type: 'seeking', progress: { what, done: 0, total } });
+    for (let end = told + SLICE_MS; ; ) {
+      at += direction;
+      const next = rows.at(at);
+      if (next === null) return false;
+      place = next;
+      if (look(place)) return true;
+      const now = performance.now();
+      if (now < end) continue;
+      if (now - told > NEWS_MS) {
+        told = now;
+        const done = before + Math.abs(at - start);
+        this.#host.tell({ type: 'seeking', progress: { what, done, total: Math.max(total, done) } });
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+      if (run !== this.#run) return false;
+      // The dump may have grown, or the list been filtered, meanwhile.
+      rows = rowsNow();
+      at = place === null ? at : startOf(rows, place, direction);
+      end = performance.now() + SLICE_MS;
+    }
+  }
+}
+
+const withoutHyphens = (id: string): string => id.replaceAll('-', '');
+
+/** The row that a search goes on from; for a record that is not in the list, the one before its neighbour in that direction. */
+function startOf(rows: Rows, from: Place, direction: 1 | -1): number {
+  const at = rows.indexOf(from);
+  if (at >= 0) return at;
+  const near = rows.near(from);
+  if (near < 0) return direction > 0 ? -1 : rows.length;
+  const isBehind = rows.at(near)!.record > from.record;
+  return isBehind === direction > 0 ? near - direction : near;
+}

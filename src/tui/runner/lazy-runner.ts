@@ -1,0 +1,78 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Place } from '../../dump/dump.ts';
+import { journalPlace } from '../../journal/place.ts';
+import { samePlace } from '../rows/rows.ts';
+import type { ReplayJob } from '../state/replay-actions.ts';
+import type { Desk, DeskOptions } from './runner.ts';
+
+/** A rollout that is only passed by is not looked up. */
+const REST_MS = 120;
+
+/**
+ * The way to the desk. Engine, sandbox and replay are read from disk with the first key that asks for them, or for a journal that is there
+ * already; opening and browsing wait for neither.
+ */
+export class DeskDoor {
+  readonly #options: DeskOptions;
+  #desk: Promise<Desk> | null = null;
+  #shown: Place | null = null;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(options: DeskOptions) {
+    this.#options = options;
+  }
+
+  async do(job: ReplayJob): Promise<void> {
+    if (job.kind === 'cancel' && this.#desk === null) return;
+    try {
+      const desk = await this.#open();
+      await desk.do(job);
+    } catch (error) {
+      this.#options.say((error as Error).message, 'error');
+    }
+  }
+
+  /** The cursor is on this rollout: what the journal knows of it is shown, and of the rows in sight their words. */
+  rest(place: Place | null, rows: () => readonly Place[]): void {
+    if (samePlace(place, this.#shown)) return;
+    this.#shown = place;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    if (place === null || !(this.#desk !== null || this.#hasJournal())) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      this.#open().then(
+        (desk) => {
+          desk.show(place);
+          void desk.see(rows());
+        },
+        // A tool file that cannot be read is told when a call is to be run.
+        () => {},
+      );
+    }, REST_MS);
+  }
+
+  async close(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#desk?.then(
+      (desk) => desk.close(),
+      () => {},
+    );
+  }
+
+  #hasJournal(): boolean {
+    const { path, journal, env } = this.#options;
+    const { directories } = journalPlace(path, { journal, env });
+    return directories.some((directory) =>
+      ['replay', 'fork', 'rescore'].some((kind) => existsSync(join(directory, `${kind}.jsonl`))),
+    );
+  }
+
+  #open(): Promise<Desk> {
+    this.#desk ??= import('./runner.ts').then(({ Desk }) => new Desk(this.#options));
+    this.#desk.catch(() => {
+      this.#desk = null;
+    });
+    return this.#desk;
+  }
+}

@@ -1,0 +1,17 @@
+import type { ReplayStart } from '../state/replay.ts';
+
+/** How calls are run again and rollouts gone on with; see the flags. */
+export interface ReplaySettings {
+  /** What was opened, for the journal beside it; null for stdin. */
+  path: string | null;
+  sandbox: string;
+  tools: string | undefined;
+  /** Tools whose code runs as a language. */
+  mapped: Readonly<Record<string, string>>;
+  /** Seconds for a call, in the place of its tool's own limit. */
+  timeout: number | undefined;
+  /** Normalising rules that are switched off, by name. */
+  exact: readonly string[] | undefined;
+  journal: string | undefined;
+  start: ReplayStart;
+}

@@ -1,0 +1,111 @@
+import { sanitiseLine } from '../../text/sanitise.ts';
+import { commandOf } from '../keys/commands.ts';
+import { keyLabel } from '../keys/keymap.ts';
+import { type Resolved, Resolver } from '../keys/resolver.ts';
+import type { World } from '../rows/data.ts';
+import { afterEsc, type Key } from '../screen/keys.ts';
+import { mouseEvent } from '../screen/mouse.ts';
+import type { Action } from '../state/action.ts';
+import type { State } from '../state/state.ts';
+import { PromptFeeder } from './feeder.ts';
+
+/** Keys that mean the same while something is asked. */
+const ANYWHERE = ['ctrl+z', 'ctrl+l'];
+
+/** More than that is no locator. */
+const MAX_PASTE = 4000;
+const pasted = ({ text }: Key): string => sanitiseLine(text.trim().slice(0, MAX_PASTE));
+
+export interface InputHost {
+  readonly world: World;
+  state(): State;
+  dispatch(action: Action): void;
+  /** Keys of a command that is not complete yet are shown. */
+  pendingChanged(): void;
+}
+
+/** Keys become actions: what is open takes them (a prompt, the editor, a menu, a question), else the keymap does. */
+export class Input {
+  readonly #host: InputHost;
+  readonly #resolver: Resolver;
+  readonly #feeder: PromptFeeder;
+
+  constructor(host: InputHost) {
+    this.#host = host;
+    this.#resolver = new Resolver(
+      host.state().keymap,
+      () => host.state().focus,
+      (resolved) => this.#run(resolved),
+      () => host.pendingChanged(),
+      (keys) => this.#unknown(keys),
+    );
+    this.#feeder = new PromptFeeder({
+      prompt: () => host.state().prompt,
+      act: (action) => host.dispatch(action),
+      pass: (key) => this.#take(key),
+    });
+  }
+
+  /** Ink's stdin. */
+  get stdin(): NodeJS.ReadStream {
+    return this.#feeder.input;
+  }
+
+  get pending(): string {
+    return this.#resolver.pending;
+  }
+
+  press(keys: readonly Key[]): void {
+    for (const [i, key] of keys.entries()) {
+      if (key.name !== 'mouse' && (this.#host.state().prompt !== null || this.#feeder.isBusy)) {
+        this.#feeder.feed(keys.slice(i).filter(({ name }) => name !== 'mouse'));
+        return;
+      }
+      this.#take(key);
+    }
+  }
+
+  /** As if the command's key had been pressed. */
+  command(id: string): void {
+    const command = commandOf(id);
+    if (command !== undefined) this.#run({ command, count: null });
+  }
+
+  #run({ command, count }: Resolved): void {
+    const { state, world, dispatch } = this.#host;
+    const reason = command.disabled?.(state(), world) ?? null;
+    if (reason !== null) dispatch({ type: 'say', text: reason, kind: 'info' });
+    else dispatch(command.action(count));
+  }
+
+  #unknown(keys: string): void {
+    const help = this.#host.state().keymap.label('help');
+    const text = `${sanitiseLine(keyLabel(keys))} does nothing here; ${help} lists what does`;
+    this.#host.dispatch({ type: 'say', text, kind: 'info' });
+  }
+
+  /** A key while nothing is typed. */
+  #take(key: Key): void {
+    const { keymap, editor, list, replay } = this.#host.state();
+    const isAsked = !ANYWHERE.includes(key.name);
+    const act = this.#host.dispatch;
+    if (key.name === 'mouse') {
+      if (editor === null) this.#mouse(key);
+    } else if (isAsked && editor !== null) act({ type: 'editor-key', key: key.name, text: key.text });
+    else if (isAsked && list.menu !== null) act({ type: 'menu-key', key: key.name });
+    else if (isAsked && replay.question !== null) act({ type: 'replay-key', key: key.name });
+    // What is pasted is a locator, as a rule: the line that takes one opens with it.
+    else if (key.name === 'paste') act({ type: 'prompt-open', prompt: 'command', value: pasted(key) });
+    else if (key.name.startsWith('alt+') && !keymap.isKnown(key.name)) this.press(afterEsc(key));
+    else this.#resolver.press(key);
+  }
+
+  #mouse(key: Key): void {
+    const event = mouseEvent(key.raw);
+    const { prompt, editor } = this.#host.state();
+    // What lies below the editor is not touched.
+    if (event === null || editor !== null) return;
+    if (prompt === null) this.#host.dispatch({ type: 'mouse', event });
+    else if (event.kind === 'wheel') this.#host.dispatch({ type: 'prompt-move', by: event.by });
+  }
+}

@@ -1,0 +1,34 @@
+import type { Place } from '../../dump/dump.ts';
+import type { JsonValue } from '../../json/value.ts';
+import type { Buffer } from '../update/editor-buffer.ts';
+
+/** What the text is of: the arguments of a call, or a turn. */
+export type EditorSubject =
+  | { kind: 'call'; place: Place; call: number; args: JsonValue | undefined }
+  | { kind: 'turn'; place: Place; turn: number };
+
+/** A text that is edited in the screen itself. */
+export interface EditorState {
+  subject: EditorSubject;
+  /** For people, sanitised: `code_interpreter t2, python`. */
+  title: string;
+  /** As it was when the editor was opened. */
+  original: string;
+  buffer: Buffer;
+  /** The cell that moves up and down aim at, null after any other key. */
+  goal: number | null;
+  past: readonly Buffer[];
+  future: readonly Buffer[];
+  /** What the last key did: characters typed one after another are undone together. */
+  lastKind: 'type' | 'move' | 'change';
+  /** Esc was pressed, and there are changes. */
+  isLeaving: boolean;
+  /** What is wrong with the text, in words; gone with the next key. */
+  problem: string | null;
+}
+
+export type EditorAction =
+  | { type: 'editor-open'; subject: EditorSubject; title: string; text: string }
+  | { type: 'editor-key'; key: string; text: string }
+  | { type: 'editor-problem'; problem: string }
+  | { type: 'editor-close' };

@@ -1,0 +1,151 @@
+import { completions } from '../../analysis/query/complete.ts';
+import { NUMBER_FIELDS, valueName } from '../../analysis/query/fields.ts';
+import { QueryError } from '../../analysis/query/query-error.ts';
+import { parseSort } from '../../analysis/query/sort.ts';
+import type { Place } from '../../dump/dump.ts';
+import type { DumpFile } from '../../dump/dump-file.ts';
+import { COMMANDS } from '../keys/commands.ts';
+import type { World } from '../rows/data.ts';
+import { VIEWS, type ViewName } from '../state/display.ts';
+import { opened, type State } from '../state/state.ts';
+import { goTo } from './find.ts';
+import { filterOf, listHandlers } from './list.ts';
+import type { Result } from './result.ts';
+import { chosen, REWARD_NAMES, rewardTextProblem } from './reward-prompt.ts';
+
+/** A word of the `:` line. */
+export interface LineCommand {
+  name: string;
+  /** What follows the word, as it is explained: `12`. */
+  usage: string;
+  help: string;
+  /** What is wrong with what follows it; null when it can be done. */
+  check?(argument: string, state: State, world: World): string | null;
+  run(argument: string, state: State, world: World): Result;
+  /** What may follow it. */
+  complete?(argument: string, state: State, world: World): readonly string[];
+}
+
+const problemOf = (read: () => unknown): string | null => {
+  try {
+    read();
+    return null;
+  } catch (error) {
+    if (!(error instanceof QueryError)) throw error;
+    return error.message;
+  }
+};
+
+const stepsOf = (state: State, world: World): readonly DumpFile[] => {
+  const stream = state.list.cursor?.file.stream;
+  return world.dump.files.filter((file) => file.stream === stream && file.count > 0);
+};
+
+const nameOf = (file: DumpFile): string => String(file.step ?? file.stem);
+
+const stepCalled = (name: string, state: State, world: World): DumpFile | undefined =>
+  stepsOf(state, world).find((file) => nameOf(file) === name);
+
+const shown = (names: readonly string[]): string =>
+  names.length <= 6 ? names.join(', ') : `${names.slice(0, 3).join(', ')}, … ${names.at(-1)}`;
+
+/** What takes words behind it; every command of the keymap can be called by its id besides. */
+export const COMMAND_LINE: readonly LineCommand[] = [
+  {
+    name: 'step',
+    usage: '12',
+    help: 'goes to a step, to the same place in it',
+    check: (name, state, world) =>
+      stepCalled(name, state, world) === undefined
+        ? `${name === '' ? 'which step?' : `no step ${name} here;`} there are ${shown(stepsOf(state, world).map(nameOf))}`
+        : null,
+    run: (name, state, world) => {
+      const file = stepCalled(name, state, world)!;
+      const record = Math.min(state.list.cursor?.record ?? 0, file.count - 1);
+      return goTo(state, world, { file, record }, null);
+    },
+    complete: (_argument, state, world) => stepsOf(state, world).map(nameOf),
+  },
+  {
+    name: 'id',
+    usage: 'b1946ac9',
+    help: 'goes to the rollout whose uid or request_id begins so, in all of the dump',
+    check: (id) => (id === '' ? 'which id?' : null),
+    run: (id, state) => ({ state, effects: [{ type: 'seek', job: { kind: 'id', id, from: state.list.cursor } }] }),
+    complete: (_argument, state, world) => {
+      const rollout = state.list.cursor === null ? null : world.record(state.list.cursor).rollout;
+      return [rollout?.uid, rollout?.requestId].filter((id): id is string => typeof id === 'string' && id !== '');
+    },
+  },
+  {
+    name: 'filter',
+    usage: 'score<0.5',
+    help: 'lists what an expression says; nothing clears it',
+    check: (text, { list }) => problemOf(() => filterOf(text, list.choice.filter)),
+    run: (text, state, world) => listHandlers.filter(state, { type: 'filter', text }, world),
+    complete: (text, _state, world) => completions(text, [...world.dump.extras].map(valueName)),
+  },
+  {
+    name: 'sort',
+    usage: 'score:desc',
+    help: 'sorts the list by a field; nothing: as it lies on disk',
+    check: (text) => (text === '' ? null : problemOf(() => parseSort(text))),
+    run: (text, state, world) => {
+      const { key, descending } = text === '' ? { key: null, descending: false } : parseSort(text);
+      return listHandlers.sort(state, { type: 'sort', key, descending }, world);
+    },
+    complete: (_text, _state, world) =>
+      [...NUMBER_FIELDS, ...[...world.dump.extras].map(valueName)].flatMap((name) => [name, `${name}:desc`]),
+  },
+  {
+    name: 'view',
+    usage: 'raw',
+    help: `shows the record as ${VIEWS.join(', ')}`,
+    check: (name) => (VIEWS.includes(name as ViewName) ? null : `a view is one of ${VIEWS.join(', ')}`),
+    run: (name, state) => ({
+      ...state,
+      focus: 'transcript',
+      display: { ...state.display, view: name as ViewName, left: 0 },
+      transcript: opened,
+    }),
+    complete: () => VIEWS,
+  },
+  {
+    name: 'reward',
+    usage: 'gsm8k',
+    help: 'what judges when rollouts are scored again: a function, a URL, FILE.py; nothing: by data_source',
+    check: rewardTextProblem,
+    run: (text, state, world) => chosen(state, text, world),
+    complete: () => REWARD_NAMES,
+  },
+];
+
+/** `:57`: the sample of that number in the step that is open. */
+export function sampleNumbered(number: number, state: State): Place | string {
+  const file = state.list.cursor?.file;
+  if (file === undefined) return 'no rollout is open';
+  if (number < 1 || number > file.count) return `step ${nameOf(file)} has the samples 1 to ${file.count}`;
+  return { file, record: number - 1 };
+}
+
+/** Short names that people have in their fingers. */
+const ALIASES: Record<string, string> = { h: 'help', n: 'sample.next', p: 'sample.previous', e: 'edit', x: 'quit' };
+
+export type Called = { kind: 'line'; command: LineCommand } | { kind: 'key'; id: string };
+
+export const callableNames = (): string[] => [
+  ...new Set([...COMMAND_LINE.map(({ name }) => name), ...COMMANDS.map(({ id }) => id)]),
+];
+
+/** What a word calls: its whole name, or a beginning that one name has alone, or with names that go on from it (`:sea`, `:q`). */
+export function called(word: string): Called | null {
+  const name = ALIASES[word] ?? word;
+  const names = callableNames().filter((one) => one.startsWith(name));
+  const shortest = names.reduce((best, one) => (one.length < best.length ? one : best), names[0] ?? '');
+  if (shortest === '' || name === '') return null;
+  if (shortest !== name && !names.every((one) => one === shortest || one.startsWith(`${shortest}.`))) return null;
+  const command = COMMAND_LINE.find((one) => one.name === shortest);
+  return command === undefined ? { kind: 'key', id: shortest } : { kind: 'line', command };
+}
+
+export const usageOf = ({ name, usage }: LineCommand): string => `${name} ${usage}`;

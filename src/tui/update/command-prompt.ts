@@ -1,0 +1,99 @@
+import { sanitiseLine } from '../../text/sanitise.ts';
+import { commandOf } from '../keys/commands.ts';
+import type { World } from '../rows/data.ts';
+import type { State } from '../state/state.ts';
+import { COMMAND_LINE, callableNames, called, sampleNumbered, usageOf } from './command-line.ts';
+import { goTo } from './find.ts';
+import { isLocatorLine, locate } from './locator-line.ts';
+import type { PromptKind, PromptProblem } from './prompt-kinds.ts';
+import { say } from './result.ts';
+
+/** The first word, what follows it, and where that begins. */
+function parts(value: string): { word: string; rest: string; at: number } {
+  const [, before = '', word = '', gap = '', rest = ''] = /^(\s*)(\S*)(\s*)(.*?)\s*$/s.exec(value) ?? [];
+  return { word, rest, at: before.length + word.length + gap.length };
+}
+
+const isNumber = (text: string): boolean => /^\d+$/.test(text);
+
+/** `:57`, `:step 12`, `:id b1946ac9`, `:3.jsonl:57#t4`, `:replay`. */
+export const commandPrompt: PromptKind = {
+  sign: ':',
+  hint: (value) => {
+    const { word } = parts(value);
+    if (word === '') return `57, FILE:LINE#t4, ${COMMAND_LINE.map(usageOf).join(', ')}; Tab completes every command`;
+    if (isNumber(word)) return 'goes to the sample of that number in this step';
+    if (isLocatorLine(value.trim())) return 'goes to that line and turn';
+    const found = called(word);
+    if (found === null) {
+      const names = callableNames().filter((name) => name.startsWith(word));
+      return names.length === 0 ? 'no command begins so' : names.join('  ');
+    }
+    return found.kind === 'line'
+      ? `${usageOf(found.command)}: ${found.command.help}`
+      : `${found.id}: ${commandOf(found.id)!.title}`;
+  },
+
+  check: (value, state, world) => {
+    const { word, rest, at } = parts(value);
+    if (word === '') return null;
+    if (isNumber(value.trim())) {
+      const place = sampleNumbered(Number(word), state);
+      return typeof place === 'string' ? { message: place, at: at - word.length } : null;
+    }
+    const found = called(word);
+    if (found === null || (isLocatorLine(value.trim()) && found.kind === 'key'))
+      return checkLocator(value, state, world);
+    if (found.kind === 'line') {
+      const problem = found.command.check?.(rest, state, world) ?? null;
+      return problem === null ? null : { message: problem, at };
+    }
+    if (rest !== '') return { message: 'nothing follows this command', at };
+    const reason = commandOf(found.id)?.disabled?.(state, world) ?? null;
+    return reason === null ? null : { message: reason, at: 0 };
+  },
+
+  submit: (state, value, world) => {
+    const { word, rest } = parts(value);
+    if (word === '') return state;
+    const text = value.trim();
+    if (isNumber(text)) {
+      const place = sampleNumbered(Number(text), state);
+      return typeof place === 'string' ? say(state, place, 'error') : goTo(state, world, place, null);
+    }
+    const found = called(word);
+    if (found?.kind === 'line') return found.command.run(rest, state, world);
+    if (found?.kind === 'key') return { state, effects: [{ type: 'command', id: found.id }] };
+    const target = locate(text, state, world);
+    return 'message' in target ? say(state, target.message, 'error') : goTo(state, world, target.place, target.turn);
+  },
+
+  complete: (value, state, world) => {
+    const { word, rest, at } = parts(value);
+    const found = called(word);
+    const isArgument = /\s/.test(value.trimStart());
+    if (isArgument) {
+      const choices = found?.kind === 'line' ? (found.command.complete?.(rest, state, world) ?? []) : [];
+      return choices.filter((one) => one.startsWith(rest)).map((one) => value.slice(0, at) + one);
+    }
+    const start = value.trimStart();
+    const names = callableNames().filter((name) => name.startsWith(start));
+    const lines = COMMAND_LINE.map(({ name }) => name);
+    const files =
+      start === '' ? [] : world.dump.files.map((file) => `${file.path.slice(file.path.lastIndexOf('/') + 1)}:`);
+    return [
+      ...names.map((name) => (lines.includes(name) ? `${name} ` : name)),
+      ...new Set(files.filter((name) => name.startsWith(start)).map(sanitiseLine)),
+    ];
+  },
+};
+
+function checkLocator(value: string, state: State, world: World): PromptProblem | null {
+  const text = value.trim();
+  const before = value.length - value.trimStart().length;
+  if (!isLocatorLine(text)) {
+    return { message: 'no command is called so; Tab completes their names, ? lists them', at: before };
+  }
+  const target = locate(text, state, world);
+  return 'message' in target ? { message: target.message, at: before + target.at } : null;
+}

@@ -1,0 +1,48 @@
+import { readableText } from '../../present/readable.ts';
+import { toolCallsOf } from '../../rollout/rollout.ts';
+import { sanitise } from '../../text/sanitise.ts';
+import type { World } from '../rows/data.ts';
+import { viewport } from '../rows/viewport.ts';
+import type { State } from '../state/state.ts';
+import { shellCommand } from './shell-command.ts';
+
+export const WHAT = ['turn', 'call', 'prompt', 'json', 'link'] as const;
+export type What = (typeof WHAT)[number];
+
+export type TakeAction = { type: 'yank'; what: What } | { type: 'edit' };
+
+/** Text for the clipboard and what it is, in words; a string says why there is none. */
+export function taken(state: State, world: World, what: What): { text: string; words: string } | string {
+  const { cursor } = state.list;
+  if (cursor === null) return 'no rollout is open';
+  const record = world.record(cursor);
+  const { rollout } = record;
+  if (what === 'json') return { text: record.raw, words: 'the record as JSON' };
+  const isByTurn = state.display.view === 'chat' || state.display.view === 'raw';
+  const index = isByTurn ? (viewport(state, world)?.turn ?? null) : null;
+  if (what === 'link') {
+    const text = index === null ? record.locator : `${record.locator}#t${index}`;
+    return { text, words: `the link ${text.slice(text.lastIndexOf('/') + 1)}` };
+  }
+  if (rollout === null) return `this line is no rollout; ${state.keymap.label('yank.json')} takes it as it is`;
+  if (what === 'prompt') {
+    const texts = rollout.turns.slice(0, rollout.responseTurn).map(({ role, text }) => `${role}\n${text.trimEnd()}\n`);
+    return texts.length === 0 ? 'this rollout has no prompt' : { text: texts.join('\n'), words: 'the prompt' };
+  }
+  const turn = index === null ? undefined : rollout.turns[index];
+  if (turn === undefined) return `no turn here; ${state.keymap.label('view.next')} goes to the chat`;
+  if (what === 'turn') return { text: turn.text, words: `turn t${turn.index}` };
+  const call = turn.toolCalls[0] ?? toolCallsOf(rollout).find((call) => call.resultTurn === turn.index);
+  if (call === undefined) return 'no tool call in this turn';
+  return { text: shellCommand(call), words: `call ${call.index} as a command` };
+}
+
+/** What an editor or a command is given: the record as it is shown, without what a terminal would obey. */
+export function exported(state: State, world: World): { text: string; extension: string } | null {
+  if (state.list.cursor === null) return null;
+  const record = world.record(state.list.cursor);
+  const isJson = state.display.view === 'json' || state.display.view === 'fields';
+  return isJson
+    ? { text: `${sanitise(record.raw)}\n`, extension: 'json' }
+    : { text: readableText(record), extension: 'txt' };
+}

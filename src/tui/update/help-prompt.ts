@@ -1,0 +1,39 @@
+import { type HelpEntry, helpEntries } from '../keys/help.ts';
+import type { State } from '../state/state.ts';
+import type { PromptKind } from './prompt-kinds.ts';
+
+/** The command whose key was typed, else one that is called so, else the first. */
+function bestOf(entries: readonly HelpEntry[], value: string): number {
+  const byKey = entries.findIndex(({ keys }) => keys.includes(value.trim()));
+  const byName = entries.findIndex(({ command }) => command.title.startsWith(value.trim().toLowerCase()));
+  return value.trim() === '' ? 0 : Math.max(0, byKey >= 0 ? byKey : byName);
+}
+
+const closed = (state: State): State => ({ ...state, help: null });
+
+/** `?`: what is typed narrows the commands down, Enter does the one that the cursor is on. */
+export const helpPrompt: PromptKind = {
+  sign: '? ',
+  hint: () => 'type to find a command, ↑ ↓ choose, Enter does it, Esc closes',
+  check: (value, state, world) => {
+    const entry = helpEntries(state, world, value)[state.help?.cursor ?? 0];
+    if (entry === undefined) return { message: 'nothing is called so', at: 0 };
+    return entry.reason === null ? null : { message: entry.reason, at: 0 };
+  },
+  // The key that opened it closes it.
+  change: (state, value, world) =>
+    value === '?'
+      ? { ...closed(state), prompt: null }
+      : { ...state, help: { cursor: bestOf(helpEntries(state, world, value), value) } },
+  submit: (state, value, world) => {
+    const { command } = helpEntries(state, world, value)[state.help?.cursor ?? 0]!;
+    return { state: closed(state), effects: [{ type: 'command', id: command.id }] };
+  },
+  cancel: closed,
+  move: (state, by, world) => {
+    const { prompt, help } = state;
+    const last = helpEntries(state, world, prompt?.value ?? '').length - 1;
+    const cursor = Math.max(0, Math.min(last, (help?.cursor ?? 0) + by));
+    return { ...state, prompt: prompt && { ...prompt, error: null }, help: { cursor } };
+  },
+};

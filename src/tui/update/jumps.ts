@@ -1,0 +1,84 @@
+import type { Place } from '../../dump/dump.ts';
+import type { Anchor } from '../../present/transcript/layout.ts';
+import { samePlace } from '../rows/rows.ts';
+import type { Action } from '../state/action.ts';
+import type { State } from '../state/state.ts';
+
+/** Where the reader was: the record, and the place in it. */
+export interface Jump {
+  place: Place;
+  turn: number | null;
+  top: Anchor | null;
+}
+
+/** Places before each jump, the newest last. `at` is behind them all until < goes back. */
+export interface JumpList {
+  list: readonly Jump[];
+  at: number;
+}
+
+export const noJumps: JumpList = { list: [], at: 0 };
+const MAX = 100;
+
+export const whereIs = ({ list, transcript }: State): Jump | null =>
+  list.cursor === null ? null : { place: list.cursor, turn: transcript.turn, top: transcript.top };
+
+/** Of one record and turn. */
+const isSame = (a: Jump, b: Jump): boolean => samePlace(a.place, b.place) && a.turn === b.turn;
+const isSameView = (a: Jump, b: Jump): boolean =>
+  isSame(a, b) && a.top?.block === b.top?.block && a.top?.offset === b.top?.offset;
+
+/** The list with a place at its end, and nowhere else. */
+function added(list: readonly Jump[], jump: Jump): Jump[] {
+  return [...list.filter((other) => !isSame(other, jump)), jump].slice(-MAX);
+}
+
+/** Actions that are jumps: whenever they move, or when they lead to another record. */
+const JUMPS: Partial<Record<Action['type'], 'always' | 'record'>> = {
+  top: 'always',
+  bottom: 'always',
+  'turn-edge': 'always',
+  step: 'always',
+  go: 'always',
+  sought: 'record',
+  stop: 'record',
+  'search-next': 'record',
+  'mark-next': 'record',
+  // A mark is gone to by its letter.
+  'menu-key': 'always',
+  'prompt-submit': 'always',
+};
+
+/** The state after an action, with the place before it remembered where that was a jump. */
+export function withJump(before: State, action: Action, after: State): State {
+  const kind = JUMPS[action.type];
+  // What is typed at a prompt may move the screen with every key.
+  const from = action.type === 'prompt-submit' ? (before.prompt?.from ?? null) : whereIs(before);
+  const to = whereIs(after);
+  if (kind === undefined || from === null || to === null || isSameView(from, to)) return after;
+  if (kind === 'record' && samePlace(from.place, to.place)) return after;
+  const list = added(after.jumps.list, from);
+  return { ...after, jumps: { list, at: list.length } };
+}
+
+/** As vim does it: going back from the newest end keeps the place that is left, so that > comes back to it. */
+export function jumpTo(
+  { list: before, at: from }: JumpList,
+  here: Jump,
+  by: number,
+  isThere: (jump: Jump) => boolean,
+): { jumps: JumpList; to: Jump } | null {
+  const isNewest = from >= before.length;
+  const list = isNewest && by < 0 ? added(before, here) : before;
+  const start = isNewest ? list.length - (by < 0 ? 1 : 0) : from;
+  const direction = by < 0 ? -1 : 1;
+  let steps = Math.abs(by);
+  let found = -1;
+  // A place that is gone, or filtered out, is stepped over.
+  for (let at = start + direction; steps > 0 && at >= 0 && at < list.length; at += direction) {
+    if (!isThere(list[at]!)) continue;
+    found = at;
+    steps--;
+  }
+  return found < 0 ? null : { jumps: { list, at: found }, to: list[found]! };
+}

@@ -1,0 +1,53 @@
+import { resolve } from 'node:path';
+import type { Place } from '../../dump/dump.ts';
+import type { DumpFile } from '../../dump/dump-file.ts';
+import { parseLocator } from '../../dump/locator.ts';
+import { sanitiseLine } from '../../text/sanitise.ts';
+import type { World } from '../rows/data.ts';
+import type { State } from '../state/state.ts';
+import type { PromptProblem } from './prompt-kinds.ts';
+
+/** `FILE:LINE`, `FILE:LINE#t4`. */
+export const isLocatorLine = (text: string): boolean => /.:\d+(?:#t\d*)?$/s.test(text);
+
+/** The record and the turn that a locator names, or what is wrong with it and where. */
+export function locate(
+  text: string,
+  state: State,
+  world: World,
+): { place: Place; turn: number | null } | PromptProblem {
+  if (!/:\d+(?:#t\d+)?$/.test(text)) return { message: 'a turn is written #t4', at: text.lastIndexOf('#') };
+  const { path, line, turn } = parseLocator(text);
+  const found = filesCalled(path, world.dump.files);
+  const here = state.list.cursor?.file;
+  const file = found.length > 1 ? (found.find((one) => one.stream === here?.stream) ?? found[0]) : found[0];
+  if (file === undefined) return { message: `no file of this dump is called ${sanitiseLine(path)}`, at: 0 };
+  const record = file.index.recordAtLine(line);
+  const at = path.length + 1;
+  if (record < 0) {
+    const last = file.count === 0 ? 0 : file.index.line(file.count - 1);
+    return { message: line === 0 || line > last ? `its last line is ${last}` : 'a blank line', at };
+  }
+  const place = { file, record };
+  const turns = turn === null ? 0 : (world.dump.read(place).rollout?.turns.length ?? 0);
+  if (turn !== null && turn >= turns) {
+    return { message: turns === 0 ? 'it has no turns' : `its last turn is t${turns - 1}`, at: text.lastIndexOf('#') };
+  }
+  return { place, turn };
+}
+
+/** Files by their path as it was given, or by the end of it: `3.jsonl`, `train/3.jsonl`. */
+function filesCalled(path: string, files: readonly DumpFile[]): DumpFile[] {
+  const whole = resolve(path);
+  const exact = files.filter((file) => file.path === path || resolve(file.path) === whole);
+  if (exact.length > 0) return exact;
+  const end = `/${path.replace(/^(?:\.?\/)+/, '')}`;
+  const byEnd = files.filter((file) => `/${file.path}`.endsWith(end));
+  // A locator from another place: as much of its end as there is a file for.
+  for (let rest = end; byEnd.length === 0 && rest !== ''; rest = rest.slice(rest.indexOf('/', 1))) {
+    const some = files.filter((file) => `/${file.path}`.endsWith(rest));
+    if (some.length > 0) return some;
+    if (rest.indexOf('/', 1) < 0) break;
+  }
+  return byEnd;
+}

@@ -1,0 +1,64 @@
+import { sanitiseLine } from '../../text/sanitise.ts';
+import type { World } from '../rows/data.ts';
+import { REPLAY_KEYS } from '../rows/replay-values.ts';
+import type { ArrangeAction, MarkAction } from '../state/list-actions.ts';
+import type { State } from '../state/state.ts';
+
+/** What a menu can do. */
+export type MenuDeed = ArrangeAction | MarkAction;
+
+/** Something that a menu offers with one key. */
+export interface MenuEntry {
+  key: string;
+  title: string;
+  action: MenuDeed;
+}
+
+/** Keys that a menu has for itself. */
+const TAKEN = 'hjklq';
+const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
+
+/** By what the list can be sorted. Own columns come first, so that their letters are the same in every dump. */
+export function sortEntries(state: State, world: World): MenuEntry[] {
+  const { sort } = state.list.choice;
+  const entries: MenuEntry[] = [
+    { key: 'b', title: 'best', action: { type: 'sort', key: 'score', descending: true } },
+    { key: 'w', title: 'worst', action: { type: 'sort', key: 'score', descending: false } },
+  ];
+  if (sort !== null)
+    entries.push({ key: 'd', title: 'dump order', action: { type: 'sort', key: null, descending: false } });
+  const taken = new Set([...TAKEN, 'b', 'w', 'd']);
+  const { words, rollouts } = state.replay;
+  const isRunAgain = words.size + rollouts.size > 0;
+  const replayed: readonly string[] = Object.values(REPLAY_KEYS);
+  const { files } = world.dump;
+  // What all rows have alike keeps its letter, and is not offered.
+  const isAlike = (key: string): boolean =>
+    (replayed.includes(key) && !isRunAgain) ||
+    (key === 'stream' && files.every(({ stream }) => stream === files[0]!.stream));
+  for (const { key, title } of world.allColumns(state)) {
+    const letter = [...title.toLowerCase(), ...LETTERS].find((one) => LETTERS.includes(one) && !taken.has(one));
+    if (letter === undefined) break;
+    taken.add(letter);
+    if (isAlike(key)) continue;
+    // What is counted or measured interests at its largest; steps and samples are read from the first.
+    const isPlace = ['stream', 'step', 'sample'].includes(key);
+    // The column by which it is sorted already goes the other way.
+    const descending = sort?.key === key ? !sort.descending : !isPlace;
+    entries.push({ key: letter, title, action: { type: 'sort', key, descending } });
+  }
+  return entries;
+}
+
+/** Marks that can be gone to. */
+export const markEntries = ({ list }: State): MenuEntry[] =>
+  [...list.choice.marks]
+    .filter(([name]) => !name.startsWith(' '))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([letter, { place }]) => ({
+      key: letter,
+      title: sanitiseLine(`${place.file.stem}:${place.file.index.line(place.record)}`),
+      action: { type: 'mark-go', letter },
+    }));
+
+export const isMarkLetter = (key: string): boolean => /^[a-zA-Z0-9]$/.test(key);

@@ -1,0 +1,24 @@
+import type { PromptKind } from './prompt-kinds.ts';
+import { replayHandlers } from './replay.ts';
+
+const parts = (value: string): { url: string; name: string } => {
+  const [, url = '', name = ''] = /^\s*(\S*)\s*(.*?)\s*$/.exec(value) ?? [];
+  return { url, name };
+};
+
+/** The live model that a fork goes on with, where no flag names one. */
+export const modelPrompt: PromptKind = {
+  sign: 'model ',
+  hint: () => "an OpenAI-compatible server and the model's name: http://127.0.0.1:8000/v1 qwen3",
+  check: (value) => {
+    const { url, name } = parts(value);
+    if (!URL.canParse(url) || !/^https?:/.test(url)) return { message: 'not an http(s) address', at: 0 };
+    return name === '' ? { message: "the model's name is missing", at: value.length } : null;
+  },
+  submit: (state, value, world) =>
+    replayHandlers['fork-ask'](
+      { ...state, replay: { ...state.replay, model: parts(value) } },
+      { type: 'fork-ask' },
+      world,
+    ),
+};
