@@ -7,20 +7,22 @@ const src = fileURLToPath(new URL('../src/', import.meta.url));
 
 /** The rooms from the lowest to the highest, and which other rooms each may import. A room that is missing here is an error. */
 export const ALLOWED = {
+  async: [],
   text: [],
   json: [],
   rollout: ['json'],
-  http: ['json', 'text'],
-  python: ['json', 'text'],
+  http: ['async', 'json', 'text'],
+  python: ['async', 'json', 'text'],
   chat: ['rollout', 'json'],
   formats: ['chat', 'rollout', 'json'],
   dump: ['formats', 'rollout', 'text', 'json'],
   analysis: ['dump', 'formats', 'chat', 'rollout', 'text', 'json'],
   config: ['rollout', 'text', 'json'],
   journal: ['config', 'text', 'json'],
-  sandbox: ['http', 'text', 'json'],
-  engine: ['dump', 'formats', 'chat', 'rollout', 'sandbox', 'python', 'http', 'text', 'json'],
+  sandbox: ['http', 'async', 'text', 'json'],
+  engine: ['async', 'dump', 'formats', 'chat', 'rollout', 'sandbox', 'python', 'http', 'text', 'json'],
   replay: [
+    'async',
     'engine',
     'analysis',
     'journal',
@@ -37,6 +39,7 @@ export const ALLOWED = {
   ],
   present: ['replay', 'analysis', 'journal', 'config', 'dump', 'chat', 'rollout', 'text', 'json'],
   tui: [
+    'async',
     'present',
     'replay',
     'engine',
@@ -51,8 +54,9 @@ export const ALLOWED = {
     'text',
     'json',
   ],
-  workers: ['analysis', 'dump', 'formats', 'chat', 'rollout', 'sandbox', 'engine', 'replay', 'text', 'json'],
+  workers: ['async', 'analysis', 'dump', 'formats', 'chat', 'rollout', 'sandbox', 'engine', 'replay', 'text', 'json'],
   commands: [
+    'async',
     'tui',
     'present',
     'replay',

@@ -3,7 +3,7 @@ import { parseLocator } from '../dump/locator.ts';
 import { UsageError } from '../dump/paths.ts';
 import { limitsOf, samplingOf, settingsOfFlags } from '../engine/collect/setting-flags.ts';
 import { ChatCompletionsModel, type RolloutEvent, rewardRouter } from '../engine/index.ts';
-import { reachModel } from '../engine/model/reach.ts';
+import { reachModel } from '../http/reach.ts';
 import { Journal } from '../journal/journal.ts';
 import { printJson } from '../json/print.ts';
 import { diffLines } from '../present/replay-text.ts';

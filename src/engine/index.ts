@@ -52,7 +52,6 @@ export { isTaskError, readTasks, type Task, type TaskError } from './collect/tas
 export { type Message, type MessageToolCall, messageText } from './message.ts';
 export { ChatCompletionsModel } from './model/chat-completions.ts';
 export { ChatTokenizer, loadChatTokenizer } from './model/chat-tokenizer.ts';
-export type { HttpOptions } from './model/http.ts';
 export {
   type FinishReason,
   type Generation,
@@ -62,6 +61,7 @@ export {
   type ModelRequest,
   type SamplingParams,
 } from './model/model.ts';
+export type { ModelServer } from './model/post-with-retry.ts';
 export { SglangGenerateModel } from './model/sglang-generate.ts';
 export { DEFAULT_LIMITS, type Limits } from './request/limits.ts';
 export {

@@ -1,9 +1,9 @@
 // One call of a JSON API: what goes wrong becomes one kind of error, in words for people.
 import type { z } from 'zod';
+import { ClientTimeoutError, ConnectionError } from '../http/client.ts';
+import { exchangePatiently, type RetryOptions } from '../http/retry.ts';
 import { parsePythonJson } from '../json/parse.ts';
 import { type Printable, printJson } from '../json/print.ts';
-import { ClientTimeoutError, ConnectionError } from './http.ts';
-import { exchangePatiently, type RetryOptions } from './retry.ts';
 
 /** The server could not be asked, did not answer in time, refused, or answered something else. */
 export class SandboxApiError extends Error {

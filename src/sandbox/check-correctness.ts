@@ -1,9 +1,9 @@
 // verl's check_correctness: a piece of code against the cases of one problem, each case one run of the sandbox.
-import { linked } from './abort.ts';
+import { linked } from '../async/abort.ts';
+import type { Limiter } from '../async/limiter.ts';
+import { mapOrdered } from '../async/map-ordered.ts';
 import { SandboxApiError } from './api.ts';
-import { runConcurrent } from './concurrent.ts';
 import { functionCase } from './function-case.ts';
-import type { Limiter } from './limiter.ts';
 import { isLanguage, type RunCodeInput, type RunCodeResponse } from './protocol.ts';
 import { type CaseMetadata, type CaseResult, judge } from './verdict.ts';
 
@@ -56,7 +56,7 @@ export async function checkCorrectness(
   const { concurrency = 32, signal } = options;
   const later = inputs.map(() => new AbortController());
   let firstCompileError = Number.POSITIVE_INFINITY;
-  const judged = await runConcurrent(
+  const judged = await mapOrdered(
     inputs,
     async (input, all, index) => {
       const shown = { index, input, expected: outputs[index] ?? null };

@@ -1,9 +1,9 @@
 // SandboxFusion over HTTP: any server that speaks its API, this program's own included.
 import type { z } from 'zod';
+import { DEFAULT_RETRY, type RetryOptions } from '../http/retry.ts';
 import { callApi } from './api.ts';
 import { type Endpoint, endpointOf } from './endpoint.ts';
 import * as wire from './protocol.ts';
-import { DEFAULT_RETRY, type RetryOptions } from './retry.ts';
 
 /** Seconds that the network and the server's own queue may take on top of the program's limits, as in verl. */
 const MARGIN_SECONDS = 10;

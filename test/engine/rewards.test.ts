@@ -216,7 +216,7 @@ describe('a reward service', () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     expect(await httpReward({ url, timeout: 0.05 })({}, 'a')).toEqual({
       reward: 0,
-      metadata: { error: 'timed out after 0.05 s' },
+      metadata: { error: `${url}: no answer within 0.05 s` },
     });
     server.close();
     server.closeAllConnections();

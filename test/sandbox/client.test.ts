@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { retryAfterMs } from '../../src/http/retry.ts';
 import { type ClientOptions, SandboxApiError, SandboxClient } from '../../src/sandbox/client.ts';
 import { endpointOf } from '../../src/sandbox/endpoint.ts';
-import { retryAfterMs } from '../../src/sandbox/retry.ts';
 import { printed, type Reply, type ScriptedServer, type Seen, scriptedServer } from './scripted-server.ts';
 
 let server: ScriptedServer;

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { runConcurrent } from '../../src/sandbox/concurrent.ts';
+import { mapOrdered } from '../../src/async/map-ordered.ts';
 import { sameLines } from '../../src/sandbox/datasets/common-oj.ts';
 import { Datasets, loadTables } from '../../src/sandbox/datasets/datasets.ts';
 import {
@@ -336,7 +336,7 @@ describe.skipIf(!existsSync(HUMAN_EVAL) || !hasPython)(
         .filter(Boolean)
         .map((line) => JSON.parse(line) as Record<string, string>);
     const verdicts = (datasets: Datasets, items: [string, unknown, string, object][]) =>
-      runConcurrent(
+      mapOrdered(
         items,
         async ([dataset, id, completion, config]) =>
           (await datasets.submit(submission(dataset, id, completion, config))).accepted,

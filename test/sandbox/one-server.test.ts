@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Limiter } from '../../src/async/limiter.ts';
+import { mapOrdered } from '../../src/async/map-ordered.ts';
 import { checkCorrectness } from '../../src/sandbox/check-correctness.ts';
 import { SandboxClient } from '../../src/sandbox/client.ts';
-import { runConcurrent } from '../../src/sandbox/concurrent.ts';
 import { loadTables } from '../../src/sandbox/datasets/datasets.ts';
-import { Limiter } from '../../src/sandbox/limiter.ts';
 import { type SandboxServer, startSandbox } from '../../src/sandbox/server/index.ts';
 import { SessionClient } from '../../src/sandbox/sessions/client.ts';
 import { printed, scriptedServer } from './scripted-server.ts';
@@ -27,6 +27,7 @@ beforeAll(async () => {
   writeFileSync(problems, JSON.stringify({ id: 7, content: 'Square the number', test: SQUARES, labels: {} }));
   const entry = fileURLToPath(new URL('client-process.ts', import.meta.url));
   buildSync({
+    banner: { js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);" },
     entryPoints: [entry],
     outfile: CLIENT,
     bundle: true,
@@ -83,7 +84,7 @@ describe.each([1, 2])('%i client processes with six programs each', (processes) 
 
 test('programs start in the order of asking', async () => {
   const client = new SandboxClient({ endpoint: server.url });
-  const runs = await runConcurrent(
+  const runs = await mapOrdered(
     Array.from({ length: 12 }, (_, index) => index),
     async (index, signal) => {
       // One connection after the other, or the kernel may hand them over in another order.

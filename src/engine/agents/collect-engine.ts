@@ -1,8 +1,8 @@
+import { TimedOutError, withTimeout } from '../../async/timeout.ts';
 import type { JsonValue } from '../../json/value.ts';
 import { pool } from '../collect/pool.ts';
 import type { Message } from '../message.ts';
 import type { TrajectoryStatus } from '../status.ts';
-import { TimedOutError, withTimeout } from '../timeout.ts';
 import type { Agent } from './agents.ts';
 import type { TokenizeMessages } from './conversation-tokenizer.ts';
 import type { Environment } from './environments.ts';

@@ -1,3 +1,4 @@
+import { linked } from '../../async/abort.ts';
 import type { JsonObject, JsonValue } from '../../json/value.ts';
 import { messageText } from '../message.ts';
 import type { Model, SamplingParams } from '../model/model.ts';
@@ -139,10 +140,7 @@ export interface BatchOptions extends CollectorOptions {
  */
 export async function* collectBatches(options: BatchOptions): AsyncGenerator<CollectedRollout[][]> {
   const { batchTasks, ahead = 2 * batchTasks, onRollout, onIncomplete } = options;
-  const stop = new AbortController();
-  const forward = () => stop.abort(options.signal?.reason);
-  if (options.signal?.aborted) forward();
-  options.signal?.addEventListener('abort', forward, { once: true });
+  const { abort: stop, unlink } = linked(options.signal);
   let taken = () => {};
   const buffer = new GroupBuffer<CollectedRollout>(options.n ?? 1, onIncomplete);
   const produce = async () => {
@@ -165,7 +163,7 @@ export async function* collectBatches(options: BatchOptions): AsyncGenerator<Col
       yield batch;
     }
   } finally {
-    options.signal?.removeEventListener('abort', forward);
+    unlink();
     stop.abort(new Error('the learner has stopped'));
     taken();
     await produced;

@@ -1,11 +1,12 @@
 import { access } from 'node:fs/promises';
+import { linked, untilAborted } from '../../async/abort.ts';
+import { reachModel } from '../../http/reach.ts';
 import { printJson } from '../../json/print.ts';
 import type { Run } from '../../sandbox/check-correctness.ts';
 import { reasonOf } from '../../text/problems.ts';
 import { ChatCompletionsModel } from '../model/chat-completions.ts';
 import { type ChatTokenizer, loadChatTokenizer } from '../model/chat-tokenizer.ts';
 import type { Model } from '../model/model.ts';
-import { reachModel } from '../model/reach.ts';
 import { SglangGenerateModel } from '../model/sglang-generate.ts';
 import { toolGrammar } from '../request/tool-grammar.ts';
 import { type RewardRouter, rewardRouter } from '../rewards/index.ts';
@@ -96,10 +97,7 @@ async function collect(options: RunOptions): Promise<RunSummary> {
     tokens: 0,
     meanScore: null,
   };
-  const stop = new AbortController();
-  const forward = () => stop.abort(signal?.reason);
-  if (signal?.aborted) forward();
-  signal?.addEventListener('abort', forward, { once: true });
+  const { abort: stop, unlink } = linked(signal);
   const started = performance.now();
   const scores = { sum: 0, count: 0 };
   let inARow = 0;
@@ -146,7 +144,7 @@ async function collect(options: RunOptions): Promise<RunSummary> {
       options.onProgress?.({ ...progress, done: progress.done + progress.resumed });
     }
   } finally {
-    signal?.removeEventListener('abort', forward);
+    unlink();
     await writer.close();
   }
   progress.elapsed = (performance.now() - started) / 1000;
@@ -171,20 +169,11 @@ async function unlessAborted<T>(
   signal: AbortSignal | undefined,
   discard: (late: T) => void,
 ): Promise<T> {
-  if (signal === undefined) return work;
-  let stop = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason);
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop, { once: true });
-  });
   try {
-    return await Promise.race([work, aborted]);
+    return await untilAborted(work, signal);
   } catch (error) {
-    if (signal.aborted) work.then(discard, () => {});
+    if (signal?.aborted) work.then(discard, () => {});
     throw error;
-  } finally {
-    signal.removeEventListener('abort', stop);
   }
 }
 

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { JsonObject, JsonValue } from '../../json/value.ts';
 import { shapeProblem } from '../../text/problems.ts';
 import type { Message, MessageToolCall } from '../message.ts';
-import { type HttpOptions, postWithRetry, RetryableError } from './http.ts';
 import type { FinishReason, Generation, Model, ModelRequest, SamplingParams } from './model.ts';
+import { type ModelServer, postWithRetry, RetryableError } from './post-with-retry.ts';
 import { sseData } from './sse.ts';
 
 const text = z.string().nullish();
@@ -33,9 +33,9 @@ type Chunk = z.infer<typeof Chunk>;
 export class ChatCompletionsModel implements Model {
   readonly exact = false;
   readonly name: string;
-  readonly #http: HttpOptions;
+  readonly #http: ModelServer;
 
-  constructor(name: string, { url, ...http }: HttpOptions) {
+  constructor(name: string, { url, ...http }: ModelServer) {
     this.name = name;
     this.#http = { ...http, url: `${url.replace(/\/+$/, '')}/chat/completions` };
   }

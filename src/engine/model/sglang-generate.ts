@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { JsonObject } from '../../json/value.ts';
 import { shapeProblem } from '../../text/problems.ts';
 import type { ChatTokenizer } from './chat-tokenizer.ts';
-import { type HttpOptions, postWithRetry, RetryableError } from './http.ts';
 import { type Generation, type Model, ModelError, type ModelRequest } from './model.ts';
+import { type ModelServer, postWithRetry, RetryableError } from './post-with-retry.ts';
 import { sseData } from './sse.ts';
 
 const Answer = z.looseObject({
@@ -32,9 +32,9 @@ export class SglangGenerateModel implements Model {
   readonly exact = true;
   readonly name: string;
   readonly #tokenizer: ChatTokenizer;
-  readonly #http: HttpOptions;
+  readonly #http: ModelServer;
 
-  constructor(name: string, tokenizer: ChatTokenizer, { url, ...http }: HttpOptions) {
+  constructor(name: string, tokenizer: ChatTokenizer, { url, ...http }: ModelServer) {
     this.name = name;
     this.#tokenizer = tokenizer;
     this.#http = { idleMs: SILENT_MS, ...http, url: `${url.replace(/\/+$/, '').replace(/\/v1$/, '')}/generate` };

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { TimedOutError, withTimeout } from '../../async/timeout.ts';
 import type { JsonObject, JsonValue } from '../../json/value.ts';
 import type { Message } from '../message.ts';
 import type { ChatTokenizer } from '../model/chat-tokenizer.ts';
 import type { FinishReason, Generation, Model, ModelDelta, SamplingParams } from '../model/model.ts';
 import { ModelError } from '../model/model.ts';
 import type { TrajectoryStatus } from '../status.ts';
-import { TimedOutError, withTimeout } from '../timeout.ts';
 import type { OpenAIFunctionToolSchema } from '../tools/schema.ts';
 import { DEFAULT_LIMITS, type Limits } from './limits.ts';
 import { readTurn } from './read-turn.ts';

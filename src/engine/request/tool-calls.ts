@@ -1,5 +1,5 @@
+import { withTimeout } from '../../async/timeout.ts';
 import type { JsonObject, JsonValue } from '../../json/value.ts';
-import { withTimeout } from '../timeout.ts';
 import { decodeFunctionCall } from '../tools/schema.ts';
 import type { Tool, ToolResponse, ToolResult } from '../tools/tool.ts';
 import type { Limits } from './limits.ts';

@@ -1,6 +1,6 @@
+import { withTimeout } from '../../async/timeout.ts';
 import type { JsonValue } from '../../json/value.ts';
 import type { Message } from '../message.ts';
-import { withTimeout } from '../timeout.ts';
 import type { OpenAIFunctionToolSchema } from '../tools/schema.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { Limits } from './limits.ts';

@@ -1,11 +1,12 @@
+import { Limiter } from '../../async/limiter.ts';
+import { exchange } from '../../http/client.ts';
 import { parseJson } from '../../json/parse.ts';
+import { type Printable, printJson } from '../../json/print.ts';
 import type { JsonValue } from '../../json/value.ts';
 import type { Run } from '../../sandbox/check-correctness.ts';
 import { SandboxClient } from '../../sandbox/client.ts';
 import { computeScore } from '../../sandbox/compute-score.ts';
-import { Limiter } from '../../sandbox/limiter.ts';
 import { calcReward } from '../../sandbox/sessions/client.ts';
-import { withTimeout } from '../timeout.ts';
 import type { RewardFn } from './reward.ts';
 
 export interface CodeRewardOptions {
@@ -61,26 +62,20 @@ export interface HttpRewardOptions {
 export function httpReward({ url, timeout = 300 }: HttpRewardOptions): RewardFn {
   return async (task, action, signal) => {
     try {
-      return await withTimeout(timeout, signal, async (inner) => {
-        const response = await fetch(url, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify({ ...task, solution_str: action }, (_key, value: unknown) =>
-            typeof value === 'bigint' ? String(value) : value,
-          ),
-          signal: inner,
-        });
-        const text = await response.text();
-        if (!response.ok) return { reward: 0, metadata: { error: `HTTP ${response.status}: ${text.slice(0, 300)}` } };
-        const body = parseJson(text);
-        return { reward: calcReward(body), metadata: { response: body } };
+      const { status, text } = await exchange({
+        url,
+        method: 'POST',
+        body: printJson({ ...task, solution_str: action } as Printable),
+        timeoutMs: timeout * 1000,
+        signal,
       });
+      if (status < 200 || status > 299)
+        return { reward: 0, metadata: { error: `HTTP ${status}: ${text.slice(0, 300)}` } };
+      const body = parseJson(text);
+      return { reward: calcReward(body), metadata: { response: body } };
     } catch (error) {
       signal?.throwIfAborted();
-      // fetch tells only that it failed; the cause tells why.
-      const { message, cause } = error as Error;
-      const why = cause instanceof Error ? cause.message || (cause as NodeJS.ErrnoException).code : undefined;
-      return { reward: 0, metadata: { error: why ? `${url}: ${message} (${why})` : message } };
+      return { reward: 0, metadata: { error: `${url}: ${(error as Error).message}` } };
     }
   };
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { DEFAULT_RATE_LIMIT, Limiter, limiterNamed } from '../../async/limiter.ts';
 import { printJson } from '../../json/print.ts';
 import type { JsonObject, JsonValue } from '../../json/value.ts';
 import type { Run } from '../../sandbox/check-correctness.ts';
 import { SandboxApiError, SandboxClient } from '../../sandbox/client.ts';
-import { DEFAULT_RATE_LIMIT, Limiter, limiterNamed } from '../../sandbox/limiter.ts';
 import { isLanguage, type RunCodeResponse } from '../../sandbox/protocol.ts';
 import { judge } from '../../sandbox/verdict.ts';
 import type { OpenAIFunctionToolSchema } from './schema.ts';

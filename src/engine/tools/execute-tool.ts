@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { withTimeout } from '../../async/timeout.ts';
 import type { JsonObject } from '../../json/value.ts';
 import type { ToolKwargs } from '../request/tool-calls.ts';
-import { withTimeout } from '../timeout.ts';
 import type { Tool, ToolResult } from './tool.ts';
 
 /**

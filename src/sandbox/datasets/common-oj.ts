@@ -1,4 +1,4 @@
-import { runConcurrent } from '../concurrent.ts';
+import { mapOrdered } from '../../async/map-ordered.ts';
 import type { EvalTestCase, Language, RunCodeResponse, SubmitRequest, TestConfig } from '../protocol.ts';
 import { parseFloatText } from '../pydantic.ts';
 import { RequestError } from '../request-error.ts';
@@ -91,7 +91,7 @@ async function runCases(
     if (!all && reached.some((result) => result?.passed === false)) throw ENOUGH;
   };
   try {
-    await runConcurrent(cases, one, { concurrency: grading.casesAtOnce, signal: grading.signal });
+    await mapOrdered(cases, one, { concurrency: grading.casesAtOnce, signal: grading.signal });
   } catch (error) {
     grading.signal?.throwIfAborted();
     if (error !== ENOUGH) {

@@ -1,6 +1,6 @@
 // How many programs run at the same time. Every execution of the server takes a place here: a /run_code, and each case
 // of a /submit alike, first come, first served.
-import { Limiter } from '../limiter.ts';
+import { Limiter } from '../../async/limiter.ts';
 import { RequestError } from '../request-error.ts';
 
 export class Places {

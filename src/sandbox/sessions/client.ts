@@ -2,11 +2,11 @@
 // this one, with the cause beside it.
 
 import { z } from 'zod';
+import { DEFAULT_RETRY, type RetryOptions } from '../../http/retry.ts';
 import { callApi, SandboxApiError } from '../api.ts';
 import { endpointOf } from '../endpoint.ts';
 import { computeRewardResponse, processActionResponse, startInstanceResponse } from '../protocol.ts';
 import { parseFloatText } from '../pydantic.ts';
-import { DEFAULT_RETRY, type RetryOptions } from '../retry.ts';
 
 /** Seconds, as verl waits; an action may take as long as it needs. */
 const TIMEOUTS = {

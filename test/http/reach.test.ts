@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { reachModel } from '../../src/engine/model/reach.ts';
+import { reachModel } from '../../src/http/reach.ts';
 
 let server: Server | null = null;
 afterEach(() => {

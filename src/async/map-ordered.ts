@@ -1,11 +1,10 @@
-// Many executions, a few at a time, results in the order of the items (the SDK's run_concurrent).
 import { linked } from './abort.ts';
 
 /**
  * Calls `fn` for each item, at most `concurrency` at once, and gives the results in the items' order. The first
- * failure stops what has not been started and aborts what runs.
+ * failure stops what has not been started and aborts what runs. (`run_concurrent` of SandboxFusion's SDK.)
  */
-export async function runConcurrent<T, R>(
+export async function mapOrdered<T, R>(
   items: readonly T[],
   fn: (item: T, signal: AbortSignal, index: number) => Promise<R>,
   options: { concurrency?: number; signal?: AbortSignal | undefined } = {},

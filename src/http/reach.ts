@@ -1,12 +1,13 @@
 import { connect } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { reasonOfConnection } from './http.ts';
+import { onAbort } from '../async/abort.ts';
+import { pause } from '../async/timeout.ts';
+import { reasonOfConnection } from './client.ts';
 
 export interface ReachOptions {
   /** Seconds for which a server that does not listen yet is waited for: it may be starting beside this program. */
   seconds: number;
   signal?: AbortSignal | undefined;
-  /** Told once, when it is waited for. */
+  /** Called once, when the wait begins. */
   onWait: (reason: string) => void;
 }
 
@@ -17,7 +18,7 @@ const CONNECT_MS = 5000;
 /** Waits until something listens at the address of a model server. @throws Error that names the address and says what to do */
 export async function reachModel(url: string, { seconds, signal, onWait }: ReachOptions): Promise<void> {
   const until = performance.now() + seconds * 1000;
-  for (let delay = FIRST_DELAY_MS, isTold = false; ; delay = Math.min(2 * delay, LONGEST_DELAY_MS)) {
+  for (let delay = FIRST_DELAY_MS, hasSaid = false; ; delay = Math.min(2 * delay, LONGEST_DELAY_MS)) {
     signal?.throwIfAborted();
     const problem = await problemOf(url, signal);
     if (problem === null) return;
@@ -25,9 +26,9 @@ export async function reachModel(url: string, { seconds, signal, onWait }: Reach
       throw new Error(
         `--model-url ${url}: ${problem}; no model server answers there: start it, or name another address`,
       );
-    if (!isTold) onWait(`${url}: ${problem}; waiting up to ${seconds} s for a model server there`);
-    isTold = true;
-    await sleep(delay, undefined, signal ? { signal } : {}).catch(() => {});
+    if (!hasSaid) onWait(`${url}: ${problem}; waiting up to ${seconds} s for a model server there`);
+    hasSaid = true;
+    await pause(delay, signal);
   }
 }
 
@@ -40,12 +41,11 @@ function problemOf(url: string, signal: AbortSignal | undefined): Promise<string
       timeout: CONNECT_MS,
     });
     const end = (problem: string | null) => {
-      signal?.removeEventListener('abort', onAbort);
+      stopListening();
       socket.destroy();
       resolve(problem);
     };
-    const onAbort = () => end('interrupted');
-    signal?.addEventListener('abort', onAbort, { once: true });
+    const stopListening = onAbort(signal, () => end('interrupted'));
     socket.once('connect', () => end(null));
     socket.once('timeout', () => end(`no connection in ${CONNECT_MS / 1000} s`));
     socket.once('error', (error) => end(reasonOfConnection(error)));

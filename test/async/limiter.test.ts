@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { runConcurrent } from '../../src/sandbox/concurrent.ts';
-import { Limiter, limiterNamed } from '../../src/sandbox/limiter.ts';
+import { Limiter, limiterNamed } from '../../src/async/limiter.ts';
+import { mapOrdered } from '../../src/async/map-ordered.ts';
 
 describe('whatever happens to the executions', () => {
   const action = fc.oneof(
@@ -172,11 +172,11 @@ test.each([0, -1, 1.5, Number.NaN])('a rate limit of %d is refused by its value'
   expect(() => new Limiter(limit)).toThrow(`rate_limit: expected a whole number of 1 or more, got ${limit}`);
 });
 
-describe('runConcurrent', () => {
+describe('mapOrdered', () => {
   test('results come in the order of the items, whatever the order of the ends', async () => {
     let flying = 0;
     let most = 0;
-    const results = await runConcurrent(
+    const results = await mapOrdered(
       [5, 1, 4, 2, 3],
       async (turns) => {
         most = Math.max(most, ++flying);
@@ -193,7 +193,7 @@ describe('runConcurrent', () => {
   test('the first failure aborts what runs and starts nothing more', async () => {
     const started: number[] = [];
     const aborted: number[] = [];
-    const all = runConcurrent(
+    const all = mapOrdered(
       [0, 1, 2, 3],
       async (item, signal) => {
         started.push(item);
@@ -212,6 +212,6 @@ describe('runConcurrent', () => {
   });
 
   test('nothing to do is done', async () => {
-    await expect(runConcurrent([], async () => 1)).resolves.toEqual([]);
+    await expect(mapOrdered([], async () => 1)).resolves.toEqual([]);
   });
 });

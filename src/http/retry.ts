@@ -1,0 +1,100 @@
+import { pause } from '../async/timeout.ts';
+import { ConnectionError, exchange, type HttpAnswer, type HttpRequest } from './client.ts';
+
+export interface RetryOptions {
+  /** Tries in all, the first included. */
+  attempts: number;
+  /** Milliseconds before the second try; doubled each time, and up to half of it is left to chance. */
+  firstDelayMs: number;
+}
+export const DEFAULT_RETRY: RetryOptions = { attempts: 4, firstDelayMs: 500 };
+
+const LONGEST_DELAY_MS = 30_000;
+/** A server may ask for hours; a person who waits would rather be told. */
+const LONGEST_RETRY_AFTER_MS = 120_000;
+
+/** A failure that another try may mend. */
+export interface Retryable {
+  reason: string;
+  /** Milliseconds that the server asked for; 0 where it asked for none. */
+  retryAfterMs: number;
+}
+
+export interface RetryPolicy extends RetryOptions {
+  signal?: AbortSignal | undefined;
+  /** Tells whether another try may help; null = the failure is final. */
+  retryable: (error: unknown) => Retryable | null;
+  onRetry?: (reason: string) => void;
+}
+
+/**
+ * Tries until `work` succeeds, its failure is final, or the attempts are used up. Between two tries it waits the back-off
+ * or the server's Retry-After, whichever is longer. @throws the last failure, or the signal's reason
+ */
+export async function withRetry<T>(policy: RetryPolicy, work: (attempt: number) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work(attempt);
+    } catch (error) {
+      policy.signal?.throwIfAborted();
+      const failure = policy.retryable(error);
+      if (failure === null || attempt >= policy.attempts) throw error;
+      policy.onRetry?.(failure.reason);
+      const asked = Math.min(failure.retryAfterMs, LONGEST_RETRY_AFTER_MS);
+      await pause(Math.max(backOff(policy.firstDelayMs, attempt), asked), policy.signal);
+    }
+  }
+}
+
+/** Chance keeps clients that were refused together from coming back together. */
+const backOff = (firstDelayMs: number, attempt: number): number =>
+  Math.min(firstDelayMs * 2 ** (attempt - 1), LONGEST_DELAY_MS) * (0.5 + Math.random() / 2);
+
+const BUSY = new Set([429, 502, 503, 504]);
+
+/** An answer that says: later. */
+class BusyAnswer extends Error {
+  readonly answer: HttpAnswer;
+  constructor(answer: HttpAnswer) {
+    super(`HTTP ${answer.status}`);
+    this.answer = answer;
+  }
+}
+
+/**
+ * Exchanges until the server is neither away nor busy. Only those two are asked again: what the caller got wrong stays wrong.
+ * @returns the last answer, a busy one too @throws ConnectionError that names the number of tries, ClientTimeoutError, the signal's reason
+ */
+export async function exchangePatiently(
+  request: HttpRequest & { timeoutMs: number },
+  retry: RetryOptions,
+): Promise<HttpAnswer> {
+  let tries = 0;
+  try {
+    return await withRetry({ ...retry, signal: request.signal, retryable: busyOrAway }, async (attempt) => {
+      tries = attempt;
+      const answer = await exchange(request);
+      if (BUSY.has(answer.status)) throw new BusyAnswer(answer);
+      return answer;
+    });
+  } catch (error) {
+    if (error instanceof BusyAnswer) return error.answer;
+    if (!(error instanceof ConnectionError) || tries === 1) throw error;
+    throw new ConnectionError(`${error.message} (after ${tries} tries)`, { cause: error.cause });
+  }
+}
+
+function busyOrAway(error: unknown): Retryable | null {
+  if (error instanceof ConnectionError) return { reason: error.message, retryAfterMs: 0 };
+  if (error instanceof BusyAnswer)
+    return { reason: error.message, retryAfterMs: retryAfterMs(error.answer.headers['retry-after']) };
+  return null;
+}
+
+/** Milliseconds that a Retry-After header asks for, which is seconds or a date; 0 for anything else. */
+export function retryAfterMs(value: string | undefined, now = Date.now()): number {
+  if (value === undefined) return 0;
+  if (/^\s*\d+(\.\d+)?\s*$/.test(value)) return Number(value) * 1000;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? 0 : Math.max(0, date - now);
+}
