@@ -9,27 +9,33 @@ export interface AssistantText {
   unclosedThink: boolean;
 }
 
+interface Thought {
+  start: number;
+  end: number;
+  open?: true;
+}
+
 /**
  * Tells reasoning and calls apart in a model's turn. A `<think>` without its end reaches to the first `<tool_call>`
  * or to the end of the turn; a `</think>` without its start (the template wrote the start) ends reasoning that began with the turn.
  */
 export function readAssistantText(text: string): AssistantText {
   const calls = parseHermesCalls(text);
-  const thoughts: { start: number; end: number }[] = [];
+  const thoughts: Thought[] = [];
   let unclosedThink = false;
   let at = 0;
   const firstEnd = text.indexOf('</think>');
-  const firstStart = text.indexOf('<think>');
+  const firstStart = openingTag(text, 0);
   if (firstEnd !== -1 && (firstStart === -1 || firstEnd < firstStart)) {
     at = firstEnd + '</think>'.length;
     thoughts.push({ start: 0, end: at });
   }
-  for (let start = text.indexOf('<think>', at); start !== -1; start = text.indexOf('<think>', at)) {
+  for (let start = openingTag(text, at); start !== -1; start = openingTag(text, at)) {
     const close = text.indexOf('</think>', start);
     if (close === -1) {
       unclosedThink = true;
       const call = calls.find((candidate) => candidate.start > start);
-      thoughts.push({ start, end: call?.start ?? text.length });
+      thoughts.push({ start, end: call?.start ?? text.length, open: true });
       break;
     }
     at = close + '</think>'.length;
@@ -38,8 +44,18 @@ export function readAssistantText(text: string): AssistantText {
   return { parts: layParts(text.length, thoughts, calls), calls, unclosedThink };
 }
 
+/** Where the next `<think>` begins a line, or follows a tag; one that is named in prose is no tag. */
+function openingTag(text: string, from: number): number {
+  for (let at = text.indexOf('<think>', from); at !== -1; at = text.indexOf('<think>', at + 1)) {
+    let before = at;
+    while (before > 0 && (text[before - 1] === ' ' || text[before - 1] === '\t')) before--;
+    if (before === 0 || text[before - 1] === '\n' || text[before - 1] === '>') return at;
+  }
+  return -1;
+}
+
 /** Cuts the text at every thought and call; a call inside a thought interrupts it. */
-function layParts(length: number, thoughts: { start: number; end: number }[], calls: ParsedCall[]): Part[] {
+function layParts(length: number, thoughts: Thought[], calls: ParsedCall[]): Part[] {
   const parts: Part[] = [];
   let at = 0;
   let thought = 0;
@@ -49,7 +65,12 @@ function layParts(length: number, thoughts: { start: number; end: number }[], ca
       const current = thoughts[thought];
       const isInside = current !== undefined && current.start <= at;
       const end = Math.min(to, current === undefined ? to : isInside ? current.end : current.start);
-      parts.push({ kind: isInside ? 'think' : 'text', start: at, end });
+      parts.push({
+        kind: isInside ? 'think' : 'text',
+        start: at,
+        end,
+        ...(isInside && current.open && { open: true }),
+      });
       at = end;
     }
   };

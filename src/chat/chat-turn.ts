@@ -1,4 +1,4 @@
-import type { Role } from '../rollout/rollout.ts';
+import type { Confidence, Role } from '../rollout/rollout.ts';
 
 /** A piece of a conversation's text; `start` and `end` are UTF-16 offsets into prompt + response. */
 export interface Piece {
@@ -10,7 +10,7 @@ export interface Piece {
 /** One turn as it lies in the text. The pieces of all turns, end to end, cover the text exactly. */
 export interface ChatTurn {
   role: Role;
-  confidence: 'marked' | 'inferred';
+  confidence: Confidence;
   pieces: Piece[];
 }
 

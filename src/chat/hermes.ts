@@ -1,6 +1,6 @@
 import { JsonError, parseJson } from '../json/parse.ts';
 import { isJsonObject, type JsonValue } from '../json/value.ts';
-import { UNCLOSED_CALL } from '../rollout/checks.ts';
+import { unclosedCall } from '../rollout/call-error.ts';
 
 /** A call as it stands in a model's text; `start` and `end` are UTF-16 offsets and include the tags. */
 export interface ParsedCall {
@@ -28,7 +28,7 @@ export function parseHermesCalls(text: string): ParsedCall[] {
     const close = text.indexOf(CLOSE, start + OPEN.length);
     if (close === -1) {
       const raw = text.slice(start + OPEN.length);
-      calls.push({ start, end: text.length, name: null, arguments: null, raw, error: UNCLOSED_CALL });
+      calls.push({ start, end: text.length, name: null, arguments: null, raw, error: unclosedCall(CLOSE) });
       return calls;
     }
     const raw = text.slice(start + OPEN.length, close);

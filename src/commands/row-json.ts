@@ -51,11 +51,13 @@ export function recordJson(
     ...rowJson(row, group),
     ground_truth: rollout.groundTruth ?? null,
     status: rollout.status,
+    ended: { how: rollout.ended.how, evidence: rollout.ended.evidence },
     turns: rollout.turns.map(turnJson),
     spans: rollout.spans.map(spanJson),
     loss_mask: lossMask && {
       source: lossMask.source,
       trained_chars: lossMask.trainedChars,
+      unknown_chars: lossMask.unknownChars,
       total_chars: lossMask.totalChars,
       trained_tokens: lossMask.trainedTokens,
       total_tokens: lossMask.totalTokens,

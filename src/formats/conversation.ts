@@ -1,5 +1,6 @@
 import { readAssistantText } from '../chat/assistant-parts.ts';
 import type { ChatTurn } from '../chat/chat-turn.ts';
+import { orTrained, type Trained } from '../rollout/loss-mask.ts';
 import type { Span, ToolCall, Turn } from '../rollout/rollout.ts';
 
 /** A prompt and a response that lie in two fields of a record, one behind the other. */
@@ -29,7 +30,7 @@ export function layOut(chatTurns: readonly ChatTurn[], conversation: Conversatio
   let callIndex = 0;
   for (const [index, chatTurn] of chatTurns.entries()) {
     let body = '';
-    let trained = false;
+    let trained: Trained = false;
     for (const piece of chatTurn.pieces) {
       if (piece.kind === 'text') body += text.slice(piece.start, piece.end);
       for (const span of splitAt(boundary, piece.start, piece.end, conversation)) {
@@ -39,7 +40,7 @@ export function layOut(chatTurns: readonly ChatTurn[], conversation: Conversatio
           chatTurn.role === 'assistant' &&
           span.field === conversation.responseField &&
           !conversation.validation;
-        trained ||= isTrained;
+        if (piece.kind === 'text') trained = orTrained(trained, isTrained);
         if (span.field === conversation.responseField) responseTurn = Math.min(responseTurn, index);
         spans.push({ ...span, turn: index, kind: piece.kind, trained: isTrained });
       }

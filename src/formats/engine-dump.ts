@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
-import { checkRollout } from '../rollout/checks.ts';
-import type { LossMask } from '../rollout/loss-mask.ts';
+import { completeRollout } from '../rollout/complete.ts';
+import { countMask, type LossMask, orTrained, type Trained } from '../rollout/loss-mask.ts';
 import type { Rollout, RolloutTokens, Span, Turn } from '../rollout/rollout.ts';
 import type { Format, ReadContext } from './format.ts';
 import { contentText, layRecordedCalls, turnOf } from './messages.ts';
@@ -43,7 +43,7 @@ function readEngineDump(record: JsonObject, context: ReadContext): Rollout {
   const responseTurn = spans.find((span) => span.field === 'output')?.turn ?? turns.length;
   const extras: JsonObject = Object.create(null);
   for (const key of Object.keys(record)) if (!KNOWN.has(key)) extras[key] = record[key] as JsonValue;
-  const rollout: Omit<Rollout, 'findings'> = {
+  return completeRollout({
     format: engineDump.name,
     step: numberOf(record.step),
     score,
@@ -58,11 +58,10 @@ function readEngineDump(record: JsonObject, context: ReadContext): Rollout {
     toolSchemas: Array.isArray(record.tools) ? record.tools : [],
     extras,
     validation,
-    lossMask: validation ? null : lossMaskOf(spans, texts.output, tokens),
+    lossMask: validation ? null : lossMaskOf(spans, tokens),
     ...(tokens ? { tokens } : {}),
     rewards: { total: score, perTurn, returns, advantage: null, unaligned: unalignedOf(record, turns.length) },
-  };
-  return { ...rollout, findings: checkRollout(rollout) };
+  });
 }
 
 /** One turn a message; its text is what the spans of the fields hold, so that a mask on the turn is a mask on the field. */
@@ -72,11 +71,14 @@ function turnsOf(
   texts: Record<string, string>,
   spans: readonly Span[],
 ): Turn[] {
-  const shown = new Map<number, { text: string; trained: boolean }>();
+  const shown = new Map<number, { text: string; trained: Trained }>();
   for (const { field, start, end, turn, kind, trained } of spans) {
     if (kind !== 'text') continue;
     const before = shown.get(turn) ?? { text: '', trained: false };
-    shown.set(turn, { text: before.text + texts[field]!.slice(start, end), trained: before.trained || trained });
+    shown.set(turn, {
+      text: before.text + texts[field]!.slice(start, end),
+      trained: orTrained(before.trained, trained),
+    });
   }
   const recorded = objectsOf(record.tool_calls);
   let firstCall = 0;
@@ -108,12 +110,10 @@ function tokensOf(record: JsonObject): RolloutTokens | null {
   };
 }
 
-function lossMaskOf(spans: readonly Span[], output: string, tokens: RolloutTokens | null): LossMask {
-  const trained = spans.filter((span) => span.field === 'output' && span.trained);
+function lossMaskOf(spans: readonly Span[], tokens: RolloutTokens | null): LossMask {
   return {
     source: 'recorded',
-    trainedChars: trained.reduce((sum, { start, end }) => sum + end - start, 0),
-    totalChars: output.length,
+    ...countMask(spans, ['output']),
     trainedTokens: tokens?.mask.reduce((sum, bit) => sum + (bit === 0 ? 0 : 1), 0) ?? null,
     totalTokens: tokens?.mask.length ?? null,
   };

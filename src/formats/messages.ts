@@ -1,6 +1,6 @@
 import { readAssistantText } from '../chat/assistant-parts.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
-import { UNCLOSED_CALL } from '../rollout/checks.ts';
+import { isUnclosed } from '../rollout/call-error.ts';
 import type { ToolCall, Turn } from '../rollout/rollout.ts';
 import { idOf, numberOf } from './scalars.ts';
 
@@ -48,7 +48,7 @@ export function layRecordedCalls(
   firstCall: number,
   turnCount: number,
 ): void {
-  const shown = turn.toolCalls.filter((call) => call.error !== UNCLOSED_CALL);
+  const shown = turn.toolCalls.filter((call) => !isUnclosed(call));
   if (recorded.length > 0 && shown.length !== recorded.length) {
     turn.parts = turn.text === '' ? [] : [{ kind: 'text', start: 0, end: turn.text.length }];
     turn.toolCalls = recorded.map((record, position) => callOf(record, firstCall + position, turnCount));

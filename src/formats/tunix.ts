@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
-import { checkRollout } from '../rollout/checks.ts';
+import { completeRollout } from '../rollout/complete.ts';
 import { inferLossMask, type LossMask } from '../rollout/loss-mask.ts';
 import type { Rollout, Span, Turn } from '../rollout/rollout.ts';
 import type { Format, ReadContext } from './format.ts';
@@ -103,7 +103,7 @@ function rolloutOf(
   const extras: JsonObject = Object.create(null);
   for (const key of Object.keys(record)) if (!HELD.has(key)) extras[key] = literal(record[key]) ?? null;
   const status = idOf(literal(record.status));
-  const rollout: Omit<Rollout, 'findings'> = {
+  return completeRollout({
     format: 'tunix',
     step: numberOf(record.step),
     score,
@@ -126,8 +126,7 @@ function rolloutOf(
       advantage: null,
       unaligned: [],
     },
-  };
-  return { ...rollout, findings: checkRollout(rollout) };
+  });
 }
 
 const HELD = new Set('steps reward status conversation_text trajectory_reward step'.split(' '));

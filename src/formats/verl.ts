@@ -1,7 +1,7 @@
 import { segmentChat } from '../chat/segment.ts';
 import { readToolSchemas } from '../chat/tool-schemas.ts';
 import type { JsonObject, JsonValue } from '../json/value.ts';
-import { checkRollout } from '../rollout/checks.ts';
+import { completeRollout, type RolloutDraft } from '../rollout/complete.ts';
 import { inferLossMask } from '../rollout/loss-mask.ts';
 import type { Rollout, RolloutFields } from '../rollout/rollout.ts';
 import { layOut } from './conversation.ts';
@@ -56,7 +56,7 @@ function readVerl(record: JsonObject, context: ReadContext): Rollout {
     response,
     validation,
   });
-  const rollout: Omit<Rollout, 'findings' | 'rewards'> = {
+  const rollout: Omit<RolloutDraft, 'rewards'> = {
     format: 'verl',
     step: numberOf(record.step),
     score: numberOf(record.score),
@@ -68,6 +68,5 @@ function readVerl(record: JsonObject, context: ReadContext): Rollout {
     validation,
     lossMask: validation ? null : inferLossMask(spans, ['output']),
   };
-  const rewarded = { ...rollout, rewards: layRewards(fields.extras, rollout) };
-  return { ...rewarded, findings: checkRollout(rewarded) };
+  return completeRollout({ ...rollout, rewards: layRewards(fields.extras, rollout) });
 }

@@ -21,7 +21,7 @@ export function markdownText(row: DumpRecord, only: number | null = null): strin
   if (typeof groundTruth === 'string') facts.push(`ground truth \`${sanitiseLine(groundTruth).slice(0, 200)}\``);
   const turns = turnsOf(row, only).map((turn) => {
     const text = sanitise(turn.text).trimEnd();
-    const mask = turn.trained ? ' (trained)' : '';
+    const mask = turn.trained === null ? ' (mask unknown)' : turn.trained ? ' (trained)' : '';
     return `## ${turn.index} ${sanitiseLine(turn.role)}${mask}\n\n${turn.role === 'tool' || turn.toolCalls.length > 0 ? fence(text) : text}\n`;
   });
   return [title, `${facts.join(' · ')}\n`, ...turns].join('\n');

@@ -12,6 +12,8 @@ export const STYLES = [
   'quiet',
   /** The gutter bar and role of trained text. */
   'trained',
+  /** Text of which nobody can tell whether it is trained. */
+  'unknown',
   'error',
   'warning',
   /** What a search found, and the hit that the cursor is on. */
@@ -37,6 +39,7 @@ export const COLOURS: Theme = {
   strong: '1',
   quiet: '2',
   trained: '36',
+  unknown: '95',
   error: '31',
   warning: '33',
   match: '30;43',
@@ -55,6 +58,7 @@ export const MONO: Theme = {
   strong: '1',
   quiet: '2',
   trained: '1',
+  unknown: '4',
   error: '1',
   warning: '4',
   match: '7',

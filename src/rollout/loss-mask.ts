@@ -1,32 +1,57 @@
-import type { Span } from './rollout.ts';
+/** Whether text or a token is trained on: the mask is 1, or 0; null where nobody can tell. */
+export type Trained = boolean | null;
+
+/**
+ * Where a mask is from. recorded: laid while the rollout was made; rewritten: recorded, then changed by the trainer; declared: by what
+ * the user said (`--format`, `--map`, `--chat-template`); tokens: from token ids; inferred: from the roles of the text.
+ */
+export type MaskSource = 'recorded' | 'rewritten' | 'declared' | 'tokens' | 'inferred' | 'unknown';
 
 /** Which text of the response the policy gradient sees: `response_mask` in verl, `masks` in Tunix, `loss_mask` in slime. */
 export interface LossMask {
-  /** recorded: laid while the rollout was made; tokens: from token ids; inferred: from the roles of the text. */
-  source: 'recorded' | 'tokens' | 'inferred';
-  /** UTF-16 units over the response alone, never the prompt. */
+  source: MaskSource;
+  /** UTF-16 units over the response alone, never the prompt. What is neither trained nor unknown is masked. */
   trainedChars: number;
+  unknownChars: number;
   totalChars: number;
   trainedTokens: number | null;
   totalTokens: number | null;
 }
 
-/** The mask that the roles imply, counted over the spans of the response fields. */
-export function inferLossMask(spans: readonly Span[], responseFields: readonly string[]): LossMask {
-  let trainedChars = 0;
-  let totalChars = 0;
+/** Trained if any is, else unknown if any is: the mask of a turn from those of its pieces. */
+export const orTrained = (a: Trained, b: Trained): Trained =>
+  a === true || b === true ? true : a === null || b === null ? null : false;
+
+type MaskedSpan = { field: string; start: number; end: number; trained: Trained };
+
+/** How much of the response fields is trained, and how much is not known. */
+export function countMask(
+  spans: readonly MaskedSpan[],
+  responseFields: readonly string[],
+): Pick<LossMask, 'trainedChars' | 'unknownChars' | 'totalChars'> {
+  const fields = new Set(responseFields);
+  const counts = { trainedChars: 0, unknownChars: 0, totalChars: 0 };
   for (const span of spans) {
-    if (!responseFields.includes(span.field)) continue;
-    totalChars += span.end - span.start;
-    if (span.trained) trainedChars += span.end - span.start;
+    if (!fields.has(span.field)) continue;
+    const length = span.end - span.start;
+    counts.totalChars += length;
+    if (span.trained === true) counts.trainedChars += length;
+    else if (span.trained === null) counts.unknownChars += length;
   }
-  return { source: 'inferred', trainedChars, totalChars, trainedTokens: null, totalTokens: null };
+  return counts;
 }
 
-/** The trained share from 0 to 1, by tokens where they are known; null for an empty response. */
+/** The mask that the roles imply; unknown where they imply nothing. */
+export function inferLossMask(spans: readonly MaskedSpan[], responseFields: readonly string[]): LossMask {
+  const counts = countMask(spans, responseFields);
+  const isUnknown = counts.totalChars > 0 && counts.unknownChars === counts.totalChars;
+  return { source: isUnknown ? 'unknown' : 'inferred', ...counts, trainedTokens: null, totalTokens: null };
+}
+
+/** The trained share from 0 to 1, by tokens where they are known; null for an empty response, or one of which nothing is known. */
 export function trainedShare(mask: LossMask): number | null {
   if (mask.totalTokens !== null && mask.trainedTokens !== null) {
     return mask.totalTokens === 0 ? null : mask.trainedTokens / mask.totalTokens;
   }
-  return mask.totalChars === 0 ? null : mask.trainedChars / mask.totalChars;
+  return mask.totalChars === mask.unknownChars ? null : mask.trainedChars / mask.totalChars;
 }

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../json/value.ts';
+import type { Ended } from './ended.ts';
 import type { Finding } from './finding.ts';
-import type { LossMask } from './loss-mask.ts';
+import type { LossMask, Trained } from './loss-mask.ts';
 import type { Rewards } from './rewards.ts';
 
 /** system, user, assistant and tool, or what else a template calls a speaker. */
@@ -8,7 +9,7 @@ export type Role = 'system' | 'user' | 'assistant' | 'tool' | (string & {});
 
 /**
  * A piece of a field's decoded string. End to end the spans of a field cover it exactly, so no character is lost or doubled.
- * `start` and `end` are UTF-16 offsets. A marker (role header, template tag, end token) is never trained.
+ * `start` and `end` are UTF-16 offsets. A marker is what a template writes: a role header, a tag, an end token.
  */
 export interface Span {
   /** The top-level key that holds the string, or a JSON pointer where the text lies deeper. */
@@ -17,7 +18,8 @@ export interface Span {
   end: number;
   turn: number;
   kind: 'text' | 'marker';
-  trained: boolean;
+  /** null: the record does not say. The end token of a sampled turn is a marker, and trained where its writer trains it. */
+  trained: Trained;
 }
 
 /** A piece of a turn's text, by UTF-16 offsets into `Turn.text`; parts cover the text exactly. */
@@ -27,6 +29,8 @@ export interface Part {
   end: number;
   /** For a call: its place in `Turn.toolCalls`. */
   call?: number;
+  /** Reasoning that begins and never ends: it reaches to the end of the turn, or to a call. */
+  open?: true;
 }
 
 export interface ToolCall {
@@ -44,15 +48,20 @@ export interface ToolCall {
   resultTurn: number | null;
 }
 
+/**
+ * marked: the borders of the turn are certain (recorded, special tokens, or a form that only the template writes); inferred: they were
+ * judged; unknown: the text may hold more than one turn.
+ */
+export type Confidence = 'marked' | 'inferred' | 'unknown';
+
 export interface Turn {
   index: number;
   role: Role;
   /** The raw text of the turn, reasoning and calls included, without its role header. */
   text: string;
-  /** Any text of its body is trained on. */
-  trained: boolean;
-  /** marked: its borders are certain (special tokens, or a form that only the template writes); inferred: they were judged. */
-  confidence: 'marked' | 'inferred';
+  /** Any text of its body is trained on; null where the mask of its body is not known. */
+  trained: Trained;
+  confidence: Confidence;
   /** The reward recorded for this turn, null where none was. */
   reward: number | null;
   toolCalls: ToolCall[];
@@ -93,6 +102,7 @@ export interface Rollout {
   /** A validation rollout is not trained on and has no mask. */
   validation: boolean;
   lossMask: LossMask | null;
+  ended: Ended;
   /** Absent where the record holds no ids. */
   tokens?: RolloutTokens;
   rewards: Rewards;

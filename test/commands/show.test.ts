@@ -75,6 +75,7 @@ describe('show --json', () => {
     expect(row.loss_mask).toEqual({
       source: 'inferred',
       trained_chars: chars,
+      unknown_chars: 0,
       total_chars: `Look: ${call('f')}${result('42')}It is 42.`.length,
       trained_tokens: null,
       total_tokens: null,

@@ -30,6 +30,7 @@ test('what is known, and where each of it comes from', () => {
     'tool calls 1  1 answered',
     'step 3  recorded',
     'uid p_0_1  recorded',
+    'ended unknown  nothing recorded says how it ended',
     'acc true  extra',
   ]);
 });

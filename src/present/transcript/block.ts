@@ -1,3 +1,4 @@
+import type { Trained } from '../../rollout/loss-mask.ts';
 import type { Piece } from '../line.ts';
 import type { Style } from '../theme.ts';
 import type { Language } from './syntax.ts';
@@ -7,7 +8,7 @@ export interface Range {
   start: number;
   end: number;
   style: Style;
-  trained?: boolean;
+  trained?: Trained;
 }
 
 /** A word about a text that is not the text's own: what a check noticed, what a call came to. */
@@ -38,8 +39,8 @@ export interface Block {
   /** Sanitised; wrapped at the width that is left by gutter and indent. */
   text: string;
   style: Style;
-  /** Draws the gutter bar: this text is trained. */
-  trained: boolean;
+  /** Draws the gutter: a bar beside trained text, a broken one where nobody knows. */
+  trained: Trained;
   /** Cells before the text, behind the gutter. */
   indent: number;
   /** In order, without overlap. Where any says `trained`, the gutter bar stands beside lines that hold trained text. */

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonValue } from '../../json/value.ts';
+import { END_WORD } from '../../rollout/ended.ts';
 import type { LossMask } from '../../rollout/loss-mask.ts';
 import { type Rollout, toolCallsOf } from '../../rollout/rollout.ts';
 import { formatJson } from '../json.ts';
@@ -11,8 +12,11 @@ import { type TableRow, table } from './table-view.ts';
 
 const MASK_FROM = {
   recorded: 'recorded while the rollout was made',
+  rewritten: 'recorded, then changed by the trainer',
+  declared: 'by what you said of its format',
   tokens: 'from token ids',
   inferred: 'inferred from roles',
+  unknown: 'nothing says what is trained',
 } as const;
 
 /** Extras that stand in rows of their own. */
@@ -111,7 +115,12 @@ function turnRows(rollout: Rollout): TableRow[] {
   const { turns, toolSchemas } = rollout;
   const calls = toolCallsOf(rollout);
   const judged = turns.filter((turn) => turn.confidence === 'inferred').length;
-  const borders = judged === 0 ? 'all borders are certain' : `borders of ${formatCount(judged)} are inferred`;
+  const unknown = turns.filter((turn) => turn.confidence === 'unknown').length;
+  const said = [
+    ...(judged === 0 ? [] : [`borders of ${formatCount(judged)} are inferred`]),
+    ...(unknown === 0 ? [] : [`of ${formatCount(unknown)} unknown`]),
+  ];
+  const borders = said.length === 0 ? 'all borders are certain' : said.join(', ');
   const rows: TableRow[] = [{ name: 'turns', value: formatCount(turns.length), from: borders }];
   const answered = calls.filter((call) => call.resultTurn !== null).length;
   const failed = calls.filter((call) => call.error !== null).length;
@@ -129,7 +138,7 @@ function toolName(schema: JsonValue): string {
   return typeof own.name === 'string' ? own.name : '';
 }
 
-function nameRows({ step, uid, requestId, status }: Rollout, fileStep: number | null): TableRow[] {
+function nameRows({ step, uid, requestId, status, ended }: Rollout, fileStep: number | null): TableRow[] {
   const rows: TableRow[] = [];
   if (step !== null) {
     const differs = fileStep !== null && fileStep !== step;
@@ -138,6 +147,7 @@ function nameRows({ step, uid, requestId, status }: Rollout, fileStep: number | 
   } else if (fileStep !== null) rows.push({ name: 'step', value: String(fileStep), from: "the file's name" });
   if (uid !== null) rows.push({ name: 'uid', value: uid, from: 'recorded' });
   if (requestId !== null) rows.push({ name: 'request_id', value: requestId, from: 'recorded' });
+  rows.push({ name: 'ended', value: END_WORD[ended.how], from: ended.evidence });
   if (status !== null) rows.push({ name: 'status', value: status, from: 'recorded' });
   return rows;
 }

@@ -3,8 +3,11 @@ import { sanitise, sanitiseLine } from '../../text/sanitise.ts';
 import type { Block, Note, Range } from './block.ts';
 import { findingNote, spokenOf } from './findings.ts';
 
-/** Trained text as it is, masked text quiet, what a template wrote in a colour of its own. */
-const styleOf = (span: Span): Range['style'] => (span.kind === 'marker' ? 'marker' : span.trained ? 'plain' : 'quiet');
+/** Trained text as it is, masked text quiet, what a template wrote and what nobody knows in colours of their own. */
+const styleOf = (span: Span): Range['style'] => {
+  if (span.trained === null) return 'unknown';
+  return span.kind === 'marker' ? 'marker' : span.trained ? 'plain' : 'quiet';
+};
 
 /** The recorded strings character for character, with the mask laid over them: nothing trimmed, folded or reordered. */
 export function rawTextBlocks(rollout: Rollout): Block[] {

@@ -1,3 +1,4 @@
+import { orTrained, type Trained } from '../../rollout/loss-mask.ts';
 import { fitLeft, take, truncate } from '../../text/fit.ts';
 import { cellWidth } from '../../text/graphemes.ts';
 import { expandTabs } from '../../text/wrap.ts';
@@ -17,9 +18,10 @@ export interface TranscriptMarks {
   left?: number;
 }
 
-/** The gutter: a bar beside trained text, and the sign of the turn that the cursor is on, or of a finding. */
-function gutter(theme: Theme, trained: boolean, here: boolean, finding: Style | undefined): string {
-  const bar = trained ? styled(theme, 'trained', '▌') : ' ';
+/** The gutter: a bar beside trained text, a broken one where the mask is unknown, and the sign of the turn that the cursor is on, or of a finding. */
+function gutter(theme: Theme, trained: Trained, here: boolean, finding: Style | undefined): string {
+  const bar =
+    trained === false ? ' ' : trained === null ? styled(theme, 'unknown', '╎') : styled(theme, 'trained', '▌');
   if (here) return bar + styled(theme, 'accent', '›');
   return bar + (finding === undefined ? ' ' : styled(theme, finding, '!'));
 }
@@ -38,9 +40,12 @@ function within(ranges: readonly Range[], start: number, end: number): readonly 
   return ranges.slice(low, last);
 }
 
-function isTrained(block: Block, start: number, end: number): boolean {
+function isTrained(block: Block, start: number, end: number): Trained {
   if (block.ranges?.some((range) => range.trained !== undefined) !== true) return block.trained;
-  return within(block.ranges, start, Math.max(end, start + 1)).some((range) => range.trained);
+  return within(block.ranges, start, Math.max(end, start + 1)).reduce<Trained>(
+    (trained, range) => orTrained(trained, range.trained === undefined ? false : range.trained),
+    false,
+  );
 }
 
 /** text (which stands at `start` of its block) in the styles of its ranges, what was found above them. */

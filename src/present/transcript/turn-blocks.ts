@@ -1,4 +1,5 @@
-import { UNCLOSED_CALL } from '../../rollout/checks.ts';
+import { isUnclosed } from '../../rollout/call-error.ts';
+import type { Trained } from '../../rollout/loss-mask.ts';
 import type { Part, Rollout, ToolCall, Turn } from '../../rollout/rollout.ts';
 import { sanitise, sanitiseLine } from '../../text/sanitise.ts';
 import { amountText } from '../amount.ts';
@@ -10,7 +11,7 @@ import type { Block, Note } from './block.ts';
 import { type CallPiece, callPieces, rawPiece } from './call.ts';
 import { findingNote, findingStyle, foldedPieces, type Unplaced } from './findings.ts';
 import type { Results } from './results.ts';
-import { anyTrained, type MaskPiece, maskedText } from './turn-mask.ts';
+import { type MaskPiece, maskedText, trainedWithin } from './turn-mask.ts';
 
 /** Parts that the reader opened or closed against the default, by block id. */
 export type Folds = ReadonlyMap<string, boolean>;
@@ -35,12 +36,14 @@ function headerBlock({ rollout, turn, results, findings }: Shown, folded: boolea
   const add = (style: Piece[0], text: string) => right.push([style, `${right.length > 0 ? '  ' : ''}${text}`]);
   if (folded) for (const [style, text] of foldedPieces(findings.all)) add(style, text);
   if (turn.confidence === 'inferred') add('quiet', 'border inferred');
+  if (turn.confidence === 'unknown') add('unknown', 'borders unknown');
+  else if (turn.trained === null) add('unknown', 'mask unknown');
   if (turn.reward !== null) add('strong', formatReward(turn.reward));
   const sum = rollout.rewards.returns?.[turn.index] ?? null;
   if (sum !== null) add('quiet', `return ${scoreText(sum)}`);
   const role = sanitiseLine(turn.role) || 'text';
   const asked = results.asked(turn);
-  const style = turn.trained ? 'trained' : 'heading';
+  const style = turn.trained === null ? 'unknown' : turn.trained ? 'trained' : 'heading';
   const text = folded ? `▸ ${role}${asked}, ${amountText(turn.text)}` : role + asked;
   const summary = folded ? results.summary(turn) : '';
   return {
@@ -68,8 +71,8 @@ export interface Shown {
   findings: Unplaced;
 }
 
-const isTrained = ({ turn, mask }: Shown, start: number, end: number): boolean =>
-  mask === undefined ? turn.trained : anyTrained(mask, start, end);
+const isTrained = ({ turn, mask }: Shown, start: number, end: number): Trained =>
+  mask === undefined ? turn.trained : trainedWithin(mask, start, end);
 
 /** start..end of the turn without what `edges` takes off at both ends, its mask beside it. */
 function body(shown: Shown, { start, end }: Part, edges: (text: string) => string, style: Style, prepare = sanitise) {
@@ -137,20 +140,20 @@ export function callId(turn: Turn, call: ToolCall): string {
 const isCall = ({ kind }: Part): boolean => kind === 'call';
 
 /** A call as code, what came of it behind its first line; one that was not executed as it was written, and why. */
-function calledBlocks({ turn, results, findings }: Shown, call: ToolCall, id: string, trained: boolean): Block[] {
+function calledBlocks({ turn, results, findings }: Shown, call: ToolCall, id: string, trained: Trained): Block[] {
   const all: CallPiece[] = call.error === null ? callPieces(call) : rawPiece(call);
   // A call that stands in the text in another grammar is to be read there.
   const raw = call.raw.trim();
   const pieces = !turn.parts.some(isCall) && raw !== '' && turn.text.includes(raw) ? all.slice(0, 1) : all;
   const missing = findings.take(({ check, message }) => {
     if (call.error === null) return check === 'call_without_result' && call.resultTurn === null;
-    return check === 'call_unparsed' ? call.error !== UNCLOSED_CALL : check === 'unclosed' && /tool_call/.test(message);
+    return check === 'call_unparsed' ? !isUnclosed(call) : check === 'unclosed' && !/think/.test(message);
   });
   return pieces.map((piece, i): Block => {
     const notes: Note[] = [];
     if (i === 0) notes.push(results.outcome(call, piece.text.length, missing !== null && call.error === null));
     if (call.error !== null && i === pieces.length - 1) {
-      const message = call.error === UNCLOSED_CALL && missing !== null ? missing.message : call.error;
+      const message = isUnclosed(call) && missing !== null ? missing.message : call.error;
       const severity = missing?.severity ?? 'error';
       notes.push(findingNote({ message, severity }, piece.ranges?.[0]?.start ?? piece.text.length));
     }

@@ -1,13 +1,14 @@
+import { orTrained, type Trained } from '../../rollout/loss-mask.ts';
 import type { Rollout, Span } from '../../rollout/rollout.ts';
 import { sanitise } from '../../text/sanitise.ts';
 import type { Style } from '../theme.ts';
 import type { Range } from './block.ts';
 
-/** A piece of a turn's text that is trained, or is not; UTF-16 offsets into `Turn.text`. */
+/** A piece of a turn's text that is trained, is not, or of which nobody knows; UTF-16 offsets into `Turn.text`. */
 export interface MaskPiece {
   start: number;
   end: number;
-  trained: boolean;
+  trained: Trained;
 }
 
 /** By turn, for the turns that are trained in part only: a prompt that begins the answer leaves its beginning masked. */
@@ -38,9 +39,12 @@ export function partlyTrained(rollout: Rollout): ReadonlyMap<number, readonly Ma
   return masks;
 }
 
-/** Any of start..end is trained. */
-export const anyTrained = (pieces: readonly MaskPiece[], start: number, end: number): boolean =>
-  pieces.some((piece) => piece.trained && piece.start < end && piece.end > start);
+/** The mask of start..end: trained if any of it is. */
+export const trainedWithin = (pieces: readonly MaskPiece[], start: number, end: number): Trained =>
+  pieces.reduce<Trained>(
+    (trained, piece) => (piece.start < end && piece.end > start ? orTrained(trained, piece.trained) : trained),
+    false,
+  );
 
 /** start..end of a turn's text, sanitised piece by piece, so that the ranges of its mask fit what is shown. */
 export function maskedText(
@@ -58,7 +62,12 @@ export function maskedText(
     if (from >= to) continue;
     const at = out.length;
     out += shown(text.slice(from, to));
-    ranges.push({ start: at, end: out.length, style, trained: piece.trained });
+    ranges.push({
+      start: at,
+      end: out.length,
+      style: piece.trained === null ? 'unknown' : style,
+      trained: piece.trained,
+    });
   }
   return { text: out, ranges };
 }

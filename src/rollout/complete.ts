@@ -1,0 +1,35 @@
+import { checkRollout } from './checks.ts';
+import type { Ended } from './ended.ts';
+import { endedByReason } from './ended.ts';
+import { endedByText } from './ended-by-text.ts';
+import type { Rollout } from './rollout.ts';
+
+/** A rollout as a format reads it; `ended` where the record says it in so many words. */
+export type RolloutDraft = Omit<Rollout, 'findings' | 'ended'> & { ended?: Ended | null };
+
+/** What follows from the record for any format: how it ended, and what the checks notice. Every format ends with it. */
+export function completeRollout(draft: RolloutDraft): Rollout {
+  const ended = draft.ended ?? endedOf(draft);
+  const rollout = { ...draft, ended };
+  return { ...rollout, findings: checkRollout(rollout) };
+}
+
+/** What the record says comes before what the text looks like. */
+function endedOf({ extras, status, turns, responseTurn, spans, texts }: RolloutDraft): Ended {
+  const reasons: readonly [string, unknown][] = [
+    ['finish_reason', extras.finish_reason],
+    ['stop_reason', extras.stop_reason],
+    ['status', status],
+  ];
+  for (const [name, reason] of reasons) {
+    const ended = typeof reason === 'string' ? endedByReason(name, reason) : null;
+    if (ended !== null) return ended;
+  }
+  const last = spans.at(-1);
+  const marker = last?.kind === 'marker' ? (texts[last.field] ?? '').slice(last.start, last.end).trim() : '';
+  const isLast = last !== undefined && turns[last.turn]?.role === 'assistant' && last.turn === turns.length - 1;
+  return endedByText(turns.slice(responseTurn), isLast && END_TOKEN.test(marker) ? marker.slice(0, 40) : null);
+}
+
+/** A token that ends a turn, in the form that special tokens have; padding may stand behind it. */
+const END_TOKEN = /^<[|｜/]?\S{1,40}>/;

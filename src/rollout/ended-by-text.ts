@@ -1,0 +1,40 @@
+import { isUnclosed } from './call-error.ts';
+import type { Ended } from './ended.ts';
+import type { Part, Turn } from './rollout.ts';
+
+/** What the last turn of a response says by itself. @param endToken the end token that stands behind it, null where none is recorded */
+export function endedByText(response: readonly Turn[], endToken: string | null = null): Ended {
+  const last = response.at(-1);
+  if (last === undefined || response.every(({ text }) => text.trim() === ''))
+    return { how: 'unknown', evidence: 'the response is empty' };
+  if (last.role !== 'assistant') return { how: 'unknown', evidence: `it ends in a ${last.role} turn` };
+  if (last.toolCalls.some(isUnclosed)) return { how: 'mid_json', evidence: 'the text ends inside a tool call' };
+  if (endToken !== null) return { how: 'stop', evidence: `${endToken} stands at its end` };
+  const thought = openThought(last);
+  if (thought !== null && !GAVE_ANSWER.test(last.text.slice(thought.start, thought.end)))
+    return { how: 'unclosed_think', evidence: 'the text ends inside of its reasoning' };
+  const broken = brokenWord(last.text);
+  if (broken !== null) return { how: 'mid_word', evidence: `the text ends in "…${broken}"` };
+  return { how: 'unknown', evidence: 'nothing recorded says how it ended' };
+}
+
+/** Reasoning that reaches to the end of the turn without its closing tag; a tag that is named in prose opens none. */
+export function openThought(turn: Turn): Part | null {
+  const last = turn.parts.at(-1);
+  return last?.kind === 'think' && last.open === true ? last : null;
+}
+
+/** A final answer in one of the forms that tasks ask for: whoever wrote it forgot the closing tag, and was not cut off. */
+const GAVE_ANSWER = /<\/answer>|\\boxed\s*\{|^#{4}\s*\S/m;
+
+/** Shorter last lines may be a list's end, a name or a number. */
+const PROSE = 60;
+/** A letter, or a sign that something must follow. */
+const BREAKS_OFF = /[\p{L},([{=+*/\\<-]$/u;
+
+/** The last word of prose that breaks off; null where the text ends as texts do, or may. */
+function brokenWord(text: string): string | null {
+  const line = text.slice(text.lastIndexOf('\n') + 1);
+  if (line.length < PROSE || line.trimEnd() !== line || !BREAKS_OFF.test(line)) return null;
+  return line.slice(-20).replace(/^\S*\s/, '');
+}

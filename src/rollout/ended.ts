@@ -1,0 +1,53 @@
+/**
+ * How a rollout ended. stop: the model or its environment said that it is done; length: a limit of tokens, turns or cost; mid_word, mid_json,
+ * unclosed_think: the text breaks off there, and nothing was recorded of why; aborted: it was ended from outside.
+ */
+export const ENDS = ['stop', 'length', 'mid_word', 'mid_json', 'unclosed_think', 'aborted', 'unknown'] as const;
+export type End = (typeof ENDS)[number];
+
+/** The same for a person. */
+export const END_WORD: Record<End, string> = {
+  stop: 'stop',
+  length: 'length',
+  mid_word: 'mid-word',
+  mid_json: 'mid-JSON',
+  unclosed_think: 'unclosed think',
+  aborted: 'aborted',
+  unknown: 'unknown',
+};
+
+/** The response would have gone on: what is cut off, at least. */
+export const CUT_ENDS: readonly End[] = ['length', 'mid_word', 'mid_json', 'unclosed_think'];
+
+export interface Ended {
+  how: End;
+  /** What says so: `finish_reason length`, `the text ends in "…denomin"`. */
+  evidence: string;
+}
+
+/** The words of engines, trainers and harnesses for a finish reason or a status, in lower case. */
+const REASONS: readonly [End, RegExp][] = [
+  [
+    'length',
+    /^(?:length|(?:model_)?max_?(?:length|tokens|steps|turns|iterations|context|context_limit|completion_tokens|new_tokens)(?:_reached|_exceeded)?|truncated|model_length|context_(?:length|window)_exceeded|(?:exit|limit)_(?:context|cost|format)|limits_?exceeded|overlong|token_limit)$/,
+  ],
+  [
+    'aborted',
+    /^(?:abort(?:ed)?|cancel(?:led|ed)?|(?:env_|agent_|exit_)?time_?out|timed_out|failed|failure|error|exit_error|running|pending|interrupted|killed|content_filter|refusal|rejected)$/,
+  ],
+  [
+    'stop',
+    /^(?:stop(?:ped)?|eos|eos_token|end_?turn|stop_(?:sequence|string|token)|tool_(?:calls?|use)|function_call|completed?|success|succeeded|finish(?:ed)?|done|submitted|agent_finished|terminated|env_done)$/,
+  ],
+];
+
+/** What a recorded finish reason or status says; null for a word that is not known. @param name the key that holds it */
+export function endedByReason(name: string, reason: string): Ended | null {
+  const word = reason
+    .replace(/^[A-Za-z]+\./, '')
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s-]+/g, '_');
+  const how = REASONS.find(([, pattern]) => pattern.test(word))?.[0];
+  return how === undefined ? null : { how, evidence: `${name} ${reason.trim().slice(0, 60)}` };
+}

@@ -1,0 +1,92 @@
+import type { ErrorKind, ErrorPattern, Fault } from './error-kind.ts';
+
+const any = (pattern: RegExp, kind: ErrorKind, fault: Fault | null, says: string): ErrorPattern => ({
+  tool: null,
+  pattern,
+  kind,
+  fault,
+  says,
+});
+
+/** A word for an error that begins the text, as far as there is one. */
+const HEAD = String.raw`^\s*(?:\[?error\]?\s*:?\s*)?`;
+
+/** A status of HTTP as clients write it: `HTTP Error 500: …`, `404 Client Error`, `Bad Gateway (502)`, `search failed: 503`. */
+const http = (code: string): RegExp =>
+  new RegExp(
+    [
+      `${HEAD}HTTP ?(?:Error|status(?: code)?)?:? *${code}\\b`,
+      `${HEAD}(?:Error code|Status(?: code)?): *${code}\\b`,
+      `${HEAD}${code} (?:Client Error|Server Error|Too Many Requests|Bad Gateway|Service Unavailable|Gateway Time-?out|Internal Server Error|Not Found|Forbidden|Unauthorized|Bad Request)\\b`,
+      `${HEAD}[A-Z][A-Za-z ]{2,30} \\(${code}\\)`,
+      `${HEAD}\\w+ failed[^\\n]{0,40}\\b${code}\\b`,
+    ].join('|'),
+    'i',
+  );
+
+/**
+ * What the tools and loops of trainers write for a failed call. All stand at the start of a result, or are all of it: a page or a file
+ * that holds such words further down is no error. What is exact comes before what is general.
+ */
+export const ERROR_PATTERNS: readonly ErrorPattern[] = [
+  any(
+    /^\s*(?:Error: )?(?:Unknown (?:function|tool)\b|(?:Tool|Function) ['"`]?[\w.-]+['"`]? (?:not found|does not exist|is not (?:available|defined)))/i,
+    'unknown_tool',
+    'model',
+    'the model called a function that does not exist',
+  ),
+  any(
+    /^\s*(?:Error: )?Invalid (?:JSON|arguments|parameters|tool call)\b/i,
+    'bad_arguments',
+    'model',
+    "the call's arguments were no JSON, or not what the tool takes",
+  ),
+  any(
+    /^\s*no stdout here\s*$/,
+    'no_answer',
+    null,
+    'the sandbox did not finish (timeout, compile error or no answer): "no stdout here"',
+  ),
+  any(http('429'), 'rate_limit', 'world', 'too many requests (HTTP 429)'),
+  any(http('5\\d\\d'), 'unavailable', 'world', 'a server failed (HTTP 5xx)'),
+  any(http('4\\d\\d'), 'http', null, 'a request was refused (HTTP 4xx)'),
+  any(
+    new RegExp(
+      `${HEAD}(?:[A-Za-z]+ ){0,3}(?:timed out|time-?out)(?: (?:after|error|expired|exceeded|while|in)\\b|[.:!]|\\s*$)|${HEAD}(?:Time ?limit exceeded|TimeLimitExceeded)\\b`,
+      'i',
+    ),
+    'timeout',
+    null,
+    'it took longer than it was allowed',
+  ),
+  any(
+    /^\s*(?:Error: )?(?:Connection failed|Connection (?:refused|reset|error)|Could not connect|Failed to connect|Network error|Network is unreachable)\b/i,
+    'unavailable',
+    'world',
+    'the server could not be reached',
+  ),
+  any(
+    /^\s*(?:Error when executing tool: |Error executing tool '|Tool call failed: |An unexpected error occurred: )/,
+    'tool_failure',
+    'tool',
+    'the tool call raised an exception',
+  ),
+  any(
+    /^\s*(?:\/?(?:bin\/)?(?:ba|z|da)?sh: (?:line \d+: )?\S+: (?:command )?not found|[^\n]{0,80}: command not found\s*$)/,
+    'exception',
+    'model',
+    'the command does not exist',
+  ),
+  any(
+    /^\s*\{\s*"(?:error|error_message)"\s*:\s*(?!null|false|""|\[\s*\]|\{\s*\}|0\b)|^\s*\{\s*"status"\s*:\s*"(?:error|failed|failure)"/i,
+    'rejected',
+    null,
+    'the tool answered with an error',
+  ),
+  any(
+    /^\s*(?:\[error\]|\*\*error\*\*|error|exception|tool error|<(?:tool_use_)?error>)\s*(?:[:：]|(?<=[\]>*])\s*)\s*\S/i,
+    'rejected',
+    null,
+    'the tool answered with an error',
+  ),
+];

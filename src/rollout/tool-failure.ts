@@ -1,0 +1,61 @@
+import type { ErrorKind, ErrorPattern, Fault, ToolFailure } from './error-kind.ts';
+import { ERROR_PATTERNS } from './error-patterns.ts';
+
+/** What failed, if the result of a tool says that something did. @param own patterns of the user, which come first */
+export function failureOf(text: string, tool: string | null, own: readonly ErrorPattern[] = []): ToolFailure | null {
+  for (const { tool: only, pattern, kind, fault, says } of [...own, ...ERROR_PATTERNS]) {
+    if (only !== null && only !== tool) continue;
+    const found = pattern.exec(text);
+    if (found === null) continue;
+    const start = found.index + found[0].search(/\S|$/);
+    return { kind, fault, says, ...lineAt(text, start) };
+  }
+  return raised(text);
+}
+
+const TRACEBACK = 'Traceback (most recent call last):';
+/** The line by which Python names what was raised, alone or behind a traceback. */
+const RAISED = /^(?:[A-Za-z_][\w.]*\.)?([A-Z]\w*(?:Error|Exception|Interrupt|Exit|Warning|Expired))(?::|$)/;
+
+/** Exceptions whose name says more than that the program raised. */
+const EXCEPTIONS: readonly [RegExp, ErrorKind, Fault | null, string][] = [
+  [/^(?:Syntax|Indentation|Tab)Error$/, 'syntax', 'model', 'the code does not parse'],
+  [/^(?:ModuleNotFound|Import)Error$/, 'missing_module', 'world', 'a module is missing'],
+  [/^MemoryError$/, 'out_of_memory', null, 'it needed more memory than it was allowed'],
+  [/^(?:Timeout\w*|\w*TimeoutError)$/, 'timeout', null, 'it took longer than it was allowed'],
+  [/^(?:Connection\w*Error|\w*ConnectError)$/, 'unavailable', 'world', 'the server could not be reached'],
+];
+
+function raised(text: string): ToolFailure | null {
+  const traceback = lineStart(text, TRACEBACK);
+  const line = traceback === -1 ? lineAt(text, text.search(/\S|$/)) : exceptionLine(text, traceback);
+  const name = RAISED.exec(text.slice(line.start, line.end))?.[1];
+  if (traceback === -1 && name === undefined) return null;
+  const known = EXCEPTIONS.find(([pattern]) => pattern.test(name ?? ''));
+  if (known !== undefined) return { kind: known[1], fault: known[2], says: known[3], ...line };
+  const says = traceback === -1 ? 'the code raised an exception' : 'a Python traceback';
+  return { kind: 'exception', fault: 'model', says, ...line };
+}
+
+/** The last place where the words begin a line, indents and the signs of a quote aside. */
+function lineStart(text: string, words: string): number {
+  for (let at = text.lastIndexOf(words); at !== -1; at = at === 0 ? -1 : text.lastIndexOf(words, at - 1)) {
+    const before = text.slice(text.lastIndexOf('\n', at - 1) + 1, at);
+    if (before.length < 40) return at;
+  }
+  return -1;
+}
+
+/** Frames are indented: the first line behind a traceback that is not names the exception. */
+function exceptionLine(text: string, traceback: number): { start: number; end: number } {
+  for (let at = text.indexOf('\n', traceback); at !== -1; at = text.indexOf('\n', at + 1))
+    if (/\S/.test(text[at + 1] ?? ' ')) return lineAt(text, at + 1);
+  // Cut off in between: its last line is all that there is.
+  const end = text.trimEnd().length;
+  return { start: text.lastIndexOf('\n', end - 1) + 1, end };
+}
+
+function lineAt(text: string, start: number): { start: number; end: number } {
+  const newline = text.indexOf('\n', start);
+  return { start, end: newline === -1 ? text.length : newline };
+}
