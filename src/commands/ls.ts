@@ -5,13 +5,13 @@ import { arePromptsAlike, Groups } from '../analysis/groups.ts';
 import type { Query } from '../analysis/query/query.ts';
 import { compareValues, type SortOrder, type SortValue, sortValue } from '../analysis/query/sort.ts';
 import { Subject } from '../analysis/query/subject.ts';
-import { Dump } from '../dump/dump.ts';
+import { Dump, type Place } from '../dump/dump.ts';
 import type { DumpFile, DumpRecord } from '../dump/dump-file.ts';
 import { UsageError } from '../dump/paths.ts';
 import { dumpOfStream } from '../dump/stream-file.ts';
 import { printJson } from '../json/print.ts';
 import { listColumns, listHeader, listLine } from '../present/list-text.ts';
-import { groupKeyOf } from '../rollout/group-key.ts';
+import { type GroupKey, groupKeyOf } from '../rollout/group-key.ts';
 import { dumpOptions, notifyOption, pollOption, validationOption } from './dump-options.ts';
 import { followPaths, followStream } from './follow.ts';
 import { ANSWER_IS_NO, DONE, hasColour, print, run, say, USAGE } from './output.ts';
@@ -111,56 +111,83 @@ interface Listed {
   group: string | null;
 }
 
-/** The rows that the filter lets through, file after file. */
-async function* listed(dump: Dump, filter: Query | null, { json }: LsOptions): AsyncGenerator<Listed> {
+/** The files of a dump, each once it is indexed. */
+async function* indexedFiles(dump: Dump): AsyncGenerator<DumpFile> {
   for (const file of dump.files) {
     await file.buildIndex(() => true);
     if (file.error !== null) say(`${file.path}: ${file.error}`);
-    yield* rowsOf(file, json === true, filter);
+    yield file;
   }
 }
 
-/** As `listed`, in order. Places are sorted, and each record is read again when its turn comes, so that memory stays small. */
-async function* sorted(dump: Dump, filter: Query | null, order: SortOrder, options: LsOptions): AsyncGenerator<Listed> {
-  const places: { file: DumpFile; record: number; group: string | null; value: SortValue }[] = [];
-  for await (const { row, group } of listed(dump, filter, options)) {
-    places.push({ file: row.file, record: row.record, group, value: sortValue(order, Subject.read(row)) });
-  }
-  if (places.length > 0 && places.every(({ value }) => value === null))
-    say(`--sort: no rollout here has ${order.key}; they stand as they lie on disk`);
-  // Sorting is stable: what is equal stays in the order of the files.
-  places.sort((a, b) => compareValues(a.value, b.value, order.descending));
-  for (const { file, record, group } of places) yield { row: file.read(record), group };
-}
-
-/**
- * A file's rows with their groups. Whether prompts can tell groups apart is known at the first one that differs,
- * so rows are held back only as long as all prompts are equal.
- */
-function* rowsOf(file: DumpFile, wantsGroups: boolean, filter: Query | null): Generator<Listed> {
-  if (!wantsGroups) {
-    for (const row of rowsThrough(filter, file)) yield { row, group: null };
-    return;
-  }
-  const keyOf = (row: DumpRecord) => (row.rollout === null ? null : groupKeyOf(row.rollout));
-  const head: ReturnType<typeof keyOf>[] = [];
-  let isDecided = false;
-  for (let record = 0; record < file.count && !isDecided; record++) {
-    head.push(keyOf(file.read(record)));
-    const known = head.filter((key) => key?.from === 'prompt');
-    isDecided = known.length > 1 && !arePromptsAlike(known);
-  }
-  const { reason } = new Groups(head);
-  for (const row of rowsThrough(filter, file)) {
-    const key = head[row.record] ?? keyOf(row);
-    yield { row, group: key === null || (reason !== null && key.from === 'prompt') ? null : key.key };
-  }
-}
-
-/** What the filter turns away is not even parsed where the index can tell. */
-function* rowsThrough(filter: Query | null, file: DumpFile): Generator<DumpRecord> {
+/** The rollouts that the filter lets through. A record is parsed only where the filter needs more than the index knows. */
+function* matching(file: DumpFile, filter: Query | null): Generator<Subject<DumpRecord>> {
   for (let record = 0; record < file.count; record++) {
     const subject = Subject.of({ file, record });
-    if (filter === null || filter.accepts(subject)) yield subject.record;
+    if (filter === null || filter.accepts(subject)) yield subject;
   }
+}
+
+async function* listed(dump: Dump, filter: Query | null, { json }: LsOptions): AsyncGenerator<Listed> {
+  const groups = new FileGroups();
+  for await (const file of indexedFiles(dump)) {
+    for (const { record: row } of matching(file, filter)) {
+      yield { row, group: json === true ? groups.of(file, row) : null };
+    }
+  }
+}
+
+/** As `listed`, in order. Only places are sorted, and a record is read when its turn comes, so that memory stays small. */
+async function* sorted(
+  dump: Dump,
+  filter: Query | null,
+  order: SortOrder,
+  { json }: LsOptions,
+): AsyncGenerator<Listed> {
+  const sortable: (Place & { value: SortValue })[] = [];
+  for await (const file of indexedFiles(dump)) {
+    for (const subject of matching(file, filter)) {
+      sortable.push({ file, record: subject.number, value: sortValue(order, subject) });
+    }
+  }
+  if (sortable.length > 0 && sortable.every(({ value }) => value === null))
+    say(`--sort: no rollout here has ${order.key}; they keep their order on disk`);
+
+  // The sort is stable: equal values keep the order of the files.
+  sortable.sort((a, b) => compareValues(a.value, b.value, order.descending));
+  const groups = new FileGroups();
+  for (const { file, record } of sortable) {
+    const row = file.read(record);
+    yield { row, group: json === true ? groups.of(file, row) : null };
+  }
+}
+
+/** Group keys of the rows of several files. */
+class FileGroups {
+  readonly #reasons = new Map<DumpFile, string | null>();
+
+  /** null for a bad record, and where all prompts of the file are equal, so that a prompt names no group. */
+  of(file: DumpFile, row: DumpRecord): string | null {
+    const key = keyOf(row);
+    if (key === null) return null;
+    let reason = this.#reasons.get(file);
+    if (reason === undefined) {
+      reason = reasonOfNoGroups(file);
+      this.#reasons.set(file, reason);
+    }
+    return reason !== null && key.from === 'prompt' ? null : key.key;
+  }
+}
+
+const keyOf = (row: DumpRecord): GroupKey | null => (row.rollout === null ? null : groupKeyOf(row.rollout));
+
+/** Reads a file from its start until two prompts differ. */
+function reasonOfNoGroups(file: DumpFile): string | null {
+  const head: (GroupKey | null)[] = [];
+  for (let record = 0; record < file.count; record++) {
+    head.push(keyOf(file.read(record)));
+    const known = head.filter((key) => key?.from === 'prompt');
+    if (known.length > 1 && !arePromptsAlike(known)) break;
+  }
+  return new Groups(head).reason;
 }

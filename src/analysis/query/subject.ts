@@ -60,6 +60,11 @@ export class Subject<Read extends AskedRecord = AskedRecord> {
     return new Subject(row, { read: () => row, hasRaw: () => true });
   }
 
+  /** The record's number in its file, from 0. */
+  get number(): number {
+    return this.#place.record;
+  }
+
   get record(): Read {
     this.#record ??= this.#source.read();
     return this.#record;
