@@ -15,11 +15,17 @@ const shared = {
   format: 'esm',
   jsx: 'automatic',
   sourcemap: false,
+  minify: true,
+  // Stack traces and `instanceof`-free checks name functions and classes.
+  keepNames: true,
   logLevel: 'warning',
   external: ['pyodide'],
   define: { 'process.env.NODE_ENV': '"production"' },
-  // Ink asks for the React developer tools when DEV is set; they are not part of the program.
-  alias: { 'react-devtools-core': join(root, 'scripts/empty-module.mjs') },
+  // Ink asks for the React developer tools when DEV is set, over a socket of `ws`; neither is part of the program.
+  alias: {
+    'react-devtools-core': join(root, 'scripts/empty-module.mjs'),
+    ws: join(root, 'scripts/empty-module.mjs'),
+  },
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
   },

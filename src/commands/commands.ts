@@ -1,0 +1,14 @@
+import type { Command } from 'commander';
+
+/**
+ * The verbs, in the order of --help. A verb's file is loaded when it is asked for: `ls` must not wait for the sandbox.
+ */
+export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  ls: async () => (await import('./ls.ts')).lsCommand(),
+  show: async () => (await import('./show.ts')).showCommand(),
+  replay: async () => (await import('./replay.ts')).replayCommand(),
+  fork: async () => (await import('./fork.ts')).forkCommand(),
+  rescore: async () => (await import('./rescore.ts')).rescoreCommand(),
+  rollout: async () => (await import('./rollout.ts')).rolloutCommand(),
+  sandbox: async () => (await import('./sandbox.ts')).sandboxCommand(),
+};
