@@ -17,7 +17,7 @@ export function parseSort(text: string): SortOrder {
   if (!/^[\p{L}_][\p{L}\p{N}_.-]*$/u.test(name))
     throw new QueryError('expected a name, such as score or score:desc', 0);
   if (direction !== undefined && direction !== 'asc' && direction !== 'desc')
-    throw new QueryError('after the colon stands asc or desc', text.lastIndexOf(':') + 1);
+    throw new QueryError('expected asc or desc after the colon', text.lastIndexOf(':') + 1);
   const field = fieldNamed(name);
   const meant = field.type === 'extra' && !name.startsWith('extras.') ? nearField(name) : null;
   if (meant !== null) throw new QueryError(`do you mean ${meant}? A key of that name is extras.${name}`, 0);
@@ -36,9 +36,10 @@ export function sortValue(order: SortOrder, subject: Subject): SortValue {
 
 /** Numbers as numbers and before texts; NaN behind them, and what is missing last, whichever way it is sorted. */
 export function compareValues(a: SortValue, b: SortValue, descending: boolean): number {
+  if (a === b) return 0;
   const rank = rankOf(a) - rankOf(b);
   if (rank !== 0) return rank;
-  if (a === null || b === null || a === b) return 0;
+  if (a === null || b === null) return 0;
   const order = a < b ? -1 : a > b ? 1 : 0;
   return descending ? -order : order;
 }
