@@ -1,10 +1,15 @@
 import { defineConfig } from 'vitest/config';
 
+/** Attacks, kills, real servers and long properties: `npm run test:slow`, which sets TIER. */
+const SLOW = ['test/**/*.slow.test.ts'];
+const isSlow = process.env.TIER === 'slow';
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts', 'test/**/*.test.tsx'],
-    globalSetup: ['test/support/temporary-folder.ts', 'test/sandbox/report-skipped.ts'],
-    testTimeout: 30_000,
+    include: isSlow ? SLOW : ['test/**/*.test.ts', 'test/**/*.test.tsx'],
+    exclude: isSlow ? [] : SLOW,
+    globalSetup: ['test/support/built.ts', 'test/support/temporary-folder.ts', 'test/sandbox/report-skipped.ts'],
+    testTimeout: isSlow ? 120_000 : 30_000,
     hookTimeout: 60_000,
   },
 });

@@ -3,6 +3,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { noticesOf } from './notices.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -19,6 +20,7 @@ const shared = {
   // Stack traces and `instanceof`-free checks name functions and classes.
   keepNames: true,
   logLevel: 'warning',
+  metafile: true,
   external: ['pyodide'],
   define: { 'process.env.NODE_ENV': '"production"' },
   // Ink asks for the React developer tools when DEV is set, over a socket of `ws`; neither is part of the program.
@@ -34,7 +36,7 @@ const shared = {
 const workers = existsSync(join(root, 'src/workers'))
   ? readdirSync(join(root, 'src/workers')).filter((name) => name.endsWith('.ts'))
   : [];
-await build({
+const program = await build({
   ...shared,
   entryPoints: { 'rollout-viewer': join(root, 'src/main.ts') },
   outdir: dist,
@@ -42,7 +44,7 @@ await build({
   splitting: true,
   chunkNames: 'part-[hash]',
 });
-await Promise.all(
+const children = await Promise.all(
   workers.map((name) =>
     build({
       ...shared,
@@ -54,3 +56,4 @@ await Promise.all(
 const bin = join(dist, 'rollout-viewer.js');
 writeFileSync(bin, `#!/usr/bin/env node\n${readFileSync(bin, 'utf8')}`);
 chmodSync(bin, 0o755);
+writeFileSync(join(dist, 'THIRD-PARTY-NOTICES.txt'), noticesOf(root, [program, ...children]));

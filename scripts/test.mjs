@@ -1,9 +1,12 @@
-// npm test [-- PATTERN…]: set up, then run the tests against the built program.
+// npm test [-- PATTERN…] and npm run test:slow: set up, then run one tier of the tests against the built program.
 import { join } from 'node:path';
 import { become, build, install, root } from './setup.mjs';
 
 install();
 build();
-become(process.execPath, [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...process.argv.slice(2)], {
+const args = process.argv.slice(2);
+const isSlow = args[0] === '--slow';
+become(process.execPath, [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...(isSlow ? args.slice(1) : args)], {
   cwd: root,
+  env: isSlow ? { ...process.env, TIER: 'slow' } : process.env,
 });

@@ -1,0 +1,28 @@
+// The licences of what the build has bundled, from the packages themselves.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const LICENCE_FILE = /^(licen[cs]e|copying|notice)/i;
+
+/** @param builds what esbuild answered, with their metafiles */
+export function noticesOf(root, builds) {
+  const folders = new Set();
+  for (const { metafile } of builds) {
+    for (const output of Object.values(metafile.outputs)) {
+      for (const [input, { bytesInOutput }] of Object.entries(output.inputs)) {
+        const folder = bytesInOutput > 0 ? /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0] : undefined;
+        if (folder !== undefined) folders.add(folder);
+      }
+    }
+  }
+  const parts = [...folders].sort().map((folder) => notice(join(root, folder)));
+  return `The program contains code of these packages.\n\n${parts.join('\n')}`;
+}
+
+function notice(folder) {
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const files = existsSync(folder) ? readdirSync(folder).filter((file) => LICENCE_FILE.test(file)) : [];
+  const texts = files.map((file) => readFileSync(join(folder, file), 'utf8').trim());
+  const terms = texts.length > 0 ? texts.join('\n\n') : 'The package brings no text of its licence.';
+  return `${'='.repeat(80)}\n${name} ${version} (${license ?? 'licence not named'})\n\n${terms}\n`;
+}
