@@ -37,8 +37,11 @@ export function forkCommand(): Command {
     .requiredOption('--model-url <url>', 'an OpenAI-compatible server, up to and with /v1')
     .requiredOption('--model <name>', 'the model there')
     .option('-n, --n <k>', 'branches', positive, 1)
-    .option('--out <dir>', 'where branches are kept (default: the journal, beside the dump)')
-    .option('--journal <dir>', 'where the list of branches is kept (default: .rollout-viewer beside the dump)')
+    .option('--out <dir>', 'where branches are kept (default: the journal)')
+    .option(
+      '--journal <dir>',
+      'where the list of branches is kept (default: the state directory of this user; `beside`: .rollout-viewer beside the dump)',
+    )
     .option('--reward <name>', 'the reward function, where the record does not say its data_source')
     .option('--reward-url <url>', 'a reward service, for --reward http')
     .option('--tool-format <name>', 'the grammar of calls that the model writes in its text')

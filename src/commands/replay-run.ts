@@ -1,10 +1,10 @@
-import { Journal } from '../journal/journal.ts';
 import type { Printable } from '../json/print.ts';
 import { printJson } from '../json/print.ts';
-import { diffLines, outcomeLine } from '../present/replay-text.ts';
+import { diffLines, outcomeLine, reportedLine } from '../present/replay-text.ts';
 import {
   type BackendChoice,
   backendWish,
+  diffOf,
   type PlannedCall,
   planCalls,
   type ReplayBackend,
@@ -12,12 +12,14 @@ import {
   ReplayTools,
   RULE_NAMES,
   replayMany,
+  reportedOf,
   rulesWithout,
   skippedOutcome,
   whereOf,
 } from '../replay/index.ts';
 import { asUsage, choiceOf, consent, opened } from './consent.ts';
 import { dumpOptions } from './dump-options.ts';
+import { journalOf } from './journal-of.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
 import { filterOf } from './query-options.ts';
 import type { ReplayFlags } from './replay.ts';
@@ -29,7 +31,7 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
   const tools = asUsage(() => new ReplayTools({ tools: flags.tools, mapped: flags.tool, timeout: flags.timeout }));
   const rules = asUsage(() => rulesWithout(flags.exact === true ? RULE_NAMES : (flags.exact ?? [])));
   const choice: BackendChoice = { ...choiceOf(flags, tools), concurrency: flags.concurrency };
-  const journal = Journal.of(pathOf(args[0]!), { journal: flags.journal });
+  const journal = await journalOf(pathOf(args[0]!), flags.journal);
   const stop = new AbortController();
   const interrupt = () => stop.abort(new Error('interrupted'));
   const line = new StatusLine();
@@ -39,17 +41,21 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
   try {
     const planned = plannedRollouts(args, flags, tools);
     const { first, rest } = await untilRunnable(planned);
-    const show = async (outcome: ReplayOutcome) => {
+    const show = async (outcome: ReplayOutcome, plan: PlannedCall) => {
+      const reported = reportedOf(journal, plan);
       tally.set(outcome.status, (tally.get(outcome.status) ?? 0) + 1);
       line.clear();
-      await print(flags.json ? `${printJson(jsonOf(outcome))}\n` : textOf(outcome));
+      await print(flags.json ? `${printJson(jsonOf(outcome, reported))}\n` : textOf(outcome, reported));
       line.show(tallyText(tally));
     };
     if (!flags.exec) {
       const where = wishText(choice);
       for await (const plans of rest)
         for (const plan of plans)
-          await show(skippedOutcome(plan, plan.skip ?? `not run (--no-exec): it would run on ${whereOf(plan, where)}`));
+          await show(
+            skippedOutcome(plan, plan.skip ?? `not run (--no-exec): it would run on ${whereOf(plan, where)}`),
+            plan,
+          );
       return tally.size === 0 ? nothing(args, flags.call) : DONE;
     }
     if (first !== null) {
@@ -68,7 +74,7 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
       journal,
       resume: flags.resume ?? false,
     });
-    for await (const { outcome } of results) await show(outcome);
+    for await (const { outcome, plan } of results) await show(outcome, plan);
   } finally {
     line.clear();
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
@@ -142,12 +148,17 @@ function nothing(args: readonly string[], call: number | undefined): number {
   return ANSWER_IS_NO;
 }
 
-const jsonOf = (outcome: ReplayOutcome) => outcome as unknown as { [key: string]: Printable };
+type Reports = ReturnType<typeof reportedOf>;
 
-function textOf(outcome: ReplayOutcome): string {
-  const lines =
-    outcome.status === 'drift' && outcome.diff !== null ? diffLines(outcome.diff).map((text) => `    ${text}`) : [];
-  return `${[outcomeLine(outcome), ...lines].join('\n')}\n`;
+const jsonOf = (outcome: ReplayOutcome, reports: Reports) => {
+  const reported = reports.map(({ by, outcome: { status, verdict, backend } }) => ({ by, status, verdict, backend }));
+  return { ...outcome, diff: diffOf(outcome), reported } as unknown as { [key: string]: Printable };
+};
+
+function textOf(outcome: ReplayOutcome, reports: Reports): string {
+  const diff = outcome.status === 'drift' ? diffOf(outcome) : null;
+  const lines = diff === null ? [] : diffLines(diff).map((text) => `    ${text}`);
+  return `${[outcomeLine(outcome), ...reports.map(reportedLine), ...lines].join('\n')}\n`;
 }
 
 function tallyText(tally: ReadonlyMap<string, number>): string {

@@ -35,7 +35,10 @@ export const replayCommand = (): Command =>
     )
     .option('--resume', 'leave out what the journal has an answer for')
     .option('--no-exec', 'run nothing: tell what would run, and where')
-    .option('--journal <dir>', 'where results are kept (default: .rollout-viewer beside the dump)')
+    .option(
+      '--journal <dir>',
+      'where results are kept (default: the state directory of this user; `beside`: .rollout-viewer beside the dump)',
+    )
     .option('--exact [rules...]', `compare these exactly, or everything: ${RULE_NAMES.join(', ')}`)
     .option('--filter <expr>', 'of those, the rollouts that this holds for, as in `ls --filter`')
     .option('--json', 'one JSON object a call')

@@ -1,6 +1,5 @@
 import type { DumpRecord } from '../dump/dump-file.ts';
 import { UsageError } from '../dump/paths.ts';
-import { Journal } from '../journal/journal.ts';
 import type { Printable } from '../json/print.ts';
 import { printJson } from '../json/print.ts';
 import {
@@ -17,6 +16,7 @@ import {
 import { sanitiseLine } from '../text/sanitise.ts';
 import { asUsage, choiceOf, consent, opened } from './consent.ts';
 import { dumpOptions } from './dump-options.ts';
+import { journalOf } from './journal-of.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
 import { filterOf } from './query-options.ts';
 import type { RescoreFlags } from './rescore.ts';
@@ -27,7 +27,7 @@ import { pathOf, selectRows } from './select-rows.ts';
 export async function rescore(args: readonly string[], flags: RescoreFlags): Promise<number> {
   const { reward } = flags;
   const choice = { ...rewardChoiceOf(flags), timeout: flags.timeout };
-  const journal = Journal.of(pathOf(args[0]!), { journal: flags.journal });
+  const journal = await journalOf(pathOf(args[0]!), flags.journal);
   let rewards: OpenRewards | null = null;
   let backend: ReplayBackend | null = null;
   const stop = new AbortController();

@@ -20,7 +20,10 @@ export const rescoreCommand = (): Command =>
     .argument('<rollouts...>', 'FILE:LINE, or directories and files for all')
     .option('--timeout <seconds>', 'for one rollout in a Python file', positive, 60)
     .option('--concurrency <n>', 'rollouts at the same time', positive)
-    .option('--journal <dir>', 'where scores are kept (default: .rollout-viewer beside the dump)')
+    .option(
+      '--journal <dir>',
+      'where scores are kept (default: the state directory of this user; `beside`: .rollout-viewer beside the dump)',
+    )
     .option('--no-exec', 'run no code: neither a Python file nor the test cases of a code task')
     .option('--filter <expr>', 'of those, the rollouts that this holds for, as in `ls --filter`')
     .option('--json', 'one JSON object a rollout')

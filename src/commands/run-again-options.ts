@@ -50,7 +50,10 @@ export function addRunAgain(program: Command): Command {
     )
     .option('--exact <rules>', `compare these exactly: all, or some of ${RULE_NAMES.join(',')}`, rulesOf)
     .option('--no-exec', 'run nothing again, whatever key is pressed')
-    .option('--journal <dir>', 'where results and branches are kept (default: .rollout-viewer beside the dump)')
+    .option(
+      '--journal <dir>',
+      'where results and branches are kept (default: the state directory of this user; `beside`: .rollout-viewer beside the dump)',
+    )
     .optionsGroup('Scoring again:');
   addReward(program)
     .optionsGroup('Going on with a live model:')

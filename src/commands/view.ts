@@ -27,7 +27,7 @@ export async function view(paths: readonly string[], options: ViewFlags): Promis
   const name = sanitiseLine(stream !== null ? 'stdin' : paths.map((path) => basename(resolve(path))).join(' '));
   // With data on stdin the keys come from the terminal itself.
   const input = process.stdin.isTTY ? process.stdin : new ReadStream(openSync('/dev/tty', 'r'));
-  const { keymap, problems } = await keymapOf(options.keys);
+  const { keymap, problems, journal } = await keymapOf(options.keys);
   await run({
     dump,
     keymap,
@@ -40,7 +40,7 @@ export async function view(paths: readonly string[], options: ViewFlags): Promis
     list,
     follow: options.follow ?? false,
     notify,
-    replay: replayOptions(paths, options),
+    replay: { ...replayOptions(paths, options), journal: options.journal ?? journal ?? undefined },
   });
   stream?.stop();
   if (input !== process.stdin) input.destroy();
@@ -59,12 +59,14 @@ function listOptions({ filter, sort }: ViewFlags) {
 }
 
 /** The keys of the preset that is asked for, with the user's own, and what is wrong with those. */
-async function keymapOf(flag: string | undefined): Promise<{ keymap: Keymap; problems: readonly string[] }> {
+async function keymapOf(
+  flag: string | undefined,
+): Promise<{ keymap: Keymap; problems: readonly string[]; journal: string | null }> {
   const config = await loadConfig();
   const { preset, problem } = chosenPreset(flag, process.env, config);
   const own = ownKeys(preset, config);
   const problems = [...(problem === null ? [] : [problem]), ...config.problems, ...own.problems];
-  return { keymap: new Keymap(own.keys), problems };
+  return { keymap: new Keymap(own.keys), problems, journal: config.journal };
 }
 
 /** @throws UsageError as replayStart does */

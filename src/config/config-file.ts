@@ -13,6 +13,8 @@ export interface OwnKeys {
 export interface Config {
   preset: PresetName | null;
   keys: readonly OwnKeys[];
+  /** Where results are kept: `beside` the dump, or a folder; null: the state directory. */
+  journal: string | null;
   /** What is wrong with it: file, line, what to do. What is right still counts. */
   problems: readonly string[];
 }
@@ -31,13 +33,18 @@ export async function loadConfig(paths: readonly string[] = configFiles()): Prom
       text = readFileSync(path, 'utf8');
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue;
-      return { preset: null, keys: [], problems: [`${path}: cannot be read (${(error as Error).message})`] };
+      return {
+        preset: null,
+        keys: [],
+        journal: null,
+        problems: [`${path}: cannot be read (${(error as Error).message})`],
+      };
     }
     // Who has no settings does not wait for what reads them.
     const { parseConfig } = await import('./parse-config.ts');
     return parseConfig(text, path);
   }
-  return { preset: null, keys: [], problems: [] };
+  return { preset: null, keys: [], journal: null, problems: [] };
 }
 
 /** The preset that is asked for: by a flag, the environment, the settings; else vim. */

@@ -9,7 +9,7 @@ const Key = z.union([z.string(), z.number().transform(String)]);
 const Keys = z.union([Key.transform((key) => [key]), z.array(Key)], 'a key, or a list of keys');
 const PresetNames = z.enum(PRESET_NAMES, `a preset: ${PRESET_NAMES.join(', ')}`);
 const Mapping = z.record(z.string(), z.unknown());
-const KNOWN = ['preset', 'keys'];
+const KNOWN = ['preset', 'keys', 'journal'];
 
 /** YAML, of which JSON is a part. */
 export function parseConfig(text: string, path: string): Config {
@@ -18,7 +18,7 @@ export function parseConfig(text: string, path: string): Config {
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'silent' });
   const atOffset = (offset: number): string => `${path}:${lines.linePos(offset).line}`;
   for (const error of document.errors) problems.push(`${atOffset(error.pos[0])}: ${error.message}; it is not read`);
-  if (document.errors.length > 0) return { preset: null, keys: [], problems };
+  if (document.errors.length > 0) return { preset: null, keys: [], journal: null, problems };
   const at = (keys: readonly (string | number)[]): string => {
     const node = document.getIn(keys, true) as Partial<Node> | undefined;
     return node?.range == null ? path : atOffset(node.range[0]);
@@ -27,11 +27,21 @@ export function parseConfig(text: string, path: string): Config {
   try {
     value = document.toJS({ maxAliasCount: 100 }) ?? {};
   } catch (error) {
-    return { preset: null, keys: [], problems: [`${path}: ${(error as Error).message}; it is not read`] };
+    return {
+      preset: null,
+      keys: [],
+      journal: null,
+      problems: [`${path}: ${(error as Error).message}; it is not read`],
+    };
   }
   const top = Mapping.safeParse(value);
   if (!top.success) {
-    return { preset: null, keys: [], problems: [`${path}: settings are a mapping, such as \`preset: less\``] };
+    return {
+      preset: null,
+      keys: [],
+      journal: null,
+      problems: [`${path}: settings are a mapping, such as \`preset: less\``],
+    };
   }
   for (const name of Object.keys(top.data))
     if (!KNOWN.includes(name))
@@ -71,5 +81,8 @@ export function parseConfig(text: string, path: string): Config {
     }
     own.push({ id, at: at(place), keys });
   }
-  return { preset, keys: own, problems };
+  let journal: string | null = null;
+  if (typeof top.data.journal === 'string' && top.data.journal !== '') journal = top.data.journal;
+  else if (top.data.journal != null) problems.push(`${at(['journal'])}: journal is \`beside\`, or a folder`);
+  return { preset, keys: own, journal, problems };
 }

@@ -1,27 +1,48 @@
-import { join } from 'node:path';
-import type { Printable } from '../json/print.ts';
-import type { JsonObject } from '../json/value.ts';
-import { LinesFile } from './lines.ts';
-import { type JournalPlace, journalPlace, type PlaceOptions, writablePlace } from './place.ts';
+import { z } from 'zod';
+import { type Printable, printJson } from '../json/print.ts';
+import { Folder, isOwnFile, ownerOf } from './folder.ts';
+import { type Line, LinesFile } from './lines.ts';
+import { type JournalFolder, type JournalPlace, journalPlace, type PlaceOptions, pathOf } from './place.ts';
+import { Seal } from './seal.ts';
 
 /** What an entry says of itself; the rest belongs to its kind. */
-export interface EntryHead {
+export const EntryHead = z.object({
   /** recordKey of the record it is about. */
-  record: string;
+  record: z.string(),
   /** Where the record lay then: a hint for people, never a key. */
-  locator: string;
+  locator: z.string(),
+  at: z.string(),
+});
+export type EntryHead = z.infer<typeof EntryHead>;
+
+/** A kind of entries, a file each. What does not fit its schema is no entry. */
+export interface EntryKind<T extends EntryHead> {
+  name: 'replay' | 'fork' | 'rescore' | 'label';
+  schema: z.ZodType<T>;
 }
 
-export type Entry = JsonObject & { kind: string; record: string; locator: string; at: string };
+/** An entry that somebody else wrote, or nobody knows who: to be shown with that name, never to be counted. */
+export interface Reported<T> {
+  by: string;
+  entry: T;
+}
 
-/** Kinds of entries, a file each; a later version may know more. */
-export type EntryKind = 'replay' | 'fork' | 'rescore' | 'label';
+interface Source {
+  file: LinesFile;
+  folder: JournalFolder;
+}
 
 interface KindOfEntries {
-  /** By directory: a place that could not be written once may hold older work. */
-  files: LinesFile[];
-  byRecord: Map<string, Entry[]>;
+  kind: EntryKind<EntryHead>;
+  sources: Source[];
+  own: Map<string, EntryHead[]>;
+  reported: Map<string, Reported<EntryHead>[]>;
 }
+
+/** Entries of this layout; those of version 0.1 have no number. */
+const LAYOUT = 2;
+/** Bytes that are read of a file which may have come with a dump. */
+const MOST_BYTES = { own: Number.POSITIVE_INFINITY, sealed: 1 << 28, reported: 1 << 24 };
 
 /**
  * What the user's work on one dump leaves, append-only, found again at the next start. Nothing is ever changed or taken out: of entries on
@@ -29,9 +50,11 @@ interface KindOfEntries {
  */
 export class Journal {
   readonly place: JournalPlace;
-  readonly #kinds = new Map<EntryKind, KindOfEntries>();
+  readonly #kinds = new Map<string, KindOfEntries>();
   /** undefined: nothing was written yet; null: nothing can be. */
-  #directory: string | null | undefined;
+  #home: JournalFolder | null | undefined;
+  readonly #folders = new Map<JournalFolder, Folder>();
+  #seal: Seal | null | undefined;
   /** Why entries are not where they were wished, or not on disk at all; null while all is well. */
   problem: string | null = null;
 
@@ -46,83 +69,166 @@ export class Journal {
 
   /** Where entries are written, made now if it was not there; null where nothing can be, and they live in memory alone. */
   get directory(): string | null {
-    if (this.#directory === undefined) {
-      this.#directory = writablePlace(this.place);
-      const [wished] = this.place.directories;
-      if (this.#directory === null)
-        this.problem = `nothing is kept: ${this.place.directories.join(' and ')} cannot be written`;
-      else if (this.#directory !== wished)
-        this.problem = `${wished} cannot be written; results are kept in ${this.#directory}`;
+    const home = this.#writable();
+    return home === null ? null : pathOf(home);
+  }
+
+  /** A folder in the directory of entries, to write into; null where nothing can be kept. @throws Error */
+  subfolder(name: string): Folder | null {
+    const home = this.#writable();
+    return home === null ? null : this.#folder(home, true).folder(name, true);
+  }
+
+  #writable(): JournalFolder | null {
+    if (this.#home !== undefined) return this.#home;
+    const problems: string[] = [];
+    this.#home = null;
+    const candidates = this.place.folders.filter(({ trust }) => trust !== 'reported');
+    for (const one of candidates) {
+      try {
+        if (!this.#folder(one, true).isOwn) throw new Error(`${pathOf(one)} belongs to another user`);
+        if (one.trust === 'sealed' && this.#sealer() === null) throw new Error('there is no key to sign entries with');
+        this.#home = one;
+        break;
+      } catch (error) {
+        problems.push(reasonOf(error));
+      }
     }
-    return this.#directory;
+    if (this.#home === null) this.problem = `nothing is kept: ${problems.join('; ')}`;
+    else if (this.#home !== candidates[0])
+      this.problem = `${problems.join('; ')}; results are kept in ${pathOf(this.#home)}`;
+    return this.#home;
+  }
+
+  #folder(place: JournalFolder, make: boolean): Folder {
+    const known = this.#folders.get(place);
+    if (known !== undefined) return known;
+    const folder = Folder.open(place.base, place.names, make);
+    this.#folders.set(place, folder);
+    return folder;
+  }
+
+  /** null where the state directory cannot be written. */
+  #sealer(): Seal | null {
+    if (this.#seal !== undefined) return this.#seal;
+    try {
+      const folder = this.#folder(this.place.state, true);
+      this.#seal = folder.isOwn ? Seal.of(folder) : null;
+    } catch {
+      this.#seal = null;
+    }
+    return this.#seal;
   }
 
   /** Keeps an entry. A disk that is full costs the entry its file, not the program its life: see `problem`. */
-  append(kind: EntryKind, entry: EntryHead & { [key: string]: Printable }): void {
-    const { files, byRecord } = this.#kind(kind);
-    const whole = { kind, at: new Date().toISOString(), ...entry };
-    const file = this.directory === null ? undefined : files[this.place.directories.indexOf(this.directory)];
+  append<T extends EntryHead>(kind: EntryKind<T>, entry: Omit<EntryHead, 'at'> & { [key: string]: Printable }): void {
+    const { sources, own } = this.#kind(kind);
+    const whole = { kind: kind.name, layout: LAYOUT, at: new Date().toISOString(), ...entry };
+    const home = this.#writable();
+    const source = sources.find(({ folder }) => folder === home);
     try {
-      if (file === undefined) throw new Error('in memory alone');
+      if (source === undefined) throw new Error('in memory alone');
+      const line = printJson(whole);
       // What others wrote before it comes first, and then this line comes back the same way.
-      file.append(whole);
+      source.file.append(home?.trust === 'sealed' ? (this.#sealer() as Seal).seal(line) : line);
       this.#refresh(kind);
     } catch (error) {
-      if (file !== undefined) this.problem = `not all results were kept: ${file.path}: ${(error as Error).message}`;
-      keep(byRecord, whole as unknown as Entry);
+      if (source !== undefined) this.problem = `not all results were kept: ${reasonOf(error)}`;
+      const read = kind.schema.safeParse(whole);
+      if (read.success) keep(own, read.data);
     }
   }
 
-  /** The entries on a record, oldest first, those of other processes included. */
-  entries(kind: EntryKind, record: string): readonly Entry[] {
+  /** The entries on a record, oldest first, those of this user's other processes included. */
+  entries<T extends EntryHead>(kind: EntryKind<T>, record: string): readonly T[] {
     this.#refresh(kind);
     return this.known(kind, record);
   }
 
   /** As `entries`, of what was read so far: for a screen, which asks for every row it draws. */
-  known(kind: EntryKind, record: string): readonly Entry[] {
-    return this.#kind(kind).byRecord.get(record) ?? [];
+  known<T extends EntryHead>(kind: EntryKind<T>, record: string): readonly T[] {
+    return (this.#kind(kind).own.get(record) ?? []) as unknown as readonly T[];
+  }
+
+  /** What lies beside the dump, was written by another user or by version 0.1: shown as somebody's word, and no more. */
+  reported<T extends EntryHead>(kind: EntryKind<T>, record: string): readonly Reported<T>[] {
+    return (this.#kind(kind).reported.get(record) ?? []) as unknown as readonly Reported<T>[];
   }
 
   /** Where the records lay that have entries of a kind, each at its last entry: hints, as every locator here. */
-  locators(kind: EntryKind): ReadonlySet<string> {
-    return new Set([...this.#kind(kind).byRecord.values()].map((entries) => entries.at(-1)!.locator));
+  locators<T extends EntryHead>(kind: EntryKind<T>): ReadonlySet<string> {
+    return new Set([...this.#kind(kind).own.values()].map((entries) => entries.at(-1)!.locator));
   }
 
   close(): void {
-    for (const { files } of this.#kinds.values()) for (const file of files) file.close();
+    for (const { sources } of this.#kinds.values()) for (const { file } of sources) file.close();
+    for (const folder of this.#folders.values()) folder.close();
+    this.#folders.clear();
   }
 
-  #refresh(kind: EntryKind): void {
-    const { files, byRecord } = this.#kind(kind);
-    for (const file of files) for (const value of file.news()) if (isEntry(value)) keep(byRecord, value);
+  #refresh<T extends EntryHead>(kind: EntryKind<T>): void {
+    const known = this.#kind(kind);
+    for (const source of known.sources) {
+      let owner: number | null = null;
+      let isOwn = false;
+      const look = (fd: number): boolean => {
+        owner = ownerOf(fd);
+        isOwn = isOwnFile(fd) && this.#folder(source.folder, false).isOwn;
+        return true;
+      };
+      for (const line of source.file.news(look)) this.#take(known, source.folder, line, { owner, isOwn });
+    }
   }
 
-  #kind(kind: EntryKind): KindOfEntries {
-    const known = this.#kinds.get(kind);
+  #take(
+    { kind, own, reported }: KindOfEntries,
+    folder: JournalFolder,
+    { value, text }: Line,
+    { owner, isOwn }: { owner: number | null; isOwn: boolean },
+  ): void {
+    const read = kind.schema.safeParse(value);
+    if (!read.success || value.kind !== kind.name) return;
+    const entry = read.data;
+    const isProven = folder.trust === 'own' || (folder.trust === 'sealed' && this.#sealer()?.holds(text) === true);
+    if (isOwn && isProven && value.layout === LAYOUT) keep(own, entry);
+    else keep(reported, { by: speakerOf(folder, isOwn, owner), entry }, ({ entry: one }) => one);
+  }
+
+  #kind<T extends EntryHead>(kind: EntryKind<T>): KindOfEntries {
+    const known = this.#kinds.get(kind.name);
     if (known !== undefined) return known;
-    const files = this.place.directories.map((directory) => new LinesFile(join(directory, `${kind}.jsonl`)));
-    const made = { files, byRecord: new Map<string, Entry[]>() };
-    this.#kinds.set(kind, made);
+    const name = `${kind.name}.jsonl`;
+    const sources = this.place.folders.map((folder): Source => {
+      const open = (mode: 'read' | 'append'): number => this.#folder(folder, false).openFile(name, mode);
+      return { folder, file: new LinesFile(open, MOST_BYTES[folder.trust]) };
+    });
+    const made: KindOfEntries = { kind, sources, own: new Map(), reported: new Map() };
+    this.#kinds.set(kind.name, made);
     this.#refresh(kind);
     return made;
   }
 }
 
-function keep(byRecord: Map<string, Entry[]>, entry: Entry): void {
-  const entries = byRecord.get(entry.record);
-  if (entries === undefined) {
-    byRecord.set(entry.record, [entry]);
-    return;
-  }
-  const isLate = (entries.at(-1)?.at ?? '') > entry.at;
-  entries.push(entry);
-  // Of several places, the one that is read later may hold what is older.
-  if (isLate) entries.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+/** Who says what is only reported. */
+function speakerOf({ trust }: JournalFolder, isOwn: boolean, owner: number | null): string {
+  if (!isOwn && owner !== null && owner !== process.geteuid?.()) return `user ${owner}`;
+  return trust === 'own' ? 'an earlier version' : 'what came with the dump';
 }
 
-const isEntry = (value: JsonObject): value is Entry =>
-  typeof value.record === 'string' &&
-  typeof value.kind === 'string' &&
-  typeof value.locator === 'string' &&
-  typeof value.at === 'string';
+/** The system's words name the descriptor that was opened, not the path. */
+const reasonOf = (error: unknown): string =>
+  (error as Error).message.replace(/,? (?:open|mkdir) '\/proc\/self\/fd\/\d+\/([^']*)'/, ' ($1)');
+
+function keep<T>(map: Map<string, T[]>, value: T, headOf: (value: T) => EntryHead = (one) => one as EntryHead): void {
+  const { record, at } = headOf(value);
+  const entries = map.get(record);
+  if (entries === undefined) {
+    map.set(record, [value]);
+    return;
+  }
+  const last = entries.at(-1);
+  const isLate = last !== undefined && headOf(last).at > at;
+  entries.push(value);
+  // Of several places, the one that is read later may hold what is older.
+  if (isLate) entries.sort((a, b) => (headOf(a).at < headOf(b).at ? -1 : headOf(a).at > headOf(b).at ? 1 : 0));
+}

@@ -1,5 +1,6 @@
 import type { DiffLine, ReplayOutcome } from '../replay/index.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
+import { plural } from './numbers.ts';
 
 /** What a call came to, in a few words: `same (256 of 20,113 characters)`, `drift: now_fails (exit status 1)`. */
 export const verdictText = (outcome: Pick<ReplayOutcome, 'status' | 'verdict' | 'reason'>): string =>
@@ -23,6 +24,9 @@ export function outcomeLine(outcome: ReplayOutcome): string {
   return sanitiseLine(`${locator}#t${turn}  ${what}`);
 }
 
+export const reportedLine = ({ by, outcome }: { by: string; outcome: ReplayOutcome }): string =>
+  sanitiseLine(`    reported by ${by}: ${wordsOf(outcome)}${outcome.backend === null ? '' : `, ${outcome.backend}`}`);
+
 export const durationText = (seconds: number): string =>
   seconds < 1
     ? `${Math.round(seconds * 1000)} ms`
@@ -30,9 +34,14 @@ export const durationText = (seconds: number): string =>
       ? `${seconds.toFixed(1)} s`
       : `${Math.round(seconds / 60)} min`;
 
+/** `3,000 lines of the record and 12 new ones are left out`. */
+export const leftOutText = ({ removed, added }: { removed: number; added: number }): string =>
+  `${plural(removed, 'recorded line')} and ${plural(added, 'new one')} are left out`;
+
 /** A comparison, a line each: `-` recorded, `+` new. Text from the data is made harmless. */
 export const diffLines = (diff: readonly DiffLine[]): string[] =>
   diff.map((line) => {
     if (line.op === 'skipped') return `  … ${line.lines} equal lines`;
+    if (line.op === 'left_out') return `  … ${leftOutText(line)}`;
     return `${line.op === 'removed' ? '-' : line.op === 'added' ? '+' : ' '} ${sanitiseLine(line.text)}`;
   });

@@ -1,54 +1,59 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { Folder, readRegular } from '../journal/folder.ts';
 import type { Journal } from '../journal/journal.ts';
 import { LinesFile } from '../journal/lines.ts';
 import { printJson } from '../json/print.ts';
 import type { JsonObject } from '../json/value.ts';
 import type { Turn } from '../rollout/rollout.ts';
 import { type DiffLine, diffTexts } from './diff.ts';
+import { FORKS, type ForkEntry } from './entries.ts';
 
 /** A branch as it is listed under its rollout. */
-export interface BranchEntry {
-  /** The dump that holds the branches of this rollout, and the branch's uid in it. */
-  path: string;
-  uid: string;
-  /** The first turn that the model made anew. */
-  turn: number;
-  branch: number;
-  model: string;
-  status: string;
-  score: number | null;
-  turns: number;
-  edited: boolean;
-  at: string;
+export type BranchEntry = Omit<ForkEntry, 'record' | 'locator'>;
+
+const BRANCHES = 'branches';
+
+/** Where the branches of a record are kept: a dump of their own, in the journal or where the user says. */
+export function branchPath(journal: Journal, record: string, out?: string): string | null {
+  const directory = out ?? (journal.directory === null ? null : join(journal.directory, BRANCHES));
+  return directory === null ? null : resolve(directory, nameOf(record));
 }
 
-/** Where the branches of a record are kept: a dump of their own, beside the one they came from or where the user says. */
-export function branchPath(journal: Journal, record: string, out?: string): string | null {
-  const directory = out ?? (journal.directory === null ? null : join(journal.directory, 'branches'));
-  return directory === null ? null : join(directory, `${record.slice(0, 12)}.jsonl`);
-}
+const nameOf = (record: string): string => `${record.slice(0, 12)}.jsonl`;
 
 /** Writes a branch as a line of its dump and notes it in the journal. @throws the system's error when it cannot be written */
 export function keepBranch(
   journal: Journal,
-  { record, locator }: { record: string; locator: string },
+  { record, locator, out }: { record: string; locator: string; out: string | undefined },
   line: JsonObject,
-  { path, ...entry }: Omit<BranchEntry, 'at'>,
+  entry: Omit<BranchEntry, 'at'>,
 ): void {
-  mkdirSync(join(path, '..'), { recursive: true });
-  const file = new LinesFile(path);
+  const folder = out === undefined ? journal.subfolder(BRANCHES) : Folder.open(resolve(out), [], true);
+  if (folder === null) return;
+  const file = new LinesFile((mode) => folder.openFile(nameOf(record), mode));
   try {
     file.append(line);
   } finally {
     file.close();
+    folder.close();
   }
-  journal.append('fork', { record, locator, path, ...entry });
+  journal.append(FORKS, { record, locator, ...entry });
 }
 
 /** The branches of a record, oldest first. */
-export const branchesOf = (journal: Journal, record: string): BranchEntry[] =>
-  journal.known('fork', record).map((entry) => entry as unknown as BranchEntry);
+export const branchesOf = (journal: Journal, record: string): readonly BranchEntry[] => journal.known(FORKS, record);
+
+/** Longer dumps of branches are not read for a screen. */
+const MOST_BRANCH_BYTES = 1 << 28;
+
+/** The lines of a dump of branches; none where it is gone, or is not what it was. */
+export function branchLines(path: string): string[] {
+  try {
+    return readRegular(path, MOST_BRANCH_BYTES).split('\n');
+  } catch {
+    return [];
+  }
+}
 
 /** Where a branch leaves its original. */
 export interface Difference {

@@ -4,7 +4,9 @@ import { diffArrays, diffWordsWithSpace } from 'diff';
 export type DiffLine =
   | { op: 'same' | 'removed' | 'added'; text: string; words?: DiffWord[] }
   /** So many equal lines that are left out. */
-  | { op: 'skipped'; lines: number };
+  | { op: 'skipped'; lines: number }
+  /** So many changed lines that are left out, since nobody reads that many. */
+  | { op: 'left_out'; removed: number; added: number };
 
 export interface DiffWord {
   op: 'same' | 'changed';
@@ -14,28 +16,34 @@ export interface DiffWord {
 /** Equal lines shown around a change. */
 const CONTEXT = 3;
 /** More changes than this are not worth the search: everything between the first and the last is then changed. */
-const MAX_CHANGES = 2000;
-/** Words are compared in lines of at most so many characters. */
+const MAX_CHANGES = 500;
+/** Lines that are compared one with another; the rest of a longer text is counted as changed. */
+const MAX_COMPARED = 20_000;
+/** Lines of a comparison that are given. */
+const MAX_LINES = 400;
+/** Words are compared in lines of at most so many characters, and longer lines are cut. */
 const MAX_WORD_LINE = 2000;
+const MAX_LINE = 8000;
 
-/** Recorded against new, by line and by word; null where they are equal. Bounded in time for texts of any size. */
+type Change = { op: 'same' | 'removed' | 'added'; lines: string[] };
+
+/** Recorded against new, by line and by word; null where they are equal. Bounded in time and in length for texts of any size. */
 export function diffTexts(recorded: string, fresh: string): DiffLine[] | null {
   if (recorded === fresh) return null;
-  const [before, after] = [linesOf(recorded), linesOf(fresh)];
+  const [before, after] = [recorded.split('\n'), fresh.split('\n')];
   const head = countEqual(before, after, (lines, i) => lines[i]);
   const room = Math.min(before.length, after.length) - head;
   const tail = Math.min(
     room,
     countEqual(before, after, (lines, i) => lines[lines.length - 1 - i]),
   );
-  const [old, now] = [before.slice(head, before.length - tail), after.slice(head, after.length - tail)];
-  const middle = changesOf(old, now);
-  const same = (lines: string[]): DiffLine[] => lines.map((text) => ({ op: 'same', text }));
-  return leaveOutEqual([...same(before.slice(0, head)), ...middle, ...same(before.slice(before.length - tail))]);
+  const changes: Change[] = [
+    { op: 'same', lines: before.slice(0, head) },
+    ...changesOf(before.slice(head, before.length - tail), after.slice(head, after.length - tail)),
+    { op: 'same', lines: before.slice(before.length - tail) },
+  ];
+  return shown(changes.filter(({ lines }) => lines.length > 0));
 }
-
-/** The end of the text shows: a text with a last newline ends in an empty line. */
-const linesOf = (text: string): string[] => text.split('\n');
 
 function countEqual(
   a: readonly string[],
@@ -48,22 +56,62 @@ function countEqual(
   return count;
 }
 
-function changesOf(before: string[], after: string[]): DiffLine[] {
-  const changes = diffArrays(before, after, { maxEditLength: MAX_CHANGES }) ?? [
-    { removed: true, added: false, value: before },
-    { removed: false, added: true, value: after },
-  ];
-  const lines: DiffLine[] = [];
-  for (const [i, { added, removed, value }] of changes.entries()) {
+function changesOf(before: string[], after: string[]): Change[] {
+  const isLong = before.length > MAX_COMPARED || after.length > MAX_COMPARED;
+  const changes = isLong ? undefined : diffArrays(before, after, { maxEditLength: MAX_CHANGES });
+  if (changes === undefined)
+    return [
+      { op: 'removed', lines: before },
+      { op: 'added', lines: after },
+    ];
+  return changes.map(({ added, removed, value }) => ({
+    op: added ? 'added' : removed ? 'removed' : 'same',
+    lines: value,
+  }));
+}
+
+/** The first changes with the equal lines around them, and counts of the rest. */
+function shown(changes: readonly Change[]): DiffLine[] {
+  const out: DiffLine[] = [];
+  const left = { removed: 0, added: 0 };
+  for (let i = 0; i < changes.length; i++) {
+    const change = changes[i] as Change;
     const next = changes[i + 1];
-    if (removed && next?.added) lines.push(...pairs(value, next.value));
-    else if (!(added && changes[i - 1]?.removed)) {
-      const op = added ? 'added' : removed ? 'removed' : 'same';
-      lines.push(...value.map((text): DiffLine => ({ op, text })));
+    const isFull = out.length >= MAX_LINES;
+    if (change.op === 'same') {
+      if (!isFull) pushEqual(out, change.lines, i > 0, next !== undefined);
+    } else if (change.op === 'removed' && next?.op === 'added') {
+      i++;
+      const count = isFull ? 0 : Math.ceil((MAX_LINES - out.length) / 2);
+      const [old, now] = [change.lines.slice(0, count), next.lines.slice(0, count)];
+      for (const line of pairs(old, now)) out.push(line);
+      left.removed += change.lines.length - old.length;
+      left.added += next.lines.length - now.length;
+    } else {
+      const lines = change.lines.slice(0, isFull ? 0 : MAX_LINES - out.length);
+      for (const text of lines) out.push({ op: change.op, text: short(text) });
+      left[change.op] += change.lines.length - lines.length;
     }
   }
-  return lines;
+  if (left.removed + left.added > 0) out.push({ op: 'left_out', ...left });
+  return out;
 }
+
+function pushEqual(out: DiffLine[], lines: readonly string[], isAfter: boolean, isBefore: boolean): void {
+  const first = isAfter ? CONTEXT : 0;
+  const last = isBefore ? CONTEXT : 0;
+  const skipped = lines.length - first - last;
+  const same = (text: string) => out.push({ op: 'same', text: short(text) });
+  // A single line is as long as the words that it is left out.
+  if (skipped <= 1) for (const text of lines) same(text);
+  else {
+    for (const text of lines.slice(0, first)) same(text);
+    out.push({ op: 'skipped', lines: skipped });
+    for (const text of lines.slice(lines.length - last)) same(text);
+  }
+}
+
+const short = (line: string): string => (line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line);
 
 /** Removed lines, then added ones; the n-th of each are one changed line. */
 function pairs(before: readonly string[], after: readonly string[]): DiffLine[] {
@@ -72,8 +120,8 @@ function pairs(before: readonly string[], after: readonly string[]): DiffLine[] 
   for (let i = 0; i < Math.max(before.length, after.length); i++) {
     const [old, now] = [before[i], after[i]];
     const words = old !== undefined && now !== undefined ? wordsOf(old, now) : null;
-    if (old !== undefined) removed.push({ op: 'removed', text: old, ...(words && { words: words.before }) });
-    if (now !== undefined) added.push({ op: 'added', text: now, ...(words && { words: words.after }) });
+    if (old !== undefined) removed.push({ op: 'removed', text: short(old), ...(words && { words: words.before }) });
+    if (now !== undefined) added.push({ op: 'added', text: short(now), ...(words && { words: words.after }) });
   }
   return [...removed, ...added];
 }
@@ -86,21 +134,4 @@ function wordsOf(before: string, after: string): { before: DiffWord[]; after: Di
       .filter((change) => !change[other])
       .map(({ added, removed, value }) => ({ op: added || removed ? 'changed' : 'same', text: value }));
   return { before: side('added'), after: side('removed') };
-}
-
-function leaveOutEqual(lines: DiffLine[]): DiffLine[] {
-  const isNear = new Array<boolean>(lines.length).fill(false);
-  for (const [i, { op }] of lines.entries())
-    if (op !== 'same')
-      for (let at = Math.max(0, i - CONTEXT); at <= Math.min(lines.length - 1, i + CONTEXT); at++) isNear[at] = true;
-  const out: DiffLine[] = [];
-  for (let i = 0; i < lines.length; ) {
-    let end = i;
-    while (end < lines.length && !isNear[end]) end++;
-    if (end - i > 1) out.push({ op: 'skipped', lines: end - i });
-    else if (end - i === 1) out.push(lines[i] as DiffLine);
-    if (end < lines.length) out.push(lines[end] as DiffLine);
-    i = end + 1;
-  }
-  return out;
 }

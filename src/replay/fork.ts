@@ -1,6 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import type { DumpRecord } from '../dump/dump-file.ts';
 import { parseLine } from '../dump/parse-line.ts';
-import { uidOf } from '../engine/collect/record.ts';
 import {
   type Judgement,
   type Limits,
@@ -110,11 +110,13 @@ async function runBranch(options: ForkOptions, record: string, branch: number, p
   };
   const context = { task, rollout: branch, step: rollout.step ?? 0, model: model.name, gamma: 1, judgement };
   const fork = { locator: row.locator, record, turn, edited: (edits?.size ?? 0) > 0 };
-  const line = { ...rolloutRecord(request, context), fork };
+  // Two forks at once count from the same number; readers group by all but the last two parts.
+  const uid = `${task.key}_${randomUUID()}_0`;
+  const line = { ...rolloutRecord(request, context), uid, fork };
   const turns = parseLine(printJson(line), false).rollout?.turns ?? [];
   const entry = {
     path: branchPath(options.journal, record, options.out) ?? '',
-    uid: uidOf(task.key, branch),
+    uid,
     turn,
     branch,
     model: model.name,
@@ -124,7 +126,8 @@ async function runBranch(options: ForkOptions, record: string, branch: number, p
     edited: fork.edited,
   };
   const isNew = request.messages.length > request.promptLength;
-  if (isNew && entry.path !== '') keepBranch(options.journal, { record, locator: row.locator }, line, entry);
+  if (isNew && entry.path !== '')
+    keepBranch(options.journal, { record, locator: row.locator, out: options.out }, line, entry);
   return {
     branch,
     entry,

@@ -16,9 +16,10 @@ export {
   REMOTE_CONCURRENCY,
   type ReplayBackend,
 } from './backend.ts';
-export { type BranchEntry, branchesOf, type Difference, firstDifference } from './branches.ts';
+export { type BranchEntry, branchesOf, branchLines, type Difference, firstDifference } from './branches.ts';
 export { type BulkOptions, type BulkResult, replayMany } from './bulk.ts';
 export { type DiffLine, type DiffWord, diffTexts } from './diff.ts';
+export { REPLAYS } from './entries.ts';
 export { exitText } from './execution.ts';
 export { type Branch, type ForkOptions, forkRollout } from './fork.ts';
 export { forkPrefix, type Prefix } from './fork-prefix.ts';
@@ -27,6 +28,7 @@ export { type OpenRewards, openRewards } from './open-rewards.ts';
 export {
   type Attempt,
   type Compared,
+  diffOf,
   isDrift,
   type OutcomeCount,
   type ReplayOutcome,
@@ -39,7 +41,7 @@ export { editCall, type PlannedCall, type PlanOptions, planCalls, whereOf } from
 export { type PythonReward, type PythonRewardOptions, pythonReward } from './python-reward.ts';
 export { type CallState, type ReplayOptions, replayCall, skippedOutcome } from './replay-call.ts';
 export { keptRescore, type Rescored, rescoreMany, rescoreRollout } from './rescore.ts';
-export { historyOf, howOf, keepOutcome, knownOutcome, standingOutcome, standingWord } from './results.ts';
+export { historyOf, howOf, keepOutcome, knownOutcome, reportedOf, standingOutcome, standingWord } from './results.ts';
 export {
   type RewardChoice,
   rewardOf,

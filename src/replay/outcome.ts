@@ -1,4 +1,4 @@
-import type { DiffLine } from './diff.ts';
+import { type DiffLine, diffTexts } from './diff.ts';
 
 export type Status = 'same' | 'drift' | 'error' | 'skipped' | 'unknown';
 export type Verdict = 'same' | 'normalised' | 'different' | 'now_fails' | 'now_succeeds' | 'flaky';
@@ -43,7 +43,6 @@ export interface ReplayOutcome {
   reason: string | null;
   recorded: string | null;
   result: string | null;
-  diff: DiffLine[] | null;
   attempts: Attempt[];
   /** Of the attempts, the commonest first. */
   outcomes: OutcomeCount[];
@@ -55,6 +54,22 @@ export interface ReplayOutcome {
   predecessors: number[];
   /** The arguments it ran with, where they are not the recorded ones. */
   arguments?: unknown;
+}
+
+const diffs = new WeakMap<ReplayOutcome, DiffLine[] | null>();
+
+/** Recorded against new, made when it is shown; null where they are equal or there is nothing to compare. */
+export function diffOf(outcome: ReplayOutcome): DiffLine[] | null {
+  const { recorded, result, status, verdict, outcomes } = outcome;
+  if (recorded === null || result === null || (status !== 'drift' && verdict !== 'normalised')) return null;
+  const known = diffs.get(outcome);
+  if (known !== undefined) return known;
+  // Of a flaky call the commonest result may be the recorded one.
+  const other =
+    verdict === 'flaky' ? outcomes.find((one) => one.verdict !== 'same' && one.verdict !== 'normalised') : undefined;
+  const made = diffTexts(recorded, other?.result ?? result);
+  diffs.set(outcome, made);
+  return made;
 }
 
 export const isDrift = (outcome: ReplayOutcome): boolean => outcome.status === 'drift';

@@ -1,5 +1,4 @@
 import type { ReplayBackend } from './backend.ts';
-import { diffTexts } from './diff.ts';
 import { judgeRun, type RunJudgement } from './judge.ts';
 import { RULES, type Rule } from './normalise.ts';
 import type { Attempt, OutcomeCount, ReplayOutcome } from './outcome.ts';
@@ -91,7 +90,6 @@ function outcomeOf(plan: PlannedCall, runs: readonly Run[], backend: ReplayBacke
     result: main.result,
     compared: main.compared,
   };
-  const diff = plan.recorded === null || main.compared === 'none' ? null : diffTexts(plan.recorded, main.result);
   const told = (reasons: (string | null)[]) => reasons.filter((one) => one !== null).join('; ') || null;
   const flaky =
     groups.length > 1
@@ -100,14 +98,12 @@ function outcomeOf(plan: PlannedCall, runs: readonly Run[], backend: ReplayBacke
   if (main.verdict === null) return { ...shared, status: 'unknown', reason: told([...said, flaky]) };
   if (flaky !== null) {
     const other = groups.find(({ judgement }) => judgement.key !== 'as recorded')!.judgement;
-    const difference = diffTexts(plan.recorded ?? '', other.result);
     return {
       ...shared,
       status: 'drift',
       verdict: 'flaky',
       compared: other.compared,
       reason: told([flaky, ...said.slice(1)]),
-      diff: difference,
     };
   }
   const isSame = main.verdict === 'same' || main.verdict === 'normalised';
@@ -116,7 +112,6 @@ function outcomeOf(plan: PlannedCall, runs: readonly Run[], backend: ReplayBacke
     status: isSame ? 'same' : 'drift',
     verdict: main.verdict,
     reason: told(said),
-    diff: isSame && main.verdict === 'same' ? null : diff,
   };
 }
 
@@ -168,7 +163,6 @@ const outcomeHead = (plan: PlannedCall): ReplayOutcome => ({
   reason: null,
   recorded: plan.recorded,
   result: null,
-  diff: null,
   attempts: [],
   outcomes: [],
   time: null,

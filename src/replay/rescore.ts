@@ -4,6 +4,7 @@ import type { RewardRouter, RewardTask } from '../engine/index.ts';
 import type { Journal } from '../journal/journal.ts';
 import { recordKey } from '../journal/record-key.ts';
 import { isJsonObject, type JsonObject } from '../json/value.ts';
+import { RESCORES } from './entries.ts';
 import { dataSourceOf, extraInfoOf, judgedText } from './reward-task.ts';
 
 /** The recorded score of a rollout against the reward function's of today. Keys are those of `rescore --json`. */
@@ -99,19 +100,13 @@ export type KeptScore = Pick<Rescored, 'recorded' | 'score' | 'reward' | 'reason
 function keepRescore(journal: Journal, { raw }: DumpRecord, scored: Rescored): void {
   const { locator, status, recorded, score, reward, reason } = scored;
   if (reward !== null)
-    journal.append('rescore', { record: recordKey(raw), locator, status, recorded, score, reward, reason });
+    journal.append(RESCORES, { record: recordKey(raw), locator, status, recorded, score, reward, reason });
 }
 
-/** The score that a record was given last. The journal is a file that users may edit: what does not fit is taken as absent. */
+/** The score that a record was given last. */
 export function keptRescore(journal: Journal, record: string): KeptScore | null {
-  const entry = journal.known('rescore', record).at(-1);
-  if (entry === undefined || typeof entry.status !== 'string') return null;
+  const entry = journal.known(RESCORES, record).at(-1);
+  if (entry === undefined) return null;
   const { status, recorded, score, reward, reason } = entry;
-  return {
-    status,
-    recorded: typeof recorded === 'number' ? recorded : null,
-    score: typeof score === 'number' ? score : null,
-    reward: typeof reward === 'string' ? reward : null,
-    reason: typeof reason === 'string' ? reason : null,
-  };
+  return { status, recorded, score, reward, reason };
 }

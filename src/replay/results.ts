@@ -1,7 +1,7 @@
-import type { Entry, Journal } from '../journal/journal.ts';
+import type { Journal } from '../journal/journal.ts';
 import type { Printable } from '../json/print.ts';
 import type { JsonObject } from '../json/value.ts';
-import { diffTexts } from './diff.ts';
+import { REPLAYS, type ReplayEntry } from './entries.ts';
 import { RULES } from './normalise.ts';
 import { type Attempt, type ReplayOutcome, wordOf } from './outcome.ts';
 import type { PlannedCall } from './plan.ts';
@@ -34,8 +34,8 @@ export const howOf = (
 /** Keeps what a call came to. Outcomes of calls that did not run are not worth keeping. */
 export function keepOutcome(journal: Journal, plan: PlannedCall, how: How, outcome: ReplayOutcome): void {
   if (outcome.attempts.length === 0) return;
-  const { recorded: _recorded, diff: _diff, locator, ...rest } = outcome;
-  journal.append('replay', {
+  const { recorded: _recorded, locator, ...rest } = outcome;
+  journal.append(REPLAYS, {
     record: plan.record,
     locator,
     how: how as unknown as Printable,
@@ -62,34 +62,36 @@ export function historyOf(journal: Journal, plan: PlannedCall): ReplayOutcome[] 
 
 /** The last outcome of a call as it was recorded; null where it was never run. */
 export function standingOutcome(journal: Journal, plan: PlannedCall): ReplayOutcome | null {
-  const entry = entriesOf(journal, plan).findLast(({ edited }) => edited !== true);
+  const entry = entriesOf(journal, plan).findLast(({ edited }) => !edited);
   return entry === undefined ? null : outcomeOf(entry, plan);
 }
 
 /** An outcome that was reached in the same way and need not be reached again; an `error` is no such. */
 export function knownOutcome(journal: Journal, plan: PlannedCall, how: How): ReplayOutcome | null {
   const wanted = JSON.stringify(how);
-  const entry = entriesOf(journal, plan).findLast((one) => JSON.stringify(one.how) === wanted && one.edited !== true);
+  const entry = entriesOf(journal, plan).findLast((one) => JSON.stringify(one.how) === wanted && !one.edited);
   return entry === undefined || entry.status === 'error' ? null : outcomeOf(entry, plan);
 }
 
-const entriesOf = (journal: Journal, { record, call }: PlannedCall): Entry[] =>
-  journal.known('replay', record).filter((entry) => entry.call === call);
+const entriesOf = (journal: Journal, { record, call }: PlannedCall): ReplayEntry[] =>
+  journal.known(REPLAYS, record).filter((entry) => entry.call === call);
 
-/** The journal is a file that users may edit: what does not fit is taken as absent. */
-function outcomeOf(entry: Entry, plan: PlannedCall): ReplayOutcome {
-  const { record: _record, kind: _kind, at: _at, how: _how, ...rest } = entry;
-  const kept = rest as unknown as ReplayOutcome;
-  const needsDiff = (kept.status === 'drift' || kept.verdict === 'normalised') && plan.recorded !== null;
+function outcomeOf(entry: ReplayEntry, plan: PlannedCall): ReplayOutcome {
+  const { record: _record, at: _at, how: _how, arguments: args, ...rest } = entry;
   return {
-    ...kept,
-    attempts: Array.isArray(kept.attempts) ? kept.attempts : [],
-    outcomes: Array.isArray(kept.outcomes) ? kept.outcomes : [],
-    predecessors: Array.isArray(kept.predecessors) ? kept.predecessors : [],
+    ...rest,
+    ...(args === undefined ? {} : { arguments: args }),
     locator: plan.locator,
     recorded: plan.recorded,
-    diff: needsDiff ? diffTexts(plan.recorded ?? '', kept.result ?? '') : null,
   };
+}
+
+/** What others say that the call came to, the last of each: nobody knows whether it ever ran. */
+export function reportedOf(journal: Journal, plan: PlannedCall): { by: string; outcome: ReplayOutcome }[] {
+  const last = new Map<string, ReplayOutcome>();
+  for (const { by, entry } of journal.reported(REPLAYS, plan.record))
+    if (entry.call === plan.call && !entry.edited) last.set(by, outcomeOf(entry, plan));
+  return [...last].map(([by, outcome]) => ({ by, outcome }));
 }
 
 const WORST = ['now_fails', 'now_succeeds', 'different', 'flaky', 'error', 'unknown', 'skipped', 'normalised', 'same'];
@@ -97,8 +99,6 @@ const WORST = ['now_fails', 'now_succeeds', 'different', 'flaky', 'error', 'unkn
 /** One word for a rollout's row: the worst that its calls came to. Empty where none was run. @param record its recordKey */
 export function standingWord(journal: Journal, record: string): string {
   const words = new Map<number, string>();
-  for (const entry of journal.known('replay', record)) {
-    if (entry.edited !== true) words.set(entry.call as number, wordOf(entry as unknown as ReplayOutcome));
-  }
+  for (const entry of journal.known(REPLAYS, record)) if (!entry.edited) words.set(entry.call, wordOf(entry));
   return WORST.find((word) => [...words.values()].includes(word)) ?? '';
 }

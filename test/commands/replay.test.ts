@@ -1,9 +1,11 @@
 // replay, fork and rescore as scripts use them: the built program, its exit status, its JSON.
+
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { journalPlace, pathOf } from '../../src/journal/place.ts';
 import { scriptedModel } from '../engine/scripted-model.ts';
 import { VERL_TOOLS } from '../engine/verl-tools.ts';
 import { bin, directoryWith, jsonLines, rolloutViewer, root, verlLine } from '../program.ts';
@@ -30,6 +32,9 @@ async function answering(): Promise<ScriptedServer> {
 
 const TAU = join(root, '../shared/data/tau-airline-verl/1.jsonl');
 
+/** Where results on a dump are kept by default. */
+const journalOf = (dump: string): string => pathOf(journalPlace(dump, { env: keyless }).folders[0]!);
+
 describe('replay', () => {
   test('gives a line a call with the keys of its documentation, and exit status 1 for drift', async () => {
     const dump = dumpWith(python('print(4)', '4\n'), python('print(5)', '4\n'));
@@ -51,7 +56,7 @@ describe('replay', () => {
     });
     expect(drift).toMatchObject({ status: 'drift', verdict: 'different', recorded: '4\n', result: '5\n' });
     expect(stderr).toContain('code runs on');
-    expect(readdirSync(join(dump, '../.rollout-viewer/rollout_data'))).toEqual(['replay.jsonl']);
+    expect(readdirSync(journalOf(dump))).toEqual(['replay.jsonl']);
     expect(readdirSync(dump)).toEqual(['1.jsonl']);
   });
 
@@ -143,7 +148,7 @@ describe('replay', () => {
       { status: 'skipped', reason: expect.stringContaining(`would run on ${server.url}`) },
     ]);
     expect(server.seen).toHaveLength(0);
-    expect(existsSync(join(dump, '../.rollout-viewer'))).toBe(false);
+    expect(existsSync(journalOf(dump))).toBe(false);
   });
 
   test('takes one call, the calls of one turn, or those that a filter leaves', async () => {
@@ -212,7 +217,7 @@ describe('replay', () => {
       if (seen.split('\n').length > 10) child.kill('SIGKILL');
     });
     await ended;
-    const journal = join(dump, '../.rollout-viewer/rollout_data/replay.jsonl');
+    const journal = join(journalOf(dump), 'replay.jsonl');
     const kept = jsonLines(readFileSync(journal, 'utf8')).length;
     expect(kept).toBeGreaterThanOrEqual(10);
     const asked = server.seen.length;
@@ -311,7 +316,7 @@ describe('rescore', () => {
       { locator: `${join(dump, '1.jsonl')}:1`, status: 'same', recorded: 1, score: 1, reward: 'gsm8k' },
       { status: 'drift', recorded: 1, score: 0 },
     ]);
-    const kept = readFileSync(join(dump, '../.rollout-viewer/rollout_data/rescore.jsonl'), 'utf8');
+    const kept = readFileSync(join(journalOf(dump), 'rescore.jsonl'), 'utf8');
     expect(jsonLines(kept)).toMatchObject([
       { kind: 'rescore', score: 1, reward: 'gsm8k' },
       { score: 0, status: 'drift' },

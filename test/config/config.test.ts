@@ -69,7 +69,7 @@ describe('config.yaml', () => {
 
   test('JSON is read as well; empty is nothing', () => {
     expect(read('{"preset": "emacs", "keys": {"fold": "^d"}}')).toMatchObject({ preset: 'emacs', problems: [] });
-    expect(read('')).toEqual({ preset: null, keys: [], problems: [] });
+    expect(read('')).toEqual({ preset: null, keys: [], journal: null, problems: [] });
     expect(read('# nothing yet\n').problems).toEqual([]);
   });
 
@@ -79,7 +79,7 @@ describe('config.yaml', () => {
     );
     expect(preset).toBeNull();
     expect(problems).toEqual([
-      '/home/me/config.yaml:2: no setting is called key; there are preset, keys',
+      '/home/me/config.yaml:2: no setting is called key; there are preset, keys, journal',
       '/home/me/config.yaml:1: nano is not a preset: vim, less, emacs, verl',
       '/home/me/config.yaml:4: no key is called "lefft"; write x, ctrl+x, f5, space, up, or y x for two in a row',
       '/home/me/config.yaml:5: fold wants a key, or a list of keys; quote what YAML reads as something else',
@@ -120,7 +120,12 @@ describe('config.yaml', () => {
     const directory = directoryWith({ 'config.json': '{"preset": "verl"}', 'config.yaml/file': '' });
     expect((await loadConfig([`${directory}/none.yaml`, `${directory}/config.json`])).preset).toBe('verl');
     expect((await loadConfig([`${directory}/config.yaml`])).problems[0]).toContain('cannot be read');
-    expect(await loadConfig([`${directory}/none.yaml`])).toEqual({ preset: null, keys: [], problems: [] });
+    expect(await loadConfig([`${directory}/none.yaml`])).toEqual({
+      preset: null,
+      keys: [],
+      journal: null,
+      problems: [],
+    });
   });
 
   test('a flag comes before the environment, and that before the file', () => {

@@ -37,7 +37,6 @@ function outcome(recorded: string, result: string, stderr: string): ReplayOutcom
     reason: stderr,
     recorded,
     result,
-    diff: diffTexts(recorded, result),
     attempts: [attempt, attempt],
     outcomes: [
       { result, count: 1, verdict: 'different' },
@@ -59,7 +58,7 @@ function shown(replay: RolloutReplay, width = 60): string[] {
 
 const withOutcome = (standing: ReplayOutcome, edits: ReplayOutcome[] = []): RolloutReplay => ({
   ...NOTHING_RUN,
-  calls: new Map([[0, { underway: null, standing, edits }]]),
+  calls: new Map([[0, { underway: null, standing, edits, reported: [] }]]),
 });
 
 const SGR = /\x1b\[[\d;]*m/g;
@@ -82,7 +81,7 @@ describe('what was run again, beside the record', () => {
 
   test('a running call says so at the call; a queued one waits', () => {
     const underway = { kind: 'running', since: 1000, attempt: 1, of: 3, edited: true } as const;
-    const replay = { calls: new Map([[0, { underway, standing: null, edits: [] }]]), now: 4200 };
+    const replay = { calls: new Map([[0, { underway, standing: null, edits: [], reported: [] }]]), now: 4200 };
     expect(text(shown({ ...NOTHING_RUN, ...replay }))).toMatch(
       /code_interpreter {2}→ 99 +running edited 2\/3 3 s {2}\^c cancels/,
     );
@@ -108,7 +107,7 @@ describe('what was run again, beside the record', () => {
           judged: stderr.join(''),
           error: stderr.join(''),
           turns: [{ role: stderr.join(''), text: result.join(''), calls: [{ name: 'x', text: stderr.join('') }] }],
-          difference: { turn: 2, offset: 0, diff: one.diff ?? [] },
+          difference: { turn: 2, offset: 0, diff: diffTexts(one.recorded ?? '', one.result ?? '') ?? [] },
           isNew: true,
         };
         const lines = shown({ ...withOutcome(one, [one]), branches: [branch] }, width);

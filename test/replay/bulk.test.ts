@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { Journal } from '../../src/journal/journal.ts';
+import { REPLAYS } from '../../src/replay/entries.ts';
 import {
   openBackend,
   type PlannedCall,
@@ -107,7 +108,7 @@ describe(`${MANY} calls on ${SANDBOX}`, () => {
     expect(waits).toContain('the sandbox cannot be reached');
     expect(waits.at(-1)).toBeNull();
     const kept = Journal.of(path);
-    for (const [plan] of rollouts) expect(kept.entries('replay', plan!.record)).toHaveLength(1);
+    for (const [plan] of rollouts) expect(kept.entries(REPLAYS, plan!.record)).toHaveLength(1);
   });
 });
 
@@ -225,7 +226,7 @@ describe('a run that is ended', () => {
       }),
     );
     expect(verdicts(outcomes)).toEqual(['normalised', 'different']);
-    expect(rollouts.map(([plan]) => journal.entries('replay', plan!.record).length)).toEqual([1, 1, 0, 0]);
+    expect(rollouts.map(([plan]) => journal.entries(REPLAYS, plan!.record).length)).toEqual([1, 1, 0, 0]);
     expect([...states.values()]).toEqual(['done', 'done', 'cancelled', 'cancelled']);
   });
 

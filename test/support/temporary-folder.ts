@@ -8,5 +8,6 @@ export function setup(): () => void {
   // Programs that run under another user must find their way through it.
   chmodSync(folder, 0o711);
   process.env.TMPDIR = folder;
+  process.env.XDG_STATE_HOME = join(folder, 'state');
   return () => rmSync(folder, { recursive: true, force: true });
 }

@@ -42,7 +42,7 @@ async function open(files: DumpFiles, args: string[] = [], options: StartOptions
 }
 
 async function reopen(args: string[] = [], options: StartOptions = {}): Promise<void> {
-  app = App.start([run.dir, '--sandbox', 'auto', ...args], { columns: 110, ...options });
+  app = App.start([run.dir, '--sandbox', 'auto', '--journal', journal(), ...args], { columns: 110, ...options });
   await app.sees('▌›assistant');
 }
 
@@ -59,7 +59,7 @@ async function ask(): Promise<void> {
   await app.sees('Enter run');
 }
 
-const journal = (): string => join(dirname(run.dir), '.rollout-viewer', 'rollout_data');
+const journal = (): string => join(dirname(run.dir), 'kept');
 
 describe('run a tool call again', () => {
   test('! says what would run and where; nothing has run, and Esc leaves no trace', async () => {

@@ -1,4 +1,4 @@
-import type { Attempt, ReplayOutcome } from '../../replay/index.ts';
+import { type Attempt, diffOf, type ReplayOutcome } from '../../replay/index.ts';
 import { sanitise, sanitiseLine } from '../../text/sanitise.ts';
 import { formatJson } from '../json.ts';
 import type { Piece } from '../line.ts';
@@ -21,8 +21,12 @@ export const resultPieces = ({ standing }: CallReplay): Piece[] =>
 
 /** What stands below the recorded result: the difference, the run itself, and what edited runs came to. */
 export function callBlocks(replay: CallReplay, place: Place): Block[] {
-  const { standing, edits } = replay;
-  const blocks = standing === null ? [] : outcomeBlocks(standing, { ...place, id: `${place.id}.standing` });
+  const { standing, edits, reported } = replay;
+  const blocks = reported.map(({ by, outcome }, i): Block => {
+    const text = sanitiseLine(`reported by ${by}: ${outcomeSummary(outcome)}`);
+    return { ...plain(`${place.id}.reported${i}`, place.turn), text, style: 'quiet' };
+  });
+  if (standing !== null) blocks.push(...outcomeBlocks(standing, { ...place, id: `${place.id}.standing` }));
   for (const [i, edit] of edits.entries()) {
     const id = `${place.id}.edit${i}`;
     const text = `edited, run ${i + 1}: ${outcomeSummary(edit)}`;
@@ -39,14 +43,15 @@ const plain = (id: string, turn: number): Omit<Block, 'text' | 'style'> => ({ id
 
 function outcomeBlocks(outcome: ReplayOutcome, { id, turn, folds }: Place): Block[] {
   const blocks: Block[] = [];
-  const { reason, diff, attempts, outcomes, predecessors } = outcome;
+  const { reason, attempts, outcomes, predecessors } = outcome;
   if (predecessors.length > 0) {
     const text = `again: with ${plural(predecessors.length, 'call')} before it in the same session`;
     blocks.push({ ...plain(`${id}.predecessors`, turn), text, style: 'quiet' });
   }
   if (reason !== null)
     blocks.push({ ...plain(`${id}.reason`, turn), text: `again: ${sanitiseLine(reason)}`, style: 'quiet' });
-  if (outcome.status === 'drift' && diff !== null) blocks.push(...diffBlocks(`${id}.diff`, turn, diff, 0));
+  const diff = outcome.status === 'drift' ? diffOf(outcome) : null;
+  if (diff !== null) blocks.push(...diffBlocks(`${id}.diff`, turn, diff, 0));
   if (outcome.status === 'unknown' && outcome.result !== null)
     blocks.push({ ...plain(`${id}.result`, turn), text: sanitise(outcome.result), style: 'plain', clip: true });
   if (outcomes.length > 1) {

@@ -2,6 +2,7 @@ import type { DiffLine, DiffWord } from '../../replay/index.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { expandTabs } from '../../text/wrap.ts';
 import { formatCount, plural } from '../numbers.ts';
+import { leftOutText } from '../replay-text.ts';
 import type { Style } from '../theme.ts';
 import type { Block, Range } from '../transcript/block.ts';
 
@@ -24,6 +25,7 @@ export function diffBlocks(id: string, turn: number, diff: readonly DiffLine[], 
     if (line.op === 'skipped') {
       return { ...base, id: own, text: `⋯ ${plural(line.lines, 'equal line')}`, style: 'quiet' };
     }
+    if (line.op === 'left_out') return { ...base, id: own, text: `⋯ ${leftOutText(line)}`, style: 'quiet' };
     const words = line.op === 'same' ? undefined : line.words;
     const { text, ranges } = marked(line.op, line.text, words);
     return { ...base, id: own, text, style: STYLE[line.op], ...(ranges.length > 0 && { ranges }) };

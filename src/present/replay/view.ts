@@ -7,6 +7,8 @@ export interface CallReplay {
   standing: ReplayOutcome | null;
   /** Outcomes with arguments that the user edited, oldest first. */
   edits: readonly ReplayOutcome[];
+  /** What others say that it came to; nothing here proves it. */
+  reported: readonly { by: string; outcome: ReplayOutcome }[];
 }
 
 export type Underway =

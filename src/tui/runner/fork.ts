@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { DumpRecord } from '../../dump/dump-file.ts';
 import { parseLine } from '../../dump/parse-line.ts';
 import { limitsOf, samplingOf, settingsOfFlags } from '../../engine/collect/setting-flags.ts';
@@ -12,6 +11,7 @@ import {
   type Branch,
   type BranchEntry,
   branchesOf,
+  branchLines,
   firstDifference,
   forkRollout,
   openRewards,
@@ -174,7 +174,7 @@ export function keptBranches(journal: Journal, row: DumpRecord): BranchView[] {
 
 function keptView(entry: BranchEntry, row: DumpRecord, files: Map<string, string[]>): BranchView {
   const { branch, turn, model, status, score, path, uid } = entry;
-  const lines = files.get(path) ?? linesOf(path);
+  const lines = files.get(path) ?? branchLines(path);
   files.set(path, lines);
   const line = lines.find((text) => text.includes(JSON.stringify(uid)));
   const turns = line === undefined ? [] : (parseLine(line, false).rollout?.turns ?? []);
@@ -190,12 +190,4 @@ function keptView(entry: BranchEntry, row: DumpRecord, files: Map<string, string
     difference: turns.length === 0 ? null : firstDifference(row.rollout?.turns ?? [], turns, turn),
     isNew: false,
   };
-}
-
-function linesOf(path: string): string[] {
-  try {
-    return readFileSync(path, 'utf8').split('\n');
-  } catch {
-    return [];
-  }
 }

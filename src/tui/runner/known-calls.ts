@@ -1,4 +1,4 @@
-import { howOf, knownOutcome, planCalls } from '../../replay/index.ts';
+import { howOf, knownOutcome, planCalls, REPLAYS } from '../../replay/index.ts';
 import type { Way } from '../state/replay-actions.ts';
 import type { Desk } from './runner.ts';
 
@@ -22,7 +22,7 @@ export async function countKnown(
   }
   const rows = desk.options.rows();
   const rollouts = rows.length;
-  const named = desk.journal.locators('replay');
+  const named = desk.journal.locators(REPLAYS);
   if (named.size === 0) return { known: 0, rollouts };
   const options = { tools: desk.tools, backend: await desk.backend(), repeat, rules: desk.rules };
   let known = 0;

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Place } from '../../dump/dump.ts';
-import { journalPlace } from '../../journal/place.ts';
+import { journalPlace, pathOf } from '../../journal/place.ts';
 import { samePlace } from '../rows/rows.ts';
 import type { ReplayJob } from '../state/replay-actions.ts';
 import type { Desk, DeskOptions } from './runner.ts';
@@ -62,9 +62,8 @@ export class DeskDoor {
 
   #hasJournal(): boolean {
     const { path, journal, env } = this.#options;
-    const { directories } = journalPlace(path, { journal, env });
-    return directories.some((directory) =>
-      ['replay', 'fork', 'rescore'].some((kind) => existsSync(join(directory, `${kind}.jsonl`))),
+    return journalPlace(path, { journal, env }).folders.some((folder) =>
+      ['replay', 'fork', 'rescore'].some((kind) => existsSync(join(pathOf(folder), `${kind}.jsonl`))),
     );
   }
 

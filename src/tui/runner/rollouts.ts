@@ -8,7 +8,7 @@ import {
 } from '../../present/replay/view.ts';
 import type { CallState, PlannedCall } from '../../replay/index.ts';
 
-const UNTOUCHED: CallReplay = { underway: null, standing: null, edits: [] };
+const UNTOUCHED: CallReplay = { underway: null, standing: null, edits: [], reported: [] };
 
 /** What is known of the rollouts that were looked at; every change goes to the screen as a new value. */
 export class Shelf {

@@ -12,6 +12,7 @@ import {
   type ReplayBackend,
   ReplayTools,
   type Rule,
+  reportedOf,
   rulesWithout,
   standingWord,
 } from '../../replay/index.ts';
@@ -92,11 +93,13 @@ export class Desk {
     const known = new Map<number, CallReplay>();
     for (const plan of plans) {
       const history = historyOf(this.journal, plan);
-      if (history.length === 0) continue;
+      const reported = reportedOf(this.journal, plan);
+      if (history.length === 0 && reported.length === 0) continue;
       known.set(plan.call, {
         underway: null,
         standing: history.findLast(({ edited }) => !edited) ?? null,
         edits: history.filter(({ edited }) => edited),
+        reported,
       });
     }
     const branches = keptBranches(this.journal, row);

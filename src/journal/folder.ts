@@ -1,0 +1,155 @@
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  type Stats,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+const { O_APPEND, O_CREAT, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
+
+/** Linux opens a name relative to a folder that is held open; elsewhere the path is looked at before and after. */
+const HAS_DESCRIPTOR_PATHS = existsSync('/proc/self/fd');
+
+const self = (): number | null => process.geteuid?.() ?? null;
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
+
+/**
+ * A folder whose files may not be what they seem: a dump can ship one. No component from the journal's folder down is followed where it is
+ * a link, files are regular ones without a second name, and opening never waits.
+ */
+export class Folder {
+  /** As people write it. */
+  readonly path: string;
+  readonly #fd: number;
+  readonly #stat: Stats;
+
+  private constructor(path: string, fd: number) {
+    this.path = path;
+    this.#fd = fd;
+    this.#stat = fstatSync(fd);
+  }
+
+  /**
+   * @param base may be reached over links, as /home often is; `names` below it may not
+   * @param make makes what is missing, for this user alone
+   * @throws Error that says what stands against it
+   */
+  static open(base: string, names: readonly string[], make: boolean): Folder {
+    if (make) mkdirSync(base, { recursive: true });
+    let folder = Folder.#at(base, base, true);
+    for (const name of names) {
+      const parent: Folder = folder;
+      try {
+        folder = parent.#folder(name, make);
+      } finally {
+        parent.close();
+      }
+    }
+    return folder;
+  }
+
+  static #at(path: string, shown: string, follow = false): Folder {
+    const flags = O_RDONLY | O_DIRECTORY | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW);
+    try {
+      return new Folder(shown, openSync(path, flags));
+    } catch (error) {
+      const code = codeOf(error);
+      if (!follow && (code === 'ENOTDIR' || code === 'ELOOP'))
+        throw Object.assign(new Error(`${shown} is a link or no folder, and is not followed`), { code });
+      throw error;
+    }
+  }
+
+  #below(name: string): string {
+    if (HAS_DESCRIPTOR_PATHS) return `/proc/self/fd/${this.#fd}/${name}`;
+    const now = lstatSync(this.path);
+    if (now.ino !== this.#stat.ino || now.dev !== this.#stat.dev) throw new Error(`${this.path} was replaced`);
+    return join(this.path, name);
+  }
+
+  #folder(name: string, make: boolean): Folder {
+    const path = this.#below(name);
+    const shown = join(this.path, name);
+    try {
+      if (make) mkdirSync(path, { mode: 0o700 });
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    }
+    return Folder.#at(path, shown);
+  }
+
+  /** The user that made it, where the system tells; null where it does not. */
+  get owner(): number | null {
+    return self() === null ? null : this.#stat.uid;
+  }
+
+  get isOwn(): boolean {
+    return this.owner === self();
+  }
+
+  /** A folder in it. @throws Error */
+  folder(name: string, make: boolean): Folder {
+    return this.#folder(name, make);
+  }
+
+  /**
+   * A descriptor of a regular file in it. To append, the file must be this user's own and have no second name; it is made where it is not
+   * there. @throws the system's error, or one that says what the file is
+   */
+  openFile(name: string, mode: 'read' | 'append'): number {
+    const how = mode === 'read' ? O_RDONLY : O_RDWR | O_APPEND | O_CREAT;
+    const shown = join(this.path, name);
+    let fd: number;
+    try {
+      fd = openSync(this.#below(name), how | O_NOFOLLOW | O_NONBLOCK, 0o600);
+    } catch (error) {
+      if (codeOf(error) === 'ELOOP') throw new Error(`${shown} is a link, and is not followed`);
+      throw error;
+    }
+    const problem = problemOf(fstatSync(fd), mode);
+    if (problem === null) return fd;
+    closeSync(fd);
+    throw new Error(`${shown} ${problem}`);
+  }
+
+  close(): void {
+    closeSync(this.#fd);
+  }
+}
+
+function problemOf(stat: Stats, mode: 'read' | 'append'): string | null {
+  if (!stat.isFile()) return 'is no regular file';
+  if (mode === 'read') return null;
+  if (stat.nlink > 1) return 'has a second name somewhere (a hard link)';
+  const user = self();
+  return user !== null && stat.uid !== user ? `belongs to another user (${stat.uid})` : null;
+}
+
+/** The owner of an open file, where the system tells. */
+export const ownerOf = (fd: number): number | null => (self() === null ? null : fstatSync(fd).uid);
+
+/** Whether an open file is this user's alone. */
+export const isOwnFile = (fd: number): boolean => problemOf(fstatSync(fd), 'append') === null;
+
+/** The text of a regular file that may be anything: no link is followed, and nothing is waited for. @throws Error */
+export function readRegular(path: string, most: number): string {
+  const folder = Folder.open(dirname(path), [], false);
+  try {
+    const fd = folder.openFile(basename(path), 'read');
+    try {
+      const { size } = fstatSync(fd);
+      if (size > most) throw new Error(`${path} has ${size} bytes, more than ${most}`);
+      return readFileSync(fd, 'utf8');
+    } finally {
+      closeSync(fd);
+    }
+  } finally {
+    folder.close();
+  }
+}
