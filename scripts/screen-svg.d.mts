@@ -1,0 +1,2 @@
+import type { Terminal } from '@xterm/headless';
+export function screenSvg(terminal: Terminal): string;

@@ -1,0 +1,57 @@
+// The cells of a terminal as a picture.
+
+const PALETTE = ['#45475a', '#f38ba8', '#a6e3a1', '#f9e2af', '#89b4fa', '#cba6f7', '#94e2d5', '#bac2de'];
+const [CELL, LINE, BASELINE] = [8.43, 18, 13];
+const inXml = (text) => text.replace(/[&<>]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[sign]);
+const at = (column) => (column * CELL).toFixed(1);
+
+/**
+ * Every word is a text of its own that starts at its column: renderers disagree about blanks and about the width of glyphs.
+ * @param terminal of @xterm/headless
+ */
+export function screenSvg(terminal) {
+  const { cols, rows } = terminal;
+  const out = [];
+  for (let y = 0; y < rows; y++) {
+    for (const { x, cells, back } of runsOf(terminal, y, (cell) => cell.back)) {
+      if (back) out.push(`<rect x="${at(x)}" y="${y * LINE}" width="${at(cells)}" height="${LINE}" fill="${back}"/>`);
+    }
+    for (const { x, cells, text, look } of runsOf(terminal, y, (cell) => (cell.text === ' ' ? '' : cell.look))) {
+      if (text.trim() === '') continue;
+      const place = `x="${at(x)}" y="${y * LINE + BASELINE}" textLength="${at(cells)}" lengthAdjust="spacingAndGlyphs"`;
+      out.push(`<text ${place} ${look}>${inXml(text)}</text>`);
+    }
+  }
+  const [width, height] = [Math.ceil(cols * CELL), rows * LINE];
+  const frame = `x="-12" y="-10" width="${width + 24}" height="${height + 20}"`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-12 -10 ${width + 24} ${height + 20}" font-family="ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14"><rect ${frame} rx="8" fill="#1e1e2e"/>\n${out.join('\n')}\n</svg>\n`;
+}
+
+/** Neighbouring cells with the same key, as runs. */
+function runsOf(terminal, y, keyOf) {
+  const runs = [];
+  let last;
+  for (const cell of cellsOf(terminal, y)) {
+    const key = keyOf(cell);
+    if (last?.key === key && last.x + last.cells === cell.x) {
+      last.text += cell.text;
+      last.cells += cell.cells;
+    } else {
+      last = { ...cell, key };
+      runs.push(last);
+    }
+  }
+  return runs;
+}
+
+function* cellsOf(terminal, y) {
+  const row = terminal.buffer.active.getLine(y);
+  for (let x = 0; x < terminal.cols; x++) {
+    const cell = row.getCell(x);
+    if (cell.getWidth() === 0) continue;
+    const colour = cell.isFgDefault() ? '#cdd6f4' : PALETTE[cell.getFgColor() % 8];
+    const back = cell.isBgDefault() ? '' : PALETTE[cell.getBgColor() % 8];
+    const look = `fill="${colour}"${cell.isBold() ? ' font-weight="bold"' : ''}${cell.isDim() ? ' opacity="0.6"' : ''}`;
+    yield { x, cells: cell.getWidth(), text: cell.getChars() || ' ', look, back };
+  }
+}
