@@ -24,6 +24,7 @@ const WORDS: Record<JsonFault, string> = {
   'unicode escape': 'a \\u escape without four hexadecimal digits',
   extra: 'more text after the end of the value',
   depth: 'nested too deep',
+  digits: 'an integer with too many digits',
 };
 
 /**
@@ -56,10 +57,13 @@ const PYTHON_WORDS: Record<JsonFault, string> = {
   'unicode escape': 'Invalid \\uXXXX escape',
   extra: 'Extra data',
   depth: 'maximum recursion depth exceeded',
+  digits: 'Exceeds the limit (4300 digits) for integer string conversion',
 };
 
 /** CPython's recursion limit refuses a deeper body. */
 const PYTHON_DEPTH = 900;
+/** And its bound for an integer's digits; the time to read one grows with the square of its length. */
+const PYTHON_DIGITS = 4300;
 const LONG_INTEGER = /\d{16}/;
 
 /**
@@ -77,11 +81,9 @@ export function parsePythonJson(text: string): JsonValue {
   const fail = (fault: JsonFault, at: number): never => {
     // CPython points behind the backslash there.
     const end = fault === 'unicode escape' ? at + 1 : at;
-    let position = 0;
-    for (const _ of text.slice(0, end)) position++;
-    throw new JsonError(PYTHON_WORDS[fault], position);
+    throw new JsonError(PYTHON_WORDS[fault], codePoints(text, end));
   };
-  return new JsonParser(text, fail, PYTHON_DEPTH).document();
+  return new JsonParser(text, fail, PYTHON_DEPTH, PYTHON_DIGITS).document();
 }
 
 /** JSON.parse has rounded any integer beyond 2^53; such a text is read again. Iterative, because nesting may be deep. */
@@ -102,4 +104,11 @@ function hasInexactNumber(root: JsonValue): boolean {
     }
   }
   return false;
+}
+
+/** How many code points the first `end` UTF-16 units hold. */
+function codePoints(text: string, end: number): number {
+  let count = 0;
+  for (let at = 0; at < end; count++) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+  return count;
 }

@@ -11,6 +11,7 @@ export type JsonFault =
   | 'escape'
   | 'unicode escape'
   | 'extra'
+  | 'digits'
   | 'depth';
 
 const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
@@ -40,6 +41,7 @@ export class JsonParser {
   readonly #text: string;
   readonly #fail: (fault: JsonFault, at: number) => never;
   readonly #maxDepth: number;
+  readonly #maxDigits: number;
   #at = 0;
 
   /** @param fail throws; `at` counts UTF-16 units from 0 */
@@ -47,10 +49,12 @@ export class JsonParser {
     text: string,
     fail: (fault: JsonFault, at: number) => never,
     maxDepth: number = Number.POSITIVE_INFINITY,
+    maxDigits: number = Number.POSITIVE_INFINITY,
   ) {
     this.#text = text;
     this.#fail = fail;
     this.#maxDepth = maxDepth;
+    this.#maxDigits = maxDigits;
   }
 
   document(): JsonValue {
@@ -122,7 +126,9 @@ export class JsonParser {
       this.#at += number[0].length;
       const value = Number(number[0]);
       const isInteger = number[1] === undefined && number[2] === undefined;
-      return isInteger && !Number.isSafeInteger(value) ? BigInt(number[0]) : value;
+      if (!isInteger || Number.isSafeInteger(value)) return value;
+      if (number[0].length > this.#maxDigits) this.#fail('digits', this.#at - number[0].length);
+      return BigInt(number[0]);
     }
     const word = WORDS.find(([text]) => this.#text.startsWith(text, this.#at));
     if (word === undefined) return this.#fail('value', this.#at);

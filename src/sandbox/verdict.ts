@@ -106,4 +106,11 @@ function verdict(
 }
 
 /** verl compares the whole text, forgiving only newlines at the end. */
-const sameOutput = (actual: string, expected: string) => actual.replace(/\n+$/, '') === expected.replace(/\n+$/, '');
+const sameOutput = (actual: string, expected: string) => withoutLastNewlines(actual) === withoutLastNewlines(expected);
+
+/** A pattern that ends in `$` would start anew at every newline of the text. */
+function withoutLastNewlines(text: string): string {
+  let end = text.length;
+  while (end > 0 && text.charCodeAt(end - 1) === 10) end--;
+  return text.slice(0, end);
+}

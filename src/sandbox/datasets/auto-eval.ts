@@ -122,14 +122,32 @@ function withoutEntryPoint(code: string, language: string): string {
 function oneGoFile(code: string): string {
   const packages = new Set([...code.matchAll(/package\s+(\w+)/g)].map(([, name]) => name));
   const single = [...code.matchAll(/import\s+("[^"\n]+")/g)].map(([, name]) => name);
-  const grouped = [...code.matchAll(/import\s+\((.*?)\)/gs)].flatMap(([, names]) => (names ?? '').split('\n'));
+  const grouped = importGroups(code).flatMap(({ names }) => names.split('\n'));
   const imports = new Set([...single, ...grouped].map((name) => name?.trim()).filter(Boolean));
-  const body = code
-    .replace(/package\s+\w+/g, '')
-    .replace(/import\s+"[^"\n]+"/g, '')
-    .replace(/import\s+\(.*?\)/gs, '');
+  const rest = code.replace(/package\s+\w+/g, '').replace(/import\s+"[^"\n]+"/g, '');
+  let body = '';
+  let at = 0;
+  for (const { from, to } of importGroups(rest)) {
+    body += rest.slice(at, from);
+    at = to;
+  }
+  body += rest.slice(at);
   const head = [[...packages].map((name) => `package ${name}`), [...imports].map((name) => `import ${name}`)];
   return `${head.map((lines) => lines.join('\n')).join('\n\n')}\n\n${body}`;
+}
+
+/** Each `import (…)`. A lazy pattern would look for the end of one that has none from each place anew. */
+function importGroups(code: string): { from: number; to: number; names: string }[] {
+  const groups: { from: number; to: number; names: string }[] = [];
+  let last = 0;
+  for (const { index, 0: head } of code.matchAll(/import\s+\(/g)) {
+    if (index < last) continue;
+    const close = code.indexOf(')', index);
+    if (close < 0) break;
+    last = close + 1;
+    groups.push({ from: index, to: last, names: code.slice(index + head.length, close) });
+  }
+  return groups;
 }
 
 const jestReport = z.object({

@@ -52,9 +52,9 @@ export const fencedBlocks = (completion: string): CodeBlock[] => blocksOf(comple
 /** A closing fence has only white space before it on its line; empty lines before it are not code. */
 function closedBody(body: string): { code: string; length: number } | null {
   for (let fence = body.indexOf('```'); fence >= 0; fence = body.indexOf('```', fence + 1)) {
-    const code = body.slice(0, fence).trimEnd();
-    const newline = body.indexOf('\n', code.length);
-    if (newline >= 0 && newline < fence) return { code: body.slice(0, newline), length: fence + 3 };
+    let newline = -1;
+    for (let at = fence - 1; at >= 0 && /\s/.test(body.charAt(at)); at--) if (body.charAt(at) === '\n') newline = at;
+    if (newline >= 0) return { code: body.slice(0, newline), length: fence + 3 };
   }
   return null;
 }

@@ -4,6 +4,7 @@ import type { CellRunResult, CommandRunResult, RunJupyterRequest, RunJupyterResp
 import { type Backend, DEFAULT_LIMITS, type Limits } from './backends/backend.ts';
 import { startTimer } from './backends/timer.ts';
 import { DRIVER } from './jupyter-driver.ts';
+import { Lines } from './lines.ts';
 import { Output } from './output.ts';
 import { decodeFiles } from './paths.ts';
 import { encodeFiles } from './runner.ts';
@@ -88,8 +89,8 @@ class Cells {
   readonly #expected: number;
   readonly #cellTimeout: number;
   readonly #limit: number;
-  #rest = '';
-  #dropping = false;
+  readonly #lines: Lines;
+  #stop = () => {};
   #stopTimer = () => {};
   #displayed = 0;
   finished = 0;
@@ -98,24 +99,16 @@ class Cells {
     this.#expected = expected;
     this.#cellTimeout = cellTimeout;
     this.#limit = limit;
+    // A line that is longer than all that is kept cannot be kept. The driver writes ASCII.
+    this.#lines = new Lines(8 * limit, (line) => this.#take(line.toString('latin1')));
   }
 
   push(chunk: Buffer, stop: () => void): void {
-    // The driver writes ASCII.
-    const lines = (this.#rest + chunk.toString('latin1')).split('\n');
-    this.#rest = lines.pop() ?? '';
-    for (const [index, line] of lines.entries()) {
-      if (this.#dropping && index === 0) this.#dropping = false;
-      else this.#take(line, stop);
-    }
-    // A line that is longer than all that is kept cannot be kept.
-    if (this.#rest.length > 8 * this.#limit) {
-      this.#rest = '';
-      this.#dropping = true;
-    }
+    this.#stop = stop;
+    this.#lines.push(chunk);
   }
 
-  #take(line: string, stop: () => void): void {
+  #take(line: string): void {
     let event: Record<string, unknown>;
     try {
       event = JSON.parse(line) as Record<string, unknown>;
@@ -126,7 +119,7 @@ class Cells {
     if (kind === 'start') {
       if (this.#cells.length === this.#expected) return;
       this.#cells.push({ stdout: new Output(this.#limit), stderr: new Output(this.#limit), display: [], error: [] });
-      if (this.#cellTimeout > 0) this.#stopTimer = startTimer(this.#cellTimeout, stop);
+      if (this.#cellTimeout > 0) this.#stopTimer = startTimer(this.#cellTimeout, this.#stop);
       return;
     }
     const cell = this.#cells.at(-1);

@@ -26,23 +26,30 @@ export function confine(name: string, directory: string, privateRoot: boolean): 
  */
 export function decodeBase64(text: string): Buffer {
   if (text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text)) return Buffer.from(text, 'base64');
-  let data = '';
+  const data = Buffer.alloc(text.length);
+  let length = 0;
   let pads = 0;
-  for (const [character] of text.matchAll(/[A-Za-z0-9+/=]/g)) {
-    const inGroup = data.length % 4;
-    if (character !== '=') {
-      data += character;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    const inGroup = length % 4;
+    if (isBase64(code)) {
+      data[length++] = code;
       pads = 0;
-    } else if (inGroup >= 2 && inGroup + ++pads >= 4) return Buffer.from(data, 'base64');
+    } else if (code === PAD && inGroup >= 2 && inGroup + ++pads >= 4) return decoded(data, length);
   }
-  if (data.length % 4 === 1) {
+  if (length % 4 === 1) {
     throw new SandboxFault(
-      `Invalid base64-encoded string: number of data characters (${data.length}) cannot be 1 more than a multiple of 4`,
+      `Invalid base64-encoded string: number of data characters (${length}) cannot be 1 more than a multiple of 4`,
     );
   }
-  if (data.length % 4 !== 0) throw new SandboxFault('Incorrect padding');
-  return Buffer.from(data, 'base64');
+  if (length % 4 !== 0) throw new SandboxFault('Incorrect padding');
+  return decoded(data, length);
 }
+
+const PAD = 61;
+const isBase64 = (code: number): boolean =>
+  (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || (code >= 48 && code <= 57) || code === 43 || code === 47;
+const decoded = (data: Buffer, length: number): Buffer => Buffer.from(data.toString('latin1', 0, length), 'base64');
 
 /** The files of a request: null values and upstream's marker are skipped. */
 export function decodeFiles(files: Record<string, string | null>): Map<string, Buffer> {

@@ -46,8 +46,15 @@ export function loneSurrogate(text: string, escaped = false): string | null {
     : /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.exec(text);
   if (!half) return null;
   const code = half[1] ?? half[0].charCodeAt(0).toString(16);
-  const position = [...text.slice(0, half.index)].length + (half[1] ? half[0].length - 6 : 0);
+  const position = codePoints(text, half.index) + (half[1] ? half[0].length - 6 : 0);
   return `'utf-8' codec can't encode character '\\u${code}' in position ${position}: surrogates not allowed`;
+}
+
+/** Counted without a copy: a list of the characters of 110 MB does not fit into the heap. */
+function codePoints(text: string, end: number): number {
+  let count = 0;
+  for (let at = 0; at < end; count++) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+  return count;
 }
 
 /** Upstream fails on a NaN while it starts the command, and answers so. */

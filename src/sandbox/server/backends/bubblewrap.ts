@@ -2,11 +2,22 @@
 // root that lives in memory with a size, the system read-only, nothing of the host's files, no capability. No run
 // leaves a file on the host, so there is nothing to clean up after a crash; --die-with-parent ends every process.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, lstatSync, readlinkSync } from 'node:fs';
-import { posix } from 'node:path';
-import { createInterface } from 'node:readline';
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, posix } from 'node:path';
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { CommandRunResult } from '../../protocol.ts';
+import { temporaryFolder } from '../leftovers.ts';
+import { Lines } from '../lines.ts';
 import { Output } from '../output.ts';
 import { confine } from '../paths.ts';
 import { type Pipe, PipePool } from '../pipes.ts';
@@ -15,8 +26,10 @@ import { findOnPath, type Interpreters, linkFlags, resolveInterpreters } from '.
 import { RUNNERS, type Source, temporaryName } from './languages.ts';
 import { watchMemory } from './memory-watch.ts';
 import { provesItsLimits } from './proof.ts';
-import { parseReport, type Step, SUPERVISOR } from './supervisor.ts';
+import { hasSeccomp, seccompFilter } from './seccomp.ts';
+import { LONGEST_REPORT, ReportReader, type Step, SUPERVISOR } from './supervisor.ts';
 import { startTimer } from './timer.ts';
+import { Warden } from './warden.ts';
 
 const DEFAULT_MEMORY_MB = 2048;
 const SHARED_MEMORY_MB = 64;
@@ -49,6 +62,7 @@ export const bubblewrap: BackendDeclaration = {
     const uids = process.getuid?.() === 0 ? new Uids() : null;
     const interpreters = await resolveInterpreters(uids?.first);
     const backend = new Bubblewrap(program, interpreters, await linkFlags(), uids);
+    if (!hasSeccomp()) log(`no filter of system calls: there is no table of them for ${process.arch}`);
     try {
       await provesItsLimits(backend);
     } catch (error) {
@@ -87,12 +101,21 @@ class Bubblewrap implements Backend {
   readonly #uids: Uids | null;
   readonly #pipes = new PipePool();
   readonly #running = new Set<ChildProcess>();
+  readonly #folder = temporaryFolder();
+  readonly #warden = new Warden(this.#folder);
+  readonly #filter: string | null;
 
   constructor(program: string, interpreters: Interpreters, flags: string, uids: Uids | null) {
     this.#program = program;
-    this.#system = systemArguments(interpreters);
     this.#linkFlags = flags;
     this.#uids = uids;
+    chmodSync(this.#folder, 0o711);
+    const supervisor = join(this.#folder, 'supervisor');
+    copyFileSync('/bin/bash', supervisor);
+    chmodSync(supervisor, 0o111);
+    this.#filter = hasSeccomp() ? join(this.#folder, 'filter') : null;
+    if (this.#filter !== null) writeFileSync(this.#filter, seccompFilter(false));
+    this.#system = [...systemArguments(interpreters), '--ro-bind', supervisor, SUPERVISOR_PATH];
   }
 
   async execute(job: Job, signal?: AbortSignal): Promise<Outcome> {
@@ -108,6 +131,7 @@ class Bubblewrap implements Backend {
     const files = placeFiles(job, source, directory);
     const fetch = job.fetchFiles.map((name) => confine(name, directory, true));
     const uid = this.#uids?.take();
+    const filter = this.#filter === null ? null : openSync(this.#filter, 'r');
     const pipes = await Promise.all(Array.from({ length: source.compile === null ? 2 : 4 }, () => this.#pipes.take()));
     try {
       const child = spawn(
@@ -117,7 +141,8 @@ class Bubblewrap implements Backend {
           ...this.#system,
           ...['--dir', directory, '--chdir', directory],
           ...files.flatMap(([path], index) => ['--file', String(FIRST_FILE_FD + index), path]),
-          ...['/bin/bash', '--norc', '-c', SUPERVISOR, 'sandbox', source.compile ?? '', source.run],
+          ...(filter === null ? [] : ['--seccomp', String(FILTER_FD)]),
+          ...[SUPERVISOR_PATH, '--norc', '-c', SUPERVISOR, 'sandbox', source.compile ?? '', source.run],
           ...[job.stdin ? STDIN_PATH : '/dev/null', ulimits(job, runner.reservesAddresses === true)],
           ...[String(job.limits.fetchBytes), ...fetch],
         ],
@@ -132,6 +157,7 @@ class Bubblewrap implements Backend {
             ...(pipes.length === 4 ? [] : (['ignore', 'ignore'] as const)),
             ...pipes.map((pipe) => pipe.writeFd),
             'pipe',
+            filter ?? 'ignore',
             ...files.map(() => 'pipe' as const),
           ],
         },
@@ -145,6 +171,7 @@ class Bubblewrap implements Backend {
         this.#running.delete(child);
       }
     } finally {
+      if (filter !== null) closeSync(filter);
       for (const pipe of pipes) pipe.release();
       if (uid !== undefined) this.#uids?.give(uid);
     }
@@ -153,12 +180,15 @@ class Bubblewrap implements Backend {
   async close(): Promise<void> {
     for (const child of this.#running) killWhole(child);
     this.#pipes.close();
+    await this.#warden.close();
   }
 }
 
 const STDIN_PATH = '/run/stdin';
+const SUPERVISOR_PATH = '/run/supervisor';
 const INFO_FD = 8;
-const FIRST_FILE_FD = 9;
+const FILTER_FD = 9;
+const FIRST_FILE_FD = 10;
 
 /** Everything that is the same for each run. */
 function systemArguments({ mounts, links, path }: Interpreters): string[] {
@@ -227,7 +257,7 @@ async function supervise(child: ChildProcess, job: Job, pipes: Pipe[], signal?: 
   const diagnosis = new Output(64 * 1024);
   const outputs = pipes.map(() => new Output(limits.outputBytes));
   const results: Record<Step, CommandRunResult | null> = { compile: null, run: null };
-  const files = new Map<string, Buffer>();
+  const parts = new Map<string, Buffer[]>();
   // Node's types know five; all that were asked for are there.
   const stdio = child.stdio as unknown as (Readable | null)[];
   const reports = stdio[3] as Duplex;
@@ -270,11 +300,10 @@ async function supervise(child: ChildProcess, job: Job, pipes: Pipe[], signal?: 
     const pid = /"child-pid": (\d+)/.exec(chunk.toString())?.[1];
     if (pid !== undefined) supervisor = Number(pid);
   });
-  const lines = createInterface({ input: reports });
-  const reported = new Promise<void>((resolve) => lines.once('close', resolve));
-  reports.on('error', () => {});
-  lines.on('line', (line) => {
-    const report = parseReport(line);
+  const nonce = randomBytes(16).toString('hex');
+  const reader = new ReportReader(nonce);
+  const onLine = (line: Buffer) => {
+    const report = reader.read(line);
     if (report?.kind === 'start') {
       step = { name: report.step, status: KILLED, exited: false, late: false, hungry: false };
       const current = step;
@@ -296,9 +325,19 @@ async function supervise(child: ChildProcess, job: Job, pipes: Pipe[], signal?: 
     } else if (report?.kind === 'file') {
       const name = job.fetchFiles[report.index];
       fetched += report.content.length;
-      if (name !== undefined && fetched <= limits.fetchBytes) files.set(name, report.content);
+      if (fetched > limits.fetchBytes) killWhole(child);
+      else if (name !== undefined) {
+        const held = parts.get(name);
+        if (held) held.push(report.content);
+        else parts.set(name, [report.content]);
+      }
     }
-  });
+  };
+  const lines = new Lines(LONGEST_REPORT, onLine, () => killWhole(child));
+  const reported = new Promise<void>((resolve) => reports.once('close', resolve));
+  reports.on('error', () => {});
+  reports.on('data', (chunk: Buffer) => lines.push(chunk));
+  reports.write(`${nonce}\n`);
 
   const failure = await exited;
   stopTimer();
@@ -322,6 +361,7 @@ async function supervise(child: ChildProcess, job: Job, pipes: Pipe[], signal?: 
     results.run.stdout = streams[pipes.length - 2]!;
     results.run.stderr = streams[pipes.length - 1]! + (results.run.stderr ?? '');
   }
+  const files = new Map([...parts].map(([name, content]) => [name, Buffer.concat(content)]));
   return { compile: results.compile, run: results.run, files };
 }
 

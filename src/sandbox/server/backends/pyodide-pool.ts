@@ -2,10 +2,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { onAbort } from '../../../async/abort.ts';
 import { Limiter } from '../../../async/limiter.ts';
+import { Lines } from '../lines.ts';
 import { Output } from '../output.ts';
 import { SandboxFault } from './backend.ts';
 import { nodeFlags, type PyodideFiles } from './pyodide-image.ts';
@@ -14,6 +14,8 @@ import { startTimer } from './timer.ts';
 import { Warden } from './warden.ts';
 
 const START_SECONDS = 60;
+/** The longest report is a fetched file in base64, and those have their own limit. */
+const LONGEST_REPORT = 128 * 1024 * 1024;
 
 export interface Warm {
   child: ChildProcess;
@@ -112,11 +114,17 @@ export class PyodidePool {
         stop();
         reject(new SandboxFault(`Pyodide did not start: ${stderr.text().trim()}`));
       });
-      createInterface({ input: child.stdio[3] as Readable }).on('line', (line) => {
-        const report = parsePyodideReport(line);
-        if (report) listener(report);
-        else child.kill('SIGKILL');
-      });
+      const kill = () => child.kill('SIGKILL');
+      const lines = new Lines(
+        LONGEST_REPORT,
+        (line) => {
+          const report = parsePyodideReport(line.toString());
+          if (report) listener(report);
+          else kill();
+        },
+        kill,
+      );
+      (child.stdio[3] as Readable).on('data', (chunk: Buffer) => lines.push(chunk)).on('error', kill);
     });
   }
 

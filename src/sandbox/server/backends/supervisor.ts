@@ -4,23 +4,33 @@
 // Being pid 1 protects it: the kernel drops signals that a program inside sends to it, and `kill -1` reaches every
 // other process of the sandbox at once, daemons and fork bombs too. bash knows a signal's death from an exit code
 // above 128 only in its job table, so `jobs` is what is reported.
+//
+// A program of the same user could still read and trace it, so it is started from a copy of bash that may be executed
+// but not read: the kernel keeps such a process out of reach (proc(5), /proc/PID/: dumpable).
+
+/** Base64 characters a line. */
+const LINE_OF_FILE = 65_536;
+/** No report is longer than a line of a file. */
+export const LONGEST_REPORT = 2 * LINE_OF_FILE;
 
 /**
  * File descriptors: 3 reports, 4 and 5 the compile step's stdout and stderr, 6 and 7 the run's.
  * Arguments: compile command ('' for none), run command, stdin file, limits for `ulimit`, bytes to fetch, files to fetch.
- * Reports, a line each: `start STEP`, lines of `jobs`, `end STEP STATUS MICROSECONDS`, `file INDEX BASE64`, `done`.
+ * The first line that it reads from 3 is a word that no program sees, and each report begins with it: `start STEP`, a
+ * line of `jobs`, `end STEP STATUS MICROSECONDS`, `file INDEX` with lines of base64 up to a `.`, `done`.
  */
 export const SUPERVISOR = `
 [ $$ = 1 ] || { echo "the supervisor must be pid 1" >&2; exit 97; }
 compile=$1 run=$2 stdin=$3 limits=$4 budget=$5
 shift 5
+read -r -u 3 nonce
 printf 'root:x:0:0:root:/root:/bin/bash\\nnobody:x:65534:65534:nobody:/:/bin/false\\n' >/etc/passwd
 printf 'root:x:0:\\nnogroup:x:65534:\\n' >/etc/group
 printf '127.0.0.1 localhost\\n::1 localhost\\n' >/etc/hosts
 trap 'kill -KILL -1' USR1
-trap 'jobs >&3' CHLD
+trap '{ printf "%s " "$nonce"; jobs; echo; } >&3' CHLD
 step() {
-  echo "start $1" >&3
+  echo "$nonce start $1" >&3
   local from=$EPOCHREALTIME
   (
     trap - USR1 CHLD
@@ -39,7 +49,7 @@ step() {
   while wait $pid; status=$?; kill -0 $pid; do :; done 2>/dev/null
   local to=$EPOCHREALTIME
   kill -KILL -1 2>/dev/null
-  echo "end $1 $status $(( \${to/[.,]/} - \${from/[.,]/} ))" >&3
+  echo "$nonce end $1 $status $(( \${to/[.,]/} - \${from/[.,]/} ))" >&3
 }
 if [ -n "$compile" ]; then
   step compile "$compile" /dev/null 4 5
@@ -52,13 +62,13 @@ trap - CHLD
 index=0
 for file; do
   if [ -f "$file" ]; then
-    printf 'file %s ' $index >&3
-    head -c $((budget + 1)) -- "$file" | base64 -w 0 >&3
-    echo >&3
+    echo "$nonce file $index" >&3
+    head -c $((budget + 1)) -- "$file" | base64 -w ${LINE_OF_FILE} >&3
+    echo . >&3
   fi
   index=$((index + 1))
 done
-echo done >&3
+echo "$nonce done" >&3
 `;
 
 export type Step = 'compile' | 'run';
@@ -67,16 +77,37 @@ export type Report =
   /** The command left by `exit`, whatever its code; without this report a signal ended it. */
   | { kind: 'exited' }
   | { kind: 'end'; step: Step; status: number; seconds: number }
+  /** A part of a fetched file; its first part is empty. */
   | { kind: 'file'; index: number; content: Buffer }
   | { kind: 'done' };
 
-/** null for a line that says nothing: the channel is written by bash, and a hostile program could reach it through ptrace. */
-export function parseReport(line: string): Report | null {
-  const [word, first = '', second = '', third = ''] = line.split(' ', 4);
-  const step = first === 'compile' || first === 'run' ? first : null;
-  if (word === 'start' && step) return { kind: 'start', step };
-  if (word === 'end' && step) return { kind: 'end', step, status: Number(second), seconds: Number(third) / 1e6 };
-  if (word === 'file') return { kind: 'file', index: Number(first), content: Buffer.from(second, 'base64') };
-  if (word === 'done') return { kind: 'done' };
-  return /^\[\d+\][+-]?\s+(?:Done|Exit \d)/.test(line) ? { kind: 'exited' } : null;
+/** Reads the reports of one run; a line that does not begin with its nonce says nothing. */
+export class ReportReader {
+  readonly #nonce: string;
+  #file: number | null = null;
+
+  constructor(nonce: string) {
+    this.#nonce = nonce;
+  }
+
+  read(bytes: Buffer): Report | null {
+    const line = bytes.toString('latin1');
+    if (this.#file !== null) {
+      const index = this.#file;
+      if (line === '.') this.#file = null;
+      return line === '.' ? null : { kind: 'file', index, content: Buffer.from(line, 'base64') };
+    }
+    if (!line.startsWith(`${this.#nonce} `)) return null;
+    const said = line.slice(this.#nonce.length + 1);
+    const [word, first = '', second = '', third = ''] = said.split(' ', 4);
+    const step = first === 'compile' || first === 'run' ? first : null;
+    if (word === 'start' && step) return { kind: 'start', step };
+    if (word === 'end' && step) return { kind: 'end', step, status: Number(second), seconds: Number(third) / 1e6 };
+    if (word === 'file') {
+      this.#file = Number(first);
+      return { kind: 'file', index: this.#file, content: Buffer.alloc(0) };
+    }
+    if (word === 'done') return { kind: 'done' };
+    return /^\[\d+\][+-]?\s+(?:Done|Exit \d)/.test(said) ? { kind: 'exited' } : null;
+  }
 }

@@ -1,0 +1,197 @@
+// The filter of system calls that every sandboxed program runs under, as the BPF program that `bwrap --seccomp` and
+// prctl(PR_SET_SECCOMP) take. It closes what a program in namespaces without a capability can still reach: tracing,
+// kernel interfaces with a history of holes, namespaces of its own, and memory that no limit of the fallback counts.
+
+type Machine = 'x64' | 'arm64';
+
+const AUDIT_ARCH: Record<Machine, number> = { x64: 0xc000003e, arm64: 0xc00000b7 };
+/** linux/errno.h */
+const EPERM = 1;
+const ENOSYS = 38;
+const EAFNOSUPPORT = 97;
+const ALLOW = 0x7fff0000;
+const KILL_PROCESS = 0x80000000;
+const refuse = (errno: number): number => 0x00050000 | errno;
+
+/** [x64, arm64] as libseccomp 2.5.4 resolves the names; -1 where the machine has no such call. */
+const CALLS = {
+  ptrace: [101, 117],
+  process_vm_readv: [310, 270],
+  process_vm_writev: [311, 271],
+  process_madvise: [440, 440],
+  pidfd_getfd: [438, 438],
+  kcmp: [312, 272],
+  io_uring_setup: [425, 425],
+  io_uring_enter: [426, 426],
+  io_uring_register: [427, 427],
+  bpf: [321, 280],
+  userfaultfd: [323, 282],
+  perf_event_open: [298, 241],
+  keyctl: [250, 219],
+  add_key: [248, 217],
+  request_key: [249, 218],
+  unshare: [272, 97],
+  setns: [308, 268],
+  clone: [56, 220],
+  clone3: [435, 435],
+  mount: [165, 40],
+  umount2: [166, 39],
+  pivot_root: [155, 41],
+  chroot: [161, 51],
+  move_mount: [429, 429],
+  open_tree: [428, 428],
+  fsopen: [430, 430],
+  fsconfig: [431, 431],
+  fsmount: [432, 432],
+  fspick: [433, 433],
+  mount_setattr: [442, 442],
+  swapon: [167, 224],
+  swapoff: [168, 225],
+  reboot: [169, 142],
+  kexec_load: [246, 104],
+  kexec_file_load: [320, 294],
+  init_module: [175, 105],
+  finit_module: [313, 273],
+  delete_module: [176, 106],
+  acct: [163, 89],
+  quotactl: [179, 60],
+  quotactl_fd: [443, 443],
+  syslog: [103, 116],
+  name_to_handle_at: [303, 264],
+  open_by_handle_at: [304, 265],
+  fanotify_init: [300, 262],
+  fanotify_mark: [301, 263],
+  lookup_dcookie: [212, 18],
+  nfsservctl: [180, 42],
+  iopl: [172, -1],
+  ioperm: [173, -1],
+  modify_ldt: [154, -1],
+  uselib: [134, -1],
+  ustat: [136, -1],
+  sysfs: [139, -1],
+  _sysctl: [156, -1],
+  personality: [135, 92],
+  mbind: [237, 235],
+  set_mempolicy: [238, 237],
+  migrate_pages: [256, 238],
+  move_pages: [279, 239],
+  clock_settime: [227, 112],
+  settimeofday: [164, 170],
+  adjtimex: [159, 171],
+  clock_adjtime: [305, 266],
+  vhangup: [153, 58],
+  sethostname: [170, 161],
+  setdomainname: [171, 162],
+  memfd_secret: [447, 447],
+  memfd_create: [319, 279],
+  shmget: [29, 194],
+  msgget: [68, 186],
+  semget: [64, 190],
+  flock: [73, 32],
+  socket: [41, 198],
+  socketpair: [53, 199],
+  ioctl: [16, 29],
+} as const satisfies Record<string, readonly [number, number]>;
+type Call = keyof typeof CALLS;
+
+/** Libraries meet these two on old kernels and know what to do then; with clone3 the flags lie where no filter sees them. */
+const MISSING: Call[] = ['clone3', 'io_uring_setup', 'io_uring_enter', 'io_uring_register', 'memfd_secret'];
+/** What these hold is counted by a cgroup, and by nothing else. */
+const UNCOUNTED: Call[] = ['memfd_create', 'shmget', 'msgget', 'semget'];
+/** Beyond the newest call of the table's libseccomp; what a newer kernel adds is missing here. */
+const NEWEST = 450;
+
+/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET; unshare also knows NEWTIME. */
+const NAMESPACES = 0x7e020000;
+const NEWTIME = 0x80;
+const FAMILIES = { unix: 1, inet: 2, inet6: 10, netlink: 16 };
+/** TIOCSTI and TIOCLINUX type into a terminal, TIOCSETD loads line disciplines. */
+const TERMINAL = [0x5412, 0x541c, 0x5423];
+/** Linux as it is, the question for it, and without random addresses, which some runtimes ask for. */
+const PERSONALITIES = [0, 0xffffffff, 0x40000];
+
+const LOAD = 0x20;
+const RETURN = 0x06;
+const JUMP_EQUAL = 0x15;
+const JUMP_GREATER = 0x25;
+const JUMP_SET = 0x45;
+const NUMBER_AT = 0;
+const ARCH_AT = 4;
+const FIRST_ARGUMENT_AT = 16;
+
+type Instruction = readonly [code: number, whenTrue: number, whenFalse: number, value: number];
+const give = (value: number): Instruction => [RETURN, 0, 0, value];
+
+/** Skips the block where the number is not this call's; every block ends the filter. */
+const block = (number: number, body: Instruction[]): Instruction[] =>
+  number < 0 ? [] : [[JUMP_EQUAL, 0, body.length, number], ...body];
+
+/** Only where the first argument is one of these. */
+const onlyFor = (values: readonly number[], errno: number): Instruction[] => [
+  [LOAD, 0, 0, FIRST_ARGUMENT_AT],
+  ...values.map((value, index): Instruction => [JUMP_EQUAL, values.length - index, 0, value]),
+  give(refuse(errno)),
+  give(ALLOW),
+];
+const withoutBits = (bits: number, errno: number): Instruction[] => [
+  [LOAD, 0, 0, FIRST_ARGUMENT_AT],
+  [JUMP_SET, 0, 1, bits],
+  give(refuse(errno)),
+  give(ALLOW),
+];
+/** The same for the second argument. */
+const secondIsNot = (values: readonly number[]): Instruction[] => [
+  [LOAD, 0, 0, FIRST_ARGUMENT_AT + 8],
+  ...values.map((value, index): Instruction => [JUMP_EQUAL, values.length - index, 0, value]),
+  give(ALLOW),
+  give(refuse(EPERM)),
+];
+
+export const hasSeccomp = (machine: string = process.arch): machine is Machine => machine in AUDIT_ARCH;
+
+/**
+ * @param counted a cgroup counts the memory of the run; without one, memory that belongs to no process is refused
+ * @throws {Error} on a machine whose system calls are not in the table
+ */
+export function seccompFilter(counted: boolean, machine: string = process.arch): Buffer {
+  if (!hasSeccomp(machine)) throw new Error(`no table of system calls for ${machine}`);
+  const numberOf = (call: Call): number => CALLS[call][machine === 'x64' ? 0 : 1];
+  const families = Object.values(FAMILIES);
+  const special: Record<string, Instruction[]> = {
+    clone: withoutBits(NAMESPACES, EPERM),
+    unshare: withoutBits(NAMESPACES | NEWTIME, EPERM),
+    socket: onlyFor(families, EAFNOSUPPORT),
+    socketpair: onlyFor(families, EAFNOSUPPORT),
+    personality: onlyFor(PERSONALITIES, EPERM),
+    ioctl: secondIsNot(TERMINAL),
+    // It answers as if it locked: the locks of shared system files would be seen by other runs.
+    flock: [give(refuse(0))],
+  };
+  const answers = (Object.keys(CALLS) as Call[]).flatMap((call) => {
+    if (special[call]) return block(numberOf(call), special[call]);
+    if (UNCOUNTED.includes(call)) return counted ? [] : block(numberOf(call), [give(refuse(ENOSYS))]);
+    return block(numberOf(call), [give(refuse(MISSING.includes(call) ? ENOSYS : EPERM))]);
+  });
+  return assemble([
+    [LOAD, 0, 0, ARCH_AT],
+    [JUMP_EQUAL, 1, 0, AUDIT_ARCH[machine]],
+    give(KILL_PROCESS),
+    [LOAD, 0, 0, NUMBER_AT],
+    // x32 calls of x86-64 lie far above, too.
+    [JUMP_GREATER, 0, 1, NEWEST],
+    give(refuse(ENOSYS)),
+    ...answers,
+    give(ALLOW),
+  ]);
+}
+
+function assemble(program: readonly Instruction[]): Buffer {
+  const bytes = Buffer.alloc(program.length * 8);
+  for (const [index, [code, whenTrue, whenFalse, value]] of program.entries()) {
+    bytes.writeUInt16LE(code, index * 8);
+    bytes.writeUInt8(whenTrue, index * 8 + 2);
+    bytes.writeUInt8(whenFalse, index * 8 + 3);
+    bytes.writeUInt32LE(value >>> 0, index * 8 + 4);
+  }
+  return bytes;
+}
