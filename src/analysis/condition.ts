@@ -17,7 +17,7 @@ type Quantity = keyof typeof QUANTITIES;
 
 const isQuantity = (name: string): name is Quantity => Object.hasOwn(QUANTITIES, name);
 
-/** What somebody wants to be told of a step: `score < 0.1`, `tool_error_rate > 0.2 && score < 0.5`. */
+/** A condition on a complete step: `score < 0.1`, `tool_error_rate > 0.2 && score < 0.5`. */
 export interface Condition {
   text: string;
   /** null while it does not hold, else why it does: `score 0.03 < 0.1`. */

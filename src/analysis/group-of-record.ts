@@ -7,7 +7,7 @@ import type { Rollout } from '../rollout/rollout.ts';
 export interface RecordGroup {
   /** null: it has none, as Groups would say. */
   key: string | null;
-  /** Of the same prompt, this one included, in file order. */
+  /** The rollouts of the same prompt, this one included, in file order. */
   members: { record: number; score: number | null }[];
 }
 

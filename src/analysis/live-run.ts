@@ -9,7 +9,7 @@ import { INTERVAL_STEPS, usualInterval } from './usual-interval.ts';
 const LAST = 16;
 /** A dump whose last byte is older belongs to a run that is over, unless bytes came while we looked. */
 const PAST = 24 * 3_600_000;
-/** Where no interval is known, bytes of the last ten minutes are the sign of a run. */
+/** Bytes of the last ten minutes are the sign of a run while no interval is known. */
 const LIVELY = 10 * 60_000;
 
 /**
@@ -18,7 +18,7 @@ const LIVELY = 10 * 60_000;
  */
 export type RunStatus = 'waiting' | 'away' | 'ended' | 'live' | 'quiet' | 'past';
 
-/** What a person wants to see of a run from afar. Times in ms, shares 0 … 1. */
+/** The state of a run at a glance. Times in ms, shares 0 … 1. */
 export interface RunStats {
   status: RunStatus;
   /** Since bytes last came. */
@@ -159,7 +159,7 @@ export class LiveRun {
     return this.#newestOf(this.#stream(stream), now);
   }
 
-  /** Of what stood there at opening the last one in order; then whatever appeared or was written anew, as a resumed run does. */
+  /** At opening the last one in order; later whichever appeared or was written anew, as a resumed run does. */
   #newestOf(files: readonly DumpFile[], now: number): DumpFile | null {
     const stream = files[0]?.stream;
     const began = this.#began.findLast((file) => file.stream === stream && isComplete(file, now));

@@ -14,7 +14,7 @@ export const choiceOf = ({ sandbox }: SandboxFlags, tools: ReplayTools): Backend
   toolsUrl: tools.sandboxUrl,
 });
 
-/** What runs and where is allowed by the person who starts it, never by a default. @throws UsageError */
+/** The person who starts it allows what runs and where; no default does. @throws UsageError */
 export function consent(choice: BackendChoice, { yes }: SandboxFlags, first: PlannedCall | null): void {
   const wish = asUsage(() => backendWish(choice));
   const own = first?.tool?.url ?? null;
@@ -34,7 +34,7 @@ export async function opened(choice: BackendChoice): Promise<ReplayBackend> {
   }
 }
 
-/** What the user got wrong is told in one line. */
+/** A mistake of the user is one line. */
 export function asUsage<T>(body: () => T): T {
   try {
     return body();

@@ -19,7 +19,7 @@ export interface FollowOptions {
   poll?: number;
   /** Rows after which the list ends. */
   limit?: number;
-  /** What is told of a step that became complete. */
+  /** The conditions to report for a step that became complete. */
   notify?: readonly Condition[];
   /** Rows that are left out. */
   accepts?: (row: DumpRecord) => boolean;
@@ -34,7 +34,7 @@ type RowEvent = 'add' | 'replace' | 'remove';
  */
 export class RowPrinter {
   readonly #options: FollowOptions;
-  /** What was printed of each file; undefined for a row that could not be read when its turn came. */
+  /** The printed rows of each file; undefined for a row that could not be read when its turn came. */
   readonly #printed = new Map<DumpFile, ({ hash: string; locator: string } | undefined)[]>();
   /** The one prompt of a file so far, by its hash; empty once there were two. */
   readonly #prompts = new Map<DumpFile, string>();
@@ -143,7 +143,7 @@ const hashOf = (text: string): string => createHash('sha1').update(text).digest(
 /** Lists what is there, then what comes, until the program is ended. */
 export async function followPaths(dump: Dump, options: FollowOptions): Promise<number> {
   const printer = new RowPrinter(options);
-  // Of a path that does not exist yet nobody knows how wide its names are.
+  // The names of a path that does not exist yet have no known width.
   if (dump.files.length > 0) printer.header(dump.files.map((file) => file.path));
   dump.onChange((change) => printer.take(change));
   const live = new LiveRun(dump, options.notify);
@@ -181,7 +181,7 @@ export async function followStream({ dump, ended, stop }: StreamedDump, options:
   });
   const full = new Promise<void>((resolve) => dump.onChange(() => printer.isFull && resolve()));
   await Promise.race([ended, full]);
-  // What a stream brought is complete when it is over, however short ago that was.
+  // The rows of a stream are complete when it is over, however short ago that was.
   if (!printer.isFull) for (const alarm of live.judge(Date.now() + QUIET)) printer.alarm(alarm);
   if (printer.isFull) {
     dump.close();

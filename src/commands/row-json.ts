@@ -38,7 +38,7 @@ export function rowJson(row: DumpRecord, group: string | null): { [key: string]:
   };
 }
 
-/** What `show --json` prints for one record. @param advantage recomputed from the scores of its group, null where that is not known */
+/** The object that `show --json` prints for one record. @param advantage recomputed from the scores of its group, null where that is not known */
 export function recordJson(
   row: DumpRecord,
   group: string | null,

@@ -10,7 +10,7 @@ import { addReward, type RewardFlags, rewardChoiceOf } from './reward-flags.ts';
 import { positive, secondsOf, toolOption } from './sandbox-flags.ts';
 import { addSettings, settingTexts } from './setting-flags.ts';
 
-/** What the screen runs again, and goes on with; sampling parameters and limits are beside them, by their camel-cased keys. */
+/** Flags for running again and going on; sampling parameters and limits are beside them, by their camel-cased keys. */
 export interface RunAgainFlags extends RewardFlags {
   sandbox: string;
   tools?: string;

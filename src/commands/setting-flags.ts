@@ -15,7 +15,7 @@ export function addSettings(command: Command, settings: readonly Setting[]): voi
     }
 }
 
-/** What was typed for them, by the settings' own keys. */
+/** The typed values, by the settings' own keys. */
 export function settingTexts(
   flags: Readonly<Record<string, unknown>>,
   settings: readonly Setting[],

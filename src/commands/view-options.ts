@@ -4,18 +4,8 @@ import { PRESET_NAMES } from '../config/presets.ts';
 import { notifyOption, pollOption, validationOption } from './dump-options.ts';
 import { ls } from './ls.ts';
 import { run, say, USAGE } from './output.ts';
-import { addRunAgain, type RunAgainFlags } from './run-again-options.ts';
-
-export interface ViewFlags extends RunAgainFlags {
-  validation?: string[];
-  /** Paths that do not exist yet are waited for, and the newest step is gone to by itself. */
-  follow?: boolean;
-  notify?: string[];
-  poll?: number;
-  filter?: string;
-  sort?: string;
-  keys?: string;
-}
+import { addRunAgain } from './run-again-options.ts';
+import type { ViewFlags } from './view.ts';
 
 /** The program without a command: the screen on a terminal, what `ls` prints elsewhere. */
 export const viewOptions = (program: Command): Command =>
@@ -43,7 +33,7 @@ export const viewOptions = (program: Command): Command =>
     if (paths.length === 0) {
       program.outputHelp({ error: true });
       // The last line is what a small window still shows of it.
-      say('what shall be opened? for example: rollout-viewer ./rollout_data');
+      say('no path given; for example: rollout-viewer ./rollout_data');
       process.exitCode = USAGE;
       return undefined;
     }

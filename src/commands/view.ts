@@ -12,8 +12,18 @@ import { run } from '../tui/shell/run.tsx';
 import { dumpOptions } from './dump-options.ts';
 import { DONE, say } from './output.ts';
 import { conditionsOf, filterOf, sortOf } from './query-options.ts';
-import { replayStart } from './run-again-options.ts';
-import type { ViewFlags } from './view-options.ts';
+import { type RunAgainFlags, replayStart } from './run-again-options.ts';
+
+export interface ViewFlags extends RunAgainFlags {
+  validation?: string[];
+  /** Paths that do not exist yet are waited for, and the newest step is gone to by itself. */
+  follow?: boolean;
+  notify?: string[];
+  poll?: number;
+  filter?: string;
+  sort?: string;
+  keys?: string;
+}
 
 /** Opens paths in the terminal UI and stays until the user quits. Stdout must be a TTY. @throws UsageError as Dump.open does */
 export async function view(paths: readonly string[], options: ViewFlags): Promise<number> {

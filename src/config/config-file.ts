@@ -1,23 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
+import type { Config } from './config.ts';
 import { configFiles } from './places.ts';
 import { isPreset, PRESET_NAMES, type PresetName } from './presets.ts';
-
-/** Keys that the user gives to a command, and where that is written. */
-export interface OwnKeys {
-  id: string;
-  /** `config.yaml:3`, for messages. */
-  at: string;
-  keys: readonly { sequence: string; at: string }[];
-}
-
-export interface Config {
-  preset: PresetName | null;
-  keys: readonly OwnKeys[];
-  /** Where results are kept: `beside` the dump, or a folder; null: the state directory. */
-  journal: string | null;
-  /** What is wrong with it: file, line, what to do. What is right still counts. */
-  problems: readonly string[];
-}
 
 const MAX_BYTES = 1 << 20;
 
@@ -40,7 +24,7 @@ export async function loadConfig(paths: readonly string[] = configFiles()): Prom
         problems: [`${path}: cannot be read (${(error as Error).message})`],
       };
     }
-    // Who has no settings does not wait for what reads them.
+    // Without a settings file nobody waits for zod and yaml.
     const { parseConfig } = await import('./parse-config.ts');
     return parseConfig(text, path);
   }

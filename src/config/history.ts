@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 const MAX_LINES = 2000;
 
 /**
- * What was entered at the prompts, a JSON array `[prompt, value]` a line. Several programs append to it at the same time;
+ * The entries of the prompts, a JSON array `[prompt, value]` a line. Several programs append to it at the same time;
  * a history that cannot be read or written is no reason to trouble anybody.
  */
 export class History {

@@ -1,6 +1,6 @@
 import { LineCounter, type Node, parseDocument } from 'yaml';
 import { z } from 'zod';
-import type { Config, OwnKeys } from './config-file.ts';
+import type { Config, OwnKeys } from './config.ts';
 import { sequenceOf } from './key-names.ts';
 import { PRESET_NAMES, type PresetName } from './presets.ts';
 

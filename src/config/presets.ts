@@ -98,7 +98,7 @@ export function withKeys(base: Keys, changes: Keys): Keys {
   return { ...Object.fromEntries(kept), ...changes };
 }
 
-/** Of less what fits: paging, `<` `>`, `v` for the editor, `h` for help. */
+/** The keys of less that fit: paging, `<` `>`, `v` for the editor, `h` for help. */
 const less = withKeys(vim, {
   'turn.next': ['right', 'l', '.'],
   'turn.previous': ['left', ','],
@@ -149,7 +149,7 @@ const emacs = withKeys(vim, {
   quit: ['q', 'Q', 'ctrl+x ctrl+c'],
 });
 
-/** What verl's own viewer has its keys for stays where it was there. */
+/** Actions of verl's own viewer keep the keys that they have there. */
 const verl = withKeys(vim, {
   'sample.next': ['n', 'J'],
   'sample.previous': ['p', 'K'],

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from './value.ts';
 
-/** What can be wrong with a text that should be JSON. */
+/** The faults that a text meant as JSON can have. */
 export type JsonFault =
   | 'value'
   | 'key'

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from './value.ts';
 
-/** What our own output objects may hold: JSON, and keys that are left out where their value is undefined. */
+/** Values of our own output: JSON, and keys that are left out where their value is undefined. */
 export type Printable = JsonValue | undefined | Printable[] | { [key: string]: Printable };
 
 /**
@@ -52,7 +52,7 @@ export function printJson(root: Printable, indent = 0): string {
 }
 
 /**
- * What a terminal would obey, reorder or hide: DEL, C1, bidi controls, line separators, invisible characters. JSON.stringify escapes
+ * Characters that a terminal would obey, reorder or hide: DEL, C1, bidi controls, line separators, invisible characters. JSON.stringify escapes
  * C0 and lone surrogates by itself. Escaped, the value is the same to whoever reads the JSON.
  */
 const UNSAFE = /[\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;

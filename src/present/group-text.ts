@@ -1,7 +1,7 @@
 import { meanText, scoreText } from './quantities.ts';
 
 /**
- * What a group of rollouts says, the most telling part first: the place in it, whether its scores teach anything, their range.
+ * Describes a group of rollouts, the most useful part first: the place in it, whether its scores teach anything, their range.
  */
 export function groupParts(scores: readonly (number | null | undefined)[], place: number): string[] {
   const finite = scores.filter((score): score is number => typeof score === 'number' && Number.isFinite(score));
@@ -17,7 +17,7 @@ export function groupParts(scores: readonly (number | null | undefined)[], place
   return parts;
 }
 
-/** What a group that is shown alone comes to, in words that say less and less. */
+/** Sums up a group that is shown alone, in shorter and shorter words. */
 export function groupSummary(scores: readonly (number | null | undefined)[]): string[] {
   const finite = scores.filter((score): score is number => typeof score === 'number' && Number.isFinite(score));
   const name = `group of ${scores.length}`;

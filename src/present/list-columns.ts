@@ -8,7 +8,7 @@ import { sanitiseLine } from '../text/sanitise.ts';
 import { scoreText, sizeText } from './quantities.ts';
 import type { Style } from './theme.ts';
 
-/** What the list knows of a rollout; undefined = not known yet. */
+/** The values of a row; undefined = not known yet. */
 export interface ListRow {
   stream: string;
   step: number | null;
@@ -20,9 +20,9 @@ export interface ListRow {
   calls: number | undefined;
   bytes: number;
   findings: readonly Check[] | undefined;
-  /** What its calls came to when they were run again, in a word; '' where none was. */
+  /** The outcome of running its calls again, in a word; '' where none was run. */
   again: string;
-  /** What has a column of its own is not told a second time among the findings. */
+  /** A value with a column of its own is not repeated among the findings. */
   hasOwnColumn: { again: boolean; rescored: boolean };
   /** The score that it was given anew, and whether it is another one; undefined where nobody asked. */
   rescored: { score: number | null; isDrift: boolean } | undefined;
@@ -38,7 +38,7 @@ export interface Column {
   /** The name of the field that it shows, as a filter and a sort know it. */
   key: string;
   title: string;
-  /** Where there is little room. */
+  /** The shorter title, for little room. */
   short: string;
   /** Cells that it likes to have, and those that it needs. */
   width: number;
@@ -52,7 +52,7 @@ export interface Column {
   style?(row: ListRow): Style;
 }
 
-/** What the dump says about the room that columns need. */
+/** The widths that the dump's values need. */
 export interface ListShape {
   step: number;
   sample: number;
@@ -68,7 +68,7 @@ function finding(row: ListRow): Check | null {
   return CHECKS.find((check) => row.findings?.includes(check)) ?? null;
 }
 
-/** What running the calls again came to, as the list says it. */
+/** The outcome of running calls again, as the list shows it. */
 const AGAIN: Record<string, string> = {
   now_fails: 'drift',
   now_succeeds: 'drift',
@@ -77,7 +77,7 @@ const AGAIN: Record<string, string> = {
   normalised: 'same',
   same: 'same',
 };
-/** What was found out by running it again comes before what was noticed in the record; that all is as recorded, after it. */
+/** A drift comes before the findings of the record; `same` comes after them. */
 const isDrift = ({ again }: ListRow): boolean => AGAIN[again] === 'drift' || AGAIN[again] === 'flaky';
 
 const findingWord = (row: ListRow): string => {
@@ -174,7 +174,7 @@ const shortest = (streams: readonly string[], stream: string): number => {
   return length;
 };
 
-/** What running it again came to. @param keys under which they are sorted */
+/** The outcomes of running it again. @param keys under which they are sorted */
 export const replayColumns = (keys: { again: string; rescored: string }): Column[] => [
   {
     key: keys.again,

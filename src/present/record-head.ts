@@ -13,9 +13,9 @@ export interface RecordHead {
   sample: number;
   samples: number;
   score: number | null | undefined;
-  /** What is known of its group, the most telling part first. */
+  /** Facts about its group, the most useful first. */
   group: readonly string[];
-  /** What happened to it on disk since it was read; '' for nothing. */
+  /** A change on disk since it was read; '' for none. */
   fate: string;
 }
 
@@ -32,7 +32,7 @@ export function renderRecordHead(head: RecordHead, theme: Theme, width: number):
     ['plain', '  '],
     ['heading', locator],
   ];
-  // What became of it on disk matters more than its place there.
+  // A change on disk matters more than the place there.
   const parts: Piece[] =
     head.fate === ''
       ? [
@@ -54,7 +54,7 @@ export function renderHeadFindings(findings: readonly Finding[], theme: Theme, w
   const whole = findings.filter(({ turn }) => turn === null);
   const pieces = whole.flatMap(({ severity, message }, i): Piece[] => {
     const text = sanitiseLine(message);
-    // What stands behind a colon explains: without room for it, what it explains is said alone.
+    // The text behind a colon explains, and goes first where room is short.
     const said = cellWidth(text) + 2 <= width ? text : text.split(': ', 1)[0]!;
     return [
       ['plain', i === 0 ? ' ' : '  '],

@@ -2,7 +2,7 @@ import type { DiffLine, ReplayOutcome } from '../replay/index.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { plural } from './numbers.ts';
 
-/** What a call came to, in a few words: `same (256 of 20,113 characters)`, `drift: now_fails (exit status 1)`. */
+/** The outcome of a call in a few words: `same (256 of 20,113 characters)`, `drift: now_fails (exit status 1)`. */
 export const verdictText = (outcome: Pick<ReplayOutcome, 'status' | 'verdict' | 'reason'>): string =>
   sanitiseLine(wordsOf(outcome));
 

@@ -5,7 +5,7 @@
 export const STYLES = [
   /** Text as it is. */
   'plain',
-  /** What the eye should find first: where you are. */
+  /** The place of the reader, which the eye should find first. */
   'accent',
   'strong',
   /** Labels, hints, what is folded away. */
@@ -16,7 +16,7 @@ export const STYLES = [
   'unknown',
   'error',
   'warning',
-  /** What a search found, and the hit that the cursor is on. */
+  /** Hits of a search, and the one under the cursor. */
   'match',
   'current',
   'heading',

@@ -7,13 +7,13 @@ import { meanText } from './quantities.ts';
 import type { Theme } from './theme.ts';
 
 export interface TopLine {
-  /** What was opened, sanitised. */
+  /** The opened paths, sanitised. */
   name: string;
   run: RunStats;
   follow: 'off' | 'on' | 'paused';
-  /** What is being done, and how far it is; null when all is known. */
+  /** The work in progress and how far it is; null when all is known. */
   progress: { text: string; share: number } | null;
-  /** Where calls run again, as far as it is known; sanitised. */
+  /** The sandbox in which calls run again, as far as it is known; sanitised. */
   sandbox: string | null;
 }
 
@@ -76,7 +76,7 @@ function partsOf({ run, follow, progress, sandbox }: TopLine): Part[] {
     parts.push(left(8, ['quiet', '  tool errors '], ['plain', formatPercent(run.toolErrorRate)]));
   if (run.truncationRate !== null)
     parts.push(left(9, ['quiet', '  cut off ≥ '], ['plain', formatPercent(run.truncationRate)]));
-  // Where code runs is worth more than how many there are.
+  // The place where code runs is worth more than the counts.
   if (sandbox !== null) parts.push(right(4.5, ['quiet', truncate(sandbox, MOST_SANDBOX)], ['plain', '  ']));
   if (run.perMinute !== null) parts.push(right(7, ['quiet', rateText(run.perMinute)], ['plain', '  ']));
   const isTold = run.status === 'quiet' || run.age === null;

@@ -1,4 +1,4 @@
-/** What the file system says, in words; paths of other people's clusters fail in all of these ways. */
+/** Errors of the file system in words; paths on other people's clusters fail in all of these ways. */
 export function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   switch (code) {
@@ -30,7 +30,7 @@ export interface ShapeIssue {
 /** More than this is not read. */
 const MAX_ISSUES = 3;
 
-/** What is wrong with a value that people wrote: `tools[0].config.rate_limit: expected number, got string`. */
+/** The mistake in a value that a person wrote: `tools[0].config.rate_limit: expected number, got string`. */
 export function shapeProblem(issues: readonly ShapeIssue[]): string {
   const told = [...new Set(issues.map((issue) => issueText(issue, [])))];
   const more = told.length - MAX_ISSUES;
@@ -49,7 +49,7 @@ function issueText(issue: ShapeIssue, above: readonly PropertyKey[]): string {
   return own(`expected ${expected}, got ${received}`);
 }
 
-/** Of the shapes that a value may have, the one that it came nearest to; where it came near to none, all of them. */
+/** The shape that the value came nearest to; all shapes where it came near to none. */
 function unionText(errors: readonly (readonly ShapeIssue[])[], path: readonly PropertyKey[]): string {
   const deepest = errors
     .map((branch) => branch[0])

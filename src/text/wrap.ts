@@ -65,7 +65,7 @@ function wrapAny(out: Builder, text: string, start: number, end: number, width: 
   let room = width;
   let cells = 0;
   let lineStart = start;
-  /** Where the line could be broken: the offset, and the cells up to there. */
+  /** The last possible break: its offset, and the cells up to there. */
   let breakAt = -1;
   let breakCells = 0;
   let previousWide = false;
@@ -142,7 +142,7 @@ export function lineAt(lines: Lines, offset: number): number {
   return low;
 }
 
-/** What of line i is shown, as offsets: the newline and the blanks at its end, which may hang over the edge, are not. */
+/** The shown part of line i, as offsets: without the newline and the blanks at its end, which may hang over the edge. */
 export function visibleRange(text: string, lines: Lines, i: number): [start: number, end: number] {
   const start = lines.starts[i]!;
   let end = lines.starts[i + 1]!;

@@ -38,7 +38,7 @@ const { loadPyodide } = (await import(pathToFileURL(`${folder}/pyodide.mjs`).hre
 };
 const python = await loadPyodide({
   indexURL: `${folder}/`,
-  // What `import js` sees: nothing.
+  // `import js` sees nothing.
   jsglobals: Object.freeze(Object.create(null)),
   // The image freezes the seed of hashes for all runs anyway; so it is a known one.
   env: { HOME: '/root', LANG: 'C.UTF-8', PYTHONHASHSEED: '0' },

@@ -10,7 +10,7 @@ import { bad, type ParsedLine, packedFactsOf, parseFields, parseLine } from '../
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonValue } from '../json/value.ts';
 
-/** What a column shows of a value has no more characters. */
+/** The most characters of a value that a column shows. */
 const MAX_SHOWN = 200;
 
 let known: Query | null = null;

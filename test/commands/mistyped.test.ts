@@ -1,8 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { distance, mistyped } from '../../src/commands/mistyped.ts';
+import { mistyped } from '../../src/commands/mistyped.ts';
 import { directoryWith, rolloutViewer, verlLine } from '../program.ts';
 
 test.each([
@@ -26,17 +25,4 @@ test('a directory of such a name is a path', async () => {
   mkdirSync(join(cwd, 'empty'));
   expect(mistyped('relpay/x', ['replay'])).toBeNull();
   expect(mistyped('1.jsonl', ['replay'])).toBeNull();
-});
-
-test('one slip of the finger is one', () => {
-  expect(distance('relpay', 'replay')).toBe(1);
-  expect(distance('rescor', 'rescore')).toBe(1);
-  expect(distance('froke', 'fork')).toBe(2);
-  fc.assert(
-    fc.property(fc.string(), fc.string(), (a, b) => {
-      expect(distance(a, b)).toBe(distance(b, a));
-      expect(distance(a, b) === 0).toBe(a === b);
-      expect(distance(a, b)).toBeLessThanOrEqual(Math.max(a.length, b.length));
-    }),
-  );
 });

@@ -4,7 +4,7 @@ import { type Field, fieldName } from './fields.ts';
 export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=';
 export type Literal = number | string | boolean | null;
 
-/** What a filter says. */
+/** A filter as a tree. */
 export type Expression =
   | { op: 'and' | 'or'; left: Expression; right: Expression }
   | { op: 'not'; of: Expression }

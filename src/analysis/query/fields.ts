@@ -1,7 +1,8 @@
 import type { Check } from '../../rollout/finding.ts';
 import { CHECK_WORD, CHECKS } from '../../rollout/finding.ts';
+import { nearestWord } from '../../text/nearest.ts';
 
-/** What an expression may ask for by name; every other name is a key among the extras. */
+/** The names that an expression knows; every other name is a key among the extras. */
 export type NumberField = 'score' | 'step' | 'sample' | 'turns' | 'tool_calls' | 'bytes' | 'findings';
 export type TextField = 'input' | 'output' | 'gts' | 'stream' | 'status' | 'uid' | 'request_id';
 
@@ -59,22 +60,11 @@ export function checkNamed(name: string): Check | null {
 export function nearField(name: string): string | null {
   if (name.includes('.')) return null;
   const known = [...NUMBER_FIELDS, ...TEXT_FIELDS];
-  return known.find((field) => field !== name && field.length > 3 && isNear(field, name.toLowerCase())) ?? null;
+  if ((known as readonly string[]).includes(name)) return null;
+  return nearestWord(name.toLowerCase(), known, (field) => (field.length > 3 ? 1 : -1));
 }
 
-function isNear(a: string, b: string): boolean {
-  if (Math.abs(a.length - b.length) > 1) return false;
-  let from = 0;
-  while (from < a.length && a[from] === b[from]) from++;
-  let end = 0;
-  while (end < a.length - from && end < b.length - from && a.at(-1 - end) === b.at(-1 - end)) end++;
-  const restA = a.slice(from, a.length - end);
-  const restB = b.slice(from, b.length - end);
-  if (restA.length <= 1 && restB.length <= 1) return true;
-  return restA.length === 2 && restB.length === 2 && restA[0] === restB[1] && restA[1] === restB[0];
-}
-
-/** What it takes to know a field: what the index knows at once, what a parse in the background tells, or the record. */
+/** The cost of knowing a field: the index has it, the background pass finds it, or the record must be read. */
 export type Cost = 'quick' | 'facts' | 'record';
 
 export function fieldCost(field: Field): Cost {

@@ -3,7 +3,7 @@ import { ThreadClient } from '../../dump/thread-client.ts';
 import type { JsonValue } from '../../json/value.ts';
 import type { SortValue } from './sort.ts';
 
-/** What is asked of each record. */
+/** The question to each record. */
 export interface Asked {
   /** null lets every record through. */
   filter: { text: string; isInverted: boolean } | null;
@@ -26,11 +26,11 @@ export const PLACE = 7;
 /** For each record in the order of the places. */
 export interface QueryAnswer {
   accepted: Uint8Array;
-  /** Of those that were accepted, null for the others; empty where nothing is sorted. */
+  /** A value for each accepted record, null for the others; empty where nothing is sorted. */
   values: SortValue[];
   /** Values to show, record after record; empty where none is. */
   columns: (JsonValue | undefined)[];
-  /** What the parse told, for the index; 0 where no parse was needed. */
+  /** The facts that a parse found, for the index; 0 where no parse was needed. */
   facts: Uint32Array;
   scores: Float64Array;
   hasScore: Uint8Array;

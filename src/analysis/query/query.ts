@@ -13,7 +13,7 @@ export interface Query {
   accepts(subject: Subject): boolean;
 }
 
-/** What an expression asks of whatever it is about: a record, or a step. */
+/** The questions of an expression to its subject, a record or a step. */
 export type Askable = Pick<Subject, 'value' | 'facts' | 'mayHold'>;
 
 /** @throws QueryError at the character that is wrong */
@@ -112,7 +112,7 @@ function finder(source: string, ignoresCase: boolean): (text: string) => boolean
 const WRITTEN_AS_THEY_ARE = /^[\x20-\x21\x23-\x2e\x30-\x5b\x5d-\x7e]{2,}$/;
 
 function needlesOf({ field, source, ignoresCase }: Extract<Expression, { op: 'match' }>): string[] | null {
-  // Of all that is matched only prompt and response are strings of the line, and no text made from them.
+  // Only prompt and response are matched as they stand in the line; every other text is made from it.
   const isVerbatim = field.type === 'text' && (field.name === 'input' || field.name === 'output');
   const literals = isVerbatim && !ignoresCase ? literalsOf(source) : null;
   return literals?.every((literal) => WRITTEN_AS_THEY_ARE.test(literal)) ? literals : null;

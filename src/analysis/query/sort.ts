@@ -3,7 +3,7 @@ import { type Field, fieldNamed, nearField } from './fields.ts';
 import { QueryError } from './query-error.ts';
 import type { Subject } from './subject.ts';
 
-/** What the list is sorted by. */
+/** The order of the list. */
 export interface SortOrder {
   /** `score`, `reward.extra` … */
   key: string;

@@ -7,7 +7,7 @@ import { isJsonObject, type JsonValue } from '../../json/value.ts';
 import { type RolloutFields, toolCallsOf } from '../../rollout/rollout.ts';
 import type { Field, NumberField, TextField } from './fields.ts';
 
-/** What the index of a file knows of its records at once. */
+/** The part of a file's index that answers without reading a record. */
 export interface SubjectFile {
   stream: string;
   index: { length(record: number): number };
@@ -28,7 +28,7 @@ export type AskedRecord = Pick<ParsedLine, 'rollout' | 'findings'>;
 /** How the record itself is come by. */
 export interface RecordSource<Read extends AskedRecord> {
   read(): Read;
-  /** What the record says as a whole, where that takes less than a parse: null for a bad record, undefined where it takes one. */
+  /** The fields of the whole record, where they take less than a parse: null for a bad record, undefined where a parse is needed. */
   fields?(): RolloutFields | null | undefined;
   /** Whether the line as it stands in its file has these characters; true as well where it cannot be read. */
   hasRaw(characters: string): boolean;

@@ -82,7 +82,7 @@ function unknownSign(text: string, at: number): string {
   return `${String.fromCodePoint(text.codePointAt(at)!)} means nothing here`;
 }
 
-/** Where the string or pattern that begins at `at` ends. */
+/** The end of the string or pattern that begins at `at`. */
 function closing(text: string, at: number, mark: string): number {
   for (let i = at + 1; i < text.length; i++) {
     if (text[i] === '\\') i++;

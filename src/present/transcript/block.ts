@@ -1,7 +1,7 @@
 import type { Trained } from '../../rollout/loss-mask.ts';
 import type { Piece } from '../line.ts';
 import type { Style } from '../theme.ts';
-import type { Language } from './syntax.ts';
+import type { CodeLanguage } from './code-language.ts';
 
 /** A part of a block's text in a style of its own; `trained` where the mask differs inside the block. */
 export interface Range {
@@ -46,7 +46,7 @@ export interface Block {
   /** In order, without overlap. Where any says `trained`, the gutter bar stands beside lines that hold trained text. */
   ranges?: readonly Range[];
   /** Its text is code of this language. */
-  code?: Language;
+  code?: CodeLanguage;
   /** Stands at the left of the first line, in the room of the indent: a field's name. */
   label?: string;
   /** The role line of its turn. */

@@ -4,14 +4,15 @@ import { sanitise, sanitiseLine } from '../../text/sanitise.ts';
 import { formatJson } from '../json.ts';
 import type { Style } from '../theme.ts';
 import type { Range } from './block.ts';
-import { type Language, languageOf } from './syntax.ts';
+import type { CodeLanguage } from './code-language.ts';
+import { languageOf } from './syntax.ts';
 
 /** A line or paragraph of a tool call: what it says, how, and how far in. */
 export interface CallPiece {
   text: string;
   style: Style;
   indent: number;
-  code?: Language;
+  code?: CodeLanguage;
   ranges?: readonly Range[];
 }
 
@@ -22,7 +23,7 @@ const SHORT = 60;
 const isShort = (value: JsonValue): boolean =>
   (typeof value !== 'string' || !/["\\\n]/.test(value)) && formatJson(value).length <= SHORT;
 
-/** What the JSON parser says of the place that it stopped at. */
+/** The message of the JSON parser, at the place that it stopped at. */
 const STOPPED_AT = /\(character (\d+) of the call\)$/;
 
 /** A call that was not executed: as it was written, the character that broke it marked. */

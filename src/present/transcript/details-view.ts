@@ -43,7 +43,7 @@ const perTurnText = (values: readonly (number | null)[], text: (value: number) =
 const textOf = (value: JsonValue, indent = 0): string =>
   typeof value === 'string' ? value : formatJson(value, indent);
 
-/** What is known of a rollout beside its text, and where each of it comes from. */
+/** All that is known of a rollout beside its text, each with its source. */
 export function detailBlocks(details: Details): Block[] {
   const { rollout, locator, bytes } = details;
   const rows: TableRow[] = [

@@ -30,7 +30,7 @@ function lineFrom(text: string, start: number): { start: number; end: number } {
   return { start, end: newline === -1 ? text.length : newline };
 }
 
-/** What a finding speaks of in the shown text of its turn; null where it is another part of it. */
+/** The part of the turn's shown text that a finding speaks of; null where that part is not shown. */
 function subject({ check }: Finding, text: string): { start: number; end: number } | null {
   if (check === 'tool_error') return errorLine(text);
   if (check === 'tool_cut') return word(text, CUT);

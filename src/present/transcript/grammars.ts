@@ -1,11 +1,11 @@
 import { common, createLowlight } from 'lowlight';
 import type { Style } from '../theme.ts';
 import type { Range } from './block.ts';
-import { LANGUAGES, type Language } from './syntax.ts';
+import { CODE_LANGUAGES, type CodeLanguage } from './code-language.ts';
 
-const lowlight = createLowlight(Object.fromEntries(LANGUAGES.map((name) => [name, common[name]!])));
+const lowlight = createLowlight(Object.fromEntries(CODE_LANGUAGES.map((name) => [name, common[name]!])));
 
-/** What the grammars' classes mean here; all others are plain text. */
+/** The meaning of the grammars' classes; all others are plain text. */
 const STYLES: Record<string, Style> = {
   'hljs-keyword': 'key',
   'hljs-type': 'key',
@@ -21,7 +21,7 @@ const STYLES: Record<string, Style> = {
 type Nodes = ReturnType<typeof lowlight.highlight>['children'];
 
 /** The styled ranges of code, in order; what stands inside of a string or comment has the innermost meaning. */
-export function syntaxRanges(language: Language, code: string): Range[] {
+export function syntaxRanges(language: CodeLanguage, code: string): Range[] {
   const ranges: Range[] = [];
   let at = 0;
   const walk = (nodes: Nodes, style: Style | null): void => {

@@ -24,7 +24,7 @@ export interface Row {
   line: number;
   /** Lines that this row stands in for; 0 for a row of text. */
   clipped: number;
-  /** What is said beside this line. */
+  /** Remarks beside this line. */
   note: Note | undefined;
 }
 
@@ -49,7 +49,7 @@ interface Placed {
   clipped: number;
   /** Notes that have room beside their lines. */
   notes: ReadonlyMap<number, Note>;
-  /** Where the same block goes on. */
+  /** The line on which the same block goes on. */
   next: Placed | null;
 }
 

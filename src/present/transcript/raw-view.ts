@@ -47,7 +47,7 @@ export function rawTextBlocks(rollout: Rollout): Block[] {
   return withFindings(blocks, rollout);
 }
 
-/** What was noticed, at the words that it speaks of; where they cannot be told, at the end of its turn. */
+/** Findings at the words that they speak of, or at the end of the turn where the words are unknown. */
 function withFindings(blocks: Block[], rollout: Rollout): Block[] {
   const notes = new Map<Block, Note[]>();
   const counted = new Map<string, number>();

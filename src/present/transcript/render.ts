@@ -10,7 +10,7 @@ import { GUTTER, type Layout } from './layout.ts';
 export interface TranscriptMarks {
   /** The turn that the cursor is on; its role line carries the sign. */
   turn: number | null;
-  /** What a search found, by block. */
+  /** Hits of a search, by block. */
   hits?: ReadonlyMap<string, readonly Range[]>;
   /** Colours of a block's code, as far as they are known. */
   syntax?: (block: Block) => readonly Range[];

@@ -6,7 +6,7 @@ import { errorLine } from './findings.ts';
 /** A preview is cut to the room beside its call; of a longer result no more than this is looked at. */
 const MAX_PREVIEW = 600;
 
-/** What the tools of verl write before what went wrong. */
+/** Prefixes that verl's tools write before an error. */
 const PREFIX = /^(?:Error when executing tool|Error executing tool '[^'\n]*'|Tool call failed): /;
 
 /** A result on one line, its line breaks as signs: `95`, `error: NameError: name 'total' is not defined`, `empty`. */
@@ -49,7 +49,7 @@ export class Results {
     return role === 'tool' ? ' ← no call' : '';
   }
 
-  /** What a turn that is folded to a line is about: the calls of a model, else its last line; of others how they begin. */
+  /** The line of a folded turn: a model's calls, else its last line; the beginning of any other turn. */
   summary({ index, role, text, toolCalls }: Turn): string {
     if (role === 'tool') return resultPreview(text, this.#failed.has(index));
     if (toolCalls.length > 0) return toolCalls.map(({ name }) => sanitiseLine(name ?? 'call')).join(', ');
@@ -58,7 +58,7 @@ export class Results {
     return oneLine(text, text.lastIndexOf('\n', end - 1) + 1, end).trimStart();
   }
 
-  /** What came of a call, behind its name. `sign`: a finding says that something is missing here. */
+  /** The outcome of a call, behind its name. `sign`: a finding says that something is missing here. */
   outcome(call: ToolCall, at: number, sign: boolean): Note {
     const note = { at, place: 'behind', sign } as const;
     if (call.error !== null) return { ...note, text: '→ not executed', style: 'error' };

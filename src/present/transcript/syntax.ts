@@ -1,8 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Block, Range } from './block.ts';
-
-export const LANGUAGES = ['python', 'bash', 'javascript', 'cpp', 'json'] as const;
-export type Language = (typeof LANGUAGES)[number];
+import type { CodeLanguage } from './code-language.ts';
 
 /**
  * Longer code stays plain. The grammars take about 1 ms for 1 kB of Python, and for some texts the square of their
@@ -33,7 +31,7 @@ export class Syntax {
     this.#changed = changed;
   }
 
-  /** What is known of a block's syntax by now. */
+  /** A block's syntax, as far as it is known by now. */
   ranges(block: Block): readonly Range[] {
     const { code, text } = block;
     if (code === undefined || text.length > MAX_CODE) return NONE;
@@ -61,9 +59,9 @@ export class Syntax {
   }
 }
 
-const keyOf = (code: Language, text: string): string => `${code}\0${text}`;
+const keyOf = (code: CodeLanguage, text: string): string => `${code}\0${text}`;
 
-const NAMED: readonly [RegExp, Language][] = [
+const NAMED: readonly [RegExp, CodeLanguage][] = [
   [/^(?:python|py|python3|ipython|jupyter)$/i, 'python'],
   [/^(?:bash|sh|shell|zsh|terminal)$/i, 'bash'],
   [/^(?:javascript|js|node|nodejs|typescript|ts)$/i, 'javascript'],
@@ -71,13 +69,13 @@ const NAMED: readonly [RegExp, Language][] = [
   [/^json$/i, 'json'],
 ];
 
-const named = (name: string): Language | null => NAMED.find(([pattern]) => pattern.test(name))?.[1] ?? null;
+const named = (name: string): CodeLanguage | null => NAMED.find(([pattern]) => pattern.test(name))?.[1] ?? null;
 
 /**
  * The language of a call's text argument: the one that the call names beside it, else what the argument's or the tool's name says;
  * `code` alone is Python, as the code tools of all these trainers take it. null for prose.
  */
-export function languageOf(tool: string, key: string, given: Record<string, unknown>): Language | null {
+export function languageOf(tool: string, key: string, given: Record<string, unknown>): CodeLanguage | null {
   const code = /^(?:code|script|source|program|cmd|command|input)$/i.test(key) || named(key) !== null;
   if (!code) return null;
   const said = given.language ?? given.lang;

@@ -10,7 +10,7 @@ const MAX_LABEL = 20;
 export interface TableRow {
   name: string;
   value: string;
-  /** Where the value comes from, quietly behind it. */
+  /** The source of the value, quietly behind it. */
   from?: string;
   style?: Style;
 }

@@ -67,7 +67,7 @@ export interface Shown {
   folds: Folds;
   mask: readonly MaskPiece[] | undefined;
   results: Results;
-  /** What was noticed in it, as far as it has no place yet. */
+  /** Findings that no line has shown yet. */
   findings: Unplaced;
 }
 
@@ -131,7 +131,7 @@ function callBlocks(shown: Shown, part: Part, id: string): Block[] {
 const callOf = ({ toolCalls }: Turn, part: Part): ToolCall | undefined =>
   toolCalls.find((call) => call.index === part.call) ?? toolCalls[part.call ?? -1];
 
-/** What the blocks of a call are called: by its place in the text, or where the text does not show it, by its number. */
+/** Names the blocks of a call: by its place in the text, or by its number where the text does not show it. */
 export function callId(turn: Turn, call: ToolCall): string {
   const part = turn.parts.findIndex((one) => isCall(one) && callOf(turn, one) === call);
   return `t${turn.index}.${part === -1 ? `call${call.index}` : part}`;

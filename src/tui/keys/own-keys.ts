@@ -1,5 +1,6 @@
-import type { Config } from '../../config/config-file.ts';
+import type { Config } from '../../config/config.ts';
 import { type Keys, PRESETS, type PresetName, withKeys } from '../../config/presets.ts';
+import { nearestWord } from '../../text/nearest.ts';
 import type { Command } from './command.ts';
 import { COMMANDS } from './commands.ts';
 
@@ -39,20 +40,7 @@ const isTaken = (command: Command, key: string, own: ReadonlyMap<Command, readon
 
 /** `, perhaps turn.next`: the command whose id is spelt most like it. */
 function nearest(id: string): string {
-  const best = COMMANDS.map((command) => ({ id: command.id, far: distance(id, command.id) })).reduce((a, b) =>
-    b.far < a.far ? b : a,
-  );
-  return best.far <= Math.max(2, id.length / 3) ? `, perhaps ${best.id}` : '; ? lists them, : completes their names';
-}
-
-/** Letters to add, to drop or to change (Levenshtein). */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++)
-      next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)));
-    row = next;
-  }
-  return row.at(-1)!;
+  const ids = COMMANDS.map((command) => command.id);
+  const near = nearestWord(id, ids, () => Math.max(2, id.length / 3));
+  return near !== null ? `, perhaps ${near}` : '; ? lists them, : completes their names';
 }

@@ -1,0 +1,32 @@
+/** Letters that were left out, put in, changed or swapped with their neighbour (optimal string alignment). */
+export function typingSlips(a: string, b: string): number {
+  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const changed = rows[i - 1]![j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swapped = isSwap ? rows[i - 2]![j - 2]! + 1 : Number.POSITIVE_INFINITY;
+      row.push(Math.min(rows[i - 1]![j]! + 1, row[j - 1]! + 1, changed, swapped));
+    }
+    rows.push(row);
+  }
+  return rows[a.length]![b.length]!;
+}
+
+/** The candidate with the fewest typing slips from `word`, the first of several; null where each has more than `most` of it. */
+export function nearestWord(
+  word: string,
+  candidates: readonly string[],
+  most: (candidate: string) => number,
+): string | null {
+  let best: { candidate: string; slips: number } | null = null;
+  for (const candidate of candidates) {
+    const limit = most(candidate);
+    // A difference in length is a lower bound, so that most candidates need no table.
+    if (Math.abs(candidate.length - word.length) > limit) continue;
+    const slips = typingSlips(word, candidate);
+    if (slips <= limit && (best === null || slips < best.slips)) best = { candidate, slips };
+  }
+  return best?.candidate ?? null;
+}
