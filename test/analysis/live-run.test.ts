@@ -97,6 +97,8 @@ describe('a run from afar', () => {
   test.each([
     // Steps every ten minutes.
     ['live', [40, 30, 20, 10]],
+    ['live', [59, 49, 39, 29]],
+    ['quiet', [62, 52, 42, 32]],
     ['quiet', [72, 62, 52, 42]],
     ['past', [72 + 1500, 62 + 1500, 52 + 1500, 42 + 1500]],
     // A step of before the pause of a resumed run stands beside the new ones.

@@ -236,3 +236,15 @@ test("a record's own value has a name under which it is found, whatever it is ca
     }),
   );
 });
+
+test('letters fold as RE2 folds them, in the short cut for plain words too', () => {
+  const finds = (pattern: string, output: string) =>
+    evaluator(parseQuery(`output ~ /${pattern}/i`))({
+      value: () => output,
+      facts: { turns: 0, toolCalls: 0, findings: [] },
+      mayHold: () => true,
+    });
+  expect(finds('sos', 'ſOS')).toBe(true);
+  expect(finds('ix', 'İx')).toBe(false);
+  expect(finds('SORRY', 'so sorry')).toBe(true);
+});

@@ -88,6 +88,8 @@ describe('ls', () => {
     ]);
     const inside = await rolloutViewer(['ls', directory]);
     expect([inside.code, inside.stderr]).toEqual([0, `rollout-viewer: ${directory}/2.jsonl: empty (0 bytes)\n`]);
+    const both = await rolloutViewer(['ls', join(directory, '1.jsonl'), join(directory, '2.jsonl')]);
+    expect([both.code, both.stdout.includes('1.jsonl:1')]).toEqual([2, true]);
     expect((await rolloutViewer(['ls', join(directory, 'none')])).code).toBe(2);
     expect((await rolloutViewer([])).code).toBe(2);
     expect((await rolloutViewer(['ls'])).code).toBe(2);

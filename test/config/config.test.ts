@@ -139,3 +139,12 @@ describe('config.yaml', () => {
     expect(problem).toContain('ROLLOUT_VIEWER_KEYS=nano');
   });
 });
+
+test('a key that begins with a digit from 1 belongs to the count, 0 does not', () => {
+  const { keys, problems } = read('keys:\n  turn.next: ["1 x", "9", "0", "x 1"]\n');
+  expect(keys[0]?.keys.map(({ sequence }) => sequence)).toEqual(['0', 'x 1']);
+  expect(problems).toEqual([
+    '/home/me/config.yaml:2: 1 x cannot begin a command: digits before it are its count',
+    '/home/me/config.yaml:2: 9 cannot begin a command: digits before it are its count',
+  ]);
+});

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { JsonError, parseJson } from '../../src/json/parse.ts';
+import { JsonError, parseJson, parsePythonJson } from '../../src/json/parse.ts';
 import { printJson } from '../../src/json/print.ts';
 import type { JsonValue } from '../../src/json/value.ts';
 
@@ -15,6 +15,14 @@ const slowly = (text: string): JsonValue => {
 /** Our integers beyond 2^53 keep their digits; JSON.parse's are rounded. */
 const rounded = (value: JsonValue): JsonValue =>
   JSON.parse(JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? Number(item) : item))) as JsonValue;
+
+describe('JSON as CPython reads it', () => {
+  test('is refused beyond 900 levels, and not before', () => {
+    const nested = (levels: number) => `${'['.repeat(levels)}NaN${']'.repeat(levels)}`;
+    expect(() => parsePythonJson(nested(900))).not.toThrow();
+    expect(() => parsePythonJson(nested(901))).toThrow('maximum recursion depth exceeded');
+  });
+});
 
 describe('JSON', () => {
   test('reads whatever JSON.parse reads, to the same value, in both parsers', () => {
