@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Dump } from '../src/dump/dump.ts';
-import { Arrangements } from '../src/tui/rows/filtered-rows-cache.ts';
+import { FilteredRowsCache } from '../src/tui/rows/filtered-rows-cache.ts';
 import { allRows } from '../src/tui/rows/rows.ts';
 import { type ListChoice, noChoice } from '../src/tui/state/list.ts';
 import { figure, interleaved, madeDump } from './support/measure.ts';
@@ -91,12 +91,12 @@ async function arranged(dump: Dump, wanted: Partial<ListChoice>, lags: number[] 
     last = now;
   }, 1);
   await new Promise<void>((resolve) => {
-    const arrangements = new Arrangements(dump, () => {
-      if (arrangements.progress(choice)?.isWhole !== true) return;
-      arrangements.close();
+    const cache = new FilteredRowsCache(dump, () => {
+      if (cache.progress(choice)?.isWhole !== true) return;
+      cache.close();
       resolve();
     });
-    arrangements.rows(choice, allRows(dump.files), null);
+    cache.rows(choice, allRows(dump.files), null);
   });
   clearInterval(ticks);
   return performance.now() - start;

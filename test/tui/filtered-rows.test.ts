@@ -6,7 +6,7 @@ import { compileQuery } from '../../src/analysis/query/query.ts';
 import { compareValues, parseSort, sortValue } from '../../src/analysis/query/sort.ts';
 import { Subject } from '../../src/analysis/query/subject.ts';
 import { Dump, type Place } from '../../src/dump/dump.ts';
-import { Arrangements } from '../../src/tui/rows/filtered-rows-cache.ts';
+import { FilteredRowsCache } from '../../src/tui/rows/filtered-rows-cache.ts';
 import { allRows, type Rows } from '../../src/tui/rows/rows.ts';
 import { SortTable } from '../../src/tui/rows/sort-table.ts';
 import { type ListChoice, noChoice } from '../../src/tui/state/list.ts';
@@ -31,21 +31,21 @@ const named = (rows: Rows): string[] => Array.from({ length: rows.length }, (_, 
 /** The list once it is whole and nothing is left to look at. */
 class Listing {
   readonly dump: Dump;
-  readonly #arrangements: Arrangements;
+  readonly #filtered: FilteredRowsCache;
   #changed: () => void = () => {};
 
   constructor(dump: Dump) {
     this.dump = dump;
-    this.#arrangements = new Arrangements(dump, () => this.#changed());
+    this.#filtered = new FilteredRowsCache(dump, () => this.#changed());
   }
 
   async rows(choice: ListChoice): Promise<Rows> {
     const all = allRows(this.dump.files);
     for (;;) {
-      const rows = this.#arrangements.rows(choice, all, null);
+      const rows = this.#filtered.rows(choice, all, null);
       if (rows === null) return all;
-      const progress = this.#arrangements.progress(choice)!;
-      if (progress.isWhole && !progress.isBusy) return this.#arrangements.rows(choice, all, null)!;
+      const progress = this.#filtered.progress(choice)!;
+      if (progress.isWhole && !progress.isBusy) return this.#filtered.rows(choice, all, null)!;
       await new Promise<void>((resolve) => {
         this.#changed = resolve;
         setTimeout(resolve, 5);
@@ -54,18 +54,18 @@ class Listing {
   }
 
   nearest(choice: ListChoice, place: Place): Place | null {
-    return this.#arrangements.nearest(choice, place);
+    return this.#filtered.nearest(choice, place);
   }
 
   /** All that was done on disk is in the index. */
   async sees(): Promise<void> {
     this.dump.rescan();
     for (const file of this.dump.files) await this.dump.index(file);
-    this.#arrangements.refresh();
+    this.#filtered.refresh();
   }
 
   close(): void {
-    this.#arrangements.close();
+    this.#filtered.close();
     this.dump.close();
   }
 }

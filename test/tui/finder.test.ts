@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { Dump } from '../../src/dump/dump.ts';
-import type { World } from '../../src/tui/rows/data.ts';
+import type { Data } from '../../src/tui/rows/data.ts';
 import { allRows } from '../../src/tui/rows/rows.ts';
-import { Seeker } from '../../src/tui/runner/finder.ts';
-import type { SeekJob, SeekNews } from '../../src/tui/state/find.ts';
+import { Finder } from '../../src/tui/runner/finder.ts';
+import type { FindJob, FindReport } from '../../src/tui/state/find.ts';
 import { initialState } from '../../src/tui/state/state.ts';
 import { toolRollout, writeDump } from '../support/dump.ts';
 
@@ -22,16 +22,16 @@ async function opened(records: readonly object[]): Promise<void> {
   await dump.index(dump.files[0]!);
 }
 
-async function seek(job: SeekJob): Promise<{ record: number | null; nth: number }> {
-  const news: SeekNews[] = [];
-  const seeker = new Seeker({
-    world: { dump, rows: () => allRows(dump.files) } as unknown as World,
+async function seek(job: FindJob): Promise<{ record: number | null; nth: number }> {
+  const news: FindReport[] = [];
+  const seeker = new Finder({
+    data: { dump, rows: () => allRows(dump.files) } as unknown as Data,
     state: () => initialState(80, 24),
     tell: (one) => news.push(one),
   });
   await seeker.start(job);
   const last = news.at(-1)!;
-  if (last.type !== 'sought') throw new Error('nothing was told');
+  if (last.type !== 'found') throw new Error('nothing was told');
   return { record: last.place?.record ?? null, nth: last.nth };
 }
 
@@ -43,12 +43,12 @@ const failed = (): object =>
 describe('a search over records that nobody looked at yet', () => {
   test('finds the next one with an error, forth and back, and counts over records', async () => {
     await opened([failed(), fine(), failed(), fine(), failed()]);
-    expect(await seek({ kind: 'stop', stop: 'error', from: at(0), by: 1 })).toEqual({ record: 2, nth: 1 });
-    expect(await seek({ kind: 'stop', stop: 'error', from: at(0), by: 2 })).toEqual({ record: 4, nth: 1 });
-    expect(await seek({ kind: 'stop', stop: 'error', from: at(4), by: -1 })).toEqual({ record: 2, nth: 1 });
+    expect(await seek({ kind: 'landmark', landmark: 'error', from: at(0), by: 1 })).toEqual({ record: 2, nth: 1 });
+    expect(await seek({ kind: 'landmark', landmark: 'error', from: at(0), by: 2 })).toEqual({ record: 4, nth: 1 });
+    expect(await seek({ kind: 'landmark', landmark: 'error', from: at(4), by: -1 })).toEqual({ record: 2, nth: 1 });
     // Fewer than were asked for: as far as it goes.
-    expect(await seek({ kind: 'stop', stop: 'error', from: at(4), by: -9 })).toEqual({ record: 0, nth: 1 });
-    expect(await seek({ kind: 'stop', stop: 'error', from: at(4), by: 1 })).toEqual({ record: null, nth: 0 });
+    expect(await seek({ kind: 'landmark', landmark: 'error', from: at(4), by: -9 })).toEqual({ record: 0, nth: 1 });
+    expect(await seek({ kind: 'landmark', landmark: 'error', from: at(4), by: 1 })).toEqual({ record: null, nth: 0 });
   });
 
   test('an id is looked for behind the cursor, then from the beginning; one that only the text holds is none', async () => {
@@ -67,15 +67,15 @@ describe('a search over records that nobody looked at yet', () => {
 
   test('is over when it is cancelled, without a word', async () => {
     await opened(Array.from({ length: 3000 }, () => fine()));
-    const news: SeekNews[] = [];
-    const seeker = new Seeker({
-      world: { dump, rows: () => allRows(dump.files) } as unknown as World,
+    const news: FindReport[] = [];
+    const seeker = new Finder({
+      data: { dump, rows: () => allRows(dump.files) } as unknown as Data,
       state: () => initialState(80, 24),
       tell: (one) => news.push(one),
     });
-    const done = seeker.start({ kind: 'stop', stop: 'reward', from: at(0), by: 1 });
+    const done = seeker.start({ kind: 'landmark', landmark: 'reward', from: at(0), by: 1 });
     seeker.cancel();
     await done;
-    expect(news.some(({ type }) => type === 'sought')).toBe(false);
+    expect(news.some(({ type }) => type === 'found')).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import type { World } from '../../src/tui/rows/data.ts';
+import type { Data } from '../../src/tui/rows/data.ts';
 import { initialState, type State } from '../../src/tui/state/state.ts';
 import { programHandlers } from '../../src/tui/update/program.ts';
 import { App, type StartOptions } from '../driver/app.ts';
@@ -30,7 +30,7 @@ const run = writeDump({
 afterAll(() => run.remove());
 
 /** What these handlers ask nothing of. */
-const NO_WORLD = { arranging: () => null, layout: () => null } as unknown as World;
+const NO_WORLD = { filterProgress: () => null, layout: () => null } as unknown as Data;
 
 let app: App;
 const open = async (options: StartOptions = {}, args: string[] = []): Promise<App> => {
@@ -298,11 +298,11 @@ describe('^c', () => {
   });
 
   test('cancels what runs first', () => {
-    const state = { ...initialState(80, 24), seek: { what: 'an error', done: 1, total: 2 } };
+    const state = { ...initialState(80, 24), find: { what: 'an error', done: 1, total: 2 } };
     const action = { type: 'cancel', at: 0 } as const;
     expect(programHandlers.cancel(state, action, NO_WORLD)).toMatchObject({
-      state: { seek: null, message: { text: 'cancelled' } },
-      effects: [{ type: 'seek', job: null }],
+      state: { find: null, message: { text: 'cancelled' } },
+      effects: [{ type: 'find', job: null }],
     });
   });
 });

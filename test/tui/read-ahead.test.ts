@@ -1,7 +1,7 @@
 import { afterAll, expect, test, vi } from 'vitest';
 import { LiveRun } from '../../src/analysis/live-run.ts';
 import { Dump, type Place } from '../../src/dump/dump.ts';
-import { DumpWorld } from '../../src/tui/rows/data.ts';
+import { DumpData } from '../../src/tui/rows/data.ts';
 import { ReadAhead } from '../../src/tui/shell/read-ahead.ts';
 import { initialState } from '../../src/tui/state/state.ts';
 import { smallRun, writeDump } from '../support/dump.ts';
@@ -12,7 +12,7 @@ afterAll(() => run.remove());
 test('the rollouts on both sides are read and laid out before they are asked for, and then nothing is left to do', async () => {
   const dump = Dump.open([run.dir]);
   await dump.start();
-  const world = new DumpWorld(
+  const data = new DumpData(
     dump,
     new LiveRun(dump, []),
     () => {},
@@ -23,17 +23,17 @@ test('the rollouts on both sides are read and laid out before they are asked for
   const at = (record: number): Place => ({ file, record });
   const first = initialState(120, 36);
   const state = { ...first, list: { ...first.list, cursor: at(3) } };
-  world.layout(state);
+  data.layout(state);
   const read = vi.spyOn(file, 'read');
-  for (let step = 0; step < 4; step++) expect(world.warm(state, [at(4), at(2)])).toBe(true);
-  expect(world.warm(state, [at(4), at(2)])).toBe(false);
+  for (let step = 0; step < 4; step++) expect(data.warm(state, [at(4), at(2)])).toBe(true);
+  expect(data.warm(state, [at(4), at(2)])).toBe(false);
   expect(read.mock.calls.map(([record]) => record)).toEqual([4, 2]);
   // What is shown then is what was laid out, for this width and view.
   const next = { ...state, list: { ...first.list, cursor: at(4) } };
-  const layout = world.layout(next);
+  const layout = data.layout(next);
   expect(layout?.rows).toBeGreaterThan(5);
   expect(read).toHaveBeenCalledTimes(2);
-  expect(world.warm({ ...next, display: { ...next.display, view: 'raw' } }, [at(2)])).toBe(true);
+  expect(data.warm({ ...next, display: { ...next.display, view: 'raw' } }, [at(2)])).toBe(true);
   dump.close();
 });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import type { Block } from '../../src/present/transcript/block.ts';
-import { finder, rawFilter } from '../../src/tui/rows/pattern.ts';
+import { matcher, rawFilter } from '../../src/tui/rows/pattern.ts';
 import { MAX_HITS, Scan } from '../../src/tui/rows/scan.ts';
 import { App } from '../driver/app.ts';
 import { smallRun, writeDump } from '../support/dump.ts';
@@ -21,7 +21,7 @@ describe('what need not be laid out', () => {
 describe('a search that is taken up again', () => {
   const block = (text: string): Block => ({ id: 'b', turn: 0, text, style: 'plain', trained: false, indent: 0 });
   const found = (texts: readonly string[], value: string, steps: { count: number }): string[] => {
-    const scan = new Scan(texts.map(block), finder(value));
+    const scan = new Scan(texts.map(block), matcher(value));
     while (!scan.isDone) {
       scan.run(() => true);
       steps.count++;
@@ -55,13 +55,13 @@ describe('a search that is taken up again', () => {
   });
 
   test('says how far it is, and ends where there is too much to count', () => {
-    const scan = new Scan([block('a'.repeat(100_000)), block('')], finder('a'));
+    const scan = new Scan([block('a'.repeat(100_000)), block('')], matcher('a'));
     expect(scan.share).toBe(0);
     scan.run(() => true);
     expect(scan.hits.length).toBe(MAX_HITS);
     expect(scan.isFull).toBe(true);
     expect(scan.share).toBe(1);
-    const other = new Scan([block('b'.repeat(100_000))], finder('a'));
+    const other = new Scan([block('b'.repeat(100_000))], matcher('a'));
     other.run(() => true);
     expect(other.share).toBeCloseTo(0.33, 1);
   });

@@ -1,4 +1,4 @@
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import type { Action } from '../state/action.ts';
 import type { Focus, State } from '../state/state.ts';
 
@@ -27,7 +27,7 @@ export interface Command {
   /** What pressing its key means; `count` is the number typed before it, null without one. */
   action(count: number | null): Action;
   /** Why it cannot act now; null when it can. */
-  disabled?(state: State, world: World): string | null;
+  disabled?(state: State, data: Data): string | null;
 }
 
 export const times = (count: number | null): number => count ?? 1;

@@ -1,4 +1,4 @@
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import type { Focus, State } from '../state/state.ts';
 import { CATEGORIES, type Category, type Command } from './command.ts';
 import { COMMANDS } from './commands.ts';
@@ -19,7 +19,7 @@ const PANE_NAMES: Record<Focus, 'In the list' | 'In the transcript'> = {
 };
 
 /** What can be done here, what needs the other pane behind it; of those, what every word that is typed is found in. */
-export function helpEntries(state: State, world: World, typed: string): HelpEntry[] {
+export function helpEntries(state: State, data: Data, typed: string): HelpEntry[] {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
   const { keymap, focus } = state;
   const isHere = ({ when }: Command): boolean => when === undefined || when === focus;
@@ -33,7 +33,7 @@ export function helpEntries(state: State, world: World, typed: string): HelpEntr
     const other = isHere(command) ? null : PANE_NAMES[command.when!];
     const reason =
       other === null
-        ? (command.disabled?.(state, world) ?? null)
+        ? (command.disabled?.(state, data) ?? null)
         : `${other.toLowerCase()}; ${keymap.label('focus.next', focus)} goes there`;
     entries.push({ command, heading: other ?? command.category, keys, reason });
   }

@@ -1,14 +1,14 @@
-import type { StopName } from '../rows/landmarks.ts';
+import type { LandmarkName } from '../rows/landmarks.ts';
 import { type Command, times } from './command.ts';
 import { first, noRecord, type Reason } from './reasons.ts';
 
 /** There and back between turns of a kind. */
-const stops = (stop: StopName, what: string, reason: Reason = noRecord): Command[] =>
+const landmarks = (landmark: LandmarkName, what: string, reason: Reason = noRecord): Command[] =>
   ([1, -1] as const).map((direction) => ({
-    id: `${stop}.${direction > 0 ? 'next' : 'previous'}`,
+    id: `${landmark}.${direction > 0 ? 'next' : 'previous'}`,
     category: 'Find',
     title: `${direction > 0 ? 'next' : 'previous'} ${what}`,
-    action: (n) => ({ type: 'stop', stop, by: direction * times(n) }),
+    action: (n) => ({ type: 'landmark', landmark, by: direction * times(n) }),
     disabled: reason,
   }));
 
@@ -19,11 +19,11 @@ const nothingRun: Reason = ({ replay, keymap }) =>
 
 /** To what is worth a look, and back to where one was. */
 export const JUMP_COMMANDS: readonly Command[] = [
-  ...stops('error', 'error, also in another sample'),
-  ...stops('warning', 'warning, also in another sample'),
-  ...stops('call', 'tool call, also in another sample'),
-  ...stops('reward', 'turn with a recorded reward'),
-  ...stops('drift', 'result that differs when run again', first(noRecord, nothingRun)),
+  ...landmarks('error', 'error, also in another sample'),
+  ...landmarks('warning', 'warning, also in another sample'),
+  ...landmarks('call', 'tool call, also in another sample'),
+  ...landmarks('reward', 'turn with a recorded reward'),
+  ...landmarks('drift', 'result that differs when run again', first(noRecord, nothingRun)),
   {
     id: 'jump.back',
     category: 'Find',

@@ -1,44 +1,44 @@
 import { toolCallsOf } from '../../rollout/rollout.ts';
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import { viewport } from '../rows/viewport.ts';
 import type { State } from '../state/state.ts';
 
 /** Why a command cannot act now; null when it can. */
-export type Reason = (state: State, world: World) => string | null;
+export type Reason = (state: State, data: Data) => string | null;
 
-const rolloutOf = (state: State, world: World) =>
-  state.list.cursor === null ? null : world.record(state.list.cursor).rollout;
+const rolloutOf = (state: State, data: Data) =>
+  state.list.cursor === null ? null : data.record(state.list.cursor).rollout;
 
 export const noRecord: Reason = (state) => (state.list.cursor === null ? 'no rollout is open' : null);
 
-export const noRollout: Reason = (state, world) =>
-  noRecord(state, world) ?? (rolloutOf(state, world) === null ? 'this line is no rollout' : null);
+export const noRollout: Reason = (state, data) =>
+  noRecord(state, data) ?? (rolloutOf(state, data) === null ? 'this line is no rollout' : null);
 
-export const noTurns: Reason = (state, world) => {
-  const view = viewport(state, world);
+export const noTurns: Reason = (state, data) => {
+  const view = viewport(state, data);
   return view === null ? 'the transcript is not in sight' : view.turn === null ? 'no turns here' : null;
 };
 
-export const oneRow: Reason = (state, world) => (world.rows(state).length < 2 ? 'the list has no other rollout' : null);
+export const oneRow: Reason = (state, data) => (data.rows(state).length < 2 ? 'the list has no other rollout' : null);
 
-export const oneStep: Reason = (state, world) => {
+export const oneStep: Reason = (state, data) => {
   const stream = state.list.cursor?.file.stream;
-  const steps = world.dump.files.filter((file) => file.stream === stream && file.count > 0);
+  const steps = data.dump.files.filter((file) => file.stream === stream && file.count > 0);
   return steps.length < 2 ? 'there is no other step' : null;
 };
 
 export const noExec: Reason = (state) => (state.replay.canRun ? null : 'nothing is run: opened with --no-exec');
 
-export const noCalls: Reason = (state, world) => {
-  const rollout = rolloutOf(state, world);
+export const noCalls: Reason = (state, data) => {
+  const rollout = rolloutOf(state, data);
   return rollout !== null && toolCallsOf(rollout).length === 0 ? 'no tool call in this rollout' : null;
 };
 
 /** The turn of the cursor neither makes a call nor answers one. */
-export const noCallHere: Reason = (state, world) => {
-  const rollout = rolloutOf(state, world);
-  const turn = viewport(state, world)?.turn ?? null;
-  if (rollout === null || turn === null) return noTurns(state, world);
+export const noCallHere: Reason = (state, data) => {
+  const rollout = rolloutOf(state, data);
+  const turn = viewport(state, data)?.turn ?? null;
+  if (rollout === null || turn === null) return noTurns(state, data);
   const has = rollout.turns[turn]?.toolCalls.length || toolCallsOf(rollout).some((call) => call.resultTurn === turn);
   return has ? null : 'no tool call in this turn';
 };
@@ -65,9 +65,9 @@ export const nothingToRedo: Reason = ({ list }) => (list.future.length === 0 ? '
 /** The first of several that holds. */
 export const first =
   (...reasons: readonly Reason[]): Reason =>
-  (state, world) => {
+  (state, data) => {
     for (const reason of reasons) {
-      const found = reason(state, world);
+      const found = reason(state, data);
       if (found !== null) return found;
     }
     return null;

@@ -29,11 +29,11 @@ export const REPLAY_COMMANDS: readonly Command[] = [
     category: 'Run again',
     title: 'go to the branches',
     action: () => ({ type: 'branches' }),
-    disabled: (state, world) => {
+    disabled: (state, data) => {
       const { cursor } = state.list;
       const replay = cursor === null ? undefined : state.replay.rollouts.get(cursor.file.locator(cursor.record));
       if ((replay?.branches.length ?? 0) > 0) return null;
-      return noRecord(state, world) ?? `no branches yet; ${state.keymap.label('fork')} makes one with a live model`;
+      return noRecord(state, data) ?? `no branches yet; ${state.keymap.label('fork')} makes one with a live model`;
     },
   },
   {

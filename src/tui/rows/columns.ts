@@ -49,8 +49,12 @@ export interface KnownColumn {
   isIdle: boolean;
 }
 
-/** All columns that there are for this dump. @param isTold keys of what was run again in so many rollouts that it has a column by itself */
-export function allColumns(shape: ListShape, extras: Iterable<string>, isTold: ReadonlySet<string>): KnownColumn[] {
+/** All columns that there are for this dump. @param isShownByReplay keys of what was run again in so many rollouts that it has a column by itself */
+export function allColumns(
+  shape: ListShape,
+  extras: Iterable<string>,
+  isShownByReplay: ReadonlySet<string>,
+): KnownColumn[] {
   return [
     ...ownColumns(shape).map((column) => ({
       column,
@@ -60,7 +64,7 @@ export function allColumns(shape: ListShape, extras: Iterable<string>, isTold: R
     })),
     ...replayColumns(REPLAY_KEYS).map((column) => ({
       column,
-      isShown: isTold.has(column.key),
+      isShown: isShownByReplay.has(column.key),
       isValue: false,
       isIdle: false,
     })),

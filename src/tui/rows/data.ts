@@ -8,20 +8,20 @@ import { Syntax } from '../../present/transcript/syntax.ts';
 import type { ListChoice } from '../state/list.ts';
 import type { State } from '../state/state.ts';
 import { allColumns, chosenColumns, shapeOf } from './columns.ts';
-import type { Arranging } from './filtered-rows.ts';
-import { Arrangements } from './filtered-rows-cache.ts';
+import type { FilterProgress } from './filtered-rows.ts';
+import { FilteredRowsCache } from './filtered-rows-cache.ts';
 import { FreshRows } from './fresh-rows.ts';
 import { type Geometry, geometry, type Shape } from './geometry.ts';
 import { GroupIndex } from './group-index.ts';
 import { sortedMembers } from './group-rows.ts';
 import { Layouts } from './layouts.ts';
-import { toldByReplay } from './replay-values.ts';
+import { replayColumnsShown } from './replay-values.ts';
 import { allRows, groupRows, type Rows, samePlace } from './rows.ts';
 import { Searches } from './searches.ts';
 import { ListValues } from './values.ts';
 
 /** What update and views may ask about the data. Answers follow from the dump and the state alone; they are only remembered here. */
-export interface World {
+export interface Data {
   readonly dump: Dump;
   readonly live: LiveRun;
   readonly fresh: FreshRows;
@@ -31,7 +31,7 @@ export interface World {
   /** The list in the order and as far as it is filtered, or the group that is shown alone. */
   rows(state: State): Rows;
   /** How far the list is filtered and sorted; null where nothing is. */
-  arranging(state: State): Arranging | null;
+  filterProgress(state: State): FilterProgress | null;
   /** The record of the list that is nearest to one that is not in it; null where that is not known yet, or none is. */
   nearest(state: State, place: Place): Place | null;
   geometry(state: State): Geometry;
@@ -43,14 +43,14 @@ export interface World {
   value(place: Place, name: string): JsonValue | undefined | typeof NOT_KNOWN;
   record(place: Place): DumpRecord;
   /** What happened on disk to the record that is open since it was read, in words; '' for nothing. */
-  fate(place: Place): string;
+  diskChange(place: Place): string;
   /** The transcript under the cursor, laid out for the width it has; null while nothing is open. */
   layout(state: State): Layout | null;
   /** Reads one of these records, or lays one out; false where there is nothing left to do. */
   warm(state: State, places: readonly Place[]): boolean;
 }
 
-export class DumpWorld implements World {
+export class DumpData implements Data {
   readonly dump: Dump;
   readonly live: LiveRun;
   readonly fresh = new FreshRows();
@@ -60,9 +60,9 @@ export class DumpWorld implements World {
   #rows: Rows | null = null;
   #geometry: { shape: Shape; geometry: Geometry } | null = null;
   /** The record that is read. It stays as it was read, whatever becomes of its file, until it is asked for again. */
-  #open: { place: Place; record: DumpRecord; generation: number; fate: string } | null = null;
+  #open: { place: Place; record: DumpRecord; generation: number; diskChange: string } | null = null;
   readonly #layouts: Layouts;
-  readonly #arrangements: Arrangements;
+  readonly #filtered: FilteredRowsCache;
   readonly #values: ListValues;
   #group: { members: readonly number[]; sort: ListChoice['sort']; rows: Rows } | null = null;
   #shape: ListShape | null = null;
@@ -82,8 +82,8 @@ export class DumpWorld implements World {
   constructor(dump: Dump, live: LiveRun, changed: () => void, rowsChanged: () => void, found: () => void) {
     this.dump = dump;
     this.live = live;
-    this.#arrangements = new Arrangements(dump, rowsChanged);
-    this.#values = new ListValues(this.#arrangements.pool, changed);
+    this.#filtered = new FilteredRowsCache(dump, rowsChanged);
+    this.#values = new ListValues(this.#filtered.pool, changed);
     this.groups = new GroupIndex(dump, rowsChanged);
     this.syntax = new Syntax(changed);
     this.searches = new Searches(found);
@@ -93,32 +93,32 @@ export class DumpWorld implements World {
   /** The dump has changed: it may hold more records than before. */
   changed(): void {
     this.#rows = null;
-    this.#arrangements.refresh();
+    this.#filtered.refresh();
     const open = this.#open;
     if (open === null) return;
     const { file, record } = open.place;
     const isLonger = open.generation === file.generation && file.index.length(record) > open.record.bytes;
     if (file.state === 'gone' || !this.dump.files.includes(file)) {
-      open.fate = 'gone from disk';
+      open.diskChange = 'gone from disk';
     } else if (record >= file.count) {
-      open.fate = 'cut off on disk';
+      open.diskChange = 'cut off on disk';
     } else if (isLonger && file.raw(record)?.startsWith(open.record.raw)) {
       // Half a line was all there was: the rest of it has come.
       this.#open = null;
-    } else if (open.generation !== file.generation || open.fate !== '') {
+    } else if (open.generation !== file.generation || open.diskChange !== '') {
       // Another content may hold the same line: a run that goes on writes most of a step again as it was.
       open.generation = file.generation;
-      open.fate = file.read(record).raw === open.record.raw ? '' : 'replaced on disk, R loads it';
+      open.diskChange = file.read(record).raw === open.record.raw ? '' : 'replaced on disk, R loads it';
     }
   }
 
   /** The open record is read again. */
   reload(): void {
-    if (this.#open?.fate.startsWith('replaced')) this.#open = null;
+    if (this.#open?.diskChange.startsWith('replaced')) this.#open = null;
   }
 
-  fate(place: Place): string {
-    return this.#open !== null && samePlace(this.#open.place, place) ? this.#open.fate : '';
+  diskChange(place: Place): string {
+    return this.#open !== null && samePlace(this.#open.place, place) ? this.#open.diskChange : '';
   }
 
   rows({ list }: State): Rows {
@@ -133,19 +133,19 @@ export class DumpWorld implements World {
       }
       return this.#group.rows;
     }
-    return this.#arrangements.rows(list.choice, this.#rows, list.cursor) ?? this.#rows;
+    return this.#filtered.rows(list.choice, this.#rows, list.cursor) ?? this.#rows;
   }
 
-  arranging({ list }: State): Arranging | null {
-    return this.#arrangements.progress(list.choice);
+  filterProgress({ list }: State): FilterProgress | null {
+    return this.#filtered.progress(list.choice);
   }
 
   nearest({ list }: State, place: Place): Place | null {
-    return this.#arrangements.nearest(list.choice, place);
+    return this.#filtered.nearest(list.choice, place);
   }
 
   close(): void {
-    this.#arrangements.close();
+    this.#filtered.close();
   }
 
   geometry(state: State): Geometry {
@@ -176,8 +176,8 @@ export class DumpWorld implements World {
   #all({ replay }: State): ReturnType<typeof allColumns> {
     const { files, extras } = this.dump;
     const records = files.reduce((sum, file) => sum + file.count, 0);
-    const isTold = toldByReplay(replay);
-    const key = [files.length, records, extras.size, ...isTold].join(' ');
+    const isShownByReplay = replayColumnsShown(replay);
+    const key = [files.length, records, extras.size, ...isShownByReplay].join(' ');
     if (this.#columns?.key !== key) {
       const found = shapeOf(this.dump);
       const before = this.#shape ?? found;
@@ -188,7 +188,7 @@ export class DumpWorld implements World {
         score: Math.max(before.score, found.score),
         streams: found.streams,
       };
-      const columns = allColumns(this.#shape, extras, isTold);
+      const columns = allColumns(this.#shape, extras, isShownByReplay);
       const print = columns
         .map(({ column, isShown, isIdle }) => [column.key, column.width, column.min, isShown, isIdle].join(' '))
         .join('\n');
@@ -230,7 +230,7 @@ export class DumpWorld implements World {
 
   record(place: Place): DumpRecord {
     if (this.#open === null || !samePlace(this.#open.place, place)) {
-      this.#open = { place, record: this.dump.read(place), generation: place.file.generation, fate: '' };
+      this.#open = { place, record: this.dump.read(place), generation: place.file.generation, diskChange: '' };
     }
     return this.#open.record;
   }

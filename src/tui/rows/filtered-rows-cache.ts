@@ -1,16 +1,16 @@
 import type { Dump, Place } from '../../dump/dump.ts';
-import { type ListChoice, sameArrangement } from '../state/list.ts';
-import { Arrangement, type Arranging } from './filtered-rows.ts';
+import { type ListChoice, sameFilterAndSort } from '../state/list.ts';
+import { FilteredRows, type FilterProgress } from './filtered-rows.ts';
 import { QueryPool } from './query-pool.ts';
 import type { Rows } from './rows.ts';
 
 interface Made {
   choice: ListChoice;
-  arrangement: Arrangement;
+  rows: FilteredRows;
 }
 
 /** The list as it is filtered and sorted now; the one before it is kept, so that going back to it takes no time. */
-export class Arrangements {
+export class FilteredRowsCache {
   readonly #dump: Dump;
   readonly #changed: () => void;
   readonly #pool = new QueryPool();
@@ -32,67 +32,65 @@ export class Arrangements {
   }
 
   /** null where nothing is filtered or sorted. */
-  progress(choice: ListChoice): Arranging | null {
-    return this.#now !== null && sameArrangement(this.#now.choice, choice) ? this.#now.arrangement.progress : null;
+  progress(choice: ListChoice): FilterProgress | null {
+    return this.#now !== null && sameFilterAndSort(this.#now.choice, choice) ? this.#now.rows.progress : null;
   }
 
   nearest(choice: ListChoice, place: Place): Place | null {
-    return this.#now !== null && sameArrangement(this.#now.choice, choice)
-      ? this.#now.arrangement.nearest(place)
-      : null;
+    return this.#now !== null && sameFilterAndSort(this.#now.choice, choice) ? this.#now.rows.nearest(place) : null;
   }
 
   /** The dump has changed. */
   refresh(): void {
-    this.#now?.arrangement.refresh();
-    this.#spare?.arrangement.refresh();
+    this.#now?.rows.refresh();
+    this.#spare?.rows.refresh();
   }
 
   close(): void {
-    this.#now?.arrangement.close();
-    this.#spare?.arrangement.close();
+    this.#now?.rows.close();
+    this.#spare?.rows.close();
     this.#pool.close();
   }
 
-  #get(choice: ListChoice, all: Rows, cursor: Place | null): Arrangement | null {
+  #get(choice: ListChoice, all: Rows, cursor: Place | null): FilteredRows | null {
     const now = this.#now;
     const isPlain = choice.filter === null && choice.sort === null;
-    if (isPlain ? now === null : now !== null && sameArrangement(now.choice, choice)) return now?.arrangement ?? null;
+    if (isPlain ? now === null : now !== null && sameFilterAndSort(now.choice, choice)) return now?.rows ?? null;
     const spare = this.#spare;
-    if (spare !== null && sameArrangement(spare.choice, choice)) {
+    if (spare !== null && sameFilterAndSort(spare.choice, choice)) {
       this.#spare = null;
       this.#setAside(now);
       this.#now = spare;
-      return spare.arrangement;
+      return spare.rows;
     }
     this.#setAside(now);
     if (isPlain) return null;
     const known = [now, spare].find(
-      (made) => made !== null && sameArrangement({ ...made.choice, sort: null }, { ...choice, sort: null }),
+      (made) => made !== null && sameFilterAndSort({ ...made.choice, sort: null }, { ...choice, sort: null }),
     );
     const { filter, sort } = choice;
     const values = sort?.values;
     const extra = values === undefined ? null : ({ file, record }: Place) => values.get(file.locator(record)) ?? null;
-    const arrangement = new Arrangement(
+    const rows = new FilteredRows(
       this.#dump,
       this.#pool,
       { filter, sort, extra },
-      { before: now?.arrangement.rows ?? all, known: known?.arrangement ?? null, first: cursor?.file ?? null },
+      { before: now?.rows.rows ?? all, known: known?.rows ?? null, first: cursor?.file ?? null },
       () => {
-        if (this.#now?.arrangement === arrangement) this.#changed();
+        if (this.#now?.rows === rows) this.#changed();
       },
     );
-    this.#now = { choice, arrangement };
-    return arrangement;
+    this.#now = { choice, rows };
+    return rows;
   }
 
   /** What was not finished is given up. */
   #setAside(made: Made | null): void {
     this.#now = null;
     if (made === null) return;
-    if (!made.arrangement.progress.isWhole) made.arrangement.close();
+    if (!made.rows.progress.isWhole) made.rows.close();
     else {
-      this.#spare?.arrangement.close();
+      this.#spare?.rows.close();
       this.#spare = made;
     }
   }

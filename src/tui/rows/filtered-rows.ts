@@ -4,7 +4,7 @@ import type { DumpFile } from '../../dump/dump-file.ts';
 import type { LineIndex } from '../../dump/line-index.ts';
 import type { FilterChoice, SortChoice } from '../state/list.ts';
 import type { QueryPool } from './query-pool.ts';
-import { Judge, type Verdict } from './row-filter.ts';
+import { type RowAnswer, RowFilter } from './row-filter.ts';
 import { allRows, positionIn, type Rows, rowsOf } from './rows.ts';
 import { SortTable } from './sort-table.ts';
 import { sortedRows } from './sorted-rows.ts';
@@ -30,7 +30,7 @@ export interface Wanted {
 }
 
 /** How far the list is. */
-export interface Arranging {
+export interface FilterProgress {
   found: number;
   looked: number;
   total: number;
@@ -57,25 +57,25 @@ export interface Part {
 interface Batch {
   part: Part;
   from: number;
-  verdicts: (Verdict | undefined)[];
+  verdicts: (RowAnswer | undefined)[];
   open: number[];
-  answer: Promise<Verdict[] | null> | null;
+  answer: Promise<RowAnswer[] | null> | null;
 }
 
 /**
  * The list filtered and sorted. It is made in slices and in threads, so that the screen lives, shown as it grows, and follows a dump:
  * only records that are new are looked at, and files with another content anew.
  */
-export class Arrangement {
+export class FilteredRows {
   readonly wanted: Wanted;
   readonly #dump: Dump;
-  readonly #judge: Judge;
+  readonly #filter: RowFilter;
   readonly #changed: () => void;
   readonly #maxAsked: number;
   readonly #parts = new Map<DumpFile, Part>();
   readonly #table: SortTable | null;
   /** A list that knows some of the answers already. */
-  #known: Arrangement | null;
+  #known: FilteredRows | null;
   /** The list before this one. */
   readonly #before: Rows;
   #first: DumpFile | null;
@@ -97,12 +97,12 @@ export class Arrangement {
     dump: Dump,
     pool: QueryPool,
     wanted: Wanted,
-    from: { before: Rows; known: Arrangement | null; first: DumpFile | null },
+    from: { before: Rows; known: FilteredRows | null; first: DumpFile | null },
     changed: () => void,
   ) {
     this.wanted = wanted;
     this.#dump = dump;
-    this.#judge = new Judge(wanted.filter, wanted.sort, pool, wanted.extra ?? null);
+    this.#filter = new RowFilter(wanted.filter, wanted.sort, pool, wanted.extra ?? null);
     this.#table = wanted.sort === null ? null : new SortTable(wanted.sort.descending);
     this.#maxAsked = pool.size * 2 + 1;
     this.#before = from.before;
@@ -119,7 +119,7 @@ export class Arrangement {
     return this.#rows;
   }
 
-  get progress(): Arranging {
+  get progress(): FilterProgress {
     let found = 0;
     let looked = 0;
     for (const part of this.#parts.values()) {
@@ -286,7 +286,7 @@ export class Arrangement {
     let bytes = 0;
     const isIn: boolean = this.#known !== null;
     for (let record = part.next; record < file.count; record++) {
-      const verdict = isIn ? this.#fromKnown({ file, record }) : this.#judge.atOnce({ file, record });
+      const verdict = isIn ? this.#fromKnown({ file, record }) : this.#filter.atOnce({ file, record });
       batch.verdicts.push(verdict);
       if (verdict === undefined) {
         batch.open.push(record);
@@ -298,17 +298,17 @@ export class Arrangement {
     part.next += batch.verdicts.length;
     if (batch.open.length > 0) {
       const isAllIn = batch.open.every((record) => this.#known?.holds({ file, record }) === true);
-      batch.answer = this.#judge.read(file, batch.open, isAllIn);
+      batch.answer = this.#filter.read(file, batch.open, isAllIn);
     }
     return batch;
   }
 
-  #fromKnown(place: Place): Verdict | undefined {
+  #fromKnown(place: Place): RowAnswer | undefined {
     const isIn = this.#known?.holds(place);
-    if (isIn === undefined) return this.#judge.atOnce(place);
+    if (isIn === undefined) return this.#filter.atOnce(place);
     if (!isIn) return null;
     const value = this.#known!.#valueOf(place, this.wanted);
-    return value === undefined ? this.#judge.valueAtOnce(place) : { value };
+    return value === undefined ? this.#filter.valueAtOnce(place) : { value };
   }
 
   /** What a record is sorted by here, where that is what is wanted there too. */

@@ -7,19 +7,19 @@ import type { RolloutReplay } from '../../present/replay/view.ts';
 import { ERROR_CHECKS, type Finding } from '../../rollout/finding.ts';
 import type { State } from '../state/state.ts';
 
-/** A turn that a key stops at; null for what is about the whole record. */
-export interface Stop {
+/** A turn that a key goes to; null for what is about the whole record. */
+export interface Landmark {
   turn: number | null;
   /** What is there, in words. */
   says: string;
 }
 
-/** What keys go from one to the next of. */
-export interface StopKind {
+/** A kind of turn that keys go to one after the other. */
+export interface LandmarkKind {
   /** `error` in 'error 1/3', 'no more errors'. */
   word: string;
   /** In the order of turns, one a turn. */
-  stops(record: DumpRecord, state: State): readonly Stop[];
+  landmarks(record: DumpRecord, state: State): readonly Landmark[];
   /** Whether a record has any; null where that takes a parse. */
   has(place: Place, state: State): boolean | null;
 }
@@ -38,20 +38,20 @@ const findings = (severity: Finding['severity']) => (record: DumpRecord) =>
 
 const DRIFTS = ['different', 'now_fails', 'now_succeeds', 'flaky'];
 
-export const STOPS = {
+export const LANDMARKS = {
   error: {
     word: 'error',
-    stops: findings('error'),
+    landmarks: findings('error'),
     has: ofFacts((facts) => facts.findings.some((check) => ERROR_CHECKS.includes(check))),
   },
   warning: {
     word: 'warning',
-    stops: findings('warning'),
+    landmarks: findings('warning'),
     has: ofFacts((facts) => facts.findings.some((check) => !ERROR_CHECKS.includes(check))),
   },
   call: {
     word: 'tool call',
-    stops: ({ rollout }) =>
+    landmarks: ({ rollout }) =>
       onePerTurn(
         (rollout?.turns ?? []).flatMap((turn) =>
           turn.toolCalls.map(({ name }) => ({ turn: turn.index, says: name ?? 'a call without a name' })),
@@ -61,7 +61,7 @@ export const STOPS = {
   },
   reward: {
     word: 'reward',
-    stops: ({ rollout }) =>
+    landmarks: ({ rollout }) =>
       (rollout?.turns ?? []).flatMap(({ index, reward }) =>
         reward === null ? [] : [{ turn: index, says: `${reward > 0 ? '+' : ''}${scoreText(reward)}` }],
       ),
@@ -69,7 +69,7 @@ export const STOPS = {
   },
   drift: {
     word: 'drift',
-    stops: (record, state) => drifts(record, state.replay.rollouts.get(record.locator)),
+    landmarks: (record, state) => drifts(record, state.replay.rollouts.get(record.locator)),
     has: ({ file, record }, state) => {
       const { words, rollouts } = state.replay;
       if (words.size === 0 && rollouts.size === 0) return false;
@@ -77,22 +77,22 @@ export const STOPS = {
       return DRIFTS.includes(words.get(locator) ?? '') || hasDrift(rollouts.get(locator));
     },
   },
-} as const satisfies Record<string, StopKind>;
+} as const satisfies Record<string, LandmarkKind>;
 
-export type StopName = keyof typeof STOPS;
-export const stopKind = (name: StopName): StopKind => STOPS[name];
+export type LandmarkName = keyof typeof LANDMARKS;
+export const landmarkKind = (name: LandmarkName): LandmarkKind => LANDMARKS[name];
 
-function onePerTurn(stops: readonly Stop[]): Stop[] {
-  const byTurn = new Map<number | null, Stop>();
-  for (const stop of stops) if (!byTurn.has(stop.turn)) byTurn.set(stop.turn, stop);
+function onePerTurn(landmarks: readonly Landmark[]): Landmark[] {
+  const byTurn = new Map<number | null, Landmark>();
+  for (const landmark of landmarks) if (!byTurn.has(landmark.turn)) byTurn.set(landmark.turn, landmark);
   return [...byTurn.values()].sort((a, b) => (a.turn ?? -1) - (b.turn ?? -1));
 }
 
 const hasDrift = (replay: RolloutReplay | undefined): boolean =>
   replay !== undefined && [...replay.calls.values()].some(({ standing }) => standing?.status === 'drift');
 
-/** A rollout whose drift the list tells before its calls were looked up stops as a whole. */
-function drifts({ rollout }: DumpRecord, replay: RolloutReplay | undefined): Stop[] {
+/** A rollout whose drift the list shows before its calls were looked up counts as one landmark. */
+function drifts({ rollout }: DumpRecord, replay: RolloutReplay | undefined): Landmark[] {
   const calls = (rollout?.turns ?? []).flatMap((turn) => turn.toolCalls.map((call) => ({ call, turn: turn.index })));
   const found = calls.flatMap(({ call, turn }) => {
     const standing = replay?.calls.get(call.index)?.standing;

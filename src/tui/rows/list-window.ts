@@ -1,5 +1,5 @@
 import type { State } from '../state/state.ts';
-import type { World } from './data.ts';
+import type { Data } from './data.ts';
 
 /** The part of the list that is on the screen. */
 export interface ListWindow {
@@ -10,9 +10,9 @@ export interface ListWindow {
   here: number;
 }
 
-export function listWindow(state: State, world: World): ListWindow {
-  const rows = world.rows(state);
-  const height = world.geometry(state).listHeight;
+export function listWindow(state: State, data: Data): ListWindow {
+  const rows = data.rows(state);
+  const height = data.geometry(state).listHeight;
   const here = state.list.cursor === null ? -1 : rows.indexOf(state.list.cursor);
   // No emptiness above the first row, and none below the last one while there is more above.
   const offset = Math.max(0, Math.min(state.list.offset, height - 1));

@@ -12,7 +12,7 @@ export const LITERAL = '\\V';
 
 const META = /[\\^$.|?*+()[\]{}]/;
 
-export interface Finder {
+export interface Matcher {
   /** Calls `found` for each place, in order, until that returns false. */
   find(text: string, found: (start: number, end: number) => boolean): void;
   /** UTF-16 units of what follows that a part of a text must be given along, so that nothing across its end is missed. */
@@ -24,7 +24,7 @@ export interface Finder {
  * none hangs the screen.
  * @throws Error for a pattern that RE2 does not take
  */
-export function finder(value: string): Finder {
+export function matcher(value: string): Matcher {
   const isLiteral = value.startsWith(LITERAL);
   const text = isLiteral ? value.slice(LITERAL.length) : value;
   const exact = /\p{Lu}/u.test(isLiteral ? text : text.replace(/\\./g, ''));
@@ -38,16 +38,16 @@ export function finder(value: string): Finder {
     // How far a pattern reaches is not known: a match across the end of a slice is missed, where one line is longer than that.
     overlap: isLiteral ? text.length : 0,
     find(body, found) {
-      const matcher = pattern.matcher(body);
-      while (matcher.find()) {
+      const matches = pattern.matcher(body);
+      while (matches.find()) {
         // An empty match shows nothing.
-        if (matcher.end() > matcher.start() && !found(matcher.start(), matcher.end())) return;
+        if (matches.end() > matches.start() && !found(matches.start(), matches.end())) return;
       }
     },
   };
 }
 
-function literal(text: string, exact: boolean): Finder {
+function literal(text: string, exact: boolean): Matcher {
   const wanted = exact ? text : text.toLowerCase();
   return {
     overlap: wanted.length - 1,
@@ -69,7 +69,7 @@ function literal(text: string, exact: boolean): Finder {
 export function rawFilter(value: string): (raw: string) => boolean {
   const text = value.startsWith(LITERAL) ? value.slice(LITERAL.length) : value;
   if (!/^[A-Za-z0-9_ ]+$/.test(text)) return () => true;
-  const { find } = finder(value);
+  const { find } = matcher(value);
   return (raw) => {
     let holds = false;
     find(raw, () => {

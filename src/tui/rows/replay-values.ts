@@ -12,5 +12,5 @@ export function replayValues(key: string, { words, rescores }: ReplayState): Rea
 }
 
 /** The keys of what more than one rollout was run for: then the list has a column for it that nobody needs to choose. */
-export const toldByReplay = ({ words, rescores }: ReplayState): ReadonlySet<string> =>
+export const replayColumnsShown = ({ words, rescores }: ReplayState): ReadonlySet<string> =>
   new Set([...(words.size > 1 ? [REPLAY_KEYS.again] : []), ...(rescores.size > 1 ? [REPLAY_KEYS.rescored] : [])]);

@@ -9,7 +9,7 @@ import type { FilterChoice, SortChoice } from '../state/list.ts';
 import type { QueryPool } from './query-pool.ts';
 
 /** null: not in the list; else what it is sorted by (null too where nothing is sorted). */
-export type Verdict = { value: SortValue } | null;
+export type RowAnswer = { value: SortValue } | null;
 
 /** One object, thrown a million times: it carries no stack. */
 const NEEDS_RECORD = { needs: 'record' };
@@ -30,10 +30,10 @@ const here = ({ file, record }: Place): RecordSource<ParsedLine> => ({
   hasRaw: () => true,
 });
 
-const UNSORTED: Verdict = { value: null };
+const UNSORTED: RowAnswer = { value: null };
 
 /** Says of records whether they are in the list, and what they are sorted by: from the index at once, else from a thread. */
-export class Judge {
+export class RowFilter {
   readonly #query: Query | null;
   readonly #isInverted: boolean;
   readonly #order: SortOrder | null;
@@ -57,7 +57,7 @@ export class Judge {
   }
 
   /** undefined where the record itself has to be read. */
-  atOnce(place: Place): Verdict | undefined {
+  atOnce(place: Place): RowAnswer | undefined {
     try {
       return this.#judge(place, ELSEWHERE);
     } catch (error) {
@@ -67,7 +67,7 @@ export class Judge {
   }
 
   /** The value of a record whose being in the list is known. */
-  valueAtOnce(place: Place): Verdict | undefined {
+  valueAtOnce(place: Place): RowAnswer | undefined {
     try {
       return this.#valued(place, new Subject(place, ELSEWHERE));
     } catch (error) {
@@ -77,7 +77,7 @@ export class Judge {
   }
 
   /** @param isIn whether they are known to be in the list @returns null when the program ends */
-  async read(file: DumpFile, records: readonly number[], isIn = false): Promise<Verdict[] | null> {
+  async read(file: DumpFile, records: readonly number[], isIn = false): Promise<RowAnswer[] | null> {
     const answer = await this.#pool.ask(file, records, isIn ? { ...this.#asked, filter: null } : this.#asked);
     if (answer !== null)
       return records.map((record, i) => {
@@ -91,7 +91,7 @@ export class Judge {
       return records.map((record) => this.#judge({ file, record }, here({ file, record })));
     if (records.length === 1) return [this.#judge({ file, record: records[0]! }, UNREADABLE)];
     // One of them took the thread with it. Which one, is found by asking for each alone.
-    const verdicts: Verdict[] = [];
+    const verdicts: RowAnswer[] = [];
     for (const record of records) {
       const one = await this.read(file, [record], isIn);
       if (one === null) return null;
@@ -100,13 +100,13 @@ export class Judge {
     return verdicts;
   }
 
-  #judge(place: Place, source: RecordSource<ParsedLine>): Verdict {
+  #judge(place: Place, source: RecordSource<ParsedLine>): RowAnswer {
     const subject = new Subject(place, source);
     if (this.#query !== null && this.#query.accepts(subject) === this.#isInverted) return null;
     return this.#valued(place, subject);
   }
 
-  #valued(place: Place, subject: Subject): Verdict {
+  #valued(place: Place, subject: Subject): RowAnswer {
     if (this.#extra !== null) return { value: this.#extra(place) };
     return this.#order === null ? UNSORTED : { value: sortValue(this.#order, subject) };
   }

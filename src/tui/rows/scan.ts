@@ -1,5 +1,5 @@
 import type { Block } from '../../present/transcript/block.ts';
-import type { Finder, Hit } from './pattern.ts';
+import type { Hit, Matcher } from './pattern.ts';
 
 /** More are not counted: a pattern that matches everywhere finds nothing in particular. */
 export const MAX_HITS = 20_000;
@@ -10,15 +10,15 @@ const SLICE = 32_768;
 export class Scan {
   readonly hits: Hit[] = [];
   readonly #blocks: readonly Block[];
-  readonly #finder: Finder;
+  readonly #matcher: Matcher;
   readonly #total: number;
   #block = 0;
   #at = 0;
   #looked = 0;
 
-  constructor(blocks: readonly Block[], finder: Finder) {
+  constructor(blocks: readonly Block[], matcher: Matcher) {
     this.#blocks = blocks;
-    this.#finder = finder;
+    this.#matcher = matcher;
     this.#total = blocks.reduce((sum, { text }) => sum + text.length, 0);
   }
 
@@ -42,8 +42,8 @@ export class Scan {
       const { id, text } = this.#blocks[this.#block]!;
       const from = this.#at;
       const to = sliceEnd(text, from);
-      const slice = from === 0 && to === text.length ? text : text.slice(from, to + this.#finder.overlap);
-      this.#finder.find(slice, (start, end) => {
+      const slice = from === 0 && to === text.length ? text : text.slice(from, to + this.#matcher.overlap);
+      this.#matcher.find(slice, (start, end) => {
         // What begins in the overlap is found again with the next slice.
         if (start < to - from) this.hits.push({ block: id, start: from + start, end: from + end });
         return !this.isFull;

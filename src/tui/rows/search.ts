@@ -3,7 +3,7 @@ import { formatCount, formatPercent } from '../../present/numbers.ts';
 import type { Range } from '../../present/transcript/block.ts';
 import type { ViewName } from '../state/display.ts';
 import type { State } from '../state/state.ts';
-import type { World } from './data.ts';
+import type { Data } from './data.ts';
 import { hitRanges } from './pattern.ts';
 import { samePlace } from './rows.ts';
 import type { Scan } from './scan.ts';
@@ -43,16 +43,16 @@ export type SearchAction =
   | { type: 'search-found' };
 
 /** The search in the record of a place, what is folded away included; it may still be going on. */
-export const scanOf = (state: State, world: World, place: Place, value: string): Scan | null =>
-  world.searches.of(world.record(place), state.display, value);
+export const scanOf = (state: State, data: Data, place: Place, value: string): Scan | null =>
+  data.searches.of(data.record(place), state.display, value);
 
 let painted: { scan: Scan; at: number; count: number; ranges: Map<string, Range[]> } | null = null;
 
 /** What to highlight. */
-export function highlights(state: State, world: World): ReadonlyMap<string, Range[]> | null {
+export function highlights(state: State, data: Data): ReadonlyMap<string, Range[]> | null {
   const { search } = state;
   if (search === null || state.list.cursor === null) return null;
-  const scan = scanOf(state, world, state.list.cursor, search.value);
+  const scan = scanOf(state, data, state.list.cursor, search.value);
   if (scan === null) return null;
   const count = scan.hits.length;
   // Built once a hit is gone to, not once a frame.
@@ -65,10 +65,10 @@ export function highlights(state: State, world: World): ReadonlyMap<string, Rang
 export const NO_HIT = 'no hit';
 
 /** `3/17`, `3/17, searching 40 %`; null while nothing is searched for. */
-export function searchPosition(state: State, world: World): string | null {
+export function searchPosition(state: State, data: Data): string | null {
   const { search } = state;
   if (search === null || state.list.cursor === null) return null;
-  const scan = scanOf(state, world, state.list.cursor, search.value);
+  const scan = scanOf(state, data, state.list.cursor, search.value);
   const count = scan?.hits.length ?? 0;
   const going = scan === null || scan.isDone ? '' : `searching ${formatPercent(scan.share)}`;
   if (count === 0) return going || NO_HIT;

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { DumpRecord } from '../../dump/dump-file.ts';
 import type { Block } from '../../present/transcript/block.ts';
 import type { DisplayState } from '../state/display.ts';
-import { finder } from './pattern.ts';
+import { matcher } from './pattern.ts';
 import { Scan } from './scan.ts';
 import { ALL_OPEN, shownBlocks } from './shown-blocks.ts';
 
@@ -51,7 +51,7 @@ export class Searches {
     if (known !== undefined && known.raw === record.raw) return known.scan;
     let scan: Scan;
     try {
-      scan = new Scan(this.#blocks(record, display), finder(value));
+      scan = new Scan(this.#blocks(record, display), matcher(value));
     } catch {
       return null;
     }

@@ -2,7 +2,7 @@ import type { Layout } from '../../present/transcript/layout.ts';
 import type { Rollout } from '../../rollout/rollout.ts';
 import { isByTurn } from '../state/display.ts';
 import type { State } from '../state/state.ts';
-import type { World } from './data.ts';
+import type { Data } from './data.ts';
 
 /** The transcript as it is on the screen: what is at the top, and which turn the cursor is on. */
 export interface Viewport {
@@ -19,12 +19,12 @@ const clamp = (value: number, low: number, high: number): number => Math.max(low
 const openingTurn = (rollout: Rollout | null): number | null =>
   rollout === null || rollout.turns.length === 0 ? null : Math.min(rollout.responseTurn, rollout.turns.length - 1);
 
-export function viewport(state: State, world: World): Viewport | null {
-  const layout = world.layout(state);
+export function viewport(state: State, data: Data): Viewport | null {
+  const layout = data.layout(state);
   if (layout === null || state.list.cursor === null) return null;
-  const height = world.geometry(state).transcriptHeight;
+  const height = data.geometry(state).transcriptHeight;
   const { top, turn } = state.transcript;
-  const rollout = world.record(state.list.cursor).rollout;
+  const rollout = data.record(state.list.cursor).rollout;
   const byTurn = isByTurn(state.display.view);
   const opening = byTurn ? openingTurn(rollout) : layout.turns > 0 ? 0 : null;
   // The end of the prompt stays in sight above the response: the question that it answers.
@@ -55,8 +55,8 @@ export function goToTurn(state: State, view: Viewport, turn: number): State {
 }
 
 /** The state with the line in sight that a finding of the cursor's turn speaks of: in a long turn it stands far below the role. */
-export function showFinding(state: State, world: World, severity: 'error' | 'warning'): State {
-  const view = viewport(state, world);
+export function showFinding(state: State, data: Data, severity: 'error' | 'warning'): State {
+  const view = viewport(state, data);
   const row = view === null || view.turn === null ? null : view.layout.findingRow(view.turn, severity);
   if (view === null || row === null || row < view.top + view.height) return state;
   const top = clamp(row - Math.floor((view.height * 2) / 3), 0, maxTop(view.layout, view.height));

@@ -13,85 +13,85 @@ import {
   type Status,
   standingWord,
 } from '../../replay/index.ts';
-import type { ReplayJob } from '../state/replay-actions.ts';
-import type { Desk } from './runner.ts';
+import type { RunnerJob } from '../state/replay-actions.ts';
+import type { Runner } from './runner.ts';
 
-type Job<Kind extends ReplayJob['kind']> = Extract<ReplayJob, { kind: Kind }>;
+type Job<Kind extends RunnerJob['kind']> = Extract<RunnerJob, { kind: Kind }>;
 
 const planOf = (
-  desk: Desk,
+  runner: Runner,
   { place, call, session = false }: { place: Place; call: number; session?: boolean },
-): PlannedCall | null => planCalls(desk.row(place), { tools: desk.tools, call, session })[0] ?? null;
+): PlannedCall | null => planCalls(runner.row(place), { tools: runner.tools, call, session })[0] ?? null;
 
-export async function runCallOnDesk(desk: Desk, job: Job<'run'>): Promise<void> {
+export async function runCall(runner: Runner, job: Job<'run'>): Promise<void> {
   const { args, repeat } = job;
-  const recorded = planOf(desk, job);
+  const recorded = planOf(runner, job);
   if (recorded === null) return;
   const plan = args === undefined ? recorded : editCall(recorded, args);
-  await desk.jobs.during(async (all) => {
-    const onState = (state: CallState) => desk.shelf.state(plan, state);
-    const signal = desk.jobs.begun(plan);
+  await runner.jobs.during(async (all) => {
+    const onState = (state: CallState) => runner.shelf.state(plan, state);
+    const signal = runner.jobs.begun(plan);
     onState({ kind: 'queued' });
-    desk.shelf.before(plan);
+    runner.shelf.before(plan);
     try {
-      const options = { tools: desk.tools, backend: await desk.backend(), repeat, rules: desk.rules, signal };
+      const options = { tools: runner.tools, backend: await runner.backend(), repeat, rules: runner.rules, signal };
       all.throwIfAborted();
       const outcome = await replayCall(plan, { ...options, onState });
-      keepOutcome(desk.journal, plan, howOf(plan, options), outcome);
-      judged(desk, plan, outcome);
+      keepOutcome(runner.journal, plan, howOf(plan, options), outcome);
+      judged(runner, plan, outcome);
     } catch (error) {
       if (!signal.aborted) throw error;
       onState({ kind: 'cancelled' });
-      if (!all.aborted) desk.options.say('cancelled', 'info');
+      if (!all.aborted) runner.options.say('cancelled', 'info');
     } finally {
-      desk.jobs.ended(plan);
-      desk.shelf.after(plan);
+      runner.jobs.ended(plan);
+      runner.shelf.after(plan);
     }
   });
-  tellProblem(desk);
+  tellProblem(runner);
 }
 
 /** All calls of a rollout in their order; the screen goes to the first that differs. */
-export async function runAllOnDesk(desk: Desk, { place, repeat, session }: Job<'all'>): Promise<void> {
-  const row = desk.row(place);
-  const plans = planCalls(row, { tools: desk.tools, session });
+export async function runAll(runner: Runner, { place, repeat, session }: Job<'all'>): Promise<void> {
+  const row = runner.row(place);
+  const plans = planCalls(row, { tools: runner.tools, session });
   const tally = new Tally();
   let isFirst = true;
-  await desk.jobs.during(async (signal) => {
-    const backend = await desk.backend();
+  await runner.jobs.during(async (signal) => {
+    const backend = await runner.backend();
     const onState = (plan: PlannedCall, state: CallState) => {
-      desk.shelf.state(plan, state);
-      if (isOver(state)) desk.jobs.ended(plan);
+      runner.shelf.state(plan, state);
+      if (isOver(state)) runner.jobs.ended(plan);
       // What was ended with everything is not worth a count.
       if (state.kind === 'cancelled' && !signal.aborted) tally.add('cancelled');
     };
     // One behind the other: what is seen then happens in the order of reading.
-    const run = { ...runOf(desk), backend, repeat, signal };
+    const run = { ...runOf(runner), backend, repeat, signal };
     for await (const { plan, outcome } of replayMany({ ...run, concurrency: 1, onState, rollouts: [plans] })) {
       tally.add(outcome.status);
-      judged(desk, plan, outcome);
+      judged(runner, plan, outcome);
       if (!isDrift(outcome) || !isFirst) continue;
       isFirst = false;
       const calls = row.rollout?.turns.flatMap(({ toolCalls }) => toolCalls) ?? [];
       const answer = calls.find(({ index }) => index === plan.call)?.resultTurn;
-      desk.options.tell({ type: 'replay-drift', place, turn: answer ?? plan.turn });
+      runner.options.tell({ type: 'replay-drift', place, turn: answer ?? plan.turn });
     }
-    if (isFirst && !signal.aborted) desk.options.say(tally.text, 'info');
+    if (isFirst && !signal.aborted) runner.options.say(tally.text, 'info');
   });
-  tellProblem(desk);
+  tellProblem(runner);
 }
 
 /** All calls of the rollouts of the list, in the background. */
-export async function runListOnDesk(desk: Desk, { rows, repeat, session, resume }: Job<'list'>): Promise<void> {
+export async function runList(runner: Runner, { rows, repeat, session, resume }: Job<'list'>): Promise<void> {
   const tally = new Tally();
   const total = rows.length;
   const left = new Map<string, number>();
   let done = 0;
-  const progress = () => desk.progress({ what: 'replaying', done, total, tally: tally.counts, waiting: null });
+  const progress = () => runner.progress({ what: 'replaying', done, total, tally: tally.counts, waiting: null });
   async function* rollouts(): AsyncGenerator<readonly PlannedCall[]> {
     for (let index = 0; index < total; index++) {
       const place = rows.at(index);
-      const plans = place === null ? [] : planCalls(desk.row(place), { tools: desk.tools, session });
+      const plans = place === null ? [] : planCalls(runner.row(place), { tools: runner.tools, session });
       if (plans.length === 0) done++;
       else {
         left.set(plans[0]!.locator, plans.length);
@@ -102,15 +102,15 @@ export async function runListOnDesk(desk: Desk, { rows, repeat, session, resume 
     }
   }
   let isCut = false;
-  await desk.jobs.during(async (signal) => {
-    const backend = await desk.backend();
+  await runner.jobs.during(async (signal) => {
+    const backend = await runner.backend();
     progress();
     const onState = (plan: PlannedCall, state: CallState) => {
       // Of the others only the word is kept, the rest is in the journal.
-      if (desk.isSeen(plan.locator)) desk.shelf.state(plan, state);
+      if (runner.isSeen(plan.locator)) runner.shelf.state(plan, state);
       // Outcomes are yielded in order, so a slow call holds them up; it must not hold up what a person sees of the others.
       if (!isOver(state)) return;
-      desk.jobs.ended(plan);
+      runner.jobs.ended(plan);
       if (state.kind === 'done') tally.add(state.outcome.status);
       else if (!signal.aborted) tally.add('cancelled');
       const rest = (left.get(plan.locator) ?? 1) - 1;
@@ -121,36 +121,36 @@ export async function runListOnDesk(desk: Desk, { rows, repeat, session, resume 
       }
       progress();
     };
-    const run = { ...runOf(desk), backend, repeat, signal };
-    const onOutcome = (plan: PlannedCall, outcome: ReplayOutcome) => judged(desk, plan, outcome);
+    const run = { ...runOf(runner), backend, repeat, signal };
+    const onOutcome = (plan: PlannedCall, outcome: ReplayOutcome) => judged(runner, plan, outcome);
     for await (const _ of replayMany({ ...run, resume, onState, onOutcome, rollouts: rollouts() }));
     isCut = signal.aborted;
   });
-  desk.options.say(isCut ? `cancelled after ${tally.text}; ! f goes on` : tally.text, 'info');
-  tellProblem(desk);
+  runner.options.say(isCut ? `cancelled after ${tally.text}; ! f goes on` : tally.text, 'info');
+  tellProblem(runner);
 }
 
-const runOf = (desk: Desk) => ({
-  tools: desk.tools,
-  rules: desk.rules,
-  journal: desk.journal,
-  signalOf: signalOf(desk),
+const runOf = (runner: Runner) => ({
+  tools: runner.tools,
+  rules: runner.rules,
+  journal: runner.journal,
+  signalOf: signalOf(runner),
 });
 
 /** A call of a session that is shared cannot be ended without the others. */
 const signalOf =
-  ({ jobs }: Desk) =>
+  ({ jobs }: Runner) =>
   (plan: PlannedCall): AbortSignal | undefined =>
     plan.predecessors === null ? jobs.begun(plan) : undefined;
 
 const isOver = ({ kind }: CallState): boolean => kind === 'done' || kind === 'cancelled';
 
-function judged(desk: Desk, { locator, record, edited }: PlannedCall, outcome: ReplayOutcome): void {
+function judged(runner: Runner, { locator, record, edited }: PlannedCall, outcome: ReplayOutcome): void {
   if (edited) return;
-  desk.setWord(locator, outcome.attempts.length === 0 ? outcome.status : standingWord(desk.journal, record));
+  runner.setWord(locator, outcome.attempts.length === 0 ? outcome.status : standingWord(runner.journal, record));
 }
 
-function tellProblem({ journal, options }: Desk): void {
+function tellProblem({ journal, options }: Runner): void {
   if (journal.problem !== null) options.say(journal.problem, 'error');
 }
 

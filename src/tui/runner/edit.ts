@@ -2,18 +2,18 @@ import type { Place } from '../../dump/dump.ts';
 import type { JsonValue } from '../../json/value.ts';
 import { editCall, type PlannedCall, planCalls } from '../../replay/index.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
-import type { ReplayJob } from '../state/replay-actions.ts';
+import type { RunnerJob } from '../state/replay-actions.ts';
 import { type Draft, draftOf, editDraft, turnDraft } from './draft.ts';
-import type { Desk } from './runner.ts';
+import type { Runner } from './runner.ts';
 
-type Job<Kind extends ReplayJob['kind']> = Extract<ReplayJob, { kind: Kind }>;
+type Job<Kind extends RunnerJob['kind']> = Extract<RunnerJob, { kind: Kind }>;
 
 /** The call's arguments in an editor, as they were edited last. Nothing runs yet. */
-export function editCallOnDesk(desk: Desk, { place, call, args, inside }: Job<'edit'>): void {
-  const drafted = callDraft(desk, place, call, args);
+export function openCallEditor(runner: Runner, { place, call, args, inside }: Job<'edit'>): void {
+  const drafted = callDraft(runner, place, call, args);
   if (drafted === null) return;
   const { plan, draft, before } = drafted;
-  const { lend, env, say, tell } = desk.options;
+  const { lend, env, say, tell } = runner.options;
   if (inside) {
     const language = plan.code === null ? 'arguments as JSON' : plan.code.language;
     const title = `${sanitiseLine(plan.name ?? 'call')} t${plan.turn}, ${sanitiseLine(language)}`;
@@ -22,14 +22,14 @@ export function editCallOnDesk(desk: Desk, { place, call, args, inside }: Job<'e
   }
   const edited = editDraft(draft, lend, env) ?? before;
   if (edited === undefined) say('nothing was changed', 'info');
-  else keepEdited(desk, plan, place, edited);
+  else keepEdited(runner, plan, place, edited);
 }
 
 /** The text of a turn in an editor, to go on from it as it is then. */
-export function editTurnOnDesk(desk: Desk, { place, turn, text: before, inside }: Job<'fork-edit'>): void {
-  const text = before ?? desk.row(place).rollout?.turns[turn]?.text;
+export function openTurnEditor(runner: Runner, { place, turn, text: before, inside }: Job<'fork-edit'>): void {
+  const text = before ?? runner.row(place).rollout?.turns[turn]?.text;
   if (text === undefined) return;
-  const { lend, env, say, tell } = desk.options;
+  const { lend, env, say, tell } = runner.options;
   if (inside) {
     tell({ type: 'editor-open', subject: { kind: 'turn', place, turn }, title: `turn t${turn}`, text });
     return;
@@ -40,12 +40,12 @@ export function editTurnOnDesk(desk: Desk, { place, turn, text: before, inside }
 }
 
 /** What was written in the screen's own editor; it stays open over a text that cannot be read. */
-export function takeEdited(desk: Desk, { subject, text }: Job<'edited'>): void {
-  const { tell } = desk.options;
+export function takeEdited(runner: Runner, { subject, text }: Job<'edited'>): void {
+  const { tell } = runner.options;
   if (subject.kind === 'turn') {
     tell({ type: 'fork-edited', place: subject.place, turn: subject.turn, text });
   } else {
-    const drafted = callDraft(desk, subject.place, subject.call, subject.args);
+    const drafted = callDraft(runner, subject.place, subject.call, subject.args);
     if (drafted === null) return;
     let args: JsonValue;
     try {
@@ -54,7 +54,7 @@ export function takeEdited(desk: Desk, { subject, text }: Job<'edited'>): void {
       tell({ type: 'editor-problem', problem: sanitiseLine((error as Error).message) });
       return;
     }
-    keepEdited(desk, drafted.plan, subject.place, args);
+    keepEdited(runner, drafted.plan, subject.place, args);
   }
   tell({ type: 'editor-close' });
 }
@@ -66,15 +66,15 @@ interface Drafted {
   before: JsonValue | undefined;
 }
 
-function callDraft(desk: Desk, place: Place, call: number, args: JsonValue | undefined): Drafted | null {
-  const recorded = planCalls(desk.row(place), { tools: desk.tools, call })[0];
+function callDraft(runner: Runner, place: Place, call: number, args: JsonValue | undefined): Drafted | null {
+  const recorded = planCalls(runner.row(place), { tools: runner.tools, call })[0];
   if (recorded === undefined) return null;
-  const before = args ?? desk.shelf.draft(recorded.locator, call);
+  const before = args ?? runner.shelf.draft(recorded.locator, call);
   const plan = before === undefined ? recorded : editCall(recorded, before);
   return { plan, draft: draftOf(plan, plan.arguments), before };
 }
 
-function keepEdited(desk: Desk, { locator, call }: PlannedCall, place: Place, args: JsonValue): void {
-  desk.shelf.keepDraft(locator, call, args);
-  desk.options.tell({ type: 'replay-edited', place, call, args });
+function keepEdited(runner: Runner, { locator, call }: PlannedCall, place: Place, args: JsonValue): void {
+  runner.shelf.keepDraft(locator, call, args);
+  runner.options.tell({ type: 'replay-edited', place, call, args });
 }

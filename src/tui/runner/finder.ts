@@ -1,11 +1,11 @@
 import type { Place } from '../../dump/dump.ts';
 import { truncate } from '../../text/fit.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
-import type { World } from '../rows/data.ts';
-import { stopKind } from '../rows/landmarks.ts';
+import type { Data } from '../rows/data.ts';
+import { landmarkKind } from '../rows/landmarks.ts';
 import { rawFilter } from '../rows/pattern.ts';
 import { allRows, type Rows } from '../rows/rows.ts';
-import type { HitJob, SeekJob, SeekNews } from '../state/find.ts';
+import type { FindJob, FindReport, HitJob } from '../state/find.ts';
 import type { State } from '../state/state.ts';
 
 /** What a slice may take, so that keys are answered between two. */
@@ -14,18 +14,18 @@ const NEWS_MS = 150;
 /** Characters of a record that is searched to its end at once; a longer one is gone to, and searched there. */
 const LONG = 200_000;
 
-export interface SeekHost {
-  readonly world: World;
+export interface FinderHost {
+  readonly data: Data;
   state(): State;
-  tell(news: SeekNews): void;
+  tell(news: FindReport): void;
 }
 
 /** Looks through the records of a dump for what a key asked for, in slices between which the screen lives on. One search at a time. */
-export class Seeker {
-  readonly #host: SeekHost;
+export class Finder {
+  readonly #host: FinderHost;
   #run = 0;
 
-  constructor(host: SeekHost) {
+  constructor(host: FinderHost) {
     this.#host = host;
   }
 
@@ -33,43 +33,43 @@ export class Seeker {
     this.#run++;
   }
 
-  start(job: SeekJob): Promise<void> {
-    if (job.kind === 'hit') return this.#seekHit(job);
-    return job.kind === 'stop' ? this.#seekStop(job) : this.#seekId(job);
+  start(job: FindJob): Promise<void> {
+    if (job.kind === 'hit') return this.#findHit(job);
+    return job.kind === 'landmark' ? this.#findLandmark(job) : this.#findId(job);
   }
 
-  async #seekHit(job: HitJob): Promise<void> {
+  async #findHit(job: HitJob): Promise<void> {
     const run = ++this.#run;
-    const { world } = this.#host;
+    const { data } = this.#host;
     const mayHold = rawFilter(job.value);
     let found: Place | null = null;
     const look = (place: Place): boolean => {
       const raw = place.file.raw(place.record);
       if (raw === null || !mayHold(raw)) return false;
-      const scan = world.searches.of(world.dump.read(place), this.#host.state().display, job.value);
+      const scan = data.searches.of(data.dump.read(place), this.#host.state().display, job.value);
       if (raw.length <= LONG) scan?.run(() => false);
       if (scan === null || (scan.isDone && scan.hits.length === 0)) return false;
       found = place;
       return true;
     };
-    const rows = () => world.rows(this.#host.state());
+    const rows = () => data.rows(this.#host.state());
     const start = startOf(rows(), job.from, job.by);
     const total = job.by > 0 ? rows().length - 1 - start : start;
     const what = truncate(sanitiseLine(job.value), 24);
     await this.#walk(run, rows, job.from, job.by, look, { what, total, before: 0 });
-    if (run === this.#run) this.#host.tell({ type: 'sought', job, place: found, nth: 0 });
+    if (run === this.#run) this.#host.tell({ type: 'found', job, place: found, nth: 0 });
   }
 
-  async #seekStop(job: Extract<SeekJob, { kind: 'stop' }>): Promise<void> {
+  async #findLandmark(job: Extract<FindJob, { kind: 'landmark' }>): Promise<void> {
     const run = ++this.#run;
-    const kind = stopKind(job.stop);
+    const kind = landmarkKind(job.landmark);
     const direction = job.by < 0 ? -1 : 1;
     let wanted = Math.abs(job.by);
     let last: { place: Place; nth: number } | null = null;
     const look = (place: Place): boolean => {
       const state = this.#host.state();
       if (kind.has(place, state) === false) return false;
-      const count = kind.stops(place.file.read(place.record), state).length;
+      const count = kind.landmarks(place.file.read(place.record), state).length;
       // A rollout that is known to have one, though not where, counts as a whole.
       const found = count === 0 && kind.has(place, state) === true ? 1 : count;
       if (found === 0) return false;
@@ -77,17 +77,17 @@ export class Seeker {
       wanted -= found;
       return wanted <= 0;
     };
-    const rows = () => this.#host.world.rows(this.#host.state());
+    const rows = () => this.#host.data.rows(this.#host.state());
     const what = `${/^[aeiou]/.test(kind.word) ? 'an' : 'a'} ${kind.word}`;
     const start = startOf(rows(), job.from, direction);
     const total = direction > 0 ? rows().length - 1 - start : start;
     await this.#walk(run, rows, job.from, direction, look, { what, total, before: 0 });
     // With fewer than the count asks for, the last one is as far as it goes.
     const found = last as { place: Place; nth: number } | null;
-    if (run === this.#run) this.#host.tell({ type: 'sought', job, place: found?.place ?? null, nth: found?.nth ?? 0 });
+    if (run === this.#run) this.#host.tell({ type: 'found', job, place: found?.place ?? null, nth: found?.nth ?? 0 });
   }
 
-  async #seekId(job: Extract<SeekJob, { kind: 'id' }>): Promise<void> {
+  async #findId(job: Extract<FindJob, { kind: 'id' }>): Promise<void> {
     const run = ++this.#run;
     // As JSON writes it: characters beyond ASCII may be escaped, then only a parse tells.
     const isPlain = /^[\x20-\x7e]+$/.test(job.id) && !/["\\/]/.test(job.id);
@@ -104,7 +104,7 @@ export class Seeker {
       found = place;
       return true;
     };
-    const { dump } = this.#host.world;
+    const { dump } = this.#host.data;
     const what = `the id ${sanitiseLine(job.id)}`;
     const rows = () => allRows(dump.files);
     const total = rows().length;
@@ -119,7 +119,7 @@ export class Seeker {
       const done = total - 1 - rows().indexOf(from);
       await this.#walk(run, rows, null, 1, before, { what, total, before: done });
     }
-    if (run === this.#run) this.#host.tell({ type: 'sought', job, place: found, nth: 0 });
+    if (run === this.#run) this.#host.tell({ type: 'found', job, place: found, nth: 0 });
   }
 
   /** From behind `from` to the end of the order, or until `look` says enough. @returns whether it did */
@@ -137,7 +137,7 @@ export class Seeker {
     let place = from;
     let told = performance.now();
     // Whoever goes elsewhere from now on ends it.
-    if (before === 0) this.#host.tell({ type: 'seeking', progress: { what, done: 0, total } });
+    if (before === 0) this.#host.tell({ type: 'find-progress', progress: { what, done: 0, total } });
     for (let end = told + SLICE_MS; ; ) {
       at += direction;
       const next = rows.at(at);
@@ -149,7 +149,7 @@ export class Seeker {
       if (now - told > NEWS_MS) {
         told = now;
         const done = before + Math.abs(at - start);
-        this.#host.tell({ type: 'seeking', progress: { what, done, total: Math.max(total, done) } });
+        this.#host.tell({ type: 'find-progress', progress: { what, done, total: Math.max(total, done) } });
       }
       await new Promise((resolve) => setImmediate(resolve));
       if (run !== this.#run) return false;

@@ -17,33 +17,33 @@ import {
   openRewards,
 } from '../../replay/index.ts';
 import type { Turn } from '../../rollout/rollout.ts';
-import type { ReplayJob } from '../state/replay-actions.ts';
-import type { Desk } from './runner.ts';
+import type { RunnerJob } from '../state/replay-actions.ts';
+import type { Runner } from './runner.ts';
 
 /** Tokens come faster than a screen is read. */
 const STREAM_MS = 60;
 
 /** Goes on from a turn with a live model, n times, and shows the turns as they come. */
-export async function forkOnDesk(
-  desk: Desk,
-  { place, turn, edited, model, settings, reward }: Extract<ReplayJob, { kind: 'fork' }>,
+export async function fork(
+  runner: Runner,
+  { place, turn, edited, model, settings, reward }: Extract<RunnerJob, { kind: 'fork' }>,
   signal: AbortSignal,
 ): Promise<void> {
-  const row = desk.row(place);
+  const row = runner.row(place);
   if (row.rollout === null) return;
-  const { env } = desk.options;
+  const { env } = runner.options;
   const { n, texts } = settings;
   const chosen = settingsOfFlags(texts);
-  const tools = desk.tools.forFork(row.rollout.toolSchemas);
-  const backend = tools.length === 0 && reward.reward !== 'code' ? null : await desk.backend();
+  const tools = runner.tools.forFork(row.rollout.toolSchemas);
+  const backend = tools.length === 0 && reward.reward !== 'code' ? null : await runner.backend();
   const rewards = openRewards(reward, backend?.run);
   const first = row.rollout.turns[turn]?.role === 'assistant' && edited === null ? turn : turn + 1;
   const live = new Map<number, LiveBranch>();
-  const earlier = branchesOf(desk.journal, recordKey(row.raw)).length;
+  const earlier = branchesOf(runner.journal, recordKey(row.raw)).length;
   let timer: NodeJS.Timeout | null = null;
   const show = () => {
     timer = null;
-    for (const one of live.values()) desk.shelf.branch(row.locator, one.view(model.name, first));
+    for (const one of live.values()) runner.shelf.branch(row.locator, one.view(model.name, first));
   };
   for (let i = 0; i < n; i++) live.set(earlier + i, new LiveBranch(earlier + i));
   show();
@@ -61,7 +61,7 @@ export async function forkOnDesk(
       sampling: samplingOf(chosen),
       limits: limitsOf(chosen),
       ...(edited === null ? {} : { edits: new Map([[turn, edited]]) }),
-      journal: desk.journal,
+      journal: runner.journal,
       signal,
       onEvent: (branch, event) => {
         const one = live.get(branch);
@@ -76,15 +76,15 @@ export async function forkOnDesk(
     });
     for await (const branch of branches) {
       live.delete(branch.branch);
-      desk.shelf.branch(row.locator, endedView(branch));
+      runner.shelf.branch(row.locator, endedView(branch));
     }
   } finally {
     rewards.close();
     if (timer !== null) clearTimeout(timer);
     for (const one of live.values())
-      desk.shelf.branch(row.locator, { ...one.view(model.name, first), status: 'CANCELLED', error: 'cancelled' });
+      runner.shelf.branch(row.locator, { ...one.view(model.name, first), status: 'CANCELLED', error: 'cancelled' });
   }
-  if (desk.journal.problem !== null) desk.options.say(desk.journal.problem, 'error');
+  if (runner.journal.problem !== null) runner.options.say(runner.journal.problem, 'error');
 }
 
 /** A branch while it comes: the turn that is streaming grows, and is replaced by its message when that is whole. */

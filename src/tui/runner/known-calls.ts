@@ -1,6 +1,6 @@
 import { howOf, knownOutcome, planCalls, REPLAYS } from '../../replay/index.ts';
 import type { Way } from '../state/replay-actions.ts';
-import type { Desk } from './runner.ts';
+import type { Runner } from './runner.ts';
 
 /** Rows that are looked at before keys have their turn. */
 const AT_ONCE = 20;
@@ -12,25 +12,27 @@ const INDEX_MS = 50;
  * off. Only rollouts that the journal names are read; the count ends, without an answer, when nothing is asked any more.
  */
 export async function countKnown(
-  desk: Desk,
+  runner: Runner,
   { repeat, session }: Way,
 ): Promise<{ known: number; rollouts: number } | null> {
-  const { dump, isAsking } = desk.options;
+  const { dump, isAsking } = runner.options;
   while (dump.progress().phase === 'index') {
     await new Promise((resolve) => setTimeout(resolve, INDEX_MS));
     if (!isAsking()) return null;
   }
-  const rows = desk.options.rows();
+  const rows = runner.options.rows();
   const rollouts = rows.length;
-  const named = desk.journal.locators(REPLAYS);
+  const named = runner.journal.locators(REPLAYS);
   if (named.size === 0) return { known: 0, rollouts };
-  const options = { tools: desk.tools, backend: await desk.backend(), repeat, rules: desk.rules };
+  const options = { tools: runner.tools, backend: await runner.backend(), repeat, rules: runner.rules };
   let known = 0;
   for (let index = 0, looked = 0; index < rollouts; index++) {
     const place = rows.at(index);
     if (place !== null && named.has(place.file.locator(place.record))) {
-      const plans = planCalls(desk.row(place), { tools: desk.tools, session });
-      if (plans.every((plan) => plan.skip !== null || knownOutcome(desk.journal, plan, howOf(plan, options)) !== null))
+      const plans = planCalls(runner.row(place), { tools: runner.tools, session });
+      if (
+        plans.every((plan) => plan.skip !== null || knownOutcome(runner.journal, plan, howOf(plan, options)) !== null)
+      )
         known++;
       looked += 50;
     }

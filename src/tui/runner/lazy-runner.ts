@@ -3,31 +3,31 @@ import { join } from 'node:path';
 import type { Place } from '../../dump/dump.ts';
 import { journalPlace, pathOf } from '../../journal/place.ts';
 import { samePlace } from '../rows/rows.ts';
-import type { ReplayJob } from '../state/replay-actions.ts';
-import type { Desk, DeskOptions } from './runner.ts';
+import type { RunnerJob } from '../state/replay-actions.ts';
+import type { Runner, RunnerOptions } from './runner.ts';
 
 /** A rollout that is only passed by is not looked up. */
 const REST_MS = 120;
 
 /**
- * The way to the desk. Engine, sandbox and replay are read from disk with the first key that asks for them, or for a journal that is there
+ * The way to the runner. Engine, sandbox and replay are read from disk with the first key that asks for them, or for a journal that is there
  * already; opening and browsing wait for neither.
  */
-export class DeskDoor {
-  readonly #options: DeskOptions;
-  #desk: Promise<Desk> | null = null;
+export class LazyRunner {
+  readonly #options: RunnerOptions;
+  #runner: Promise<Runner> | null = null;
   #shown: Place | null = null;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(options: DeskOptions) {
+  constructor(options: RunnerOptions) {
     this.#options = options;
   }
 
-  async do(job: ReplayJob): Promise<void> {
-    if (job.kind === 'cancel' && this.#desk === null) return;
+  async do(job: RunnerJob): Promise<void> {
+    if (job.kind === 'cancel' && this.#runner === null) return;
     try {
-      const desk = await this.#open();
-      await desk.do(job);
+      const runner = await this.#open();
+      await runner.do(job);
     } catch (error) {
       this.#options.say((error as Error).message, 'error');
     }
@@ -38,13 +38,13 @@ export class DeskDoor {
     if (samePlace(place, this.#shown)) return;
     this.#shown = place;
     if (this.#timer !== null) clearTimeout(this.#timer);
-    if (place === null || !(this.#desk !== null || this.#hasJournal())) return;
+    if (place === null || !(this.#runner !== null || this.#hasJournal())) return;
     this.#timer = setTimeout(() => {
       this.#timer = null;
       this.#open().then(
-        (desk) => {
-          desk.show(place);
-          void desk.see(rows());
+        (runner) => {
+          runner.show(place);
+          void runner.see(rows());
         },
         // A tool file that cannot be read is told when a call is to be run.
         () => {},
@@ -54,8 +54,8 @@ export class DeskDoor {
 
   async close(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
-    await this.#desk?.then(
-      (desk) => desk.close(),
+    await this.#runner?.then(
+      (runner) => runner.close(),
       () => {},
     );
   }
@@ -67,11 +67,11 @@ export class DeskDoor {
     );
   }
 
-  #open(): Promise<Desk> {
-    this.#desk ??= import('./runner.ts').then(({ Desk }) => new Desk(this.#options));
-    this.#desk.catch(() => {
-      this.#desk = null;
+  #open(): Promise<Runner> {
+    this.#runner ??= import('./runner.ts').then(({ Runner }) => new Runner(this.#options));
+    this.#runner.catch(() => {
+      this.#runner = null;
     });
-    return this.#desk;
+    return this.#runner;
   }
 }

@@ -1,15 +1,15 @@
 import { scoreText } from '../../present/quantities.ts';
 import { openRewards, rescoreMany } from '../../replay/index.ts';
-import type { ReplayJob } from '../state/replay-actions.ts';
-import type { Desk } from './runner.ts';
+import type { RunnerJob } from '../state/replay-actions.ts';
+import type { Runner } from './runner.ts';
 
 /** Scores the rollouts anew; what each was given is kept, and found again at the next start. */
-export async function rescoreOnDesk(
-  desk: Desk,
-  { rows, choice }: Extract<ReplayJob, { kind: 'rescore' }>,
+export async function rescore(
+  runner: Runner,
+  { rows, choice }: Extract<RunnerJob, { kind: 'rescore' }>,
   signal: AbortSignal,
 ): Promise<void> {
-  const backend = choice.reward === 'code' ? await desk.backend() : null;
+  const backend = choice.reward === 'code' ? await runner.backend() : null;
   const rewards = openRewards(choice, backend?.run);
   const tally: Record<string, number> = {};
   let done = 0;
@@ -17,12 +17,12 @@ export async function rescoreOnDesk(
   async function* wanted() {
     for (let index = 0; index < rows.length; index++) {
       const place = rows.at(index);
-      if (place !== null) yield desk.row(place);
+      if (place !== null) yield runner.row(place);
     }
   }
   try {
     await rewards.start(signal);
-    for await (const scored of rescoreMany(wanted(), rewards.router, { signal, journal: desk.journal })) {
+    for await (const scored of rescoreMany(wanted(), rewards.router, { signal, journal: runner.journal })) {
       const { locator, status, recorded, score, reward, reason } = scored;
       const rescored = { status, recorded, score, reward, reason };
       tally[status] = (tally[status] ?? 0) + 1;
@@ -31,12 +31,12 @@ export async function rescoreOnDesk(
         reward === null
           ? `${reason}; :reward names one`
           : `${scoreText(score)} by ${reward}, recorded ${scoreText(recorded)}: ${reason ?? status}`;
-      desk.setRescored(locator, rescored);
-      if (rows.length > 1) desk.progress({ what: 'scoring', done, total: rows.length, tally, waiting: null });
+      runner.setRescored(locator, rescored);
+      if (rows.length > 1) runner.progress({ what: 'scoring', done, total: rows.length, tally, waiting: null });
     }
   } finally {
     rewards.close();
   }
   const words = Object.entries(tally).map(([status, count]) => `${count} ${status}`);
-  desk.options.say(rows.length === 1 ? `scored again: ${last}` : `scored again: ${words.join(', ')}`, 'info');
+  runner.options.say(rows.length === 1 ? `scored again: ${last}` : `scored again: ${words.join(', ')}`, 'info');
 }

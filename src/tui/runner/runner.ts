@@ -18,17 +18,17 @@ import {
 } from '../../replay/index.ts';
 import type { Rows } from '../rows/rows.ts';
 import type { BulkProgress } from '../state/replay.ts';
-import type { ReplayJob, ReplayNews } from '../state/replay-actions.ts';
-import { runAllOnDesk, runCallOnDesk, runListOnDesk } from './calls.ts';
-import { editCallOnDesk, editTurnOnDesk, takeEdited } from './edit.ts';
-import { forkOnDesk, keptBranches } from './fork.ts';
+import type { RunnerJob, RunnerReport } from '../state/replay-actions.ts';
+import { runAll, runCall, runList } from './calls.ts';
+import { openCallEditor, openTurnEditor, takeEdited } from './edit.ts';
+import { fork, keptBranches } from './fork.ts';
 import { Jobs } from './jobs.ts';
-import { rescoreOnDesk } from './rescore.ts';
+import { rescore } from './rescore.ts';
 import { Shelf } from './rollouts.ts';
 import type { ReplaySettings } from './settings.ts';
 import { whereForkRuns, whereRuns } from './where.ts';
 
-export interface DeskOptions extends Omit<ReplaySettings, 'start'> {
+export interface RunnerOptions extends Omit<ReplaySettings, 'start'> {
   dump: Dump;
   env: NodeJS.ProcessEnv;
   /** The rollout that is open. */
@@ -37,7 +37,7 @@ export interface DeskOptions extends Omit<ReplaySettings, 'start'> {
   rows(): Rows;
   /** Something is still asked at the foot of the screen. */
   isAsking(): boolean;
-  tell(news: ReplayNews): void;
+  tell(news: RunnerReport): void;
   say(text: string, kind: 'info' | 'error'): void;
   /** Lends the terminal to an editor. */
   lend<T>(use: () => T): T;
@@ -52,8 +52,8 @@ const MAX_WORD_BYTES = 200_000;
  * Does what replay, fork and re-score ask for, beside the screen: it holds the sandbox, the journal and what is under way, and tells the
  * screen what comes of it. Loaded with the first key that asks for it.
  */
-export class Desk {
-  readonly options: DeskOptions;
+export class Runner {
+  readonly options: RunnerOptions;
   readonly tools: ReplayTools;
   readonly journal: Journal;
   readonly shelf: Shelf;
@@ -68,7 +68,7 @@ export class Desk {
   readonly #seen = new Set<string>();
 
   /** @throws Error that names the tool file and what is wrong with it */
-  constructor(options: DeskOptions) {
+  constructor(options: RunnerOptions) {
     this.options = options;
     this.tools = new ReplayTools({ tools: options.tools, mapped: options.mapped, timeout: options.timeout });
     this.rules = rulesWithout(options.exact ?? []);
@@ -118,19 +118,19 @@ export class Desk {
     }
   }
 
-  async do(job: ReplayJob): Promise<void> {
+  async do(job: RunnerJob): Promise<void> {
     try {
       if (job.kind === 'where') await whereRuns(this, job);
-      else if (job.kind === 'edit') editCallOnDesk(this, job);
+      else if (job.kind === 'edit') openCallEditor(this, job);
       else if (job.kind === 'edited') takeEdited(this, job);
-      else if (job.kind === 'run') await runCallOnDesk(this, job);
-      else if (job.kind === 'all') await runAllOnDesk(this, job);
-      else if (job.kind === 'list') await runListOnDesk(this, job);
+      else if (job.kind === 'run') await runCall(this, job);
+      else if (job.kind === 'all') await runAll(this, job);
+      else if (job.kind === 'list') await runList(this, job);
       else if (job.kind === 'cancel') this.#cancel(job.call);
       else if (job.kind === 'fork-where') await whereForkRuns(this, job.place);
-      else if (job.kind === 'fork-edit') editTurnOnDesk(this, job);
-      else if (job.kind === 'fork') await this.jobs.during((signal) => forkOnDesk(this, job, signal));
-      else await this.jobs.during((signal) => rescoreOnDesk(this, job, signal));
+      else if (job.kind === 'fork-edit') openTurnEditor(this, job);
+      else if (job.kind === 'fork') await this.jobs.during((signal) => fork(this, job, signal));
+      else await this.jobs.during((signal) => rescore(this, job, signal));
     } catch (error) {
       this.options.say((error as Error).message, 'error');
     }

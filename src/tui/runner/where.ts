@@ -1,27 +1,27 @@
 import type { Place } from '../../dump/dump.ts';
 import { backendWish, type PlannedCall, planCalls } from '../../replay/index.ts';
 import type { Where } from '../state/replay.ts';
-import type { ReplayJob } from '../state/replay-actions.ts';
+import type { RunnerJob } from '../state/replay-actions.ts';
 import { countKnown } from './known-calls.ts';
-import type { Desk } from './runner.ts';
+import type { Runner } from './runner.ts';
 
 /** Finds out where a call would run and what would run before it, so that it can be said before it does. */
-export async function whereRuns(desk: Desk, job: Extract<ReplayJob, { kind: 'where' }>): Promise<void> {
+export async function whereRuns(runner: Runner, job: Extract<RunnerJob, { kind: 'where' }>): Promise<void> {
   const { place, call, repeat, session } = job;
-  const plan = planCalls(desk.row(place), { tools: desk.tools, call, session })[0];
+  const plan = planCalls(runner.row(place), { tools: runner.tools, call, session })[0];
   if (plan === undefined) return;
   const way = { repeat, session };
-  desk.options.tell({ type: 'replay-where', place, call, way, where: await whereOf(desk, plan) });
-  const counted = await countKnown(desk, way).catch(() => null);
-  if (counted !== null) desk.options.tell({ type: 'replay-known', place, call, way, ...counted });
+  runner.options.tell({ type: 'replay-where', place, call, way, where: await whereOf(runner, plan) });
+  const counted = await countKnown(runner, way).catch(() => null);
+  if (counted !== null) runner.options.tell({ type: 'replay-known', place, call, way, ...counted });
 }
 
-async function whereOf(desk: Desk, { tool, skip, predecessors }: PlannedCall): Promise<Where> {
+async function whereOf(runner: Runner, { tool, skip, predecessors }: PlannedCall): Promise<Where> {
   const before = (predecessors ?? []).map(({ call }) => call);
   const shared = { before, stateful: tool?.stateful ?? false };
   if (tool !== null && tool.url !== null)
     return { name: tool.url, why: `session_url of ${tool.from}`, asks: ASK_SERVER, problem: skip, ...shared };
-  const where = { ...(await sandbox(desk, skip)), ...shared };
+  const where = { ...(await sandbox(runner, skip)), ...shared };
   if (tool !== null && tool.language === null) return { ...where, name: 'this program', why: tool.from };
   return where;
 }
@@ -31,27 +31,27 @@ const ASK_SERVER = ', 2 at a time? it may be the trainer’s own';
 type Sandbox = Pick<Where, 'name' | 'why' | 'asks' | 'problem'>;
 
 /** Where code runs: a server is named without asking it, a sandbox of this machine is tried. */
-async function sandbox(desk: Desk, problem: string | null): Promise<Sandbox> {
+async function sandbox(runner: Runner, problem: string | null): Promise<Sandbox> {
   try {
-    const wish = backendWish(desk.choice);
+    const wish = backendWish(runner.choice);
     if (wish.kind === 'remote') {
-      desk.options.tell({ type: 'replay-backend', name: wish.url });
+      runner.options.tell({ type: 'replay-backend', name: wish.url });
       return { name: wish.url, why: wish.why, asks: ASK_SERVER, problem };
     }
-    const { name, why, confined } = await desk.backend();
+    const { name, why, confined } = await runner.backend();
     if (!confined) return { name, why: 'with all your rights', asks: ', with all your rights?', problem };
     // A tool of the user's own may go anywhere.
-    return { name, why, asks: desk.options.tools === undefined ? null : ', and where the tool file says?', problem };
+    return { name, why, asks: runner.options.tools === undefined ? null : ', and where the tool file says?', problem };
   } catch (error) {
     return { name: '', why: '', asks: null, problem: (error as Error).message };
   }
 }
 
-export async function whereForkRuns(desk: Desk, place: Place): Promise<void> {
-  const tools = desk.tools.forFork(desk.row(place).rollout?.toolSchemas ?? []);
+export async function whereForkRuns(runner: Runner, place: Place): Promise<void> {
+  const tools = runner.tools.forFork(runner.row(place).rollout?.toolSchemas ?? []);
   const none: Sandbox = { name: '', why: 'no tools', asks: null, problem: null };
-  const found = tools.length === 0 ? none : await sandbox(desk, null);
+  const found = tools.length === 0 ? none : await sandbox(runner, null);
   const names = tools.map(({ name }) => name).join(', ');
   const where = { ...found, why: names || found.why, before: [], stateful: false };
-  desk.options.tell({ type: 'replay-where', place, call: null, way: null, where });
+  runner.options.tell({ type: 'replay-where', place, call: null, way: null, where });
 }

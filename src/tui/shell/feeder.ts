@@ -10,7 +10,7 @@ const LEFT = '\x1b[D';
 const RIGHT = '\x1b[C';
 const BACKSPACE = '\x7f';
 
-export interface PromptHost {
+export interface FeederHost {
   /** What is typed, null while no prompt is open; `seed` as in the state. */
   prompt(): { value: string; seed: number } | null;
   act(action: Action): void;
@@ -27,13 +27,13 @@ export class PromptFeeder {
   /** Ink's stdin. */
   readonly input: NodeJS.ReadStream;
   readonly #stream = new PassThrough();
-  readonly #host: PromptHost;
+  readonly #host: FeederHost;
   #queue: Key[] = [];
   #isRunning = false;
   #cursor = 0;
   #seed: number | null = null;
 
-  constructor(host: PromptHost) {
+  constructor(host: FeederHost) {
     this.#host = host;
     const same = () => this.#stream;
     this.input = Object.assign(this.#stream, {

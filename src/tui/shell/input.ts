@@ -2,7 +2,7 @@ import { sanitiseLine } from '../../text/sanitise.ts';
 import { commandOf } from '../keys/commands.ts';
 import { keyLabel } from '../keys/keymap.ts';
 import { type Resolved, Resolver } from '../keys/resolver.ts';
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import { afterEsc, type Key } from '../screen/keys.ts';
 import { mouseEvent } from '../screen/mouse.ts';
 import type { Action } from '../state/action.ts';
@@ -17,7 +17,7 @@ const MAX_PASTE = 4000;
 const pasted = ({ text }: Key): string => sanitiseLine(text.trim().slice(0, MAX_PASTE));
 
 export interface InputHost {
-  readonly world: World;
+  readonly data: Data;
   state(): State;
   dispatch(action: Action): void;
   /** Keys of a command that is not complete yet are shown. */
@@ -72,8 +72,8 @@ export class Input {
   }
 
   #run({ command, count }: Resolved): void {
-    const { state, world, dispatch } = this.#host;
-    const reason = command.disabled?.(state(), world) ?? null;
+    const { state, data, dispatch } = this.#host;
+    const reason = command.disabled?.(state(), data) ?? null;
     if (reason !== null) dispatch({ type: 'say', text: reason, kind: 'info' });
     else dispatch(command.action(count));
   }

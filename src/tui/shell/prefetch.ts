@@ -1,30 +1,30 @@
 import type { Dump, Place } from '../../dump/dump.ts';
 import type { DumpFile } from '../../dump/dump-file.ts';
-import type { DumpWorld } from '../rows/data.ts';
+import type { DumpData } from '../rows/data.ts';
 import { listWindow } from '../rows/list-window.ts';
 import type { State } from '../state/state.ts';
 import { ReadAhead } from './read-ahead.ts';
 
-interface AttentionHost {
+interface PrefetchHost {
   readonly dump: Dump;
-  readonly world: DumpWorld;
+  readonly data: DumpData;
   state(): State;
   /** New rows have lost their sign. */
   freshChanged(): void;
 }
 
 /** What the person looks at, or is likely to look at next, is looked at first. */
-export class Attention {
-  readonly #host: AttentionHost;
+export class Prefetch {
+  readonly #host: PrefetchHost;
   /** The rollouts before and behind the one that is open: J and K shall not wait. */
   readonly #ahead: ReadAhead;
   #wanted = '';
   #warm: DumpFile | null = null;
   #freshTimer: NodeJS.Timeout | undefined;
 
-  constructor(host: AttentionHost) {
+  constructor(host: PrefetchHost) {
     this.#host = host;
-    this.#ahead = new ReadAhead(() => host.world.warm(host.state(), this.#neighbours()));
+    this.#ahead = new ReadAhead(() => host.data.warm(host.state(), this.#neighbours()));
   }
 
   /** Something may have come into sight. */
@@ -47,9 +47,9 @@ export class Attention {
 
   /** The rows of the list that are on the screen. */
   visible(): Place[] {
-    const { world, state } = this.#host;
-    const rows = world.rows(state());
-    const { top, height } = listWindow(state(), world);
+    const { data, state } = this.#host;
+    const rows = data.rows(state());
+    const { top, height } = listWindow(state(), data);
     const places: Place[] = [];
     for (let index = top; index < Math.min(rows.length, top + height); index++) places.push(rows.at(index)!);
     return places;
@@ -57,48 +57,48 @@ export class Attention {
 
   #neighbours(): Place[] {
     const { cursor } = this.#host.state().list;
-    const rows = this.#host.world.rows(this.#host.state());
+    const rows = this.#host.data.rows(this.#host.state());
     const here = cursor === null ? -1 : rows.indexOf(cursor);
     return [rows.at(here + 1), rows.at(here - 1)].filter((place) => place !== null && here >= 0) as Place[];
   }
 
   /** Asked once for each window: the answer to every asking is a change of the dump. */
   #wantVisible(): void {
-    const { dump, world } = this.#host;
+    const { dump, data } = this.#host;
     const state = this.#host.state();
-    const rows = world.rows(state);
-    const { top, height } = listWindow(state, world);
+    const rows = data.rows(state);
+    const { top, height } = listWindow(state, data);
     const ends = [rows.at(top), rows.at(Math.min(rows.length, top + height) - 1)];
     const window = [
       ...ends.map((place) => place && `${place.file.generation} ${place.file.locator(place.record)}`),
-      ...world.listColumns(state).map(({ key }) => key),
+      ...data.listColumns(state).map(({ key }) => key),
       rows.length < height ? rows.length : '',
     ].join('\n');
     if (window === this.#wanted) return;
     this.#wanted = window;
     const places = this.visible();
     dump.want(places);
-    world.want(state, places);
+    data.want(state, places);
   }
 
   /** Groups of the step that is open, and of those that H and L lead to. */
   #warmGroups(): void {
-    const { dump, world } = this.#host;
+    const { dump, data } = this.#host;
     const file = this.#host.state().list.cursor?.file;
     if (file === undefined || file === this.#warm || dump.progress().phase === 'index') return;
     this.#warm = file;
     const steps = dump.files.filter((other) => other.stream === file.stream);
     const at = steps.indexOf(file);
-    for (const near of [file, steps[at - 1], steps[at + 1]]) if (near !== undefined) world.groups.groups(near);
+    for (const near of [file, steps[at - 1], steps[at + 1]]) if (near !== undefined) data.groups.groups(near);
   }
 
   /** New rows in sight lose their sign after a while. */
   #lookAtFresh(): void {
     clearTimeout(this.#freshTimer);
-    const { world } = this.#host;
+    const { data } = this.#host;
     const state = this.#host.state();
-    const isListShown = state.help === null && world.geometry(state).listWidth > 0;
-    const wait = world.fresh.look(isListShown ? this.visible() : [], state.list.cursor, Date.now());
+    const isListShown = state.help === null && data.geometry(state).listWidth > 0;
+    const wait = data.fresh.look(isListShown ? this.visible() : [], state.list.cursor, Date.now());
     if (wait === null) return;
     this.#freshTimer = setTimeout(() => {
       this.#lookAtFresh();

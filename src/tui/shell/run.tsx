@@ -9,12 +9,12 @@ import { Follower } from '../../dump/follow.ts';
 import { styled, themeFor } from '../../present/theme.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import type { Keymap } from '../keys/keymap.ts';
-import { DumpWorld } from '../rows/data.ts';
+import { DumpData } from '../rows/data.ts';
 import type { Geometry } from '../rows/geometry.ts';
 import { samePlace } from '../rows/rows.ts';
 import { openInEditor, pipeTo } from '../runner/external-program.ts';
-import { Seeker } from '../runner/finder.ts';
-import { DeskDoor } from '../runner/lazy-runner.ts';
+import { Finder } from '../runner/finder.ts';
+import { LazyRunner } from '../runner/lazy-runner.ts';
 import type { ReplaySettings } from '../runner/settings.ts';
 import { Keyboard } from '../screen/keyboard.ts';
 import { osc52 } from '../screen/osc52.ts';
@@ -22,7 +22,7 @@ import { Screen } from '../screen/screen.ts';
 import { Terminal } from '../screen/terminal.ts';
 import type { Action } from '../state/action.ts';
 import type { Effect } from '../state/effect.ts';
-import type { SeekJob } from '../state/find.ts';
+import type { FindJob } from '../state/find.ts';
 import { type FilterChoice, openedList, type SortChoice } from '../state/list.ts';
 import { initialReplay } from '../state/replay.ts';
 import { initialState, type Message, type PromptState, type State } from '../state/state.ts';
@@ -39,9 +39,9 @@ import type { Scene, View } from '../views/view.ts';
 import { AgeClock } from './age-clock.ts';
 import { App } from './app.tsx';
 import { Input } from './input.ts';
-import { Attention } from './prefetch.ts';
+import { Prefetch } from './prefetch.ts';
 
-export interface RunOptions {
+export interface ScreenOptions {
   dump: Dump;
   /** What was opened, sanitised. */
   name: string;
@@ -63,7 +63,7 @@ export interface RunOptions {
 }
 
 /** Opens the screen and stays until the user quits. The terminal is then as it was. */
-export function run(options: RunOptions): Promise<void> {
+export function run(options: ScreenOptions): Promise<void> {
   return new Promise((resolve) => new Program(options, resolve).start());
 }
 
@@ -78,10 +78,10 @@ const problemMessage = ([first, ...others]: readonly string[]): Message | null =
 
 /** Wires keys → actions → state → screen. It decides nothing itself. */
 class Program {
-  readonly #options: RunOptions;
+  readonly #options: ScreenOptions;
   readonly #quit: () => void;
   readonly #live: LiveRun;
-  readonly #world: DumpWorld;
+  readonly #data: DumpData;
   readonly #clock: AgeClock;
   readonly #screen: Screen;
   readonly #terminal: Terminal;
@@ -95,19 +95,19 @@ class Program {
   #overlay: 'help' | 'editor' | null = null;
   #prompt: PromptState | null = null;
   readonly #history = new History(historyFile());
-  readonly #desk: DeskDoor;
-  readonly #attention: Attention;
-  readonly #seeker: Seeker;
+  readonly #runner: LazyRunner;
+  readonly #prefetch: Prefetch;
+  readonly #finder: Finder;
   #follower: Follower | null = null;
   /** Notices of the dump that were told at the foot. */
   #told = 0;
 
-  constructor(options: RunOptions, quit: () => void) {
+  constructor(options: ScreenOptions, quit: () => void) {
     const { output, input, dump } = options;
     this.#options = options;
     this.#quit = quit;
     this.#live = new LiveRun(dump, options.notify);
-    this.#world = new DumpWorld(
+    this.#data = new DumpData(
       dump,
       this.#live,
       () => this.#screen.invalidate(),
@@ -130,7 +130,7 @@ class Program {
     this.#screen = new Screen(output, this.#state.columns, this.#state.rows);
     this.#keyboard = new Keyboard(input, (keys) => this.#input.press(keys));
     this.#input = new Input({
-      world: this.#world,
+      data: this.#data,
       state: () => this.#state,
       dispatch: (action) => this.dispatch(action),
       pendingChanged: () => this.#screen.invalidate(),
@@ -143,30 +143,30 @@ class Program {
       },
       leaving: () => {
         this.#clock.stop();
-        this.#attention.rest();
+        this.#prefetch.rest();
         this.#screen.setActive(false);
         this.#keyboard.stop();
       },
     });
-    this.#desk = new DeskDoor({
+    this.#runner = new LazyRunner({
       ...replay,
       dump,
       env: options.env,
       here: () => this.#state.list.cursor,
-      rows: () => this.#world.rows(this.#state),
+      rows: () => this.#data.rows(this.#state),
       isAsking: () => this.#state.replay.question !== null,
       tell: (news) => this.dispatch(news),
       say: (text, kind) => this.dispatch({ type: 'say', text: sanitiseLine(text), kind }),
       lend: (use) => this.#terminal.lend(use),
     });
-    this.#seeker = new Seeker({
-      world: this.#world,
+    this.#finder = new Finder({
+      data: this.#data,
       state: () => this.#state,
       tell: (news) => this.dispatch(news),
     });
-    this.#attention = new Attention({
+    this.#prefetch = new Prefetch({
       dump,
-      world: this.#world,
+      data: this.#data,
       state: () => this.#state,
       freshChanged: () => this.#screen.invalidate('list'),
     });
@@ -179,7 +179,7 @@ class Program {
     output.on('resize', this.#resize);
     input.on('end', this.#end);
     dump.subscribe(() => {
-      this.#world.changed();
+      this.#data.changed();
       this.dispatch({ type: 'dump-changed' });
       this.#tellNotices();
       for (const { text } of this.#live.judge()) this.dispatch({ type: 'alarm', text: sanitiseLine(text) });
@@ -188,7 +188,7 @@ class Program {
     // Once all is indexed the disk is followed.
     void dump.start().then(() => {
       this.#live.begin();
-      this.#world.fresh.begin(dump.files);
+      this.#data.fresh.begin(dump.files);
       if (!dump.isClosed && dump.paths.length > 0) this.#follower = new Follower(dump, { poll: this.#options.poll });
     });
   }
@@ -203,10 +203,10 @@ class Program {
 
   dispatch(action: Action): void {
     const before = this.#state;
-    const { state, effects } = update(before, action, this.#world);
+    const { state, effects } = update(before, action, this.#data);
     this.#state = state;
     // Who went elsewhere meanwhile is not called back.
-    if (before.seek !== null && !samePlace(before.list.cursor, state.list.cursor)) this.#seek(null);
+    if (before.find !== null && !samePlace(before.list.cursor, state.list.cursor)) this.#find(null);
     this.#draw();
     for (const effect of effects) this.#perform(effect);
   }
@@ -215,7 +215,7 @@ class Program {
     const theme = themeFor(this.#options.env);
     const scene = (): Scene => ({
       state: this.#state,
-      world: this.#world,
+      data: this.#data,
       theme,
       name: this.#options.name,
       pending: this.#input.pending,
@@ -239,7 +239,7 @@ class Program {
   #draw(): void {
     const { columns, rows, help, editor, prompt } = this.#state;
     const overlay = editor !== null ? 'editor' : help !== null ? 'help' : null;
-    const geometry = this.#world.geometry(this.#state);
+    const geometry = this.#data.geometry(this.#state);
     const isTyped = prompt?.value !== this.#prompt?.value || prompt?.seed !== this.#prompt?.seed;
     if (geometry !== this.#geometry || overlay !== this.#overlay || isTyped) {
       this.#geometry = geometry;
@@ -266,16 +266,16 @@ class Program {
         });
       } else this.#ink.rerender(app);
     }
-    this.#attention.look();
-    this.#desk.rest(this.#state.list.cursor, () => this.#attention.visible());
+    this.#prefetch.look();
+    this.#runner.rest(this.#state.list.cursor, () => this.#prefetch.visible());
     this.#clock.arm();
     this.#screen.invalidate();
   }
 
-  #seek(job: SeekJob | null): void {
-    this.#seeker.cancel();
-    if (this.#state.seek !== null) this.dispatch({ type: 'seeking', progress: null });
-    if (job !== null) void this.#seeker.start(job);
+  #find(job: FindJob | null): void {
+    this.#finder.cancel();
+    if (this.#state.find !== null) this.dispatch({ type: 'find-progress', progress: null });
+    if (job !== null) void this.#finder.start(job);
   }
 
   readonly #type = (value: string): void => this.dispatch({ type: 'prompt-change', value });
@@ -285,14 +285,14 @@ class Program {
     else if (effect.type === 'suspend') this.#terminal.suspend();
     else if (effect.type === 'bell') this.#screen.bell();
     else if (effect.type === 'reopen') {
-      this.#world.reload();
+      this.#data.reload();
       this.#draw();
-    } else if (effect.type === 'replay') void this.#desk.do(effect.job);
-    else if (effect.type === 'seek') this.#seek(effect.job);
+    } else if (effect.type === 'replay') void this.#runner.do(effect.job);
+    else if (effect.type === 'find') this.#find(effect.job);
     else if (effect.type === 'mouse') this.#terminal.setMouse(effect.on);
     else if (effect.type === 'command') this.#input.command(effect.id);
     else if (effect.type === 'reload') {
-      this.#world.reload();
+      this.#data.reload();
       void this.#follower?.refreshAll();
       this.#draw();
     } else if (effect.type === 'remember') this.#history.add(effect.prompt, effect.value);
@@ -325,15 +325,15 @@ class Program {
   };
 
   readonly #end = (): void => {
-    this.#attention.stop();
+    this.#prefetch.stop();
     this.#clock.stop();
     this.#terminal.stop();
     this.#options.output.off('resize', this.#resize);
     this.#ink?.unmount();
-    this.#world.close();
+    this.#data.close();
     this.#follower?.close();
-    this.#seeker.cancel();
-    void this.#desk.close().finally(() => {
+    this.#finder.cancel();
+    void this.#runner.close().finally(() => {
       this.#options.dump.close();
       this.#quit();
     });

@@ -1,6 +1,6 @@
 import type { SearchAction } from '../rows/search.ts';
 import type { MouseEvent } from '../screen/mouse.ts';
-import type { TakeAction } from '../update/copied.ts';
+import type { CopyAction } from '../update/copied.ts';
 import type { DisplayAction } from './display.ts';
 import type { EditorAction } from './editor.ts';
 import type { FindAction } from './find.ts';
@@ -17,7 +17,7 @@ export type Action =
   | ListAction
   | DisplayAction
   | SearchAction
-  | TakeAction
+  | CopyAction
   | FindAction
   | PromptAction
   | ReplayAction

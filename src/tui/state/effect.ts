@@ -1,19 +1,19 @@
-import type { SeekJob } from './find.ts';
-import type { ReplayJob } from './replay-actions.ts';
+import type { FindJob } from './find.ts';
+import type { RunnerJob } from './replay-actions.ts';
 import type { PromptId } from './state.ts';
 
-/** What update asks the world to do. */
+/** What update asks the data to do. */
 export type Effect =
   | { type: 'quit' }
   | { type: 'suspend' }
   | { type: 'repaint' }
   | { type: 'mouse'; on: boolean }
   /** Looks for something over many records, instead of what was looked for; null ends that. */
-  | { type: 'seek'; job: SeekJob | null }
+  | { type: 'find'; job: FindJob | null }
   /** As if its key had been pressed: a command that was chosen by its name. */
   | { type: 'command'; id: string }
-  /** Replay, fork or re-score; done by the desk, beside the screen. */
-  | { type: 'replay'; job: ReplayJob }
+  /** Replay, fork or re-score; done by the runner, beside the screen. */
+  | { type: 'replay'; job: RunnerJob }
   /** Everything is read from disk again. */
   | { type: 'reload' }
   /** The open record is read again: what is gone to is shown as it is now. */

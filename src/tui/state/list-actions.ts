@@ -1,9 +1,9 @@
 import type { MenuKind } from './menu.ts';
 
-export type ListAction = ArrangeAction | GroupAction | MarkAction | MenuAction;
+export type ListAction = ChoiceAction | GroupAction | MarkAction | MenuAction;
 
 /** What the list shows, and in which order. */
-export type ArrangeAction =
+export type ChoiceAction =
   /** An expression as it is typed behind `&`: empty clears, a `!` before it inverts all of it, alone it inverts what is in force. */
   | { type: 'filter'; text: string }
   /** null: as the records lie on disk. */
@@ -16,7 +16,7 @@ export type ArrangeAction =
   /** The list has other rows: it was filtered, sorted, or found more. */
   | { type: 'rows-changed' }
   /** Stops a filter or a sort that is under way: the list is as it was before. */
-  | { type: 'arrange-cancel' };
+  | { type: 'filter-cancel' };
 
 export type GroupAction = { type: 'group' } | { type: 'group-member'; by: number };
 

@@ -86,7 +86,7 @@ export const openedList = (
   pinned: sort === null ? null : 'top',
 });
 
-export const sameArrangement = (a: ListChoice, b: ListChoice): boolean =>
+export const sameFilterAndSort = (a: ListChoice, b: ListChoice): boolean =>
   (a.filter === b.filter || (a.filter?.text === b.filter?.text && a.filter?.isInverted === b.filter?.isInverted)) &&
   (a.sort === b.sort ||
     (a.sort?.key === b.sort?.key && a.sort?.descending === b.sort?.descending && a.sort?.values === b.sort?.values));

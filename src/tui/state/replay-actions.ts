@@ -13,12 +13,12 @@ export type ReplayAction =
   | { type: 'rescore'; all: boolean }
   | { type: 'fork-ask' }
   | { type: 'branches' }
-  | ReplayFinding;
+  | ReplayReport;
 
-/** What the desk tells. */
-export type ReplayNews = ReplayFinding | Exclude<EditorAction, { type: 'editor-key' }>;
+/** What the runner tells. */
+export type RunnerReport = ReplayReport | Exclude<EditorAction, { type: 'editor-key' }>;
 
-type ReplayFinding =
+type ReplayReport =
   | { type: 'replay-where'; place: Place; call: number | null; way: Way | null; where: Where }
   | { type: 'replay-known'; place: Place; call: number; way: Way; known: number; rollouts: number }
   | { type: 'replay-backend'; name: string }
@@ -30,8 +30,8 @@ type ReplayFinding =
   | { type: 'replay-drift'; place: Place; turn: number }
   | { type: 'replay-tick'; now: number };
 
-/** Work for the desk. Only these ever run anything, and each follows a key. */
-export type ReplayJob =
+/** Work for the runner. Only these ever run anything, and each follows a key. */
+export type RunnerJob =
   | ({ kind: 'where'; place: Place; call: number } & Way)
   /** `inside`: in the screen itself, not in $EDITOR. */
   | { kind: 'edit'; place: Place; call: number; args: JsonValue | undefined; inside: boolean }

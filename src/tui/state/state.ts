@@ -5,7 +5,7 @@ import type { SearchState } from '../rows/search.ts';
 import { type Jump, type JumpList, noJumps } from '../update/jumps.ts';
 import { type DisplayState, firstDisplay } from './display.ts';
 import type { EditorState } from './editor.ts';
-import type { SeekProgress } from './find.ts';
+import type { FindProgress } from './find.ts';
 import { type FollowState, initialFollow } from './follow.ts';
 import { firstList, type ListState } from './list.ts';
 import { initialReplay, NOTHING_ASKED, type ReplayState } from './replay.ts';
@@ -65,7 +65,7 @@ export interface State {
   search: SearchState | null;
   jumps: JumpList;
   /** What is being looked for over many records. */
-  seek: SeekProgress | null;
+  find: FindProgress | null;
   help: HelpState | null;
   prompt: PromptState | null;
   replay: ReplayState;
@@ -97,7 +97,7 @@ export function initialState(columns: number, rows: number, keymap = new Keymap(
     display: firstDisplay,
     search: null,
     jumps: noJumps,
-    seek: null,
+    find: null,
     help: null,
     prompt: null,
     replay: initialReplay(NOTHING_ASKED),

@@ -2,10 +2,10 @@ import type { Place } from '../../dump/dump.ts';
 import { formatCount } from '../../present/numbers.ts';
 import type { Rollout, ToolCall } from '../../rollout/rollout.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import { viewport } from '../rows/viewport.ts';
 import type { CallQuestion } from '../state/replay.ts';
-import type { ReplayJob, Way } from '../state/replay-actions.ts';
+import type { RunnerJob, Way } from '../state/replay-actions.ts';
 import type { State } from '../state/state.ts';
 import { notWhole } from './list-choice.ts';
 import { ask, doing, doNow } from './question.ts';
@@ -22,7 +22,7 @@ export interface FoundCall {
 /** Asks about a call; where it would run, and what would run before it, is found out meanwhile. */
 export function askCall(
   state: State,
-  world: World,
+  data: Data,
   rollout: Rollout,
   { call, turn }: FoundCall,
   confirm: CallQuestion['confirm'] = null,
@@ -38,7 +38,7 @@ export function askCall(
     repeat,
     session,
     calls: callsOf(rollout).length,
-    rollouts: world.rows(state).length,
+    rollouts: data.rows(state).length,
     known: null,
     where: null,
     confirm,
@@ -54,20 +54,20 @@ function lookWhere(state: State, question: CallQuestion): Result {
 
 const wayOf = ({ repeat, session }: CallQuestion): Way => ({ repeat, session });
 
-export function callKey(state: State, question: CallQuestion, key: string, world: World): Result {
+export function callKey(state: State, question: CallQuestion, key: string, data: Data): Result {
   const { place, call, edited, repeat, session, where, confirm } = question;
   if (confirm !== null)
-    return key === 'y' && where !== null && where.name !== '' ? runMany(state, question, confirm, world) : state;
+    return key === 'y' && where !== null && where.name !== '' ? runMany(state, question, confirm, data) : state;
   if (key === 'k') {
     const steps = [...new Set([...REPEATS, state.replay.repeat])].sort((a, b) => a - b);
     return lookWhere(state, { ...question, repeat: steps[(steps.indexOf(repeat) + 1) % steps.length]! });
   }
   if (key === 's' && where?.stateful !== true) return lookWhere(state, { ...question, session: !session });
   if (key === 'tab') {
-    const rollout = world.record(place).rollout;
+    const rollout = data.record(place).rollout;
     const all = rollout === null ? [] : callsOf(rollout);
     const next = all[(all.findIndex((one) => one.call.index === call) + 1) % all.length];
-    return rollout === null || next === undefined || all.length === 1 ? state : askCall(state, world, rollout, next);
+    return rollout === null || next === undefined || all.length === 1 ? state : askCall(state, data, rollout, next);
   }
   // What runs and where is said before it runs.
   if (where === null) return state;
@@ -75,7 +75,7 @@ export function callKey(state: State, question: CallQuestion, key: string, world
     return doing(state, { kind: 'edit', place, call, args: edited, inside: key === 'E' });
   if (key === 'a' || key === 'f' || key === 'F') {
     const kind = key === 'a' ? 'all' : key === 'f' ? 'list' : 'anew';
-    return where.asks === null ? runMany(state, question, kind, world) : ask(state, { ...question, confirm: kind });
+    return where.asks === null ? runMany(state, question, kind, data) : ask(state, { ...question, confirm: kind });
   }
   if (key !== 'enter') return state;
   // The question may have cut it off; said below it, it has the whole width.
@@ -84,14 +84,14 @@ export function callKey(state: State, question: CallQuestion, key: string, world
 }
 
 /** All calls of the rollout, or of the list; what is known of the list is left out, unless all of it is or it is to be done anew. */
-function runMany(state: State, question: CallQuestion, kind: 'all' | 'list' | 'anew', world: World): Result {
+function runMany(state: State, question: CallQuestion, kind: 'all' | 'list' | 'anew', data: Data): Result {
   const { place, known, rollouts } = question;
   const way = wayOf(question);
   if (kind === 'all') return doNow(state, { kind, place, ...way });
-  const reason = notWhole(state, world);
+  const reason = notWhole(state, data);
   if (reason !== null) return say(state, reason);
   const resume = kind === 'list' && known !== null && known > 0 && known < rollouts;
-  const job: ReplayJob = { kind: 'list', rows: world.rows(state), resume, ...way };
+  const job: RunnerJob = { kind: 'list', rows: data.rows(state), resume, ...way };
   const result = doNow(state, job);
   if (!resume) return result;
   const text = `${formatCount(known)} of ${formatCount(rollouts)} done, goes on`;
@@ -112,11 +112,11 @@ export function nearestCall(rollout: Rollout, turn: number): FoundCall | null {
 }
 
 /** The call that is under way at the turn under the cursor; it is cancelled before anything else is. */
-export function underwayAt(state: State, world: World): { place: Place; call: number } | null {
+export function underwayAt(state: State, data: Data): { place: Place; call: number } | null {
   const place = state.list.cursor;
-  const turn = viewport(state, world)?.turn ?? null;
+  const turn = viewport(state, data)?.turn ?? null;
   if (place === null || turn === null) return null;
-  const { rollout, locator } = world.record(place);
+  const { rollout, locator } = data.record(place);
   const replay = state.replay.rollouts.get(locator);
   if (rollout === null || replay === undefined) return null;
   const found = callsOf(rollout).find(

@@ -5,7 +5,7 @@ import { parseSort } from '../../analysis/query/sort.ts';
 import type { Place } from '../../dump/dump.ts';
 import type { DumpFile } from '../../dump/dump-file.ts';
 import { COMMANDS } from '../keys/commands.ts';
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import { VIEWS, type ViewName } from '../state/display.ts';
 import { opened, type State } from '../state/state.ts';
 import { goTo } from './find.ts';
@@ -20,10 +20,10 @@ export interface LineCommand {
   usage: string;
   help: string;
   /** What is wrong with what follows it; null when it can be done. */
-  check?(argument: string, state: State, world: World): string | null;
-  run(argument: string, state: State, world: World): Result;
+  check?(argument: string, state: State, data: Data): string | null;
+  run(argument: string, state: State, data: Data): Result;
   /** What may follow it. */
-  complete?(argument: string, state: State, world: World): readonly string[];
+  complete?(argument: string, state: State, data: Data): readonly string[];
 }
 
 const problemOf = (read: () => unknown): string | null => {
@@ -36,15 +36,15 @@ const problemOf = (read: () => unknown): string | null => {
   }
 };
 
-const stepsOf = (state: State, world: World): readonly DumpFile[] => {
+const stepsOf = (state: State, data: Data): readonly DumpFile[] => {
   const stream = state.list.cursor?.file.stream;
-  return world.dump.files.filter((file) => file.stream === stream && file.count > 0);
+  return data.dump.files.filter((file) => file.stream === stream && file.count > 0);
 };
 
 const nameOf = (file: DumpFile): string => String(file.step ?? file.stem);
 
-const stepCalled = (name: string, state: State, world: World): DumpFile | undefined =>
-  stepsOf(state, world).find((file) => nameOf(file) === name);
+const stepCalled = (name: string, state: State, data: Data): DumpFile | undefined =>
+  stepsOf(state, data).find((file) => nameOf(file) === name);
 
 const shown = (names: readonly string[]): string =>
   names.length <= 6 ? names.join(', ') : `${names.slice(0, 3).join(', ')}, … ${names.at(-1)}`;
@@ -55,25 +55,25 @@ export const COMMAND_LINE: readonly LineCommand[] = [
     name: 'step',
     usage: '12',
     help: 'goes to a step, to the same place in it',
-    check: (name, state, world) =>
-      stepCalled(name, state, world) === undefined
-        ? `${name === '' ? 'which step?' : `no step ${name} here;`} there are ${shown(stepsOf(state, world).map(nameOf))}`
+    check: (name, state, data) =>
+      stepCalled(name, state, data) === undefined
+        ? `${name === '' ? 'which step?' : `no step ${name} here;`} there are ${shown(stepsOf(state, data).map(nameOf))}`
         : null,
-    run: (name, state, world) => {
-      const file = stepCalled(name, state, world)!;
+    run: (name, state, data) => {
+      const file = stepCalled(name, state, data)!;
       const record = Math.min(state.list.cursor?.record ?? 0, file.count - 1);
-      return goTo(state, world, { file, record }, null);
+      return goTo(state, data, { file, record }, null);
     },
-    complete: (_argument, state, world) => stepsOf(state, world).map(nameOf),
+    complete: (_argument, state, data) => stepsOf(state, data).map(nameOf),
   },
   {
     name: 'id',
     usage: 'b1946ac9',
     help: 'goes to the rollout whose uid or request_id begins so, in all of the dump',
     check: (id) => (id === '' ? 'which id?' : null),
-    run: (id, state) => ({ state, effects: [{ type: 'seek', job: { kind: 'id', id, from: state.list.cursor } }] }),
-    complete: (_argument, state, world) => {
-      const rollout = state.list.cursor === null ? null : world.record(state.list.cursor).rollout;
+    run: (id, state) => ({ state, effects: [{ type: 'find', job: { kind: 'id', id, from: state.list.cursor } }] }),
+    complete: (_argument, state, data) => {
+      const rollout = state.list.cursor === null ? null : data.record(state.list.cursor).rollout;
       return [rollout?.uid, rollout?.requestId].filter((id): id is string => typeof id === 'string' && id !== '');
     },
   },
@@ -82,20 +82,20 @@ export const COMMAND_LINE: readonly LineCommand[] = [
     usage: 'score<0.5',
     help: 'lists what an expression says; nothing clears it',
     check: (text, { list }) => problemOf(() => filterOf(text, list.choice.filter)),
-    run: (text, state, world) => listHandlers.filter(state, { type: 'filter', text }, world),
-    complete: (text, _state, world) => completions(text, [...world.dump.extras].map(valueName)),
+    run: (text, state, data) => listHandlers.filter(state, { type: 'filter', text }, data),
+    complete: (text, _state, data) => completions(text, [...data.dump.extras].map(valueName)),
   },
   {
     name: 'sort',
     usage: 'score:desc',
     help: 'sorts the list by a field; nothing: as it lies on disk',
     check: (text) => (text === '' ? null : problemOf(() => parseSort(text))),
-    run: (text, state, world) => {
+    run: (text, state, data) => {
       const { key, descending } = text === '' ? { key: null, descending: false } : parseSort(text);
-      return listHandlers.sort(state, { type: 'sort', key, descending }, world);
+      return listHandlers.sort(state, { type: 'sort', key, descending }, data);
     },
-    complete: (_text, _state, world) =>
-      [...NUMBER_FIELDS, ...[...world.dump.extras].map(valueName)].flatMap((name) => [name, `${name}:desc`]),
+    complete: (_text, _state, data) =>
+      [...NUMBER_FIELDS, ...[...data.dump.extras].map(valueName)].flatMap((name) => [name, `${name}:desc`]),
   },
   {
     name: 'view',
@@ -115,7 +115,7 @@ export const COMMAND_LINE: readonly LineCommand[] = [
     usage: 'gsm8k',
     help: 'what judges when rollouts are scored again: a function, a URL, FILE.py; nothing: by data_source',
     check: rewardTextProblem,
-    run: (text, state, world) => chosen(state, text, world),
+    run: (text, state, data) => chosen(state, text, data),
     complete: () => REWARD_NAMES,
   },
 ];

@@ -1,6 +1,6 @@
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { commandOf } from '../keys/commands.ts';
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import type { State } from '../state/state.ts';
 import { COMMAND_LINE, callableNames, called, sampleNumbered, usageOf } from './command-line.ts';
 import { goTo } from './find.ts';
@@ -34,7 +34,7 @@ export const commandPrompt: PromptKind = {
       : `${found.id}: ${commandOf(found.id)!.title}`;
   },
 
-  check: (value, state, world) => {
+  check: (value, state, data) => {
     const { word, rest, at } = parts(value);
     if (word === '') return null;
     if (isNumber(value.trim())) {
@@ -43,44 +43,44 @@ export const commandPrompt: PromptKind = {
     }
     const found = called(word);
     if (found === null || (isLocatorLine(value.trim()) && found.kind === 'key'))
-      return checkLocator(value, state, world);
+      return checkLocator(value, state, data);
     if (found.kind === 'line') {
-      const problem = found.command.check?.(rest, state, world) ?? null;
+      const problem = found.command.check?.(rest, state, data) ?? null;
       return problem === null ? null : { message: problem, at };
     }
     if (rest !== '') return { message: 'nothing follows this command', at };
-    const reason = commandOf(found.id)?.disabled?.(state, world) ?? null;
+    const reason = commandOf(found.id)?.disabled?.(state, data) ?? null;
     return reason === null ? null : { message: reason, at: 0 };
   },
 
-  submit: (state, value, world) => {
+  submit: (state, value, data) => {
     const { word, rest } = parts(value);
     if (word === '') return state;
     const text = value.trim();
     if (isNumber(text)) {
       const place = sampleNumbered(Number(text), state);
-      return typeof place === 'string' ? say(state, place, 'error') : goTo(state, world, place, null);
+      return typeof place === 'string' ? say(state, place, 'error') : goTo(state, data, place, null);
     }
     const found = called(word);
-    if (found?.kind === 'line') return found.command.run(rest, state, world);
+    if (found?.kind === 'line') return found.command.run(rest, state, data);
     if (found?.kind === 'key') return { state, effects: [{ type: 'command', id: found.id }] };
-    const target = locate(text, state, world);
-    return 'message' in target ? say(state, target.message, 'error') : goTo(state, world, target.place, target.turn);
+    const target = locate(text, state, data);
+    return 'message' in target ? say(state, target.message, 'error') : goTo(state, data, target.place, target.turn);
   },
 
-  complete: (value, state, world) => {
+  complete: (value, state, data) => {
     const { word, rest, at } = parts(value);
     const found = called(word);
     const isArgument = /\s/.test(value.trimStart());
     if (isArgument) {
-      const choices = found?.kind === 'line' ? (found.command.complete?.(rest, state, world) ?? []) : [];
+      const choices = found?.kind === 'line' ? (found.command.complete?.(rest, state, data) ?? []) : [];
       return choices.filter((one) => one.startsWith(rest)).map((one) => value.slice(0, at) + one);
     }
     const start = value.trimStart();
     const names = callableNames().filter((name) => name.startsWith(start));
     const lines = COMMAND_LINE.map(({ name }) => name);
     const files =
-      start === '' ? [] : world.dump.files.map((file) => `${file.path.slice(file.path.lastIndexOf('/') + 1)}:`);
+      start === '' ? [] : data.dump.files.map((file) => `${file.path.slice(file.path.lastIndexOf('/') + 1)}:`);
     return [
       ...names.map((name) => (lines.includes(name) ? `${name} ` : name)),
       ...new Set(files.filter((name) => name.startsWith(start)).map(sanitiseLine)),
@@ -88,12 +88,12 @@ export const commandPrompt: PromptKind = {
   },
 };
 
-function checkLocator(value: string, state: State, world: World): PromptProblem | null {
+function checkLocator(value: string, state: State, data: Data): PromptProblem | null {
   const text = value.trim();
   const before = value.length - value.trimStart().length;
   if (!isLocatorLine(text)) {
     return { message: 'no command is called so; Tab completes their names, ? lists them', at: before };
   }
-  const target = locate(text, state, world);
+  const target = locate(text, state, data);
   return 'message' in target ? { message: target.message, at: before + target.at } : null;
 }

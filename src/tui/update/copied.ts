@@ -1,25 +1,25 @@
 import { readableText } from '../../present/readable.ts';
 import { toolCallsOf } from '../../rollout/rollout.ts';
 import { sanitise } from '../../text/sanitise.ts';
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import { viewport } from '../rows/viewport.ts';
 import type { State } from '../state/state.ts';
 import { shellCommand } from './shell-command.ts';
 
-export const WHAT = ['turn', 'call', 'prompt', 'json', 'link'] as const;
-export type What = (typeof WHAT)[number];
+export const COPY_KINDS = ['turn', 'call', 'prompt', 'json', 'link'] as const;
+export type CopyKind = (typeof COPY_KINDS)[number];
 
-export type TakeAction = { type: 'yank'; what: What } | { type: 'edit' };
+export type CopyAction = { type: 'copy-text'; what: CopyKind } | { type: 'edit' };
 
 /** Text for the clipboard and what it is, in words; a string says why there is none. */
-export function taken(state: State, world: World, what: What): { text: string; words: string } | string {
+export function copyOf(state: State, data: Data, what: CopyKind): { text: string; words: string } | string {
   const { cursor } = state.list;
   if (cursor === null) return 'no rollout is open';
-  const record = world.record(cursor);
+  const record = data.record(cursor);
   const { rollout } = record;
   if (what === 'json') return { text: record.raw, words: 'the record as JSON' };
   const isByTurn = state.display.view === 'chat' || state.display.view === 'raw';
-  const index = isByTurn ? (viewport(state, world)?.turn ?? null) : null;
+  const index = isByTurn ? (viewport(state, data)?.turn ?? null) : null;
   if (what === 'link') {
     const text = index === null ? record.locator : `${record.locator}#t${index}`;
     return { text, words: `the link ${text.slice(text.lastIndexOf('/') + 1)}` };
@@ -38,9 +38,9 @@ export function taken(state: State, world: World, what: What): { text: string; w
 }
 
 /** What an editor or a command is given: the record as it is shown, without what a terminal would obey. */
-export function exported(state: State, world: World): { text: string; extension: string } | null {
+export function exported(state: State, data: Data): { text: string; extension: string } | null {
   if (state.list.cursor === null) return null;
-  const record = world.record(state.list.cursor);
+  const record = data.record(state.list.cursor);
   const isJson = state.display.view === 'json' || state.display.view === 'fields';
   return isJson
     ? { text: `${sanitise(record.raw)}\n`, extension: 'json' }

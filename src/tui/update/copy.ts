@@ -1,10 +1,10 @@
 import { MAX_COPY } from '../screen/osc52.ts';
-import { exported, type TakeAction, taken } from './copied.ts';
+import { type CopyAction, copyOf, exported } from './copied.ts';
 import { type Handlers, key, say } from './result.ts';
 
-export const takeHandlers: Handlers<TakeAction> = {
-  yank: (state, { what }, world) => {
-    const result = taken(state, world, what);
+export const copyHandlers: Handlers<CopyAction> = {
+  'copy-text': (state, { what }, data) => {
+    const result = copyOf(state, data, what);
     if (typeof result === 'string') return say(state, result);
     const { text, words } = result;
     if (Buffer.byteLength(text) > MAX_COPY) {
@@ -13,8 +13,8 @@ export const takeHandlers: Handlers<TakeAction> = {
     }
     return { state: say(state, `copied ${words}`), effects: [{ type: 'copy', text }] };
   },
-  edit: (state, _action, world) => {
-    const given = exported(state, world);
+  edit: (state, _action, data) => {
+    const given = exported(state, data);
     return given === null ? say(state, 'no rollout is open') : { state, effects: [{ type: 'edit', ...given }] };
   },
 };

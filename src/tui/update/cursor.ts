@@ -1,14 +1,14 @@
 import type { Place } from '../../dump/dump.ts';
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import { listWindow } from '../rows/list-window.ts';
 import { opened, type State } from '../state/state.ts';
 import { type Result, say } from './result.ts';
 
 /** Puts the cursor on a row of the list; another record opens at the start of its response. */
-export function putCursor(state: State, world: World, index: number): State {
-  const rows = world.rows(state);
+export function putCursor(state: State, data: Data, index: number): State {
+  const rows = data.rows(state);
   if (rows.length === 0) return state;
-  const { height, top, here } = listWindow(state, world);
+  const { height, top, here } = listWindow(state, data);
   const at = Math.max(0, Math.min(rows.length - 1, index));
   const offset = Math.max(0, Math.min(here < 0 ? state.list.offset : at - top, height - 1));
   if (at === here) return { ...state, list: { ...state.list, offset } };
@@ -16,24 +16,24 @@ export function putCursor(state: State, world: World, index: number): State {
 }
 
 /** Puts the cursor on a record, also on one that the list leaves out: it is opened all the same. */
-export function visit(state: State, world: World, place: Place): State {
-  const index = world.rows(state).indexOf(place);
-  if (index >= 0) return putCursor(state, world, index);
+export function visit(state: State, data: Data, place: Place): State {
+  const index = data.rows(state).indexOf(place);
+  if (index >= 0) return putCursor(state, data, index);
   const { group } = state.list;
   // A group is left for what lies outside of it.
-  if (group !== null) return visit({ ...state, list: { ...state.list, group: null } }, world, place);
+  if (group !== null) return visit({ ...state, list: { ...state.list, group: null } }, data, place);
   return { ...state, list: { ...state.list, cursor: place, visit: place }, transcript: opened };
 }
 
 /** `by` rows on in the order of the list. At an end, `clamp` stops there and `tell` says that there is no more. */
-export function moveCursor(state: State, world: World, by: number, end: 'clamp' | 'tell'): Result {
-  const rows = world.rows(state);
+export function moveCursor(state: State, data: Data, by: number, end: 'clamp' | 'tell'): Result {
+  const rows = data.rows(state);
   const { cursor } = state.list;
   const before = cursor === null ? -1 : rows.indexOf(cursor);
   // From a rollout that is not in the list, to the one beside it.
-  if (before < 0) return putCursor(state, world, cursor === null ? 0 : rows.near(cursor));
+  if (before < 0) return putCursor(state, data, cursor === null ? 0 : rows.near(cursor));
   const wanted = before + by;
-  const next = putCursor(state, world, wanted);
+  const next = putCursor(state, data, wanted);
   if (end === 'tell' && (wanted < 0 || wanted >= rows.length)) {
     return say(next, wanted < 0 ? 'the first sample of the list' : 'the last sample of the list');
   }

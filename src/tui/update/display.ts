@@ -25,7 +25,7 @@ function keep(state: State): KeptViews {
 }
 
 export const displayHandlers: Handlers<DisplayAction> = {
-  'view-next': (state, { by }, world) => {
+  'view-next': (state, { by }, data) => {
     const at = (VIEWS.indexOf(state.display.view) + by + VIEWS.length * 8) % VIEWS.length;
     const view = VIEWS[at]!;
     const kept = keep(state);
@@ -33,12 +33,12 @@ export const displayHandlers: Handlers<DisplayAction> = {
     const next: State = { ...state, focus: 'transcript', display, transcript: kept.views[view] ?? opened };
     // The turn that was read in one view is the turn that is read in the other.
     const moves = isByTurn(view) && kept.turn !== null && next.transcript.turn !== kept.turn;
-    const port = moves ? viewport(next, world) : null;
+    const port = moves ? viewport(next, data) : null;
     return say(port === null ? next : goToTurn(next, port, kept.turn!), WORDS[view]);
   },
 
-  wrap: (state, _action, world) => {
-    const view = viewport(state, world);
+  wrap: (state, _action, data) => {
+    const view = viewport(state, data);
     const top = view?.layout.anchor(view.top) ?? null;
     const wrap = !state.display.wrap;
     const next: State = { ...state, display: { ...state.display, wrap, left: 0 } };
@@ -48,16 +48,16 @@ export const displayHandlers: Handlers<DisplayAction> = {
     return say({ ...next, transcript: { ...state.transcript, top, turn: view?.turn ?? null } }, words);
   },
 
-  sideways: (state, { by }, world) => {
+  sideways: (state, { by }, data) => {
     if (state.display.wrap) return say(state, `${key(state, 'wrap')} turns wrapping off first`);
-    const half = Math.max(8, world.geometry(state).transcriptWidth >> 1);
+    const half = Math.max(8, data.geometry(state).transcriptWidth >> 1);
     const left = Math.max(0, Math.min(MAX_LEFT, state.display.left + by * half));
     return { ...state, display: { ...state.display, left } };
   },
 
-  'field-hide': (state, _action, world) => {
-    const view = viewport(state, world);
-    const record = state.list.cursor === null ? null : world.record(state.list.cursor);
+  'field-hide': (state, _action, data) => {
+    const view = viewport(state, data);
+    const record = state.list.cursor === null ? null : data.record(state.list.cursor);
     if (state.display.view !== 'fields' || view === null || record?.rollout == null) {
       return say(state, `fields are hidden in the view of fields; ${key(state, 'view.next')} goes there`);
     }

@@ -23,12 +23,12 @@ export const editorHandlers: Handlers<EditorAction> = {
       problem: null,
     }),
 
-  'editor-key': (state, { key, text }, world) => {
+  'editor-key': (state, { key, text }, data) => {
     const { editor } = state;
     if (editor === null) return state;
     if (key === 'ctrl+s') return take(state, editor);
     if (['esc', 'ctrl+c', 'ctrl+g'].includes(key)) return leave(state, editor);
-    const { rows, height } = editorLayout(editor, state.columns, world.geometry(state).bodyHeight);
+    const { rows, height } = editorLayout(editor, state.columns, data.geometry(state).bodyHeight);
     return withEditor(state, editorKey(editor, key, text, rows, height));
   },
 
@@ -38,7 +38,7 @@ export const editorHandlers: Handlers<EditorAction> = {
   'editor-close': (state) => withEditor(state, null),
 };
 
-/** The text goes to the desk, which reads it; the editor stays open until it has been read. */
+/** The text goes to the runner, which reads it; the editor stays open until it has been read. */
 function take(state: State, { subject, buffer, original }: EditorState): Result {
   const text = textOf(buffer);
   return text === original ? withEditor(state, null) : doing(state, { kind: 'edited', subject, text });

@@ -25,6 +25,6 @@ export const filterPrompt: PromptKind = {
       return { message: error.message, at: error.at };
     }
   },
-  submit: (state, value, world) => listHandlers.filter(state, { type: 'filter', text: value }, world),
-  complete: (value, _state, world) => completions(value, [...world.dump.extras].map(valueName)),
+  submit: (state, value, data) => listHandlers.filter(state, { type: 'filter', text: value }, data),
+  complete: (value, _state, data) => completions(value, [...data.dump.extras].map(valueName)),
 };

@@ -1,7 +1,7 @@
 import { formatCount } from '../../present/numbers.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
-import type { World } from '../rows/data.ts';
-import { type Stop, type StopName, stopKind } from '../rows/landmarks.ts';
+import type { Data } from '../rows/data.ts';
+import { type Landmark, type LandmarkName, landmarkKind } from '../rows/landmarks.ts';
 import { samePlace } from '../rows/rows.ts';
 import { goToTurn, showFinding, viewport } from '../rows/viewport.ts';
 import type { FindAction } from '../state/find.ts';
@@ -12,42 +12,42 @@ import { type Handlers, say } from './result.ts';
 import { hitFound } from './search.ts';
 
 export const findHandlers: Handlers<FindAction> = {
-  stop: (state, { stop, by }, world) => {
+  landmark: (state, { landmark, by }, data) => {
     const { cursor } = state.list;
     if (cursor === null) return say(state, 'no rollout is open');
-    const stops = stopKind(stop).stops(world.record(cursor), state);
-    const ahead = stopsAhead(state, world, stops, by);
+    const landmarks = landmarkKind(landmark).landmarks(data.record(cursor), state);
+    const ahead = landmarksAhead(state, data, landmarks, by);
     const wanted = Math.abs(by);
-    if (ahead.length >= wanted) return stopAt(state, world, stop, ahead[wanted - 1]!);
+    if (ahead.length >= wanted) return showLandmark(state, data, landmark, ahead[wanted - 1]!);
     const direction = by < 0 ? -1 : 1;
-    const job = { kind: 'stop', stop, from: cursor, by: direction * (wanted - ahead.length) } as const;
-    return { state, effects: [{ type: 'seek', job }] };
+    const job = { kind: 'landmark', landmark, from: cursor, by: direction * (wanted - ahead.length) } as const;
+    return { state, effects: [{ type: 'find', job }] };
   },
 
-  seeking: (state, { progress }) => ({ ...state, seek: progress }),
+  'find-progress': (state, { progress }) => ({ ...state, find: progress }),
 
-  sought: (before, { job, place, nth }, world) => {
-    const state = { ...before, seek: null };
-    if (job.kind === 'hit') return hitFound(state, world, job, place);
+  found: (before, { job, place, nth }, data) => {
+    const state = { ...before, find: null };
+    if (job.kind === 'hit') return hitFound(state, data, job, place);
     if (job.kind === 'id') {
       if (place === null) return say(state, `no uid or request_id begins with ${sanitiseLine(job.id)}`, 'error');
-      return goTo(state, world, place, null);
+      return goTo(state, data, place, null);
     }
-    const { word } = stopKind(job.stop);
+    const { word } = landmarkKind(job.landmark);
     if (place === null) return say(state, job.by > 0 ? `no more ${word}s` : `no ${word} before this one`);
-    const moved = goTo(state, world, place, null);
+    const moved = goTo(state, data, place, null);
     if (!samePlace(moved.list.cursor, place)) return moved;
-    const stops = stopKind(job.stop).stops(world.record(place), moved);
-    const stop = job.by > 0 ? stops[nth - 1] : stops[stops.length - nth];
-    return stopAt(moved, world, job.stop, stop ?? { turn: null, says: '' });
+    const landmarks = landmarkKind(job.landmark).landmarks(data.record(place), moved);
+    const landmark = job.by > 0 ? landmarks[nth - 1] : landmarks[landmarks.length - nth];
+    return showLandmark(moved, data, job.landmark, landmark ?? { turn: null, says: '' });
   },
 
-  go: (state, { place, turn }, world) => goTo(state, world, place, turn),
+  go: (state, { place, turn }, data) => goTo(state, data, place, turn),
 
-  jump: (state, { by }, world) => {
+  jump: (state, { by }, data) => {
     const here = whereIs(state);
     if (here === null) return say(state, 'no rollout is open');
-    const { files } = world.dump;
+    const { files } = data.dump;
     const found = jumpTo(
       state.jumps,
       here,
@@ -56,47 +56,47 @@ export const findHandlers: Handlers<FindAction> = {
     );
     if (found === null) return say(state, by < 0 ? 'no older place' : 'no newer place');
     const { jumps, to } = found;
-    const moved = visit(state, world, to.place);
+    const moved = visit(state, data, to.place);
     return { ...moved, jumps, transcript: { ...moved.transcript, turn: to.turn, top: to.top } };
   },
 };
 
 /** Stops behind the cursor's turn, or before it, the nearest first. A rollout that was only just opened has all of them ahead. */
-function stopsAhead(state: State, world: World, stops: readonly Stop[], by: number): Stop[] {
+function landmarksAhead(state: State, data: Data, landmarks: readonly Landmark[], by: number): Landmark[] {
   const isByTurn = state.display.view === 'chat' || state.display.view === 'raw';
   const moved = isByTurn ? state.transcript.turn : null;
-  if (by > 0) return stops.filter(({ turn }) => turn !== null && turn > (moved ?? -1));
-  const here = moved ?? (isByTurn ? viewport(state, world)?.turn : null) ?? 0;
-  return stops.filter(({ turn }) => turn !== null && turn < here).reverse();
+  if (by > 0) return landmarks.filter(({ turn }) => turn !== null && turn > (moved ?? -1));
+  const here = moved ?? (isByTurn ? viewport(state, data)?.turn : null) ?? 0;
+  return landmarks.filter(({ turn }) => turn !== null && turn < here).reverse();
 }
 
-/** Shows a stop of the record that is open, where turns are shown. */
-function stopAt(before: State, world: World, name: StopName, stop: Stop): State {
-  const kind = stopKind(name);
-  const stops = kind.stops(world.record(before.list.cursor!), before);
-  const at = stops.findIndex(({ turn }) => turn === stop.turn);
-  const number = at < 0 || stops.length < 2 ? '' : ` ${formatCount(at + 1)}/${formatCount(stops.length)}`;
-  const says = stop.says === '' ? '' : `: ${sanitiseLine(stop.says)}`;
-  const shown = atTurn(before, world, stop.turn);
+/** Shows a landmark of the record that is open, where turns are shown. */
+function showLandmark(before: State, data: Data, name: LandmarkName, landmark: Landmark): State {
+  const kind = landmarkKind(name);
+  const landmarks = kind.landmarks(data.record(before.list.cursor!), before);
+  const at = landmarks.findIndex(({ turn }) => turn === landmark.turn);
+  const number = at < 0 || landmarks.length < 2 ? '' : ` ${formatCount(at + 1)}/${formatCount(landmarks.length)}`;
+  const says = landmark.says === '' ? '' : `: ${sanitiseLine(landmark.says)}`;
+  const shown = atTurn(before, data, landmark.turn);
   const isFinding = name === 'error' || name === 'warning';
-  return say(isFinding ? showFinding(shown, world, name) : shown, `${kind.word}${number}${says}`);
+  return say(isFinding ? showFinding(shown, data, name) : shown, `${kind.word}${number}${says}`);
 }
 
 /** With the cursor on a turn of the chat; null: where the rollout opens. */
-function atTurn(before: State, world: World, turn: number | null): State {
+function atTurn(before: State, data: Data, turn: number | null): State {
   const isByTurn = before.display.view === 'chat' || before.display.view === 'raw';
   const state: State = isByTurn ? before : { ...before, display: { ...before.display, view: 'chat', left: 0 } };
-  const shown: State = world.geometry(state).transcriptWidth > 0 ? state : { ...state, focus: 'transcript' };
+  const shown: State = data.geometry(state).transcriptWidth > 0 ? state : { ...state, focus: 'transcript' };
   if (turn === null) return { ...shown, transcript: { ...shown.transcript, turn: null, top: null } };
-  const view = viewport(shown, world);
+  const view = viewport(shown, data);
   return view === null ? shown : goToTurn(shown, view, turn);
 }
 
 /** To a record, which the list may not hold as it is filtered. */
-export function goTo(state: State, world: World, place: State['list']['cursor'], turn: number | null): State {
+export function goTo(state: State, data: Data, place: State['list']['cursor'], turn: number | null): State {
   if (place === null) return say(state, 'it is gone from disk', 'error');
-  const isListed = world.rows(state).indexOf(place) >= 0;
-  const visited = visit(state, world, place);
-  const moved = turn === null ? visited : atTurn(visited, world, turn);
+  const isListed = data.rows(state).indexOf(place) >= 0;
+  const visited = visit(state, data, place);
+  const moved = turn === null ? visited : atTurn(visited, data, turn);
   return isListed || state.list.choice.filter === null ? moved : say(moved, 'the filter leaves it out of the list');
 }

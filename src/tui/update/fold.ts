@@ -1,6 +1,6 @@
 import type { Folds } from '../../present/transcript/blocks.ts';
 import type { Fold } from '../../present/transcript/layout.ts';
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import { type Viewport, viewport } from '../rows/viewport.ts';
 import type { FoldAction } from '../state/action.ts';
 import type { State } from '../state/state.ts';
@@ -33,8 +33,8 @@ const ofTurn = (id: string, turn: number): boolean => id === `t${turn}` || id.st
 
 export const foldHandlers: Handlers<FoldAction> = {
   /** What is folded in the turn opens; open, it goes back to how it was; with nothing to open, the turn folds to a line. */
-  fold: (state, _action, world) => {
-    const view = viewport(state, world);
+  fold: (state, _action, data) => {
+    const view = viewport(state, data);
     if (view === null || view.turn === null) return say(state, 'nothing to fold here');
     const { turn } = view;
     const { folds } = state.transcript;
@@ -54,13 +54,13 @@ export const foldHandlers: Handlers<FoldAction> = {
     return withFolds(state, view, new Map(folds).set(`t${turn}`, true));
   },
 
-  'fold-all': (state, _action, world) => foldAll(state, world),
+  'fold-all': (state, _action, data) => foldAll(state, data),
 };
 
 /** Round: as it opens → all open → a line for each turn → as it opens. */
-function foldAll(state: State, world: World): Result {
-  const view = viewport(state, world);
-  const record = state.list.cursor === null ? null : world.record(state.list.cursor);
+function foldAll(state: State, data: Data): Result {
+  const view = viewport(state, data);
+  const record = state.list.cursor === null ? null : data.record(state.list.cursor);
   const turns = record?.rollout?.turns ?? [];
   if (view === null || turns.length === 0) return say(state, 'nothing to fold here');
   const { folds } = state.transcript;
@@ -68,7 +68,7 @@ function foldAll(state: State, world: World): Result {
   let next = state;
   // What a folded turn holds is known only once it is open.
   for (let depth = 0; depth < 3; depth++) {
-    const closed = viewport(next, world)?.layout.folds.filter((fold) => fold.closed) ?? [];
+    const closed = viewport(next, data)?.layout.folds.filter((fold) => fold.closed) ?? [];
     if (closed.length === 0) break;
     next = withFolds(next, view, opening(next.transcript.folds, closed));
   }

@@ -1,5 +1,5 @@
 import type { DumpFile } from '../../dump/dump-file.ts';
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import { samePlace } from '../rows/rows.ts';
 import type { Action } from '../state/action.ts';
 import type { LiveAction } from '../state/follow.ts';
@@ -8,9 +8,9 @@ import { putCursor } from './cursor.ts';
 import { type Handlers, key, type Result, say } from './result.ts';
 
 export const liveHandlers: Handlers<LiveAction> = {
-  follow: (state, _action, world) => {
+  follow: (state, _action, data) => {
     if (state.follow.mode === 'on') return say({ ...state, follow: { mode: 'off', at: null } }, 'follow ended');
-    const result = followOn({ ...state, follow: { mode: 'on', at: null } }, world);
+    const result = followOn({ ...state, follow: { mode: 'on', at: null } }, data);
     const next = 'effects' in result ? result.state : result;
     const told = say(
       next,
@@ -26,26 +26,27 @@ export const liveHandlers: Handlers<LiveAction> = {
 };
 
 /** Goes to the newest complete step where it is another one than before, on its first row in the list as it is sorted and filtered. */
-export function followOn(state: State, world: World): Result {
+export function followOn(state: State, data: Data): Result {
   const { mode, at } = state.follow;
   if (mode !== 'on') return state;
-  const file = world.live.newest(state.list.cursor?.file.stream ?? null);
+  const file = data.live.newest(state.list.cursor?.file.stream ?? null);
   if (file === null || (at?.file === file && at.generation === file.generation)) return state;
   // The first row of a list that is still being made may not be the first.
-  const arranging = world.arranging(state);
-  if (arranging !== null && (!arranging.isWhole || arranging.looked < arranging.total)) return state;
-  const index = firstRow(state, world, file);
+  const filterProgress = data.filterProgress(state);
+  if (filterProgress !== null && (!filterProgress.isWhole || filterProgress.looked < filterProgress.total))
+    return state;
+  const index = firstRow(state, data, file);
   // None of it passes the filter, or the filter has not come to it: the next change is looked at again.
   if (index < 0) return state;
-  const moved = putCursor(state, world, index);
+  const moved = putCursor(state, data, index);
   return {
     state: { ...moved, follow: { mode, at: { file, generation: file.generation } } },
     effects: [{ type: 'reopen' }],
   };
 }
 
-function firstRow(state: State, world: World, file: DumpFile): number {
-  const rows = world.rows(state);
+function firstRow(state: State, data: Data, file: DumpFile): number {
+  const rows = data.rows(state);
   let first = -1;
   for (let record = 0; record < file.count; record++) {
     const index = rows.indexOf({ file, record });
@@ -61,11 +62,11 @@ const MOVES: readonly Action['type'][] = ['scroll', 'top', 'bottom', 'turn', 'tu
  * Whoever moves wants to stay there: following waits until it is asked for again. Another filter or sort is no movement: it has
  * another first row.
  */
-export function followAfter(action: Action, before: State, after: State, world: World): Result {
+export function followAfter(action: Action, before: State, after: State, data: Data): Result {
   if (before.follow.mode !== 'on' || after.follow.mode !== 'on' || action.type === 'follow') return after;
   const [was, is] = [before.list.choice, after.list.choice];
   if (was.filter !== is.filter || was.sort !== is.sort)
-    return followOn({ ...after, follow: { ...after.follow, at: null } }, world);
+    return followOn({ ...after, follow: { ...after.follow, at: null } }, data);
   const isMove =
     (MOVES.includes(action.type) && after.help === null) ||
     !samePlace(before.list.cursor, after.list.cursor) ||

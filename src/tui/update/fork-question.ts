@@ -1,5 +1,5 @@
 import { sanitiseLine } from '../../text/sanitise.ts';
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import { viewport } from '../rows/viewport.ts';
 import type { ForkQuestion } from '../state/replay.ts';
 import type { State } from '../state/state.ts';
@@ -9,19 +9,19 @@ import { type Result, say } from './result.ts';
 import { samplingValue } from './sampling-prompt.ts';
 
 /** Asks whether to go on from the turn under the cursor; for the model first, where none is known. */
-export function askFork(state: State, world: World): Result {
+export function askFork(state: State, data: Data): Result {
   const place = state.list.cursor;
-  const turn = viewport(state, world)?.turn ?? null;
+  const turn = viewport(state, data)?.turn ?? null;
   if (place === null || turn === null) return say(state, 'no turn to go on from');
   const { model, fork: settings, reward } = state.replay;
-  if (model === null) return promptHandlers['prompt-open'](state, { type: 'prompt-open', prompt: 'model' }, world);
+  if (model === null) return promptHandlers['prompt-open'](state, { type: 'prompt-open', prompt: 'model' }, data);
   return doing(ask(state, { kind: 'fork', place, turn, edited: null, model, settings, reward, where: null }), {
     kind: 'fork-where',
     place,
   });
 }
 
-export function forkKey(state: State, question: ForkQuestion, key: string, world: World): Result {
+export function forkKey(state: State, question: ForkQuestion, key: string, data: Data): Result {
   const { place, turn, edited, model, settings, reward, where } = question;
   if (key === 'e' || key === 'E')
     return doing(state, { kind: 'fork-edit', place, turn, text: edited, inside: key === 'E' });
@@ -29,12 +29,12 @@ export function forkKey(state: State, question: ForkQuestion, key: string, world
     return promptHandlers['prompt-open'](
       state,
       { type: 'prompt-open', prompt: 'sampling', value: samplingValue(state) },
-      world,
+      data,
     );
   const n = key === 'enter' ? settings.n : /^[1-9]$/.test(key) ? Number(key) : 0;
   if (n === 0 || where === null) return state;
   if (where.problem !== null) return say(state, sanitiseLine(where.problem));
-  return doNow(atBranches(state, world), {
+  return doNow(atBranches(state, data), {
     kind: 'fork',
     place,
     turn,

@@ -1,5 +1,5 @@
 import type { Place } from '../../dump/dump.ts';
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import { samePlace } from '../rows/rows.ts';
 import type { GroupAction } from '../state/list-actions.ts';
 import type { State } from '../state/state.ts';
@@ -8,46 +8,46 @@ import { keepCursor } from './list-choice.ts';
 import { type Handlers, say } from './result.ts';
 
 /** Why a rollout has no group, in words; '' where it has one, or that is not known yet. */
-export function noGroup(world: World, { file, record }: Place): string {
-  const groups = world.groups.groups(file);
+export function noGroup(data: Data, { file, record }: Place): string {
+  const groups = data.groups.groups(file);
   if (groups === null) return '';
   if (groups.reason !== null) return `no groups: ${groups.reason}`;
   return groups.membersOf(record).length < 2 ? 'no other rollout of this step has this prompt' : '';
 }
 
 /** The list again, in the place of a group. */
-export const leaveGroup = (state: State, world: World): State =>
-  keepCursor({ ...state, list: { ...state.list, group: null } }, world);
+export const leaveGroup = (state: State, data: Data): State =>
+  keepCursor({ ...state, list: { ...state.list, group: null } }, data);
 
 export const groupHandlers: Handlers<GroupAction> = {
-  group: (state, _action, world) => {
+  group: (state, _action, data) => {
     const { cursor, group } = state.list;
-    if (group !== null) return leaveGroup(state, world);
+    if (group !== null) return leaveGroup(state, data);
     if (cursor === null) return say(state, 'no rollout here');
-    const reason = noGroup(world, cursor);
+    const reason = noGroup(data, cursor);
     if (reason !== '') return say(state, reason);
-    const isShown = world.geometry(state).listWidth > 0;
+    const isShown = data.geometry(state).listWidth > 0;
     return { ...state, focus: isShown ? state.focus : 'list', list: { ...state.list, group: cursor } };
   },
 
-  'group-member': (state, { by }, world) => {
+  'group-member': (state, { by }, data) => {
     const { cursor } = state.list;
     if (cursor === null) return say(state, 'no rollout here');
     const { file, record } = cursor;
-    const groups = world.groups.groups(file);
+    const groups = data.groups.groups(file);
     if (groups === null) return say(state, 'the groups of this step are still being looked for');
-    const reason = noGroup(world, cursor);
+    const reason = noGroup(data, cursor);
     if (reason !== '') return say(state, reason);
     const members = groups.membersOf(record);
-    const rows = world.rows(state);
+    const rows = data.rows(state);
     const wanted = members.indexOf(record) + by;
     const at = Math.max(0, Math.min(members.length - 1, wanted));
     const place = { file, record: members[at]! };
     const text = `${at + 1} of ${members.length} of its group`;
     if (samePlace(place, cursor)) return say(state, `${text}: the ${by > 0 ? 'last' : 'first'}`);
     const index = rows.indexOf(place);
-    if (index >= 0) return say(putCursor(state, world, index), text);
+    if (index >= 0) return say(putCursor(state, data, index), text);
     // The group goes on where the filter shows nothing.
-    return say(visit(state, world, place), `${text}; the filter leaves it out of the list`);
+    return say(visit(state, data, place), `${text}; the filter leaves it out of the list`);
   },
 };

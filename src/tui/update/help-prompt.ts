@@ -15,24 +15,24 @@ const closed = (state: State): State => ({ ...state, help: null });
 export const helpPrompt: PromptKind = {
   sign: '? ',
   hint: () => 'type to find a command, ↑ ↓ choose, Enter does it, Esc closes',
-  check: (value, state, world) => {
-    const entry = helpEntries(state, world, value)[state.help?.cursor ?? 0];
+  check: (value, state, data) => {
+    const entry = helpEntries(state, data, value)[state.help?.cursor ?? 0];
     if (entry === undefined) return { message: 'nothing is called so', at: 0 };
     return entry.reason === null ? null : { message: entry.reason, at: 0 };
   },
   // The key that opened it closes it.
-  change: (state, value, world) =>
+  change: (state, value, data) =>
     value === '?'
       ? { ...closed(state), prompt: null }
-      : { ...state, help: { cursor: bestOf(helpEntries(state, world, value), value) } },
-  submit: (state, value, world) => {
-    const { command } = helpEntries(state, world, value)[state.help?.cursor ?? 0]!;
+      : { ...state, help: { cursor: bestOf(helpEntries(state, data, value), value) } },
+  submit: (state, value, data) => {
+    const { command } = helpEntries(state, data, value)[state.help?.cursor ?? 0]!;
     return { state: closed(state), effects: [{ type: 'command', id: command.id }] };
   },
   cancel: closed,
-  move: (state, by, world) => {
+  move: (state, by, data) => {
     const { prompt, help } = state;
-    const last = helpEntries(state, world, prompt?.value ?? '').length - 1;
+    const last = helpEntries(state, data, prompt?.value ?? '').length - 1;
     const cursor = Math.max(0, Math.min(last, (help?.cursor ?? 0) + by));
     return { ...state, prompt: prompt && { ...prompt, error: null }, help: { cursor } };
   },

@@ -40,8 +40,8 @@ const JUMPS: Partial<Record<Action['type'], 'always' | 'record'>> = {
   'turn-edge': 'always',
   step: 'always',
   go: 'always',
-  sought: 'record',
-  stop: 'record',
+  found: 'record',
+  landmark: 'record',
   'search-next': 'record',
   'mark-next': 'record',
   // A mark is gone to by its letter.

@@ -1,4 +1,4 @@
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import { samePlace } from '../rows/rows.ts';
 import type { ListChoice } from '../state/list.ts';
 import { opened, type State } from '../state/state.ts';
@@ -20,12 +20,12 @@ export function choose(state: State, change: Partial<ListChoice>): State {
 }
 
 /** The list in another order, or with other records: the cursor stays on its record as long as that is there. */
-export const arranged = (state: State, change: Partial<ListChoice>, world: World): State =>
-  keepCursor(choose({ ...state, list: { ...state.list, group: null } }, change), world);
+export const arranged = (state: State, change: Partial<ListChoice>, data: Data): State =>
+  keepCursor(choose({ ...state, list: { ...state.list, group: null } }, change), data);
 
 /** Why nothing can be done with all of the list yet; null when it is whole. */
-export const notWhole = (state: State, world: World): string | null =>
-  world.arranging(state)?.isWhole === false
+export const notWhole = (state: State, data: Data): string | null =>
+  data.filterProgress(state)?.isWhole === false
     ? `the list is still being made: wait for it, or ${key(state, 'back')} for the one before`
     : null;
 
@@ -33,17 +33,17 @@ export const notWhole = (state: State, world: World): string | null =>
  * The cursor is on a record, not on a row. Where that is filtered out it goes to the nearest one that stays, and back once it is in the
  * list again, unless it was moved meanwhile.
  */
-export function keepCursor(state: State, world: World): State {
-  const rows = world.rows(state);
+export function keepCursor(state: State, data: Data): State {
+  const rows = data.rows(state);
   const { cursor, home, pinned, visit } = state.list;
   const { transcript } = state;
   // Whoever reads already is not taken elsewhere.
   const isUntouched = transcript.top === null && transcript.turn === null;
   if (pinned !== null && isUntouched && (pinned === 'top' || samePlace(pinned, cursor))) {
-    const isWhole = world.arranging(state)?.isWhole ?? true;
+    const isWhole = data.filterProgress(state)?.isWhole ?? true;
     const first = isWhole ? rows.at(0) : null;
     if (first === null) return state;
-    const stays = world.dump.progress().phase === 'index' ? first : null;
+    const stays = data.dump.progress().phase === 'index' ? first : null;
     if (samePlace(first, cursor))
       return stays === pinned ? state : { ...state, list: { ...state.list, pinned: stays } };
     return { ...state, list: { ...state.list, cursor: first, offset: 0, pinned: stays }, transcript: opened };
@@ -53,7 +53,7 @@ export function keepCursor(state: State, world: World): State {
     return { ...state, list: { ...state.list, cursor: home.place, home: null }, transcript: home.transcript };
   }
   if (rows.indexOf(cursor) >= 0) return state;
-  const stand = world.nearest(state, cursor);
+  const stand = data.nearest(state, cursor);
   if (stand === null) return state;
   const from = home !== null && samePlace(cursor, home.stand) ? home : { place: cursor, transcript: state.transcript };
   return { ...state, list: { ...state.list, cursor: stand, home: { ...from, stand } }, transcript: opened };

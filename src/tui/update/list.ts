@@ -3,10 +3,10 @@ import { QueryError } from '../../analysis/query/query-error.ts';
 import { parseSort } from '../../analysis/query/sort.ts';
 import { formatCount } from '../../present/numbers.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import { replayValues } from '../rows/replay-values.ts';
 import { type FilterChoice, filterText, type ListChoice, type SortChoice } from '../state/list.ts';
-import type { ArrangeAction } from '../state/list-actions.ts';
+import type { ChoiceAction } from '../state/list-actions.ts';
 import type { State } from '../state/state.ts';
 import { followOn } from './follow.ts';
 import { arranged, choose, keepCursor } from './list-choice.ts';
@@ -36,16 +36,16 @@ const wordsOf = (sort: SortChoice | null): string =>
     ? 'in the order of the dump'
     : `sorted by ${sanitiseLine(sort.key)}, ${sort.descending ? 'largest' : 'smallest'} first`;
 
-export const listHandlers: Handlers<ArrangeAction> = {
-  filter: (state, { text }, world) => {
+export const listHandlers: Handlers<ChoiceAction> = {
+  filter: (state, { text }, data) => {
     const before = state.list.choice.filter;
     try {
       const filter = filterOf(text, before);
       if (filter === null && before === null) return say(state, 'nothing is filtered');
-      const next = arranged(state, { filter }, world);
+      const next = arranged(state, { filter }, data);
       if (filter !== null) return next;
       // A sorted list fills in turns: its rows are not all there yet.
-      const total = world.arranging(next)?.total ?? world.rows(next).length;
+      const total = data.filterProgress(next)?.total ?? data.rows(next).length;
       return say(next, `all ${formatCount(total)} again`);
     } catch (error) {
       if (!(error instanceof QueryError)) throw error;
@@ -53,23 +53,23 @@ export const listHandlers: Handlers<ArrangeAction> = {
     }
   },
 
-  sort: (state, { key, descending }, world) => {
+  sort: (state, { key, descending }, data) => {
     try {
       const values = key === null ? null : replayValues(key, state.replay);
       if (key !== null && values === null) parseSort(key);
       const sort = key === null ? null : { key, descending, ...(values === null ? {} : { values }) };
-      return say(arranged(state, { sort }, world), wordsOf(sort));
+      return say(arranged(state, { sort }, data), wordsOf(sort));
     } catch (error) {
       if (!(error instanceof QueryError)) throw error;
       return say(state, error.message, 'error');
     }
   },
 
-  'sort-reverse': (state, _action, world) => {
+  'sort-reverse': (state, _action, data) => {
     const { sort } = state.list.choice;
     if (sort === null) return say(state, `nothing is sorted; ${state.keymap.label('sort')} sorts`);
     const reversed = { ...sort, descending: !sort.descending };
-    return say(arranged(state, { sort: reversed }, world), wordsOf(reversed));
+    return say(arranged(state, { sort: reversed }, data), wordsOf(reversed));
   },
 
   columns: (state, { columns }) => {
@@ -77,24 +77,24 @@ export const listHandlers: Handlers<ArrangeAction> = {
     return { state: next, effects: [{ type: 'remember-columns', columns }] };
   },
 
-  undo: (state, _action, world) => travel(state, world, 'past'),
-  redo: (state, _action, world) => travel(state, world, 'future'),
+  undo: (state, _action, data) => travel(state, data, 'past'),
+  redo: (state, _action, data) => travel(state, data, 'future'),
 
   // A step that is followed may have come into the list.
-  'rows-changed': (state, _action, world) => followOn(keepCursor(state, world), world),
+  'rows-changed': (state, _action, data) => followOn(keepCursor(state, data), data),
 
-  'arrange-cancel': (state, _action, world) => {
-    const arranging = world.arranging(state);
-    if (arranging === null || arranging.isWhole) return state;
+  'filter-cancel': (state, _action, data) => {
+    const filterProgress = data.filterProgress(state);
+    if (filterProgress === null || filterProgress.isWhole) return state;
     const { past, choice } = state.list;
     const before = past.findLast((one) => one.filter !== choice.filter || one.sort !== choice.sort);
     const { filter, sort } = before ?? { filter: null, sort: null };
-    return say(arranged(state, { filter, sort }, world), 'cancelled; the list is as it was before');
+    return say(arranged(state, { filter, sort }, data), 'cancelled; the list is as it was before');
   },
 };
 
 /** One step back or forth among the choices. */
-function travel(state: State, world: World, way: 'past' | 'future'): Result {
+function travel(state: State, data: Data, way: 'past' | 'future'): Result {
   const { choice, past, future } = state.list;
   const from = way === 'past' ? past : future;
   const to = from.at(-1);
@@ -103,7 +103,7 @@ function travel(state: State, world: World, way: 'past' | 'future'): Result {
     way === 'past'
       ? { ...state.list, choice: to, past: past.slice(0, -1), future: [...future, choice] }
       : { ...state.list, choice: to, future: future.slice(0, -1), past: [...past, choice] };
-  const next = keepCursor({ ...state, list: { ...list, group: null } }, world);
+  const next = keepCursor({ ...state, list: { ...list, group: null } }, data);
   const [before, after] = way === 'past' ? [to, choice] : [choice, to];
   const said = say(next, `${way === 'past' ? 'undone' : 'done again'}: ${changeText(before, after)}`);
   if (to.columns === choice.columns) return said;

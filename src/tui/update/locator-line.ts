@@ -3,7 +3,7 @@ import type { Place } from '../../dump/dump.ts';
 import type { DumpFile } from '../../dump/dump-file.ts';
 import { parseLocator } from '../../dump/locator.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import type { State } from '../state/state.ts';
 import type { PromptProblem } from './prompt-kinds.ts';
 
@@ -11,14 +11,10 @@ import type { PromptProblem } from './prompt-kinds.ts';
 export const isLocatorLine = (text: string): boolean => /.:\d+(?:#t\d*)?$/s.test(text);
 
 /** The record and the turn that a locator names, or what is wrong with it and where. */
-export function locate(
-  text: string,
-  state: State,
-  world: World,
-): { place: Place; turn: number | null } | PromptProblem {
+export function locate(text: string, state: State, data: Data): { place: Place; turn: number | null } | PromptProblem {
   if (!/:\d+(?:#t\d+)?$/.test(text)) return { message: 'a turn is written #t4', at: text.lastIndexOf('#') };
   const { path, line, turn } = parseLocator(text);
-  const found = filesCalled(path, world.dump.files);
+  const found = filesCalled(path, data.dump.files);
   const here = state.list.cursor?.file;
   const file = found.length > 1 ? (found.find((one) => one.stream === here?.stream) ?? found[0]) : found[0];
   if (file === undefined) return { message: `no file of this dump is called ${sanitiseLine(path)}`, at: 0 };
@@ -29,7 +25,7 @@ export function locate(
     return { message: line === 0 || line > last ? `its last line is ${last}` : 'a blank line', at };
   }
   const place = { file, record };
-  const turns = turn === null ? 0 : (world.dump.read(place).rollout?.turns.length ?? 0);
+  const turns = turn === null ? 0 : (data.dump.read(place).rollout?.turns.length ?? 0);
   if (turn !== null && turn >= turns) {
     return { message: turns === 0 ? 'it has no turns' : `its last turn is t${turns - 1}`, at: text.lastIndexOf('#') };
   }

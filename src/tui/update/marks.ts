@@ -1,4 +1,4 @@
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import { samePlace } from '../rows/rows.ts';
 import { viewport } from '../rows/viewport.ts';
 import type { Mark } from '../state/list.ts';
@@ -11,36 +11,36 @@ import { type Handlers, key, type Result, say } from './result.ts';
 /** Marks of the space bar have no letter. */
 const unnamed = ({ place }: Mark): string => ` ${place.file.locator(place.record)}`;
 
-const markHere = (state: State, world: World): Mark | null => {
+const markHere = (state: State, data: Data): Mark | null => {
   const { cursor } = state.list;
   if (cursor === null) return null;
-  return { place: cursor, generation: cursor.file.generation, turn: viewport(state, world)?.turn ?? null };
+  return { place: cursor, generation: cursor.file.generation, turn: viewport(state, data)?.turn ?? null };
 };
 
 export const markHandlers: Handlers<MarkAction> = {
-  mark: (state, { letter }, world) => {
-    const mark = markHere(state, world);
+  mark: (state, { letter }, data) => {
+    const mark = markHere(state, data);
     if (mark === null) return say(state, 'no rollout here');
     const marks = new Map(state.list.choice.marks).set(letter, mark);
     return say(choose(state, { marks }), `mark ${letter}; ${key(state, 'mark.go')}${letter} comes back here`);
   },
 
-  'mark-row': (state, _action, world) => {
-    const mark = markHere(state, world);
+  'mark-row': (state, _action, data) => {
+    const mark = markHere(state, data);
     if (mark === null) return say(state, 'no rollout here');
     const marks = new Map(state.list.choice.marks);
     if (!marks.delete(unnamed(mark))) marks.set(unnamed(mark), { ...mark, turn: null });
-    return moveCursor(choose(state, { marks }), world, 1, 'clamp');
+    return moveCursor(choose(state, { marks }), data, 1, 'clamp');
   },
 
-  'mark-go': (state, { letter }, world) => {
+  'mark-go': (state, { letter }, data) => {
     const mark = state.list.choice.marks.get(letter);
     if (mark === undefined) return say(state, `no mark ${letter}; ${key(state, 'mark')} ${letter} sets it`);
-    return goTo(state, world, letter, mark);
+    return goTo(state, data, letter, mark);
   },
 
-  'mark-next': (state, { by }, world) => {
-    const rows = world.rows(state);
+  'mark-next': (state, { by }, data) => {
+    const rows = data.rows(state);
     const { cursor } = state.list;
     const here = cursor === null ? -1 : rows.indexOf(cursor);
     const marked = [...new Set([...state.list.choice.marks.values()].map(({ place }) => rows.indexOf(place)))]
@@ -56,21 +56,21 @@ export const markHandlers: Handlers<MarkAction> = {
     const ways = by > 0 ? marked.filter((index) => index > here) : marked.filter((index) => index < here).reverse();
     const index = ways[Math.min(Math.abs(by), ways.length) - 1];
     if (index === undefined) return say(state, by > 0 ? 'no mark below' : 'no mark above');
-    return putCursor(state, world, index);
+    return putCursor(state, data, index);
   },
 };
 
 /** To the marked rollout, and its turn; a record that has another content by now is said. */
-function goTo(state: State, world: World, letter: string, { place, generation, turn }: Mark): Result {
+function goTo(state: State, data: Data, letter: string, { place, generation, turn }: Mark): Result {
   const { file, record } = place;
   const name = `mark ${letter}`;
-  if (file.state === 'gone' || !world.dump.files.includes(file))
+  if (file.state === 'gone' || !data.dump.files.includes(file))
     return say(state, `${name}: its file is gone from disk`);
   if (record >= file.count)
     return say(state, `${name}: its file has ${file.count} samples now, this was ${record + 1}`);
   const isReplaced = file.generation !== generation;
-  const isListed = world.rows(state).indexOf(place) >= 0;
-  let next = samePlace(place, state.list.cursor) ? state : visit(state, world, place);
+  const isListed = data.rows(state).indexOf(place) >= 0;
+  let next = samePlace(place, state.list.cursor) ? state : visit(state, data, place);
   if (turn !== null && !isReplaced)
     next = { ...next, transcript: { ...next.transcript, turn, top: { block: `t${turn}`, offset: 0 } } };
   if (isReplaced) return say(next, `${name}: its file was written anew, this is its sample ${record + 1} now`);

@@ -1,11 +1,11 @@
 import { sanitiseLine } from '../../text/sanitise.ts';
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import { REPLAY_KEYS } from '../rows/replay-values.ts';
-import type { ArrangeAction, MarkAction } from '../state/list-actions.ts';
+import type { ChoiceAction, MarkAction } from '../state/list-actions.ts';
 import type { State } from '../state/state.ts';
 
 /** What a menu can do. */
-export type MenuDeed = ArrangeAction | MarkAction;
+export type MenuDeed = ChoiceAction | MarkAction;
 
 /** Something that a menu offers with one key. */
 export interface MenuEntry {
@@ -19,7 +19,7 @@ const TAKEN = 'hjklq';
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 
 /** By what the list can be sorted. Own columns come first, so that their letters are the same in every dump. */
-export function sortEntries(state: State, world: World): MenuEntry[] {
+export function sortEntries(state: State, data: Data): MenuEntry[] {
   const { sort } = state.list.choice;
   const entries: MenuEntry[] = [
     { key: 'b', title: 'best', action: { type: 'sort', key: 'score', descending: true } },
@@ -31,12 +31,12 @@ export function sortEntries(state: State, world: World): MenuEntry[] {
   const { words, rollouts } = state.replay;
   const isRunAgain = words.size + rollouts.size > 0;
   const replayed: readonly string[] = Object.values(REPLAY_KEYS);
-  const { files } = world.dump;
+  const { files } = data.dump;
   // What all rows have alike keeps its letter, and is not offered.
   const isAlike = (key: string): boolean =>
     (replayed.includes(key) && !isRunAgain) ||
     (key === 'stream' && files.every(({ stream }) => stream === files[0]!.stream));
-  for (const { key, title } of world.allColumns(state)) {
+  for (const { key, title } of data.allColumns(state)) {
     const letter = [...title.toLowerCase(), ...LETTERS].find((one) => LETTERS.includes(one) && !taken.has(one));
     if (letter === undefined) break;
     taken.add(letter);

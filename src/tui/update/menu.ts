@@ -1,4 +1,4 @@
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import type { MenuAction } from '../state/list-actions.ts';
 import type { ListMenu } from '../state/menu.ts';
 import type { State } from '../state/state.ts';
@@ -11,57 +11,57 @@ const withMenu = (state: State, menu: ListMenu | null): State => ({ ...state, li
 
 const DEEDS = { ...listHandlers, ...markHandlers };
 
-const act = (state: State, action: MenuDeed, world: World): Result => {
-  const handle = DEEDS[action.type] as (state: State, action: MenuDeed, world: World) => Result;
-  return handle(withMenu(state, null), action, world);
+const act = (state: State, action: MenuDeed, data: Data): Result => {
+  const handle = DEEDS[action.type] as (state: State, action: MenuDeed, data: Data) => Result;
+  return handle(withMenu(state, null), action, data);
 };
 
 export const menuHandlers: Handlers<MenuAction> = {
-  'list-menu': (state, { menu }, world) => {
+  'list-menu': (state, { menu }, data) => {
     if (menu === 'go' && markEntries(state).length === 0)
       return say(state, `no marks yet; ${state.keymap.label('mark')} and a letter sets one`);
-    const isHidden = menu === 'columns' && world.geometry(state).listWidth === 0;
+    const isHidden = menu === 'columns' && data.geometry(state).listWidth === 0;
     return { ...withMenu(state, { kind: menu, cursor: 0 }), focus: isHidden ? 'list' : state.focus };
   },
 
-  'menu-key': (state, { key }, world) => {
+  'menu-key': (state, { key }, data) => {
     const { menu } = state.list;
     if (menu === null) return state;
     if (['esc', 'ctrl+c', 'ctrl+g'].includes(key)) return withMenu(state, null);
-    if (menu.kind === 'columns') return columnsKey(state, menu, key, world);
+    if (menu.kind === 'columns') return columnsKey(state, menu, key, data);
     if (menu.kind === 'mark') {
-      if (isMarkLetter(key)) return act(state, { type: 'mark', letter: key }, world);
+      if (isMarkLetter(key)) return act(state, { type: 'mark', letter: key }, data);
       return say(withMenu(state, null), 'a mark is a letter or a digit');
     }
-    return entriesKey(state, menu, key, menu.kind === 'go' ? markEntries(state) : sortEntries(state, world), world);
+    return entriesKey(state, menu, key, menu.kind === 'go' ? markEntries(state) : sortEntries(state, data), data);
   },
 };
 
 const BACK = ['left', 'up', 'shift+tab', 'ctrl+p'];
 const ON = ['right', 'down', 'tab', 'ctrl+n'];
 
-function entriesKey(state: State, menu: ListMenu, key: string, entries: readonly MenuEntry[], world: World): Result {
+function entriesKey(state: State, menu: ListMenu, key: string, entries: readonly MenuEntry[], data: Data): Result {
   const by = BACK.includes(key) ? -1 : ON.includes(key) ? 1 : 0;
   if (by !== 0) return withMenu(state, { ...menu, cursor: (menu.cursor + by + entries.length) % entries.length });
   const entry = key === 'enter' ? entries[menu.cursor] : entries.find((one) => one.key === key);
-  if (entry !== undefined) return act(state, entry.action, world);
+  if (entry !== undefined) return act(state, entry.action, data);
   const closed = withMenu(state, null);
   if (key === 'q') return closed;
   return say(closed, menu.kind === 'go' ? `no mark ${key}` : 'nothing was sorted');
 }
 
-function columnsKey(state: State, menu: ListMenu, key: string, world: World): Result {
-  const all = world.allColumns(state);
+function columnsKey(state: State, menu: ListMenu, key: string, data: Data): Result {
+  const all = data.allColumns(state);
   const by = ['k', ...BACK].includes(key) ? -1 : ['j', ...ON].includes(key) ? 1 : 0;
   if (by !== 0) {
     return withMenu(state, { ...menu, cursor: Math.max(0, Math.min(all.length - 1, menu.cursor + by)) });
   }
   if (['q', 'c'].includes(key)) return withMenu(state, null);
-  if (key === 'd') return listHandlers.columns(state, { type: 'columns', columns: null }, world);
+  if (key === 'd') return listHandlers.columns(state, { type: 'columns', columns: null }, data);
   if (!['space', 'enter', 'x'].includes(key)) return state;
   const columns = all.filter(({ isShown }, i) => (i === menu.cursor ? !isShown : isShown)).map((one) => one.key);
   if (columns.length === 0) return say(state, 'one column has to stay');
   // Columns of other dumps stay chosen: here they are not known.
   const others = (state.list.choice.columns ?? []).filter((one) => all.every(({ key: known }) => known !== one));
-  return listHandlers.columns(state, { type: 'columns', columns: [...columns, ...others] }, world);
+  return listHandlers.columns(state, { type: 'columns', columns: [...columns, ...others] }, data);
 }

@@ -15,10 +15,10 @@ export const modelPrompt: PromptKind = {
     if (!URL.canParse(url) || !/^https?:/.test(url)) return { message: 'not an http(s) address', at: 0 };
     return name === '' ? { message: "the model's name is missing", at: value.length } : null;
   },
-  submit: (state, value, world) =>
+  submit: (state, value, data) =>
     replayHandlers['fork-ask'](
       { ...state, replay: { ...state.replay, model: parts(value) } },
       { type: 'fork-ask' },
-      world,
+      data,
     ),
 };

@@ -1,4 +1,4 @@
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import { listWindow } from '../rows/list-window.ts';
 import { scrollTo, viewport } from '../rows/viewport.ts';
 import type { MouseEvent } from '../screen/mouse.ts';
@@ -8,27 +8,27 @@ import { toggleFold } from './fold.ts';
 import type { Result } from './result.ts';
 
 /** The wheel scrolls the pane below it; a click goes to a row, a turn, a pane, and opens or closes a fold. */
-export function mouse(state: State, event: MouseEvent, world: World): Result {
-  const { listWidth, transcriptWidth, bodyHeight } = world.geometry(state);
+export function mouse(state: State, event: MouseEvent, data: Data): Result {
+  const { listWidth, transcriptWidth, bodyHeight } = data.geometry(state);
   const row = event.y - 1;
   const isAsked = state.replay.question !== null || state.list.menu !== null || state.editor !== null;
   if (isAsked || row < 0 || row >= bodyHeight) return state;
-  if (event.x < listWidth) return inList(state, event, row, world);
-  return event.x > listWidth - 1 && transcriptWidth > 0 ? inTranscript(state, event, row, world) : state;
+  if (event.x < listWidth) return inList(state, event, row, data);
+  return event.x > listWidth - 1 && transcriptWidth > 0 ? inTranscript(state, event, row, data) : state;
 }
 
-function inList(state: State, { kind, by }: MouseEvent, row: number, world: World): Result {
-  if (kind === 'wheel') return moveCursor(state, world, by, 'clamp');
+function inList(state: State, { kind, by }: MouseEvent, row: number, data: Data): Result {
+  if (kind === 'wheel') return moveCursor(state, data, by, 'clamp');
   const focused: State = { ...state, focus: 'list' };
-  const { bodyHeight, listHeight } = world.geometry(state);
+  const { bodyHeight, listHeight } = data.geometry(state);
   // Above the rows stand the titles, and what the list is filtered by.
   const titles = bodyHeight - listHeight;
-  const index = listWindow(state, world).top + row - titles;
-  return row < titles || index >= world.rows(state).length ? focused : putCursor(focused, world, index);
+  const index = listWindow(state, data).top + row - titles;
+  return row < titles || index >= data.rows(state).length ? focused : putCursor(focused, data, index);
 }
 
-function inTranscript(state: State, { kind, by }: MouseEvent, row: number, world: World): Result {
-  const view = viewport(state, world);
+function inTranscript(state: State, { kind, by }: MouseEvent, row: number, data: Data): Result {
+  const view = viewport(state, data);
   if (view === null) return state;
   if (kind === 'wheel') return scrollTo(state, view, view.top + by);
   const focused: State = { ...state, focus: 'transcript' };

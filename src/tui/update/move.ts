@@ -1,4 +1,4 @@
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import { goToTurn, scrollTo, type Viewport, viewport } from '../rows/viewport.ts';
 import type { MoveAction } from '../state/action.ts';
 import type { State } from '../state/state.ts';
@@ -9,39 +9,39 @@ const span = (unit: 'line' | 'half' | 'page', height: number): number =>
   unit === 'line' ? 1 : unit === 'half' ? Math.max(1, Math.floor(height / 2)) : Math.max(1, height - 1);
 
 /** Moves in the list where the list has the keys, else in the transcript. */
-function inFocus(state: State, world: World, list: () => Result, transcript: (view: Viewport) => Result): Result {
+function inFocus(state: State, data: Data, list: () => Result, transcript: (view: Viewport) => Result): Result {
   if (state.focus === 'list') return list();
-  const view = viewport(state, world);
+  const view = viewport(state, data);
   return view === null ? state : transcript(view);
 }
 
 export const moveHandlers: Handlers<MoveAction> = {
-  scroll: (state, { by, unit }, world) =>
+  scroll: (state, { by, unit }, data) =>
     inFocus(
       state,
-      world,
-      () => moveCursor(state, world, by * span(unit, world.geometry(state).listHeight), 'clamp'),
+      data,
+      () => moveCursor(state, data, by * span(unit, data.geometry(state).listHeight), 'clamp'),
       (view) => scrollTo(state, view, view.top + by * span(unit, view.height)),
     ),
 
-  top: (state, { line }, world) =>
+  top: (state, { line }, data) =>
     inFocus(
       state,
-      world,
-      () => putCursor(state, world, line === null ? 0 : line - 1),
+      data,
+      () => putCursor(state, data, line === null ? 0 : line - 1),
       (view) => scrollTo(state, view, line === null ? 0 : line - 1),
     ),
 
-  bottom: (state, { line }, world) =>
+  bottom: (state, { line }, data) =>
     inFocus(
       state,
-      world,
-      () => putCursor(state, world, line === null ? world.rows(state).length - 1 : line - 1),
+      data,
+      () => putCursor(state, data, line === null ? data.rows(state).length - 1 : line - 1),
       (view) => scrollTo(state, view, line === null ? view.layout.rows : line - 1),
     ),
 
-  turn: (state, { by }, world) => {
-    const view = viewport(state, world);
+  turn: (state, { by }, data) => {
+    const view = viewport(state, data);
     if (view === null || view.turn === null) return say(state, 'no turns here');
     const last = view.layout.lastTurn;
     const turn = Math.max(0, Math.min(last, view.turn + by));
@@ -54,8 +54,8 @@ export const moveHandlers: Handlers<MoveAction> = {
     return goToTurn(state, view, turn);
   },
 
-  'turn-edge': (state, { edge }, world) => {
-    const view = viewport(state, world);
+  'turn-edge': (state, { edge }, data) => {
+    const view = viewport(state, data);
     if (view === null || view.turn === null) return say(state, 'no turns here');
     return goToTurn(state, view, edge === 'first' ? 0 : view.layout.lastTurn);
   },

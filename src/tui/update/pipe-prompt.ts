@@ -9,8 +9,8 @@ export const pipePrompt: PromptKind = {
     state.display.view === 'json' || state.display.view === 'fields'
       ? 'a command that reads the record as JSON: jq .score'
       : 'a command that reads this rollout as text: wc -w',
-  submit: (state, value, world) => {
-    const given = exported(state, world);
+  submit: (state, value, data) => {
+    const given = exported(state, data);
     if (value.trim() === '' || given === null) return say(state, 'nothing was run');
     return { state, effects: [{ type: 'pipe', command: value, ...given }] };
   },

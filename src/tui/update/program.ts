@@ -1,4 +1,4 @@
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import type { ProgramAction } from '../state/action.ts';
 import type { State } from '../state/state.ts';
 import { underwayAt } from './call-question.ts';
@@ -13,7 +13,7 @@ const TWICE_MS = 1000;
 
 export const programHandlers: Handlers<ProgramAction> = {
   quit: (state) => ({ state, effects: [{ type: 'quit' }] }),
-  cancel: (state, { at }, world) => cancel(state, world, at),
+  cancel: (state, { at }, data) => cancel(state, data, at),
   'mouse-mode': (state) => {
     const on = !state.mouse;
     const words = on
@@ -21,21 +21,21 @@ export const programHandlers: Handlers<ProgramAction> = {
       : "the mouse is the terminal's own again";
     return { state: say({ ...state, mouse: on }, words), effects: [{ type: 'mouse', on }] };
   },
-  mouse: (state, { event }, world) => mouse(state, event, world),
+  mouse: (state, { event }, data) => mouse(state, event, data),
   suspend: (state) => ({ state, effects: [{ type: 'suspend' }] }),
   reload: (state) => ({ state: say(state, 'read again from disk'), effects: [{ type: 'reload' }] }),
   repaint: (state) => ({ state, effects: [{ type: 'repaint' }] }),
   resize: (state, { columns, rows }) => ({ ...state, columns, rows }),
-  'dump-changed': (state, _action, world) => followOn(state.list.cursor === null ? open(state, world) : state, world),
+  'dump-changed': (state, _action, data) => followOn(state.list.cursor === null ? open(state, data) : state, data),
   say: (state, { text, kind }) => say(state, text, kind),
 };
 
 /** A list that is being made or a search, else the call under the cursor, else everything. */
-function cancel(state: State, world: World, at: number): Result {
-  const looking = cancelLooking(state, world);
+function cancel(state: State, data: Data, at: number): Result {
+  const looking = cancelLooking(state, data);
   if (looking !== null) return looking;
   if (state.replay.isBusy) {
-    const job = { kind: 'cancel', call: underwayAt(state, world) } as const;
+    const job = { kind: 'cancel', call: underwayAt(state, data) } as const;
     return { state: say(state, 'cancelled'), effects: [{ type: 'replay', job }] };
   }
   if (at - state.cancelled <= TWICE_MS) return { state, effects: [{ type: 'quit' }] };
@@ -43,15 +43,15 @@ function cancel(state: State, world: World, at: number): Result {
 }
 
 /** The first records are known: the cursor goes to the newest train step, a third down the list. */
-function open(state: State, world: World): State {
-  const newest = world.dump.newest();
+function open(state: State, data: Data): State {
+  const newest = data.dump.newest();
   if (newest === undefined) return state;
   // A newest step that turns out to hold nothing must not keep the others from being seen.
   const isEmpty = newest.count === 0 && (newest.state === 'ready' || newest.state === 'failed');
-  const file = isEmpty ? world.dump.files.findLast((other) => other.count > 0) : newest;
+  const file = isEmpty ? data.dump.files.findLast((other) => other.count > 0) : newest;
   if (file === undefined || file.count === 0) return state;
   const cursor = { file, record: 0 };
   const pinned = state.list.pinned === null ? null : cursor;
-  const offset = Math.floor(world.geometry(state).listHeight / 3);
-  return keepCursor({ ...state, list: { ...state.list, cursor, pinned, offset } }, world);
+  const offset = Math.floor(data.geometry(state).listHeight / 3);
+  return keepCursor({ ...state, list: { ...state.list, cursor, pinned, offset } }, data);
 }

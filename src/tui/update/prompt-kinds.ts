@@ -1,4 +1,4 @@
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import type { PromptId, State } from '../state/state.ts';
 import { commandPrompt } from './command-prompt.ts';
 import { filterPrompt } from './filter-prompt.ts';
@@ -21,19 +21,19 @@ export interface PromptKind {
   /** Stands before what is typed. */
   sign: string;
   /** What may be typed, for the line below while nothing is wrong. */
-  hint(value: string, state: State, world: World): string;
+  hint(value: string, state: State, data: Data): string;
   /** Where the answer cannot be taken; the prompt stays open and points at the character. */
-  check?(value: string, state: State, world: World): PromptProblem | null;
+  check?(value: string, state: State, data: Data): PromptProblem | null;
   /** The prompt is closed already. */
-  submit(state: State, value: string, world: World): Result;
+  submit(state: State, value: string, data: Data): Result;
   /** With every key that changes the value. */
-  change?(state: State, value: string, world: World): Result;
+  change?(state: State, value: string, data: Data): Result;
   /** Esc: takes back what `change` did. The prompt is closed already. */
-  cancel?(state: State, world: World): Result;
+  cancel?(state: State, data: Data): Result;
   /** ↑ and ↓ choose something, by so many; without it they go through the history. */
-  move?(state: State, by: number, world: World): Result;
+  move?(state: State, by: number, data: Data): Result;
   /** Whole values that what is typed may become. */
-  complete?(value: string, state: State, world: World): readonly string[];
+  complete?(value: string, state: State, data: Data): readonly string[];
 }
 
 /** The prompts that there are; a new one is a file and a line here. */

@@ -1,6 +1,6 @@
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import type { Question, ReplayState } from '../state/replay.ts';
-import type { ReplayJob } from '../state/replay-actions.ts';
+import type { RunnerJob } from '../state/replay-actions.ts';
 import type { State } from '../state/state.ts';
 import type { Result } from './result.ts';
 
@@ -15,19 +15,19 @@ export const ask = (state: State, question: Question | null): State => withRepla
 
 type Doing = Extract<Result, { effects: unknown }>;
 
-export const doing = (state: State, job: ReplayJob): Doing => ({ state, effects: [{ type: 'replay', job }] });
+export const doing = (state: State, job: RunnerJob): Doing => ({ state, effects: [{ type: 'replay', job }] });
 
 /** Closes the question and does what it was about. */
-export const doNow = (state: State, job: ReplayJob): Doing => doing(ask(inChat(state), null), job);
+export const doNow = (state: State, job: RunnerJob): Doing => doing(ask(inChat(state), null), job);
 
 /** What comes of it stands beside the conversation, not in the raw views. */
 export const inChat = (state: State): State =>
   state.display.view === 'chat' ? state : { ...state, display: { ...state.display, view: 'chat' } };
 
 /** The branches at the top, as far as the text reaches: those that are still to come too. */
-export function atBranches(before: State, world: World): State {
+export function atBranches(before: State, data: Data): State {
   const state = inChat(before);
-  const rollout = state.list.cursor === null ? null : world.record(state.list.cursor).rollout;
+  const rollout = state.list.cursor === null ? null : data.record(state.list.cursor).rollout;
   const turn = rollout?.turns.at(-1)?.index ?? 0;
   const top = { block: `t${turn}.branches`, offset: 0 };
   return { ...state, focus: 'transcript', transcript: { ...state.transcript, top, turn } };

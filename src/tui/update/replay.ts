@@ -10,34 +10,34 @@ import { askRescore, rescoreKey } from './rescore-question.ts';
 import { type Handlers, key as keyOf, say } from './result.ts';
 
 export const replayHandlers: Handlers<ReplayAction> = {
-  'replay-ask': (state, { all }, world) => {
+  'replay-ask': (state, { all }, data) => {
     if (!state.replay.canRun) return say(state, NO_EXEC);
     const place = state.list.cursor;
-    const rollout = place === null ? null : world.record(place).rollout;
+    const rollout = place === null ? null : data.record(place).rollout;
     if (place === null || rollout === null) return say(state, 'no rollout here');
-    const found = nearestCall(rollout, viewport(state, world)?.turn ?? 0);
+    const found = nearestCall(rollout, viewport(state, data)?.turn ?? 0);
     if (found === null) return say(state, 'no tool call in this rollout');
-    return askCall(state, world, rollout, found, all ? 'all' : null);
+    return askCall(state, data, rollout, found, all ? 'all' : null);
   },
 
-  'replay-key': (state, { key }, world) => {
+  'replay-key': (state, { key }, data) => {
     const { question } = state.replay;
     if (question === null) return state;
     if (['esc', 'q', 'ctrl+c', 'ctrl+g'].includes(key)) return ask(state, null);
-    if (question.kind === 'call') return callKey(state, question, key, world);
-    return question.kind === 'fork' ? forkKey(state, question, key, world) : rescoreKey(state, question, key, world);
+    if (question.kind === 'call') return callKey(state, question, key, data);
+    return question.kind === 'fork' ? forkKey(state, question, key, data) : rescoreKey(state, question, key, data);
   },
 
-  rescore: (state, { all }, world) => askRescore(state, world, all),
+  rescore: (state, { all }, data) => askRescore(state, data, all),
 
-  'fork-ask': (state, _action, world) => (state.replay.canRun ? askFork(state, world) : say(state, NO_EXEC)),
+  'fork-ask': (state, _action, data) => (state.replay.canRun ? askFork(state, data) : say(state, NO_EXEC)),
 
-  branches: (state, _action, world) => {
+  branches: (state, _action, data) => {
     const { cursor } = state.list;
-    const locator = cursor === null ? '' : world.record(cursor).locator;
+    const locator = cursor === null ? '' : data.record(cursor).locator;
     if ((state.replay.rollouts.get(locator)?.branches.length ?? 0) === 0)
       return say(state, `no branches yet; ${keyOf(state, 'fork')} makes one with a live model`);
-    return atBranches(state, world);
+    return atBranches(state, data);
   },
 
   'replay-where': (state, { place, call, way, where }) => {
@@ -75,9 +75,9 @@ export const replayHandlers: Handlers<ReplayAction> = {
 
   'replay-busy': (state, { isBusy, bulk }) => withReplay(state, { isBusy, bulk }),
 
-  'replay-drift': (state, { place, turn }, world) => {
+  'replay-drift': (state, { place, turn }, data) => {
     if (!samePlace(state.list.cursor, place)) return state;
-    const view = viewport(state, world);
+    const view = viewport(state, data);
     return view === null ? state : say(goToTurn(state, view, turn), 'the first result that differs');
   },
 
@@ -90,7 +90,7 @@ export const replayHandlers: Handlers<ReplayAction> = {
   },
 };
 
-/** What was asked may have changed since the desk was told of it. */
+/** What was asked may have changed since the runner was told of it. */
 const isAbout = (question: CallQuestion, place: Place, call: number | null, way: Way | null): boolean =>
   question.call === call &&
   samePlace(question.place, place) &&

@@ -1,5 +1,5 @@
 import { rewardProblem, rewardRuns } from '../../replay/reward-choice.ts';
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import { oneRow } from '../rows/rows.ts';
 import type { RescoreQuestion } from '../state/replay.ts';
 import type { State } from '../state/state.ts';
@@ -9,25 +9,25 @@ import { ask, doNow, NO_EXEC } from './question.ts';
 import { type Result, say } from './result.ts';
 
 /** Scores anew; what is not this program's own function is asked for first, with what runs and where. */
-export function askRescore(state: State, world: World, all: boolean): Result {
+export function askRescore(state: State, data: Data, all: boolean): Result {
   const place = state.list.cursor;
   if (place === null) return say(state, 'no rollout here');
-  const reason = all ? notWhole(state, world) : null;
+  const reason = all ? notWhole(state, data) : null;
   if (reason !== null) return say(state, reason);
   const { reward: choice, canRun } = state.replay;
-  const question: RescoreQuestion = { kind: 'rescore', place, rollouts: all ? world.rows(state).length : null, choice };
-  if (rewardRuns(choice) === null) return rescoreNow(state, question, world);
+  const question: RescoreQuestion = { kind: 'rescore', place, rollouts: all ? data.rows(state).length : null, choice };
+  if (rewardRuns(choice) === null) return rescoreNow(state, question, data);
   return canRun ? ask(state, question) : say(state, NO_EXEC);
 }
 
-export function rescoreKey(state: State, question: RescoreQuestion, key: string, world: World): Result {
-  if (key === 'e') return promptHandlers['prompt-open'](state, { type: 'prompt-open', prompt: 'reward' }, world);
-  return key === 'enter' ? rescoreNow(state, question, world) : state;
+export function rescoreKey(state: State, question: RescoreQuestion, key: string, data: Data): Result {
+  if (key === 'e') return promptHandlers['prompt-open'](state, { type: 'prompt-open', prompt: 'reward' }, data);
+  return key === 'enter' ? rescoreNow(state, question, data) : state;
 }
 
-function rescoreNow(state: State, { place, rollouts, choice }: RescoreQuestion, world: World): Result {
+function rescoreNow(state: State, { place, rollouts, choice }: RescoreQuestion, data: Data): Result {
   const problem = rewardProblem(choice);
   if (problem !== null) return say(state, problem, 'error');
-  const rows = rollouts === null ? oneRow(place) : world.rows(state);
+  const rows = rollouts === null ? oneRow(place) : data.rows(state);
   return doNow(state, { kind: 'rescore', rows, choice });
 }

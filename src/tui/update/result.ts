@@ -1,4 +1,4 @@
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import type { Action } from '../state/action.ts';
 import type { Effect } from '../state/effect.ts';
 import type { State } from '../state/state.ts';
@@ -7,7 +7,7 @@ export type Result = State | { state: State; effects: Effect[] };
 
 /** A pure function for each action of a concept; update/index.ts lays the tables together. */
 export type Handlers<Some extends Action> = {
-  [Type in Some['type']]: (state: State, action: Extract<Some, { type: Type }>, world: World) => Result;
+  [Type in Some['type']]: (state: State, action: Extract<Some, { type: Type }>, data: Data) => Result;
 };
 
 export const say = (state: State, text: string, kind: 'info' | 'error' = 'info'): State => ({

@@ -1,5 +1,5 @@
 import { rewardOf, rewardProblem, rewardRuns, rewardText } from '../../replay/reward-choice.ts';
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import type { State } from '../state/state.ts';
 import type { PromptKind } from './prompt-kinds.ts';
 import { askRescore } from './rescore-question.ts';
@@ -26,7 +26,7 @@ export const rewardPrompt: PromptKind = {
 };
 
 /** The choice holds from now on; a question that is open is asked anew with it. */
-export function chosen(state: State, value: string, world: World): Result {
+export function chosen(state: State, value: string, data: Data): Result {
   const text = value.trim();
   const { python, functionName, timeout } = state.replay.reward;
   const reward = text === '' ? {} : { ...rewardOf(text), python, functionName, timeout };
@@ -36,5 +36,5 @@ export function chosen(state: State, value: string, world: World): Result {
     return say(next, `scored again by ${text === '' ? 'data_source' : rewardText(reward)} from now on`);
   if (rewardRuns(reward) !== null)
     return { ...next, replay: { ...next.replay, question: { ...question, choice: reward } } };
-  return askRescore(next, world, question.rollouts !== null);
+  return askRescore(next, data, question.rollouts !== null);
 }

@@ -1,6 +1,6 @@
 import type { Place } from '../../dump/dump.ts';
 import type { DumpFile } from '../../dump/dump-file.ts';
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import { samePlace } from '../rows/rows.ts';
 import type { RolloutAction } from '../state/action.ts';
 import { opened, type State } from '../state/state.ts';
@@ -11,15 +11,15 @@ import { leaveGroup } from './group.ts';
 import { type Handlers, key, type Result, say } from './result.ts';
 
 export const rolloutHandlers: Handlers<RolloutAction> = {
-  sample: (state, { by }, world) => moveCursor(state, world, by, 'tell'),
-  step: (state, { by }, world) => moveStep(state, world, by),
-  open: (state, _action, world) =>
-    state.focus === 'list' ? { ...state, focus: 'transcript' } : foldHandlers.fold(state, { type: 'fold' }, world),
-  back: (state, _action, world) => {
-    const cancelled = cancelLooking(state, world);
+  sample: (state, { by }, data) => moveCursor(state, data, by, 'tell'),
+  step: (state, { by }, data) => moveStep(state, data, by),
+  open: (state, _action, data) =>
+    state.focus === 'list' ? { ...state, focus: 'transcript' } : foldHandlers.fold(state, { type: 'fold' }, data),
+  back: (state, _action, data) => {
+    const cancelled = cancelLooking(state, data);
     if (cancelled !== null) return cancelled;
     if (state.focus === 'transcript') return { ...state, focus: 'list' };
-    if (state.list.group !== null) return leaveGroup(state, world);
+    if (state.list.group !== null) return leaveGroup(state, data);
     return say(state, `${key(state, 'quit')} quits; ${key(state, 'open')} opens the rollout`);
   },
   'focus-next': (state) => ({ ...state, focus: state.focus === 'list' ? 'transcript' : 'list' }),
@@ -30,12 +30,12 @@ export const rolloutHandlers: Handlers<RolloutAction> = {
 const nameOf = (file: DumpFile): string => (file.step === null ? file.stem : `step ${file.step}`);
 
 /** To the same prompt of a step before or after, within the stream, as far as the list shows it; a group goes to that prompt's group. */
-function moveStep(state: State, world: World, by: number): Result {
+function moveStep(state: State, data: Data, by: number): Result {
   const { cursor, group } = state.list;
   if (cursor === null) return state;
-  const rows = world.rows(state);
+  const rows = data.rows(state);
   const isListed = (file: DumpFile): boolean => (group === null ? rows.near({ file, record: 0 }) >= 0 : file.count > 0);
-  const files = world.dump.files.filter((file) => file.stream === cursor.file.stream);
+  const files = data.dump.files.filter((file) => file.stream === cursor.file.stream);
   const here = files.indexOf(cursor.file);
   const way = (by > 0 ? files.slice(here + 1) : files.slice(0, Math.max(0, here)).reverse()).filter(isListed);
   const file = way[Math.min(Math.abs(by), way.length) - 1];
@@ -44,7 +44,7 @@ function moveStep(state: State, world: World, by: number): Result {
     const edge = by > 0 ? 'the last' : 'the first';
     return say(state, `${nameOf(cursor.file)} is ${edge}${isFiltered ? ' that the filter leaves' : ''}`);
   }
-  const { record, note } = sameRollout(world, cursor, file);
+  const { record, note } = sameRollout(data, cursor, file);
   const place = { file, record };
   if (group !== null) {
     const next = { ...state, list: { ...state.list, group: place, cursor: place }, transcript: opened };
@@ -53,15 +53,15 @@ function moveStep(state: State, world: World, by: number): Result {
   const index = rows.near(place);
   const isThere = samePlace(rows.at(index), place);
   return say(
-    putCursor(state, world, index),
+    putCursor(state, data, index),
     `${nameOf(file)}, ${isThere ? note : 'the nearest that the filter leaves'}`,
   );
 }
 
 /** The rollout of another step that answers the same prompt, else the one at the same place in the order. */
-function sameRollout(world: World, from: Place, file: DumpFile): { record: number; note: string } {
-  const prompt = world.groups.promptOf(from.file, from.record);
-  const found = prompt === null ? undefined : world.groups.recordOf(file, prompt);
+function sameRollout(data: Data, from: Place, file: DumpFile): { record: number; note: string } {
+  const prompt = data.groups.promptOf(from.file, from.record);
+  const found = prompt === null ? undefined : data.groups.recordOf(file, prompt);
   if (found !== null && found !== undefined) return { record: found, note: 'the same prompt' };
   const record = Math.min(from.record, file.count - 1);
   const place = record === from.record ? 'the same place in the order' : `its last sample, it has ${file.count}`;

@@ -1,4 +1,4 @@
-import { finder, LITERAL } from '../rows/pattern.ts';
+import { LITERAL, matcher } from '../rows/pattern.ts';
 import { NO_HIT, searchPosition } from '../rows/search.ts';
 import type { PromptKind } from './prompt-kinds.ts';
 import { notHere, startSearch } from './search.ts';
@@ -8,23 +8,23 @@ const reasonOf = (error: unknown): string => (error instanceof Error ? error.mes
 /** `/`: shows the first hit with every key; Esc ends the search. */
 export const searchPrompt: PromptKind = {
   sign: '/',
-  hint: (value, state, world) =>
+  hint: (value, state, data) =>
     value === ''
       ? `a pattern, case counts with a capital in it; ${LITERAL} before plain text`
-      : (searchPosition(state, world) ?? ''),
+      : (searchPosition(state, data) ?? ''),
   check: (value) => {
     try {
-      finder(value);
+      matcher(value);
       return null;
     } catch (error) {
       return { message: `${reasonOf(error)}; ${LITERAL} before it takes it as plain text`, at: 0 };
     }
   },
-  change: (state, value, world) => (value === '' ? { ...state, search: null } : startSearch(state, value, world)),
-  submit: (state, value, world) => {
+  change: (state, value, data) => (value === '' ? { ...state, search: null } : startSearch(state, value, data)),
+  submit: (state, value, data) => {
     if (value === '') return { ...state, search: null };
-    const next = state.search?.value === value ? state : startSearch(state, value, world);
-    return searchPosition(next, world) === NO_HIT ? notHere(next, value) : next;
+    const next = state.search?.value === value ? state : startSearch(state, value, data);
+    return searchPosition(next, data) === NO_HIT ? notHere(next, value) : next;
   },
   cancel: (state) => ({ ...state, search: null }),
 };

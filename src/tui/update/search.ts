@@ -1,5 +1,5 @@
 import type { Place } from '../../dump/dump.ts';
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import type { Hit } from '../rows/pattern.ts';
 import { type SearchAction, scanOf, searchAt, standing, standsHere } from '../rows/search.ts';
 import { type Viewport, viewport } from '../rows/viewport.ts';
@@ -9,9 +9,9 @@ import { putCursor } from './cursor.ts';
 import { type Handlers, key, type Result, say } from './result.ts';
 
 /** Opens the folds that hide a hit, and brings it into sight. */
-export function showHit(state: State, world: World, hit: Hit, at: number): State {
+export function showHit(state: State, data: Data, hit: Hit, at: number): State {
   let next: State = { ...state, search: state.search === null ? null : searchAt(state, state.search.value, at) };
-  let view = viewport(next, world);
+  let view = viewport(next, data);
   const anchor = { block: hit.block, offset: hit.start };
   for (let depth = 0; view !== null && depth < 100 && view.layout.exactRow(anchor) === null; depth++) {
     const closed = view.layout.folds.find(
@@ -21,7 +21,7 @@ export function showHit(state: State, world: World, hit: Hit, at: number): State
     const folds = new Map(next.transcript.folds).set(closed.id, false);
     const top = view.layout.anchor(view.top);
     next = { ...next, transcript: { ...next.transcript, top, folds } };
-    view = viewport(next, world);
+    view = viewport(next, data);
   }
   if (view === null) return next;
   const row = view.layout.row(anchor);
@@ -36,32 +36,32 @@ const firstFrom = (hits: readonly Hit[], view: Viewport): number =>
   hits.findIndex((hit) => view.layout.row({ block: hit.block, offset: hit.start }) >= view.top);
 
 /** Searches in the sample that is open; with none there, the screen stays. */
-export const startSearch = (state: State, value: string, world: World): State =>
-  seek({ ...state, search: searchAt(state, value, -1) }, world);
+export const startSearch = (state: State, value: string, data: Data): State =>
+  seek({ ...state, search: searchAt(state, value, -1) }, data);
 
 /** To the first hit at or below the top of the screen; from above it only once all is looked through. */
-function seek(state: State, world: World): State {
+function seek(state: State, data: Data): State {
   const { cursor } = state.list;
-  const view = viewport(state, world);
+  const view = viewport(state, data);
   if (state.search === null || cursor === null || view === null) return state;
-  const scan = scanOf(state, world, cursor, state.search.value);
+  const scan = scanOf(state, data, cursor, state.search.value);
   if (scan === null || scan.hits.length === 0) return state;
   const at = firstFrom(scan.hits, view);
   if (at < 0 && !scan.isDone) return state;
-  return showHit(state, world, scan.hits[Math.max(0, at)]!, Math.max(0, at));
+  return showHit(state, data, scan.hits[Math.max(0, at)]!, Math.max(0, at));
 }
 
 /** What the samples behind or before this one came to. A long one is gone to before it is looked through: its hit comes into sight once it is found. */
-export function hitFound(state: State, world: World, { value, by }: HitJob, place: Place | null): Result {
+export function hitFound(state: State, data: Data, { value, by }: HitJob, place: Place | null): Result {
   if (state.search?.value !== value) return state;
   if (place === null) return say(state, by > 0 ? 'no more below' : 'no more above');
-  const index = world.rows(state).indexOf(place);
+  const index = data.rows(state).indexOf(place);
   if (index < 0) return say(state, 'the list has changed; that sample is no longer in it');
-  const moved = putCursor(state, world, index);
-  const hits = scanOf(moved, world, place, value)?.hits ?? [];
+  const moved = putCursor(state, data, index);
+  const hits = scanOf(moved, data, place, value)?.hits ?? [];
   if (hits.length === 0) return { ...moved, search: searchAt(moved, value, -1) };
   const at = by > 0 ? 0 : hits.length - 1;
-  return showHit(moved, world, hits[at]!, at);
+  return showHit(moved, data, hits[at]!, at);
 }
 
 /** Nothing in the sample that is open: n does not begin here again. */
@@ -72,24 +72,24 @@ export const notHere = (state: State, value: string): State =>
   );
 
 export const searchHandlers: Handlers<SearchAction> = {
-  'search-next': (state, { by }, world) => {
+  'search-next': (state, { by }, data) => {
     const { search } = state;
     const { cursor } = state.list;
-    const view = viewport(state, world);
+    const view = viewport(state, data);
     if (search === null || cursor === null || view === null)
       return say(state, `nothing is searched for; ${key(state, 'search')} begins`);
     const direction = by > 0 ? 1 : -1;
-    const scan = scanOf(state, world, cursor, search.value);
+    const scan = scanOf(state, data, cursor, search.value);
     const hits = scan?.hits ?? [];
     const { at: stands, edge } = standing(state);
     const at = stands >= hits.length ? -1 : stands;
     const first = hits.length > 0 && edge === null ? Math.max(0, firstFrom(hits, view)) : hits.length;
     const wanted = at < 0 ? first : at + by;
-    if (wanted >= 0 && wanted < hits.length) return showHit(state, world, hits[wanted]!, wanted);
+    if (wanted >= 0 && wanted < hits.length) return showHit(state, data, hits[wanted]!, wanted);
     if (scan?.isDone === false && direction > 0) return say(state, 'still searching in this sample');
     if (edge === direction) {
       const job: HitJob = { kind: 'hit', value: search.value, from: cursor, by: direction };
-      return { state, effects: [{ type: 'seek', job }] };
+      return { state, effects: [{ type: 'find', job }] };
     }
     const where =
       direction > 0
@@ -98,30 +98,30 @@ export const searchHandlers: Handlers<SearchAction> = {
     return say({ ...state, search: searchAt(state, search.value, at, direction) }, `no more here, ${where}`);
   },
 
-  'search-found': (state, _action, world) => {
+  'search-found': (state, _action, data) => {
     const { search } = state;
     const { cursor } = state.list;
     // Only where it was begun: whoever goes to another sample meanwhile is not taken along in there.
     if (search === null || cursor === null || !standsHere(state) || search.at >= 0 || search.edge !== null)
       return state;
-    const next = seek(state, world);
+    const next = seek(state, data);
     // What was said of waiting is past.
     if (next !== state) return { ...next, message: null };
-    const scan = scanOf(state, world, cursor, search.value);
+    const scan = scanOf(state, data, cursor, search.value);
     if (state.prompt !== null || scan?.isDone !== true || scan.hits.length > 0) return state;
     return notHere(state, search.value);
   },
 
   /** What the cursor's turn is about: its tool, else its role. */
-  'search-word': (state, { by }, world) => {
-    const view = viewport(state, world);
-    const rollout = state.list.cursor === null ? null : world.record(state.list.cursor).rollout;
+  'search-word': (state, { by }, data) => {
+    const view = viewport(state, data);
+    const rollout = state.list.cursor === null ? null : data.record(state.list.cursor).rollout;
     const turn = view?.turn == null ? undefined : rollout?.turns[view.turn];
     const asking = rollout?.turns.flatMap((other) => other.toolCalls).find((call) => call.resultTurn === turn?.index);
     const word = turn?.toolCalls.find((call) => call.name !== null)?.name ?? asking?.name ?? null;
     if (word === null) return say(state, 'no tool in this turn');
     const value = `\\V${word}`;
-    if (state.search?.value !== value) return startSearch(state, value, world);
-    return searchHandlers['search-next'](state, { type: 'search-next', by }, world);
+    if (state.search?.value !== value) return startSearch(state, value, data);
+    return searchHandlers['search-next'](state, { type: 'search-next', by }, data);
   },
 };

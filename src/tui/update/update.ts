@@ -1,8 +1,8 @@
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import type { Action } from '../state/action.ts';
 import type { Effect } from '../state/effect.ts';
 import type { State } from '../state/state.ts';
-import { takeHandlers } from './copy.ts';
+import { copyHandlers } from './copy.ts';
 import { displayHandlers } from './display.ts';
 import { editorHandlers } from './editor.ts';
 import { findHandlers } from './find.ts';
@@ -31,7 +31,7 @@ const HANDLERS: Handlers<Action> = {
   ...menuHandlers,
   ...displayHandlers,
   ...searchHandlers,
-  ...takeHandlers,
+  ...copyHandlers,
   ...findHandlers,
   ...promptHandlers,
   ...replayHandlers,
@@ -60,19 +60,19 @@ const SILENT: readonly Action['type'][] = [
   'replay-busy',
   'replay-tick',
   'alarm',
-  'seeking',
+  'find-progress',
 ];
 
 /** The next state and what is to be done: nothing here reads a file, a clock or a terminal. */
-export function update(state: State, action: Action, world: World): { state: State; effects: Effect[] } {
+export function update(state: State, action: Action, data: Data): { state: State; effects: Effect[] } {
   const isSilent = SILENT.includes(action.type);
   const before = isSilent ? state : afterKey(state, action);
-  const handle = HANDLERS[action.type] as (state: State, action: Action, world: World) => Result;
-  const result = handle(before, action, world);
+  const handle = HANDLERS[action.type] as (state: State, action: Action, data: Data) => Result;
+  const result = handle(before, action, data);
   const { state: after, effects } = 'effects' in result ? result : { state: result, effects: [] };
   const jumped = withJump(before, action, after);
   if (isSilent) return { state: jumped, effects };
-  const followed = followAfter(action, before, jumped, world);
+  const followed = followAfter(action, before, jumped, data);
   return 'effects' in followed
     ? { state: followed.state, effects: [...effects, ...followed.effects] }
     : { state: followed, effects };

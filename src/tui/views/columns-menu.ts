@@ -1,12 +1,12 @@
 import { renderPieces } from '../../present/line.ts';
 import type { Theme } from '../../present/theme.ts';
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import type { State } from '../state/state.ts';
 
 /** All columns, those that are shown with a sign before them. */
-export function columnsMenu(state: State, world: World, theme: Theme, width: number, height: number): string[] {
+export function columnsMenu(state: State, data: Data, theme: Theme, width: number, height: number): string[] {
   const cursor = state.list.menu?.cursor ?? 0;
-  const all = world.allColumns(state);
+  const all = data.allColumns(state);
   const top = Math.max(0, Math.min(cursor - Math.floor(height / 2), all.length - height));
   return all.slice(top, top + height).map(({ title, isShown }, i) => {
     const isHere = top + i === cursor;

@@ -9,7 +9,7 @@ import { keyLabel } from '../keys/keymap.ts';
 import { listWindow } from '../rows/list-window.ts';
 import { searchPosition } from '../rows/search.ts';
 import { viewport } from '../rows/viewport.ts';
-import type { SeekProgress } from '../state/find.ts';
+import type { FindProgress } from '../state/find.ts';
 import { filterText } from '../state/list.ts';
 import type { Focus, Message, State } from '../state/state.ts';
 import { editorFooter } from './editor.ts';
@@ -67,36 +67,36 @@ function hintPieces({ keymap, focus }: State, hasErrors: boolean, room: number):
 }
 
 /** What holds for the screen, then where in the rollout, and how much of it is trained; `brief` leaves the latter two out. */
-function positionPieces({ state, world }: Scene, wide: boolean, brief = false): Piece[] {
+function positionPieces({ state, data }: Scene, wide: boolean, brief = false): Piece[] {
   const { cursor } = state.list;
   const pieces: Piece[] = [];
   if (cursor === null) return pieces;
   if (state.focus === 'list') {
-    const { here } = listWindow(state, world);
-    pieces.push(['quiet', `${formatCount(here + 1)}/${formatCount(world.rows(state).length)}   `]);
+    const { here } = listWindow(state, data);
+    pieces.push(['quiet', `${formatCount(here + 1)}/${formatCount(data.rows(state).length)}   `]);
   }
   const { filter, sort } = state.list.choice;
-  const arranging = world.arranging(state);
-  if (sort !== null && arranging?.isWhole === false) {
-    const share = arranging.total === 0 ? 0 : arranging.looked / arranging.total;
+  const filterProgress = data.filterProgress(state);
+  if (sort !== null && filterProgress?.isWhole === false) {
+    const share = filterProgress.total === 0 ? 0 : filterProgress.looked / filterProgress.total;
     pieces.push(['accent', `sorting ${formatPercent(share)} `], ['quiet', 'Esc cancels   ']);
   }
   // Where the list has no room its filter and order are told here.
-  if (world.geometry(state).listWidth === 0) {
+  if (data.geometry(state).listWidth === 0) {
     if (filter !== null)
       pieces.push(
         ['accent', '&'],
         ['strong', `${truncate(sanitiseLine(filterText(filter)), 24)} `],
-        ['quiet', `${foundText(state, world)}   `],
+        ['quiet', `${foundText(state, data)}   `],
       );
     if (sort !== null)
       pieces.push(['accent', `${truncate(sanitiseLine(sort.key), 16)}${sort.descending ? '▼' : '▲'}   `]);
   }
   if (state.mouse) pieces.push(['quiet', `mouse on, ${state.keymap.label('mouse')} off   `]);
-  const view = viewport(state, world);
-  const rollout = world.record(cursor).rollout;
+  const view = viewport(state, data);
+  const rollout = data.record(cursor).rollout;
   if (view === null || rollout === null) return pieces;
-  const hit = searchPosition(state, world);
+  const hit = searchPosition(state, data);
   if (hit !== null) pieces.push(['match', ` ${hit} `], ['plain', '  ']);
   if (brief) return pieces;
   if (view.turn !== null) {
@@ -123,14 +123,14 @@ const alarmPieces = ({ text, before }: NonNullable<State['alarm']>): Piece[] => 
 ];
 
 /** What a search over many records has come to. */
-const seekPieces = ({ what, done, total }: SeekProgress, cancel: string): Piece[] => [
+const findPieces = ({ what, done, total }: FindProgress, cancel: string): Piece[] => [
   ['plain', ` looking for ${what} … ${formatCount(done)} of ${formatCount(total)} rollouts`],
   ['quiet', `  ${cancel} ends it`],
 ];
 
 export const footerView: View = (scene, width) => {
-  const { state, world, theme, pending } = scene;
-  const menu = menuLine(state, world, theme, width);
+  const { state, data, theme, pending } = scene;
+  const menu = menuLine(state, data, theme, width);
   if (menu !== null) return [menu];
   const { question } = state.replay;
   if (question !== null) {
@@ -141,10 +141,10 @@ export const footerView: View = (scene, width) => {
   }
   let right = positionPieces(scene, width >= 120);
   const room = width - piecesWidth(right) - 2;
-  const hasErrors = world.dump.files.some((file) => file.index.hasAny(ERROR_CHECKS));
+  const hasErrors = data.dump.files.some((file) => file.index.hasAny(ERROR_CHECKS));
   let left = hintPieces(state, hasErrors, room);
   if (state.message !== null) left = messagePieces(state.message);
-  if (state.seek !== null) left = seekPieces(state.seek, state.keymap.label('cancel'));
+  if (state.find !== null) left = findPieces(state.find, state.keymap.label('cancel'));
   if (state.alarm !== null) left = alarmPieces(state.alarm);
   if (pending !== '')
     left = [
@@ -152,7 +152,7 @@ export const footerView: View = (scene, width) => {
       ['accent', keyLabel(pending)],
     ];
   // What is said goes before where one is: that is there again with the next key.
-  const isSaid = state.message !== null || state.alarm !== null || state.seek !== null;
+  const isSaid = state.message !== null || state.alarm !== null || state.find !== null;
   if (isSaid && pending === '' && piecesWidth(left) + 1 + piecesWidth(right) > width)
     right = positionPieces(scene, false, true);
   return [renderEdges(theme, left, right, width)];

@@ -8,8 +8,8 @@ const KEYS_WIDTH = 18;
 const TWO_COLUMNS = 150;
 
 /** What can be done, by kind; the cursor on one of them, and what cannot be done now quiet, with the reason. */
-export const helpView: View = ({ state, world, theme }, width, height) => {
-  const entries = helpEntries(state, world, state.prompt?.value ?? '');
+export const helpView: View = ({ state, data, theme }, width, height) => {
+  const entries = helpEntries(state, data, state.prompt?.value ?? '');
   const at = Math.min(state.help?.cursor ?? 0, entries.length - 1);
   const columns = width >= TWO_COLUMNS ? 2 : 1;
   const column = Math.floor(width / columns);

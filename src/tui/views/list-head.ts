@@ -3,37 +3,36 @@ import { type Piece, piecesWidth, renderEdges } from '../../present/line.ts';
 import { formatCount, formatPercent } from '../../present/numbers.ts';
 import type { Theme } from '../../present/theme.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import { filterText } from '../state/list.ts';
 import type { State } from '../state/state.ts';
 
 /** `37 of 5,120`, and while it is still being looked for how far that is; '' where nothing is filtered. */
-export function foundText(state: State, world: World): string {
-  const rows = world.rows(state);
-  const arranging = world.arranging(state);
-  if (arranging === null) return '';
-  const { found, looked, total, isWhole } = arranging;
+export function foundText(state: State, data: Data): string {
+  const rows = data.rows(state);
+  const filterProgress = data.filterProgress(state);
+  if (filterProgress === null) return '';
+  const { found, looked, total, isWhole } = filterProgress;
   if (isWhole) return `${formatCount(rows.length)} of ${formatCount(total)}`;
   return `${formatCount(found)} … ${total === 0 ? '' : formatPercent(looked / total)}`;
 }
 
 /** What of the dump the list shows, in a line above its titles; null where it shows all. */
-export function listHead(state: State, world: World, theme: Theme, width: number): string | null {
+export function listHead(state: State, data: Data, theme: Theme, width: number): string | null {
   const { group, choice } = state.list;
-  if (group !== null) return groupHead(state, world, theme, width);
+  if (group !== null) return groupHead(state, data, theme, width);
   if (choice.filter === null) return null;
   const left: Piece[] = [
     ['accent', ' & '],
     ['strong', sanitiseLine(filterText(choice.filter))],
   ];
-  return renderEdges(theme, left, [['quiet', `${foundText(state, world)} `]], width);
+  return renderEdges(theme, left, [['quiet', `${foundText(state, data)} `]], width);
 }
 
-function groupHead(state: State, world: World, theme: Theme, width: number): string {
+function groupHead(state: State, data: Data, theme: Theme, width: number): string {
   const { file } = state.list.group!;
-  const rows = world.rows(state);
-  if (world.groups.groups(file) === null)
-    return renderEdges(theme, [['quiet', '  looking for the group …']], [], width);
+  const rows = data.rows(state);
+  if (data.groups.groups(file) === null) return renderEdges(theme, [['quiet', '  looking for the group …']], [], width);
   const scores = Array.from({ length: rows.length }, (_, index) => {
     const place = rows.at(index)!;
     return place.file.score(place.record);

@@ -3,7 +3,7 @@ import { renderListHeader, renderListRow } from '../../present/list.ts';
 import type { ListRow } from '../../present/list-columns.ts';
 import { styled } from '../../present/theme.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import { listWindow } from '../rows/list-window.ts';
 import { markSigns } from '../rows/mark-signs.ts';
 import { REPLAY_KEYS } from '../rows/replay-values.ts';
@@ -16,7 +16,7 @@ function listRow(
   file: DumpFile,
   record: number,
   { replay }: State,
-  world: World,
+  data: Data,
   hasOwnColumn: ListRow['hasOwnColumn'],
 ): ListRow {
   const facts = file.facts(record);
@@ -37,18 +37,18 @@ function listRow(
     hasOwnColumn,
     rescored: rescored && { score: rescored.score, isDrift: rescored.status === 'drift' },
     arriving: file.isArriving(),
-    value: (name) => world.value({ file, record }, name),
+    value: (name) => data.value({ file, record }, name),
   };
 }
 
-export const listView: View = ({ state, world, theme }, width, height) => {
-  const { columns } = world.geometry(state);
+export const listView: View = ({ state, data, theme }, width, height) => {
+  const { columns } = data.geometry(state);
   const header = renderListHeader(columns, theme, state.list.choice.sort);
-  if (state.list.menu?.kind === 'columns') return [header, ...columnsMenu(state, world, theme, width, height - 1)];
-  const rows = world.rows(state);
-  const { top, here } = listWindow(state, world);
+  if (state.list.menu?.kind === 'columns') return [header, ...columnsMenu(state, data, theme, width, height - 1)];
+  const rows = data.rows(state);
+  const { top, here } = listWindow(state, data);
   const signs = markSigns(state.list.choice.marks);
-  const head = listHead(state, world, theme, width);
+  const head = listHead(state, data, theme, width);
   const isShown = (wanted: string) => columns.some(({ key }) => key === wanted);
   const hasOwnColumn = { again: isShown(REPLAY_KEYS.again), rescored: isShown(REPLAY_KEYS.rescored) };
   const lines = head === null ? [header] : [head, header];
@@ -56,22 +56,22 @@ export const listView: View = ({ state, world, theme }, width, height) => {
     const { file, record } = rows.at(index)!;
     const marks = {
       here: index === here,
-      fresh: world.fresh.has({ file, record }),
+      fresh: data.fresh.has({ file, record }),
       focused: state.focus === 'list',
       mark: signs.get(file)?.get(record) ?? '',
     };
-    lines.push(renderListRow(listRow(file, record, state, world, hasOwnColumn), columns, theme, marks));
+    lines.push(renderListRow(listRow(file, record, state, data, hasOwnColumn), columns, theme, marks));
   }
-  if (rows.length === 0) for (const text of emptyText(state, world)) lines.push(styled(theme, 'quiet', `  ${text}`));
+  if (rows.length === 0) for (const text of emptyText(state, data)) lines.push(styled(theme, 'quiet', `  ${text}`));
   return lines;
 };
 
 /** Why there is nothing, and what to do. */
-function emptyText(state: State, world: World): string[] {
-  if (world.dump.progress().phase === 'index') return ['reading …'];
-  const arranging = world.arranging(state);
-  if (arranging === null || arranging.total === 0) return ['no rollouts'];
-  return arranging.isWhole
+function emptyText(state: State, data: Data): string[] {
+  if (data.dump.progress().phase === 'index') return ['reading …'];
+  const filterProgress = data.filterProgress(state);
+  if (filterProgress === null || filterProgress.total === 0) return ['no rollouts'];
+  return filterProgress.isWhole
     ? ['nothing matches', `${state.keymap.label('filter')} Enter clears the filter`]
     : ['looking …', 'Esc cancels'];
 }

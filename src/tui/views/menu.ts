@@ -1,11 +1,11 @@
 import { type Piece, piecesWidth, renderPieces } from '../../present/line.ts';
 import type { Theme } from '../../present/theme.ts';
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import type { State } from '../state/state.ts';
 import { type MenuEntry, markEntries, sortEntries } from '../update/menu-entries.ts';
 
 /** What a menu of the list asks, in a line at the foot; null while none is open. */
-export function menuLine(state: State, world: World, theme: Theme, width: number): string | null {
+export function menuLine(state: State, data: Data, theme: Theme, width: number): string | null {
   const { menu } = state.list;
   if (menu === null) return null;
   if (menu.kind === 'columns')
@@ -21,7 +21,7 @@ export function menuLine(state: State, world: World, theme: Theme, width: number
     );
   if (menu.kind === 'mark') return renderPieces(theme, [['plain', ' mark with a letter …']], width);
   if (menu.kind === 'go') return entriesLine(' go to', markEntries(state), menu.cursor, theme, width);
-  return entriesLine(' sort by', sortEntries(state, world), menu.cursor, theme, width);
+  return entriesLine(' sort by', sortEntries(state, data), menu.cursor, theme, width);
 }
 
 const keys = (pairs: readonly (readonly [string, string])[]): Piece[] =>

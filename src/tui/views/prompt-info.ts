@@ -4,7 +4,7 @@ import { promptKind } from '../update/prompt-kinds.ts';
 import type { View } from './view.ts';
 
 /** Below what is typed: what is wrong and where, else completions, else what may be typed. */
-export const promptInfoView: View = ({ state, world, theme }, width) => {
+export const promptInfoView: View = ({ state, data, theme }, width) => {
   const { prompt } = state;
   if (prompt === null) return [];
   const kind = promptKind(prompt.id);
@@ -43,7 +43,7 @@ export const promptInfoView: View = ({ state, world, theme }, width) => {
       ),
     ];
   }
-  return [renderPieces(theme, [['quiet', ` ${kind.hint(prompt.value, state, world)}`]], width)];
+  return [renderPieces(theme, [['quiet', ` ${kind.hint(prompt.value, state, data)}`]], width)];
 };
 
 const lastWord = (value: string): string => /\S*\s*$/.exec(value)![0].trim() || value;

@@ -3,12 +3,12 @@ import { sanitiseLine } from '../../text/sanitise.ts';
 import type { BulkProgress } from '../state/replay.ts';
 import type { View } from './view.ts';
 
-export const topView: View = ({ state, world, theme, name }, width) => {
-  const { phase, done, total } = world.dump.progress();
+export const topView: View = ({ state, data, theme, name }, width) => {
+  const { phase, done, total } = data.dump.progress();
   const { bulk, backend } = state.replay;
   const line = {
     name,
-    run: world.live.stats(state.list.cursor?.file.stream ?? null),
+    run: data.live.stats(state.list.cursor?.file.stream ?? null),
     follow: state.follow.mode,
     progress:
       bulk !== null

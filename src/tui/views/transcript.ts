@@ -7,26 +7,26 @@ import { highlights } from '../rows/search.ts';
 import { viewport } from '../rows/viewport.ts';
 import type { View } from './view.ts';
 
-export const transcriptView: View = ({ state, world, theme }, width) => {
+export const transcriptView: View = ({ state, data, theme }, width) => {
   const { cursor } = state.list;
-  const view = viewport(state, world);
+  const view = viewport(state, data);
   if (cursor === null || view === null) return [];
   const { file, record } = cursor;
-  const hits = highlights(state, world);
+  const hits = highlights(state, data);
   const head = {
     locator: sanitiseLine(`${basename(file.path)}:${file.index.line(record)}`),
     sample: record + 1,
     samples: file.count,
     score: file.score(record),
-    group: groupOf(world.groups, cursor).parts,
-    fate: world.fate(cursor),
+    group: groupOf(data.groups, cursor).parts,
+    fate: data.diskChange(cursor),
   };
   return [
     renderRecordHead(head, theme, width),
-    renderHeadFindings(world.record(cursor).rollout?.findings ?? [], theme, width),
+    renderHeadFindings(data.record(cursor).rollout?.findings ?? [], theme, width),
     ...renderTranscript(view.layout, view.top, view.height, theme, {
       turn: view.turn,
-      syntax: (block) => world.syntax.ranges(block),
+      syntax: (block) => data.syntax.ranges(block),
       ...(hits === null ? {} : { hits }),
       ...(state.display.wrap ? {} : { left: state.display.left }),
     }),

@@ -1,11 +1,11 @@
 import type { Theme } from '../../present/theme.ts';
-import type { World } from '../rows/data.ts';
+import type { Data } from '../rows/data.ts';
 import type { State } from '../state/state.ts';
 
 /** What a view draws from. */
 export interface Scene {
   state: State;
-  world: World;
+  data: Data;
   theme: Theme;
   /** What was opened, for the first line. */
   name: string;
