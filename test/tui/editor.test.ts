@@ -1,9 +1,9 @@
 // The editor of the screen as a value: what keys make of a text.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { EditorState } from '../../src/tui/state/editor.ts';
+import type { Buffer, EditorState } from '../../src/tui/state/editor.ts';
 import * as edit from '../../src/tui/update/editor-buffer.ts';
-import { type Buffer, bufferOf, textOf } from '../../src/tui/update/editor-buffer.ts';
+import { bufferOf, textOf } from '../../src/tui/update/editor-buffer.ts';
 import { editorKey } from '../../src/tui/update/editor-keys.ts';
 import { cursorOf, moveRows, rowsOf } from '../../src/tui/update/editor-rows.ts';
 

@@ -7,9 +7,10 @@ import { compareValues, parseSort, sortValue } from '../../src/analysis/query/so
 import { Subject } from '../../src/analysis/query/subject.ts';
 import { Dump, type Place } from '../../src/dump/dump.ts';
 import { FilteredRowsCache } from '../../src/tui/rows/filtered-rows-cache.ts';
-import { allRows, type Rows } from '../../src/tui/rows/rows.ts';
+import { allRows } from '../../src/tui/rows/rows.ts';
 import { SortTable } from '../../src/tui/rows/sort-table.ts';
 import { type ListChoice, noChoice } from '../../src/tui/state/list.ts';
+import type { Rows } from '../../src/tui/state/rows.ts';
 import { directoryWith, verlLine } from '../program.ts';
 
 /** The list as it should be: every record asked, one after the other. */

@@ -3,7 +3,8 @@ import { Dump } from '../../src/dump/dump.ts';
 import type { Data } from '../../src/tui/rows/data.ts';
 import { allRows } from '../../src/tui/rows/rows.ts';
 import { Finder } from '../../src/tui/runner/finder.ts';
-import type { FindJob, FindReport } from '../../src/tui/state/find.ts';
+import type { FindReport } from '../../src/tui/state/action.ts';
+import type { FindJob } from '../../src/tui/state/find.ts';
 import { initialState } from '../../src/tui/state/state.ts';
 import { toolRollout, writeDump } from '../support/dump.ts';
 
@@ -27,7 +28,7 @@ async function seek(job: FindJob): Promise<{ record: number | null; nth: number 
   const seeker = new Finder({
     data: { dump, rows: () => allRows(dump.files) } as unknown as Data,
     state: () => initialState(80, 24),
-    tell: (one) => news.push(one),
+    report: (one) => news.push(one),
   });
   await seeker.start(job);
   const last = news.at(-1)!;
@@ -71,7 +72,7 @@ describe('a search over records that nobody looked at yet', () => {
     const seeker = new Finder({
       data: { dump, rows: () => allRows(dump.files) } as unknown as Data,
       state: () => initialState(80, 24),
-      tell: (one) => news.push(one),
+      report: (one) => news.push(one),
     });
     const done = seeker.start({ kind: 'landmark', landmark: 'reward', from: at(0), by: 1 });
     seeker.cancel();

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { DumpFile } from '../../src/dump/dump-file.ts';
+import { type Jump, type JumpList, noJumps } from '../../src/tui/state/jumps.ts';
 import { firstList } from '../../src/tui/state/list.ts';
 import { initialState, type State } from '../../src/tui/state/state.ts';
-import { type Jump, type JumpList, jumpTo, noJumps, withJump } from '../../src/tui/update/jumps.ts';
+import { jumpTo, withJump } from '../../src/tui/update/jumps.ts';
 
 const FILE = {} as DumpFile;
 const at = (record: number): Jump => ({ place: { file: FILE, record }, turn: null, top: null });

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { Keymap } from '../../src/tui/keys/keymap.ts';
 import type { Data } from '../../src/tui/rows/data.ts';
 import { initialState, type State } from '../../src/tui/state/state.ts';
 import { programHandlers } from '../../src/tui/update/program.ts';
@@ -29,8 +30,8 @@ const run = writeDump({
 });
 afterAll(() => run.remove());
 
-/** What these handlers ask nothing of. */
-const NO_WORLD = { filterProgress: () => null, layout: () => null } as unknown as Data;
+/** These handlers ask nothing of the dump. */
+const NO_DATA = { filterProgress: () => null, layout: () => null, keys: new Keymap() } as unknown as Data;
 
 let app: App;
 const open = async (options: StartOptions = {}, args: string[] = []): Promise<App> => {
@@ -289,7 +290,7 @@ describe('^c', () => {
   });
 
   test('twice means within a second', () => {
-    const cancel = (state: State, at: number) => programHandlers.cancel(state, { type: 'cancel', at }, NO_WORLD);
+    const cancel = (state: State, at: number) => programHandlers.cancel(state, { type: 'cancel', at }, NO_DATA);
     const once = cancel(initialState(80, 24), 5000) as State;
     expect(once.message?.text).toBe('q quits, or ^c again');
     const late = cancel(once, 6500) as State;
@@ -300,7 +301,7 @@ describe('^c', () => {
   test('cancels what runs first', () => {
     const state = { ...initialState(80, 24), find: { what: 'an error', done: 1, total: 2 } };
     const action = { type: 'cancel', at: 0 } as const;
-    expect(programHandlers.cancel(state, action, NO_WORLD)).toMatchObject({
+    expect(programHandlers.cancel(state, action, NO_DATA)).toMatchObject({
       state: { find: null, message: { text: 'cancelled' } },
       effects: [{ type: 'find', job: null }],
     });

@@ -1,6 +1,7 @@
 import { afterAll, expect, test, vi } from 'vitest';
 import { LiveRun } from '../../src/analysis/live-run.ts';
 import { Dump, type Place } from '../../src/dump/dump.ts';
+import { Keymap } from '../../src/tui/keys/keymap.ts';
 import { DumpData } from '../../src/tui/rows/data.ts';
 import { ReadAhead } from '../../src/tui/shell/read-ahead.ts';
 import { initialState } from '../../src/tui/state/state.ts';
@@ -12,12 +13,10 @@ afterAll(() => run.remove());
 test('the rollouts on both sides are read and laid out before they are asked for, and then nothing is left to do', async () => {
   const dump = Dump.open([run.dir]);
   await dump.start();
+  const ignore = (): void => {};
   const data = new DumpData(
-    dump,
-    new LiveRun(dump, []),
-    () => {},
-    () => {},
-    () => {},
+    { dump, live: new LiveRun(dump, []), keys: new Keymap() },
+    { changed: ignore, rowsChanged: ignore, found: ignore },
   );
   const file = dump.files[0]!;
   const at = (record: number): Place => ({ file, record });

@@ -21,20 +21,20 @@ const PANE_NAMES: Record<Focus, 'In the list' | 'In the transcript'> = {
 /** What can be done here, what needs the other pane behind it; of those, what every word that is typed is found in. */
 export function helpEntries(state: State, data: Data, typed: string): HelpEntry[] {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
-  const { keymap, focus } = state;
+  const { focus } = state;
   const isHere = ({ when }: Command): boolean => when === undefined || when === focus;
   const ordered = CATEGORIES.flatMap((category) => COMMANDS.filter((one) => one.category === category && isHere(one)));
   const elsewhere = COMMANDS.filter((command) => !isHere(command));
   const entries: HelpEntry[] = [];
   for (const command of [...ordered, ...elsewhere]) {
-    const keys = keymap.keysOf(command.id, command.when ?? focus).map(keyLabel);
+    const keys = data.keys.keysOf(command.id, command.when ?? focus).map(keyLabel);
     const text = [command.title, command.id, command.category, ...keys].join(' ').toLowerCase();
     if (!words.every((word) => text.includes(word))) continue;
     const other = isHere(command) ? null : PANE_NAMES[command.when!];
     const reason =
       other === null
         ? (command.disabled?.(state, data) ?? null)
-        : `${other.toLowerCase()}; ${keymap.label('focus.next', focus)} goes there`;
+        : `${other.toLowerCase()}; ${data.keys.label('focus.next', focus)} goes there`;
     entries.push({ command, heading: other ?? command.category, keys, reason });
   }
   return entries;

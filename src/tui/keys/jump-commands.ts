@@ -1,4 +1,4 @@
-import type { LandmarkName } from '../rows/landmarks.ts';
+import type { LandmarkName } from '../state/find.ts';
 import { type Command, times } from './command.ts';
 import { first, noRecord, type Reason } from './reasons.ts';
 
@@ -12,9 +12,9 @@ const landmarks = (landmark: LandmarkName, what: string, reason: Reason = noReco
     disabled: reason,
   }));
 
-const nothingRun: Reason = ({ replay, keymap }) =>
+const nothingRun: Reason = ({ replay }, { keys }) =>
   replay.rollouts.size === 0 && replay.words.size === 0
-    ? `nothing was run again yet; ${keymap.label('replay')} does`
+    ? `nothing was run again yet; ${keys.label('replay')} does`
     : null;
 
 /** To what is worth a look, and back to where one was. */

@@ -1,11 +1,11 @@
 import { type Command, times } from './command.ts';
 import { first, noCallHere, noRecord, noRollout, noSearch, noTurns, type Reason } from './reasons.ts';
 
-const wrapped: Reason = ({ display, keymap }) =>
-  display.wrap ? `lines are wrapped; ${keymap.label('wrap')} ends that` : null;
+const wrapped: Reason = ({ display }, { keys }) =>
+  display.wrap ? `lines are wrapped; ${keys.label('wrap')} ends that` : null;
 
-const noField: Reason = ({ display, keymap }) =>
-  display.view === 'fields' ? null : `fields are hidden in the view of fields; ${keymap.label('view.next')} goes there`;
+const noField: Reason = ({ display }, { keys }) =>
+  display.view === 'fields' ? null : `fields are hidden in the view of fields; ${keys.label('view.next')} goes there`;
 
 const noFold: Reason = ({ display }) =>
   display.view === 'chat' || display.view === 'json' ? null : 'nothing to fold in this view';

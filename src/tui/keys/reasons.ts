@@ -43,20 +43,20 @@ export const noCallHere: Reason = (state, data) => {
   return has ? null : 'no tool call in this turn';
 };
 
-export const noSearch: Reason = (state) =>
-  state.search === null ? `nothing is searched for; ${state.keymap.label('search')} begins` : null;
+export const noSearch: Reason = (state, data) =>
+  state.search === null ? `nothing is searched for; ${data.keys.label('search')} begins` : null;
 
-export const noSort: Reason = ({ list, keymap }) =>
-  list.choice.sort === null ? `nothing is sorted; ${keymap.label('sort')} sorts` : null;
+export const noSort: Reason = ({ list }, { keys }) =>
+  list.choice.sort === null ? `nothing is sorted; ${keys.label('sort')} sorts` : null;
 
 /** Of those that a letter goes to. */
-export const noMarks: Reason = ({ list, keymap }) =>
+export const noMarks: Reason = ({ list }, { keys }) =>
   [...list.choice.marks.keys()].every((name) => name.startsWith(' '))
-    ? `no marks yet; ${keymap.label('mark')} and a letter sets one`
+    ? `no marks yet; ${keys.label('mark')} and a letter sets one`
     : null;
 
-export const notMarked: Reason = ({ list, keymap }) =>
-  list.choice.marks.size === 0 ? `nothing is marked; ${keymap.label('mark')} and a letter marks` : null;
+export const notMarked: Reason = ({ list }, { keys }) =>
+  list.choice.marks.size === 0 ? `nothing is marked; ${keys.label('mark')} and a letter marks` : null;
 
 export const nothingToUndo: Reason = ({ list }) => (list.past.length === 0 ? 'nothing to undo' : null);
 

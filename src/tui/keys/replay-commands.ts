@@ -33,7 +33,7 @@ export const REPLAY_COMMANDS: readonly Command[] = [
       const { cursor } = state.list;
       const replay = cursor === null ? undefined : state.replay.rollouts.get(cursor.file.locator(cursor.record));
       if ((replay?.branches.length ?? 0) > 0) return null;
-      return noRecord(state, data) ?? `no branches yet; ${state.keymap.label('fork')} makes one with a live model`;
+      return noRecord(state, data) ?? `no branches yet; ${data.keys.label('fork')} makes one with a live model`;
     },
   },
   {

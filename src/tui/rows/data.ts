@@ -6,7 +6,8 @@ import type { Column, ListShape, NOT_KNOWN } from '../../present/list-columns.ts
 import type { Layout } from '../../present/transcript/layout.ts';
 import { Syntax } from '../../present/transcript/syntax.ts';
 import type { ListChoice } from '../state/list.ts';
-import type { State } from '../state/state.ts';
+import { type Rows, samePlace } from '../state/rows.ts';
+import type { Focus, State } from '../state/state.ts';
 import { allColumns, chosenColumns, shapeOf } from './columns.ts';
 import type { FilterProgress } from './filtered-rows.ts';
 import { FilteredRowsCache } from './filtered-rows-cache.ts';
@@ -16,14 +17,23 @@ import { GroupIndex } from './group-index.ts';
 import { sortedMembers } from './group-rows.ts';
 import { Layouts } from './layouts.ts';
 import { replayColumnsShown } from './replay-values.ts';
-import { allRows, groupRows, type Rows, samePlace } from './rows.ts';
+import { allRows, groupRows } from './rows.ts';
 import { Searches } from './searches.ts';
 import { ListValues } from './values.ts';
+
+/** The user's keys, as far as texts name them. */
+export interface KeyLabels {
+  /** A command's first key as people write it; for a command without one, how the `:` line calls it. */
+  label(id: string, pane?: Focus): string;
+  /** The keys that reach a command: in that pane, else in any. */
+  keysOf(id: string, pane?: Focus): readonly string[];
+}
 
 /** What update and views may ask about the data. Answers follow from the dump and the state alone; they are only remembered here. */
 export interface Data {
   readonly dump: Dump;
   readonly live: LiveRun;
+  readonly keys: KeyLabels;
   readonly fresh: FreshRows;
   readonly groups: GroupIndex;
   readonly syntax: Syntax;
@@ -53,6 +63,7 @@ export interface Data {
 export class DumpData implements Data {
   readonly dump: Dump;
   readonly live: LiveRun;
+  readonly keys: KeyLabels;
   readonly fresh = new FreshRows();
   readonly groups: GroupIndex;
   readonly syntax: Syntax;
@@ -75,13 +86,17 @@ export class DumpData implements Data {
   } | null = null;
 
   /**
-   * @param changed is called when something more is known that no listener of the dump is told
+   * @param changed is called when more is known that the dump has no event for
    * @param rowsChanged the list has other rows
    * @param found is called when a long search has come further
    */
-  constructor(dump: Dump, live: LiveRun, changed: () => void, rowsChanged: () => void, found: () => void) {
+  constructor(
+    { dump, live, keys }: Pick<Data, 'dump' | 'live' | 'keys'>,
+    { changed, rowsChanged, found }: { changed: () => void; rowsChanged: () => void; found: () => void },
+  ) {
     this.dump = dump;
     this.live = live;
+    this.keys = keys;
     this.#filtered = new FilteredRowsCache(dump, rowsChanged);
     this.#values = new ListValues(this.#filtered.pool, changed);
     this.groups = new GroupIndex(dump, rowsChanged);
@@ -229,10 +244,13 @@ export class DumpData implements Data {
   }
 
   record(place: Place): DumpRecord {
-    if (this.#open === null || !samePlace(this.#open.place, place)) {
-      this.#open = { place, record: this.dump.read(place), generation: place.file.generation, diskChange: '' };
-    }
-    return this.#open.record;
+    return this.#open !== null && samePlace(this.#open.place, place) ? this.#open.record : this.dump.read(place);
+  }
+
+  /** The record under the cursor stays as it is now until another one is opened, or it is read again. */
+  open(place: Place | null): void {
+    if (samePlace(this.#open?.place ?? null, place)) return;
+    this.#open = place && { place, record: this.dump.read(place), generation: place.file.generation, diskChange: '' };
   }
 
   warm(state: State, places: readonly Place[]): boolean {

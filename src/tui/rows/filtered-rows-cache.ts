@@ -1,8 +1,8 @@
 import type { Dump, Place } from '../../dump/dump.ts';
 import { type ListChoice, sameFilterAndSort } from '../state/list.ts';
+import type { Rows } from '../state/rows.ts';
 import { FilteredRows, type FilterProgress } from './filtered-rows.ts';
 import { QueryPool } from './query-pool.ts';
-import type { Rows } from './rows.ts';
 
 interface Made {
   choice: ListChoice;

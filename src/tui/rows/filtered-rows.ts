@@ -1,11 +1,12 @@
 import type { SortValue } from '../../analysis/query/sort.ts';
 import type { Dump, Place } from '../../dump/dump.ts';
 import type { DumpFile } from '../../dump/dump-file.ts';
-import type { LineIndex } from '../../dump/line-index.ts';
 import type { FilterChoice, SortChoice } from '../state/list.ts';
+import type { Rows } from '../state/rows.ts';
+import type { FilteredFile } from './filtered-file.ts';
 import type { QueryPool } from './query-pool.ts';
 import { type RowAnswer, RowFilter } from './row-filter.ts';
-import { allRows, positionIn, type Rows, rowsOf } from './rows.ts';
+import { allRows, positionIn, rowsOf } from './rows.ts';
 import { SortTable } from './sort-table.ts';
 import { sortedRows } from './sorted-rows.ts';
 import { Uint32List } from './uint32-list.ts';
@@ -40,22 +41,9 @@ export interface FilterProgress {
   isBusy: boolean;
 }
 
-/** What of one file is in the list, as far as it was looked at. */
-export interface Part {
-  file: DumpFile;
-  index: LineIndex;
-  bytes: number;
-  /** Records that were given to be judged, and those of which that is done. */
-  next: number;
-  looked: number;
-  records: Uint32List;
-  /** Of each of them its row in the table, where the list is sorted. */
-  ids: Uint32List;
-}
-
 /** Consecutive records of one file; `open` are those of which a thread has to tell. */
 interface Batch {
-  part: Part;
+  part: FilteredFile;
   from: number;
   verdicts: (RowAnswer | undefined)[];
   open: number[];
@@ -72,7 +60,7 @@ export class FilteredRows {
   readonly #filter: RowFilter;
   readonly #changed: () => void;
   readonly #maxAsked: number;
-  readonly #parts = new Map<DumpFile, Part>();
+  readonly #parts = new Map<DumpFile, FilteredFile>();
   readonly #table: SortTable | null;
   /** A list that knows some of the answers already. */
   #known: FilteredRows | null;
@@ -264,23 +252,31 @@ export class FilteredRows {
     return isChanged;
   }
 
-  #forget(part: Part): void {
+  #forget(part: FilteredFile): void {
     this.#parts.delete(part.file);
     if (this.#table !== null) for (let i = 0; i < part.ids.length; i++) this.#table.kill(part.ids.at(i));
   }
 
-  #part(file: DumpFile): Part {
+  #part(file: DumpFile): FilteredFile {
     const known = this.#parts.get(file);
     if (known !== undefined && known.index === file.index) return known;
     if (known !== undefined) this.#forget(known);
     const { index, indexedBytes: bytes } = file;
-    const part: Part = { file, index, bytes, next: 0, looked: 0, records: new Uint32List(), ids: new Uint32List() };
+    const part: FilteredFile = {
+      file,
+      index,
+      bytes,
+      next: 0,
+      looked: 0,
+      records: new Uint32List(),
+      ids: new Uint32List(),
+    };
     this.#parts.set(file, part);
     return part;
   }
 
   /** Judges records until the slice is over, or a thread has enough to read. */
-  #take(part: Part): Batch {
+  #take(part: FilteredFile): Batch {
     const { file } = part;
     const batch: Batch = { part, from: part.next, verdicts: [], open: [], answer: null };
     let bytes = 0;
@@ -352,5 +348,5 @@ export class FilteredRows {
   }
 }
 
-const position = ({ file, records: { values, length } }: Part, record: number): number =>
+const position = ({ file, records: { values, length } }: FilteredFile, record: number): number =>
   positionIn({ file, length, records: values }, record);

@@ -5,6 +5,7 @@ import { scoreText } from '../../present/quantities.ts';
 import { outcomeWord } from '../../present/replay/outcome-text.ts';
 import type { RolloutReplay } from '../../present/replay/view.ts';
 import { ERROR_CHECKS, type Finding } from '../../rollout/finding.ts';
+import type { LandmarkName } from '../state/find.ts';
 import type { State } from '../state/state.ts';
 
 /** A turn that a key goes to; null for what is about the whole record. */
@@ -38,7 +39,7 @@ const findings = (severity: Finding['severity']) => (record: DumpRecord) =>
 
 const DRIFTS = ['different', 'now_fails', 'now_succeeds', 'flaky'];
 
-export const LANDMARKS = {
+export const LANDMARKS: Readonly<Record<LandmarkName, LandmarkKind>> = {
   error: {
     word: 'error',
     landmarks: findings('error'),
@@ -77,10 +78,7 @@ export const LANDMARKS = {
       return DRIFTS.includes(words.get(locator) ?? '') || hasDrift(rollouts.get(locator));
     },
   },
-} as const satisfies Record<string, LandmarkKind>;
-
-export type LandmarkName = keyof typeof LANDMARKS;
-export const landmarkKind = (name: LandmarkName): LandmarkKind => LANDMARKS[name];
+};
 
 function onePerTurn(landmarks: readonly Landmark[]): Landmark[] {
   const byTurn = new Map<number | null, Landmark>();

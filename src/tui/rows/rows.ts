@@ -1,15 +1,6 @@
 import type { Place } from '../../dump/dump.ts';
 import type { DumpFile } from '../../dump/dump-file.ts';
-
-/** The rollouts of the list in their order. A view, not a copy: a dump holds millions. */
-export interface Rows {
-  readonly length: number;
-  at(index: number): Place | null;
-  /** -1 for a record that is not in the list. */
-  indexOf(place: Place): number;
-  /** The row of that record, else of the one of the same file that is nearest to it; -1 where the list has none of the file. */
-  near(place: Place): number;
-}
+import type { Rows } from '../state/rows.ts';
 
 /** What of a file is in the list: all its records up to `length`, or those that are named, ascending. */
 export interface FileRows {
@@ -94,9 +85,6 @@ function lowerBound(records: Uint32Array, length: number, record: number): numbe
   }
   return low;
 }
-
-export const samePlace = (a: Place | null, b: Place | null): boolean =>
-  a === b || (a !== null && b !== null && a.file === b.file && a.record === b.record);
 
 /** That rollout alone. */
 export const oneRow = ({ file, record }: Place): Rows => groupRows(file, [record]);

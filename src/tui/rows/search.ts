@@ -1,24 +1,12 @@
 import type { Place } from '../../dump/dump.ts';
 import { formatCount, formatPercent } from '../../present/numbers.ts';
 import type { Range } from '../../present/transcript/block.ts';
-import type { ViewName } from '../state/display.ts';
+import { samePlace } from '../state/rows.ts';
+import type { SearchState } from '../state/search.ts';
 import type { State } from '../state/state.ts';
 import type { Data } from './data.ts';
 import { hitRanges } from './pattern.ts';
-import { samePlace } from './rows.ts';
 import type { Scan } from './scan.ts';
-
-/** What is searched for, and where the search stands. */
-export interface SearchState {
-  value: string;
-  /** The number of the hit that the cursor is on, -1 for none. */
-  at: number;
-  /** The way in which n or N found no more: pressed again it goes on in the next sample. */
-  edge: 1 | -1 | null;
-  /** What `at` and `edge` speak of. */
-  place: Place | null;
-  view: ViewName;
-}
 
 /** A search that stands in what is open. */
 export const searchAt = (
@@ -35,12 +23,6 @@ export const standsHere = ({ search, list, display }: State): boolean =>
 /** Where it stands in what is open: nowhere, where the reader has gone elsewhere. */
 export const standing = (state: State): Pick<SearchState, 'at' | 'edge'> =>
   state.search !== null && standsHere(state) ? state.search : { at: -1, edge: null };
-
-export type SearchAction =
-  | { type: 'search-next'; by: number }
-  | { type: 'search-word'; by: number }
-  /** A long search has come further. */
-  | { type: 'search-found' };
 
 /** The search in the record of a place, what is folded away included; it may still be going on. */
 export const scanOf = (state: State, data: Data, place: Place, value: string): Scan | null =>

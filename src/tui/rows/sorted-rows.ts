@@ -1,11 +1,12 @@
 import type { Place } from '../../dump/dump.ts';
 import type { DumpFile } from '../../dump/dump-file.ts';
-import type { Part } from './filtered-rows.ts';
-import { nearestIn, positionIn, type Rows } from './rows.ts';
+import type { Rows } from '../state/rows.ts';
+import type { FilteredFile } from './filtered-file.ts';
+import { nearestIn, positionIn } from './rows.ts';
 import { SortTable } from './sort-table.ts';
 
 /** Rows in the order that the table has now. Where a record stands is found by halving, so no second list of a million is kept. */
-export function sortedRows(table: SortTable, parts: ReadonlyMap<DumpFile, Part>): Rows {
+export function sortedRows(table: SortTable, parts: ReadonlyMap<DumpFile, FilteredFile>): Rows {
   const { order } = table;
   const rowOf = (place: Place, find: typeof positionIn): number => {
     const part = parts.get(place.file);

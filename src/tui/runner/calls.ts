@@ -13,26 +13,24 @@ import {
   type Status,
   standingWord,
 } from '../../replay/index.ts';
-import type { RunnerJob } from '../state/replay-actions.ts';
-import type { Runner } from './runner.ts';
-
-type Job<Kind extends RunnerJob['kind']> = Extract<RunnerJob, { kind: Kind }>;
+import type { RolloutChange } from '../state/replay.ts';
+import type { JobOf, RunnerContext } from './context.ts';
 
 const planOf = (
-  runner: Runner,
+  runner: RunnerContext,
   { place, call, session = false }: { place: Place; call: number; session?: boolean },
 ): PlannedCall | null => planCalls(runner.row(place), { tools: runner.tools, call, session })[0] ?? null;
 
-export async function runCall(runner: Runner, job: Job<'run'>): Promise<void> {
+export async function runCall(runner: RunnerContext, job: JobOf<'run'>): Promise<void> {
   const { args, repeat } = job;
   const recorded = planOf(runner, job);
   if (recorded === null) return;
   const plan = args === undefined ? recorded : editCall(recorded, args);
   await runner.jobs.during(async (all) => {
-    const onState = (state: CallState) => runner.shelf.state(plan, state);
+    const onState = (state: CallState) => runner.change(plan.locator, stateOf(plan, state));
     const signal = runner.jobs.begun(plan);
     onState({ kind: 'queued' });
-    runner.shelf.before(plan);
+    shareSession(runner, plan, 'before');
     try {
       const options = { tools: runner.tools, backend: await runner.backend(), repeat, rules: runner.rules, signal };
       all.throwIfAborted();
@@ -45,14 +43,14 @@ export async function runCall(runner: Runner, job: Job<'run'>): Promise<void> {
       if (!all.aborted) runner.options.say('cancelled', 'info');
     } finally {
       runner.jobs.ended(plan);
-      runner.shelf.after(plan);
+      shareSession(runner, plan, 'after');
     }
   });
   tellProblem(runner);
 }
 
 /** All calls of a rollout in their order; the screen goes to the first that differs. */
-export async function runAll(runner: Runner, { place, repeat, session }: Job<'all'>): Promise<void> {
+export async function runAll(runner: RunnerContext, { place, repeat, session }: JobOf<'all'>): Promise<void> {
   const row = runner.row(place);
   const plans = planCalls(row, { tools: runner.tools, session });
   const tally = new Tally();
@@ -60,7 +58,7 @@ export async function runAll(runner: Runner, { place, repeat, session }: Job<'al
   await runner.jobs.during(async (signal) => {
     const backend = await runner.backend();
     const onState = (plan: PlannedCall, state: CallState) => {
-      runner.shelf.state(plan, state);
+      runner.change(plan.locator, stateOf(plan, state));
       if (isOver(state)) runner.jobs.ended(plan);
       // What was ended with everything is not worth a count.
       if (state.kind === 'cancelled' && !signal.aborted) tally.add('cancelled');
@@ -74,7 +72,7 @@ export async function runAll(runner: Runner, { place, repeat, session }: Job<'al
       isFirst = false;
       const calls = row.rollout?.turns.flatMap(({ toolCalls }) => toolCalls) ?? [];
       const answer = calls.find(({ index }) => index === plan.call)?.resultTurn;
-      runner.options.tell({ type: 'replay-drift', place, turn: answer ?? plan.turn });
+      runner.options.report({ type: 'replay-drift', place, turn: answer ?? plan.turn });
     }
     if (isFirst && !signal.aborted) runner.options.say(tally.text, 'info');
   });
@@ -82,7 +80,7 @@ export async function runAll(runner: Runner, { place, repeat, session }: Job<'al
 }
 
 /** All calls of the rollouts of the list, in the background. */
-export async function runList(runner: Runner, { rows, repeat, session, resume }: Job<'list'>): Promise<void> {
+export async function runList(runner: RunnerContext, { rows, repeat, session, resume }: JobOf<'list'>): Promise<void> {
   const tally = new Tally();
   const total = rows.length;
   const left = new Map<string, number>();
@@ -107,7 +105,7 @@ export async function runList(runner: Runner, { rows, repeat, session, resume }:
     progress();
     const onState = (plan: PlannedCall, state: CallState) => {
       // Of the others only the word is kept, the rest is in the journal.
-      if (runner.isSeen(plan.locator)) runner.shelf.state(plan, state);
+      if (runner.isSeen(plan.locator)) runner.change(plan.locator, stateOf(plan, state));
       // Outcomes are yielded in order, so a slow call holds them up; it must not hold up what a person sees of the others.
       if (!isOver(state)) return;
       runner.jobs.ended(plan);
@@ -130,7 +128,20 @@ export async function runList(runner: Runner, { rows, repeat, session, resume }:
   tellProblem(runner);
 }
 
-const runOf = (runner: Runner) => ({
+const stateOf = ({ call, edited }: PlannedCall, state: CallState): RolloutChange => ({
+  kind: 'call',
+  call,
+  edited,
+  state,
+});
+
+/** Calls that run first in the session of another show that they do. */
+function shareSession(runner: RunnerContext, { locator, turn, predecessors }: PlannedCall, kind: 'before' | 'after') {
+  const calls = (predecessors ?? []).map(({ call }) => call);
+  if (calls.length > 0) runner.change(locator, { kind, turn, calls });
+}
+
+const runOf = (runner: RunnerContext) => ({
   tools: runner.tools,
   rules: runner.rules,
   journal: runner.journal,
@@ -139,18 +150,18 @@ const runOf = (runner: Runner) => ({
 
 /** A call of a session that is shared cannot be ended without the others. */
 const signalOf =
-  ({ jobs }: Runner) =>
+  ({ jobs }: RunnerContext) =>
   (plan: PlannedCall): AbortSignal | undefined =>
     plan.predecessors === null ? jobs.begun(plan) : undefined;
 
 const isOver = ({ kind }: CallState): boolean => kind === 'done' || kind === 'cancelled';
 
-function judged(runner: Runner, { locator, record, edited }: PlannedCall, outcome: ReplayOutcome): void {
+function judged(runner: RunnerContext, { locator, record, edited }: PlannedCall, outcome: ReplayOutcome): void {
   if (edited) return;
   runner.setWord(locator, outcome.attempts.length === 0 ? outcome.status : standingWord(runner.journal, record));
 }
 
-function tellProblem({ journal, options }: Runner): void {
+function tellProblem({ journal, options }: RunnerContext): void {
   if (journal.problem !== null) options.say(journal.problem, 'error');
 }
 

@@ -2,48 +2,47 @@ import type { Place } from '../../dump/dump.ts';
 import type { JsonValue } from '../../json/value.ts';
 import { editCall, type PlannedCall, planCalls } from '../../replay/index.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
-import type { RunnerJob } from '../state/replay-actions.ts';
-import { type Draft, draftOf, editDraft, turnDraft } from './draft.ts';
-import type { Runner } from './runner.ts';
-
-type Job<Kind extends RunnerJob['kind']> = Extract<RunnerJob, { kind: Kind }>;
+import type { JobOf, RunnerContext } from './context.ts';
+import { type Draft, draftOf } from './draft.ts';
+import { editText } from './external-program.ts';
 
 /** The call's arguments in an editor, as they were edited last. Nothing runs yet. */
-export function openCallEditor(runner: Runner, { place, call, args, inside }: Job<'edit'>): void {
+export function openCallEditor(runner: RunnerContext, { place, call, args, inside }: JobOf<'edit'>): void {
   const drafted = callDraft(runner, place, call, args);
   if (drafted === null) return;
   const { plan, draft, before } = drafted;
-  const { lend, env, say, tell } = runner.options;
+  const { handOver, env, say, report } = runner.options;
   if (inside) {
     const language = plan.code === null ? 'arguments as JSON' : plan.code.language;
     const title = `${sanitiseLine(plan.name ?? 'call')} t${plan.turn}, ${sanitiseLine(language)}`;
-    tell({ type: 'editor-open', subject: { kind: 'call', place, call, args: before }, title, text: draft.text });
+    report({ type: 'editor-open', subject: { kind: 'call', place, call, args: before }, title, text: draft.text });
     return;
   }
-  const edited = editDraft(draft, lend, env) ?? before;
+  const text = handOver(() => editText(draft.text, draft.ending, env));
+  const edited = text === draft.text ? before : draft.read(text);
   if (edited === undefined) say('nothing was changed', 'info');
   else keepEdited(runner, plan, place, edited);
 }
 
 /** The text of a turn in an editor, to go on from it as it is then. */
-export function openTurnEditor(runner: Runner, { place, turn, text: before, inside }: Job<'fork-edit'>): void {
+export function openTurnEditor(runner: RunnerContext, { place, turn, text: before, inside }: JobOf<'fork-edit'>): void {
   const text = before ?? runner.row(place).rollout?.turns[turn]?.text;
   if (text === undefined) return;
-  const { lend, env, say, tell } = runner.options;
+  const { handOver, env, say, report } = runner.options;
   if (inside) {
-    tell({ type: 'editor-open', subject: { kind: 'turn', place, turn }, title: `turn t${turn}`, text });
+    report({ type: 'editor-open', subject: { kind: 'turn', place, turn }, title: `turn t${turn}`, text });
     return;
   }
-  const edited = editDraft(turnDraft(text), lend, env);
-  if (edited === null) say('nothing was changed', 'info');
-  else tell({ type: 'fork-edited', place, turn, text: edited });
+  const edited = handOver(() => editText(text, 'md', env));
+  if (edited === text) say('nothing was changed', 'info');
+  else report({ type: 'fork-edited', place, turn, text: edited });
 }
 
 /** What was written in the screen's own editor; it stays open over a text that cannot be read. */
-export function takeEdited(runner: Runner, { subject, text }: Job<'edited'>): void {
-  const { tell } = runner.options;
+export function takeEdited(runner: RunnerContext, { subject, text }: JobOf<'edited'>): void {
+  const { report } = runner.options;
   if (subject.kind === 'turn') {
-    tell({ type: 'fork-edited', place: subject.place, turn: subject.turn, text });
+    report({ type: 'fork-edited', place: subject.place, turn: subject.turn, text });
   } else {
     const drafted = callDraft(runner, subject.place, subject.call, subject.args);
     if (drafted === null) return;
@@ -51,12 +50,12 @@ export function takeEdited(runner: Runner, { subject, text }: Job<'edited'>): vo
     try {
       args = drafted.draft.read(text);
     } catch (error) {
-      tell({ type: 'editor-problem', problem: sanitiseLine((error as Error).message) });
+      report({ type: 'editor-problem', problem: sanitiseLine((error as Error).message) });
       return;
     }
     keepEdited(runner, drafted.plan, subject.place, args);
   }
-  tell({ type: 'editor-close' });
+  report({ type: 'editor-close' });
 }
 
 interface Drafted {
@@ -66,15 +65,15 @@ interface Drafted {
   before: JsonValue | undefined;
 }
 
-function callDraft(runner: Runner, place: Place, call: number, args: JsonValue | undefined): Drafted | null {
+function callDraft(runner: RunnerContext, place: Place, call: number, args: JsonValue | undefined): Drafted | null {
   const recorded = planCalls(runner.row(place), { tools: runner.tools, call })[0];
   if (recorded === undefined) return null;
-  const before = args ?? runner.shelf.draft(recorded.locator, call);
+  const before = args ?? runner.drafts.get(`${recorded.locator} ${call}`);
   const plan = before === undefined ? recorded : editCall(recorded, before);
   return { plan, draft: draftOf(plan, plan.arguments), before };
 }
 
-function keepEdited(runner: Runner, { locator, call }: PlannedCall, place: Place, args: JsonValue): void {
-  runner.shelf.keepDraft(locator, call, args);
-  runner.options.tell({ type: 'replay-edited', place, call, args });
+function keepEdited(runner: RunnerContext, { locator, call }: PlannedCall, place: Place, args: JsonValue): void {
+  runner.drafts.set(`${locator} ${call}`, args);
+  runner.options.report({ type: 'replay-edited', place, call, args });
 }

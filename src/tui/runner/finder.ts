@@ -2,10 +2,12 @@ import type { Place } from '../../dump/dump.ts';
 import { truncate } from '../../text/fit.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import type { Data } from '../rows/data.ts';
-import { landmarkKind } from '../rows/landmarks.ts';
+import { LANDMARKS } from '../rows/landmarks.ts';
 import { rawFilter } from '../rows/pattern.ts';
-import { allRows, type Rows } from '../rows/rows.ts';
-import type { FindJob, FindReport, HitJob } from '../state/find.ts';
+import { allRows } from '../rows/rows.ts';
+import type { FindReport } from '../state/action.ts';
+import type { FindJob, HitJob } from '../state/find.ts';
+import type { Rows } from '../state/rows.ts';
 import type { State } from '../state/state.ts';
 
 /** What a slice may take, so that keys are answered between two. */
@@ -17,7 +19,7 @@ const LONG = 200_000;
 export interface FinderHost {
   readonly data: Data;
   state(): State;
-  tell(news: FindReport): void;
+  report(report: FindReport): void;
 }
 
 /** Looks through the records of a dump for what a key asked for, in slices between which the screen lives on. One search at a time. */
@@ -57,12 +59,12 @@ export class Finder {
     const total = job.by > 0 ? rows().length - 1 - start : start;
     const what = truncate(sanitiseLine(job.value), 24);
     await this.#walk(run, rows, job.from, job.by, look, { what, total, before: 0 });
-    if (run === this.#run) this.#host.tell({ type: 'found', job, place: found, nth: 0 });
+    if (run === this.#run) this.#host.report({ type: 'found', job, place: found, nth: 0 });
   }
 
   async #findLandmark(job: Extract<FindJob, { kind: 'landmark' }>): Promise<void> {
     const run = ++this.#run;
-    const kind = landmarkKind(job.landmark);
+    const kind = LANDMARKS[job.landmark];
     const direction = job.by < 0 ? -1 : 1;
     let wanted = Math.abs(job.by);
     let last: { place: Place; nth: number } | null = null;
@@ -84,7 +86,7 @@ export class Finder {
     await this.#walk(run, rows, job.from, direction, look, { what, total, before: 0 });
     // With fewer than the count asks for, the last one is as far as it goes.
     const found = last as { place: Place; nth: number } | null;
-    if (run === this.#run) this.#host.tell({ type: 'found', job, place: found?.place ?? null, nth: found?.nth ?? 0 });
+    if (run === this.#run) this.#host.report({ type: 'found', job, place: found?.place ?? null, nth: found?.nth ?? 0 });
   }
 
   async #findId(job: Extract<FindJob, { kind: 'id' }>): Promise<void> {
@@ -119,7 +121,7 @@ export class Finder {
       const done = total - 1 - rows().indexOf(from);
       await this.#walk(run, rows, null, 1, before, { what, total, before: done });
     }
-    if (run === this.#run) this.#host.tell({ type: 'found', job, place: found, nth: 0 });
+    if (run === this.#run) this.#host.report({ type: 'found', job, place: found, nth: 0 });
   }
 
   /** From behind `from` to the end of the order, or until `look` says enough. @returns whether it did */
@@ -137,7 +139,7 @@ export class Finder {
     let place = from;
     let told = performance.now();
     // Whoever goes elsewhere from now on ends it.
-    if (before === 0) this.#host.tell({ type: 'find-progress', progress: { what, done: 0, total } });
+    if (before === 0) this.#host.report({ type: 'find-progress', progress: { what, done: 0, total } });
     for (let end = told + SLICE_MS; ; ) {
       at += direction;
       const next = rows.at(at);
@@ -149,7 +151,7 @@ export class Finder {
       if (now - told > NEWS_MS) {
         told = now;
         const done = before + Math.abs(at - start);
-        this.#host.tell({ type: 'find-progress', progress: { what, done, total: Math.max(total, done) } });
+        this.#host.report({ type: 'find-progress', progress: { what, done, total: Math.max(total, done) } });
       }
       await new Promise((resolve) => setImmediate(resolve));
       if (run !== this.#run) return false;

@@ -17,16 +17,15 @@ import {
   openRewards,
 } from '../../replay/index.ts';
 import type { Turn } from '../../rollout/rollout.ts';
-import type { RunnerJob } from '../state/replay-actions.ts';
-import type { Runner } from './runner.ts';
+import type { JobOf, RunnerContext } from './context.ts';
 
 /** Tokens come faster than a screen is read. */
 const STREAM_MS = 60;
 
 /** Goes on from a turn with a live model, n times, and shows the turns as they come. */
 export async function fork(
-  runner: Runner,
-  { place, turn, edited, model, settings, reward }: Extract<RunnerJob, { kind: 'fork' }>,
+  runner: RunnerContext,
+  { place, turn, edited, model, settings, reward }: JobOf<'fork'>,
   signal: AbortSignal,
 ): Promise<void> {
   const row = runner.row(place);
@@ -41,12 +40,13 @@ export async function fork(
   const live = new Map<number, LiveBranch>();
   const earlier = branchesOf(runner.journal, recordKey(row.raw)).length;
   let timer: NodeJS.Timeout | null = null;
-  const show = () => {
+  const show = (branch: BranchView) => runner.change(row.locator, { kind: 'branch', branch });
+  const showLive = () => {
     timer = null;
-    for (const one of live.values()) runner.shelf.branch(row.locator, one.view(model.name, first));
+    for (const one of live.values()) show(one.view(model.name, first));
   };
   for (let i = 0; i < n; i++) live.set(earlier + i, new LiveBranch(earlier + i));
-  show();
+  showLive();
   try {
     const branches = forkRollout({
       row,
@@ -71,18 +71,17 @@ export async function fork(
         if (event.kind === 'delta' && event.delta.kind !== 'retry') one.delta(event.turn, event.delta.text);
         else if (event.kind === 'message') one.message(event.turn, event.message);
         else if (one.note === null) return;
-        timer ??= setTimeout(show, STREAM_MS);
+        timer ??= setTimeout(showLive, STREAM_MS);
       },
     });
     for await (const branch of branches) {
       live.delete(branch.branch);
-      runner.shelf.branch(row.locator, endedView(branch));
+      show(endedView(branch));
     }
   } finally {
     rewards.close();
     if (timer !== null) clearTimeout(timer);
-    for (const one of live.values())
-      runner.shelf.branch(row.locator, { ...one.view(model.name, first), status: 'CANCELLED', error: 'cancelled' });
+    for (const one of live.values()) show({ ...one.view(model.name, first), status: 'CANCELLED', error: 'cancelled' });
   }
   if (runner.journal.problem !== null) runner.options.say(runner.journal.problem, 'error');
 }

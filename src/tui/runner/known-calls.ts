@@ -1,6 +1,6 @@
 import { howOf, knownOutcome, planCalls, REPLAYS } from '../../replay/index.ts';
-import type { Way } from '../state/replay-actions.ts';
-import type { Runner } from './runner.ts';
+import type { Way } from '../state/replay.ts';
+import type { RunnerContext } from './context.ts';
 
 /** Rows that are looked at before keys have their turn. */
 const AT_ONCE = 20;
@@ -12,7 +12,7 @@ const INDEX_MS = 50;
  * off. Only rollouts that the journal names are read; the count ends, without an answer, when nothing is asked any more.
  */
 export async function countKnown(
-  runner: Runner,
+  runner: RunnerContext,
   { repeat, session }: Way,
 ): Promise<{ known: number; rollouts: number } | null> {
   const { dump, isAsking } = runner.options;

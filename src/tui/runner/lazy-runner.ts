@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Place } from '../../dump/dump.ts';
 import { journalPlace, pathOf } from '../../journal/place.ts';
-import { samePlace } from '../rows/rows.ts';
-import type { RunnerJob } from '../state/replay-actions.ts';
-import type { Runner, RunnerOptions } from './runner.ts';
+import type { RunnerJob } from '../state/effect.ts';
+import { samePlace } from '../state/rows.ts';
+import type { RunnerOptions } from './context.ts';
+import type { Runner } from './runner.ts';
 
 /** A rollout that is only passed by is not looked up. */
 const REST_MS = 120;
@@ -44,7 +45,7 @@ export class LazyRunner {
       this.#open().then(
         (runner) => {
           runner.show(place);
-          void runner.see(rows());
+          void runner.recall(rows());
         },
         // A tool file that cannot be read is told when a call is to be run.
         () => {},

@@ -1,14 +1,16 @@
 import { scoreText } from '../../present/quantities.ts';
 import { openRewards, rescoreMany } from '../../replay/index.ts';
-import type { RunnerJob } from '../state/replay-actions.ts';
-import type { Runner } from './runner.ts';
+import { rewardProblem } from '../../replay/reward-choice.ts';
+import type { JobOf, RunnerContext } from './context.ts';
 
 /** Scores the rollouts anew; what each was given is kept, and found again at the next start. */
 export async function rescore(
-  runner: Runner,
-  { rows, choice }: Extract<RunnerJob, { kind: 'rescore' }>,
+  runner: RunnerContext,
+  { rows, choice }: JobOf<'rescore'>,
   signal: AbortSignal,
 ): Promise<void> {
+  const problem = rewardProblem(choice);
+  if (problem !== null) throw new Error(problem);
   const backend = choice.reward === 'code' ? await runner.backend() : null;
   const rewards = openRewards(choice, backend?.run);
   const tally: Record<string, number> = {};

@@ -1,22 +1,21 @@
 import type { Place } from '../../dump/dump.ts';
 import { backendWish, type PlannedCall, planCalls } from '../../replay/index.ts';
 import type { Where } from '../state/replay.ts';
-import type { RunnerJob } from '../state/replay-actions.ts';
+import type { JobOf, RunnerContext } from './context.ts';
 import { countKnown } from './known-calls.ts';
-import type { Runner } from './runner.ts';
 
 /** Finds out where a call would run and what would run before it, so that it can be said before it does. */
-export async function whereRuns(runner: Runner, job: Extract<RunnerJob, { kind: 'where' }>): Promise<void> {
+export async function whereRuns(runner: RunnerContext, job: JobOf<'where'>): Promise<void> {
   const { place, call, repeat, session } = job;
   const plan = planCalls(runner.row(place), { tools: runner.tools, call, session })[0];
   if (plan === undefined) return;
   const way = { repeat, session };
-  runner.options.tell({ type: 'replay-where', place, call, way, where: await whereOf(runner, plan) });
+  runner.options.report({ type: 'replay-where', place, call, way, where: await whereOf(runner, plan) });
   const counted = await countKnown(runner, way).catch(() => null);
-  if (counted !== null) runner.options.tell({ type: 'replay-known', place, call, way, ...counted });
+  if (counted !== null) runner.options.report({ type: 'replay-known', place, call, way, ...counted });
 }
 
-async function whereOf(runner: Runner, { tool, skip, predecessors }: PlannedCall): Promise<Where> {
+async function whereOf(runner: RunnerContext, { tool, skip, predecessors }: PlannedCall): Promise<Where> {
   const before = (predecessors ?? []).map(({ call }) => call);
   const shared = { before, stateful: tool?.stateful ?? false };
   if (tool !== null && tool.url !== null)
@@ -31,11 +30,11 @@ const ASK_SERVER = ', 2 at a time? it may be the trainer’s own';
 type Sandbox = Pick<Where, 'name' | 'why' | 'asks' | 'problem'>;
 
 /** Where code runs: a server is named without asking it, a sandbox of this machine is tried. */
-async function sandbox(runner: Runner, problem: string | null): Promise<Sandbox> {
+async function sandbox(runner: RunnerContext, problem: string | null): Promise<Sandbox> {
   try {
     const wish = backendWish(runner.choice);
     if (wish.kind === 'remote') {
-      runner.options.tell({ type: 'replay-backend', name: wish.url });
+      runner.options.report({ type: 'replay-backend', name: wish.url });
       return { name: wish.url, why: wish.why, asks: ASK_SERVER, problem };
     }
     const { name, why, confined } = await runner.backend();
@@ -47,11 +46,11 @@ async function sandbox(runner: Runner, problem: string | null): Promise<Sandbox>
   }
 }
 
-export async function whereForkRuns(runner: Runner, place: Place): Promise<void> {
+export async function whereForkRuns(runner: RunnerContext, place: Place): Promise<void> {
   const tools = runner.tools.forFork(runner.row(place).rollout?.toolSchemas ?? []);
   const none: Sandbox = { name: '', why: 'no tools', asks: null, problem: null };
   const found = tools.length === 0 ? none : await sandbox(runner, null);
   const names = tools.map(({ name }) => name).join(', ');
   const where = { ...found, why: names || found.why, before: [], stateful: false };
-  runner.options.tell({ type: 'replay-where', place, call: null, way: null, where });
+  runner.options.report({ type: 'replay-where', place, call: null, way: null, where });
 }

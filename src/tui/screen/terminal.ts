@@ -83,10 +83,10 @@ export class Terminal {
     }, 0);
   };
 
-  /** Lends the terminal to another program (an editor) for as long as `use` takes. */
-  lend<T>(use: () => T): T {
+  /** Gives the terminal to another program (an editor) for as long as `use` takes. */
+  handOver<T>(use: () => T): T {
     this.#leave();
-    // ^C is the other program's now, and reaches the whole group; what came meanwhile is told once the event loop turns.
+    // ^C is the other program's now, and reaches the whole group; what came meanwhile arrives once the event loop turns.
     process.off('SIGINT', this.#die);
     process.on('SIGINT', ignore);
     try {

@@ -1,6 +1,6 @@
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { commandOf } from '../keys/commands.ts';
-import { keyLabel } from '../keys/keymap.ts';
+import { type Keymap, keyLabel } from '../keys/keymap.ts';
 import { type Resolved, Resolver } from '../keys/resolver.ts';
 import type { Data } from '../rows/data.ts';
 import { afterEsc, type Key } from '../screen/keys.ts';
@@ -18,6 +18,7 @@ const pasted = ({ text }: Key): string => sanitiseLine(text.trim().slice(0, MAX_
 
 export interface InputHost {
   readonly data: Data;
+  readonly keymap: Keymap;
   state(): State;
   dispatch(action: Action): void;
   /** Keys of a command that is not complete yet are shown. */
@@ -33,7 +34,7 @@ export class Input {
   constructor(host: InputHost) {
     this.#host = host;
     this.#resolver = new Resolver(
-      host.state().keymap,
+      host.keymap,
       () => host.state().focus,
       (resolved) => this.#run(resolved),
       () => host.pendingChanged(),
@@ -79,14 +80,14 @@ export class Input {
   }
 
   #unknown(keys: string): void {
-    const help = this.#host.state().keymap.label('help');
+    const help = this.#host.keymap.label('help');
     const text = `${sanitiseLine(keyLabel(keys))} does nothing here; ${help} lists what does`;
     this.#host.dispatch({ type: 'say', text, kind: 'info' });
   }
 
   /** A key while nothing is typed. */
   #take(key: Key): void {
-    const { keymap, editor, list, replay } = this.#host.state();
+    const { editor, list, replay } = this.#host.state();
     const isAsked = !ANYWHERE.includes(key.name);
     const act = this.#host.dispatch;
     if (key.name === 'mouse') {
@@ -96,7 +97,7 @@ export class Input {
     else if (isAsked && replay.question !== null) act({ type: 'replay-key', key: key.name });
     // What is pasted is a locator, as a rule: the line that takes one opens with it.
     else if (key.name === 'paste') act({ type: 'prompt-open', prompt: 'command', value: pasted(key) });
-    else if (key.name.startsWith('alt+') && !keymap.isKnown(key.name)) this.press(afterEsc(key));
+    else if (key.name.startsWith('alt+') && !this.#host.keymap.isKnown(key.name)) this.press(afterEsc(key));
     else this.#resolver.press(key);
   }
 

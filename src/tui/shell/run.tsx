@@ -7,11 +7,11 @@ import { columnsFile, historyFile } from '../../config/places.ts';
 import type { Dump } from '../../dump/dump.ts';
 import { Follower } from '../../dump/follow.ts';
 import { styled, themeFor } from '../../present/theme.ts';
+import { rewardProblem } from '../../replay/reward-choice.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import type { Keymap } from '../keys/keymap.ts';
 import { DumpData } from '../rows/data.ts';
 import type { Geometry } from '../rows/geometry.ts';
-import { samePlace } from '../rows/rows.ts';
 import { openInEditor, pipeTo } from '../runner/external-program.ts';
 import { Finder } from '../runner/finder.ts';
 import { LazyRunner } from '../runner/lazy-runner.ts';
@@ -24,9 +24,11 @@ import type { Action } from '../state/action.ts';
 import type { Effect } from '../state/effect.ts';
 import type { FindJob } from '../state/find.ts';
 import { type FilterChoice, openedList, type SortChoice } from '../state/list.ts';
+import type { PromptState } from '../state/prompt.ts';
 import { initialReplay } from '../state/replay.ts';
-import { initialState, type Message, type PromptState, type State } from '../state/state.ts';
-import { promptKind } from '../update/prompt-kinds.ts';
+import { samePlace } from '../state/rows.ts';
+import { initialState, type State, type StatusMessage } from '../state/state.ts';
+import { PROMPTS } from '../update/prompt-kinds.ts';
 import { update } from '../update/update.ts';
 import { editorView } from '../views/editor.ts';
 import { footerView } from '../views/footer.ts';
@@ -68,7 +70,7 @@ export function run(options: ScreenOptions): Promise<void> {
 }
 
 /** The first mistake of the settings, or file that is not read; all of them are told again when the screen is gone. */
-const problemMessage = ([first, ...others]: readonly string[]): Message | null =>
+const problemMessage = ([first, ...others]: readonly string[]): StatusMessage | null =>
   first === undefined
     ? null
     : {
@@ -108,11 +110,12 @@ class Program {
     this.#quit = quit;
     this.#live = new LiveRun(dump, options.notify);
     this.#data = new DumpData(
-      dump,
-      this.#live,
-      () => this.#screen.invalidate(),
-      () => this.dispatch({ type: 'rows-changed' }),
-      () => this.dispatch({ type: 'search-found' }),
+      { dump, live: this.#live, keys: options.keymap },
+      {
+        changed: () => this.#screen.invalidate(),
+        rowsChanged: () => this.dispatch({ type: 'rows-changed' }),
+        found: () => this.dispatch({ type: 'search-found' }),
+      },
     );
     this.#clock = new AgeClock(
       () => this.#live.stats(this.#state.list.cursor?.file.stream ?? null),
@@ -120,7 +123,7 @@ class Program {
     );
     const { replay } = options;
     this.#state = {
-      ...initialState(output.columns || 80, output.rows || 24, options.keymap),
+      ...initialState(output.columns || 80, output.rows || 24),
       list: openedList(options.list, loadColumns(columnsFile())),
       message: problemMessage(options.problems),
       history: this.#history.load(),
@@ -131,6 +134,7 @@ class Program {
     this.#keyboard = new Keyboard(input, (keys) => this.#input.press(keys));
     this.#input = new Input({
       data: this.#data,
+      keymap: options.keymap,
       state: () => this.#state,
       dispatch: (action) => this.dispatch(action),
       pendingChanged: () => this.#screen.invalidate(),
@@ -155,14 +159,15 @@ class Program {
       here: () => this.#state.list.cursor,
       rows: () => this.#data.rows(this.#state),
       isAsking: () => this.#state.replay.question !== null,
-      tell: (news) => this.dispatch(news),
+      isKnown: (locator) => this.#state.replay.rollouts.has(locator),
+      report: (report) => this.dispatch(report),
       say: (text, kind) => this.dispatch({ type: 'say', text: sanitiseLine(text), kind }),
-      lend: (use) => this.#terminal.lend(use),
+      handOver: (use) => this.#terminal.handOver(use),
     });
     this.#finder = new Finder({
       data: this.#data,
       state: () => this.#state,
-      tell: (news) => this.dispatch(news),
+      report: (report) => this.dispatch(report),
     });
     this.#prefetch = new Prefetch({
       dump,
@@ -237,6 +242,7 @@ class Program {
 
   /** Ink is asked only when the layout is another one; all else is painted. */
   #draw(): void {
+    this.#data.open(this.#state.list.cursor);
     const { columns, rows, help, editor, prompt } = this.#state;
     const overlay = editor !== null ? 'editor' : help !== null ? 'help' : null;
     const geometry = this.#data.geometry(this.#state);
@@ -252,7 +258,7 @@ class Program {
           rows={rows}
           geometry={geometry}
           overlay={overlay}
-          prompt={prompt === null ? null : { ...prompt, sign: promptKind(prompt.id).sign }}
+          prompt={prompt === null ? null : { ...prompt, sign: PROMPTS[prompt.id].sign }}
           onType={this.#type}
         />
       );
@@ -280,39 +286,53 @@ class Program {
 
   readonly #type = (value: string): void => this.dispatch({ type: 'prompt-change', value });
 
-  #perform(effect: Effect): void {
-    if (effect.type === 'quit') this.#end();
-    else if (effect.type === 'suspend') this.#terminal.suspend();
-    else if (effect.type === 'bell') this.#screen.bell();
-    else if (effect.type === 'reopen') {
-      this.#data.reload();
-      this.#draw();
-    } else if (effect.type === 'replay') void this.#runner.do(effect.job);
-    else if (effect.type === 'find') this.#find(effect.job);
-    else if (effect.type === 'mouse') this.#terminal.setMouse(effect.on);
-    else if (effect.type === 'command') this.#input.command(effect.id);
-    else if (effect.type === 'reload') {
-      this.#data.reload();
+  /** Every effect has an entry: the compiler asks for it. */
+  readonly #performers: { [Type in Effect['type']]: (effect: Extract<Effect, { type: Type }>) => void } = {
+    quit: () => this.#end(),
+    suspend: () => this.#terminal.suspend(),
+    repaint: () => this.#screen.repaint(),
+    bell: () => this.#screen.bell(),
+    mouse: ({ on }) => this.#terminal.setMouse(on),
+    find: ({ job }) => this.#find(job),
+    command: ({ id }) => this.#input.command(id),
+    run: ({ job }) => void this.#runner.do(job),
+    'check-reward': (effect) => this.#checkReward(effect),
+    reload: () => {
       void this.#follower?.refreshAll();
-      this.#draw();
-    } else if (effect.type === 'remember') this.#history.add(effect.prompt, effect.value);
-    else if (effect.type === 'remember-columns') saveColumns(columnsFile(), effect.columns);
-    else if (effect.type === 'copy') this.#options.output.write(osc52(effect.text, this.#options.env));
-    else if (effect.type === 'edit') this.#lend(() => openInEditor(effect.text, effect.extension, process.env));
-    else if (effect.type === 'pipe')
-      this.#lend(() => pipeTo(effect.command, effect.text, effect.extension, process.env));
-    else this.#screen.repaint();
+      this.#reload();
+    },
+    reopen: () => this.#reload(),
+    copy: ({ text }) => this.#options.output.write(osc52(text, this.#options.env)),
+    edit: ({ text, extension }) => this.#handOver(() => openInEditor(text, extension, process.env)),
+    pipe: ({ command, text, extension }) => this.#handOver(() => pipeTo(command, text, extension, process.env)),
+    remember: ({ prompt, value }) => this.#history.add(prompt, value),
+    'remember-columns': ({ columns }) => saveColumns(columnsFile(), columns),
+  };
+
+  #perform(effect: Effect): void {
+    const perform = this.#performers[effect.type] as (effect: Effect) => void;
+    perform(effect);
   }
 
-  /** Another program has the terminal until it ends; what went wrong with it is said. */
-  #lend(use: () => string): void {
-    let problem = '';
+  #reload(): void {
+    this.#data.reload();
+    this.#draw();
+  }
+
+  #checkReward({ choice, prompt, value, at }: Extract<Effect, { type: 'check-reward' }>): void {
+    const message = rewardProblem(choice);
+    if (message === null) this.dispatch({ type: 'reward-chosen', choice });
+    else this.dispatch({ type: 'prompt-problem', prompt, value, problem: { message, at } });
+  }
+
+  /** Another program has the terminal until it ends; a failure of it is shown. */
+  #handOver(use: () => void): void {
     try {
-      problem = this.#terminal.lend(use);
+      this.#terminal.handOver(use);
     } catch (error) {
-      problem = error instanceof Error ? error.message : String(error);
+      const problem = error instanceof Error ? error.message : String(error);
+      this.dispatch({ type: 'say', text: sanitiseLine(problem), kind: 'error' });
     }
-    if (problem !== '') this.dispatch({ type: 'say', text: sanitiseLine(problem), kind: 'error' });
   }
 
   readonly #resize = (): void => {

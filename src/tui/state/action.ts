@@ -1,48 +1,95 @@
-import type { SearchAction } from '../rows/search.ts';
+import type { Place } from '../../dump/dump.ts';
+import type { JsonValue } from '../../json/value.ts';
+import type { RescoreView } from '../../present/replay/view.ts';
+import type { RewardChoice } from '../../replay/reward-choice.ts';
 import type { MouseEvent } from '../screen/mouse.ts';
-import type { CopyAction } from '../update/copied.ts';
-import type { DisplayAction } from './display.ts';
-import type { EditorAction } from './editor.ts';
-import type { FindAction } from './find.ts';
-import type { LiveAction } from './follow.ts';
-import type { ListAction } from './list-actions.ts';
-import type { ReplayAction } from './replay-actions.ts';
-import type { PromptId } from './state.ts';
+import type { ViewName } from './display.ts';
+import type { EditorSubject } from './editor.ts';
+import type { FindJob, FindProgress, LandmarkName } from './find.ts';
+import type { MenuKind } from './list.ts';
+import type { PromptId, PromptProblem } from './prompt.ts';
+import type { BulkProgress, ForkSettings, LiveModel, RolloutChange, Way, Where } from './replay.ts';
 
-/** What a key, the terminal or an effect asks for. Each concept adds its own members; update/ has a file for each. */
+/** All that keys, the terminal and the parts that work beside the screen ask for. update/ has a file for each concept. */
 export type Action =
   | MoveAction
-  | RolloutAction
-  | FoldAction
+  | GoAction
+  | TranscriptAction
   | ListAction
-  | DisplayAction
-  | SearchAction
-  | CopyAction
-  | FindAction
   | PromptAction
   | ReplayAction
-  | EditorAction
-  | LiveAction
-  | ProgramAction;
+  | ProgramAction
+  | ReportAction;
 
+/** Movements, which pause following. */
 export type MoveAction =
   | { type: 'scroll'; by: number; unit: 'line' | 'half' | 'page' }
   | { type: 'top'; line: number | null }
   | { type: 'bottom'; line: number | null }
   | { type: 'turn'; by: number }
-  | { type: 'turn-edge'; edge: 'first' | 'last' };
-
-export type RolloutAction =
+  | { type: 'turn-edge'; edge: 'first' | 'last' }
   | { type: 'sample'; by: number }
-  | { type: 'step'; by: number }
+  | { type: 'step'; by: number };
+
+/** Ways to places that may lie far away. */
+export type GoAction =
+  /** To a record, and a turn of it. */
+  | { type: 'go'; place: Place; turn: number | null }
+  /** To the next turn of that kind, in this rollout or in one behind it. */
+  | { type: 'landmark'; landmark: LandmarkName; by: number }
+  /** To the rollout whose uid or request_id begins so. */
+  | { type: 'find-id'; id: string }
+  /** In the list of places before each jump. */
+  | { type: 'jump'; by: number }
+  | { type: 'search'; value: string }
+  | { type: 'search-next'; by: number }
+  | { type: 'search-word'; by: number }
+  | { type: 'mark-go'; letter: string }
+  | { type: 'mark-next'; by: number }
+  | { type: 'group-member'; by: number }
+  | { type: 'branches' }
+  | FoundReport
+  | DriftReport;
+
+export type TranscriptAction =
+  | { type: 'fold' }
+  | { type: 'fold-all' }
+  | { type: 'view'; view: ViewName }
+  | { type: 'view-next'; by: number }
+  | { type: 'wrap' }
+  | { type: 'sideways'; by: number }
+  | { type: 'field-hide' }
+  | { type: 'field-show-all' }
+  | { type: 'copy-text'; what: CopyKind }
+  | { type: 'edit' }
+  | { type: 'pipe'; command: string }
   | { type: 'open' }
   | { type: 'back' }
   | { type: 'focus-next' }
   | { type: 'zoom' };
 
-export type FoldAction = { type: 'fold' } | { type: 'fold-all' };
+export type CopyKind = 'turn' | 'call' | 'prompt' | 'json' | 'link';
 
-/** `by` counts into the past, `set` replaces what is typed (a completion). */
+/** The records of the list, and their order. */
+export type ListAction =
+  /** An expression as it is typed behind `&`: empty clears, a `!` before it inverts all of it, alone it inverts what is in force. */
+  | { type: 'filter'; text: string }
+  /** null: as the records lie on disk. */
+  | { type: 'sort'; key: string | null; descending: boolean }
+  | { type: 'sort-reverse' }
+  /** null: those that the program shows by itself. */
+  | { type: 'columns'; columns: readonly string[] | null }
+  | { type: 'undo' }
+  | { type: 'redo' }
+  /** Stops a filter or a sort that is under way: the list is as it was before. */
+  | { type: 'filter-cancel' }
+  | { type: 'group' }
+  | { type: 'mark'; letter: string }
+  | { type: 'mark-row' }
+  | { type: 'list-menu'; menu: MenuKind }
+  | { type: 'menu-key'; key: string };
+
+/** `by` counts into the past. */
 export type PromptAction =
   | { type: 'prompt-open'; prompt: PromptId; value?: string }
   | { type: 'prompt-change'; value: string }
@@ -50,6 +97,20 @@ export type PromptAction =
   | { type: 'prompt-close' }
   | { type: 'prompt-move'; by: number }
   | { type: 'prompt-complete'; by: number };
+
+export type ReplayAction =
+  /** `all`: every call of the rollout, which is asked for once more. */
+  | { type: 'replay-ask'; all: boolean }
+  | { type: 'replay-key'; key: string }
+  | { type: 'rescore'; all: boolean }
+  /** A reward function as it was typed at a prompt behind `line`; '': by data_source. */
+  | { type: 'reward'; text: string; line: string; prompt: PromptId }
+  /** Scoring is done with that function from now on. */
+  | { type: 'reward-chosen'; choice: RewardChoice }
+  /** `model`: from now on. */
+  | { type: 'fork-ask'; model?: LiveModel }
+  | { type: 'fork-settings'; settings: ForkSettings }
+  | { type: 'editor-key'; key: string; text: string };
 
 export type ProgramAction =
   | { type: 'quit' }
@@ -60,6 +121,109 @@ export type ProgramAction =
   | { type: 'suspend' }
   | { type: 'repaint' }
   | { type: 'reload' }
+  | { type: 'follow' }
+  /** As if its key had been pressed: a command that was chosen by its name. */
+  | { type: 'command'; id: string };
+
+/** Reports of the terminal, the dump and the runner. No person asked for them, so the message of the last key stays. */
+export type ReportAction =
   | { type: 'resize'; columns: number; rows: number }
   | { type: 'dump-changed' }
-  | { type: 'say'; text: string; kind: 'info' | 'error' };
+  /** The list has other rows: it was filtered, sorted, or found more. */
+  | { type: 'rows-changed' }
+  | { type: 'say'; text: string; kind: 'info' | 'error' }
+  /** A step is as a condition of --notify has it. */
+  | { type: 'alarm'; text: string }
+  /** A long search has come further. */
+  | { type: 'search-found' }
+  | { type: 'prompt-problem'; prompt: PromptId; value: string; problem: PromptProblem }
+  | ProgressReport
+  | ReplayReport;
+
+type ProgressReport = { type: 'find-progress'; progress: FindProgress | null };
+/** `nth` of its landmarks, in the direction of the job. */
+type FoundReport = { type: 'found'; job: FindJob; place: Place | null; nth: number };
+export type FindReport = ProgressReport | FoundReport;
+
+/** The first result that differs from the recorded one. */
+type DriftReport = { type: 'replay-drift'; place: Place; turn: number };
+export type RunnerReport = DriftReport | ReplayReport;
+
+type ReplayReport =
+  | { type: 'replay-where'; place: Place; call: number | null; way: Way | null; where: Where }
+  | { type: 'replay-known'; place: Place; call: number; way: Way; known: number; rollouts: number }
+  | { type: 'replay-backend'; name: string }
+  | { type: 'replay-edited'; place: Place; call: number; args: JsonValue }
+  | { type: 'fork-edited'; place: Place; turn: number; text: string }
+  | { type: 'replay-rollout'; locator: string; change: RolloutChange; now: number }
+  /** New results, by locator. */
+  | { type: 'replay-words'; words: ReadonlyMap<string, string>; rescores: ReadonlyMap<string, RescoreView> }
+  | { type: 'replay-busy'; isBusy: boolean; bulk: BulkProgress | null }
+  | { type: 'replay-idle'; now: number }
+  | { type: 'replay-tick'; now: number }
+  | { type: 'editor-open'; subject: EditorSubject; title: string; text: string }
+  | { type: 'editor-problem'; problem: string }
+  | { type: 'editor-close' };
+
+/** A new movement or way belongs in these tables; the compiler asks for it. */
+export const MOVES: Readonly<Record<MoveAction['type'], true>> = {
+  scroll: true,
+  top: true,
+  bottom: true,
+  turn: true,
+  'turn-edge': true,
+  sample: true,
+  step: true,
+};
+
+/** Actions whose start is kept for `<`: whenever they move, only when they lead to another record, or never. */
+export const JUMPS: Readonly<
+  Record<(MoveAction | GoAction)['type'] | 'menu-key' | 'prompt-submit', 'always' | 'record' | null>
+> = {
+  scroll: null,
+  top: 'always',
+  bottom: 'always',
+  turn: null,
+  'turn-edge': 'always',
+  sample: null,
+  step: 'always',
+  go: 'always',
+  landmark: 'record',
+  'find-id': null,
+  jump: null,
+  search: 'always',
+  'search-next': 'record',
+  'search-word': null,
+  'mark-go': 'always',
+  'mark-next': 'record',
+  'group-member': null,
+  branches: null,
+  found: 'record',
+  'replay-drift': null,
+  'menu-key': 'always',
+  'prompt-submit': 'always',
+};
+
+export const REPORTS: Readonly<Record<ReportAction['type'], true>> = {
+  resize: true,
+  'dump-changed': true,
+  'rows-changed': true,
+  say: true,
+  alarm: true,
+  'search-found': true,
+  'prompt-problem': true,
+  'find-progress': true,
+  'replay-where': true,
+  'replay-known': true,
+  'replay-backend': true,
+  'replay-edited': true,
+  'fork-edited': true,
+  'replay-rollout': true,
+  'replay-words': true,
+  'replay-busy': true,
+  'replay-idle': true,
+  'replay-tick': true,
+  'editor-open': true,
+  'editor-problem': true,
+  'editor-close': true,
+};

@@ -1,7 +1,7 @@
 import type { Place } from '../../dump/dump.ts';
-import type { TranscriptState } from './state.ts';
+import type { TranscriptState } from './transcript.ts';
 
-/** How a record is shown; the choice stays from sample to sample. */
+/** The ways to show a record; the choice stays from sample to sample. */
 export const VIEWS = ['chat', 'raw', 'json', 'fields', 'details'] as const;
 export type ViewName = (typeof VIEWS)[number];
 
@@ -26,10 +26,3 @@ export interface KeptViews {
 export const isByTurn = (view: ViewName): boolean => view === 'chat' || view === 'raw';
 
 export const firstDisplay: DisplayState = { view: 'chat', wrap: true, left: 0, hidden: [], kept: null };
-
-export type DisplayAction =
-  | { type: 'view-next'; by: number }
-  | { type: 'wrap' }
-  | { type: 'sideways'; by: number }
-  | { type: 'field-hide' }
-  | { type: 'field-show-all' };

@@ -1,8 +1,14 @@
 import type { Place } from '../../dump/dump.ts';
 import type { JsonValue } from '../../json/value.ts';
-import type { Buffer } from '../update/editor-buffer.ts';
 
-/** What the text is of: the arguments of a call, or a turn. */
+/** A text that is edited: its lines, and the cursor before the UTF-16 unit `column` of line `row`. Values are never changed in place. */
+export interface Buffer {
+  lines: readonly string[];
+  row: number;
+  column: number;
+}
+
+/** The owner of the text: the arguments of a call, or a turn. */
 export type EditorSubject =
   | { kind: 'call'; place: Place; call: number; args: JsonValue | undefined }
   | { kind: 'turn'; place: Place; turn: number };
@@ -26,9 +32,3 @@ export interface EditorState {
   /** What is wrong with the text, in words; gone with the next key. */
   problem: string | null;
 }
-
-export type EditorAction =
-  | { type: 'editor-open'; subject: EditorSubject; title: string; text: string }
-  | { type: 'editor-key'; key: string; text: string }
-  | { type: 'editor-problem'; problem: string }
-  | { type: 'editor-close' };

@@ -1,8 +1,13 @@
+import type { Place } from '../../dump/dump.ts';
+import type { JsonValue } from '../../json/value.ts';
+import type { RewardChoice } from '../../replay/reward-choice.ts';
+import type { EditorSubject } from './editor.ts';
 import type { FindJob } from './find.ts';
-import type { RunnerJob } from './replay-actions.ts';
-import type { PromptId } from './state.ts';
+import type { PromptId } from './prompt.ts';
+import type { ForkPlan, Way } from './replay.ts';
+import type { Rows } from './rows.ts';
 
-/** What update asks the data to do. */
+/** Work that update asks for. shell/effects.ts performs each. */
 export type Effect =
   | { type: 'quit' }
   | { type: 'suspend' }
@@ -13,7 +18,9 @@ export type Effect =
   /** As if its key had been pressed: a command that was chosen by its name. */
   | { type: 'command'; id: string }
   /** Replay, fork or re-score; done by the runner, beside the screen. */
-  | { type: 'replay'; job: RunnerJob }
+  | { type: 'run'; job: RunnerJob }
+  /** Looks whether a reward function, as it was typed at a prompt, can score; a file may be missing. */
+  | { type: 'check-reward'; choice: RewardChoice; prompt: PromptId; value: string; at: number }
   /** Everything is read from disk again. */
   | { type: 'reload' }
   /** The open record is read again: what is gone to is shown as it is now. */
@@ -25,5 +32,22 @@ export type Effect =
   | { type: 'pipe'; command: string; text: string; extension: string }
   /** The columns are kept for the next time. */
   | { type: 'remember-columns'; columns: readonly string[] | null }
-  /** What was entered at a prompt is kept for the next time. */
+  /** An entry of a prompt is kept for the next time. */
   | { type: 'remember'; prompt: PromptId; value: string };
+
+/** Work for the runner. Only these ever run anything, and each follows a key. */
+export type RunnerJob =
+  | ({ kind: 'where'; place: Place; call: number } & Way)
+  /** `inside`: in the screen itself, not in $EDITOR. */
+  | { kind: 'edit'; place: Place; call: number; args: JsonValue | undefined; inside: boolean }
+  | { kind: 'edited'; subject: EditorSubject; text: string }
+  | ({ kind: 'run'; place: Place; call: number; args: JsonValue | undefined } & Way)
+  | ({ kind: 'all'; place: Place } & Way)
+  /** `resume`: what was run in this way before is not run again. */
+  | ({ kind: 'list'; rows: Rows; resume: boolean } & Way)
+  | { kind: 'fork-where'; place: Place }
+  | { kind: 'fork-edit'; place: Place; turn: number; text: string | null; inside: boolean }
+  | ForkPlan
+  | { kind: 'rescore'; rows: Rows; choice: RewardChoice }
+  /** That call alone; null: everything. */
+  | { kind: 'cancel'; call: { place: Place; call: number } | null };

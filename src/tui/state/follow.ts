@@ -8,6 +8,3 @@ export interface FollowState {
 }
 
 export const initialFollow: FollowState = { mode: 'off', at: null };
-
-/** `alarm`: a step is as somebody feared. */
-export type LiveAction = { type: 'follow' } | { type: 'alarm'; text: string };

@@ -1,7 +1,6 @@
 import type { SortValue } from '../../analysis/query/sort.ts';
 import type { Place } from '../../dump/dump.ts';
-import type { ListMenu } from './menu.ts';
-import type { TranscriptState } from './state.ts';
+import type { TranscriptState } from './transcript.ts';
 
 export interface FilterChoice {
   text: string;
@@ -33,6 +32,15 @@ export interface ListChoice {
   columns: readonly string[] | null;
   /** By letter; marks without one by their locator behind a blank. */
   marks: ReadonlyMap<string, Mark>;
+}
+
+/** The menus of the list, each answered with a key or a few: see update/menu.ts. */
+export type MenuKind = 'sort' | 'columns' | 'mark' | 'go';
+
+export interface ListMenu {
+  kind: MenuKind;
+  /** The entry that Enter takes. */
+  cursor: number;
 }
 
 export const noChoice: ListChoice = { filter: null, sort: null, columns: null, marks: new Map() };

@@ -1,8 +1,21 @@
 import type { Place } from '../../dump/dump.ts';
+import type { SettingTexts } from '../../engine/collect/setting-flags.ts';
 import type { JsonValue } from '../../json/value.ts';
-import type { RescoreView, RolloutReplay } from '../../present/replay/view.ts';
+import type { BranchView, CallReplay, RescoreView, RolloutReplay } from '../../present/replay/view.ts';
+import type { CallState } from '../../replay/index.ts';
 import type { RewardChoice } from '../../replay/reward-choice.ts';
-import type { ForkSettings } from '../update/fork-settings.ts';
+
+/** Settings of the branches: how many, and sampling parameters and limits by their keys, as they were typed. */
+export interface ForkSettings {
+  n: number;
+  texts: SettingTexts;
+}
+
+/** Options of running calls. */
+export interface Way {
+  repeat: number;
+  session: boolean;
+}
 
 /** Where a tool call, or a live model, would run; null while it is found out. */
 export interface Where {
@@ -111,7 +124,18 @@ export interface ReplayState {
   reward: RewardChoice;
 }
 
-/** What the flags say. */
+/** News of one rollout. */
+export type RolloutChange =
+  /** Results of earlier sessions. */
+  | { kind: 'journal'; calls: ReadonlyMap<number, CallReplay>; branches: readonly BranchView[] }
+  | { kind: 'call'; call: number; edited: boolean; state: CallState }
+  /** These calls run first, in the session of the call of that turn. */
+  | { kind: 'before'; turn: number; calls: readonly number[] }
+  | { kind: 'after'; turn: number; calls: readonly number[] }
+  | { kind: 'branch'; branch: BranchView }
+  | { kind: 'rescored'; rescored: RescoreView };
+
+/** The flags of the command line. */
 export type ReplayStart = Pick<ReplayState, 'canRun' | 'model' | 'repeat' | 'session' | 'fork' | 'reward'>;
 
 export const NOTHING_ASKED: ReplayStart = {

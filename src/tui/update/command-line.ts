@@ -6,12 +6,11 @@ import type { Place } from '../../dump/dump.ts';
 import type { DumpFile } from '../../dump/dump-file.ts';
 import { COMMANDS } from '../keys/commands.ts';
 import type { Data } from '../rows/data.ts';
+import type { Action } from '../state/action.ts';
 import { VIEWS, type ViewName } from '../state/display.ts';
-import { opened, type State } from '../state/state.ts';
-import { goTo } from './find.ts';
-import { filterOf, listHandlers } from './list.ts';
-import type { Result } from './result.ts';
-import { chosen, REWARD_NAMES, rewardTextProblem } from './reward-prompt.ts';
+import type { State } from '../state/state.ts';
+import { filterOf } from './list.ts';
+import { REWARD_NAMES } from './reward-prompt.ts';
 
 /** A word of the `:` line. */
 export interface LineCommand {
@@ -21,7 +20,7 @@ export interface LineCommand {
   help: string;
   /** What is wrong with what follows it; null when it can be done. */
   check?(argument: string, state: State, data: Data): string | null;
-  run(argument: string, state: State, data: Data): Result;
+  action(argument: string, state: State, data: Data): Action;
   /** What may follow it. */
   complete?(argument: string, state: State, data: Data): readonly string[];
 }
@@ -59,10 +58,10 @@ export const COMMAND_LINE: readonly LineCommand[] = [
       stepCalled(name, state, data) === undefined
         ? `${name === '' ? 'which step?' : `no step ${name} here;`} there are ${shown(stepsOf(state, data).map(nameOf))}`
         : null,
-    run: (name, state, data) => {
+    action: (name, state, data) => {
       const file = stepCalled(name, state, data)!;
       const record = Math.min(state.list.cursor?.record ?? 0, file.count - 1);
-      return goTo(state, data, { file, record }, null);
+      return { type: 'go', place: { file, record }, turn: null };
     },
     complete: (_argument, state, data) => stepsOf(state, data).map(nameOf),
   },
@@ -71,7 +70,7 @@ export const COMMAND_LINE: readonly LineCommand[] = [
     usage: 'b1946ac9',
     help: 'goes to the rollout whose uid or request_id begins so, in all of the dump',
     check: (id) => (id === '' ? 'which id?' : null),
-    run: (id, state) => ({ state, effects: [{ type: 'find', job: { kind: 'id', id, from: state.list.cursor } }] }),
+    action: (id) => ({ type: 'find-id', id }),
     complete: (_argument, state, data) => {
       const rollout = state.list.cursor === null ? null : data.record(state.list.cursor).rollout;
       return [rollout?.uid, rollout?.requestId].filter((id): id is string => typeof id === 'string' && id !== '');
@@ -82,7 +81,7 @@ export const COMMAND_LINE: readonly LineCommand[] = [
     usage: 'score<0.5',
     help: 'lists what an expression says; nothing clears it',
     check: (text, { list }) => problemOf(() => filterOf(text, list.choice.filter)),
-    run: (text, state, data) => listHandlers.filter(state, { type: 'filter', text }, data),
+    action: (text) => ({ type: 'filter', text }),
     complete: (text, _state, data) => completions(text, [...data.dump.extras].map(valueName)),
   },
   {
@@ -90,9 +89,9 @@ export const COMMAND_LINE: readonly LineCommand[] = [
     usage: 'score:desc',
     help: 'sorts the list by a field; nothing: as it lies on disk',
     check: (text) => (text === '' ? null : problemOf(() => parseSort(text))),
-    run: (text, state, data) => {
+    action: (text) => {
       const { key, descending } = text === '' ? { key: null, descending: false } : parseSort(text);
-      return listHandlers.sort(state, { type: 'sort', key, descending }, data);
+      return { type: 'sort', key, descending };
     },
     complete: (_text, _state, data) =>
       [...NUMBER_FIELDS, ...[...data.dump.extras].map(valueName)].flatMap((name) => [name, `${name}:desc`]),
@@ -102,20 +101,14 @@ export const COMMAND_LINE: readonly LineCommand[] = [
     usage: 'raw',
     help: `shows the record as ${VIEWS.join(', ')}`,
     check: (name) => (VIEWS.includes(name as ViewName) ? null : `a view is one of ${VIEWS.join(', ')}`),
-    run: (name, state) => ({
-      ...state,
-      focus: 'transcript',
-      display: { ...state.display, view: name as ViewName, left: 0 },
-      transcript: opened,
-    }),
+    action: (name) => ({ type: 'view', view: name as ViewName }),
     complete: () => VIEWS,
   },
   {
     name: 'reward',
     usage: 'gsm8k',
     help: 'what judges when rollouts are scored again: a function, a URL, FILE.py; nothing: by data_source',
-    check: rewardTextProblem,
-    run: (text, state, data) => chosen(state, text, data),
+    action: (text) => ({ type: 'reward', text, line: 'reward ', prompt: 'command' }),
     complete: () => REWARD_NAMES,
   },
 ];

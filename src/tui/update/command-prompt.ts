@@ -1,12 +1,12 @@
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { commandOf } from '../keys/commands.ts';
 import type { Data } from '../rows/data.ts';
+import type { Action } from '../state/action.ts';
+import type { PromptProblem } from '../state/prompt.ts';
 import type { State } from '../state/state.ts';
 import { COMMAND_LINE, callableNames, called, sampleNumbered, usageOf } from './command-line.ts';
-import { goTo } from './find.ts';
 import { isLocatorLine, locate } from './locator-line.ts';
-import type { PromptKind, PromptProblem } from './prompt-kinds.ts';
-import { say } from './result.ts';
+import type { PromptKind } from './prompt-kind.ts';
 
 /** The first word, what follows it, and where that begins. */
 function parts(value: string): { word: string; rest: string; at: number } {
@@ -15,6 +15,8 @@ function parts(value: string): { word: string; rest: string; at: number } {
 }
 
 const isNumber = (text: string): boolean => /^\d+$/.test(text);
+
+const failed = (text: string): Action => ({ type: 'say', text, kind: 'error' });
 
 /** `:57`, `:step 12`, `:id b1946ac9`, `:3.jsonl:57#t4`, `:replay`. */
 export const commandPrompt: PromptKind = {
@@ -53,19 +55,19 @@ export const commandPrompt: PromptKind = {
     return reason === null ? null : { message: reason, at: 0 };
   },
 
-  submit: (state, value, data) => {
+  submit: (value, state, data) => {
     const { word, rest } = parts(value);
-    if (word === '') return state;
+    if (word === '') return null;
     const text = value.trim();
     if (isNumber(text)) {
       const place = sampleNumbered(Number(text), state);
-      return typeof place === 'string' ? say(state, place, 'error') : goTo(state, data, place, null);
+      return typeof place === 'string' ? failed(place) : { type: 'go', place, turn: null };
     }
     const found = called(word);
-    if (found?.kind === 'line') return found.command.run(rest, state, data);
-    if (found?.kind === 'key') return { state, effects: [{ type: 'command', id: found.id }] };
+    if (found?.kind === 'line') return found.command.action(rest, state, data);
+    if (found?.kind === 'key') return { type: 'command', id: found.id };
     const target = locate(text, state, data);
-    return 'message' in target ? say(state, target.message, 'error') : goTo(state, data, target.place, target.turn);
+    return 'message' in target ? failed(target.message) : { type: 'go', ...target };
   },
 
   complete: (value, state, data) => {

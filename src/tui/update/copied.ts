@@ -3,13 +3,9 @@ import { toolCallsOf } from '../../rollout/rollout.ts';
 import { sanitise } from '../../text/sanitise.ts';
 import type { Data } from '../rows/data.ts';
 import { viewport } from '../rows/viewport.ts';
+import type { CopyKind } from '../state/action.ts';
 import type { State } from '../state/state.ts';
 import { shellCommand } from './shell-command.ts';
-
-export const COPY_KINDS = ['turn', 'call', 'prompt', 'json', 'link'] as const;
-export type CopyKind = (typeof COPY_KINDS)[number];
-
-export type CopyAction = { type: 'copy-text'; what: CopyKind } | { type: 'edit' };
 
 /** Text for the clipboard and what it is, in words; a string says why there is none. */
 export function copyOf(state: State, data: Data, what: CopyKind): { text: string; words: string } | string {
@@ -24,13 +20,13 @@ export function copyOf(state: State, data: Data, what: CopyKind): { text: string
     const text = index === null ? record.locator : `${record.locator}#t${index}`;
     return { text, words: `the link ${text.slice(text.lastIndexOf('/') + 1)}` };
   }
-  if (rollout === null) return `this line is no rollout; ${state.keymap.label('yank.json')} takes it as it is`;
+  if (rollout === null) return `this line is no rollout; ${data.keys.label('yank.json')} takes it as it is`;
   if (what === 'prompt') {
     const texts = rollout.turns.slice(0, rollout.responseTurn).map(({ role, text }) => `${role}\n${text.trimEnd()}\n`);
     return texts.length === 0 ? 'this rollout has no prompt' : { text: texts.join('\n'), words: 'the prompt' };
   }
   const turn = index === null ? undefined : rollout.turns[index];
-  if (turn === undefined) return `no turn here; ${state.keymap.label('view.next')} goes to the chat`;
+  if (turn === undefined) return `no turn here; ${data.keys.label('view.next')} goes to the chat`;
   if (what === 'turn') return { text: turn.text, words: `turn t${turn.index}` };
   const call = turn.toolCalls[0] ?? toolCallsOf(rollout).find((call) => call.resultTurn === turn.index);
   if (call === undefined) return 'no tool call in this turn';

@@ -1,7 +1,8 @@
 import type { Place } from '../../dump/dump.ts';
 import type { Data } from '../rows/data.ts';
 import { listWindow } from '../rows/list-window.ts';
-import { opened, type State } from '../state/state.ts';
+import type { State } from '../state/state.ts';
+import { opened } from '../state/transcript.ts';
 import { type Result, say } from './result.ts';
 
 /** Puts the cursor on a row of the list; another record opens at the start of its response. */

@@ -1,8 +1,9 @@
-import { samePlace } from '../rows/rows.ts';
 import { goToTurn, viewport } from '../rows/viewport.ts';
-import { type DisplayAction, isByTurn, type KeptViews, VIEWS } from '../state/display.ts';
-import { opened, type State } from '../state/state.ts';
-import { type Handlers, key, say } from './result.ts';
+import { isByTurn, type KeptViews, VIEWS } from '../state/display.ts';
+import { samePlace } from '../state/rows.ts';
+import type { State } from '../state/state.ts';
+import { opened } from '../state/transcript.ts';
+import { key, type SomeHandlers, say } from './result.ts';
 
 const WORDS = {
   chat: 'chat',
@@ -24,7 +25,7 @@ function keep(state: State): KeptViews {
   return { place, views, turn: isByTurn(view) ? state.transcript.turn : before.turn };
 }
 
-export const displayHandlers: Handlers<DisplayAction> = {
+export const displayHandlers = {
   'view-next': (state, { by }, data) => {
     const at = (VIEWS.indexOf(state.display.view) + by + VIEWS.length * 8) % VIEWS.length;
     const view = VIEWS[at]!;
@@ -37,6 +38,13 @@ export const displayHandlers: Handlers<DisplayAction> = {
     return say(port === null ? next : goToTurn(next, port, kept.turn!), WORDS[view]);
   },
 
+  view: (state, { view }) => ({
+    ...state,
+    focus: 'transcript',
+    display: { ...state.display, view, left: 0 },
+    transcript: opened,
+  }),
+
   wrap: (state, _action, data) => {
     const view = viewport(state, data);
     const top = view?.layout.anchor(view.top) ?? null;
@@ -44,12 +52,12 @@ export const displayHandlers: Handlers<DisplayAction> = {
     const next: State = { ...state, display: { ...state.display, wrap, left: 0 } };
     const words = wrap
       ? 'lines are wrapped'
-      : `lines are not wrapped; ${key(state, 'right')} and ${key(state, 'left')} scroll sideways`;
+      : `lines are not wrapped; ${key(state, data, 'right')} and ${key(state, data, 'left')} scroll sideways`;
     return say({ ...next, transcript: { ...state.transcript, top, turn: view?.turn ?? null } }, words);
   },
 
   sideways: (state, { by }, data) => {
-    if (state.display.wrap) return say(state, `${key(state, 'wrap')} turns wrapping off first`);
+    if (state.display.wrap) return say(state, `${key(state, data, 'wrap')} turns wrapping off first`);
     const half = Math.max(8, data.geometry(state).transcriptWidth >> 1);
     const left = Math.max(0, Math.min(MAX_LEFT, state.display.left + by * half));
     return { ...state, display: { ...state.display, left } };
@@ -59,7 +67,7 @@ export const displayHandlers: Handlers<DisplayAction> = {
     const view = viewport(state, data);
     const record = state.list.cursor === null ? null : data.record(state.list.cursor);
     if (state.display.view !== 'fields' || view === null || record?.rollout == null) {
-      return say(state, `fields are hidden in the view of fields; ${key(state, 'view.next')} goes there`);
+      return say(state, `fields are hidden in the view of fields; ${key(state, data, 'view.next')} goes there`);
     }
     const block = view.layout.at(view.layout.rowOfTurn(view.turn ?? 0)).block;
     if (!block.id.startsWith('field.')) return say(state, 'no field here');
@@ -67,7 +75,7 @@ export const displayHandlers: Handlers<DisplayAction> = {
     const hidden = [...state.display.hidden, name];
     return say(
       { ...state, display: { ...state.display, hidden } },
-      `${block.label?.trim() ?? name} is hidden, ${key(state, 'field.show')} shows it`,
+      `${block.label?.trim() ?? name} is hidden, ${key(state, data, 'field.show')} shows it`,
     );
   },
 
@@ -75,4 +83,4 @@ export const displayHandlers: Handlers<DisplayAction> = {
     state.display.hidden.length === 0
       ? say(state, 'no field is hidden')
       : { ...state, display: { ...state.display, hidden: [] } },
-};
+} satisfies SomeHandlers;

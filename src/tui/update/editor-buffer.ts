@@ -1,11 +1,5 @@
 import { graphemes } from '../../text/graphemes.ts';
-
-/** A text that is edited: its lines, and the cursor before the UTF-16 unit `column` of line `row`. Values are never changed in place. */
-export interface Buffer {
-  lines: readonly string[];
-  row: number;
-  column: number;
-}
+import type { Buffer } from '../state/editor.ts';
 
 /** The cursor stands at the start. */
 export const bufferOf = (text: string): Buffer => ({ lines: text.split('\n'), row: 0, column: 0 });

@@ -1,5 +1,4 @@
-import type { EditorState } from '../state/editor.ts';
-import type { Buffer } from './editor-buffer.ts';
+import type { Buffer, EditorState } from '../state/editor.ts';
 import * as edit from './editor-buffer.ts';
 import { cursorOf, type EditorRow, moveRows } from './editor-rows.ts';
 

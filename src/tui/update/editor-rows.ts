@@ -1,6 +1,6 @@
 import { cellWidth, graphemes } from '../../text/graphemes.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
-import type { Buffer } from './editor-buffer.ts';
+import type { Buffer } from '../state/editor.ts';
 
 /** A piece of a line that takes one row of the screen: UTF-16 units `start` to `end`. */
 export interface EditorRow {

@@ -1,14 +1,14 @@
-import type { EditorAction, EditorState } from '../state/editor.ts';
+import type { EditorState } from '../state/editor.ts';
 import type { State } from '../state/state.ts';
 import { bufferOf, textOf } from './editor-buffer.ts';
 import { editorKey } from './editor-keys.ts';
 import { editorLayout } from './editor-layout.ts';
 import { doing } from './question.ts';
-import type { Handlers, Result } from './result.ts';
+import type { Result, SomeHandlers } from './result.ts';
 
 const withEditor = (state: State, editor: EditorState | null): State => ({ ...state, editor });
 
-export const editorHandlers: Handlers<EditorAction> = {
+export const editorHandlers = {
   'editor-open': (state, { subject, title, text }) =>
     withEditor(state, {
       subject,
@@ -36,7 +36,7 @@ export const editorHandlers: Handlers<EditorAction> = {
     state.editor === null ? state : withEditor(state, { ...state.editor, problem }),
 
   'editor-close': (state) => withEditor(state, null),
-};
+} satisfies SomeHandlers;
 
 /** The text goes to the runner, which reads it; the editor stays open until it has been read. */
 function take(state: State, { subject, buffer, original }: EditorState): Result {

@@ -3,8 +3,8 @@ import { valueName } from '../../analysis/query/fields.ts';
 import { QueryError } from '../../analysis/query/query-error.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { filterText } from '../state/list.ts';
-import { filterOf, listHandlers } from './list.ts';
-import type { PromptKind } from './prompt-kinds.ts';
+import { filterOf } from './list.ts';
+import type { PromptKind } from './prompt-kind.ts';
 
 /** `&`: which rollouts the list shows. */
 export const filterPrompt: PromptKind = {
@@ -25,6 +25,6 @@ export const filterPrompt: PromptKind = {
       return { message: error.message, at: error.at };
     }
   },
-  submit: (state, value, data) => listHandlers.filter(state, { type: 'filter', text: value }, data),
+  submit: (text) => ({ type: 'filter', text }),
   complete: (value, _state, data) => completions(value, [...data.dump.extras].map(valueName)),
 };

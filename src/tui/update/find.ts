@@ -1,21 +1,21 @@
 import { formatCount } from '../../present/numbers.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import type { Data } from '../rows/data.ts';
-import { type Landmark, type LandmarkName, landmarkKind } from '../rows/landmarks.ts';
-import { samePlace } from '../rows/rows.ts';
+import { LANDMARKS, type Landmark } from '../rows/landmarks.ts';
 import { goToTurn, showFinding, viewport } from '../rows/viewport.ts';
-import type { FindAction } from '../state/find.ts';
+import type { LandmarkName } from '../state/find.ts';
+import { samePlace } from '../state/rows.ts';
 import type { State } from '../state/state.ts';
 import { visit } from './cursor.ts';
 import { jumpTo, whereIs } from './jumps.ts';
-import { type Handlers, say } from './result.ts';
+import { type SomeHandlers, say } from './result.ts';
 import { hitFound } from './search.ts';
 
-export const findHandlers: Handlers<FindAction> = {
+export const findHandlers = {
   landmark: (state, { landmark, by }, data) => {
     const { cursor } = state.list;
     if (cursor === null) return say(state, 'no rollout is open');
-    const landmarks = landmarkKind(landmark).landmarks(data.record(cursor), state);
+    const landmarks = LANDMARKS[landmark].landmarks(data.record(cursor), state);
     const ahead = landmarksAhead(state, data, landmarks, by);
     const wanted = Math.abs(by);
     if (ahead.length >= wanted) return showLandmark(state, data, landmark, ahead[wanted - 1]!);
@@ -33,14 +33,19 @@ export const findHandlers: Handlers<FindAction> = {
       if (place === null) return say(state, `no uid or request_id begins with ${sanitiseLine(job.id)}`, 'error');
       return goTo(state, data, place, null);
     }
-    const { word } = landmarkKind(job.landmark);
+    const { word } = LANDMARKS[job.landmark];
     if (place === null) return say(state, job.by > 0 ? `no more ${word}s` : `no ${word} before this one`);
     const moved = goTo(state, data, place, null);
     if (!samePlace(moved.list.cursor, place)) return moved;
-    const landmarks = landmarkKind(job.landmark).landmarks(data.record(place), moved);
+    const landmarks = LANDMARKS[job.landmark].landmarks(data.record(place), moved);
     const landmark = job.by > 0 ? landmarks[nth - 1] : landmarks[landmarks.length - nth];
     return showLandmark(moved, data, job.landmark, landmark ?? { turn: null, says: '' });
   },
+
+  'find-id': (state, { id }) => ({
+    state,
+    effects: [{ type: 'find', job: { kind: 'id', id, from: state.list.cursor } }],
+  }),
 
   go: (state, { place, turn }, data) => goTo(state, data, place, turn),
 
@@ -59,7 +64,7 @@ export const findHandlers: Handlers<FindAction> = {
     const moved = visit(state, data, to.place);
     return { ...moved, jumps, transcript: { ...moved.transcript, turn: to.turn, top: to.top } };
   },
-};
+} satisfies SomeHandlers;
 
 /** Stops behind the cursor's turn, or before it, the nearest first. A rollout that was only just opened has all of them ahead. */
 function landmarksAhead(state: State, data: Data, landmarks: readonly Landmark[], by: number): Landmark[] {
@@ -72,7 +77,7 @@ function landmarksAhead(state: State, data: Data, landmarks: readonly Landmark[]
 
 /** Shows a landmark of the record that is open, where turns are shown. */
 function showLandmark(before: State, data: Data, name: LandmarkName, landmark: Landmark): State {
-  const kind = landmarkKind(name);
+  const kind = LANDMARKS[name];
   const landmarks = kind.landmarks(data.record(before.list.cursor!), before);
   const at = landmarks.findIndex(({ turn }) => turn === landmark.turn);
   const number = at < 0 || landmarks.length < 2 ? '' : ` ${formatCount(at + 1)}/${formatCount(landmarks.length)}`;

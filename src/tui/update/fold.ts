@@ -2,9 +2,8 @@ import type { Folds } from '../../present/transcript/blocks.ts';
 import type { Fold } from '../../present/transcript/layout.ts';
 import type { Data } from '../rows/data.ts';
 import { type Viewport, viewport } from '../rows/viewport.ts';
-import type { FoldAction } from '../state/action.ts';
 import type { State } from '../state/state.ts';
-import { type Handlers, type Result, say } from './result.ts';
+import { type Result, type SomeHandlers, say } from './result.ts';
 
 /** The state with these folds; the row at the top stays the one that it was. */
 function withFolds(state: State, view: Viewport, folds: Folds): State {
@@ -31,7 +30,7 @@ export function toggleFold(state: State, id: string, closed: boolean): State {
 
 const ofTurn = (id: string, turn: number): boolean => id === `t${turn}` || id.startsWith(`t${turn}.`);
 
-export const foldHandlers: Handlers<FoldAction> = {
+export const foldHandlers = {
   /** What is folded in the turn opens; open, it goes back to how it was; with nothing to open, the turn folds to a line. */
   fold: (state, _action, data) => {
     const view = viewport(state, data);
@@ -55,7 +54,7 @@ export const foldHandlers: Handlers<FoldAction> = {
   },
 
   'fold-all': (state, _action, data) => foldAll(state, data),
-};
+} satisfies SomeHandlers;
 
 /** Round: as it opens → all open → a line for each turn → as it opens. */
 function foldAll(state: State, data: Data): Result {

@@ -1,29 +1,27 @@
 import type { DumpFile } from '../../dump/dump-file.ts';
 import type { Data } from '../rows/data.ts';
-import { samePlace } from '../rows/rows.ts';
-import type { Action } from '../state/action.ts';
-import type { LiveAction } from '../state/follow.ts';
+import { type Action, MOVES } from '../state/action.ts';
+import { samePlace } from '../state/rows.ts';
 import type { State } from '../state/state.ts';
 import { putCursor } from './cursor.ts';
-import { type Handlers, key, type Result, say } from './result.ts';
+import { key, partsOf, type Result, type SomeHandlers, say } from './result.ts';
 
-export const liveHandlers: Handlers<LiveAction> = {
+export const followHandlers = {
   follow: (state, _action, data) => {
     if (state.follow.mode === 'on') return say({ ...state, follow: { mode: 'off', at: null } }, 'follow ended');
-    const result = followOn({ ...state, follow: { mode: 'on', at: null } }, data);
-    const next = 'effects' in result ? result.state : result;
-    const told = say(
-      next,
-      next.follow.at === null ? 'following: waits for a complete step' : 'following the newest step',
-    );
-    return 'effects' in result ? { ...result, state: told } : told;
+    const { state: next, effects } = partsOf(followOn({ ...state, follow: { mode: 'on', at: null } }, data));
+    const isWaiting = next.follow.at === null;
+    return {
+      state: say(next, isWaiting ? 'following: waits for a complete step' : 'following the newest step'),
+      effects,
+    };
   },
 
   alarm: (state, { text }) => ({
     state: { ...state, alarm: { text, before: state.alarm === null ? 0 : state.alarm.before + 1 } },
     effects: [{ type: 'bell' }],
   }),
-};
+} satisfies SomeHandlers;
 
 /** Goes to the newest complete step where it is another one than before, on its first row in the list as it is sorted and filtered. */
 export function followOn(state: State, data: Data): Result {
@@ -55,9 +53,6 @@ function firstRow(state: State, data: Data, file: DumpFile): number {
   return first;
 }
 
-/** Keys that move, where nothing moves any more as well. */
-const MOVES: readonly Action['type'][] = ['scroll', 'top', 'bottom', 'turn', 'turn-edge', 'sample', 'step'];
-
 /**
  * Whoever moves wants to stay there: following waits until it is asked for again. Another filter or sort is no movement: it has
  * another first row.
@@ -68,10 +63,10 @@ export function followAfter(action: Action, before: State, after: State, data: D
   if (was.filter !== is.filter || was.sort !== is.sort)
     return followOn({ ...after, follow: { ...after.follow, at: null } }, data);
   const isMove =
-    (MOVES.includes(action.type) && after.help === null) ||
+    (action.type in MOVES && after.help === null) ||
     !samePlace(before.list.cursor, after.list.cursor) ||
     before.transcript !== after.transcript;
   if (!isMove) return after;
   const paused: State = { ...after, follow: { ...after.follow, mode: 'paused' } };
-  return paused.message === null ? say(paused, `follow paused, ${key(paused, 'follow')} goes on`) : paused;
+  return paused.message === null ? say(paused, `follow paused, ${key(paused, data, 'follow')} goes on`) : paused;
 }

@@ -1,12 +1,11 @@
 import { sanitiseLine } from '../../text/sanitise.ts';
 import type { Data } from '../rows/data.ts';
 import { viewport } from '../rows/viewport.ts';
-import type { ForkQuestion } from '../state/replay.ts';
+import type { ForkQuestion, ForkSettings } from '../state/replay.ts';
 import type { State } from '../state/state.ts';
-import { promptHandlers } from './prompt.ts';
-import { ask, atBranches, doing, doNow } from './question.ts';
+import { forkLine } from './fork-settings.ts';
+import { ask, atBranches, doing, doNow, withReplay } from './question.ts';
 import { type Result, say } from './result.ts';
-import { samplingValue } from './sampling-prompt.ts';
 
 /** Asks whether to go on from the turn under the cursor; for the model first, where none is known. */
 export function askFork(state: State, data: Data): Result {
@@ -14,7 +13,7 @@ export function askFork(state: State, data: Data): Result {
   const turn = viewport(state, data)?.turn ?? null;
   if (place === null || turn === null) return say(state, 'no turn to go on from');
   const { model, fork: settings, reward } = state.replay;
-  if (model === null) return promptHandlers['prompt-open'](state, { type: 'prompt-open', prompt: 'model' }, data);
+  if (model === null) return { state, next: { type: 'prompt-open', prompt: 'model' } };
   return doing(ask(state, { kind: 'fork', place, turn, edited: null, model, settings, reward, where: null }), {
     kind: 'fork-where',
     place,
@@ -26,11 +25,7 @@ export function forkKey(state: State, question: ForkQuestion, key: string, data:
   if (key === 'e' || key === 'E')
     return doing(state, { kind: 'fork-edit', place, turn, text: edited, inside: key === 'E' });
   if (key === 's')
-    return promptHandlers['prompt-open'](
-      state,
-      { type: 'prompt-open', prompt: 'sampling', value: samplingValue(state) },
-      data,
-    );
+    return { state, next: { type: 'prompt-open', prompt: 'sampling', value: forkLine(state.replay.fork) } };
   const n = key === 'enter' ? settings.n : /^[1-9]$/.test(key) ? Number(key) : 0;
   if (n === 0 || where === null) return state;
   if (where.problem !== null) return say(state, sanitiseLine(where.problem));
@@ -43,4 +38,11 @@ export function forkKey(state: State, question: ForkQuestion, key: string, data:
     reward,
     settings: { ...settings, n },
   });
+}
+
+/** An open question about a fork has the settings from now on, too. */
+export function withForkSettings(state: State, fork: ForkSettings): State {
+  const { question } = state.replay;
+  const asked = question?.kind === 'fork' ? { ...question, settings: fork } : question;
+  return withReplay(state, { fork, question: asked });
 }

@@ -1,11 +1,6 @@
 import { type SettingTexts, settingsOfFlags } from '../../engine/collect/setting-flags.ts';
 import { LIMIT_SETTINGS, RUN_SETTINGS, SAMPLING_SETTINGS, type Setting } from '../../engine/collect/setting-list.ts';
-
-/** What branches are made with: how many, and sampling parameters and limits by their keys, as they were typed. */
-export interface ForkSettings {
-  n: number;
-  texts: SettingTexts;
-}
+import type { ForkSettings } from '../state/replay.ts';
 
 const KNOWN: readonly Setting[] = [
   ...RUN_SETTINGS.filter(({ key }) => key === 'n').map((n) => ({ ...n, help: 'branches (1)' })),

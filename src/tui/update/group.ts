@@ -1,11 +1,10 @@
 import type { Place } from '../../dump/dump.ts';
 import type { Data } from '../rows/data.ts';
-import { samePlace } from '../rows/rows.ts';
-import type { GroupAction } from '../state/list-actions.ts';
+import { samePlace } from '../state/rows.ts';
 import type { State } from '../state/state.ts';
 import { putCursor, visit } from './cursor.ts';
 import { keepCursor } from './list-choice.ts';
-import { type Handlers, say } from './result.ts';
+import { type SomeHandlers, say } from './result.ts';
 
 /** Why a rollout has no group, in words; '' where it has one, or that is not known yet. */
 export function noGroup(data: Data, { file, record }: Place): string {
@@ -19,7 +18,7 @@ export function noGroup(data: Data, { file, record }: Place): string {
 export const leaveGroup = (state: State, data: Data): State =>
   keepCursor({ ...state, list: { ...state.list, group: null } }, data);
 
-export const groupHandlers: Handlers<GroupAction> = {
+export const groupHandlers = {
   group: (state, _action, data) => {
     const { cursor, group } = state.list;
     if (group !== null) return leaveGroup(state, data);
@@ -50,4 +49,4 @@ export const groupHandlers: Handlers<GroupAction> = {
     // The group goes on where the filter shows nothing.
     return say(visit(state, data, place), `${text}; the filter leaves it out of the list`);
   },
-};
+} satisfies SomeHandlers;

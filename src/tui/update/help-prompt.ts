@@ -1,6 +1,5 @@
 import { type HelpEntry, helpEntries } from '../keys/help.ts';
-import type { State } from '../state/state.ts';
-import type { PromptKind } from './prompt-kinds.ts';
+import type { PromptKind } from './prompt-kind.ts';
 
 /** The command whose key was typed, else one that is called so, else the first. */
 function bestOf(entries: readonly HelpEntry[], value: string): number {
@@ -8,8 +7,6 @@ function bestOf(entries: readonly HelpEntry[], value: string): number {
   const byName = entries.findIndex(({ command }) => command.title.startsWith(value.trim().toLowerCase()));
   return value.trim() === '' ? 0 : Math.max(0, byKey >= 0 ? byKey : byName);
 }
-
-const closed = (state: State): State => ({ ...state, help: null });
 
 /** `?`: what is typed narrows the commands down, Enter does the one that the cursor is on. */
 export const helpPrompt: PromptKind = {
@@ -23,13 +20,12 @@ export const helpPrompt: PromptKind = {
   // The key that opened it closes it.
   change: (state, value, data) =>
     value === '?'
-      ? { ...closed(state), prompt: null }
+      ? { ...state, help: null, prompt: null }
       : { ...state, help: { cursor: bestOf(helpEntries(state, data, value), value) } },
-  submit: (state, value, data) => {
-    const { command } = helpEntries(state, data, value)[state.help?.cursor ?? 0]!;
-    return { state: closed(state), effects: [{ type: 'command', id: command.id }] };
+  submit: (value, state, data) => {
+    const entry = helpEntries(state, data, value)[state.help?.cursor ?? 0];
+    return entry === undefined ? null : { type: 'command', id: entry.command.id };
   },
-  cancel: closed,
   move: (state, by, data) => {
     const { prompt, help } = state;
     const last = helpEntries(state, data, prompt?.value ?? '').length - 1;

@@ -1,23 +1,8 @@
-import type { Place } from '../../dump/dump.ts';
-import type { Anchor } from '../../present/transcript/layout.ts';
-import { samePlace } from '../rows/rows.ts';
-import type { Action } from '../state/action.ts';
+import { type Action, JUMPS } from '../state/action.ts';
+import type { Jump, JumpList } from '../state/jumps.ts';
+import { samePlace } from '../state/rows.ts';
 import type { State } from '../state/state.ts';
 
-/** Where the reader was: the record, and the place in it. */
-export interface Jump {
-  place: Place;
-  turn: number | null;
-  top: Anchor | null;
-}
-
-/** Places before each jump, the newest last. `at` is behind them all until < goes back. */
-export interface JumpList {
-  list: readonly Jump[];
-  at: number;
-}
-
-export const noJumps: JumpList = { list: [], at: 0 };
 const MAX = 100;
 
 export const whereIs = ({ list, transcript }: State): Jump | null =>
@@ -33,29 +18,13 @@ function added(list: readonly Jump[], jump: Jump): Jump[] {
   return [...list.filter((other) => !isSame(other, jump)), jump].slice(-MAX);
 }
 
-/** Actions that are jumps: whenever they move, or when they lead to another record. */
-const JUMPS: Partial<Record<Action['type'], 'always' | 'record'>> = {
-  top: 'always',
-  bottom: 'always',
-  'turn-edge': 'always',
-  step: 'always',
-  go: 'always',
-  found: 'record',
-  landmark: 'record',
-  'search-next': 'record',
-  'mark-next': 'record',
-  // A mark is gone to by its letter.
-  'menu-key': 'always',
-  'prompt-submit': 'always',
-};
-
 /** The state after an action, with the place before it remembered where that was a jump. */
 export function withJump(before: State, action: Action, after: State): State {
-  const kind = JUMPS[action.type];
+  const kind = action.type in JUMPS ? JUMPS[action.type as keyof typeof JUMPS] : null;
   // What is typed at a prompt may move the screen with every key.
   const from = action.type === 'prompt-submit' ? (before.prompt?.from ?? null) : whereIs(before);
   const to = whereIs(after);
-  if (kind === undefined || from === null || to === null || isSameView(from, to)) return after;
+  if (kind === null || from === null || to === null || isSameView(from, to)) return after;
   if (kind === 'record' && samePlace(from.place, to.place)) return after;
   const list = added(after.jumps.list, from);
   return { ...after, jumps: { list, at: list.length } };

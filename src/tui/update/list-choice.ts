@@ -1,7 +1,8 @@
 import type { Data } from '../rows/data.ts';
-import { samePlace } from '../rows/rows.ts';
 import type { ListChoice } from '../state/list.ts';
-import { opened, type State } from '../state/state.ts';
+import { samePlace } from '../state/rows.ts';
+import type { State } from '../state/state.ts';
+import { opened } from '../state/transcript.ts';
 import { key } from './result.ts';
 
 /** Choices that `u` goes back through. */
@@ -26,7 +27,7 @@ export const arranged = (state: State, change: Partial<ListChoice>, data: Data):
 /** Why nothing can be done with all of the list yet; null when it is whole. */
 export const notWhole = (state: State, data: Data): string | null =>
   data.filterProgress(state)?.isWhole === false
-    ? `the list is still being made: wait for it, or ${key(state, 'back')} for the one before`
+    ? `the list is still being made: wait for it, or ${key(state, data, 'back')} for the one before`
     : null;
 
 /**

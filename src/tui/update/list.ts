@@ -6,11 +6,10 @@ import { sanitiseLine } from '../../text/sanitise.ts';
 import type { Data } from '../rows/data.ts';
 import { replayValues } from '../rows/replay-values.ts';
 import { type FilterChoice, filterText, type ListChoice, type SortChoice } from '../state/list.ts';
-import type { ChoiceAction } from '../state/list-actions.ts';
 import type { State } from '../state/state.ts';
 import { followOn } from './follow.ts';
 import { arranged, choose, keepCursor } from './list-choice.ts';
-import { type Handlers, type Result, say } from './result.ts';
+import { type Result, type SomeHandlers, say } from './result.ts';
 
 /** What is typed behind `&`. @throws QueryError at the character of the text that is wrong */
 export function filterOf(text: string, before: FilterChoice | null): FilterChoice | null {
@@ -36,7 +35,7 @@ const wordsOf = (sort: SortChoice | null): string =>
     ? 'in the order of the dump'
     : `sorted by ${sanitiseLine(sort.key)}, ${sort.descending ? 'largest' : 'smallest'} first`;
 
-export const listHandlers: Handlers<ChoiceAction> = {
+export const listHandlers = {
   filter: (state, { text }, data) => {
     const before = state.list.choice.filter;
     try {
@@ -67,7 +66,7 @@ export const listHandlers: Handlers<ChoiceAction> = {
 
   'sort-reverse': (state, _action, data) => {
     const { sort } = state.list.choice;
-    if (sort === null) return say(state, `nothing is sorted; ${state.keymap.label('sort')} sorts`);
+    if (sort === null) return say(state, `nothing is sorted; ${data.keys.label('sort')} sorts`);
     const reversed = { ...sort, descending: !sort.descending };
     return say(arranged(state, { sort: reversed }, data), wordsOf(reversed));
   },
@@ -91,7 +90,7 @@ export const listHandlers: Handlers<ChoiceAction> = {
     const { filter, sort } = before ?? { filter: null, sort: null };
     return say(arranged(state, { filter, sort }, data), 'cancelled; the list is as it was before');
   },
-};
+} satisfies SomeHandlers;
 
 /** One step back or forth among the choices. */
 function travel(state: State, data: Data, way: 'past' | 'future'): Result {

@@ -4,8 +4,8 @@ import type { DumpFile } from '../../dump/dump-file.ts';
 import { parseLocator } from '../../dump/locator.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import type { Data } from '../rows/data.ts';
+import type { PromptProblem } from '../state/prompt.ts';
 import type { State } from '../state/state.ts';
-import type { PromptProblem } from './prompt-kinds.ts';
 
 /** `FILE:LINE`, `FILE:LINE#t4`. */
 export const isLocatorLine = (text: string): boolean => /.:\d+(?:#t\d*)?$/s.test(text);

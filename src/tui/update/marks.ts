@@ -1,12 +1,11 @@
 import type { Data } from '../rows/data.ts';
-import { samePlace } from '../rows/rows.ts';
 import { viewport } from '../rows/viewport.ts';
 import type { Mark } from '../state/list.ts';
-import type { MarkAction } from '../state/list-actions.ts';
+import { samePlace } from '../state/rows.ts';
 import type { State } from '../state/state.ts';
 import { moveCursor, putCursor, visit } from './cursor.ts';
 import { choose } from './list-choice.ts';
-import { type Handlers, key, type Result, say } from './result.ts';
+import { key, type Result, type SomeHandlers, say } from './result.ts';
 
 /** Marks of the space bar have no letter. */
 const unnamed = ({ place }: Mark): string => ` ${place.file.locator(place.record)}`;
@@ -17,12 +16,12 @@ const markHere = (state: State, data: Data): Mark | null => {
   return { place: cursor, generation: cursor.file.generation, turn: viewport(state, data)?.turn ?? null };
 };
 
-export const markHandlers: Handlers<MarkAction> = {
+export const markHandlers = {
   mark: (state, { letter }, data) => {
     const mark = markHere(state, data);
     if (mark === null) return say(state, 'no rollout here');
     const marks = new Map(state.list.choice.marks).set(letter, mark);
-    return say(choose(state, { marks }), `mark ${letter}; ${key(state, 'mark.go')}${letter} comes back here`);
+    return say(choose(state, { marks }), `mark ${letter}; ${key(state, data, 'mark.go')}${letter} comes back here`);
   },
 
   'mark-row': (state, _action, data) => {
@@ -35,7 +34,7 @@ export const markHandlers: Handlers<MarkAction> = {
 
   'mark-go': (state, { letter }, data) => {
     const mark = state.list.choice.marks.get(letter);
-    if (mark === undefined) return say(state, `no mark ${letter}; ${key(state, 'mark')} ${letter} sets it`);
+    if (mark === undefined) return say(state, `no mark ${letter}; ${key(state, data, 'mark')} ${letter} sets it`);
     return goTo(state, data, letter, mark);
   },
 
@@ -50,7 +49,9 @@ export const markHandlers: Handlers<MarkAction> = {
       const isAny = state.list.choice.marks.size > 0;
       return say(
         state,
-        isAny ? 'no mark in the list as it is filtered' : `nothing is marked; ${key(state, 'mark')} and a letter marks`,
+        isAny
+          ? 'no mark in the list as it is filtered'
+          : `nothing is marked; ${key(state, data, 'mark')} and a letter marks`,
       );
     }
     const ways = by > 0 ? marked.filter((index) => index > here) : marked.filter((index) => index < here).reverse();
@@ -58,7 +59,7 @@ export const markHandlers: Handlers<MarkAction> = {
     if (index === undefined) return say(state, by > 0 ? 'no mark below' : 'no mark above');
     return putCursor(state, data, index);
   },
-};
+} satisfies SomeHandlers;
 
 /** To the marked rollout, and its turn; a record that has another content by now is said. */
 function goTo(state: State, data: Data, letter: string, { place, generation, turn }: Mark): Result {

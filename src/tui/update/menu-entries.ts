@@ -1,17 +1,14 @@
 import { sanitiseLine } from '../../text/sanitise.ts';
 import type { Data } from '../rows/data.ts';
 import { REPLAY_KEYS } from '../rows/replay-values.ts';
-import type { ChoiceAction, MarkAction } from '../state/list-actions.ts';
+import type { Action } from '../state/action.ts';
 import type { State } from '../state/state.ts';
-
-/** What a menu can do. */
-export type MenuDeed = ChoiceAction | MarkAction;
 
 /** Something that a menu offers with one key. */
 export interface MenuEntry {
   key: string;
   title: string;
-  action: MenuDeed;
+  action: Action;
 }
 
 /** Keys that a menu has for itself. */

@@ -1,25 +1,18 @@
 import type { Data } from '../rows/data.ts';
-import type { MenuAction } from '../state/list-actions.ts';
-import type { ListMenu } from '../state/menu.ts';
+import type { Action } from '../state/action.ts';
+import type { ListMenu } from '../state/list.ts';
 import type { State } from '../state/state.ts';
-import { listHandlers } from './list.ts';
-import { markHandlers } from './marks.ts';
-import { isMarkLetter, type MenuDeed, type MenuEntry, markEntries, sortEntries } from './menu-entries.ts';
-import { type Handlers, type Result, say } from './result.ts';
+import { isMarkLetter, type MenuEntry, markEntries, sortEntries } from './menu-entries.ts';
+import { type Result, type SomeHandlers, say } from './result.ts';
 
 const withMenu = (state: State, menu: ListMenu | null): State => ({ ...state, list: { ...state.list, menu } });
 
-const DEEDS = { ...listHandlers, ...markHandlers };
+const act = (state: State, action: Action): Result => ({ state: withMenu(state, null), next: action });
 
-const act = (state: State, action: MenuDeed, data: Data): Result => {
-  const handle = DEEDS[action.type] as (state: State, action: MenuDeed, data: Data) => Result;
-  return handle(withMenu(state, null), action, data);
-};
-
-export const menuHandlers: Handlers<MenuAction> = {
+export const menuHandlers = {
   'list-menu': (state, { menu }, data) => {
     if (menu === 'go' && markEntries(state).length === 0)
-      return say(state, `no marks yet; ${state.keymap.label('mark')} and a letter sets one`);
+      return say(state, `no marks yet; ${data.keys.label('mark')} and a letter sets one`);
     const isHidden = menu === 'columns' && data.geometry(state).listWidth === 0;
     return { ...withMenu(state, { kind: menu, cursor: 0 }), focus: isHidden ? 'list' : state.focus };
   },
@@ -30,21 +23,21 @@ export const menuHandlers: Handlers<MenuAction> = {
     if (['esc', 'ctrl+c', 'ctrl+g'].includes(key)) return withMenu(state, null);
     if (menu.kind === 'columns') return columnsKey(state, menu, key, data);
     if (menu.kind === 'mark') {
-      if (isMarkLetter(key)) return act(state, { type: 'mark', letter: key }, data);
+      if (isMarkLetter(key)) return act(state, { type: 'mark', letter: key });
       return say(withMenu(state, null), 'a mark is a letter or a digit');
     }
-    return entriesKey(state, menu, key, menu.kind === 'go' ? markEntries(state) : sortEntries(state, data), data);
+    return entriesKey(state, menu, key, menu.kind === 'go' ? markEntries(state) : sortEntries(state, data));
   },
-};
+} satisfies SomeHandlers;
 
 const BACK = ['left', 'up', 'shift+tab', 'ctrl+p'];
 const ON = ['right', 'down', 'tab', 'ctrl+n'];
 
-function entriesKey(state: State, menu: ListMenu, key: string, entries: readonly MenuEntry[], data: Data): Result {
+function entriesKey(state: State, menu: ListMenu, key: string, entries: readonly MenuEntry[]): Result {
   const by = BACK.includes(key) ? -1 : ON.includes(key) ? 1 : 0;
   if (by !== 0) return withMenu(state, { ...menu, cursor: (menu.cursor + by + entries.length) % entries.length });
   const entry = key === 'enter' ? entries[menu.cursor] : entries.find((one) => one.key === key);
-  if (entry !== undefined) return act(state, entry.action, data);
+  if (entry !== undefined) return act(state, entry.action);
   const closed = withMenu(state, null);
   if (key === 'q') return closed;
   return say(closed, menu.kind === 'go' ? `no mark ${key}` : 'nothing was sorted');
@@ -57,11 +50,11 @@ function columnsKey(state: State, menu: ListMenu, key: string, data: Data): Resu
     return withMenu(state, { ...menu, cursor: Math.max(0, Math.min(all.length - 1, menu.cursor + by)) });
   }
   if (['q', 'c'].includes(key)) return withMenu(state, null);
-  if (key === 'd') return listHandlers.columns(state, { type: 'columns', columns: null }, data);
+  if (key === 'd') return { state, next: { type: 'columns', columns: null } };
   if (!['space', 'enter', 'x'].includes(key)) return state;
   const columns = all.filter(({ isShown }, i) => (i === menu.cursor ? !isShown : isShown)).map((one) => one.key);
   if (columns.length === 0) return say(state, 'one column has to stay');
   // Columns of other dumps stay chosen: here they are not known.
   const others = (state.list.choice.columns ?? []).filter((one) => all.every(({ key: known }) => known !== one));
-  return listHandlers.columns(state, { type: 'columns', columns: [...columns, ...others] }, data);
+  return { state, next: { type: 'columns', columns: [...columns, ...others] } };
 }

@@ -1,7 +1,7 @@
-import type { PromptKind } from './prompt-kinds.ts';
-import { replayHandlers } from './replay.ts';
+import type { LiveModel } from '../state/replay.ts';
+import type { PromptKind } from './prompt-kind.ts';
 
-const parts = (value: string): { url: string; name: string } => {
+const modelOf = (value: string): LiveModel => {
   const [, url = '', name = ''] = /^\s*(\S*)\s*(.*?)\s*$/.exec(value) ?? [];
   return { url, name };
 };
@@ -11,14 +11,9 @@ export const modelPrompt: PromptKind = {
   sign: 'model ',
   hint: () => "an OpenAI-compatible server and the model's name: http://127.0.0.1:8000/v1 qwen3",
   check: (value) => {
-    const { url, name } = parts(value);
+    const { url, name } = modelOf(value);
     if (!URL.canParse(url) || !/^https?:/.test(url)) return { message: 'not an http(s) address', at: 0 };
     return name === '' ? { message: "the model's name is missing", at: value.length } : null;
   },
-  submit: (state, value, data) =>
-    replayHandlers['fork-ask'](
-      { ...state, replay: { ...state.replay, model: parts(value) } },
-      { type: 'fork-ask' },
-      data,
-    ),
+  submit: (value) => ({ type: 'fork-ask', model: modelOf(value) }),
 };

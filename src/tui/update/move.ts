@@ -1,9 +1,8 @@
 import type { Data } from '../rows/data.ts';
 import { goToTurn, scrollTo, type Viewport, viewport } from '../rows/viewport.ts';
-import type { MoveAction } from '../state/action.ts';
 import type { State } from '../state/state.ts';
 import { moveCursor, putCursor } from './cursor.ts';
-import { type Handlers, key, type Result, say } from './result.ts';
+import { key, type Result, type SomeHandlers, say } from './result.ts';
 
 const span = (unit: 'line' | 'half' | 'page', height: number): number =>
   unit === 'line' ? 1 : unit === 'half' ? Math.max(1, Math.floor(height / 2)) : Math.max(1, height - 1);
@@ -15,7 +14,7 @@ function inFocus(state: State, data: Data, list: () => Result, transcript: (view
   return view === null ? state : transcript(view);
 }
 
-export const moveHandlers: Handlers<MoveAction> = {
+export const moveHandlers = {
   scroll: (state, { by, unit }, data) =>
     inFocus(
       state,
@@ -48,7 +47,7 @@ export const moveHandlers: Handlers<MoveAction> = {
     if (turn === view.turn) {
       return say(
         goToTurn(state, view, turn),
-        by > 0 ? `the last turn; ${key(state, 'sample.next')} goes to the next sample` : 'the first turn',
+        by > 0 ? `the last turn; ${key(state, data, 'sample.next')} goes to the next sample` : 'the first turn',
       );
     }
     return goToTurn(state, view, turn);
@@ -59,4 +58,4 @@ export const moveHandlers: Handlers<MoveAction> = {
     if (view === null || view.turn === null) return say(state, 'no turns here');
     return goToTurn(state, view, edge === 'first' ? 0 : view.layout.lastTurn);
   },
-};
+} satisfies SomeHandlers;

@@ -1,17 +1,17 @@
 import type { Data } from '../rows/data.ts';
-import type { ProgramAction } from '../state/action.ts';
 import type { State } from '../state/state.ts';
 import { underwayAt } from './call-question.ts';
 import { cancelLooking } from './cancel.ts';
 import { followOn } from './follow.ts';
 import { keepCursor } from './list-choice.ts';
 import { mouse } from './mouse.ts';
-import { type Handlers, key, type Result, say } from './result.ts';
+import { key, type Result, type SomeHandlers, say } from './result.ts';
 
 /** ^c twice within this many ms quits. */
 const TWICE_MS = 1000;
 
-export const programHandlers: Handlers<ProgramAction> = {
+export const programHandlers = {
+  command: (state, { id }) => ({ state, effects: [{ type: 'command', id }] }),
   quit: (state) => ({ state, effects: [{ type: 'quit' }] }),
   cancel: (state, { at }, data) => cancel(state, data, at),
   'mouse-mode': (state) => {
@@ -28,7 +28,7 @@ export const programHandlers: Handlers<ProgramAction> = {
   resize: (state, { columns, rows }) => ({ ...state, columns, rows }),
   'dump-changed': (state, _action, data) => followOn(state.list.cursor === null ? open(state, data) : state, data),
   say: (state, { text, kind }) => say(state, text, kind),
-};
+} satisfies SomeHandlers;
 
 /** A list that is being made or a search, else the call under the cursor, else everything. */
 function cancel(state: State, data: Data, at: number): Result {
@@ -36,10 +36,10 @@ function cancel(state: State, data: Data, at: number): Result {
   if (looking !== null) return looking;
   if (state.replay.isBusy) {
     const job = { kind: 'cancel', call: underwayAt(state, data) } as const;
-    return { state: say(state, 'cancelled'), effects: [{ type: 'replay', job }] };
+    return { state: say(state, 'cancelled'), effects: [{ type: 'run', job }] };
   }
   if (at - state.cancelled <= TWICE_MS) return { state, effects: [{ type: 'quit' }] };
-  return say({ ...state, cancelled: at }, `${key(state, 'quit')} quits, or ${key(state, 'cancel')} again`);
+  return say({ ...state, cancelled: at }, `${key(state, data, 'quit')} quits, or ${key(state, data, 'cancel')} again`);
 }
 
 /** The first records are known: the cursor goes to the newest train step, a third down the list. */

@@ -1,9 +1,9 @@
 import type { Data } from '../rows/data.ts';
-import type { PromptAction } from '../state/action.ts';
-import type { PromptState, State } from '../state/state.ts';
+import type { PromptId, PromptState } from '../state/prompt.ts';
+import type { State } from '../state/state.ts';
 import { whereIs } from './jumps.ts';
-import { promptKind } from './prompt-kinds.ts';
-import type { Handlers, Result } from './result.ts';
+import { PROMPTS } from './prompt-kinds.ts';
+import type { SomeHandlers } from './result.ts';
 
 /** Entries of a prompt that are kept. */
 export const HISTORY_LENGTH = 200;
@@ -16,19 +16,31 @@ const withValue = (prompt: PromptState, value: string): PromptState => ({
   error: null,
 });
 
-/** What the kind of prompt does with another value. */
-function changed(state: State, prompt: PromptState, data: Data): Result {
+const freshPrompt = (state: State, id: PromptId, value: string): PromptState => ({
+  id,
+  value,
+  seed: 0,
+  error: null,
+  past: null,
+  draft: value,
+  choices: [],
+  choice: -1,
+  from: whereIs(state),
+});
+
+/** The prompt with another value, and what its kind makes of that. */
+function changed(state: State, prompt: PromptState, data: Data): State {
   const next = { ...state, prompt };
-  return promptKind(prompt.id).change?.(next, prompt.value, data) ?? next;
+  return PROMPTS[prompt.id].change?.(next, prompt.value, data) ?? next;
 }
 
-export const promptHandlers: Handlers<PromptAction> = {
-  'prompt-open': (state, { prompt: id, value = '' }, data) =>
-    changed(
-      state,
-      { id, value, seed: 0, error: null, past: null, draft: value, choices: [], choice: -1, from: whereIs(state) },
-      data,
-    ),
+export const promptHandlers = {
+  'prompt-open': (state, { prompt, value = '' }, data) => changed(state, freshPrompt(state, prompt, value), data),
+
+  'prompt-problem': (state, { prompt, value, problem: error }) => ({
+    ...state,
+    prompt: { ...freshPrompt(state, prompt, value), error },
+  }),
 
   'prompt-change': (state, { value }, data) => {
     if (state.prompt === null || state.prompt.value === value) return state;
@@ -38,7 +50,7 @@ export const promptHandlers: Handlers<PromptAction> = {
   'prompt-submit': (state, _action, data) => {
     const { prompt } = state;
     if (prompt === null) return state;
-    const kind = promptKind(prompt.id);
+    const kind = PROMPTS[prompt.id];
     const error = kind.check?.(prompt.value, state, data) ?? null;
     if (error !== null) return { ...state, prompt: { ...prompt, error } };
     const before = state.history[prompt.id] ?? [];
@@ -49,22 +61,24 @@ export const promptHandlers: Handlers<PromptAction> = {
           [prompt.id]: [...before.filter((entry) => entry !== prompt.value), prompt.value].slice(-HISTORY_LENGTH),
         }
       : state.history;
-    const result = kind.submit({ ...state, prompt: null, history }, prompt.value, data);
-    if (!isNew) return result;
-    const { state: next, effects } = 'effects' in result ? result : { state: result, effects: [] };
-    return { state: next, effects: [...effects, { type: 'remember', prompt: prompt.id, value: prompt.value }] };
+    const next = kind.submit(prompt.value, state, data);
+    return {
+      state: { ...state, prompt: null, help: null, history },
+      effects: isNew ? [{ type: 'remember', prompt: prompt.id, value: prompt.value }] : [],
+      ...(next === null ? {} : { next }),
+    };
   },
 
-  'prompt-close': (state, _action, data) => {
+  'prompt-close': (state) => {
     if (state.prompt === null) return state;
-    const closed = { ...state, prompt: null };
-    return promptKind(state.prompt.id).cancel?.(closed, data) ?? closed;
+    const closed = { ...state, prompt: null, help: null };
+    return PROMPTS[state.prompt.id].cancel?.(closed) ?? closed;
   },
 
   'prompt-move': (state, { by }, data) => {
     const { prompt } = state;
     if (prompt === null) return state;
-    const kind = promptKind(prompt.id);
+    const kind = PROMPTS[prompt.id];
     if (kind.move !== undefined) return kind.move(state, by, data);
     const history = state.history[prompt.id] ?? [];
     const from = prompt.past ?? history.length;
@@ -83,7 +97,7 @@ export const promptHandlers: Handlers<PromptAction> = {
     const { prompt } = state;
     if (prompt === null) return state;
     const isOn = prompt.choice >= 0;
-    const choices = isOn ? prompt.choices : (promptKind(prompt.id).complete?.(prompt.value, state, data) ?? []);
+    const choices = isOn ? prompt.choices : (PROMPTS[prompt.id].complete?.(prompt.value, state, data) ?? []);
     if (choices.length === 0) return state;
     const choice = isOn ? (prompt.choice + by + choices.length) % choices.length : by > 0 ? 0 : choices.length - 1;
     const value = choices[choice]!;
@@ -91,4 +105,4 @@ export const promptHandlers: Handlers<PromptAction> = {
     const rest = choices.length === 1 ? { choices: [], choice: -1 } : { choices, choice };
     return changed(state, { ...withValue(prompt, value), ...rest }, data);
   },
-};
+} satisfies SomeHandlers;

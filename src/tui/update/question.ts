@@ -1,8 +1,7 @@
 import type { Data } from '../rows/data.ts';
+import type { Effect, RunnerJob } from '../state/effect.ts';
 import type { Question, ReplayState } from '../state/replay.ts';
-import type { RunnerJob } from '../state/replay-actions.ts';
 import type { State } from '../state/state.ts';
-import type { Result } from './result.ts';
 
 export const NO_EXEC = 'nothing is run: opened with --no-exec';
 
@@ -13,9 +12,12 @@ export const withReplay = (state: State, replay: Partial<ReplayState>): State =>
 
 export const ask = (state: State, question: Question | null): State => withReplay(state, { question });
 
-type Doing = Extract<Result, { effects: unknown }>;
+interface Doing {
+  state: State;
+  effects: readonly Effect[];
+}
 
-export const doing = (state: State, job: RunnerJob): Doing => ({ state, effects: [{ type: 'replay', job }] });
+export const doing = (state: State, job: RunnerJob): Doing => ({ state, effects: [{ type: 'run', job }] });
 
 /** Closes the question and does what it was about. */
 export const doNow = (state: State, job: RunnerJob): Doing => doing(ask(inChat(state), null), job);

@@ -1,15 +1,17 @@
 import type { Place } from '../../dump/dump.ts';
-import { samePlace } from '../rows/rows.ts';
+import { NOTHING_RUN, type RolloutReplay } from '../../present/replay/view.ts';
 import { goToTurn, viewport } from '../rows/viewport.ts';
-import type { CallQuestion } from '../state/replay.ts';
-import type { ReplayAction, Way } from '../state/replay-actions.ts';
+import type { CallQuestion, Way } from '../state/replay.ts';
+import { samePlace } from '../state/rows.ts';
+import type { State } from '../state/state.ts';
 import { askCall, callKey, nearestCall } from './call-question.ts';
-import { askFork, forkKey } from './fork-question.ts';
+import { askFork, forkKey, withForkSettings } from './fork-question.ts';
 import { ask, atBranches, NO_EXEC, withReplay } from './question.ts';
-import { askRescore, rescoreKey } from './rescore-question.ts';
-import { type Handlers, key as keyOf, say } from './result.ts';
+import { askRescore, chooseReward, rescoreKey, withReward } from './rescore-question.ts';
+import { key as keyOf, type SomeHandlers, say } from './result.ts';
+import { changedReplay, ended } from './rollout-replay.ts';
 
-export const replayHandlers: Handlers<ReplayAction> = {
+export const replayHandlers = {
   'replay-ask': (state, { all }, data) => {
     if (!state.replay.canRun) return say(state, NO_EXEC);
     const place = state.list.cursor;
@@ -30,13 +32,22 @@ export const replayHandlers: Handlers<ReplayAction> = {
 
   rescore: (state, { all }, data) => askRescore(state, data, all),
 
-  'fork-ask': (state, _action, data) => (state.replay.canRun ? askFork(state, data) : say(state, NO_EXEC)),
+  reward: (state, { text, line, prompt }, data) => chooseReward(state, data, text, line, prompt),
+
+  'reward-chosen': (state, { choice }, data) => withReward(state, data, choice),
+
+  'fork-ask': (state, { model }, data) => {
+    if (!state.replay.canRun) return say(state, NO_EXEC);
+    return askFork(model === undefined ? state : withReplay(state, { model }), data);
+  },
+
+  'fork-settings': (state, { settings }) => withForkSettings(state, settings),
 
   branches: (state, _action, data) => {
     const { cursor } = state.list;
     const locator = cursor === null ? '' : data.record(cursor).locator;
     if ((state.replay.rollouts.get(locator)?.branches.length ?? 0) === 0)
-      return say(state, `no branches yet; ${keyOf(state, 'fork')} makes one with a live model`);
+      return say(state, `no branches yet; ${keyOf(state, data, 'fork')} makes one with a live model`);
     return atBranches(state, data);
   },
 
@@ -68,10 +79,17 @@ export const replayHandlers: Handlers<ReplayAction> = {
     return ask(state, { ...question, edited: text });
   },
 
-  'replay-rollout': (state, { locator, replay }) =>
-    withReplay(state, { rollouts: new Map(state.replay.rollouts).set(locator, replay) }),
+  'replay-rollout': (state, { locator, change, now }) => {
+    const { rollouts } = state.replay;
+    const replay = changedReplay(rollouts.get(locator) ?? NOTHING_RUN, change, now);
+    return withReplay(state, { rollouts: new Map(rollouts).set(locator, replay) });
+  },
 
-  'replay-words': (state, { words, rescores }) => withReplay(state, { words, rescores }),
+  'replay-words': (state, { words, rescores }) =>
+    withReplay(state, {
+      words: new Map([...state.replay.words, ...words]),
+      rescores: new Map([...state.replay.rescores, ...rescores]),
+    }),
 
   'replay-busy': (state, { isBusy, bulk }) => withReplay(state, { isBusy, bulk }),
 
@@ -81,16 +99,20 @@ export const replayHandlers: Handlers<ReplayAction> = {
     return view === null ? state : say(goToTurn(state, view, turn), 'the first result that differs');
   },
 
-  'replay-tick': (state, { now }) => {
-    const rollouts = new Map(state.replay.rollouts);
-    for (const [locator, replay] of rollouts)
-      if ([...replay.calls.values()].some(({ underway }) => underway !== null))
-        rollouts.set(locator, { ...replay, now });
-    return withReplay(state, { rollouts });
-  },
-};
+  'replay-tick': (state, { now }) => ofUnderway(state, (replay) => ({ ...replay, now })),
 
-/** What was asked may have changed since the runner was told of it. */
+  'replay-idle': (state, { now }) => ofUnderway(state, (replay) => ended(replay, now)),
+} satisfies SomeHandlers;
+
+/** The state with another value for each rollout of which calls are under way. */
+function ofUnderway(state: State, change: (replay: RolloutReplay) => RolloutReplay): State {
+  const rollouts = new Map(state.replay.rollouts);
+  for (const [locator, replay] of rollouts)
+    if ([...replay.calls.values()].some(({ underway }) => underway !== null)) rollouts.set(locator, change(replay));
+  return withReplay(state, { rollouts });
+}
+
+/** The question may be another one since its answer was looked for. */
 const isAbout = (question: CallQuestion, place: Place, call: number | null, way: Way | null): boolean =>
   question.call === call &&
   samePlace(question.place, place) &&

@@ -3,12 +3,19 @@ import type { Action } from '../state/action.ts';
 import type { Effect } from '../state/effect.ts';
 import type { State } from '../state/state.ts';
 
-export type Result = State | { state: State; effects: Effect[] };
+/** The next state; with it work to be done, and an action that follows from this one. */
+export type Result = State | { state: State; effects?: readonly Effect[]; next?: Action };
 
-/** A pure function for each action of a concept; update/index.ts lays the tables together. */
-export type Handlers<Some extends Action> = {
-  [Type in Some['type']]: (state: State, action: Extract<Some, { type: Type }>, data: Data) => Result;
-};
+type Handler<One extends Action> = (state: State, action: One, data: Data) => Result;
+
+/** A pure function for each action; update/update.ts lays the tables of all concepts together. */
+export type Handlers = { [Type in Action['type']]: Handler<Extract<Action, { type: Type }>> };
+export type SomeHandlers = Partial<Handlers>;
+
+export const partsOf = (result: Result): { state: State; effects: readonly Effect[]; next: Action | null } =>
+  'columns' in result
+    ? { state: result, effects: [], next: null }
+    : { state: result.state, effects: result.effects ?? [], next: result.next ?? null };
 
 export const say = (state: State, text: string, kind: 'info' | 'error' = 'info'): State => ({
   ...state,
@@ -16,4 +23,4 @@ export const say = (state: State, text: string, kind: 'info' | 'error' = 'info')
 });
 
 /** A command's key as the user has it, for messages: 'n goes on'. */
-export const key = ({ keymap, focus }: State, id: string): string => keymap.label(id, focus);
+export const key = ({ focus }: State, { keys }: Data, id: string): string => keys.label(id, focus);

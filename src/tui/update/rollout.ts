@@ -1,30 +1,28 @@
 import type { Place } from '../../dump/dump.ts';
 import type { DumpFile } from '../../dump/dump-file.ts';
 import type { Data } from '../rows/data.ts';
-import { samePlace } from '../rows/rows.ts';
-import type { RolloutAction } from '../state/action.ts';
-import { opened, type State } from '../state/state.ts';
+import { samePlace } from '../state/rows.ts';
+import type { State } from '../state/state.ts';
+import { opened } from '../state/transcript.ts';
 import { cancelLooking } from './cancel.ts';
 import { moveCursor, putCursor } from './cursor.ts';
-import { foldHandlers } from './fold.ts';
 import { leaveGroup } from './group.ts';
-import { type Handlers, key, type Result, say } from './result.ts';
+import { key, type Result, type SomeHandlers, say } from './result.ts';
 
-export const rolloutHandlers: Handlers<RolloutAction> = {
+export const rolloutHandlers = {
   sample: (state, { by }, data) => moveCursor(state, data, by, 'tell'),
   step: (state, { by }, data) => moveStep(state, data, by),
-  open: (state, _action, data) =>
-    state.focus === 'list' ? { ...state, focus: 'transcript' } : foldHandlers.fold(state, { type: 'fold' }, data),
+  open: (state) => (state.focus === 'list' ? { ...state, focus: 'transcript' } : { state, next: { type: 'fold' } }),
   back: (state, _action, data) => {
     const cancelled = cancelLooking(state, data);
     if (cancelled !== null) return cancelled;
     if (state.focus === 'transcript') return { ...state, focus: 'list' };
     if (state.list.group !== null) return leaveGroup(state, data);
-    return say(state, `${key(state, 'quit')} quits; ${key(state, 'open')} opens the rollout`);
+    return say(state, `${key(state, data, 'quit')} quits; ${key(state, data, 'open')} opens the rollout`);
   },
   'focus-next': (state) => ({ ...state, focus: state.focus === 'list' ? 'transcript' : 'list' }),
   zoom: (state) => ({ ...state, zoom: !state.zoom }),
-};
+} satisfies SomeHandlers;
 
 /** How a step is called: its number, or the name of a file that has none. */
 const nameOf = (file: DumpFile): string => (file.step === null ? file.stem : `step ${file.step}`);

@@ -1,8 +1,7 @@
-import type { State } from '../state/state.ts';
-import { forkLine, parseForkSettings, SettingError, settingChoices, settingHelp } from './fork-settings.ts';
-import type { PromptKind } from './prompt-kinds.ts';
+import { parseForkSettings, SettingError, settingChoices, settingHelp } from './fork-settings.ts';
+import type { PromptKind } from './prompt-kind.ts';
 
-/** What the branches of a fork are sampled with. */
+/** Sampling parameters and limits of the branches of a fork. */
 export const samplingPrompt: PromptKind = {
   sign: 'sampling ',
   hint: settingHelp,
@@ -15,15 +14,6 @@ export const samplingPrompt: PromptKind = {
       throw error;
     }
   },
-  submit: (state, value) => withSettings(state, value),
+  submit: (value) => ({ type: 'fork-settings', settings: parseForkSettings(value) }),
   complete: settingChoices,
 };
-
-function withSettings(state: State, value: string): State {
-  const fork = parseForkSettings(value);
-  const { question } = state.replay;
-  const asked = question?.kind === 'fork' ? { ...question, settings: fork } : question;
-  return { ...state, replay: { ...state.replay, fork, question: asked } };
-}
-
-export const samplingValue = (state: State): string => forkLine(state.replay.fork);

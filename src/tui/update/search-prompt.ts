@@ -1,7 +1,7 @@
 import { LITERAL, matcher } from '../rows/pattern.ts';
-import { NO_HIT, searchPosition } from '../rows/search.ts';
-import type { PromptKind } from './prompt-kinds.ts';
-import { notHere, startSearch } from './search.ts';
+import { searchPosition } from '../rows/search.ts';
+import type { PromptKind } from './prompt-kind.ts';
+import { startSearch } from './search.ts';
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
@@ -21,10 +21,6 @@ export const searchPrompt: PromptKind = {
     }
   },
   change: (state, value, data) => (value === '' ? { ...state, search: null } : startSearch(state, value, data)),
-  submit: (state, value, data) => {
-    if (value === '') return { ...state, search: null };
-    const next = state.search?.value === value ? state : startSearch(state, value, data);
-    return searchPosition(next, data) === NO_HIT ? notHere(next, value) : next;
-  },
+  submit: (value) => ({ type: 'search', value }),
   cancel: (state) => ({ ...state, search: null }),
 };

@@ -1,12 +1,12 @@
 import type { Place } from '../../dump/dump.ts';
 import type { Data } from '../rows/data.ts';
 import type { Hit } from '../rows/pattern.ts';
-import { type SearchAction, scanOf, searchAt, standing, standsHere } from '../rows/search.ts';
+import { NO_HIT, scanOf, searchAt, searchPosition, standing, standsHere } from '../rows/search.ts';
 import { type Viewport, viewport } from '../rows/viewport.ts';
 import type { HitJob } from '../state/find.ts';
 import type { State } from '../state/state.ts';
 import { putCursor } from './cursor.ts';
-import { type Handlers, key, type Result, say } from './result.ts';
+import { key, type Result, type SomeHandlers, say } from './result.ts';
 
 /** Opens the folds that hide a hit, and brings it into sight. */
 export function showHit(state: State, data: Data, hit: Hit, at: number): State {
@@ -65,38 +65,20 @@ export function hitFound(state: State, data: Data, { value, by }: HitJob, place:
 }
 
 /** Nothing in the sample that is open: n does not begin here again. */
-export const notHere = (state: State, value: string): State =>
+const notHere = (state: State, value: string, data: Data): State =>
   say(
     { ...state, search: searchAt(state, value, -1, 1) },
-    `not in this sample, ${key(state, 'search.next')} looks in the next ones`,
+    `not in this sample, ${key(state, data, 'search.next')} looks in the next ones`,
   );
 
-export const searchHandlers: Handlers<SearchAction> = {
-  'search-next': (state, { by }, data) => {
-    const { search } = state;
-    const { cursor } = state.list;
-    const view = viewport(state, data);
-    if (search === null || cursor === null || view === null)
-      return say(state, `nothing is searched for; ${key(state, 'search')} begins`);
-    const direction = by > 0 ? 1 : -1;
-    const scan = scanOf(state, data, cursor, search.value);
-    const hits = scan?.hits ?? [];
-    const { at: stands, edge } = standing(state);
-    const at = stands >= hits.length ? -1 : stands;
-    const first = hits.length > 0 && edge === null ? Math.max(0, firstFrom(hits, view)) : hits.length;
-    const wanted = at < 0 ? first : at + by;
-    if (wanted >= 0 && wanted < hits.length) return showHit(state, data, hits[wanted]!, wanted);
-    if (scan?.isDone === false && direction > 0) return say(state, 'still searching in this sample');
-    if (edge === direction) {
-      const job: HitJob = { kind: 'hit', value: search.value, from: cursor, by: direction };
-      return { state, effects: [{ type: 'find', job }] };
-    }
-    const where =
-      direction > 0
-        ? `${key(state, 'search.next')} again for the next sample`
-        : `${key(state, 'search.previous')} again for the sample before`;
-    return say({ ...state, search: searchAt(state, search.value, at, direction) }, `no more here, ${where}`);
+export const searchHandlers = {
+  search: (state, { value }, data) => {
+    if (value === '') return { ...state, search: null };
+    const next = state.search?.value === value ? state : startSearch(state, value, data);
+    return searchPosition(next, data) === NO_HIT ? notHere(next, value, data) : next;
   },
+
+  'search-next': (state, { by }, data) => searchNext(state, by, data),
 
   'search-found': (state, _action, data) => {
     const { search } = state;
@@ -109,7 +91,7 @@ export const searchHandlers: Handlers<SearchAction> = {
     if (next !== state) return { ...next, message: null };
     const scan = scanOf(state, data, cursor, search.value);
     if (state.prompt !== null || scan?.isDone !== true || scan.hits.length > 0) return state;
-    return notHere(state, search.value);
+    return notHere(state, search.value, data);
   },
 
   /** What the cursor's turn is about: its tool, else its role. */
@@ -122,6 +104,32 @@ export const searchHandlers: Handlers<SearchAction> = {
     if (word === null) return say(state, 'no tool in this turn');
     const value = `\\V${word}`;
     if (state.search?.value !== value) return startSearch(state, value, data);
-    return searchHandlers['search-next'](state, { type: 'search-next', by }, data);
+    return searchNext(state, by, data);
   },
-};
+} satisfies SomeHandlers;
+
+function searchNext(state: State, by: number, data: Data): Result {
+  const { search } = state;
+  const { cursor } = state.list;
+  const view = viewport(state, data);
+  if (search === null || cursor === null || view === null)
+    return say(state, `nothing is searched for; ${key(state, data, 'search')} begins`);
+  const direction = by > 0 ? 1 : -1;
+  const scan = scanOf(state, data, cursor, search.value);
+  const hits = scan?.hits ?? [];
+  const { at: stands, edge } = standing(state);
+  const at = stands >= hits.length ? -1 : stands;
+  const first = hits.length > 0 && edge === null ? Math.max(0, firstFrom(hits, view)) : hits.length;
+  const wanted = at < 0 ? first : at + by;
+  if (wanted >= 0 && wanted < hits.length) return showHit(state, data, hits[wanted]!, wanted);
+  if (scan?.isDone === false && direction > 0) return say(state, 'still searching in this sample');
+  if (edge === direction) {
+    const job: HitJob = { kind: 'hit', value: search.value, from: cursor, by: direction };
+    return { state, effects: [{ type: 'find', job }] };
+  }
+  const where =
+    direction > 0
+      ? `${key(state, data, 'search.next')} again for the next sample`
+      : `${key(state, data, 'search.previous')} again for the sample before`;
+  return say({ ...state, search: searchAt(state, search.value, at, direction) }, `no more here, ${where}`);
+}

@@ -1,5 +1,5 @@
 import type { Data } from '../rows/data.ts';
-import type { Action } from '../state/action.ts';
+import { type Action, REPORTS } from '../state/action.ts';
 import type { Effect } from '../state/effect.ts';
 import type { State } from '../state/state.ts';
 import { copyHandlers } from './copy.ts';
@@ -7,7 +7,7 @@ import { displayHandlers } from './display.ts';
 import { editorHandlers } from './editor.ts';
 import { findHandlers } from './find.ts';
 import { foldHandlers } from './fold.ts';
-import { followAfter, liveHandlers } from './follow.ts';
+import { followAfter, followHandlers } from './follow.ts';
 import { groupHandlers } from './group.ts';
 import { withJump } from './jumps.ts';
 import { listHandlers } from './list.ts';
@@ -17,11 +17,11 @@ import { moveHandlers } from './move.ts';
 import { programHandlers } from './program.ts';
 import { promptHandlers } from './prompt.ts';
 import { replayHandlers } from './replay.ts';
-import type { Handlers, Result } from './result.ts';
+import { type Handlers, partsOf, type Result } from './result.ts';
 import { rolloutHandlers } from './rollout.ts';
 import { searchHandlers } from './search.ts';
 
-const HANDLERS: Handlers<Action> = {
+const HANDLERS: Handlers = {
   ...moveHandlers,
   ...rolloutHandlers,
   ...foldHandlers,
@@ -36,46 +36,30 @@ const HANDLERS: Handlers<Action> = {
   ...promptHandlers,
   ...replayHandlers,
   ...editorHandlers,
-  ...liveHandlers,
+  ...followHandlers,
   ...programHandlers,
 };
 
-/** Actions that no person asked for: they leave the message of the last key alone. */
-const SILENT: readonly Action['type'][] = [
-  'dump-changed',
-  'rows-changed',
-  'search-found',
-  'resize',
-  'say',
-  'replay-where',
-  'replay-known',
-  'replay-backend',
-  'editor-open',
-  'editor-problem',
-  'editor-close',
-  'replay-edited',
-  'fork-edited',
-  'replay-rollout',
-  'replay-words',
-  'replay-busy',
-  'replay-tick',
-  'alarm',
-  'find-progress',
-];
-
-/** The next state and what is to be done: nothing here reads a file, a clock or a terminal. */
-export function update(state: State, action: Action, data: Data): { state: State; effects: Effect[] } {
-  const isSilent = SILENT.includes(action.type);
-  const before = isSilent ? state : afterKey(state, action);
-  const handle = HANDLERS[action.type] as (state: State, action: Action, data: Data) => Result;
-  const result = handle(before, action, data);
-  const { state: after, effects } = 'effects' in result ? result : { state: result, effects: [] };
+/** The next state and the work to be done: nothing here reads a file, a clock or a terminal. */
+export function update(state: State, action: Action, data: Data): { state: State; effects: readonly Effect[] } {
+  const isReport = action.type in REPORTS;
+  const before = isReport ? state : afterKey(state, action);
+  const { state: after, effects } = handled(before, action, data);
   const jumped = withJump(before, action, after);
-  if (isSilent) return { state: jumped, effects };
-  const followed = followAfter(action, before, jumped, data);
-  return 'effects' in followed
-    ? { state: followed.state, effects: [...effects, ...followed.effects] }
-    : { state: followed, effects };
+  if (isReport) return { state: jumped, effects };
+
+  const followed = partsOf(followAfter(action, before, jumped, data));
+  return { state: followed.state, effects: [...effects, ...followed.effects] };
+}
+
+/** An action may lead to another one: the answer of a prompt or a menu to what it asks for. */
+function handled(state: State, action: Action, data: Data): { state: State; effects: readonly Effect[] } {
+  const handle = HANDLERS[action.type] as (state: State, action: Action, data: Data) => Result;
+  const { state: after, effects, next } = partsOf(handle(state, action, data));
+  if (next === null) return { state: after, effects };
+
+  const then = handled(after, next, data);
+  return { state: then.state, effects: [...then.effects, ...effects] };
 }
 
 /** A key takes away what was said; an alarm stays until it can be seen, where nothing is asked at the foot. ^c twice means with no key between. */

@@ -6,12 +6,13 @@ import { ERROR_CHECKS } from '../../rollout/finding.ts';
 import { truncate } from '../../text/fit.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { keyLabel } from '../keys/keymap.ts';
+import type { KeyLabels } from '../rows/data.ts';
 import { listWindow } from '../rows/list-window.ts';
 import { searchPosition } from '../rows/search.ts';
 import { viewport } from '../rows/viewport.ts';
 import type { FindProgress } from '../state/find.ts';
 import { filterText } from '../state/list.ts';
-import type { Focus, Message, State } from '../state/state.ts';
+import type { Focus, State, StatusMessage } from '../state/state.ts';
 import { editorFooter } from './editor.ts';
 import { foundText } from './list-head.ts';
 import { menuLine } from './menu.ts';
@@ -47,9 +48,9 @@ const HINTS: Record<Focus, readonly (readonly [ids: readonly string[], word: str
 };
 
 /** As many as there is room for; that of the help stays. */
-function hintPieces({ keymap, focus }: State, hasErrors: boolean, room: number): Piece[] {
+function hintPieces({ focus }: State, names: KeyLabels, hasErrors: boolean, room: number): Piece[] {
   const hints = HINTS[focus].flatMap(([ids, word]) => {
-    const keys = ids.flatMap((id) => keymap.keysOf(id, focus).slice(0, 1));
+    const keys = ids.flatMap((id) => names.keysOf(id, focus).slice(0, 1));
     if (keys.length === 0 || (word === 'error' && !hasErrors)) return [];
     const pieces: Piece[] = [
       ['accent', ` ${keys.map(keyLabel).join('/')}`],
@@ -92,7 +93,7 @@ function positionPieces({ state, data }: Scene, wide: boolean, brief = false): P
     if (sort !== null)
       pieces.push(['accent', `${truncate(sanitiseLine(sort.key), 16)}${sort.descending ? '▼' : '▲'}   `]);
   }
-  if (state.mouse) pieces.push(['quiet', `mouse on, ${state.keymap.label('mouse')} off   `]);
+  if (state.mouse) pieces.push(['quiet', `mouse on, ${data.keys.label('mouse')} off   `]);
   const view = viewport(state, data);
   const rollout = data.record(cursor).rollout;
   if (view === null || rollout === null) return pieces;
@@ -111,7 +112,7 @@ function positionPieces({ state, data }: Scene, wide: boolean, brief = false): P
   return pieces;
 }
 
-const messagePieces = ({ text, kind }: Message): Piece[] => [
+const messagePieces = ({ text, kind }: StatusMessage): Piece[] => [
   ['plain', ' '],
   [kind === 'error' ? 'error' : 'plain', text],
 ];
@@ -142,9 +143,9 @@ export const footerView: View = (scene, width) => {
   let right = positionPieces(scene, width >= 120);
   const room = width - piecesWidth(right) - 2;
   const hasErrors = data.dump.files.some((file) => file.index.hasAny(ERROR_CHECKS));
-  let left = hintPieces(state, hasErrors, room);
+  let left = hintPieces(state, data.keys, hasErrors, room);
   if (state.message !== null) left = messagePieces(state.message);
-  if (state.find !== null) left = findPieces(state.find, state.keymap.label('cancel'));
+  if (state.find !== null) left = findPieces(state.find, data.keys.label('cancel'));
   if (state.alarm !== null) left = alarmPieces(state.alarm);
   if (pending !== '')
     left = [

@@ -72,6 +72,6 @@ function emptyText(state: State, data: Data): string[] {
   const filterProgress = data.filterProgress(state);
   if (filterProgress === null || filterProgress.total === 0) return ['no rollouts'];
   return filterProgress.isWhole
-    ? ['nothing matches', `${state.keymap.label('filter')} Enter clears the filter`]
+    ? ['nothing matches', `${data.keys.label('filter')} Enter clears the filter`]
     : ['looking …', 'Esc cancels'];
 }

@@ -1,13 +1,13 @@
 import { renderPieces } from '../../present/line.ts';
 import { cellWidth } from '../../text/graphemes.ts';
-import { promptKind } from '../update/prompt-kinds.ts';
+import { PROMPTS } from '../update/prompt-kinds.ts';
 import type { View } from './view.ts';
 
 /** Below what is typed: what is wrong and where, else completions, else what may be typed. */
 export const promptInfoView: View = ({ state, data, theme }, width) => {
   const { prompt } = state;
   if (prompt === null) return [];
-  const kind = promptKind(prompt.id);
+  const kind = PROMPTS[prompt.id];
   if (prompt.error !== null) {
     const { message, at } = prompt.error;
     const column = cellWidth(kind.sign) + cellWidth(prompt.value.slice(0, at));
