@@ -74,7 +74,8 @@ function plainText(text: string): string {
   const signed = text
     .replace(/\/tmp\/tmp[a-z0-9_]{8}/g, '<TMP>')
     .replace(/<TMP>\/tmp[a-z0-9_]{8}/g, '<TMP>/<CODE>')
-    .replace(/<TMP>\/Main/g, '<TMP>/Main')
+    .replace(/\btmp[a-z0-9_]{8}(?=\.py\b)/g, '<CODE>')
+    .replace(/due to (?:1 )?previous error/g, 'due to previous error')
     .replace(/errors\.pydantic\.dev\/[\d.]+\//, 'errors.pydantic.dev/0/')
     .replace(/in [\d.]+s\b/g, 'in 0s')
     .replace(/^ {4}at .*\(node:.*\n/gm, '')

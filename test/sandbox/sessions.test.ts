@@ -276,7 +276,7 @@ describe('where the tests come from', () => {
     };
     await expect(rewarded(7)).rejects.toMatchObject({
       status: 400,
-      message: 'problem 7 is in a and b and he: ask for a/7',
+      message: 'problem 7 is in a and b: ask for a/7',
     });
     expect(await rewarded('b/7')).toEqual({ reward: 0.25, f2p_count: 1, f2p_total: 4 });
     expect(await rewarded('HumanEval/7')).toEqual({ reward: 1, f2p_count: 1, f2p_total: 1 });

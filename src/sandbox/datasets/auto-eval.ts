@@ -1,26 +1,32 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import type { EvalResult, RunCodeResponse, TestConfig } from '../protocol.ts';
+import type { EvalResult, RunCodeResponse, SubmitRequest, TestConfig } from '../protocol.ts';
 import { RequestError } from '../request-error.ts';
 import {
   codeIn,
   type DatasetClass,
+  type Grading,
   grade,
   idOf,
-  jsonColumn,
   labelsOf,
   type Row,
   singleRun,
   textColumn,
 } from './dataset.ts';
+import { oneGoFile } from './go-file.ts';
+import { junitOf } from './natural-code-bench.ts';
+import { before, quoted, strip } from './python-text.ts';
+import { INSERT, looksLikeTestProgram, type TestProgram, testProgram } from './test-column.ts';
 
-const INSERT = '#<INSERT>';
 const JEST_REPORT = 'jest-report.json';
 const RULE = '----------------';
 
 /** Accepted: the code and its test run through in one program, and with `extra.append_flag` its last line was reached. */
 export const autoEval: DatasetClass = {
   name: 'AutoEvalDataset',
+  datasets: [],
+  columns: ['id', 'content', 'test', 'labels'],
+  recognises: (row) => Boolean(labelsOf(row).programming_language) && looksLikeTestProgram(row)?.code !== undefined,
   wantsProgram: false,
 
   prompt(row, config) {
@@ -32,10 +38,8 @@ export const autoEval: DatasetClass = {
     const labels = labelsOf(row);
     const language = String(labels.programming_language ?? '');
     const runner = String(labels.execution_language ?? language);
-    if (language === 'java') {
-      throw new RequestError(400, 'AutoEval problems in java (JUnit with split classes) are not supported here');
-    }
-    const test = testOf(row);
+    const test = testProgram(row);
+    if (language === 'java') return withJunit(test, request, grading);
     const code = withoutEntryPoint(await codeIn(request, language, grading), language);
     const files = { ...test.asset };
     let fullCode = test.code;
@@ -62,6 +66,15 @@ export const autoEval: DatasetClass = {
   },
 };
 
+/** Java in files of its own, one a type. */
+async function withJunit(test: TestProgram, request: SubmitRequest, grading: Grading): Promise<EvalResult> {
+  const { compile_timeout, run_timeout } = request.config;
+  const program = junitOf(request.completion, test);
+  const limits = { compile_timeout: compile_timeout || 40, run_timeout: run_timeout || 20 };
+  const answer = await grade({ ...program.request, ...limits }, grading);
+  return singleRun(request, program.code, program.shown, answer, { extra: {} });
+}
+
 function promptText(row: Row, config: TestConfig): string {
   const labels = labelsOf(row);
   const given = (name: string) => config.extra[name] ?? labels[name];
@@ -84,70 +97,23 @@ function promptText(row: Row, config: TestConfig): string {
   return `${before}\n\n${ask}${question}\n\n${answer}\n`;
 }
 
-const testColumn = z.object({ code: z.string(), asset: z.unknown().optional() });
-const assetColumn = z.record(z.string(), z.string());
-
-/** `asset`: file names → base64, or that as JSON text; anything else is none. */
-function testOf(row: Row): { code: string; asset: Record<string, string> } {
-  try {
-    const { code, asset } = testColumn.parse(jsonColumn(row, 'test'));
-    const files: unknown = typeof asset === 'string' ? JSON.parse(asset) : asset;
-    return { code, asset: typeof files === 'object' && files !== null ? assetColumn.parse(files) : {} };
-  } catch (error) {
-    if (error instanceof RequestError) throw error;
-    throw new RequestError(500, '"test" of the problem is not {code, asset}', (error as Error).message);
-  }
-}
-
 /** The test goes after the code, or around the place where it says `#<INSERT>`. */
 function joined(code: string, test: string, asLiteral: boolean): string {
-  const literal = (text: string) => (asLiteral ? JSON.stringify(text) : text);
-  const [before, after] = test.split(INSERT);
-  if (before !== undefined && after !== undefined) return before + literal(code) + after;
-  return `${literal(upTo(code, 'if __name__ =='))}\n${test}`;
+  const literal = (text: string) => (asLiteral ? quoted(text) : text);
+  const [head, tail] = test.split(INSERT);
+  if (head !== undefined && tail !== undefined) return head + literal(code) + tail;
+  return `${literal(before(code, 'if __name__ =='))}\n${test}`;
 }
 
-const upTo = (text: string, mark: string) => (text.includes(mark) ? text.slice(0, text.indexOf(mark)) : text);
+const MAIN: Record<string, string[]> = { python: ['if __name__ == "__main__":'], cpp: ['int main()'] };
 
 /** What would run when the test only wants to import it. */
 function withoutEntryPoint(code: string, language: string): string {
-  const marks =
-    { python: ['if __name__ == "__main__":', "if __name__ == '__main__':"], cpp: ['int main()'] }[language] ?? [];
   let text = language === 'go' ? code.replaceAll('package main', '') : code;
-  for (const mark of [...marks, '# Example usage']) if (text.includes(mark)) text = upTo(text, mark).trim();
+  for (const mark of [...(MAIN[language] ?? []), '# Example usage']) {
+    if (text.includes(mark)) text = strip(before(text, mark));
+  }
   return text;
-}
-
-/** A Go file has one package clause, and its imports come first. */
-function oneGoFile(code: string): string {
-  const packages = new Set([...code.matchAll(/package\s+(\w+)/g)].map(([, name]) => name));
-  const single = [...code.matchAll(/import\s+("[^"\n]+")/g)].map(([, name]) => name);
-  const grouped = importGroups(code).flatMap(({ names }) => names.split('\n'));
-  const imports = new Set([...single, ...grouped].map((name) => name?.trim()).filter(Boolean));
-  const rest = code.replace(/package\s+\w+/g, '').replace(/import\s+"[^"\n]+"/g, '');
-  let body = '';
-  let at = 0;
-  for (const { from, to } of importGroups(rest)) {
-    body += rest.slice(at, from);
-    at = to;
-  }
-  body += rest.slice(at);
-  const head = [[...packages].map((name) => `package ${name}`), [...imports].map((name) => `import ${name}`)];
-  return `${head.map((lines) => lines.join('\n')).join('\n\n')}\n\n${body}`;
-}
-
-/** Each `import (…)`. A lazy pattern would look for the end of one that has none from each place anew. */
-function importGroups(code: string): { from: number; to: number; names: string }[] {
-  const groups: { from: number; to: number; names: string }[] = [];
-  let last = 0;
-  for (const { index, 0: head } of code.matchAll(/import\s+\(/g)) {
-    if (index < last) continue;
-    const close = code.indexOf(')', index);
-    if (close < 0) break;
-    last = close + 1;
-    groups.push({ from: index, to: last, names: code.slice(index + head.length, close) });
-  }
-  return groups;
 }
 
 const jestReport = z.object({

@@ -41,6 +41,15 @@ interface StdioCase {
 /** Accepted: every test's output equals the expected one; stops at the first that fails unless `extra.run_all_cases`. */
 export const commonOj: DatasetClass = {
   name: 'CommonOJDataset',
+  datasets: ['code_contests'],
+  columns: ['id', 'content', 'test', 'labels'],
+  recognises(row) {
+    try {
+      return casesOf(row).length > 0;
+    } catch {
+      return false;
+    }
+  },
   wantsProgram: true,
 
   prompt(row, { locale, language }) {

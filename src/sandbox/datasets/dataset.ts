@@ -1,20 +1,19 @@
 // What a class of problems declares: how a row becomes a prompt, and what makes a completion accepted.
-import type {
-  EvalResult,
-  ProblemId,
-  Prompt,
-  RunCode,
-  RunCodeRequest,
-  RunCodeResponse,
-  SubmitRequest,
-  TestConfig,
+
+import type { RunCode, RunCodeRequest, RunCodeResponse, SubmitRequest, TestConfig } from '../protocol.ts';
+import {
+  type EvalResult,
+  type ProblemId,
+  type Prompt,
+  problemId,
+  type RunCodeInput,
+  runCodeRequest,
 } from '../protocol.ts';
-import { type RunCodeInput, runCodeRequest } from '../protocol.ts';
 import { RequestError } from '../request-error.ts';
 import { customBlocks } from './custom-extraction.ts';
 import { extractCode, LANGUAGE_OF } from './extraction.ts';
 
-/** A problem: id, content, test, labels, in upstream's table layout. */
+/** A problem, in the columns of its class. */
 export type Row = Record<string, unknown>;
 
 export interface Grading {
@@ -27,10 +26,22 @@ export interface Grading {
 export interface DatasetClass {
   /** Upstream's class name, as `config.dataset_type` says it. */
   readonly name: string;
+  /** The datasets that upstream registers for it. */
+  readonly datasets: readonly string[];
+  /** What each row must have; where several stand in a list, one of them. */
+  readonly columns: readonly (string | readonly string[])[];
+  /** Whether a row of a dataset that upstream does not know is of this class, by what the row holds. */
+  recognises(row: Row): boolean;
   /** A completion is a program that reads stdin, rather than a function that tests call. */
   readonly wantsProgram: boolean;
+  /** Python that makes metrics of results. */
+  readonly metricsFunction?: string;
   prompt(row: Row, config: TestConfig, dataset: string): Prompt;
+  /** Where a row is asked in more than one way. */
+  prompts?(rows: readonly Row[], config: TestConfig, dataset: string): Prompt[];
   evaluate(row: Row, request: SubmitRequest, grading: Grading): Promise<EvalResult>;
+  /** The row as several with one test each, for those who count; null where its test is one whole. */
+  split?(row: Row): Row[] | null;
 }
 
 /** @throws {RequestError} 500 with Python's words for a missing key, as upstream answers */
@@ -58,7 +69,16 @@ export function labelsOf(row: Row): Record<string, unknown> {
 }
 
 export const textColumn = (row: Row, name: string): string => String(column(row, name));
-export const idOf = (row: Row): ProblemId => column(row, 'id') as ProblemId;
+
+/** `id`, or what HumanEval and MultiPL-E call it. */
+export function idOf(row: Row): ProblemId {
+  const id = problemId.safeParse(row.id ?? row.task_id ?? row.name);
+  if (id.success) return id.data;
+  throw new RequestError(500, "'id'", 'the problem has no "id"');
+}
+
+export const withoutKey = (row: Row, key: string): Row =>
+  Object.fromEntries(Object.entries(row).filter(([name]) => name !== key));
 
 /** The completion's code; with `custom_extract_logic` its blocks compete with those found here. */
 export async function codeIn(request: SubmitRequest, language: string, { run, signal }: Grading): Promise<string> {
@@ -84,8 +104,16 @@ export async function grade(input: RunCodeInput | RowRequest, { run, signal }: G
   return answer;
 }
 
-/** A request whose language comes from a row, and so may be any text. */
-type RowRequest = Omit<Partial<RunCodeRequest>, 'language'> & { code: string; language: unknown };
+/** A request whose language or files come from a row, and so may be anything. */
+type RowRequest = Omit<Partial<RunCodeRequest>, 'language' | 'files'> & {
+  code: string;
+  language: unknown;
+  files?: unknown;
+};
+
+type More = Partial<Pick<EvalResult, 'accepted' | 'extra' | 'test_code' | 'extracted_type'>> & {
+  test_info?: Record<string, unknown> | null;
+};
 
 /** The result of a problem that is decided by one run. */
 export function singleRun(
@@ -93,16 +121,16 @@ export function singleRun(
   code: string,
   fullCode: string,
   answer: RunCodeResponse,
-  { accepted = answer.status === 'Success', extra = null }: { accepted?: boolean; extra?: EvalResult['extra'] } = {},
+  { accepted = answer.status === 'Success', extra, test_code, extracted_type, test_info }: More = {},
 ): EvalResult {
   return {
     id: request.id,
     accepted,
     extracted_code: code,
     full_code: fullCode,
-    test_code: null,
-    tests: [{ passed: accepted, exec_info: answer, test_info: null }],
-    extracted_type: null,
-    extra,
+    test_code: test_code ?? null,
+    tests: [{ passed: accepted, exec_info: answer, test_info: test_info ?? null }],
+    extracted_type: extracted_type ?? null,
+    extra: extra ?? null,
   };
 }

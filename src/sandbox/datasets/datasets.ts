@@ -12,29 +12,9 @@ import type {
   TestConfig,
 } from '../protocol.ts';
 import { RequestError } from '../request-error.ts';
-import { autoEval } from './auto-eval.ts';
-import { commonOj } from './common-oj.ts';
-import { type DatasetClass, idOf, type Row } from './dataset.ts';
-import { humanEval } from './human-eval.ts';
-import { mbpp } from './mbpp.ts';
+import type { DatasetClass, Row } from './dataset.ts';
+import { CLASS_NAMES, classNamed, registeredClass } from './registry.ts';
 import { readTable, type Table } from './table.ts';
-
-const CLASSES = [humanEval, mbpp, commonOj, autoEval];
-
-/** Upstream's registered names, of the classes that are here. */
-const CLASS_OF: Record<string, DatasetClass> = {
-  mbpp,
-  code_contests: commonOj,
-  humaneval_python: humanEval,
-  humaneval_cpp: humanEval,
-  humaneval_typescript: humanEval,
-  humaneval_bash: humanEval,
-  humaneval_csharp: humanEval,
-  humaneval_go: humanEval,
-  humaneval_java: humanEval,
-  shadow_humaneval_python: humanEval,
-  bigcodebench: humanEval,
-};
 
 /** Upstream's local configuration runs three cases of a problem at once. */
 const CASES_AT_ONCE = 3;
@@ -74,8 +54,7 @@ export class Datasets {
   }
 
   async listIds(request: GetPromptsRequest): Promise<ProblemId[]> {
-    this.#classOf(request);
-    return this.#rows(request).map(idOf);
+    return (await this.getPrompts(request)).map((prompt) => prompt.id);
   }
 
   /** Whether a completion is a program that reads stdin, rather than a function that tests call. */
@@ -85,7 +64,9 @@ export class Datasets {
 
   async getPrompts(request: GetPromptsRequest): Promise<Prompt[]> {
     const kind = this.#classOf(request);
-    return this.#rows(request).map((row) => kind.prompt(row, request.config, request.dataset));
+    const rows = this.#rows(request);
+    if (kind.prompts) return kind.prompts(rows, request.config, request.dataset);
+    return rows.map((row) => kind.prompt(row, request.config, request.dataset));
   }
 
   async getPromptById(request: GetPromptByIdRequest): Promise<Prompt> {
@@ -105,17 +86,17 @@ export class Datasets {
   }
 
   async getMetricsFunction(request: GetMetricsFunctionRequest): Promise<{ function: string | null }> {
-    this.#classOf(request);
-    return { function: null };
+    return { function: this.#classOf(request).metricsFunction ?? null };
   }
 
   #classOf({ dataset, config }: { dataset: string; config: TestConfig }): DatasetClass {
-    const registered = Object.hasOwn(CLASS_OF, dataset) ? CLASS_OF[dataset] : this.#tables.get(dataset)?.shape;
+    const registered = registeredClass(dataset) ?? this.#tables.get(dataset)?.kind;
     if (registered) return registered;
     if (config.dataset_type === null) throw new RequestError(400, `no eval class found for dataset ${dataset}`);
-    const named = CLASSES.find((kind) => kind.name === config.dataset_type);
-    if (!named) throw new RequestError(400, `eval class ${config.dataset_type} not found`);
-    return named;
+    const named = classNamed(config.dataset_type);
+    if (named) return named;
+    const known = `config.dataset_type is one of ${CLASS_NAMES}`;
+    throw new RequestError(400, `eval class ${config.dataset_type} not found`, known);
   }
 
   /** Offset and limit do not count for data that came with the request, as upstream. */
@@ -134,7 +115,7 @@ export class Datasets {
     }
     if (given !== null) return given;
     const table = this.#table(dataset);
-    const row = table.byId.get(String(id));
+    const row = table.byId.get(String(id)) ?? table.byName.get(String(id));
     if (row) return row;
     const explanation = `dataset ${dataset} has no problem ${String(id)}; it has ${table.rows.length}, see /list_ids`;
     throw new RequestError(500, "'NoneType' object is not iterable", explanation);
@@ -163,7 +144,7 @@ export async function loadTables(options: readonly string[]): Promise<Map<string
   for (const option of options) {
     const [, name, file] = /^([^=]+)=(.+)$/s.exec(option) ?? [];
     if (name === undefined || file === undefined) throw new Error(`--dataset: expected NAME=FILE, got ${option}`);
-    tables.set(name, await readTable(file));
+    tables.set(name, await readTable(name, file));
   }
   return tables;
 }

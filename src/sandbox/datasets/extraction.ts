@@ -1,6 +1,7 @@
 // The code in a model's completion, found the way SandboxFusion finds it: complete fences before a fence that was
 // never closed before what merely looks like code; within the best kind the first block of the wanted language, else
 // the first block.
+import { isSpaceAt, strip } from './python-text.ts';
 
 export interface CodeBlock {
   /** 30 fenced, 20 incomplete fence, 10 heuristic; custom logic may give any. */
@@ -19,6 +20,7 @@ const ALIASES: Record<string, string[]> = {
   python: ['python', 'Python', 'py', 'Python3', 'python3', 'PY'],
   cpp: ['cpp', 'c++', 'C++', 'Cpp', 'CPP'],
   nodejs: ['javascript', 'Javascript', 'JavaScript', 'JS', 'js'],
+  javascript: ['javascript', 'Javascript', 'JavaScript'],
   go: ['go', 'Go'],
   java: ['java', 'Java'],
   php: ['php', 'PHP'],
@@ -41,48 +43,49 @@ const ALIASES: Record<string, string[]> = {
   racket: ['racket'],
   swift: ['swift'],
 };
-/** What a fence may say → the language. */
+/** What a fence may say → the language; of two languages with one spelling, the later one above. */
 export const LANGUAGE_OF: ReadonlyMap<string, string> = new Map(
   Object.entries(ALIASES).flatMap(([name, words]) => words.map((word) => [word, name] as const)),
 );
-const languageOf = (info: string) => LANGUAGE_OF.get(info.trim()) ?? '';
+const languageOf = (info: string) => LANGUAGE_OF.get(strip(info)) ?? '';
+/** The spellings of a language that upstream knows. */
+export const aliasesOf = (language: string): readonly string[] =>
+  Object.hasOwn(ALIASES, language) ? (ALIASES[language] ?? []) : [];
 
-export const fencedBlocks = (completion: string): CodeBlock[] => blocksOf(completion, FENCED, closedBody);
+/** Walks from fence to fence with indexOf: a regular expression would be quadratic on a completion full of backticks. */
+export function fencedBlocks(completion: string): CodeBlock[] {
+  const blocks: CodeBlock[] = [];
+  for (let at = 0; ; ) {
+    const open = opening(completion, at);
+    if (open === null) return blocks;
+    const body = closedBody(completion, open.body);
+    if (body === null) return blocks;
+    blocks.push({ priority: FENCED, language: open.language, code: body.code });
+    at = body.end;
+  }
+}
+
+function opening(text: string, from: number): { language: string; body: number } | null {
+  const open = text.indexOf('```', from);
+  const endOfLine = open < 0 ? -1 : text.indexOf('\n', open);
+  return endOfLine < 0 ? null : { language: languageOf(text.slice(open + 3, endOfLine)), body: endOfLine + 1 };
+}
 
 /** A closing fence has only white space before it on its line; empty lines before it are not code. */
-function closedBody(body: string): { code: string; length: number } | null {
-  for (let fence = body.indexOf('```'); fence >= 0; fence = body.indexOf('```', fence + 1)) {
+function closedBody(text: string, from: number): { code: string; end: number } | null {
+  // The newline that ends the opening line may not open the closing one as well, so the search starts after it.
+  for (let fence = text.indexOf('```', from); fence >= 0; fence = text.indexOf('```', fence + 1)) {
     let newline = -1;
-    for (let at = fence - 1; at >= 0 && /\s/.test(body.charAt(at)); at--) if (body.charAt(at) === '\n') newline = at;
-    if (newline >= 0) return { code: body.slice(0, newline), length: fence + 3 };
+    for (let at = fence - 1; at >= from && isSpaceAt(text, at); at--) if (text[at] === '\n') newline = at;
+    if (newline >= 0) return { code: text.slice(from, newline), end: fence + 3 };
   }
   return null;
 }
 
 /** From the first fence to the end of the text: for completions that were cut off. */
 export function incompleteBlocks(completion: string): CodeBlock[] {
-  return blocksOf(completion, INCOMPLETE, (body) => ({ code: body, length: body.length }));
-}
-
-/** Walks from fence to fence with indexOf: a regular expression would be quadratic on a completion full of backticks. */
-function blocksOf(
-  completion: string,
-  priority: number,
-  bodyOf: (body: string) => { code: string; length: number } | null,
-): CodeBlock[] {
-  const blocks: CodeBlock[] = [];
-  let at = 0;
-  for (;;) {
-    const open = completion.indexOf('```', at);
-    if (open < 0) return blocks;
-    const endOfLine = completion.indexOf('\n', open);
-    if (endOfLine < 0) return blocks;
-    // The newline that ends the opening line may not open the closing one as well, so the body starts after it.
-    const body = bodyOf(completion.slice(endOfLine + 1));
-    if (!body) return blocks;
-    blocks.push({ priority, language: languageOf(completion.slice(open + 3, endOfLine)), code: body.code });
-    at = endOfLine + 1 + body.length;
-  }
+  const open = opening(completion, 0);
+  return open === null ? [] : [{ priority: INCOMPLETE, language: open.language, code: completion.slice(open.body) }];
 }
 
 /** Code without any fence: python definitions, sql statements, or for bash simply every line. */

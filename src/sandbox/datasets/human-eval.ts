@@ -1,28 +1,35 @@
 import { codeIn, type DatasetClass, grade, idOf, labelsOf, type Row, singleRun, textColumn } from './dataset.ts';
+import { firstBlock } from './freeform.ts';
+import { functionPrompt, isFreeform, languageNamed, runFunction } from './multi-pl-e.ts';
+import { trimAtStops, trimAtUnindented } from './stop-tokens.ts';
 
-/** Datasets whose language is not in the row: what the fence says, and what runs it. */
-const LANGUAGES: Record<string, { extract: string; run: string }> = {
-  humaneval_python: { extract: 'python', run: 'python' },
-  shadow_humaneval_python: { extract: 'python', run: 'python' },
-  humaneval_cpp: { extract: 'cpp', run: 'cpp' },
-  humaneval_typescript: { extract: 'typescript', run: 'typescript' },
-  humaneval_bash: { extract: 'bash', run: 'bash' },
-  humaneval_csharp: { extract: 'csharp', run: 'csharp' },
-  humaneval_go: { extract: 'go', run: 'go_test' },
-  humaneval_java: { extract: 'java', run: 'java' },
-  evoeval: { extract: 'python', run: 'python' },
-  bigcodebench: { extract: 'python', run: 'pytest' },
-};
 const ASK = {
-  en: 'Complete the code above so that it does what its docstring says. Answer with the whole code, in Markdown.',
-  zh: '请按照 docstring 的要求补全上面的代码，给出完整的代码，并用 Markdown 代码块包裹。',
+  en: 'Please complete the above code according to the requirements in the docstring. Write the complete code and wrap it in markdown syntax.',
+  zh: '请按照docstring的要求补全如上代码，写出完整的代码，代码要用markdown语法包裹。',
 };
 
-const isFreeform = (extra: Record<string, unknown>) => Boolean(extra.is_freeform);
-const languagesOf = (dataset: string, row: Row) => {
-  const own = labelsOf(row).programming_language;
-  return LANGUAGES[dataset] ?? { extract: String(own ?? ''), run: own };
-};
+const CODES = [
+  'python',
+  'cpp',
+  'typescript',
+  'bash',
+  'csharp',
+  'go',
+  'java',
+  'lua',
+  'javascript',
+  'php',
+  'perl',
+  'racket',
+];
+const MORE_CODES = ['r', 'rust', 'scala', 'swift', 'ruby', 'd', 'julia'];
+const PREFIX = 'humaneval_';
+/** Seconds; its tests are long. */
+const BIG = { dataset: 'bigcodebench', seconds: 60 };
+
+/** The columns as published; the other layout is upstream's older one: id, content, test, labels. */
+const isPublished = (row: Row): boolean => 'prompt' in row;
+const isPython = (row: Row): boolean => !('tests' in row);
 
 /**
  * Accepted: the function and its tests run through in one program. By default the completion continues the prompt;
@@ -30,51 +37,87 @@ const languagesOf = (dataset: string, row: Row) => {
  */
 export const humanEval: DatasetClass = {
   name: 'HumanEvalDataset',
+  datasets: [...[...CODES, ...MORE_CODES].map((code) => `${PREFIX}${code}`), 'shadow_humaneval_python', BIG.dataset],
+  columns: [
+    ['prompt', 'content'],
+    ['test', 'tests'],
+  ],
+  recognises: (row) =>
+    isPublished(row)
+      ? 'entry_point' in row && 'test' in row
+      : typeof row.test === 'string' && typeof row.content === 'string' && 'entry_point' in labelsOf(row),
   wantsProgram: false,
 
   prompt(row, config, dataset) {
-    const content = textColumn(row, 'content');
-    if (!isFreeform(config.extra)) return { id: idOf(row), prompt: content, labels: labelsOf(row) };
-    const ask = config.locale === 'zh' ? ASK.zh : ASK.en;
-    const prompt = `\`\`\`${languagesOf(dataset, row).extract}\n${content}\n\`\`\`\n\n${ask}`;
-    return { id: idOf(row), prompt, labels: labelsOf(row) };
+    const language = languageOf(row, dataset);
+    if (isPublished(row)) return functionPrompt(row, config, language);
+    return olderPrompt(row, config, language.fence);
   },
 
   async evaluate(row, request, grading) {
-    const { dataset, config } = request;
-    const labels = labelsOf(row);
-    const test = textColumn(row, 'test');
-    const { extract, run } = languagesOf(dataset, row);
-    const freeform = isFreeform(config.extra);
-    const code = freeform ? await codeIn(request, extract, grading) : upToStop(request.completion, labels.stop_tokens);
-    const parts = freeform ? [code, test] : [textColumn(row, 'content'), code, test];
-    if (run === 'python' && definesCheckOnly(test)) parts.push(`check(${String(labels.entry_point)})`);
-    const joined = parts.join('\n');
-    const fullCode = run === 'java' ? joined.replaceAll('class Problem', 'class Main') : joined;
-    const answer = await grade(
-      {
-        code: fullCode,
-        language: run,
-        compile_timeout: config.compile_timeout || 20,
-        run_timeout: config.run_timeout || (dataset === 'bigcodebench' ? 60 : 20),
-      },
-      grading,
-    );
-    return singleRun(request, code, fullCode, answer);
+    const { dataset } = request;
+    const language = languageOf(row, dataset);
+    if (!isPublished(row)) return runOlder(row, request, grading, language);
+    const tests = textColumn(row, isPython(row) ? 'test' : 'tests');
+    const call = isPython(row) ? callOf(tests, row.entry_point) : '';
+    const problem = { prompt: textColumn(row, 'prompt'), tests, call, stops: row.stop_tokens };
+    if (!isPython(row) || isFreeform(request.config)) return runFunction(problem, language, request, grading);
+    const completion = trimAtUnindented(request.completion);
+    return runFunction(problem, language, { ...request, completion }, grading);
   },
 };
+
+type Language = ReturnType<typeof languageNamed>;
+
+function languageOf(row: Row, dataset: string): Language {
+  const named = dataset.startsWith(PREFIX) && humanEval.datasets.includes(dataset);
+  if (named) return languageNamed(dataset.slice(PREFIX.length));
+  if (dataset === BIG.dataset) return { ...languageNamed('python'), run: 'pytest', wholeBlock: false };
+  const own = isPublished(row) ? row.language : labelsOf(row).programming_language;
+  return languageNamed(String(own ?? 'python'));
+}
 
 /**
  * HumanEval's tests define check(candidate) and leave the call to the judge. Upstream adds the call for three dataset
  * names only, so that under any other name every completion passes; here the test text decides.
  */
-const definesCheckOnly = (test: string) => /^def check\(/m.test(test) && !/^check\(/m.test(test);
+export const callOf = (tests: string, entryPoint: unknown): string =>
+  /^def check\(/m.test(tests) && !/^check\(/m.test(tests) ? `\ncheck(${String(entryPoint)})` : '';
 
-function upToStop(completion: string, stops: unknown): string {
-  let text = completion;
-  for (const stop of Array.isArray(stops) ? stops : []) {
-    const at = text.indexOf(String(stop));
-    if (at >= 0) text = text.slice(0, at);
-  }
-  return text;
+export function olderPrompt(row: Row, { extra, locale }: Parameters<DatasetClass['prompt']>[1], fence: string) {
+  const content = textColumn(row, 'content');
+  const ask = locale === 'zh' ? ASK.zh : ASK.en;
+  const prompt = extra.is_freeform ? `\`\`\`${fence}\n${content}\n\`\`\`\n\n${ask}` : content;
+  return { id: idOf(row), prompt, labels: labelsOf(row) };
+}
+
+/** In the older layout nothing is put before the program, and a completion is cut at plain stop tokens only. */
+async function runOlder(
+  row: Row,
+  request: Parameters<DatasetClass['evaluate']>[1],
+  grading: Parameters<DatasetClass['evaluate']>[2],
+  language: Language,
+) {
+  const { dataset, config, completion } = request;
+  const labels = labelsOf(row);
+  const test = textColumn(row, 'test');
+  const freeform = isFreeform(config);
+  const code = !freeform
+    ? trimAtStops(completion, labels.stop_tokens)
+    : language.wholeBlock
+      ? await codeIn(request, language.fence, grading)
+      : trimAtStops(firstBlock(completion, language.fence).code, labels.stop_tokens);
+  const own = freeform ? code : `${textColumn(row, 'content')}\n${code}`;
+  const joined = `${own}\n${test}${language.run === 'python' ? callOf(test, labels.entry_point) : ''}`;
+  const fullCode = language.run === 'java' ? joined.replaceAll('class Problem', 'class Main') : joined;
+  const answer = await grade(
+    {
+      code: fullCode,
+      language: language.run,
+      compile_timeout: config.compile_timeout || 20,
+      run_timeout: config.run_timeout || (dataset === BIG.dataset ? BIG.seconds : 20),
+    },
+    grading,
+  );
+  return singleRun(request, code, fullCode, answer);
 }

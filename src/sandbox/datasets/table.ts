@@ -1,73 +1,66 @@
-// `--dataset NAME=FILE`: a local JSONL file of problems. Upstream's table layout (id, content, test, labels) is taken
-// as it is; the published HumanEval and MBPP files are brought into it.
+// `--dataset NAME=FILE`: a local JSONL file of problems, in the columns of its class. HumanEval and MBPP are taken as
+// they were published, too.
 import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { parsePythonJson } from '../../json/parse.ts';
 import { reasonOf } from '../../text/problems.ts';
-import { autoEval } from './auto-eval.ts';
-import { commonOj } from './common-oj.ts';
-import type { DatasetClass, Row } from './dataset.ts';
-import { humanEval } from './human-eval.ts';
-import { mbpp } from './mbpp.ts';
+import { type DatasetClass, idOf, type Row } from './dataset.ts';
+import { CLASS_NAMES, classOfRow, missingColumns, registeredClass } from './registry.ts';
 
 export interface Table {
   rows: Row[];
-  /** Problems by the text of their id (11 and "11" are the same problem), and of HumanEval's task_id. */
+  /** Problems by the text of their id: 11 and "11" are the same problem. */
   byId: Map<string, Row>;
-  /** What the rows' shape says, where the dataset's name says nothing. */
-  shape: DatasetClass;
+  /** By other names that a person may give a problem: HumanEval's number, and its task_id. */
+  byName: Map<string, Row>;
+  kind: DatasetClass;
 }
 
-/** A layout that is known by its keys, and how a row of it becomes a row of ours. */
-interface Layout {
-  keys: string[];
-  convert(row: Row): Row;
-}
-
-const LAYOUTS: Layout[] = [
-  {
-    keys: ['task_id', 'prompt', 'entry_point', 'test'],
-    convert: (row) => ({
-      id: Number(/\d+$/.exec(String(row.task_id))?.[0] ?? Number.NaN),
-      content: row.prompt,
-      test: row.test,
-      labels: { task_id: row.task_id, entry_point: row.entry_point, programming_language: 'python' },
-    }),
-  },
-  {
-    keys: ['task_id', 'text', 'test_list'],
-    convert: (row) => ({
-      id: row.task_id,
-      content: row.text,
-      test: row.test_list,
-      labels: { challenge_test_list: row.challenge_test_list ?? [], test_setup_code: row.test_setup_code ?? '' },
-    }),
-  },
-  { keys: ['id', 'content', 'test', 'labels'], convert: (row) => row },
-];
-
-/** @throws {Error} naming the file and line of what is not a problem */
-export async function readTable(file: string): Promise<Table> {
+/** @throws {Error} naming the file and line of what is not a problem, or of no class */
+export async function readTable(name: string, file: string): Promise<Table> {
   const text = await readFile(file, 'utf8').catch((error: Error) => {
     throw new Error(
       `dataset ${file}: ${reasonOf(error)}; --dataset NAME=FILE names a file of problems, one JSON object a line`,
     );
   });
-  const rows = text
-    .split('\n')
-    .flatMap((line, index) => (line.trim() === '' ? [] : [rowOf(line, `${file}:${index + 1}`)]));
+  return tableOf(name, file, text);
+}
+
+/** @param file where the text is from, for messages */
+export function tableOf(name: string, file: string, text: string): Table {
+  const lines = text.split('\n').map((line, index) => ({ line, where: `${file}:${index + 1}` }));
+  const rows = lines.flatMap(({ line, where }) => (line.trim() === '' ? [] : [{ row: rowOf(line, where), where }]));
   const [first] = rows;
   if (first === undefined) throw new Error(`dataset ${file}: no problems in it`);
+  const kind = classOf(name, file, first.row);
+  if (kind === undefined) {
+    throw new Error(
+      `dataset ${first.where}: no class judges such a problem. Known are ${CLASS_NAMES}: a file of one of them is taken under its dataset's name, or by its columns`,
+    );
+  }
   const byId = new Map<string, Row>();
-  for (const [index, row] of rows.entries()) {
-    const id = String(row.id);
-    if (byId.has(id)) throw new Error(`dataset ${file}: id ${id} stands twice (problem ${index + 1})`);
+  const byName = new Map<string, Row>();
+  for (const { row, where } of rows) {
+    const missing = missingColumns(kind, row);
+    if (missing.length > 0) throw new Error(`dataset ${where}: ${kind.name} needs the column ${missing.join(', ')}`);
+    const id = String(idOf(row));
+    if (byId.has(id)) throw new Error(`dataset ${where}: id ${id} stands twice`);
     byId.set(id, row);
   }
-  for (const row of rows) {
-    const name = (row.labels as { task_id?: unknown } | null)?.task_id;
-    if (typeof name === 'string' && !byId.has(name)) byId.set(name, row);
-  }
-  return { rows, byId, shape: shapeOf(first) };
+  for (const { row } of rows) for (const other of otherNames(row)) if (!byId.has(other)) byName.set(other, row);
+  return { rows: rows.map(({ row }) => row), byId, byName, kind };
+}
+
+/** Upstream's files are called code_eval_NAME.jsonl. */
+const classOf = (name: string, file: string, row: Row): DatasetClass | undefined =>
+  registeredClass(name) ?? registeredClass(basename(file).replace(/^code_eval_|\.jsonl$/g, '')) ?? classOfRow(row);
+
+function otherNames(row: Row): string[] {
+  const labels = row.labels as { task_id?: unknown } | null | undefined;
+  const task = row.task_id ?? (typeof labels === 'object' ? labels?.task_id : undefined);
+  if (typeof task !== 'string') return [];
+  const number = /^HumanEval\/(\d+)$/.exec(task)?.[1];
+  return number === undefined ? [task] : [task, number];
 }
 
 function rowOf(line: string, where: string): Row {
@@ -77,21 +70,15 @@ function rowOf(line: string, where: string): Row {
   } catch (error) {
     throw new Error(`dataset ${where}: not JSON: ${(error as Error).message}`);
   }
-  const layout = LAYOUTS.find(({ keys }) => keys.every((key) => typeof row === 'object' && row !== null && key in row));
-  if (layout) return layout.convert(row as Row);
-  throw new Error(
-    `dataset ${where}: expected the keys id, content, test, labels (or HumanEval's task_id, prompt, entry_point, test; or MBPP's task_id, text, test_list)`,
-  );
+  if (typeof row !== 'object' || row === null || Array.isArray(row)) {
+    throw new Error(`dataset ${where}: expected an object, a problem in the columns of its class`);
+  }
+  return published(row as Row);
 }
 
-function shapeOf({ test }: Row): DatasetClass {
-  let value = test;
-  try {
-    if (typeof test === 'string') value = JSON.parse(test);
-  } catch {
-    // Python text: HumanEval's.
-  }
-  if (Array.isArray(value)) return typeof value[0] === 'string' ? mbpp : commonOj;
-  if (typeof value === 'object' && value !== null) return autoEval;
-  return humanEval;
+/** MBPP as published: task_id, text, test_list. */
+function published(row: Row): Row {
+  if (!('text' in row && 'test_list' in row && 'task_id' in row)) return row;
+  const { task_id: id, text: content, test_list, challenge_test_list = [], test_setup_code = '' } = row;
+  return { id, content, test_list, labels: { challenge_test_list, test_setup_code } };
 }

@@ -1,0 +1,56 @@
+import { codeIn, type DatasetClass, grade, idOf, labelsOf, singleRun, textColumn } from './dataset.ts';
+import { LIVE_CODE_BENCH_PROGRAM, LIVE_CODE_BENCH_TESTS } from './live-code-bench-program.ts';
+
+const SECONDS_A_CASE = 6;
+/** For all cases together; the program ends itself before, by the number of its cases. */
+const MOST_SECONDS = 160;
+
+const encoded = (text: string) => Buffer.from(text).toString('base64');
+
+const SHOTS = `Question: read two integers from one line and print their sum.
+Answer:
+\`\`\`python
+a, b = map(int, input().split())
+print(a + b)
+\`\`\`
+
+Question: class Solution, method largest(self, nums: List[int]) -> int, gives the largest of nums.
+Answer:
+\`\`\`python
+class Solution:
+    def largest(self, nums: List[int]) -> int:
+        return max(nums)
+\`\`\`
+
+`;
+
+/** Accepted: every case passes, whether the solution reads stdin or is a method. */
+export const liveCodeBench: DatasetClass = {
+  name: 'LiveCodeBenchDataset',
+  datasets: ['live_code_bench_v1'],
+  columns: ['id', 'content', 'test', 'labels'],
+  // The cases of a published table are a compressed pickle.
+  recognises: (row) =>
+    typeof row.test === 'string' && (row.test.startsWith('eJ') || row.test.includes('"input_output"')),
+  wantsProgram: true,
+
+  prompt: (row, { is_fewshot }) => ({
+    id: idOf(row),
+    prompt: `${is_fewshot ? SHOTS : ''}${textColumn(row, 'content')}`,
+    labels: labelsOf(row),
+  }),
+
+  async evaluate(row, request, grading) {
+    const { run_timeout } = request.config;
+    const code = await codeIn(request, 'python', grading);
+    const test = typeof row.test === 'string' ? row.test : JSON.stringify(row.test);
+    const program = LIVE_CODE_BENCH_PROGRAM(Math.trunc(run_timeout || SECONDS_A_CASE), MOST_SECONDS);
+    const files = {
+      'test_cases.txt': encoded(test),
+      'code.py': encoded(code),
+      'testing_util.py': encoded(LIVE_CODE_BENCH_TESTS),
+    };
+    const answer = await grade({ code: program, language: 'python', run_timeout: MOST_SECONDS, files }, grading);
+    return singleRun(request, code, code, answer, { test_code: program });
+  },
+};

@@ -1,0 +1,39 @@
+import { type DatasetClass, grade, idOf, labelsOf, type Row, singleRun, textColumn } from './dataset.ts';
+import { mathCheck } from './pal-math-program.ts';
+import { looksLikeTestProgram, testAsset } from './test-column.ts';
+
+const ANSWER = 'answer.json';
+const OPEN = '```python\n';
+const HEAD = 'def solution():\n';
+
+/** Accepted: what solution() returns is the number, or the expression, of the problem's answer. */
+export const palMath: DatasetClass = {
+  name: 'PalMathDataset',
+  datasets: ['palmath'],
+  columns: ['id', 'content', 'test', 'labels'],
+  recognises: (row) =>
+    looksLikeTestProgram(row) !== null && looksLikeTestProgram(row)?.code === undefined && hasAnswer(row),
+  wantsProgram: false,
+
+  prompt: (row) => ({ id: idOf(row), prompt: textColumn(row, 'content'), labels: labelsOf(row) }),
+
+  async evaluate(row, request, grading) {
+    const { compile_timeout, run_timeout } = request.config;
+    const code = solutionIn(request.completion);
+    const fullCode = mathCheck(code);
+    const limits = { compile_timeout: compile_timeout || 20, run_timeout: run_timeout || 20 };
+    const files = testAsset(row);
+    const answer = await grade({ code: fullCode, language: 'python', ...limits, files }, grading);
+    return singleRun(request, code, fullCode, answer);
+  },
+};
+
+const hasAnswer = (row: Row): boolean => ANSWER in testAsset(row);
+
+/** A Python block that defines solution(), to its closing fence; '' where there is none. */
+function solutionIn(completion: string): string {
+  const open = completion.indexOf(OPEN);
+  const head = open < 0 ? -1 : completion.indexOf(HEAD, open + OPEN.length);
+  const close = head < 0 ? -1 : completion.indexOf('```', head + HEAD.length);
+  return close < 0 ? '' : completion.slice(open + OPEN.length, close);
+}

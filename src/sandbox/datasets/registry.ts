@@ -1,0 +1,56 @@
+// Every class of problems, once. A class declares the datasets that upstream registers for it; a name that upstream
+// does not know is of the class that its caller says, or that its rows show.
+import { aider } from './aider.ts';
+import { autoEval } from './auto-eval.ts';
+import { commonOj } from './common-oj.ts';
+import { cruxEval } from './crux-eval.ts';
+import type { DatasetClass, Row } from './dataset.ts';
+import { evoEval } from './evo-eval.ts';
+import { humanEval } from './human-eval.ts';
+import { liveCodeBench } from './live-code-bench.ts';
+import { mbpp } from './mbpp.ts';
+import { mbxp } from './mbxp.ts';
+import { mhpp } from './mhpp.ts';
+import { miniF2f } from './mini-f2f.ts';
+import { multiPlE } from './multi-pl-e.ts';
+import { naturalCodeBench } from './natural-code-bench.ts';
+import { palMath } from './pal-math.ts';
+import { repobenchC, repobenchP } from './repobench.ts';
+import { verilog } from './verilog.ts';
+
+/** What is told by rare columns comes before what is told by common ones. */
+export const CLASSES: readonly DatasetClass[] = [
+  ...[verilog, repobenchP, repobenchC, cruxEval, multiPlE, evoEval, humanEval, commonOj, liveCodeBench, palMath],
+  ...[naturalCodeBench, mhpp, mbpp, miniF2f, aider, mbxp, autoEval],
+];
+
+export const CLASS_NAMES: string = CLASSES.map((kind) => kind.name)
+  .toSorted()
+  .join(', ');
+
+const REGISTERED = new Map(CLASSES.flatMap((kind) => kind.datasets.map((dataset) => [dataset, kind] as const)));
+
+/** Of a dataset that upstream registers. */
+export const registeredClass = (dataset: string): DatasetClass | undefined => REGISTERED.get(dataset);
+
+export const classNamed = (name: string): DatasetClass | undefined => CLASSES.find((kind) => kind.name === name);
+
+/** By what a row holds; undefined where no class has such rows. */
+export const classOfRow = (row: Row): DatasetClass | undefined =>
+  CLASSES.find((kind) => missingColumns(kind, row).length === 0 && recognised(kind, row));
+
+/** A column that is not what its class expects is a reason against the class, not a fault. */
+function recognised(kind: DatasetClass, row: Row): boolean {
+  try {
+    return kind.recognises(row);
+  } catch {
+    return false;
+  }
+}
+
+/** The columns of the class that a row lacks, as a person would name them. */
+export const missingColumns = (kind: DatasetClass, row: Row): string[] =>
+  kind.columns
+    .map((name) => (typeof name === 'string' ? [name] : name))
+    .filter((names) => !names.some((name) => row[name] !== undefined))
+    .map((names) => names.join(' or '));

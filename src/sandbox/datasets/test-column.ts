@@ -1,0 +1,51 @@
+// The column `test` of the datasets whose test is a program: {code, asset}, where asset holds files in base64.
+import { z } from 'zod';
+import { RequestError } from '../request-error.ts';
+import { jsonColumn, type Row } from './dataset.ts';
+
+/** The code goes there. */
+export const INSERT = '#<INSERT>';
+
+const column = z.object({ code: z.string().optional(), asset: z.unknown().optional() });
+const files = z.record(z.string(), z.string().nullable());
+
+export interface TestProgram {
+  code: string;
+  /** Names → base64. */
+  asset: Record<string, string>;
+}
+
+/** `asset` may be JSON text too; anything else than an object is none. @throws {RequestError} 500 where there is no code */
+export function testProgram(row: Row): TestProgram {
+  try {
+    const { code, asset } = read(row);
+    if (code === undefined) throw new Error('there is no code');
+    return { code, asset };
+  } catch (error) {
+    if (error instanceof RequestError) throw error;
+    throw new RequestError(500, '"test" of the problem is not {code, asset}', (error as Error).message);
+  }
+}
+
+/** For the classes whose test program is always the same. */
+export const testAsset = (row: Row): Record<string, string> => read(row).asset;
+
+function read(row: Row): { code: string | undefined; asset: Record<string, string> } {
+  const { code, asset } = column.parse(jsonColumn(row, 'test'));
+  const given: unknown = typeof asset === 'string' ? JSON.parse(asset) : asset;
+  const named = typeof given === 'object' && given !== null ? files.parse(given) : {};
+  return {
+    code,
+    asset: Object.fromEntries(Object.entries(named).filter((entry): entry is [string, string] => entry[1] !== null)),
+  };
+}
+
+/** Whether `test` of a row of unknown class is of this kind, and its program. */
+export function looksLikeTestProgram(row: Row): { code: string | undefined } | null {
+  try {
+    const test = column.parse(jsonColumn(row, 'test'));
+    return test.code === undefined && test.asset === undefined ? null : { code: test.code };
+  } catch {
+    return null;
+  }
+}
