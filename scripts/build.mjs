@@ -1,5 +1,5 @@
 // npm run build: one bundle for the program, and one small file for each worker or child in src/workers/.
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -57,3 +57,5 @@ const bin = join(dist, 'rollout-viewer.js');
 writeFileSync(bin, `#!/usr/bin/env node\n${readFileSync(bin, 'utf8')}`);
 chmodSync(bin, 0o755);
 writeFileSync(join(dist, 'THIRD-PARTY-NOTICES.txt'), noticesOf(root, [program, ...children]));
+// The user's interpreter runs this file as it is.
+copyFileSync(join(root, 'src/python/bridge.py'), join(dist, 'bridge.py'));

@@ -2,17 +2,27 @@ import { Dump } from '../dump/dump.ts';
 import { parseLocator } from '../dump/locator.ts';
 import { UsageError } from '../dump/paths.ts';
 import { limitsOf, samplingOf, settingsOfFlags } from '../engine/collect/setting-flags.ts';
-import { ChatCompletionsModel, type RolloutEvent, rewardRouter } from '../engine/index.ts';
+import { ChatCompletionsModel, type RolloutEvent } from '../engine/index.ts';
 import { reachModel } from '../http/reach.ts';
 import { printJson } from '../json/print.ts';
 import { diffLines } from '../present/replay-text.ts';
-import { type Branch, forkRollout, type ReplayBackend, ReplayTools } from '../replay/index.ts';
+import {
+  type Branch,
+  forkRollout,
+  type OpenRewards,
+  openRewards,
+  type ReplayBackend,
+  ReplayTools,
+  rewardProblem,
+} from '../replay/index.ts';
 import { sanitise } from '../text/sanitise.ts';
 import { asUsage, choiceOf, consent, opened } from './consent.ts';
 import { dumpOptions } from './dump-options.ts';
 import { FORK_SETTINGS, type ForkFlags } from './fork.ts';
 import { journalOf } from './journal-of.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
+import { openTools, ownCodeOf } from './own-run.ts';
+import { rewardChoiceOf } from './reward-flags.ts';
 import { settingTexts } from './setting-flags.ts';
 import { findRow } from './show.ts';
 
@@ -27,16 +37,20 @@ export async function fork(text: string, flags: ForkFlags): Promise<number> {
   if (!URL.canParse(flags.modelUrl))
     throw new UsageError(`--model-url ${flags.modelUrl}: not an address, such as http://localhost:8000/v1`);
   const settings = asUsage(() => settingsOfFlags(settingTexts(flags, FORK_SETTINGS)));
-  const replayTools = asUsage(() => new ReplayTools({ tools: flags.tools, mapped: flags.tool }));
+  const problem = rewardProblem(rewardChoiceOf(flags));
+  if (problem !== null) throw new UsageError(`--reward: ${problem}`);
+  const replayTools = asUsage(() => new ReplayTools({ tools: flags.tools, mapped: flags.tool, own: ownCodeOf(flags) }));
   const dump = Dump.open([place.path], dumpOptions(flags));
   const journal = await journalOf(place.path, flags.journal);
   const stop = new AbortController();
   const interrupt = () => stop.abort(new Error('interrupted'));
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
   let backend: ReplayBackend | null = null;
+  let rewards: OpenRewards | null = null;
   try {
     const row = await findRow(dump, { ...place, turn });
     if (row.rollout === null) throw new UsageError(`${row.locator}: ${row.error}`);
+    await openTools(replayTools, flags.yes === true, stop.signal);
     const tools = replayTools.forFork(row.rollout.toolSchemas);
     const isJudgedByCode = flags.reward === 'code';
     if (tools.length > 0 || isJudgedByCode) {
@@ -46,10 +60,9 @@ export async function fork(text: string, flags: ForkFlags): Promise<number> {
       replayTools.use(backend.run);
       say(`tools: ${tools.map(({ name }) => name).join(', ')}; code runs on ${backend.name} (${backend.why})`);
     }
-    const rewards = rewardRouter({
-      fallback: flags.reward,
-      code: backend === null ? undefined : { run: backend.run },
-      http: flags.rewardUrl ? { url: flags.rewardUrl } : undefined,
+    rewards = openRewards(rewardChoiceOf(flags), backend?.run);
+    await rewards.start(stop.signal).catch((error: Error) => {
+      throw new UsageError(`--reward: ${error.message}`);
     });
     await reachModel(flags.modelUrl, { seconds: PATIENCE, signal: stop.signal, onWait: say }).catch((error: Error) => {
       throw new UsageError(error.message);
@@ -63,7 +76,7 @@ export async function fork(text: string, flags: ForkFlags): Promise<number> {
         apiKey: process.env.ROLLOUT_VIEWER_API_KEY ?? process.env.OPENAI_API_KEY,
       }),
       tools,
-      rewards,
+      rewards: rewards.router,
       n: flags.n,
       sampling: samplingOf(settings),
       limits: limitsOf(settings),
@@ -86,6 +99,8 @@ export async function fork(text: string, flags: ForkFlags): Promise<number> {
   } finally {
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
     await backend?.close();
+    replayTools.close();
+    rewards?.close();
     journal.close();
     dump.close();
   }

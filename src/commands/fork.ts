@@ -3,21 +3,20 @@ import { LIMIT_SETTINGS, SAMPLING_SETTINGS } from '../engine/collect/setting-lis
 import { validationOption } from './dump-options.ts';
 import { countOf } from './ls.ts';
 import { run } from './output.ts';
+import { addReward, type RewardFlags } from './reward-flags.ts';
 import { positive, type SandboxFlags, withSandbox } from './sandbox-flags.ts';
 import { addSettings } from './setting-flags.ts';
 
 /** What a branch is made with. */
 export const FORK_SETTINGS = [...SAMPLING_SETTINGS, ...LIMIT_SETTINGS];
 
-export interface ForkFlags extends SandboxFlags {
+export interface ForkFlags extends SandboxFlags, RewardFlags {
   turn?: number;
   modelUrl: string;
   model: string;
   n: number;
   out?: string;
   journal?: string;
-  reward?: string;
-  rewardUrl?: string;
   toolFormat?: string;
   json?: boolean;
   validation?: string[];
@@ -26,7 +25,7 @@ export interface ForkFlags extends SandboxFlags {
 }
 
 export function forkCommand(): Command {
-  const command = withSandbox(new Command('fork'))
+  const command = addReward(withSandbox(new Command('fork')))
     .description('go on from a turn of a recorded rollout with a live model')
     .argument('<locator>', 'FILE:LINE, or FILE:LINE#tN')
     .option(
@@ -42,8 +41,6 @@ export function forkCommand(): Command {
       '--journal <dir>',
       'where the list of branches is kept (default: the state directory of this user; `beside`: .rollout-viewer beside the dump)',
     )
-    .option('--reward <name>', 'the reward function, where the record does not say its data_source')
-    .option('--reward-url <url>', 'a reward service, for --reward http')
     .option('--tool-format <name>', 'the grammar of calls that the model writes in its text')
     .option('--json', 'one JSON object a branch, and the turns as they come')
     .addOption(validationOption());

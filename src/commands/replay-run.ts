@@ -21,6 +21,7 @@ import { asUsage, choiceOf, consent, opened } from './consent.ts';
 import { dumpOptions } from './dump-options.ts';
 import { journalOf } from './journal-of.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
+import { openTools, ownCodeOf } from './own-run.ts';
 import { filterOf } from './query-options.ts';
 import type { ReplayFlags } from './replay.ts';
 import { pathOf, selectRows } from './select-rows.ts';
@@ -28,7 +29,15 @@ import { StatusLine } from './status-line.ts';
 
 /** Runs what was asked for and prints an outcome a call. @returns the exit status */
 export async function replay(args: readonly string[], flags: ReplayFlags): Promise<number> {
-  const tools = asUsage(() => new ReplayTools({ tools: flags.tools, mapped: flags.tool, timeout: flags.timeout }));
+  const tools = asUsage(
+    () =>
+      new ReplayTools({
+        tools: flags.tools,
+        mapped: flags.tool,
+        timeout: flags.timeout,
+        own: ownCodeOf(flags),
+      }),
+  );
   const rules = asUsage(() => rulesWithout(flags.exact === true ? RULE_NAMES : (flags.exact ?? [])));
   const choice: BackendChoice = { ...choiceOf(flags, tools), concurrency: flags.concurrency };
   const journal = await journalOf(pathOf(args[0]!), flags.journal);
@@ -39,6 +48,8 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
   let backend: ReplayBackend | null = null;
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
   try {
+    // Before planning: a class may be what says how its tool is called.
+    if (flags.exec) await openTools(tools, flags.yes === true, stop.signal);
     const planned = plannedRollouts(args, flags, tools);
     const { first, rest } = await untilRunnable(planned);
     const show = async (outcome: ReplayOutcome, plan: PlannedCall) => {
@@ -79,6 +90,7 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
     line.clear();
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
     await backend?.close();
+    tools.close();
     journal.close();
   }
   if (journal.problem?.startsWith('not all')) say(journal.problem);

@@ -18,6 +18,7 @@ interface RolloutOptions {
   config?: string;
   resume?: boolean;
   json?: boolean;
+  yes?: boolean;
   [flag: string]: unknown;
 }
 
@@ -27,6 +28,7 @@ export function rolloutCommand(): Command {
     .argument('<tasks>', 'one JSON object a line: prompt, ground_truth or reward_model, data_source, extra_info')
     .option('--config <yaml>', 'the settings below as keys of a file; a flag goes before its key')
     .option('--resume', 'go on with the dump in --out: no rollout is made twice')
+    .option('--yes', 'allow what needs consent: classes of your own that a file names, which run with your rights')
     .option('--json', 'one JSON object a rollout');
   addSettings(command, SETTINGS);
   return command
@@ -51,12 +53,14 @@ async function rollout(tasksPath: string, options: RolloutOptions): Promise<numb
     const settings = await settingsOf(options);
     // Tokenizer and templates are loaded for this command alone: the others start without them.
     const { runCollection } = await import('../engine/collect/run.ts');
+    const { allowOwn } = await import('./own-run.ts');
     const summary = await runCollection({
       tasksPath,
       settings,
       resume: options.resume === true,
       apiKey: process.env.ROLLOUT_VIEWER_API_KEY ?? process.env.OPENAI_API_KEY,
       signal: stop.signal,
+      allowOwn: (uses) => allowOwn(uses, options.yes === true),
       say: (message) => bar.say(message),
       onProgress: (progress) => bar.show(progress),
       onRollout: (collected) => (options.json ? print(`${printJson(rowOf(collected))}\n`) : undefined),

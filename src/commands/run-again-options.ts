@@ -6,6 +6,7 @@ import { LIMIT_SETTINGS, RUN_SETTINGS, SAMPLING_SETTINGS } from '../engine/colle
 import { RULE_NAMES } from '../replay/normalise.ts';
 import { rewardProblem } from '../replay/reward-choice.ts';
 import type { ReplayStart } from '../tui/state/replay.ts';
+import { addOwn } from './own-flags.ts';
 import { addReward, type RewardFlags, rewardChoiceOf } from './reward-flags.ts';
 import { positive, secondsOf, toolOption } from './sandbox-flags.ts';
 import { addSettings, settingTexts } from './setting-flags.ts';
@@ -55,7 +56,7 @@ export function addRunAgain(program: Command): Command {
       'where results and branches are kept (default: the state directory of this user; `beside`: .rollout-viewer beside the dump)',
     )
     .optionsGroup('Scoring again:');
-  addReward(program)
+  addReward(addOwn(program))
     .optionsGroup('Going on with a live model:')
     .option('--model-url <url>', 'an OpenAI-compatible server to fork with, up to and with /v1')
     .option('--model <name>', 'the model there');

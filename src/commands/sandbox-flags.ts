@@ -1,7 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { countOf } from './ls.ts';
+import { addOwn, type OwnFlags } from './own-flags.ts';
 
-export interface SandboxFlags {
+export interface SandboxFlags extends OwnFlags {
   sandbox: string;
   tools?: string;
   tool: Record<string, string>;
@@ -10,11 +11,11 @@ export interface SandboxFlags {
 
 /** The flags that say which tools there are and where code runs. */
 export const withSandbox = (command: Command): Command =>
-  command
+  addOwn(command)
     .option('--sandbox <where>', 'auto, bubblewrap, pyodide, unconfined, or the URL of a SandboxFusion server', 'auto')
     .option('--tools <yaml>', "verl's tool file")
     .addOption(toolOption())
-    .option('--yes', 'allow what needs consent: running on a server, or unconfined');
+    .option('--yes', 'allow what needs consent: running on a server, unconfined, or a class of your own');
 
 export const toolOption = (): Option =>
   new Option('--tool <name=language>', 'the code of this tool runs as this language; repeatable')

@@ -81,7 +81,7 @@ async function keymapOf(
 
 /** @throws UsageError as replayStart does */
 function replayOptions(paths: readonly string[], flags: ViewFlags): ReplaySettings {
-  const { sandbox, tools, tool: mapped, timeout, exact, journal } = flags;
+  const { sandbox, tools, tool: mapped, timeout, exact, journal, python, pythonPath } = flags;
   const path = paths[0] === '-' ? null : (paths[0] ?? null);
-  return { path, sandbox, tools, mapped, timeout, exact, journal, start: replayStart(flags) };
+  return { path, sandbox, tools, mapped, timeout, exact, journal, python, pythonPath, start: replayStart(flags) };
 }

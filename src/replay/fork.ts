@@ -18,11 +18,12 @@ import {
 import type { Journal } from '../journal/journal.ts';
 import { recordKey } from '../journal/record-key.ts';
 import { printJson } from '../json/print.ts';
-import { isJsonObject, type JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Rollout, Turn } from '../rollout/rollout.ts';
 import { type BranchEntry, branchesOf, branchPath, type Difference, firstDifference, keepBranch } from './branches.ts';
 import { forkPrefix } from './fork-prefix.ts';
-import { dataSourceOf } from './reward-task.ts';
+import { primedTools } from './primed-tools.ts';
+import { dataSourceOf, extraInfoOf } from './reward-task.ts';
 
 export interface ForkOptions {
   row: DumpRecord;
@@ -93,7 +94,7 @@ async function runBranch(options: ForkOptions, record: string, branch: number, p
   const request = await new RolloutRequest({
     model,
     messages,
-    tools,
+    tools: primedTools(tools, rollout, turn),
     toolsKwargs: kwargsOf(rollout, tools),
     needToolsKwargs: false,
     ...(sampling ? { sampling: seed === undefined ? sampling : { ...sampling, seed: seed + place } } : {}),
@@ -107,6 +108,7 @@ async function runBranch(options: ForkOptions, record: string, branch: number, p
     key: record.slice(0, 12),
     groundTruth: rollout.groundTruth ?? null,
     dataSource: dataSourceOf(rollout),
+    extraInfo: (extraInfoOf(rollout) ?? {}) as JsonObject,
   };
   const context = { task, rollout: branch, step: rollout.step ?? 0, model: model.name, gamma: 1, judgement };
   const fork = { locator: row.locator, record, turn, edited: (edits?.size ?? 0) > 0 };
@@ -152,11 +154,9 @@ function kwargsOf({ extras, groundTruth }: Rollout, tools: readonly Tool[]) {
   return Object.fromEntries(
     tools.map(({ name }) => {
       const own = isJsonObject(recorded) ? recorded[name] : undefined;
-      const kwargs =
-        isJsonObject(own) && isJsonObject(own.create_kwargs)
-          ? own.create_kwargs
-          : { ground_truth: groundTruth ?? null };
-      return [name, { create_kwargs: kwargs }];
+      const given = isJsonObject(own) ? own : {};
+      const created = isJsonObject(given.create_kwargs) ? given.create_kwargs : { ground_truth: groundTruth ?? null };
+      return [name, { ...given, create_kwargs: created }];
     }),
   );
 }
@@ -174,6 +174,7 @@ async function judge(request: RolloutRequest, rollout: Rollout, { rewards, signa
       ground_truth: rollout.groundTruth ?? null,
       data_source: dataSourceOf(rollout),
       question: question ? messageText(question) : '',
+      extra_info: (extraInfoOf(rollout) ?? {}) as JsonObject,
       reward_scores: request.rewardScores as JsonValue,
     };
     const { reward, metadata } = await found.fn(task, last ? messageText(last) : '', signal);

@@ -38,7 +38,6 @@ export {
 } from './outcome.ts';
 export type { WaitReason } from './patience.ts';
 export { editCall, type PlannedCall, type PlanOptions, planCalls, whereOf } from './plan.ts';
-export { type PythonReward, type PythonRewardOptions, pythonReward } from './python-reward.ts';
 export { type CallState, type ReplayOptions, replayCall, skippedOutcome } from './replay-call.ts';
 export { keptRescore, type Rescored, rescoreMany, rescoreRollout } from './rescore.ts';
 export { historyOf, howOf, keepOutcome, knownOutcome, reportedOf, standingOutcome, standingWord } from './results.ts';

@@ -1,7 +1,8 @@
 import { builtinRewards, type RewardRouter, rewardRouter } from '../engine/index.ts';
+import { ownReward } from '../engine/own/own-reward.ts';
+import { isRewardFile } from '../engine/own/reward-file.ts';
 import type { Run } from '../sandbox/check-correctness.ts';
-import { pythonReward } from './python-reward.ts';
-import { isFile, type RewardChoice } from './reward-choice.ts';
+import type { RewardChoice } from './reward-choice.ts';
 
 export interface OpenRewards {
   router: RewardRouter;
@@ -15,10 +16,10 @@ export interface OpenRewards {
  * among those that a data source may mean as far as they are given. @param run runs the test cases of `code`
  */
 export function openRewards(choice: RewardChoice, run?: Run): OpenRewards {
-  const { reward, url, python, functionName, timeout } = choice;
+  const { reward, url, python, pythonPath, functionName, timeout } = choice;
   const registry = builtinRewards();
-  const file = isFile(reward) ? pythonReward({ path: reward, functionName, python, timeout }) : null;
-  if (isFile(reward) && file !== null) registry.register(reward, file.fn);
+  const file = isRewardFile(reward) ? ownReward({ path: reward, functionName, python, pythonPath, timeout }) : null;
+  if (isRewardFile(reward) && file !== null) registry.register(reward, file.fn);
   const byDataSource = rewardRouter({
     registry,
     fallback: reward,

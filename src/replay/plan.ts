@@ -27,6 +27,8 @@ export interface PlannedCall {
   code: CallCode | null;
   /** What the tool is made with, and where that stands in the record. */
   created: { kwargs: JsonObject; from: string } | null;
+  /** The sample's own arguments to each call (`execute_kwargs`). */
+  executed: JsonObject;
   /** How the recorded tool may have made its text. */
   forms: readonly TextForm[];
   /** The calls of the same tool before it, in order, which run first in one notebook or session; null where calls share no state. */
@@ -69,7 +71,7 @@ function planCall(call: ToolCall, { locator, record, rollout }: Place, { tools }
   const turn = rollout.turns.find(({ toolCalls }) => toolCalls.includes(call))!.index;
   const tool = call.name === null ? null : tools.for(call.name, rollout.toolSchemas);
   const recorded = call.resultTurn === null ? null : (rollout.turns[call.resultTurn]?.text ?? null);
-  const created = tool?.needsCreateKwargs ? createKwargs(tool.name, rollout) : null;
+  const created = tool?.needsCreateKwargs || tool?.own ? createKwargs(tool.name, rollout) : null;
   const results = toolCallsOf(rollout)
     .filter(({ name, resultTurn }) => name === call.name && resultTurn !== null)
     .map(({ resultTurn }) => rollout.turns[resultTurn as number]?.text ?? '');
@@ -86,6 +88,7 @@ function planCall(call: ToolCall, { locator, record, rollout }: Place, { tools }
     skip: null,
     code: tool?.codeOf(call.arguments) ?? null,
     created,
+    executed: tool?.own ? kwargsOf('execute_kwargs', tool.name, rollout).kwargs : {},
     forms: possibleForms(results, rollout.format === 'rollout-viewer'),
     predecessors: null,
   };
@@ -108,17 +111,27 @@ function whySkipped({ tool, name, arguments: args, code, created }: PlannedCall)
 
 /** The sample's own arguments to the tool (`tools_kwargs` in verl's data sets), else its ground truth. */
 function createKwargs(name: string, { extras, groundTruth }: Rollout): PlannedCall['created'] {
+  const { kwargs, from } = kwargsOf('create_kwargs', name, { extras });
+  if (from !== null) return { kwargs, from: `create_kwargs of the record's ${from}` };
+  if (groundTruth === undefined || groundTruth === null) return null;
+  return { kwargs: { ground_truth: groundTruth }, from: 'gts as ground_truth' };
+}
+
+function kwargsOf(
+  kind: 'create_kwargs' | 'execute_kwargs',
+  name: string,
+  { extras }: Pick<Rollout, 'extras'>,
+): { kwargs: JsonObject; from: string | null } {
   const info = extras.extra_info;
   for (const [from, holder] of [
     ['tools_kwargs', extras.tools_kwargs],
     ['extra_info.tools_kwargs', isJsonObject(info) ? info.tools_kwargs : undefined],
   ] as const) {
     const own = isJsonObject(holder) ? holder[name] : undefined;
-    const kwargs = isJsonObject(own) ? own.create_kwargs : undefined;
-    if (isJsonObject(kwargs)) return { kwargs, from: `create_kwargs of the record's ${from}` };
+    const kwargs = isJsonObject(own) ? own[kind] : undefined;
+    if (isJsonObject(kwargs)) return { kwargs, from };
   }
-  if (groundTruth === undefined || groundTruth === null) return null;
-  return { kwargs: { ground_truth: groundTruth }, from: 'gts as ground_truth' };
+  return { kwargs: {}, from: null };
 }
 
 /** The same call with other arguments: it is compared all the same, and marked. */
@@ -129,4 +142,4 @@ export function editCall(plan: PlannedCall, args: JsonValue): PlannedCall {
 
 /** Where a call would run, to be said before it does. */
 export const whereOf = (plan: PlannedCall, backend: string): string =>
-  plan.tool?.url ?? (plan.tool?.language === null ? 'this program' : backend);
+  plan.tool?.url ?? plan.tool?.own?.runs ?? (plan.tool?.language === null ? 'this program' : backend);

@@ -149,7 +149,7 @@ function timeOf(runs: readonly RunResult[]): ReplayOutcome['time'] {
 }
 
 const ranWhere = ({ tool }: PlannedCall, backend: ReplayBackend): string =>
-  tool?.url ?? (tool?.language === null ? 'built in' : backend.name);
+  tool?.url ?? tool?.own?.runs ?? (tool?.language === null ? 'built in' : backend.name);
 
 const outcomeHead = (plan: PlannedCall): ReplayOutcome => ({
   locator: plan.locator,

@@ -24,7 +24,7 @@ export const howOf = (
   plan: PlannedCall,
   { backend, tools, repeat = 1, rules = RULES }: Pick<ReplayOptions, 'backend' | 'tools' | 'repeat' | 'rules'>,
 ): How => ({
-  backend: plan.tool?.url ?? (plan.tool?.language === null ? 'built in' : backend.name),
+  backend: plan.tool?.url ?? plan.tool?.own?.runs ?? (plan.tool?.language === null ? 'built in' : backend.name),
   repeat,
   rules: rules.map(({ name }) => name),
   session: plan.predecessors !== null,

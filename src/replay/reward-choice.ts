@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { isRewardFile } from '../engine/own/reward-file.ts';
 import { builtinRewards } from '../engine/rewards/builtin.ts';
 
 /** Which reward function judges anew; without a name, that of the record's data source. */
@@ -9,14 +10,13 @@ export interface RewardChoice {
   url?: string | undefined;
   /** The interpreter and the function of a Python file, and seconds for one rollout there. */
   python?: string | undefined;
+  pythonPath?: readonly string[] | undefined;
   functionName?: string | undefined;
   timeout?: number | undefined;
 }
 
 const PYTHON = 'python3';
 const FUNCTION = 'compute_score';
-
-export const isFile = (reward: string | undefined): reward is string => reward?.endsWith('.py') ?? false;
 
 /** As it is typed: a name, the URL of a service, or FILE.py. */
 export const rewardOf = (text: string): RewardChoice =>
@@ -27,7 +27,7 @@ export const rewardText = ({ reward, url }: RewardChoice): string => (reward ===
 /** What stands against a choice; null where it can be opened. */
 export function rewardProblem({ reward, url }: RewardChoice): string | null {
   if (reward === undefined || reward === 'code') return null;
-  if (isFile(reward)) return existsSync(reward) ? null : `${reward}: no such file`;
+  if (isRewardFile(reward)) return existsSync(reward) ? null : `${reward}: no such file`;
   if (reward === 'http') return url === undefined || !URL.canParse(url) ? 'http needs the URL of the service' : null;
   const { names } = builtinRewards();
   return names.includes(reward)
@@ -42,7 +42,7 @@ export function rewardRuns({
   python = PYTHON,
   functionName = FUNCTION,
 }: RewardChoice): { what: string; where: string } | null {
-  if (isFile(reward)) return { what: `${functionName} of ${reward}`, where: `${python}, with your rights` };
+  if (isRewardFile(reward)) return { what: `${functionName} of ${reward}`, where: `${python}, with your rights` };
   if (reward === 'http') return { what: 'the reward service', where: url ?? '' };
   return reward === 'code' ? { what: 'the test cases', where: 'the sandbox' } : null;
 }

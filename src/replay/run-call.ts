@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { withTimeout } from '../async/timeout.ts';
 import { executeTool, type ToolResult } from '../engine/index.ts';
 import type { JsonObject } from '../json/value.ts';
+import { OwnCodeError } from '../python/own-error.ts';
 import { SandboxApiError } from '../sandbox/client.ts';
 import type { RunJupyterResponse } from '../sandbox/protocol.ts';
 import type { ReplayBackend } from './backend.ts';
@@ -52,7 +54,7 @@ const argumentsOf = (plan: PlannedCall): JsonObject => plan.tool?.argumentsOf(pl
 async function runAlone(plan: PlannedCall, { tools, signal }: RunContext): Promise<Omit<RunResult, 'duration'>> {
   const { tool, code, created } = plan;
   const seconds = code === null ? (tools.timeout ?? TOOL_SECONDS) : 2 * code.timeout + WAITING_SECONDS;
-  const kwargs = created === null ? {} : { create_kwargs: created.kwargs };
+  const kwargs = { ...(created === null ? {} : { create_kwargs: created.kwargs }), execute_kwargs: plan.executed };
   const { value, answers } = await tools.listening(() =>
     executeTool(tool!.tool, argumentsOf(plan), { kwargs, seconds, signal }),
   );
@@ -78,12 +80,25 @@ function ran(answer: Parameters<typeof executionOf>[0] | undefined, cause: strin
 }
 
 /** One instance for the predecessors and the call, as verl's request engine holds one a rollout. */
-async function runInSession(plan: PlannedCall, { signal }: RunContext): Promise<Omit<RunResult, 'duration'>> {
+async function runInSession(plan: PlannedCall, { tools, signal }: RunContext): Promise<Omit<RunResult, 'duration'>> {
   const tool = plan.tool!.tool;
-  const { instanceId } = await tool.create(randomUUID(), plan.created?.kwargs ?? {}, { signal });
+  const within = <T>(work: (signal: AbortSignal) => Promise<T>) =>
+    withTimeout(tools.timeout ?? TOOL_SECONDS, signal, work);
+  const { instanceId } = await within((inner) =>
+    tool.create(randomUUID(), plan.created?.kwargs ?? {}, { signal: inner }),
+  );
   try {
-    for (const before of plan.predecessors ?? []) await tool.execute(instanceId, argumentsOf(before), {}, { signal });
-    return spoken(await tool.execute(instanceId, argumentsOf(plan), {}, { signal }));
+    for (const before of plan.predecessors ?? [])
+      await within((inner) => tool.execute(instanceId, argumentsOf(before), before.executed, { signal: inner }));
+    return spoken(
+      await within((inner) => tool.execute(instanceId, argumentsOf(plan), plan.executed, { signal: inner })),
+    );
+  } catch (error) {
+    if (!(error instanceof OwnCodeError) || error.fault !== 'tool') throw error;
+    // An exception is the tool's answer; the engine that made the record put its own words before it.
+    const before =
+      /^Error when executing tool: /.exec(plan.recorded ?? '')?.[0] ?? `Error executing tool '${plan.name}': `;
+    return { execution: null, text: `${before}${error.message}`, failed: true, error: null };
   } finally {
     await tool.release(instanceId).catch(() => {});
   }

@@ -3,6 +3,9 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { Tool } from '../engine/index.ts';
 import { parseTools } from '../engine/index.ts';
+import type { OwnCode } from '../engine/own/own-code.ts';
+import { OwnTool, startOwnTools } from '../engine/own/own-tool.ts';
+import type { OwnUse } from '../engine/own/own-use.ts';
 import { CalcGsm8kRewardTool } from '../engine/tools/calc-gsm8k-reward.ts';
 import { CodeInterpreterTool } from '../engine/tools/code-interpreter.ts';
 import { type ToolKind, toolKind } from '../engine/tools/registry.ts';
@@ -26,6 +29,8 @@ export interface ReplayTool {
   stateful: boolean;
   /** A server of its own that calls go to; null for one that runs here or on the backend. */
   url: string | null;
+  /** A class of the user's own, which runs with their rights; null for any other. */
+  own: OwnUse | null;
   /** Needs what the record says of the task (a ground truth) to be made. */
   needsCreateKwargs: boolean;
   /** The code that a call runs; null where the arguments hold none. */
@@ -47,6 +52,8 @@ export interface ReplayToolsOptions {
   tools?: string | undefined;
   /** `--tool NAME=LANGUAGE`: the tool's code runs as that language. */
   mapped?: Readonly<Record<string, string>>;
+  /** Runs classes of the user's own that the tool file names. */
+  own?: OwnCode | undefined;
   /** Seconds for the code of a call, in the place of what the tool or the call says. */
   timeout?: number | undefined;
 }
@@ -99,6 +106,28 @@ export class ReplayTools {
     }
   }
 
+  /** The classes of the user's own that `start` would run. */
+  get ownUses(): OwnUse[] {
+    return [...this.#named.values()].flatMap(({ own }) => (own === null ? [] : [own]));
+  }
+
+  /** Starts the user's own classes; one whose schema stands in the class has its name from then on. @throws Error that names the file and line */
+  async start(signal?: AbortSignal): Promise<void> {
+    const own = [...this.#named].filter(([, { own }]) => own !== null);
+    await startOwnTools(
+      own.map(([, { tool }]) => tool),
+      signal,
+    );
+    for (const [before, made] of own) {
+      this.#named.delete(before);
+      this.#named.set(made.tool.name, { ...made, name: made.tool.name });
+    }
+  }
+
+  close(): void {
+    this.#options.own?.close();
+  }
+
   /** From here on the tools' code runs there. */
   use(run: Run): void {
     this.#run = run;
@@ -144,7 +173,7 @@ export class ReplayTools {
     } catch (error) {
       throw new Error(`${path}: ${reasonOf(error)}; --tools names a tool file in verl's form (YAML)`);
     }
-    const tools = parseTools(text, path, { run: this.#ask });
+    const tools = parseTools(text, path, { run: this.#ask, own: this.#options.own });
     const { value, at } = readYaml(text, path);
     const file = ToolFileConfig.safeParse(value);
     if (!file.success) {
@@ -164,7 +193,8 @@ export class ReplayTools {
     return {
       ...this.#plain(tool, `--tools ${path}`),
       ...(isCode ? this.#code(config) : {}),
-      stateful: config.stateful ?? tool instanceof SessionTool,
+      // Nothing says whether a class keeps state; one that does not gives the same after its earlier calls.
+      stateful: config.stateful ?? (tool instanceof SessionTool || tool instanceof OwnTool),
       url: tool instanceof SessionTool ? (config.session_url ?? null) : null,
     };
   }
@@ -208,6 +238,7 @@ export class ReplayTools {
       language: null,
       stateful: false,
       url: null,
+      own: tool instanceof OwnTool ? tool.use : null,
       needsCreateKwargs: tool instanceof CalcGsm8kRewardTool,
       codeOf: () => null,
       argumentsOf: (args) => (isJsonObject(args ?? undefined) ? (args as JsonObject) : null),

@@ -3,27 +3,28 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { rewardRouter } from '../../src/engine/index.ts';
-import { type PythonReward, pythonReward, rescoreRollout } from '../../src/replay/index.ts';
+import { type OwnReward, ownReward } from '../../src/engine/own/own-reward.ts';
+import { rescoreRollout } from '../../src/replay/index.ts';
 import { findOnPath } from '../../src/sandbox/server/backends/interpreters.ts';
 import { verlLine } from '../program.ts';
 import { scriptedServer } from '../sandbox/scripted-server.ts';
 import { rowsOf } from './fixture.ts';
 
-const open: PythonReward[] = [];
+const open: OwnReward[] = [];
 afterEach(() => {
   for (const reward of open.splice(0)) reward.close();
 });
 
 const rowOf = async (keys: Record<string, unknown>) => (await rowsOf([verlLine(keys).trim()])).rows[0]!;
 
-function python(source: string, timeout = 20): PythonReward['fn'] {
+function python(source: string, timeout = 20): OwnReward['fn'] {
   const path = join(mkdtempSync(join(tmpdir(), 'reward-')), 'reward.py');
   writeFileSync(path, source);
-  const reward = pythonReward({ path, timeout });
+  const reward = ownReward({ path, timeout });
   open.push(reward);
   return reward.fn;
 }
-const only = (fn: PythonReward['fn']) => ({ for: () => ({ name: 'mine', fn }) });
+const only = (fn: OwnReward['fn']) => ({ for: () => ({ name: 'mine', fn }) });
 
 describe('the built-in functions', () => {
   test('are chosen by data_source, and tell a score that is another now', async () => {
@@ -84,7 +85,7 @@ def compute_score(**kwargs):
       return open.at(-1)!.start();
     };
     await expect(starting('def compute_score(data_source:\n')).rejects.toThrow(
-      /reward\.py cannot be loaded: line 1: SyntaxError/,
+      /reward\.py cannot be loaded: .*reward\.py:1: SyntaxError/,
     );
     await expect(starting('def another():\n    pass\n')).rejects.toThrow(/compute_score/);
     await expect(starting('def compute_score(**kwargs):\n    return 1\n')).resolves.toBeUndefined();
@@ -105,9 +106,9 @@ def compute_score(**kwargs):
 
   test.each([
     ['raises', 'def compute_score(**kwargs):\n    raise ValueError("no answer in it")', 'ValueError: no answer in it'],
-    ['is not there', 'def other(): pass', "has no attribute 'compute_score'"],
+    ['is not there', 'def other(): pass', "has no 'compute_score'; it defines other"],
     ['does not compile', 'def compute_score(', 'SyntaxError'],
-    ['gives no number', 'def compute_score(**kwargs):\n    return {"score": "good"}', 'gave no number but "good"'],
+    ['gives no number', 'def compute_score(**kwargs):\n    return {"score": "good"}', 'compute_score (reward.py:1): the score is a str, not a number'],
     ['ends its process', 'import os\ndef compute_score(**kwargs):\n    os._exit(3)', 'ended with exit status 3'],
   ])('that %s is an error with its reason', async (_what, source, reason) => {
     expect(await rescoreRollout(await row(), only(python(source)))).toMatchObject({

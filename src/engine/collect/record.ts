@@ -12,7 +12,7 @@ export interface Judgement {
 }
 
 export interface RecordContext {
-  task: Pick<Task, 'key' | 'groundTruth' | 'dataSource'>;
+  task: Pick<Task, 'key' | 'groundTruth' | 'dataSource'> & { extraInfo?: JsonObject };
   /** Its number among the rollouts of the task, from 0. */
   rollout: number;
   step: number;
@@ -48,6 +48,8 @@ export function rolloutRecord(request: RolloutRequest, context: RecordContext): 
     spans: transcript.spans as unknown as JsonValue,
     ...(responseIds ? { prompt_ids: promptIds, response_ids: responseIds, response_mask: responseMask } : {}),
     ...(responseIds && responseLogprobs ? { rollout_log_probs: responseLogprobs } : {}),
+    // Running a call or a score again needs what they were made with.
+    ...(Object.keys(task.extraInfo ?? {}).length > 0 ? { extra_info: task.extraInfo! } : {}),
     turn_rewards: turnRewards,
     returns,
     gamma,

@@ -8,9 +8,10 @@ import { ChatCompletionsModel } from '../model/chat-completions.ts';
 import { type ChatTokenizer, loadChatTokenizer } from '../model/chat-tokenizer.ts';
 import type { Model } from '../model/model.ts';
 import { SglangGenerateModel } from '../model/sglang-generate.ts';
+import { type OwnParts, openOwn } from '../own/open-own.ts';
+import type { OwnUse } from '../own/own-use.ts';
 import { toolGrammar } from '../request/tool-grammar.ts';
 import { type RewardRouter, rewardRouter } from '../rewards/index.ts';
-import { loadTools } from '../tools/load-tools.ts';
 import type { Tool } from '../tools/tool.ts';
 import { openCodeRunner } from './code-runner.ts';
 import { type CollectedRollout, collectRollouts } from './collector.ts';
@@ -44,6 +45,8 @@ export interface RunOptions {
   signal?: AbortSignal | undefined;
   /** What a person should know: bad tasks, failures, warnings. */
   say: (message: string) => void;
+  /** Asked once, before classes of the user's own that a file names are run. @throws Error where they may not be */
+  allowOwn?: ((uses: readonly OwnUse[]) => Promise<void>) | undefined;
   onProgress?: (progress: RunProgress) => void;
   onRollout?: (rollout: CollectedRollout) => void | Promise<void>;
 }
@@ -76,8 +79,21 @@ export async function runCollection(options: RunOptions): Promise<RunSummary> {
 }
 
 async function collect(options: RunOptions): Promise<RunSummary> {
+  const { settings, say, allowOwn, runCode, signal } = options;
+  const own = await openOwn(settings, { say, allowOwn, runCode, signal }).catch((error: Error) => {
+    signal?.throwIfAborted();
+    throw new SetupError(error.message);
+  });
+  try {
+    return await collectWith(own, options);
+  } finally {
+    own.close();
+  }
+}
+
+async function collectWith(own: OwnParts, options: RunOptions): Promise<RunSummary> {
   const { tasksPath, settings, say, signal } = options;
-  const setup = await prepare(options);
+  const setup = await prepare(options, own);
   signal?.throwIfAborted();
   const { keys, badTasks } = await checkTasks(tasksPath, setup.rewards, setup.tools, options);
   if (keys.length === 0)
@@ -85,6 +101,7 @@ async function collect(options: RunOptions): Promise<RunSummary> {
   const writer = await DumpWriter.open(settings.out!, options).catch((error: Error) => {
     throw new SetupError(error.message);
   });
+  own.keepLog(settings.out!);
   const n = settings.n ?? 1;
   const countDone = (key: string) =>
     Array.from({ length: n }).filter((_, rollout) => writer.state.isDone(key, rollout)).length;
@@ -177,7 +194,10 @@ async function unlessAborted<T>(
   }
 }
 
-async function prepare({ settings, apiKey, runCode }: RunOptions): Promise<{
+async function prepare(
+  { settings, apiKey, runCode }: RunOptions,
+  own: OwnParts,
+): Promise<{
   model: Model;
   rewards: RewardRouter;
   tools: readonly Tool[];
@@ -198,16 +218,18 @@ async function prepare({ settings, apiKey, runCode }: RunOptions): Promise<{
     const http = { url: model_url!, apiKey };
     const model =
       api === 'generate' ? new SglangGenerateModel(name!, tokenizer!, http) : new ChatCompletionsModel(name!, http);
-    const tools = settings.tools ? await loadTools(settings.tools, { run: runCode }) : [];
-    const rewards = rewardRouter({
-      routes: settings.rewards ?? {},
-      fallback: settings.reward,
-      code:
-        settings.sandbox_fusion_url || runCode
-          ? { sandbox_fusion_url: settings.sandbox_fusion_url, run: runCode }
-          : undefined,
-      http: settings.reward_url ? { url: settings.reward_url } : undefined,
-    });
+    const { tools } = own;
+    const rewards =
+      own.rewards ??
+      rewardRouter({
+        routes: settings.rewards ?? {},
+        fallback: settings.reward,
+        code:
+          settings.sandbox_fusion_url || runCode
+            ? { sandbox_fusion_url: settings.sandbox_fusion_url, run: runCode }
+            : undefined,
+        http: settings.reward_url ? { url: settings.reward_url } : undefined,
+      });
     // A mistyped name is told now, and not by the first task that has no function of its own.
     if (settings.reward === 'http' && !settings.reward_url) throw new Error('--reward http needs --reward-url');
     if (settings.reward !== undefined) rewards.for(undefined);

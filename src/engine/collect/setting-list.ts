@@ -80,7 +80,10 @@ export const RUN_SETTINGS: readonly Setting[] = [
   setting('integer', 'step', 'number of the first step (1)'),
   setting('integer', 'batch_size', 'tasks a step; without it all tasks are one step', { min: 1 }),
   setting('number', 'gamma', 'discount of the returns (1)'),
-  setting('text', 'reward', 'reward function for tasks whose data_source has none'),
+  setting('text', 'python', 'interpreter for Python of your own: tool classes, reward files (python3)'),
+  setting('texts', 'python_path', 'folder where its imports are looked for first; may be given again'),
+  setting('text', 'reward', 'reward function for tasks whose data_source has none, or a file with compute_score'),
+  setting('text', 'function', 'the function in that file (compute_score)'),
   setting('text', 'reward_url', 'address of a reward service, for the reward function http'),
   setting('text', 'sandbox_fusion_url', 'sandbox of the reward function code'),
 ];

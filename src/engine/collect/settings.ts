@@ -39,6 +39,9 @@ export interface Settings extends Partial<Limits>, Omit<SamplingParams, 'n'> {
   batch_size?: number;
   gamma?: number;
   reward?: string;
+  function?: string;
+  python?: string;
+  python_path?: string[];
   reward_url?: string;
   sandbox_fusion_url?: string;
   rewards?: Record<string, string>;

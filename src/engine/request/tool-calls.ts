@@ -1,5 +1,6 @@
 import { withTimeout } from '../../async/timeout.ts';
 import type { JsonObject, JsonValue } from '../../json/value.ts';
+import { OwnCodeError } from '../../python/own-error.ts';
 import { decodeFunctionCall } from '../tools/schema.ts';
 import type { Tool, ToolResponse, ToolResult } from '../tools/tool.ts';
 import type { Limits } from './limits.ts';
@@ -88,7 +89,9 @@ export async function executeCall(
   } catch (error) {
     signal.throwIfAborted();
     const { message } = error as Error;
-    return refuse(`Error executing tool '${call.name}': ${message}`, message, decoded.arguments);
+    // The model reads what the exception says; the record keeps where it came from.
+    const cause = (error instanceof OwnCodeError ? error.trace : null) ?? message;
+    return refuse(`Error executing tool '${call.name}': ${message}`, cause, decoded.arguments);
   }
 }
 

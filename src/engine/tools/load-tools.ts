@@ -1,6 +1,9 @@
 import { readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { z } from 'zod';
+import type { JsonObject } from '../../json/value.ts';
 import { reasonOf, shapeProblem } from '../../text/problems.ts';
+import { OwnTool, startOwnTools } from '../own/own-tool.ts';
 import { readYaml } from '../yaml-file.ts';
 import { type ToolSetup, toolClassNames, toolKind } from './registry.ts';
 import { OpenAIFunctionToolSchema } from './schema.ts';
@@ -17,15 +20,28 @@ const ToolFile = z.looseObject({
   ),
 });
 
-/** Reads a tool file. @throws Error that names the file, the entry and what to do. */
+/** Reads a tool file and starts the user's own classes in it. @throws Error that names the file, the entry and what to do. */
 export async function loadTools(path: string, setup: ToolSetup = {}): Promise<Tool[]> {
+  const tools = await readTools(path, setup);
+  await startTools(tools, path);
+  return tools;
+}
+
+/** As loadTools, without starting anything: of a class that gives its schema itself even the name is not known yet. */
+export async function readTools(path: string, setup: ToolSetup = {}): Promise<Tool[]> {
   const text = await readFile(path, 'utf8').catch((error: Error) => {
     throw new Error(`${path}: ${reasonOf(error)}; --tools names a tool file in verl's form (YAML)`);
   });
   return parseTools(text, path, setup);
 }
 
-/** As loadTools, from the text of the file; `path` names it in errors. */
+/** Starts the user's own classes among the tools of a file. @throws CannotLoadError */
+export async function startTools(tools: readonly Tool[], path: string, signal?: AbortSignal): Promise<void> {
+  await startOwnTools(tools, signal);
+  checkNames(tools, path);
+}
+
+/** As readTools, from the text of the file; `path` names it in errors. */
 export function parseTools(text: string, path: string, setup: ToolSetup = {}): Tool[] {
   const { value, at } = readYaml(text, path);
   const file = ToolFile.safeParse(value);
@@ -40,14 +56,21 @@ export function parseTools(text: string, path: string, setup: ToolSetup = {}): T
     if (type === 'mcp') throw new Error(`${where}: tools of type mcp are not supported yet; remove the entry`);
     if (type !== 'native') throw new Error(`${where}: unknown type '${type}'; known: native`);
     const kind = toolKind(class_name);
-    if (!kind) throw new Error(`${where}: unknown class; known: ${toolClassNames().join(', ')}`);
-    const schema =
+    const given =
       tool_schema === undefined || tool_schema === null
-        ? kind.schema
+        ? null
         : readSchema(
             tool_schema,
-            (own) => `${at(['tools', index, 'tool_schema', ...own])}: tools[${index}] (${class_name})`,
+            (path) => `${at(['tools', index, 'tool_schema', ...path])}: tools[${index}] (${class_name})`,
           );
+    if (!kind) {
+      const own = setup.own?.find(class_name, dirname(path));
+      if (own)
+        return new OwnTool({ own, config: (config ?? {}) as JsonObject, schema: given, from: at(['tools', index]) });
+      const forms = 'or a class of your own: module.Class, FILE.py:Class, FILE.mjs#Class';
+      throw new Error(`${where}: unknown class; known: ${toolClassNames().join(', ')}, ${forms}`);
+    }
+    const schema = given ?? kind.schema;
     if (!schema) throw new Error(`${where}: tool_schema is missing`);
     try {
       return kind.make(config ?? {}, schema, setup);
@@ -57,9 +80,13 @@ export function parseTools(text: string, path: string, setup: ToolSetup = {}): T
       throw new Error(`${place}: tools[${index}] (${class_name}): config: ${shapeProblem(error.issues)}`);
     }
   });
+  checkNames(tools, path);
+  return tools;
+}
+
+function checkNames(tools: readonly Tool[], path: string): void {
   const twice = tools.find((tool, index) => tools.findIndex(({ name }) => name === tool.name) !== index);
   if (twice) throw new Error(`${path}: two tools are called '${twice.name}'; the model could not tell them apart`);
-  return tools;
 }
 
 function readSchema(value: unknown, where: (path: readonly PropertyKey[]) => string): OpenAIFunctionToolSchema {

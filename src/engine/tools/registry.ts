@@ -1,4 +1,5 @@
 import type { Run } from '../../sandbox/check-correctness.ts';
+import type { OwnCode } from '../own/own-code.ts';
 import { CalcGsm8kRewardTool } from './calc-gsm8k-reward.ts';
 import { CALCULATOR_SCHEMA, CalculatorTool } from './calculator.ts';
 import { CODE_INTERPRETER_SCHEMA, CodeInterpreterTool } from './code-interpreter.ts';
@@ -9,6 +10,8 @@ import type { Tool } from './tool.ts';
 export interface ToolSetup {
   /** Runs code in the place of the servers that the configuration names. */
   run?: Run | undefined;
+  /** Runs classes of the user's own; without it a tool file may name the known ones alone. */
+  own?: OwnCode | undefined;
 }
 
 export interface ToolKind {

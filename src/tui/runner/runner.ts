@@ -1,5 +1,6 @@
 import type { Place } from '../../dump/dump.ts';
 import type { DumpRecord } from '../../dump/dump-file.ts';
+import { OwnCode } from '../../engine/own/own-code.ts';
 import { Journal } from '../../journal/journal.ts';
 import { recordKey } from '../../journal/record-key.ts';
 import type { JsonValue } from '../../json/value.ts';
@@ -56,7 +57,8 @@ export class Runner implements RunnerContext {
   /** @throws Error that names the tool file and what is wrong with it */
   constructor(options: RunnerOptions) {
     this.options = options;
-    this.tools = new ReplayTools({ tools: options.tools, mapped: options.mapped, timeout: options.timeout });
+    const { tools, mapped, timeout, python, pythonPath } = options;
+    this.tools = new ReplayTools({ tools, mapped, timeout, own: new OwnCode({ python, pythonPath }) });
     this.rules = rulesWithout(options.exact ?? []);
     this.journal = Journal.of(options.path, { journal: options.journal, env: options.env });
     this.jobs = new Jobs({
@@ -154,6 +156,7 @@ export class Runner implements RunnerContext {
       (backend) => backend.close(),
       () => {},
     );
+    this.tools.close();
     this.journal.close();
   }
 

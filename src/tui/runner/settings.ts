@@ -13,5 +13,8 @@ export interface ReplaySettings {
   /** Normalising rules that are switched off, by name. */
   exact: readonly string[] | undefined;
   journal: string | undefined;
+  /** The interpreter for classes of the user's own, and where their imports are looked for. */
+  python: string | undefined;
+  pythonPath: readonly string[] | undefined;
   start: ReplayStart;
 }

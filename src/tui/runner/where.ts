@@ -18,6 +18,7 @@ export async function whereRuns(runner: RunnerContext, job: JobOf<'where'>): Pro
 async function whereOf(runner: RunnerContext, { tool, skip, predecessors }: PlannedCall): Promise<Where> {
   const before = (predecessors ?? []).map(({ call }) => call);
   const shared = { before, stateful: tool?.stateful ?? false };
+  if (tool?.own) return { name: tool.own.runs, why: tool.from, asks: ASK_RIGHTS, problem: skip, ...shared };
   if (tool !== null && tool.url !== null)
     return { name: tool.url, why: `session_url of ${tool.from}`, asks: ASK_SERVER, problem: skip, ...shared };
   const where = { ...(await sandbox(runner, skip)), ...shared };
@@ -25,6 +26,7 @@ async function whereOf(runner: RunnerContext, { tool, skip, predecessors }: Plan
   return where;
 }
 
+const ASK_RIGHTS = ', with all your rights?';
 const ASK_SERVER = ', 2 at a time? it may be the trainer’s own';
 
 type Sandbox = Pick<Where, 'name' | 'why' | 'asks' | 'problem'>;
@@ -38,7 +40,7 @@ async function sandbox(runner: RunnerContext, problem: string | null): Promise<S
       return { name: wish.url, why: wish.why, asks: ASK_SERVER, problem };
     }
     const { name, why, confined } = await runner.backend();
-    if (!confined) return { name, why: 'with all your rights', asks: ', with all your rights?', problem };
+    if (!confined) return { name, why: 'with all your rights', asks: ASK_RIGHTS, problem };
     // A tool of the user's own may go anywhere.
     return { name, why, asks: runner.options.tools === undefined ? null : ', and where the tool file says?', problem };
   } catch (error) {

@@ -1,0 +1,96 @@
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Run } from '../../sandbox/check-correctness.ts';
+import { STATE_DIRECTORY } from '../collect/run-state.ts';
+import type { Settings } from '../collect/settings.ts';
+import type { RewardRouter } from '../rewards/index.ts';
+import { readTools, startTools } from '../tools/load-tools.ts';
+import type { Tool } from '../tools/tool.ts';
+import { OwnCode } from './own-code.ts';
+import { ownReward } from './own-reward.ts';
+import { ownUsesOf } from './own-tool.ts';
+import type { OwnUse } from './own-use.ts';
+import { isRewardFile } from './reward-file.ts';
+
+export interface OwnParts {
+  code: OwnCode;
+  tools: readonly Tool[];
+  /** A file that scores every task, whatever its data source; null without one. */
+  rewards: RewardRouter | null;
+  /** Keeps what the code prints beside the dump. */
+  keepLog(out: string): void;
+  close(): void;
+}
+
+interface OpenOptions {
+  say: (message: string) => void;
+  allowOwn?: ((uses: readonly OwnUse[]) => Promise<void>) | undefined;
+  runCode?: Run | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** Reads the tool file, asks for what runs with the user's rights, and starts it. @throws Error that names the file, the line and what to do */
+export async function openOwn(settings: Settings, { say, allowOwn, runCode, signal }: OpenOptions): Promise<OwnParts> {
+  const log = new OwnLog(say);
+  const { python, python_path: pythonPath, tools: toolFile, reward: path } = settings;
+  const code = new OwnCode({ python, pythonPath, log: (text) => log.write(text) });
+  const reward = isRewardFile(path)
+    ? ownReward({ path, functionName: settings.function, python, pythonPath, log: (text) => log.write(text) })
+    : null;
+  const close = () => {
+    code.close();
+    reward?.close();
+  };
+  try {
+    const tools = toolFile === undefined ? [] : await readTools(toolFile, { run: runCode, own: code });
+    await allowOwn?.(ownUsesOf(tools));
+    if (toolFile !== undefined) await startTools(tools, toolFile, signal);
+    await reward?.start(signal);
+    const rewards = reward === null ? null : { for: () => ({ name: path!, fn: reward.fn }) };
+    return { code, tools, rewards, keepLog: (out) => log.keepIn(join(out, STATE_DIRECTORY, 'own.log')), close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+/** Bytes that are kept of what is printed, and before there is a place for it. */
+const MOST = 16e6;
+const MOST_WAITING = 64_000;
+
+/** A tool may print a line a call, or a million: it goes to a file of bounded size, and that there is one is told once. */
+class OwnLog {
+  readonly #say: (message: string) => void;
+  #path: string | null = null;
+  #waiting = '';
+  #written = 0;
+
+  constructor(say: (message: string) => void) {
+    this.#say = say;
+  }
+
+  write(text: string): void {
+    if (this.#path === null) {
+      this.#waiting = (this.#waiting + text).slice(-MOST_WAITING);
+      return;
+    }
+    if (this.#written >= MOST) return;
+    if (this.#written === 0) this.#say(`what your own code prints is in ${this.#path}`);
+    this.#written += text.length;
+    const end = this.#written >= MOST ? '\n(the rest is not kept)\n' : '';
+    try {
+      appendFileSync(this.#path, text + end);
+    } catch {
+      // A full disk is told by the dump itself.
+      this.#written = MOST;
+    }
+  }
+
+  keepIn(path: string): void {
+    mkdirSync(dirname(path), { recursive: true });
+    this.#path = path;
+    const waiting = this.#waiting;
+    this.#waiting = '';
+    if (waiting !== '') this.write(waiting);
+  }
+}

@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import type { JsonObject, JsonValue } from '../../json/value.ts';
+import { CannotLoadError, OwnCodeError } from '../../python/own-error.ts';
+import { callHeld, type Held, type LoadRequest } from '../../python/own-host.ts';
+import { OpenAIFunctionToolSchema } from '../tools/schema.ts';
+import type { Tool, ToolResponse, ToolResult, ToolRun } from '../tools/tool.ts';
+import type { OwnTarget } from './own-code.ts';
+import type { OwnUse } from './own-use.ts';
+
+export interface OwnToolSetup {
+  own: OwnTarget;
+  config: JsonObject;
+  /** Null where the class itself gives it (`get_openai_tool_schema`). */
+  schema: OpenAIFunctionToolSchema | null;
+  /** The file and line that name it. */
+  from: string;
+}
+
+interface Instance {
+  held: Held;
+  /** The tool's own name for it. */
+  id: string;
+}
+
+/**
+ * A user's own tool class, in a process of the user's interpreter, with verl's life cycle. One object of the class serves all rollouts, as in
+ * verl; each has an instance in it.
+ */
+export class OwnTool implements Tool {
+  readonly use: OwnUse;
+  readonly #own: OwnTarget;
+  readonly #request: LoadRequest;
+  readonly #instances = new Map<string, Instance>();
+  #schema: OpenAIFunctionToolSchema | null;
+
+  constructor({ own, config, schema, from }: OwnToolSetup) {
+    this.#own = own;
+    this.#schema = schema;
+    this.#request = { kind: 'tool', target: own.target, config, schema: schema as unknown as JsonValue };
+    this.use = { what: own.text, runs: own.runs, from };
+  }
+
+  /** Before `start` the name is the class's where the tool file has no schema. */
+  get name(): string {
+    return this.#schema?.function.name ?? this.#own.text;
+  }
+
+  /** What environments are made with: the tool's own object. */
+  held(signal?: AbortSignal): Promise<Held> {
+    return this.#own.host.shared(this.#request, signal);
+  }
+
+  get host() {
+    return this.#own.host;
+  }
+
+  /** Imports and constructs the class, so that what is wrong with it is known before the first rollout. @throws Error that names the file and line */
+  async start(signal?: AbortSignal): Promise<void> {
+    const { about } = await this.held(signal).catch((error: Error) => {
+      throw error instanceof OwnCodeError
+        ? new CannotLoadError(`${this.use.from} (${this.use.what}): ${error.message}`)
+        : error;
+    });
+    if (about.schema === null || about.schema === undefined) {
+      throw new CannotLoadError(
+        `${this.use.from} (${this.use.what}): neither a tool_schema here, nor get_openai_tool_schema in the class`,
+      );
+    }
+    const schema = OpenAIFunctionToolSchema.safeParse(about.schema);
+    if (!schema.success)
+      throw new CannotLoadError(`${this.use.from} (${this.use.what}): its schema is not a function of OpenAI's form`);
+    this.#schema = schema.data;
+  }
+
+  getOpenAIToolSchema(): OpenAIFunctionToolSchema {
+    if (this.#schema === null) throw new Error(`${this.use.what} was not started: it gives its schema itself`);
+    return this.#schema;
+  }
+
+  async create(instanceId: string = randomUUID(), kwargs: JsonObject = {}, { signal }: ToolRun = {}) {
+    const held = await this.held(signal);
+    const answer = (await callHeld(held, 'create', [instanceId, kwargs], signal)) as JsonObject;
+    this.#own.host.hold(held.process);
+    this.#instances.set(instanceId, { held, id: String(answer.instance) });
+    return { instanceId, response: responseOf(answer) };
+  }
+
+  async execute(
+    instanceId: string,
+    parameters: JsonObject,
+    kwargs: JsonObject = {},
+    { signal }: ToolRun = {},
+  ): Promise<ToolResult> {
+    const { held, id } = this.#instance(instanceId);
+    const answer = (await callHeld(held, 'execute', [id, parameters, kwargs], signal)) as JsonObject;
+    return {
+      response: responseOf(answer),
+      reward: typeof answer.reward === 'number' ? answer.reward : null,
+      metrics: answer.metrics ?? null,
+    };
+  }
+
+  async calcReward(instanceId: string, kwargs: JsonObject = {}, { signal }: ToolRun = {}): Promise<JsonValue> {
+    const { held, id } = this.#instance(instanceId);
+    return callHeld(held, 'calc_reward', [id, kwargs], signal);
+  }
+
+  async release(instanceId: string, kwargs: JsonObject = {}): Promise<void> {
+    const instance = this.#instances.get(instanceId);
+    if (instance === undefined) return;
+    this.#instances.delete(instanceId);
+    const { held, id } = instance;
+    try {
+      // With its process the instance has gone too.
+      if (!held.process.isDead) await callHeld(held, 'release', [id, kwargs]);
+    } finally {
+      this.#own.host.free(held.process);
+    }
+  }
+
+  #instance(instanceId: string): Instance {
+    const instance = this.#instances.get(instanceId);
+    if (instance === undefined) throw new Error(`${this.name} has no instance '${instanceId}': create it first`);
+    if (!instance.held.process.isDead) return instance;
+    throw new OwnCodeError(`the state of ${this.name} was lost with its process, which another call ended`, {
+      fault: 'world',
+    });
+  }
+}
+
+function responseOf(answer: JsonObject): ToolResponse {
+  const text = typeof answer.text === 'string' ? answer.text : '';
+  const images = Array.isArray(answer.images) ? answer.images.map(String) : [];
+  return {
+    text,
+    ...(typeof answer.error === 'string' ? { error: answer.error } : {}),
+    ...(images.length > 0 ? { images } : {}),
+  };
+}
+
+/** Starts the user's own among the tools. @throws CannotLoadError */
+export async function startOwnTools(tools: readonly Tool[], signal?: AbortSignal): Promise<void> {
+  // One after the other: what two modules print while they are imported is not mixed, and the first error is the first in the file.
+  for (const tool of tools) if (tool instanceof OwnTool) await tool.start(signal);
+}
+
+export const ownUsesOf = (tools: readonly Tool[]): OwnUse[] =>
+  tools.flatMap((tool) => (tool instanceof OwnTool ? [tool.use] : []));

@@ -1,0 +1,8 @@
+/** What would run with the user's rights, and where it is named. */
+export interface OwnUse {
+  what: string;
+  /** For people: `python3`, `node`. */
+  runs: string;
+  /** The file and line that name it; null for the command line itself. */
+  from: string | null;
+}

@@ -1,0 +1,21 @@
+/** Whose fault it was: the user's code, or something that befell it from outside (its process ended for another call). */
+export type OwnFault = 'tool' | 'world';
+
+/** What went wrong in a user's own code. `message` is what the exception says, as verl hands it to the model. */
+export class OwnCodeError extends Error {
+  override name = 'OwnCodeError';
+  readonly fault: OwnFault;
+  /** The traceback with the user's own frames, for the record; null where the code did not raise. */
+  readonly trace: string | null;
+
+  constructor(message: string, { fault = 'tool', trace = null }: { fault?: OwnFault; trace?: string | null } = {}) {
+    super(message);
+    this.fault = fault;
+    this.trace = trace;
+  }
+}
+
+/** The code cannot be used at all: a file that is missing, an import that fails, a class of the wrong shape. */
+export class CannotLoadError extends OwnCodeError {
+  override name = 'CannotLoadError';
+}
