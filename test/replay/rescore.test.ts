@@ -108,7 +108,11 @@ def compute_score(**kwargs):
     ['raises', 'def compute_score(**kwargs):\n    raise ValueError("no answer in it")', 'ValueError: no answer in it'],
     ['is not there', 'def other(): pass', "has no 'compute_score'; it defines other"],
     ['does not compile', 'def compute_score(', 'SyntaxError'],
-    ['gives no number', 'def compute_score(**kwargs):\n    return {"score": "good"}', 'compute_score (reward.py:1): the score is a str, not a number'],
+    [
+      'gives no number',
+      'def compute_score(**kwargs):\n    return {"score": "good"}',
+      'compute_score (reward.py:1): the score is a str, not a number',
+    ],
     ['ends its process', 'import os\ndef compute_score(**kwargs):\n    os._exit(3)', 'ended with exit status 3'],
   ])('that %s is an error with its reason', async (_what, source, reason) => {
     expect(await rescoreRollout(await row(), only(python(source)))).toMatchObject({
