@@ -9,6 +9,14 @@ interface Options {
   maxConcurrency?: number;
   token?: string;
   dataset: string[];
+  allowHost: string[];
+  yesUnconfined?: boolean;
+  maxRunTimeout: number;
+  memoryBudget?: number;
+  memory?: number;
+  processes: number;
+  disk: number;
+  output: number;
 }
 
 const wholeNumber =
@@ -19,44 +27,76 @@ const wholeNumber =
     throw new InvalidArgumentError(`expected a whole number from ${least} to ${most}.`);
   };
 
+const collect = (option: string, before: string[]): string[] => [...before, option];
+
 export const sandboxCommand = (): Command =>
   new Command('sandbox')
     .description("serve SandboxFusion's API: run programs in a sandbox of this machine")
-    .option('--host <host>', 'where to listen; another than loopback needs --token', '127.0.0.1')
+    .option('--host <host>', 'where to listen; beyond loopback clients need a token', '127.0.0.1')
     .option('--port <port>', '0 takes a free one', wholeNumber(0, 65_535), 8080)
     .addOption(new Option('--backend <backend>', 'what executes code').choices(BACKEND_CHOICES).default('auto'))
     .option(
       '--max-concurrency <n>',
-      'programs at the same time, the rest waits in line (default: the number of cores)',
+      'programs at the same time, asleep or not (default: what the processors and the memory bear)',
       wholeNumber(1, 10_000),
     )
     .option('--token <token>', 'what clients must bring: Authorization: Bearer TOKEN, or http://:TOKEN@host as the URL')
     .option(
       '--dataset <name=file>',
       'problems for /submit and the prompt endpoints, from a JSONL file; repeatable',
-      (option: string, before: string[]) => [...before, option],
+      collect,
       [],
     )
+    .option(
+      '--allow-host <name>',
+      'a name that a request may call this server by, beside loopback; repeatable',
+      collect,
+      [],
+    )
+    .option('--yes-unconfined', 'the backend unconfined is meant')
+    .option(
+      '--max-run-timeout <seconds>',
+      'the longest time limit that a request may ask for',
+      wholeNumber(1, 86_400),
+      600,
+    )
+    .option(
+      '--memory-budget <mb>',
+      'for all programs together (default: 3/4 of what is free)',
+      wholeNumber(64, 2 ** 30),
+    )
+    .option('--memory <mb>', "of a run that asks for no limit (default: the backend's)", wholeNumber(16, 2 ** 30))
+    .option('--processes <n>', 'of a run', wholeNumber(1, 100_000), 256)
+    .option('--disk <mb>', 'that a run may write', wholeNumber(1, 1_000_000), 512)
+    .option('--output <mb>', 'kept of each of its streams', wholeNumber(1, 64), 4)
     .action(serve);
 
 async function serve(options: Options): Promise<void> {
   const say = (line: string) => process.stderr.write(`${line}\n`);
   try {
     // Loaded when it is asked for: nobody who lists rollouts waits for a server.
-    const [{ startSandbox }, { loadTables }] = await Promise.all([
-      import('../sandbox/server/index.ts'),
-      import('../sandbox/datasets/datasets.ts'),
-    ]);
+    const { startSandbox } = await import('../sandbox/server/index.ts');
     const server = await startSandbox({
       host: options.host,
       port: options.port,
       backend: options.backend,
       token: options.token ?? null,
       ...(options.maxConcurrency !== undefined && { maxConcurrency: options.maxConcurrency }),
-      datasets: await loadTables(options.dataset),
+      datasets: options.dataset,
+      allowHosts: options.allowHost,
+      yesUnconfined: options.yesUnconfined ?? false,
+      maxRunTimeout: options.maxRunTimeout,
+      ...(options.memoryBudget !== undefined && { memoryBudgetMb: options.memoryBudget }),
+      limits: {
+        memoryMb: options.memory ?? null,
+        processes: options.processes,
+        diskMb: options.disk,
+        outputBytes: options.output * 1024 * 1024,
+      },
       log: say,
     });
     for (const reason of server.backend.why) say(`not used: ${reason}`);
+    if (server.token !== null && options.token === undefined) say(`token: ${server.token}`);
     say(`sandbox: ${server.backend.name}, listening on ${server.url}`);
     await untilSignal();
     say('ending what runs …');

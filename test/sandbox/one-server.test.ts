@@ -10,7 +10,6 @@ import { Limiter } from '../../src/async/limiter.ts';
 import { mapOrdered } from '../../src/async/map-ordered.ts';
 import { checkCorrectness } from '../../src/sandbox/check-correctness.ts';
 import { SandboxClient } from '../../src/sandbox/client.ts';
-import { loadTables } from '../../src/sandbox/datasets/datasets.ts';
 import { type SandboxServer, startSandbox } from '../../src/sandbox/server/index.ts';
 import { SessionClient } from '../../src/sandbox/sessions/client.ts';
 import { printed, scriptedServer } from './scripted-server.ts';
@@ -36,7 +35,7 @@ beforeAll(async () => {
     logLevel: 'error',
   });
   const tables = [`squares=${problems}`, ...(existsSync(MBPP) ? [`mbpp=${MBPP}`] : [])];
-  server = await startSandbox({ port: 0, maxConcurrency: LIMIT, datasets: await loadTables(tables) });
+  server = await startSandbox({ port: 0, maxConcurrency: LIMIT, datasets: tables });
 });
 afterAll(async () => {
   await server?.close('now');
@@ -114,7 +113,7 @@ test('a client that hangs up frees its place', async () => {
   expect((await waiting).run_result?.stdout).toBe('in\n');
 });
 
-test('a full queue sends clients away with 429, and they come back until they are served', async () => {
+test('a full queue sends clients away with 504, and they come back until they are served', async () => {
   const narrow = await startSandbox({ port: 0, maxConcurrency: 1, maxQueue: 1 });
   try {
     const eager = new SandboxClient({ endpoint: narrow.url, retry: { attempts: 1 } });
@@ -124,7 +123,7 @@ test('a full queue sends clients away with 429, and they come back until they ar
     const all = await Promise.allSettled([1, 2, 3, 4].map(() => program(eager)));
     const refused = all.filter((one) => one.status === 'rejected').map((one) => one.reason as Error);
     expect(refused.length).toBeGreaterThan(0);
-    expect(refused[0]?.message).toMatch(/answered 429: the queue is full: 1 programs run and 1 wait$/);
+    expect(refused[0]?.message).toMatch(/answered 504: the queue is full: 1 programs run and 1 wait$/);
     const served = await Promise.all([1, 2, 3, 4].map(() => program(patient)));
     expect(served.map((one) => one.run_result?.stdout)).toEqual(Array(4).fill('done\n'));
   } finally {

@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadTables } from '../../src/sandbox/datasets/datasets.ts';
 import { type SandboxServer, startSandbox } from '../../src/sandbox/server/index.ts';
 import { CONFINING, type Confining, lack, named } from './backends.ts';
 import { comparable, type Exchange, goldenExchanges, goldenIsHere, send } from './golden.ts';
@@ -150,7 +149,7 @@ describe.each(CONFINING)('%s', (backend) => {
           writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
           return `${name}=${file}`;
         });
-        server = await startSandbox({ port: 0, backend, datasets: await loadTables(options) });
+        server = await startSandbox({ port: 0, backend, datasets: options });
       });
       afterAll(async () => {
         await server.close();

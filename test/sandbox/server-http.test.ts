@@ -102,8 +102,40 @@ describe('routes', () => {
 });
 
 describe('who may come in', () => {
-  test('beyond loopback only with a token', async () => {
-    await expect(startSandbox({ host: '0.0.0.0', port: 0, backend })).rejects.toThrow('give --token TOKEN');
+  test('beyond loopback there is a token, made by itself where none is given', async () => {
+    const server = await start({ host: '0.0.0.0' });
+    const url = server.url.replace('0.0.0.0', '127.0.0.1');
+    expect((await fetch(`${url}/v1/ping`)).status).toBe(401);
+    const headers = { authorization: `Bearer ${server.token}` };
+    expect((await fetch(`${url}/v1/ping`, { headers })).status).toBe(200);
+  });
+
+  test('a foreign Host is refused, unless it was allowed', async () => {
+    const asked = (server: SandboxServer, headers: Record<string, string>) =>
+      new Promise<number>((resolve, reject) => {
+        const body = JSON.stringify({ code: 'print(1)', language: 'python' });
+        const sent = request(new URL('/run_code', server.url), {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...headers },
+        });
+        sent.on('response', (answer) => resolve(answer.resume().statusCode ?? 0));
+        sent.on('error', reject);
+        sent.end(body);
+      });
+    const server = await start({ allowHosts: ['box.example'] });
+    const { port, host } = new URL(server.url);
+    expect(await asked(server, { host: `evil.example:${port}`, origin: `http://evil.example:${port}` })).toBe(403);
+    expect(await asked(server, { host: `evil.example:${port}` })).toBe(403);
+    expect(await asked(server, { host, origin: 'null' })).toBe(403);
+    expect(await asked(server, { host, origin: `https://${host}` })).toBe(403);
+    for (const name of [`localhost:${port}`, `[::1]:${port}`, host, `box.example:${port}`])
+      expect(await asked(server, { host: name, origin: `http://${name}` })).toBe(200);
+  });
+
+  test('what confines nothing must be meant, and stays on loopback', async () => {
+    await expect(startSandbox({ port: 0, backend: 'unconfined' })).rejects.toThrow('--yes-unconfined');
+    const beyond = { port: 0, backend: 'unconfined', yesUnconfined: true, host: '0.0.0.0', token: 't' } as const;
+    await expect(startSandbox(beyond)).rejects.toThrow('never listens beyond loopback');
   });
 
   test('the token is a bearer, or the password of the URL', async () => {
@@ -120,6 +152,18 @@ describe('who may come in', () => {
     const server = await start();
     const port = Number(new URL(server.url).port);
     await expect(startSandbox({ port, backend })).rejects.toThrow(`port ${port} of 127.0.0.1 is taken`);
+  });
+});
+
+describe('time limits', () => {
+  test('have a ceiling, and the answer says so', async () => {
+    const server = await start({ maxRunTimeout: 1 });
+    const answer = await post(server, { code: SLEEP, run_timeout: 1e308 });
+    expect(await answer.json()).toMatchObject({
+      status: 'Failed',
+      message: expect.stringContaining('cut to 1 s'),
+      run_result: { status: 'TimeLimitExceeded' },
+    });
   });
 });
 
@@ -148,7 +192,7 @@ describe('places', () => {
     expect(order).toEqual([0, 0, 1, 1, 2, 2]);
   });
 
-  test('a full queue answers 429 with Retry-After', async () => {
+  test('a full queue answers 504, after which clients come back', async () => {
     const server = await start({ maxConcurrency: 1, maxQueue: 1 });
     const held = [begin(server, { code: SLEEP, run_timeout: 30 }), begin(server, { code: SLEEP, run_timeout: 30 })];
     await expect
@@ -159,9 +203,9 @@ describe('places', () => {
           timeout: 15_000,
         },
       )
-      .toBe(429);
+      .toBe(504);
     const answer = await post(server, { code: 'print(1)' });
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '1']);
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([504, '1']);
     expect(await answer.json()).toEqual({ detail: 'the queue is full: 1 programs run and 1 wait' });
     for (const { hangUp } of held) hangUp();
   });

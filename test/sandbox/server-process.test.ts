@@ -139,7 +139,7 @@ describe('what it says', () => {
     await once(dead, 'exit');
     const left = mkdtempSync(join(tmpdir(), `rollout-viewer-sandbox-${dead.pid}-`));
     const mine = mkdtempSync(join(tmpdir(), `rollout-viewer-sandbox-${process.pid}-`));
-    await urlOf(launch(['--port', '0', '--backend', 'unconfined']));
+    await urlOf(launch(['--port', '0', '--backend', 'unconfined', '--yes-unconfined']));
     expect([existsSync(left), existsSync(mine)]).toEqual([false, true]);
     rmSync(mine, { recursive: true });
   });
@@ -151,9 +151,9 @@ describe('what it says', () => {
   });
 
   test('unconfined warns on every start', async () => {
-    const server = launch(['--port', '0', '--backend', 'unconfined']);
+    const server = launch(['--port', '0', '--backend', 'unconfined', '--yes-unconfined']);
     const url = await urlOf(server);
-    expect(server.said()).toContain('WARNING: --backend unconfined');
+    expect(server.said()).toContain('WARNING: the backend unconfined');
     expect(await ask(url, { code: 'echo "$HOME"', language: 'bash' })).toMatchObject({ status: 'Success' });
   });
 

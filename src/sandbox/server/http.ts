@@ -1,178 +1,162 @@
-// The HTTP half of the server: it answers as FastAPI does (sandboxfusion.md, section 1), reads bodies up to a limit,
-// and tells a handler at once when its client has hung up.
-import { createHash, timingSafeEqual } from 'node:crypto';
+// The HTTP half of the server: who may come in, bodies up to a limit and within the memory of all, a handler that is
+// told at once when its client has hung up. What is long goes to a desk; a short program is answered right here.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { JsonError, parsePythonJson } from '../../json/parse.ts';
-import { type Printable, printJson } from '../../json/print.ts';
+import { type Guard, refusalOf } from '../../http/guard.ts';
 import { RequestError } from '../request-error.ts';
+import { answerTo, failed } from './answer.ts';
+import type { Budget, Share } from './budget.ts';
+import type { DeskAnswer } from './desk-protocol.ts';
+import type { Desks } from './desks.ts';
 import type { Places } from './places.ts';
-import type { Answer, Route } from './routes.ts';
-import { loneSurrogate } from './runner.ts';
+import { type Answer, type Route, runCodeRoute } from './routes.ts';
 
-/** Seconds that a client shall wait after a 429 or 503. */
-const RETRY_AFTER = '1';
+/** Bytes of a body that is read and checked in well under a millisecond. */
+const SHORT_BODY = 64 * 1024;
+/** Characters of an answer that is printed as fast. */
+const SHORT_ANSWER = 128 * 1024;
+/** What a request takes beside its body's bytes: as text, parsed, and on its way to the program. */
+const TIMES_BODY = 4;
+const HEADERS_MS = 20_000;
+const REQUEST_MS = 120_000;
+/** For a client that does not take its answer. */
+const ANSWER_MS = 60_000;
+const MOST_CONNECTIONS = 4096;
 
 export interface HttpOptions {
-  routes: ReadonlyMap<string, Route>;
+  guard: Guard;
+  desks: Desks;
+  run: Parameters<typeof runCodeRoute>[0];
+  budget: Budget;
   places: Places;
-  token: string | null;
   bodyLimit: number;
   log: (line: string) => void;
 }
 
 export function httpServer(options: HttpOptions): Server {
-  return createServer(async (request, response) => {
-    const gone = new AbortController();
-    response.on('close', () => {
-      if (!response.writableFinished) gone.abort(new DOMException('the client hung up', 'AbortError'));
-    });
-    try {
-      await answer(request, response, gone.signal, options);
-    } catch (error) {
-      if (!gone.signal.aborted) fail(response, error, options.log);
-    }
-  });
+  const short = new Map([['/run_code', printedElsewhere(runCodeRoute(options.run), options.desks)]]);
+  const server = createServer(
+    { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, noDelay: true },
+    async (request, response) => {
+      const gone = new AbortController();
+      const share = options.budget.open();
+      response.on('close', () => {
+        share.close();
+        if (!response.writableFinished) gone.abort(new DOMException('the client hung up', 'AbortError'));
+      });
+      try {
+        const answer = await answered(request, short, gone.signal, share, options);
+        if (!gone.signal.aborted) await send(response, answer, share, options.places);
+      } catch (error) {
+        if (gone.signal.aborted) return;
+        if (response.headersSent) response.destroy();
+        else await send(response, failed(error, options.log), share, options.places);
+      }
+    },
+  );
+  server.maxConnections = MOST_CONNECTIONS;
+  return server;
 }
 
-async function answer(
+const text = (body: string): DeskAnswer => ({
+  status: 200,
+  headers: { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) },
+  body: new TextEncoder().encode(body),
+});
+
+async function answered(
   request: IncomingMessage,
-  response: ServerResponse,
+  short: ReadonlyMap<string, Route>,
   signal: AbortSignal,
-  { routes, places, token, bodyLimit }: HttpOptions,
-): Promise<void> {
-  const { pathname, search } = new URL(`http://host${request.url ?? '/'}`);
-  if (token !== null && !authorised(request, token)) {
-    const detail = 'this server needs its token: Authorization: Bearer TOKEN, or http://:TOKEN@host as the URL';
-    return sendJson(response, 401, { detail }, { 'www-authenticate': 'Bearer' });
+  share: Share,
+  { guard, desks, bodyLimit, log }: HttpOptions,
+): Promise<DeskAnswer> {
+  const { headers, method = 'GET', url = '/' } = request;
+  const refusal = refusalOf(headers, guard);
+  if (refusal) {
+    request.resume();
+    const challenge: Record<string, string> = refusal.status === 401 ? { 'www-authenticate': 'Bearer' } : {};
+    const answer = text(JSON.stringify({ detail: refusal.detail }));
+    return { ...answer, status: refusal.status, headers: { ...answer.headers, ...challenge } };
   }
-  if (token === null && fromForeignPage(request)) {
-    return sendJson(response, 403, { detail: 'pages of other sites may not run programs here' });
-  }
-  const route = routes.get(pathname);
-  if (!route) {
-    const bare = pathname.replace(/\/$/, '');
-    if (bare !== pathname && routes.has(bare)) {
-      const location = `http://${request.headers.host ?? 'localhost'}${bare}${search}`;
-      response.writeHead(307, { location, 'content-length': '0' }).end();
-      return;
-    }
-    return sendJson(response, 404, { detail: 'Not Found' });
-  }
-  if (request.method !== route.method) {
-    return sendJson(response, 405, { detail: 'Method Not Allowed' }, { allow: route.method });
-  }
-  const body = route.method === 'POST' ? await readBody(request, bodyLimit) : Buffer.alloc(0);
-  const parsed = parseBody(request, body);
-  if ('error' in parsed) return sendJson(response, 422, { detail: [parsed.error] });
-  if (route.runs) places.admit();
-  send(response, await route.handle(parsed.value, signal));
+  // Answered whatever else goes on: it is how a cluster asks whether the server lives.
+  if (url === '/v1/ping' && method === 'GET') return text('"pong"');
+  const body = await readBody(request, bodyLimit, share);
+  const asked = { method, url, host: headers.host ?? 'localhost', contentType: headers['content-type'], body };
+  if (body.length <= SHORT_BODY && method === 'POST' && short.has(url)) return answerTo(asked, short, signal, log);
+  return desks.answer(asked, signal);
 }
 
-function send(response: ServerResponse, answer: Answer): void {
-  if ('html' in answer) {
-    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(answer.html);
-  } else if ('invalid' in answer) sendJson(response, 422, { detail: answer.invalid });
-  else sendJson(response, 200, answer.json);
+/** A long answer is printed by a desk. */
+function printedElsewhere(route: Route, desks: Desks): Route {
+  return {
+    ...route,
+    async handle(body, signal) {
+      const answer = await route.handle(body, signal);
+      return 'json' in answer && lengthOf(answer) > SHORT_ANSWER
+        ? { printed: await desks.print(answer.json, signal) }
+        : answer;
+    },
+  };
 }
 
-function sendJson(
+function lengthOf(answer: Answer & { json: unknown }): number {
+  const { compile_result, run_result, files = {} } = answer.json as Record<string, Record<string, unknown> | null>;
+  const parts = [compile_result?.stdout, compile_result?.stderr, run_result?.stdout, run_result?.stderr];
+  return [...parts, ...Object.values(files ?? {})].reduce<number>((sum, part) => sum + String(part ?? '').length, 0);
+}
+
+/** Resolves once the client has it. */
+async function send(
   response: ServerResponse,
-  status: number,
-  value: unknown,
-  headers: Record<string, string> = {},
-): void {
-  const text = printJson(value as Printable);
-  // Upstream cannot write half a surrogate pair, and answers so.
-  const broken = status === 500 ? null : loneSurrogate(text, true);
-  if (broken) {
-    sendJson(response, 500, { detail: broken, traceback: [broken] });
-    return;
-  }
-  const bytes = Buffer.from(text);
-  response
-    .writeHead(status, { 'content-type': 'application/json', 'content-length': String(bytes.length), ...headers })
-    .end(bytes);
+  { status, headers, body }: DeskAnswer,
+  share: Share,
+  places: Places,
+): Promise<void> {
+  await share.take(body.length);
+  response.setHeader('x-sandbox-running', String(places.running));
+  response.setHeader('x-sandbox-waiting', String(places.waiting));
+  response.setTimeout(ANSWER_MS, () => response.destroy());
+  response.writeHead(status, headers).end(body);
 }
 
-function fail(response: ServerResponse, error: unknown, log: (line: string) => void): void {
-  if (response.headersSent) {
-    response.destroy();
-  } else if (error instanceof RequestError) {
-    const again: Record<string, string> =
-      error.status === 429 || error.status === 503 ? { 'retry-after': RETRY_AFTER } : {};
-    // After a 413 the rest of the body is still coming.
-    const close: Record<string, string> = error.status === 413 || error.status === 503 ? { connection: 'close' } : {};
-    sendJson(response, error.status, error.body, { ...again, ...close });
-  } else {
-    const { message, stack } = error instanceof Error ? error : new Error(String(error));
-    log(`error: ${stack ?? message}`);
-    sendJson(response, 500, { detail: message, traceback: [message] });
-  }
-}
-
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-
-/** As a bearer token, or as the password of a URL: SandboxFusion's Python client can be given only the latter. */
-function authorised(request: IncomingMessage, token: string): boolean {
-  const [scheme, value = ''] = (request.headers.authorization ?? '').split(' ', 2);
-  const given =
-    scheme?.toLowerCase() === 'basic'
-      ? Buffer.from(value, 'base64')
-          .toString()
-          .replace(/^[^:]*:/, '')
-      : value;
-  return timingSafeEqual(digest(given), digest(token));
-}
-
-/** A browser names the page that asks. Any site could otherwise reach a server on loopback through its visitor. */
-function fromForeignPage({ headers }: IncomingMessage): boolean {
-  const { origin } = headers;
-  if (origin === undefined) return false;
-  try {
-    return new URL(origin).host !== headers.host;
-  } catch {
-    return true;
-  }
-}
-
-function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+function readBody(request: IncomingMessage, limit: number, share: Share): Promise<Uint8Array<ArrayBuffer>> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
+    const tooLarge = () => {
+      chunks.length = 0; // and the rest is read and dropped, or the client would never see the answer
+      reject(new RequestError(413, `the body is over ${limit} bytes`));
+    };
+    if (Number(request.headers['content-length']) > limit) {
+      request.resume();
+      return tooLarge();
+    }
     request.on('data', (chunk: Buffer) => {
       length += chunk.length;
-      if (length <= limit) chunks.push(chunk);
-      else {
-        chunks.length = 0; // and the rest is read and dropped, or the client would never see the answer
-        reject(new RequestError(413, `the body is over ${limit} bytes`));
-      }
+      if (length > limit) return tooLarge();
+      chunks.push(chunk);
+      const wait = share.take(TIMES_BODY * chunk.length);
+      if (wait === null) return;
+      request.pause();
+      wait.then(
+        () => request.resume(),
+        (error: Error) => {
+          chunks.length = 0;
+          length = Number.POSITIVE_INFINITY;
+          request.resume();
+          reject(error);
+        },
+      );
     });
-    request.on('end', () => resolve(Buffer.concat(chunks)));
+    request.on('end', () => {
+      const body = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
+      let at = 0;
+      for (const chunk of chunks) {
+        body.set(chunk, at);
+        at += chunk.length;
+      }
+      resolve(body);
+    });
     request.on('error', reject);
   });
-}
-
-type Parsed = { value: unknown } | { error: Record<string, unknown> };
-
-/** FastAPI reads JSON where the content type says so or is missing; any other body is a string to it. */
-function parseBody(request: IncomingMessage, body: Buffer): Parsed {
-  if (body.length === 0) return { value: undefined };
-  const type = (request.headers['content-type'] ?? 'application/json').split(';')[0]!.trim().toLowerCase();
-  const text = body.toString('utf8');
-  if (!/^application\/(?:json|[^/]*\+json)$/.test(type)) return { value: text };
-  try {
-    return { value: parsePythonJson(text) };
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-    const { offset, message } = error;
-    return {
-      error: {
-        type: 'json_invalid',
-        loc: ['body', offset],
-        msg: 'JSON decode error',
-        input: {},
-        ctx: { error: message },
-      },
-    };
-  }
 }

@@ -1,16 +1,17 @@
 // The embedded sandbox: in this process for whoever only wants to run a program, or as a server for all who speak
 // SandboxFusion's API.
 import type { AddressInfo } from 'node:net';
-import { availableParallelism } from 'node:os';
-import type { Table } from '../datasets/table.ts';
+import { availableParallelism, freemem, totalmem } from 'node:os';
+import { isLoopback, newToken } from '../../http/guard.ts';
 import type { RunCode } from '../protocol.ts';
-import type { BackendName } from './backends/backend.ts';
+import { type Backend, type BackendName, DEFAULT_LIMITS, type Limits } from './backends/backend.ts';
 import { type BackendChoice, type Chosen, chooseBackend } from './backends/choose.ts';
+import { Budget } from './budget.ts';
+import { Desks } from './desks.ts';
 import { httpServer } from './http.ts';
 import { type RunJupyter, runJupyterOn } from './jupyter.ts';
 import { Places } from './places.ts';
-import { routesOf } from './routes.ts';
-import { runCodeOn } from './runner.ts';
+import { DEFAULT_RUN_OPTIONS, type RunOptions, runCodeOn } from './runner.ts';
 
 export { BACKEND_CHOICES, type BackendChoice } from './backends/choose.ts';
 
@@ -19,11 +20,19 @@ const MAX_QUEUE = 1000;
 /** Upstream takes 40 MB and more. */
 const BODY_LIMIT = 128 * 1024 * 1024;
 const DRAIN_MS = 50;
+/** Programs at the same time for each processor, most of them asleep. */
+const MOST_A_PROCESSOR = 32;
+const MB = 1024 * 1024;
 
 export interface RunnerOptions {
   backend?: BackendChoice;
-  /** Programs at the same time; the number of cores where it is not said. */
+  /** Programs at the same time, asleep or not; where it is not said, as many as the processors and the memory bear. */
   maxConcurrency?: number;
+  limits?: Partial<Limits>;
+  /** In seconds. */
+  maxRunTimeout?: number;
+  /** In MB, for all programs together; three quarters of what is free where it is not said. */
+  memoryBudgetMb?: number;
   log?: (line: string) => void;
 }
 
@@ -42,20 +51,31 @@ export interface Runner {
 
 interface Engine extends Runner {
   places: Places;
+  placed: ReturnType<Places['before']>;
+  options: RunOptions;
 }
 
 async function openEngine(options: RunnerOptions, maxQueue: number): Promise<Engine> {
-  const concurrency = options.maxConcurrency ?? availableParallelism();
-  const places = new Places(concurrency, maxQueue);
+  const processors = availableParallelism();
+  const most = options.maxConcurrency ?? MOST_A_PROCESSOR * processors;
+  const memoryMb = options.memoryBudgetMb ?? Math.max(1024, Math.floor((freemem() / MB) * 0.75));
   const { backend, why }: Chosen = await chooseBackend(options.backend ?? 'auto', {
-    concurrency,
+    concurrency: Math.min(most, processors),
     log: options.log ?? (() => {}),
   });
+  const places = new Places({ processors, most, memory: memoryMb * MB, maxQueue });
+  const placed = places.before(backend);
+  const run: RunOptions = {
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    maxRunTimeout: options.maxRunTimeout ?? DEFAULT_RUN_OPTIONS.maxRunTimeout,
+  };
   return {
     backend: { name: backend.name, why },
-    run: places.behind(runCodeOn(backend)),
-    runJupyter: places.behind(runJupyterOn(backend)),
+    run: runCodeOn(placed, run),
+    runJupyter: runJupyterOn(placed, run),
     places,
+    placed,
+    options: run,
     close: () => backend.close(),
   };
 }
@@ -66,13 +86,18 @@ export async function createRunner(options: RunnerOptions = {}): Promise<Runner>
 }
 
 export interface SandboxOptions extends RunnerOptions {
-  /** 127.0.0.1 where it is not said; another than loopback needs a token. */
+  /** 127.0.0.1 where it is not said. */
   host?: string;
   /** 8080 where it is not said; 0 takes a free one. */
   port?: number;
+  /** What clients must bring; beyond loopback one is made where it is not said. */
   token?: string | null;
-  /** Problems that /submit and the prompt endpoints know, by name. */
-  datasets?: ReadonlyMap<string, Table>;
+  /** Names that a request's Host may be, beside loopback. */
+  allowHosts?: readonly string[];
+  /** The backend that confines nothing was asked for knowingly. */
+  yesUnconfined?: boolean;
+  /** Problems that /submit and the prompt endpoints know: each NAME=FILE. */
+  datasets?: readonly string[];
   maxQueue?: number;
   /** Bytes of a request's body. */
   bodyLimit?: number;
@@ -81,42 +106,55 @@ export interface SandboxOptions extends RunnerOptions {
 export interface SandboxServer {
   url: string;
   backend: BackendInfo;
+  token: string | null;
   /** Lets what runs end, or, where it is `now`, kills it; then nothing of the server is left. */
   close(how?: 'drain' | 'now'): Promise<void>;
 }
 
-const isLoopback = (host: string): boolean => /^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/.test(host);
-
-/** @throws {Error} for a host without a token, a port that is taken, or when no backend can be used. */
+/** @throws {Error} for a port that is taken, a data set that cannot be read, or when no backend can be used. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<SandboxServer> {
-  const { host = '127.0.0.1', port = 8080, token = null, log = () => {} } = options;
-  if (!isLoopback(host) && !token)
-    throw new Error(`--host ${host} would let others run programs here: give --token TOKEN, too`);
+  const { host = '127.0.0.1', port = 8080, log = () => {} } = options;
+  const token = options.token ?? (isLoopback(host) ? null : newToken());
+  if (options.backend === 'unconfined') refuseUnlessMeant(host, options.yesUnconfined ?? false);
   const engine = await openEngine(options, options.maxQueue ?? MAX_QUEUE);
-  const server = httpServer({
-    routes: routesOf({ run: engine.run, runJupyter: engine.runJupyter, tables: options.datasets ?? new Map() }),
-    places: engine.places,
-    token,
-    bodyLimit: options.bodyLimit ?? BODY_LIMIT,
-    log,
-  });
+  const { placed, places } = engine;
+  let desks: Desks | null = null;
   try {
+    desks = await Desks.open(deskData(placed, engine.options, options.datasets ?? []), {
+      execute: placed.execute,
+      log,
+    });
+    const server = httpServer({
+      guard: { token, allowHosts: (options.allowHosts ?? []).map((name) => name.toLowerCase()) },
+      desks,
+      run: engine.run,
+      budget: new Budget(Math.min(1024 * MB, totalmem() / 5)),
+      places,
+      bodyLimit: options.bodyLimit ?? BODY_LIMIT,
+      log,
+    });
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen(port, host, resolve);
     });
+    return serving(server, engine, desks, token);
   } catch (error) {
+    await desks?.close();
     await engine.close();
     if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE')
       throw new Error(`port ${port} of ${host} is taken: choose another with --port`);
     throw error;
   }
-  const { address, port: bound } = server.address() as AddressInfo;
+}
+
+function serving(server: ReturnType<typeof httpServer>, engine: Engine, desks: Desks, token: string | null) {
+  const { address, port } = server.address() as AddressInfo;
   const name = address.includes(':') ? `[${address}]` : address;
   return {
-    url: `http://${name}:${bound}`,
+    url: `http://${name}:${port}`,
     backend: engine.backend,
-    async close(how = 'drain') {
+    token,
+    async close(how: 'drain' | 'now' = 'drain') {
       engine.places.drain();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       // Kept-alive connections become idle one by one, as their programs end.
@@ -124,7 +162,24 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       if (how === 'now') server.closeAllConnections();
       await closed;
       clearInterval(sweep);
+      await desks.close();
       await engine.close();
     },
   };
+}
+
+const deskData = (backend: Pick<Backend, 'name' | 'languages'>, options: RunOptions, datasets: readonly string[]) => ({
+  datasets,
+  backend: { name: backend.name, languages: [...backend.languages] },
+  options,
+});
+
+function refuseUnlessMeant(host: string, meant: boolean): void {
+  if (!meant) {
+    throw new Error(
+      '--backend unconfined runs every program as you, with your files and your network: say --yes-unconfined, too',
+    );
+  }
+  if (!isLoopback(host))
+    throw new Error(`--backend unconfined never listens beyond loopback; --host ${host} is refused`);
 }

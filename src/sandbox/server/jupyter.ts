@@ -1,18 +1,21 @@
 // /run_jupyter on any backend that runs Python: the driver is the program, its stdout tells what the cells do. Both
 // timeouts are enforced here, from outside, so nothing in a cell can hold them off.
 import type { CellRunResult, CommandRunResult, RunJupyterRequest, RunJupyterResponse } from '../protocol.ts';
-import { type Backend, DEFAULT_LIMITS, type Limits } from './backends/backend.ts';
+import { RequestError } from '../request-error.ts';
 import { startTimer } from './backends/timer.ts';
 import { DRIVER } from './jupyter-driver.ts';
 import { Lines } from './lines.ts';
 import { Output } from './output.ts';
 import { decodeFiles } from './paths.ts';
-import { encodeFiles } from './runner.ts';
+import { cutTimeout, DEFAULT_RUN_OPTIONS, type Executing, encodeFiles, type RunOptions } from './runner.ts';
 
 export type RunJupyter = (request: RunJupyterRequest, signal?: AbortSignal) => Promise<RunJupyterResponse>;
 
-/** Rejects only when aborted. */
-export function runJupyterOn(backend: Backend, limits: Limits = DEFAULT_LIMITS): RunJupyter {
+/** Rejects only when aborted, or with a RequestError where the server is too full. */
+export function runJupyterOn(
+  backend: Executing,
+  { limits, maxRunTimeout }: RunOptions = DEFAULT_RUN_OPTIONS,
+): RunJupyter {
   return async (request, signal) => {
     const cells = new Cells(request.cells.length, request.cell_timeout, limits.outputBytes);
     try {
@@ -24,7 +27,7 @@ export function runJupyterOn(backend: Backend, limits: Limits = DEFAULT_LIMITS):
           files: decodeFiles(request.files),
           fetchFiles: request.fetch_files,
           compileTimeout: 0,
-          runTimeout: Number.isNaN(request.total_timeout) ? 0 : request.total_timeout,
+          runTimeout: Number.isNaN(request.total_timeout) ? 0 : Math.min(request.total_timeout, maxRunTimeout),
           limits: { ...limits, memoryMb: request.memory_limit_MB > 0 ? request.memory_limit_MB : limits.memoryMb },
           watch: (chunk, stop) => cells.push(chunk, stop),
         },
@@ -33,13 +36,15 @@ export function runJupyterOn(backend: Backend, limits: Limits = DEFAULT_LIMITS):
       const late = run?.status === 'TimeLimitExceeded';
       const whole = run?.return_code === 0 && cells.finished === request.cells.length;
       const driver: CommandRunResult | null = run && { ...run, stdout: echo(request) };
-      return answer(whole ? 'Success' : 'Failed', '', {
+      const said = request.total_timeout > maxRunTimeout ? cutTimeout(maxRunTimeout) : '';
+      return answer(whole ? 'Success' : 'Failed', said, {
         driver,
         cells: cells.results(late ? timedOut(request) : null),
         files: encodeFiles(files),
       });
     } catch (error) {
       signal?.throwIfAborted();
+      if (error instanceof RequestError) throw error;
       const reason = error instanceof Error ? error.message : String(error);
       return answer('SandboxError', `exception on running jupyter: ${reason} None`);
     } finally {

@@ -15,15 +15,17 @@ export interface Pipe {
   release(): void;
 }
 
+/** mkfifo is a process of its own. */
+const AT_ONCE = 32;
+
 export class PipePool {
   /** Read ends of nameless FIFOs: an open file keeps a FIFO alive after its name is gone, and /proc opens it anew. */
   readonly #keepers: number[] = [];
-  #closed = false;
 
   async #grow(): Promise<void> {
     const folder = temporaryFolder();
     try {
-      const names = Array.from({ length: 8 }, (_, index) => join(folder, String(index)));
+      const names = Array.from({ length: AT_ONCE }, (_, index) => join(folder, String(index)));
       // Anyone may open it, but nobody finds it: the folder is private, and gone before a program starts.
       await promisify(execFile)('mkfifo', ['-m', '666', ...names]);
       for (const name of names) {
@@ -35,7 +37,6 @@ export class PipePool {
     }
   }
 
-  /** Free again by itself, once its reader has seen the end. */
   async take(): Promise<Pipe> {
     while (this.#keepers.length === 0) await this.#grow();
     const keeper = this.#keepers.pop()!;
@@ -43,15 +44,8 @@ export class PipePool {
     const readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     let writeFd: number | null = openSync(path, constants.O_WRONLY);
     const readable = new Socket({ fd: readFd, readable: true, writable: false });
-    // Only an empty FIFO serves again: what one program wrote must never reach the next one's answer.
-    let drained = false;
-    readable.on('end', () => {
-      drained = true;
-    });
-    readable.on('close', () => {
-      if (drained && !this.#closed) this.#keepers.push(keeper);
-      else closeSync(keeper);
-    });
+    // None serves twice: its program may have changed its mode, its size or its flags.
+    readable.on('close', () => closeSync(keeper));
     return {
       readable,
       writeFd,
@@ -63,7 +57,6 @@ export class PipePool {
   }
 
   close(): void {
-    this.#closed = true;
     for (const fd of this.#keepers.splice(0)) closeSync(fd);
   }
 }

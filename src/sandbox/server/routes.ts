@@ -17,15 +17,14 @@ import {
 } from '../protocol.ts';
 import type { Issue, Model } from '../pydantic.ts';
 import { Sessions } from '../sessions/sessions.ts';
+import type { DeskAnswer } from './desk-protocol.ts';
 import type { RunJupyter } from './jupyter.ts';
 import { PAGE } from './page.ts';
 
-export type Answer = { json: unknown } | { html: string } | { invalid: Issue[] };
+export type Answer = { json: unknown } | { html: string } | { invalid: Issue[] } | { printed: DeskAnswer };
 
 export interface Route {
   method: 'GET' | 'POST';
-  /** Programs run for it, so it waits for a place, and is refused while too many wait. */
-  runs: boolean;
   handle(body: unknown, signal: AbortSignal): Promise<Answer>;
 }
 
@@ -35,16 +34,11 @@ export interface Services {
   tables: ReadonlyMap<string, Table>;
 }
 
-const get = (answer: () => Answer): Route => ({ method: 'GET', runs: false, handle: async () => answer() });
+const get = (answer: () => Answer): Route => ({ method: 'GET', handle: async () => answer() });
 
-function post<T>(
-  model: Model<T>,
-  handle: (request: T, signal: AbortSignal) => Promise<unknown>,
-  { runs = false } = {},
-): Route {
+function post<T>(model: Model<T>, handle: (request: T, signal: AbortSignal) => Promise<unknown>): Route {
   return {
     method: 'POST',
-    runs,
     async handle(body, signal) {
       const checked = model.check(body);
       return checked.ok ? { json: await handle(checked.value, signal) } : { invalid: checked.detail };
@@ -52,25 +46,26 @@ function post<T>(
   };
 }
 
+export const runCodeRoute = (run: RunCode): Route => post(runCodeRequest, run);
+
 export function routesOf({ run, runJupyter, tables }: Services): ReadonlyMap<string, Route> {
   const datasets = new Datasets(run, tables);
   const sessions = new Sessions({ run, datasets });
-  const runs = { runs: true };
   return new Map([
     ['/', get(() => ({ html: PAGE }))],
     ['/v1/ping', get(() => ({ json: 'pong' }))],
-    ['/run_code', post(runCodeRequest, run, runs)],
-    ['/run_jupyter', post(runJupyterRequest, runJupyter, runs)],
+    ['/run_code', runCodeRoute(run)],
+    ['/run_jupyter', post(runJupyterRequest, runJupyter)],
     ['/list_datasets', get(() => ({ json: datasets.listDatasets() }))],
     ['/list_ids', post(getPromptsRequest, (request) => datasets.listIds(request))],
     ['/get_prompts', post(getPromptsRequest, (request) => datasets.getPrompts(request))],
     ['/get_prompt_by_id', post(getPromptByIdRequest, (request) => datasets.getPromptById(request))],
-    ['/submit', post(submitRequest, (request, signal) => datasets.submit(request, signal), runs)],
+    ['/submit', post(submitRequest, (request, signal) => datasets.submit(request, signal))],
     ['/get_metrics', post(getMetricsRequest, (request) => datasets.getMetrics(request))],
     ['/get_metrics_function', post(getMetricsFunctionRequest, (request) => datasets.getMetricsFunction(request))],
     ['/start_instance', post(startInstanceRequest, (request) => sessions.start(request))],
-    ['/process_action', post(processActionRequest, (request, signal) => sessions.act(request, signal), runs)],
+    ['/process_action', post(processActionRequest, (request, signal) => sessions.act(request, signal))],
     ['/postprocess', post(sessionRequest, (request) => sessions.postprocess(request))],
-    ['/compute_reward', post(sessionRequest, (request, signal) => sessions.computeReward(request, signal), runs)],
+    ['/compute_reward', post(sessionRequest, (request, signal) => sessions.computeReward(request, signal))],
   ]);
 }

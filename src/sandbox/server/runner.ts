@@ -1,14 +1,30 @@
 // /run_code in terms of a backend: the request's fields to a job, the outcome to upstream's status rules.
 import type { CommandRunResult, RunCode, RunCodeRequest, RunCodeResponse, RunStatus } from '../protocol.ts';
+import { RequestError } from '../request-error.ts';
 import { type Backend, DEFAULT_LIMITS, type Limits, SandboxFault } from './backends/backend.ts';
 import { decodeFiles } from './paths.ts';
 
 export type { RunCode } from '../protocol.ts';
 
-/** What the datasets and sessions are given: each call is one program on this backend. Rejects only when aborted. */
-export function runCodeOn(backend: Backend, limits: Limits = DEFAULT_LIMITS): RunCode {
+export interface RunOptions {
+  limits: Limits;
+  /** In seconds: what no request may ask for more than. */
+  maxRunTimeout: number;
+}
+
+/** One request with an endless timeout would have its place for good. */
+export const DEFAULT_RUN_OPTIONS: RunOptions = { limits: DEFAULT_LIMITS, maxRunTimeout: 600 };
+
+export type Executing = Pick<Backend, 'execute'>;
+
+/**
+ * What the datasets and sessions are given: each call is one program on this backend. Rejects only when aborted, or
+ * with a RequestError where the server is too full to run it at all.
+ */
+export function runCodeOn(backend: Executing, { limits, maxRunTimeout }: RunOptions = DEFAULT_RUN_OPTIONS): RunCode {
   return async (request, signal) => {
     try {
+      const cut = Math.max(request.run_timeout, request.compile_timeout) > maxRunTimeout;
       const surrogate = loneSurrogate(request.code);
       if (surrogate) throw new SandboxFault(surrogate);
       const broken = brokenTimeout(request);
@@ -20,20 +36,26 @@ export function runCodeOn(backend: Backend, limits: Limits = DEFAULT_LIMITS): Ru
           stdin: request.stdin,
           files: decodeFiles(request.files),
           fetchFiles: request.fetch_files,
-          compileTimeout: request.compile_timeout,
-          runTimeout: request.run_timeout,
+          compileTimeout: Math.min(request.compile_timeout, maxRunTimeout),
+          runTimeout: Math.min(request.run_timeout, maxRunTimeout),
           limits: { ...limits, memoryMb: request.memory_limit_MB > 0 ? request.memory_limit_MB : limits.memoryMb },
         },
         signal,
       );
-      return response(request.run_timeout > 0 ? outcome : { ...outcome, run: outcome.run && expired(outcome.run) });
+      const late = request.run_timeout > 0 ? outcome : { ...outcome, run: outcome.run && expired(outcome.run) };
+      const answer = response(late);
+      return cut ? { ...answer, message: answer.message || cutTimeout(maxRunTimeout) } : answer;
     } catch (error) {
       signal?.throwIfAborted();
+      if (error instanceof RequestError) throw error;
       const reason = error instanceof SandboxFault || error instanceof Error ? error.message : String(error);
       return failure(`exception on running code ${request.code}: ${reason} None`);
     }
   };
 }
+
+export const cutTimeout = (maxRunTimeout: number): string =>
+  `the time limits were cut to ${maxRunTimeout} s, the most that this server gives (--max-run-timeout)`;
 
 /**
  * Python's words for a text that is no Unicode (half of a surrogate pair), or null.

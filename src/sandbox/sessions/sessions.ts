@@ -20,6 +20,8 @@ import { solutionOf, withHistory } from './history.ts';
 
 const IDLE_SECONDS = 3600;
 const MAX_SESSIONS = 10_000;
+/** Of all problems and of the code that sessions remember. */
+const MAX_CHARACTERS = 256 * 1024 * 1024;
 const RUN_SECONDS = 30;
 const MEMORY_MB = 1024;
 
@@ -30,6 +32,7 @@ export interface SessionOptions {
   idleSeconds?: number;
   /** The least recently used one makes room for another. */
   maxSessions?: number;
+  maxCharacters?: number;
 }
 
 export interface Reward {
@@ -52,6 +55,8 @@ interface Session {
   actions: number;
   finished: boolean;
   reward: Reward | null;
+  /** What it holds, about. */
+  characters: number;
   /** One action at a time: the next one builds on what this one leaves. */
   turn: Promise<unknown>;
 }
@@ -61,14 +66,22 @@ export class Sessions {
   readonly #run: RunCode;
   readonly #datasets: Datasets;
   readonly #idleSeconds: number;
+  readonly #maxCharacters: number;
   readonly #open: LRUCache<string, Session>;
   /** So that a client that comes back too late is told so, and not that it never was here. */
   readonly #expired = new LRUCache<string, true>({ max: MAX_SESSIONS });
 
-  constructor({ run, datasets, idleSeconds = IDLE_SECONDS, maxSessions = MAX_SESSIONS }: SessionOptions) {
+  constructor({
+    run,
+    datasets,
+    idleSeconds = IDLE_SECONDS,
+    maxSessions = MAX_SESSIONS,
+    maxCharacters = MAX_CHARACTERS,
+  }: SessionOptions) {
     this.#run = run;
     this.#datasets = datasets;
     this.#idleSeconds = idleSeconds;
+    this.#maxCharacters = maxCharacters;
     this.#open = new LRUCache({
       max: maxSessions,
       ttl: idleSeconds * 1000,
@@ -83,6 +96,8 @@ export class Sessions {
 
   async start(request: StartInstanceRequest): Promise<StartInstanceResponse> {
     const problem = await this.#problemOf(request);
+    const characters = lengthOf(request);
+    this.#makeRoom(characters);
     const sid = newSid();
     this.#open.set(sid, {
       instance: request.instance_hash,
@@ -91,6 +106,7 @@ export class Sessions {
       earlier: [],
       last: null,
       actions: 0,
+      characters,
       finished: false,
       reward: null,
       turn: Promise.resolve(),
@@ -103,6 +119,8 @@ export class Sessions {
     const session = this.#find(sid);
     return this.#inTurn(sid, session, async () => {
       if (session.finished) throw new RequestError(409, `session ${sid} is finished: no action after /postprocess`);
+      this.#makeRoom(content.length, sid);
+      session.characters += content.length;
       session.actions++;
       const action = readAction(content, session.problem?.config.language ?? 'python');
       if ('fault' in action) return { content: `Error: ${action.fault}` };
@@ -144,6 +162,22 @@ export class Sessions {
       );
     }
     throw new RequestError(404, `no session ${sid}: /start_instance gives the sid`);
+  }
+
+  /** The largest go first: a few that keep a hundred MB each must not push out the many that keep a page. */
+  #makeRoom(wanted: number, own: string | null = null): void {
+    let held = wanted;
+    for (const session of this.#open.values()) held += session.characters;
+    if (held <= this.#maxCharacters) return;
+    const bySize = [...this.#open.entries()].sort(([, a], [, b]) => b.characters - a.characters);
+    for (const [sid, { characters }] of bySize) {
+      if (held <= this.#maxCharacters || characters < wanted) break;
+      if (sid === own) continue;
+      this.#open.delete(sid);
+      held -= characters;
+    }
+    if (held > this.#maxCharacters)
+      throw new RequestError(504, 'the sessions of this server hold all they may; ask again later');
   }
 
   async #inTurn<T>(sid: string, session: Session, work: () => Promise<T>): Promise<T> {
@@ -202,6 +236,23 @@ export class Sessions {
     const f2p_count = tests.filter((test) => test.passed).length;
     return { reward: tests.length === 0 ? 0 : f2p_count / tests.length, f2p_count, f2p_total: tests.length };
   }
+}
+
+/** Of every text in a value. Iterative, because nesting may be deep. */
+function lengthOf(root: unknown): number {
+  let length = 0;
+  const open = [root];
+  while (open.length > 0) {
+    const value = open.pop();
+    if (typeof value === 'string') length += value.length;
+    else if (typeof value === 'object' && value !== null) {
+      for (const [key, member] of Object.entries(value)) {
+        length += key.length + 16;
+        open.push(member);
+      }
+    }
+  }
+  return length;
 }
 
 const NO_CONFIG: SubmitRequest['config'] = {

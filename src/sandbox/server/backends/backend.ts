@@ -8,8 +8,9 @@ export type Limit = 'time' | 'memory' | 'processes' | 'disk' | 'output' | 'files
 /** One program to run. Timeouts in seconds (Infinity: none); names in `files` and `fetchFiles` as the caller wrote them. */
 export interface Job {
   language: Language;
-  code: string;
-  stdin: string | null;
+  /** Text, or its UTF-8. */
+  code: string | Buffer;
+  stdin: string | Buffer | null;
   files: ReadonlyMap<string, Buffer>;
   fetchFiles: readonly string[];
   compileTimeout: number;
@@ -17,6 +18,16 @@ export interface Job {
   limits: Limits;
   /** Sees the run's stdout as it comes; calling `stop` ends the run as its timeout would. */
   watch?: (chunk: Buffer, stop: () => void) => void;
+  /** Is given, as soon as the program runs, what asks for its use; null once it has ended. */
+  metered?: (sample: () => Usage | null) => void;
+}
+
+/** Of a whole run, all its processes together. */
+export interface Usage {
+  /** Processor time since it began. */
+  cpuMs: number;
+  bytes: number;
+  processes: number;
 }
 
 export interface Limits {

@@ -29,6 +29,7 @@ import { provesItsLimits } from './proof.ts';
 import { hasSeccomp, seccompFilter } from './seccomp.ts';
 import { LONGEST_REPORT, ReportReader, type Step, SUPERVISOR } from './supervisor.ts';
 import { startTimer } from './timer.ts';
+import { usageOfTree } from './usage.ts';
 import { Warden } from './warden.ts';
 
 const DEFAULT_MEMORY_MB = 2048;
@@ -163,6 +164,7 @@ class Bubblewrap implements Backend {
         },
       );
       this.#running.add(child);
+      job.metered?.(() => (child.pid === undefined ? null : usageOfTree(child.pid)));
       try {
         for (const [index, [, content]] of files.entries())
           feed(child.stdio[FIRST_FILE_FD + index] as Writable, content);

@@ -8,7 +8,7 @@ import { SandboxFault } from './backend.ts';
 export interface Source {
   /** The source file in the run's directory; null where everything is in `files`. */
   file: string | null;
-  text: string;
+  text: string | Buffer;
   compile: string | null;
   run: string;
 }
@@ -23,7 +23,7 @@ export interface SourceContext {
 }
 
 interface Runner {
-  prepare: (code: string, context: SourceContext) => Source;
+  prepare: (code: string | Buffer, context: SourceContext) => Source;
   /** Its runtime sets gigabytes of address space aside, so only data counts against its memory limit, not addresses. */
   reservesAddresses?: boolean;
 }
@@ -65,7 +65,8 @@ export const RUNNERS: Partial<Record<Language, Runner>> = {
     reservesAddresses: true,
   },
   php: {
-    prepare: (code, context) => script('.php', 'php -f')(code.includes('<?php') ? code : `<?php\n${code}`, context),
+    prepare: (code, context) =>
+      script('.php', 'php -f')(code.includes('<?php') ? code : `<?php\n${code.toString()}`, context),
   },
   cpp: {
     prepare: compiled('.cpp', (file, { linkFlags }) => `g++ -std=c++17 ${file} -o test${linkFlags}`, './test'),
@@ -76,7 +77,7 @@ export const RUNNERS: Partial<Record<Language, Runner>> = {
   swift: { prepare: compiled('.swift', (file) => `swiftc ${file} -o test.out`, './test.out') },
   scala: {
     prepare(code, context) {
-      const name = /\bobject\s+([A-Za-z_$][\w$]*)/.exec(code)?.[1];
+      const name = /\bobject\s+([A-Za-z_$][\w$]*)/.exec(code.toString())?.[1];
       if (name === undefined) throw new SandboxFault('Object name not found.');
       return compiled('.scala', (file) => `scalac ${file}`, `scala ${name}`)(code, context);
     },
@@ -96,7 +97,8 @@ export const RUNNERS: Partial<Record<Language, Runner>> = {
   },
   junit: {
     prepare(code, { files }) {
-      const name = /\bpublic\s+(?:final\s+|abstract\s+)*class\s+([A-Za-z_$][\w$]*)/.exec(code)?.[1] ?? 'Main';
+      const name =
+        /\bpublic\s+(?:final\s+|abstract\s+)*class\s+([A-Za-z_$][\w$]*)/.exec(code.toString())?.[1] ?? 'Main';
       const console = 'junit-platform-console-standalone-1.8.2.jar';
       const path = `${javaClassPath(files)}:./${console}`;
       return {

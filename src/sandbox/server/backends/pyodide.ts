@@ -20,6 +20,7 @@ import { findPyodide, memoryImage } from './pyodide-image.ts';
 import { hold, PyodidePool, type Warm } from './pyodide-pool.ts';
 import type { PyodideJob } from './pyodide-protocol.ts';
 import { startTimer } from './timer.ts';
+import { usageOfTree } from './usage.ts';
 
 const DEFAULT_MEMORY_MB = 1024;
 /** What Node and the image take beside Python's heap. */
@@ -137,6 +138,7 @@ async function perform(
 ): Promise<Outcome> {
   const { child, listen } = warm;
   hold(warm, true);
+  job.metered?.(() => (child.pid === undefined ? null : usageOfTree(child.pid)));
   const [stdout, stderr] = [new Output(job.limits.outputBytes), new Output(job.limits.outputBytes)];
   const files = new Map<string, Buffer>();
   let began: number | null = null;

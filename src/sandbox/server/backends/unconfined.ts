@@ -1,7 +1,18 @@
 // No sandbox at all: programs run as the user who started the server, with the user's files and network. Only ever
 // used when its name was typed out; it exists for a throw-away container that is itself the sandbox.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  constants as fileConstants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { constants } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { CommandRunResult } from '../../protocol.ts';
@@ -13,16 +24,22 @@ import { type Backend, type BackendDeclaration, type Job, type Limit, type Outco
 import { linkFlags, resolveInterpreters } from './interpreters.ts';
 import { RUNNERS, temporaryName } from './languages.ts';
 import { startTimer } from './timer.ts';
+import { usageOfTree } from './usage.ts';
 import { Warden } from './warden.ts';
+
+const BANNER = [
+  '*******************************************************************************',
+  '* WARNING: the backend unconfined runs every program as you, with your files, *',
+  '* your network and no limits but time. Only for a machine to throw away.      *',
+  '*******************************************************************************',
+];
 
 export const unconfined: BackendDeclaration = {
   name: 'unconfined',
   confines: false,
   async open({ log }) {
     if (!existsSync('/bin/bash')) throw new Error('there is no /bin/bash');
-    log(
-      'WARNING: --backend unconfined runs every program as you, with your files, your network and no limits but time.',
-    );
+    for (const line of BANNER) log(line);
     const folder = temporaryFolder();
     const { links, path } = await resolveInterpreters();
     const bin = join(folder, 'bin');
@@ -34,6 +51,8 @@ export const unconfined: BackendDeclaration = {
     return new Unconfined(folder, `${bin}:${path}`, await linkFlags());
   },
 };
+
+const HELD_OPEN_MS = 200;
 
 class Unconfined implements Backend {
   readonly name = 'unconfined';
@@ -83,7 +102,7 @@ class Unconfined implements Backend {
         compile && compile.return_code !== 0
           ? null
           : await this.#command(source.run, directory, job, job.runTimeout, signal);
-      return { compile, run, files: collect(wanted, job.limits.fetchBytes) };
+      return { compile, run, files: collect(wanted, directory, job.limits.fetchBytes) };
     } finally {
       rmSync(directory, { recursive: true, force: true });
     }
@@ -104,6 +123,7 @@ class Unconfined implements Backend {
       stdio: ['pipe', pipes[0].writeFd, pipes[1].writeFd],
     });
     this.#running.add(child);
+    job.metered?.(() => (child.pid === undefined ? null : usageOfTree(child.pid)));
     this.#warden.guard(child, true);
     const began = performance.now();
     let late = false;
@@ -131,7 +151,10 @@ class Unconfined implements Backend {
     kill(); // what it left in the background
     this.#running.delete(child);
     signal?.removeEventListener('abort', kill);
+    // A daemon may hold the streams open for as long as it likes.
+    const cut = setTimeout(() => pipes.forEach((pipe) => void pipe.readable.destroy()), HELD_OPEN_MS);
     await Promise.all(collected);
+    clearTimeout(cut);
     signal?.throwIfAborted();
     return {
       status: late ? 'TimeLimitExceeded' : 'Finished',
@@ -159,15 +182,31 @@ function killGroup(child: ChildProcess): void {
 
 const signalNumber = (name: NodeJS.Signals | null): number => (name === null ? 9 : (constants.signals[name] ?? 9));
 
-function collect(wanted: readonly [string, string][], limit: number): Map<string, Buffer> {
+/** No link leads out: the program may have put one where the file was asked for. A FIFO is not waited for. */
+function openWithin(path: string, directory: string): number | null {
+  try {
+    if (!`${realpathSync(dirname(path))}/`.startsWith(`${realpathSync(directory)}/`)) return null;
+    return openSync(path, fileConstants.O_RDONLY | fileConstants.O_NOFOLLOW | fileConstants.O_NONBLOCK);
+  } catch {
+    return null;
+  }
+}
+
+function collect(wanted: readonly [string, string][], directory: string, limit: number): Map<string, Buffer> {
   const files = new Map<string, Buffer>();
   let total = 0;
   for (const [name, path] of wanted) {
-    const status = statSync(path, { throwIfNoEntry: false });
-    if (!status?.isFile()) continue;
-    total += status.size;
-    if (total > limit) throw new SandboxFault(`fetch_files: ${name} is over ${limit} bytes`);
-    files.set(name, readFileSync(path));
+    const fd = openWithin(path, directory);
+    if (fd === null) continue;
+    try {
+      const status = fstatSync(fd);
+      if (!status.isFile()) continue;
+      total += status.size;
+      if (total > limit) throw new SandboxFault(`fetch_files: ${name} is over ${limit} bytes`);
+      files.set(name, readFileSync(fd));
+    } finally {
+      closeSync(fd);
+    }
   }
   return files;
 }

@@ -1,0 +1,108 @@
+// A request's bytes to an answer's bytes: as FastAPI does it (sandboxfusion.md, section 1). It knows no sockets.
+import { JsonError, parsePythonJson } from '../../json/parse.ts';
+import { type Printable, printJson } from '../../json/print.ts';
+import { RequestError } from '../request-error.ts';
+import type { DeskAnswer, DeskRequest } from './desk-protocol.ts';
+import type { Answer, Route } from './routes.ts';
+import { loneSurrogate } from './runner.ts';
+
+/** Seconds that a client shall wait after a 429, 503 or 504. */
+const RETRY_AFTER = '1';
+
+/** Never rejects: what goes wrong is an answer, too. */
+export async function answerTo(
+  request: Omit<DeskRequest, 'id'>,
+  routes: ReadonlyMap<string, Route>,
+  signal: AbortSignal,
+  log: (line: string) => void,
+): Promise<DeskAnswer> {
+  try {
+    return await routed(request, routes, signal);
+  } catch (error) {
+    return failed(error, log);
+  }
+}
+
+async function routed(
+  { method, url, host, contentType, body }: Omit<DeskRequest, 'id'>,
+  routes: ReadonlyMap<string, Route>,
+  signal: AbortSignal,
+): Promise<DeskAnswer> {
+  const { pathname, search } = new URL(`http://host${url}`);
+  const route = routes.get(pathname);
+  if (!route) {
+    const bare = pathname.replace(/\/$/, '');
+    if (bare !== pathname && routes.has(bare)) {
+      const location = `http://${host}${bare}${search}`;
+      return { status: 307, headers: { location, 'content-length': '0' }, body: new Uint8Array() };
+    }
+    return json(404, { detail: 'Not Found' });
+  }
+  if (method !== route.method) return json(405, { detail: 'Method Not Allowed' }, { allow: route.method });
+  const parsed = parseBody(contentType, body);
+  if ('error' in parsed) return json(422, { detail: [parsed.error] });
+  return answerOf(await route.handle(parsed.value, signal));
+}
+
+export function answerOf(answer: Answer): DeskAnswer {
+  if ('printed' in answer) return answer.printed;
+  if ('html' in answer) {
+    return {
+      status: 200,
+      headers: { 'content-type': 'text/html; charset=utf-8' },
+      body: new TextEncoder().encode(answer.html),
+    };
+  }
+  return 'invalid' in answer ? json(422, { detail: answer.invalid }) : json(200, answer.json);
+}
+
+export function failed(error: unknown, log: (line: string) => void): DeskAnswer {
+  if (error instanceof RequestError) {
+    const again: Record<string, string> = [429, 503, 504].includes(error.status) ? { 'retry-after': RETRY_AFTER } : {};
+    const close: Record<string, string> = error.status === 503 ? { connection: 'close' } : {};
+    return json(error.status, error.body, { ...again, ...close });
+  }
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  log(`error: ${stack ?? message}`);
+  return json(500, { detail: message, traceback: [message] });
+}
+
+function json(status: number, value: unknown, headers: Record<string, string> = {}): DeskAnswer {
+  const text = printJson(value as Printable);
+  // Upstream cannot write half a surrogate pair, and answers so.
+  const broken = status === 500 ? null : loneSurrogate(text, true);
+  if (broken) return json(500, { detail: broken, traceback: [broken] });
+  const body = new TextEncoder().encode(text);
+  return {
+    status,
+    headers: { 'content-type': 'application/json', 'content-length': String(body.length), ...headers },
+    body,
+  };
+}
+
+type Parsed = { value: unknown } | { error: Record<string, unknown> };
+
+/** FastAPI reads JSON where the content type says so or is missing; any other body is a string to it. */
+function parseBody(contentType: string | undefined, bytes: Uint8Array): Parsed {
+  if (bytes.length === 0) return { value: undefined };
+  const type = (contentType ?? 'application/json').split(';')[0]!.trim().toLowerCase();
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  if (!/^application\/(?:json|[^/]*\+json)$/.test(type)) return { value: text };
+  try {
+    return { value: parsePythonJson(text) };
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    const { offset, message } = error;
+    // CPython throws no JSONDecodeError for it, and FastAPI's words for any other error are these.
+    if (message.startsWith('Exceeds the limit')) throw new RequestError(400, 'There was an error parsing the body');
+    return {
+      error: {
+        type: 'json_invalid',
+        loc: ['body', offset],
+        msg: 'JSON decode error',
+        input: {},
+        ctx: { error: message },
+      },
+    };
+  }
+}

@@ -1,0 +1,67 @@
+// What the server's main thread and its desks say to each other. A desk is a thread that reads, checks, judges and
+// prints requests; programs run from the main thread, which alone has the backend and the queue. Long texts cross as
+// bytes whose memory is handed over, so that neither side copies them.
+import type { Language } from '../protocol.ts';
+import type { Limits, Outcome } from './backends/backend.ts';
+import type { RunOptions } from './runner.ts';
+
+export interface DeskData {
+  /** Each NAME=FILE. */
+  datasets: readonly string[];
+  backend: { name: string; languages: Language[] };
+  options: RunOptions;
+}
+
+export interface DeskRequest {
+  id: number;
+  method: string;
+  /** Path and query. */
+  url: string;
+  host: string;
+  contentType: string | undefined;
+  body: Uint8Array<ArrayBuffer>;
+}
+
+export interface DeskAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: Uint8Array<ArrayBuffer>;
+}
+
+export interface WireJob {
+  language: Language;
+  code: Uint8Array<ArrayBuffer>;
+  stdin: Uint8Array<ArrayBuffer> | null;
+  files: [string, Uint8Array<ArrayBuffer>][];
+  fetchFiles: readonly string[];
+  compileTimeout: number;
+  runTimeout: number;
+  limits: Limits;
+  watched: boolean;
+}
+
+export interface WireError {
+  kind: 'fault' | 'request' | 'other';
+  message: string;
+  status: number;
+  explanation?: string | undefined;
+}
+
+export type ToDesk =
+  | { kind: 'request'; request: DeskRequest }
+  /** An answer's value, too long to be printed beside other work. */
+  | { kind: 'print'; id: number; value: unknown }
+  /** The client hung up. */
+  | { kind: 'gone'; id: number }
+  | { kind: 'chunk'; call: number; chunk: Uint8Array }
+  | { kind: 'outcome'; call: number; outcome: Outcome }
+  | { kind: 'failed'; call: number; error: WireError };
+
+export type FromDesk =
+  | { kind: 'ready' }
+  | { kind: 'refused'; message: string }
+  | { kind: 'answer'; id: number; answer: DeskAnswer }
+  | { kind: 'execute'; call: number; job: WireJob }
+  | { kind: 'stop'; call: number }
+  | { kind: 'abort'; call: number }
+  | { kind: 'log'; line: string };

@@ -1,0 +1,127 @@
+// One request after another, in a thread of its own: a body of 100 MB, a judgement of a hundred cases or an answer of
+// many MB never holds the thread that accepts connections and answers /v1/ping.
+import type { MessagePort } from 'node:worker_threads';
+import { onAbort } from '../../async/abort.ts';
+import { loadTables } from '../datasets/datasets.ts';
+import { RequestError } from '../request-error.ts';
+import { answerOf, answerTo } from './answer.ts';
+import { type Backend, type Job, type Outcome, SandboxFault } from './backends/backend.ts';
+import type { DeskData, DeskRequest, FromDesk, ToDesk, WireError, WireJob } from './desk-protocol.ts';
+import { runJupyterOn } from './jupyter.ts';
+import { type Route, routesOf } from './routes.ts';
+import { runCodeOn } from './runner.ts';
+
+export async function serveDesk(port: MessagePort, data: DeskData): Promise<void> {
+  const tell = (message: FromDesk, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
+  const backend = new DistantBackend(tell, data);
+  let routes: ReadonlyMap<string, Route>;
+  try {
+    const run = runCodeOn(backend, data.options);
+    routes = routesOf({
+      run,
+      runJupyter: runJupyterOn(backend, data.options),
+      tables: await loadTables(data.datasets),
+    });
+  } catch (error) {
+    tell({ kind: 'refused', message: error instanceof Error ? error.message : String(error) });
+    return;
+  }
+  const open = new Map<number, AbortController>();
+  const serve = async (request: DeskRequest) => {
+    const gone = new AbortController();
+    open.set(request.id, gone);
+    try {
+      const log = (line: string) => tell({ kind: 'log', line });
+      const answer = await answerTo(request, routes, gone.signal, log);
+      if (!gone.signal.aborted) tell({ kind: 'answer', id: request.id, answer }, [answer.body.buffer]);
+    } finally {
+      open.delete(request.id);
+    }
+  };
+  port.on('message', (message: ToDesk) => {
+    if (message.kind === 'request') void serve(message.request);
+    else if (message.kind === 'print') {
+      const answer = answerOf({ json: message.value });
+      tell({ kind: 'answer', id: message.id, answer }, [answer.body.buffer]);
+    } else if (message.kind === 'gone')
+      open.get(message.id)?.abort(new DOMException('the client hung up', 'AbortError'));
+    else backend.hear(message);
+  });
+  tell({ kind: 'ready' });
+}
+
+interface Call {
+  watch: Job['watch'];
+  resolve: (outcome: Outcome) => void;
+  reject: (error: Error) => void;
+}
+
+/** The main thread's backend, as a desk sees it. */
+class DistantBackend implements Backend {
+  readonly name: Backend['name'];
+  readonly languages: Backend['languages'];
+  readonly limits: Backend['limits'] = new Set();
+  readonly #tell: (message: FromDesk, transfer?: ArrayBuffer[]) => void;
+  readonly #calls = new Map<number, Call>();
+  #next = 0;
+
+  constructor(tell: (message: FromDesk, transfer?: ArrayBuffer[]) => void, { backend }: DeskData) {
+    this.#tell = tell;
+    this.name = backend.name as Backend['name'];
+    this.languages = new Set(backend.languages);
+  }
+
+  execute(job: Job, signal?: AbortSignal): Promise<Outcome> {
+    const call = this.#next++;
+    const { code, stdin, files, watch, ...rest } = job;
+    const wire: WireJob = {
+      ...rest,
+      code: bytesOf(code),
+      stdin: stdin === null ? null : bytesOf(stdin),
+      files: [...files].map(([name, content]) => [name, bytesOf(content)]),
+      watched: watch !== undefined,
+    };
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const forget = onAbort(signal, () => {
+        this.#calls.delete(call);
+        this.#tell({ kind: 'abort', call });
+        reject(signal?.reason);
+      });
+      const settle =
+        <T>(how: (value: T) => void) =>
+        (value: T) => {
+          forget();
+          this.#calls.delete(call);
+          how(value);
+        };
+      this.#calls.set(call, { watch, resolve: settle(resolve), reject: settle(reject) });
+      const parts = [wire.code, ...(wire.stdin ? [wire.stdin] : []), ...wire.files.map(([, content]) => content)];
+      this.#tell({ kind: 'execute', call, job: wire }, [...new Set(parts.map(({ buffer }) => buffer))]);
+    });
+  }
+
+  hear(message: Exclude<ToDesk, { kind: 'request' | 'print' | 'gone' }>): void {
+    const call = this.#calls.get(message.call);
+    if (message.kind === 'chunk') {
+      call?.watch?.(Buffer.from(message.chunk), () => this.#tell({ kind: 'stop', call: message.call }));
+    } else if (message.kind === 'outcome') {
+      const { files, ...results } = message.outcome;
+      call?.resolve({ ...results, files: new Map([...files].map(([name, content]) => [name, Buffer.from(content)])) });
+    } else call?.reject(errorOf(message.error));
+  }
+
+  async close(): Promise<void> {}
+}
+
+/** Bytes with memory of their own, which can be handed over. */
+function bytesOf(content: string | Buffer): Uint8Array<ArrayBuffer> {
+  if (typeof content === 'string') return new TextEncoder().encode(content);
+  const whole = content.byteOffset === 0 && content.byteLength === content.buffer.byteLength;
+  return whole ? new Uint8Array(content.buffer as ArrayBuffer) : new Uint8Array(content);
+}
+
+function errorOf({ kind, message, status, explanation }: WireError): Error {
+  if (kind === 'fault') return new SandboxFault(message);
+  return kind === 'request' ? new RequestError(status, message, explanation) : new Error(message);
+}

@@ -1,0 +1,203 @@
+// The desks as the main thread has them. One that runs out of memory ends alone: its requests are answered 504, and
+// another takes its place.
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { RequestError } from '../request-error.ts';
+import type { Backend, Outcome } from './backends/backend.ts';
+import { SandboxFault } from './backends/backend.ts';
+import type { DeskAnswer, DeskData, DeskRequest, FromDesk, ToDesk, WireError, WireJob } from './desk-protocol.ts';
+
+/** The first desk has the sessions, and what is small; long requests keep off its way. */
+const DESKS = 2;
+const LONG_BODY = 1024 * 1024;
+/** Of each desk's heap. One body of 128 MB, as text and parsed, needs 700. */
+const HEAP_MB = 2048;
+
+export interface DeskServices {
+  execute: Backend['execute'];
+  log: (line: string) => void;
+}
+
+interface Asked {
+  resolve: (answer: DeskAnswer) => void;
+  reject: (error: Error) => void;
+}
+
+export class Desks {
+  readonly #desks: Desk[];
+
+  /** @throws {Error} for a data set that cannot be read */
+  static async open(data: DeskData, services: DeskServices): Promise<Desks> {
+    const desks = Array.from({ length: DESKS }, () => new Desk(data, services));
+    try {
+      await Promise.all(desks.map((desk) => desk.ready()));
+    } catch (error) {
+      await Promise.all(desks.map((desk) => desk.close()));
+      throw error;
+    }
+    return new Desks(desks);
+  }
+
+  private constructor(desks: Desk[]) {
+    this.#desks = desks;
+  }
+
+  /** Rejects when the client has hung up, or the desk has ended. */
+  answer(request: Omit<DeskRequest, 'id'>, signal: AbortSignal): Promise<DeskAnswer> {
+    const isSession = /^\/(?:start_instance|process_action|postprocess|compute_reward)\b/.test(request.url);
+    const desk = isSession || request.body.length < LONG_BODY ? this.#desks[0]! : this.#desks[1]!;
+    return desk.answer(request, signal);
+  }
+
+  print(value: unknown, signal: AbortSignal): Promise<DeskAnswer> {
+    return this.#desks[1]!.print(value, signal);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#desks.map((desk) => desk.close()));
+  }
+}
+
+class Desk {
+  readonly #data: DeskData;
+  readonly #services: DeskServices;
+  readonly #asked = new Map<number, Asked>();
+  readonly #calls = new Map<number, { abort: AbortController; stop: () => void }>();
+  #worker: Promise<Worker>;
+  #next = 0;
+  #closed = false;
+
+  constructor(data: DeskData, services: DeskServices) {
+    this.#data = data;
+    this.#services = services;
+    this.#worker = this.#start();
+    this.#worker.catch(() => {}); // told by ready
+  }
+
+  async ready(): Promise<void> {
+    await this.#worker;
+  }
+
+  #start(): Promise<Worker> {
+    const worker = new Worker(findWorker(), {
+      workerData: this.#data,
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+      stdin: false,
+    });
+    return new Promise((resolve, reject) => {
+      worker.on('message', (message: FromDesk) => {
+        if (message.kind === 'ready') {
+          worker.unref();
+          resolve(worker);
+        } else if (message.kind === 'refused') reject(new Error(message.message));
+        else this.#hear(worker, message);
+      });
+      worker.on('error', (error) => {
+        this.#services.log(`a desk ended: ${error.message}`);
+        reject(error);
+      });
+      worker.on('exit', () => this.#ended());
+    });
+  }
+
+  #ended(): void {
+    for (const { abort } of this.#calls.values()) abort.abort(new DOMException('the desk has ended', 'AbortError'));
+    this.#calls.clear();
+    for (const { reject } of this.#asked.values())
+      reject(new RequestError(504, 'the server had no memory left for this request; ask again later'));
+    this.#asked.clear();
+    if (this.#closed) return;
+    this.#worker = this.#start();
+    this.#worker.catch(() => {});
+  }
+
+  #hear(worker: Worker, message: Exclude<FromDesk, { kind: 'ready' | 'refused' }>): void {
+    if (message.kind === 'log') this.#services.log(message.line);
+    else if (message.kind === 'answer') this.#asked.get(message.id)?.resolve(message.answer);
+    else if (message.kind === 'execute') void this.#execute(worker, message.call, message.job);
+    else if (message.kind === 'stop') this.#calls.get(message.call)?.stop();
+    else this.#calls.get(message.call)?.abort.abort(new DOMException('the client hung up', 'AbortError'));
+  }
+
+  async #execute(worker: Worker, call: number, job: WireJob): Promise<void> {
+    const tell = (message: ToDesk) => worker.postMessage(message);
+    const state = { abort: new AbortController(), stop: () => {} };
+    this.#calls.set(call, state);
+    const { watched, code, stdin, files, ...rest } = job;
+    try {
+      const outcome: Outcome = await this.#services.execute(
+        {
+          ...rest,
+          code: asBuffer(code),
+          stdin: stdin && asBuffer(stdin),
+          files: new Map(files.map(([name, content]) => [name, asBuffer(content)])),
+          ...(watched && {
+            watch: (chunk: Buffer, stop: () => void) => {
+              state.stop = stop;
+              tell({ kind: 'chunk', call, chunk });
+            },
+          }),
+        },
+        state.abort.signal,
+      );
+      tell({ kind: 'outcome', call, outcome });
+    } catch (error) {
+      tell({ kind: 'failed', call, error: wireError(error) });
+    } finally {
+      this.#calls.delete(call);
+    }
+  }
+
+  answer(request: Omit<DeskRequest, 'id'>, signal: AbortSignal): Promise<DeskAnswer> {
+    return this.#ask(signal, (id) => [{ kind: 'request', request: { ...request, id } }, [request.body.buffer]]);
+  }
+
+  print(value: unknown, signal: AbortSignal): Promise<DeskAnswer> {
+    return this.#ask(signal, (id) => [{ kind: 'print', id, value }, []]);
+  }
+
+  async #ask(signal: AbortSignal, message: (id: number) => [ToDesk, ArrayBuffer[]]): Promise<DeskAnswer> {
+    const worker = await this.#worker;
+    signal.throwIfAborted();
+    const id = this.#next++;
+    const hangUp = () => {
+      worker.postMessage({ kind: 'gone', id } satisfies ToDesk);
+      this.#asked.get(id)?.reject(signal.reason);
+    };
+    signal.addEventListener('abort', hangUp, { once: true });
+    try {
+      return await new Promise<DeskAnswer>((resolve, reject) => {
+        this.#asked.set(id, { resolve, reject });
+        worker.postMessage(...message(id));
+      });
+    } finally {
+      this.#asked.delete(id);
+      signal.removeEventListener('abort', hangUp);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#worker.then((worker) => worker.terminate()).catch(() => {});
+  }
+}
+
+const asBuffer = (bytes: Uint8Array<ArrayBuffer>): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+
+function wireError(error: unknown): WireError {
+  if (error instanceof RequestError)
+    return { kind: 'request', message: error.message, status: error.status, explanation: error.explanation };
+  const message = error instanceof Error ? error.message : String(error);
+  return { kind: error instanceof SandboxFault ? 'fault' : 'other', message, status: 500 };
+}
+
+/** Beside the bundle in dist/, or in dist/ above when this runs from the sources. */
+function findWorker(): string {
+  const name = 'workers/sandbox-desk.js';
+  for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
+    for (const path of [join(folder, name), join(folder, 'dist', name)]) if (existsSync(path)) return path;
+    if (folder === dirname(folder)) throw new Error(`${name} is missing; npm run build makes it`);
+  }
+}
