@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeDump } from './make-dump.ts';
 
 /** The project's folder: `npm run bench` is started in it. */
 export const root = process.cwd();
@@ -36,26 +36,10 @@ export function figure(what: string, measured: string, reference: string, ratio:
   console.log(`${what.padEnd(44)} ${measured.padStart(12)}  ${reference.padEnd(36)} ${shown.padStart(8)} goal ${goal}`);
 }
 
-/** A dump of the shared generator in .bench/, made once; null where the generator is not at hand. */
-export function madeDump(name: string, steps: number, samples: number, kb: number): string | null {
-  const generator = join(root, '../shared/bench/make-dump.mjs');
+/** A generated dump in .bench/, made once. */
+export function madeDump(name: string, steps: number, samples: number, kb: number): string {
   const out = join(root, '.bench/dumps', name);
-  if (existsSync(out) && readdirSync(out).length === steps) return out;
-  if (!existsSync(generator)) {
-    console.log(`skipped: ${generator} makes the dump, and it is not here`);
-    return null;
-  }
-  mkdirSync(out, { recursive: true });
-  spawnSync(process.execPath, [
-    generator,
-    out,
-    '--steps',
-    String(steps),
-    '--samples',
-    String(samples),
-    '--kb',
-    String(kb),
-  ]);
+  if (!existsSync(out) || readdirSync(out).length !== steps) makeDump(out, { steps, samples, kb });
   return out;
 }
 

@@ -1,10 +1,9 @@
-// The recorded exchanges of the real server (../shared/golden): how one is sent, and how an answer is made comparable.
+// The recorded exchanges of the real server (fixtures/sandboxfusion): how one is sent, and how an answer is made comparable.
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 
-const FILE = new URL('../../../shared/golden/sandboxfusion.jsonl', import.meta.url);
-export const goldenIsHere = existsSync(FILE);
+const FILE = new URL('../../fixtures/sandboxfusion/recorded.jsonl', import.meta.url);
 
 export interface Recorded {
   http_status: number;
@@ -23,12 +22,10 @@ export interface Exchange {
 }
 
 export const goldenExchanges = (): Exchange[] =>
-  goldenIsHere
-    ? readFileSync(FILE, 'utf8')
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line) as Exchange)
-    : [];
+  readFileSync(FILE, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Exchange);
 
 /** Puts long strings back in. */
 function expand(value: unknown): unknown {

@@ -1,6 +1,6 @@
 // The embedded server must refuse a bad body with the words of the real one: each recorded 422 is asked of the
 // request tables directly. (The server's own conformance test replays them over HTTP.)
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { JsonError, parsePythonJson } from '../../src/json/parse.ts';
@@ -18,7 +18,7 @@ import {
 } from '../../src/sandbox/protocol.ts';
 import type { Issue } from '../../src/sandbox/pydantic.ts';
 
-const GOLDEN = new URL('../../../shared/golden/sandboxfusion.jsonl', import.meta.url);
+const GOLDEN = new URL('../../fixtures/sandboxfusion/recorded.jsonl', import.meta.url);
 const requests = {
   '/run_code': runCodeRequest,
   '/run_jupyter': runJupyterRequest,
@@ -31,18 +31,15 @@ interface Exchange {
   request: { path: string; json?: unknown; raw?: string | null; headers?: Record<string, string> };
   response: { http_status: number; json: { detail: Issue[] } };
 }
-const exchanges: Exchange[] = existsSync(GOLDEN)
-  ? readFileSync(GOLDEN, 'utf8')
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Exchange)
-  : [];
+const exchanges = readFileSync(GOLDEN, 'utf8')
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line) as Exchange);
 
 const withoutMinor = (detail: Issue[]) =>
   detail.map((issue) => (issue.url ? { ...issue, url: issue.url.replace(/\/\d+\.\d+\//, '/X/') } : issue));
 
 describe('recorded 422 answers', () => {
-  if (!existsSync(GOLDEN)) test.skip('skipped: ../shared/golden is not on this machine', () => {});
   for (const { name, request, response } of exchanges.filter((one) => one.response.http_status === 422)) {
     test(name, () => {
       const check = requests[request.path as keyof typeof requests];

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type SandboxServer, startSandbox } from '../../src/sandbox/server/index.ts';
 import { CONFINING, type Confining, lack, named } from './backends.ts';
-import { comparable, type Exchange, goldenExchanges, goldenIsHere, send } from './golden.ts';
+import { comparable, type Exchange, goldenExchanges, send } from './golden.ts';
 
 interface Difference {
   reason: string;
@@ -135,46 +135,43 @@ function missingTool(answer: unknown, recorded: unknown): string | null {
 }
 
 describe.each(CONFINING)('%s', (backend) => {
-  describe.skipIf(lack[backend] !== null || !goldenIsHere)(
-    goldenIsHere ? named('recorded exchanges', backend) : 'recorded exchanges (skipped: ../shared/golden is missing)',
-    () => {
-      let server: SandboxServer;
-      let folder: string;
-      const met = new Set<string>();
+  describe.skipIf(lack[backend] !== null)(named('recorded exchanges', backend), () => {
+    let server: SandboxServer;
+    let folder: string;
+    const met = new Set<string>();
 
-      beforeAll(async () => {
-        folder = mkdtempSync(join(tmpdir(), 'golden-'));
-        const options = Object.entries(ROWS).map(([name, rows]) => {
-          const file = join(folder, `${name}.jsonl`);
-          writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
-          return `${name}=${file}`;
-        });
-        server = await startSandbox({ port: 0, backend, datasets: options });
+    beforeAll(async () => {
+      folder = mkdtempSync(join(tmpdir(), 'golden-'));
+      const options = Object.entries(ROWS).map(([name, rows]) => {
+        const file = join(folder, `${name}.jsonl`);
+        writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+        return `${name}=${file}`;
       });
-      afterAll(async () => {
-        await server.close();
-        rmSync(folder, { recursive: true, force: true });
-      });
+      server = await startSandbox({ port: 0, backend, datasets: options });
+    });
+    afterAll(async () => {
+      await server.close();
+      rmSync(folder, { recursive: true, force: true });
+    });
 
-      test.for(goldenExchanges())('$name', async (exchange, { skip }) => {
-        const got = comparable(await send(server.url, exchange));
-        const recorded = comparable(exchange.response);
-        const tool = missingTool(got, recorded);
-        if (tool !== null) return skip(`this sandbox has no ${tool}`);
-        const theirs = backend === 'bubblewrap' ? missingTool(recorded, null) : null;
-        if (theirs !== null) return skip(`the recorded server had no ${theirs}`);
-        const difference = differenceOf(backend, exchange, got);
-        if (difference) {
-          met.add(exchange.name);
-          expect(got, 'a difference that is none must not be listed').not.toEqual(recorded);
-        }
-        expect(got, difference?.reason).toEqual(difference ? merged(recorded, difference.ours) : recorded);
-      });
+    test.for(goldenExchanges())('$name', async (exchange, { skip }) => {
+      const got = comparable(await send(server.url, exchange));
+      const recorded = comparable(exchange.response);
+      const tool = missingTool(got, recorded);
+      if (tool !== null) return skip(`this sandbox has no ${tool}`);
+      const theirs = backend === 'bubblewrap' ? missingTool(recorded, null) : null;
+      if (theirs !== null) return skip(`the recorded server had no ${theirs}`);
+      const difference = differenceOf(backend, exchange, got);
+      if (difference) {
+        met.add(exchange.name);
+        expect(got, 'a difference that is none must not be listed').not.toEqual(recorded);
+      }
+      expect(got, difference?.reason).toEqual(difference ? merged(recorded, difference.ours) : recorded);
+    });
 
-      test('every listed difference was met', () => {
-        const listed = Object.keys(backend === 'pyodide' ? { ...DIFFERENCES, ...ON_PYODIDE } : DIFFERENCES);
-        expect(listed.filter((name) => !met.has(name))).toEqual([]);
-      });
-    },
-  );
+    test('every listed difference was met', () => {
+      const listed = Object.keys(backend === 'pyodide' ? { ...DIFFERENCES, ...ON_PYODIDE } : DIFFERENCES);
+      expect(listed.filter((name) => !met.has(name))).toEqual([]);
+    });
+  });
 });
