@@ -11,4 +11,9 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   rescore: async () => (await import('./rescore.ts')).rescoreCommand(),
   rollout: async () => (await import('./rollout.ts')).rolloutCommand(),
   sandbox: async () => (await import('./sandbox.ts')).sandboxCommand(),
+  completion: async () => (await import('./completion.ts')).completionCommand(tree),
+  manual: async () => (await import('./manual.ts')).manualCommand(tree),
 };
+
+/** All commands as data. */
+const tree = async () => (await import('./command-tree.ts')).commandTree(Object.values(COMMANDS));

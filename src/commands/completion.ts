@@ -1,0 +1,15 @@
+import { Argument, Command } from 'commander';
+import type { CommandEntry } from './command-tree.ts';
+import { DONE, print, run } from './output.ts';
+import { completionScript, SHELLS, type Shell } from './shell-completion.ts';
+
+export const completionCommand = (tree: () => Promise<CommandEntry[]>): Command =>
+  new Command('completion')
+    .description('print a completion script: `source <(rollout-viewer completion bash)`')
+    .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
+    .action((shell: Shell) =>
+      run(async () => {
+        await print(completionScript(shell, await tree()));
+        return DONE;
+      }),
+    );
