@@ -53,11 +53,11 @@ const entryOf = (command: Command, name: string): CommandEntry => ({
       names: [option.short, option.long].filter((flag) => flag !== undefined && flag !== null),
       written: option.flags,
       help: option.description,
-      value: valueOf(option.flags, option.long ?? '', option.argChoices),
+      value: flagValue(option.flags, option.long ?? '', option.argChoices),
     })),
 });
 
-function valueOf(written: string, long: string, choices: readonly string[] | undefined): FlagValue {
+function flagValue(written: string, long: string, choices: readonly string[] | undefined): FlagValue {
   if (!/[<[]/.test(written)) return 'none';
   return choices ?? OFFERED[long] ?? (PATH.test(written) ? 'path' : 'text');
 }
