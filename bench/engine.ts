@@ -68,6 +68,8 @@ const tasks: Task[] = Array.from({ length: ROLLOUTS }, (_, index) => ({
   extraInfo: {},
   toolsKwargs: {},
   needToolsKwargs: undefined,
+  toolSelection: undefined,
+  interactionKwargs: undefined,
 }));
 
 /** A tool that takes its time and says something of the length of a program's output. */

@@ -17,6 +17,7 @@ import { addSettings, settingTexts } from './setting-flags.ts';
 interface RolloutOptions {
   config?: string;
   resume?: boolean;
+  mix?: boolean;
   json?: boolean;
   yes?: boolean;
   [flag: string]: unknown;
@@ -29,6 +30,7 @@ export function rolloutCommand(): Command {
     .option('--config <yaml>', 'the settings below as keys of a file; a flag goes before its key')
     .option('--resume', 'go on with the dump in --out: no rollout is made twice')
     .option('--yes', 'allow what needs consent: classes of your own that a file names, which run with your rights')
+    .option('--mix', 'with --resume: go on though the settings differ from those of the rollouts that are there')
     .option('--json', 'one JSON object a rollout');
   addSettings(command, SETTINGS);
   return command
@@ -58,6 +60,7 @@ async function rollout(tasksPath: string, options: RolloutOptions): Promise<numb
       tasksPath,
       settings,
       resume: options.resume === true,
+      mix: options.mix === true,
       apiKey: process.env.ROLLOUT_VIEWER_API_KEY ?? process.env.OPENAI_API_KEY,
       signal: stop.signal,
       allowOwn: (uses) => allowOwn(uses, options.yes === true),
@@ -66,8 +69,10 @@ async function rollout(tasksPath: string, options: RolloutOptions): Promise<numb
       onRollout: (collected) => (options.json ? print(`${printJson(rowOf(collected))}\n`) : undefined),
     });
     bar.clear();
+    for (const line of summary.faults) say(line);
     say(summaryText(summary, settings.out!));
-    return summary.done < summary.total || summary.badTasks > 0 ? ANSWER_IS_NO : DONE;
+    const isWhole = summary.done === summary.total && summary.unscored === 0 && summary.badTasks === 0;
+    return isWhole ? DONE : ANSWER_IS_NO;
   } catch (error) {
     bar.clear();
     if (error instanceof SetupError) throw new UsageError(error.message);
@@ -95,12 +100,13 @@ const textOf = (path: string): Promise<string> =>
     throw new Error(`${path}: ${reasonOf(error)}; --config names a YAML file of settings`);
   });
 
-const rowOf = ({ task, rollout, step, request, judgement, record }: CollectedRollout) => ({
+const rowOf = ({ task, rollout, step, request, judgement, cause, record }: CollectedRollout) => ({
   uid: (record?.uid as string | undefined) ?? null,
   task: task.index,
   rollout,
   step,
   status: request.status,
+  cause,
   finish_reason: request.finishReason,
   score: judgement.score,
   turns: request.messages.length,
@@ -109,12 +115,16 @@ const rowOf = ({ task, rollout, step, request, judgement, record }: CollectedRol
   error: request.error ?? judgement.error,
 });
 
-function summaryText({ done, total, resumed, failed, elapsed, meanScore, ended }: RunSummary, out: string): string {
+function summaryText(
+  { done, total, resumed, failed, unscored, elapsed, meanScore, ended }: RunSummary,
+  out: string,
+): string {
   const parts = [
     `${done} of ${total} rollouts in ${out}`,
     ...(resumed > 0 ? [`${resumed} of them from before`] : []),
     `${elapsed.toFixed(1)} s`,
     ...(meanScore === null ? [] : [`mean score ${meanScore.toFixed(3)}`]),
+    ...(unscored > 0 ? [`${unscored} without a score`] : []),
     ...(failed > 0 ? [`${failed} failed`] : []),
     ...(ended === null ? [] : [ended]),
     ...(done < total ? ['--resume goes on'] : []),

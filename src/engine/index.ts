@@ -44,11 +44,13 @@ export {
 } from './collect/collector.ts';
 export { DumpWriter } from './collect/dump-writer.ts';
 export { GroupBuffer, type IncompleteGroup } from './collect/group-buffer.ts';
-export { type Judgement, rolloutRecord, WRITER } from './collect/record.ts';
+export { rolloutRecord, WRITER } from './collect/record.ts';
 export { type RunOptions, type RunProgress, type RunSummary, runCollection } from './collect/run.ts';
+export type { Judgement } from './collect/score.ts';
 export { parseSettings, type Settings } from './collect/settings.ts';
 export { SetupError } from './collect/setup-error.ts';
 export { isTaskError, readTasks, type Task, type TaskError } from './collect/tasks.ts';
+export { type Cause, FAULTS, type Outcome, outcomeOf, RolloutFault, ruleOf } from './faults.ts';
 export { type Message, type MessageToolCall, messageText } from './message.ts';
 export { ChatCompletionsModel } from './model/chat-completions.ts';
 export { ChatTokenizer, loadChatTokenizer } from './model/chat-tokenizer.ts';

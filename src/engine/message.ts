@@ -7,6 +7,11 @@ export interface MessageToolCall {
   function: { name: string; arguments: string };
 }
 
+/** A picture that a task or a tool shows: a data URL, or an address. */
+export interface Picture {
+  url: string;
+}
+
 /** A chat message. `content` is text, or a list of parts (text, images) that is handed on as it is. */
 export interface Message {
   role: string;

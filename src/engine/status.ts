@@ -1,4 +1,4 @@
-/** How a trajectory ended, in Tunix's words and order (`tunix/rl/agentic/agents/agent_types.py`); recorded by name. */
+/** How a trajectory ended, in Tunix's words and order (`tunix/rl/agentic/agents/agent_types.py`), and behind them in ours; recorded by name. */
 export const STATUSES = [
   'SUCCEEDED',
   'RUNNING',
@@ -7,5 +7,8 @@ export const STATUSES = [
   'TIMEOUT',
   'ENV_TIMEOUT',
   'FAILED',
+  'CONTENT_FILTERED',
+  'NOT_SCORED',
+  'PARTIAL',
 ] as const;
 export type TrajectoryStatus = (typeof STATUSES)[number];

@@ -96,7 +96,6 @@ async function runBranch(options: ForkOptions, record: string, branch: number, p
     messages,
     tools: primedTools(tools, rollout, turn),
     toolsKwargs: kwargsOf(rollout, tools),
-    needToolsKwargs: false,
     ...(sampling ? { sampling: seed === undefined ? sampling : { ...sampling, seed: seed + place } } : {}),
     ...(limits ? { limits } : {}),
     ...(options.toolFormat ? { toolFormat: options.toolFormat } : {}),

@@ -203,6 +203,8 @@ const tasksOf = (count: number): Task[] =>
     extraInfo: {},
     toolsKwargs: {},
     needToolsKwargs: undefined,
+    toolSelection: undefined,
+    interactionKwargs: undefined,
   }));
 const rewards = rewardRouter({ routes: { exact: 'exact_match' } });
 /** Says the task's own number, after a while that differs. */
@@ -232,8 +234,12 @@ describe('collecting', () => {
 
   it('a reward that cannot be asked leaves a rollout without a score, and its cause', async () => {
     const [rollout] = await all(collectRollouts({ tasks: tasksOf(1), model: echo(), rewards: rewardRouter() }));
-    expect(rollout!.judgement).toMatchObject({ score: null, error: expect.stringContaining("data_source 'exact'") });
-    expect(rollout!.record).toMatchObject({ score: null, status: 'SUCCEEDED' });
+    expect(rollout!.judgement).toMatchObject({
+      score: null,
+      error: expect.stringContaining("data_source 'exact'"),
+      cause: 'no_reward',
+    });
+    expect(rollout!.record).toMatchObject({ score: null, status: 'NOT_SCORED', cause: 'no_reward' });
   });
 
   it.each([
@@ -299,8 +305,8 @@ describe('the dump on disk', () => {
       if (forget) writeFileSync(join(out, '.rollout-viewer/done.jsonl'), '{"task":"k0","rol');
       const writer = await DumpWriter.open(out, { resume: true });
       expect(writer.state.doneCount).toBe(4);
-      expect(writer.state.isDone('k3', 0)).toBe(true);
-      expect(writer.state.isDone('k3', 1)).toBe(false);
+      expect(writer.state.isDone('k3', 0, 1)).toBe(true);
+      expect(writer.state.isDone('k3', 1, 1)).toBe(false);
       await writer.close();
     }
   });
@@ -382,7 +388,16 @@ describe('settings', () => {
 });
 
 describe('the progress line', () => {
-  const progress = { total: 400, done: 120, resumed: 20, failed: 1, elapsed: 50, tokens: 42_500, meanScore: 0.412 };
+  const progress = {
+    total: 400,
+    done: 120,
+    resumed: 20,
+    failed: 1,
+    unscored: 0,
+    elapsed: 50,
+    tokens: 42_500,
+    meanScore: 0.412,
+  };
   it('says how far, how fast and how long', () => {
     expect(progressLine(progress, 100)).toBe(
       `${'▓'.repeat(9)}${'░'.repeat(21)} 120/400  2.0/s  850 tok/s  score 0.41  1 failed  ETA 2:20`,

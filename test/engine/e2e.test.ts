@@ -206,26 +206,34 @@ describe('from tasks to a dump', () => {
   });
 
   it('the program goes on with it, and has nothing to do', async () => {
-    const again = await rolloutViewer(
-      [
-        'rollout',
-        'tasks.jsonl',
-        '--model-url',
-        model.url,
-        '--model',
-        'm',
-        '--tools',
-        'tools.yaml',
-        '--out',
-        'dump',
-        '-n',
-        String(N),
-        '--resume',
-        '--batch-size',
-        '3',
-      ],
-      { cwd: directory },
-    );
+    const resumed = (name: string, ...more: string[]) =>
+      rolloutViewer(
+        [
+          'rollout',
+          'tasks.jsonl',
+          '--model-url',
+          model.url,
+          '--model',
+          name,
+          '--tools',
+          'tools.yaml',
+          '--out',
+          'dump',
+          '-n',
+          String(N),
+          '--resume',
+          '--batch-size',
+          '3',
+          ...more,
+        ],
+        { cwd: directory },
+      );
+    const other = await resumed('other');
+    expect(other).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/other settings \(gamma: not set, was 0\.5; model: "other", was "scripted".*--mix/),
+    });
+    const again = await resumed('scripted', '--gamma', '0.5', '--seed', '0');
     expect(again.stderr).toMatch(/20 of 20 rollouts in dump, 20 of them from before/);
     expect(again.code).toBe(0);
     const twice = await rolloutViewer(

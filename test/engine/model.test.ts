@@ -267,7 +267,7 @@ describe('SGLang /generate, token in and token out', () => {
   it('tells where the conversation rendered anew says something else (strict), or only white space differs', async () => {
     const spaced = call('f', { x: 1 }).replace('{"x":1}', '{ "x":  1}');
     const strict = await play([{ text: spaced }, { text: 'end' }]);
-    expect(strict.warnings[0]).toMatch(
+    expect(strict.warnings[0]!.message).toMatch(
       /^Inconsistent training and inference tokenization detected \(strict\)\nFound differences:\nidx \d+:\d+ -> \d+:\d+ \| /,
     );
     await server.close();
@@ -314,12 +314,18 @@ describe('SGLang /generate, token in and token out', () => {
     expect(tokenizer.decode(transcript.promptIds!, true)).toBe(transcript.input);
   });
 
-  it('cuts the response to its limit: ids, mask, log probabilities and text together', async () => {
-    const long = 'y'.repeat(300);
-    const { transcript, status } = await play([{ text: call('f', {}) }], {
-      tools: [fakeTool('f', () => long)],
+  it('a tool result that does not fit the response ends the rollout, and none of it is laid down', async () => {
+    const { transcript, status, messages, calls } = await play([{ text: call('f', {}) }], {
+      tools: [fakeTool('f', () => 'y'.repeat(300))],
       limits: { max_response_length: 80, max_tool_response_length: null },
     });
+    expect(status).toBe('MAX_CONTEXT_LIMIT_REACHED');
+    expect(transcript.responseMask).toEqual(transcript.responseIds!.map(() => 1));
+    expect([messages.at(-1)!.role, calls[0]!.result_turn]).toEqual(['tool', 2]);
+  });
+
+  it('cuts the response to its limit: ids, mask, log probabilities and text together', async () => {
+    const { transcript, status } = await play([{ text: 'y'.repeat(300) }], { limits: { max_response_length: 80 } });
     expect(status).toBe('MAX_CONTEXT_LIMIT_REACHED');
     expect(transcript.responseIds).toHaveLength(80);
     expect(transcript.responseMask).toHaveLength(80);

@@ -254,15 +254,16 @@ describe('what goes wrong in a rollout', () => {
     expect(good!.log.filter((line) => line.startsWith('execute'))).toHaveLength(2);
   });
 
-  it('a tool that cannot be created answers with the cause; the others work', async () => {
+  it('a tool that cannot be created ends the rollout before the model is asked', async () => {
     const broken = fakeTool('broken', () => 'never', { create: () => Promise.reject(new Error('no licence')) });
     const reply = [call('broken', {}), call('good', { x: 1 })].join('\n');
     const request = await runRequest({ ...texts(reply, 'done'), messages: [QUESTION], tools: [broken, tools()[0]!] });
-    expect(request.messages.slice(2, 4).map(({ content }) => content)).toEqual([
-      "Error executing tool 'broken': could not be created: no licence",
-      'got 1',
-    ]);
-    expect(request.warnings).toEqual(["tool 'broken' could not be created: no licence"]);
+    expect(request).toMatchObject({
+      status: 'FAILED',
+      cause: 'tool_unavailable',
+      error: "tool 'broken' could not be created: no licence",
+      generations: [],
+    });
   });
 
   it('a model that fails ends the rollout as FAILED, and releases its tools', async () => {
@@ -277,12 +278,23 @@ describe('what goes wrong in a rollout', () => {
     for (const { log } of used) expect(log.at(-1)).toMatch(/^release/);
   });
 
-  it('a rollout that takes too long is a TIMEOUT; one that is broken off is cancelled', async () => {
+  it('a rollout that takes too long is a TIMEOUT, or the fault of a model that hangs; one that is broken off is cancelled', async () => {
     const endless = fakeModel(
       ({ signal }) => new Promise((_, reject) => signal!.addEventListener('abort', () => reject(signal!.reason))),
     );
-    const late = await runRequest({ ...endless, messages: [QUESTION], limits: { timeout: 0.02 } });
-    expect(late).toMatchObject({ state: 'failed', status: 'TIMEOUT', error: 'timed out after 0.02 s' });
+    const hung = await runRequest({ ...endless, messages: [QUESTION], limits: { timeout: 0.02 } });
+    expect(hung).toMatchObject({ state: 'failed', cause: 'model_hung', error: 'timed out after 0.02 s' });
+    const slow = fakeModel(({ signal, onActivity }) => {
+      onActivity?.();
+      return new Promise((_, reject) => signal!.addEventListener('abort', () => reject(signal!.reason)));
+    });
+    const late = await runRequest({ ...slow, messages: [QUESTION], limits: { timeout: 0.02 } });
+    expect(late).toMatchObject({
+      state: 'failed',
+      status: 'TIMEOUT',
+      cause: 'timeout',
+      error: 'timed out after 0.02 s',
+    });
     const stop = new AbortController();
     const running = runRequest({ ...endless, messages: [QUESTION], signal: stop.signal });
     stop.abort();
@@ -315,16 +327,6 @@ describe('limits', () => {
     expect(request.messages.at(-1)!.role).toBe('assistant');
   });
 
-  it('without a limit of turns it is a third of the window', async () => {
-    const request = await runRequest({
-      ...loop(),
-      messages: [QUESTION],
-      tools: [good()],
-      limits: { max_model_len: 30 },
-    });
-    expect(request.assistantTurns).toBe(10);
-  });
-
   it('asks for no more tokens than are left, by the counts of the server', async () => {
     const { model, requests } = fakeModel((_, number) => ({
       text: call('good', { x: number }),
@@ -341,7 +343,7 @@ describe('limits', () => {
     expect(request).toMatchObject({ status: 'MAX_CONTEXT_LIMIT_REACHED', finishReason: 'length' });
   });
 
-  it('shows the model only the tools that the sample names, and hands each its own arguments', async () => {
+  it('shows the model the tools that the sample selects, in its order, and hands each its own arguments', async () => {
     const [one, two] = [fakeTool('one', () => '1'), fakeTool('two', () => '2')];
     const kwargs = {
       create_kwargs: { a: 1 },
@@ -355,27 +357,25 @@ describe('limits', () => {
       messages: [QUESTION],
       tools: [one, two],
       toolsKwargs: { one: kwargs, ghost: {} },
+      toolSelection: ['one', 'nope'],
       requestId: 'id',
     });
     expect(requests[0]!.tools.map((tool) => (tool.function as { name: string }).name)).toEqual(['one']);
     expect(one.log).toEqual(['create id {"a":1}', 'execute id {"b":2}', 'calcReward id {"c":3}', 'release id {"d":4}']);
     expect(two.log).toEqual([]);
-    expect(request.warnings).toEqual(["tools_kwargs names 'ghost', which is not configured"]);
-    const all = await runRequest({
-      ...texts('x'),
-      messages: [QUESTION],
-      tools: [one, two],
-      toolsKwargs: { one: {} },
-      needToolsKwargs: false,
-    });
+    expect(request.warnings.map(({ message }) => message)).toEqual([
+      "tools_kwargs names 'ghost', which is not configured",
+      "tool_selection names 'nope', which is not configured",
+    ]);
+    const all = await runRequest({ ...texts('x'), messages: [QUESTION], tools: [one, two], toolsKwargs: { one: {} } });
     expect(all.toolSchemas).toHaveLength(2);
   });
 
   it.each([
-    ['left', 'abcd...(truncated)'],
-    ['right', '(truncated)...ghij'],
+    ['left', '(truncated)...ghij'],
+    ['right', 'abcd...(truncated)'],
     ['middle', 'ab...(truncated)...ij'],
-  ] as const)('a long tool result keeps its %s', (side, text) => {
+  ] as const)('a long tool result loses its %s', (side, text) => {
     expect(truncateToolText('abcdefghij', 4, side)).toBe(text);
   });
 

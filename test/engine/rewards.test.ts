@@ -10,6 +10,7 @@ import {
   httpReward,
   RewardRegistry,
   type RewardTask,
+  RolloutFault,
   rewardRouter,
 } from '../../src/engine/index.ts';
 import { evaluate } from '../../src/engine/rewards/arithmetic.ts';
@@ -185,9 +186,9 @@ describe('a reward service', () => {
     [200, '{"reward": null, "f2p_count": 1, "f2p_total": 2}', 0],
     [200, '{"f2p_count": 1, "f2p_total": 2}', 0.5],
     [200, '{"f2p_count": 1, "f2p_total": 0}', 0],
-    [200, '{}', 0],
-    [200, 'no JSON', 0],
-    [500, '{"reward": 1}', 0],
+    [200, '{}', 'no reward in the answer'],
+    [200, 'no JSON', 'expected a value'],
+    [500, '{"reward": 1}', 'HTTP 500'],
   ])('%d %s → %d', async (status, body, reward) => {
     let asked: unknown;
     const server = createServer(async (request, response) => {
@@ -198,26 +199,24 @@ describe('a reward service', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/compute_reward`;
-    const output = await httpReward({ url })({ ground_truth: '4', data_source: 'd' }, '4');
+    const asking = Promise.resolve(httpReward({ url })({ ground_truth: '4', data_source: 'd' }, '4'));
+    const output = await asking.catch((error: unknown) => error as RolloutFault);
     server.close();
     server.closeAllConnections();
-    expect(output.reward).toBe(reward);
+    if (output instanceof RolloutFault)
+      expect([output.reason, output.message]).toEqual(['reward_fault', expect.stringContaining(String(reward))]);
+    else expect(output.reward).toBe(reward);
     expect(asked).toEqual({ ground_truth: '4', data_source: 'd', solution_str: '4' });
-    if (status === 500) expect(output.metadata.error).toContain('HTTP 500');
   });
 
-  it('that cannot be reached, or is too slow, is worth nothing, and the cause is kept', async () => {
-    expect(await httpReward({ url: 'http://127.0.0.1:9/x' })({}, 'a')).toMatchObject({
-      reward: 0,
-      metadata: { error: expect.any(String) },
+  it('that cannot be reached, or is too slow, gives no score, and says why', async () => {
+    await expect(httpReward({ url: 'http://127.0.0.1:9/x' })({}, 'a')).rejects.toMatchObject({
+      reason: 'reward_fault',
     });
     const server = createServer(() => {});
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    expect(await httpReward({ url, timeout: 0.05 })({}, 'a')).toEqual({
-      reward: 0,
-      metadata: { error: `${url}: no answer within 0.05 s` },
-    });
+    await expect(httpReward({ url, timeout: 0.05 })({}, 'a')).rejects.toThrow(`${url}: no answer within 0.05 s`);
     server.close();
     server.closeAllConnections();
   });

@@ -1,12 +1,13 @@
 import { linked } from '../../async/abort.ts';
-import type { JsonObject, JsonValue } from '../../json/value.ts';
-import { messageText } from '../message.ts';
+import type { JsonObject } from '../../json/value.ts';
+import { type Cause, outcomeOf } from '../faults.ts';
 import type { Model, SamplingParams } from '../model/model.ts';
 import { type RequestOptions, RolloutRequest } from '../request/request.ts';
-import type { RewardRouter, RewardTask } from '../rewards/index.ts';
+import type { RewardRouter } from '../rewards/index.ts';
 import { GroupBuffer, type IncompleteGroup } from './group-buffer.ts';
 import { pool } from './pool.ts';
-import { type Judgement, rolloutRecord } from './record.ts';
+import { rolloutRecord } from './record.ts';
+import { type Judgement, judgeRollout } from './score.ts';
 import type { Task } from './tasks.ts';
 
 export interface CollectorOptions {
@@ -24,10 +25,10 @@ export interface CollectorOptions {
   /** Everything else that a rollout is made with. */
   request?: Omit<
     RequestOptions,
-    'model' | 'messages' | 'toolsKwargs' | 'needToolsKwargs' | 'requestId' | 'signal' | 'onEvent'
+    'model' | 'messages' | 'toolsKwargs' | 'toolSelection' | 'requestId' | 'signal' | 'onEvent'
   >;
   /** Rollouts that need not be made again. */
-  isDone?: (task: string, rollout: number) => boolean;
+  isDone?: (task: string, rollout: number, step: number) => boolean;
   /** Ends what runs; rollouts that were cut off are not yielded. */
   signal?: AbortSignal | undefined;
   /** Told when a task's first rollout starts, in the order of the tasks. */
@@ -40,6 +41,8 @@ export interface CollectedRollout {
   step: number;
   request: RolloutRequest;
   judgement: Judgement;
+  /** What ended or spoilt it, by the table of faults; null where nothing did. */
+  cause: Cause | null;
   /** What the dump holds; null for a rollout that failed and is to be made again. */
   record: JsonObject | null;
 }
@@ -55,7 +58,7 @@ export async function* collectRollouts(options: CollectorOptions): AsyncGenerato
   const { signal } = options;
   for await (const result of pool(jobs(options), options.concurrency ?? 32, (job) => collectOne(job, options))) {
     // What the user broke off is neither done nor failed.
-    if (!(signal?.aborted && result.record === null)) yield result;
+    if (!(signal?.aborted && result.record === null && result.request.state !== 'suspended')) yield result;
   }
 }
 
@@ -70,12 +73,13 @@ async function* jobs({
 }: CollectorOptions): AsyncGenerator<Job> {
   for await (const task of tasks) {
     let isTold = false;
+    const own = step + (batchSize === undefined ? 0 : Math.floor(task.index / batchSize));
     for (let rollout = 0; rollout < n; rollout++) {
-      if (isDone?.(task.key, rollout)) continue;
+      if (isDone?.(task.key, rollout, own)) continue;
       if (signal?.aborted) return;
       if (!isTold) onTask?.(task);
       isTold = true;
-      yield { task, rollout, step: step + (batchSize === undefined ? 0 : Math.floor(task.index / batchSize)) };
+      yield { task, rollout, step: own };
     }
   }
 }
@@ -83,47 +87,26 @@ async function* jobs({
 async function collectOne({ task, rollout, step }: Job, options: CollectorOptions): Promise<CollectedRollout> {
   const { model, signal, gamma = 1 } = options;
   const sampling = seeded(options.request?.sampling, rollout);
-  const request = await new RolloutRequest({
+  const request = new RolloutRequest({
     ...options.request,
     ...(sampling ? { sampling } : {}),
     model,
     messages: task.messages,
     toolsKwargs: task.toolsKwargs,
-    ...(task.needToolsKwargs === undefined ? {} : { needToolsKwargs: task.needToolsKwargs }),
+    toolSelection: task.toolSelection,
     signal,
-  }).run();
-  const judgement = await judge(task, request, options);
-  const isKept = request.status !== 'FAILED' && !(signal?.aborted && judgement.error !== null);
-  const record = isKept ? rolloutRecord(request, { task, rollout, step, model: model.name, gamma, judgement }) : null;
-  return { task, rollout, step, request, judgement, record };
+  });
+  await request.run();
+  const judgement = await judgeRollout(task, request, options.rewards, signal);
+  // What ended the rollout comes before what became of its score.
+  const cause = outcomeOf(request.cause) === 'scored' ? (judgement.cause ?? request.cause) : request.cause;
+  const isKept = outcomeOf(cause) !== 'again' && request.state !== 'suspended';
+  const context = { task, rollout, step, model: model.name, gamma, judgement, cause };
+  return { task, rollout, step, request, judgement, cause, record: isKept ? rolloutRecord(request, context) : null };
 }
 
 const seeded = (sampling: SamplingParams | undefined, rollout: number): SamplingParams | undefined =>
   sampling?.seed === undefined ? sampling : { ...sampling, seed: sampling.seed + rollout };
-
-/** Asks the task's reward function about the last assistant turn. */
-async function judge(task: Task, request: RolloutRequest, { rewards, signal }: CollectorOptions): Promise<Judgement> {
-  if (request.status === 'FAILED') return { name: '', score: null, metadata: {}, error: request.error };
-  let name = '';
-  try {
-    const found = rewards.for(task.dataSource);
-    name = found.name;
-    const last = request.messages.slice(request.promptLength).findLast(({ role }) => role === 'assistant');
-    const question = task.messages.findLast(({ role }) => role === 'user');
-    const rewardTask: RewardTask = {
-      ground_truth: task.groundTruth,
-      data_source: task.dataSource,
-      question: question ? messageText(question) : '',
-      extra_info: task.extraInfo,
-      reward_scores: request.rewardScores as JsonValue,
-      request_id: request.requestId,
-    };
-    const { reward, metadata } = await found.fn(rewardTask, last ? messageText(last) : '', signal);
-    return { name, score: reward, metadata, error: null };
-  } catch (error) {
-    return { name, score: null, metadata: {}, error: (error as Error).message };
-  }
-}
 
 export interface BatchOptions extends CollectorOptions {
   /** Tasks a batch. */
@@ -147,7 +130,8 @@ export async function* collectBatches(options: BatchOptions): AsyncGenerator<Col
     const rollouts = collectRollouts({ ...options, signal: stop.signal, onTask: ({ key }) => buffer.open(key) });
     for await (const rollout of rollouts) {
       await onRollout?.(rollout);
-      if (rollout.record === null) buffer.miss(rollout.task.key, rollout.request.error ?? 'failed');
+      if (rollout.record === null)
+        buffer.miss(rollout.task.key, rollout.request.error ?? rollout.judgement.error ?? 'failed');
       else buffer.add(rollout.task.key, rollout);
       while (buffer.readyCount >= ahead && !stop.signal.aborted)
         await new Promise<void>((resolve) => (taken = resolve));

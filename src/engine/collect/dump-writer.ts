@@ -3,7 +3,7 @@ import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { printJson } from '../../json/print.ts';
 import type { JsonObject } from '../../json/value.ts';
-import { RunState } from './run-state.ts';
+import { type OpenOptions, RunState } from './run-state.ts';
 
 interface StepFile {
   name: string;
@@ -25,13 +25,13 @@ export class DumpWriter {
   }
 
   /** @throws Error when the directory holds a dump and `resume` is not set, or another process writes in it. */
-  static async open(out: string, { resume }: { resume: boolean }): Promise<DumpWriter> {
+  static async open(out: string, options: OpenOptions): Promise<DumpWriter> {
     mkdirSync(out, { recursive: true });
     const names = (await readdir(out)).filter((name) => name.endsWith('.jsonl')).sort();
     const state = await RunState.open(
       out,
       names.map((name) => join(out, name)),
-      resume,
+      options,
     );
     return new DumpWriter(out, state);
   }

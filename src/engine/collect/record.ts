@@ -1,15 +1,10 @@
-import type { JsonObject, JsonValue } from '../../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
 import { monteCarloReturns } from '../agents/trajectory.ts';
+import { type Cause, outcomeOf } from '../faults.ts';
 import type { RolloutRequest } from '../request/request.ts';
+import type { TrajectoryStatus } from '../status.ts';
+import type { Judgement } from './score.ts';
 import type { Task } from './tasks.ts';
-
-/** The score of a rollout, and how it came about. `error` says why there is none. */
-export interface Judgement {
-  name: string;
-  score: number | null;
-  metadata: JsonObject;
-  error: string | null;
-}
 
 export interface RecordContext {
   task: Pick<Task, 'key' | 'groundTruth' | 'dataSource'> & { extraInfo?: JsonObject };
@@ -20,10 +15,16 @@ export interface RecordContext {
   /** Discount of the returns. */
   gamma: number;
   judgement: Judgement;
+  /** What ended or spoilt the rollout, by the table of faults. */
+  cause?: Cause | null;
 }
 
 /** Says by whom a record was written; a reader knows the format by it. */
 export const WRITER = 'rollout-viewer/1';
+
+/** Whether this program wrote the line, in this version or an earlier one. */
+export const isOwnLine = (record: JsonValue): record is JsonObject =>
+  isJsonObject(record) && typeof record.writer === 'string' && record.writer.startsWith('rollout-viewer/');
 
 /** verl's `{prompt_uid}_{session_id}_{output_index}` (V1 trainer), by which readers group. */
 export const uidOf = (taskKey: string, rollout: number): string => `${taskKey}_${rollout}_0`;
@@ -33,7 +34,7 @@ export const uidOf = (taskKey: string, rollout: number): string => `${taskKey}_$
  * at the line's end. Indices count messages from 0; offsets count UTF-16 units of `input` and `output`; times are seconds.
  */
 export function rolloutRecord(request: RolloutRequest, context: RecordContext): JsonObject {
-  const { task, rollout, judgement, gamma } = context;
+  const { task, rollout, judgement, gamma, cause = request.cause } = context;
   const { transcript } = request;
   const { turnRewards, returns } = rewardsOfTurns(request, judgement.score, gamma);
   const { promptIds, responseIds, responseMask, responseLogprobs } = transcript;
@@ -56,23 +57,28 @@ export function rolloutRecord(request: RolloutRequest, context: RecordContext): 
     reward_scores: request.rewardScores,
     metrics: request.metrics,
     reward: { name: judgement.name, metadata: judgement.metadata, error: judgement.error },
-    warnings: request.warnings,
+    warnings: request.warnings.map(({ message }) => message),
     sampling_params: request.sampling as JsonObject,
     model: context.model,
     data_source: task.dataSource ?? null,
     prompt_turns: request.promptLength,
     duration: request.duration,
-    error: request.error,
+    error: request.error ?? judgement.error,
     state: request.state,
     writer: WRITER,
     request_id: request.requestId,
     finish_reason: request.finishReason,
-    status: request.status,
+    cause,
+    status: statusOf(request, cause),
     score: judgement.score,
     step: context.step,
     uid: uidOf(task.key, rollout),
   };
 }
+
+/** A rollout that ended well and could not be scored says so where readers look first. */
+const statusOf = ({ status }: RolloutRequest, cause: Cause | null): TrajectoryStatus =>
+  status === 'SUCCEEDED' && outcomeOf(cause) === 'unscored' ? 'NOT_SCORED' : status;
 
 /** Rewards a message: a turn earns the step rewards of its calls, the last one the score too; null where nothing was earned. */
 function rewardsOfTurns(
@@ -85,6 +91,7 @@ function rewardsOfTurns(
     turnRewards[turn] = (turnRewards[turn] ?? 0) + reward;
   };
   for (const { turn, reward } of request.calls) if (reward !== null) earn(turn, reward);
+  for (const { turn, score: own } of request.turnScores) earn(turn, own);
   const turns = request.generations.map(({ turn }) => turn);
   const last = turns.at(-1);
   if (score !== null && last !== undefined) earn(last, score);

@@ -1,9 +1,12 @@
 import { mkdirSync } from 'node:fs';
-import { type FileHandle, open, readFile, rm, stat, truncate } from 'node:fs/promises';
+import { type FileHandle, open, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { parseJson } from '../../json/parse.ts';
-import { isJsonObject, type JsonValue } from '../../json/value.ts';
-import { WRITER } from './record.ts';
+import { printJson } from '../../json/print.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
+import { type Fingerprint, fingerprintDifferences } from '../fingerprint.ts';
+import { takeLock } from './lock.ts';
+import { isOwnLine } from './record.ts';
 
 /** Where the collector's own notes lie, inside the dump; readers leave out dot directories. */
 export const STATE_DIRECTORY = '.rollout-viewer';
@@ -16,7 +19,21 @@ interface Note {
   end: number;
 }
 
-const idOf = (task: string, rollout: number): string => `${task}_${rollout}`;
+/** The same prompt may be sampled again at a later step. */
+const idOf = (task: string, rollout: number, step: string): string => `${step}/${task}_${rollout}`;
+
+const stepOf = (file: string): string => basename(file, '.jsonl');
+
+export interface OpenOptions {
+  /** Goes on with the rollouts that are there. */
+  resume: boolean;
+  /** Goes on though they were made with other settings. */
+  mix?: boolean;
+  /** The first and the last step that will be written. */
+  steps?: readonly [number, number];
+  /** What the rollouts are made with. */
+  fingerprint?: Fingerprint;
+}
 
 /**
  * Which rollouts of a dump are done. The dump itself is the truth: a line counts once it is whole. The notes only save reading it again,
@@ -36,19 +53,21 @@ export class RunState {
 
   /**
    * Takes the directory for this process. With `resume` the notes are read and mended after the dump files; without it the directory must
-   * hold no rollouts. @throws Error that says what to do.
+   * hold no rollouts of the steps. @throws Error that says what to do.
    */
-  static async open(out: string, dumpFiles: readonly string[], resume: boolean): Promise<RunState> {
-    if (!resume && dumpFiles.length > 0) {
-      throw new Error(
-        `${out} already holds ${basename(dumpFiles[0]!)}: --resume goes on with it, another --out begins anew`,
-      );
+  static async open(out: string, dumpFiles: readonly string[], options: OpenOptions): Promise<RunState> {
+    const { resume, steps, fingerprint } = options;
+    const isAsked = (path: string) => !steps || isBetween(Number(stepOf(path)), steps);
+    const held = dumpFiles.find(isAsked);
+    if (!resume && held !== undefined) {
+      throw new Error(`${out} already holds ${basename(held)}: --resume goes on with it, another --out begins anew`);
     }
     const state = new RunState(out);
     // Not the asynchronous one: under a place that takes no directories (/proc) Node 20 tries it for ever.
     mkdirSync(state.#dir, { recursive: true });
-    await state.#lock();
+    await takeLock(state.#lockPath);
     try {
+      if (fingerprint) await state.#compare(fingerprint, { ...options, isGoneOnWith: dumpFiles.length > 0 });
       const notesPath = join(state.#dir, 'done.jsonl');
       const notes = await readNotes(notesPath);
       // Rewritten whole from what the dump proves, so that a torn note of a killed run is gone.
@@ -66,18 +85,33 @@ export class RunState {
     return this.#done.size;
   }
 
-  isDone(task: string, rollout: number): boolean {
-    return this.#done.has(idOf(task, rollout));
+  isDone(task: string, rollout: number, step: number): boolean {
+    return this.#done.has(idOf(task, rollout, String(step)));
+  }
+
+  /** A dump whose rollouts were made with different settings is no sample of one policy. */
+  async #compare(now: Fingerprint, { mix, isGoneOnWith }: OpenOptions & { isGoneOnWith: boolean }): Promise<void> {
+    const path = join(this.#dir, 'run.json');
+    const before = isGoneOnWith ? readObject(await readFile(path, 'utf8').catch(() => '')) : null;
+    const differences = before === null ? [] : fingerprintDifferences(now, before);
+    if (differences.length > 0 && !mix)
+      throw new Error(
+        `the rollouts that are there were made with other settings (${differences.join('; ')}): --mix adds to them all the same, another --out keeps them apart`,
+      );
+    await writeFile(
+      path,
+      `${JSON.stringify(now, (_, value: unknown) => (typeof value === 'bigint' ? Number(value) : value))}\n`,
+    );
   }
 
   async note(note: Note): Promise<void> {
-    this.#done.add(idOf(note.task, note.rollout));
+    this.#done.add(idOf(note.task, note.rollout, stepOf(note.file)));
     await this.#notes.appendFile(`${JSON.stringify(note)}\n`);
   }
 
   /** A rollout that has no line in the dump; `--resume` makes it again. */
-  async noteFailure(line: string): Promise<void> {
-    await this.#failures.appendFile(`${line}\n`);
+  async noteFailure(failure: JsonObject): Promise<void> {
+    await this.#failures.appendFile(`${printJson(failure)}\n`);
   }
 
   async close(): Promise<void> {
@@ -132,37 +166,20 @@ export class RunState {
     } catch {
       return;
     }
-    if (!isJsonObject(record) || record.writer !== WRITER || typeof record.uid !== 'string') return;
+    if (!isOwnLine(record) || typeof record.uid !== 'string') return;
     const [, task, rollout] = /^(.*)_(\d+)_\d+$/s.exec(record.uid) ?? [];
     if (task !== undefined) await this.note({ task, rollout: Number(rollout), file, end });
   }
-
-  async #lock(): Promise<void> {
-    for (;;) {
-      try {
-        const handle = await open(this.#lockPath, 'wx');
-        await handle.writeFile(String(process.pid));
-        await handle.close();
-        return;
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      }
-      const pid = Number(await readFile(this.#lockPath, 'utf8').catch(() => ''));
-      if (pid > 0 && pid !== process.pid && isAlive(pid)) {
-        throw new Error(`another run (process ${pid}) is writing here; wait for it, or end it (${this.#lockPath})`);
-      }
-      await rm(this.#lockPath, { force: true });
-    }
-  }
 }
 
-function isAlive(pid: number): boolean {
+const isBetween = (step: number, [first, last]: readonly [number, number]): boolean => step >= first && step <= last;
+
+function readObject(text: string): JsonObject | null {
   try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // EPERM: it lives, and belongs to someone else.
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    const value = parseJson(text);
+    return isJsonObject(value) ? value : null;
+  } catch {
+    return null;
   }
 }
 

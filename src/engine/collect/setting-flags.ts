@@ -1,3 +1,4 @@
+import { parseJson } from '../../json/parse.ts';
 import type { SamplingParams } from '../model/model.ts';
 import type { Limits } from '../request/limits.ts';
 import { LIMIT_SETTINGS, SAMPLING_SETTINGS, SETTINGS, type Setting, settingProblem } from './setting-list.ts';
@@ -22,8 +23,17 @@ export function settingsOfFlags(flags: SettingTexts): Settings {
 function readText({ kind, isOptional }: Setting, text: string | readonly string[]): unknown {
   if (text === 'none' && isOptional) return null;
   if (kind === 'texts') return typeof text === 'string' ? [text] : text;
+  if (kind === 'object') return readObject(String(text));
   if (kind !== 'integer' && kind !== 'number') return text;
   return String(text).trim() === '' ? text : Number(text);
+}
+
+function readObject(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return text;
+  }
 }
 
 function pick<T>(settings: Settings, of: readonly Setting[]): T {

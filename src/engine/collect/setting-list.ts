@@ -1,7 +1,10 @@
+import { isJsonObject, type JsonValue } from '../../json/value.ts';
+import { VERL_VERSIONS } from '../request/rules.ts';
+
 /** One thing that can be set for a run: a key of the configuration file, and with dashes a flag. */
 export interface Setting {
   key: string;
-  kind: 'integer' | 'number' | 'text' | 'texts' | 'choice';
+  kind: 'integer' | 'number' | 'text' | 'texts' | 'choice' | 'object';
   help: string;
   choices?: readonly string[];
   /** Whether `null` (on the command line: none) switches it off. */
@@ -19,6 +22,7 @@ export function settingProblem({ kind, choices, isOptional, min = 0 }: Setting, 
   if (kind === 'integer')
     return Number.isInteger(value) && (value as number) >= min ? null : `expected a whole number from ${min}${none}`;
   if (kind === 'number') return typeof value === 'number' && Number.isFinite(value) ? null : `expected a number${none}`;
+  if (kind === 'object') return isJsonObject(value as JsonValue) ? null : 'expected an object, as JSON';
   if (kind === 'choice') return choices?.includes(value as string) ? null : `expected ${choices?.join(', ')}`;
   if (kind === 'texts' && Array.isArray(value))
     return value.every((text) => typeof text === 'string') ? null : 'expected texts';
@@ -36,14 +40,15 @@ const none = { isOptional: true };
 export const LIMIT_SETTINGS: readonly Setting[] = [
   setting('integer', 'max_prompt_length', 'tokens; a longer prompt is told', none),
   setting('integer', 'max_response_length', 'tokens after the prompt, tool results included (8192)'),
-  setting('integer', 'max_model_len', 'tokens in all (32768)', { min: 1 }),
-  setting('integer', 'max_assistant_turns', 'assistant turns; none: a third of max_model_len', none),
+  setting('integer', 'max_model_len', 'tokens in all; without it what the server says', { min: 1, ...none }),
+  setting('integer', 'max_assistant_turns', 'assistant turns; none: no limit', none),
+  setting('integer', 'max_user_turns', 'turns of tool results and of a simulated user; none: no limit', none),
   setting('integer', 'max_parallel_calls', 'tool calls of one turn that are run; none: all', none),
   setting('integer', 'max_tool_response_length', 'characters of a tool result; none: whole (256)', none),
-  setting('choice', 'tool_response_truncate_side', 'which end of a long tool result is kept (middle: both)', {
+  setting('choice', 'tool_response_truncate_side', 'which end of a long tool result is cut off (middle: neither)', {
     choices: ['left', 'right', 'middle'],
   }),
-  setting('number', 'tool_timeout', 'seconds for a tool call (300)'),
+  setting('number', 'tool_timeout', 'seconds for a tool call, its wait in a queue not counted (300)'),
   setting('number', 'timeout', 'seconds for a rollout (3600)'),
 ];
 
@@ -73,6 +78,14 @@ export const RUN_SETTINGS: readonly Setting[] = [
   setting('text', 'chat_template', "the model's chat template, where tokenizer_config.json has none"),
   setting('choice', 'tokenization_check', 'compare sampled ids with the conversation rendered anew (strict)', {
     choices: ['disable', 'strict', 'ignore_strippable'],
+  }),
+  setting(
+    'object',
+    'apply_chat_template_kwargs',
+    'what the chat template reads beside the messages, as JSON: {"enable_thinking": false}',
+  ),
+  setting('choice', 'verl_compat', 'exactly as this tree of verl rolls out, mistakes included', {
+    choices: VERL_VERSIONS,
   }),
   setting('text', 'out', 'directory of the dump'),
   setting('integer', 'n', 'rollouts a task (1)', { min: 1 }),

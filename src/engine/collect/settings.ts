@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import type { JsonObject } from '../../json/value.ts';
 import { shapeProblem } from '../../text/problems.ts';
 import type { SamplingParams } from '../model/model.ts';
 import type { Limits } from '../request/limits.ts';
+import type { VerlVersion } from '../request/rules.ts';
 import { readYaml } from '../yaml-file.ts';
 import { SETTINGS, type Setting, settingProblem } from './setting-list.ts';
 
@@ -32,6 +34,8 @@ export interface Settings extends Partial<Limits>, Omit<SamplingParams, 'n'> {
   tokenizer?: string;
   chat_template?: string;
   tokenization_check?: 'disable' | 'strict' | 'ignore_strippable';
+  apply_chat_template_kwargs?: JsonObject;
+  verl_compat?: VerlVersion;
   out?: string;
   n?: number;
   concurrency?: number;

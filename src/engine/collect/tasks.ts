@@ -20,6 +20,8 @@ export interface Task {
   extraInfo: JsonObject;
   toolsKwargs: Record<string, ToolKwargs>;
   needToolsKwargs: boolean | undefined;
+  toolSelection: readonly string[] | undefined;
+  interactionKwargs: JsonObject | undefined;
 }
 
 const json = z.custom<JsonValue>(() => true);
@@ -43,6 +45,9 @@ const TaskLine = z.looseObject({
     .looseObject({
       tools_kwargs: z.record(z.string(), Kwargs.nullable()).nullish(),
       need_tools_kwargs: z.boolean().nullish(),
+      tool_selection: z.array(z.string()).nullish(),
+      interaction_kwargs: jsonObject.nullish(),
+      data_source: z.string().nullish(),
     })
     .nullish(),
 });
@@ -81,10 +86,12 @@ export async function* readTasks(path: string): AsyncGenerator<Task | TaskError>
       key: again === 1 ? hash : `${hash}-${again}`,
       messages: typeof prompt === 'string' ? [{ role: 'user', content: prompt }] : (prompt as unknown as Message[]),
       groundTruth: ground_truth ?? reward_model?.ground_truth ?? null,
-      dataSource: data_source ?? undefined,
+      dataSource: data_source ?? extra_info?.data_source ?? undefined,
       extraInfo: (extra_info ?? {}) as JsonObject,
       toolsKwargs: Object.fromEntries(kwargs) as Record<string, ToolKwargs>,
       needToolsKwargs: extra_info?.need_tools_kwargs ?? undefined,
+      toolSelection: extra_info?.tool_selection ?? undefined,
+      interactionKwargs: extra_info?.interaction_kwargs ?? undefined,
     };
   }
 }

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import type { JsonObject, JsonValue } from '../../json/value.ts';
 import { shapeProblem } from '../../text/problems.ts';
 import type { Message, MessageToolCall } from '../message.ts';
-import type { FinishReason, Generation, Model, ModelRequest, SamplingParams } from './model.ts';
+import { type Generation, type Model, type ModelRequest, type SamplingParams, servedFinish } from './model.ts';
 import { type ModelServer, postWithRetry, RetryableError } from './post-with-retry.ts';
+import { PROBE_MS, probed } from './probe.ts';
 import { sseData } from './sse.ts';
 
 const text = z.string().nullish();
@@ -33,10 +34,12 @@ type Chunk = z.infer<typeof Chunk>;
 export class ChatCompletionsModel implements Model {
   readonly exact = false;
   readonly name: string;
+  readonly #base: string;
   readonly #http: ModelServer;
 
   constructor(name: string, { url, ...http }: ModelServer) {
     this.name = name;
+    this.#base = url;
     this.#http = { ...http, url: `${url.replace(/\/+$/, '')}/chat/completions` };
   }
 
@@ -46,6 +49,7 @@ export class ChatCompletionsModel implements Model {
       messages: request.messages.map(wireMessage),
       ...(request.tools.length > 0 ? { tools: [...request.tools] } : {}),
       ...wireSampling(request.sampling, request.maxNewTokens),
+      ...(request.templateKwargs ? { chat_template_kwargs: request.templateKwargs } : {}),
       stream: true,
       stream_options: { include_usage: true },
     };
@@ -57,6 +61,12 @@ export class ChatCompletionsModel implements Model {
       (reason) => request.onDelta?.({ kind: 'retry', reason }),
     );
     return { ...value, retries };
+  }
+
+  async probe({ tools, sampling, signal }: Parameters<NonNullable<Model['probe']>>[0]): Promise<string | null> {
+    const messages: Message[] = [{ role: 'user', content: 'ping' }];
+    const once = new ChatCompletionsModel(this.name, { ...this.#http, url: this.#base, attempts: 1, idleMs: PROBE_MS });
+    return probed(once.generate({ messages, tools, sampling, signal, maxNewTokens: 1, inputIds: null }));
   }
 }
 
@@ -94,6 +104,7 @@ async function readAnswer(
   const turn = new TurnBuilder(request);
   if (contentType.includes('event-stream')) {
     for await (const data of sseData(chunks)) {
+      request.onActivity?.();
       if (data.trim() === '[DONE]') break;
       turn.add(parseChunk(data));
     }
@@ -168,20 +179,18 @@ class TurnBuilder {
   finish(): Omit<Generation, 'retries'> {
     if (this.#reason === null) throw new RetryableError('the stream ended before the turn did');
     const toolCalls = this.#calls.filter((call) => call.function.name !== '');
+    const finishReason = servedFinish(this.#reason, toolCalls.length);
+    if (finishReason === null)
+      throw new RetryableError(`the server ended the turn with finish_reason '${this.#reason}'`);
     return {
       text: this.#text,
       reasoning: this.#reasoning || null,
       toolCalls,
-      finishReason: finishReason(this.#reason, toolCalls.length),
+      finishReason,
       ids: null,
       logprobs: null,
       promptTokens: this.#usage?.prompt_tokens ?? null,
       completionTokens: this.#usage?.completion_tokens ?? null,
     };
   }
-}
-
-function finishReason(reason: string, calls: number): FinishReason {
-  if (reason === 'length') return 'length';
-  return calls > 0 ? 'tool_calls' : 'stop';
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Template } from '@huggingface/jinja';
@@ -14,11 +15,19 @@ const BASE: Message[] = [
   { role: 'user', content: 'I am a user.' },
 ];
 
+export interface ContinuationOptions {
+  kwargs?: JsonObject;
+  /** See LoopRules. */
+  separator?: 'template' | 'newline after the end token' | 'nothing';
+}
+
 /** The user's tokenizer and chat template: conversations to text and ids, and back. */
 export class ChatTokenizer {
   readonly #tokenizer: Tokenizer;
   readonly #template: Template;
   readonly #special: JsonObject;
+  /** Short, and the same for the same template and vocabulary. */
+  readonly templateHash: string;
 
   /** `tokenizer` is tokenizer.json, `config` tokenizer_config.json; `template` defaults to the one in the config. */
   constructor(tokenizer: object, config: JsonObject = {}, template?: string) {
@@ -26,14 +35,26 @@ export class ChatTokenizer {
     if (source === null) throw new Error('no chat template: give one with --chat-template');
     this.#tokenizer = new Tokenizer(tokenizer, config);
     this.#template = new Template(source);
+    this.templateHash = createHash('sha256')
+      .update(source)
+      .update(JSON.stringify(tokenizer))
+      .digest('hex')
+      .slice(0, 12);
     this.#special = Object.fromEntries(
       ['bos_token', 'eos_token', 'pad_token', 'unk_token'].map((key) => [key, tokenText(config[key])]),
     );
   }
 
-  render(messages: readonly Message[], tools: readonly JsonObject[], addGenerationPrompt: boolean): string {
+  /** `kwargs` are verl's `apply_chat_template_kwargs`: what a template reads beside the conversation, such as `enable_thinking`. */
+  render(
+    messages: readonly Message[],
+    tools: readonly JsonObject[],
+    addGenerationPrompt: boolean,
+    kwargs: JsonObject = {},
+  ): string {
     return this.#template.render({
       ...this.#special,
+      ...kwargs,
       messages: messages.map(templateMessage),
       ...(tools.length > 0 ? { tools } : {}),
       add_generation_prompt: addGenerationPrompt,
@@ -58,13 +79,32 @@ export class ChatTokenizer {
    * `addGenerationPrompt` the header of the next turn. `lastId` is the last sampled token: an end-of-turn token that was sampled is not
    * written a second time, one that was cut off is. All of it is text that the policy did not write.
    */
-  continuation(messages: readonly Message[], lastId: number | null, addGenerationPrompt: boolean): string {
-    const text = this.render([...BASE, { role: 'assistant', content: SENTINEL }, ...messages], [], addGenerationPrompt);
+  continuation(
+    messages: readonly Message[],
+    lastId: number | null,
+    addGenerationPrompt: boolean,
+    { kwargs = {}, separator = 'template' }: ContinuationOptions = {},
+  ): string {
+    const before: Message[] = [...BASE, { role: 'assistant', content: SENTINEL }];
+    const after = this.#behindSentinel([...before, ...messages], addGenerationPrompt, kwargs);
+    const last = lastId === null ? '' : this.decode([lastId], false);
+    const isEnded = last !== '' && after.startsWith(last);
+    if (separator === 'template') return isEnded ? after.slice(last.length) : after;
+    const closing = this.#closing(kwargs);
+    const own = after.startsWith(closing) ? after.slice(closing.length) : after;
+    return isEnded && separator === 'newline after the end token' ? closing.slice(last.length) + own : own;
+  }
+
+  /** What the template writes behind the text of a last assistant turn. */
+  #closing(kwargs: JsonObject): string {
+    return this.#behindSentinel([...BASE, { role: 'assistant', content: SENTINEL }], false, kwargs);
+  }
+
+  #behindSentinel(messages: readonly Message[], addGenerationPrompt: boolean, kwargs: JsonObject): string {
+    const text = this.render(messages, [], addGenerationPrompt, kwargs);
     const at = text.indexOf(SENTINEL);
     if (at === -1) throw new Error('the chat template drops the text of an assistant turn');
-    const after = text.slice(at + SENTINEL.length);
-    const last = lastId === null ? '' : this.decode([lastId], false);
-    return last !== '' && after.startsWith(last) ? after.slice(last.length) : after;
+    return text.slice(at + SENTINEL.length);
   }
 }
 

@@ -22,6 +22,21 @@ export interface SamplingParams {
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls';
 
+/** How the server says that a turn ended: also broken off by itself, or held back by a filter. */
+export type ServedFinish = FinishReason | 'abort' | 'content_filter';
+
+const FINISHED = new Set(['stop', 'tool_calls', 'function_call', 'eos', 'eos_token', 'stop_sequence', 'end_turn']);
+const FILTERED = new Set(['content_filter', 'safety', 'recitation', 'blocked']);
+
+/** Null for a word that no server is known by: what cannot be told from a failure is not trained on. */
+export function servedFinish(word: string, calls: number): ServedFinish | null {
+  const reason = word.toLowerCase();
+  if (reason === 'length' || reason === 'max_tokens') return 'length';
+  if (FINISHED.has(reason)) return calls > 0 ? 'tool_calls' : 'stop';
+  if (FILTERED.has(reason)) return 'content_filter';
+  return reason === 'abort' || reason === 'aborted' || reason === 'cancelled' ? 'abort' : null;
+}
+
 /** A piece of a turn as it arrives. After `retry` what came of this turn so far is void: the stream was dropped and starts anew. */
 export type ModelDelta = { kind: 'text' | 'reasoning'; text: string } | { kind: 'retry'; reason: string };
 
@@ -33,8 +48,14 @@ export interface ModelRequest {
   maxNewTokens: number | null;
   /** The exact ids of everything so far, for engines that take tokens. */
   inputIds: readonly number[] | null;
+  /** verl's `apply_chat_template_kwargs`, for a server that renders. */
+  templateKwargs?: JsonObject | undefined;
   signal?: AbortSignal | undefined;
+  /** Ends the turn where it is: what was sampled of it is given with the finish reason abort. */
+  suspend?: AbortSignal | undefined;
   onDelta?: ((delta: ModelDelta) => void) | undefined;
+  /** Told for each piece of an answer, so that a server that is slow is known from one that hangs. */
+  onActivity?: (() => void) | undefined;
 }
 
 /** One sampled turn. */
@@ -43,7 +64,7 @@ export interface Generation {
   text: string;
   reasoning: string | null;
   toolCalls: MessageToolCall[];
-  finishReason: FinishReason;
+  finishReason: ServedFinish;
   /** The sampled ids, the end-of-turn token included, and their log probabilities; null where the server does not tell ids. */
   ids: number[] | null;
   logprobs: number[] | null;
@@ -52,6 +73,8 @@ export interface Generation {
   completionTokens: number | null;
   /** How often the request was sent again. */
   retries: number;
+  /** Of the weights that sampled the turn, where the server says so. */
+  weightVersion?: string | null;
 }
 
 export interface Model {
@@ -60,17 +83,22 @@ export interface Model {
   readonly exact: boolean;
   /** Rejects with ModelError when the server says no for good, with the signal's reason when it is aborted. */
   generate(request: ModelRequest): Promise<Generation>;
+  /** Asks for one token, once, as a rollout would ask: null where the server gives it, else what is wrong with the server. */
+  probe?(request: Pick<ModelRequest, 'tools' | 'sampling' | 'signal'>): Promise<string | null>;
 }
 
 export class ModelError extends Error {
   override name = 'ModelError';
   /** The HTTP status; null for a connection that failed. */
   readonly status: number | null;
-  /** overflow: the conversation is longer than the model's window. */
+  /** refused: as it was asked; unreachable: away, too busy, or broken; overflow: the conversation, or what was asked for, is longer than the window. */
   readonly kind: 'refused' | 'unreachable' | 'overflow';
-  constructor(message: string, status: number | null, kind: 'refused' | 'unreachable' | 'overflow') {
+  /** What the server wrote. */
+  readonly detail: string;
+  constructor(message: string, status: number | null, kind: ModelError['kind'], detail = '') {
     super(message);
     this.status = status;
     this.kind = kind;
+    this.detail = detail;
   }
 }

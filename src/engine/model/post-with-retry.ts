@@ -56,10 +56,9 @@ export async function postWithRetry<T>(
     });
   } catch (error) {
     if (!(error instanceof RetryableError)) throw error;
-    const isAway = error.status === null;
-    const advice = isAway ? '; is the model server running there?' : '';
+    const advice = error.status === null ? '; is the model server running there?' : '';
     const message = `${server.url}: ${error.message} (tried ${tries} times)${advice}`;
-    throw new ModelError(message, error.status, isAway ? 'unreachable' : 'refused');
+    throw new ModelError(message, error.status, 'unreachable');
   }
 }
 
@@ -132,7 +131,15 @@ async function failure(
     if (size > REASON_BYTES) break;
   }
   const text = Buffer.concat(parts).toString('utf8');
-  const message = `HTTP ${status}: ${text.slice(0, 500).trim() || 'no reason given'}`;
+  const message = `HTTP ${status}: ${text.slice(0, 500).trim() || reasonOfStatus(status, headers.location)}`;
   if (status === 429 || status >= 500) return new RetryableError(message, status, retryAfterMs(headers['retry-after']));
-  return new ModelError(`${url}: ${message}`, status, OVERFLOW.test(text) ? 'overflow' : 'refused');
+  return new ModelError(`${url}: ${message}`, status, OVERFLOW.test(text) ? 'overflow' : 'refused', text);
+}
+
+/** A redirect is not followed: the key would go along, and a turn that is sampled elsewhere should be known to be. */
+function reasonOfStatus(status: number, location: string | undefined): string {
+  if (status < 300 || status > 399) return 'no reason given';
+  return location === undefined
+    ? 'a redirect that does not say where to; give the address of the server itself as --model-url'
+    : `a redirect to ${location}; give that address as --model-url`;
 }

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import type { JsonObject } from '../../json/value.ts';
 import { shapeProblem } from '../../text/problems.ts';
 import type { ChatTokenizer } from './chat-tokenizer.ts';
-import { type Generation, type Model, ModelError, type ModelRequest } from './model.ts';
+import { type Generation, type Model, ModelError, type ModelRequest, servedFinish } from './model.ts';
 import { type ModelServer, postWithRetry, RetryableError } from './post-with-retry.ts';
+import { PROBE_MS, probed } from './probe.ts';
 import { sseData } from './sse.ts';
 
 const Answer = z.looseObject({
@@ -32,10 +33,12 @@ export class SglangGenerateModel implements Model {
   readonly exact = true;
   readonly name: string;
   readonly #tokenizer: ChatTokenizer;
+  readonly #base: string;
   readonly #http: ModelServer;
 
   constructor(name: string, tokenizer: ChatTokenizer, { url, ...http }: ModelServer) {
     this.name = name;
+    this.#base = url;
     this.#tokenizer = tokenizer;
     this.#http = { idleMs: SILENT_MS, ...http, url: `${url.replace(/\/+$/, '').replace(/\/v1$/, '')}/generate` };
   }
@@ -67,10 +70,18 @@ export class SglangGenerateModel implements Model {
     return { ...value, retries };
   }
 
+  async probe({ sampling, signal }: Parameters<NonNullable<Model['probe']>>[0]): Promise<string | null> {
+    const http = { ...this.#http, url: this.#base, attempts: 1, idleMs: PROBE_MS };
+    const once = new SglangGenerateModel(this.name, this.#tokenizer, http);
+    const inputIds = this.#tokenizer.encode('ping');
+    return probed(once.generate({ messages: [], tools: [], sampling, signal, maxNewTokens: 1, inputIds }));
+  }
+
   async #read(chunks: AsyncIterable<Uint8Array>, contentType: string, request: ModelRequest) {
     const turn = new TokenTurn(this.#tokenizer, request);
     if (contentType.includes('event-stream')) {
       for await (const data of sseData(chunks)) {
+        request.onActivity?.();
         if (data.trim() === '[DONE]') break;
         turn.add(parse(data));
       }
@@ -132,12 +143,12 @@ class TokenTurn {
   finish(): Omit<Generation, 'retries'> {
     const finish = this.#meta?.finish_reason;
     if (!finish) throw new RetryableError('the stream ended before the turn did');
-    if (finish.type === 'abort') {
-      const message = `the server aborted the turn: ${finish.message ?? 'no reason given'}`;
-      const status = finish.status_code ?? null;
-      if (status !== null && status >= 400 && status < 500) throw new ModelError(message, status, 'refused');
-      throw new RetryableError(message, status);
-    }
+    const status = finish.status_code ?? null;
+    if (finish.type === 'abort' && status !== null && status >= 400 && status < 500)
+      throw new ModelError(`the server aborted the turn: ${finish.message ?? 'no reason given'}`, status, 'refused');
+    const finishReason = servedFinish(finish.type, 0);
+    if (finishReason === null)
+      throw new RetryableError(`the server ended the turn with finish_reason '${finish.type}'`);
     const ids = this.#ids;
     if (ids.length === 0 && this.#meta?.completion_tokens) {
       throw new ModelError('the server sends no token ids; is it SGLang?', null, 'refused');
@@ -146,7 +157,7 @@ class TokenTurn {
       text: this.#tokenizer.decode(ids, true),
       reasoning: null,
       toolCalls: [],
-      finishReason: finish.type === 'length' ? 'length' : 'stop',
+      finishReason,
       ids,
       logprobs: this.#logprobs.length === ids.length && !this.#logprobs.some(Number.isNaN) ? this.#logprobs : null,
       promptTokens: this.#meta?.prompt_tokens ?? null,

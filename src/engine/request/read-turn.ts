@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Message } from '../message.ts';
 import type { Generation } from '../model/model.ts';
+import type { LoopRules } from './rules.ts';
 import type { CallRecord } from './tool-calls.ts';
 import type { ToolGrammar } from './tool-grammar.ts';
 
@@ -17,22 +18,24 @@ export interface TurnPlace {
   earlier: readonly CallRecord[];
   /** Without tools nothing is read as a call. */
   hasTools: boolean;
+  rules: LoopRules;
 }
 
 /** The calls are the server's own, else those written in the text. A turn that was cut by its length is not read for calls. */
 export function readTurn(
   generation: Generation,
   grammar: ToolGrammar,
-  { turn, earlier, hasTools }: TurnPlace,
+  { turn, earlier, hasTools, rules }: TurnPlace,
 ): ReadTurn {
   const { text, reasoning, finishReason, toolCalls: native } = generation;
   const message: Message = { role: 'assistant', content: text };
   if (reasoning) message.reasoning_content = reasoning;
-  if (finishReason === 'length') return { message, calls: [] };
+  const isCut = finishReason === 'length' ? !rules.readsCutTurns : finishReason === 'content_filter';
+  if (isCut) return { message, calls: [] };
   if (!hasTools) return { message: native.length > 0 ? { ...message, tool_calls: native } : message, calls: [] };
   const written = native.length > 0 ? null : grammar.read(text);
   const found =
-    written?.calls ??
+    written?.calls.filter(({ error }) => error === null || rules.answersEveryCall) ??
     native.map(({ function: fn }) => ({ name: fn.name, arguments: fn.arguments, raw: fn.arguments, error: null }));
   if (found.length === 0) return { message, calls: [] };
   // Some servers number the calls of every turn from 0, or give them no id; results are paired by it, so each must be one of its kind.
@@ -51,12 +54,14 @@ export function readTurn(
       arguments: null,
       raw,
       error,
+      fault: error === null ? null : 'model',
       result: null,
       result_turn: null,
       reward: null,
       metrics: null,
       started: null,
       duration: null,
+      waited: null,
     }),
   );
   if (written) message.content = written.content;

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../json/value.ts';
 import { type Message, messageText } from '../message.ts';
-import type { ChatTokenizer } from '../model/chat-tokenizer.ts';
+import type { ChatTokenizer, ContinuationOptions } from '../model/chat-tokenizer.ts';
 
 /** A piece of what a dump calls `input` or `output`: special tokens are gone, as verl decodes. */
 export interface Piece {
@@ -76,18 +76,22 @@ function assistantText(message: Message): string {
 /** The user's own template; ids are exact where the engine also gives the sampled ones. */
 export class TemplateRenderer implements Renderer {
   readonly #tokenizer: ChatTokenizer;
+  readonly #options: ContinuationOptions;
   assistantText = assistantText;
 
-  constructor(tokenizer: ChatTokenizer) {
+  constructor(tokenizer: ChatTokenizer, options: ContinuationOptions = {}) {
     this.#tokenizer = tokenizer;
+    this.#options = options;
   }
 
   prompt(messages: readonly Message[], tools: readonly JsonObject[]): Rendering {
-    return this.#rendering(messages, 0, (given) => this.#tokenizer.render(given, tools, true));
+    return this.#rendering(messages, 0, (given) => this.#tokenizer.render(given, tools, true, this.#options.kwargs));
   }
 
   continuation(messages: readonly Message[], firstTurn: number, lastId: number | null, next: boolean): Rendering {
-    return this.#rendering(messages, firstTurn, (given) => this.#tokenizer.continuation(given, lastId, next));
+    return this.#rendering(messages, firstTurn, (given) =>
+      this.#tokenizer.continuation(given, lastId, next, this.#options),
+    );
   }
 
   #rendering(

@@ -1,9 +1,13 @@
-import { withTimeout } from '../../async/timeout.ts';
 import type { JsonObject, JsonValue } from '../../json/value.ts';
 import { OwnCodeError } from '../../python/own-error.ts';
+import type { Fault } from '../../rollout/error-kind.ts';
+import { type Cause, RolloutFault } from '../faults.ts';
+import type { Picture } from '../message.ts';
 import { decodeFunctionCall } from '../tools/schema.ts';
 import type { Tool, ToolResponse, ToolResult } from '../tools/tool.ts';
+import { withClock } from './call-clock.ts';
 import type { Limits } from './limits.ts';
+import { failedCallText, type LoopRules, unknownToolText } from './rules.ts';
 import { truncateToolText } from './truncate.ts';
 
 /** The sample's own arguments to one tool (`extra_info.tools_kwargs` in verl's data sets). */
@@ -25,21 +29,27 @@ export interface CallRecord {
   raw: string;
   /** Why the call was not run, or did not succeed; the model reads `result`. */
   error: string | null;
+  /** Whose fault the error is; null without one. */
+  fault: Fault | null;
   /** The tool's whole text, before it was cut for the transcript; null while it has not answered. */
   result: string | null;
   result_turn: number | null;
+  /** What the tool showed beside its text. */
+  images?: Picture[];
   reward: number | null;
   metrics: JsonValue;
   started: number | null;
+  /** Seconds of running; those of waiting for a place in the tool's queue stand in `waited`. */
   duration: number | null;
+  waited: number | null;
 }
 
 /** A tool as one rollout holds it. */
 export interface ToolInstance {
   tool: Tool;
   kwargs: ToolKwargs;
-  /** Why `create` failed; such a tool answers every call with it. */
-  failure: string | null;
+  /** `create` succeeded. */
+  isThere: boolean;
 }
 
 /** What is needed of a call to run it. */
@@ -51,50 +61,78 @@ export interface CallOutcome {
   response: ToolResponse;
   reward: number | null;
   metrics: JsonValue;
+  /** Seconds that the call waited for a place. */
+  waited: number;
+}
+
+export interface CallSetting {
+  instances: ReadonlyMap<string, ToolInstance>;
+  instanceId: string;
+  limits: Limits;
+  rules: LoopRules;
 }
 
 /**
- * Runs one call and always has an answer for the model; only the end of the rollout itself (`signal`) rejects.
- * The error texts are those of verl's agent loop, so that its detectors know them.
+ * Runs one call and has an answer for the model, unless the world failed: then it throws a RolloutFault. The error texts are those of
+ * verl's agent loop, so that its detectors know them.
  */
-export async function executeCall(
-  call: PendingCall,
-  instances: ReadonlyMap<string, ToolInstance>,
-  instanceId: string,
-  limits: Limits,
-  signal: AbortSignal,
-): Promise<CallOutcome> {
-  const refuse = (text: string, error: string, args: JsonValue | null = null) => ({
-    response: { text, error },
-    reward: null,
+export async function executeCall(call: PendingCall, setting: CallSetting, signal: AbortSignal): Promise<CallOutcome> {
+  const { instances, instanceId, limits, rules } = setting;
+  const refuse = (text: string, error: string, fault: Fault, args: JsonValue | null = null): CallOutcome => ({
+    response: { text, error, fault },
+    reward: rules.failedCallReward,
     metrics: null,
     arguments: args,
+    waited: 0,
   });
   const decoded = decodeFunctionCall(call.name, call.argumentText);
-  const malformed = call.error ?? decoded.error;
+  // verl hands on whatever the JSON says, and a tool trips over it.
+  const malformed = call.error ?? (rules.version !== null && decoded.value !== undefined ? null : decoded.error);
   const instance = instances.get(call.name);
   if (instance === undefined && call.error === null) {
-    const names = [...instances.keys()].map((name) => `'${name}'`).join(', ');
-    const text = `Unknown function '${call.name}'. Available tools: [${names}]`;
-    return refuse(text, 'unknown tool', malformed === null ? decoded.arguments : null);
+    const text = unknownToolText(rules, call.name, [...instances.keys()]);
+    return refuse(text, 'unknown tool', 'model', malformed === null ? decoded.arguments : null);
   }
-  if (malformed !== null) return refuse(`Invalid JSON in arguments for '${call.name}': ${malformed}`, malformed);
+  if (malformed !== null)
+    return refuse(`Invalid JSON in arguments for '${call.name}': ${malformed}`, malformed, 'model');
+  const { tool, kwargs } = instance!;
+  const parameters = (rules.version === null ? decoded.arguments : decoded.value) as JsonObject;
   try {
-    if (instance!.failure !== null) throw new Error(instance!.failure);
-    const { tool, kwargs } = instance!;
-    const result: ToolResult = await withTimeout(limits.tool_timeout, signal, (inner) =>
-      tool.execute(instanceId, decoded.arguments, kwargs.execute_kwargs ?? {}, { signal: inner }),
+    const { value, waited } = await withClock(
+      limits.tool_timeout,
+      signal,
+      async (inner, clock): Promise<ToolResult> => {
+        const run = { signal: inner, clock };
+        if (!rules.instancePerCall) return tool.execute(instanceId, parameters, kwargs.execute_kwargs ?? {}, run);
+        const { instanceId: own } = await tool.create(undefined, kwargs.create_kwargs ?? {}, run);
+        try {
+          return await tool.execute(own, parameters, {}, run);
+        } finally {
+          await tool.release(own, {});
+        }
+      },
     );
-    return { ...result, arguments: decoded.arguments };
+    const { error = null, fault = error === null ? undefined : 'model' } = value.response;
+    if (fault === 'world' || fault === 'ours')
+      throw new RolloutFault(value.response.cause ?? 'tool_unavailable', `tool '${call.name}': ${error}`);
+    return { ...value, arguments: parameters, waited };
   } catch (error) {
     signal.throwIfAborted();
+    if (error instanceof RolloutFault) throw error;
     const { message } = error as Error;
+    const cause = causeOf(error as Error);
+    if (cause !== null) throw new RolloutFault(cause, `tool '${call.name}': ${message}`);
     // The model reads what the exception says; the record keeps where it came from.
-    const cause = (error instanceof OwnCodeError ? error.trace : null) ?? message;
-    return refuse(`Error executing tool '${call.name}': ${message}`, cause, decoded.arguments);
+    const told = (error instanceof OwnCodeError ? error.trace : null) ?? message;
+    return refuse(failedCallText(rules, call.name, message), told, 'tool', decoded.arguments);
   }
 }
 
+/** A tool that cannot reach what it speaks to says nothing of the model; null for an error of the tool's own. */
+function causeOf(error: Error): Cause | null {
+  return ['ConnectionError', 'ClientTimeoutError', 'SandboxApiError'].includes(error.name) ? 'tool_unavailable' : null;
+}
+
 /** What of a tool's text goes into the transcript. */
-export const shownText = (text: string, limits: Limits): string =>
-  truncateToolText(text, limits.max_tool_response_length, limits.tool_response_truncate_side);
+export const shownText = (text: string, limits: Limits, rules: LoopRules): string =>
+  truncateToolText(text, limits.max_tool_response_length, limits.tool_response_truncate_side, rules);

@@ -4,47 +4,56 @@ import type { Message } from '../message.ts';
 import type { OpenAIFunctionToolSchema } from '../tools/schema.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { Limits } from './limits.ts';
+import type { LoopRules } from './rules.ts';
 import { type CallOutcome, executeCall, type PendingCall, type ToolInstance, type ToolKwargs } from './tool-calls.ts';
 
 export interface ToolChoice {
   tools?: readonly Tool[];
-  /** By tool name. With `needToolsKwargs` only the tools named here are shown to the model. */
+  /** By tool name. */
   toolsKwargs?: Readonly<Record<string, ToolKwargs>>;
-  /** Default: whether toolsKwargs names any tool, as in verl's request engine. */
-  needToolsKwargs?: boolean;
+  /** The tools that the model is shown, in this order (verl's `extra_info.tool_selection`); all without it. */
+  toolSelection?: readonly string[] | undefined;
 }
 
-/** The tools of one rollout through their life: chosen, created, called, judged, released. What fails is told through `warn`. */
+/** The tools of one rollout through their life: chosen, created, called, asked for a reward, released. */
 export class ToolInstances {
   readonly schemas: OpenAIFunctionToolSchema[];
   readonly #instances = new Map<string, ToolInstance>();
   readonly #requestId: string;
   readonly #limits: Limits;
+  readonly #rules: LoopRules;
   readonly #warn: (message: string) => void;
+  /** Why a tool could not be created. */
+  failure: string | null = null;
 
-  constructor(choice: ToolChoice, requestId: string, limits: Limits, warn: (message: string) => void) {
+  constructor(
+    choice: ToolChoice,
+    requestId: string,
+    { limits, rules, warn }: { limits: Limits; rules: LoopRules; warn: (message: string) => void },
+  ) {
     this.#requestId = requestId;
     this.#limits = limits;
+    this.#rules = rules;
     this.#warn = warn;
     for (const tool of this.#chosen(choice)) {
-      this.#instances.set(tool.name, { tool, kwargs: choice.toolsKwargs?.[tool.name] ?? {}, failure: null });
+      this.#instances.set(tool.name, { tool, kwargs: choice.toolsKwargs?.[tool.name] ?? {}, isThere: true });
     }
     this.schemas = [...this.#instances.values()].map(({ tool }) => tool.getOpenAIToolSchema());
   }
 
-  #chosen({ tools = [], toolsKwargs = {}, needToolsKwargs }: ToolChoice): readonly Tool[] {
-    const named = Object.keys(toolsKwargs);
-    for (const name of named.filter((wanted) => !tools.some((tool) => tool.name === wanted))) {
-      this.#warn(`tools_kwargs names '${name}', which is not configured`);
-    }
-    const isChosen = needToolsKwargs ?? named.length > 0;
-    if (isChosen && named.length === 0 && tools.length > 0)
-      this.#warn('need_tools_kwargs is set, but tools_kwargs is empty');
-    return isChosen ? tools.filter((tool) => named.includes(tool.name)) : tools;
+  #chosen({ tools = [], toolsKwargs = {}, toolSelection }: ToolChoice): readonly Tool[] {
+    const isThere = (name: string) => tools.some((tool) => tool.name === name);
+    for (const name of Object.keys(toolsKwargs))
+      if (!isThere(name)) this.#warn(`tools_kwargs names '${name}', which is not configured`);
+    if (toolSelection === undefined || !this.#rules.selectsTools) return tools;
+    for (const name of toolSelection)
+      if (!isThere(name)) this.#warn(`tool_selection names '${name}', which is not configured`);
+    return toolSelection.flatMap((name) => tools.find((tool) => tool.name === name) ?? []);
   }
 
-  /** Creates all; a tool that cannot be created answers every call with the cause. @returns what tools say before they are called */
+  /** Creates all. @returns what tools say before they are called */
   async create(signal: AbortSignal): Promise<Message[]> {
+    if (this.#rules.instancePerCall || this.#instances.size === 0) return [];
     const opened = await Promise.all(
       [...this.#instances.values()].map(async (instance): Promise<Message[]> => {
         const { tool, kwargs } = instance;
@@ -55,8 +64,8 @@ export class ToolInstances {
           return response.text === '' ? [] : [{ role: 'tool', name: tool.name, content: response.text }];
         } catch (error) {
           signal.throwIfAborted();
-          instance.failure = `could not be created: ${(error as Error).message}`;
-          this.#warn(`tool '${tool.name}' ${instance.failure}`);
+          this.failure = `tool '${tool.name}' could not be created: ${(error as Error).message}`;
+          instance.isThere = false;
           return [];
         }
       }),
@@ -65,23 +74,38 @@ export class ToolInstances {
   }
 
   execute(call: PendingCall, signal: AbortSignal): Promise<CallOutcome> {
-    return executeCall(call, this.#instances, this.#requestId, this.#limits, signal);
+    const setting = {
+      instances: this.#instances,
+      instanceId: this.#requestId,
+      limits: this.#limits,
+      rules: this.#rules,
+    };
+    return executeCall(call, setting, signal);
   }
 
-  /** calcReward of each tool where the rollout is judged, and release always; a tool that fails here costs its own reward alone. */
-  async end(isJudged: boolean, signal: AbortSignal | undefined): Promise<Record<string, JsonValue>> {
+  /**
+   * calcReward of each tool where the rollout has an end to judge, and release always. @returns the rewards, and why one could not be had
+   */
+  async end(
+    isJudged: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<{ rewards: Record<string, JsonValue>; failure: string | null }> {
     const rewards: Record<string, JsonValue> = {};
+    let failed: string | null = null;
+    if (this.#rules.instancePerCall || this.#instances.size === 0) return { rewards, failure: null };
     await Promise.all(
-      [...this.#instances].map(async ([name, { tool, kwargs, failure }]) => {
+      [...this.#instances].map(async ([name, { tool, kwargs, isThere }]) => {
+        if (!isThere) return;
         const { tool_timeout } = this.#limits;
         try {
-          if (isJudged && failure === null) {
+          if (isJudged) {
             rewards[name] = await withTimeout(tool_timeout, signal, (inner) =>
               tool.calcReward(this.#requestId, kwargs.calc_reward_kwargs ?? {}, { signal: inner }),
             );
           }
         } catch (error) {
-          this.#warn(`calc_reward of tool '${name}': ${(error as Error).message}`);
+          failed = `calc_reward of tool '${name}': ${(error as Error).message}`;
+          this.#warn(failed);
         }
         try {
           await withTimeout(tool_timeout, undefined, () => tool.release(this.#requestId, kwargs.release_kwargs ?? {}));
@@ -90,6 +114,6 @@ export class ToolInstances {
         }
       }),
     );
-    return rewards;
+    return { rewards, failure: failed };
   }
 }

@@ -2,11 +2,19 @@ import type { Span } from '../../rollout/rollout.ts';
 import type { Piece, Rendering } from './renderer.ts';
 
 /** A run of tokens that are all sampled or all given. */
-interface Segment {
+export interface Segment {
   trained: boolean;
   pieces: Piece[];
   ids: number[] | null;
   logprobs: number[] | null;
+  /** The version of the weights that sampled it, as the server tells it. */
+  weights?: string | null;
+}
+
+/** A transcript as plain data, to be gone on with by a later run. */
+export interface TranscriptState {
+  prompt: Rendering;
+  response: Segment[];
 }
 
 /**
@@ -16,23 +24,50 @@ interface Segment {
 export class Transcript {
   readonly #prompt: Rendering;
   #response: Segment[] = [];
+  /** Prompt and response, grown with each segment; null as soon as one segment was not given as tokens. */
+  #ids: number[] | null;
 
   constructor(prompt: Rendering) {
     this.#prompt = prompt;
+    this.#ids = prompt.ids === null ? null : [...prompt.ids];
   }
 
-  addSampled(turn: number, text: string, ids: number[] | null, logprobs: number[] | null): void {
+  static restore({ prompt, response }: TranscriptState): Transcript {
+    const transcript = new Transcript(prompt);
+    for (const segment of response) transcript.#add(segment);
+    return transcript;
+  }
+
+  state(): TranscriptState {
+    return { prompt: this.#prompt, response: this.#response };
+  }
+
+  addSampled(
+    turn: number,
+    text: string,
+    ids: number[] | null,
+    logprobs: number[] | null,
+    weights?: string | null,
+  ): void {
     const pieces: Piece[] = text === '' ? [] : [{ turn, kind: 'text', text }];
-    this.#response.push({ trained: true, pieces, ids, logprobs });
+    this.#add({ trained: true, pieces, ids, logprobs, ...(weights ? { weights } : {}) });
   }
 
   addGiven({ pieces, ids }: Rendering): void {
-    this.#response.push({ trained: false, pieces, ids, logprobs: ids?.map(() => 0) ?? null });
+    this.#add({ trained: false, pieces, ids, logprobs: ids?.map(() => 0) ?? null });
+  }
+
+  #add(segment: Segment): void {
+    this.#response.push(segment);
+    if (this.#ids === null) return;
+    if (segment.ids === null) this.#ids = null;
+    else for (const id of segment.ids) this.#ids.push(id);
   }
 
   /** Puts another rendering in the place of the last given segment. */
   replaceGiven(rendering: Rendering): void {
-    this.#response.pop();
+    const last = this.#response.pop();
+    if (this.#ids !== null && last?.ids) this.#ids.length -= last.ids.length;
     this.addGiven(rendering);
   }
 
@@ -41,7 +76,9 @@ export class Transcript {
   }
 
   get output(): string {
-    return this.#response.flatMap((segment) => segment.pieces.map((piece) => piece.text)).join('');
+    let text = '';
+    for (const { pieces } of this.#response) for (const piece of pieces) text += piece.text;
+    return text;
   }
 
   get lastId(): number | null {
@@ -50,31 +87,55 @@ export class Transcript {
 
   /** Null as soon as one segment was not given as tokens. */
   get promptIds(): number[] | null {
-    return this.responseIds === null ? null : this.#prompt.ids;
+    return this.#ids === null ? null : this.#prompt.ids;
   }
 
   get responseIds(): number[] | null {
-    return joined(this.#response.map((segment) => segment.ids));
+    return this.#ids?.slice(this.#prompt.ids!.length) ?? null;
   }
 
   /** 1 = sampled, one a response token. */
   get responseMask(): number[] | null {
-    return joined(this.#response.map(({ ids, trained }) => ids?.map(() => (trained ? 1 : 0)) ?? null));
+    if (this.#ids === null) return null;
+    const mask: number[] = [];
+    for (const { ids, trained } of this.#response) for (let at = 0; at < ids!.length; at++) mask.push(trained ? 1 : 0);
+    return mask;
   }
 
-  /** 0 for tokens that were not sampled. */
+  /** 0 for tokens that were not sampled; null where a sampled one has none. */
   get responseLogprobs(): number[] | null {
-    return joined(this.#response.map((segment) => segment.logprobs));
+    const all: number[] = [];
+    for (const { logprobs } of this.#response) {
+      if (logprobs === null) return null;
+      for (const one of logprobs) all.push(one);
+    }
+    return all;
   }
 
-  /** Everything so far, for the engine. */
-  get ids(): number[] | null {
-    const response = this.responseIds;
-    return this.#prompt.ids === null || response === null ? null : [...this.#prompt.ids, ...response];
+  /** Everything so far, for the engine. Not to be written to. */
+  get ids(): readonly number[] | null {
+    return this.#ids;
   }
 
   get promptTokens(): number | null {
     return this.#prompt.ids?.length ?? null;
+  }
+
+  /** Tokens of the response so far; null where they are not known one by one. */
+  get responseTokens(): number | null {
+    return this.#ids === null ? null : this.#ids.length - this.#prompt.ids!.length;
+  }
+
+  /** Runs of sampled tokens by the weights that sampled them, as offsets into the response ids; empty where no server told a version. */
+  get weightSpans(): { start: number; end: number; version: string }[] {
+    const spans: { start: number; end: number; version: string }[] = [];
+    let at = 0;
+    for (const { ids, weights } of this.#response) {
+      if (ids === null) return [];
+      if (weights) spans.push({ start: at, end: at + ids.length, version: weights });
+      at += ids.length;
+    }
+    return spans;
   }
 
   /** Cover `input` and `output` exactly; a marker is never trained. */
@@ -90,15 +151,17 @@ export class Transcript {
    * Without ids nothing is cut: the server that counts tokens has kept its limit.
    */
   truncate(limit: number, decode: (ids: number[]) => string): void {
+    if (this.#ids === null || (this.responseTokens ?? 0) <= limit) return;
     let left = limit;
     const kept: Segment[] = [];
     for (const segment of this.#response) {
-      if (segment.ids === null) return;
       if (left <= 0) break;
-      kept.push(segment.ids.length <= left ? segment : cut(segment, left, decode));
-      left -= segment.ids.length;
+      const { length } = segment.ids!;
+      kept.push(length <= left ? segment : cut(segment, left, decode));
+      left -= length;
     }
     this.#response = kept;
+    this.#ids.length = this.#prompt.ids!.length + limit;
   }
 }
 
@@ -114,16 +177,17 @@ function cut(segment: Segment, count: number, decode: (ids: number[]) => string)
   return { ...segment, ids, logprobs: segment.logprobs?.slice(0, count) ?? null, pieces };
 }
 
-const joined = (lists: (number[] | null)[]): number[] | null =>
-  lists.includes(null) ? null : (lists as number[][]).flat();
-
 function spansOf(field: string, segments: readonly Pick<Segment, 'trained' | 'pieces'>[]): Span[] {
   const spans: Span[] = [];
   let at = 0;
   for (const { trained, pieces } of segments) {
     for (const { turn, kind, text } of pieces) {
       if (text === '') continue;
-      spans.push({ field, start: at, end: at + text.length, turn, kind, trained: trained && kind === 'text' });
+      const before = spans.at(-1);
+      const isTrained = trained && kind === 'text';
+      // A turn that was broken off and gone on with is one run of text.
+      if (isTrained && before?.turn === turn && before.trained) before.end += text.length;
+      else spans.push({ field, start: at, end: at + text.length, turn, kind, trained: isTrained });
       at += text.length;
     }
   }

@@ -2,11 +2,12 @@ import { Limiter } from '../../async/limiter.ts';
 import { exchange } from '../../http/client.ts';
 import { parseJson } from '../../json/parse.ts';
 import { type Printable, printJson } from '../../json/print.ts';
-import type { JsonValue } from '../../json/value.ts';
+import { isJsonObject, type JsonValue } from '../../json/value.ts';
 import type { Run } from '../../sandbox/check-correctness.ts';
 import { SandboxClient } from '../../sandbox/client.ts';
 import { computeScore } from '../../sandbox/compute-score.ts';
 import { calcReward } from '../../sandbox/sessions/client.ts';
+import { RolloutFault } from '../faults.ts';
 import type { RewardFn } from './reward.ts';
 
 export interface CodeRewardOptions {
@@ -35,6 +36,11 @@ export function codeReward(options: CodeRewardOptions): RewardFn {
       memoryLimitMb: options.memory_limit_mb ?? 1024,
       continuous: options.continuous ?? false,
     });
+    const unusable = metadata.find((entry) => 'error' in entry && !entry.error.startsWith('Invalid completion'));
+    if (unusable && 'error' in unusable) throw new RolloutFault('no_truth', `the test cases: ${unusable.error}`);
+    const failed = metadata.find((entry) => 'status' in entry && WITHOUT_VERDICT.test(entry.status));
+    if (failed && 'status' in failed)
+      throw new RolloutFault('reward_fault', `the sandbox: ${failed.api_request_error ?? failed.status}`);
     // The whole answers of the sandbox would make a dump of them; status and output of each case say why.
     const cases = metadata.map((entry) =>
       'error' in entry
@@ -44,6 +50,9 @@ export function codeReward(options: CodeRewardOptions): RewardFn {
     return { reward: score, metadata: { cases: cases as JsonValue } };
   };
 }
+
+/** A case that the sandbox did not judge says nothing of the code. */
+const WITHOUT_VERDICT = /^(?:api_error|sandbox_error|internal_error|unknown_)/;
 
 const SHOWN = 500;
 const shorten = (text: string | null): string | null =>
@@ -57,7 +66,7 @@ export interface HttpRewardOptions {
 
 /**
  * Asks a reward service: POST of the task, the solution, and the session's `sid` where the rollout had one; the answer's `reward`, else
- * `f2p_count / f2p_total`. Anything wrong is 0, as in verl's HTTP reward managers, with the cause in the metadata.
+ * `f2p_count / f2p_total`. verl's HTTP reward managers give 0 for anything wrong; here it is a fault, for it says nothing of the answer.
  */
 export function httpReward({ url, timeout = 300 }: HttpRewardOptions): RewardFn {
   return async (task, action, signal) => {
@@ -69,13 +78,16 @@ export function httpReward({ url, timeout = 300 }: HttpRewardOptions): RewardFn 
         timeoutMs: timeout * 1000,
         signal,
       });
-      if (status < 200 || status > 299)
-        return { reward: 0, metadata: { error: `HTTP ${status}: ${text.slice(0, 300)}` } };
+      if (status < 200 || status > 299) throw new Error(`HTTP ${status}: ${text.slice(0, 300)}`);
       const body = parseJson(text);
+      if (!saysReward(body)) throw new Error(`no reward in the answer: ${text.slice(0, 300)}`);
       return { reward: calcReward(body), metadata: { response: body } };
     } catch (error) {
       signal?.throwIfAborted();
-      return { reward: 0, metadata: { error: `${url}: ${(error as Error).message}` } };
+      throw new RolloutFault('reward_fault', `${url}: ${(error as Error).message}`, { cause: error });
     }
   };
 }
+
+/** The two forms of an answer in verl's HTTP reward managers. */
+const saysReward = (body: JsonValue): boolean => isJsonObject(body) && ('reward' in body || 'f2p_total' in body);

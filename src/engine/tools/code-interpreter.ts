@@ -5,9 +5,9 @@ import type { JsonObject, JsonValue } from '../../json/value.ts';
 import type { Run } from '../../sandbox/check-correctness.ts';
 import { SandboxApiError, SandboxClient } from '../../sandbox/client.ts';
 import { isLanguage, type RunCodeResponse } from '../../sandbox/protocol.ts';
-import { judge } from '../../sandbox/verdict.ts';
+import { type CaseStatus, judge } from '../../sandbox/verdict.ts';
 import type { OpenAIFunctionToolSchema } from './schema.ts';
-import { StatefulTool, type ToolResult, type ToolRun } from './tool.ts';
+import { StatefulTool, type ToolResponse, type ToolResult, type ToolRun } from './tool.ts';
 
 /** The config of verl's SandboxFusionTool (`verl/tools/sandbox_fusion_tools.py`) with its defaults; times in seconds. */
 export const CodeInterpreterConfig = z.looseObject({
@@ -69,21 +69,23 @@ export class CodeInterpreterTool extends StatefulTool<State> {
     _state: State,
     parameters: JsonObject,
     _kwargs: JsonObject,
-    { signal }: ToolRun,
+    { signal, clock }: ToolRun,
   ): Promise<ToolResult> {
     const { code: given = '', timeout, language } = parameters;
     const code = typeof given === 'string' ? given : printJson(given);
     const seconds = typeof timeout === 'number' && timeout > 0 ? timeout : this.#config.default_timeout;
-    const tongue = typeof language === 'string' && language !== '' ? language : this.#config.default_language;
-    const { answer, error } = await this.#execute(code, seconds, tongue, signal);
+    const chosen = typeof language === 'string' && language !== '' ? language : this.#config.default_language;
+    clock?.pause();
+    const { answer, error } = await this.#execute(code, seconds, chosen, signal, () => clock?.resume());
     const { metadata } = judge({ index: 0, input: null, expected: null }, answer, error);
     if (metadata.run_status === 'Finished') {
       const text = (metadata.stdout ?? '') + (metadata.stderr ?? '');
       return { response: { text }, reward: null, metrics: null };
     }
-    const cause = error ?? (metadata.compile_stderr || metadata.stderr || answer?.message || '').trim();
+    const why = error ?? (metadata.compile_stderr || metadata.stderr || answer?.message || '').trim();
+    const told = `${metadata.status}${why ? `: ${why}` : ''}`;
     return {
-      response: { text: NO_STDOUT, error: `${metadata.status}${cause ? `: ${cause}` : ''}` },
+      response: { text: NO_STDOUT, error: told, ...faultOf(metadata.status, why) },
       reward: null,
       metrics: null,
     };
@@ -94,6 +96,7 @@ export class CodeInterpreterTool extends StatefulTool<State> {
     seconds: number,
     language: string,
     signal: AbortSignal | undefined,
+    onPlace: () => void,
   ): Promise<{ answer: RunCodeResponse | null; error: string | null }> {
     if (!isLanguage(language)) return { answer: null, error: `Unsupported language: ${language}` };
     const request = {
@@ -104,7 +107,10 @@ export class CodeInterpreterTool extends StatefulTool<State> {
       memory_limit_MB: this.#config.memory_limit_mb,
     };
     const options = signal ? { signal } : {};
-    const ask = (inner: AbortSignal) => this.#run(request, { signal: inner });
+    const ask = (inner: AbortSignal) => {
+      onPlace();
+      return this.#run(request, { signal: inner });
+    };
     try {
       const shared = this.#shared;
       const answer = await this.#workers.run(
@@ -122,6 +128,19 @@ export class CodeInterpreterTool extends StatefulTool<State> {
     return state.reward;
   }
 }
+
+/** A program that does not compile, runs too long or is killed is the model's; a sandbox that gives no verdict is not. */
+function faultOf(status: CaseStatus, why: string): Pick<ToolResponse, 'fault' | 'cause'> {
+  if (status === 'api_error' && why.startsWith('Unsupported language')) return { fault: 'model' };
+  const isProgram = status === 'timeout' || status === 'runtime_error';
+  if (!isProgram && MISSING_TOOLCHAIN.test(why)) return { fault: 'ours', cause: 'toolchain_missing' };
+  if (isProgram || status.startsWith('compile_')) return { fault: 'model' };
+  return { fault: 'world', cause: 'sandbox_fault' };
+}
+
+/** How shells, this program's own sandbox and SandboxFusion name a compiler or interpreter that is not there. */
+const MISSING_TOOLCHAIN =
+  /command not found|not installed|no such (?:interpreter|compiler)|toolchain|No such file or directory: '[\w.+-]+'/i;
 
 function clientOf(url: string): Run {
   if (url === '')

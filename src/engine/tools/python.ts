@@ -1,3 +1,5 @@
+import type { JsonValue } from '../../json/value.ts';
+
 /** Values as Python prints them, for tool texts that must equal the upstream tools' texts. */
 
 /** `repr` of a float: always with a fraction or an exponent, the exponent from 1e16 on and below 1e-4. */
@@ -9,6 +11,16 @@ export function pythonFloat(value: number): string {
     return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');
   }
   return Number.isInteger(value) ? `${Object.is(value, -0) ? '-0' : value}.0` : String(value);
+}
+
+/** The name of the type that Python's `json.loads` makes of a value. */
+export function pythonTypeName(value: JsonValue): string {
+  if (value === null) return 'NoneType';
+  if (Array.isArray(value)) return 'list';
+  if (typeof value === 'string') return 'str';
+  if (typeof value === 'boolean') return 'bool';
+  if (typeof value === 'object') return 'dict';
+  return typeof value === 'bigint' || Number.isInteger(value) ? 'int' : 'float';
 }
 
 /** `repr` of a string: single quotes unless it holds one and no double quote. */

@@ -20,18 +20,78 @@ const ParametersSchema = z.looseObject({
 
 const FunctionSchema = z.object({
   name: z.string().min(1),
-  description: z.string(),
+  description: z.string().default(''),
   parameters: ParametersSchema.default({ type: 'object', properties: {}, required: [] }),
   strict: z.boolean().default(false),
 });
 
-export const OpenAIFunctionToolSchema = z.object({ type: z.literal('function'), function: FunctionSchema });
+/** The schemas as they were written: what was not set is not shown to a model, and a schema of its own writing may set a default. */
+const written = new WeakMap<object, JsonObject>();
+
+export const OpenAIFunctionToolSchema = z
+  .object({ type: z.literal('function'), function: FunctionSchema })
+  .transform((schema, context) => {
+    if (isJsonObject(context.value as JsonValue)) written.set(schema, context.value as unknown as JsonObject);
+    return schema;
+  });
 export type OpenAIFunctionToolSchema = z.infer<typeof OpenAIFunctionToolSchema>;
+
+const entriesOf = (value: JsonValue | undefined): [string, JsonValue][] =>
+  isJsonObject(value) ? Object.entries(value).filter((entry): entry is [string, JsonValue] => entry[1] !== null) : [];
+
+/** The keys that are there and not null, in the order of `names`. */
+const picked = (value: JsonObject, names: readonly string[]): JsonObject =>
+  Object.fromEntries(
+    names.flatMap((name) => (value[name] === undefined || value[name] === null ? [] : [[name, value[name]]])),
+  );
+
+/**
+ * The schema as verl's chat templates see it (`model_dump(exclude_unset=True, exclude_none=True)` of its model classes): the keys that the
+ * classes know, in their order; `items` and other keys of a property are not among them.
+ */
+export function templateSchema(schema: OpenAIFunctionToolSchema): JsonObject {
+  const given = written.get(schema) ?? withoutDefaults(schema);
+  const fn = (given.function ?? {}) as JsonObject;
+  const parameters = fn.parameters;
+  const shown: JsonObject = picked(fn, ['name', 'description']);
+  if (isJsonObject(parameters)) {
+    const properties = entriesOf(parameters.properties).map(([name, property]) => [
+      name,
+      isJsonObject(property) ? picked(property, ['type', 'description', 'enum']) : property,
+    ]);
+    shown.parameters = {
+      ...picked(parameters, ['type']),
+      ...(isJsonObject(parameters.properties) ? { properties: Object.fromEntries(properties) as JsonObject } : {}),
+      ...picked(parameters, ['required']),
+    };
+  }
+  return { type: 'function', function: { ...shown, ...picked(fn, ['strict']) } };
+}
+
+/** The schema as a chat API is sent it: every key that was written, nested ones too, and no null (llama.cpp makes an empty rule of `enum: null`). */
+export const wireSchema = (schema: OpenAIFunctionToolSchema): JsonObject =>
+  withoutNulls(written.get(schema) ?? withoutDefaults(schema)) as JsonObject;
+
+function withoutNulls(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    entriesOf(value).map(([key, inner]) => [key, key === 'enum' ? inner : withoutNulls(inner)]),
+  );
+}
+
+/** A schema that stands in this program: its defaults are not part of it. */
+function withoutDefaults(schema: OpenAIFunctionToolSchema): JsonObject {
+  const { strict, ...fn } = schema.function;
+  return { type: schema.type, function: strict ? { ...fn, strict } : fn } as unknown as JsonObject;
+}
 
 /** A call whose arguments are decoded. `error` says why they are not an object; the arguments are then empty, as in verl. */
 export interface FunctionCall {
   name: string;
   arguments: JsonObject;
+  /** What the text says, object or not; undefined where it is no JSON. */
+  value: JsonValue | undefined;
   error: string | null;
 }
 
@@ -42,12 +102,12 @@ export function decodeFunctionCall(name: string, text: string): FunctionCall {
     // A model that calls a tool without parameters often writes nothing at all.
     value = text.trim() === '' ? {} : parseJson(text);
   } catch (error) {
-    return { name, arguments: {}, error: (error as Error).message };
+    return { name, arguments: {}, value: undefined, error: (error as Error).message };
   }
   if (!isJsonObject(value)) {
-    return { name, arguments: {}, error: `the arguments are ${describe(value)}, not an object` };
+    return { name, arguments: {}, value, error: `the arguments are ${describe(value)}, not an object` };
   }
-  return { name, arguments: value, error: null };
+  return { name, arguments: value, value, error: null };
 }
 
 const describe = (value: JsonValue): string =>

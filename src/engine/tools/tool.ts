@@ -1,11 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import type { JsonObject, JsonValue } from '../../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
+import type { Fault } from '../../rollout/error-kind.ts';
+import type { Cause } from '../faults.ts';
+import type { Picture } from '../message.ts';
+import type { CallClock } from '../request/call-clock.ts';
+import { pythonTypeName } from './python.ts';
 import type { OpenAIFunctionToolSchema } from './schema.ts';
 
 /** What a tool says to the model. `error` is the cause for the record where the text hides it ("no stdout here"). */
 export interface ToolResponse {
   text: string;
+  images?: readonly Picture[];
   error?: string;
+  /** Whose fault the error is; the model's where nothing is said. A fault of the world ends the rollout, under `cause`. */
+  fault?: Fault;
+  cause?: Cause;
 }
 
 export interface ToolResult {
@@ -17,6 +26,8 @@ export interface ToolResult {
 
 export interface ToolRun {
   signal?: AbortSignal | undefined;
+  /** The call's time; a tool stops it while the call waits in a queue. */
+  clock?: CallClock | undefined;
 }
 
 /**
@@ -74,6 +85,8 @@ export abstract class StatefulTool<State> implements Tool {
   }
 
   async execute(instanceId: string, parameters: JsonObject, kwargs: JsonObject = {}, run: ToolRun = {}) {
+    // In Python's words, as verl's tools fail on what is no object.
+    if (!isJsonObject(parameters)) throw new TypeError(`'${pythonTypeName(parameters)}' object has no attribute 'get'`);
     return this.run(this.#state(instanceId), parameters, kwargs, run);
   }
 

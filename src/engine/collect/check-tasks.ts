@@ -1,0 +1,89 @@
+import { access } from 'node:fs/promises';
+import { reasonOf } from '../../text/problems.ts';
+import type { RewardRouter } from '../rewards/index.ts';
+import type { Tool } from '../tools/tool.ts';
+import { routeOf } from './score.ts';
+import { SetupError } from './setup-error.ts';
+import { isTaskError, readTasks, type Task } from './tasks.ts';
+
+export interface TaskCheckOptions {
+  rewards: RewardRouter;
+  tools: readonly Tool[];
+  /** Names of the simulated users that are configured. */
+  users: readonly string[];
+  say: (message: string) => void;
+  signal?: AbortSignal | undefined;
+}
+
+/** Reads all tasks once, so that what is wrong with the last is known before the first rollout. */
+export async function checkTasks(
+  path: string,
+  { rewards, tools, users, say, signal }: TaskCheckOptions,
+): Promise<{ keys: string[]; badTasks: number }> {
+  await access(path).catch((error: Error) => {
+    throw new SetupError(`${path}: ${reasonOf(error)}; tasks are a file with one JSON object a line`);
+  });
+  const keys: string[] = [];
+  let badTasks = 0;
+  const said = new Set<string>();
+  const once = (about: string, message: string) => {
+    if (said.has(about)) return;
+    said.add(about);
+    say(message);
+  };
+  const isTool = (name: string) => tools.some((tool) => tool.name === name);
+  for await (const entry of readTasks(path)) {
+    signal?.throwIfAborted();
+    if (isTaskError(entry)) {
+      badTasks++;
+      say(`${path}:${entry.line}: ${entry.message}; the line is left out`);
+      continue;
+    }
+    const { dataSource, needToolsKwargs, toolsKwargs, toolSelection = [], interactionKwargs } = entry;
+    keys.push(entry.key);
+    const where = `task ${entry.index + 1}`;
+    for (const name of Object.keys(toolsKwargs))
+      if (!isTool(name))
+        once(`kwargs ${name}`, `tools_kwargs of ${where} name the tool '${name}', which --tools does not have`);
+    if (needToolsKwargs && Object.keys(toolsKwargs).length === 0)
+      once('need', `${where} says need_tools_kwargs, and its tools_kwargs are empty`);
+    for (const name of toolSelection)
+      if (!isTool(name))
+        once(
+          `selection ${name}`,
+          `tool_selection of ${where} names '${name}', which --tools does not have; it is left out`,
+        );
+    if (interactionKwargs !== undefined && users.length === 0)
+      once(
+        'users',
+        `${where} has interaction_kwargs, and no --interaction-config is given: it is played without a simulated user`,
+      );
+    if (interactionKwargs === undefined && users.length > 0)
+      once('no kwargs', `${where} has no interaction_kwargs: it is played without a simulated user`);
+    if (routeOf(rewards, dataSource) === null) checkUnrouted(entry, { rewards, tools, users }, once);
+  }
+  return { keys, badTasks };
+}
+
+/** Tools and simulated users may judge; where there is neither, a task without a function is a mistake of the set-up. */
+function checkUnrouted(
+  { index, dataSource }: Task,
+  { rewards, tools, users }: Pick<TaskCheckOptions, 'rewards' | 'tools' | 'users'>,
+  once: (about: string, message: string) => void,
+): void {
+  if (tools.length > 0 || users.length > 0) {
+    const source =
+      dataSource === undefined ? 'no data_source' : `data_source '${dataSource}', which has no reward function`;
+    once(`reward ${dataSource}`, `task ${index + 1} has ${source}: the score is what its tools or its user give`);
+    return;
+  }
+  try {
+    rewards.for(dataSource);
+  } catch (error) {
+    throw new SetupError(`task ${index + 1}: ${(error as Error).message} with --reward, or under rewards: in --config`);
+  }
+}
+
+export async function* validTasks(path: string): AsyncGenerator<Task> {
+  for await (const entry of readTasks(path)) if (!isTaskError(entry)) yield entry;
+}

@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { open, readFile, rm } from 'node:fs/promises';
+import { hostname } from 'node:os';
+
+/** Who holds a lock. `started` tells a process from a later one of the same number, where the system says it. */
+interface Holder {
+  pid: number;
+  host: string;
+  started: string | null;
+}
+
+/** Takes the lock file for this process. @throws Error that says who holds it and what to do */
+export async function takeLock(path: string): Promise<void> {
+  for (;;) {
+    try {
+      const handle = await open(path, 'wx');
+      await handle.writeFile(JSON.stringify(holderOf(process.pid)));
+      await handle.close();
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    const holder = readHolder(await readFile(path, 'utf8').catch(() => ''));
+    if (holder && holder.host !== hostname())
+      throw new Error(
+        `another run (process ${holder.pid} on ${holder.host}) is writing here, or was when its machine went away; once it has ended there, delete ${path}`,
+      );
+    if (holder && holder.pid !== process.pid && isAlive(holder))
+      throw new Error(`another run (process ${holder.pid}) is writing here; wait for it, or end it (${path})`);
+    await rm(path, { force: true });
+  }
+}
+
+const holderOf = (pid: number): Holder => ({ pid, host: hostname(), started: startOf(pid) });
+
+/** A lock of an earlier version holds the number alone. */
+function readHolder(text: string): Holder | null {
+  try {
+    const value = JSON.parse(text) as Partial<Holder> | number;
+    if (typeof value === 'number') return { pid: value, host: hostname(), started: null };
+    const { pid, host, started } = value;
+    if (typeof pid !== 'number' || typeof host !== 'string') return null;
+    return { pid, host, started: typeof started === 'string' ? started : null };
+  } catch {
+    return null;
+  }
+}
+
+function isAlive({ pid, started }: Holder): boolean {
+  const now = startOf(pid);
+  if (started !== null && now !== null && started !== now) return false;
+  try {
+    process.kill(pid, 0);
+    return pid > 0;
+  } catch (error) {
+    // EPERM: it lives, and belongs to someone else.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** When a process started, in ticks since the machine did; null where the system has no /proc. */
+function startOf(pid: number): string | null {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name in brackets may hold spaces; the 22nd field of all is the 20th behind it.
+    return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+  } catch {
+    return null;
+  }
+}

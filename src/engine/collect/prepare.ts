@@ -1,0 +1,113 @@
+import type { Run } from '../../sandbox/check-correctness.ts';
+import { type Fingerprint, fingerprint, hashOf } from '../fingerprint.ts';
+import { ChatCompletionsModel } from '../model/chat-completions.ts';
+import { type ChatTokenizer, loadChatTokenizer } from '../model/chat-tokenizer.ts';
+import type { Model } from '../model/model.ts';
+import { SglangGenerateModel } from '../model/sglang-generate.ts';
+import type { OwnParts } from '../own/open-own.ts';
+import { toolGrammar } from '../request/tool-grammar.ts';
+import { ModelWindow } from '../request/window.ts';
+import { type RewardRouter, rewardRouter } from '../rewards/index.ts';
+import { templateSchema } from '../tools/schema.ts';
+import type { Tool } from '../tools/tool.ts';
+import type { CollectorOptions } from './collector.ts';
+import { limitsOf, samplingOf } from './setting-flags.ts';
+import type { Settings } from './settings.ts';
+import { SetupError } from './setup-error.ts';
+
+/** Everything that rollouts are made with, made from the settings. */
+export interface RunSetup {
+  model: Model;
+  rewards: RewardRouter;
+  tools: readonly Tool[];
+  request: NonNullable<CollectorOptions['request']>;
+  window: ModelWindow;
+  fingerprint: Fingerprint;
+}
+
+export interface SetupOptions {
+  settings: Settings;
+  apiKey?: string | undefined;
+  /** Runs code in the place of the sandboxes that the tool file names. */
+  runCode?: Run | undefined;
+}
+
+/** @throws SetupError that names the setting and what to do */
+export async function prepareRun({ settings, apiKey, runCode }: SetupOptions, own: OwnParts): Promise<RunSetup> {
+  const { model_url, model: name, out } = settings;
+  for (const [flag, value] of Object.entries({ 'model-url': model_url, model: name, out })) {
+    if (!value) throw new SetupError(`--${flag} is missing (the --config file may hold it too)`);
+  }
+  if (!URL.canParse(model_url!) || !/^https?:$/.test(new URL(model_url!).protocol))
+    throw new SetupError(`--model-url ${model_url}: not an address, such as http://localhost:8000/v1`);
+  try {
+    toolGrammar(settings.tool_format ?? 'hermes');
+    const tokenizer = settings.tokenizer
+      ? await loadChatTokenizer(settings.tokenizer, settings.chat_template)
+      : undefined;
+    const model = modelOf(settings, tokenizer, apiKey);
+    const { tools } = own;
+    const rewards = own.rewards ?? rewardsOf(settings, runCode);
+    const window = new ModelWindow();
+    const request = {
+      tools,
+      sampling: samplingOf(settings),
+      limits: limitsOf(settings),
+      tokenizer,
+      templateKwargs: settings.apply_chat_template_kwargs,
+      tokenizationCheck: settings.tokenization_check ?? 'strict',
+      toolFormat: settings.tool_format ?? 'hermes',
+      verlCompat: settings.verl_compat ?? null,
+      window,
+    } as const;
+    return { model, rewards, tools, request, window, fingerprint: fingerprintOf(settings, tools, tokenizer) };
+  } catch (error) {
+    throw new SetupError((error as Error).message);
+  }
+}
+
+function modelOf(
+  { api = 'chat', model_url, model }: Settings,
+  tokenizer: ChatTokenizer | undefined,
+  apiKey: string | undefined,
+): Model {
+  const server = { url: model_url!, apiKey };
+  if (api === 'chat') return new ChatCompletionsModel(model!, server);
+  if (!tokenizer) throw new Error(`--api ${api} takes token ids: give --tokenizer`);
+  return new SglangGenerateModel(model!, tokenizer, server);
+}
+
+function rewardsOf(settings: Settings, runCode: Run | undefined): RewardRouter {
+  const { reward, reward_url, sandbox_fusion_url } = settings;
+  // A mistyped name is told now, and not by the first task that has no function of its own.
+  if (reward === 'http' && !reward_url) throw new Error('--reward http needs --reward-url');
+  const rewards = rewardRouter({
+    routes: settings.rewards ?? {},
+    fallback: reward,
+    code: sandbox_fusion_url || runCode ? { sandbox_fusion_url, run: runCode } : undefined,
+    http: reward_url ? { url: reward_url } : undefined,
+  });
+  if (reward !== undefined) rewards.for(undefined);
+  return rewards;
+}
+
+/** What a rollout's text and score depend on. The server's address and the version of its weights are not among it. */
+function fingerprintOf(settings: Settings, tools: readonly Tool[], tokenizer: ChatTokenizer | undefined): Fingerprint {
+  const { model, api, tool_format, batch_size, reward, rewards, gamma, verl_compat, apply_chat_template_kwargs } =
+    settings;
+  return fingerprint({
+    ...samplingOf(settings),
+    ...limitsOf(settings),
+    model,
+    api,
+    tool_format,
+    batch_size,
+    reward,
+    rewards,
+    gamma,
+    verl_compat,
+    apply_chat_template_kwargs,
+    tools: tools.length > 0 ? hashOf(tools.map((tool) => templateSchema(tool.getOpenAIToolSchema()))) : undefined,
+    template: tokenizer?.templateHash,
+  });
+}

@@ -1,0 +1,104 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
+import { type Cause, RolloutFault } from '../faults.ts';
+import { messageText } from '../message.ts';
+import type { RolloutRequest } from '../request/request.ts';
+import type { RewardFn, RewardRouter, RewardTask } from '../rewards/index.ts';
+import type { Task } from './tasks.ts';
+
+/** The score of a rollout, and how it came about. */
+export interface Judgement {
+  /** Of the reward function; '' where none was asked. */
+  name: string;
+  score: number | null;
+  metadata: JsonObject;
+  /** Why there is no score. */
+  error: string | null;
+  /** The same by the table of faults. */
+  cause?: Cause | null;
+}
+
+/** Functions that look at nothing but the answer, or at a truth of their own. */
+const WITHOUT_TRUTH = new Set(['dummy', 'is_two', 'calculate', 'tool_reward', 'http', 'user_turns']);
+
+/** Asks the task's reward function about the last assistant turn; a rollout that did not end by itself or by a limit is not judged. */
+export async function judgeRollout(
+  task: Task,
+  request: RolloutRequest,
+  rewards: RewardRouter,
+  signal: AbortSignal | undefined,
+): Promise<Judgement> {
+  const none = (cause: Cause | null, error: string | null, name = ''): Judgement => ({
+    name,
+    score: null,
+    metadata: {},
+    error,
+    cause,
+  });
+  if (request.state !== 'completed') return none(request.cause, request.error);
+  if (request.cause === 'content_filter') return none('content_filter', 'the server’s content filter stopped the turn');
+  const found = rewardOf(task, request, rewards);
+  if (found === null) return none('no_reward', `no reward function for ${sourceText(task)}, and no tool gave a reward`);
+  const { name, fn } = found;
+  if (name === 'tool_reward' && request.rewardFailure !== null)
+    return none('reward_fault', request.rewardFailure, name);
+  if (task.groundTruth === null && !WITHOUT_TRUTH.has(name) && !isOwn(name))
+    return none('no_truth', `reward '${name}' needs a ground truth, and the task has none`, name);
+  try {
+    const { reward, metadata } = await fn(rewardTask(task, request), judgedText(request), signal);
+    if (!Number.isFinite(reward)) return none('reward_fault', `reward '${name}' gave ${reward}`, name);
+    return { name, score: reward, metadata, error: null, cause: null };
+  } catch (error) {
+    const cause = signal?.aborted ? 'interrupted' : error instanceof RolloutFault ? error.reason : 'reward_fault';
+    return none(cause, (error as Error).message, name);
+  }
+}
+
+/** A user's own file says itself what it needs. */
+const isOwn = (name: string): boolean => /[./\\]/.test(name);
+
+const sourceText = ({ dataSource }: Task): string =>
+  dataSource === undefined ? 'a task without data_source' : `data_source '${dataSource}'`;
+
+/** The function that the data source names; else what the tools, or the simulated user, say of the rollout. */
+function rewardOf(task: Task, request: RolloutRequest, rewards: RewardRouter): { name: string; fn: RewardFn } | null {
+  const routed = routeOf(rewards, task.dataSource);
+  if (routed !== null) return routed;
+  if (Object.values(request.rewardScores).some((score) => typeof score === 'number') || request.rewardFailure !== null)
+    return { name: 'tool_reward', fn: toolReward };
+  const last = request.turnScores.at(-1);
+  return last === undefined ? null : { name: 'user_turns', fn: () => ({ reward: last.score, metadata: {} }) };
+}
+
+/** Null where no function is named for the data source. */
+export function routeOf(rewards: RewardRouter, dataSource: string | undefined): { name: string; fn: RewardFn } | null {
+  try {
+    return rewards.for(dataSource);
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+const toolReward: RewardFn = ({ reward_scores }) => {
+  const scores = isJsonObject(reward_scores) ? Object.values(reward_scores) : [];
+  return { reward: scores.reduce((sum: number, one) => sum + (typeof one === 'number' ? one : 0), 0), metadata: {} };
+};
+
+function rewardTask(task: Task, request: RolloutRequest): RewardTask {
+  const question = task.messages.findLast(({ role }) => role === 'user');
+  return {
+    ground_truth: task.groundTruth,
+    data_source: task.dataSource,
+    question: question ? messageText(question) : '',
+    extra_info: task.extraInfo,
+    reward_scores: request.rewardScores as JsonValue,
+    request_id: request.requestId,
+  };
+}
+
+/** verl's naive manager reads the whole response, in which a tool's `#### 42` scores for the model. */
+function judgedText(request: RolloutRequest): string {
+  if (request.rules.scoresWholeResponse) return request.transcript.output;
+  const last = request.messages.slice(request.promptLength).findLast(({ role }) => role === 'assistant');
+  return last ? messageText(last) : '';
+}

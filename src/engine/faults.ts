@@ -1,0 +1,69 @@
+import type { Fault } from '../rollout/error-kind.ts';
+
+/**
+ * What becomes of a rollout: a line with its score; a line whose score is null, so that no group counts it; or no line at all: it is noted
+ * as a failure, and `--resume` makes it again.
+ */
+export type Outcome = 'scored' | 'unscored' | 'again';
+
+interface Rule {
+  fault: Fault;
+  outcome: Outcome;
+  /** In words for people, after the number of rollouts it befell. */
+  says: string;
+  /** Whether one trivial request shows if the server as a whole has this trouble. A run is given up on that evidence alone. */
+  probes?: boolean;
+}
+
+/**
+ * The one failure policy: what ended a rollout before its time, or spoilt it, and what becomes of it. A model is to learn from what it did,
+ * never from what failed around it, so no fault of the world ends as a score.
+ */
+export const FAULTS = {
+  cut_by_length: { fault: 'model', outcome: 'scored', says: 'cut by length' },
+  context_full: { fault: 'model', outcome: 'scored', says: 'ended with a full context' },
+  turn_limit: { fault: 'model', outcome: 'scored', says: 'ended by the limit of turns' },
+  /** Unknown tools, arguments that cannot be decoded, programs that fail: the model reads it, and is judged as ever. */
+  tool_error_of_model: { fault: 'model', outcome: 'scored', says: 'had a tool error of the model’s making' },
+  /** A tool that throws, or runs too long, cannot say whose fault it was; verl lets the model read it. */
+  tool_raised: {
+    fault: 'tool',
+    outcome: 'scored',
+    says: 'called a tool that raised an exception, or did not answer in time',
+  },
+  prompt_too_long: { fault: 'ours', outcome: 'again', says: 'had a prompt that is longer than the window' },
+  prompt_not_rendered: { fault: 'ours', outcome: 'again', says: 'could not be rendered by the chat template' },
+  model_refused: { fault: 'ours', outcome: 'again', says: 'refused by the model server', probes: true },
+  model_gone: { fault: 'world', outcome: 'again', says: 'failed by the model server', probes: true },
+  model_hung: { fault: 'world', outcome: 'again', says: 'left waiting by the model server', probes: true },
+  model_aborted: { fault: 'world', outcome: 'again', says: 'aborted by the model server', probes: true },
+  content_filter: { fault: 'world', outcome: 'unscored', says: 'stopped by the content filter of the server' },
+  timeout: { fault: 'ours', outcome: 'unscored', says: 'over the time limit of a rollout' },
+  sandbox_fault: { fault: 'world', outcome: 'again', says: 'failed by the sandbox' },
+  toolchain_missing: { fault: 'ours', outcome: 'again', says: 'in need of a toolchain that the sandbox does not have' },
+  tool_unavailable: { fault: 'world', outcome: 'again', says: 'failed by a tool' },
+  user_fault: { fault: 'world', outcome: 'again', says: 'failed by the simulated user' },
+  reward_fault: { fault: 'world', outcome: 'again', says: 'not scored: the reward could not be asked' },
+  no_truth: { fault: 'ours', outcome: 'unscored', says: 'not scored: the task has no ground truth' },
+  no_reward: { fault: 'ours', outcome: 'unscored', says: 'not scored: no reward function is named for the task' },
+  /** The user's own doing: nothing is told, and the run goes on from here. */
+  interrupted: { fault: 'ours', outcome: 'again', says: 'broken off' },
+  own_fault: { fault: 'ours', outcome: 'again', says: 'failed by an error of this program' },
+} as const satisfies Record<string, Rule>;
+
+export type Cause = keyof typeof FAULTS;
+
+export const ruleOf = (cause: Cause): Rule => FAULTS[cause];
+
+/** What becomes of a rollout that nothing befell is a score. */
+export const outcomeOf = (cause: Cause | null): Outcome => (cause === null ? 'scored' : FAULTS[cause].outcome);
+
+/** A fault that is known by its cause where it occurs; thrown, it ends the rollout. */
+export class RolloutFault extends Error {
+  override name = 'RolloutFault';
+  readonly reason: Cause;
+  constructor(reason: Cause, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+  }
+}

@@ -1,0 +1,28 @@
+import type { JsonObject, JsonValue } from '../../json/value.ts';
+import type { Message } from '../message.ts';
+
+/** What a simulated user says to the conversation so far. */
+export interface UserWord {
+  /** The conversation ends with this word. */
+  terminate: boolean;
+  text: string;
+  /** What the assistant's last turn earned; null where the user does not say. */
+  score: number | null;
+  metadata: JsonValue;
+}
+
+/**
+ * A simulated user with verl's life cycle (`verl/interactions/base.py`): `start` before the first turn, `respond` to each assistant turn
+ * that calls no tool, `finalize` at the end, whatever happened. `kwargs` are the sample's own `interaction_kwargs`.
+ */
+export interface Interaction {
+  readonly name: string;
+  start(instanceId: string, kwargs: JsonObject, signal?: AbortSignal): Promise<void>;
+  respond(
+    instanceId: string,
+    messages: readonly Message[],
+    kwargs: JsonObject,
+    signal?: AbortSignal,
+  ): Promise<UserWord>;
+  finalize(instanceId: string, kwargs: JsonObject): Promise<void>;
+}

@@ -1,0 +1,42 @@
+import type { Limits } from './limits.ts';
+import type { LoopRules } from './rules.ts';
+
+/** What is known of the length of a rollout, in tokens, before its next turn. */
+export interface Lengths {
+  /** The first prompt, and everything so far; null where no one has counted them. */
+  prompt: number | null;
+  all: number | null;
+  /** What has come since, by a guess from its text: a window is kept by it, a response is not cut by it. */
+  guessed: number;
+  /** The server's window; null where it is not known. */
+  window: number | null;
+}
+
+/** How many tokens the next turn may have; null = as many as the server gives. `ends` is what it means when they are used up. */
+export interface Budget {
+  tokens: number | null;
+  ends: 'cut_by_length' | 'context_full';
+}
+
+/** What is left of the response, and of the window after the prompt and the tool results. 0 or less when a limit is met. */
+export function budgetOf(limits: Limits, rules: LoopRules, { prompt, all, guessed, window }: Lengths): Budget {
+  const total = Math.min(limits.max_model_len ?? Number.POSITIVE_INFINITY, window ?? Number.POSITIVE_INFINITY);
+  const inWindow =
+    all === null || total === Number.POSITIVE_INFINITY ? Number.POSITIVE_INFINITY : total - all - guessed - 1;
+  const inResponse = responseLeft(limits, rules, prompt, all);
+  const tokens = Math.min(inResponse, inWindow);
+  return {
+    tokens: tokens === Number.POSITIVE_INFINITY ? null : tokens,
+    ends: inWindow < inResponse ? 'context_full' : 'cut_by_length',
+  };
+}
+
+function responseLeft(limits: Limits, { version }: LoopRules, prompt: number | null, all: number | null): number {
+  const { max_prompt_length, max_response_length } = limits;
+  // verl gives a turn what is left of both lengths together, which may be more than what is left of the response.
+  if (version !== null && max_prompt_length !== null && all !== null) {
+    const left = max_prompt_length + max_response_length - all;
+    return version === '2026-08-22' ? Math.min(max_response_length, left) : left;
+  }
+  return max_response_length - ((all ?? 0) - (prompt ?? 0));
+}

@@ -1,0 +1,39 @@
+import type { JsonValue } from '../../json/value.ts';
+import type { Message } from '../message.ts';
+import type { FinishReason } from '../model/model.ts';
+import type { CallRecord } from './tool-calls.ts';
+import type { TranscriptState } from './transcript.ts';
+
+/** How one assistant turn came to be; seconds count from the rollout's start. */
+export interface GenerationRecord {
+  turn: number;
+  finish_reason: FinishReason;
+  started: number;
+  duration: number;
+  prompt_tokens: number | null;
+  completion_tokens: number | null;
+  retries: number;
+}
+
+/** A word of warning for a person. `kind` is the same for all of its sort, so that it is said once. */
+export interface RolloutWarning {
+  kind: 'tool' | 'prompt' | 'tokenization' | 'window' | 'template' | 'partial';
+  message: string;
+}
+
+/** A rollout that a deadline broke off, with its tokens and log probabilities, as plain data. */
+export interface PartialRollout {
+  request_id: string;
+  messages: Message[];
+  prompt_turns: number;
+  calls: CallRecord[];
+  generations: GenerationRecord[];
+  user_turns: number;
+  turn_scores: { turn: number; score: number }[];
+  metrics: Record<string, JsonValue[]>;
+  counted: { prompt: number; all: number } | null;
+  since_counted: { exact: number; guessed: number };
+  transcript: TranscriptState;
+  /** The last message is a turn that was broken off in its middle, and is gone on with. */
+  open_turn?: boolean;
+}
