@@ -134,7 +134,7 @@ function responseOf(answer: JsonObject): ToolResponse {
   return {
     text,
     ...(typeof answer.error === 'string' ? { error: answer.error } : {}),
-    ...(images.length > 0 ? { images } : {}),
+    ...(images.length > 0 ? { images: images.map((url) => ({ url })) } : {}),
   };
 }
 
