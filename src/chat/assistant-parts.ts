@@ -1,12 +1,11 @@
 import type { Part } from '../rollout/rollout.ts';
-import { type ParsedCall, parseHermesCalls } from './hermes.ts';
+import type { ParsedCall } from './calls/call.ts';
+import { type CallOptions, readCalls } from './calls/read-calls.ts';
 
 export interface AssistantText {
   /** Cover the text exactly, in order. */
   parts: Part[];
   calls: ParsedCall[];
-  /** A `<think>` without its end. */
-  unclosedThink: boolean;
 }
 
 interface Thought {
@@ -15,43 +14,68 @@ interface Thought {
   open?: true;
 }
 
+/** The tags of reasoning, in all templates. A header of harmony's analysis channel is one as well. */
+const TAGS: readonly { open: string; close: string; header?: RegExp }[] = [
+  { open: '<think>', close: '</think>' },
+  { open: '[THINK]', close: '[/THINK]' },
+  { open: '<seed:think>', close: '</seed:think>' },
+  { open: '<|START_THINKING|>', close: '<|END_THINKING|>' },
+  { open: '<|channel>thought', close: '<channel|>' },
+];
+
 /**
- * Tells reasoning and calls apart in a model's turn. A `<think>` without its end reaches to the first `<tool_call>`
- * or to the end of the turn; a `</think>` without its start (the template wrote the start) ends reasoning that began with the turn.
+ * Tells reasoning and calls apart in a model's turn. Reasoning without its end reaches to the first call or to the end of the turn; an end
+ * without its start (the template wrote the start) ends reasoning that began with the turn.
  */
-export function readAssistantText(text: string): AssistantText {
-  const calls = parseHermesCalls(text);
+export function readAssistantText(text: string, options: CallOptions = {}): AssistantText {
+  const calls = readCalls(text, options);
+  const thoughts = [...harmonyThoughts(text, options), ...TAGS.flatMap((tag) => thoughtsOf(text, tag, calls))];
+  thoughts.sort((a, b) => a.start - b.start);
+  return { parts: layParts(text.length, thoughts, calls), calls };
+}
+
+function thoughtsOf(text: string, { open, close }: (typeof TAGS)[number], calls: readonly ParsedCall[]): Thought[] {
+  const firstEnd = text.indexOf(close);
+  if (firstEnd === -1 && !text.includes(open)) return [];
   const thoughts: Thought[] = [];
-  let unclosedThink = false;
   let at = 0;
-  const firstEnd = text.indexOf('</think>');
-  const firstStart = openingTag(text, 0);
+  const firstStart = openingTag(text, open, 0);
   if (firstEnd !== -1 && (firstStart === -1 || firstEnd < firstStart)) {
-    at = firstEnd + '</think>'.length;
+    at = firstEnd + close.length;
     thoughts.push({ start: 0, end: at });
   }
-  for (let start = openingTag(text, at); start !== -1; start = openingTag(text, at)) {
-    const close = text.indexOf('</think>', start);
-    if (close === -1) {
-      unclosedThink = true;
+  for (let start = openingTag(text, open, at); start !== -1; start = openingTag(text, open, at)) {
+    const end = text.indexOf(close, start);
+    if (end === -1) {
       const call = calls.find((candidate) => candidate.start > start);
       thoughts.push({ start, end: call?.start ?? text.length, open: true });
       break;
     }
-    at = close + '</think>'.length;
+    at = end + close.length;
     thoughts.push({ start, end: at });
   }
-  return { parts: layParts(text.length, thoughts, calls), calls, unclosedThink };
+  return thoughts;
 }
 
-/** Where the next `<think>` begins a line, or follows a tag; one that is named in prose is no tag. */
-function openingTag(text: string, from: number): number {
-  for (let at = text.indexOf('<think>', from); at !== -1; at = text.indexOf('<think>', at + 1)) {
+/** Where the next opening tag begins a line, or follows a tag; one that is named in prose is no tag. */
+function openingTag(text: string, tag: string, from: number): number {
+  for (let at = text.indexOf(tag, from); at !== -1; at = text.indexOf(tag, at + 1)) {
     let before = at;
     while (before > 0 && (text[before - 1] === ' ' || text[before - 1] === '\t')) before--;
-    if (before === 0 || text[before - 1] === '\n' || text[before - 1] === '>') return at;
+    if (before === 0 || /[\n>\]]/.test(text[before - 1]!)) return at;
   }
   return -1;
+}
+
+/** gpt-oss: a message on the channel `analysis` is reasoning, up to its end token, or to the next channel where tokens were stripped. */
+function harmonyThoughts(text: string, { names }: CallOptions): Thought[] {
+  if (names?.includes('harmony') !== true) return [];
+  const thoughts: Thought[] = [];
+  for (const match of text.matchAll(
+    /<\|channel\|>analysis<\|message\|>[\s\S]*?(?:<\|end\|>(?:<\|start\|>assistant)?|$)|(?:^|assistant)analysis[\s\S]*?(?:assistant(?=commentary|final| to=)|$)/g,
+  ))
+    thoughts.push({ start: match.index, end: match.index + match[0].length });
+  return thoughts;
 }
 
 /** Cuts the text at every thought and call; a call inside a thought interrupts it. */
@@ -65,12 +89,8 @@ function layParts(length: number, thoughts: Thought[], calls: ParsedCall[]): Par
       const current = thoughts[thought];
       const isInside = current !== undefined && current.start <= at;
       const end = Math.min(to, current === undefined ? to : isInside ? current.end : current.start);
-      parts.push({
-        kind: isInside ? 'think' : 'text',
-        start: at,
-        end,
-        ...(isInside && current.open && { open: true }),
-      });
+      const kind = isInside ? 'think' : 'text';
+      parts.push({ kind, start: at, end, ...(isInside && current.open && { open: true }) });
       at = end;
     }
   };

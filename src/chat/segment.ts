@@ -1,13 +1,280 @@
 import type { ChatTurn } from './chat-turn.ts';
-import { isMarked, segmentMarked } from './marked.ts';
-import { segmentStripped } from './stripped.ts';
+import { addPiece } from './chat-turn.ts';
+import { splitInlineResults } from './inline-results.ts';
+import { isWrapped, type Reading, readZone } from './readings.ts';
+import { endBefore, type Header, resultBefore, scanHeaders } from './scan-headers.ts';
+import { type ChatTemplate, type HeaderRule, type Shape, type ShapeClass, THINK_TAIL } from './template.ts';
+import { TEMPLATES } from './templates/index.ts';
+
+/** A conversation as its text tells it. */
+export interface Conversation {
+  turns: ChatTurn[];
+  /** null where no template is known by the text. */
+  template: ChatTemplate | null;
+  /** With special tokens, every text tells its turns. */
+  class: ShapeClass;
+}
+
+/** Templates of a user come before those of this program; one that is named is taken as it is. */
+export interface TemplateChoice {
+  own?: readonly ChatTemplate[];
+  name?: string | null;
+}
 
 /**
- * The turns of a ChatML conversation, by its special tokens where they are kept, else by the role lines that are left.
- * The pieces of the turns, end to end, cover prompt + response exactly, whatever the strings are.
+ * The turns of a conversation, by the special tokens of its template where they are kept, else by what is left of it. The pieces of the
+ * turns, end to end, cover prompt + response exactly, whatever the strings are.
  */
-export function segmentChat(prompt: string, response: string): ChatTurn[] {
+export function segmentChat(prompt: string, response: string, choice: TemplateChoice = {}): Conversation {
+  if (prompt + response === '') return { turns: [], template: null, class: 'lost' };
+  const known = shapeOf(prompt, response, choice);
+  if (known === null) return { turns: oneBlock(prompt, response), template: null, class: 'lost' };
+  const { template, shape } = known;
   const text = prompt + response;
-  if (text === '') return [];
-  return isMarked(text) ? segmentMarked(text) : segmentStripped(text, prompt.length);
+  const turns = withSystem(
+    shape,
+    text,
+    prompt.length,
+    hidden(shape, prompt.length, layTurns(shape, prompt, response)),
+  ).flatMap((turn) => splitInlineResults(text, turn));
+  return { turns, template, class: shape === template.marked && shape.special ? 'exact' : template.class };
+}
+
+/** The template that a text is of, and whether its special tokens are kept. */
+export function shapeOf(
+  prompt: string,
+  response: string,
+  { own = [], name = null }: TemplateChoice,
+): { template: ChatTemplate; shape: Shape } | null {
+  const all = [...own, ...TEMPLATES];
+  const asked = name === null ? all : all.filter((template) => template.name === name);
+  for (const template of asked)
+    if (template.marked?.detects(prompt, response)) return { template, shape: template.marked };
+  for (const template of asked)
+    if (template.stripped?.detects(prompt, response)) return { template, shape: template.stripped };
+  return null;
+}
+
+/** Nothing tells one turn from the next: the prompt is not trained on, and of the response nobody knows. */
+function oneBlock(prompt: string, response: string): ChatTurn[] {
+  const turns: ChatTurn[] = [];
+  const add = (role: string, start: number, end: number): void => {
+    if (end > start) turns.push({ role, confidence: 'unknown', pieces: [{ kind: 'text', start, end }] });
+  };
+  add('user', 0, prompt.length);
+  add('assistant', prompt.length, prompt.length + response.length);
+  return turns;
+}
+
+const TAIL = new RegExp(`^${THINK_TAIL}$`);
+
+/** A turn with its place: from where its header, or its unknown text, begins. */
+interface Placed {
+  role: string;
+  rule: HeaderRule | null;
+  confidence: ChatTurn['confidence'];
+  /** Where the text of the turn before ends, and the markers behind it begin. */
+  endStart: number;
+  resultEnd: number | null;
+  start: number;
+  bodyStart: number;
+}
+
+function layTurns(shape: Shape, prompt: string, response: string): ChatTurn[] {
+  const text = prompt + response;
+  const boundary = prompt.length;
+  const asked = scanHeaders(shape, text, 0, boundary);
+  const placed: Placed[] = [];
+  const opening = asked[0];
+  // A text that begins without a header: what stands before the first one has the role that the template gives it.
+  const startsWithHeader = opening !== undefined && text.slice(0, opening.start).trim() === '';
+  const first: Placed = startsWithHeader
+    ? { ...placedOf(opening, 'marked'), endStart: 0, start: 0 }
+    : {
+        role: boundary === 0 ? 'assistant' : (shape.before ?? 'user'),
+        rule: null,
+        confidence: shape.before === undefined && boundary > 0 ? 'inferred' : 'marked',
+        endStart: 0,
+        resultEnd: null,
+        start: 0,
+        bodyStart: 0,
+      };
+  const inPrompt = startsWithHeader ? asked.slice(1) : asked;
+  const generation = generationOf(asked, prompt);
+  placed.push(first);
+  const isAlone = generation !== null && generation === opening && startsWithHeader;
+  const between = generation === null || isAlone ? inPrompt : inPrompt.slice(0, -1);
+  if (boundary > 0) {
+    const next = isAlone ? null : generation;
+    add(
+      placed,
+      readZone({
+        text: prompt,
+        shape,
+        first: first,
+        headers: isAlone ? [] : between,
+        next,
+        lenient: shape.special === true,
+      }),
+    );
+    if (next !== null) placed.push(placedOf(next, 'marked'));
+  }
+  const headers = scanHeaders(shape, text, boundary, text.length);
+  // The response is the model's, from its start: behind the generation prompt, or behind an answer that the prompt begins.
+  const again = headers[0]?.role === 'assistant' && headers[0].start === boundary ? headers.shift()! : null;
+  const open = placed.at(-1)!;
+  if (
+    boundary < text.length &&
+    boundary > 0 &&
+    open.role !== 'assistant' &&
+    again === null &&
+    headers[0]?.start !== boundary
+  ) {
+    placed.push({
+      role: 'assistant',
+      rule: null,
+      confidence: generation === null ? 'inferred' : 'marked',
+      endStart: boundary,
+      resultEnd: null,
+      start: boundary,
+      bodyStart: boundary,
+    });
+  } else if (again !== null && open.role !== 'assistant') placed.push(placedOf(again, 'marked'));
+  const answering = placed.at(-1)!;
+  const opened = placed.length;
+  if (boundary === 0 && again !== null && !startsWithHeader)
+    placed[0] = { ...placedOf(again, 'marked'), endStart: 0, start: 0 };
+  add(
+    placed,
+    readZone({
+      text,
+      shape,
+      first: boundary === 0 ? placed[0]! : answering,
+      headers,
+      next: null,
+      lenient: false,
+    }),
+  );
+  const repeated = again !== null && open.role === 'assistant' && boundary > 0 ? again : null;
+  return piecesOf(shape, text, placed, repeated, opened - 1);
+}
+
+const placedOf = (
+  { role, rule, endStart, resultEnd, start, bodyStart }: Header,
+  confidence: Placed['confidence'],
+): Placed => ({
+  role,
+  rule,
+  confidence,
+  endStart,
+  resultEnd,
+  start,
+  bodyStart,
+});
+
+/** The header of the assistant at the prompt's end, with nothing behind it but what templates put there. */
+function generationOf(headers: readonly Header[], prompt: string): Header | null {
+  const last = headers.at(-1);
+  return last?.role === 'assistant' && TAIL.test(prompt.slice(last.bodyStart)) ? last : null;
+}
+
+/** The borders of a zone, and its unknown text, in the order of the text. */
+function add(placed: Placed[], { borders, unknown }: Reading): void {
+  const turns = [
+    ...borders.map(({ header, judged }) => placedOf(header, judged ? 'inferred' : 'marked')),
+    ...unknown.map(({ start }): Placed => ({ ...placedOf(start, 'unknown'), role: 'unknown', bodyStart: start.start })),
+  ];
+  // A judged border says as much of the turn before it.
+  if (borders.some(({ judged }) => judged)) {
+    const open = placed.at(-1)!;
+    if (open.confidence === 'marked') open.confidence = 'inferred';
+  }
+  placed.push(...turns.sort((a, b) => a.start - b.start));
+}
+
+function piecesOf(
+  shape: Shape,
+  text: string,
+  placed: readonly Placed[],
+  repeated: Header | null,
+  answering: number,
+): ChatTurn[] {
+  const turns: ChatTurn[] = [];
+  for (const [i, here] of placed.entries()) {
+    const next = placed[i + 1];
+    const turn: ChatTurn = { role: here.role, confidence: here.confidence, pieces: [] };
+    addPiece(turn, 'marker', here.start, here.bodyStart);
+    const limit = next?.start ?? text.length;
+    const end = Math.max(here.bodyStart, textEnd(shape, text, here, next, limit));
+    if (repeated !== null && i === answering) {
+      addPiece(turn, 'text', here.bodyStart, repeated.start);
+      addPiece(turn, 'marker', repeated.start, repeated.bodyStart);
+      addPiece(turn, 'text', Math.max(here.bodyStart, repeated.bodyStart), Math.max(repeated.bodyStart, end));
+      addEnd(turn, Math.max(repeated.bodyStart, end), limit);
+    } else {
+      addPiece(turn, 'text', here.bodyStart, end);
+      addEnd(turn, end, limit);
+    }
+    turns.push(turn);
+  }
+  return turns;
+}
+
+/** What stands behind a turn's text: the piece that may hold the token by which the model ended it. */
+function addEnd(turn: ChatTurn, start: number, end: number): void {
+  if (end > start) turn.pieces.push({ start, end, kind: 'marker', isEnd: true });
+}
+
+/** Where a turn's text ends: before what the template writes behind it, and before the closing tag of a result. */
+function textEnd(shape: Shape, text: string, here: Placed, next: Placed | undefined, limit: number): number {
+  if (here.confidence === 'unknown') return limit;
+  // Behind a last turn that the model wrote, a newline is its own unless an end token stands before it.
+  const endStart =
+    next !== undefined
+      ? next.endStart
+      : here.role === 'assistant' && shape.special !== true
+        ? limit
+        : endBefore(shape, text, limit, here.bodyStart);
+  if (!isWrapped(shape, here)) return endStart;
+  return (next === undefined ? resultBefore(shape, text, endStart, here.bodyStart) : next.resultEnd) ?? endStart;
+}
+
+/** Turns that may hold another one, of which no trace is left, are unknown; the others are judged. */
+function hidden({ hides }: Shape, boundary: number, turns: ChatTurn[]): ChatTurn[] {
+  if (hides === undefined) return turns;
+  return turns.map((turn, i): ChatTurn => {
+    if (turn.pieces.every(({ end }) => end <= boundary)) return { ...turn, confidence: 'unknown' };
+    if (turn.role !== 'assistant') return turn;
+    if (turns[i + 1]?.role === turn.role) return { ...turn, role: 'unknown', confidence: 'unknown' };
+    return turn.confidence === 'marked' ? { ...turn, confidence: 'inferred' } : turn;
+  });
+}
+
+/** How instructions to a model begin that a template wrote into a turn of the user, up to the empty line behind them. */
+const INSTRUCTIONS = /^(?:You are|You're|Your (?:task|role|job|name)|Act as|As an? )[^\n]*(?:\n[^\n]+)*\n\n(?=\S)/;
+
+/** The system's text apart from the user's, where the template has put it there; judged by how it begins. */
+function withSystem({ systemIn }: Shape, text: string, boundary: number, turns: ChatTurn[]): ChatTurn[] {
+  if (systemIn === undefined) return turns;
+  const ofUser = (turn: ChatTurn): boolean => turn.role === 'user' && turn.pieces.every(({ end }) => end <= boundary);
+  const at = systemIn === 'first' ? turns.findIndex(ofUser) : turns.findLastIndex(ofUser);
+  const turn = turns[at];
+  const body = turn?.pieces.find(({ kind }) => kind === 'text');
+  if (turn === undefined || body === undefined) return turns;
+  const length = INSTRUCTIONS.exec(text.slice(body.start, body.end))?.[0].length;
+  if (length === undefined) return turns;
+  const cut = body.start + length;
+  const system: ChatTurn = {
+    role: 'system',
+    confidence: 'inferred',
+    pieces: turn.pieces.filter(({ end }) => end <= body.start),
+  };
+  addPiece(system, 'text', body.start, cut - 2);
+  addPiece(system, 'marker', cut - 2, cut);
+  const user: ChatTurn = {
+    role: 'user',
+    confidence: 'inferred',
+    pieces: [{ ...body, start: cut }, ...turn.pieces.filter(({ start }) => start >= body.end)],
+  };
+  return [...turns.slice(0, at), system, user, ...turns.slice(at + 1)];
 }

@@ -1,5 +1,6 @@
 import { JsonError, parseJson } from '../json/parse.ts';
-import type { JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import type { TypeOf } from './calls/call.ts';
 
 /** The tool schemas that Qwen's template lists between `<tools>` tags, one JSON value a line; lines that are no JSON are left out. */
 export function readToolSchemas(systemText: string): JsonValue[] {
@@ -10,10 +11,26 @@ export function readToolSchemas(systemText: string): JsonValue[] {
   const schemas: JsonValue[] = [];
   for (const line of systemText.slice(open + '<tools>\n'.length, close).split('\n')) {
     try {
-      if (line.trim() !== '') schemas.push(parseJson(line));
+      if (line.trim() !== '') schemas.push(parseJson(line.replace(/^<tool>|<\/tool>$/g, '')));
     } catch (error) {
       if (!(error instanceof JsonError)) throw error;
     }
   }
   return schemas;
+}
+
+/** What the schemas say of a parameter's type. A schema is the function's own, or wrapped as `{type: 'function', function}`. */
+export function typesOf(schemas: readonly JsonValue[]): TypeOf {
+  if (schemas.length === 0) return () => null;
+  const tools = new Map<string, JsonObject>();
+  for (const schema of schemas) {
+    if (!isJsonObject(schema)) continue;
+    const own = isJsonObject(schema.function) ? schema.function : schema;
+    const properties = isJsonObject(own.parameters) ? own.parameters.properties : undefined;
+    if (typeof own.name === 'string' && isJsonObject(properties)) tools.set(own.name, properties);
+  }
+  return (tool, parameter) => {
+    const given = tools.get(tool)?.[parameter];
+    return isJsonObject(given) && typeof given.type === 'string' ? given.type : null;
+  };
 }

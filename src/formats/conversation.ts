@@ -1,7 +1,18 @@
 import { readAssistantText } from '../chat/assistant-parts.ts';
-import type { ChatTurn } from '../chat/chat-turn.ts';
+import type { TypeOf } from '../chat/calls/call.ts';
+import type { ChatTurn, Piece } from '../chat/chat-turn.ts';
 import { orTrained, type Trained } from '../rollout/loss-mask.ts';
 import type { Span, ToolCall, Turn } from '../rollout/rollout.ts';
+
+/** Whether a writer trains what ends a sampled turn; null where the record does not say which writer it was. */
+export interface EndRule {
+  /** The end token, which the model samples. */
+  token: Trained;
+  /** The line break that the template writes behind it. */
+  newline: Trained;
+}
+
+export const UNKNOWN_END: EndRule = { token: null, newline: null };
 
 /** A prompt and a response that lie in two fields of a record, one behind the other. */
 export interface Conversation {
@@ -10,6 +21,10 @@ export interface Conversation {
   prompt: string;
   response: string;
   validation: boolean;
+  end: EndRule;
+  /** Call grammars that the template names. */
+  grammars: readonly string[];
+  typeOf: TypeOf;
 }
 
 export interface LaidOut {
@@ -21,9 +36,7 @@ export interface LaidOut {
 
 /** Lays chat turns out on the fields they came from: spans by field, parsed calls, and the trained text by role. */
 export function layOut(chatTurns: readonly ChatTurn[], conversation: Conversation): LaidOut {
-  const { prompt, response } = conversation;
-  const text = prompt + response;
-  const boundary = prompt.length;
+  const text = conversation.prompt + conversation.response;
   const spans: Span[] = [];
   const turns: Turn[] = [];
   let responseTurn = chatTurns.length;
@@ -33,16 +46,10 @@ export function layOut(chatTurns: readonly ChatTurn[], conversation: Conversatio
     let trained: Trained = false;
     for (const piece of chatTurn.pieces) {
       if (piece.kind === 'text') body += text.slice(piece.start, piece.end);
-      for (const span of splitAt(boundary, piece.start, piece.end, conversation)) {
-        // The response's assistant text is trained; prompt, tool and user text and every role header are masked.
-        const isTrained =
-          piece.kind === 'text' &&
-          chatTurn.role === 'assistant' &&
-          span.field === conversation.responseField &&
-          !conversation.validation;
-        if (piece.kind === 'text') trained = orTrained(trained, isTrained);
+      for (const span of spansOf(chatTurn, piece, text, conversation)) {
+        if (span.kind === 'text') trained = orTrained(trained, span.trained);
         if (span.field === conversation.responseField) responseTurn = Math.min(responseTurn, index);
-        spans.push({ ...span, turn: index, kind: piece.kind, trained: isTrained });
+        spans.push({ ...span, turn: index });
       }
     }
     const turn: Turn = {
@@ -56,7 +63,11 @@ export function layOut(chatTurns: readonly ChatTurn[], conversation: Conversatio
       parts: body === '' ? [] : [{ kind: 'text', start: 0, end: body.length }],
     };
     if (chatTurn.role === 'assistant') {
-      const { parts, calls } = readAssistantText(body);
+      const { parts, calls } = readAssistantText(body, {
+        names: conversation.grammars,
+        answered: chatTurns[index + 1]?.role === 'tool',
+        typeOf: conversation.typeOf,
+      });
       turn.parts = parts;
       turn.toolCalls = calls.map(
         (call): ToolCall => ({
@@ -76,20 +87,48 @@ export function layOut(chatTurns: readonly ChatTurn[], conversation: Conversatio
   return { turns, spans, responseTurn };
 }
 
-function* splitAt(boundary: number, start: number, end: number, { promptField, responseField }: Conversation) {
-  if (start < boundary) yield { field: promptField, start, end: Math.min(end, boundary) };
-  if (end > boundary) yield { field: responseField, start: Math.max(start, boundary) - boundary, end: end - boundary };
+/** The spans of a piece: of each field its part, an end token apart from what the template writes behind it. */
+function* spansOf(
+  turn: ChatTurn,
+  piece: Piece,
+  text: string,
+  conversation: Conversation,
+): Generator<Omit<Span, 'turn'>> {
+  const { promptField, responseField, prompt, validation, end } = conversation;
+  const boundary = prompt.length;
+  const { kind } = piece;
+  if (piece.start < boundary)
+    yield { field: promptField, start: piece.start, end: Math.min(piece.end, boundary), kind, trained: false };
+  if (piece.end <= boundary) return;
+  const from = Math.max(piece.start, boundary) - boundary;
+  const to = piece.end - boundary;
+  const part = (start: number, stop: number, trained: Trained): Omit<Span, 'turn'> => ({
+    field: responseField,
+    start,
+    end: stop,
+    kind,
+    trained: validation ? false : trained,
+  });
+  if (turn.confidence === 'unknown' || turn.unmasked === true) yield part(from, to, null);
+  else if (turn.role !== 'assistant') yield part(from, to, false);
+  else if (kind === 'text') yield part(from, to, true);
+  else if (piece.isEnd !== true) yield part(from, to, false);
+  else {
+    const token = text.slice(piece.start, piece.end).trimEnd().length;
+    const cut = Math.max(from, Math.min(to, piece.start - boundary + token));
+    if (cut > from) yield part(from, cut, end.token);
+    if (to > cut) yield part(cut, to, end.newline);
+  }
 }
 
-/** Results belong, in order, to the parsed calls of the assistant turn before them; a call that was not parsed was not executed. */
+/** Results belong, in order, to the calls of the assistant turn before them. A call that was not read was not run, unless there is a result for each. */
 function pairResults(turns: readonly Turn[]): void {
-  let waiting: ToolCall[] = [];
-  for (const turn of turns) {
-    if (turn.role === 'tool') {
-      const call = waiting.shift();
-      if (call) call.resultTurn = turn.index;
-    } else {
-      waiting = turn.toolCalls.filter((call) => call.error === null);
-    }
+  for (const [at, turn] of turns.entries()) {
+    if (turn.toolCalls.length === 0) continue;
+    const results: Turn[] = [];
+    for (let next = at + 1; turns[next]?.role === 'tool'; next++) results.push(turns[next]!);
+    const read = turn.toolCalls.filter(({ error }) => error === null);
+    const asked = results.length === turn.toolCalls.length ? turn.toolCalls : read;
+    for (const [i, call] of asked.entries()) call.resultTurn = results[i]?.index ?? null;
   }
 }

@@ -1,10 +1,10 @@
 import { segmentChat } from '../chat/segment.ts';
-import { readToolSchemas } from '../chat/tool-schemas.ts';
+import { readToolSchemas, typesOf } from '../chat/tool-schemas.ts';
 import type { JsonObject, JsonValue } from '../json/value.ts';
 import { completeRollout, type RolloutDraft } from '../rollout/complete.ts';
 import { inferLossMask } from '../rollout/loss-mask.ts';
 import type { Rollout, RolloutFields } from '../rollout/rollout.ts';
-import { layOut } from './conversation.ts';
+import { type EndRule, layOut, UNKNOWN_END } from './conversation.ts';
 import type { Format, ReadContext } from './format.ts';
 import { idOf, numberOf } from './scalars.ts';
 import { layRewards } from './turn-rewards.ts';
@@ -44,17 +44,31 @@ function fieldsOf(record: JsonObject): RolloutFields {
   };
 }
 
+/**
+ * The agent loop trains the end token, which is among the sampled ids, and not the line break behind it; the old engine trained both.
+ * `uid` is written by the agent loop alone, `request_id` by the old engine alone; without both the era is not told.
+ */
+function endRule({ uid, request_id }: JsonObject): EndRule {
+  if (uid !== undefined) return { token: true, newline: false };
+  return request_id === undefined ? UNKNOWN_END : { token: true, newline: true };
+}
+
 function readVerl(record: JsonObject, context: ReadContext): Rollout {
   const fields = fieldsOf(record);
   const prompt = fields.texts.input!;
   const response = fields.texts.output!;
   const { validation } = context;
-  const { turns, spans, responseTurn } = layOut(segmentChat(prompt, response), {
+  const chat = segmentChat(prompt, response);
+  const toolSchemas = readToolSchemas(prompt);
+  const { turns, spans, responseTurn } = layOut(chat.turns, {
     promptField: 'input',
     responseField: 'output',
     prompt,
     response,
     validation,
+    end: endRule(record),
+    grammars: chat.template?.calls ?? [],
+    typeOf: typesOf(toolSchemas),
   });
   const rollout: Omit<RolloutDraft, 'rewards'> = {
     format: 'verl',
@@ -64,7 +78,7 @@ function readVerl(record: JsonObject, context: ReadContext): Rollout {
     turns,
     spans,
     responseTurn,
-    toolSchemas: turns.filter((turn) => turn.role === 'system').flatMap((turn) => readToolSchemas(turn.text)),
+    toolSchemas,
     validation,
     lossMask: validation ? null : inferLossMask(spans, ['output']),
   };

@@ -12,6 +12,7 @@ export interface LossMask {
   source: MaskSource;
   /** UTF-16 units over the response alone, never the prompt. What is neither trained nor unknown is masked. */
   trainedChars: number;
+  /** Of text; an end token of which nobody knows is not counted. */
   unknownChars: number;
   totalChars: number;
   trainedTokens: number | null;
@@ -22,7 +23,7 @@ export interface LossMask {
 export const orTrained = (a: Trained, b: Trained): Trained =>
   a === true || b === true ? true : a === null || b === null ? null : false;
 
-type MaskedSpan = { field: string; start: number; end: number; trained: Trained };
+type MaskedSpan = { field: string; start: number; end: number; kind: 'text' | 'marker'; trained: Trained };
 
 /** How much of the response fields is trained, and how much is not known. */
 export function countMask(
@@ -36,7 +37,7 @@ export function countMask(
     const length = span.end - span.start;
     counts.totalChars += length;
     if (span.trained === true) counts.trainedChars += length;
-    else if (span.trained === null) counts.unknownChars += length;
+    else if (span.trained === null && span.kind === 'text') counts.unknownChars += length;
   }
   return counts;
 }

@@ -89,10 +89,11 @@ const call = sentence.map(
   (code) => `<tool_call>\n${JSON.stringify({ name: 'code_interpreter', arguments: { code } })}\n</tool_call>`,
 );
 
-/** Conversations whose texts hold role words; `bare` lets them stand on lines of their own outside code, quotes and reasoning. */
-export function conversation(bare: boolean): fc.Arbitrary<Message[]> {
-  const body = text(bare ? [fenced, quoted, pasted] : [fenced, quoted]);
-  const modelText = text(bare ? [fenced, quoted, thought, pasted] : [fenced, quoted, thought]);
+/** Conversations whose texts hold role words: on no line of their own, or anywhere. */
+export function conversation(lines: 'none' | 'any'): fc.Arbitrary<Message[]> {
+  const kinds = { none: [quoted], any: [quoted, fenced, pasted] }[lines];
+  const body = text(kinds);
+  const modelText = text(lines === 'none' ? kinds : [...kinds, thought]);
   const answered = fc
     .tuple(modelText, fc.array(call, { minLength: 1, maxLength: 2 }), fc.array(body, { minLength: 2, maxLength: 2 }))
     .map(([words, calls, results]): Message[] => [

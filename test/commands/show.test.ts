@@ -163,7 +163,7 @@ describe('show --json', () => {
           const piece = field.slice(span.start, span.end);
           rebuilt[span.field] += piece;
           if (span.kind === 'text') bodies[span.turn] += piece;
-          if (span.kind === 'marker') expect(span.trained).toBe(false);
+          if (span.kind === 'marker') expect(span.trained).not.toBe(true);
         }
         expect(rebuilt).toEqual({ input, output });
         expect(turns.map((turn) => turn.text)).toEqual(bodies);

@@ -30,7 +30,8 @@ test('a dump made of known conversations has their turns', () => {
     expect(
       turns.map((turn) => turn.role),
       name,
-    ).toEqual(traj.map((message) => message.role));
+      // A person's last words, which nobody answers, may as well be the model's.
+    ).toEqual(traj.map(({ role }, i) => (i === traj.length - 1 && role === 'user' ? 'unknown' : role)));
     for (const [i, message] of traj.entries()) {
       const turn = turns[i]!;
       const calls = message.tool_calls ?? [];
@@ -38,7 +39,8 @@ test('a dump made of known conversations has their turns', () => {
         turn.toolCalls.map((call) => [call.name, call.arguments]),
         `${name} turn ${i}`,
       ).toEqual(calls.map((call) => [call.function.name, JSON.parse(call.function.arguments)]));
-      if (calls.length === 0) expect(turn.text, `${name} turn ${i}`).toBe(message.content ?? '');
+      if (calls.length === 0 && turn.role !== 'unknown')
+        expect(turn.text, `${name} turn ${i}`).toBe(message.content ?? '');
     }
   }
 });

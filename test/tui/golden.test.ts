@@ -99,7 +99,7 @@ for (const [columns, rows] of SIZES) {
           'all that is counted',
         );
         await matches('details');
-        const signs = [/▌›assistant/, /▌›<think>/, /›▾ \{/, /›input/];
+        const signs = [/▌›assistant/, / ›assistant/, /›▾ \{/, /›input/];
         for (const [i, view] of VIEWS.entries()) {
           app.press('v');
           await app.sees(signs[i]!);

@@ -1,0 +1,97 @@
+import { JsonError, parseJson } from '../../json/parse.ts';
+import { isJsonObject, type JsonValue } from '../../json/value.ts';
+
+/** A call as it stands in a model's text; `start` and `end` are UTF-16 offsets and include its tags. */
+export interface ParsedCall {
+  start: number;
+  end: number;
+  name: string | null;
+  arguments: JsonValue | null;
+  raw: string;
+  /** Why it could not be read; null for a whole call. */
+  error: string | null;
+}
+
+export type ReadCall = Pick<ParsedCall, 'name' | 'arguments' | 'error'>;
+
+/** The type that a tool's schema gives to a parameter; null where no schema is known. */
+export type TypeOf = (tool: string, parameter: string) => string | null;
+
+/** One way in which models write calls. It finds all calls of a text, whole ones and broken ones. */
+export interface CallGrammar {
+  name: string;
+  read(text: string, typeOf: TypeOf): ParsedCall[];
+}
+
+export const failed = (error: string, name: string | null = null): ReadCall => ({ name, arguments: null, error });
+
+/** A JSON value, or why the text is none, with the place. */
+export function jsonOf(raw: string): { value: JsonValue } | { error: string } {
+  try {
+    return { value: parseJson(raw) };
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    return { error: `not JSON: ${error.message} (character ${error.offset + 1} of the call)` };
+  }
+}
+
+/** `{"name": …, "arguments": …}`, in the keys that templates use for the two. */
+export function namedCall(
+  raw: string,
+  keys: { name: readonly string[]; arguments: readonly string[] } = { name: ['name'], arguments: ['arguments'] },
+): ReadCall {
+  const read = jsonOf(raw);
+  return 'error' in read ? failed(read.error) : namedValue(read.value, keys);
+}
+
+export function namedValue(
+  value: JsonValue,
+  keys: { name: readonly string[]; arguments: readonly string[] } = { name: ['name'], arguments: ['arguments'] },
+): ReadCall {
+  if (!isJsonObject(value)) return failed('not a JSON object');
+  const nameKey = keys.name.find((key) => Object.hasOwn(value, key));
+  const name = nameKey === undefined ? undefined : value[nameKey];
+  const argsKey = keys.arguments.find((key) => Object.hasOwn(value, key));
+  const given = argsKey === undefined ? null : (value[argsKey] ?? null);
+  if (typeof name !== 'string') return { name: null, arguments: given, error: `no "${keys.name[0]}"` };
+  if (argsKey === undefined) return { name, arguments: null, error: `no "${keys.arguments[0]}"` };
+  return { name, arguments: given, error: null };
+}
+
+/** Where the JSON value that begins at `from` ends; -1 where it never does. Strings and nesting are followed, nothing is checked. */
+export function jsonEnd(text: string, from: number): number {
+  const open = text[from];
+  if (open === '"') return stringEnd(text, from);
+  if (open !== '{' && open !== '[') return -1;
+  let depth = 0;
+  for (let at = from; at < text.length; at++) {
+    const char = text[at];
+    if (char === '"') {
+      at = stringEnd(text, at) - 1;
+      if (at < 0) return -1;
+    } else if (char === '{' || char === '[') depth++;
+    else if (char === '}' || char === ']') {
+      depth--;
+      if (depth === 0) return at + 1;
+    }
+  }
+  return -1;
+}
+
+function stringEnd(text: string, from: number): number {
+  for (let at = from + 1; at < text.length; at++) {
+    if (text[at] === '\\') at++;
+    else if (text[at] === '"') return at + 1;
+  }
+  return -1;
+}
+
+/** A parameter's text as the value that its schema asks for; text where no schema speaks of it, or where it is no such value. */
+export function typedValue(text: string, type: string | null): JsonValue {
+  if (type === null || /^(?:string|str|text|varchar|char|enum)/i.test(type)) return text;
+  const lower = text.trim().toLowerCase();
+  if (lower === 'null' || lower === 'none') return null;
+  if (/^bool/i.test(type)) return lower === 'true' ? true : lower === 'false' ? false : text;
+  const read = jsonOf(text.trim());
+  return 'error' in read ? text : read.value;
+}

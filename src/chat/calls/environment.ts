@@ -1,0 +1,53 @@
+import type { JsonObject } from '../../json/value.ts';
+import { type CallGrammar, failed, jsonOf, type ParsedCall, type ReadCall } from './call.ts';
+
+/** Text that an environment runs as soon as it is closed: no name, no arguments, a tag or a fence alone. */
+function closed(name: string, pattern: RegExp, read: (match: RegExpExecArray) => ReadCall): CallGrammar {
+  return {
+    name,
+    read(text) {
+      const calls: ParsedCall[] = [];
+      pattern.lastIndex = 0;
+      for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+        calls.push({ start: match.index, end: match.index + match[0].length, raw: match[1] ?? '', ...read(match) });
+      }
+      return calls;
+    },
+  };
+}
+
+const as = (name: string, given: JsonObject): ReadCall => ({ name, arguments: given, error: null });
+const code = (text: string): string => text.replace(/^\s*```[\w-]*\n/, '').replace(/\n?```\s*$/, '');
+
+/** Search-R1. */
+export const searchCalls = closed('search-r1', /<search>([\s\S]*?)<\/search>/g, (match) =>
+  as('search', { query: match[1]!.trim() }),
+);
+
+/** ReTool. */
+export const retoolCalls = closed('retool', /<code>([\s\S]*?)<\/code>/g, (match) =>
+  as('code_interpreter', { code: code(match[1]!) }),
+);
+
+/** ToRL and ToRA: a fence of Python that a fence of output follows, or that ends the text that was sampled. */
+export const fenceCalls = closed(
+  'torl',
+  /(?<=^|\n)```python[ \t]*\n([\s\S]*?)\n```(?=[ \t]*(?:\n+```output|\s*$))/g,
+  (match) => as('python', { code: match[1]! }),
+);
+
+/** `tool_calls` as a message holds them, objects or JSON text. */
+export function structuredCall(value: unknown): ReadCall {
+  if (typeof value === 'string') {
+    const read = jsonOf(value);
+    return 'error' in read ? failed(read.error) : structuredCall(read.value);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return failed('not an object');
+  const fn = ('function' in value && typeof value.function === 'object' ? value.function : value) as JsonObject;
+  const name = typeof fn.name === 'string' ? fn.name : null;
+  const given = fn.arguments ?? fn.input ?? fn.parameters ?? fn.args ?? null;
+  if (name === null) return { name, arguments: given, error: 'no "name"' };
+  if (typeof given !== 'string') return { name, arguments: given, error: null };
+  const read = given.trim() === '' ? { value: {} } : jsonOf(given);
+  return 'error' in read ? { name, arguments: null, error: read.error } : { name, arguments: read.value, error: null };
+}

@@ -1,0 +1,52 @@
+import { bareJson, gemma4Calls, graniteCalls, harmonyCalls, mistralCalls } from './bare.ts';
+import type { CallGrammar, ParsedCall, TypeOf } from './call.ts';
+import { fenceCalls, retoolCalls, searchCalls } from './environment.ts';
+import { TAGGED } from './tagged.ts';
+
+/** Grammars whose calls can be told by their own tags, in any text. */
+const BY_TAGS: readonly CallGrammar[] = [...TAGGED, mistralCalls, gemma4Calls];
+
+/** Grammars that need to be named, or a result behind the turn, since a text may look like one of their calls. */
+const BY_NAME: readonly CallGrammar[] = [bareJson, harmonyCalls, graniteCalls, searchCalls, retoolCalls, fenceCalls];
+
+export const GRAMMARS: readonly CallGrammar[] = [...BY_TAGS, ...BY_NAME];
+
+export interface CallOptions {
+  /** Grammars that the template names. */
+  names?: readonly string[];
+  /** A result follows the text: its end is a call, whatever it looks like. */
+  answered?: boolean;
+  typeOf?: TypeOf;
+}
+
+const NO_TYPES: TypeOf = () => null;
+
+/** The first characters of an opening tag; a text without any holds no tagged call. */
+const MAY_HOLD =
+  /<tool_call|<function_calls>|<minimax:|<seed:tool|<\|tool_call|<\|START_ACTION|<\|action_start|<｜|\[TOOL_CALLS\]/;
+
+/** All calls in a model's text, in the order of their places, whole ones and broken ones. */
+export function readCalls(
+  text: string,
+  { names = [], answered = false, typeOf = NO_TYPES }: CallOptions = {},
+): ParsedCall[] {
+  const calls: ParsedCall[] = [];
+  if (MAY_HOLD.test(text)) for (const grammar of BY_TAGS) calls.push(...grammar.read(text, typeOf));
+  for (const grammar of BY_NAME) if (names.includes(grammar.name)) calls.push(...grammar.read(text, typeOf));
+  if (answered && calls.length === 0)
+    for (const grammar of BY_NAME) {
+      calls.push(...grammar.read(text, typeOf));
+      if (calls.length > 0) break;
+    }
+  return apart(calls.sort((a, b) => a.start - b.start));
+}
+
+/** In the order of the text, without overlap; the earlier of two stays. */
+function apart(calls: ParsedCall[]): ParsedCall[] {
+  let at = 0;
+  return calls.filter((call) => {
+    if (call.start < at) return false;
+    at = call.end;
+    return true;
+  });
+}

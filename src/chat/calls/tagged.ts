@@ -1,0 +1,203 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
+import { unclosedCall } from '../../rollout/call-error.ts';
+import {
+  type CallGrammar,
+  failed,
+  jsonOf,
+  namedCall,
+  namedValue,
+  type ParsedCall,
+  type ReadCall,
+  type TypeOf,
+  typedValue,
+} from './call.ts';
+import { pythonCalls } from './pythonic.ts';
+
+/** What stands between an opening and a closing tag, and how it is read: one call, or several. */
+interface Tagged {
+  name: string;
+  open: string;
+  close: string;
+  read(body: string, typeOf: TypeOf): ReadCall | ReadCall[];
+}
+
+function tagged({ name, open, close, read }: Tagged): CallGrammar {
+  return {
+    name,
+    read(text, typeOf) {
+      const calls: ParsedCall[] = [];
+      for (let start = text.indexOf(open); start !== -1; ) {
+        const bodyStart = start + open.length;
+        const end = text.indexOf(close, bodyStart);
+        if (end === -1) {
+          const raw = text.slice(bodyStart);
+          calls.push({ start, end: text.length, raw, name: null, arguments: null, error: unclosedCall(close) });
+          return calls;
+        }
+        const raw = text.slice(bodyStart, end);
+        const next = end + close.length;
+        calls.push(...shared(read(raw, typeOf), raw, start, next));
+        start = text.indexOf(open, next);
+      }
+      return calls;
+    },
+  };
+}
+
+/** Calls that share their tags: the first has the opening, the last the closing one, and each its part of the place between. */
+function shared(read: ReadCall | ReadCall[], raw: string, start: number, end: number): ParsedCall[] {
+  const calls = Array.isArray(read) ? (read.length === 0 ? [failed('no call between its tags')] : read) : [read];
+  const step = Math.max(1, Math.floor((end - start) / calls.length));
+  return calls.map((call, i) => ({
+    ...call,
+    raw,
+    start: start + i * step,
+    end: i === calls.length - 1 ? end : start + (i + 1) * step,
+  }));
+}
+
+/** `<function=NAME><parameter=KEY>VALUE</parameter></function>`; a value stands on lines of its own, or in one. */
+function functionXml(body: string, typeOf: TypeOf): ReadCall {
+  const open = /<function=([^>\n]*)>?/.exec(body);
+  if (open === null) return failed('no <function=NAME>');
+  const name = open[1]!.trim();
+  if (name === '') return failed('<function=> has no name');
+  const end = body.lastIndexOf('</function>');
+  const inner = body.slice(open.index + open[0].length, end === -1 ? body.length : end);
+  const given: JsonObject = {};
+  for (const match of inner.matchAll(/<parameter=([^>\n]*)>([\s\S]*?)(?:<\/parameter>|(?=<parameter=)|$)/g))
+    given[match[1]!.trim()] = typedValue(unwrapped(match[2]!), typeOf(name, match[1]!.trim()));
+  return { name, arguments: given, error: null };
+}
+
+/** The line breaks that a template writes around a value. */
+const unwrapped = (value: string): string => value.replace(/^\n/, '').replace(/\n$/, '');
+
+/** `<invoke name="NAME"><parameter name="KEY">VALUE</parameter></invoke>`, one or several. */
+function invokes(body: string, typeOf: TypeOf): ReadCall[] {
+  return [...body.matchAll(/<invoke name="?([^">\n]*)"?>([\s\S]*?)(?:<\/invoke>|(?=<invoke )|$)/g)].map((match) => {
+    const name = match[1]!.trim();
+    if (name === '') return failed('<invoke> has no name');
+    const given: JsonObject = {};
+    for (const one of match[2]!.matchAll(
+      /<parameter name="?([^">\n]*)"?>([\s\S]*?)(?:<\/parameter>|(?=<parameter )|$)/g,
+    ))
+      given[one[1]!.trim()] = typedValue(unwrapped(one[2]!), typeOf(name, one[1]!.trim()));
+    return { name, arguments: given, error: null };
+  });
+}
+
+/** GLM: the name, then `<arg_key>` and `<arg_value>` in pairs. A value is JSON where it can be, unless its schema says text. */
+function argPairs(body: string, typeOf: TypeOf): ReadCall {
+  const first = body.indexOf('<arg_key>');
+  const name = body.slice(0, first === -1 ? body.length : first).trim();
+  if (name === '' || /\s/.test(name)) return failed('no name before <arg_key>');
+  const given: JsonObject = {};
+  for (const match of body.matchAll(/<arg_key>([\s\S]*?)<\/arg_key>\s*<arg_value>([\s\S]*?)<\/arg_value>/g)) {
+    const key = match[1]!.trim();
+    const type = typeOf(name, key);
+    const value = jsonOf(match[2]!.trim());
+    given[key] = type !== null ? typedValue(match[2]!, type) : 'error' in value ? match[2]! : value.value;
+  }
+  return { name, arguments: given, error: null };
+}
+
+/** What stands between `<tool_call>` tags is told by how it begins: JSON, XML or GLM's pairs. */
+function toolCall(body: string, typeOf: TypeOf): ReadCall | ReadCall[] {
+  const text = body.trimStart();
+  if (text.startsWith('<function=')) return functionXml(body, typeOf);
+  if (text.startsWith('[')) return listOf(body);
+  if (!text.startsWith('{') && (body.includes('<arg_key>') || /^[A-Za-z_][\w.-]*\s*$/.test(text)))
+    return argPairs(body, typeOf);
+  return namedCall(body);
+}
+
+/** A JSON list of calls. */
+function listOf(body: string, keys?: Parameters<typeof namedValue>[1]): ReadCall[] {
+  const read = jsonOf(body);
+  if ('error' in read) return [failed(read.error)];
+  const values: JsonValue[] = Array.isArray(read.value) ? read.value : [read.value];
+  return values.map((value) => namedValue(value, keys));
+}
+
+/** One JSON object a line. */
+function linesOf(body: string): ReadCall[] {
+  return body
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => namedCall(line));
+}
+
+const EITHER = { name: ['name'], arguments: ['arguments', 'parameters'] };
+
+/** Grammars whose calls stand between tags of their own, which no other text has. */
+export const TAGGED: readonly CallGrammar[] = [
+  tagged({ name: 'tool_call', open: '<tool_call>', close: '</tool_call>', read: toolCall }),
+  tagged({
+    name: 'function_calls',
+    open: '<function_calls>',
+    close: '</function_calls>',
+    read: (body, typeOf) => (body.includes('<invoke') ? invokes(body, typeOf) : pythonCalls(body)),
+  }),
+  tagged({ name: 'minimax', open: '<minimax:tool_call>', close: '</minimax:tool_call>', read: invokes }),
+  tagged({ name: 'seed', open: '<seed:tool_call>', close: '</seed:tool_call>', read: functionXml }),
+  tagged({ name: 'minimax-m1', open: '<tool_calls>', close: '</tool_calls>', read: linesOf }),
+  tagged({ name: 'phi4-mini', open: '<|tool_call|>', close: '<|/tool_call|>', read: (body) => listOf(body, EITHER) }),
+  tagged({
+    name: 'command-r',
+    open: '<|START_ACTION|>',
+    close: '<|END_ACTION|>',
+    read: (body) => listOf(body, { name: ['tool_name', 'name'], arguments: ['parameters', 'arguments'] }),
+  }),
+  tagged({
+    name: 'internlm',
+    open: '<|action_start|><|plugin|>',
+    close: '<|action_end|>',
+    read: (body) => namedCall(body, { name: ['name'], arguments: ['parameters', 'arguments'] }),
+  }),
+  tagged({
+    name: 'kimi',
+    open: '<|tool_call_begin|>',
+    close: '<|tool_call_end|>',
+    read: (body) => {
+      const [id, ...rest] = body.split('<|tool_call_argument_begin|>');
+      const name = /^\s*(?:functions\.)?([\w.-]+?)(?::\d+)?\s*$/.exec(id ?? '')?.[1];
+      if (name === undefined || rest.length === 0) return failed('no name before <|tool_call_argument_begin|>');
+      const read = jsonOf(rest.join('<|tool_call_argument_begin|>'));
+      return 'error' in read ? failed(read.error, name) : { name, arguments: read.value, error: null };
+    },
+  }),
+  tagged({ name: 'deepseek', open: '<｜tool▁call▁begin｜>', close: '<｜tool▁call▁end｜>', read: deepseekCall }),
+  tagged({
+    name: 'deepseek-dsml',
+    open: '<｜DSML｜invoke name=',
+    close: '</｜DSML｜invoke>',
+    read: (body) => {
+      const name = /^"?([^">\n]+)"?>/.exec(body)?.[1];
+      if (name === undefined) return failed('no name');
+      const given: JsonObject = {};
+      for (const match of body.matchAll(
+        /<｜DSML｜parameter name="([^"\n]*)"(?: string="(true|false)")?>([\s\S]*?)<\/｜DSML｜parameter>/g,
+      )) {
+        const value = match[2] === 'true' ? null : jsonOf(match[3]!);
+        given[match[1]!] = value === null || 'error' in value ? match[3]! : value.value;
+      }
+      return { name, arguments: given, error: null };
+    },
+  }),
+];
+
+/** V3: `function<sep>NAME` and fenced JSON; V3.1: `NAME<sep>JSON`. */
+function deepseekCall(body: string): ReadCall {
+  const [before, ...rest] = body.split('<｜tool▁sep｜>');
+  if (rest.length === 0) return failed('no <｜tool▁sep｜>');
+  const behind = rest.join('<｜tool▁sep｜>');
+  const fenced = /^([^\n]*)\n```(?:json)?\n([\s\S]*?)\n?```\s*$/.exec(behind);
+  const name = (fenced === null ? before! : fenced[1]!).trim();
+  if (name === '') return failed('no name');
+  const read = jsonOf(fenced === null ? behind : fenced[2]!);
+  if ('error' in read) return failed(read.error, name);
+  return isJsonObject(read.value)
+    ? { name, arguments: read.value, error: null }
+    : failed('the arguments are not a JSON object', name);
+}

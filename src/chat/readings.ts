@@ -1,0 +1,157 @@
+import type { Header } from './scan-headers.ts';
+import type { HeaderRule, Shape } from './template.ts';
+
+/** The text between two certain places, with the headers that may or may not stand in it. */
+export interface Zone {
+  text: string;
+  shape: Shape;
+  /** The turn that is open where the zone begins. */
+  first: { role: string; bodyStart: number; rule: HeaderRule | null };
+  headers: readonly Header[];
+  /** The border behind the zone; null where the text ends. */
+  next: Header | null;
+  /** Anything follows anything: a prompt with special tokens. */
+  lenient: boolean;
+}
+
+/** What is known of the borders of a zone. */
+export interface Reading {
+  /** Headers that are borders for certain, in order. */
+  borders: { header: Header; judged: boolean }[];
+  /** Where text begins of which nobody can tell the turn, and the border behind it (null: the end of the zone). */
+  unknown: { start: Header; until: Header | null }[];
+}
+
+const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
+  system: ['system', 'user'],
+  user: ['assistant'],
+  assistant: ['user', 'tool'],
+  tool: ['tool', 'assistant'],
+};
+/** A role that no table knows: a name that stands for one. */
+const OTHER = ['user', 'assistant', 'tool', 'system'];
+
+type Node = Zone['first'] | Header;
+
+/** May `header` stand behind the text of `before`? @param adjacent no other header lies between them */
+function mayFollow(zone: Zone, before: Node, header: Header, adjacent: boolean): boolean {
+  const { shape, text, lenient } = zone;
+  // The generation prompt stands at the end of a text, whatever was said last.
+  const isPrompt = header.role === 'assistant' && header.bodyStart >= text.length;
+  if (header.rule.after !== undefined && !header.rule.after.includes(before.role)) return false;
+  if (isWrapped(shape, before) && header.resultEnd === null) return false;
+  if (lenient || (isPrompt && (shape.special === true || before.role !== 'assistant'))) return true;
+  if (adjacent && before.role === 'user' && text.slice(before.bodyStart, header.endStart).trim() === '') return false;
+  return (shape.follows?.[before.role] ?? FOLLOWS[before.role] ?? OTHER).includes(header.role);
+}
+
+/** A result whose header opens a tag must close it. */
+export const isWrapped = (shape: Shape, { rule }: { rule: HeaderRule | null }): boolean =>
+  rule?.role === 'tool' && rule.bare !== true && shape.resultEnd !== undefined;
+
+/** Is the conversation legal in which exactly these headers are borders? */
+function isLegal(zone: Zone, headers: readonly Header[], all: ReadonlyMap<Header, number>): boolean {
+  let before: Node = zone.first;
+  let at = -1;
+  const following = zone.next === null ? headers : [...headers, zone.next];
+  for (const header of following) {
+    const index = all.get(header) ?? all.size;
+    if (!mayFollow(zone, before, header, index === at + 1)) return false;
+    before = header;
+    at = index;
+  }
+  return true;
+}
+
+/**
+ * The rule. Where the conversation in which every header is a border is a legal one, it is the one. Else some header is text that a person
+ * or a tool wrote, and only what all legal conversations share is certain: text between two such borders of which there are several
+ * readings has no known turn. Words that are found in prose as well (weak) are borders where it takes them, and then judged.
+ */
+export function readZone(zone: Zone): Reading {
+  const all = new Map(zone.headers.map((header, index) => [header, index]));
+  const hasWeak = zone.headers.some(({ rule }) => rule.weak === true);
+  const sure = placed(
+    zone,
+    zone.headers.filter(({ rule }) => rule.weak !== true),
+  );
+  const isClean = isLegal(zone, sure, all);
+  if (isClean && !hasWeak) {
+    const last = sure.at(-1);
+    // A reply that ends with a line that reads like a person's header gives the same text as a person's last words.
+    if (last?.role === 'user' && zone.next === null && zone.shape.special !== true)
+      return {
+        borders: sure.slice(0, -1).map((header) => ({ header, judged: false })),
+        unknown: [{ start: last, until: null }],
+      };
+    return { borders: sure.map((header) => ({ header, judged: false })), unknown: [] };
+  }
+  const every = placed(zone, zone.headers);
+  if (!isClean && hasWeak && isLegal(zone, every, all)) {
+    return { borders: every.map((header) => ({ header, judged: true })), unknown: [] };
+  }
+  const strong = zone.headers.filter(({ rule }) => rule.strong === true);
+  return (strong.length > 0 ? shared(zone, new Set(strong)) : null) ?? shared(zone, new Set()) ?? lost(zone);
+}
+
+/** Without the words that are headers behind one role alone, and prose behind the one that they stand behind. */
+function placed(zone: Zone, headers: readonly Header[]): Header[] {
+  let before = zone.first.role;
+  return headers.filter(({ role, rule }) => {
+    if (rule.prose === true && rule.after?.includes(before) === false) return false;
+    before = role;
+    return true;
+  });
+}
+
+/** Nothing legal at all: everything behind the first header is unknown. */
+function lost({ headers }: Zone): Reading {
+  const first = headers[0];
+  return { borders: [], unknown: first === undefined ? [] : [{ start: first, until: null }] };
+}
+
+/** More headers than these are no conversation any more, but a text that is made of role words. */
+const MAX_HEADERS = 400;
+
+/**
+ * What all legal conversations share. Headers are nodes, an edge leads to each header that may be the next border; a border is shared if
+ * no edge of any whole way leads over it. A conversation may end behind a person's words here, though that alone is never clean.
+ */
+function shared(zone: Zone, must: ReadonlySet<Header>): Reading | null {
+  const { headers, next } = zone;
+  if (headers.length > MAX_HEADERS) return null;
+  const nodes: Node[] = [zone.first, ...headers];
+  const end = nodes.length;
+  const targets = (from: number): number[] => {
+    const found: number[] = [];
+    for (let to = from + 1; to <= end; to++) {
+      const target = to === end ? next : headers[to - 1]!;
+      if (target === null || mayFollow(zone, nodes[from]!, target, to === from + 1)) found.push(to);
+      if (to < end && must.has(headers[to - 1]!)) break;
+    }
+    return found;
+  };
+  const edges = nodes.map((_, from) => targets(from));
+  const reached = new Array<boolean>(end + 1).fill(false);
+  reached[0] = true;
+  for (const [from, tos] of edges.entries()) if (reached[from]) for (const to of tos) reached[to] = true;
+  const leads = new Array<boolean>(end + 1).fill(false);
+  leads[end] = true;
+  for (let from = end - 1; from >= 0; from--) leads[from] = edges[from]!.some((to) => leads[to]);
+  if (!reached[end] || !leads[0]) return null;
+  const reading: Reading = { borders: [], unknown: [] };
+  let over = 0;
+  let unknown: Header | null = null;
+  for (let index = 0; index < end; index++) {
+    if (!reached[index] || !leads[index]) continue;
+    const header = headers[index - 1];
+    if (header !== undefined && over <= index) {
+      if (unknown !== null) reading.unknown.push({ start: unknown, until: header });
+      unknown = null;
+      reading.borders.push({ header, judged: false });
+    } else if (header !== undefined) unknown ??= header;
+    for (const to of edges[index]!) if (leads[to]) over = Math.max(over, to);
+  }
+  if (unknown !== null) reading.unknown.push({ start: unknown, until: null });
+  return reading;
+}

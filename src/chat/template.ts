@@ -1,0 +1,86 @@
+import type { Role } from '../rollout/rollout.ts';
+
+/**
+ * What a template writes before a turn's text, as the source of a regular expression. A group in it holds the role's word where one rule
+ * stands for several roles.
+ */
+export interface HeaderRule {
+  open: string;
+  /** The role, where the rule stands for one alone. */
+  role?: Role;
+  /** Legal behind turns of these roles only. */
+  after?: readonly string[];
+  /** Words that are found in prose as well: a border where the text reads as a conversation only with it, and then judged. */
+  weak?: true;
+  /** Behind other roles it is prose, and nothing to wonder at. */
+  prose?: true;
+  /** A result without the tags that the shape's other results stand in. */
+  bare?: true;
+  /** Only the template writes this form: a border wherever it stands, unless that reads as no conversation. */
+  strong?: true;
+}
+
+/** How the turns of a template lie in a text, with its special tokens or without. */
+export interface Shape {
+  /** Is the text of this shape? The prompt's start and its end, the generation prompt, tell. */
+  detects(prompt: string, response: string): boolean;
+  /** What the template writes behind a turn's text, before the next header; the source of a regular expression that may be empty. */
+  end: string;
+  headers: readonly HeaderRule[];
+  /** How a result ends, before `end`; without it a result ends where the next header stands. */
+  resultEnd?: string;
+  /** The role of text before the first header. */
+  before?: Role;
+  /** Roles that may follow a role, where they are not the usual ones. */
+  follows?: Readonly<Record<string, readonly string[]>>;
+  /** The template writes the system's text into a turn of the user, the first or the last of the prompt. */
+  systemIn?: 'first' | 'last';
+  /** Nothing is left of turns of this role: text that is followed by another turn of its own role may hold one. */
+  hides?: Role;
+  /** Special tokens stand between the turns, which no text holds unless it quotes them. */
+  special?: true;
+}
+
+/**
+ * exact: the text tells the turns. inferred: role words are glued to the text, so some borders are judged. lost: nothing is left
+ * between the turns without special tokens.
+ */
+export type ShapeClass = 'exact' | 'inferred' | 'lost';
+
+/** One chat template, or a family of templates that lay turns out in the same way. */
+export interface ChatTemplate {
+  name: string;
+  /** Models that use it, for a person. */
+  models: string;
+  /** With special tokens. */
+  marked: Shape | null;
+  /** As `skip_special_tokens` leaves it; null where it is the same as `marked`, or where nothing is left. */
+  stripped: Shape | null;
+  /** What can be told from the stripped text. */
+  class: ShapeClass;
+  /** Names of call grammars that need to be told, since their calls carry no tags. */
+  calls?: readonly string[];
+}
+
+/** The role that a template's word stands for. */
+export const roleOf = (word: string): Role => ROLE_OF[word] ?? word;
+
+const ROLE_OF: Readonly<Record<string, Role>> = {
+  model: 'assistant',
+  ai: 'assistant',
+  gpt: 'assistant',
+  chatbot: 'assistant',
+  human: 'user',
+  ipython: 'tool',
+  environment: 'tool',
+  observation: 'tool',
+  function: 'tool',
+  tool_response: 'tool',
+  tool_declare: 'system',
+  available_tools: 'system',
+  documents: 'system',
+  developer: 'system',
+};
+
+/** What may stand behind the generation prompt's header: reasoning tags that some templates add. */
+export const THINK_TAIL = String.raw`\s*(?:<think>\s*(?:</think>\s*)?|</think>\s*|\[THINK\]|<seed:think>|<\|channel>\w*\n?)?`;

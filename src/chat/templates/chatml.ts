@@ -1,0 +1,64 @@
+import { type ChatTemplate, type Shape, THINK_TAIL } from '../template.ts';
+
+const RESULT_END = String.raw`\n?</tool_response>\s*`;
+
+const marked: Shape = {
+  special: true,
+  detects: (prompt, response) =>
+    /^\s*(?:<\|(?:endoftext|begin_of_text)\|>\s*)*<\|im_start\|>[^\n<|]{0,64}(?: name=<\|\w+\|>)?(?:\n|$)/.test(
+      prompt === '' ? response : prompt,
+    ),
+  end: String.raw`(?:<\|im_end\|>\s*)?(?:<\|endoftext\|>\s*)*`,
+  headers: [
+    { open: String.raw`<\|im_start\|>user\n<tool_response>\n?`, role: 'tool' },
+    { open: String.raw`<\|im_start\|>tool\n<tool_response>\n?`, role: 'tool' },
+    { open: String.raw`<\|im_start\|>tool\nFunction [^\n]{1,80} returned:\n`, role: 'tool', bare: true },
+    { open: String.raw`<tool_response>\n?`, role: 'tool', after: ['tool'] },
+    { open: String.raw`<\|im_start\|>([^\n<|]{1,64}?)(?: name=(?:<\|\w+\|>|[^\n<|]*))?(?:\n|$)` },
+  ],
+  resultEnd: RESULT_END,
+  follows: { user: ['assistant', 'user'], tool: ['tool', 'assistant', 'user'] },
+};
+
+const stripped: Shape = {
+  detects: (prompt, response) =>
+    /^\s*(?:system|user|assistant|tool)(?: name=[^\n]*)?\n/.test(prompt === '' ? response : prompt) &&
+    !/^(?:system|user)\n\n[\s\S]*\S?assistant\n\n$/.test(prompt) &&
+    (!/(?:assistant|model|ai)(?: name=[^\n]*)?\n$/.test(prompt) ||
+      new RegExp(`(?:^|\\n|</tool_response>)assistant\\n${THINK_TAIL}$`).test(prompt)),
+  end: String.raw`\n?`,
+  headers: [
+    { open: String.raw`(?<=</tool_call>\s{0,4})user\n<tool_response>\n?`, role: 'tool', strong: true },
+    { open: String.raw`(?<=^|\n|</tool_call>)(?:user|tool)\n<tool_response>\n?`, role: 'tool' },
+    { open: String.raw`(?<=</tool_response>\n?)<tool_response>\n?`, role: 'tool', after: ['tool'] },
+    {
+      open: String.raw`(?<=^|\n|</function_calls>)tool\nFunction [^\n]{1,80} returned:\n`,
+      role: 'tool',
+      bare: true,
+      after: ['assistant', 'tool'],
+    },
+    {
+      open: String.raw`(?<=</(?:tool_call|function_calls)>\s{0,4})tool\n`,
+      role: 'tool',
+      after: ['assistant'],
+      bare: true,
+    },
+    { open: String.raw`(?<=\n)tool\n`, role: 'tool', after: ['tool'], prose: true, bare: true },
+    { open: String.raw`(?<=^|\n)environment name=[^\n]{0,40}\n`, role: 'tool', bare: true },
+    { open: String.raw`(?<=^|\n)system name=[^\n]{0,40}\n`, role: 'system' },
+    { open: String.raw`(?<=^|\n|</tool_response>)assistant(?:\n|$)`, role: 'assistant' },
+    // Hermes-3 writes two: the tools', and the user's own.
+    { open: String.raw`(?:(?<=^\s{0,9})|(?<=</tool_call>\n?))system\n`, role: 'system' },
+    { open: String.raw`(?<=^|\n)user(?:\n|$)`, role: 'user' },
+    { open: String.raw`(?<=\S)user\n`, role: 'user', weak: true, after: ['assistant'] },
+  ],
+  resultEnd: RESULT_END,
+};
+
+export const chatml: ChatTemplate = {
+  name: 'chatml',
+  models: 'Qwen2.5, Qwen3, QwQ, Qwen3-Coder, Qwen3.5, Hermes-3, Nemotron-3, OLMo 3, SmolLM3, InternLM2.5',
+  marked,
+  stripped,
+  class: 'exact',
+};

@@ -1,0 +1,23 @@
+import type { ChatTemplate } from '../template.ts';
+
+/** Only the end of a turn is a special token: the rest of its markers stays. */
+export const commandR: ChatTemplate = {
+  name: 'command-r',
+  models: 'Command-R7B, Command-A',
+  marked: {
+    special: true,
+    detects: (prompt, response) =>
+      /^\s*(?:<BOS_TOKEN>)?<\|START_OF_TURN_TOKEN\|>/.test(prompt === '' ? response : prompt),
+    end: String.raw`(?:<\|END_OF_TURN_TOKEN\|>)?`,
+    headers: [
+      { open: String.raw`<\|START_OF_TURN_TOKEN\|><\|SYSTEM_TOKEN\|><\|START_TOOL_RESULT\|>`, role: 'tool' },
+      { open: String.raw`<\|START_OF_TURN_TOKEN\|><\|SYSTEM_TOKEN\|>`, role: 'system' },
+      { open: String.raw`<\|START_OF_TURN_TOKEN\|><\|USER_TOKEN\|>`, role: 'user' },
+      { open: String.raw`<\|START_OF_TURN_TOKEN\|><\|CHATBOT_TOKEN\|>`, role: 'assistant' },
+    ],
+    resultEnd: String.raw`<\|END_TOOL_RESULT\|>`,
+    follows: { user: ['assistant', 'user', 'system'], system: ['system', 'user', 'assistant'] },
+  },
+  stripped: null,
+  class: 'exact',
+};

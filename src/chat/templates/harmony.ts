@@ -1,0 +1,44 @@
+import type { ChatTemplate } from '../template.ts';
+
+/** Header of a message of a tool: the function's name stands where a role does. */
+const TOOL = String.raw`functions\.[\w.-]{1,128} to=assistant`;
+
+/** Several messages of the model in a row, one a channel, are one turn; what it writes behind its role is sampled, and part of its text. */
+export const harmony: ChatTemplate = {
+  name: 'harmony',
+  models: 'gpt-oss',
+  marked: {
+    special: true,
+    detects: (prompt, response) => /^\s*(?:<\|startoftext\|>)?<\|start\|>/.test(prompt === '' ? response : prompt),
+    end: String.raw`(?:<\|(?:end|return|call)\|>)?`,
+    headers: [
+      { open: String.raw`<\|start\|>${TOOL}<\|channel\|>commentary<\|message\|>`, role: 'tool' },
+      { open: String.raw`(?<=<\|end\|>)<\|start\|>assistant(?=<\|channel\|>| to=|<\|message\|>|$)`, role: 'assistant' },
+      { open: String.raw`<\|start\|>(system|developer|user)<\|message\|>` },
+      { open: String.raw`<\|start\|>assistant(?=<\|channel\|>| to=|<\|message\|>|$)`, role: 'assistant' },
+    ],
+    follows: {
+      assistant: ['user', 'tool', 'assistant'],
+      user: ['assistant', 'user'],
+      tool: ['tool', 'assistant', 'user'],
+      system: ['system', 'user', 'assistant'],
+    },
+  },
+  stripped: {
+    detects: (prompt) =>
+      /^system(?:You are ChatGPT|[\s\S]*# Valid channels: )/.test(prompt) && /assistant(?:analysis)?$/.test(prompt),
+    end: '',
+    headers: [
+      { open: String.raw`^(system)` },
+      { open: String.raw`${TOOL}commentary`, role: 'tool', after: ['assistant', 'tool'] },
+      { open: String.raw`(developer)(?=# (?:Instructions|Tools))` },
+      { open: String.raw`(?<=\S)assistant(?=analysis|commentary|final| to=functions\.|$)`, role: 'assistant' },
+      { open: String.raw`(?<=\S|\n\n)(user)(?=[^a-z\s])` },
+      { open: String.raw`(?<=[^\s"'\x60(])(user)(?=[a-z\s])`, weak: true },
+      { open: String.raw`(?<=\s)(user)(?=[A-Z<])`, weak: true },
+    ],
+    follows: { assistant: ['user', 'tool', 'assistant'], system: ['system', 'user', 'assistant'] },
+  },
+  class: 'inferred',
+  calls: ['harmony'],
+};

@@ -1,0 +1,36 @@
+import type { ChatTemplate } from '../template.ts';
+import { chatml } from './chatml.ts';
+import { commandR } from './command-r.ts';
+import { deepseek } from './deepseek.ts';
+import { gemma, gemma4 } from './gemma.ts';
+import { glm } from './glm.ts';
+import { granite } from './granite.ts';
+import { harmony } from './harmony.ts';
+import { kimi } from './kimi.ts';
+import { llama } from './llama.ts';
+import { minimaxM1, minimaxM2 } from './minimax.ts';
+import { mistral } from './mistral.ts';
+import { phi4, phi4Mini } from './phi.ts';
+import { seed } from './seed.ts';
+import { tulu } from './tulu.ts';
+
+/** In the order in which they are asked: what is particular before what is general. */
+export const TEMPLATES: readonly ChatTemplate[] = [
+  phi4,
+  harmony,
+  llama,
+  deepseek,
+  kimi,
+  granite,
+  tulu,
+  glm,
+  phi4Mini,
+  mistral,
+  gemma,
+  gemma4,
+  minimaxM1,
+  minimaxM2,
+  commandR,
+  chatml,
+  seed,
+];

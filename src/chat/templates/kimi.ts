@@ -1,0 +1,44 @@
+import type { ChatTemplate } from '../template.ts';
+
+/** What a result begins with: the call that it answers. */
+const RETURN = String.raw`(?:## Return of [^\n]{1,120}\n)?`;
+
+export const kimi: ChatTemplate = {
+  name: 'kimi',
+  models: 'Kimi-K2, K2-Thinking',
+  marked: {
+    special: true,
+    detects: (prompt, response) =>
+      /^\s*(?:\[BOS\])?<\|im_(?:system|user|assistant)\|>/.test(prompt === '' ? response : prompt),
+    end: String.raw`(?:<\|im_end\|>)?`,
+    headers: [
+      { open: String.raw`<\|im_user\|>[^<]{0,64}<\|im_middle\|>`, role: 'user' },
+      { open: String.raw`<\|im_assistant\|>[^<]{0,64}<\|im_middle\|>`, role: 'assistant' },
+      { open: String.raw`<\|im_system\|>(system|tool_declare)<\|im_middle\|>` },
+      { open: String.raw`<\|im_system\|>[^<]{0,128}<\|im_middle\|>${RETURN}`, role: 'tool' },
+    ],
+    follows: { user: ['assistant', 'user'], tool: ['tool', 'assistant', 'user'] },
+  },
+  stripped: {
+    detects: (prompt) =>
+      /^(?:tool_declare\[|system\S|user\S)/.test(prompt) &&
+      /\S\s?assistant$/.test(prompt) &&
+      !/\nassistant$/.test(prompt),
+    end: '',
+    headers: [
+      { open: String.raw`^(tool_declare)(?=\[)` },
+      { open: String.raw`^(system|user)(?=\S)` },
+      { open: String.raw`(?<=[}\]])(system)(?=[^a-z\s])` },
+      {
+        open: String.raw`(?<name>[\w.-]{1,64})## Return of (?:functions\.)?\k<name>:\d+\n`,
+        role: 'tool',
+        after: ['assistant', 'tool'],
+      },
+      { open: String.raw`(?<=\S)(user|assistant)(?=[^a-z\s]|$)` },
+      // A word of prose, or a header before text that begins with a small letter or a blank: judged.
+      { open: String.raw`(?<=[^\s"'\x60(])(user|assistant)(?=[a-z\s])`, weak: true },
+      { open: String.raw`(?<=\s)(user|assistant)(?=[A-Z<])`, weak: true },
+    ],
+  },
+  class: 'inferred',
+};

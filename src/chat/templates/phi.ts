@@ -1,0 +1,33 @@
+import type { ChatTemplate } from '../template.ts';
+
+export const phi4: ChatTemplate = {
+  name: 'phi4',
+  models: 'Phi-4',
+  marked: {
+    special: true,
+    detects: (prompt, response) =>
+      /^\s*<\|im_start\|>[^\n<|]{1,64}<\|im_sep\|>/.test(prompt === '' ? response : prompt),
+    end: String.raw`(?:<\|im_end\|>\n?)?(?:<\|endoftext\|>)*`,
+    headers: [{ open: String.raw`<\|im_start\|>([^\n<|]{1,64})<\|im_sep\|>` }],
+    follows: { user: ['assistant', 'user'] },
+  },
+  // Stripped, its role words are glued to the text at both ends, as Kimi's are.
+  stripped: null,
+  class: 'inferred',
+};
+
+/** Nothing but the tags of tools is left of it without special tokens. */
+export const phi4Mini: ChatTemplate = {
+  name: 'phi4-mini',
+  models: 'Phi-4-mini',
+  marked: {
+    special: true,
+    detects: (prompt, response) =>
+      /^\s*<\|(?:system|user)\|>(?!\n)[\s\S]*<\|end\|>/.test(prompt === '' ? response : prompt),
+    end: String.raw`(?:<\|end\|>)?(?:<\|endoftext\|>)*`,
+    headers: [{ open: String.raw`<\|(system|user|assistant|tool_response)\|>` }],
+    follows: { user: ['assistant', 'user'], tool: ['tool', 'assistant', 'user'] },
+  },
+  stripped: null,
+  class: 'lost',
+};

@@ -1,0 +1,30 @@
+import { type ChatTemplate, THINK_TAIL } from '../template.ts';
+
+/** Stripped, the role word is glued to the text before it and ends its line. */
+export const seed: ChatTemplate = {
+  name: 'seed',
+  models: 'Seed-OSS',
+  marked: {
+    special: true,
+    detects: (prompt, response) => /^\s*<seed:bos>/.test(prompt === '' ? response : prompt),
+    end: String.raw`(?:<seed:eos>)?`,
+    headers: [{ open: String.raw`<seed:bos>([a-z]{1,20})(?:\n|$)` }],
+    follows: {
+      user: ['assistant', 'user'],
+      tool: ['tool', 'assistant', 'user'],
+      system: ['system', 'user', 'assistant'],
+    },
+  },
+  stripped: {
+    detects: (prompt) => /^(?:system|user)\n/.test(prompt) && new RegExp(`assistant\\n${THINK_TAIL}$`).test(prompt),
+    end: '',
+    headers: [
+      { open: String.raw`(?<=</seed:tool_call>)tool\n`, role: 'tool', after: ['assistant'] },
+      { open: String.raw`^(system|user)\n` },
+      { open: String.raw`(?<=\S)tool\n`, role: 'tool', after: ['tool'], prose: true },
+      { open: String.raw`(?<=\S|\n)(system|user|assistant)\n` },
+      { open: String.raw`(?<=[ \t])(system|user|assistant)\n`, weak: true },
+    ],
+  },
+  class: 'exact',
+};
