@@ -27,6 +27,13 @@ export interface FollowOptions {
 
 type RowEvent = 'add' | 'replace' | 'remove';
 
+interface SeenRow {
+  hash: string;
+  locator: string;
+  /** The filter let it through. */
+  isShown: boolean;
+}
+
 /**
  * Prints rows as they come: each whole line once, and once more whenever its text was replaced on disk.
  * A group by prompt is told from the first row on whose prompt differs from one before it in the file: until then all may be equal,
@@ -34,8 +41,8 @@ type RowEvent = 'add' | 'replace' | 'remove';
  */
 export class RowPrinter {
   readonly #options: FollowOptions;
-  /** The printed rows of each file; undefined for a row that could not be read when its turn came. */
-  readonly #printed = new Map<DumpFile, ({ hash: string; locator: string } | undefined)[]>();
+  /** The rows of each file as they were read last; undefined for one that was never read. */
+  readonly #printed = new Map<DumpFile, (SeenRow | undefined)[]>();
   /** The one prompt of a file so far, by its hash; empty once there were two. */
   readonly #prompts = new Map<DumpFile, string>();
   #left: number;
@@ -67,16 +74,19 @@ export class RowPrinter {
     const count = kind === 'gone' ? 0 : file.count;
     for (let record = kind === 'appended' ? from : 0; record < count; record++) {
       const row = file.read(record);
+      // A row that cannot be read just now, because its file is being switched, stays what it was.
+      if (row.raw === '') continue;
       // Nothing looks at records in the background here; the rates of a step are known from what is printed.
-      if (row.raw !== '') file.index.setFacts(record, packedFactsOf(row));
+      file.index.setFacts(record, packedFactsOf(row));
       const before = printed[record];
       const hash = hashOf(row.raw);
-      printed[record] = row.raw === '' ? undefined : { hash, locator: row.locator };
-      if (row.raw === '' || hash === before?.hash) continue;
-      if (this.#options.accepts?.(row) === false) continue;
-      this.#print(before === undefined ? 'add' : 'replace', row);
+      if (hash === before?.hash) continue;
+      const isShown = this.#options.accepts?.(row) !== false;
+      printed[record] = { hash, locator: row.locator, isShown };
+      if (isShown) this.#print(before?.isShown ? 'replace' : 'add', row);
+      else if (before?.isShown) this.#remove(before);
     }
-    for (let record = printed.length - 1; record >= count; record--) this.#remove(printed[record]?.locator);
+    for (let record = printed.length - 1; record >= count; record--) this.#remove(printed[record]);
     printed.length = count;
   }
 
@@ -128,8 +138,9 @@ export class RowPrinter {
     return from === 'uid' || first !== prompt ? key : null;
   }
 
-  #remove(locator: string | undefined): void {
-    if (!this.#options.events || locator === undefined) return;
+  #remove(row: SeenRow | undefined): void {
+    if (!this.#options.events || !row?.isShown) return;
+    const { locator } = row;
     this.#write(this.#options.json ? printJson({ event: 'remove', locator }) : `remove  ${locator}`);
   }
 

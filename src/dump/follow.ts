@@ -36,6 +36,10 @@ export class Follower {
         lookAtFile: (path) => this.#lookAtFile(path),
         lookAtFiles: () => this.#look(true),
         files: () => this.#byLikelihood(),
+        failed: (how) => {
+          dump.notices.push(how);
+          dump.notify();
+        },
       },
       options,
     );

@@ -1,11 +1,13 @@
 import { statSync } from 'node:fs';
-import { watch as chokidarWatch } from 'chokidar';
+import { DirectoryWatch } from './directory-watch.ts';
 import { needsPolling } from './mounts.ts';
 
-/** What a watcher asks for: a look at one file, or at the directories for files that came or went. */
+/** The side that looks: at one file, or at the directories for files that came or went. */
 export interface Looker {
   lookAtFile(path: string): void;
   lookAtFiles(): void;
+  /** Events stopped coming; polling has taken over, for this reason. */
+  failed?(how: string): void;
   /** The files known by now, those that change most likely first. */
   files(): readonly { path: string }[];
 }
@@ -24,7 +26,7 @@ export interface Watching {
 /** Seconds between polls where nobody said otherwise. */
 const POLL = 2;
 /**
- * What one poll may cost, in ms: 10,000 step files on a local disk are looked at in two polls, on a busy server in as many as it takes.
+ * The most that one poll may cost, in ms: 10,000 step files on a local disk are looked at in two polls, on a busy server in as many as it takes.
  * The likeliest files are looked at each time.
  */
 const POLL_MS = 20;
@@ -43,40 +45,39 @@ export function watch(paths: readonly string[], looker: Looker, { poll }: WatchO
   );
 }
 
+/** Seconds between the looks beside the events, for what no event says: a directory that came back, a file system that fell silent. */
+const SLOW_POLL = 5;
+
 function watchEvents(paths: readonly string[], looker: Looker): Watching {
-  const watcher = chokidarWatch([...paths], {
-    ignoreInitial: true,
-    // Dot directories are no part of a dump; a journal beside it must not wake anybody.
-    ignored: (path) => /(^|\/)\.[^/.]/.test(path.slice(path.lastIndexOf('/'))),
-    ignorePermissionErrors: true,
-    atomic: false,
+  const watching = { how: 'events', close: () => {} };
+  let polling: Watching | null = null;
+  const directories = new DirectoryWatch(paths, {
+    changed: (path) => looker.lookAtFile(path),
+    failed: (reason) => {
+      polling?.close();
+      polling = watchPolling(looker, POLL, `polling every ${POLL} s: ${reason}`);
+      watching.how = polling.how;
+      looker.failed?.(polling.how);
+    },
   });
-  // What happened between the first index and the first watch was seen by nobody.
-  watcher.on('ready', () => {
+  polling ??= watchPolling(looker, SLOW_POLL, '', () => directories.check());
+  watching.close = () => {
+    directories.close();
+    polling?.close();
+  };
+  // A change between the first index and the first watch was seen by nobody.
+  setImmediate(() => {
     looker.lookAtFiles();
     for (const { path } of looker.files()) looker.lookAtFile(path);
   });
-  watcher.on('change', (path) => looker.lookAtFile(path));
-  watcher.on('add', () => looker.lookAtFiles());
-  watcher.on('addDir', () => looker.lookAtFiles());
-  watcher.on('unlink', () => looker.lookAtFiles());
-  watcher.on('unlinkDir', () => looker.lookAtFiles());
-  watcher.on('error', () => looker.lookAtFiles());
-  // Out of watches, or a directory that came back under another inode: nobody says so, hence a slow look beside the events.
-  const slow = watchPolling(looker, 5, '');
-  return {
-    how: 'events',
-    close: () => {
-      slow.close();
-      void watcher.close();
-    },
-  };
+  return watching;
 }
 
-function watchPolling(looker: Looker, seconds: number, how: string): Watching {
+function watchPolling(looker: Looker, seconds: number, how: string, before: () => void = () => {}): Watching {
   let next = 0;
   const seen = new Map<string, string>();
   const look = () => {
+    before();
     looker.lookAtFiles();
     const files = looker.files();
     const end = performance.now() + POLL_MS;
