@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LANGUAGES, type RunCodeInput, runCodeRequest } from '../../src/sandbox/protocol.ts';
 import { RUNNERS } from '../../src/sandbox/server/backends/languages.ts';
+import { TOOLCHAINS } from '../../src/sandbox/server/backends/toolchains.ts';
 import { createRunner, type Runner } from '../../src/sandbox/server/index.ts';
 import { lack, named } from './backends.ts';
 
@@ -108,15 +109,40 @@ for host in ('127.0.0.1', 'localhost'):
     expect(await code('kill -34 $$')).toBe(-34);
   });
 
-  test('a missing interpreter answers as bash does', async () => {
-    const missing = (['racket', 'lua', 'julia', 'R', 'php'] as const).find((language) => {
-      const tool = RUNNERS[language]?.prepare('', { fresh: () => 'x', files: [], linkFlags: '' }).run.split(' ')[0];
+  test('a missing toolchain is no fault of the program: it is told, with what brings it', async () => {
+    const missing = (['julia', 'swift', 'csharp', 'racket', 'lua'] as const).find((language) => {
+      const [tool = ''] = TOOLCHAINS[language]?.tools ?? [];
       return !existsSync(`/usr/bin/${tool}`) && !existsSync(`/usr/local/bin/${tool}`);
     });
     if (missing === undefined) return;
-    const { status, run_result } = await run({ language: missing, code: '' });
+    const answer = await run({ language: missing, code: 'object A' });
+    expect(answer).toMatchObject({ status: 'SandboxError', compile_result: null, run_result: null });
+    expect(answer.message).toMatch(`${missing} cannot run on this server: no `);
+  });
+
+  test('127 of a program’s own is its failure', async () => {
+    const { status, run_result } = await run({ language: 'bash', code: 'lua5.9 x' });
     expect([status, run_result?.return_code]).toEqual(['Failed', 127]);
-    expect(run_result?.stderr).toMatch(/^\/bin\/bash: line 1: \w+: command not found\n$/);
+    const forged = 'import sys\nsys.stderr.write("/bin/bash: line 1: python: command not found\\n")\nsys.exit(127)';
+    expect((await run({ language: 'python', code: forged })).status).toBe('Failed');
+  });
+
+  test('scala without an object is a failed compilation, in upstream’s words', async () => {
+    const answer = await run({ language: 'scala', code: 'println(1)' });
+    if (answer.message.includes('cannot run on this server')) return;
+    expect(answer).toMatchObject({
+      status: 'SandboxError',
+      message: 'Object name not found.',
+      compile_result: { status: 'Error', return_code: 1, stderr: 'Object name not found.' },
+      run_result: null,
+    });
+  });
+
+  test('/mnt, /home and /var/tmp are empty and writable', async () => {
+    const code = 'for d in /mnt /home /var/tmp; do ls -A $d; echo kept > $d/file && cat $d/file; done';
+    const answer = await run({ language: 'bash', code, fetch_files: ['/mnt/file'] });
+    expect(answer.run_result?.stdout).toBe('kept\nkept\nkept\n');
+    expect(Buffer.from(answer.files['/mnt/file'] ?? '', 'base64').toString()).toBe('kept\n');
   });
 });
 

@@ -19,6 +19,13 @@ export function confine(name: string, directory: string, privateRoot: boolean): 
   return path;
 }
 
+/** As confine, for a file that is written. @throws {SandboxFault} with Python's words for the directory itself */
+export function confineFile(name: string, directory: string, privateRoot: boolean): string {
+  const path = confine(name, directory, privateRoot);
+  if (path === directory) throw new SandboxFault(`[Errno 21] Is a directory: '${directory}/'`);
+  return path;
+}
+
 /**
  * As Python's binascii.a2b_base64 does when it is not strict: what is no base64 character is skipped, and the first
  * padding that completes a group ends it all.

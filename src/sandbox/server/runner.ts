@@ -2,6 +2,7 @@
 import type { CommandRunResult, RunCode, RunCodeRequest, RunCodeResponse, RunStatus } from '../protocol.ts';
 import { RequestError } from '../request-error.ts';
 import { type Backend, DEFAULT_LIMITS, type Limits, SandboxFault } from './backends/backend.ts';
+import { RUNNERS, temporaryName } from './backends/languages.ts';
 import { decodeFiles } from './paths.ts';
 
 export type { RunCode } from '../protocol.ts';
@@ -82,7 +83,10 @@ function codePoints(text: string, end: number): number {
 /** Upstream fails on a NaN while it starts the command, and answers so. */
 function brokenTimeout({ language, run_timeout }: RunCodeRequest): CommandRunResult | null {
   if (!Number.isNaN(run_timeout)) return null;
-  const stderr = `exception on running command ${language}: cannot convert float NaN to integer | None`;
+  const directory = `/tmp/${temporaryName()}`;
+  const fresh = (extension: string) => `${directory}/${temporaryName()}${extension}`;
+  const command = RUNNERS[language]?.prepare('', { fresh, files: [], linkFlags: '' }).run ?? language;
+  const stderr = `exception on running command ${command}: cannot convert float NaN to integer | None`;
   return { status: 'Error', execution_time: null, return_code: null, stdout: null, stderr };
 }
 

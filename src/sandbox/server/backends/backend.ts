@@ -74,6 +74,8 @@ export interface BackendOptions {
   /** Runs at the same time; what is warmed or set aside ahead follows it. */
   concurrency: number;
   log: (line: string) => void;
+  /** Folders with toolchains that lie outside the system's own. */
+  toolchains?: readonly string[];
 }
 
 export interface BackendDeclaration {

@@ -19,7 +19,7 @@ import type { CommandRunResult } from '../../protocol.ts';
 import { temporaryFolder } from '../leftovers.ts';
 import { Lines } from '../lines.ts';
 import { Output } from '../output.ts';
-import { confine } from '../paths.ts';
+import { confine, confineFile } from '../paths.ts';
 import { type Pipe, PipePool } from '../pipes.ts';
 import { type Backend, type BackendDeclaration, type Job, type Limit, type Outcome, SandboxFault } from './backend.ts';
 import { findOnPath, type Interpreters, linkFlags, resolveInterpreters } from './interpreters.ts';
@@ -48,20 +48,27 @@ const ETC = [
   'java-21-openjdk',
   'R',
   'php',
+  'racket',
+  'matplotlibrc',
+  'fonts',
+  'ldc2.conf',
+  'dmd.conf',
 ].map((name) => `/etc/${name}`);
+/** Empty, and the program's own, as on a machine of its own. */
+const WRITABLE = ['/mnt', '/home', '/var/tmp'];
 /** Debian keeps 60000-64999 for packages that ask; each running program has one of its own. */
 const FIRST_UID = 64100;
 
 export const bubblewrap: BackendDeclaration = {
   name: 'bubblewrap',
   confines: true,
-  async open({ log }) {
+  async open({ log, toolchains = [] }) {
     if (process.platform !== 'linux') throw new Error('it needs Linux');
     const program = findOnPath('bwrap');
     if (program === null) throw new Error('bwrap is not on PATH (the package is called bubblewrap)');
     if (!existsSync('/bin/bash')) throw new Error('there is no /bin/bash');
     const uids = process.getuid?.() === 0 ? new Uids() : null;
-    const interpreters = await resolveInterpreters(uids?.first);
+    const interpreters = await resolveInterpreters(uids?.first, toolchains);
     const backend = new Bubblewrap(program, interpreters, await linkFlags(), uids);
     if (!hasSeccomp()) log(`no filter of system calls: there is no table of them for ${process.arch}`);
     try {
@@ -99,6 +106,7 @@ class Bubblewrap implements Backend {
   readonly #program: string;
   readonly #system: readonly string[];
   readonly #linkFlags: string;
+  readonly #interpreters: Interpreters;
   readonly #uids: Uids | null;
   readonly #pipes = new PipePool();
   readonly #running = new Set<ChildProcess>();
@@ -109,6 +117,7 @@ class Bubblewrap implements Backend {
   constructor(program: string, interpreters: Interpreters, flags: string, uids: Uids | null) {
     this.#program = program;
     this.#linkFlags = flags;
+    this.#interpreters = interpreters;
     this.#uids = uids;
     chmodSync(this.#folder, 0o711);
     const supervisor = join(this.#folder, 'supervisor');
@@ -128,6 +137,8 @@ class Bubblewrap implements Backend {
       fresh: (extension) => `${directory}/${temporaryName()}${extension}`,
       files: [...job.files.keys()],
       linkFlags: this.#linkFlags,
+      jars: this.#interpreters.jars,
+      nodeFolder: this.#interpreters.nodeFolder,
     });
     const files = placeFiles(job, source, directory);
     const fetch = job.fetchFiles.map((name) => confine(name, directory, true));
@@ -210,13 +221,16 @@ function systemArguments({ mounts, links, path }: Interpreters): string[] {
     ...links.flatMap(([target, link]) => ['--symlink', target, link]),
     ...['--proc', '/proc', '--dev', '/dev'],
     ...['--size', String(SHARED_MEMORY_MB * 1024 * 1024), '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
-    ...['--dir', '/root', '--dir', '/run', '--dir', '/etc'],
+    ...['--dir', '/root', '--dir', '/run', '--dir', '/etc', ...WRITABLE.flatMap((folder) => ['--dir', folder])],
   ];
 }
 
 /** Absolute paths and contents, the caller's files before the source, as upstream writes them. */
 function placeFiles(job: Job, source: Source, directory: string): [string, Buffer][] {
-  const files = [...job.files].map(([name, content]): [string, Buffer] => [confine(name, directory, true), content]);
+  const files = [...job.files].map(([name, content]): [string, Buffer] => [
+    confineFile(name, directory, true),
+    content,
+  ]);
   if (files.length > MAX_FILES) throw new SandboxFault(`${files.length} files are too many; the limit is ${MAX_FILES}`);
   if (source.file !== null) files.push([posix.resolve(directory, source.file), Buffer.from(source.text)]);
   if (job.stdin) files.push([STDIN_PATH, Buffer.from(job.stdin)]);

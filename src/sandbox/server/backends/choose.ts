@@ -3,6 +3,7 @@ import { sweepLeftovers } from '../leftovers.ts';
 import type { Backend, BackendDeclaration, BackendName, BackendOptions } from './backend.ts';
 import { bubblewrap } from './bubblewrap.ts';
 import { pyodide } from './pyodide.ts';
+import { Toolchains, toldLanguages, withToolchains } from './toolchains.ts';
 import { unconfined } from './unconfined.ts';
 
 /** In the order of preference. */
@@ -24,7 +25,10 @@ export async function chooseBackend(choice: BackendChoice, options: BackendOptio
   for (const declaration of BACKENDS) {
     if (choice === 'auto' ? !declaration.confines : declaration.name !== choice) continue;
     try {
-      return { backend: await declaration.open(options), why };
+      const backend = await declaration.open(options);
+      const toolchains = new Toolchains(backend);
+      for (const line of await toldLanguages(backend, toolchains)) options.log(line);
+      return { backend: withToolchains(backend, toolchains), why };
     } catch (error) {
       why.push(`${declaration.name}: ${error instanceof Error ? error.message : String(error)}`);
     }

@@ -2,9 +2,9 @@
 // nvm) is mounted with it. A version manager's shim is no interpreter: it is asked once where the real one lies, as
 // the user that the sandbox will run as, so one that this user cannot reach falls out by itself.
 import { execFile } from 'node:child_process';
-import { accessSync, constants, existsSync, realpathSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -19,6 +19,10 @@ export interface Interpreters {
   links: [string, string][];
   path: string;
   notes: string[];
+  /** Java archives that programs may take for granted. */
+  jars: string[];
+  /** A folder with node_modules. */
+  nodeFolder: string | null;
 }
 
 const folders = (): string[] => (process.env.PATH ?? '').split(':').filter((folder) => isAbsolute(folder));
@@ -85,26 +89,143 @@ async function findNode(uid?: number): Promise<string | null> {
 
 const identity = (uid?: number) => ({ cwd: '/', ...(uid !== undefined && { uid, gid: uid }) });
 
-/** @param uid whom the sandbox runs as; undefined: the user of this process. */
-export async function resolveInterpreters(uid?: number): Promise<Interpreters> {
+/**
+ * @param uid whom the sandbox runs as; undefined: the user of this process
+ * @param toolchains folders that the user named, whose programs come before the system's
+ * @throws {Error} for a folder that is not there, or that the sandbox's user cannot read
+ */
+export async function resolveInterpreters(uid?: number, toolchains: readonly string[] = []): Promise<Interpreters> {
+  const named = await Promise.all(toolchains.map((folder) => readToolchain(folder, uid)));
+  const bins = named.flatMap(({ bins }) => bins);
   const [python, node] = await Promise.all([findPython(uid), findNode(uid)]);
-  const mounts: string[] = [];
+  const mounts: string[] = named.flatMap(({ mounts }) => mounts);
   const links: [string, string][] = [];
   const path: string[] = [];
   const notes: string[] = [];
-  if (python === null) notes.push('no python3 that a sandboxed program could reach; Python programs will answer 127');
-  else {
+  const has = (tool: string) => bins.some((folder) => existsSync(join(folder, tool)));
+  if (has('python') || has('python3')) {
+    const own = bins.map((folder) => join(folder, 'python3')).find(existsSync);
+    if (!has('python') && own !== undefined) links.push([own, `${LINKS}/python`]);
+  } else if (python === null) {
+    notes.push('no python3 that a sandboxed program could reach');
+  } else {
     mounts.push(...python.prefixes);
     const home = dirname(python.executable);
     if (!existsSync(join(home, 'python'))) links.push([python.executable, `${LINKS}/python`]);
     if (!isSystem(python.executable)) path.push(home);
   }
-  if (node !== null) {
+  if (node !== null && !has('node')) {
     // Node is one file; the folder around it may hold anything.
     if (!isSystem(node)) mounts.push(node);
     if (!STANDARD_PATH.split(':').includes(dirname(node))) links.push([node, `${LINKS}/node`]);
   }
-  return { mounts, links, path: [...path, LINKS, STANDARD_PATH].join(':'), notes };
+  for (const [name, others] of STAND_INS) {
+    const other = others.map((tool) => `/usr/bin/${tool}`).find(existsSync);
+    if (!has(name) && !existsSync(`/usr/bin/${name}`) && other) links.push([other, `${LINKS}/${name}`]);
+  }
+  notes.push(...ignoredTools(bins));
+  return {
+    mounts: [...new Set(mounts)],
+    links,
+    path: [...bins, ...path, LINKS, STANDARD_PATH].join(':'),
+    notes,
+    jars: [...named.flatMap(({ jars }) => jars), ...systemJars()],
+    nodeFolder: named.map(({ nodeFolder }) => nodeFolder).find((folder) => folder !== null) ?? null,
+  };
+}
+
+/** What Debian calls by another name. */
+const STAND_INS: [string, string[]][] = [
+  ['dmd', ['ldmd2', 'gdmd']],
+  ['lua', ['lua5.4', 'lua5.3']],
+];
+
+const JAVA_LIBRARIES = '/usr/share/java';
+/** Of Debian's libjavatuples-java and junit5. */
+const JAVA_NAMES =
+  /^(?:javatuples|junit-(?:jupiter|platform)-[a-z-]+|opentest4j|apiguardian-api|picocli|univocity-parsers)\.jar$/;
+const systemJars = (): string[] =>
+  existsSync(JAVA_LIBRARIES)
+    ? readdirSync(JAVA_LIBRARIES)
+        .filter((name) => JAVA_NAMES.test(name))
+        .map((name) => join(JAVA_LIBRARIES, name))
+    : [];
+
+interface NamedToolchain {
+  mounts: string[];
+  bins: string[];
+  jars: string[];
+  nodeFolder: string | null;
+}
+
+/** A folder of rustup, cargo, pyenv, a virtual environment, node_modules, or any with programs in it or in its bin. */
+async function readToolchain(given: string, uid: number | undefined): Promise<NamedToolchain> {
+  const fail = (why: string): never => {
+    throw new Error(`--toolchain ${given}: ${why}`);
+  };
+  const folder = resolve(given);
+  if (!existsSync(folder) || !statSync(folder).isDirectory()) fail('there is no such folder');
+  const root = versionOf(folder);
+  const bins = ['bin', 'node_modules/.bin', 'condabin']
+    .map((name) => join(root, name))
+    .filter((name) => existsSync(name));
+  const jars = readdirSync(root)
+    .filter((name) => name.endsWith('.jar'))
+    .map((name) => join(root, name));
+  const nodeFolder = existsSync(join(root, 'node_modules')) ? root : null;
+  if (bins.length === 0 && jars.length === 0 && nodeFolder === null) bins.push(root);
+  const mounts = [folder, ...baseOfEnvironment(root)];
+  for (const mount of mounts) {
+    const readable = await run('/bin/ls', [mount], { ...identity(uid), timeout: 10_000 }).catch(() => null);
+    if (readable === null) {
+      fail(
+        `${mount} cannot be read by ${uid === undefined ? 'you' : `user ${uid}, whom programs run as`}: move it, or give others the right to enter its folders (chmod o+x)`,
+      );
+    }
+  }
+  return { mounts, bins, jars, nodeFolder };
+}
+
+/** rustup and pyenv hold many; the one that they themselves would take. */
+function versionOf(folder: string): string {
+  for (const [many, settings, pattern] of [
+    ['toolchains', 'settings.toml', /^default_toolchain\s*=\s*"([^"]+)"/m],
+    ['versions', 'version', /^(\S+)/],
+  ] as const) {
+    const parent = join(folder, many);
+    if (!existsSync(parent)) continue;
+    const all = readdirSync(parent).toSorted();
+    const file = join(folder, settings);
+    const wanted = existsSync(file) ? pattern.exec(readFileSync(file, 'utf8'))?.[1] : undefined;
+    const found = all.find((name) => name === wanted) ?? all.at(-1);
+    if (found !== undefined) return join(parent, found);
+  }
+  return folder;
+}
+
+/** A virtual environment's Python lies elsewhere. */
+function baseOfEnvironment(folder: string): string[] {
+  const file = join(folder, 'pyvenv.cfg');
+  const home = existsSync(file) ? /^home\s*=\s*(.+)$/m.exec(readFileSync(file, 'utf8'))?.[1]?.trim() : undefined;
+  return home === undefined || isSystem(`${home}/`) ? [] : [dirname(home)];
+}
+
+const WATCHED = ['rustc', 'go', 'julia', 'swiftc', 'dotnet', 'kotlin', 'scala', 'tsx', 'pytest', 'ruby', 'php', 'lake'];
+
+/** Tools on PATH that programs will not see, and how they would. */
+function ignoredTools(bins: readonly string[]): string[] {
+  return WATCHED.flatMap((tool) => {
+    const found = findOnPath(tool);
+    if (found === null || isSystem(found) || bins.some((folder) => existsSync(join(folder, tool)))) return [];
+    return [`${found} is not seen by programs, which have the system's own only: --toolchain ${toolchainOf(found)}`];
+  });
+}
+
+/** What to name for a tool in FOLDER/bin or FOLDER/shims; rustup's proxies lie in another folder than its toolchains. */
+function toolchainOf(tool: string): string {
+  const folder = dirname(dirname(tool));
+  const rustup = join(dirname(folder), '.rustup');
+  return folder.endsWith('/.cargo') && existsSync(rustup) ? rustup : folder;
 }
 
 /** Upstream links these libraries into every C++ program where they can be linked. */

@@ -1,6 +1,5 @@
 // How each language is compiled and run: one declaration each, as upstream has them (sandboxfusion.md, section 2).
-// Commands are run by `/bin/bash -c` in the run's directory, so a missing interpreter answers with bash's own words
-// and code 127. `python_gpu` and `cuda` bring all their code in `files`.
+// Commands are run by `/bin/bash -c` in the run's directory. `python_gpu` and `cuda` bring all their code in `files`.
 import { randomInt } from 'node:crypto';
 import type { Language } from '../../protocol.ts';
 import { SandboxFault } from './backend.ts';
@@ -20,6 +19,15 @@ export interface SourceContext {
   files: readonly string[];
   /** Linker flags that this machine's g++ can use. */
   linkFlags: string;
+  /** Java archives of this machine that programs may take for granted. */
+  jars?: readonly string[];
+  /** A folder with node_modules, and for jest its package.json and babel.config.js. */
+  nodeFolder?: string | null;
+}
+
+/** A program that is refused before its compiler is asked; answered as a failed compilation. */
+export class CompileFault extends SandboxFault {
+  override name = 'CompileFault';
 }
 
 interface Runner {
@@ -42,8 +50,34 @@ const compiled =
     return { file, text: code, compile: compile(file, context), run };
   };
 
-const javaClassPath = (files: readonly string[]): string =>
-  ['.', ...files.filter((name) => /^[\w./-]+\.jar$/.test(name))].join(':');
+const javaClassPath = ({ files, jars = [] }: SourceContext): string =>
+  ['.', ...files.filter((name) => /^[\w./-]+\.jar$/.test(name)), ...jars].join(':');
+
+/** Upstream's image has this library, and MultiPL-E's programs import it without need. */
+const TUPLES = 'import org.javatuples.*;';
+const TUPLE_CLASS =
+  /\b(?:Unit|Pair|Triplet|Quartet|Quintet|Sextet|Septet|Octet|Ennead|Decade|KeyValue|LabelValue|Tuple)\b/;
+
+/** Where the library is missing, an import that nothing uses is no reason to fail. */
+function withoutTuples(code: string | Buffer, { files, jars = [] }: SourceContext): string | Buffer {
+  const there = [...files, ...jars].some((name) => name.includes('javatuples'));
+  const text = code.toString();
+  return there || TUPLE_CLASS.test(text) ? code : text.replaceAll(TUPLES, '');
+}
+
+/** Links what Node looks for beside a program; what the caller sent stays. */
+function besideNode({ nodeFolder, files }: SourceContext, names: readonly string[]): string {
+  if (!nodeFolder) return '';
+  const wanted = names.filter((name) => !files.some((file) => file === name || file.startsWith(`${name}/`)));
+  return wanted.map((name) => `[ ! -e '${nodeFolder}/${name}' ] || ln -s '${nodeFolder}/${name}' .; `).join('');
+}
+
+const nodeScript =
+  (extension: string, command: string): Runner['prepare'] =>
+  (code, context) => {
+    const source = script(extension, command)(code, context);
+    return { ...source, run: `${besideNode(context, ['node_modules'])}${source.run}` };
+  };
 
 /** sql passes the request's check, yet has no runner upstream either. */
 export const RUNNERS: Partial<Record<Language, Runner>> = {
@@ -56,12 +90,20 @@ export const RUNNERS: Partial<Record<Language, Runner>> = {
   ruby: { prepare: script('.rb', 'ruby') },
   julia: { prepare: script('.jl', 'julia'), reservesAddresses: true },
   racket: { prepare: script('.rkt', 'racket') },
-  nodejs: { prepare: script('.js', 'node'), reservesAddresses: true },
-  typescript: { prepare: script('.ts', 'tsx'), reservesAddresses: true },
+  nodejs: { prepare: nodeScript('.js', 'node'), reservesAddresses: true },
+  typescript: { prepare: nodeScript('.ts', 'tsx'), reservesAddresses: true },
   go_test: { prepare: script('_test.go', 'go test'), reservesAddresses: true },
   kotlin_script: { prepare: script('.kts', 'kotlin'), reservesAddresses: true },
   jest: {
-    prepare: (code, { fresh }) => ({ file: fresh('.test.ts'), text: code, compile: null, run: 'npm run test' }),
+    prepare(code, context) {
+      const beside = besideNode(context, ['node_modules', 'package.json', 'babel.config.js']);
+      if (beside === '' && !context.files.includes('package.json')) {
+        throw new SandboxFault(
+          'jest cannot run on this server: no package.json with jest (--toolchain DIR names its folder)',
+        );
+      }
+      return { file: context.fresh('.test.ts'), text: code, compile: null, run: `${beside}npm run test` };
+    },
     reservesAddresses: true,
   },
   php: {
@@ -78,17 +120,17 @@ export const RUNNERS: Partial<Record<Language, Runner>> = {
   scala: {
     prepare(code, context) {
       const name = /\bobject\s+([A-Za-z_$][\w$]*)/.exec(code.toString())?.[1];
-      if (name === undefined) throw new SandboxFault('Object name not found.');
+      if (name === undefined) throw new CompileFault('Object name not found.');
       return compiled('.scala', (file) => `scalac ${file}`, `scala ${name}`)(code, context);
     },
     reservesAddresses: true,
   },
   java: {
-    prepare(code, { files }) {
-      const path = javaClassPath(files);
+    prepare(code, context) {
+      const path = javaClassPath(context);
       return {
         file: 'Main.java',
-        text: code,
+        text: withoutTuples(code, context),
         compile: `javac -cp ${path} Main.java`,
         run: `java -cp ${path} -ea Main`,
       };
@@ -96,16 +138,22 @@ export const RUNNERS: Partial<Record<Language, Runner>> = {
     reservesAddresses: true,
   },
   junit: {
-    prepare(code, { files }) {
-      const name =
-        /\bpublic\s+(?:final\s+|abstract\s+)*class\s+([A-Za-z_$][\w$]*)/.exec(code.toString())?.[1] ?? 'Main';
-      const console = 'junit-platform-console-standalone-1.8.2.jar';
-      const path = `${javaClassPath(files)}:./${console}`;
+    prepare(code, context) {
+      const name = /\bpublic\s+(?:final\s+|abstract\s+)*class\s+([A-Za-z_$][\w$]*)/.exec(code.toString())?.[1] ?? 'Main';
+      const path = javaClassPath(context);
+      const standalone = path.split(':').find((jar) => /junit-platform-console-standalone[^/]*\.jar$/.test(jar));
+      if (standalone === undefined && !path.includes('junit-platform-console')) {
+        throw new SandboxFault('junit cannot run on this server: no junit-platform-console (apt-get install junit5)');
+      }
+      const start = standalone
+        ? `java -jar ${standalone}`
+        : `java -cp ${path} org.junit.platform.console.ConsoleLauncher`;
       return {
-        file: `${name}.java`,
+        // A test that is all in `files` has no code of its own.
+        file: code.length === 0 ? null : `${name}.java`,
         text: code,
         compile: `javac -cp ${path} *.java`,
-        run: `java -jar ./${console} --class-path ${path} --scan-class-path`,
+        run: `${start} --class-path ${path} --scan-class-path`,
       };
     },
     reservesAddresses: true,

@@ -18,7 +18,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { CommandRunResult } from '../../protocol.ts';
 import { temporaryFolder } from '../leftovers.ts';
 import { Output } from '../output.ts';
-import { confine } from '../paths.ts';
+import { confine, confineFile } from '../paths.ts';
 import { PipePool } from '../pipes.ts';
 import { type Backend, type BackendDeclaration, type Job, type Limit, type Outcome, SandboxFault } from './backend.ts';
 import { linkFlags, resolveInterpreters } from './interpreters.ts';
@@ -83,7 +83,7 @@ class Unconfined implements Backend {
       linkFlags: this.#linkFlags,
     });
     const inputs = [...job.files].map(([name, content]): [string, Buffer] => [
-      confine(name, directory, false),
+      confineFile(name, directory, false),
       content,
     ]);
     const wanted = job.fetchFiles.map((name): [string, string] => [name, confine(name, directory, false)]);
