@@ -9,6 +9,7 @@ interface Options {
   maxConcurrency?: number;
   token?: string;
   dataset: string[];
+  toolchain: string[];
   allowHost: string[];
   yesUnconfined?: boolean;
   maxRunTimeout: number;
@@ -48,6 +49,12 @@ export const sandboxCommand = (): Command =>
       [],
     )
     .option(
+      '--toolchain <dir>',
+      'a folder of rustup, pyenv, go, a virtual environment, node_modules …, for programs to use; repeatable',
+      collect,
+      [],
+    )
+    .option(
       '--allow-host <name>',
       'a name that a request may call this server by, beside loopback; repeatable',
       collect,
@@ -83,6 +90,7 @@ async function serve(options: Options): Promise<void> {
       token: options.token ?? null,
       ...(options.maxConcurrency !== undefined && { maxConcurrency: options.maxConcurrency }),
       datasets: options.dataset,
+      toolchains: options.toolchain,
       allowHosts: options.allowHost,
       yesUnconfined: options.yesUnconfined ?? false,
       maxRunTimeout: options.maxRunTimeout,

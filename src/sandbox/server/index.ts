@@ -33,6 +33,8 @@ export interface RunnerOptions {
   maxRunTimeout?: number;
   /** In MB, for all programs together; three quarters of what is free where it is not said. */
   memoryBudgetMb?: number;
+  /** Folders with toolchains that lie outside the system's own. */
+  toolchains?: readonly string[];
   log?: (line: string) => void;
 }
 
@@ -62,6 +64,7 @@ async function openEngine(options: RunnerOptions, maxQueue: number): Promise<Eng
   const { backend, why }: Chosen = await chooseBackend(options.backend ?? 'auto', {
     concurrency: Math.min(most, processors),
     log: options.log ?? (() => {}),
+    toolchains: options.toolchains ?? [],
   });
   const places = new Places({ processors, most, memory: memoryMb * MB, maxQueue });
   const placed = places.before(backend);

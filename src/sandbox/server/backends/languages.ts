@@ -139,7 +139,8 @@ export const RUNNERS: Partial<Record<Language, Runner>> = {
   },
   junit: {
     prepare(code, context) {
-      const name = /\bpublic\s+(?:final\s+|abstract\s+)*class\s+([A-Za-z_$][\w$]*)/.exec(code.toString())?.[1] ?? 'Main';
+      const name =
+        /\bpublic\s+(?:final\s+|abstract\s+)*class\s+([A-Za-z_$][\w$]*)/.exec(code.toString())?.[1] ?? 'Main';
       const path = javaClassPath(context);
       const standalone = path.split(':').find((jar) => /junit-platform-console-standalone[^/]*\.jar$/.test(jar));
       if (standalone === undefined && !path.includes('junit-platform-console')) {
