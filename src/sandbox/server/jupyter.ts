@@ -36,7 +36,7 @@ export function runJupyterOn(
       const late = run?.status === 'TimeLimitExceeded';
       const whole = run?.return_code === 0 && cells.finished === request.cells.length;
       const driver: CommandRunResult | null = run && { ...run, stdout: echo(request) };
-      const said = request.total_timeout > maxRunTimeout ? cutTimeout(maxRunTimeout) : '';
+      const said = late && request.total_timeout > maxRunTimeout ? cutTimeout(maxRunTimeout) : '';
       return answer(whole ? 'Success' : 'Failed', said, {
         driver,
         cells: cells.results(late ? timedOut(request) : null),

@@ -45,7 +45,9 @@ export function runCodeOn(backend: Executing, { limits, maxRunTimeout }: RunOpti
       );
       const late = request.run_timeout > 0 ? outcome : { ...outcome, run: outcome.run && expired(outcome.run) };
       const answer = response(late);
-      return cut ? { ...answer, message: answer.message || cutTimeout(maxRunTimeout) } : answer;
+      // One that ended by itself never met the ceiling.
+      const isLate = [late.compile, late.run].some((result) => result?.status === 'TimeLimitExceeded');
+      return cut && isLate ? { ...answer, message: answer.message || cutTimeout(maxRunTimeout) } : answer;
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof RequestError) throw error;

@@ -21,19 +21,30 @@ import { Lines } from '../lines.ts';
 import { Output } from '../output.ts';
 import { confine, confineFile } from '../paths.ts';
 import { type Pipe, PipePool } from '../pipes.ts';
-import { type Backend, type BackendDeclaration, type Job, type Limit, type Outcome, SandboxFault } from './backend.ts';
+import {
+  type Backend,
+  type BackendDeclaration,
+  DEFAULT_LIMITS,
+  type Job,
+  type Limit,
+  type Outcome,
+  SandboxFault,
+} from './backend.ts';
 import { findOnPath, type Interpreters, linkFlags, resolveInterpreters } from './interpreters.ts';
 import { RUNNERS, type Source, temporaryName } from './languages.ts';
 import { watchMemory } from './memory-watch.ts';
-import { provesItsLimits } from './proof.ts';
+import { provesItself, provesItsLimits } from './proof.ts';
 import { hasSeccomp, seccompFilter } from './seccomp.ts';
 import { LONGEST_REPORT, ReportReader, type Step, SUPERVISOR } from './supervisor.ts';
 import { startTimer } from './timer.ts';
 import { usageOfTree } from './usage.ts';
 import { Warden } from './warden.ts';
+import { Zygote, type ZygoteOptions } from './zygote.ts';
 
 const DEFAULT_MEMORY_MB = 2048;
 const SHARED_MEMORY_MB = 64;
+/** Interpreters that are forked and wait for a job, 8 MB each. */
+const AHEAD = 4;
 /** The supervisor answers a kill in a millisecond; one that does not is not waited for. */
 const GRACE_SECONDS = 5;
 const MAX_FILES = 1000;
@@ -77,6 +88,11 @@ export const bubblewrap: BackendDeclaration = {
       await backend.close();
       throw error;
     }
+    try {
+      await backend.warm();
+    } catch (error) {
+      log(`Python is started anew for each run: ${error instanceof Error ? error.message : String(error)}`);
+    }
     for (const line of interpreters.notes) log(line);
     return backend;
   },
@@ -113,6 +129,8 @@ class Bubblewrap implements Backend {
   readonly #folder = temporaryFolder();
   readonly #warden = new Warden(this.#folder);
   readonly #filter: string | null;
+  readonly #zygoteOptions: ZygoteOptions;
+  #zygote: Zygote | null = null;
 
   constructor(program: string, interpreters: Interpreters, flags: string, uids: Uids | null) {
     this.#program = program;
@@ -125,13 +143,27 @@ class Bubblewrap implements Backend {
     chmodSync(supervisor, 0o111);
     this.#filter = hasSeccomp() ? join(this.#folder, 'filter') : null;
     if (this.#filter !== null) writeFileSync(this.#filter, seccompFilter(false));
-    this.#system = [...systemArguments(interpreters), '--ro-bind', supervisor, SUPERVISOR_PATH];
+    const system = systemArguments(interpreters);
+    this.#system = [
+      ...[...system, '--disable-userns', '--cap-drop', 'ALL', '--info-fd', String(INFO_FD)],
+      ...['--ro-bind', supervisor, SUPERVISOR_PATH],
+    ];
+    this.#zygoteOptions = {
+      program,
+      sandbox: [...system, '--cap-add', 'ALL'],
+      uid: uids?.first,
+      filter: hasSeccomp() ? seccompFilter(false) : null,
+      diskMb: DEFAULT_LIMITS.diskMb,
+      defaultMemoryMb: DEFAULT_MEMORY_MB,
+      ahead: AHEAD,
+    };
   }
 
   async execute(job: Job, signal?: AbortSignal): Promise<Outcome> {
     signal?.throwIfAborted();
     const runner = RUNNERS[job.language];
     if (!runner) throw new SandboxFault(`'${job.language}'`);
+    if (this.#zygote?.takes(job)) return this.#zygote.execute(job, signal);
     const directory = `/tmp/${temporaryName()}`;
     const source = runner.prepare(job.code, {
       fresh: (extension) => `${directory}/${temporaryName()}${extension}`,
@@ -190,7 +222,20 @@ class Bubblewrap implements Backend {
     }
   }
 
+  /** Runs of Python are forked from a warmed interpreter from now on. @throws {Error} that says why they cannot be */
+  async warm(): Promise<void> {
+    const zygote = new Zygote(this.#zygoteOptions);
+    try {
+      await provesItself((job) => zygote.execute(job));
+      this.#zygote = zygote;
+    } catch (error) {
+      zygote.close();
+      throw error;
+    }
+  }
+
   async close(): Promise<void> {
+    this.#zygote?.close();
     for (const child of this.#running) killWhole(child);
     this.#pipes.close();
     await this.#warden.close();
@@ -212,8 +257,8 @@ function systemArguments({ mounts, links, path }: Interpreters): string[] {
     return ['--ro-bind', folder, folder];
   });
   return [
-    ...['--unshare-all', '--unshare-user', '--disable-userns', '--die-with-parent', '--new-session', '--as-pid-1'],
-    ...['--cap-drop', 'ALL', '--uid', '0', '--gid', '0', '--hostname', 'sandbox', '--info-fd', String(INFO_FD)],
+    ...['--unshare-all', '--unshare-user', '--die-with-parent', '--new-session', '--as-pid-1'],
+    ...['--uid', '0', '--gid', '0', '--hostname', 'sandbox'],
     ...['--clearenv', '--setenv', 'PATH', path, '--setenv', 'HOME', '/root', '--setenv', 'LANG', 'C.UTF-8'],
     ...['--ro-bind', '/usr', '/usr', ...topLevel],
     ...ETC.filter(existsSync).flatMap((path) => ['--ro-bind', path, path]),
@@ -325,10 +370,14 @@ async function supervise(child: ChildProcess, job: Job, pipes: Pipe[], signal?: 
       const current = step;
       stopTimer = startTimer(report.step === 'compile' ? job.compileTimeout : job.runTimeout, expire);
       if (supervisor !== null) {
-        stopWatch = watchMemory(supervisor, limits.memoryMb ?? DEFAULT_MEMORY_MB, () => {
-          current.hungry = true;
-          kill();
-        });
+        stopWatch = watchMemory(
+          () => supervisor,
+          limits.memoryMb ?? DEFAULT_MEMORY_MB,
+          () => {
+            current.hungry = true;
+            kill();
+          },
+        );
       }
     } else if (report?.kind === 'exited' && step) step.exited = true;
     else if (report?.kind === 'end' && step) {

@@ -1,9 +1,9 @@
 // A limit is promised only after it was seen to hold on this machine: the process limit, for one, is silently ignored
 // for uid 0, and a container may forbid the very namespaces that a backend is made of.
-import { type Backend, DEFAULT_LIMITS, type Job } from './backend.ts';
+import { type Backend, DEFAULT_LIMITS, type Job, type Outcome } from './backend.ts';
 
-const job = (code: string, processes: number): Job => ({
-  language: 'bash',
+const job = (code: string, processes: number, language: Job['language'] = 'bash'): Job => ({
+  language,
   code,
   stdin: null,
   files: new Map(),
@@ -24,4 +24,24 @@ export async function provesItsLimits(backend: Backend): Promise<void> {
     throw new Error(`a trial run failed: ${works.run?.stderr || `code ${works.run?.return_code}`}`);
   }
   if (fork.run?.return_code === 0) throw new Error('the process limit is not enforced here');
+}
+
+/** What a forked Python must be like; it prints nothing else. */
+const FORKED = `
+import os, sys, ctypes
+assert not os.path.exists('/etc/shadow') and os.geteuid() == 0 and len(sys._getframe().f_code.co_filename) > 5
+assert sys._getframe().f_back is None and sys.argv == [__file__] and os.getcwd() == os.path.dirname(__file__)
+assert os.environ['HOME'] == '/root' and not os.access('/usr', os.W_OK) and os.access('/', os.W_OK)
+assert 'CapEff:\t0000000000000000' in open('/proc/self/status').read()
+assert ctypes.CDLL(None).unshare(0x10000000) == -1
+print(sum(1 for name in os.listdir('/proc') if name.isdigit()))
+`;
+
+/** @throws {Error} that says what a forked interpreter lacks */
+export async function provesItself(execute: (job: Job) => Promise<Outcome>): Promise<void> {
+  const { run } = await execute(job(FORKED, 64, 'python'));
+  if (run?.stdout !== '2\n')
+    throw new Error(`a forked run failed: ${run?.stderr || `${run?.return_code} ${run?.stdout}`}`);
+  const fork = await execute(job('import os\nos.fork()', 1, 'python'));
+  if (fork.run?.return_code === 0) throw new Error('the process limit is not enforced in a forked run');
 }

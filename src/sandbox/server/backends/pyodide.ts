@@ -154,10 +154,14 @@ async function perform(
     late = true;
     child.kill('SIGKILL');
   };
-  const stopWatch = watchMemory(child.pid!, memoryMb + OVERHEAD_MB, () => {
-    hungry = true;
-    child.kill('SIGKILL');
-  });
+  const stopWatch = watchMemory(
+    () => child.pid ?? null,
+    memoryMb + OVERHEAD_MB,
+    () => {
+      hungry = true;
+      child.kill('SIGKILL');
+    },
+  );
   signal?.addEventListener('abort', abort, { once: true });
   const watch = job.watch;
   const collected = [
