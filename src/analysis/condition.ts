@@ -47,7 +47,7 @@ export function parseCondition(text: string): Condition {
   };
 }
 
-const NO_FACTS: Facts = { turns: 0, toolCalls: 0, findings: [] };
+const NO_FACTS: Facts = { turns: 0, toolCalls: 0, contexts: 1, findings: [] };
 
 function reason(
   expression: Expression,

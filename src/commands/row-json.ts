@@ -30,6 +30,7 @@ export function rowJson(row: DumpRecord, group: string | null): { [key: string]:
     sample: row.sample,
     score: digitsOf(row, 'score') ?? rollout.score,
     turns: rollout.turns.length,
+    contexts: rollout.contexts?.length ?? 1,
     tool_calls: rollout.turns.reduce((sum, turn) => sum + turn.toolCalls.length, 0),
     group,
     bytes: row.bytes,
@@ -52,6 +53,7 @@ export function recordJson(
     ground_truth: rollout.groundTruth ?? null,
     status: rollout.status,
     ended: { how: rollout.ended.how, evidence: rollout.ended.evidence },
+    contexts: contextsJson(rollout),
     turns: rollout.turns.map(turnJson),
     spans: rollout.spans.map(spanJson),
     loss_mask: lossMask && {
@@ -66,16 +68,32 @@ export function recordJson(
       total: rewards.total,
       per_turn: perTurn(rollout),
       returns: rewards.returns,
-      advantage,
+      advantage: advantage ?? rewards.advantage,
+      named: rewards.named ?? null,
       unaligned: rewards.unaligned.map(({ field, values }) => ({ field, values })),
     },
   };
 }
 
+/** The message histories, the main one first. `turns` are the places of its own turns; a trajectory with a record of its own has them whole. */
+const contextsJson = ({ contexts, turns, tokens }: Rollout): Printable =>
+  (contexts ?? [{ kind: 'main', name: null, after: null, ...(tokens ? { tokens } : {}) }]).map((context, at) => ({
+    kind: context.kind,
+    name: context.name,
+    after: context.after,
+    turns: context.own
+      ? context.own.turns.map(turnJson)
+      : turns.filter((turn) => (turn.context ?? 0) === at).map((turn) => turn.index),
+    tokens: context.tokens
+      ? { prompt: context.tokens.promptIds?.length ?? null, response: context.tokens.responseIds.length }
+      : null,
+  }));
+
 const perTurn = (rollout: Rollout): Printable => rollout.rewards.perTurn ?? rollout.turns.map(() => null);
 
 const turnJson = (turn: Turn): Printable => ({
   index: turn.index,
+  context: turn.context ?? 0,
   role: turn.role,
   text: turn.text,
   trained: turn.trained,

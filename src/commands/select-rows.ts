@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import type { Query } from '../analysis/query/query.ts';
 import { Subject } from '../analysis/query/subject.ts';
 import { Dump, type DumpOptions } from '../dump/dump.ts';
@@ -29,7 +29,14 @@ export async function* selectRows(
 }
 
 /** A path that holds a colon and a number is a path where it is there. */
-export const isLocator = (arg: string): boolean => /:\d+(?:#t\d+)?$/.test(arg) && !existsSync(arg);
+export const isLocator = (arg: string): boolean =>
+  !existsSync(arg) && (/:\d+(?:\.\d+)?(?:#t\d+)?$/.test(arg) || /#t\d+$/.test(arg) || isMember(arg));
+
+/** The way to a member of an archive: a part of it is a file. */
+const isMember = (arg: string): boolean =>
+  arg.split('/').some((_, at, parts) => at > 0 && isFile(parts.slice(0, at).join('/')));
+
+const isFile = (path: string): boolean => path !== '' && (statSync(path, { throwIfNoEntry: false })?.isFile() ?? false);
 
 /** The path part of an argument. */
 export const pathOf = (arg: string): string => (isLocator(arg) ? parseLocator(arg).path : arg);

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { groupOfRecord } from '../analysis/group-of-record.ts';
 import { Dump } from '../dump/dump.ts';
-import type { DumpRecord } from '../dump/dump-file.ts';
-import { type Locator, parseLocator } from '../dump/locator.ts';
+import type { DumpFile, DumpRecord } from '../dump/dump-file.ts';
+import { endingOf, type Locator, parseLocator } from '../dump/locator.ts';
 import { UsageError } from '../dump/paths.ts';
 import { printJson } from '../json/print.ts';
 import { markdownText, readableText } from '../present/readable.ts';
@@ -21,7 +21,10 @@ interface ShowOptions {
 export const showCommand = (): Command =>
   new Command('show')
     .description('print rollouts whole')
-    .argument('<locators...>', 'FILE:LINE, or FILE:LINE#tN for one turn')
+    .argument(
+      '<locators...>',
+      'FILE:LINE, FILE:LINE.PART, ARCHIVE/MEMBER or FILE as `ls` prints them; #tN behind it for one turn',
+    )
     .option('--plain', 'the readable version (default)')
     .option('--json', 'one JSON object a rollout, with turns, spans, loss mask and rewards')
     .option('--markdown', 'a transcript to paste into an issue')
@@ -53,27 +56,34 @@ async function show(locators: readonly string[], options: ShowOptions): Promise<
 }
 
 /** The record that a locator names. @throws UsageError that says what there is instead */
-export async function findRow(dump: Dump, { path, line, turn }: Locator): Promise<DumpRecord> {
+export async function findRow(dump: Dump, place: Locator): Promise<DumpRecord> {
+  const { path, line, turn } = place;
   const [file] = dump.files;
-  if (file === undefined || file.path !== path)
+  // A folder that is one rollout, such as a trial, is named by its path.
+  if (file === undefined || (file.path !== path && dump.files.length > 1))
     throw new UsageError(`${path}: a directory; name a file in it, such as ${file?.path ?? path}:1`);
   if (file.state === 'waiting') await file.buildIndex(() => true);
   if (file.error !== null) {
     if (file.count === 0) throw new UsageError(`${path}: ${file.error}`);
     say(`${path}: ${file.error}`);
   }
-  const record = file.index.recordAtLine(line);
-  if (record === -1) {
-    const last = file.count === 0 ? 0 : file.index.line(file.count - 1);
-    throw new UsageError(
-      `${path}:${line}: ${line > last || line === 0 ? `the file has ${last} lines` : 'a blank line'}`,
-    );
-  }
+  const record = file.recordAt(place);
+  if (record === -1) throw new UsageError(`${path}${endingOf(place)}: ${whyNowhere(file, place)}`);
   const row = file.read(record);
   const turns = row.rollout?.turns.length ?? 0;
   if (turn !== null && turn >= turns)
-    throw new UsageError(`${path}:${line}#t${turn}: this rollout has ${turns} turns, t0 to t${turns - 1}`);
+    throw new UsageError(
+      `${path}${line === null ? '' : `:${line}`}#t${turn}: this rollout has ${turns} turns, t0 to t${turns - 1}`,
+    );
   return row;
+}
+
+function whyNowhere(file: DumpFile, { line, part, member }: Locator): string {
+  const last = file.count === 0 ? 0 : file.index.line(file.count - 1);
+  if (member !== '') return `the archive has no such rollout; its first is ${file.locator(0)}`;
+  if (line === null) return `${file.count} rollouts; name one of them, such as ${file.locator(0)}`;
+  if (part > 0) return 'the line holds no such rollout';
+  return line > last || line === 0 ? `the file has ${last} lines` : 'a blank line';
 }
 
 /** The advantage is relative to the other rollouts of the group, which are looked up in the file. */

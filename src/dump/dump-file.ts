@@ -1,10 +1,14 @@
-import { QUICK_KEYS } from '../formats/registry.ts';
+import type { FileHandle } from 'node:fs/promises';
+import type { ReadContext } from '../formats/format.ts';
 import { reasonOf } from '../text/problems.ts';
+import type { Copy } from './containers/lines-in.ts';
 import { FileContent, type Identity, samplesOf } from './file-content.ts';
 import { type Facts, LineIndex } from './line-index.ts';
-import { bad, type ParsedLine, parseLine } from './parse-line.ts';
+import { endingOf, type Locator } from './locator.ts';
+import { bad, countRollouts, type ParsedLine, parseLine } from './parse-line.ts';
 import { EMPTY, type FoundFile, isValidationStream, problemOfFile, stemOf, stepOfName } from './paths.ts';
 import { addUnendedLine, type LineScan, scanLines } from './scan-lines.ts';
+import { type Shape, shapeOf } from './shape.ts';
 
 /** A record with where it lies. `raw` is the line's text; `sample` counts from 1, bad records included, blank lines not. */
 export interface DumpRecord extends ParsedLine {
@@ -48,18 +52,33 @@ export class DumpFile {
   generation = 0;
   /** When bytes last came, ms since the epoch. */
   lastChange = 0;
+  /** How its records are read: what the user said of them, and whether they were trained on. */
+  readonly context: ReadContext;
   readonly #content: FileContent;
+  readonly #isFound: boolean;
   #identity: Identity | null = null;
   #samples: Buffer | null = null;
   #scan: LineScan = { position: 0, lineStart: 0 };
   /** The last record is a line that has no newline yet. */
   #hasUnendedLine = false;
   #looking: Promise<unknown> = Promise.resolve();
+  #shape: Shape | null = null;
+  #copy: Copy | null = null;
+  /** Where lines hold several rollouts each: the lines themselves, and how many of them are split. */
+  #lines = new LineIndex();
+  #splitLines = 0;
 
-  constructor(found: FoundFile, isValidation: (stream: string) => boolean = isValidationStream, content?: FileContent) {
+  constructor(
+    found: FoundFile,
+    isValidation: (stream: string) => boolean = isValidationStream,
+    content?: FileContent,
+    said: Omit<ReadContext, 'validation'> = {},
+  ) {
     this.path = found.path;
     this.stream = found.stream;
     this.validation = isValidation(found.stream);
+    this.context = { ...said, validation: this.validation };
+    this.#isFound = found.isFound === true;
     this.stem = stemOf(found.path);
     this.step = stepOfName(found.path);
     this.#content = content ?? new FileContent(found.path);
@@ -83,7 +102,36 @@ export class DumpFile {
   }
 
   locator(record: number): string {
-    return `${this.path}:${this.index.line(record)}`;
+    const line = this.index.line(record);
+    const place = this.#copy?.places[line - 1] ?? `:${line}`;
+    const part = this.index.part(record);
+    const isAlone = part <= 1 && this.index.line(record + 1) !== line;
+    return this.path + place + (isAlone ? '' : `${/:\d+$/.test(place) ? '' : ':1'}.${part}`);
+  }
+
+  /** How the file is packed: lines, zip, parquet … */
+  get container(): string {
+    return this.#content.kind ?? 'lines';
+  }
+
+  /** Bytes of the copy that its records are read from; 0 where they are read in place. */
+  get copiedBytes(): number {
+    return this.#copy === null ? 0 : this.indexedBytes;
+  }
+
+  /** The record of a locator's ending (`:57`, `:57.2`, `/samples/1_epoch_1.json`, nothing for the whole file); -1 where there is none. */
+  recordAt(place: Pick<Locator, 'line' | 'part' | 'member'>): number {
+    const { line, part, member } = place;
+    if (member === '' && line !== null && !this.#copy?.places.some((one) => one !== undefined))
+      return this.index.recordAtLine(line, part);
+    const isWhole = member === '' && (line === null || (line === 1 && part <= 1));
+    const ending = endingOf(place);
+    for (let record = 0; record < this.count; record++) {
+      const own = this.locator(record).slice(this.path.length);
+      if (own === ending || (isWhole && this.count === 1) || (part === 1 && own === ending.replace(/\.1$/, '')))
+        return record;
+    }
+    return -1;
   }
 
   /** The step may not be whole yet: bytes came a moment ago. */
@@ -120,7 +168,8 @@ export class DumpFile {
       const change = await this.#rescan(identity, options);
       if (!isFirst && (seen === null || !isSame(seen, identity))) this.lastChange = Date.now();
       else this.lastChange = Math.min(identity.modified, Date.now());
-      if (this.error !== null && this.bytes === 0) {
+      const isNothing = this.bytes === 0 || (this.#copy !== null && this.#scan.position === 0);
+      if (this.error !== null && isNothing) {
         this.state = 'failed';
         return change;
       }
@@ -143,40 +192,104 @@ export class DumpFile {
   }
 
   async #rescan(identity: Identity, { holdBack, onProgress }: UpdateOptions): Promise<FileChange> {
-    const { handle, error } = await this.#content.open();
-    this.error = error;
+    const { handle, shape, copy } = await this.#content.open(this.context);
     try {
-      const isAppended = this.#isAppended(identity, handle.fd);
+      const isAppended = copy === null && this.#isAppended(identity, handle.fd);
       const before = this.index.count;
       // A row of half a line is another row once more of it is there, though their number is the same.
       const isRowReread = this.#hasUnendedLine;
       if (!isAppended) {
         if (this.#identity !== null) this.generation++;
         this.index = new LineIndex();
+        this.#lines = new LineIndex();
+        this.#splitLines = 0;
         this.#scan = { position: 0, lineStart: 0 };
-      } else if (this.#hasUnendedLine) {
-        this.index.truncate(before - 1);
-      }
+        this.#shape = null;
+        this.#copy = copy;
+      } else if (this.#hasUnendedLine) this.#forgetLastLine();
       this.#hasUnendedLine = false;
-      this.bytes = (await handle.stat()).size;
+      this.bytes = copy === null ? (await handle.stat()).size : identity.size;
       if (this.bytes === 0 && this.error === null && !this.#content.isStream) this.error = EMPTY;
-      let isComplete = true;
-      await scanLines(handle, this.index, this.#scan, QUICK_KEYS, () => {
-        this.indexedBytes = this.#scan.position;
-        isComplete = onProgress?.() ?? true;
-        return isComplete;
-      });
+      const isComplete = await this.#scanAll(handle, shape, onProgress);
       if (isComplete && !holdBack && this.#scan.position > this.#scan.lineStart) {
-        const count = this.index.count;
-        await addUnendedLine(handle, this.index, this.#scan, QUICK_KEYS);
-        this.#hasUnendedLine = this.index.count > count;
+        const lines = this.#target();
+        const count = lines.count;
+        await addUnendedLine(handle, lines, this.#scan, this.#quickKeys());
+        this.#hasUnendedLine = lines.count > count;
+        this.#splitNew();
       }
+      this.error ??= copy?.error ?? null;
       this.#identity = identity;
       this.#samples = samplesOf(handle.fd, this.#scan.position);
+      this.#nameWhatItIs();
       return !isAppended ? 'replaced' : this.index.count === before && !isRowReread ? 'none' : 'appended';
     } finally {
       await handle.close();
     }
+  }
+
+  /** Scans what is there, and what a copy brings while it is filled. @returns false where somebody stopped it */
+  async #scanAll(handle: FileHandle, shape: Shape | null, onProgress: (() => boolean) | undefined): Promise<boolean> {
+    let isComplete = true;
+    const fill = this.#copy?.fill;
+    for (let isFilled = fill === undefined; ; ) {
+      if (!isFilled) isFilled = (await fill!.next()).done === true;
+      if (!this.#knowsShape()) this.#shape = shape ?? shapeOf(this.readablePath, this.context, this.#copy === null);
+      await scanLines(handle, this.#target(), this.#scan, this.#quickKeys(), () => {
+        this.indexedBytes = this.#scan.position;
+        if (this.#copy === null || this.#shape?.kind !== 'split') isComplete = onProgress?.() ?? true;
+        return isComplete;
+      });
+      this.#splitNew();
+      isComplete = isComplete && (onProgress?.() ?? true);
+      if (isFilled || !isComplete) return isComplete;
+    }
+  }
+
+  /** The first lines of a file that is being written may not be there yet. */
+  #knowsShape(): boolean {
+    return this.#shape !== null && (this.#shape.kind !== 'lines' || this.#shape.isKnown || this.index.count > 0);
+  }
+
+  /** Lines are records, but where they hold several rollouts or the file holds none. */
+  #target(): LineIndex {
+    return this.#shape?.kind === 'split' || this.#shape?.kind === 'none' ? this.#lines : this.index;
+  }
+
+  #quickKeys(): { score: string; step: string } | null {
+    return this.#shape?.kind === 'lines' ? this.#shape.quickKeys : null;
+  }
+
+  /** A record for each rollout of the lines that came. */
+  #splitNew(): void {
+    if (this.#shape?.kind !== 'split') return;
+    const lines = this.#lines;
+    for (; this.#splitLines < lines.count; this.#splitLines++) {
+      const at = this.#splitLines;
+      const [offset, length, line] = [lines.offset(at), lines.length(at), lines.line(at)];
+      const text = this.#content.line(offset, length);
+      const count = typeof text === 'string' ? countRollouts(text, this.context) : null;
+      if (count === null || count === 0) this.index.addPart(offset, length, line, 0, undefined);
+      else for (let part = 1; part <= count; part++) this.index.addPart(offset, length, line, part, undefined);
+    }
+  }
+
+  #forgetLastLine(): void {
+    const lines = this.#target();
+    const last = lines.line(lines.count - 1);
+    lines.truncate(lines.count - 1);
+    if (lines === this.index) return;
+    this.#splitLines = lines.count;
+    let count = this.index.count;
+    while (count > 0 && this.index.line(count - 1) === last) count--;
+    this.index.truncate(count);
+  }
+
+  /** A file that holds no rollout says what it is; one that nobody named, and that nobody knows, is no part of the dump. */
+  #nameWhatItIs(): void {
+    if (this.#shape?.kind === 'none') this.error ??= this.#isFound ? null : `no rollout: ${this.#shape.says}`;
+    else if (this.#isFound && this.#copy !== null && this.#shape?.kind === 'lines' && !this.#shape.isKnown)
+      this.index = new LineIndex();
   }
 
   /** Whether what was indexed still stands at the head of the file. A rewrite of equal size may differ in a digit: it is read again. */
@@ -202,7 +315,7 @@ export class DumpFile {
     };
     const text = this.#content.line(index.offset(record), index.length(record));
     if (typeof text !== 'string') return { ...place, raw: '', ...bad(undefined, text.problem) };
-    return { ...place, raw: text, ...parseLine(text, this.validation) };
+    return { ...place, raw: text, ...parseLine(text, this.context, index.part(record)) };
   }
 
   /** A record's text as it stands in the file, without a parse; null where it cannot be read. */

@@ -126,7 +126,14 @@ export class FactsPass {
     const { index } = file;
     const places = Float64Array.from(records.flatMap((record) => [index.offset(record), index.length(record)]));
     const { generation } = file;
-    const request = { path: file.readablePath, places, validation: file.validation, wantsKeys: keys !== undefined };
+    const parts = records.map((record) => index.part(record));
+    const request = {
+      path: file.readablePath,
+      places,
+      parts: parts.some((part) => part > 0) ? parts : null,
+      context: file.context,
+      wantsKeys: keys !== undefined,
+    };
     const answer = await this.#worker.ask(request, [places.buffer]);
     if (answer === null) {
       if (this.#worker.isClosed) return false;

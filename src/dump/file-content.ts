@@ -1,11 +1,10 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { open } from 'node:fs/promises';
+import type { ReadContext } from '../formats/format.ts';
 import { reasonOf } from '../text/problems.ts';
-import { linesOf } from './containers/lines-of.ts';
+import { type ContainerKind, type Opened, openContainer } from './containers/open.ts';
 import { MAX_LENGTH } from './line-index.ts';
-import { inflate } from './nameless-file.ts';
-import { isGzip } from './paths.ts';
 
 /** What tells one content of a path from another. */
 export interface Identity {
@@ -21,10 +20,10 @@ const MAX_STRING = 0x1fffffe8;
 const SAMPLE = 512;
 const SAMPLES = 8;
 
-/** The bytes behind a path: a plain file, what a .gz unpacks to, or the records of a .csv or .json a line each. Only ever read. */
+/** The bytes behind a path: a file of lines as it is, or the records of any other container a line each. Only ever read. */
 export class FileContent {
   readonly path: string;
-  /** Descriptor of a nameless file that holds what a .gz unpacks to, or what a stream brought; reads go there. */
+  /** Descriptor of a nameless file that holds the records of a container, or what a stream brought; reads go there. */
   #nameless: number | null = null;
 
   /** A stream that is kept in a nameless file as it comes. */
@@ -47,31 +46,21 @@ export class FileContent {
     return { device: dev, inode: ino, size, modified: mtimeMs };
   }
 
-  /** Opens the bytes for a scan; an archive is unpacked anew. @returns why an archive could not be unpacked to its end */
-  async open(): Promise<{ handle: FileHandle; error: string | null }> {
-    let error: string | null = null;
-    const unpacked = this.isStream ? null : isGzip(this.#head()) ? await inflate(this.path) : linesOf(this.path);
-    if (unpacked !== null) {
-      this.close();
-      this.#nameless = unpacked.fd;
-      error = unpacked.error;
-    }
-    return { handle: await open(this.readablePath, 'r'), error };
+  /** How the file is packed; null until it was opened. */
+  kind: ContainerKind | null = null;
+
+  /** Opens the bytes for a scan; a container is read anew, and its copy grows while it is scanned. */
+  async open(context: ReadContext): Promise<{ handle: FileHandle } & Omit<Opened, 'kind'>> {
+    if (this.isStream) return { handle: await open(this.readablePath, 'r'), shape: null, copy: null };
+    const { kind, shape, copy } = await openContainer(this.path, context);
+    this.close();
+    this.kind = kind;
+    if (copy !== null) this.#nameless = copy.fd;
+    return { handle: await open(this.readablePath, 'r'), shape, copy };
   }
 
   get isArchive(): boolean {
     return this.#nameless !== null && !this.isStream;
-  }
-
-  #head(): Uint8Array {
-    const head = Buffer.alloc(2);
-    const fd = openSync(this.path, 'r');
-    try {
-      readSync(fd, head, 0, 2, 0);
-    } finally {
-      closeSync(fd);
-    }
-    return head;
   }
 
   /** A line's text. What cannot be read is a reason, never an exception. */

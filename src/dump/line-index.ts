@@ -1,16 +1,18 @@
 import { CHECKS, type Check } from '../rollout/finding.ts';
 import type { QuickValue } from './tail-keys.ts';
 
-/** What only a parse tells of a record; counts beyond 4,094 read as 4,094. */
+/** What only a parse tells of a record; turns and calls beyond 4,094 read as 4,094, contexts beyond 255 as 255. */
 export interface Facts {
   turns: number;
   toolCalls: number;
+  /** Message histories that the model saw. */
+  contexts: number;
   findings: readonly Check[];
 }
 
 /**
- * Where each record of a file lies, and the little that is known of it without reading it again: 24 bytes a record.
- * Records are counted from 0; blank lines are none, but count as physical lines.
+ * Where each record of a file lies, and the little that is known of it without reading it again: 20 bytes a record, 8 more once facts are kept.
+ * Records are counted from 0; blank lines are none, but count as physical lines. A line that holds several rollouts is as many records.
  */
 export class LineIndex {
   #count = 0;
@@ -18,8 +20,8 @@ export class LineIndex {
   /** Byte length in 30 bits, state of the score in 2. */
   #lengths = new Uint32Array(64);
   #scores = new Float64Array(64);
-  /** Findings in 8 bits, tool calls in 12, turns + 1 in 12: 0 = not looked at. */
-  #facts = new Uint32Array(64);
+  /** As `packFacts` makes them: 0 = not looked at. A file whose facts nobody asked for has none. */
+  #facts: Float64Array | null = null;
   #looked = 0;
   /** The step of all records so far, until one differs; then one a record. */
   #step: number | null = null;
@@ -28,6 +30,9 @@ export class LineIndex {
   #found = 0;
   /** For each blank line, how many records stand before it. Ascending. */
   #blanks: number[] = [];
+  /** Only where a line holds several rollouts, or none: each record's physical line, and its number there from 1 (0 = it has the line to itself). */
+  #lines: Uint32Array | null = null;
+  #parts: Uint32Array | null = null;
 
   get count(): number {
     return this.#count;
@@ -44,10 +49,24 @@ export class LineIndex {
     if (at === this.#offsets.length) this.#grow();
     this.#offsets[at] = offset;
     this.#lengths[at] = Math.min(length, MAX_LENGTH);
-    this.#facts[at] = 0;
+    if (this.#facts !== null) this.#facts[at] = 0;
     this.#count++;
     this.setScore(at, score);
     this.#setStep(at, step ?? null);
+  }
+
+  /** Appends one of the rollouts of a line. @param line from 1  @param part from 1, 0 where the line holds this one alone */
+  addPart(offset: number, length: number, line: number, part: number, score: QuickValue): void {
+    this.#lines ??= new Uint32Array(this.#offsets.length);
+    this.#parts ??= new Uint32Array(this.#offsets.length);
+    this.add(offset, length, score, null);
+    this.#lines[this.#count - 1] = line;
+    this.#parts[this.#count - 1] = part;
+  }
+
+  /** The record's number in its line, from 1; 0 where it has the line to itself. */
+  part(record: number): number {
+    return this.#parts?.[record] ?? 0;
   }
 
   addBlank(): void {
@@ -56,7 +75,7 @@ export class LineIndex {
 
   /** Forgets the records from `count` on, so that a changed end can be read again. */
   truncate(count: number): void {
-    for (let record = count; record < this.#count; record++) if (this.#facts[record] !== 0) this.#looked--;
+    for (let record = count; record < this.#count; record++) if (this.packedFacts(record) !== 0) this.#looked--;
     this.#count = Math.min(count, this.#count);
     while ((this.#blanks.at(-1) ?? 0) > this.#count) this.#blanks.pop();
   }
@@ -72,6 +91,7 @@ export class LineIndex {
 
   /** Physical line, from 1. */
   line(record: number): number {
+    if (this.#lines !== null) return this.#lines[record] ?? 0;
     let low = 0;
     let high = this.#blanks.length;
     while (low < high) {
@@ -82,8 +102,15 @@ export class LineIndex {
     return record + 1 + low;
   }
 
-  /** The record on a physical line; -1 where there is none (a blank line, or beyond the end). */
-  recordAtLine(line: number): number {
+  /** The record on a physical line; -1 where there is none (a blank line, or beyond the end). @param part of those on the line, from 1; 0 = the first */
+  recordAtLine(line: number, part = 0): number {
+    if (this.#lines !== null) {
+      const lines = this.#lines.subarray(0, this.#count);
+      const first = lines.indexOf(line);
+      if (first === -1 || part === 0) return first;
+      return lines.findIndex((one, record) => one === line && Math.max(1, this.part(record)) === part);
+    }
+    if (part > 1) return -1;
     let record = Math.max(0, line - 1 - this.#blanks.length);
     while (record < this.#count && this.line(record) < line) record++;
     return record < this.#count && this.line(record) === line ? record : -1;
@@ -107,12 +134,12 @@ export class LineIndex {
   }
 
   facts(record: number): Facts | undefined {
-    return unpackFacts(this.#facts[record] ?? 0);
+    return unpackFacts(this.packedFacts(record));
   }
 
   /** Whether a check noticed something, without an object for the answer; false where nobody has looked. */
   hasFinding(record: number, check: Check): boolean {
-    return ((this.#facts[record] ?? 0) & (1 << CHECKS.indexOf(check))) !== 0;
+    return (findingBits(this.packedFacts(record)) & (1 << CHECKS.indexOf(check))) !== 0;
   }
 
   /** Some record that was looked at has one of these findings. */
@@ -122,13 +149,14 @@ export class LineIndex {
 
   /** Facts as `packFacts` made them; 0 = not looked at. */
   packedFacts(record: number): number {
-    return this.#facts[record] ?? 0;
+    return this.#facts?.[record] ?? 0;
   }
 
   setFacts(record: number, packed: number): void {
+    this.#facts ??= new Float64Array(this.#offsets.length);
     if (this.#facts[record] === 0 && packed !== 0) this.#looked++;
     this.#facts[record] = packed;
-    this.#found |= packed & 0xff;
+    this.#found |= findingBits(packed);
   }
 
   #setStep(at: number, step: number | null): void {
@@ -146,7 +174,9 @@ export class LineIndex {
     this.#offsets = grown(new Float64Array(size), this.#offsets);
     this.#lengths = grown(new Uint32Array(size), this.#lengths);
     this.#scores = grown(new Float64Array(size), this.#scores);
-    this.#facts = grown(new Uint32Array(size), this.#facts);
+    if (this.#facts !== null) this.#facts = grown(new Float64Array(size), this.#facts);
+    if (this.#lines !== null) this.#lines = grown(new Uint32Array(size), this.#lines);
+    if (this.#parts !== null) this.#parts = grown(new Uint32Array(size), this.#parts);
     if (this.#steps !== null) this.#steps = grown(new Float64Array(size), this.#steps);
   }
 }
@@ -162,20 +192,30 @@ function grown<T extends Float64Array | Uint32Array>(target: T, source: T): T {
   return target;
 }
 
+/** Beside each other in the 53 bits of a number's integers: findings in 21, contexts in 8, calls in 12, turns + 1 in 12. */
 export function packFacts(facts: Facts): number {
   let findings = 0;
   for (const check of facts.findings) findings |= 1 << CHECKS.indexOf(check);
   const turns = Math.min(facts.turns, MAX_COUNT - 1) + 1;
-  return ((turns << 20) | (Math.min(facts.toolCalls, MAX_COUNT) << 8) | findings) >>> 0;
+  const counts = ((turns << 20) | (Math.min(facts.toolCalls, MAX_COUNT) << 8) | Math.min(facts.contexts, 0xff)) >>> 0;
+  return findings * COUNTS + counts;
 }
+
+/** 2 to the number of bits that the counts have. */
+const COUNTS = 2 ** 32;
+
+const findingBits = (packed: number): number => Math.floor(packed / COUNTS);
 
 /** undefined for 0: not looked at. */
 export function unpackFacts(packed: number): Facts | undefined {
-  const turns = packed >>> 20;
+  const counts = (packed % COUNTS) >>> 0;
+  const turns = counts >>> 20;
   if (turns === 0) return undefined;
+  const findings = findingBits(packed);
   return {
     turns: turns - 1,
-    toolCalls: (packed >>> 8) & MAX_COUNT,
-    findings: CHECKS.filter((_, bit) => packed & (1 << bit)),
+    toolCalls: (counts >>> 8) & MAX_COUNT,
+    contexts: counts & 0xff,
+    findings: CHECKS.filter((_, bit) => findings & (1 << bit)),
   };
 }

@@ -1,17 +1,55 @@
+import { statSync } from 'node:fs';
 import { UsageError } from './paths.ts';
 
-/** `FILE:LINE`, with `#tN` where a turn is meant. LINE counts physical lines from 1, turns count from 0. */
+/** `FILE:LINE`, `FILE:LINE.PART` where a line holds several rollouts, `FILE/MEMBER` of a zip, FILE alone where all of it is one rollout; with `#tN` a turn is meant. */
 export interface Locator {
   path: string;
-  line: number;
+  /** Physical lines from 1, or records; null where the file or its member is the rollout. */
+  line: number | null;
+  /** From 1; 0 where the line holds one rollout. */
+  part: number;
+  /** The way from the zip's path to the member, with its slash; '' where there is none. */
+  member: string;
+  /** Counts from 0. */
   turn: number | null;
 }
 
-/** Reads a locator from the right, since a path may hold colons. @throws UsageError */
+/** Reads a locator from the right, since a path may hold colons and dots. @throws UsageError */
 export function parseLocator(text: string): Locator {
-  const match = /^(.+):(\d+)(?:#t(\d+))?$/s.exec(text);
-  if (match === null)
+  const turned = /^(.+)#t(\d+)$/s.exec(text);
+  const turn = turned === null ? null : Number(turned[2]);
+  const rest = turned?.[1] ?? text;
+  if (kindOf(rest) !== null) return { path: rest, line: null, part: 0, member: '', turn };
+  const numbered = /^(.+):(\d+)(?:\.(\d+))?$/s.exec(rest);
+  const base = numbered?.[1] ?? rest;
+  const file = archiveOf(base);
+  if (numbered === null && file === null)
     throw new UsageError(`${text}: not a locator; write FILE:LINE or FILE:LINE#tN, such as rollout_data/3.jsonl:57#t4`);
-  const [, path, line, turn] = match as unknown as [string, string, string, string | undefined];
-  return { path, line: Number(line), turn: turn === undefined ? null : Number(turn) };
+  return {
+    path: file ?? base,
+    line: numbered === null ? null : Number(numbered[2]),
+    part: numbered?.[3] === undefined ? 0 : Number(numbered[3]),
+    member: file === null ? '' : base.slice(file.length),
+    turn,
+  };
+}
+
+/** What stands behind the file's path. */
+export const endingOf = ({ member, line, part }: Pick<Locator, 'member' | 'line' | 'part'>): string =>
+  `${member}${line === null ? '' : `:${line}`}${part === 0 ? '' : `.${part}`}`;
+
+/** The first part of a path that is a regular file, where something follows it; null where none is. */
+function archiveOf(path: string): string | null {
+  if (kindOf(path) === 'file') return null;
+  for (let at = path.indexOf('/', 1); at !== -1; at = path.indexOf('/', at + 1))
+    if (kindOf(path.slice(0, at)) === 'file') return path.slice(0, at);
+  return null;
+}
+
+function kindOf(path: string): 'file' | 'folder' | null {
+  try {
+    return statSync(path).isDirectory() ? 'folder' : 'file';
+  } catch {
+    return null;
+  }
 }

@@ -1,5 +1,6 @@
-import type { Format } from '../formats/format.ts';
-import { formatOf } from '../formats/registry.ts';
+import type { Format, ReadContext } from '../formats/format.ts';
+import { notRollout } from '../formats/not-rollouts.ts';
+import { formatOf, wrapList } from '../formats/registry.ts';
 import { JsonError, parseJson } from '../json/parse.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Finding } from '../rollout/finding.ts';
@@ -14,23 +15,66 @@ export interface ParsedLine {
   findings: Finding[];
 }
 
-/** Reads one line; whatever it holds, the answer is a row and never an exception. */
-export function parseLine(text: string, validation: boolean): ParsedLine {
-  const read = readJson(text);
+/**
+ * Reads one line, or one of the rollouts that it holds; whatever it holds, the answer is a row and never an exception.
+ * @param part which of the line's rollouts, from 1; 0 where it holds one
+ */
+export function parseLine(text: string, context: ReadContext, part = 0): ParsedLine {
+  const read = readJson(text, context, part);
   if ('error' in read) return bad(read.json, read.error);
-  const rollout = read.format.read(read.json, { validation });
-  return { json: read.json, rollout, error: null, findings: rollout.findings };
+  try {
+    const rollout = read.format.read(read.json, context);
+    return { json: read.json, rollout, error: null, findings: rollout.findings };
+  } catch (error) {
+    // No format should throw; a record of a shape that nobody thought of is a row that says so, and its neighbours are rows as ever.
+    return bad(read.json, `not readable as ${read.format.name}: ${(error as Error).message}`);
+  }
 }
 
 /** What a line says of the rollout as a whole, for a fifth of a parse; null for a bad record, undefined where it takes a whole parse. */
-export function parseFields(text: string): RolloutFields | null | undefined {
-  const read = readJson(text);
+export function parseFields(text: string, context: ReadContext, part = 0): RolloutFields | null | undefined {
+  const read = readJson(text, context, part);
   return 'error' in read ? null : read.format.fields?.(read.json);
+}
+
+/** How many rollouts a line holds; null where it holds one, in the way of its format. */
+export function countRollouts(text: string, context: ReadContext): number | null {
+  const whole = lastSplit(text, context);
+  return whole === null ? null : whole.length;
 }
 
 type Read = { json: JsonObject; format: Format } | { json: JsonValue | undefined; error: string };
 
-function readJson(text: string): Read {
+/** The rollouts of the line that was split last: they are read one after another, and one split serves them all. */
+let split: { text: string; format: string | undefined; records: JsonObject[] | null } | null = null;
+function lastSplit(text: string, context: ReadContext): JsonObject[] | null {
+  if (split?.text === text && split.format === context.format) return split.records;
+  const read = readWhole(text, context);
+  const records = 'error' in read ? null : (read.format.split?.(read.json) ?? null);
+  split = { text, format: context.format, records };
+  return records;
+}
+
+function readJson(text: string, context: ReadContext, part: number): Read {
+  if (part === 0) {
+    const whole = readWhole(text, context);
+    if ('error' in whole || whole.format.split === undefined) return whole;
+    const [first] = whole.format.split(whole.json);
+    if (first === undefined) return { json: whole.json, error: whyEmpty(whole.json) };
+    const format = formatOf(first, context);
+    return format === undefined ? { json: first, error: whyUnknown(first) } : { json: first, format };
+  }
+  const records = lastSplit(text, context);
+  const json = records?.[part - 1];
+  if (json === undefined) {
+    const whole = readWhole(text, context);
+    return 'error' in whole ? whole : { json: whole.json, error: `the line holds no rollout ${part}` };
+  }
+  const format = formatOf(json, context);
+  return format === undefined ? { json, error: whyUnknown(json) } : { json, format };
+}
+
+function readWhole(text: string, context: ReadContext): Read {
   let json: JsonValue;
   try {
     json = parseJson(text.startsWith('\ufeff') ? text.slice(1) : text);
@@ -39,9 +83,11 @@ function readJson(text: string): Read {
     const cut = error.offset >= text.length ? ': cut off, or still being written' : '';
     return { json: undefined, error: `not JSON at character ${error.offset + 1}: ${error.message}${cut}` };
   }
-  if (!isJsonObject(json)) return { json, error: `${kindOf(json)}, not a JSON object` };
-  const format = formatOf(json);
-  return format === undefined ? { json, error: whyUnknown(json) } : { json, format };
+  const record = Array.isArray(json) ? wrapList(json) : json;
+  if (!isJsonObject(record ?? undefined)) return { json, error: `${kindOf(json)}, not a JSON object` };
+  const object = record as JsonObject;
+  const format = formatOf(object, context);
+  return format === undefined ? { json, error: whyUnknown(object) } : { json: object, format };
 }
 
 /** What the index keeps of a parse. */
@@ -49,6 +95,7 @@ export function factsOf({ rollout, findings }: Pick<ParsedLine, 'rollout' | 'fin
   return {
     turns: rollout?.turns.length ?? 0,
     toolCalls: rollout?.turns.reduce((sum, turn) => sum + turn.toolCalls.length, 0) ?? 0,
+    contexts: rollout?.contexts?.length ?? 1,
     findings: findings.map(({ check }) => check),
   };
 }
@@ -65,14 +112,28 @@ export function bad(json: JsonValue | undefined, error: string): ParsedLine {
   };
 }
 
-function whyUnknown(json: { [key: string]: JsonValue }): string {
+/** An episode whose agents never started, a step without samples: what the record says of it. */
+function whyEmpty(json: JsonObject): string {
+  const errors = Array.isArray(json.errors) ? json.errors.filter(isJsonObject) : [];
+  const said = errors.map(({ type, message }) => [type, message].filter((word) => typeof word === 'string').join(': '));
+  return ['it holds no rollout', ...said].join('; ').slice(0, 400);
+}
+
+/** The key of a line that stands for a record of a container which cannot be read. */
+export const UNREADABLE = 'rollout-viewer: unreadable';
+
+function whyUnknown(json: JsonObject): string {
+  if (typeof json[UNREADABLE] === 'string') return json[UNREADABLE];
+  const part = notRollout(json);
+  if (part !== null) return `no rollout: ${part}`;
   for (const key of ['input', 'output']) {
     const value = json[key];
     if (value !== undefined && typeof value !== 'string') return `\`${key}\` is ${kindOf(value)}, not a string`;
   }
   const keys = Object.keys(json);
   const shown = keys.slice(0, 8).join(', ') + (keys.length > 8 ? ', …' : '');
-  return keys.length === 0 ? 'an empty object' : `not a rollout: no format knows these keys: ${shown}`;
+  if (keys.length === 0) return 'an empty object';
+  return `not a rollout: no format knows these keys: ${shown}`;
 }
 
 function kindOf(value: JsonValue): string {

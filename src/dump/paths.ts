@@ -2,6 +2,8 @@ import { closeSync, openSync, readdirSync, readSync, realpathSync, type Stats, s
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { globSync, isDynamicPattern } from 'tinyglobby';
 import { reasonOf } from '../text/problems.ts';
+import { isBinary, kindOf } from './containers/kind.ts';
+import { rolloutEntries } from './run-folders.ts';
 
 /** A request that cannot be carried out as it stands: the message names the path and says what to do. Exit status 2. */
 export class UsageError extends Error {
@@ -18,6 +20,8 @@ export interface FoundFile {
   /** As the user gave it, or the directory as he gave it and the way down from there: locators begin with it. */
   path: string;
   stream: string;
+  /** It was met on a walk through a directory: nobody said that it holds rollouts. */
+  isFound?: true;
 }
 
 export interface FoundPaths {
@@ -28,8 +32,8 @@ export interface FoundPaths {
   refused: string[];
 }
 
-const DUMP_FILE = /\.(jsonl|ndjson|jl)(\.gz)?$/i;
-const NOTHING_INSIDE = 'no .jsonl file in it (.ndjson and .gz are taken too)';
+const NOTHING_INSIDE =
+  'no file in it that may hold rollouts (.jsonl, .json, .parquet, .eval, .pt, .traj, .db …, also packed)';
 
 /**
  * Resolves what stands on the command line: directories (each nested one with files is a stream; dot directories are left
@@ -73,7 +77,7 @@ export function stepOfName(path: string): number | null {
 
 export const stemOf = (path: string): string =>
   basename(path)
-    .replace(/\.gz$/i, '')
+    .replace(/\.(gz|zst|zip)$/i, '')
     .replace(/\.[^.]+$/, '');
 
 /** Streams by name, steps by number, then names without a number. */
@@ -144,19 +148,20 @@ function walk(walked: Walk, directory: string): void {
   if (walked.entries > MAX_ENTRIES)
     throw new UsageError(`${root}: more than ${MAX_ENTRIES} entries; name a directory nearer to the dump`);
   const stream = relative(root, directory) || basename(resolve(root));
-  for (const { name, isDirectory: isNested } of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    if (name.startsWith('.')) continue;
+  for (const { name, isDirectory: isNested } of rolloutEntries(directory, entries).sort((a, b) =>
+    a.name < b.name ? -1 : 1,
+  )) {
     const path = inside(directory, name);
     if (isNested) {
       walk(walked, path);
-    } else if (DUMP_FILE.test(name)) {
+    } else {
       walked.files++;
       if (name.includes('\ufffd')) {
         found.notices.push(`${path}: its name is not UTF-8 and cannot be opened here; rename it`);
         continue;
       }
       // Not even a stat here: a run may have 10,000 step files on a network file system. The index looks at each in its turn.
-      addFile(found, seen, { path, stream }, resolve(path));
+      addFile(found, seen, { path, stream, isFound: true }, resolve(path));
     }
   }
 }
@@ -207,13 +212,17 @@ function problemOf(path: string, size: number): string | null {
     return reasonOf(error);
   }
   const bytes = head.subarray(0, length);
-  if (isGzip(bytes)) return null;
+  if (isBinary(kindOf(bytes, path))) return null;
+  const text = bytes.toString('latin1', 0, 200).trimStart();
+  if (text.startsWith('version https://git-lfs'))
+    return 'a Git LFS pointer, not the file that it stands for: `git lfs pull` brings it';
+  if (/^<(?:!doctype html|html)/i.test(text)) return 'an HTML page, not a dump';
   if (bytes[0] === 0xff && bytes[1] === 0xfe)
     return 'UTF-16 text; convert it to UTF-8 first (iconv -f UTF-16 -t UTF-8)';
-  return bytes.includes(0) ? 'binary, not a JSONL dump' : null;
+  return bytes.includes(0)
+    ? 'binary, and no container that is known (JSON lines, JSON, gzip, zstd, zip, parquet, SQLite, pickle)'
+    : null;
 }
-
-export const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b;
 
 /** Streams that hold validation rollouts by their name: val, valid, validation, val_generations … */
 export const isValidationStream = (stream: string): boolean =>

@@ -1,3 +1,4 @@
+import type { ReadContext } from '../formats/format.ts';
 import type { GroupKey } from '../rollout/group-key.ts';
 import { ThreadClient } from './thread-client.ts';
 
@@ -5,13 +6,15 @@ export interface WorkerRequest {
   path: string;
   /** Offset and byte length of each record, alternating. */
   places: Float64Array;
-  validation: boolean;
+  /** Which rollout of its line each record is, as the index numbers them; null where every line holds one. */
+  parts: readonly number[] | null;
+  context: ReadContext;
   wantsKeys: boolean;
 }
 
 export interface WorkerAnswer {
   /** Packed facts, 0 where a record could not be read. */
-  facts: Uint32Array;
+  facts: Float64Array;
   scores: Float64Array;
   hasScore: Uint8Array;
   /** Group keys, null for a bad record; empty unless asked for. */

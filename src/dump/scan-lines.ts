@@ -28,16 +28,17 @@ let shared: Buffer | null = Buffer.allocUnsafeSlow(OVERLAP + CHUNK);
  * Reads a file from `scan.position` to its end and adds every whole line to the index, with score and step from its tail.
  * From the page cache 1 GB takes 150 ms with synchronous reads and 250 ms through the thread pool, so reads are synchronous,
  * in slices between which the screen lives, until one of them is slow.
+ * @param quickKeys null where only a parse tells score and step
  * @param onChunk called after each chunk; answers false to stop there
  */
 export async function scanLines(
   handle: FileHandle,
   index: LineIndex,
   scan: LineScan,
-  quickKeys: { score: string; step: string },
+  quickKeys: { score: string; step: string } | null,
   onChunk: () => boolean,
 ): Promise<void> {
-  const tail = new TailKeys([quickKeys.score, quickKeys.step]);
+  const tail = quickKeys === null ? null : new TailKeys([quickKeys.score, quickKeys.step]);
   const buffer = shared ?? Buffer.allocUnsafeSlow(OVERLAP + CHUNK);
   shared = null;
   try {
@@ -78,18 +79,25 @@ export async function addUnendedLine(
   handle: FileHandle,
   index: LineIndex,
   scan: LineScan,
-  quickKeys: { score: string; step: string },
+  quickKeys: { score: string; step: string } | null,
 ): Promise<void> {
   const length = Math.min(OVERLAP, scan.position - scan.lineStart);
   if (length === 0) return;
-  const tail = new TailKeys([quickKeys.score, quickKeys.step]);
+  const tail = quickKeys === null ? null : new TailKeys([quickKeys.score, quickKeys.step]);
   const buffer = Buffer.alloc(length);
   const { bytesRead } = await handle.read(buffer, 0, length, scan.position - length);
   addLine(index, tail, buffer, scan.position - length, scan.lineStart, bytesRead);
 }
 
 /** @param base the file offset of the buffer's first byte  @param end the line's end in the buffer */
-function addLine(index: LineIndex, tail: TailKeys, buffer: Buffer, base: number, lineStart: number, end: number): void {
+function addLine(
+  index: LineIndex,
+  tail: TailKeys | null,
+  buffer: Buffer,
+  base: number,
+  lineStart: number,
+  end: number,
+): void {
   const lineEnd = base + end;
   const from = Math.max(0, lineStart - base);
   // A mark at the file's start belongs to no record.
@@ -105,8 +113,8 @@ function addLine(index: LineIndex, tail: TailKeys, buffer: Buffer, base: number,
     index.addBlank();
     return;
   }
-  tail.read(buffer, Math.max(0, start - base), end);
-  index.add(start, lineEnd - start, tail.values[0], tail.values[1]);
+  tail?.read(buffer, Math.max(0, start - base), end);
+  index.add(start, lineEnd - start, tail?.values[0], tail?.values[1]);
 }
 
 function isBlank(buffer: Buffer, start: number, end: number): boolean {

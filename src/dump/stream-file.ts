@@ -1,11 +1,11 @@
 import { writeSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { kindOf } from './containers/kind.ts';
 import { Dump } from './dump.ts';
 import { DumpFile, QUIET } from './dump-file.ts';
 import { FileContent } from './file-content.ts';
 import { openNameless } from './nameless-file.ts';
-import { isGzip } from './paths.ts';
 
 export interface StreamedDump {
   dump: Dump;
@@ -61,5 +61,5 @@ async function unpacked(stream: Readable): Promise<AsyncIterable<Buffer | string
     yield first.value as Buffer;
     for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value as Buffer;
   }
-  return isGzip(first.value as Buffer) ? Readable.from(all()).pipe(createGunzip()) : all();
+  return kindOf(first.value as Buffer, '-') === 'gzip' ? Readable.from(all()).pipe(createGunzip()) : all();
 }

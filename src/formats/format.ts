@@ -1,20 +1,43 @@
-import type { JsonObject } from '../json/value.ts';
+import type { JsonObject, JsonValue } from '../json/value.ts';
 import type { Rollout, RolloutFields } from '../rollout/rollout.ts';
+import type { KeyMap } from './key-map.ts';
 
 export interface ReadContext {
   /** The record lies in a validation stream: it was not trained on. */
   validation: boolean;
+  /** The user says which format it is, whatever the record looks like. */
+  format?: string;
+  /** The user's own names of the keys (`--map`, `formats:` in the settings). */
+  maps?: readonly KeyMap[];
 }
 
 /** What a format declares of itself. Shared code asks these members and never a format's name. */
 export interface Format {
   name: string;
-  /** Top-level keys whose scalar values the index may lift from a line without a parse. */
-  quickKeys: { score: string; step: string };
+  /** Top-level keys whose scalar values the index may lift from a line without a parse; null where only a parse tells them. */
+  quickKeys: { score: string; step: string } | null;
+  /** What the reader was built from: files that the writer made, or its documentation alone. */
+  basis?: 'files' | 'documentation';
+  /** Which key became what, for a person who doubts it: the rollout's word, then the places in the record. */
+  mapping?: Readonly<Record<string, string>>;
   /** Is this record written in the format? */
   detects(record: JsonObject): boolean;
+  /** A record that holds several rollouts, or none: a record for each, which the formats then read as any other. */
+  split?(record: JsonObject): JsonObject[];
   /** What `read` would give of these, without laying out the turns; a format that cannot know them before has none. */
   fields?(record: JsonObject): RolloutFields;
   /** Reads a record that `detects` accepted; it accepts whatever the other keys hold. */
   read(record: JsonObject, context: ReadContext): Rollout;
 }
+
+/** Files of events that are one rollout together, or one for each session that they name. */
+export interface Session {
+  name: string;
+  /** Is this line an event of the kind? */
+  isEvent(record: JsonObject): boolean;
+  /** What tells the sessions of one file apart; null where the line does not say. */
+  keyOf(record: JsonObject): string | null;
+}
+
+/** A session's events as one record. */
+export const sessionRecord = (name: string, events: JsonValue[]): JsonObject => ({ session_of: name, events });

@@ -1,14 +1,119 @@
-import type { JsonObject } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { codex, codexFormat, gemini, geminiFormat, pi, piFormat } from './agent-sessions.ts';
+import { atif, harbor } from './atif.ts';
+import { chatMessages, isChatMessage, promptRow, rllmGateway, trackio } from './chat-messages.ts';
+import { claudeCode, claudeCodeFormat } from './claude-code.ts';
 import { engineDump } from './engine-dump.ts';
-import type { Format } from './format.ts';
+import type { Format, ReadContext, Session } from './format.ts';
+import { art, artGroup, atropos, atroposGroup, roll, rollStep } from './groups.ts';
+import { inspectLog, inspectSample } from './inspect.ts';
+import { mapped } from './mapped.ts';
+import { nemoGym } from './nemo-gym.ts';
+import { nemoRl } from './nemo-rl.ts';
+import { isOpenHandsEvent, openHands, openHandsSdk, openHandsSdkFormat } from './openhands.ts';
+import { rllm, rllmEpisode } from './rllm.ts';
+import { milesColumns, milesTrajectory, slime, slimeTrain } from './slime.ts';
+import { miniSweAgent, sweAgent } from './swe-agent.ts';
+import { tau, tau2, tau2Run } from './tau.ts';
+import { agentLightning, areal, rlLoggingBoard, skyrl, trl } from './text-rows.ts';
+import { tinkerConversation, tinkerSummary, tinkerTrajectory, tinkerTree } from './tinker.ts';
+import { openInstruct, primeTokens } from './tokens-alone.ts';
+import { episode, liveFormat, liveTrace, trace } from './traces.ts';
 import { tunixTokens, tunixTrajectory } from './tunix.ts';
+import { verifiers } from './verifiers.ts';
 import { verl } from './verl.ts';
 
 /** All formats, the most particular first. */
-export const FORMATS: readonly Format[] = [engineDump, verl, tunixTrajectory, tunixTokens];
+export const FORMATS: readonly Format[] = [
+  engineDump,
+  // What was split off a record goes by the key that says so; its own keys may be another format's.
+  rllm,
+  atropos,
+  roll,
+  verl,
+  tunixTokens,
+  claudeCodeFormat,
+  codexFormat,
+  piFormat,
+  geminiFormat,
+  openHandsSdkFormat,
+  liveFormat,
+  harbor,
+  atif,
+  slimeTrain,
+  slime,
+  milesTrajectory,
+  atroposGroup,
+  rollStep,
+  art,
+  artGroup,
+  rllmEpisode,
+  episode,
+  trace,
+  primeTokens,
+  openInstruct,
+  tinkerConversation,
+  tinkerTree,
+  tinkerSummary,
+  tinkerTrajectory,
+  tunixTrajectory,
+  nemoGym,
+  nemoRl,
+  skyrl,
+  areal,
+  agentLightning,
+  verifiers,
+  trl,
+  inspectLog,
+  miniSweAgent,
+  tau,
+  tau2Run,
+  tau2,
+  inspectSample,
+  sweAgent,
+  openHands,
+  trackio,
+  rllmGateway,
+  milesColumns,
+  rlLoggingBoard,
+  chatMessages,
+  promptRow,
+];
 
-/** The format that knows the record, or undefined. */
-export const formatOf = (record: JsonObject): Format | undefined => FORMATS.find((format) => format.detects(record));
+/** Kinds of files whose lines are events of a rollout. */
+export const SESSIONS: readonly Session[] = [claudeCode, codex, openHandsSdk, liveTrace, pi, gemini];
 
-/** The keys that a line's tail may be searched for before any record of the file was parsed. */
-export const QUICK_KEYS = verl.quickKeys;
+/** The session that a line is an event of, or undefined. */
+export const sessionOf = (record: JsonObject): Session | undefined =>
+  SESSIONS.find((session) => session.isEvent(record));
+
+/** The format that knows the record, or the one that the user says it is; undefined where none does. */
+export function formatOf(record: JsonObject, context?: Pick<ReadContext, 'format' | 'maps'>): Format | undefined {
+  const own = context?.maps?.find(
+    (map) => (context.format === undefined || context.format === map.name) && mapped(map).detects(record),
+  );
+  if (own !== undefined) return mapped(own);
+  if (context?.format !== undefined) {
+    const named = FORMATS.filter(({ name }) => name === context.format);
+    // A format of several shapes (a group, and one of it) is told by the record; one that does not know it reads it all the same.
+    return named.find((format) => format.detects(record)) ?? formatOf(record) ?? named[0];
+  }
+  return FORMATS.find((format) => format.detects(record));
+}
+
+/** The names that `--format` takes. */
+export const FORMAT_NAMES: readonly string[] = [...new Set(FORMATS.map(({ name }) => name))];
+
+/** The keys that a line's tail may be searched for where no record of the file was parsed. */
+export const QUICK_KEYS = { score: 'score', step: 'step' };
+
+/** A list that is one record: the messages of a conversation, or the events of an agent. Null for any other. */
+export function wrapList(list: readonly JsonValue[]): JsonObject | null {
+  const objects = list.filter(isJsonObject);
+  const [first] = objects;
+  if (first === undefined || objects.length < list.length) return null;
+  if (objects.every(isChatMessage)) return { messages: [...list] };
+  if (isOpenHandsEvent(first)) return { session_of: 'openhands', events: [...list] };
+  const session = sessionOf(first);
+  return session === undefined ? null : { session_of: session.name, events: [...list] };
+}

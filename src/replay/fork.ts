@@ -114,7 +114,7 @@ async function runBranch(options: ForkOptions, record: string, branch: number, p
   // Two forks at once count from the same number; readers group by all but the last two parts.
   const uid = `${task.key}_${randomUUID()}_0`;
   const line = { ...rolloutRecord(request, context), uid, fork };
-  const turns = parseLine(printJson(line), false).rollout?.turns ?? [];
+  const turns = parseLine(printJson(line), { validation: false }).rollout?.turns ?? [];
   const entry = {
     path: branchPath(options.journal, record, options.out) ?? '',
     uid,

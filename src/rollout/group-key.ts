@@ -4,7 +4,7 @@ import type { Rollout } from './rollout.ts';
 
 /** What tells the prompt that a rollout was sampled from. */
 export interface GroupKey {
-  /** From `uid` (`{prompt_uid}_{session_id}_{output_index}`, verl from 2026-04) or by a hash of prompt and ground truth. */
+  /** From what the record says (`uid` of verl from 2026-04: `{prompt_uid}_{session_id}_{output_index}`), or by a hash of prompt and ground truth. */
   from: 'uid' | 'prompt';
   key: string;
   /** A hash of the prompt alone: where it is equal in all of a file, prompts cannot be told apart by it. */
@@ -16,6 +16,7 @@ export function groupKeyOf(rollout: Rollout): GroupKey {
   // The header that waits for the response belongs to the prompt alone where the response is empty.
   if (turns.at(-1)?.role === 'assistant') turns.pop();
   const prompt = hash(JSON.stringify(turns.map(({ role, text }) => [role, text])));
+  if (rollout.group !== undefined) return { from: 'uid', key: rollout.group, prompt };
   const parts = rollout.uid?.split('_') ?? [];
   if (parts.length > 2) return { from: 'uid', key: parts.slice(0, -2).join('_'), prompt };
   return { from: 'prompt', key: hash(`${prompt} ${printJson(rollout.groundTruth ?? null)}`), prompt };

@@ -8,8 +8,10 @@ export interface Rewards {
   perTurn: (number | null)[] | null;
   /** Discounted sums from a turn on, where they were recorded. */
   returns: (number | null)[] | null;
-  /** Group-relative advantage, always recomputed from score; null where the group is not known. */
+  /** The advantage of the whole rollout as it was recorded; null where none was. */
   advantage: number | null;
+  /** Rewards by their name, where there are several; null for one that was not given. */
+  named?: Record<string, number | null>;
   /** Flat reward lists whose length fits neither the executed calls nor the interaction turns: shown whole, laid on nothing. */
   unaligned: { field: string; values: JsonValue[] }[];
 }

@@ -66,6 +66,22 @@ export interface Turn {
   reward: number | null;
   toolCalls: ToolCall[];
   parts: Part[];
+  /** The history it belongs to: its place in `Rollout.contexts`; absent = the main one. */
+  context?: number;
+}
+
+/** A message history that the model saw. Turns are listed once, in the context that they were made in. */
+export interface Context {
+  /** compaction: goes on from a summary or a cut history; branch: leaves a history that it shares; rejected: was tried and not kept. */
+  kind: 'main' | 'subagent' | 'compaction' | 'branch' | 'rejected';
+  /** What the record calls it. */
+  name: string | null;
+  /** The turn after which it leaves another history; null where the record does not tell, or for the main one. */
+  after: number | null;
+  /** Absent where the record holds no ids of it. */
+  tokens?: RolloutTokens;
+  /** A trajectory with a record of its own, such as a subagent's; its turns are not among those of the rollout. */
+  own?: Rollout;
 }
 
 /** The tokens of a rollout, where they were recorded. The three lists of the response are in lockstep. */
@@ -74,7 +90,9 @@ export interface RolloutTokens {
   responseIds: number[];
   /** 1 = trained. */
   mask: number[];
-  logprobs: number[] | null;
+  logprobs: (number | null)[] | null;
+  /** What else was recorded for each token of the response, by its name: entropy, advantages, the trainer's log probabilities … */
+  more?: Record<string, (number | null)[]>;
 }
 
 /** One sampled trajectory, whatever format it came from. */
@@ -105,6 +123,10 @@ export interface Rollout {
   ended: Ended;
   /** Absent where the record holds no ids. */
   tokens?: RolloutTokens;
+  /** The message histories, the main one first; absent = there is no other. */
+  contexts?: Context[];
+  /** What tells the rollouts of one prompt, where the record says it. */
+  group?: string;
   rewards: Rewards;
   findings: Finding[];
 }

@@ -35,7 +35,7 @@ parentPort?.on('message', ({ id, request }: { id: number; request: QueryRequest 
     accepted: new Uint8Array(count),
     values: [],
     columns: [],
-    facts: new Uint32Array(count),
+    facts: new Float64Array(count),
     scores: new Float64Array(count),
     hasScore: new Uint8Array(count),
   };
@@ -44,7 +44,7 @@ parentPort?.on('message', ({ id, request }: { id: number; request: QueryRequest 
   const shown = columns.map(fieldNamed);
   const fd = opened(request.path);
   for (let i = 0; i < count; i++) {
-    const [offset, bytes, record, step, hasScore, score, facts] = places.subarray(i * PLACE, (i + 1) * PLACE);
+    const [offset, bytes, record, step, hasScore, score, facts, part] = places.subarray(i * PLACE, (i + 1) * PLACE);
     const file: SubjectFile = {
       stream: request.stream,
       index: { length: () => bytes! },
@@ -64,12 +64,12 @@ parentPort?.on('message', ({ id, request }: { id: number; request: QueryRequest 
     };
     const fields = () => {
       const line = text();
-      return line === null ? null : parseFields(line);
+      return line === null ? null : parseFields(line, request.context, part);
     };
     const read = (): ParsedLine => {
       const line = text();
       if (line === null) return bad(undefined, 'it cannot be read');
-      const parsed = parseLine(line, request.validation);
+      const parsed = parseLine(line, request.context, part);
       answer.facts[i] = packedFactsOf(parsed);
       answer.scores[i] = parsed.rollout?.score ?? 0;
       answer.hasScore[i] = parsed.rollout?.score == null ? 0 : 1;

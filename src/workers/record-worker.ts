@@ -7,11 +7,11 @@ import { groupKeyOf } from '../rollout/group-key.ts';
 
 /** Parses records off the main thread, so that the screen never waits for them. */
 parentPort?.on('message', ({ id, request }: { id: number; request: WorkerRequest }) => {
-  const { path, places, validation, wantsKeys } = request;
+  const { path, places, parts, context, wantsKeys } = request;
   const count = places.length / 2;
   const extras = new Set<string>();
   const answer: WorkerAnswer = {
-    facts: new Uint32Array(count),
+    facts: new Float64Array(count),
     scores: new Float64Array(count),
     hasScore: new Uint8Array(count),
     keys: [],
@@ -23,7 +23,7 @@ parentPort?.on('message', ({ id, request }: { id: number; request: WorkerRequest
       for (let i = 0; i < count; i++) {
         const buffer = Buffer.allocUnsafe(places[i * 2 + 1] as number);
         const length = readSync(fd, buffer, 0, buffer.length, places[i * 2] as number);
-        const line = parseLine(buffer.toString('utf8', 0, length), validation);
+        const line = parseLine(buffer.toString('utf8', 0, length), context, parts?.[i]);
         answer.facts[i] = packedFactsOf(line);
         answer.scores[i] = line.rollout?.score ?? 0;
         answer.hasScore[i] = line.rollout?.score == null ? 0 : 1;

@@ -241,7 +241,7 @@ test('letters fold as RE2 folds them, in the short cut for plain words too', () 
   const finds = (pattern: string, output: string) =>
     evaluator(parseQuery(`output ~ /${pattern}/i`))({
       value: () => output,
-      facts: { turns: 0, toolCalls: 0, findings: [] },
+      facts: { turns: 0, toolCalls: 0, contexts: 1, findings: [] },
       mayHold: () => true,
     });
   expect(finds('sos', 'ſOS')).toBe(true);

@@ -146,7 +146,7 @@ describe('show --json', () => {
     );
     fc.assert(
       fc.property(text, text, (input, output) => {
-        const line = parseLine(JSON.stringify({ input, output }), false);
+        const line = parseLine(JSON.stringify({ input, output }), { validation: false });
         const row = {
           ...line,
           locator: 'x:1',

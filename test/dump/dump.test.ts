@@ -81,7 +81,7 @@ describe('the files of a dump', () => {
     ['missing', (directory: string) => join(directory, 'none'), /no such file or directory/],
     ['empty', (directory: string) => join(directory, 'empty.jsonl'), /empty/],
     ['binary', (directory: string) => join(directory, 'model.bin'), /binary/],
-    ['without a dump in it', (directory: string) => join(directory, 'void'), /no \.jsonl file/],
+    ['without a dump in it', (directory: string) => join(directory, 'void'), /no file in it that may hold rollouts/],
     ['a pattern that nothing matches', (directory: string) => join(directory, '*.nothing'), /no path matches/],
   ])('a named path that is %s is one clear message', (_, path, message) => {
     const directory = directoryWith({ 'empty.jsonl': '', 'model.bin': Buffer.from([1, 0, 2, 0]) });
@@ -224,9 +224,9 @@ describe('a dump in the background', () => {
     expect(file!.count).toBe(301);
     expect(file!.score(299)).toBe(299);
     await changed;
-    expect(file!.facts(1)).toEqual({ turns: 2, toolCalls: 1, findings: ['call_without_result'] });
-    expect(file!.facts(2)).toEqual({ turns: 2, toolCalls: 0, findings: [] });
-    expect(file!.facts(300)).toEqual({ turns: 0, toolCalls: 0, findings: ['bad_record'] });
+    expect(file!.facts(1)).toEqual({ turns: 2, toolCalls: 1, contexts: 1, findings: ['call_without_result'] });
+    expect(file!.facts(2)).toEqual({ turns: 2, toolCalls: 0, contexts: 1, findings: [] });
+    expect(file!.facts(300)).toEqual({ turns: 0, toolCalls: 0, contexts: 1, findings: ['bad_record'] });
     expect(file!.score(300)).toBeNull();
     dump.close();
   });

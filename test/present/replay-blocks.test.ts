@@ -11,7 +11,7 @@ import { diffTexts, type ReplayOutcome } from '../../src/replay/index.ts';
 import { cellWidth } from '../../src/text/graphemes.ts';
 import { toolRollout } from '../support/dump.ts';
 
-const rollout = parseLine(JSON.stringify(toolRollout(1, 1, 1)), false).rollout!;
+const rollout = parseLine(JSON.stringify(toolRollout(1, 1, 1)), { validation: false }).rollout!;
 
 function outcome(recorded: string, result: string, stderr: string): ReplayOutcome {
   const attempt = {

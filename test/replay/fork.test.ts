@@ -67,7 +67,7 @@ describe('the prefix', () => {
 
   test('leaves the tools that the template wrote out of the system text', () => {
     const [line = ''] = readFileSync('fixtures/rollout_data/train/3.jsonl', 'utf8').split('\n');
-    const { rollout } = parseLine(line, false);
+    const { rollout } = parseLine(line, { validation: false });
     const system = (offersTools: boolean) => forkPrefix(rollout!, 2, { offersTools }).messages[0]!.content;
     expect(system(false)).toContain('<tools>');
     expect(system(true)).not.toContain('<tools>');
@@ -112,7 +112,7 @@ describe('a branch', () => {
     expect(readFileSync(path)).toEqual(before);
     const [kept] = branchesOf(Journal.of(path), recordKey(line));
     expect(kept).toMatchObject({ turn: 3, branch: 0, model: 'tiny', score: 1, edited: false });
-    const written = parseLine(readFileSync(kept!.path, 'utf8').trim(), false);
+    const written = parseLine(readFileSync(kept!.path, 'utf8').trim(), { validation: false });
     expect(written.rollout).toMatchObject({ format: 'rollout-viewer', score: 1, uid: kept!.uid });
     expect(written.rollout!.extras.fork).toMatchObject({ locator: row.locator, turn: 3, record: recordKey(line) });
   });

@@ -1,5 +1,6 @@
 import type { DumpFile } from '../../dump/dump-file.ts';
 import { ThreadClient } from '../../dump/thread-client.ts';
+import type { ReadContext } from '../../formats/format.ts';
 import type { JsonValue } from '../../json/value.ts';
 import type { SortValue } from './sort.ts';
 
@@ -15,13 +16,13 @@ export interface Asked {
 
 export interface QueryRequest extends Asked {
   path: string;
-  validation: boolean;
+  context: ReadContext;
   stream: string;
-  /** PLACE numbers a record: offset, bytes, record, step (NaN: none), 0 = score unknown, 1 = none, 2 = known; the score; packed facts. */
+  /** PLACE numbers a record: offset, bytes, record, step (NaN: none), 0 = score unknown, 1 = none, 2 = known; the score; packed facts; its place on its line, 0 = it has it alone. */
   places: Float64Array;
 }
 
-export const PLACE = 7;
+export const PLACE = 8;
 
 /** For each record in the order of the places. */
 export interface QueryAnswer {
@@ -31,7 +32,7 @@ export interface QueryAnswer {
   /** Values to show, record after record; empty where none is. */
   columns: (JsonValue | undefined)[];
   /** The facts that a parse found, for the index; 0 where no parse was needed. */
-  facts: Uint32Array;
+  facts: Float64Array;
   scores: Float64Array;
   hasScore: Uint8Array;
 }
@@ -50,10 +51,20 @@ export class QueryThread extends ThreadClient<QueryRequest, QueryAnswer> {
       const known = score === undefined ? 0 : score === null ? 1 : 2;
       const step = file.stepOf(record) ?? Number.NaN;
       const facts = index.packedFacts(record);
-      places.set([index.offset(record), index.length(record), record, step, known, score ?? 0, facts], i * PLACE);
+      const place = [
+        index.offset(record),
+        index.length(record),
+        record,
+        step,
+        known,
+        score ?? 0,
+        facts,
+        index.part(record),
+      ];
+      places.set(place, i * PLACE);
     }
-    const { readablePath: path, validation, stream } = file;
-    const answer = await this.ask({ ...asked, path, validation, stream, places }, [places.buffer]);
+    const { readablePath: path, context, stream } = file;
+    const answer = await this.ask({ ...asked, path, context, stream, places }, [places.buffer]);
     if (answer === null || generation !== file.generation || index !== file.index) return answer;
     for (const [i, record] of records.entries()) {
       if (answer.facts[i] === 0 || record >= index.count) continue;

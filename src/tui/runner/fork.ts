@@ -176,7 +176,7 @@ function keptView(entry: BranchEntry, row: DumpRecord, files: Map<string, string
   const lines = files.get(path) ?? branchLines(path);
   files.set(path, lines);
   const line = lines.find((text) => text.includes(JSON.stringify(uid)));
-  const turns = line === undefined ? [] : (parseLine(line, false).rollout?.turns ?? []);
+  const turns = line === undefined ? [] : (parseLine(line, { validation: false }).rollout?.turns ?? []);
   return {
     branch,
     turn,

@@ -7,18 +7,20 @@ import type { Data } from '../rows/data.ts';
 import type { PromptProblem } from '../state/prompt.ts';
 import type { State } from '../state/state.ts';
 
-/** `FILE:LINE`, `FILE:LINE#t4`. */
-export const isLocatorLine = (text: string): boolean => /.:\d+(?:#t\d*)?$/s.test(text);
+/** `FILE:LINE`, `FILE:LINE.2`, `FILE:LINE#t4`. */
+export const isLocatorLine = (text: string): boolean => /.:\d+(?:\.\d+)?(?:#t\d*)?$/s.test(text);
 
 /** The record and the turn that a locator names, or what is wrong with it and where. */
 export function locate(text: string, state: State, data: Data): { place: Place; turn: number | null } | PromptProblem {
-  if (!/:\d+(?:#t\d+)?$/.test(text)) return { message: 'a turn is written #t4', at: text.lastIndexOf('#') };
-  const { path, line, turn } = parseLocator(text);
+  if (!/:\d+(?:\.\d+)?(?:#t\d+)?$/.test(text)) return { message: 'a turn is written #t4', at: text.lastIndexOf('#') };
+  const named = parseLocator(text);
+  const { path, turn } = named;
+  const line = named.line ?? 0;
   const found = filesCalled(path, data.dump.files);
   const here = state.list.cursor?.file;
   const file = found.length > 1 ? (found.find((one) => one.stream === here?.stream) ?? found[0]) : found[0];
   if (file === undefined) return { message: `no file of this dump is called ${sanitiseLine(path)}`, at: 0 };
-  const record = file.index.recordAtLine(line);
+  const record = file.recordAt(named);
   const at = path.length + 1;
   if (record < 0) {
     const last = file.count === 0 ? 0 : file.index.line(file.count - 1);

@@ -1,0 +1,175 @@
+import { readFileSync, statSync } from 'node:fs';
+import type { ReadContext } from '../../formats/format.ts';
+import { formatOf, wrapList } from '../../formats/registry.ts';
+import { JsonError, parseJson } from '../../json/parse.ts';
+import { printJson } from '../../json/print.ts';
+import { isJsonObject, type JsonValue } from '../../json/value.ts';
+import { countRollouts } from '../parse-line.ts';
+import { oneLine } from './inspect-log.ts';
+import { LARGEST_RECORD } from './limits.ts';
+import { type CopyLine, unreadable } from './lines-in.ts';
+
+/** A document is read whole; its records must fit into strings one by one. */
+const LARGEST_DOCUMENT = 2 ** 31 - 1024;
+
+/**
+ * The records of one JSON document: its value, or the elements of its array, or several values one behind another. Null where they are lines after
+ * all, whatever the name says. A text with line ends inside its strings is read too, as somebody who pasted it meant it.
+ */
+export function documentRecords(path: string, context: ReadContext): Generator<CopyLine> | null {
+  const { size } = statSync(path);
+  if (size > LARGEST_DOCUMENT)
+    throw new Error(
+      `one JSON document of ${Math.round(size / 2 ** 20)} MB: more than can be read at once; write it as JSON lines`,
+    );
+  const bytes = readFileSync(path);
+  const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+  return bytes[firstByte(bytes, start)] === OPEN_LIST ? elements(bytes, start, context) : values(bytes, start, context);
+}
+
+const [OPEN_LIST, CLOSE_LIST, OPEN, CLOSE, QUOTE, BACKSLASH, COMMA] = [
+  0x5b, 0x5d, 0x7b, 0x7d, 0x22, 0x5c, 0x2c,
+] as const;
+
+function firstByte(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while (at < bytes.length && bytes[at]! <= 32) at++;
+  return at;
+}
+
+/** The first byte behind the value that begins at `from`: of an object or a list by its brackets, of all else up to a comma, a bracket or a line's end. */
+export function endOfValue(bytes: Uint8Array, from: number, end = bytes.length): number {
+  let depth = 0;
+  for (let at = from; at < end; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) {
+      at++;
+      while (at < end && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+      if (depth === 0) return Math.min(end, at + 1);
+    } else if (byte === OPEN || byte === OPEN_LIST) depth++;
+    else if (byte === CLOSE || byte === CLOSE_LIST) {
+      if (depth <= 1) return depth === 0 ? at : at + 1;
+      depth--;
+    } else if (depth === 0 && (byte === COMMA || byte === 10)) return at;
+  }
+  return end;
+}
+
+/** Elements of an array, each a record; a list of messages or events is one record as a whole. */
+function* elements(bytes: Buffer, start: number, context: ReadContext): Generator<CopyLine> {
+  const open = firstByte(bytes, start);
+  const first = firstByte(bytes, open + 1);
+  if (bytes[first] === CLOSE_LIST || first >= bytes.length) {
+    yield { text: '[]', place: ':1' };
+    return;
+  }
+  const head = valueIn(bytes.subarray(first, endOfValue(bytes, first)));
+  const isOne = !isJsonObject(head)
+    ? !Array.isArray(head)
+    : formatOf(head, context) === undefined && wrapList([head]) !== null;
+  if (isOne && bytes.length < LARGEST_RECORD) {
+    const value = valueIn(bytes.subarray(start));
+    const record = Array.isArray(value) ? wrapList(value) : null;
+    if (record !== null || !Array.isArray(value) || !value.some(isJsonObject)) {
+      yield { text: record === null ? printOr(value, bytes) : printJson(record), place: ':1' };
+      return;
+    }
+  }
+  let number = 0;
+  for (let at = first; at < bytes.length && bytes[at] !== CLOSE_LIST; ) {
+    const end = endOfValue(bytes, at);
+    number++;
+    if (end > at) yield* recordLines(bytes.subarray(at, end), number, context);
+    at = firstByte(bytes, Math.max(end, at + 1));
+    if (bytes[at] === COMMA) at = firstByte(bytes, at + 1);
+  }
+}
+
+const printOr = (value: JsonValue | undefined, bytes: Uint8Array): string | Uint8Array =>
+  value === undefined ? oneLine(bytes) : printJson(value);
+
+function values(bytes: Buffer, start: number, context: ReadContext): Generator<CopyLine> | null {
+  const lineEnd = bytes.indexOf(10, start);
+  const first = firstByte(bytes, start);
+  if (lineEnd !== -1 && first < lineEnd && firstByte(bytes, lineEnd) < bytes.length) {
+    const line = bytes.subarray(first, lineEnd);
+    if (isJsonObject(valueIn(line) ?? undefined)) return null;
+  }
+  return inTurn(bytes, first, context);
+}
+
+function* inTurn(bytes: Buffer, first: number, context: ReadContext): Generator<CopyLine> {
+  let number = 0;
+  for (let at = first; at < bytes.length; ) {
+    const end = Math.max(at + 1, endOfValue(bytes, at));
+    number++;
+    yield* recordLines(bytes.subarray(at, end), number, context);
+    at = firstByte(bytes, end);
+  }
+}
+
+/** A record as a line; one that holds several rollouts as a line each, so that none is read for the sake of another. */
+function* recordLines(bytes: Uint8Array, number: number, context: ReadContext): Generator<CopyLine> {
+  if (bytes.length > LARGEST_RECORD) {
+    yield { text: unreadable(`a record of ${bytes.length} bytes is more than can be shown`), place: `:${number}` };
+    return;
+  }
+  const text = oneLineOrMended(bytes);
+  if (countRollouts(text, context) === null) {
+    yield { text, place: `:${number}` };
+    return;
+  }
+  const value = parseJson(text);
+  const record = Array.isArray(value) ? wrapList(value) : value;
+  const rollouts = isJsonObject(record ?? undefined)
+    ? (formatOf(record as never, context)?.split?.(record as never) ?? [])
+    : [];
+  if (rollouts.length === 1) {
+    yield { text: printJson(rollouts[0]!), place: `:${number}` };
+    return;
+  }
+  for (const [at, one] of rollouts.entries()) yield { text: printJson(one), place: `:${number}.${at + 1}` };
+}
+
+/** Text whose strings hold line ends as they are: they would end a line of the copy, and JSON wants them escaped. */
+function oneLineOrMended(bytes: Uint8Array): string {
+  const text = Buffer.from(bytes).toString('utf8');
+  if (!/[\n\r]/.test(text)) return text;
+  try {
+    JSON.parse(text);
+    return text.replaceAll(/[\n\r]/g, ' ');
+  } catch {
+    return escapedInStrings(text);
+  }
+}
+
+/** Raw control characters inside strings as JSON writes them; line ends between tokens become blanks. */
+function escapedInStrings(text: string): string {
+  let result = '';
+  let from = 0;
+  let isInString = false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) isInString = !isInString;
+    else if (code === BACKSLASH && isInString) at++;
+    else if (code < 32) {
+      result += text.slice(from, at) + (isInString ? ESCAPED[code] : ' ');
+      from = at + 1;
+    }
+  }
+  return result + text.slice(from);
+}
+
+const ESCAPED: string[] = Array.from({ length: 32 }, (_, code) =>
+  JSON.stringify(String.fromCharCode(code)).slice(1, -1),
+);
+
+function valueIn(bytes: Uint8Array): JsonValue | undefined {
+  if (bytes.length > LARGEST_RECORD) return undefined;
+  try {
+    return parseJson(Buffer.from(bytes).toString('utf8'));
+  } catch (error) {
+    if (error instanceof JsonError) return undefined;
+    throw error;
+  }
+}

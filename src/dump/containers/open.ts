@@ -1,0 +1,241 @@
+import { closeSync, openSync, readFileSync, readSync, statSync, writeSync } from 'node:fs';
+import { basename } from 'node:path';
+import type { ReadContext } from '../../formats/format.ts';
+import { type Join, joinOf } from '../joins/index.ts';
+import { openNameless } from '../nameless-file.ts';
+import { type Shape, shapeOf } from '../shape.ts';
+import { documentRecords } from './document.ts';
+import { gunzip } from './gzip.ts';
+import { inspectSamples, isInspectLog } from './inspect-log.ts';
+import { type ContainerKind, HEAD_BYTES, kindOf } from './kind.ts';
+
+import { LARGEST_RECORD } from './limits.ts';
+import { type Copy, type CopyLine, copyOf } from './lines-in.ts';
+import { parquetRows } from './parquet.ts';
+import { pickledRows, unpickle } from './pickle.ts';
+import { sessionRecords } from './sessions.ts';
+import { sqliteRows } from './sqlite.ts';
+import { csvRecords, yamlRecords } from './table.ts';
+import { inZip, type Member } from './zip.ts';
+import { unzstd } from './zstd.ts';
+
+export type { ContainerKind };
+
+/** How a file's records are come by: in place, or from a copy of a line each that is filled while it is read. */
+export interface Opened {
+  kind: ContainerKind;
+  /** Null where the records say it, once the first is in the copy. */
+  shape: Shape | null;
+  copy: Copy | null;
+}
+
+/**
+ * Opens whatever a path holds. JSON lines are read where they are; all else is laid out a line a record in a nameless file, in one pass and
+ * record by record, so that the first is there at once and memory stays flat.
+ * @param name the path that the user knows the bytes by, where they are read from another
+ */
+export async function openContainer(path: string, context: ReadContext, name = path): Promise<Opened> {
+  const kind = kindOf(headOf(path), name);
+  if (kind === 'gzip' || kind === 'zstd') return openPacked(path, kind, context, name);
+  const join = joinOf(name);
+  if (kind === 'lines') return openLines(path, context, join);
+  const source = await sourceOf(kind, path, context);
+  if (source === null) return openLines(path, context, join);
+  return { kind, shape: null, copy: copyOf(openNameless(), joined(source, join)) };
+}
+
+function openLines(path: string, context: ReadContext, join: Join | null): Opened {
+  const shape = shapeOf(path, context);
+  if (shape.kind === 'session')
+    return {
+      kind: 'lines',
+      shape: null,
+      copy: copyOf(openNameless(), joined(sessionRecords(path, shape.session), join)),
+    };
+  if (join === null || shape.kind === 'none') return { kind: 'lines', shape, copy: null };
+  return { kind: 'lines', shape, copy: copyOf(openNameless(), joined(allLines(path), join)) };
+}
+
+async function sourceOf(
+  kind: ContainerKind,
+  path: string,
+  context: ReadContext,
+): Promise<AsyncIterable<CopyLine> | Iterable<CopyLine> | null> {
+  switch (kind) {
+    case 'json':
+      return documentRecords(path, context);
+    case 'csv':
+      return csvRecords(path);
+    case 'yaml':
+      return yamlRecords(path, context);
+    case 'parquet':
+      return parquetRows(path);
+    case 'sqlite':
+      return sqliteRows(path);
+    case 'pickle':
+      return pickleFile(path);
+    case 'zip':
+      return inZip(path, (members) => zipRecords(members, context));
+    default:
+      return null;
+  }
+}
+
+async function* pickleFile(path: string): AsyncGenerator<CopyLine> {
+  if (statSync(path).size > LARGEST_RECORD)
+    throw new Error('a pickle of more than 512 MB; export it as JSONL in Python');
+  yield* pickledRows(await unpickle(readFileSync(path), () => undefined));
+}
+
+async function* zipRecords(members: Map<string, Member>, context: ReadContext): AsyncGenerator<CopyLine> {
+  const pickle = [...members.values()].find(({ name }) => /(?:^|\/)data\.pkl$/.test(name));
+  if (pickle !== undefined) {
+    const prefix = pickle.name.slice(0, -'data.pkl'.length);
+    const storages = new Map<string, Uint8Array>();
+    for (const member of members.values())
+      if (member.name.startsWith(`${prefix}data/`))
+        storages.set(member.name.slice(prefix.length + 5), await member.bytes());
+    yield* pickledRows(await unpickle(await pickle.bytes(), (key) => storages.get(key)));
+    return;
+  }
+  if (isInspectLog(members)) {
+    yield* inspectSamples(members);
+    return;
+  }
+  let found = 0;
+  for (const member of members.values()) {
+    if (!/\.(jsonl|ndjson|jl|json|csv|ya?ml|traj)$/i.test(member.name)) continue;
+    found++;
+    yield* memberRecords(member, context);
+  }
+  if (found === 0)
+    throw new Error(`a zip without a rollout: it holds ${[...members.keys()].slice(0, 6).join(', ') || 'nothing'}`);
+}
+
+/** A member that is lines: each by its line; else its records by their number, or by the member's path where there is one. */
+async function* memberRecords(member: Member, context: ReadContext): AsyncGenerator<CopyLine> {
+  const fd = openNameless();
+  try {
+    writeSync(fd, await member.bytes());
+    const path = `/dev/fd/${fd}`;
+    const { copy } = await openContainer(path, context, member.name);
+    if (copy === null) {
+      let line = 0;
+      for (const { text } of allLines(path)) {
+        line++;
+        if (text.length > 0) yield { text, place: `/${member.name}:${line}` };
+      }
+      return;
+    }
+    for await (const _ of copy.fill);
+    let at = 0;
+    for (const { text } of allLines(`/dev/fd/${copy.fd}`))
+      yield { text, place: `/${member.name}${placeIn(copy.places[at], ++at)}` };
+    closeSync(copy.fd);
+    if (copy.error !== null) throw new Error(`${member.name}: ${copy.error}`);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+const placeIn = (place: string | undefined, number: number): string => (place === ':1' ? '' : (place ?? `:${number}`));
+
+/** gzip and zstd hold another file, which its own bytes tell of; lines are read as they are unpacked. */
+async function openPacked(path: string, kind: 'gzip' | 'zstd', context: ReadContext, name: string): Promise<Opened> {
+  const chunks = kind === 'gzip' ? gunzip(path) : unzstd(path);
+  const inner = basename(name).replace(/\.(gz|zst|zstd)$/i, '');
+  const innerName = name.slice(0, name.length - basename(name).length) + inner;
+  const fd = openNameless();
+  const copy: Copy = { fd, fill: write(), places: [], error: null };
+  async function* write(): AsyncGenerator<void> {
+    try {
+      for await (const chunk of chunks) {
+        writeSync(fd, chunk);
+        yield;
+      }
+    } catch (error) {
+      copy.error = (error as Error).message;
+    }
+  }
+  // The head says what lies inside.
+  for (let bytes = 0; bytes < HEAD_BYTES; bytes = statOf(fd)) if ((await copy.fill.next()).done) break;
+  const readable = `/dev/fd/${fd}`;
+  const join = joinOf(name);
+  if (kindOf(headOf(readable), innerName) === 'lines' && join === null) {
+    const shape = shapeOf(readable, context);
+    if (shape.kind !== 'session') return { kind, shape, copy };
+  }
+  for await (const _ of copy.fill);
+  const opened = await openContainer(readable, context, innerName);
+  if (opened.copy === null && join === null) return { kind, shape: opened.shape, copy };
+  const outer = copy.error;
+  const whole = opened.copy ?? copyOf(openNameless(), joined(allLines(readable), join));
+  return { kind, shape: opened.shape, copy: { ...whole, fill: thenClose(whole, fd, outer) } };
+}
+
+async function* thenClose(copy: Copy, fd: number, error: string | null): AsyncGenerator<void> {
+  try {
+    yield* copy.fill;
+  } finally {
+    closeSync(fd);
+  }
+  copy.error ??= error;
+}
+
+function statOf(fd: number): number {
+  const buffer = Buffer.alloc(1);
+  let size = 0;
+  for (let at = HEAD_BYTES; at > 0; at = Math.floor(at / 2))
+    if (readSync(fd, buffer, 0, 1, at - 1) === 1) {
+      size = at;
+      break;
+    }
+  return size;
+}
+
+function headOf(path: string): Buffer {
+  const head = Buffer.alloc(HEAD_BYTES);
+  const fd = openSync(path, 'r');
+  try {
+    return head.subarray(0, readSync(fd, head, 0, head.length, 0));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Every physical line, blank ones too, so that they count. */
+function* allLines(path: string): Generator<{ text: Uint8Array }> {
+  const fd = openSync(path, 'r');
+  try {
+    let rest: Buffer = Buffer.alloc(0);
+    for (let at = 0; ; ) {
+      const chunk = Buffer.allocUnsafe(1 << 20);
+      const length = readSync(fd, chunk, 0, chunk.length, at);
+      if (length === 0) break;
+      at += length;
+      const bytes = Buffer.concat([rest, chunk.subarray(0, length)]);
+      let from = 0;
+      for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, from)) {
+        yield { text: bytes.subarray(from, end) };
+        from = end + 1;
+      }
+      rest = bytes.subarray(from);
+    }
+    if (rest.length > 0) yield { text: rest };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Each record with what other files of the run say of it. */
+async function* joined(
+  source: AsyncIterable<CopyLine> | Iterable<CopyLine>,
+  join: Join | null,
+): AsyncGenerator<CopyLine> {
+  if (join === null) {
+    yield* source;
+    return;
+  }
+  const add = await join();
+  for await (const line of source) yield { ...line, text: add(line.text) };
+}

@@ -1,0 +1,110 @@
+import { printJson } from '../../json/print.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
+import type { CopyLine } from './lines-in.ts';
+import { bytesAsText } from './parquet.ts';
+import { dtypeOf, rebuild, type Storage, Tensor } from './tensor.ts';
+
+type Call = (...values: never[]) => unknown;
+
+/** What a torch pickle may ask for; to build these runs no code of the file's. */
+const ALLOWED: Record<string, Call> = {
+  'collections.OrderedDict': (pairs: [unknown, unknown][] = []) => new Map(pairs),
+  'torch._utils._rebuild_tensor': (storage: Storage, offset: number, size: number[], stride: number[]) =>
+    rebuild(storage, offset, size, stride),
+  'torch._utils._rebuild_tensor_v2': (storage: Storage, offset: number, size: number[], stride: number[]) =>
+    rebuild(storage, offset, size, stride),
+  'torch._utils._rebuild_tensor_v3': (
+    storage: Storage,
+    offset: number,
+    size: number[],
+    stride: number[],
+    _grad: boolean,
+    _hooks: unknown,
+    type: string,
+  ) => rebuild({ ...storage, type }, offset, size, stride),
+  'torch._utils._rebuild_parameter': (tensor: Tensor) => tensor,
+  'torch.Size': (sizes: number[]) => sizes,
+};
+
+/** @throws Error that names what the pickle asked for */
+function resolve(module: string, name: string): unknown {
+  const asked = `${module}.${name}`;
+  const known = ALLOWED[asked];
+  if (known !== undefined) return known;
+  const type = dtypeOf(module, name);
+  if (type !== null) return Object.assign(() => type, { dtype: type });
+  throw new Error(
+    `the pickle asks for ${asked}: refused, since that could run code; only tensors, lists, texts and numbers are read. Export it as JSONL in the trainer's Python`,
+  );
+}
+
+/**
+ * A pickle's value as JSON. @param storage the bytes of a torch archive's storage, by its key; plain pickles have none
+ * @throws Error for what is no such pickle, or asks for anything but tensors
+ */
+export async function unpickle(
+  bytes: Uint8Array,
+  storage: (key: string) => Uint8Array | undefined,
+): Promise<JsonValue> {
+  const { Parser } = await import('pickleparser');
+  const parser = new Parser({
+    nameResolver: { resolve: resolve as never },
+    persistentResolver: {
+      resolve: (pid: unknown): Storage => {
+        const [, type, key] = pid as unknown as [string, { dtype: string } | string, string];
+        const found = storage(String(key));
+        if (found === undefined) throw new Error(`the storage ${String(key)} of a tensor is missing`);
+        return { bytes: found, type: typeof type === 'string' ? type : type.dtype };
+      },
+    },
+    unpicklingTypeOfDictionary: 'Map',
+  });
+  return plain(parser.parse(bytes));
+}
+
+function plain(value: unknown): JsonValue {
+  if (value === null || value === undefined) return null;
+  if (value instanceof Tensor) return value.values();
+  if (value instanceof Map) {
+    const object: JsonObject = Object.create(null);
+    for (const [key, one] of value) object[String(key)] = plain(one);
+    return object;
+  }
+  if (value instanceof Uint8Array) return bytesAsText(value);
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value === 'function') return 'dtype' in value ? `torch.${String(value.dtype)}` : null;
+  if (typeof value === 'object') return plain(new Map(Object.entries(value)));
+  return value as JsonValue;
+}
+
+/**
+ * The rollouts of a pickled step, one a line: `{samples: […]}` sample by sample, and the columns of one rank (`rollout_data`) row by row;
+ * what stands beside them goes with each. Anything else is one record.
+ */
+export function* pickledRows(root: JsonValue): Generator<CopyLine> {
+  if (!isJsonObject(root)) {
+    yield { text: printJson({ value: root }), place: ':1' };
+    return;
+  }
+  const { samples, rollout_data: columns, ...rest } = root;
+  const rows = Array.isArray(samples) ? samples : isJsonObject(columns) ? rowsOf(columns) : null;
+  if (rows === null) {
+    yield { text: printJson(root), place: ':1' };
+    return;
+  }
+  for (const sample of rows) yield { text: printJson({ ...rest, sample }) };
+}
+
+/** Lists of one length are columns; what is no such list belongs to every row. */
+function rowsOf(columns: JsonObject): JsonObject[] {
+  const key = ['tokens', 'sample_indices', 'loss_masks', 'response_lengths'].find((name) =>
+    Array.isArray(columns[name]),
+  );
+  const count = key === undefined ? 0 : (columns[key] as JsonValue[]).length;
+  return Array.from({ length: count }, (_, row) => {
+    const object: JsonObject = Object.create(null);
+    for (const [name, values] of Object.entries(columns))
+      object[name] = Array.isArray(values) && values.length === count ? (values[row] as JsonValue) : values;
+    return object;
+  });
+}

@@ -1,0 +1,109 @@
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { printJson } from '../../json/print.ts';
+import type { CopyLine } from './lines-in.ts';
+import { bytesAsText, jsonOf } from './parquet.ts';
+
+/** Tables that hold a rollout, or a call of a model, a row: Trackio's and rLLM's gateway call theirs the same. */
+const TABLE = 'traces';
+
+/**
+ * The rows of a database's `traces`. It is read from a copy in the temporary folder: SQLite puts a lock and a shared-memory file beside what it
+ * opens, and beside a dump nothing is ever made. The pages that a write-ahead log has committed are folded into the copy.
+ */
+export async function* sqliteRows(path: string): AsyncGenerator<CopyLine> {
+  const { default: sqlite } = await import('node-sqlite3-wasm');
+  const folder = mkdtempSync(join(tmpdir(), 'rollout-viewer-'));
+  try {
+    const copy = join(folder, 'copy.db');
+    copyFileSync(path, copy);
+    foldLog(copy, `${path}-wal`);
+    const database = new sqlite.Database(copy, { readOnly: true });
+    try {
+      const tables = database
+        .all("select name from sqlite_master where type = 'table'")
+        .map(({ name }) => String(name));
+      if (!tables.includes(TABLE))
+        throw new Error(`a SQLite database without a table \`${TABLE}\`; its tables: ${tables.join(', ') || 'none'}`);
+      const statement = database.prepare(`select * from "${TABLE}" order by rowid`);
+      try {
+        for (const row of statement.iterate([])) {
+          const record = Object.fromEntries(
+            Object.entries(row).map(([name, value]) => [
+              name,
+              value instanceof Uint8Array ? bytesAsText(value) : jsonOf(value),
+            ]),
+          );
+          yield { text: printJson(record) };
+        }
+      } finally {
+        statement.finalize();
+      }
+    } finally {
+      database.close();
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const WAL_HEADER = 32;
+const FRAME_HEADER = 24;
+/** Bytes 18 and 19 of a database say how it is written and read: 2 = with a log, which the copy has no more. */
+const VERSIONS = 18;
+
+/** Writes the committed frames of a log (sqlite.org/fileformat2.html, 4.1) into the copy. What follows a frame whose salts or sum differ was never committed. */
+function foldLog(copy: string, logPath: string): void {
+  const fd = openSync(copy, 'r+');
+  try {
+    const header = Buffer.alloc(20);
+    readSync(fd, header, 0, 20, 0);
+    if (header[VERSIONS] !== 2 && header[VERSIONS + 1] !== 2) return;
+    if (existsSync(logPath) && statSync(logPath).size > WAL_HEADER) fold(fd, readFileSync(logPath));
+    writeSync(fd, Buffer.from([1, 1]), 0, 2, VERSIONS);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function fold(fd: number, log: Buffer): void {
+  const magic = log.readUInt32BE(0);
+  if ((magic & 0xfffffffe) >>> 0 !== 0x377f0682) return;
+  const isBig = (magic & 1) === 1;
+  const page = log.readUInt32BE(8) || 65536;
+  let sum: [number, number] = checksum(log.subarray(0, 24), [0, 0], isBig);
+  if (sum[0] !== log.readUInt32BE(24) || sum[1] !== log.readUInt32BE(28)) return;
+  let waiting: { number: number; at: number }[] = [];
+  for (let at = WAL_HEADER; at + FRAME_HEADER + page <= log.length; at += FRAME_HEADER + page) {
+    if (!log.subarray(at + 8, at + 16).equals(log.subarray(16, 24))) return;
+    sum = checksum(log.subarray(at, at + 8), sum, isBig);
+    sum = checksum(log.subarray(at + FRAME_HEADER, at + FRAME_HEADER + page), sum, isBig);
+    if (sum[0] !== log.readUInt32BE(at + 16) || sum[1] !== log.readUInt32BE(at + 20)) return;
+    waiting.push({ number: log.readUInt32BE(at), at: at + FRAME_HEADER });
+    if (log.readUInt32BE(at + 4) === 0) continue;
+    for (const frame of waiting) writeSync(fd, log, frame.at, page, (frame.number - 1) * page);
+    waiting = [];
+  }
+}
+
+function checksum(bytes: Buffer, [one, two]: [number, number], isBig: boolean): [number, number] {
+  let first = one;
+  let second = two;
+  for (let at = 0; at + 8 <= bytes.length; at += 8) {
+    first = (first + (isBig ? bytes.readUInt32BE(at) : bytes.readUInt32LE(at)) + second) >>> 0;
+    second = (second + (isBig ? bytes.readUInt32BE(at + 4) : bytes.readUInt32LE(at + 4)) + first) >>> 0;
+  }
+  return [first, second];
+}

@@ -1,0 +1,42 @@
+import { readFileSync, statSync } from 'node:fs';
+import type { ReadContext } from '../../formats/format.ts';
+import { formatOf } from '../../formats/registry.ts';
+import { printJson } from '../../json/print.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
+import { csvRows } from './csv.ts';
+import type { CopyLine } from './lines-in.ts';
+
+/** Read whole, so it must fit into a string. */
+const LARGEST = 1 << 29;
+
+function textOf(path: string): string {
+  if (statSync(path).size > LARGEST) throw new Error('more than 512 MB in one text; write it as JSON lines');
+  return readFileSync(path, 'utf8');
+}
+
+/** Rows of a CSV. The first row names the cells; a row that is longer keeps its last cells under their numbers. */
+export function* csvRecords(path: string): Generator<CopyLine> {
+  let names: string[] | null = null;
+  for (const row of csvRows(textOf(path))) {
+    if (names === null) {
+      names = row;
+      continue;
+    }
+    const record: JsonObject = Object.create(null);
+    for (const [at, cell] of row.entries()) record[names[at] ?? `column_${at + 1}`] = cell;
+    yield { text: printJson(record) };
+  }
+}
+
+/** The elements of a YAML list, or its one value; those that hold several rollouts are a record for each. */
+export async function* yamlRecords(path: string, context: ReadContext): AsyncGenerator<CopyLine> {
+  const { parse } = await import('yaml');
+  const value = parse(textOf(path), { logLevel: 'silent' }) as JsonValue;
+  for (const [at, one] of (Array.isArray(value) ? value : [value]).entries()) {
+    const rollouts = isJsonObject(one) ? formatOf(one, context)?.split?.(one) : undefined;
+    if (rollouts === undefined) yield { text: printJson(one), place: `:${at + 1}` };
+    else if (rollouts.length === 1) yield { text: printJson(rollouts[0]!), place: `:${at + 1}` };
+    else
+      for (const [i, rollout] of rollouts.entries()) yield { text: printJson(rollout), place: `:${at + 1}.${i + 1}` };
+  }
+}

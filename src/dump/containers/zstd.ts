@@ -1,0 +1,114 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { BombGuard } from './limits.ts';
+
+const SKIPPABLE = 0x184d2a50;
+const FRAME = 0xfd2fb528;
+
+/**
+ * What a .zst unpacks to, frame after frame, so that a seekable file (frames of 4 MB and a skippable table at its end) costs the memory of
+ * one. A frame that is not whole ends it with an error.
+ */
+export async function* unzstd(path: string): AsyncGenerator<Uint8Array> {
+  const decode = await frameDecoder();
+  const fd = openSync(path, 'r');
+  try {
+    const { size } = fstatSync(fd);
+    const guard = new BombGuard(size);
+    for (let at = 0; at < size; ) {
+      const { length, isData, content } = frameAt(fd, at, size);
+      if (content > 0) guard.add(content);
+      if (isData) {
+        const packed = Buffer.alloc(length);
+        readSync(fd, packed, 0, length, at);
+        for (const unpacked of decode(packed, content)) {
+          if (content === 0) guard.add(unpacked.length);
+          yield unpacked;
+        }
+      }
+      at += length;
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** zstd of one member of an archive: all its frames. */
+export async function unzstdBytes(packed: Uint8Array, guard: BombGuard): Promise<Uint8Array> {
+  const decode = await frameDecoder();
+  const pieces: Uint8Array[] = [];
+  for (let at = 0; at < packed.length; ) {
+    const take = (bytes: Uint8Array, from: number) => bytes.set(packed.subarray(from, from + bytes.length));
+    const { length, isData, content } = frameIn(take, at, packed.length);
+    if (isData)
+      for (const piece of decode(packed.subarray(at, at + length), content)) {
+        guard.add(piece.length);
+        pieces.push(piece);
+      }
+    at += length;
+  }
+  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+}
+
+/** Decodes one frame. One that does not say how large it is, as streaming writers leave it, comes in pieces. */
+async function frameDecoder(): Promise<(frame: Uint8Array, content: number) => Iterable<Uint8Array>> {
+  const [{ ZSTDDecoder }, streaming] = await Promise.all([import('zstddec'), import('zstddec/stream')]);
+  const [whole, pieces] = [new ZSTDDecoder(), new streaming.ZSTDDecoder()];
+  await Promise.all([whole.init(), pieces.init()]);
+  return (frame, content) => {
+    if (content === 0) return pieces.decodeStreaming([frame]);
+    const unpacked = whole.decode(frame, content);
+    if (unpacked.length !== content) throw new Error('a zstd frame is damaged');
+    return [unpacked];
+  };
+}
+
+interface Frame {
+  /** Bytes in the file. */
+  length: number;
+  isData: boolean;
+  /** Bytes unpacked as the header says; 0 where it does not. */
+  content: number;
+}
+
+const frameAt = (fd: number, at: number, size: number): Frame =>
+  frameIn((bytes, from) => readSync(fd, bytes, 0, bytes.length, from), at, size);
+
+/** Walks the blocks of a frame by their headers (RFC 8878). */
+function frameIn(read: (bytes: Uint8Array, from: number) => void, at: number, size: number): Frame {
+  const torn = () => new Error('the last zstd frame is not complete: still being written, or cut off');
+  const head = Buffer.alloc(18);
+  read(head, at);
+  const magic = head.readUInt32LE(0);
+  if ((magic & 0xfffffff0) >>> 0 === SKIPPABLE) {
+    const length = 8 + head.readUInt32LE(4);
+    if (at + length > size) throw torn();
+    return { length, isData: false, content: 0 };
+  }
+  if (magic !== FRAME) throw new Error(`no zstd frame at byte ${at}: the file is damaged`);
+  const descriptor = head[4]!;
+  const isSingle = (descriptor & 0x20) !== 0;
+  const dictionary = [0, 1, 2, 4][descriptor & 3]!;
+  const sizeBytes = [isSingle ? 1 : 0, 2, 4, 8][descriptor >> 6]!;
+  let next = 5 + (isSingle ? 0 : 1) + dictionary;
+  const content = contentSize(head, next, sizeBytes);
+  next += sizeBytes;
+  const block = Buffer.alloc(3);
+  for (let from = at + next; ; ) {
+    if (from + 3 > size) throw torn();
+    read(block, from);
+    const header = block.readUIntLE(0, 3);
+    const kind = (header >> 1) & 3;
+    from += 3 + (kind === 1 ? 1 : header >> 3);
+    if ((header & 1) === 0) continue;
+    const end = from + ((descriptor & 4) !== 0 ? 4 : 0);
+    if (end > size) throw torn();
+    return { length: end - at, isData: true, content };
+  }
+}
+
+function contentSize(head: Buffer, at: number, bytes: number): number {
+  if (bytes === 1) return head[at]!;
+  if (bytes === 2) return head.readUInt16LE(at) + 256;
+  if (bytes === 4) return head.readUInt32LE(at);
+  return bytes === 8 ? Number(head.readBigUInt64LE(at)) : 0;
+}

@@ -1,0 +1,173 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { conversationsIn } from '../../formats/tinker.ts';
+import { JsonError, parseJson } from '../../json/parse.ts';
+import { printJson } from '../../json/print.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
+import { linesIn } from '../containers/text-lines.ts';
+import { annotations, foldOnto } from './prime-rl.ts';
+import { trainedRows } from './train-data.ts';
+
+/** Adds what other files of the run say to a record's text. */
+export type Adder = (text: string | Uint8Array) => string | Uint8Array;
+/** Reads the other files; done once, when the first record is wanted. */
+export type Join = () => Promise<Adder>;
+
+/** What other files beside this one belong to its records; null where none does. */
+export function joinOf(path: string): Join | null {
+  const folder = path.slice(0, path.length - basename(path).length);
+  const name = basename(path);
+  const stream = /^(?:stream\/\d+\.jsonl(?:\.zst)?|stream\.jsonl(?:\.zst)?)$/.test(name)
+    ? folder
+    : /^\d+\.jsonl(?:\.zst)?$/.test(name) && /(?:^|\/)stream\/$/.test(folder)
+      ? `${folder}../`
+      : null;
+  if (stream !== null && existsSync(`${stream}annotations`)) return () => primeJoin(`${stream}annotations`);
+  const step = /^(\d+)\.pt$/.exec(name)?.[1];
+  if (step !== undefined && /(?:^|\/)rollout_data\/$/.test(folder)) return () => trainJoin(`${folder}../`, step);
+  if (name === 'result.json' && existsSync(`${folder}agent/trajectory.json`)) return () => trialJoin(`${folder}agent/`);
+  if (/^trajectory(?:\..+)?\.json$/.test(name) || /\.trajectory(?:\..+)?\.json$/.test(name))
+    return () => linkedJoin(folder);
+  const session = /^(.+)\.jsonl$/.exec(name)?.[1];
+  if (session !== undefined && existsSync(`${folder}${session}/subagents`))
+    return () => subagentJoin(`${folder}${session}/subagents/`);
+  const summaries = /^(.*_)rollout_summaries\.jsonl$/.exec(name)?.[1];
+  if (summaries !== undefined && existsSync(`${folder}${summaries}logtree.json`))
+    return () => treeJoin(`${folder}${summaries}logtree.json`);
+  return null;
+}
+
+const edit =
+  (change: (record: JsonObject) => JsonObject): Adder =>
+  (text) => {
+    const record = objectIn(text);
+    return record === null ? text : printJson(change(record));
+  };
+
+function objectIn(text: string | Uint8Array): JsonObject | null {
+  try {
+    const value = parseJson(typeof text === 'string' ? text : Buffer.from(text).toString('utf8'));
+    return isJsonObject(value) ? value : null;
+  } catch (error) {
+    if (error instanceof JsonError) return null;
+    throw error;
+  }
+}
+
+/** A file's one value; null for a file that cannot be read, which then adds nothing. */
+function fileValue(path: string): JsonValue | null {
+  try {
+    return parseJson(readFileSync(path, 'utf8'));
+  } catch {
+    return null;
+  }
+}
+
+async function primeJoin(folder: string): Promise<Adder> {
+  const updates = await annotations(folder);
+  return edit((record) => {
+    if (!Array.isArray(record.traces)) return record;
+    const traces = record.traces.map((one) => {
+      const own = isJsonObject(one) && typeof one.id === 'string' ? updates.get(one.id) : undefined;
+      return own === undefined ? one : foldOnto(one as JsonObject, own);
+    });
+    return { ...record, traces };
+  });
+}
+
+async function trainJoin(run: string, step: string): Promise<Adder> {
+  const rows = await trainedRows(`${run}train_data`, step);
+  const messages = await messagesOf(`${run}trajectory/${step}.jsonl`);
+  let position = 0;
+  return edit((record) => {
+    const { sample } = record;
+    if (!isJsonObject(sample)) return record;
+    const at = position++;
+    const index = typeof sample.index === 'number' ? sample.index : null;
+    const train = (index === null ? undefined : rows.bySample.get(index)) ?? rows.byPosition.get(at);
+    const said = index === null ? undefined : messages.get(index);
+    return { ...record, ...(train === undefined ? {} : { train }), ...(said === undefined ? {} : { messages: said }) };
+  });
+}
+
+async function messagesOf(path: string): Promise<Map<number, JsonValue>> {
+  const found = new Map<number, JsonValue>();
+  if (!existsSync(path)) return found;
+  for await (const line of linesIn(path)) {
+    const record = objectIn(line);
+    if (record !== null && typeof record.sample_index === 'number' && Array.isArray(record.messages))
+      found.set(record.sample_index, record.messages);
+  }
+  return found;
+}
+
+/** The trajectories of a folder by their names, but for one. */
+function trajectoriesIn(folder: string, but: string): JsonObject {
+  const linked: JsonObject = {};
+  for (const name of readdirSync(folder)) {
+    if (name === but || !name.endsWith('.json') || !name.includes('trajectory')) continue;
+    const value = fileValue(folder + name);
+    if (isJsonObject(value)) linked[name] = value;
+  }
+  return linked;
+}
+
+async function trialJoin(agent: string): Promise<Adder> {
+  const trajectory = fileValue(`${agent}trajectory.json`);
+  const linked = trajectoriesIn(agent, 'trajectory.json');
+  return edit((record) =>
+    record.trial_name === undefined ? record : { ...record, trajectory: trajectory ?? null, linked },
+  );
+}
+
+/** Only the files that a trajectory refers to are put beside it. */
+async function linkedJoin(folder: string): Promise<Adder> {
+  return edit((record) => {
+    const names = typeof record.schema_version === 'string' ? referredTo(record) : [];
+    const linked: JsonObject = {};
+    for (const name of names) {
+      // A name that leads out of the folder is not followed.
+      if (name.includes('..') || name.startsWith('/') || linked[name] !== undefined) continue;
+      const value = existsSync(folder + name) ? fileValue(folder + name) : null;
+      if (isJsonObject(value)) linked[name] = value;
+    }
+    return Object.keys(linked).length === 0 ? record : { ...record, linked };
+  });
+}
+
+function referredTo(record: JsonObject): string[] {
+  const names: string[] = typeof record.continued_trajectory_ref === 'string' ? [record.continued_trajectory_ref] : [];
+  const open: JsonValue[] = [record.steps ?? null];
+  while (open.length > 0) {
+    const value = open.pop();
+    if (isJsonObject(value) && typeof value.trajectory_path === 'string') names.push(value.trajectory_path);
+    const inner = Array.isArray(value) ? value : isJsonObject(value) ? Object.values(value) : [];
+    for (const one of inner) if (typeof one === 'object' && one !== null) open.push(one);
+  }
+  return names;
+}
+
+async function subagentJoin(folder: string): Promise<Adder> {
+  const subagents: JsonObject[] = [];
+  for (const name of readdirSync(folder).sort()) {
+    if (!name.endsWith('.jsonl')) continue;
+    const events: JsonObject[] = [];
+    for await (const line of linesIn(folder + name)) {
+      const event = objectIn(line);
+      if (event !== null) events.push(event);
+    }
+    const meta = fileValue(`${folder}${name.replace(/\.jsonl$/, '.meta.json')}`);
+    subagents.push({ ...(isJsonObject(meta) ? meta : {}), name: name.replace(/\.jsonl$/, ''), events });
+  }
+  return edit((record) => (record.session_of === undefined ? record : { ...record, subagents }));
+}
+
+/** Conversations and summaries are written in one order; where their numbers differ, nobody knows which belongs to which. */
+async function treeJoin(path: string): Promise<Adder> {
+  const conversations = conversationsIn(fileValue(path));
+  const summaries: string[] = [];
+  for await (const line of linesIn(path.replace(/logtree\.json$/, 'rollout_summaries.jsonl'))) summaries.push(line);
+  if (summaries.length !== conversations.length) return (text) => text;
+  let at = 0;
+  return edit((record) => ({ ...record, messages: conversations[at++] ?? [] }));
+}

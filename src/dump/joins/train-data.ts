@@ -1,0 +1,56 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { parseJson } from '../../json/parse.ts';
+import { isJsonObject, type JsonObject } from '../../json/value.ts';
+import { pickledRows, unpickle } from '../containers/pickle.ts';
+import { inZip } from '../containers/zip.ts';
+
+export interface TrainedRows {
+  bySample: Map<number, JsonObject>;
+  byPosition: Map<number, JsonObject>;
+}
+
+/**
+ * What the trainer computed of a step's samples: slime's one file, or one for each rank. Peers of tensor parallelism repeat rows; of a row that was cut
+ * for context parallelism no part is laid on the whole.
+ */
+export async function trainedRows(folder: string, step: string): Promise<TrainedRows> {
+  const rows: TrainedRows = { bySample: new Map(), byPosition: new Map() };
+  if (!existsSync(folder)) return rows;
+  const files = readdirSync(folder).filter(
+    (name) => name === `${step}.pt` || new RegExp(`^${step}_\\d+\\.pt$`).test(name),
+  );
+  for (const name of files.sort()) {
+    try {
+      for await (const row of pickled(`${folder}/${name}`)) addRow(rows, row);
+    } catch (error) {
+      // A file that cannot be read adds nothing; the rollouts stand without it.
+      if (!(error instanceof Error)) throw error;
+    }
+  }
+  return rows;
+}
+
+function addRow(rows: TrainedRows, { sample, cp_size: slices }: JsonObject): void {
+  if (!isJsonObject(sample) || (typeof slices === 'number' && slices > 1)) return;
+  const { tokens: _tokens, loss_masks: _masks, ...values } = sample;
+  const index = sample.sample_index ?? sample.sample_indices;
+  if (typeof sample.rollout_position === 'number') rows.byPosition.set(sample.rollout_position, values);
+  if (typeof index === 'number') rows.bySample.set(index, values);
+}
+
+async function* pickled(path: string): AsyncGenerator<JsonObject> {
+  yield* inZip(path, async function* (members) {
+    const storages = new Map<string, Uint8Array>();
+    let pickle: Uint8Array | null = null;
+    for (const member of members.values()) {
+      const key = /(?:^|\/)data\/([^/]+)$/.exec(member.name)?.[1];
+      if (key !== undefined) storages.set(key, await member.bytes());
+      if (/(?:^|\/)data\.pkl$/.test(member.name)) pickle = await member.bytes();
+    }
+    if (pickle === null) return;
+    for (const { text } of pickledRows(await unpickle(pickle, (key) => storages.get(key)))) {
+      const row = parseJson(String(text));
+      if (isJsonObject(row)) yield row;
+    }
+  });
+}

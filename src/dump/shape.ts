@@ -1,0 +1,74 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import type { ReadContext, Session } from '../formats/format.ts';
+import { notRollout } from '../formats/not-rollouts.ts';
+import { formatOf, QUICK_KEYS, sessionOf } from '../formats/registry.ts';
+import { JsonError, parseJson } from '../json/parse.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+
+/** How the lines of a file are rollouts: one each, several, all together one session; or the file is part of a run and holds none. */
+export type Shape =
+  | { kind: 'lines'; quickKeys: { score: string; step: string } | null; isKnown: boolean }
+  | { kind: 'split' }
+  | { kind: 'session'; session: Session }
+  | { kind: 'none'; says: string };
+
+/** So many lines are looked at: a session may begin with some that are no events. */
+const LINES = 8;
+/** A first line that is longer says enough by its head in no case, and is taken for a rollout. */
+const LONGEST = 64 << 20;
+/** Lines that no format knows: rows that say so. */
+const UNKNOWN: Shape = { kind: 'lines', quickKeys: QUICK_KEYS, isKnown: false };
+/** What verl's lines begin with: they need no look. */
+const VERL = /^(?:\ufeff)?\s*\{"input":/;
+
+/** @param path any that can be opened, also of a descriptor  @param mayBeSession of records that are whole already no line is an event */
+export function shapeOf(path: string, context: ReadContext, mayBeSession = true): Shape {
+  const fd = openSync(path, 'r');
+  try {
+    let size = 4096;
+    for (;;) {
+      const buffer = Buffer.allocUnsafe(size);
+      const length = readSync(fd, buffer, 0, size, 0);
+      const text = buffer.toString('utf8', 0, length);
+      if (VERL.test(text) && context.format === undefined && context.maps === undefined)
+        return { kind: 'lines', quickKeys: QUICK_KEYS, isKnown: true };
+      const isAll = length < size;
+      const known = shapeOfLines(text, isAll, context, mayBeSession);
+      if (known !== null) return known;
+      if (isAll || size >= LONGEST) return UNKNOWN;
+      size *= 16;
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Null where more of the file has to be seen. */
+function shapeOfLines(text: string, isAll: boolean, context: ReadContext, mayBeSession: boolean): Shape | null {
+  const lines = text.split('\n');
+  if (!isAll) lines.pop();
+  const records = lines
+    .filter((line) => line.trim() !== '')
+    .slice(0, LINES)
+    .map(valueIn)
+    .filter((value): value is JsonObject => isJsonObject(value));
+  const session = !mayBeSession ? undefined : records.map(sessionOf).find((one) => one !== undefined);
+  if (session !== undefined && context.format === undefined) return { kind: 'session', session };
+  for (const record of records) {
+    const format = formatOf(record, context);
+    if (format !== undefined)
+      return format.split ? { kind: 'split' } : { kind: 'lines', quickKeys: format.quickKeys, isKnown: true };
+    const says = notRollout(record);
+    if (says !== null) return { kind: 'none', says };
+  }
+  return records.length >= LINES || isAll ? UNKNOWN : null;
+}
+
+function valueIn(line: string): JsonValue | undefined {
+  try {
+    return parseJson(line.startsWith('\ufeff') ? line.slice(1) : line);
+  } catch (error) {
+    if (error instanceof JsonError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,227 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import type { Context, Rollout } from '../rollout/rollout.ts';
+import { buildRollout, idsOf, type Message, type MessageText, numbersOf, objectsOf } from './build.ts';
+import type { Format, ReadContext } from './format.ts';
+import { contentText } from './parts.ts';
+import { idOf, numberOf } from './scalars.ts';
+import { joinCalls, type SampledTokens } from './token-lists.ts';
+
+/**
+ * A trajectory in Harbor's ATIF 1.0 to 1.8 (rfcs/0001-trajectory-format.md). A subagent's trajectory is a context with turns of its own, found inside the
+ * file, or beside it (`linked`, by the path that refers to it). A compaction begins another history.
+ */
+export const atif: Format = {
+  name: 'atif',
+  quickKeys: null,
+  basis: 'files',
+  mapping: {
+    turns: 'steps[]; results of a step are tool turns',
+    calls: 'steps[].tool_calls',
+    contexts: 'subagent_trajectory_ref, subagent_trajectories, context_management',
+    tokens: 'steps[].metrics.prompt_token_ids and completion_token_ids',
+    score: 'extra.reward, where a producer put one',
+  },
+  detects: (record) =>
+    typeof record.schema_version === 'string' && /^ATIF/i.test(record.schema_version) && Array.isArray(record.steps),
+  read: (record, context) => readAtif(record, context, {}),
+};
+
+/** What a trial adds to a trajectory. */
+interface Frame {
+  format?: string;
+  score?: number | null;
+  named?: Record<string, number | null> | null;
+  extras?: JsonObject;
+  uid?: string | null;
+  group?: string | null;
+  status?: string | null;
+}
+
+export function readAtif(record: JsonObject, context: ReadContext, frame: Frame): Rollout {
+  const extra = isJsonObject(record.extra) ? record.extra : {};
+  const agent = isJsonObject(record.agent) ? record.agent : {};
+  const linked = isJsonObject(record.linked) ? record.linked : {};
+  const embedded = objectsOf(record.subagent_trajectories);
+  const messages: Message[] = [];
+  const contexts: Context[] = [{ kind: 'main', name: idOf(agent.name), after: null }];
+  const own: Context[] = [];
+  let place = 0;
+  let calls: SampledTokens[] = [];
+  const closeCalls = () => {
+    const tokens = joinCalls(calls);
+    if (tokens !== null) (contexts[place] as Context).tokens = tokens;
+    calls = [];
+  };
+  const pieces = [{ record, at: '' }, ...continuedOf(record, linked)];
+  for (const piece of pieces) {
+    if (piece.at !== '') {
+      closeCalls();
+      place = contexts.length;
+      contexts.push({ kind: 'compaction', name: 'continued', after: messages.length - 1 });
+    }
+    for (const [i, step] of objectsOf(piece.record.steps).entries()) {
+      const stepExtra = isJsonObject(step.extra) ? step.extra : {};
+      const change = isJsonObject(stepExtra.context_management) ? stepExtra.context_management : null;
+      if (change?.boundary === 'replace' && messages.length > 0) {
+        closeCalls();
+        place = contexts.length;
+        contexts.push({ kind: 'compaction', name: idOf(change.type), after: messages.length - 1 });
+      }
+      const at = `${piece.at}/steps/${i}`;
+      const sampled = tokensOf(step);
+      if (sampled !== null) calls.push(sampled);
+      messages.push(...stepMessages(step, at).map((message) => ({ ...message, context: place })));
+      for (const reference of referencesOf(step)) {
+        const found = subagentOf(reference, embedded, linked);
+        const rollout = found === null ? null : readAtif(found, context, {});
+        const name = idOf(reference.trajectory_path) ?? idOf(reference.trajectory_id) ?? idOf(reference.session_id);
+        own.push({ kind: 'subagent', name, after: messages.length - 1, ...(rollout === null ? {} : { own: rollout }) });
+      }
+    }
+  }
+  closeCalls();
+  // A continuation whose reference is no file beside it is still a history that the record speaks of.
+  const next = idOf(record.continued_trajectory_ref);
+  if (next !== null && pieces.length === 1 && place === 0)
+    own.push({ kind: 'compaction', name: next, after: messages.length - 1, ...ownOf(linked[next], context) });
+  return buildRollout(
+    {
+      format: frame.format ?? 'atif',
+      record,
+      known: new Set(['steps', 'subagent_trajectories', 'linked', 'follows']),
+      messages,
+      hasCallsApart: true,
+      contexts: [...contexts, ...own],
+      score: frame.score ?? numberOf(extra.reward ?? extra.score),
+      named: frame.named ?? null,
+      uid: frame.uid ?? idOf(record.trajectory_id) ?? idOf(record.session_id),
+      status: frame.status ?? null,
+      group: frame.group ?? null,
+      groundTruth: undefined,
+      tools: Array.isArray(agent.tool_definitions) ? agent.tool_definitions : [],
+      tokens: contexts[0]?.tokens ?? null,
+      ...(frame.extras ? { extras: frame.extras } : {}),
+    },
+    context,
+  );
+}
+
+const ownOf = (value: JsonValue | undefined, context: ReadContext): { own?: Rollout } =>
+  isJsonObject(value) ? { own: readAtif({ ...value, linked: {} }, context, {}) } : {};
+
+/** The files that go on where this one ends: only a trial follows them (`follows`), a file by itself is what it is. */
+function continuedOf(record: JsonObject, linked: JsonObject): { record: JsonObject; at: string }[] {
+  if (record.follows !== true) return [];
+  const found: { record: JsonObject; at: string }[] = [];
+  const seen = new Set<string>();
+  for (let name = idOf(record.continued_trajectory_ref); name !== null && !seen.has(name); ) {
+    seen.add(name);
+    const next = linked[name];
+    if (!isJsonObject(next)) break;
+    found.push({ record: next, at: `/linked/${name.replaceAll('~', '~0').replaceAll('/', '~1')}` });
+    name = idOf(next.continued_trajectory_ref);
+  }
+  return found;
+}
+
+function subagentOf(reference: JsonObject, embedded: readonly JsonObject[], linked: JsonObject): JsonObject | null {
+  const path = idOf(reference.trajectory_path);
+  const byPath = path === null ? undefined : linked[path];
+  if (isJsonObject(byPath)) return byPath;
+  const id = idOf(reference.trajectory_id) ?? idOf(reference.session_id);
+  return embedded.find((one) => id !== null && (idOf(one.trajectory_id) === id || idOf(one.session_id) === id)) ?? null;
+}
+
+const referencesOf = (step: JsonObject): JsonObject[] =>
+  resultsOf(step).flatMap((result) =>
+    isJsonObject(result.subagent_trajectory_ref)
+      ? [result.subagent_trajectory_ref]
+      : objectsOf(result.subagent_trajectory_ref),
+  );
+
+const resultsOf = (step: JsonObject): JsonObject[] =>
+  isJsonObject(step.observation) ? objectsOf(step.observation.results) : [];
+
+const SOURCES: Record<string, string> = { agent: 'assistant', user: 'user', system: 'system' };
+
+function stepMessages(step: JsonObject, at: string): Message[] {
+  const source = idOf(step.source) ?? 'unknown';
+  const texts: MessageText[] = [];
+  if (typeof step.reasoning_content === 'string' && step.reasoning_content !== '')
+    texts.push({ pointer: `${at}/reasoning_content`, text: step.reasoning_content, isThought: true });
+  texts.push({ pointer: `${at}/message`, text: contentText(step.message) });
+  const calls = objectsOf(step.tool_calls).map((call) => ({
+    id: idOf(call.tool_call_id),
+    name: idOf(call.function_name),
+    arguments: call.arguments,
+  }));
+  // A copy of what an earlier trajectory held, and a reply that no model was asked for, were not sampled here.
+  const isSampled = source === 'agent' && step.is_copied_context !== true && step.llm_call_count !== 0;
+  const results = resultsOf(step).map((result, i): Message => {
+    const names = (
+      isJsonObject(result.subagent_trajectory_ref)
+        ? [result.subagent_trajectory_ref]
+        : objectsOf(result.subagent_trajectory_ref)
+    ).map((one) => `[subagent ${idOf(one.trajectory_path) ?? idOf(one.trajectory_id) ?? idOf(one.session_id) ?? ''}]`);
+    const text = [contentText(result.content), ...names].filter((piece) => piece !== '').join('\n');
+    return {
+      role: 'tool',
+      answers: idOf(result.source_call_id),
+      trained: false,
+      texts: [{ pointer: `${at}/observation/results/${i}/content`, text }],
+    };
+  });
+  return [
+    { role: SOURCES[source] ?? source, texts, trained: isSampled, ...(calls.length > 0 ? { calls } : {}) },
+    ...results,
+  ];
+}
+
+function tokensOf(step: JsonObject): SampledTokens | null {
+  const metrics = isJsonObject(step.metrics) ? step.metrics : {};
+  const prompt = idsOf(metrics.prompt_token_ids);
+  const sampled = idsOf(metrics.completion_token_ids);
+  return prompt === null || sampled === null
+    ? null
+    : { prompt, sampled, mask: null, logprobs: numbersOf(metrics.logprobs) };
+}
+
+/**
+ * A trial of Harbor: its `result.json` with the trajectory (`trajectory`), and the files that belong to it (`linked`), of the folder around it.
+ * The reward is `reward`, else the first one; a verifier that did not run gave none.
+ */
+export const harbor: Format = {
+  name: 'harbor',
+  quickKeys: null,
+  basis: 'files',
+  mapping: {
+    turns: 'agent/trajectory.json and what it is continued in',
+    score: 'verifier_result.rewards.reward, else the first of them',
+    contexts: 'agent/trajectory.*.json',
+    status: 'exception_info.exception_type',
+    group: 'task_name',
+  },
+  detects: (record) =>
+    record.trial_name !== undefined && (record.verifier_result !== undefined || record.agent_info !== undefined),
+  read(record, context) {
+    const { trajectory, linked, ...result } = record;
+    const verifier = isJsonObject(record.verifier_result) ? record.verifier_result : {};
+    const rewards = isJsonObject(verifier.rewards) ? verifier.rewards : {};
+    const first = Object.values(rewards)[0];
+    const exception = isJsonObject(record.exception_info) ? record.exception_info : {};
+    const status = idOf(exception.exception_type);
+    const named = Object.fromEntries(Object.entries(rewards).map(([name, value]) => [name, numberOf(value)]));
+    const known = isJsonObject(trajectory) ? trajectory : { schema_version: 'ATIF', steps: [] };
+    const rollout = readAtif({ ...known, linked: linked ?? {}, follows: true }, context, {
+      format: 'harbor',
+      score: numberOf(rewards.reward ?? first),
+      named: Object.keys(named).length > 0 ? named : null,
+      uid: idOf(record.trial_name),
+      group: idOf(record.task_name),
+      status,
+      extras: result,
+    });
+    if (status === null || !/timeout/i.test(status)) return rollout;
+    return { ...rollout, ended: { how: 'aborted', evidence: `exception ${status}` } };
+  },
+};

@@ -1,0 +1,194 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import type { Context } from '../rollout/rollout.ts';
+import { buildRollout, chatMessage, type Message, namedNumbers, objectsOf, parsed } from './build.ts';
+import type { Format } from './format.ts';
+import { idOf, numberOf } from './scalars.ts';
+
+const FIELDS = ['messages', 'conversations', 'conversation', 'dialog', 'dialogue', 'chat', 'chosen'];
+
+/** A list of chat messages, as it is or as a JSON text. */
+function listOf(value: JsonValue | undefined): JsonObject[] {
+  const list = typeof value === 'string' && value.trimStart().startsWith('[') ? parsed(value) : value;
+  return objectsOf(list).filter(isChatMessage);
+}
+
+/** One message of OpenAI's or ShareGPT's shape. */
+export const isChatMessage = (one: JsonObject): boolean =>
+  (typeof one.role === 'string' &&
+    (one.content !== undefined || one.tool_calls !== undefined || one.text !== undefined || one.parts !== undefined)) ||
+  (typeof one.from === 'string' && one.value !== undefined);
+
+const fieldOf = (record: JsonObject): string | undefined => FIELDS.find((field) => listOf(record[field]).length > 0);
+
+/** Chat messages of OpenAI's API or ShareGPT, as data sets and tools write them; of a pair, `chosen` is the rollout and `rejected` a history that was not kept. */
+export const chatMessages: Format = {
+  name: 'messages',
+  quickKeys: null,
+  basis: 'files',
+  mapping: { turns: FIELDS.join(', or '), score: 'reward, else score', contexts: 'rejected', tools: 'tools' },
+  detects: (record) => fieldOf(record) !== undefined,
+  read(record, context) {
+    const field = fieldOf(record) as string;
+    const own = listOf(record[field]);
+    const first =
+      field === 'chosen' && typeof record.prompt === 'string' && own[0]?.role === 'assistant' ? [record.prompt] : [];
+    const messages: Message[] = [
+      ...(typeof record.system === 'string' && record.system !== ''
+        ? [chatMessage({ role: 'system', content: record.system }, '/system')]
+        : []),
+      ...first.map((text) => chatMessage({ role: 'user', content: text }, '/prompt')),
+      ...own.map((message, at) => chatMessage(message, `/${field}/${at}`)),
+    ];
+    const contexts: Context[] = [{ kind: 'main', name: null, after: null }];
+    const rejected = field === 'chosen' ? listOf(record.rejected) : [];
+    if (rejected.length > 0) {
+      let shared = 0;
+      while (shared < own.length && JSON.stringify(own[shared]) === JSON.stringify(rejected[shared])) shared++;
+      contexts.push({ kind: 'rejected', name: 'rejected', after: shared === 0 ? null : shared - 1 });
+      for (const [at, message] of rejected.entries())
+        if (at >= shared) messages.push({ ...chatMessage(message, `/rejected/${at}`), context: 1, trained: false });
+    }
+    const tools = typeof record.tools === 'string' ? parsed(record.tools) : record.tools;
+    const { prompt } = record;
+    return buildRollout(
+      {
+        format: 'messages',
+        record,
+        known: new Set([
+          field,
+          'tools',
+          'step',
+          'reward',
+          'system',
+          ...(rejected.length > 0 ? ['rejected'] : []),
+          ...(prompt === undefined ? [] : []),
+        ]),
+        messages,
+        hasCallsApart: own.some((one) => one.tool_calls !== undefined && one.tool_calls !== null),
+        contexts,
+        score: numberOf(record.reward ?? record.score),
+        step: numberOf(record.step),
+        named: namedNumbers(record.rewards),
+        uid: idOf(record.id),
+        groundTruth: record.answer ?? record.ground_truth ?? record.solution,
+        tools,
+      },
+      context,
+    );
+  },
+};
+
+/** A data set's row: a prompt of messages, and nothing that a model answered (verl's and others' parquet). */
+export const promptRow: Format = {
+  name: 'prompts',
+  quickKeys: null,
+  basis: 'files',
+  mapping: { turns: 'prompt', 'ground truth': 'reward_model.ground_truth, else answer' },
+  detects: (record) =>
+    listOf(record.prompt).length > 0 &&
+    record.completion === undefined &&
+    record.response === undefined &&
+    record.output === undefined,
+  read(record, context) {
+    const model = isJsonObject(record.reward_model) ? record.reward_model : {};
+    const messages = listOf(record.prompt).map(
+      (message, at): Message => ({ ...chatMessage(message, `/prompt/${at}`), trained: false }),
+    );
+    return buildRollout(
+      {
+        format: 'prompts',
+        record,
+        known: new Set(['prompt']),
+        messages,
+        firstReply: messages.length,
+        groundTruth: model.ground_truth ?? record.answer,
+      },
+      { ...context, validation: true },
+    );
+  },
+};
+
+/** Trackio's traces (`trackio/sqlite_storage.py`), where verl, TRL, ROLL and slime log rollouts: rows of its SQLite file or of the parquet made from it. */
+export const trackio: Format = {
+  name: 'trackio',
+  quickKeys: null,
+  basis: 'files',
+  mapping: {
+    turns: 'messages',
+    score: 'metadata.reward',
+    'named rewards': 'other numbers of metadata',
+    step: 'step',
+    group: 'metadata.group',
+  },
+  detects: (record) =>
+    record.messages !== undefined &&
+    record.metadata !== undefined &&
+    record.run_name !== undefined &&
+    record.key !== undefined,
+  read(record, context) {
+    const held = typeof record.metadata === 'string' ? parsed(record.metadata) : record.metadata;
+    const metadata = isJsonObject(held) ? held : {};
+    const reward = numberOf(metadata.reward);
+    return buildRollout(
+      {
+        format: 'trackio',
+        record,
+        known: new Set('messages metadata search_text step log_id space_id'.split(' ')),
+        messages: listOf(record.messages).map((message, at) => chatMessage(message, `/messages/${at}`)),
+        hasCallsApart: true,
+        score: reward === null || Number.isNaN(reward) ? null : reward,
+        step: numberOf(record.step),
+        uid: idOf(record.id),
+        group: idOf(metadata.group),
+        status: idOf(metadata.status),
+        groundTruth: metadata.answer ?? metadata.ground_truth,
+        tools: metadata.tools,
+        extras: metadata,
+      },
+      context,
+    );
+  },
+};
+
+/** A call of a model that rLLM's gateway recorded (`traces(trace_id, data, created_at)`): what was sent, and what came back. */
+export const rllmGateway: Format = {
+  name: 'rllm-gateway',
+  quickKeys: null,
+  basis: 'documentation',
+  mapping: {
+    turns: 'data.messages (or data.input.messages), then the reply in data.response or data.output',
+    tokens: 'data.prompt_token_ids and completion_token_ids',
+  },
+  detects: (record) => record.trace_id !== undefined && record.data !== undefined && record.created_at !== undefined,
+  read(record, context) {
+    const held = typeof record.data === 'string' ? parsed(record.data) : record.data;
+    const data = isJsonObject(held) ? held : {};
+    const input = isJsonObject(data.input) ? data.input : isJsonObject(data.request) ? data.request : data;
+    const messages = listOf(input.messages).map(
+      (message, at): Message => ({ ...chatMessage(message, `/data/messages/${at}`), trained: false }),
+    );
+    const output = isJsonObject(data.response) ? data.response : isJsonObject(data.output) ? data.output : {};
+    const choice = objectsOf(output.choices)[0];
+    const reply = isJsonObject(choice?.message)
+      ? choice.message
+      : isJsonObject(output.message)
+        ? output.message
+        : output;
+    if (isChatMessage(reply)) messages.push({ ...chatMessage(reply, '/data/response'), role: 'assistant' });
+    return buildRollout(
+      {
+        format: 'rllm-gateway',
+        record,
+        known: new Set(['data']),
+        messages,
+        hasCallsApart: true,
+        uid: idOf(record.trace_id),
+        score: numberOf(data.reward),
+        extras: Object.fromEntries(
+          Object.entries(data).filter(([, value]) => typeof value !== 'object' || value === null),
+        ),
+      },
+      context,
+    );
+  },
+};

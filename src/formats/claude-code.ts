@@ -1,0 +1,234 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import type { Context } from '../rollout/rollout.ts';
+import { buildRollout, callsOf, type Message, type MessageText, objectsOf } from './build.ts';
+import type { Format, Session } from './format.ts';
+import { contentText } from './parts.ts';
+import { idOf, numberOf } from './scalars.ts';
+
+const KINDS = new Set(['user', 'assistant', 'system', 'summary']);
+
+/** Claude Code's transcript (`~/.claude/projects/…/SESSION.jsonl`): an event a line. Agent logs of tools beside it hold events of the same shape. */
+export const claudeCode: Session = {
+  name: 'claude-code',
+  isEvent: (record) =>
+    (typeof record.type === 'string' &&
+      (record.sessionId !== undefined || record.agentId !== undefined) &&
+      record.uuid !== undefined &&
+      record.payload === undefined) ||
+    (record.type === 'summary' && typeof record.summary === 'string' && record.leafUuid !== undefined),
+  keyOf: (record) => idOf(record.sessionId),
+};
+
+/**
+ * A session: the blocks of one message may lie on several lines; results are tool turns. A compaction begins another history, a sidechain is
+ * a subagent's, and a prompt that was edited leaves what was said before as a branch.
+ */
+export const claudeCodeFormat: Format = {
+  name: 'claude-code',
+  quickKeys: null,
+  basis: 'files',
+  mapping: {
+    turns: 'message of the lines user and assistant; lines of one message.id are one turn',
+    calls: 'blocks of the type tool_use',
+    contexts:
+      'isSidechain (or agentId), compact_boundary and isCompactSummary, forks of parentUuid; files of subagents/ beside it',
+  },
+  detects: (record) => record.session_of === claudeCode.name,
+  read(record, context) {
+    const events = objectsOf(record.events);
+    const isSub =
+      events.some((one) => one.isSidechain === true) &&
+      events.every((one) => one.isSidechain === true || !KINDS.has(String(one.type)));
+    const left = isSub ? new Set<JsonObject>() : leftBehind(events);
+    const contexts: Context[] = [{ kind: 'main', name: null, after: null }];
+    const placeOf = new Map<string, number>([['main', 0]]);
+    const messages: Message[] = [];
+    const byId = new Map<string, Message>();
+    const usage: Record<string, number> = {};
+    let main = 0;
+    let model: string | null = null;
+    let reason: string | null = null;
+    const contextFor = (key: string, kind: Context['kind'], name: string | null) => {
+      const known = placeOf.get(key);
+      if (known !== undefined) return known;
+      contexts.push({ kind, name, after: messages.length === 0 ? null : messages.length - 1 });
+      placeOf.set(key, contexts.length - 1);
+      return contexts.length - 1;
+    };
+    for (const [at, event] of events.entries()) {
+      const isSide = event.isSidechain === true && !isSub;
+      if (!isSide && (event.subtype === 'compact_boundary' || event.isCompactSummary === true)) {
+        const key = event.subtype === 'compact_boundary' ? `cut ${at}` : null;
+        // The summary belongs to the boundary right before it.
+        const isBehind =
+          contexts.at(-1)?.kind === 'compaction' && messages.every((one) => one.context !== contexts.length - 1);
+        if (key !== null || !isBehind) main = contextFor(key ?? `cut ${at}`, 'compaction', null);
+      }
+      if (event.type !== 'user' && event.type !== 'assistant') continue;
+      const side = idOf(event.agentId) ?? 'sidechain';
+      const place = isSide
+        ? contextFor(`side ${side}`, 'subagent', side)
+        : left.has(event)
+          ? contextFor(`left ${idOf(rootOf(event, events)) ?? ''}`, 'branch', null)
+          : main;
+      const message = isJsonObject(event.message) ? event.message : { content: event.message ?? null };
+      const pointer = `/events/${at}/message`;
+      if (event.type === 'assistant') {
+        model = idOf(message.model) ?? model;
+        reason = idOf(message.stop_reason) ?? reason;
+        addUsage(usage, message.usage);
+        const id = idOf(message.id) ?? idOf(event.uuid);
+        const known = id === null ? undefined : byId.get(id);
+        const reply = replyOf(message, pointer);
+        if (known === undefined) {
+          const whole = { ...reply, context: place };
+          messages.push(whole);
+          if (id !== null) byId.set(id, whole);
+        } else {
+          known.texts.push(...reply.texts);
+          if (reply.calls !== undefined) known.calls = [...(known.calls ?? []), ...reply.calls];
+        }
+        continue;
+      }
+      messages.push(...userMessages(message, pointer).map((one) => ({ ...one, context: place })));
+    }
+    for (const one of objectsOf(record.subagents)) {
+      const { name, events: lines, ...meta } = one;
+      const own = claudeCodeFormat.read({ session_of: claudeCode.name, events: lines ?? [] }, context);
+      contexts.push({
+        kind: 'subagent',
+        name: [idOf(meta.agentType), idOf(name)].filter((word) => word !== null).join(' ') || null,
+        after: null,
+        own,
+      });
+    }
+    const session = events.find((one) => one.sessionId !== undefined);
+    return buildRollout(
+      {
+        format: 'claude-code',
+        record,
+        known: new Set(['session_of', 'events', 'subagents']),
+        messages,
+        hasCallsApart: true,
+        contexts,
+        uid: idOf(session?.sessionId),
+        extras: {
+          ...(model === null ? {} : { model }),
+          ...(reason === null ? {} : { stop_reason: reason }),
+          ...(Object.keys(usage).length > 0 ? { usage } : {}),
+          ...pick(session ?? {}, ['cwd', 'version', 'gitBranch']),
+          ...summaryOf(events),
+        },
+      },
+      context,
+    );
+  },
+};
+
+const pick = (record: JsonObject, keys: readonly string[]): JsonObject =>
+  Object.fromEntries(keys.flatMap((key) => (record[key] === undefined ? [] : [[key, record[key] as JsonValue]])));
+
+const summaryOf = (events: readonly JsonObject[]): JsonObject => {
+  const found = events.findLast((one) => one.type === 'summary' && typeof one.summary === 'string');
+  return found === undefined ? {} : { summary: found.summary as JsonValue };
+};
+
+function addUsage(sum: Record<string, number>, usage: JsonValue | undefined): void {
+  if (!isJsonObject(usage)) return;
+  for (const [key, value] of Object.entries(usage)) {
+    const number = typeof value === 'number' ? numberOf(value) : null;
+    if (number !== null) sum[key] = (sum[key] ?? 0) + number;
+  }
+}
+
+/** Each block's text for itself: the blocks of one message come on several lines. */
+function replyOf(message: JsonObject, pointer: string): Message {
+  const texts: MessageText[] = [];
+  const { content } = message;
+  if (typeof content === 'string') texts.push({ pointer: `${pointer}/content`, text: content });
+  for (const [i, block] of (Array.isArray(content) ? content : []).entries()) {
+    const at = `${pointer}/content/${i}`;
+    if (isJsonObject(block) && block.type === 'thinking' && typeof block.thinking === 'string')
+      texts.push({ pointer: `${at}/thinking`, text: block.thinking, isThought: true });
+    else if (typeof block === 'string') texts.push({ pointer: at, text: block });
+    else if (isJsonObject(block)) texts.push({ pointer: `${at}/text`, text: contentText(block) });
+  }
+  const calls = callsOf(message);
+  return { role: 'assistant', texts: texts.filter(({ text }) => text !== ''), ...(calls.length > 0 ? { calls } : {}) };
+}
+
+/** Results are tool turns of their own; what a person said beside them is a turn of the user. */
+function userMessages(message: JsonObject, pointer: string): Message[] {
+  const { content } = message;
+  if (!Array.isArray(content))
+    return [{ role: 'user', texts: [{ pointer: `${pointer}/content`, text: contentText(content) }] }];
+  const messages: Message[] = [];
+  const said: MessageText[] = [];
+  for (const [i, block] of content.entries()) {
+    const at = `${pointer}/content/${i}`;
+    if (isJsonObject(block) && block.type === 'tool_result')
+      messages.push({
+        role: 'tool',
+        trained: false,
+        answers: idOf(block.tool_use_id),
+        texts: [{ pointer: `${at}/content`, text: contentText(block.content) }],
+      });
+    else said.push({ pointer: `${at}/text`, text: contentText(block as JsonValue) });
+  }
+  const texts = said.filter(({ text }) => text !== '');
+  if (texts.length > 0) messages.push({ role: 'user', texts });
+  return messages;
+}
+
+const isPrompt = (event: JsonObject): boolean => {
+  if (event.type !== 'user' || event.isMeta === true) return false;
+  const content = isJsonObject(event.message) ? event.message.content : undefined;
+  return (
+    typeof content === 'string' ||
+    (Array.isArray(content) && content.some((block) => isJsonObject(block) && block.type === 'text'))
+  );
+};
+
+/**
+ * Events that the last message does not come from, and that hang on a prompt of their own: the person went back and asked anew.
+ * Parents may be missing or lead in a circle; what cannot be followed belongs to the main history.
+ */
+function leftBehind(events: readonly JsonObject[]): Set<JsonObject> {
+  const byUuid = new Map(events.flatMap((one) => (typeof one.uuid === 'string' ? [[one.uuid, one] as const] : [])));
+  const parentOf = (one: JsonObject) => (typeof one.parentUuid === 'string' ? byUuid.get(one.parentUuid) : undefined);
+  const last = events.findLast((one) => (one.type === 'user' || one.type === 'assistant') && one.isSidechain !== true);
+  const way = new Set<JsonObject>();
+  for (let one = last; one !== undefined && !way.has(one); one = parentOf(one)) way.add(one);
+  const left = new Set<JsonObject>();
+  for (const event of events) {
+    if (way.has(event) || event.isSidechain === true || (event.type !== 'user' && event.type !== 'assistant')) continue;
+    const seen = new Set<JsonObject>();
+    let hasPrompt = false;
+    let one: JsonObject | undefined = event;
+    for (; one !== undefined && !way.has(one) && !seen.has(one); one = parentOf(one)) {
+      seen.add(one);
+      hasPrompt ||= isPrompt(one);
+    }
+    if (hasPrompt && one !== undefined && way.has(one)) left.add(event);
+  }
+  return left;
+}
+
+/** The prompt that a branch began with, so that one branch is one context. */
+function rootOf(event: JsonObject, events: readonly JsonObject[]): JsonValue | undefined {
+  const byUuid = new Map(events.map((one) => [one.uuid, one]));
+  const seen = new Set<JsonObject>();
+  let root: JsonValue | undefined = event.uuid;
+  for (
+    let one: JsonObject | undefined = event;
+    one !== undefined && !seen.has(one);
+    one = byUuid.get(one.parentUuid as JsonValue)
+  ) {
+    seen.add(one);
+    if (isPrompt(one)) {
+      root = one.uuid;
+      break;
+    }
+  }
+  return root;
+}

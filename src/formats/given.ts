@@ -1,0 +1,16 @@
+import type { Message } from './build.ts';
+
+/** The role of a reply that stands in the prompt: an example, or the history up to here. Another rollout's policy wrote it, or a person. */
+export const GIVEN_REPLY = 'given_assistant';
+
+/** A message of the prompt: nothing of it was sampled here, and its calls are text that was shown. */
+export function given(message: Message): Message {
+  const isReply = message.role === 'assistant' || message.role === 'function_call';
+  if (!isReply) return { ...message, trained: false };
+  const { calls, ...rest } = message;
+  const shown = (calls ?? []).map(({ name, arguments: args }, at) => ({
+    pointer: `${message.texts[0]?.pointer ?? ''}#call${at}`,
+    text: `${name ?? 'a call'} ${typeof args === 'string' ? args : JSON.stringify(args ?? null)}`,
+  }));
+  return { ...rest, role: GIVEN_REPLY, texts: [...message.texts, ...shown], trained: false };
+}

@@ -1,0 +1,139 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import type { Context } from '../rollout/rollout.ts';
+import { buildRollout, chatMessage, type Message, objectsOf } from './build.ts';
+import type { Format } from './format.ts';
+import { idOf, numberOf } from './scalars.ts';
+
+/** Inspect's log as one JSON file (`inspect_ai/log/_log.py`): a sample for each input and epoch. */
+export const inspectLog: Format = {
+  name: 'inspect-log',
+  quickKeys: null,
+  basis: 'files',
+  mapping: { rollouts: 'samples[]' },
+  detects: (record) =>
+    isJsonObject(record.eval) &&
+    record.version !== undefined &&
+    (Array.isArray(record.samples) || record.plan !== undefined || record.results !== undefined),
+  split(record) {
+    const { samples, version, status, eval: spec, plan } = record;
+    const log = { version: version ?? null, status: status ?? null, eval: spec ?? null, plan: plan ?? null };
+    return objectsOf(samples).map((sample) => ({ eval_log: log, ...sample }));
+  },
+  read: (record, context) => inspectSample.read({ messages: [], ...record }, context),
+};
+
+const KNOWN = new Set('messages target events events_data attachments store eval_log'.split(' '));
+/** Inspect's letters for correct, incorrect, partial, no answer (`inspect_ai/scorer/_metric.py`, `value_to_float`). */
+const LETTERS: Record<string, number> = { C: 1, I: 0, P: 0.5, N: 0 };
+
+/** One sample of Inspect, from a log or a member of an `.eval`. Texts that were put aside are put back (`attachment://`). */
+export const inspectSample: Format = {
+  name: 'inspect',
+  quickKeys: null,
+  basis: 'files',
+  mapping: {
+    turns: 'messages',
+    score: 'scores: the value of the first scorer (C = 1, I = 0, P = 0.5)',
+    'named rewards': 'scores, or score',
+    ended: 'limit, else output.choices[0].stop_reason',
+    group: 'id',
+    'ground truth': 'target',
+  },
+  detects: (record) =>
+    record.epoch !== undefined &&
+    record.id !== undefined &&
+    (record.input !== undefined || record.messages !== undefined || record.target !== undefined),
+  read(record, context) {
+    const attachments = isJsonObject(record.attachments) ? record.attachments : {};
+    const list = objectsOf(record.messages).map((message) => attached(message, attachments) as JsonObject);
+    const messages = list.map((message, at): Message => {
+      const one = chatMessage(message, `/messages/${at}`);
+      const error = isJsonObject(message.error) ? message.error.message : undefined;
+      if (typeof error === 'string' && one.texts.every(({ text }) => !text.includes(error)))
+        one.texts.push({ pointer: `/messages/${at}/error/message`, text: error });
+      // Where a message is from is recorded: an example in the input was not sampled.
+      return one.role === 'assistant' && message.source === 'input' ? { ...one, trained: false } : one;
+    });
+    const output = isJsonObject(record.output) ? record.output : {};
+    const choice = objectsOf(output.choices)[0] ?? {};
+    const limit = isJsonObject(record.limit) ? idOf(record.limit.type) : null;
+    const reason = idOf(choice.stop_reason);
+    const scores = scoresOf(record);
+    const log = isJsonObject(record.eval_log) ? record.eval_log : {};
+    const spec = isJsonObject(log.eval) ? log.eval : {};
+    const events = Array.isArray(record.events) ? record.events.length : 0;
+    return buildRollout(
+      {
+        format: 'inspect',
+        record,
+        known: KNOWN,
+        messages,
+        hasCallsApart: true,
+        contexts: contextsOf(record),
+        score: Object.values(scores)[0] ?? null,
+        named: Object.keys(scores).length > 0 ? scores : null,
+        uid: idOf(record.uuid),
+        group: idOf(record.id),
+        groundTruth: record.target,
+        ...(limit === null
+          ? {}
+          : {
+              ended: {
+                how: /time|working|cost|operator|custom/.test(limit) ? 'aborted' : 'length',
+                evidence: `limit ${limit}`,
+              } as const,
+            }),
+        extras: {
+          ...(reason === null ? {} : { finish_reason: reason }),
+          ...(events > 0 ? { events: `${events} events` } : {}),
+          ...(spec.task === undefined ? {} : { task: spec.task }),
+          ...(spec.model === undefined ? {} : { model: spec.model }),
+          ...(log.status === undefined || log.status === null ? {} : { log_status: log.status }),
+        },
+      },
+      context,
+    );
+  },
+};
+
+/** A compaction that the events tell of cut the history that `messages` shows. */
+function contextsOf(record: JsonObject): Context[] {
+  const cuts = objectsOf(record.events).filter(({ event }) => event === 'compaction');
+  return [
+    { kind: 'main', name: null, after: null },
+    ...cuts.map((): Context => ({ kind: 'compaction', name: null, after: null })),
+  ];
+}
+
+function scoresOf(record: JsonObject): Record<string, number | null> {
+  const scores = isJsonObject(record.scores)
+    ? record.scores
+    : isJsonObject(record.score)
+      ? { score: record.score }
+      : {};
+  const named: Record<string, number | null> = {};
+  for (const [name, score] of Object.entries(scores)) {
+    const value = isJsonObject(score) ? score.value : score;
+    if (isJsonObject(value)) for (const [key, one] of Object.entries(value)) named[`${name}.${key}`] = scoreValue(one);
+    else if (Array.isArray(value)) for (const [at, one] of value.entries()) named[`${name}.${at}`] = scoreValue(one);
+    else named[name] = scoreValue(value);
+  }
+  return named;
+}
+
+const scoreValue = (value: JsonValue | undefined): number | null =>
+  typeof value === 'boolean'
+    ? Number(value)
+    : typeof value === 'string' && LETTERS[value] !== undefined
+      ? LETTERS[value]
+      : numberOf(value);
+
+const ATTACHED = 'attachment://';
+
+function attached(value: JsonValue, attachments: JsonObject): JsonValue {
+  if (typeof value === 'string')
+    return value.startsWith(ATTACHED) ? (attachments[value.slice(ATTACHED.length)] ?? value) : value;
+  if (Array.isArray(value)) return value.map((one) => attached(one, attachments));
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, attached(one, attachments)]));
+}

@@ -1,0 +1,76 @@
+import { isJsonObject, type JsonObject } from '../json/value.ts';
+import { buildRollout, chatMessage, idsOf, numbersOf, objectsOf } from './build.ts';
+import type { Format } from './format.ts';
+import { given } from './given.ts';
+import { responseMessages } from './responses.ts';
+import { idOf, numberOf } from './scalars.ts';
+import { joinCalls, type SampledTokens } from './token-lists.ts';
+
+const KNOWN = new Set('responses_create_params response reward _ng_task_index expected_answer'.split(' '));
+
+/** NeMo-Gym's rollouts: what was asked and what came back as OpenAI's Responses API has them, with the reward and the verifier's own keys beside. */
+export const nemoGym: Format = {
+  name: 'nemo-gym',
+  quickKeys: null,
+  basis: 'files',
+  mapping: {
+    turns: 'responses_create_params.input, then response.output',
+    calls: 'items of the type function_call',
+    score: 'reward',
+    group: '_ng_task_index',
+    tokens: 'prompt_token_ids and generation_token_ids of the items, where they are not empty',
+  },
+  detects: (record) => isJsonObject(record.responses_create_params),
+  read(record, context) {
+    const asked = record.responses_create_params as JsonObject;
+    const response = isJsonObject(record.response) ? record.response : {};
+    const input = asked.input;
+    const at = '/responses_create_params';
+    const prompt = [
+      ...(typeof asked.instructions === 'string' && asked.instructions !== ''
+        ? [chatMessage({ role: 'system', content: asked.instructions }, `${at}/instructions`)]
+        : []),
+      ...(typeof input === 'string'
+        ? [chatMessage({ role: 'user', content: input }, `${at}/input`)]
+        : responseMessages(objectsOf(input), `${at}/input`)),
+    ].map(given);
+    const items = objectsOf(response.output);
+    const reply = responseMessages(items, '/response/output');
+    const tokens = joinCalls(items.map(tokensOf).filter((one) => one !== null));
+    const incomplete = isJsonObject(response.incomplete_details) ? idOf(response.incomplete_details.reason) : null;
+    const { usage, model, error } = response;
+    return buildRollout(
+      {
+        format: 'nemo-gym',
+        record,
+        known: KNOWN,
+        messages: [...prompt, ...reply],
+        hasCallsApart: true,
+        firstReply: prompt.length,
+        score: numberOf(record.reward),
+        group: idOf(record._ng_task_index),
+        uid: idOf(response.id),
+        status: idOf(response.status),
+        groundTruth: record.expected_answer ?? record.answer,
+        tools: asked.tools ?? [],
+        tokens,
+        ...(tokens === null ? {} : { mask: 'recorded' as const }),
+        extras: {
+          ...(usage ? { usage } : {}),
+          ...(model ? { model } : {}),
+          ...(error ? { error } : {}),
+          ...(incomplete === null ? {} : { finish_reason: incomplete }),
+        },
+      },
+      context,
+    );
+  },
+};
+
+function tokensOf(item: JsonObject): SampledTokens | null {
+  const prompt = idsOf(item.prompt_token_ids);
+  const sampled = idsOf(item.generation_token_ids);
+  return prompt === null || sampled === null
+    ? null
+    : { prompt, sampled, mask: null, logprobs: numbersOf(item.generation_log_probs) };
+}

@@ -1,0 +1,96 @@
+import { isJsonObject, type JsonObject } from '../json/value.ts';
+
+interface Known {
+  says: string;
+  is(record: JsonObject): boolean;
+}
+
+/** Files that writers leave beside their rollouts, and whose part each is. */
+const KNOWN: readonly Known[] = [
+  {
+    says: "an index of prime-rl's stream, a row an episode; the rollouts lie in the stream beside it",
+    is: (record) => Array.isArray(record.trace_ids) && record.offset !== undefined,
+  },
+  {
+    says: 'annotations of prime-rl, which are laid onto the traces of the stream beside them; name the folder that holds both',
+    is: (record) => record.trace_id !== undefined && Array.isArray(record.branches),
+  },
+  {
+    says: 'an index of annotations of prime-rl; the rollouts lie in the stream beside it',
+    is: (record) => record.trace_id !== undefined && record.offset !== undefined,
+  },
+  {
+    says: 'an episode that prime-rl has dispatched and that has no trace yet',
+    is: (record) =>
+      record.kind !== undefined &&
+      record.env !== undefined &&
+      record.started !== undefined &&
+      record.task !== undefined &&
+      record.traces === undefined,
+  },
+  {
+    says: "metrics of SkyRL's evaluation; the rollouts lie in the files beside it",
+    is: (record) => Object.keys(record).length > 0 && Object.keys(record).every((key) => /^eval\//.test(key)),
+  },
+  {
+    says: "the summary of a batch of rLLM's episodes; the rollouts lie in the episodes beside it",
+    is: (record) => Array.isArray(record.episode_files),
+  },
+  {
+    says: 'the head of an evaluation of rLLM; the rollouts lie in episodes/ beside it',
+    is: (record) =>
+      record.dataset !== undefined &&
+      record.agent !== undefined &&
+      record.timestamp !== undefined &&
+      Object.keys(record).length < 8,
+  },
+  {
+    says: 'the results of an evaluation of rLLM; the rollouts lie in episodes/ beside it',
+    is: (record) => record.dataset_name !== undefined && Array.isArray(record.items),
+  },
+  {
+    says: "the head of open-instruct's rollouts; they lie in the files …_rollouts_N.jsonl beside it",
+    is: (record) => record.run_name !== undefined && record.git_commit !== undefined && record.model_name !== undefined,
+  },
+  {
+    says: 'the head of an evaluation of verifiers; the rollouts lie in results.jsonl beside it',
+    is: (record) => (record.env !== undefined || record.env_id !== undefined) && record.num_examples !== undefined,
+  },
+  {
+    says: 'what a subagent of Claude Code was asked for; its session lies beside it',
+    is: (record) =>
+      record.agentType !== undefined &&
+      (record.spawnDepth !== undefined || record.toolUseId !== undefined || Object.keys(record).length < 6),
+  },
+  {
+    says: 'tasks and settings of tau2-bench; no simulation has ended yet',
+    is: (record) => Array.isArray(record.tasks) && record.simulations === undefined && isJsonObject(record.info),
+  },
+  {
+    says: "the settings of a job or a trial of Harbor; the rollout is the trial's folder",
+    is: (record) =>
+      (record.trials_dir !== undefined || record.jobs_dir !== undefined || record.n_total_trials !== undefined) &&
+      record.verifier_result === undefined,
+  },
+  {
+    says: 'metrics of a Trackio project; the rollouts lie in the table `traces`',
+    is: (record) =>
+      record.run_name !== undefined &&
+      (record.metrics !== undefined ||
+        record.config !== undefined ||
+        (record.timestamp !== undefined && record.messages === undefined && record.step !== undefined)),
+  },
+  {
+    says: "a Trackio project's settings; the rollouts lie in the table `traces`",
+    is: (record) => record.run_name !== undefined && record.created_at !== undefined && record.messages === undefined,
+  },
+  {
+    says: 'predictions of SWE-agent; the rollouts lie in the .traj files beside it',
+    is: (record) =>
+      Object.values(record).length > 0 &&
+      Object.values(record).every((one) => isJsonObject(one) && one.model_patch !== undefined),
+  },
+];
+
+/** What a record is that is no rollout, and whose part; null for one that nobody knows. */
+export const notRollout = (record: JsonObject): string | null => KNOWN.find(({ is }) => is(record))?.says ?? null;

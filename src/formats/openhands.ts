@@ -1,0 +1,228 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import {
+  buildRollout,
+  type Message,
+  type MessageCall,
+  type MessageText,
+  namedNumbers,
+  objectsOf,
+  roleOf,
+} from './build.ts';
+import type { Format, Session } from './format.ts';
+import { contentText } from './parts.ts';
+import { idOf, numberOf } from './scalars.ts';
+
+/** Actions that run nothing. */
+const NO_CALL = new Set([
+  'message',
+  'system',
+  'finish',
+  'think',
+  'recall',
+  'null',
+  'change_agent_state',
+  'condensation',
+  'reject',
+]);
+
+/** Events of OpenHands (`openhands/events/serialization`): actions with an observation each, of a saved trajectory (an array) or of a line of `output.jsonl`. */
+export const openHands: Format = {
+  name: 'openhands',
+  quickKeys: null,
+  basis: 'files',
+  mapping: {
+    turns: 'history[], or the array of events: actions of the agent, messages of the user',
+    calls: 'actions that run something',
+    score: 'success, or test_result.report.resolved',
+    status: 'error',
+  },
+  detects: (record) =>
+    record.session_of === 'openhands' ||
+    (Array.isArray(record.history) &&
+      record.history.some((one) =>
+        isJsonObject(one)
+          ? isEvent(one)
+          : Array.isArray(one) && isJsonObject(one[0] ?? null) && isEvent(one[0] as JsonObject),
+      )),
+  read(record, context) {
+    const isSession = record.session_of === 'openhands';
+    const field = isSession ? 'events' : 'history';
+    const list = (Array.isArray(record[field]) ? record[field] : []).flat().filter(isJsonObject);
+    const messages: Message[] = [];
+    /** The call of an action, by its event's number: an observation names its cause. */
+    for (const [at, event] of list.entries()) {
+      const message = messageOf(event, `/${field}/${at}`, at === 0);
+      if (message !== null) messages.push(message);
+    }
+    const result = isJsonObject(record.test_result) ? record.test_result : {};
+    const report = isJsonObject(result.report) ? result.report : isJsonObject(record.report) ? record.report : {};
+    const success = record.success ?? report.resolved ?? record.resolved;
+    return buildRollout(
+      {
+        format: 'openhands',
+        record,
+        known: new Set(['history', 'events', 'session_of', 'instruction']),
+        messages,
+        hasCallsApart: true,
+        score: typeof success === 'boolean' ? Number(success) : numberOf(success),
+        uid: idOf(record.instance_id),
+        status: idOf(record.error),
+        named: namedNumbers(report),
+      },
+      context,
+    );
+  },
+};
+
+/** An event of the array, or of the history. */
+export const isOpenHandsEvent = (one: JsonObject): boolean =>
+  isEvent(one) && (one.source !== undefined || one.id !== undefined);
+
+const isEvent = (one: JsonObject): boolean =>
+  (typeof one.action === 'string' &&
+    (isJsonObject(one.args) ||
+      one.source !== undefined ||
+      one.content !== undefined ||
+      one.command !== undefined ||
+      one.thought !== undefined)) ||
+  (typeof one.observation === 'string' && (one.content !== undefined || isJsonObject(one.extras)));
+
+function messageOf(event: JsonObject, place: string, isFirst: boolean): Message | null {
+  const args = isJsonObject(event.args) ? event.args : event;
+  const within = isJsonObject(event.args) ? `${place}/args` : place;
+  const meta = isJsonObject(event.tool_call_metadata) ? event.tool_call_metadata : {};
+  const id = idOf(meta.tool_call_id) ?? null;
+  if (typeof event.observation === 'string') {
+    // What the program itself notes (the state it is in, the workspace) was no answer to a call.
+    const isNote = ['agent_state_changed', 'recall', 'null', 'condense', 'success'].includes(event.observation);
+    if (isNote && event.observation !== 'success') return null;
+    return {
+      role: 'tool',
+      trained: false,
+      answers: id,
+      texts: [{ pointer: `${place}/content`, text: contentText(event.content) }],
+    };
+  }
+  const { action } = event;
+  if (typeof action !== 'string' || ['recall', 'change_agent_state', 'null', 'condensation'].includes(action))
+    return null;
+  const source = idOf(event.source);
+  const texts = textsOf(event, args, within, place);
+  if (action === 'system') return { role: 'system', trained: false, texts };
+  const isUser = source === 'user' || (source === null && isFirst && action === 'message');
+  if (isUser) return { role: 'user', trained: false, texts };
+  const call = NO_CALL.has(action) ? null : callOf(action, args, meta, id);
+  return {
+    role: source === 'environment' ? 'environment' : 'assistant',
+    texts,
+    ...(call === null ? {} : { calls: [call] }),
+  };
+}
+
+function textsOf(event: JsonObject, args: JsonObject, within: string, place: string): MessageText[] {
+  const texts: MessageText[] = [];
+  const add = (pointer: string, value: JsonValue | undefined) => {
+    if (typeof value === 'string' && value !== '' && texts.every(({ text }) => text !== value))
+      texts.push({ pointer, text: value });
+  };
+  add(`${within}/thought`, args.thought);
+  const isSaying = ['message', 'system', 'finish', 'think'].includes(String(event.action));
+  if (isSaying) for (const key of ['content', 'final_thought']) add(`${within}/${key}`, args[key]);
+  if (texts.length === 0 && isSaying) add(`${place}/message`, event.message);
+  return texts;
+}
+
+/** The call as the model made it is in the response that OpenHands keeps; else the action with its arguments. */
+function callOf(action: string, args: JsonObject, meta: JsonObject, id: string | null): MessageCall {
+  const response = isJsonObject(meta.model_response) ? meta.model_response : {};
+  const made = objectsOf(response.choices)
+    .flatMap((choice) => (isJsonObject(choice.message) ? objectsOf(choice.message.tool_calls) : []))
+    .find((call) => idOf(call.id) === id);
+  const fn = isJsonObject(made?.function) ? made.function : null;
+  if (fn !== null) return { id, name: idOf(fn.name), arguments: fn.arguments };
+  const { thought: _thought, ...rest } = args;
+  const own = Object.fromEntries(
+    Object.entries(rest).filter(([key]) => !['action', 'id', 'timestamp', 'source', 'message'].includes(key)),
+  );
+  return { id, name: idOf(meta.function_name) ?? action, arguments: own };
+}
+
+/** Events of OpenHands' agent SDK, one a line; a conversation is a file. */
+export const openHandsSdk: Session = {
+  name: 'openhands-sdk',
+  isEvent: (record) =>
+    typeof record.kind === 'string' && /Event$|^Condensation/.test(record.kind) && record.source !== undefined,
+  keyOf: () => null,
+};
+
+export const openHandsSdkFormat: Format = {
+  name: 'openhands-sdk',
+  quickKeys: null,
+  basis: 'files',
+  mapping: {
+    turns: 'MessageEvent and ActionEvent of the agent, ObservationEvent, AgentErrorEvent',
+    calls: 'tool_call of an ActionEvent',
+  },
+  detects: (record) => record.session_of === openHandsSdk.name,
+  read(record, context) {
+    const messages = objectsOf(record.events).flatMap((event, at) => sdkMessage(event, `/events/${at}`));
+    return buildRollout(
+      { format: 'openhands-sdk', record, known: new Set(['events', 'session_of']), messages, hasCallsApart: true },
+      context,
+    );
+  },
+};
+
+function sdkMessage(event: JsonObject, place: string): Message[] {
+  const reasoning: MessageText[] =
+    typeof event.reasoning_content === 'string' && event.reasoning_content !== ''
+      ? [{ pointer: `${place}/reasoning_content`, text: event.reasoning_content, isThought: true }]
+      : [];
+  switch (event.kind) {
+    case 'SystemPromptEvent':
+      return [
+        {
+          role: 'system',
+          trained: false,
+          texts: [{ pointer: `${place}/system_prompt`, text: contentText(event.system_prompt) }],
+        },
+      ];
+    case 'MessageEvent': {
+      const message = isJsonObject(event.llm_message) ? event.llm_message : {};
+      const role = event.source === 'agent' ? 'assistant' : roleOf(message.role ?? event.source);
+      return [
+        {
+          role,
+          texts: [...reasoning, { pointer: `${place}/llm_message/content`, text: contentText(message.content) }],
+        },
+      ];
+    }
+    case 'ActionEvent': {
+      const call = isJsonObject(event.tool_call) ? event.tool_call : {};
+      const fn = isJsonObject(call.function) ? call.function : call;
+      const made: MessageCall = {
+        id: idOf(event.tool_call_id ?? call.id),
+        name: idOf(event.tool_name ?? fn.name),
+        arguments: fn.arguments ?? event.action,
+      };
+      const texts = [...reasoning, { pointer: `${place}/thought`, text: contentText(event.thought) }];
+      return [{ role: event.source === 'agent' ? 'assistant' : roleOf(event.source), texts, calls: [made] }];
+    }
+    case 'ObservationEvent':
+    case 'UserRejectObservation':
+    case 'AgentErrorEvent': {
+      const held = isJsonObject(event.observation) ? event.observation : event;
+      const text = contentText(held.content ?? held.output ?? held.error ?? event.error ?? event.rejection_reason);
+      return [
+        {
+          role: 'tool',
+          trained: false,
+          answers: idOf(event.tool_call_id),
+          texts: [{ pointer: `${place}/observation/content`, text }],
+        },
+      ];
+    }
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,54 @@
+import { isJsonObject, type JsonValue } from '../json/value.ts';
+
+/**
+ * A message's content as text: a string, or the texts of its parts in their order. What is no text says what it is and how large:
+ * `[image png 40 kB]`; a call or a result inside the content stands elsewhere.
+ */
+export function contentText(value: JsonValue | undefined): string {
+  if (typeof value === 'string') return value;
+  if (isJsonObject(value)) return partText(value);
+  if (!Array.isArray(value)) return '';
+  return value.map((part) => (typeof part === 'string' ? part : isJsonObject(part) ? partText(part) : '')).join('');
+}
+
+/** Kinds of parts that are calls or results, by the words of their writers. */
+const ELSEWHERE = new Set('tool_use toolCall tool_call tool_result thinking reasoning redacted_thinking'.split(' '));
+
+export function partText(part: { [key: string]: JsonValue }): string {
+  const { type } = part;
+  if (typeof type === 'string' && ELSEWHERE.has(type)) return '';
+  for (const key of ['text', 'content', 'refusal']) if (typeof part[key] === 'string') return part[key];
+  const media = mediaOf(part);
+  return media === null ? '' : media;
+}
+
+function mediaOf(part: { [key: string]: JsonValue }): string | null {
+  const { type } = part;
+  const named = typeof type === 'string' ? type : '';
+  const kind = /audio/.test(named) ? 'audio' : /video/.test(named) ? 'video' : /image/.test(named) ? 'image' : null;
+  const held = part.image_url ?? part.image ?? part.source ?? part.input_audio ?? part.audio ?? part.video ?? part.data;
+  if (kind === null && held === undefined) return null;
+  return mediaText(kind ?? 'image', held, idOfType(part));
+}
+
+const idOfType = (part: { [key: string]: JsonValue }): string | null =>
+  ['mimeType', 'media_type', 'mime_type', 'format'].map((key) => part[key]).find((one) => typeof one === 'string') as
+    | string
+    | null;
+
+/** `[image png 40 kB]` of a data URL, of base64 with its type beside it, or of a place that only names the file. */
+function mediaText(kind: string, held: JsonValue | undefined, type: string | null | undefined): string {
+  if (isJsonObject(held)) {
+    const inner = held.url ?? held.data ?? held.path ?? held.file_id;
+    return mediaText(kind, inner ?? null, idOfType(held) ?? type);
+  }
+  if (typeof held !== 'string' || held === '') return `[${kind}]`;
+  const url = /^data:([\w-]+)\/([\w.+-]+)[^,]{0,60},/.exec(held);
+  if (url !== null) return `[${url[1]} ${url[2]} ${kilobytes(held.length - url[0].length)}]`;
+  const ending = type?.replace(/^[\w-]+\//, '') ?? '';
+  if (held.length > 200) return `[${[kind, ending, kilobytes(held.length)].filter((word) => word !== '').join(' ')}]`;
+  return `[${[kind, ending, held].filter((word) => word !== '').join(' ')}]`;
+}
+
+/** Of the bytes that so many characters of base64 stand for. */
+const kilobytes = (characters: number): string => `${Math.max(1, Math.round((characters * 3) / 4 / 1000))} kB`;

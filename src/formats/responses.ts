@@ -1,0 +1,99 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import type { Message, MessageCall, MessageText } from './build.ts';
+import { roleOf } from './build.ts';
+import { contentText } from './parts.ts';
+import { idOf } from './scalars.ts';
+
+/** A reply that is calls alone: in OpenAI's Responses API a call is an item of its own, and no message. */
+export const CALL_ROLE = 'function_call';
+
+/**
+ * Items of OpenAI's Responses API as messages: reasoning belongs to the reply or the calls behind it, calls to the reply before them,
+ * outputs are tool turns. @param at the JSON pointer of the list
+ */
+export function responseMessages(items: readonly JsonObject[], at: string): Message[] {
+  const messages: Message[] = [];
+  let thoughts: MessageText[] = [];
+  /** The reply that calls may still belong to. */
+  let open: Message | null = null;
+  for (const [i, item] of items.entries()) {
+    const place = `${at}/${i}`;
+    const type = idOf(item.type) ?? 'message';
+    if (type === 'reasoning') {
+      thoughts.push(...reasoningOf(item, place));
+      open = null;
+    } else if (/_output$/.test(type)) {
+      messages.push({
+        role: 'tool',
+        answers: idOf(item.call_id ?? item.id),
+        texts: [outputOf(item, place)],
+        trained: false,
+      });
+      open = null;
+    } else if (/_call$/.test(type)) {
+      if (open === null) {
+        open = { role: CALL_ROLE, texts: thoughts, calls: [] };
+        thoughts = [];
+        messages.push(open);
+      }
+      open.calls = [...(open.calls ?? []), callOf(item, type)];
+    } else if (item.role !== undefined || item.content !== undefined) {
+      const role = roleOf(item.role ?? (type === 'message' ? 'assistant' : type));
+      const message: Message = {
+        role,
+        texts: [...thoughts, { pointer: `${place}/content`, text: contentText(item.content) }],
+      };
+      thoughts = [];
+      messages.push(message);
+      open = role === 'assistant' ? message : null;
+    }
+  }
+  if (thoughts.length > 0) messages.push({ role: CALL_ROLE, texts: thoughts });
+  return messages;
+}
+
+function reasoningOf(item: JsonObject, place: string): MessageText[] {
+  const texts: MessageText[] = [];
+  for (const key of ['content', 'summary'] as const) {
+    const list = Array.isArray(item[key]) ? item[key] : typeof item[key] === 'string' ? [{ text: item[key] }] : [];
+    for (const [i, part] of list.entries())
+      if (isJsonObject(part) && typeof part.text === 'string' && part.text !== '')
+        texts.push({ pointer: `${place}/${key}/${i}/text`, text: part.text, isThought: true });
+    if (texts.length > 0) return texts;
+  }
+  return texts;
+}
+
+function outputOf(item: JsonObject, place: string): MessageText {
+  const { output } = item;
+  const value = output ?? item.content ?? item.result ?? item.tools ?? null;
+  // Codex's older sessions keep a JSON text of `{"output": …, "metadata": …}` there.
+  const text =
+    typeof value === 'string' || Array.isArray(value)
+      ? contentText(value)
+      : isJsonObject(value)
+        ? objectText(value)
+        : '';
+  return {
+    pointer: `${place}/output`,
+    text: text === '' && value !== null && value !== '' && !Array.isArray(value) ? JSON.stringify(value) : text,
+  };
+}
+
+function objectText(value: JsonObject): string {
+  const text = contentText(value);
+  if (text !== '') return text;
+  return isJsonObject(value.output) || typeof value.output === 'string' ? contentText(value.output) : '';
+}
+
+function callOf(item: JsonObject, type: string): MessageCall {
+  const args: JsonValue | undefined = item.arguments ?? item.input ?? item.action ?? item.code ?? item.queries;
+  const name = idOf(item.name) ?? type.replace(/_call$/, '');
+  const isFree = type === 'custom_tool_call' && typeof args === 'string';
+  return {
+    id: idOf(item.call_id ?? item.id),
+    name,
+    arguments: isFree && !args.trim().startsWith('{') ? { input: args } : args,
+    ...(isFree ? { raw: args } : {}),
+  };
+}

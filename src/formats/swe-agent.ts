@@ -1,0 +1,157 @@
+import { isJsonObject, type JsonObject } from '../json/value.ts';
+import type { Context } from '../rollout/rollout.ts';
+import { buildRollout, chatMessage, type Message, objectsOf } from './build.ts';
+import type { Format } from './format.ts';
+import { given } from './given.ts';
+import { idOf } from './scalars.ts';
+
+const KNOWN = new Set('trajectory history attempts messages'.split(' '));
+
+/**
+ * SWE-agent's `.traj` (`sweagent/types.py`): steps of thought, action and observation, and the history that the model saw. Agents that try again keep
+ * each try in `attempts`; a demonstration has a history alone.
+ */
+export const sweAgent: Format = {
+  name: 'swe-agent',
+  quickKeys: null,
+  basis: 'files',
+  mapping: {
+    turns: 'the head of history, then trajectory[] (response, observation); else history[]',
+    calls: 'trajectory[].action, one a step',
+    contexts: 'attempts[]: all but the last were rejected',
+    status: 'info.exit_status',
+  },
+  detects: (record) =>
+    (Array.isArray(record.trajectory) &&
+      objectsOf(record.trajectory).every((step) => step.action !== undefined || step.observation !== undefined) &&
+      (record.info !== undefined || record.history !== undefined || record.environment !== undefined)) ||
+    (Array.isArray(record.history) &&
+      objectsOf(record.history).some((one) => one.agent !== undefined || one.message_type !== undefined)) ||
+    objectsOf(record.attempts).some((one) => Array.isArray(one.trajectory)),
+  read(record, context) {
+    const attempts = objectsOf(record.attempts);
+    const isWhole = Array.isArray(record.trajectory) || Array.isArray(record.history);
+    const tries = isWhole
+      ? [{ of: record, at: '' }]
+      : attempts.map((of, i) => ({ of, at: `/attempts/${i}` })).reverse();
+    const contexts: Context[] = tries.map((_, i) => ({
+      kind: i === 0 ? 'main' : 'rejected',
+      name: i === 0 ? null : `attempt ${tries.length - i}`,
+      after: null,
+    }));
+    const messages = tries.flatMap(({ of, at }, place) =>
+      triedMessages(of, at).map((message) => ({ ...message, context: place })),
+    );
+    const info = isJsonObject(record.info) ? record.info : {};
+    return buildRollout(
+      {
+        format: 'swe-agent',
+        record,
+        known: KNOWN,
+        messages,
+        hasCallsApart: true,
+        contexts,
+        status: idOf(info.exit_status),
+        uid: idOf(record.instance_id),
+        extras: { info },
+      },
+      context,
+    );
+  },
+};
+
+function triedMessages(record: JsonObject, at: string): Message[] {
+  const history = objectsOf(record.history);
+  const steps = objectsOf(record.trajectory);
+  const isReply = (one: JsonObject) => one.role === 'assistant' && one.is_demo !== true;
+  if (steps.length === 0) return history.map((one, i) => historyMessage(one, `${at}/history/${i}`));
+  const end = history.findIndex(isReply);
+  const head = history
+    .slice(0, end === -1 ? history.length : end)
+    .map((one, i) => given(historyMessage(one, `${at}/history/${i}`)));
+  return [...head, ...steps.flatMap((step, i) => stepMessages(step, `${at}/trajectory/${i}`))];
+}
+
+function historyMessage(one: JsonObject, place: string): Message {
+  const message = chatMessage(one, place);
+  const action = typeof one.action === 'string' ? one.action.trim() : '';
+  // Where the model wrote its call as text, the action is that call; a demonstration is no reply of this run.
+  const isCall = message.calls === undefined && message.role === 'assistant' && action !== '';
+  const whole = isCall ? { ...message, calls: [actionCall(action)] } : message;
+  const texts = whole.texts.filter(({ pointer }) => !pointer.endsWith('/thought'));
+  const shown = { ...whole, texts: texts.some(({ text }) => text !== '') ? texts : whole.texts };
+  return one.is_demo === true ? given(shown) : shown;
+}
+
+function stepMessages(step: JsonObject, place: string): Message[] {
+  const action = typeof step.action === 'string' ? step.action.trim() : '';
+  const key = typeof step.response === 'string' && step.response !== '' ? 'response' : 'thought';
+  const text = typeof step[key] === 'string' ? (step[key] as string) : '';
+  const observation = typeof step.observation === 'string' ? step.observation : '';
+  return [
+    {
+      role: 'assistant',
+      texts: [{ pointer: `${place}/${key}`, text: text === '' ? action : text }],
+      ...(action === '' ? {} : { calls: [actionCall(action)] }),
+    },
+    ...(action === '' && observation === ''
+      ? []
+      : [{ role: 'tool', trained: false as const, texts: [{ pointer: `${place}/observation`, text: observation }] }]),
+  ];
+}
+
+/** An action is a line of SWE-agent's own shell; its first word is the command. */
+const actionCall = (action: string) => ({
+  id: null,
+  name: /^[\w.-]+/.exec(action)?.[0] ?? 'action',
+  arguments: { action },
+  raw: action,
+});
+
+/** mini-swe-agent's trajectory (`minisweagent/agents/default.py`): messages whose `extra` says what was run and what came of it. */
+export const miniSweAgent: Format = {
+  name: 'mini-swe-agent',
+  quickKeys: null,
+  basis: 'files',
+  mapping: {
+    turns: 'messages',
+    calls: 'tool_calls, else extra.actions of a message',
+    status: 'info.exit_status',
+    ended: 'info.exit_status',
+  },
+  detects: (record) =>
+    Array.isArray(record.messages) &&
+    ((typeof record.trajectory_format === 'string' && record.trajectory_format.startsWith('mini-swe-agent')) ||
+      (isJsonObject(record.info) && (record.info.mini_version !== undefined || record.info.model_stats !== undefined))),
+  read(record, context) {
+    const info = isJsonObject(record.info) ? record.info : {};
+    const messages = objectsOf(record.messages).map((one, at): Message => {
+      const message = chatMessage(one, `/messages/${at}`);
+      const extra = isJsonObject(one.extra) ? one.extra : {};
+      const actions = objectsOf(extra.actions);
+      if (message.role === 'exit') return { ...message, trained: false };
+      if (extra.returncode !== undefined && message.role !== 'assistant')
+        return { ...message, isResult: true, trained: false };
+      if (message.calls !== undefined || actions.length === 0 || message.role !== 'assistant') return message;
+      const calls = actions.map(({ command, tool_call_id }) => ({
+        id: idOf(tool_call_id),
+        name: 'bash',
+        arguments: { command: command ?? null },
+        raw: typeof command === 'string' ? command : '',
+      }));
+      return { ...message, calls };
+    });
+    return buildRollout(
+      {
+        format: 'mini-swe-agent',
+        record,
+        known: new Set(['messages', 'trajectory_format']),
+        messages,
+        hasCallsApart: true,
+        status: idOf(info.exit_status),
+        uid: idOf(record.instance_id),
+      },
+      context,
+    );
+  },
+};

@@ -1,0 +1,109 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { buildRollout, chatMessage, type Message, namedNumbers, objectsOf, parsed } from './build.ts';
+import type { Format } from './format.ts';
+import { idOf, numberOf } from './scalars.ts';
+
+/** tau-bench's results, also as docent keeps them: `{task_id, reward, info, traj, trial}`. */
+export const tau: Format = {
+  name: 'tau-bench',
+  quickKeys: null,
+  basis: 'files',
+  mapping: { turns: 'traj', score: 'reward', group: 'task_id', 'ground truth': 'info.task.actions' },
+  detects: (record) => (Array.isArray(record.traj) || typeof record.traj === 'string') && record.task_id !== undefined,
+  read(record, context) {
+    const list = typeof record.traj === 'string' ? parsed(record.traj) : record.traj;
+    const info = isJsonObject(record.info) ? record.info : {};
+    const task = isJsonObject(info.task) ? info.task : {};
+    return buildRollout(
+      {
+        format: 'tau-bench',
+        record,
+        known: new Set(['traj', 'reward']),
+        messages: objectsOf(list).map((message, at) => chatMessage(message, `/traj/${at}`)),
+        hasCallsApart: true,
+        score: numberOf(record.reward),
+        group: idOf(record.task_id),
+        groundTruth: task.actions ?? undefined,
+      },
+      context,
+    );
+  },
+};
+
+/** tau2-bench's results: a run with its simulations. */
+export const tau2Run: Format = {
+  name: 'tau2-run',
+  quickKeys: null,
+  basis: 'files',
+  mapping: { rollouts: 'simulations[]' },
+  detects: (record) => Array.isArray(record.simulations) && (record.tasks !== undefined || record.info !== undefined),
+  split(record) {
+    const tasks = new Map(objectsOf(record.tasks).map((task) => [idOf(task.id), task]));
+    return objectsOf(record.simulations).map((one): JsonObject => {
+      const task = tasks.get(idOf(one.task_id));
+      const truth = isJsonObject(task?.evaluation_criteria) ? task.evaluation_criteria : undefined;
+      return { ...one, tau2: truth === undefined ? {} : { evaluation_criteria: truth } };
+    });
+  },
+  read: (record, context) => tau2.read({ ...record, messages: [] }, context),
+};
+
+export const tau2: Format = {
+  name: 'tau2',
+  quickKeys: null,
+  basis: 'files',
+  mapping: {
+    turns: 'messages',
+    score: 'reward_info.reward',
+    'named rewards': 'reward_info.reward_breakdown',
+    group: 'task_id',
+    ended: 'termination_reason',
+  },
+  detects: (record) =>
+    Array.isArray(record.messages) &&
+    record.task_id !== undefined &&
+    (record.tau2 !== undefined || record.reward_info !== undefined || record.termination_reason !== undefined),
+  read(record, context) {
+    const reward = isJsonObject(record.reward_info) ? record.reward_info : {};
+    const messages = objectsOf(record.messages).flatMap((message, at): Message[] => {
+      // Results of several calls may stand in one message.
+      const several = objectsOf(message.tool_messages);
+      if (several.length > 0) return several.map((one, i) => result(one, `/messages/${at}/tool_messages/${i}`));
+      return [message.role === 'tool' ? result(message, `/messages/${at}`) : said(message, `/messages/${at}`)];
+    });
+    const own = isJsonObject(record.tau2) ? record.tau2 : {};
+    return buildRollout(
+      {
+        format: 'tau2',
+        record,
+        known: new Set(['messages', 'tau2']),
+        messages,
+        hasCallsApart: true,
+        score: numberOf(reward.reward),
+        named: namedNumbers(reward.reward_breakdown),
+        uid: idOf(record.id),
+        group: idOf(record.task_id),
+        status: idOf(record.termination_reason),
+        groundTruth: own.evaluation_criteria,
+      },
+      context,
+    );
+  },
+};
+
+/** The user of tau2 has tools too; its calls are no calls of the model. */
+function said(message: JsonObject, at: string): Message {
+  const one = chatMessage(message, at);
+  if (one.role === 'assistant' || one.calls === undefined) return one;
+  const { calls, ...rest } = one;
+  const shown = calls.map(({ name, arguments: args }, i) => ({
+    pointer: `${at}/tool_calls/${i}`,
+    text: `${name ?? 'a call'} ${JSON.stringify(args ?? null)}`,
+  }));
+  return { ...rest, texts: [...rest.texts, ...shown] };
+}
+
+const result = (message: JsonObject, at: string): Message => ({
+  ...chatMessage({ ...message, role: message.requestor === 'user' ? 'user_tool' : 'tool' }, at),
+  answers: idOf((message.tool_call_id ?? message.id) as JsonValue),
+});

@@ -1,0 +1,209 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import type { Rollout } from '../rollout/rollout.ts';
+import { buildRollout, chatMessage, namedNumbers, numbersOf, objectsOf, parsed } from './build.ts';
+import type { Format, ReadContext } from './format.ts';
+import { idOf, numberOf } from './scalars.ts';
+import { textRollout } from './texts.ts';
+
+const isText = (value: JsonValue | undefined): value is string => typeof value === 'string';
+const set = (keys: string): ReadonlySet<string> => new Set(keys.split(' '));
+
+/** SkyRL's evaluations (`skyrl/train/utils/trainer_utils.py`): texts with their special tokens; the score is a number, or one a token. */
+export const skyrl: Format = {
+  name: 'skyrl',
+  quickKeys: null,
+  basis: 'files',
+  mapping: {
+    prompt: 'input_prompt',
+    response: 'output_response',
+    score: 'score (the sum, where it is one a token)',
+    ended: 'stop_reason',
+  },
+  detects: (record) => isText(record.input_prompt) && isText(record.output_response),
+  read(record, context) {
+    const list = numbersOf(record.score);
+    const score = list === null ? numberOf(record.score) : list.reduce<number>((sum, one) => sum + (one ?? 0), 0);
+    const env = isJsonObject(record.env_extras) ? record.env_extras : {};
+    const spec = isJsonObject(env.reward_spec) ? env.reward_spec : {};
+    return textRollout(
+      {
+        format: 'skyrl',
+        record,
+        known: list === null ? set('input_prompt output_response score') : set('input_prompt output_response'),
+        prompt: record.input_prompt as string,
+        response: record.output_response as string,
+        promptField: 'input_prompt',
+        responseField: 'output_response',
+        score,
+        groundTruth: spec.ground_truth ?? env.ground_truth ?? env.answer,
+      },
+      context,
+    );
+  },
+};
+
+/**
+ * AReaL's dump (`areal/infra/workflow_executor.py`). Its prompt ends where as many tokens are left as are trained, so where turns
+ * alternate the border lies inside the conversation, and which of the model's text before it was trained nobody can tell.
+ */
+export const areal: Format = {
+  name: 'areal',
+  quickKeys: null,
+  basis: 'files',
+  mapping: {
+    prompt: 'prompt',
+    response: 'completion',
+    score: 'reward',
+    step: 'tail_version (the policy version)',
+    group: 'task_id',
+  },
+  detects: (record) => isText(record.prompt) && isText(record.completion) && record.head_version !== undefined,
+  read(record, context) {
+    const prompt = record.prompt as string;
+    const rollout = textRollout(
+      {
+        format: 'areal',
+        record,
+        known: set('prompt completion reward task_id'),
+        prompt,
+        response: record.completion as string,
+        promptField: 'prompt',
+        responseField: 'completion',
+        score: numberOf(record.reward),
+        step: numberOf(record.tail_version),
+        group: idOf(record.task_id),
+      },
+      context,
+    );
+    return context.validation ? rollout : withUnknownHead(rollout);
+  },
+};
+
+/** The model's turns before the border: trained or not, the record does not say. The last of them is where the completion goes on. */
+function withUnknownHead(rollout: Rollout): Rollout {
+  const heads = rollout.turns.filter(({ role, index }) => role === 'assistant' && index < rollout.responseTurn);
+  if (heads.length === 0) return rollout;
+  const unknown = new Set(heads.map(({ index }) => index));
+  for (const turn of heads) turn.trained = turn.trained === true ? true : null;
+  for (const span of rollout.spans)
+    if (span.kind === 'text' && span.field === 'prompt' && unknown.has(span.turn)) span.trained = null;
+  return { ...rollout, responseTurn: heads[0]!.index };
+}
+
+/** Agent Lightning (`agentlightning/verl/rollout_adapter.py`): the last call of a rollout; its prompt holds the turns before. */
+export const agentLightning: Format = {
+  name: 'agent-lightning',
+  quickKeys: { score: 'reward', step: 'step' },
+  basis: 'files',
+  mapping: { prompt: 'prompt', response: 'response', score: 'reward', uid: 'rollout_id' },
+  detects: (record) => isText(record.rollout_id) && isText(record.prompt) && isText(record.response),
+  read: (record, context) =>
+    textRollout(
+      {
+        format: 'agent-lightning',
+        record,
+        known: set('rollout_id reward prompt response step'),
+        prompt: record.prompt as string,
+        response: record.response as string,
+        promptField: 'prompt',
+        responseField: 'response',
+        score: numberOf(record.reward),
+        step: numberOf(record.step),
+        uid: idOf(record.rollout_id),
+      },
+      context,
+    ),
+};
+
+/** Reward columns of TRL are named after their functions. */
+const REWARD = /reward|score|accuracy|format/i;
+
+/**
+ * TRL's completions (`trl/trainer/grpo_trainer.py`): texts without special tokens, or messages; a column a reward function, then the
+ * data set's columns, then the advantage. The rollout's score is the first reward column where there is no `reward`.
+ */
+export const trl: Format = {
+  name: 'trl',
+  quickKeys: null,
+  basis: 'files',
+  mapping: {
+    prompt: 'prompt',
+    response: 'completion',
+    score: 'reward, else the first reward column',
+    advantage: 'advantage',
+  },
+  detects: ({ prompt, completion, advantage, step }) =>
+    isTextOrList(prompt) && isTextOrList(completion) && advantage !== undefined && step !== undefined,
+  read: (record, context) => promptAndCompletion('trl', record, context),
+};
+
+const isTextOrList = (value: JsonValue | undefined): boolean => isText(value) || Array.isArray(value);
+
+function promptAndCompletion(format: string, record: JsonObject, context: ReadContext): Rollout {
+  const columns = Object.keys(record).filter((key) => REWARD.test(key) && !['advantage'].includes(key));
+  const named = namedNumbers(Object.fromEntries(columns.map((key) => [key, numberOf(record[key])])));
+  const main = columns.includes('reward') ? 'reward' : columns[0];
+  const value = main === undefined ? null : numberOf(record[main]);
+  const common = {
+    format,
+    record,
+    known: set('prompt completion advantage step'),
+    // A reward function that gave None is NaN in a column of floats: no score.
+    score: value !== null && Number.isNaN(value) ? null : value,
+    step: numberOf(record.step),
+    advantage: numberOf(record.advantage),
+    named,
+    groundTruth: record.answer ?? record.ground_truth ?? record.solution,
+  };
+  if (isText(record.prompt) && isText(record.completion))
+    return textRollout(
+      {
+        ...common,
+        prompt: record.prompt,
+        response: record.completion,
+        promptField: 'prompt',
+        responseField: 'completion',
+      },
+      context,
+    );
+  const messages = ['prompt', 'completion'].flatMap((field) => {
+    const value = record[field];
+    const list = isText(value)
+      ? (parsed(value) ?? [{ role: field === 'prompt' ? 'user' : 'assistant', content: value }])
+      : value;
+    return objectsOf(list).map((message, at) => {
+      const one = chatMessage(message, `/${field}/${at}`);
+      return field === 'prompt' ? { ...one, trained: false } : one;
+    });
+  });
+  return buildRollout({ ...common, messages }, context);
+}
+
+/** RLLoggingBoard (github.com/HarderThenHarder/RLLoggingBoard): a prompt, a response, and lists of numbers for the response's tokens, which stand there as texts. */
+export const rlLoggingBoard: Format = {
+  name: 'rlloggingboard',
+  quickKeys: { score: 'reward', step: 'step' },
+  basis: 'files',
+  mapping: { prompt: 'prompt', response: 'response', score: 'reward', step: 'step' },
+  detects: (record) =>
+    isText(record.prompt) &&
+    isText(record.response) &&
+    record.step !== undefined &&
+    (record.response_tokens !== undefined || record.ref_response !== undefined || record.reward !== undefined),
+  read: (record, context) =>
+    textRollout(
+      {
+        format: 'rlloggingboard',
+        record,
+        known: set('prompt response reward step'),
+        prompt: record.prompt as string,
+        response: record.response as string,
+        promptField: 'prompt',
+        responseField: 'response',
+        score: numberOf(record.reward),
+        step: numberOf(record.step),
+        groundTruth: record.ground_truth ?? record.label,
+      },
+      context,
+    ),
+};

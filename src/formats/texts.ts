@@ -1,0 +1,172 @@
+import { segmentChat } from '../chat/segment.ts';
+import { readToolSchemas } from '../chat/tool-schemas.ts';
+import type { JsonObject, JsonValue } from '../json/value.ts';
+import { completeRollout } from '../rollout/complete.ts';
+import { countMask, inferLossMask } from '../rollout/loss-mask.ts';
+import type { Rollout, Span } from '../rollout/rollout.ts';
+import { type Found, layMessages, type Message } from './build.ts';
+import { type LaidOut, layOut } from './conversation.ts';
+import type { ReadContext } from './format.ts';
+
+/** A rollout whose prompt and response are texts, with or without the special tokens of their template. */
+export interface FoundTexts extends Omit<Found, 'messages' | 'firstReply' | 'contexts' | 'returns' | 'hasCallsApart'> {
+  prompt: string;
+  response: string;
+  promptField: string;
+  /** The prompt is recorded as messages, and no text of it. */
+  promptMessages?: readonly Message[];
+  /** Where the response lies: one place, or several end to end. */
+  responseField: string | readonly { pointer: string; length: number }[];
+}
+
+export function textRollout(found: FoundTexts, context: ReadContext): Rollout {
+  const { prompt, response, promptField, record } = found;
+  const { validation } = context;
+  const pieces = typeof found.responseField === 'string' ? null : found.responseField;
+  const responseField = pieces === null ? (found.responseField as string) : '/response';
+  const laid = isHalfStripped(prompt, response)
+    ? behindPrompt(prompt, promptField, { response, responseField, context })
+    : found.promptMessages
+      ? behindMessages(found.promptMessages, { response, responseField, context })
+      : layOut(segmentChat(prompt, response), { promptField, responseField, prompt, response, validation });
+  const { turns, responseTurn } = laid;
+  const spans = pieces === null ? laid.spans : inPieces(laid.spans, responseField, pieces);
+  const texts: Record<string, string> = found.promptMessages
+    ? layMessages(found.promptMessages, context).texts
+    : { [promptField]: prompt };
+  if (pieces === null) texts[responseField] = response;
+  let at = 0;
+  for (const { pointer, length } of pieces ?? []) {
+    texts[pointer] = response.slice(at, at + length);
+    at += length;
+  }
+  const extras: JsonObject = Object.create(null);
+  for (const key of Object.keys(record)) if (!found.known.has(key)) extras[key] = record[key] as JsonValue;
+  for (const key of Object.keys(found.extras ?? {})) extras[key] = found.extras![key] as JsonValue;
+  const fields = pieces?.map(({ pointer }) => pointer) ?? [responseField];
+  const { tokens, mask } = found;
+  const lossMask =
+    mask === undefined || mask === 'inferred'
+      ? inferLossMask(spans, fields)
+      : {
+          source: mask,
+          ...countMask(spans, fields),
+          trainedTokens: tokens?.mask.reduce((sum, bit) => sum + (bit === 0 ? 0 : 1), 0) ?? null,
+          totalTokens: tokens?.mask.length ?? null,
+        };
+  return completeRollout({
+    format: found.format,
+    step: found.step ?? null,
+    score: found.score ?? null,
+    groundTruth: found.groundTruth,
+    uid: found.uid ?? null,
+    requestId: null,
+    status: found.status ?? null,
+    ...(found.ended ? { ended: found.ended } : {}),
+    texts,
+    turns,
+    spans,
+    responseTurn,
+    toolSchemas: Array.isArray(found.tools)
+      ? found.tools
+      : turns.filter(({ role }) => role === 'system').flatMap(({ text }) => readToolSchemas(text)),
+    extras,
+    validation,
+    lossMask: validation && mask !== 'recorded' ? null : lossMask,
+    ...(tokens ? { tokens } : {}),
+    ...(found.group ? { group: found.group } : {}),
+    rewards: {
+      total: found.score ?? null,
+      perTurn: null,
+      returns: null,
+      advantage: found.advantage ?? null,
+      ...(found.named ? { named: found.named } : {}),
+      unaligned: [],
+    },
+  });
+}
+
+/** The prompt holds its special tokens, and the response was decoded without them. */
+const isHalfStripped = (prompt: string, response: string): boolean =>
+  /<\|im_start\|>/.test(prompt) &&
+  !/<\|im_(?:start|end)\|>/.test(response) &&
+  /\n(?:user|tool|assistant)\n/.test(response);
+
+/** Each half is read for itself, as the other says nothing of its marks. */
+function behindPrompt(
+  prompt: string,
+  promptField: string,
+  { response, responseField, context }: { response: string; responseField: string; context: ReadContext },
+): LaidOut {
+  const half = { promptField, responseField, prompt, response: '', validation: context.validation };
+  const head = layOut(segmentChat(prompt, ''), half);
+  const [last] = head.turns.slice(-1);
+  // The header that waits for the response belongs to the reply.
+  const waits = last?.role === 'assistant' && last.text.trim() === '';
+  const first = head.turns.length - (waits ? 1 : 0);
+  const laid = layOut(segmentChat('assistant\n', response), { ...half, prompt: 'assistant\n', response });
+  return joinTurns(
+    { turns: head.turns.slice(0, first), spans: head.spans },
+    { turns: laid.turns, spans: laid.spans.filter(({ field }) => field === responseField) },
+    first,
+  );
+}
+
+/** The second half's turns and calls are counted on from the first's. */
+function joinTurns(
+  head: Pick<LaidOut, 'turns' | 'spans'>,
+  tail: Pick<LaidOut, 'turns' | 'spans'>,
+  first: number,
+): LaidOut {
+  const calls = head.turns.reduce((sum, turn) => sum + turn.toolCalls.length, 0);
+  for (const turn of tail.turns) {
+    turn.index += first;
+    for (const call of turn.toolCalls) {
+      call.index += calls;
+      if (call.resultTurn !== null) call.resultTurn += first;
+    }
+  }
+  for (const span of tail.spans) span.turn += first;
+  return { turns: [...head.turns, ...tail.turns], spans: [...head.spans, ...tail.spans], responseTurn: first };
+}
+
+/** What a template writes before a reply; the response goes on from there, whoever wrote its prompt. */
+const REPLY_HEADER = '<|im_start|>assistant\n';
+
+/** The turns of a response behind those of a prompt that is messages. */
+function behindMessages(
+  messages: readonly Message[],
+  { response, responseField, context }: { response: string; responseField: string; context: ReadContext },
+): LaidOut {
+  const head = layMessages(messages, context);
+  const conversation = {
+    promptField: '',
+    responseField,
+    prompt: REPLY_HEADER,
+    response,
+    validation: context.validation,
+  };
+  const laid = response === '' ? { turns: [], spans: [] } : layOut(segmentChat(REPLY_HEADER, response), conversation);
+  const spans = laid.spans.filter(({ field }) => field === responseField);
+  return joinTurns(head, { turns: laid.turns, spans }, head.turns.length);
+}
+
+/** Spans of a text that lies in several places: each is cut at the borders of the places. */
+function inPieces(
+  spans: readonly Span[],
+  field: string,
+  pieces: readonly { pointer: string; length: number }[],
+): Span[] {
+  return spans.flatMap((span): Span[] => {
+    if (span.field !== field) return [span];
+    const cut: Span[] = [];
+    let from = 0;
+    for (const { pointer, length } of pieces) {
+      const start = Math.max(span.start, from);
+      const end = Math.min(span.end, from + length);
+      if (end > start) cut.push({ ...span, field: pointer, start: start - from, end: end - from });
+      from += length;
+    }
+    return cut;
+  });
+}

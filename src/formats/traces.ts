@@ -1,0 +1,260 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import type { Context, RolloutTokens } from '../rollout/rollout.ts';
+import { buildRollout, chatMessage, idsOf, type Message, numbersOf, objectsOf } from './build.ts';
+import type { Format, Session } from './format.ts';
+import { given } from './given.ts';
+import { idOf, numberOf } from './scalars.ts';
+
+/** Lists that hold a value for each masked-in token of a node; `is_masked` and the trainer's come with prime-rl's annotations. */
+const COMPACT = [
+  'logprobs',
+  'advantages',
+  'reference_logprobs',
+  'loss_weights',
+  'trainer_logprobs',
+  'entropies',
+  'entropy',
+  'mismatch_kl',
+  'is_masked',
+];
+
+/**
+ * One trace of verifiers v1 (`verifiers/v1/{trace,graph,episode}.py`), which prime-rl writes too: messages as nodes that point at the one before,
+ * with token ids and mask where the run trains. Each way from a root to a leaf is a history that the model saw.
+ */
+export const trace: Format = {
+  name: 'verifiers-trace',
+  quickKeys: null,
+  basis: 'files',
+  mapping: {
+    turns: 'nodes[].message, once each; a leaf of the graph is a context',
+    mask: 'nodes[].mask, else nodes[].sampled',
+    score: 'rewards: the sum of score × weight',
+    step: 'episode.run.work.step',
+    group: 'episode.group.id, else task.key',
+    tokens: 'nodes[].token_ids along a context',
+  },
+  detects: (record) =>
+    Array.isArray(record.nodes) &&
+    (isJsonObject(record.rewards) || record.timing !== undefined || record.task !== undefined),
+  read(record, context) {
+    const nodes = objectsOf(record.nodes);
+    const episode = isJsonObject(record.episode) ? record.episode : {};
+    const graph = contextsOf(nodes);
+    const agent = isJsonObject(record.agent) ? record.agent : {};
+    const run = isJsonObject(episode.run) ? episode.run : {};
+    const work = isJsonObject(run.work) ? run.work : {};
+    const info = isJsonObject(record.info) ? record.info : {};
+    const isTrained = agent.trainable !== false && run.type !== 'eval' && info.kind !== 'eval';
+    const messages = graph.order.map((at): Message => {
+      const node = nodes[at] as JsonObject;
+      const message = chatMessage(isJsonObject(node.message) ? node.message : {}, `/nodes/${at}/message`);
+      const mask = idsOf(node.mask);
+      const isSampled = node.sampled === true;
+      const trained = isTrained && isSampled && (mask === null || mask.some((bit) => bit !== 0));
+      // A reply that was not sampled here is history, such as what a later call was given anew.
+      const said = isSampled || message.role !== 'assistant' ? message : given(message);
+      return { ...said, trained, context: graph.contextOf[at] ?? 0 };
+    });
+    for (const [at, message] of objectsOf(record.pending).entries())
+      messages.push({ ...chatMessage(message, `/pending/${at}`), trained: false });
+    const placeOf = new Map(graph.order.map((node, turn) => [node, turn]));
+    const contexts = graph.leaves.map((leaf): Context => {
+      const tokens = tokensOf(nodes, leaf.path);
+      const after = leaf.forkNode === null ? null : (placeOf.get(leaf.forkNode) ?? null);
+      return { kind: leaf.kind, name: null, after, ...(tokens ? { tokens } : {}) };
+    });
+    const task = isJsonObject(record.task) ? record.task : {};
+    const data = isJsonObject(task.data) ? task.data : task;
+    const calls = objectsOf(record.calls);
+    const reason =
+      idOf(calls.at(-1)?.finish_reason) ?? idOf(nodes.findLast((node) => node.sampled === true)?.finish_reason);
+    const group = isJsonObject(episode.group) ? idOf(episode.group.id) : null;
+    const { named, total } = rewardsOf(record.rewards);
+    return buildRollout(
+      {
+        format: 'verifiers-trace',
+        record,
+        known: KNOWN,
+        messages,
+        hasCallsApart: true,
+        contexts,
+        score: total,
+        named,
+        step: numberOf(work.step),
+        uid: idOf(record.id ?? record.trace),
+        status: idOf(record.stop_condition),
+        group: group ?? idOf(task.key),
+        groundTruth: data.answer,
+        tools: Array.isArray(record.tools) ? record.tools : [],
+        tokens: contexts[0]?.tokens ?? null,
+        advantage: numberOf(info.advantage),
+        firstReply: firstSampled(nodes, graph.order),
+        mask: 'recorded',
+        extras: { ...(reason === null ? {} : { finish_reason: reason }), ...(run.type === undefined ? {} : { run }) },
+      },
+      context,
+    );
+  },
+};
+
+const KNOWN = new Set('nodes rewards tools version pending'.split(' '));
+
+/** One line of `traces.jsonl`, `stream.jsonl` and their kin: an episode with a trace for each of its agents; one that failed to start has none. */
+export const episode: Format = {
+  name: 'verifiers-episode',
+  quickKeys: null,
+  basis: 'files',
+  mapping: { rollouts: 'traces[]' },
+  detects: (record) =>
+    Array.isArray(record.traces) && (record.env !== undefined || record.task !== undefined || record.run !== undefined),
+  split(record) {
+    const { traces, ...rest } = record;
+    return objectsOf(traces).map((one) => ({ ...one, episode: rest }));
+  },
+  read: (record, context) => trace.read({ ...record, nodes: [] }, context),
+};
+
+/** prime-rl's `live/ID.jsonl`: what was added to one trace that is still under way (`monitors/file/traces/delta.py`). */
+export const liveTrace: Session = {
+  name: 'prime-rl-live',
+  isEvent: (record) =>
+    typeof record.trace === 'string' &&
+    ['open', 'set', 'nodes', 'pending', 'calls', 'links'].some((key) => record[key] !== undefined),
+  keyOf: (record) => idOf(record.trace),
+};
+
+/** Appended lists grow, `set` replaces, new nodes clear what was pending. */
+export const liveFormat: Format = {
+  name: 'prime-rl-live',
+  quickKeys: null,
+  basis: 'files',
+  mapping: { turns: 'the nodes of all deltas, then `pending`', status: 'in flight: the trace has not ended' },
+  detects: (record) => record.session_of === liveTrace.name,
+  read(record, context) {
+    const whole: JsonObject = { nodes: [], calls: [] };
+    for (const delta of objectsOf(record.events)) {
+      if (isJsonObject(delta.open)) Object.assign(whole, delta.open, { nodes: [], calls: [] });
+      if (isJsonObject(delta.set)) Object.assign(whole, delta.set);
+      for (const key of ['nodes', 'calls', 'links', 'errors'])
+        if (Array.isArray(delta[key])) whole[key] = [...((whole[key] as JsonValue[] | undefined) ?? []), ...delta[key]];
+      if (Array.isArray(delta.nodes)) delete whole.pending;
+      if (Array.isArray(delta.pending)) whole.pending = delta.pending;
+      if (isJsonObject(delta.dispatch)) whole.dispatch = delta.dispatch;
+    }
+    const dispatch = isJsonObject(whole.dispatch) ? whole.dispatch : {};
+    const rollout = trace.read(
+      {
+        ...whole,
+        episode: {
+          run: { type: dispatch.kind ?? 'train', work: { step: dispatch.step ?? null } },
+          group: { id: dispatch.group ?? null },
+        },
+      },
+      context,
+    );
+    return { ...rollout, format: 'prime-rl-live', status: rollout.status ?? 'running' };
+  },
+};
+
+interface Leaf {
+  path: number[];
+  kind: Context['kind'];
+  /** The last node shared with an earlier history; null for one that begins anew. */
+  forkNode: number | null;
+}
+
+/** The graph as histories, in the order of their leaves, and the nodes in the order they are told. A parent that is no earlier node begins a history. */
+function contextsOf(nodes: readonly JsonObject[]): { leaves: Leaf[]; order: number[]; contextOf: number[] } {
+  const parents = nodes.map((node, at) => {
+    const parent = numberOf(node.parent);
+    return parent !== null && Number.isInteger(parent) && parent >= 0 && parent < at ? parent : null;
+  });
+  const inner = new Set(parents);
+  const contextOf: number[] = [];
+  const order: number[] = [];
+  const leaves: Leaf[] = [];
+  for (let at = 0; at < nodes.length; at++) {
+    if (inner.has(at)) continue;
+    const path: number[] = [];
+    for (let node: number | null = at; node !== null; node = parents[node] ?? null) path.push(node);
+    path.reverse();
+    const isNew = path.filter((node) => contextOf[node] === undefined);
+    for (const node of isNew) {
+      contextOf[node] = leaves.length;
+      order.push(node);
+    }
+    const first = isNew[0];
+    const forkNode = first === undefined ? null : (parents[first] ?? null);
+    const isMain = leaves.length === 0;
+    leaves.push({ path, kind: isMain ? 'main' : forkNode === null ? 'compaction' : 'branch', forkNode });
+  }
+  return { leaves, order, contextOf };
+}
+
+const firstSampled = (nodes: readonly JsonObject[], order: readonly number[]): number => {
+  const at = order.findIndex((node) => nodes[node]?.sampled === true);
+  return at === -1 ? order.length : at;
+};
+
+/** The tokens of one history: its nodes' ids and masks in a row. Null where a node has none, or lists that do not fit. */
+function tokensOf(nodes: readonly JsonObject[], path: readonly number[]): RolloutTokens | null {
+  const ids: number[] = [];
+  const mask: number[] = [];
+  const lists: Record<string, (number | null)[]> = {};
+  let border: number | null = null;
+  for (const at of path) {
+    const node = nodes[at] as JsonObject;
+    const own = idsOf(node.token_ids);
+    if (own === null) continue;
+    const bits = idsOf(node.mask) ?? own.map(() => 0);
+    if (bits.length !== own.length) return null;
+    if (node.sampled === true) border ??= ids.length;
+    for (const key of COMPACT) {
+      const values = spread(numbersOf(node[key]), bits);
+      if (values === null) continue;
+      lists[key] ??= [];
+      while (lists[key].length < ids.length) lists[key].push(null);
+      lists[key].push(...values);
+    }
+    ids.push(...own);
+    mask.push(...bits);
+  }
+  if (ids.length === 0) return null;
+  const from = border ?? ids.length;
+  const { logprobs, ...others } = lists;
+  const rest = (values: (number | null)[]) => ids.slice(from).map((_, i) => values[from + i] ?? null);
+  const more = Object.fromEntries(Object.entries(others).map(([key, values]) => [key, rest(values)]));
+  return {
+    promptIds: ids.slice(0, from),
+    responseIds: ids.slice(from),
+    mask: mask.slice(from),
+    logprobs: logprobs === undefined ? null : rest(logprobs),
+    ...(Object.keys(more).length > 0 ? { more } : {}),
+  };
+}
+
+/** Values of the masked-in tokens, each at its token; a list of full length is that already. */
+function spread(values: (number | null)[] | null, mask: readonly number[]): (number | null)[] | null {
+  if (values === null || values.length === 0) return null;
+  if (values.length === mask.length) return values;
+  let next = 0;
+  return mask.map((bit) => (bit === 0 ? null : (values[next++] ?? null)));
+}
+
+/** Plain numbers (2026-07), or scores with weights; one that was never given is no 0. */
+function rewardsOf(value: JsonValue | undefined): {
+  named: Record<string, number | null> | null;
+  total: number | null;
+} {
+  if (!isJsonObject(value)) return { named: null, total: null };
+  const named: Record<string, number | null> = {};
+  let total: number | null = null;
+  for (const [name, reward] of Object.entries(value)) {
+    const score = numberOf(isJsonObject(reward) ? reward.score : reward);
+    const weight = isJsonObject(reward) ? (numberOf(reward.weight) ?? 1) : 1;
+    named[name] = score;
+    if (score !== null) total = (total ?? 0) + score * weight;
+  }
+  return { named: Object.keys(named).length > 0 ? named : null, total };
+}

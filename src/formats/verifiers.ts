@@ -1,0 +1,113 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import type { RolloutTokens } from '../rollout/rollout.ts';
+import { buildRollout, chatMessage, idsOf, type Message, namedNumbers, numbersOf, objectsOf, parsed } from './build.ts';
+import type { Format } from './format.ts';
+import { given } from './given.ts';
+import { idOf, numberOf } from './scalars.ts';
+import { joinCalls, type SampledTokens } from './token-lists.ts';
+
+const KNOWN = new Set('prompt completion reward answer trajectory advantage step tool_defs oai_tools'.split(' '));
+
+/**
+ * A row of verifiers' `results.jsonl` (`verifiers/legacy/types.py`, and `vf-eval` before it), of prime-rl's first `train_rollouts.jsonl`, and of Prime's hosted
+ * export, where messages, metrics and times are JSON texts. Calls are JSON texts inside a list.
+ */
+export const verifiers: Format = {
+  name: 'verifiers',
+  quickKeys: null,
+  basis: 'files',
+  mapping: {
+    turns: 'prompt, then completion (lists of messages, JSON texts of them, or one text)',
+    calls: 'tool_calls[], a JSON text each',
+    score: 'reward',
+    'named rewards': 'metrics',
+    group: 'example_id, else problem_id',
+    tokens: 'trajectory[].tokens',
+    advantage: 'advantage, else that of trajectory',
+  },
+  detects: (record) =>
+    record.completion !== undefined &&
+    record.prompt !== undefined &&
+    (record.example_id !== undefined ||
+      (record.problem_id !== undefined && record.sample_id !== undefined) ||
+      (record.id !== undefined && record.generation_ms !== undefined) ||
+      (record.task !== undefined && record.reward !== undefined && record.input === undefined)),
+  read(record, context) {
+    const prompt = messagesIn(record.prompt, 'prompt', 'user').map(given);
+    const completion = messagesIn(record.completion, 'completion', 'assistant');
+    const info = decoded(record.info);
+    const steps = objectsOf(decoded(record.trajectory));
+    const calls = steps.map(callTokens).filter((one) => one !== null);
+    const tokens: RolloutTokens | null = calls.length === steps.length ? joinCalls(calls) : null;
+    const hasMask = steps.some((step) => isJsonObject(step.tokens) && idsOf(step.tokens.completion_mask) !== null);
+    const stepRewards = steps.map((step) => numberOf(step.reward));
+    return buildRollout(
+      {
+        format: 'verifiers',
+        record,
+        known: KNOWN,
+        messages: rewarded([...prompt, ...completion], stepRewards),
+        hasCallsApart: true,
+        firstReply: prompt.length,
+        score: numberOf(record.reward),
+        step: numberOf(record.step),
+        named: namedNumbers(decoded(record.metrics)),
+        uid: idOf(record.trajectory_id ?? record.rollout_id ?? null),
+        group: groupOf(record),
+        groundTruth: record.answer,
+        status: idOf(record.stop_condition),
+        tools: toolsOf(record, info),
+        tokens,
+        advantage: numberOf(record.advantage) ?? numberOf(steps.at(-1)?.advantage),
+        ...(hasMask ? { mask: 'recorded' as const } : {}),
+        ...(record.is_truncated === true
+          ? { ended: { how: 'length' as const, evidence: 'is_truncated is true' } }
+          : {}),
+      },
+      context,
+    );
+  },
+};
+
+/** The prompt of one row is sampled several times under one number; the hosted export numbers within a step. */
+function groupOf(record: JsonObject): string | null {
+  const own = idOf(record.example_id);
+  if (own !== null) return own;
+  const problem = idOf(record.problem_id);
+  return problem === null ? null : `${idOf(record.step) ?? ''}/${problem}`;
+}
+
+function messagesIn(value: JsonValue | undefined, field: string, role: string): Message[] {
+  const list = decoded(value);
+  if (Array.isArray(list)) return objectsOf(list).map((message, at) => chatMessage(message, `/${field}/${at}`));
+  if (isJsonObject(list)) return [chatMessage(list, `/${field}`)];
+  return typeof value === 'string' && value !== '' ? [{ role, texts: [{ pointer: `/${field}`, text: value }] }] : [];
+}
+
+/** A list or an object as it is, or as the JSON text of one; any other text is no such thing. */
+function decoded(value: JsonValue | undefined): JsonValue | undefined {
+  if (typeof value !== 'string') return value;
+  const text = value.trim();
+  return text.startsWith('[') || text.startsWith('{') ? parsed(text) : undefined;
+}
+
+function toolsOf(record: JsonObject, info: JsonValue | undefined): JsonValue[] {
+  const held = [record.tool_defs, record.oai_tools, isJsonObject(info) ? info.oai_tools : undefined].map(decoded);
+  return (held.find((one) => Array.isArray(one)) as JsonValue[] | undefined) ?? [];
+}
+
+/** Rewards of steps belong to the replies, where there are as many. */
+function rewarded(messages: Message[], rewards: readonly (number | null)[]): Message[] {
+  const replies = messages.filter(({ role }) => role === 'assistant');
+  if (replies.length === rewards.length) for (const [i, reply] of replies.entries()) reply.reward = rewards[i] ?? null;
+  return messages;
+}
+
+function callTokens(step: JsonObject): SampledTokens | null {
+  const { tokens } = step;
+  if (!isJsonObject(tokens)) return null;
+  const prompt = idsOf(tokens.prompt_ids);
+  const sampled = idsOf(tokens.completion_ids);
+  if (prompt === null || sampled === null) return null;
+  return { prompt, sampled, mask: idsOf(tokens.completion_mask), logprobs: numbersOf(tokens.completion_logprobs) };
+}
