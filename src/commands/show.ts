@@ -81,7 +81,7 @@ export async function findRow(dump: Dump, place: Locator): Promise<DumpRecord> {
 function whyNowhere(file: DumpFile, { line, part, member }: Locator): string {
   const last = file.count === 0 ? 0 : file.index.line(file.count - 1);
   if (member !== '') return `the archive has no such rollout; its first is ${file.locator(0)}`;
-  if (line === null) return `${file.count} rollouts; name one of them, such as ${file.locator(0)}`;
+  if (line === null) return `which of its ${file.count} rollouts? write FILE:LINE, such as ${file.locator(0)}`;
   if (part > 0) return 'the line holds no such rollout';
   return line > last || line === 0 ? `the file has ${last} lines` : 'a blank line';
 }

@@ -124,7 +124,8 @@ export class DumpFile {
     const { line, part, member } = place;
     if (member === '' && line !== null && !this.#copy?.places.some((one) => one !== undefined))
       return this.index.recordAtLine(line, part);
-    const isWhole = member === '' && (line === null || (line === 1 && part <= 1));
+    // Lines are named by their number, also where there is but one.
+    const isWhole = member === '' && this.#copy !== null && (line === null || (line === 1 && part <= 1));
     const ending = endingOf(place);
     for (let record = 0; record < this.count; record++) {
       const own = this.locator(record).slice(this.path.length);
