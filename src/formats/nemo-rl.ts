@@ -4,7 +4,7 @@ import { buildRollout, chatMessage, idsOf, numbersOf, objectsOf } from './build.
 import type { Format } from './format.ts';
 import { idOf, numberOf } from './scalars.ts';
 import { textRollout } from './texts.ts';
-import { splitSequence } from './token-lists.ts';
+import { SAMPLED_END, splitSequence } from './token-lists.ts';
 
 const KNOWN = new Set(
   'content rewards input_lengths token_ids token_loss_mask sample_loss_mask advantages generation_logprobs prev_logprobs'.split(
@@ -53,6 +53,7 @@ export const nemoRl: Format = {
     return textRollout(
       {
         ...common,
+        end: SAMPLED_END,
         prompt: texts[0] ?? '',
         response: texts.slice(1).join(''),
         promptField: at(0),

@@ -6,6 +6,7 @@ import { given } from './given.ts';
 import { idTurns } from './ids-only.ts';
 import { idOf, numberOf } from './scalars.ts';
 import { textRollout } from './texts.ts';
+import { SAMPLED_END } from './token-lists.ts';
 
 const KNOWN = new Set(
   'prompt response tokens loss_mask rollout_log_probs teacher_log_probs reward label status group_index'.split(' '),
@@ -91,6 +92,7 @@ export const slime: Format = {
     return textRollout(
       {
         ...common,
+        end: SAMPLED_END,
         prompt: typeof sample.prompt === 'string' ? sample.prompt : '',
         ...(prompt === null ? {} : { promptMessages: prompt }),
         response,

@@ -4,6 +4,7 @@ import { buildRollout, chatMessage, namedNumbers, numbersOf, objectsOf, parsed }
 import type { Format, ReadContext } from './format.ts';
 import { idOf, numberOf } from './scalars.ts';
 import { textRollout } from './texts.ts';
+import { SAMPLED_END } from './token-lists.ts';
 
 const isText = (value: JsonValue | undefined): value is string => typeof value === 'string';
 const set = (keys: string): ReadonlySet<string> => new Set(keys.split(' '));
@@ -29,6 +30,7 @@ export const skyrl: Format = {
       {
         format: 'skyrl',
         record,
+        end: SAMPLED_END,
         known: list === null ? set('input_prompt output_response score') : set('input_prompt output_response'),
         prompt: record.input_prompt as string,
         response: record.output_response as string,
@@ -59,16 +61,22 @@ export const areal: Format = {
   },
   detects: (record) => isText(record.prompt) && isText(record.completion) && record.head_version !== undefined,
   read(record, context) {
-    const prompt = record.prompt as string;
+    const [prompt, completion] = [record.prompt as string, record.completion as string];
     const rollout = textRollout(
       {
         format: 'areal',
         record,
+        end: SAMPLED_END,
         known: set('prompt completion reward task_id'),
-        prompt,
-        response: record.completion as string,
-        promptField: 'prompt',
-        responseField: 'completion',
+        // One text, cut at a place that is no border.
+        isWhole: true,
+        prompt: '',
+        response: prompt + completion,
+        promptField: '',
+        responseField: [
+          { pointer: 'prompt', length: prompt.length },
+          { pointer: 'completion', length: completion.length },
+        ],
         score: numberOf(record.reward),
         step: numberOf(record.tail_version),
         group: idOf(record.task_id),
@@ -79,15 +87,16 @@ export const areal: Format = {
   },
 };
 
-/** The model's turns before the border: trained or not, the record does not say. The last of them is where the completion goes on. */
+/** The model's text before the border: trained or not, the record does not say. */
 function withUnknownHead(rollout: Rollout): Rollout {
-  const heads = rollout.turns.filter(({ role, index }) => role === 'assistant' && index < rollout.responseTurn);
-  if (heads.length === 0) return rollout;
-  const unknown = new Set(heads.map(({ index }) => index));
-  for (const turn of heads) turn.trained = turn.trained === true ? true : null;
-  for (const span of rollout.spans)
-    if (span.kind === 'text' && span.field === 'prompt' && unknown.has(span.turn)) span.trained = null;
-  return { ...rollout, responseTurn: heads[0]!.index };
+  const { turns, spans } = rollout;
+  const own = spans.filter(({ field }) => field === 'completion');
+  for (const span of spans) if (span.field === 'prompt' && span.trained === true) span.trained = null;
+  for (const turn of turns)
+    if (turn.trained === true && !own.some((span) => span.turn === turn.index && span.trained === true))
+      turn.trained = null;
+  const first = turns.findIndex(({ role }) => role === 'assistant');
+  return { ...rollout, responseTurn: first === -1 ? turns.length : first };
 }
 
 /** Agent Lightning (`agentlightning/verl/rollout_adapter.py`): the last call of a rollout; its prompt holds the turns before. */
@@ -102,6 +111,7 @@ export const agentLightning: Format = {
       {
         format: 'agent-lightning',
         record,
+        end: SAMPLED_END,
         known: set('rollout_id reward prompt response step'),
         prompt: record.prompt as string,
         response: record.response as string,

@@ -1,11 +1,11 @@
 import { segmentChat } from '../chat/segment.ts';
-import { readToolSchemas } from '../chat/tool-schemas.ts';
+import { readToolSchemas, typesOf } from '../chat/tool-schemas.ts';
 import type { JsonObject, JsonValue } from '../json/value.ts';
 import { completeRollout } from '../rollout/complete.ts';
 import { countMask, inferLossMask } from '../rollout/loss-mask.ts';
 import type { Rollout, Span } from '../rollout/rollout.ts';
 import { type Found, layMessages, type Message } from './build.ts';
-import { type LaidOut, layOut } from './conversation.ts';
+import { type EndRule, type LaidOut, layOut, UNKNOWN_END } from './conversation.ts';
 import type { ReadContext } from './format.ts';
 
 /** A rollout whose prompt and response are texts, with or without the special tokens of their template. */
@@ -13,6 +13,10 @@ export interface FoundTexts extends Omit<Found, 'messages' | 'firstReply' | 'con
   prompt: string;
   response: string;
   promptField: string;
+  /** The response holds the prompt too: the whole text, in the places that it lies in. */
+  isWhole?: true;
+  /** Whether the writer trains what ends a sampled turn; unknown where it is not said. */
+  end?: EndRule;
   /** The prompt is recorded as messages, and no text of it. */
   promptMessages?: readonly Message[];
   /** Where the response lies: one place, or several end to end. */
@@ -24,16 +28,35 @@ export function textRollout(found: FoundTexts, context: ReadContext): Rollout {
   const { validation } = context;
   const pieces = typeof found.responseField === 'string' ? null : found.responseField;
   const responseField = pieces === null ? (found.responseField as string) : '/response';
-  const laid = isHalfStripped(prompt, response)
-    ? behindPrompt(prompt, promptField, { response, responseField, context })
-    : found.promptMessages
-      ? behindMessages(found.promptMessages, { response, responseField, context })
-      : layOut(segmentChat(prompt, response), { promptField, responseField, prompt, response, validation });
+  const toolSchemas = Array.isArray(found.tools) ? found.tools : readToolSchemas(prompt);
+  const end = found.end ?? UNKNOWN_END;
+  const lay = (given: string, replied: string, field = promptField): LaidOut => {
+    const chat = segmentChat(given, replied);
+    return layOut(chat.turns, {
+      promptField: field,
+      responseField,
+      prompt: given,
+      response: replied,
+      validation,
+      end,
+      grammars: chat.template?.calls ?? [],
+      typeOf: typesOf(toolSchemas),
+    });
+  };
+  const laid = found.isWhole
+    ? byRole(lay(response, '', responseField), validation)
+    : isHalfStripped(prompt, response)
+      ? behindPrompt(prompt, response, responseField, lay)
+      : found.promptMessages
+        ? behindMessages(found.promptMessages, response, responseField, context, lay)
+        : lay(prompt, response);
   const { turns, responseTurn } = laid;
   const spans = pieces === null ? laid.spans : inPieces(laid.spans, responseField, pieces);
   const texts: Record<string, string> = found.promptMessages
     ? layMessages(found.promptMessages, context).texts
-    : { [promptField]: prompt };
+    : promptField === '' && prompt === ''
+      ? {}
+      : { [promptField]: prompt };
   if (pieces === null) texts[responseField] = response;
   let at = 0;
   for (const { pointer, length } of pieces ?? []) {
@@ -67,9 +90,7 @@ export function textRollout(found: FoundTexts, context: ReadContext): Rollout {
     turns,
     spans,
     responseTurn,
-    toolSchemas: Array.isArray(found.tools)
-      ? found.tools
-      : turns.filter(({ role }) => role === 'system').flatMap(({ text }) => readToolSchemas(text)),
+    toolSchemas,
     extras,
     validation,
     lossMask: validation && mask !== 'recorded' ? null : lossMask,
@@ -92,19 +113,26 @@ const isHalfStripped = (prompt: string, response: string): boolean =>
   !/<\|im_(?:start|end)\|>/.test(response) &&
   /\n(?:user|tool|assistant)\n/.test(response);
 
+/** The text of a whole conversation was laid out as if it were given; what the model said in it was sampled. */
+function byRole(laid: LaidOut, validation: boolean): LaidOut {
+  for (const span of laid.spans)
+    if (laid.turns[span.turn]?.role === 'assistant')
+      span.trained = validation ? false : span.kind === 'text' ? true : null;
+  for (const turn of laid.turns) if (turn.role === 'assistant') turn.trained = !validation && turn.text !== '';
+  const first = laid.turns.findIndex(({ role }) => role === 'assistant');
+  return { ...laid, responseTurn: first === -1 ? laid.turns.length : first };
+}
+
+type Lay = (prompt: string, response: string, promptField?: string) => LaidOut;
+
 /** Each half is read for itself, as the other says nothing of its marks. */
-function behindPrompt(
-  prompt: string,
-  promptField: string,
-  { response, responseField, context }: { response: string; responseField: string; context: ReadContext },
-): LaidOut {
-  const half = { promptField, responseField, prompt, response: '', validation: context.validation };
-  const head = layOut(segmentChat(prompt, ''), half);
+function behindPrompt(prompt: string, response: string, responseField: string, lay: Lay): LaidOut {
+  const head = lay(prompt, '');
   const [last] = head.turns.slice(-1);
   // The header that waits for the response belongs to the reply.
   const waits = last?.role === 'assistant' && last.text.trim() === '';
   const first = head.turns.length - (waits ? 1 : 0);
-  const laid = layOut(segmentChat('assistant\n', response), { ...half, prompt: 'assistant\n', response });
+  const laid = lay('assistant\n', response, '');
   return joinTurns(
     { turns: head.turns.slice(0, first), spans: head.spans },
     { turns: laid.turns, spans: laid.spans.filter(({ field }) => field === responseField) },
@@ -136,17 +164,13 @@ const REPLY_HEADER = '<|im_start|>assistant\n';
 /** The turns of a response behind those of a prompt that is messages. */
 function behindMessages(
   messages: readonly Message[],
-  { response, responseField, context }: { response: string; responseField: string; context: ReadContext },
+  response: string,
+  responseField: string,
+  context: ReadContext,
+  lay: Lay,
 ): LaidOut {
   const head = layMessages(messages, context);
-  const conversation = {
-    promptField: '',
-    responseField,
-    prompt: REPLY_HEADER,
-    response,
-    validation: context.validation,
-  };
-  const laid = response === '' ? { turns: [], spans: [] } : layOut(segmentChat(REPLY_HEADER, response), conversation);
+  const laid = response === '' ? { turns: [], spans: [] } : lay(REPLY_HEADER, response, '');
   const spans = laid.spans.filter(({ field }) => field === responseField);
   return joinTurns(head, { turns: laid.turns, spans }, head.turns.length);
 }

@@ -75,3 +75,6 @@ export function runsOf(mask: readonly number[]): { trained: boolean; length: num
   }
   return runs;
 }
+
+/** Sampled ids are trained, the end token among them; the line break behind it is the template's. */
+export const SAMPLED_END = { token: true, newline: false } as const;
