@@ -8,7 +8,7 @@ import { sanitiseLine } from '../text/sanitise.ts';
 import { Keymap } from '../tui/keys/keymap.ts';
 import { ownKeys } from '../tui/keys/own-keys.ts';
 import type { ReplaySettings } from '../tui/runner/settings.ts';
-import { run } from '../tui/shell/run.tsx';
+import { openScreen } from '../tui/shell/program.ts';
 import { dumpOptions } from './dump-options.ts';
 import { DONE, say } from './output.ts';
 import { conditionsOf, filterOf, sortOf } from './query-options.ts';
@@ -38,7 +38,7 @@ export async function view(paths: readonly string[], options: ViewFlags): Promis
   // With data on stdin the keys come from the terminal itself.
   const input = process.stdin.isTTY ? process.stdin : new ReadStream(openSync('/dev/tty', 'r'));
   const { keymap, problems, journal } = await keymapOf(options.keys);
-  await run({
+  await openScreen({
     dump,
     keymap,
     problems,

@@ -22,7 +22,12 @@ export function renderPieces(theme: Theme, pieces: readonly Piece[], width: numb
   return out;
 }
 
-/** One line with something at each edge. The right side stays whole; the left gives way. */
+/** A line with something at each edge. The right side stays whole; the left gives way. */
+export interface Edges {
+  left: readonly Piece[];
+  right: readonly Piece[];
+}
+
 export function renderEdges(theme: Theme, left: readonly Piece[], right: readonly Piece[], width: number): string {
   const rightWidth = piecesWidth(right);
   if (rightWidth === 0 || rightWidth > width) return renderPieces(theme, left, width);

@@ -1,10 +1,9 @@
 import type { RunStats } from '../analysis/live-run.ts';
 import { truncate } from '../text/fit.ts';
 import { ageText, durationText } from './age.ts';
-import { type Piece, piecesWidth, renderEdges } from './line.ts';
+import { type Edges, type Piece, piecesWidth } from './line.ts';
 import { formatCount, formatPercent, plural, sparkline } from './numbers.ts';
 import { meanText } from './quantities.ts';
-import type { Theme } from './theme.ts';
 
 export interface TopLine {
   /** The opened paths, sanitised. */
@@ -33,7 +32,7 @@ const SPARK_RANK = 5.5;
 const MOST_SANDBOX = 24;
 
 /** The first line: what is open, how the run goes as seen from afar, and how far the reading is. */
-export function renderTopLine(line: TopLine, theme: Theme, width: number): string {
+export function topLine(line: TopLine, width: number): Edges {
   const name: Piece[] = [
     ['plain', ' '],
     ['heading', truncate(line.name, Math.max(12, width >> 2))],
@@ -50,7 +49,7 @@ export function renderTopLine(line: TopLine, theme: Theme, width: number): strin
     .filter(({ side }) => side === 'left')
     .flatMap((part) => (part.rank === SPARK_RANK ? [sparkOf(line.run, SMALLEST_SPARK + spare)] : part.pieces));
   const right = kept.filter(({ side }) => side === 'right').flatMap(({ pieces }) => pieces);
-  return renderEdges(theme, [...name, ...left], right.length === 0 ? [] : [...right, ['plain', ' ']], width);
+  return { left: [...name, ...left], right: right.length === 0 ? [] : [...right, ['plain', ' ']] };
 }
 
 /** Room that the parts take, and the cells that keep the edges apart. */

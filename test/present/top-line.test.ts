@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import type { RunStats } from '../../src/analysis/live-run.ts';
 import type { StepStats } from '../../src/analysis/step-stats.ts';
 import { ageText, durationText, untilOlder } from '../../src/present/age.ts';
+import { renderEdges } from '../../src/present/line.ts';
 import { MONO } from '../../src/present/theme.ts';
-import { renderTopLine, type TopLine } from '../../src/present/top-line.ts';
+import { type TopLine, topLine } from '../../src/present/top-line.ts';
 import { cellWidth } from '../../src/text/graphemes.ts';
 
 const step = (mean: number | null): StepStats => ({
@@ -30,12 +31,11 @@ const run: RunStats = {
 };
 
 function text(width: number, over: Partial<RunStats> = {}, line: Partial<TopLine> = {}): string {
-  const rendered = renderTopLine(
+  const { left, right } = topLine(
     { name: 'rollout_data', run: { ...run, ...over }, follow: 'off', progress: null, sandbox: null, ...line },
-    MONO,
     width,
   );
-  return rendered.replace(/\x1b\[[\d;]*m/g, '');
+  return renderEdges(MONO, left, right, width).replace(/\x1b\[[\d;]*m/g, '');
 }
 
 describe('the first line', () => {

@@ -5,7 +5,7 @@ import type { Buffer, EditorState } from '../../src/tui/state/editor.ts';
 import * as edit from '../../src/tui/update/editor-buffer.ts';
 import { bufferOf, textOf } from '../../src/tui/update/editor-buffer.ts';
 import { editorKey } from '../../src/tui/update/editor-keys.ts';
-import { cursorOf, moveRows, rowsOf } from '../../src/tui/update/editor-rows.ts';
+import { cursorOf, editorRows, moveRows } from '../../src/tui/update/editor-rows.ts';
 
 const WIDTH = 20;
 
@@ -26,7 +26,7 @@ const press = (state: EditorState, ...keys: string[]): EditorState =>
   keys.reduce((now, key) => {
     const text = key.length === 1 || key.includes('\n') ? key : '';
     const name = key === ' ' ? 'space' : key.includes('\n') ? 'paste' : key;
-    return editorKey(now, name, text, rowsOf(now.buffer.lines, WIDTH), 5);
+    return editorKey(now, name, text, editorRows(now.buffer.lines, WIDTH), 5);
   }, state);
 
 const textAfter = (text: string, ...keys: string[]): string => textOf(press(opened(text), ...keys).buffer);
@@ -108,7 +108,7 @@ describe('whatever is pressed', () => {
         for (const one of keys) {
           state = press(state, one);
           expectCursor(state.buffer);
-          const rows = rowsOf(state.buffer.lines, WIDTH);
+          const rows = editorRows(state.buffer.lines, WIDTH);
           expect(rows.map((row) => state.buffer.lines[row.line]!.slice(row.start, row.end)).join('')).toBe(
             state.buffer.lines.join(''),
           );
@@ -127,10 +127,10 @@ describe('whatever is pressed', () => {
       fc.property(text, (start) => {
         let buffer = bufferOf(start);
         for (let i = 0; i <= start.length; i++) buffer = edit.right(buffer);
-        expect(buffer).toEqual(edit.last(buffer));
+        expect(buffer).toEqual(edit.textEnd(buffer));
         for (let i = 0; i <= start.length; i++) buffer = edit.left(buffer);
-        expect(buffer).toEqual(edit.first(buffer));
-        const rows = rowsOf(buffer.lines, WIDTH);
+        expect(buffer).toEqual(edit.textStart(buffer));
+        const rows = editorRows(buffer.lines, WIDTH);
         const down = moveRows(buffer, rows, rows.length, 0);
         expect(cursorOf(rows, down).row).toBe(rows.length - 1);
       }),

@@ -1,6 +1,6 @@
 import type { LandmarkName } from '../state/find.ts';
 import { type Command, times } from './command.ts';
-import { first, noRecord, type Reason } from './reasons.ts';
+import { firstReason, noRecord, type Reason } from './reasons.ts';
 
 /** There and back between turns of a kind. */
 const landmarks = (landmark: LandmarkName, what: string, reason: Reason = noRecord): Command[] =>
@@ -23,7 +23,7 @@ export const JUMP_COMMANDS: readonly Command[] = [
   ...landmarks('warning', 'warning, also in another sample'),
   ...landmarks('call', 'tool call, also in another sample'),
   ...landmarks('reward', 'turn with a recorded reward'),
-  ...landmarks('drift', 'result that differs when run again', first(noRecord, nothingRun)),
+  ...landmarks('drift', 'result that differs when run again', firstReason(noRecord, nothingRun)),
   {
     id: 'jump.back',
     category: 'Find',

@@ -1,5 +1,5 @@
 import { type Command, times } from './command.ts';
-import { noRecord, noTurns, oneRow, oneStep } from './reasons.ts';
+import { noOtherRow, noOtherStep, noRecord, noTurns } from './reasons.ts';
 
 /** Turns, samples and steps are three nested axes: h/l within J/K within H/L. */
 export const MOVE_COMMANDS: readonly Command[] = [
@@ -79,28 +79,28 @@ export const MOVE_COMMANDS: readonly Command[] = [
     category: 'Rollouts',
     title: 'next sample',
     action: (n) => ({ type: 'sample', by: times(n) }),
-    disabled: oneRow,
+    disabled: noOtherRow,
   },
   {
     id: 'sample.previous',
     category: 'Rollouts',
     title: 'previous sample',
     action: (n) => ({ type: 'sample', by: -times(n) }),
-    disabled: oneRow,
+    disabled: noOtherRow,
   },
   {
     id: 'step.next',
     category: 'Rollouts',
     title: 'next step, same prompt',
     action: (n) => ({ type: 'step', by: times(n) }),
-    disabled: oneStep,
+    disabled: noOtherStep,
   },
   {
     id: 'step.previous',
     category: 'Rollouts',
     title: 'previous step, same prompt',
     action: (n) => ({ type: 'step', by: -times(n) }),
-    disabled: oneStep,
+    disabled: noOtherStep,
   },
   {
     id: 'open',

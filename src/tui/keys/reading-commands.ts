@@ -1,5 +1,5 @@
 import { type Command, times } from './command.ts';
-import { first, noCallHere, noRecord, noRollout, noSearch, noTurns, type Reason } from './reasons.ts';
+import { firstReason, noCallHere, noRecord, noRollout, noSearch, noTurns, type Reason } from './reasons.ts';
 
 const wrapped: Reason = ({ display }, { keys }) =>
   display.wrap ? `lines are wrapped; ${keys.label('wrap')} ends that` : null;
@@ -24,7 +24,7 @@ export const READING_COMMANDS: readonly Command[] = [
     category: 'View',
     title: 'fold or unfold the turn',
     action: () => ({ type: 'fold' }),
-    disabled: first(noTurns, noFold),
+    disabled: firstReason(noTurns, noFold),
   },
   {
     id: 'fold.all',
@@ -108,14 +108,14 @@ export const READING_COMMANDS: readonly Command[] = [
     category: 'Take away',
     title: 'copy the turn',
     action: () => ({ type: 'copy-text', what: 'turn' }),
-    disabled: first(noRollout, noTurns),
+    disabled: firstReason(noRollout, noTurns),
   },
   {
     id: 'yank.call',
     category: 'Take away',
     title: 'copy the call as a shell command',
     action: () => ({ type: 'copy-text', what: 'call' }),
-    disabled: first(noRollout, noCallHere),
+    disabled: firstReason(noRollout, noCallHere),
   },
   {
     id: 'yank.prompt',

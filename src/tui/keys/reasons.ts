@@ -19,9 +19,10 @@ export const noTurns: Reason = (state, data) => {
   return view === null ? 'the transcript is not in sight' : view.turn === null ? 'no turns here' : null;
 };
 
-export const oneRow: Reason = (state, data) => (data.rows(state).length < 2 ? 'the list has no other rollout' : null);
+export const noOtherRow: Reason = (state, data) =>
+  data.rows(state).length < 2 ? 'the list has no other rollout' : null;
 
-export const oneStep: Reason = (state, data) => {
+export const noOtherStep: Reason = (state, data) => {
   const stream = state.list.cursor?.file.stream;
   const steps = data.dump.files.filter((file) => file.stream === stream && file.count > 0);
   return steps.length < 2 ? 'there is no other step' : null;
@@ -63,7 +64,7 @@ export const nothingToUndo: Reason = ({ list }) => (list.past.length === 0 ? 'no
 export const nothingToRedo: Reason = ({ list }) => (list.future.length === 0 ? 'nothing to do again' : null);
 
 /** The first of several that holds. */
-export const first =
+export const firstReason =
   (...reasons: readonly Reason[]): Reason =>
   (state, data) => {
     for (const reason of reasons) {

@@ -1,5 +1,5 @@
 import type { Command } from './command.ts';
-import { first, noCalls, noExec, noRecord, noRollout, noTurns } from './reasons.ts';
+import { firstReason, noCalls, noExec, noRecord, noRollout, noTurns } from './reasons.ts';
 
 /** What was recorded, run again. */
 export const REPLAY_COMMANDS: readonly Command[] = [
@@ -8,21 +8,21 @@ export const REPLAY_COMMANDS: readonly Command[] = [
     category: 'Run again',
     title: 'run the call of this turn again, edited or not; or all',
     action: () => ({ type: 'replay-ask', all: false }),
-    disabled: first(noExec, noRollout, noCalls),
+    disabled: firstReason(noExec, noRollout, noCalls),
   },
   {
     id: 'replay.all',
     category: 'Run again',
     title: 'run all tool calls of this rollout again',
     action: () => ({ type: 'replay-ask', all: true }),
-    disabled: first(noExec, noRollout, noCalls),
+    disabled: firstReason(noExec, noRollout, noCalls),
   },
   {
     id: 'fork',
     category: 'Run again',
     title: 'go on from this turn with a live model',
     action: () => ({ type: 'fork-ask' }),
-    disabled: first(noExec, noRollout, noTurns),
+    disabled: firstReason(noExec, noRollout, noTurns),
   },
   {
     id: 'branches',

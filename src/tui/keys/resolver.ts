@@ -44,7 +44,12 @@ export class Resolver {
     this.#pendingChanged = pendingChanged;
   }
 
-  /** What was typed of an unfinished command, for the footer. */
+  /** A key acts when the time for more has passed. */
+  get isWaiting(): boolean {
+    return this.#timer !== null;
+  }
+
+  /** Keys of an unfinished command, for the footer. */
   get pending(): string {
     return this.#count === '' || this.#sequence === ''
       ? this.#count + this.#sequence
@@ -90,6 +95,7 @@ export class Resolver {
   }
 
   #fire(command: Command): void {
+    this.#timer = null;
     const count = this.#count === '' ? null : Math.min(MAX_COUNT, Number(this.#count));
     this.#clear();
     this.#run({ command, count });

@@ -159,6 +159,13 @@ export class DumpData implements Data {
     return this.#filtered.nearest(list.choice, place);
   }
 
+  /** More is still to become known, without a key. */
+  isBusy(state: State): boolean {
+    const { phase } = this.dump.progress();
+    const isAsking = [this.groups, this.#values, this.searches].some((part) => part.isBusy);
+    return phase !== 'done' || isAsking || this.filterProgress(state)?.isBusy === true;
+  }
+
   close(): void {
     this.#filtered.close();
   }

@@ -15,6 +15,7 @@ export class GroupIndex {
   readonly #changed: () => void;
   readonly #known = new WeakMap<DumpFile, Known>();
   readonly #asked = new WeakMap<DumpFile, number>();
+  #asking = 0;
 
   constructor(dump: Dump, changed: () => void) {
     this.#dump = dump;
@@ -30,9 +31,14 @@ export class GroupIndex {
   }
 
   async #ask(file: DumpFile): Promise<void> {
-    const keys = await this.#dump.groupKeys(file);
+    this.#asking++;
+    const keys = await this.#dump.groupKeys(file).finally(() => this.#asking--);
     this.#known.set(file, { count: keys.length, keys, groups: new Groups(keys) });
     this.#changed();
+  }
+
+  get isBusy(): boolean {
+    return this.#asking > 0;
   }
 
   groups(file: DumpFile): Groups | null {

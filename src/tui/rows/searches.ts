@@ -43,6 +43,10 @@ export class Searches {
     this.#found = found;
   }
 
+  get isBusy(): boolean {
+    return this.#isWaiting;
+  }
+
   /** The search for a value in a record, begun where it is new; null for a pattern that cannot be read. */
   of(record: DumpRecord, display: DisplayState, value: string): Scan | null {
     const key = [record.locator, display.view, display.hidden.join('\n'), value].join('\0');

@@ -22,6 +22,10 @@ export class ListValues {
     this.#changed = changed;
   }
 
+  get isBusy(): boolean {
+    return this.#asked.size > 0;
+  }
+
   value(place: Place, name: string): JsonValue | undefined | typeof NOT_KNOWN {
     const values = this.#known.get(keyOf(place));
     return values?.has(name) ? values.get(name) : NOT_KNOWN;

@@ -26,6 +26,7 @@ export interface FinderHost {
 export class Finder {
   readonly #host: FinderHost;
   #run = 0;
+  #under = 0;
 
   constructor(host: FinderHost) {
     this.#host = host;
@@ -35,9 +36,16 @@ export class Finder {
     this.#run++;
   }
 
-  start(job: FindJob): Promise<void> {
-    if (job.kind === 'hit') return this.#findHit(job);
-    return job.kind === 'landmark' ? this.#findLandmark(job) : this.#findId(job);
+  get isBusy(): boolean {
+    return this.#under > 0;
+  }
+
+  async start(job: FindJob): Promise<void> {
+    this.#under++;
+    if (job.kind === 'hit') await this.#findHit(job);
+    else if (job.kind === 'landmark') await this.#findLandmark(job);
+    else await this.#findId(job);
+    this.#under--;
   }
 
   async #findHit(job: HitJob): Promise<void> {

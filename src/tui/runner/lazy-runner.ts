@@ -11,30 +11,38 @@ import type { Runner } from './runner.ts';
 const REST_MS = 120;
 
 /**
- * The way to the runner. Engine, sandbox and replay are read from disk with the first key that asks for them, or for a journal that is there
- * already; opening and browsing wait for neither.
+ * Loads the runner, with engine, sandbox and replay, for the first key that asks for it, or for a journal that is there already; opening and
+ * browsing wait for neither.
  */
 export class LazyRunner {
   readonly #options: RunnerOptions;
   #runner: Promise<Runner> | null = null;
   #shown: Place | null = null;
   #timer: NodeJS.Timeout | null = null;
+  #jobs = 0;
 
   constructor(options: RunnerOptions) {
     this.#options = options;
   }
 
+  get isBusy(): boolean {
+    return this.#jobs > 0 || this.#timer !== null;
+  }
+
   async do(job: RunnerJob): Promise<void> {
     if (job.kind === 'cancel' && this.#runner === null) return;
+    this.#jobs++;
     try {
       const runner = await this.#open();
       await runner.do(job);
     } catch (error) {
       this.#options.say((error as Error).message, 'error');
+    } finally {
+      this.#jobs--;
     }
   }
 
-  /** The cursor is on this rollout: what the journal knows of it is shown, and of the rows in sight their words. */
+  /** The cursor is on this rollout: the journal's results of it are shown, and the words of the rows in sight. */
   rest(place: Place | null, rows: () => readonly Place[]): void {
     if (samePlace(place, this.#shown)) return;
     this.#shown = place;
@@ -42,15 +50,21 @@ export class LazyRunner {
     if (place === null || !(this.#runner !== null || this.#hasJournal())) return;
     this.#timer = setTimeout(() => {
       this.#timer = null;
-      this.#open().then(
-        (runner) => {
-          runner.show(place);
-          void runner.recall(rows());
-        },
-        // A tool file that cannot be read is told when a call is to be run.
-        () => {},
-      );
+      void this.#show(place, rows);
     }, REST_MS);
+  }
+
+  async #show(place: Place, rows: () => readonly Place[]): Promise<void> {
+    this.#jobs++;
+    try {
+      const runner = await this.#open();
+      runner.show(place);
+      await runner.recall(rows());
+    } catch {
+      // A tool file that cannot be read is reported when a call is to be run.
+    } finally {
+      this.#jobs--;
+    }
   }
 
   async close(): Promise<void> {

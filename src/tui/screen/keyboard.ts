@@ -8,7 +8,7 @@ const SEQUENCE_MS = 300;
 /** A paste comes in many pieces. */
 const PASTE_MS = 1000;
 
-export interface Input {
+export interface KeySource {
   setRawMode(raw: boolean): unknown;
   on(event: 'data', listener: (chunk: Buffer | string) => void): unknown;
   on(event: 'end', listener: () => void): unknown;
@@ -19,13 +19,15 @@ export interface Input {
 
 /** Reads keys from the terminal, whole sequences at a time. */
 export class Keyboard {
-  readonly #input: Input;
+  readonly #input: KeySource;
   readonly #listener: (keys: Key[]) => void;
   readonly #decoder = new StringDecoder('utf8');
   #rest = '';
+  /** Bytes so far. */
+  received = 0;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(input: Input, listener: (keys: Key[]) => void) {
+  constructor(input: KeySource, listener: (keys: Key[]) => void) {
     this.#input = input;
     this.#listener = listener;
   }
@@ -42,7 +44,13 @@ export class Keyboard {
     this.#input.setRawMode(false);
   }
 
+  /** Bytes wait for the rest of their sequence. */
+  get isBusy(): boolean {
+    return this.#rest !== '';
+  }
+
   readonly #receive = (chunk: Buffer | string): void => {
+    this.received += chunk.length;
     this.#decode(typeof chunk === 'string' ? chunk : this.#decoder.write(chunk), false);
   };
 

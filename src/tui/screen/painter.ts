@@ -25,7 +25,7 @@ const BEGIN = '\x1b[?2026h';
 const END = '\x1b[?2026l';
 const ASCII = /^[\x1b\x20-\x7e]*$/;
 
-const sameRect = (a: Rect, b: Rect): boolean =>
+export const sameRect = (a: Rect, b: Rect): boolean =>
   a.x === b.x && a.y === b.y && a.width === b.width && a.height === b.height;
 
 function sameLayout(a: Frame, b: Frame): boolean {

@@ -1,11 +1,22 @@
-import { Writable } from 'node:stream';
-import { type Frame, type Pane, paint, type Rect } from './painter.ts';
+import { cellWidth } from '../../text/graphemes.ts';
+import { fitted, unstyled } from './fitted.ts';
+import { type Frame, type Pane, paint, type Rect, sameRect } from './painter.ts';
 
-/** What fills a region: at most `height` lines of at most `width` cells. Asked at most once a frame. */
-export type LineProvider = (width: number, height: number) => readonly string[];
+/** A region of the screen; `lines` is asked for at most once a frame. */
+export interface Region {
+  id: string;
+  rect: Rect;
+  lines(): readonly string[];
+}
+
+/** All that is to be seen: the chrome, a string a row, and the regions that are painted over it. */
+export interface Picture {
+  chrome(): readonly string[];
+  regions(): readonly Region[];
+}
 
 /** Where the bytes go. `write` calls back when they have left the program. */
-export interface Output {
+export interface Sink {
   write(bytes: string, written: () => void): unknown;
 }
 
@@ -13,23 +24,19 @@ export interface Output {
 const FRAME_MS = 16;
 
 /**
- * The one writer to the terminal. Ink lays out and draws the chrome (with `debug: true` it hands over whole frames);
- * regions are filled by line providers, straight from the state, without a React commit: stock Ink takes 23-26 ms a
- * frame at 200×49 on Node 20, this way a frame takes well under one. Paints are coalesced, and while the terminal has
- * not taken the last frame none is made, so that frames which nobody could see are dropped.
+ * The one writer to the terminal. Ink lays the chrome out, which is a few lines; the long panes are painted straight from the state: stock Ink
+ * takes 23-26 ms for a whole frame at 200×49 on Node 20, this way a frame takes well under two. Paints are coalesced, and while the terminal
+ * has not taken the last frame none is made, so that frames which nobody could see are dropped.
  */
-export class Screen extends Writable {
-  /** Ink hides the cursor and asks for terminal features on a TTY; those are this screen's own business. */
-  readonly isTTY = false;
+export class Screen {
   columns: number;
   rows: number;
   /** Frames sent so far. */
   frames = 0;
 
-  readonly #output: Output;
-  readonly #regions = new Map<string, Rect>();
-  readonly #providers = new Map<string, LineProvider>();
-  #chrome: string[] = [];
+  readonly #output: Sink;
+  readonly #picture: Picture;
+  readonly #isStrict: boolean;
   #shown: Frame | null = null;
   #dirty = false;
   /** The regions that have changed, where no others have; null: all may have. */
@@ -39,34 +46,23 @@ export class Screen extends Writable {
   #lastPaint = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | NodeJS.Immediate | null = null;
 
-  constructor(output: Output, columns: number, rows: number) {
-    super({ decodeStrings: false });
+  /** @param isStrict a line that is wider than its region is an error, as the tests have it; otherwise it is cut */
+  constructor(output: Sink, picture: Picture, size: { columns: number; rows: number }, isStrict: boolean) {
     this.#output = output;
-    this.columns = columns;
-    this.rows = rows;
+    this.#picture = picture;
+    this.columns = size.columns;
+    this.rows = size.rows;
+    this.#isStrict = isStrict;
   }
 
-  override _write(chunk: string | Buffer, _encoding: BufferEncoding, done: () => void): void {
-    this.#chrome = chunk.toString().split('\n');
-    this.invalidate();
-    done();
+  /** A change is not painted yet, or the terminal has not taken it yet. */
+  get isBusy(): boolean {
+    return this.#writing || (this.#dirty && this.#active);
   }
 
   resize(columns: number, rows: number): void {
     this.columns = columns;
     this.rows = rows;
-    this.invalidate();
-  }
-
-  /** Says what fills the region of that name, wherever the layout puts it. */
-  provide(id: string, provider: LineProvider): void {
-    this.#providers.set(id, provider);
-  }
-
-  /** Called by <Region> after each layout; null when it is gone. */
-  place(id: string, rect: Rect | null): void {
-    if (rect === null) this.#regions.delete(id);
-    else this.#regions.set(id, rect);
     this.invalidate();
   }
 
@@ -87,7 +83,7 @@ export class Screen extends Writable {
     if (this.#active) this.#output.write('\x07', () => {});
   }
 
-  /** Something changed: paint in this tick of the event loop, or 16 ms after the last paint. @param id only this region has */
+  /** Something changed: paint in this tick of the event loop, or 16 ms after the last paint. @param id only this region, or the `chrome`, has */
   invalidate(id?: string): void {
     this.#dirty = true;
     if (id === undefined) this.#only = null;
@@ -119,19 +115,28 @@ export class Screen extends Writable {
   };
 
   #compose(): Frame {
-    const panes: Pane[] = [];
     const only = this.#only;
     this.#only = new Set();
-    for (const [id, rect] of this.#regions) {
-      const provider = this.#providers.get(id);
-      if (provider === undefined || rect.width <= 0 || rect.height <= 0) continue;
-      const shown = only === null || only.has(id) ? undefined : this.#shown?.panes.find((pane) => pane.id === id);
-      if (shown !== undefined && shown.rect === rect) {
-        panes.push(shown);
-        continue;
-      }
-      panes.push({ id, rect, lines: provider(rect.width, rect.height) });
-    }
-    return { columns: this.columns, rows: this.rows, chrome: this.#chrome, panes };
+    const shown = this.#shown;
+    const isKept = (id: string): boolean => shown !== null && only !== null && !only.has(id);
+    const panes = this.#picture.regions().map(({ id, rect, lines }): Pane => {
+      const before = shown?.panes.find((pane) => pane.id === id && sameRect(pane.rect, rect));
+      if (before !== undefined && isKept(id)) return before;
+      return { id, rect, lines: this.#fit(id, lines(), rect.width, before?.lines) };
+    });
+    const chrome = isKept('chrome')
+      ? shown!.chrome
+      : this.#fit('chrome', this.#picture.chrome(), this.columns, shown?.chrome);
+    return { columns: this.columns, rows: this.rows, chrome, panes };
+  }
+
+  /** A line that is too wide would overdraw what stands beside it. @param before lines that were measured already */
+  #fit(id: string, lines: readonly string[], width: number, before?: readonly string[]): string[] {
+    return lines.map((line, row) => {
+      const cut = before?.[row] === line ? line : fitted(line, width);
+      if (cut !== line && this.#isStrict)
+        throw new Error(`line ${row} of ${id} takes ${cellWidth(unstyled(line))} cells of ${width}: ${line}`);
+      return cut;
+    });
   }
 }

@@ -7,7 +7,7 @@ import { afterEsc, type Key } from '../screen/keys.ts';
 import { mouseEvent } from '../screen/mouse.ts';
 import type { Action } from '../state/action.ts';
 import type { State } from '../state/state.ts';
-import { PromptFeeder } from './feeder.ts';
+import { PromptKeys } from './prompt-keys.ts';
 
 /** Keys that mean the same while something is asked. */
 const ANYWHERE = ['ctrl+z', 'ctrl+l'];
@@ -21,6 +21,8 @@ export interface InputHost {
   readonly keymap: Keymap;
   state(): State;
   dispatch(action: Action): void;
+  /** Gives bytes to the field of the open prompt. */
+  type(bytes: string): Promise<void>;
   /** Keys of a command that is not complete yet are shown. */
   pendingChanged(): void;
 }
@@ -29,7 +31,7 @@ export interface InputHost {
 export class Input {
   readonly #host: InputHost;
   readonly #resolver: Resolver;
-  readonly #feeder: PromptFeeder;
+  readonly #promptKeys: PromptKeys;
 
   constructor(host: InputHost) {
     this.#host = host;
@@ -40,16 +42,17 @@ export class Input {
       () => host.pendingChanged(),
       (keys) => this.#unknown(keys),
     );
-    this.#feeder = new PromptFeeder({
+    this.#promptKeys = new PromptKeys({
       prompt: () => host.state().prompt,
       act: (action) => host.dispatch(action),
+      type: (bytes) => host.type(bytes),
       pass: (key) => this.#take(key),
     });
   }
 
-  /** Ink's stdin. */
-  get stdin(): NodeJS.ReadStream {
-    return this.#feeder.input;
+  /** A key waits to be taken, or for the rest of its sequence. */
+  get isBusy(): boolean {
+    return this.#promptKeys.isBusy || this.#resolver.isWaiting;
   }
 
   get pending(): string {
@@ -58,8 +61,8 @@ export class Input {
 
   press(keys: readonly Key[]): void {
     for (const [i, key] of keys.entries()) {
-      if (key.name !== 'mouse' && (this.#host.state().prompt !== null || this.#feeder.isBusy)) {
-        this.#feeder.feed(keys.slice(i).filter(({ name }) => name !== 'mouse'));
+      if (key.name !== 'mouse' && (this.#host.state().prompt !== null || this.#promptKeys.isBusy)) {
+        this.#promptKeys.feed(keys.slice(i).filter(({ name }) => name !== 'mouse'));
         return;
       }
       this.#take(key);

@@ -93,6 +93,8 @@ export type ListAction =
 export type PromptAction =
   | { type: 'prompt-open'; prompt: PromptId; value?: string }
   | { type: 'prompt-change'; value: string }
+  /** A change that the input field does not make by itself. */
+  | { type: 'prompt-edit'; value: string; cursor: number }
   | { type: 'prompt-submit' }
   | { type: 'prompt-close' }
   | { type: 'prompt-move'; by: number }

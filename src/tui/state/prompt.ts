@@ -12,8 +12,10 @@ export interface PromptProblem {
 export interface PromptState {
   id: PromptId;
   value: string;
-  /** Grows whenever the value was set by something else than typing: the input field begins anew, its cursor at the end. */
+  /** Grows whenever the value was set by something else than typing: the input field begins anew. */
   seed: number;
+  /** The place of the cursor in a field that begins anew, in UTF-16 units. */
+  cursor: number;
   error: PromptProblem | null;
   /** The place in the history, null while what was typed stands there, which is kept in `draft`. */
   past: number | null;

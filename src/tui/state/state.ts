@@ -26,6 +26,8 @@ export interface State {
   find: FindProgress | null;
   help: HelpState | null;
   prompt: PromptState | null;
+  /** The newest seed of a prompt. */
+  seed: number;
   replay: ReplayState;
   /** A text that is edited in the screen; null while none is. */
   editor: EditorState | null;
@@ -66,6 +68,7 @@ export const initialState = (columns: number, rows: number): State => ({
   find: null,
   help: null,
   prompt: null,
+  seed: 0,
   replay: initialReplay(NOTHING_ASKED),
   editor: null,
   follow: initialFollow,

@@ -61,6 +61,10 @@ export function backspace(buffer: Buffer): Buffer {
   return splice(buffer, { row, column: start }, buffer, '');
 }
 
+/** Takes the character before the cursor away. */
+export const eraseLeft = (buffer: Buffer): Buffer =>
+  splice(buffer, { row: buffer.row, column: before(lineOf(buffer), buffer.column) }, buffer, '');
+
 export function deleteNext(buffer: Buffer): Buffer {
   const { row, column, lines } = buffer;
   const line = lineOf(buffer);
@@ -114,6 +118,7 @@ export function home(buffer: Buffer): Buffer {
   return { ...buffer, column: buffer.column === start ? 0 : start };
 }
 
+export const lineStart = (buffer: Buffer): Buffer => ({ ...buffer, column: 0 });
 export const end = (buffer: Buffer): Buffer => ({ ...buffer, ...endOf(buffer, buffer.row) });
-export const first = (buffer: Buffer): Buffer => ({ ...buffer, row: 0, column: 0 });
-export const last = (buffer: Buffer): Buffer => ({ ...buffer, ...endOf(buffer, buffer.lines.length - 1) });
+export const textStart = (buffer: Buffer): Buffer => ({ ...buffer, row: 0, column: 0 });
+export const textEnd = (buffer: Buffer): Buffer => ({ ...buffer, ...endOf(buffer, buffer.lines.length - 1) });

@@ -15,10 +15,10 @@ const MOVES: Record<string, (buffer: Buffer) => Buffer> = {
   'ctrl+a': edit.home,
   end: edit.end,
   'ctrl+e': edit.end,
-  'ctrl+home': edit.first,
-  'alt+<': edit.first,
-  'ctrl+end': edit.last,
-  'alt+>': edit.last,
+  'ctrl+home': edit.textStart,
+  'alt+<': edit.textStart,
+  'ctrl+end': edit.textEnd,
+  'alt+>': edit.textEnd,
 };
 
 const CHANGES: Record<string, (buffer: Buffer) => Buffer> = {

@@ -1,5 +1,5 @@
 import type { EditorState } from '../state/editor.ts';
-import { cursorOf, type EditorRow, rowsOf } from './editor-rows.ts';
+import { cursorOf, type EditorRow, editorRows } from './editor-rows.ts';
 
 export interface EditorLayout {
   rows: readonly EditorRow[];
@@ -12,15 +12,12 @@ export interface EditorLayout {
   height: number;
 }
 
-/** Rows of the body beside the text: what is edited. */
-const CHROME = 1;
-
 /** How an editor lies in a room of that size; the cursor is always in it, near the middle of a text that is longer. */
 export function editorLayout({ buffer }: EditorState, width: number, room: number): EditorLayout {
   const gutter = String(buffer.lines.length).length + 2;
-  const rows = rowsOf(buffer.lines, width - gutter);
+  const rows = editorRows(buffer.lines, width - gutter);
   const cursor = cursorOf(rows, buffer);
-  const height = Math.max(1, room - CHROME);
+  const height = Math.max(1, room);
   const top = Math.max(0, Math.min(cursor.row - (height >> 1), rows.length - height));
   return { rows, gutter, top, cursor, height };
 }

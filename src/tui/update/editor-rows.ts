@@ -28,7 +28,7 @@ export function* charactersOf(text: string): Generator<{ text: string; start: nu
 }
 
 /** Rows of at most `width` cells, the last of which stays free for a cursor behind the end. Lines are cut at the cell, as code wants it. */
-export function rowsOf(lines: readonly string[], width: number): EditorRow[] {
+export function editorRows(lines: readonly string[], width: number): EditorRow[] {
   const room = Math.max(1, width - 1);
   const rows: EditorRow[] = [];
   for (const [line, text] of lines.entries()) {

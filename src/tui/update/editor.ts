@@ -28,7 +28,7 @@ export const editorHandlers = {
     if (editor === null) return state;
     if (key === 'ctrl+s') return take(state, editor);
     if (['esc', 'ctrl+c', 'ctrl+g'].includes(key)) return leave(state, editor);
-    const { rows, height } = editorLayout(editor, state.columns, data.geometry(state).bodyHeight);
+    const { rows, height } = editorLayout(editor, state.columns, data.geometry(state).bodyHeight - 1);
     return withEditor(state, editorKey(editor, key, text, rows, height));
   },
 

@@ -8,18 +8,20 @@ import type { SomeHandlers } from './result.ts';
 /** Entries of a prompt that are kept. */
 export const HISTORY_LENGTH = 200;
 
-/** The value set by something else than typing. */
+/** A value that something else than typing has set. */
 const withValue = (prompt: PromptState, value: string): PromptState => ({
   ...prompt,
   value,
   seed: prompt.seed + 1,
+  cursor: value.length,
   error: null,
 });
 
 const freshPrompt = (state: State, id: PromptId, value: string): PromptState => ({
   id,
   value,
-  seed: 0,
+  seed: state.seed + 1,
+  cursor: value.length,
   error: null,
   past: null,
   draft: value,
@@ -30,7 +32,7 @@ const freshPrompt = (state: State, id: PromptId, value: string): PromptState => 
 
 /** The prompt with another value, and what its kind makes of that. */
 function changed(state: State, prompt: PromptState, data: Data): State {
-  const next = { ...state, prompt };
+  const next = { ...state, prompt, seed: prompt.seed };
   return PROMPTS[prompt.id].change?.(next, prompt.value, data) ?? next;
 }
 
@@ -40,11 +42,19 @@ export const promptHandlers = {
   'prompt-problem': (state, { prompt, value, problem: error }) => ({
     ...state,
     prompt: { ...freshPrompt(state, prompt, value), error },
+    seed: state.seed + 1,
   }),
 
   'prompt-change': (state, { value }, data) => {
     if (state.prompt === null || state.prompt.value === value) return state;
     return changed(state, { ...state.prompt, value, error: null, past: null, choices: [], choice: -1 }, data);
+  },
+
+  'prompt-edit': (state, { value, cursor }, data) => {
+    if (state.prompt === null) return state;
+    const prompt = { ...withValue(state.prompt, value), cursor };
+    if (state.prompt.value === value) return { ...state, prompt, seed: prompt.seed };
+    return changed(state, { ...prompt, past: null, choices: [], choice: -1 }, data);
   },
 
   'prompt-submit': (state, _action, data) => {

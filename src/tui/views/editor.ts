@@ -1,17 +1,18 @@
-import { type Piece, renderEdges } from '../../present/line.ts';
+import type { Edges, Piece } from '../../present/line.ts';
 import { styled, type Theme } from '../../present/theme.ts';
 import { fitRight } from '../../text/fit.ts';
 import type { EditorState } from '../state/editor.ts';
+import { textOf } from '../update/editor-buffer.ts';
 import { editorLayout } from '../update/editor-layout.ts';
 import { charactersOf, type EditorRow, shown } from '../update/editor-rows.ts';
-import type { View } from './view.ts';
+import type { PaneView } from './scene.ts';
 
-/** The editor takes the whole body: code wants the width. */
-export const editorView: View = ({ state, theme }, width, height) => {
+/** The text of the editor, over the whole body: code wants the width. */
+export const editorView: PaneView = ({ state, theme }, width, height) => {
   const { editor } = state;
   if (editor === null) return [];
   const { rows, gutter, top, cursor, height: room } = editorLayout(editor, width, height);
-  const lines = [titleLine(editor, theme, width)];
+  const lines: string[] = [];
   for (let at = top; at < Math.min(rows.length, top + room); at++) {
     const row = rows[at]!;
     const number = row.start === 0 ? fitRight(String(row.line + 1), gutter - 1) : ' '.repeat(gutter - 1);
@@ -21,19 +22,17 @@ export const editorView: View = ({ state, theme }, width, height) => {
   return lines;
 };
 
-function titleLine({ title, original, buffer }: EditorState, theme: Theme, width: number): string {
-  const isChanged = buffer.lines.join('\n') !== original;
-  const place = `line ${buffer.row + 1} of ${buffer.lines.length} `;
-  return renderEdges(
-    theme,
-    [
+/** The line above the text: what is edited, and where the cursor is. */
+export function editorTitle({ title, original, buffer }: EditorState): Edges {
+  const isChanged = textOf(buffer) !== original;
+  return {
+    left: [
       ['plain', ' '],
       ['heading', title],
       ['warning', isChanged ? '  changed' : ''],
     ],
-    [['quiet', place]],
-    width,
-  );
+    right: [['quiet', `line ${buffer.row + 1} of ${buffer.lines.length} `]],
+  };
 }
 
 /** Nothing is told by colour alone: the cursor is drawn in reverse. */

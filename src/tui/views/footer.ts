@@ -1,5 +1,5 @@
-import type { Piece } from '../../present/line.ts';
-import { piecesWidth, renderEdges, renderPieces } from '../../present/line.ts';
+import type { Edges, Piece } from '../../present/line.ts';
+import { piecesWidth } from '../../present/line.ts';
 import { maskShare, maskShort } from '../../present/mask-share.ts';
 import { formatCount, formatPercent } from '../../present/numbers.ts';
 import { ERROR_CHECKS } from '../../rollout/finding.ts';
@@ -15,9 +15,9 @@ import { filterText } from '../state/list.ts';
 import type { Focus, State, StatusMessage } from '../state/state.ts';
 import { editorFooter } from './editor.ts';
 import { foundText } from './list-head.ts';
-import { menuLine } from './menu.ts';
+import { menuPieces } from './menu.ts';
 import { questionLines } from './question.ts';
-import type { Scene, View } from './view.ts';
+import type { Scene } from './scene.ts';
 
 /** What is hinted where: commands whose keys stand side by side, and the word for them. */
 const HINTS: Record<Focus, readonly (readonly [ids: readonly string[], word: string])[]> = {
@@ -129,16 +129,17 @@ const findPieces = ({ what, done, total }: FindProgress, cancel: string): Piece[
   ['quiet', `  ${cancel} ends it`],
 ];
 
-export const footerView: View = (scene, width) => {
-  const { state, data, theme, pending } = scene;
-  const menu = menuLine(state, data, theme, width);
-  if (menu !== null) return [menu];
+/** The line at the foot of the screen, and a second one where something is asked. */
+export function footOf(scene: Scene, width: number): { foot: Edges; below: Edges | null } {
+  const { state, data, pending } = scene;
+  const menu = menuPieces(state, data, width);
+  if (menu !== null) return { foot: { left: menu, right: [] }, below: null };
   const { question } = state.replay;
   if (question !== null) {
     const [what, keys] = questionLines(question, width);
     const { editor, message } = state;
     const below = editor !== null ? editorFooter(editor) : message !== null ? messagePieces(message) : keys;
-    return [what, below].map((pieces) => renderPieces(theme, pieces, width));
+    return { foot: { left: what, right: [] }, below: { left: below, right: [] } };
   }
   let right = positionPieces(scene, width >= 120);
   const room = width - piecesWidth(right) - 2;
@@ -156,5 +157,5 @@ export const footerView: View = (scene, width) => {
   const isSaid = state.message !== null || state.alarm !== null || state.find !== null;
   if (isSaid && pending === '' && piecesWidth(left) + 1 + piecesWidth(right) > width)
     right = positionPieces(scene, false, true);
-  return [renderEdges(theme, left, right, width)];
-};
+  return { foot: { left, right }, below: null };
+}

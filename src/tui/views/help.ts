@@ -1,40 +1,44 @@
-import { type Piece, piecesWidth, renderPieces } from '../../present/line.ts';
+import { type Piece, piecesWidth } from '../../present/line.ts';
 import { fitLeft } from '../../text/fit.ts';
 import { type HelpEntry, helpEntries } from '../keys/help.ts';
-import type { View } from './view.ts';
+import type { Scene } from './scene.ts';
 
 const KEYS_WIDTH = 18;
 /** A screen as wide as this has two columns side by side. */
 const TWO_COLUMNS = 150;
 
-/** What can be done, by kind; the cursor on one of them, and what cannot be done now quiet, with the reason. */
-export const helpView: View = ({ state, data, theme }, width, height) => {
+export interface HelpLine {
+  id: string;
+  pieces: readonly Piece[];
+}
+
+const NOTHING_FOUND: readonly Piece[] = [['quiet', '  no such command; Backspace goes back']];
+
+/** Commands by kind, in one column or two; the cursor on one of them, and those that cannot act now quiet, with the reason. */
+export function helpColumns({ state, data }: Scene, width: number, height: number): HelpLine[][] {
   const entries = helpEntries(state, data, state.prompt?.value ?? '');
   const at = Math.min(state.help?.cursor ?? 0, entries.length - 1);
   const columns = width >= TWO_COLUMNS ? 2 : 1;
-  const column = Math.floor(width / columns);
-  const lines: Piece[][] = [];
+  const lines: HelpLine[] = [];
   let here = 0;
   let heading = '';
   for (const [i, entry] of entries.entries()) {
     if (entry.heading !== heading) {
-      if (heading !== '') lines.push([]);
+      if (heading !== '') lines.push({ id: `above ${entry.heading}`, pieces: [] });
       heading = entry.heading;
-      lines.push([['heading', `  ${heading}`]]);
+      lines.push({ id: heading, pieces: [['heading', `  ${heading}`]] });
     }
     if (i === at) here = lines.length;
-    lines.push(entryPieces(entry, i === at, column));
+    lines.push({ id: entry.command.id, pieces: entryPieces(entry, i === at, Math.floor(width / columns)) });
   }
-  if (entries.length === 0) lines.push([['quiet', '  no command is called so; Backspace goes back']]);
+  if (entries.length === 0) lines.push({ id: 'none', pieces: NOTHING_FOUND });
   const room = height * columns;
   const top = Math.max(0, Math.min(here - Math.floor(room / 2), lines.length - room));
-  return lines.slice(top, top + height).map((left, row) => {
-    const right = columns === 1 ? undefined : lines[top + height + row];
-    const drawn = renderPieces(theme, left, column);
-    if (right === undefined) return drawn;
-    return drawn + ' '.repeat(Math.max(0, column - piecesWidth(left))) + renderPieces(theme, right, column);
+  return Array.from({ length: columns }, (_, column) => {
+    const from = top + column * height;
+    return lines.slice(from, from + height);
   });
-};
+}
 
 function entryPieces({ command, keys, reason }: HelpEntry, isHere: boolean, width: number): Piece[] {
   const isQuiet = reason !== null;

@@ -10,7 +10,7 @@ import { REPLAY_KEYS } from '../rows/replay-values.ts';
 import type { State } from '../state/state.ts';
 import { columnsMenu } from './columns-menu.ts';
 import { listHead } from './list-head.ts';
-import type { View } from './view.ts';
+import type { PaneView } from './scene.ts';
 
 function listRow(
   file: DumpFile,
@@ -41,7 +41,7 @@ function listRow(
   };
 }
 
-export const listView: View = ({ state, data, theme }, width, height) => {
+export const listView: PaneView = ({ state, data, theme }, width, height) => {
   const { columns } = data.geometry(state);
   const header = renderListHeader(columns, theme, state.list.choice.sort);
   if (state.list.menu?.kind === 'columns') return [header, ...columnsMenu(state, data, theme, width, height - 1)];

@@ -1,27 +1,22 @@
-import { type Piece, piecesWidth, renderPieces } from '../../present/line.ts';
-import type { Theme } from '../../present/theme.ts';
+import { type Piece, piecesWidth } from '../../present/line.ts';
 import type { Data } from '../rows/data.ts';
 import type { State } from '../state/state.ts';
 import { type MenuEntry, markEntries, sortEntries } from '../update/menu-entries.ts';
 
-/** What a menu of the list asks, in a line at the foot; null while none is open. */
-export function menuLine(state: State, data: Data, theme: Theme, width: number): string | null {
+/** The question of a menu of the list, for the foot; null while none is open. */
+export function menuPieces(state: State, data: Data, width: number): Piece[] | null {
   const { menu } = state.list;
   if (menu === null) return null;
   if (menu.kind === 'columns')
-    return renderPieces(
-      theme,
-      keys([
-        ['j/k', ''],
-        ['space', 'shows or hides'],
-        ['d', 'as at first'],
-        ['Esc', 'done'],
-      ]),
-      width,
-    );
-  if (menu.kind === 'mark') return renderPieces(theme, [['plain', ' mark with a letter …']], width);
-  if (menu.kind === 'go') return entriesLine(' go to', markEntries(state), menu.cursor, theme, width);
-  return entriesLine(' sort by', sortEntries(state, data), menu.cursor, theme, width);
+    return keys([
+      ['j/k', ''],
+      ['space', 'shows or hides'],
+      ['d', 'as at first'],
+      ['Esc', 'done'],
+    ]);
+  if (menu.kind === 'mark') return [['plain', ' mark with a letter …']];
+  if (menu.kind === 'go') return entriesLine(' go to', markEntries(state), menu.cursor, width);
+  return entriesLine(' sort by', sortEntries(state, data), menu.cursor, width);
 }
 
 const keys = (pairs: readonly (readonly [string, string])[]): Piece[] =>
@@ -31,13 +26,7 @@ const keys = (pairs: readonly (readonly [string, string])[]): Piece[] =>
   ]);
 
 /** As many as there is room for, that of the cursor among them; that there are more is said on either side. */
-function entriesLine(
-  title: string,
-  entries: readonly MenuEntry[],
-  cursor: number,
-  theme: Theme,
-  width: number,
-): string {
+function entriesLine(title: string, entries: readonly MenuEntry[], cursor: number, width: number): Piece[] {
   const pieces = entries.map(({ key, title: word }, i): Piece[] => [
     ['plain', '  '],
     ['accent', key],
@@ -51,5 +40,5 @@ function entriesLine(
   while (to < pieces.length && widthOf(from, to + 1) <= room) to++;
   const more = (isMore: boolean): Piece[] => (isMore ? [['quiet', ' …']] : []);
   const shown = [...more(from > 0), ...pieces.slice(from, to).flat(), ...more(to < pieces.length)];
-  return renderPieces(theme, [['plain', title], ...shown], width);
+  return [['plain', title], ...shown];
 }

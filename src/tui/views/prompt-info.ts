@@ -1,49 +1,36 @@
-import { renderPieces } from '../../present/line.ts';
+import type { Piece } from '../../present/line.ts';
 import { cellWidth } from '../../text/graphemes.ts';
 import { PROMPTS } from '../update/prompt-kinds.ts';
-import type { View } from './view.ts';
+import type { Scene } from './scene.ts';
 
-/** Below what is typed: what is wrong and where, else completions, else what may be typed. */
-export const promptInfoView: View = ({ state, data, theme }, width) => {
+/** The line below a prompt: its mistake and where that is, else completions, else what may be typed. */
+export function promptInfo({ state, data }: Scene, width: number): Piece[] {
   const { prompt } = state;
   if (prompt === null) return [];
-  const kind = PROMPTS[prompt.id];
+  const { sign, hint } = PROMPTS[prompt.id];
   if (prompt.error !== null) {
     const { message, at } = prompt.error;
-    const column = cellWidth(kind.sign) + cellWidth(prompt.value.slice(0, at));
-    // The sign stands below the character; the words go before it where there is no room behind.
+    const column = cellWidth(sign) + cellWidth(prompt.value.slice(0, at));
+    // The mark stands below the character; the words go before it where there is no room behind.
     const room = cellWidth(message) + 2;
     if (column + 1 + room <= width)
       return [
-        renderPieces(
-          theme,
-          [
-            ['plain', ' '.repeat(column)],
-            ['error', `^ ${message}`],
-          ],
-          width,
-        ),
+        ['plain', ' '.repeat(column)],
+        ['error', `^ ${message}`],
       ];
-    const gap = column < width ? column - room : 0;
-    const pieces = gap >= 0 ? `${' '.repeat(gap)}${message} ` : `${message} `;
-    return [renderPieces(theme, [['error', column < width && gap >= 0 ? `${pieces} ^` : message]], width)];
+    const gap = column < width ? column - room : -1;
+    return [['error', gap < 0 ? message : `${' '.repeat(gap)}${message}  ^`]];
   }
   if (prompt.choice >= 0) {
     const from = Math.max(0, prompt.choice - 3);
     return [
-      renderPieces(
-        theme,
-        [
-          ['plain', ' '],
-          ...prompt.choices
-            .slice(from, from + 40)
-            .map((choice, i) => [from + i === prompt.choice ? 'accent' : 'quiet', `${lastWord(choice)}  `] as const),
-        ],
-        width,
-      ),
+      ['plain', ' '],
+      ...prompt.choices
+        .slice(from, from + 40)
+        .map((choice, i) => [from + i === prompt.choice ? 'accent' : 'quiet', `${lastWord(choice)}  `] as const),
     ];
   }
-  return [renderPieces(theme, [['quiet', ` ${kind.hint(prompt.value, state, data)}`]], width)];
-};
+  return [['quiet', ` ${hint(prompt.value, state, data)}`]];
+}
 
 const lastWord = (value: string): string => /\S*\s*$/.exec(value)![0].trim() || value;

@@ -1,9 +1,10 @@
-import { renderTopLine } from '../../present/top-line.ts';
+import type { Edges } from '../../present/line.ts';
+import { topLine } from '../../present/top-line.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import type { BulkProgress } from '../state/replay.ts';
-import type { View } from './view.ts';
+import type { Scene } from './scene.ts';
 
-export const topView: View = ({ state, data, theme, name }, width) => {
+export function topEdges({ state, data, name }: Scene, width: number): Edges {
   const { phase, done, total } = data.dump.progress();
   const { bulk, backend } = state.replay;
   const line = {
@@ -18,10 +19,10 @@ export const topView: View = ({ state, data, theme, name }, width) => {
           : { text: phase === 'index' ? 'indexing' : 'checking', share: done / total },
     sandbox: backend === null ? null : sanitiseLine(backend.replace(/^https?:\/\//, '')),
   };
-  return [renderTopLine(line, theme, width)];
-};
+  return topLine(line, width);
+}
 
-/** `replaying, 3 drift`: what a person waits for. */
+/** `replaying, 3 drift`: the numbers that a person waits for. */
 function bulkText({ what, tally }: BulkProgress): string {
   const drift = tally.drift ?? 0;
   return drift === 0 ? what : `${what}, ${drift} drift`;

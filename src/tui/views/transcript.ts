@@ -5,9 +5,9 @@ import { sanitiseLine } from '../../text/sanitise.ts';
 import { groupOf } from '../rows/group-of.ts';
 import { highlights } from '../rows/search.ts';
 import { viewport } from '../rows/viewport.ts';
-import type { View } from './view.ts';
+import type { PaneView } from './scene.ts';
 
-export const transcriptView: View = ({ state, data, theme }, width) => {
+export const transcriptView: PaneView = ({ state, data, theme }, width) => {
   const { cursor } = state.list;
   const view = viewport(state, data);
   if (cursor === null || view === null) return [];

@@ -1,75 +1,44 @@
-import { type Instance, render } from 'ink';
-import type { Condition } from '../../analysis/condition.ts';
 import { LiveRun } from '../../analysis/live-run.ts';
 import { loadColumns, saveColumns } from '../../config/columns.ts';
 import { History } from '../../config/history.ts';
 import { columnsFile, historyFile } from '../../config/places.ts';
-import type { Dump } from '../../dump/dump.ts';
 import { Follower } from '../../dump/follow.ts';
-import { styled, themeFor } from '../../present/theme.ts';
+import { themeFor } from '../../present/theme.ts';
 import { rewardProblem } from '../../replay/reward-choice.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
-import type { Keymap } from '../keys/keymap.ts';
 import { DumpData } from '../rows/data.ts';
-import type { Geometry } from '../rows/geometry.ts';
 import { openInEditor, pipeTo } from '../runner/external-program.ts';
 import { Finder } from '../runner/finder.ts';
 import { LazyRunner } from '../runner/lazy-runner.ts';
-import type { ReplaySettings } from '../runner/settings.ts';
 import { Keyboard } from '../screen/keyboard.ts';
 import { osc52 } from '../screen/osc52.ts';
 import { Screen } from '../screen/screen.ts';
 import { Terminal } from '../screen/terminal.ts';
 import type { Action } from '../state/action.ts';
+import { assertNever } from '../state/assert-never.ts';
 import type { Effect } from '../state/effect.ts';
 import type { FindJob } from '../state/find.ts';
-import { type FilterChoice, openedList, type SortChoice } from '../state/list.ts';
-import type { PromptState } from '../state/prompt.ts';
+import { openedList } from '../state/list.ts';
 import { initialReplay } from '../state/replay.ts';
 import { samePlace } from '../state/rows.ts';
 import { initialState, type State, type StatusMessage } from '../state/state.ts';
-import { PROMPTS } from '../update/prompt-kinds.ts';
 import { update } from '../update/update.ts';
-import { editorView } from '../views/editor.ts';
-import { footerView } from '../views/footer.ts';
-import { helpView } from '../views/help.ts';
-import { listView } from '../views/list.ts';
-import { promptInfoView } from '../views/prompt-info.ts';
-import { topView } from '../views/top.ts';
-import { transcriptView } from '../views/transcript.ts';
-import type { Scene, View } from '../views/view.ts';
+import { chromeOf } from '../views/chrome.ts';
+import { bodyPanes } from '../views/panes.ts';
+import type { Scene } from '../views/scene.ts';
 import { AgeClock } from './age-clock.ts';
-import { App } from './app.tsx';
+import { IdleReporter } from './idle.ts';
 import { Input } from './input.ts';
+import { LazyInk } from './lazy-ink.ts';
+import type { ScreenOptions } from './options.ts';
 import { Prefetch } from './prefetch.ts';
 
-export interface ScreenOptions {
-  dump: Dump;
-  /** What was opened, sanitised. */
-  name: string;
-  input: NodeJS.ReadStream;
-  output: NodeJS.WriteStream;
-  env: Record<string, string | undefined>;
-  /** Seconds between polls; by itself only where the file system sends no events. */
-  poll?: number | undefined;
-  /** What the list shows at first. */
-  list: { filter: FilterChoice | null; sort: SortChoice | null };
-  /** Goes to the newest step by itself from the start. */
-  follow: boolean;
-  /** What is told of a step with a bell. */
-  notify: readonly Condition[];
-  replay: ReplaySettings;
-  keymap: Keymap;
-  /** What is wrong with the user's settings, a line each. */
-  problems: readonly string[];
-}
-
 /** Opens the screen and stays until the user quits. The terminal is then as it was. */
-export function run(options: ScreenOptions): Promise<void> {
+export function openScreen(options: ScreenOptions): Promise<void> {
   return new Promise((resolve) => new Program(options, resolve).start());
 }
 
-/** The first mistake of the settings, or file that is not read; all of them are told again when the screen is gone. */
+/** The first mistake of the settings, or file that is not read; all of them are printed again when the screen is gone. */
 const problemMessage = ([first, ...others]: readonly string[]): StatusMessage | null =>
   first === undefined
     ? null
@@ -86,26 +55,22 @@ class Program {
   readonly #data: DumpData;
   readonly #clock: AgeClock;
   readonly #screen: Screen;
+  readonly #ink: LazyInk;
   readonly #terminal: Terminal;
   readonly #keyboard: Keyboard;
   readonly #input: Input;
-  #state: State;
-  #ink: Instance | null = null;
-  /** The layout that Ink was given last. */
-  #geometry: Geometry | null = null;
-  /** What covers list and transcript. */
-  #overlay: 'help' | 'editor' | null = null;
-  #prompt: PromptState | null = null;
   readonly #history = new History(historyFile());
   readonly #runner: LazyRunner;
   readonly #prefetch: Prefetch;
   readonly #finder: Finder;
+  #state: State;
   #follower: Follower | null = null;
-  /** Notices of the dump that were told at the foot. */
-  #told = 0;
+  #idle: IdleReporter | null = null;
+  /** Notices of the dump that were shown at the foot. */
+  #noticed = 0;
 
   constructor(options: ScreenOptions, quit: () => void) {
-    const { output, input, dump } = options;
+    const { output, input, dump, env, replay } = options;
     this.#options = options;
     this.#quit = quit;
     this.#live = new LiveRun(dump, options.notify);
@@ -119,9 +84,8 @@ class Program {
     );
     this.#clock = new AgeClock(
       () => this.#live.stats(this.#state.list.cursor?.file.stream ?? null),
-      () => this.#screen.invalidate('top'),
+      () => this.#screen.invalidate('chrome'),
     );
-    const { replay } = options;
     this.#state = {
       ...initialState(output.columns || 80, output.rows || 24),
       list: openedList(options.list, loadColumns(columnsFile())),
@@ -130,13 +94,42 @@ class Program {
       replay: initialReplay(replay.start),
       follow: { mode: options.follow ? 'on' : 'off', at: null },
     };
-    this.#screen = new Screen(output, this.#state.columns, this.#state.rows);
-    this.#keyboard = new Keyboard(input, (keys) => this.#input.press(keys));
+    const theme = themeFor(env);
+    const scene = (): Scene => ({
+      state: this.#state,
+      data: this.#data,
+      theme,
+      name: options.name,
+      pending: this.#input.pending,
+    });
+    this.#ink = new LazyInk(
+      theme,
+      (value) => this.dispatch({ type: 'prompt-change', value }),
+      () => this.#screen.invalidate('chrome'),
+    );
+    this.#screen = new Screen(
+      { write: (bytes, written) => output.write(bytes, written) },
+      {
+        chrome: () => {
+          const { above, below } = this.#ink.draw(chromeOf(scene()));
+          const gap = Math.max(0, this.#state.rows - above.length - below.length);
+          return [...above, ...Array.from({ length: gap }, () => ''), ...below];
+        },
+        regions: () => bodyPanes(scene()),
+      },
+      this.#state,
+      isTested(env),
+    );
+    this.#keyboard = new Keyboard(input, (keys) => {
+      this.#ink.pause();
+      this.#input.press(keys);
+    });
     this.#input = new Input({
       data: this.#data,
       keymap: options.keymap,
       state: () => this.#state,
       dispatch: (action) => this.dispatch(action),
+      type: (bytes) => this.#ink.type(bytes, () => chromeOf(scene())),
       pendingChanged: () => this.#screen.invalidate(),
     });
     this.#terminal = new Terminal((output as NodeJS.WriteStream & { fd: number }).fd, {
@@ -155,11 +148,11 @@ class Program {
     this.#runner = new LazyRunner({
       ...replay,
       dump,
-      env: options.env,
+      env,
       here: () => this.#state.list.cursor,
       rows: () => this.#data.rows(this.#state),
-      isAsking: () => this.#state.replay.question !== null,
       isKnown: (locator) => this.#state.replay.rollouts.has(locator),
+      isAsking: () => this.#state.replay.question !== null,
       report: (report) => this.dispatch(report),
       say: (text, kind) => this.dispatch({ type: 'say', text: sanitiseLine(text), kind }),
       handOver: (use) => this.#terminal.handOver(use),
@@ -175,18 +168,17 @@ class Program {
       state: () => this.#state,
       freshChanged: () => this.#screen.invalidate('list'),
     });
-    this.#provideViews();
   }
 
   start(): void {
-    const { dump, input, output } = this.#options;
+    const { dump, input, output, env, poll } = this.#options;
     this.#terminal.start();
     output.on('resize', this.#resize);
     input.on('end', this.#end);
     dump.subscribe(() => {
       this.#data.changed();
       this.dispatch({ type: 'dump-changed' });
-      this.#tellNotices();
+      this.#showNotices();
       for (const { text } of this.#live.judge()) this.dispatch({ type: 'alarm', text: sanitiseLine(text) });
     });
     this.#draw();
@@ -194,15 +186,29 @@ class Program {
     void dump.start().then(() => {
       this.#live.begin();
       this.#data.fresh.begin(dump.files);
-      if (!dump.isClosed && dump.paths.length > 0) this.#follower = new Follower(dump, { poll: this.#options.poll });
+      if (!dump.isClosed && dump.paths.length > 0) this.#follower = new Follower(dump, { poll });
     });
+    if (isTested(env))
+      this.#idle = new IdleReporter({
+        isBusy: () => this.#isBusy(),
+        received: () => this.#keyboard.received,
+        report: (sequence) => output.write(sequence),
+      });
+  }
+
+  #isBusy(): boolean {
+    return (
+      [this.#keyboard, this.#input, this.#screen, this.#finder, this.#runner].some((part) => part.isBusy) ||
+      this.#ink.isLoading ||
+      this.#data.isBusy(this.#state)
+    );
   }
 
   /** A file that is not read is missed in the list: the foot says so where it is free, and stderr at the end. */
-  #tellNotices(): void {
+  #showNotices(): void {
     const { notices } = this.#options.dump;
-    const message = problemMessage(notices.slice(this.#told));
-    this.#told = notices.length;
+    const message = problemMessage(notices.slice(this.#noticed));
+    this.#noticed = notices.length;
     if (message !== null && this.#state.message === null) this.dispatch({ type: 'say', ...message });
   }
 
@@ -210,70 +216,19 @@ class Program {
     const before = this.#state;
     const { state, effects } = update(before, action, this.#data);
     this.#state = state;
-    // Who went elsewhere meanwhile is not called back.
+    // A reader who went elsewhere meanwhile is not called back.
     if (before.find !== null && !samePlace(before.list.cursor, state.list.cursor)) this.#find(null);
     this.#draw();
     for (const effect of effects) this.#perform(effect);
   }
 
-  #provideViews(): void {
-    const theme = themeFor(this.#options.env);
-    const scene = (): Scene => ({
-      state: this.#state,
-      data: this.#data,
-      theme,
-      name: this.#options.name,
-      pending: this.#input.pending,
-    });
-    const views: Record<string, View> = {
-      top: topView,
-      list: listView,
-      transcript: transcriptView,
-      help: helpView,
-      editor: editorView,
-      footer: footerView,
-      'prompt-info': promptInfoView,
-      divider: (_scene, _width, height) => Array.from({ length: height }, () => styled(theme, 'quiet', '│')),
-    };
-    for (const [id, view] of Object.entries(views)) {
-      this.#screen.provide(id, (width, height) => view(scene(), width, height));
-    }
-  }
-
-  /** Ink is asked only when the layout is another one; all else is painted. */
   #draw(): void {
-    this.#data.open(this.#state.list.cursor);
-    const { columns, rows, help, editor, prompt } = this.#state;
-    const overlay = editor !== null ? 'editor' : help !== null ? 'help' : null;
-    const geometry = this.#data.geometry(this.#state);
-    const isTyped = prompt?.value !== this.#prompt?.value || prompt?.seed !== this.#prompt?.seed;
-    if (geometry !== this.#geometry || overlay !== this.#overlay || isTyped) {
-      this.#geometry = geometry;
-      this.#overlay = overlay;
-      this.#prompt = prompt;
-      const app = (
-        <App
-          screen={this.#screen}
-          columns={columns}
-          rows={rows}
-          geometry={geometry}
-          overlay={overlay}
-          prompt={prompt === null ? null : { ...prompt, sign: PROMPTS[prompt.id].sign }}
-          onType={this.#type}
-        />
-      );
-      if (this.#ink === null) {
-        this.#ink = render(app, {
-          stdout: this.#screen as unknown as NodeJS.WriteStream,
-          stdin: this.#input.stdin,
-          debug: true,
-          patchConsole: false,
-          exitOnCtrlC: false,
-        });
-      } else this.#ink.rerender(app);
-    }
+    const { cursor } = this.#state.list;
+    this.#data.open(cursor);
+    // Ink comes once there is something to read.
+    if (cursor !== null && this.#screen.frames > 0) this.#ink.pause();
     this.#prefetch.look();
-    this.#runner.rest(this.#state.list.cursor, () => this.#prefetch.visible());
+    this.#runner.rest(cursor, () => this.#prefetch.visible());
     this.#clock.arm();
     this.#screen.invalidate();
   }
@@ -284,34 +239,61 @@ class Program {
     if (job !== null) void this.#finder.start(job);
   }
 
-  readonly #type = (value: string): void => this.dispatch({ type: 'prompt-change', value });
-
-  /** Every effect has an entry: the compiler asks for it. */
-  readonly #performers: { [Type in Effect['type']]: (effect: Extract<Effect, { type: Type }>) => void } = {
-    quit: () => this.#end(),
-    suspend: () => this.#terminal.suspend(),
-    repaint: () => this.#screen.repaint(),
-    bell: () => this.#screen.bell(),
-    mouse: ({ on }) => this.#terminal.setMouse(on),
-    find: ({ job }) => this.#find(job),
-    command: ({ id }) => this.#input.command(id),
-    run: ({ job }) => void this.#runner.do(job),
-    'check-reward': (effect) => this.#checkReward(effect),
-    reload: () => {
-      void this.#follower?.refreshAll();
-      this.#reload();
-    },
-    reopen: () => this.#reload(),
-    copy: ({ text }) => this.#options.output.write(osc52(text, this.#options.env)),
-    edit: ({ text, extension }) => this.#handOver(() => openInEditor(text, extension, process.env)),
-    pipe: ({ command, text, extension }) => this.#handOver(() => pipeTo(command, text, extension, process.env)),
-    remember: ({ prompt, value }) => this.#history.add(prompt, value),
-    'remember-columns': ({ columns }) => saveColumns(columnsFile(), columns),
-  };
-
   #perform(effect: Effect): void {
-    const perform = this.#performers[effect.type] as (effect: Effect) => void;
-    perform(effect);
+    const { output, env } = this.#options;
+    switch (effect.type) {
+      case 'quit':
+        this.#end();
+        break;
+      case 'suspend':
+        this.#terminal.suspend();
+        break;
+      case 'repaint':
+        this.#screen.repaint();
+        break;
+      case 'bell':
+        this.#screen.bell();
+        break;
+      case 'mouse':
+        this.#terminal.setMouse(effect.on);
+        break;
+      case 'find':
+        this.#find(effect.job);
+        break;
+      case 'command':
+        this.#input.command(effect.id);
+        break;
+      case 'run':
+        void this.#runner.do(effect.job);
+        break;
+      case 'check-reward':
+        this.#checkReward(effect);
+        break;
+      case 'reload':
+        void this.#follower?.refreshAll();
+        this.#reload();
+        break;
+      case 'reopen':
+        this.#reload();
+        break;
+      case 'copy':
+        output.write(osc52(effect.text, env));
+        break;
+      case 'edit':
+        this.#handOver(() => openInEditor(effect.text, effect.extension, env));
+        break;
+      case 'pipe':
+        this.#handOver(() => pipeTo(effect.command, effect.text, effect.extension, env));
+        break;
+      case 'remember':
+        this.#history.add(effect.prompt, effect.value);
+        break;
+      case 'remember-columns':
+        saveColumns(columnsFile(), effect.columns);
+        break;
+      default:
+        assertNever(effect);
+    }
   }
 
   #reload(): void {
@@ -345,11 +327,12 @@ class Program {
   };
 
   readonly #end = (): void => {
+    this.#idle?.stop();
     this.#prefetch.stop();
     this.#clock.stop();
     this.#terminal.stop();
     this.#options.output.off('resize', this.#resize);
-    this.#ink?.unmount();
+    this.#ink.close();
     this.#data.close();
     this.#follower?.close();
     this.#finder.cancel();
@@ -359,3 +342,6 @@ class Program {
     });
   };
 }
+
+/** A test drives the program: it is strict with itself, and reports when it is idle. */
+const isTested = (env: ScreenOptions['env']): boolean => env.ROLLOUT_VIEWER_TEST === '1';

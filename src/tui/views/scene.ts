@@ -2,16 +2,16 @@ import type { Theme } from '../../present/theme.ts';
 import type { Data } from '../rows/data.ts';
 import type { State } from '../state/state.ts';
 
-/** What a view draws from. */
+/** All that a view shows something of. */
 export interface Scene {
   state: State;
   data: Data;
   theme: Theme;
-  /** What was opened, for the first line. */
+  /** The name of what was opened, for the first line. */
   name: string;
   /** Keys of a command that is not complete yet. */
   pending: string;
 }
 
-/** At most `height` lines of at most `width` cells. */
-export type View = (scene: Scene, width: number, height: number) => string[];
+/** A long pane for the painter: at most `height` lines of at most `width` cells. */
+export type PaneView = (scene: Scene, width: number, height: number) => string[];

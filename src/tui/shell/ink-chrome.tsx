@@ -1,0 +1,59 @@
+import { PassThrough, Writable } from 'node:stream';
+import { render } from 'ink';
+import type { Theme } from '../../present/theme.ts';
+import { App } from '../views/App.tsx';
+import { type Chrome, type ChromeRows, chromeRows } from '../views/chrome.ts';
+
+/** Lays the chrome out with Ink. It draws into memory; the screen alone writes to the terminal. */
+export class InkChrome {
+  readonly #theme: Theme;
+  readonly #onType: (value: string) => void;
+  readonly #keys = Object.assign(new PassThrough(), { isTTY: true, setRawMode() {}, ref() {}, unref() {} });
+  readonly #output = Object.assign(
+    new Writable({
+      decodeStrings: false,
+      write: (chunk: string | Buffer, _encoding, done) => {
+        this.#lines = chunk.toString().split('\n');
+        done();
+      },
+    }),
+    { columns: 80, rows: 24, isTTY: false },
+  );
+  #ink: ReturnType<typeof render> | null = null;
+  #lines: readonly string[] = [];
+  #props = '';
+
+  constructor(theme: Theme, onType: (value: string) => void) {
+    this.#theme = theme;
+    this.#onType = onType;
+  }
+
+  draw(chrome: Chrome): ChromeRows {
+    const props = JSON.stringify(chrome);
+    if (props !== this.#props) {
+      this.#props = props;
+      this.#output.columns = Math.max(1, chrome.columns);
+      const app = <App chrome={chrome} theme={this.#theme} onType={this.#onType} />;
+      if (this.#ink !== null) this.#ink.rerender(app);
+      else
+        this.#ink = render(app, {
+          stdout: this.#output as unknown as NodeJS.WriteStream,
+          stdin: this.#keys as unknown as NodeJS.ReadStream,
+          // Hands whole frames over, each at once.
+          debug: true,
+          patchConsole: false,
+          exitOnCtrlC: false,
+        });
+    }
+    return chromeRows(chrome, this.#lines);
+  }
+
+  /** Gives bytes of the keyboard to the field that is open. */
+  press(bytes: string): void {
+    this.#keys.write(bytes);
+  }
+
+  close(): void {
+    this.#ink?.unmount();
+  }
+}

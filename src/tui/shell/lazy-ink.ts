@@ -1,0 +1,73 @@
+import type { Theme } from '../../present/theme.ts';
+import { type Chrome, type ChromeRows, plainChrome } from '../views/chrome.ts';
+import type { InkChrome } from './ink-chrome.tsx';
+
+/** ms without a key before Ink is loaded, which takes longer than all that comes before the first frame. */
+const PAUSE_MS = 100;
+
+/**
+ * Draws the chrome: with Ink once it is loaded, plainly until then. Ink and React are loaded in the first pause behind the first frame, or with
+ * the first prompt or help, which need them.
+ */
+export class LazyInk {
+  readonly #theme: Theme;
+  readonly #onType: (value: string) => void;
+  readonly #loaded: () => void;
+  #ink: InkChrome | null = null;
+  #loading: Promise<InkChrome> | null = null;
+  #timer: NodeJS.Timeout | null = null;
+
+  /** @param onType takes what the open prompt's field holds @param loaded the chrome is to be drawn again */
+  constructor(theme: Theme, onType: (value: string) => void, loaded: () => void) {
+    this.#theme = theme;
+    this.#onType = onType;
+    this.#loaded = loaded;
+  }
+
+  get isLoading(): boolean {
+    return this.#timer !== null || (this.#loading !== null && this.#ink === null);
+  }
+
+  draw(chrome: Chrome): ChromeRows {
+    if (this.#ink !== null) return this.#ink.draw(chrome);
+    if (chrome.prompt !== null) void this.#load();
+    return plainChrome(chrome, this.#theme);
+  }
+
+  /** A frame is on the screen, or a key was pressed: a pause begins. */
+  pause(): void {
+    if (this.#loading !== null) return;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#load(), PAUSE_MS).unref();
+  }
+
+  /** Gives bytes of the keyboard to the field of the prompt that `chrome` has. React has rendered before and behind them. */
+  async type(bytes: string, chrome: () => Chrome): Promise<void> {
+    const ink = await this.#load();
+    ink.draw(chrome());
+    await settled();
+    ink.press(bytes);
+    await settled();
+  }
+
+  close(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#ink?.close();
+  }
+
+  #load(): Promise<InkChrome> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#loading ??= import('./ink-chrome.tsx').then(({ InkChrome }) => {
+      this.#ink = new InkChrome(this.#theme, this.#onType);
+      this.#loaded();
+      return this.#ink;
+    });
+    return this.#loading;
+  }
+}
+
+/** React has rendered and its effects have run: they wait for a turn of the event loop each. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,26 @@
+import type { Condition } from '../../analysis/condition.ts';
+import type { Dump } from '../../dump/dump.ts';
+import type { Keymap } from '../keys/keymap.ts';
+import type { ReplaySettings } from '../runner/settings.ts';
+import type { FilterChoice, SortChoice } from '../state/list.ts';
+
+export interface ScreenOptions {
+  dump: Dump;
+  /** The name of what was opened, sanitised. */
+  name: string;
+  input: NodeJS.ReadStream;
+  output: NodeJS.WriteStream;
+  env: Record<string, string | undefined>;
+  /** Seconds between polls; by itself only where the file system sends no events. */
+  poll?: number | undefined;
+  /** The filter and the order that the list opens with. */
+  list: { filter: FilterChoice | null; sort: SortChoice | null };
+  /** Goes to the newest step by itself from the start. */
+  follow: boolean;
+  /** A step that one of these holds for rings the bell. */
+  notify: readonly Condition[];
+  replay: ReplaySettings;
+  keymap: Keymap;
+  /** Mistakes of the user's settings, a line each. */
+  problems: readonly string[];
+}

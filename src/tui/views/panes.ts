@@ -1,0 +1,28 @@
+import { styled } from '../../present/theme.ts';
+import type { Region } from '../screen/screen.ts';
+import { editorView } from './editor.ts';
+import { listView } from './list.ts';
+import type { PaneView, Scene } from './scene.ts';
+import { transcriptView } from './transcript.ts';
+
+const dividerView: PaneView = ({ theme }, _width, height) =>
+  Array.from({ length: height }, () => styled(theme, 'quiet', '│'));
+
+/** The long panes, below the first line. */
+export function bodyPanes(scene: Scene): Region[] {
+  const { state, data } = scene;
+  const { tooSmall, bodyHeight: height, listWidth, transcriptWidth } = data.geometry(state);
+  const pane = (id: string, view: PaneView, x: number, width: number, y = 1): Region => {
+    const rect = { x, y, width, height: height + 1 - y };
+    return { id, rect, lines: () => view(scene, width, rect.height) };
+  };
+  if (tooSmall || state.help !== null) return [];
+  // The title of the editor stands above its text.
+  if (state.editor !== null) return [pane('editor', editorView, 0, state.columns, 2)];
+  const both = listWidth > 0 && transcriptWidth > 0;
+  return [
+    ...(listWidth > 0 ? [pane('list', listView, 0, listWidth)] : []),
+    ...(both ? [pane('divider', dividerView, listWidth, 1)] : []),
+    ...(transcriptWidth > 0 ? [pane('transcript', transcriptView, both ? listWidth + 1 : 0, transcriptWidth)] : []),
+  ];
+}
