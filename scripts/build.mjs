@@ -28,6 +28,8 @@ const shared = {
   alias: {
     'react-devtools-core': join(root, 'scripts/empty-module.mjs'),
     ws: join(root, 'scripts/empty-module.mjs'),
+    // Ink measures as the painter does, without a pattern that takes 0.1 s to compile.
+    'string-width': join(root, 'src/text/string-width.ts'),
   },
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { LIMIT_SETTINGS, SAMPLING_SETTINGS } from '../engine/collect/setting-list.ts';
+import { countOf } from './count.ts';
 import { validationOption } from './dump-options.ts';
-import { countOf } from './ls.ts';
 import { run } from './output.ts';
 import { addReward, type RewardFlags } from './reward-flags.ts';
 import { positive, type SandboxFlags, withSandbox } from './sandbox-flags.ts';

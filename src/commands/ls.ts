@@ -1,6 +1,6 @@
 import { createReadStream, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { arePromptsAlike, Groups } from '../analysis/groups.ts';
 import type { Query } from '../analysis/query/query.ts';
 import { compareValues, type SortOrder, type SortValue, sortValue } from '../analysis/query/sort.ts';
@@ -12,6 +12,7 @@ import { dumpOfStream } from '../dump/stream-file.ts';
 import { printJson } from '../json/print.ts';
 import { listColumns, listHeader, listLine } from '../present/list-text.ts';
 import { type GroupKey, groupKeyOf } from '../rollout/group-key.ts';
+import { countOf } from './count.ts';
 import { dumpOptions, notifyOption, pollOption, validationOption } from './dump-options.ts';
 import { followPaths, followStream } from './follow.ts';
 import { ANSWER_IS_NO, DONE, hasColour, print, run, say, USAGE } from './output.ts';
@@ -47,11 +48,6 @@ export const lsCommand = (): Command =>
     .option('--limit <n>', 'at most so many rows', countOf)
     .addOption(validationOption())
     .action((paths: string[], options: LsOptions) => run(() => ls(paths, options)));
-
-export function countOf(text: string): number {
-  if (!/^\d+$/.test(text)) throw new InvalidArgumentError(`"${text}" is no whole number from 0.`);
-  return Number(text);
-}
 
 /** Prints the list; without rows the answer is no. */
 export async function ls(paths: readonly string[], options: LsOptions): Promise<number> {

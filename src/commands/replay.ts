@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { RULE_NAMES } from '../replay/normalise.ts';
+import { countOf } from './count.ts';
 import { validationOption } from './dump-options.ts';
-import { countOf } from './ls.ts';
 import { run } from './output.ts';
 import { positive, type SandboxFlags, secondsOf, withSandbox } from './sandbox-flags.ts';
 

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { countOf } from './ls.ts';
+import { countOf } from './count.ts';
 import { addOwn, type OwnFlags } from './own-flags.ts';
 
 export interface SandboxFlags extends OwnFlags {

@@ -2,7 +2,6 @@ import { type Command, Option } from 'commander';
 import { configFiles } from '../config/places.ts';
 import { PRESET_NAMES } from '../config/presets.ts';
 import { notifyOption, pollOption, validationOption } from './dump-options.ts';
-import { ls } from './ls.ts';
 import { run, say, USAGE } from './output.ts';
 import { addRunAgain } from './run-again-options.ts';
 import type { ViewFlags } from './view.ts';
@@ -38,12 +37,17 @@ export const viewOptions = (program: Command): Command =>
       return undefined;
     }
     if (process.stdout.isTTY) return run(() => screen(paths, options));
-    // A stream becomes NDJSON; with --follow and no screen the list would never end, and nobody asked for that.
-    return run(() => ls(paths, paths[0] === '-' ? { ...options, json: true } : { ...options, follow: false }));
+    return run(() => list(paths, options));
   });
 
 /** The screen brings React and Ink along, which no headless command should wait for. */
 async function screen(paths: string[], options: ViewFlags): Promise<number> {
   const { view } = await import('./view.ts');
   return view(paths, options);
+}
+
+/** A stream becomes NDJSON; with --follow and no screen the list would never end, and nobody asked for that. */
+async function list(paths: string[], options: ViewFlags): Promise<number> {
+  const { ls } = await import('./ls.ts');
+  return ls(paths, paths[0] === '-' ? { ...options, json: true } : { ...options, follow: false });
 }

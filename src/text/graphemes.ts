@@ -1,8 +1,8 @@
-import stringWidth from 'string-width';
+import * as width from './cluster-width.ts';
 
 /**
  * Text cut into what a reader takes for one character, each with its width in cells.
- * On Node 20 Intl.Segmenter is super-linear (10 kB 30 ms, 100 kB 2.5 s) and string-width stands on it, so neither ever
+ * On Node 20 Intl.Segmenter is super-linear (10 kB 30 ms, 100 kB 2.5 s), so it never
  * sees more than CHUNK characters, and only text where code points can join goes there at all.
  */
 export const CHUNK = 200;
@@ -17,13 +17,13 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 const known = new Uint8Array(0x30000).fill(255);
 
 function codePointWidth(code: number): number {
-  if (code >= known.length) return stringWidth(String.fromCodePoint(code));
-  let width = known[code]!;
-  if (width === 255) {
-    width = stringWidth(String.fromCodePoint(code));
-    known[code] = width;
+  if (code >= known.length) return width.codePointWidth(code);
+  let cells = known[code]!;
+  if (cells === 255) {
+    cells = width.codePointWidth(code);
+    known[code] = cells;
   }
-  return width;
+  return cells;
 }
 
 const clusterWidths = new Map<string, number>();
@@ -31,13 +31,13 @@ const clusterWidths = new Map<string, number>();
 function clusterWidth(cluster: string): number {
   const code = cluster.codePointAt(0)!;
   if (cluster.length === (code > 0xffff ? 2 : 1)) return codePointWidth(code);
-  let width = clusterWidths.get(cluster);
-  if (width === undefined) {
-    width = stringWidth(cluster.length > CHUNK ? cluster.slice(0, CHUNK) : cluster);
+  let cells = clusterWidths.get(cluster);
+  if (cells === undefined) {
+    cells = width.clusterWidth(cluster.length > CHUNK ? cluster.slice(0, CHUNK) : cluster);
     if (clusterWidths.size > 4096) clusterWidths.clear();
-    if (cluster.length <= 16) clusterWidths.set(cluster, width);
+    if (cluster.length <= 16) clusterWidths.set(cluster, cells);
   }
-  return width;
+  return cells;
 }
 
 const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;

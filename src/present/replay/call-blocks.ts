@@ -1,4 +1,4 @@
-import { type Attempt, diffOf, type ReplayOutcome } from '../../replay/index.ts';
+import { type Attempt, diffOf, type ReplayOutcome } from '../../replay/outcome.ts';
 import { sanitise, sanitiseLine } from '../../text/sanitise.ts';
 import { formatJson } from '../json.ts';
 import type { Piece } from '../line.ts';

@@ -2,7 +2,7 @@ import { LiveRun } from '../../analysis/live-run.ts';
 import { loadColumns, saveColumns } from '../../config/columns.ts';
 import { History } from '../../config/history.ts';
 import { columnsFile, historyFile } from '../../config/places.ts';
-import { Follower } from '../../dump/follow.ts';
+import type { Follower } from '../../dump/follow.ts';
 import { themeFor } from '../../present/theme.ts';
 import { rewardProblem } from '../../replay/reward-choice.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
@@ -66,6 +66,8 @@ class Program {
   #state: State;
   #follower: Follower | null = null;
   #idle: IdleReporter | null = null;
+  /** A frame with a rollout was painted, or there is none. */
+  #hasShown = false;
   /** Notices of the dump that were shown at the foot. */
   #noticed = 0;
 
@@ -108,7 +110,13 @@ class Program {
       () => this.#screen.invalidate('chrome'),
     );
     this.#screen = new Screen(
-      { write: (bytes, written) => output.write(bytes, written) },
+      {
+        write: (bytes, written) =>
+          output.write(bytes, () => {
+            written();
+            this.#painted();
+          }),
+      },
       {
         chrome: () => {
           const { above, below } = this.#ink.draw(chromeOf(scene()));
@@ -183,10 +191,12 @@ class Program {
     });
     this.#draw();
     // Once all is indexed the disk is followed.
-    void dump.start().then(() => {
+    void dump.start().then(async () => {
       this.#live.begin();
       this.#data.fresh.begin(dump.files);
-      if (!dump.isClosed && dump.paths.length > 0) this.#follower = new Follower(dump, { poll });
+      if (dump.paths.length === 0) return;
+      const { Follower } = await import('../../dump/follow.ts');
+      if (!dump.isClosed) this.#follower = new Follower(dump, { poll });
     });
     if (isTested(env))
       this.#idle = new IdleReporter({
@@ -225,12 +235,20 @@ class Program {
   #draw(): void {
     const { cursor } = this.#state.list;
     this.#data.open(cursor);
-    // Ink comes once there is something to read.
-    if (cursor !== null && this.#screen.frames > 0) this.#ink.pause();
-    this.#prefetch.look();
-    this.#runner.rest(cursor, () => this.#prefetch.visible());
+    if (this.#hasShown) {
+      this.#prefetch.look();
+      this.#runner.rest(cursor, () => this.#prefetch.visible());
+    }
     this.#clock.arm();
     this.#screen.invalidate();
+  }
+
+  /** Once there is something to read, threads and Ink may start: before, they would only keep the reader waiting. */
+  #painted(): void {
+    if (this.#hasShown || (this.#state.list.cursor === null && this.#options.dump.progress().phase === 'index')) return;
+    this.#hasShown = true;
+    this.#ink.pause();
+    this.#draw();
   }
 
   #find(job: FindJob | null): void {
