@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 const LINES = /\.(jsonl|ndjson|jl)(\.gz|\.zst|\.zip)?$/i;
 /** Other files that hold rollouts by their name alone. */
 const OTHERS = /\.(eval|parquet|traj|db|sqlite3?)$/i;
-/** Beside files of lines these are about them: settings, summaries, metrics. */
+/** Beside files of lines these are about them: settings, summaries, metrics. One that is called by a number is a step, as ART's older files are. */
 const BESIDE = /\.(json|ya?ml|csv)(\.gz|\.zst)?$/i;
 /** A step of slime or miles; any other `.pt` may be weights of many gigabytes. */
 const STEP = /^(?:eval_)?\d+(?:_\d+)?\.pt$/;
@@ -27,7 +27,7 @@ export function rolloutEntries(directory: string, entries: readonly Entry[]): En
     if (isDirectory) return true;
     if (LINES.test(name) || STEP.test(name)) return true;
     if (OTHERS.test(name)) return !isMirror(name, names);
-    return BESIDE.test(name) && !hasLines;
+    return BESIDE.test(name) && (!hasLines || /^\d+\./.test(name));
   });
 }
 

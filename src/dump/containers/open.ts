@@ -11,12 +11,8 @@ import { type ContainerKind, HEAD_BYTES, kindOf } from './kind.ts';
 
 import { LARGEST_RECORD } from './limits.ts';
 import { type Copy, type CopyLine, copyOf } from './lines-in.ts';
-import { parquetRows } from './parquet.ts';
-import { pickledRows, unpickle } from './pickle.ts';
 import { sessionRecords } from './sessions.ts';
-import { sqliteRows } from './sqlite.ts';
-import { csvRecords, yamlRecords } from './table.ts';
-import { inZip, type Member } from './zip.ts';
+import type { Member } from './zip.ts';
 import { unzstd } from './zstd.ts';
 
 export type { ContainerKind };
@@ -56,6 +52,7 @@ function openLines(path: string, context: ReadContext, join: Join | null): Opene
   return { kind: 'lines', shape, copy: copyOf(openNameless(), joined(allLines(path), join)) };
 }
 
+/** Readers are loaded when a file asks for them: JSON lines need none. */
 async function sourceOf(
   kind: ContainerKind,
   path: string,
@@ -65,17 +62,17 @@ async function sourceOf(
     case 'json':
       return documentRecords(path, context);
     case 'csv':
-      return csvRecords(path);
+      return (await import('./table.ts')).csvRecords(path);
     case 'yaml':
-      return yamlRecords(path, context);
+      return (await import('./table.ts')).yamlRecords(path, context);
     case 'parquet':
-      return parquetRows(path);
+      return (await import('./parquet.ts')).parquetRows(path);
     case 'sqlite':
-      return sqliteRows(path);
+      return (await import('./sqlite.ts')).sqliteRows(path);
     case 'pickle':
       return pickleFile(path);
     case 'zip':
-      return inZip(path, (members) => zipRecords(members, context));
+      return (await import('./zip.ts')).inZip(path, (members) => zipRecords(members, context));
     default:
       return null;
   }
@@ -84,12 +81,14 @@ async function sourceOf(
 async function* pickleFile(path: string): AsyncGenerator<CopyLine> {
   if (statSync(path).size > LARGEST_RECORD)
     throw new Error('a pickle of more than 512 MB; export it as JSONL in Python');
+  const { pickledRows, unpickle } = await import('./pickle.ts');
   yield* pickledRows(await unpickle(readFileSync(path), () => undefined));
 }
 
 async function* zipRecords(members: Map<string, Member>, context: ReadContext): AsyncGenerator<CopyLine> {
   const pickle = [...members.values()].find(({ name }) => /(?:^|\/)data\.pkl$/.test(name));
   if (pickle !== undefined) {
+    const { pickledRows, unpickle } = await import('./pickle.ts');
     const prefix = pickle.name.slice(0, -'data.pkl'.length);
     const storages = new Map<string, Uint8Array>();
     for (const member of members.values())

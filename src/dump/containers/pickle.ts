@@ -1,7 +1,8 @@
+import { Parser } from 'pickleparser';
 import { printJson } from '../../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
+import { bytesAsText } from './foreign-values.ts';
 import type { CopyLine } from './lines-in.ts';
-import { bytesAsText } from './parquet.ts';
 import { dtypeOf, rebuild, type Storage, Tensor } from './tensor.ts';
 
 type Call = (...values: never[]) => unknown;
@@ -46,7 +47,6 @@ export async function unpickle(
   bytes: Uint8Array,
   storage: (key: string) => Uint8Array | undefined,
 ): Promise<JsonValue> {
-  const { Parser } = await import('pickleparser');
   const parser = new Parser({
     nameResolver: { resolve: resolve as never },
     persistentResolver: {

@@ -13,8 +13,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { printJson } from '../../json/print.ts';
+import { bytesAsText, jsonOf } from './foreign-values.ts';
 import type { CopyLine } from './lines-in.ts';
-import { bytesAsText, jsonOf } from './parquet.ts';
 
 /** Tables that hold a rollout, or a call of a model, a row: Trackio's and rLLM's gateway call theirs the same. */
 const TABLE = 'traces';

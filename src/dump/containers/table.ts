@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
+import { parse } from 'yaml';
 import type { ReadContext } from '../../formats/format.ts';
 import { formatOf } from '../../formats/registry.ts';
 import { printJson } from '../../json/print.ts';
@@ -29,8 +30,7 @@ export function* csvRecords(path: string): Generator<CopyLine> {
 }
 
 /** The elements of a YAML list, or its one value; those that hold several rollouts are a record for each. */
-export async function* yamlRecords(path: string, context: ReadContext): AsyncGenerator<CopyLine> {
-  const { parse } = await import('yaml');
+export function* yamlRecords(path: string, context: ReadContext): Generator<CopyLine> {
   const value = parse(textOf(path), { logLevel: 'silent' }) as JsonValue;
   for (const [at, one] of (Array.isArray(value) ? value : [value]).entries()) {
     const rollouts = isJsonObject(one) ? formatOf(one, context)?.split?.(one) : undefined;

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync } from 'node:fs';
-import type { Entry, ZipFile } from 'yauzl';
+import { type Entry, fromFd, type ZipFile } from 'yauzl';
 import { BombGuard, LARGEST_RECORD } from './limits.ts';
 import { unzstdBytes } from './zstd.ts';
 
@@ -18,7 +18,6 @@ export async function* inZip<T>(
   path: string,
   use: (members: Map<string, Member>) => AsyncIterable<T>,
 ): AsyncGenerator<T> {
-  const { fromFd } = await import('yauzl');
   const fd = openSync(path, 'r');
   try {
     const guard = new BombGuard(fstatSync(fd).size);

@@ -6,7 +6,6 @@ import { printJson } from '../../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
 import { linesIn } from '../containers/text-lines.ts';
 import { annotations, foldOnto } from './prime-rl.ts';
-import { trainedRows } from './train-data.ts';
 
 /** Adds what other files of the run say to a record's text. */
 export type Adder = (text: string | Uint8Array) => string | Uint8Array;
@@ -76,6 +75,7 @@ async function primeJoin(folder: string): Promise<Adder> {
 }
 
 async function trainJoin(run: string, step: string): Promise<Adder> {
+  const { trainedRows } = await import('./train-data.ts');
   const rows = await trainedRows(`${run}train_data`, step);
   const messages = await messagesOf(`${run}trajectory/${step}.jsonl`);
   let position = 0;
