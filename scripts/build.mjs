@@ -1,4 +1,4 @@
-// npm run build: one bundle for the program, and one small file for each worker or child in src/workers/.
+// npm run build: one bundle for the program, one for its library, and one small file for each worker or child in src/workers/.
 import { chmodSync, copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -56,9 +56,16 @@ const children = await Promise.all(
     }),
   ),
 );
+const library = await build({
+  ...shared,
+  entryPoints: ['engine', 'sandbox', 'session'].map((name) => join(root, 'src/library', `${name}.ts`)),
+  outdir: dist,
+  splitting: true,
+  chunkNames: 'library-[hash]',
+});
 const bin = join(dist, 'rollout-viewer.js');
 writeFileSync(bin, `#!/usr/bin/env node\n${readFileSync(bin, 'utf8')}`);
 chmodSync(bin, 0o755);
-writeFileSync(join(dist, 'THIRD-PARTY-NOTICES.txt'), noticesOf(root, [program, ...children]));
+writeFileSync(join(dist, 'THIRD-PARTY-NOTICES.txt'), noticesOf(root, [program, library, ...children]));
 // The user's interpreter runs this file as it is.
 copyFileSync(join(root, 'src/python/bridge.py'), join(dist, 'bridge.py'));

@@ -54,6 +54,8 @@ export const ALLOWED = {
     'text',
     'json',
   ],
+  // What `rollout-viewer/engine`, `/sandbox` and `/session` give to programs.
+  library: ['engine', 'sandbox', 'python', 'rollout', 'http', 'async', 'json'],
   workers: ['async', 'analysis', 'dump', 'formats', 'chat', 'rollout', 'sandbox', 'engine', 'replay', 'text', 'json'],
   commands: [
     'async',

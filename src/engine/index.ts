@@ -8,8 +8,25 @@
  * - `collectRollouts` and `collectBatches` make many rollouts; `runCollection` does so from a file of tasks to a dump.
  * - Agents, environments and `TrajectoryCollectEngine` are Tunix's way to say the same.
  */
+
+export { OwnCodeError } from '../python/own-error.ts';
 export { type AdvantageEstimator, groupAdvantages } from '../rollout/advantage.ts';
 export { type Agent, ConversationAgent, ModelAgent, ToolAgent } from './agents/agents.ts';
+export {
+  type ChatMessage,
+  type ChatTemplateName,
+  ChatTemplateParser,
+  leftPad,
+  messageOfTexts,
+  messagesTokenizer,
+  padPromptAndCompletion,
+  recentMessages,
+  rightPad,
+  sanitizeControlTokens,
+  type TemplateTokenizer,
+  type TokenizeMessages,
+  withoutRepeatedBos,
+} from './agents/chat-templates.ts';
 export {
   COLLECT_MODES,
   type CollectMode,
@@ -21,19 +38,25 @@ export {
   TrajectoryCollectEngine,
 } from './agents/collect-engine.ts';
 export {
-  type ChatParser,
-  messagesTokenizer,
-  qwenChatParser,
-  type TokenizeMessages,
-} from './agents/conversation-tokenizer.ts';
-export {
   BaseTaskEnv,
   type Environment,
   type EnvStepResult,
   TaskEnvironment,
   ToolEnvironment,
 } from './agents/environments.ts';
-export { type ToolParser, toolParser } from './agents/tool-parser.ts';
+export { GroupQueueManager, type GroupQueueOptions } from './agents/group-queue.ts';
+export { RolloutOrchestrator } from './agents/orchestrator.ts';
+export { RolloutSyncLock } from './agents/sync-lock.ts';
+export {
+  BaseTool,
+  CalculatorTool,
+  type ToolCall,
+  type ToolClass,
+  ToolManager,
+  type ToolMap,
+  ToolOutput,
+} from './agents/tool-manager.ts';
+export { getToolParser, registerToolParser, type ToolParser, toolParserNames } from './agents/tool-parser.ts';
 export { type AgentStep, monteCarloReturns, type Trajectory, trajectoryToDict } from './agents/trajectory.ts';
 export {
   type BatchOptions,
@@ -65,6 +88,10 @@ export {
 } from './model/model.ts';
 export type { ModelServer } from './model/post-with-retry.ts';
 export { SglangGenerateModel } from './model/sglang-generate.ts';
+export { OwnCode, type OwnCodeOptions } from './own/own-code.ts';
+export { type OwnReward, type OwnRewardOptions, ownReward } from './own/own-reward.ts';
+export { OwnTool } from './own/own-tool.ts';
+export type { OwnUse } from './own/own-use.ts';
 export { DEFAULT_LIMITS, type Limits } from './request/limits.ts';
 export {
   createRequests,

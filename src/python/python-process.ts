@@ -23,7 +23,7 @@ const KEPT = 2000;
 
 /** Built: a file beside the bundle. From the sources: the file beside this one. */
 function bridgePath(): string {
-  const places = ['./bridge.py', './python/bridge.py', '../python/bridge.py'];
+  const places = ['./bridge.py', '../bridge.py'];
   const files = places.map((place) => fileURLToPath(new URL(place, import.meta.url)));
   return files.find((file) => existsSync(file)) ?? files[0]!;
 }

@@ -2,22 +2,22 @@ import { describe, expect, it } from 'vitest';
 import { ConversationAgent } from '../../src/engine/agents/agents.ts';
 import type { Action } from '../../src/engine/agents/trajectory.ts';
 import {
+  ChatTemplateParser,
   type CollectOptions,
   collectMultiple,
   type Environment,
   type EnvStepResult,
+  getToolParser,
   ModelAgent,
   type ModelCall,
   messagesTokenizer,
   monteCarloReturns,
   parseTools,
-  qwenChatParser,
   TaskEnvironment,
   ToolAgent,
   ToolEnvironment,
   TrajectoryCollectEngine,
   toolByName,
-  toolParser,
   trajectoryToDict,
 } from '../../src/engine/index.ts';
 import { fakeTool } from './fake-tool.ts';
@@ -50,6 +50,7 @@ function scriptedEnv(
   };
   return env;
 }
+const qwen = (encode: (text: string) => number[]) => new ChatTemplateParser('qwen', { encode });
 const TWO_STEPS = [
   ['obs1', 1, false],
   ['obs2', 2, true],
@@ -147,7 +148,7 @@ describe('TrajectoryCollectEngine', () => {
 
   it('reproduces the measured token example of the Qwen template, and the budgets that the model is told', async () => {
     const chars = (text: string) => [...text].map((char) => char.codePointAt(0)!);
-    const tokenize = messagesTokenizer(chars);
+    const tokenize = messagesTokenizer({ encode: chars }, qwen(chars));
     const env = scriptedEnv(
       [
         ['obs', 0, false],
@@ -248,15 +249,21 @@ describe('TrajectoryCollectEngine', () => {
   });
 
   it.each([
-    [true, 'MAX_STEPS_REACHED', 0, [0, 0, 0]],
-    [false, 'MAX_STEPS_REACHED', 1, [1, 1, 1]],
+    [true, 'MAX_STEPS_REACHED', 0, [0, 0, 0, 0]],
+    [false, 'MAX_STEPS_REACHED', 1, [1, 1, 1, 0]],
   ] as const)('overlongFilter %s', async (overlongFilter, status, finals, masks) => {
     let asked = 0;
     const env = scriptedEnv([['o', 0, false]], { maxSteps: 1, finalReward: () => ++asked });
     const { modelCall } = replies({ text: 'r', tokens: [1, 2, 3] });
-    const token = await new TrajectoryCollectEngine(new PlainAgent(), env, { modelCall, overlongFilter }).collect(
-      'Token',
+    const tokenize = messagesTokenizer(
+      { encode: () => [9] },
+      qwen(() => [9]),
     );
+    const token = await new TrajectoryCollectEngine(new PlainAgent(), env, {
+      modelCall,
+      overlongFilter,
+      tokenize,
+    }).collect('Token');
     expect(token.status).toBe(status);
     expect(asked).toBe(finals);
     expect(token.conversation_masks).toEqual(masks);
@@ -315,7 +322,7 @@ describe('TrajectoryCollectEngine', () => {
 });
 
 describe('the Qwen tool parser', () => {
-  const { parse } = toolParser('qwen');
+  const { parse } = getToolParser('qwen');
   const one = '{"name":"calculator","arguments":{"a":1,"b":2,"op":"+"}}';
   it.each([
     ['no call', []],
@@ -341,12 +348,12 @@ describe('the Qwen tool parser', () => {
     '<tool_call>[1,2]</tool_call>',
   ])('throws for %s', (text) => expect(() => parse(text)).toThrow(SyntaxError));
 
-  it('is known by name', () => expect(() => toolParser('x')).toThrow('Unknown parser: x'));
+  it('is known by name', () => expect(() => getToolParser('x')).toThrow('Unknown parser: x'));
 });
 
 describe('ToolAgent', () => {
   it('tells of its tools behind the system prompt, with nothing between', () => {
-    const [system] = new ToolAgent('SYS', [calculator()]).chatCompletions;
+    const [system] = new ToolAgent('SYS', 'qwen', [calculator()]).chatCompletions;
     expect(system!.content).toMatch(
       /^SYSYou are provided with function signatures within <tools><\/tools> XML tags:\n<tools>\n\[/,
     );
@@ -356,7 +363,7 @@ describe('ToolAgent', () => {
     const agent = new ToolAgent('');
     const reply = '<tool_call>{"name":"f","arguments":{"a":1}}</tool_call>';
     expect(agent.updateFromModel(reply)).toEqual([
-      { id: expect.any(String), type: 'function', function: { name: 'f', arguments: '{"a":1}' } },
+      { id: expect.any(String), type: 'function', function: { name: 'f', arguments: '{"a": 1}' } },
     ]);
     expect(agent.chatCompletions.at(-1)).toEqual({ role: 'assistant', content: reply });
   });
@@ -474,7 +481,7 @@ describe('environments', () => {
   });
 
   it('agent, environment and engine play a whole episode', async () => {
-    const agent = new ToolAgent('Use the calculator.', [calculator()]);
+    const agent = new ToolAgent('Use the calculator.', 'qwen', [calculator()]);
     const { modelCall } = replies(
       '<tool_call>{"name":"calculator","arguments":{"a":2,"b":2,"op":"+"}}</tool_call>',
       '4',
@@ -490,7 +497,7 @@ describe('environments', () => {
 describe('messages to tokens', () => {
   const user = { role: 'user', content: 'Hello' };
   const render = (message: { role: string; content: string }, first: boolean, generation = false) =>
-    qwenChatParser.render(message, { first, generation });
+    qwen(() => []).render([message], { isFirst: first, addGenerationPrompt: generation });
 
   it.each([
     ['a continuation', render(user, false), '\n<|im_start|>user\nHello<|im_end|>'],
@@ -512,16 +519,13 @@ describe('messages to tokens', () => {
     ],
   ])('%s', (_, text, expected) => expect(text).toBe(expected));
 
-  it('masks users and tools, not assistants, whose header was written before', () => {
-    const seen: string[] = [];
-    const tokenize = messagesTokenizer((text) => {
-      seen.push(text);
-      return [...text].map(() => 0);
-    });
+  it('masks what users and tools say, and not what the assistant says, its header with it', () => {
+    const encode = (text: string) => [...text].map((char) => char.codePointAt(0)!);
+    const tokenize = messagesTokenizer({ encode }, qwen(encode));
     expect(tokenize([], { first: true, generation: true })).toEqual({ tokens: [], masks: [] });
     const { masks } = tokenize([user, { role: 'assistant', content: 'Hi' }], { first: false, generation: true });
-    expect(seen[1]).toBe('Hi<|im_end|>\n<|im_start|>assistant\n');
-    expect(new Set(masks.slice(0, seen[0]!.length))).toEqual(new Set([0]));
-    expect(new Set(masks.slice(seen[0]!.length))).toEqual(new Set([1]));
+    const border = '\n<|im_start|>user\nHello<|im_end|>'.length;
+    expect(new Set(masks.slice(0, border))).toEqual(new Set([0]));
+    expect(new Set(masks.slice(border))).toEqual(new Set([1]));
   });
 });

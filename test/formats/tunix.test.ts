@@ -24,7 +24,7 @@ async function trajectory() {
     rewardFn: () => ({ reward: 1, metadata: {} }),
   });
   const modelCall = () => ({ text: replies[at]!, tokens: [1, 2, 3 + at++], logprobs: [-1, -1, -1] });
-  return new TrajectoryCollectEngine(new ToolAgent('Be brief.', tools), environment, {
+  return new TrajectoryCollectEngine(new ToolAgent('Be brief.', 'qwen', tools), environment, {
     modelCall,
     gamma: 0.5,
     tokenize: (messages) => ({ tokens: messages.map(() => 9), masks: messages.map(() => 0) }),

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { printJson } from '../../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
 import type { Message } from '../message.ts';
-import type { Tool } from '../tools/tool.ts';
-import { type ToolParser, toolParser } from './tool-parser.ts';
+import { pythonJson } from './python-text.ts';
+import { ToolManager, type ToolMap } from './tool-manager.ts';
+import { getToolParser, type ToolParser } from './tool-parser.ts';
 import {
   type Action,
   type AgentStep,
@@ -57,7 +58,7 @@ export abstract class ConversationAgent implements Agent {
         typeof observation === 'string' ? { prompts: [observation] } : structuredClone(observation);
     }
     const step = this.currentStep;
-    if (step) Object.assign(step, { observation, reward, done, info });
+    if (step) Object.assign(step, { observation, reward, done, info: info ?? {} });
     if (observation !== null) this.#messages.push(...this.observationMessages(observation));
   }
 
@@ -67,8 +68,8 @@ export abstract class ConversationAgent implements Agent {
   protected observationMessages(observation: JsonValue): Message[] {
     if (typeof observation === 'string') return [{ role: 'user', content: observation }];
     if (!isJsonObject(observation)) return [];
-    if (Object.hasOwn(observation, 'prompts')) return [{ role: 'user', content: textOf(observation.prompts) }];
-    if (Object.hasOwn(observation, 'question')) return [{ role: 'user', content: textOf(observation.question) }];
+    if (Object.hasOwn(observation, 'prompts')) return [said(observation.prompts)];
+    if (Object.hasOwn(observation, 'question')) return [said(observation.question)];
     return [];
   }
 
@@ -76,10 +77,23 @@ export abstract class ConversationAgent implements Agent {
   protected record(response: string, action: Action | null): Action | null {
     this.#messages.push({ role: 'assistant', content: response });
     const chatCompletions = structuredClone(this.#messages);
-    this.#trajectory.steps.push(newStep({ chatCompletions, action, modelResponse: response }));
+    this.#trajectory.steps.push(
+      newStep({ chatCompletions, action, modelResponse: response, thought: thoughtOf(response) }),
+    );
     return action;
   }
 }
+
+/** A list of parts goes to the model as it is. */
+const said = (value: JsonValue | undefined): Message => ({
+  role: 'user',
+  content: Array.isArray(value) ? (value as JsonObject[]) : textOf(value),
+});
+
+const THINK = /^\s*<think>([\s\S]*?)<\/think>/;
+
+/** The reasoning before the answer, where the model marks it. */
+const thoughtOf = (response: string): string => THINK.exec(response)?.[1]?.trim() ?? '';
 
 function textOf(value: JsonValue | undefined): string {
   if (value === null || value === undefined) return '';
@@ -102,13 +116,16 @@ interface ActionCall extends JsonObject {
 
 /** Tells the model of its tools in the system message, and reads its calls; a reply without one is the answer, a call of `finish`. */
 export class ToolAgent extends ConversationAgent {
+  readonly toolManager: ToolManager;
   readonly #parser: ToolParser;
 
-  constructor(systemPrompt: string, tools: readonly Tool[] = [], parserName = 'qwen') {
-    const parser = toolParser(parserName);
+  constructor(systemPrompt: string | null = '', parserName = 'qwen', toolMap: ToolMap = {}) {
+    const parser = getToolParser(parserName);
+    const manager = new ToolManager(toolMap);
     // Tunix puts nothing between the two.
-    super(systemPrompt + parser.toolPrompt(tools.map((tool) => tool.getOpenAIToolSchema())));
+    super((systemPrompt ?? '') + parser.getToolPrompt(manager.tools));
     this.#parser = parser;
+    this.toolManager = manager;
   }
 
   updateFromModel(response: string): Action {
@@ -117,7 +134,7 @@ export class ToolAgent extends ConversationAgent {
       calls = this.#parser.parse(response).map(({ name, arguments: args }) => ({
         id: randomUUID(),
         type: 'function',
-        function: { name, arguments: typeof args === 'string' ? args : printJson(args) },
+        function: { name, arguments: typeof args === 'string' ? args : pythonJson(args) },
       }));
     } catch {
       // A call that cannot be read is an answer, as any other text.
@@ -129,9 +146,10 @@ export class ToolAgent extends ConversationAgent {
   }
 
   protected override observationMessages(observation: JsonValue): Message[] {
-    if (!isJsonObject(observation) || !isJsonObject(observation.tool_outputs)) {
-      if (isJsonObject(observation) && Object.hasOwn(observation, 'prompts')) return [];
-      return super.observationMessages(observation);
+    if (!isJsonObject(observation)) return super.observationMessages(observation);
+    if (!isJsonObject(observation.tool_outputs)) {
+      const { question } = observation;
+      return question === undefined ? [] : [said(question)];
     }
     const outputs = observation.tool_outputs;
     // Keys that look like numbers would come first in an object, so the calls' own order is taken.

@@ -4,7 +4,7 @@ import { pool } from '../collect/pool.ts';
 import type { Message } from '../message.ts';
 import type { TrajectoryStatus } from '../status.ts';
 import type { Agent } from './agents.ts';
-import type { TokenizeMessages } from './conversation-tokenizer.ts';
+import type { TokenizeMessages } from './chat-templates.ts';
 import type { Environment } from './environments.ts';
 import { type AgentStep, monteCarloReturns, type Trajectory } from './trajectory.ts';
 import { conversationView, type StepView, stepViews, type TokenView, tokenView } from './views.ts';
@@ -21,7 +21,7 @@ export interface ModelOutput {
 export type ModelCall = (
   messages: Message[],
   context: { env: Environment; maxGenerationSteps: number | null; signal: AbortSignal },
-) => ModelOutput | Promise<ModelOutput>;
+) => ModelOutput | string | Promise<ModelOutput | string>;
 
 export const COLLECT_MODES = ['Trajectory', 'Steps', 'Conversation', 'Token'] as const;
 export type CollectMode = (typeof COLLECT_MODES)[number];
@@ -42,6 +42,10 @@ export const OVERLONG_STATUSES: readonly TrajectoryStatus[] = [
 
 export interface CollectOptions {
   modelCall: ModelCall;
+  /** Asked once, after the last step, in the place of the environment's own final reward; added to that step's reward. */
+  finalRewardFn?: ((task: JsonValue, answer: string) => number | Promise<number>) | undefined;
+  /** In the place of the environment's own. */
+  maxSteps?: number | undefined;
   /** Discount of the Monte Carlo returns. */
   gamma?: number;
   /** Tokens of replies and observations together; null: no limit. */
@@ -97,6 +101,7 @@ export class TrajectoryCollectEngine {
       trajectory.status = 'FAILED';
       trajectory.error = (error as Error).message;
     }
+    trajectory.rewardTime.reward_latency ??= 0;
     this.#fillReturns(trajectory);
     await this.#close(trajectory);
     const maskedOut = this.#isMaskedOut(trajectory);
@@ -124,7 +129,7 @@ export class TrajectoryCollectEngine {
 
   async #play(trajectory: Trajectory): Promise<void> {
     while (trajectory.status === 'RUNNING') {
-      if (trajectory.steps.length >= this.#env.maxSteps) trajectory.status = 'MAX_STEPS_REACHED';
+      if (trajectory.steps.length >= this.#maxSteps) trajectory.status = 'MAX_STEPS_REACHED';
       else if (this.#isFull()) trajectory.status = 'MAX_CONTEXT_LIMIT_REACHED';
       else if ((await this.#step(trajectory)) && trajectory.status === 'RUNNING') trajectory.status = 'SUCCEEDED';
     }
@@ -140,7 +145,11 @@ export class TrajectoryCollectEngine {
     const step = this.#agent.currentStep!;
     this.#keepTokens(step, output);
     if (this.#remaining() <= 0) return this.#stop(trajectory, step, 'TIMEOUT');
-    if (this.#isFull()) return this.#stop(trajectory, step, 'MAX_CONTEXT_LIMIT_REACHED');
+    if (this.#isFull()) {
+      // The environment was not asked, so the step is not its last word.
+      trajectory.status = 'MAX_CONTEXT_LIMIT_REACHED';
+      return true;
+    }
     const known = this.#agent.chatCompletions.length;
     const before = this.#clock();
     let result: Awaited<ReturnType<Environment['step']>>;
@@ -151,9 +160,8 @@ export class TrajectoryCollectEngine {
     } catch (error) {
       if (!(error instanceof TimedOutError)) throw error;
       return this.#stop(trajectory, step, 'ENV_TIMEOUT');
-    } finally {
-      trajectory.envTime.step_latency?.push(this.#clock() - before);
     }
+    trajectory.envTime.step_latency?.push(this.#clock() - before);
     const { observation, reward, done, info } = result;
     this.#agent.updateFromEnv(observation, reward, done, { ...info, ...this.#progress() });
     if (this.#remaining() <= 0) return this.#stop(trajectory, step, 'TIMEOUT');
@@ -168,7 +176,7 @@ export class TrajectoryCollectEngine {
     try {
       return await withTimeout(this.#remaining(), this.#options.signal, async (signal) =>
         this.#options.modelCall(this.#agent.chatCompletions, { env: this.#env, maxGenerationSteps, signal }),
-      );
+      ).then((output) => (typeof output === 'string' ? { text: output } : output));
     } catch (error) {
       if (!(error instanceof TimedOutError)) throw error;
       trajectory.status = 'TIMEOUT';
@@ -189,9 +197,13 @@ export class TrajectoryCollectEngine {
     if (logprobs && logprobs.length !== tokens.length) {
       throw new RangeError(`the model gave ${tokens.length} tokens and ${logprobs.length} log probabilities`);
     }
-    step.assistantTokens = [...tokens];
-    step.assistantMasks = tokens.map(() => 1);
     step.logprobs = logprobs ? [...logprobs] : null;
+    // Without the environment's tokens beside them the ids are no sequence that a learner could take.
+    if (!this.#options.tokenize) return;
+    const suffix = this.#options.tokenize.suffix ?? [];
+    step.assistantTokens = [...tokens, ...suffix];
+    step.assistantMasks = [...tokens.map(() => 1), ...suffix.map(() => 0)];
+    step.logprobs = logprobs ? [...logprobs, ...suffix.map(() => 0)] : null;
   }
 
   #keepEnvTokens(step: AgentStep, messages: readonly Message[]): void {
@@ -204,9 +216,12 @@ export class TrajectoryCollectEngine {
 
   async #addFinalReward(trajectory: Trajectory): Promise<void> {
     const last = trajectory.steps.at(-1);
-    if (!last || !this.#env.finalReward) return;
+    const { finalRewardFn } = this.#options;
+    if (!last || !(finalRewardFn || this.#env.finalReward)) return;
     const before = this.#clock();
-    last.reward += await this.#env.finalReward();
+    last.reward += finalRewardFn
+      ? await finalRewardFn(trajectory.task, last.modelResponse)
+      : await this.#env.finalReward!();
     trajectory.rewardTime.reward_latency = this.#clock() - before;
   }
 
@@ -230,7 +245,9 @@ export class TrajectoryCollectEngine {
 
   #isMaskedOut({ status }: Trajectory): boolean {
     return (
-      this.#options.overlongFilter === true && (this.#options.filterStatuses ?? OVERLONG_STATUSES).includes(status)
+      // An empty list means the usual ones, as in Tunix.
+      this.#options.overlongFilter === true &&
+      (this.#options.filterStatuses?.length ? this.#options.filterStatuses : OVERLONG_STATUSES).includes(status)
     );
   }
 
@@ -241,8 +258,12 @@ export class TrajectoryCollectEngine {
 
   #remaining = (): number => (this.#options.timeout ?? 600) - (this.#clock() - this.#startedAt);
 
+  get #maxSteps(): number {
+    return this.#options.maxSteps ?? this.#env.maxSteps;
+  }
+
   #progress(): { max_steps: JsonValue; cur_tokens: JsonValue } {
-    return { max_steps: this.#env.maxSteps, cur_tokens: this.#responseTokens };
+    return { max_steps: this.#maxSteps, cur_tokens: this.#responseTokens };
   }
 }
 

@@ -3,7 +3,8 @@ import { printJson } from '../../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
 import type { RewardFn, RewardTask } from '../rewards/reward.ts';
 import { decodeFunctionCall } from '../tools/schema.ts';
-import type { Tool } from '../tools/tool.ts';
+import { pythonText } from './python-text.ts';
+import { ToolManager, type ToolMap } from './tool-manager.ts';
 import type { Action, Observation } from './trajectory.ts';
 
 export interface EnvStepResult {
@@ -74,7 +75,9 @@ export abstract class BaseTaskEnv implements Environment {
   /** The end of an episode, judged by the reward function; 0 without one. */
   protected async judge(answer: string, response: JsonValue, signal?: AbortSignal): Promise<EnvStepResult> {
     const output = await this.#rewardFn?.(this.task as RewardTask, answer, signal);
-    return { observation: {}, reward: output?.reward ?? 0, done: true, info: { response } };
+    const reward = output === undefined ? 0 : output.reward;
+    if (typeof reward !== 'number') throw new TypeError(`the reward function gave ${String(reward)}, not a number`);
+    return { observation: {}, reward, done: true, info: { response } };
   }
 }
 
@@ -84,80 +87,90 @@ export class TaskEnvironment extends BaseTaskEnv {
     super(task, { ...options, maxSteps: 1 });
   }
 
+  /** Of one dictionary: the task's keys, `reward_fn` and `group_id` beside them. */
+  static fromDict({ reward_fn, group_id, ...task }: EnvArgs): TaskEnvironment {
+    return new TaskEnvironment(task as JsonObject, {
+      rewardFn: reward_fn as RewardFn | undefined,
+      extra: { group_id: (group_id as JsonValue | undefined) ?? null },
+    });
+  }
+
   protected act(action: Action | null, signal?: AbortSignal): Promise<EnvStepResult> {
     return this.judge(asText(action), action, signal);
   }
 }
 
-const asText = (value: JsonValue): string => (typeof value === 'string' ? value : printJson(value));
+/** What `from_dict` takes: the task's own keys, and a few that are no part of it. */
+export type EnvArgs = Readonly<Record<string, unknown>>;
+
+const asText = (value: JsonValue): string => (typeof value === 'string' ? value : pythonText(value));
 
 /**
  * Runs the calls of an action until the agent finishes: with a text, or with a call of `finish`, whose `response` is judged; calls beside
  * it are not run. Whatever is wrong with a call is its output, so that the model can mend it.
  */
 export class ToolEnvironment extends BaseTaskEnv {
-  readonly #tools: readonly Tool[];
-  readonly #instanceId = randomUUID();
-  readonly #instances = new Map<Tool, Promise<unknown>>();
+  readonly toolManager: ToolManager;
 
-  constructor(task: JsonObject, tools: readonly Tool[], { maxSteps = 10, ...options }: TaskEnvOptions = {}) {
+  constructor(task: JsonObject, toolMap: ToolMap, { maxSteps = 10, ...options }: TaskEnvOptions = {}) {
     super(task, { ...options, maxSteps });
-    this.#tools = tools;
+    this.toolManager = new ToolManager(toolMap, { kwargs: task });
+  }
+
+  /** Of one dictionary: the task's keys, `tool_map`, `reward_fn` and `max_steps` beside them. */
+  static fromDict({ tool_map, reward_fn, max_steps = 10, ...task }: EnvArgs): ToolEnvironment {
+    return new ToolEnvironment(task as JsonObject, tool_map as ToolMap, {
+      rewardFn: reward_fn as RewardFn | undefined,
+      maxSteps: max_steps as number,
+    });
   }
 
   protected async act(action: Action | null, signal?: AbortSignal): Promise<EnvStepResult> {
     if (typeof action === 'string') return this.judge(action, action, signal);
     const calls = action === null ? [] : Array.isArray(action) ? action : [action];
-    const finish = calls.find((call) => functionOf(call)?.name === 'finish');
-    if (finish !== undefined) return this.judge(answerOf(finish, action), action, signal);
-    const outputs = await Promise.all(calls.map((call) => this.#run(call, signal)));
+    if (calls.some((call) => functionOf(call)?.name === 'finish'))
+      return this.judge(ToolEnvironment.answerOf(action), action, signal);
+    const outputs = await Promise.all(calls.map((call) => this.#run(call)));
     return {
       observation: { tool_outputs: Object.fromEntries(outputs) },
       reward: 0,
       done: false,
-      info: { response: action },
+      info: { response: calls },
     };
   }
 
-  /** The call's id and the tool's text; error texts are Tunix's (`ToolOutput`, `ToolManager.run`). */
-  async #run(call: JsonValue, signal: AbortSignal | undefined): Promise<[string, string]> {
+  /** The call's id and the tool's text; what keeps a call from being run is a text, too. */
+  async #run(call: JsonValue): Promise<[string, string]> {
     const given = isJsonObject(call) ? call.id : undefined;
     const id = typeof given === 'string' && given !== '' ? given : randomUUID();
     const fn = functionOf(call);
     if (fn === null) return [id, 'Error: the call has no function'];
-    const tool = this.#tools.find(({ name }) => name === fn.name);
-    if (!tool) return [id, `Error: Tool '${fn.name}' not registered.`];
-    const { arguments: args, error } = decodeFunctionCall(fn.name, asText(fn.arguments ?? {}));
+    const { arguments: args, error } = decodeFunctionCall(fn.name, argumentText(fn.arguments));
     if (error !== null) return [id, `Error: ${error}`];
-    try {
-      // Parallel calls of one tool wait for the same instance.
-      if (!this.#instances.has(tool)) this.#instances.set(tool, tool.create(this.#instanceId, this.task));
-      await this.#instances.get(tool);
-      return [id, (await tool.execute(this.#instanceId, args, {}, { signal })).response.text];
-    } catch (cause) {
-      signal?.throwIfAborted();
-      const { name, message } = cause as Error;
-      return [id, `Error: ${name}: ${message}`];
-    }
+    return [id, String(await this.toolManager.call(fn.name, args))];
+  }
+
+  /** The text that an action is judged by: itself, or the response of `finish`, whose arguments come as an object or as its JSON text. */
+  static answerOf(action: JsonValue): string {
+    const calls = Array.isArray(action) ? action : [action];
+    const finish = calls.find((call) => functionOf(call)?.name === 'finish');
+    const args = finish === undefined ? undefined : functionOf(finish)?.arguments;
+    if (finish === undefined) return asText(action);
+    const decoded = typeof args === 'string' ? decodeFunctionCall('finish', args) : null;
+    if (decoded?.error) return args as string;
+    const holder = decoded?.arguments ?? args ?? {};
+    return isJsonObject(holder) ? asText(holder.response ?? '') : asText(action);
   }
 
   override async close(): Promise<void> {
-    const tools = [...this.#instances.keys()];
-    this.#instances.clear();
-    await Promise.all(tools.map((tool) => tool.release(this.#instanceId)));
+    await this.toolManager.release();
   }
 }
+
+const argumentText = (args: JsonValue | undefined): string =>
+  typeof args === 'string' ? args : printJson(args === undefined ? {} : args);
 
 function functionOf(call: JsonValue): { name: string; arguments: JsonValue | undefined } | null {
   const fn = isJsonObject(call) ? call.function : undefined;
   return isJsonObject(fn) && typeof fn.name === 'string' ? { name: fn.name, arguments: fn.arguments } : null;
-}
-
-/** The arguments of `finish` come as an object, or as its JSON text. */
-function answerOf(call: JsonValue, action: JsonValue): string {
-  const args = functionOf(call)?.arguments;
-  const decoded = typeof args === 'string' ? decodeFunctionCall('finish', args) : null;
-  if (decoded?.error) return args as string;
-  const holder = decoded?.arguments ?? args;
-  return isJsonObject(holder) ? asText(holder.response ?? '') : asText(action);
 }

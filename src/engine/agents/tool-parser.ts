@@ -1,17 +1,15 @@
 import { parseHermesCalls } from '../../chat/hermes.ts';
-import type { JsonValue } from '../../json/value.ts';
-import type { OpenAIFunctionToolSchema } from '../tools/schema.ts';
-
-export interface ParsedToolCall {
-  name: string;
-  arguments: JsonValue;
-}
+import type { JsonObject } from '../../json/value.ts';
+import { pythonJson } from './python-text.ts';
+import type { BaseTool, ToolCall } from './tool-manager.ts';
 
 /** How an agent asks for tool calls in its prompt, and finds them in a reply. */
 export interface ToolParser {
   /** @throws SyntaxError for a call without a name or arguments: the reply is then an answer. */
-  parse(text: string): ParsedToolCall[];
-  toolPrompt(schemas: readonly OpenAIFunctionToolSchema[]): string;
+  parse(text: string): ToolCall[];
+  /** @param schemaStyle `openai` (default) or `mcp` */
+  getToolPrompt(tools: readonly Pick<BaseTool, 'json' | 'toMcpJson'>[], schemaStyle?: string): string;
+  parseToolOutputs?(text?: string): JsonObject;
 }
 
 /** Tunix's Qwen parser (`tunix/rl/agentic/parser/tool_parser/`): a block that is no JSON is skipped, one that is not closed ends the search. */
@@ -24,20 +22,40 @@ const qwen: ToolParser = {
         return { name: name!, arguments: args };
       });
   },
-  toolPrompt(schemas) {
+  getToolPrompt(tools, schemaStyle = 'openai') {
+    const schemas = tools.map((tool) => (schemaStyle === 'mcp' ? tool.toMcpJson() : tool.json));
     return [
       'You are provided with function signatures within <tools></tools> XML tags:',
-      `<tools>\n${JSON.stringify(schemas, null, 2)}\n</tools>`,
+      `<tools>\n${pythonJson(schemas, 2)}\n</tools>`,
+      '',
       'For each function call, return a json object with function name and arguments within <tool_call></tool_call> XML tags:',
       '<tool_call>\n{"name": "<function-name>", "arguments": <args-json-object>}\n</tool_call>',
     ].join('\n');
   },
+  parseToolOutputs: () => ({}),
 };
 
-const PARSERS = new Map<string, ToolParser>([['qwen', qwen]]);
+/** A stub in Tunix too: it finds no call, so that an agent with it answers with its first reply. */
+const gemini: ToolParser = {
+  parse: () => [],
+  getToolPrompt: () => 'Return a functionCall with name and args.',
+};
+
+const PARSERS = new Map<string, ToolParser>([
+  ['qwen', qwen],
+  ['gemini', gemini],
+]);
+
+/** Adds a parser under a name that no other has. @throws TypeError for one that is taken */
+export function registerToolParser(name: string, parser: ToolParser): void {
+  if (PARSERS.has(name)) throw new TypeError(`a tool parser '${name}' is registered already`);
+  PARSERS.set(name, parser);
+}
+
+export const toolParserNames = (): string[] => [...PARSERS.keys()];
 
 /** @throws RangeError for a name that is not known. */
-export function toolParser(name = 'qwen'): ToolParser {
+export function getToolParser(name = 'qwen'): ToolParser {
   const parser = PARSERS.get(name);
   if (!parser) throw new RangeError(`Unknown parser: ${name}`);
   return parser;

@@ -29,7 +29,7 @@ export interface TokenView {
   trajectory_reward: number;
   env_time: Trajectory['envTime'];
   reward_time: Trajectory['rewardTime'];
-  /** 0 for tokens that were not sampled; null when no step has any. */
+  /** 0 for tokens that were not sampled, and where the sampler gave none; null without tokens. */
   old_logprobs: number[] | null;
   policy_version: JsonValue;
   original_input: JsonValue;
@@ -74,7 +74,7 @@ export function tokenView(trajectory: Trajectory, agent: Agent, env: Environment
     trajectory_reward: trajectory.reward,
     env_time: trajectory.envTime,
     reward_time: trajectory.rewardTime,
-    old_logprobs: trajectory.steps.some((step) => step.logprobs) ? logprobs : null,
+    old_logprobs: tokens.length > 0 ? logprobs : null,
     policy_version: env.task.policy_version ?? null,
     original_input: trajectory.task,
     group_id: env.extra.group_id ?? null,

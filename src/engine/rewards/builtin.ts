@@ -1,5 +1,7 @@
 import { printJson } from '../../json/print.ts';
 import { isJsonObject, type JsonValue } from '../../json/value.ts';
+import { parseFloatText } from '../../sandbox/pydantic.ts';
+import { pythonText } from '../agents/python-text.ts';
 import { evaluate } from './arithmetic.ts';
 import { extractGsm8kAnswer, gsm8kScore } from './gsm8k.ts';
 import { mathScore } from './math.ts';
@@ -10,20 +12,26 @@ export const truthText = (value: JsonValue | undefined): string =>
   typeof value === 'string' ? value : value === undefined ? '' : printJson(value);
 
 const exactMatch: RewardFn = (task, action) => {
-  const score = action.trim() === truthText(task.ground_truth).trim() ? 1 : 0;
+  // As Python's str() of it, where the truth is no text.
+  const score = action.trim() === (task.ground_truth === undefined ? '' : pythonText(task.ground_truth)).trim() ? 1 : 0;
   return { reward: score, metadata: { exact_match: score } };
 };
 
 const isTwo: RewardFn = (_task, action) => {
-  const score = action.trim() !== '' && Number(action) === 2 ? 1 : 0;
+  const score = parseFloatText(action) === 2 ? 1 : 0;
   return { reward: score, metadata: { is_two: score } };
 };
 
 const calculateReward: RewardFn = (task, action) => {
-  const question = typeof task.question === 'string' ? task.question.replace('= ?', '').replace('=', '') : '';
-  const expected = evaluate(question);
-  const answer = action.replace('The answer is ', '').trim().replace(/\.+$/, '');
-  const given = answer === '' ? Number.NaN : Number(answer);
+  if (typeof task.question !== 'string') throw new TypeError('reward calculate: the task has no question');
+  const expected = evaluate(
+    task.question
+      .replaceAll('= ?', '')
+      .replaceAll('=', '')
+      .replace(/(\d)_(?=\d)/g, '$1'),
+  );
+  const answer = action.replaceAll('The answer is ', '').trim().replace(/\.+$/, '');
+  const given = parseFloatText(answer) ?? Number.NaN;
   const score = expected !== null && Math.abs(given - expected) < 1e-6 ? 1 : 0;
   return { reward: score, metadata: { calculate_correct: score } };
 };

@@ -1,0 +1,37 @@
+// The types of the library (src/library), as the package ships them in dist/types. zod is bundled, so its own types are carried along.
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const out = join(root, 'dist/types');
+rmSync(out, { recursive: true, force: true });
+mkdirSync(out, { recursive: true });
+
+const project = join(root, 'tsconfig.types.json');
+const { status } = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', project], { cwd: root, stdio: 'inherit' });
+if (status !== 0) process.exit(status ?? 1);
+
+const zod = join(root, 'node_modules/zod');
+for (const part of ['classic', 'core', 'locales'])
+  cpSync(join(zod, 'v4', part), join(out, 'zod', part), {
+    recursive: true,
+    filter: (path) => !/\.[a-z]+$/.test(path) || path.endsWith('.d.ts'),
+  });
+
+/** Every import of zod becomes one of the copy. */
+for (const name of readdirSync(out, { recursive: true }).map(String)) {
+  if (!name.endsWith('.d.ts') || name.startsWith('zod')) continue;
+  const path = join(out, name);
+  const text = readFileSync(path, 'utf8');
+  const copy = relative(dirname(path), join(out, 'zod/classic/index.js'));
+  const local = text
+    .replace(/(['"])zod\1/g, `'${copy.startsWith('.') ? copy : `./${copy}`}'`)
+    // @types/node, which every program in TypeScript has here, brings these.
+    .replace(/(['"])undici\1/g, "'undici-types'");
+  const foreign = /from ['"](?!\.|node:|undici-types)([^'"]+)['"]/.exec(local)?.[1];
+  if (foreign !== undefined)
+    throw new Error(`dist/types/${name} needs the types of '${foreign}', which the package does not bring`);
+  if (local !== text) writeFileSync(path, local);
+}

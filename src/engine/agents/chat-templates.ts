@@ -1,0 +1,387 @@
+import { pythonText } from './python-text.ts';
+
+/** A message as an agent holds it. */
+export interface ChatMessage {
+  role: string;
+  content: unknown;
+}
+
+/** What a template needs of a tokenizer. */
+export interface TemplateTokenizer {
+  encode(text: string): number[];
+  bosToken?: string;
+  eosToken?: string;
+  bosId?: number;
+  eosId?: number;
+  /** The tokenizer's own template, for the parser `default`. */
+  applyChatTemplate?(messages: readonly ChatMessage[], options: { addGenerationPrompt: boolean }): string;
+}
+
+/** Removed from what is said, where a template has no tokens of its own. */
+const CONTROL_TOKENS = [
+  '<start_of_turn>',
+  '<end_of_turn>',
+  '<bos>',
+  '<eos>',
+  '<|begin_of_text|>',
+  '<|end_of_text|>',
+  '<|start_header_id|>',
+  '<|end_header_id|>',
+  '<|eot_id|>',
+  '<|im_start|>',
+  '<|im_end|>',
+];
+
+/** Without control tokens, removed until nothing is left to remove, so that no token is put together by removing another. */
+export function sanitizeControlTokens(
+  content: unknown,
+  { extraTokens = [], includeDefault = true }: { extraTokens?: Iterable<string>; includeDefault?: boolean } = {},
+): string {
+  if (content === null || content === undefined) throw new TypeError('the content of a message is null');
+  let text = content instanceof Uint8Array ? new TextDecoder().decode(content) : pythonText(content);
+  const tokens = [...new Set([...(includeDefault ? CONTROL_TOKENS : []), ...extraTokens])].filter(Boolean).sort();
+  if (tokens.length === 0) return text;
+  const pattern = new RegExp(tokens.map((token) => token.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|'), 'g');
+  for (let before = ''; before !== text; ) {
+    before = text;
+    text = text.replace(pattern, '');
+  }
+  return text;
+}
+
+/** The pieces that a template is put together from; '' for what it does not have. */
+export interface TemplateTokens {
+  bos: string;
+  eos: string;
+  eot: string;
+  system: string;
+  user: string;
+  assistant: string;
+  toolStart: string;
+  toolEnd: string;
+  toolResponseStart: string;
+  toolResponseEnd: string;
+  /** Written between two messages, and before a continuation. */
+  separator: string;
+}
+
+const NO_TOKENS: TemplateTokens = {
+  bos: '',
+  eos: '',
+  eot: '',
+  system: '',
+  user: '',
+  assistant: '',
+  toolStart: '',
+  toolEnd: '',
+  toolResponseStart: '',
+  toolResponseEnd: '',
+  separator: '',
+};
+
+export interface RenderOptions {
+  /** The conversation begins with these messages. */
+  isFirst?: boolean;
+  /** A reply is to follow. */
+  addGenerationPrompt?: boolean;
+}
+
+/** How one model writes a conversation; what it does otherwise than the others is a hook. */
+interface Template {
+  tokens(tokenizer: TemplateTokenizer, thinking: boolean): Partial<TemplateTokens>;
+  /** Before the first message of a conversation. */
+  begin?(messages: readonly ChatMessage[], parser: ChatTemplateParser): string;
+  prepare?(messages: readonly ChatMessage[]): readonly ChatMessage[];
+  write?: Partial<
+    Record<'system' | 'user' | 'assistant' | 'tool', (text: string, parser: ChatTemplateParser) => string>
+  >;
+  /** No separator and nothing before the first message. */
+  isPlain?: boolean;
+  alsoRemoved?: string[];
+  endsWithNewline?: boolean;
+}
+
+const QWEN: Template = {
+  tokens: ({ bosToken = '', eosToken = '' }, thinking) => ({
+    bos: bosToken,
+    eos: eosToken,
+    eot: '<|im_end|>',
+    system: '<|im_start|>system\n',
+    user: '<|im_start|>user\n',
+    assistant: `<|im_start|>assistant\n${thinking ? '' : '<think>\n\n</think>\n\n'}`,
+    toolStart: '\n<tool_call>\n',
+    toolEnd: '\n</tool_call>',
+    toolResponseStart: '<tool_response>\n',
+    toolResponseEnd: '\n</tool_response>',
+    separator: '\n',
+  }),
+  begin(messages, parser) {
+    if (messages.length === 0) throw new RangeError('no message to begin a conversation with');
+    if (messages[0]!.role === 'system') return '';
+    return parser.write({
+      role: 'system',
+      content: 'You are Qwen, created by Alibaba Cloud. You are a helpful assistant.',
+    });
+  },
+};
+
+const header = (role: string) => `<|start_header_id|>${role}<|end_header_id|>\n\n`;
+const LLAMA: Template = {
+  tokens: () => ({
+    bos: '<|begin_of_text|>',
+    eot: '<|eot_id|>',
+    system: header('system'),
+    user: header('user'),
+    assistant: header('assistant'),
+    toolStart: header('tool'),
+    toolEnd: '<|eot_id|>',
+    toolResponseStart: header('tool_response'),
+    toolResponseEnd: '<|eot_id|>',
+  }),
+  begin: (_messages, parser) => parser.tokens.bos,
+};
+
+const GEMMA: Template = {
+  tokens: () => ({
+    bos: '<bos>',
+    eot: '<end_of_turn>\n',
+    user: '<start_of_turn>user\n',
+    assistant: '<start_of_turn>model\n',
+  }),
+  isPlain: true,
+  /** Gemma knows no system turn: its text stands before the first user's. */
+  prepare(messages) {
+    const [first, second, ...rest] = messages;
+    if (first !== undefined && roleOf(first) !== 'system') return messages;
+    if (first === undefined) return messages;
+    const system = textOf(first);
+    if (second !== undefined && roleOf(second) === 'user')
+      return [{ ...second, content: `${system}\n${textOf(second)}` }, ...rest];
+    return [{ role: 'user', content: system }, ...messages.slice(1)];
+  },
+  write: {
+    system() {
+      throw new RangeError(
+        'Gemma models do not support system messages directly. The system prompt should be the first message and is handled by merging with the first user message.',
+      );
+    },
+    assistant: (text, { tokens }) => tokens.assistant + text,
+  },
+};
+
+const GEMMA4: Template = {
+  tokens: (_tokenizer, thinking) => ({
+    bos: '<bos>',
+    eot: '<turn|>\n',
+    system: `<|turn>system\n${thinking ? '<|think|>' : ''}`,
+    user: '<|turn>user\n',
+    assistant: `<|turn>model\n${thinking ? '' : '<|channel>thought\n<channel|>'}`,
+    toolStart: '<|tool_call>',
+    toolEnd: '<tool_call|>',
+    toolResponseStart: '<|tool_response>',
+    toolResponseEnd: '<tool_response|>',
+  }),
+  alsoRemoved: ['<turn|>'],
+  endsWithNewline: true,
+  begin(messages, { tokens, thinking }) {
+    const asks = thinking && messages.length > 0 && !['system', 'developer'].includes(roleOf(messages[0]!));
+    return tokens.bos + (asks ? '<|turn>system\n<|think|><turn|>\n' : '');
+  },
+  write: {
+    system: (text, { tokens }) => tokens.system + text.trim() + tokens.eot,
+    user: (text, { tokens }) => tokens.user + text.trim() + tokens.eot,
+    assistant: (text, { tokens }) => tokens.assistant + text.trim() + tokens.eot,
+    tool: (text, { tokens }) => tokens.toolResponseStart + text + tokens.toolResponseEnd,
+  },
+};
+
+const TEMPLATES = {
+  qwen: QWEN,
+  llama: LLAMA,
+  gemma: GEMMA,
+  gemma4: GEMMA4,
+  default: { tokens: () => ({}) } as Template,
+};
+export type ChatTemplateName = keyof typeof TEMPLATES;
+
+function roleOf(message: ChatMessage): string {
+  if (!Object.hasOwn(message, 'role')) throw new TypeError('a message has no role');
+  return message.role;
+}
+
+function textOf(message: ChatMessage): string {
+  if (!Object.hasOwn(message, 'content')) throw new TypeError('a message has no content');
+  if (typeof message.content !== 'string') throw new TypeError('the content of a message is no text');
+  return message.content;
+}
+
+/**
+ * Writes messages as a model's template does (`tunix/rl/agentic/parser/chat_template_parser/parser.py`): a continuation begins with what
+ * stands between two messages, so that pieces put end to end are the conversation. The caller's messages are never changed.
+ */
+export class ChatTemplateParser {
+  readonly tokens: TemplateTokens;
+  readonly generationPrompt: string;
+  readonly thinking: boolean;
+  readonly removed: ReadonlySet<string>;
+  readonly #template: Template;
+  readonly #tokenizer: TemplateTokenizer;
+
+  /** @throws RangeError for a name that is not known */
+  constructor(name: ChatTemplateName, tokenizer: TemplateTokenizer, { thinking = true }: { thinking?: boolean } = {}) {
+    const template = Object.hasOwn(TEMPLATES, name) ? TEMPLATES[name] : undefined;
+    if (template === undefined)
+      throw new RangeError(`unknown chat template '${name}'; known: ${Object.keys(TEMPLATES).join(', ')}`);
+    this.#template = template;
+    this.#tokenizer = tokenizer;
+    this.thinking = thinking;
+    this.tokens = { ...NO_TOKENS, ...template.tokens(tokenizer, thinking) };
+    this.generationPrompt = this.tokens.assistant;
+    const { separator: _, ...own } = this.tokens;
+    this.removed = new Set([...Object.values(own).filter(Boolean), ...(template.alsoRemoved ?? [])]);
+  }
+
+  render(
+    messages: readonly ChatMessage[],
+    { isFirst = false, addGenerationPrompt = false }: RenderOptions = {},
+  ): string {
+    if (this.#template === TEMPLATES.default) {
+      for (const message of messages) roleOf(message);
+      if (!this.#tokenizer.applyChatTemplate) throw new TypeError('the tokenizer has no chat template of its own');
+      return this.#tokenizer.applyChatTemplate(messages, { addGenerationPrompt });
+    }
+    const { begin, isPlain = false } = this.#template;
+    const prepared = this.prepare(messages);
+    const first = isFirst && !isPlain ? (begin?.(prepared, this) ?? '') : '';
+    const parts = [
+      ...(first === '' ? [] : [first]),
+      ...prepared.map((message) => this.write(message)),
+      ...(addGenerationPrompt ? [this.generationPrompt] : []),
+    ];
+    const { separator } = this.tokens;
+    const text = parts.join(separator);
+    return isFirst || text === '' ? text : separator + text;
+  }
+
+  /** The messages as they are written one by one. */
+  prepare(messages: readonly ChatMessage[]): readonly ChatMessage[] {
+    return this.#template.prepare?.(messages) ?? messages;
+  }
+
+  /** @throws TypeError for a message without role or text, RangeError for a role that no template knows */
+  write(message: ChatMessage): string {
+    const role = roleOf(message);
+    if (!Object.hasOwn(message, 'content')) throw new TypeError('a message has no content');
+    const text = sanitizeControlTokens(message.content, {
+      extraTokens: this.removed,
+      includeDefault: this.removed.size === 0,
+    });
+    if (role !== 'system' && role !== 'user' && role !== 'assistant' && role !== 'tool')
+      throw new RangeError(`Unsupported message role: ${role}`);
+    const own = this.#template.write?.[role];
+    if (own) return own(text, this);
+    const { tokens } = this;
+    if (role !== 'tool') return tokens[role] + text + tokens.eot;
+    return tokens.user + tokens.toolResponseStart + text + tokens.toolResponseEnd + tokens.eot;
+  }
+
+  /** What the template writes behind a sampled turn beyond its end token. */
+  get newlineTokens(): number[] {
+    if (!this.#template.endsWithNewline) return [];
+    const { bosId, eosId } = this.#tokenizer;
+    return this.#tokenizer.encode('\n').filter((id) => id !== bosId && id !== eosId);
+  }
+}
+
+export interface TokenizedMessages {
+  tokens: number[];
+  /** 1 for the tokens of assistant messages. */
+  masks: number[];
+}
+
+/** Ids and masks of messages: `first` when the conversation begins with them, `generation` when a reply is to follow. */
+export type TokenizeMessages = ((
+  messages: readonly ChatMessage[],
+  flags: { first: boolean; generation: boolean },
+) => TokenizedMessages) & {
+  /** Tokens behind each sampled turn, masked. */
+  suffix?: readonly number[];
+};
+
+/** Tunix's tokenize_and_generate_masks: each message alone, all of an assistant's 1, the header that the template writes included. */
+export function messagesTokenizer(tokenizer: TemplateTokenizer, parser: ChatTemplateParser): TokenizeMessages {
+  const tokenize = (
+    messages: readonly ChatMessage[],
+    { first, generation }: { first: boolean; generation: boolean },
+  ) => {
+    const tokens: number[] = [];
+    const masks: number[] = [];
+    const prepared = parser.prepare(messages);
+    for (const [index, message] of prepared.entries()) {
+      const options = {
+        isFirst: first && index === 0,
+        addGenerationPrompt: generation && index === prepared.length - 1,
+      };
+      const ids = tokenizer.encode(parser.render([messageOfTexts(message)], options));
+      tokens.push(...ids);
+      masks.push(...ids.map(() => (message.role === 'assistant' ? 1 : 0)));
+    }
+    return { tokens: withoutRepeatedBos(tokens, tokenizer.bosId), masks };
+  };
+  return Object.assign(tokenize, { suffix: parser.newlineTokens });
+}
+
+/** @throws RangeError for a field that is no text; a content that is null is none */
+export function messageOfTexts<Message extends ChatMessage>(message: Message): Message {
+  const fields = Object.entries(message).map(([key, value]) => {
+    const text = key === 'content' && value === null ? '' : value;
+    if (typeof text !== 'string')
+      throw new RangeError(`Message field ${key} must be a string after preprocessing, got ${typeNameOf(text)}.`);
+    return [key, text];
+  });
+  return Object.fromEntries(fields) as Message;
+}
+
+const typeNameOf = (value: unknown): string => {
+  const names: Record<string, string> = { number: 'int', boolean: 'bool', undefined: 'NoneType', object: 'dict' };
+  const name = value === null ? 'NoneType' : Array.isArray(value) ? 'list' : (names[typeof value] ?? typeof value);
+  return `<class '${name}'>`;
+};
+
+/** One of the marks that tokenizers put before every text; those of the messages that follow would stand in the middle. */
+export function withoutRepeatedBos(ids: readonly number[], bosId: number | undefined): number[] {
+  let start = 0;
+  while (bosId !== undefined && ids[start] === bosId && ids[start + 1] === bosId) start++;
+  return ids.slice(start);
+}
+
+/** The last `length` values, with `pad` before them where there are fewer. A length of 0 keeps everything, as in numpy. */
+export const leftPad = (values: readonly number[], length: number, pad: number): number[] =>
+  values.length >= length
+    ? values.slice(length === 0 ? 0 : -length)
+    : [...Array<number>(length - values.length).fill(pad), ...values];
+
+/** The first `length` values, with `pad` behind them where there are fewer. */
+export const rightPad = (values: readonly number[], length: number, pad: number): number[] =>
+  values.length >= length ? values.slice(0, length) : [...values, ...Array<number>(length - values.length).fill(pad)];
+
+export function padPromptAndCompletion(
+  prompt: readonly number[],
+  completion: readonly number[],
+  {
+    maxPromptLength,
+    maxGenerationSteps,
+    padId,
+  }: { maxPromptLength: number; maxGenerationSteps: number; padId: number },
+): [prompt: number[], completion: number[], both: number[]] {
+  const left = leftPad(prompt, maxPromptLength, padId);
+  const right = rightPad(completion, maxGenerationSteps, padId);
+  return [left, right, [...left, ...right]];
+}
+
+/** The last assistant message and what user and tools said after it; null and all they said, where no assistant spoke. */
+export function recentMessages<Message extends ChatMessage>(messages: readonly Message[]): [Message | null, Message[]] {
+  const last = messages.findLastIndex(({ role }) => role === 'assistant');
+  const said = messages.slice(last + 1).filter(({ role }) => role === 'user' || role === 'tool');
+  return [messages[last] ?? null, said];
+}

@@ -1,0 +1,248 @@
+import { randomUUID } from 'node:crypto';
+import type { JsonObject, JsonValue } from '../../json/value.ts';
+import { calculate } from '../tools/calculator.ts';
+import type { Tool } from '../tools/tool.ts';
+import { pythonJson, pythonText } from './python-text.ts';
+
+/** A call that a model asked for; `arguments` as it wrote them. */
+export interface ToolCall {
+  name: string;
+  arguments: JsonValue;
+  id?: string | undefined;
+}
+
+/** What a tool gave. As text it is what the model reads. */
+export class ToolOutput {
+  readonly name: string;
+  readonly output: JsonValue;
+  readonly error: string | null;
+  readonly metadata: JsonObject | null;
+
+  constructor(fields: { name: string; output?: JsonValue; error?: string | null; metadata?: JsonObject | null }) {
+    this.name = fields.name;
+    this.output = fields.output ?? null;
+    this.error = fields.error ?? null;
+    this.metadata = fields.metadata ?? null;
+  }
+
+  toString(): string {
+    if (this.error) return `Error: ${this.error}`;
+    if (this.output === null) return '';
+    return typeof this.output === 'object' ? pythonJson(this.output) : pythonText(this.output);
+  }
+}
+
+const NOT_IMPLEMENTED = 'Tool must implement either `apply()` or `apply_async()`';
+
+/** An exception of a kind that Python has and JavaScript has not; its name is what the model reads. */
+function named(name: string, message: string): Error {
+  return Object.assign(new Error(message), { name });
+}
+
+/** A tool without instances (`tunix/rl/agentic/tools/base_tool.py`). Its names cannot be changed once it is made. */
+export abstract class BaseTool {
+  /** Stands for what Python takes from the class's docstring. */
+  static description?: string;
+  readonly name: string;
+  readonly description: string;
+  /** MCP's schema of the arguments. */
+  readonly inputSchema?: JsonObject;
+
+  constructor(name: string, description: string) {
+    this.name = name;
+    this.description = description;
+    Object.defineProperties(this, { name: { writable: false }, description: { writable: false } });
+  }
+
+  /** The schema in OpenAI's form. */
+  abstract get json(): JsonObject;
+
+  toMcpJson(): JsonObject {
+    const { name, description } = this;
+    return { type: 'function', function: { name, description, parameters: this.inputSchema ?? {} } };
+  }
+
+  /** One call; Tunix's `apply`. */
+  forward(_kwargs: JsonObject): ToolOutput {
+    throw named('NotImplementedError', NOT_IMPLEMENTED);
+  }
+
+  /** The same, where it takes time; Tunix's `apply_async`. Neither stands for the other. */
+  async asyncForward(_kwargs: JsonObject): Promise<ToolOutput> {
+    throw named('NotImplementedError', NOT_IMPLEMENTED);
+  }
+}
+
+export type ToolClass = new (name: string, description: string) => BaseTool;
+/** Tools by name; a list has the tools' own names. */
+export type ToolMap = Readonly<Record<string, ToolClass | BaseTool | Tool>> | readonly (BaseTool | Tool)[];
+
+const NUMBER = (description: string): JsonObject => ({ type: 'number', description });
+
+export class CalculatorTool extends BaseTool {
+  static override description = `A basic calculator tool that performs arithmetic operations.
+
+  Supports the four fundamental arithmetic operations: addition, subtraction,
+  multiplication, and division. Provides proper error handling for edge cases
+  such as division by zero and invalid operators. Returns numerical results
+  in a standardized ToolOutput format for consistent integration with agent
+  systems.
+  `;
+
+  get json(): JsonObject {
+    const op: JsonObject = { type: 'string', enum: ['+', '-', '*', '/'], description: 'Operator, one of: + - * /' };
+    const properties = { a: NUMBER('The first operand'), b: NUMBER('The second operand'), op };
+    const parameters: JsonObject = { type: 'object', properties, required: ['a', 'b', 'op'] };
+    return { type: 'function', function: { name: this.name, description: this.description, parameters } };
+  }
+
+  override forward({ a, b, op }: JsonObject): ToolOutput {
+    try {
+      return new ToolOutput({ name: this.name, output: calculate(a, b, op) });
+    } catch (error) {
+      return new ToolOutput({ name: this.name, error: (error as Error).message });
+    }
+  }
+}
+
+/** A tool of verl's interface among those of a manager: one instance for all its calls, made with the first. */
+class InstanceTool extends BaseTool {
+  readonly #tool: Tool;
+  #created: Promise<unknown> | null = null;
+  readonly #id = randomUUID();
+  readonly #kwargs: JsonObject;
+
+  constructor(tool: Tool, kwargs: JsonObject) {
+    const { name, description } = tool.getOpenAIToolSchema().function;
+    super(name, description);
+    this.#tool = tool;
+    this.#kwargs = kwargs;
+  }
+
+  get json(): JsonObject {
+    return this.#tool.getOpenAIToolSchema() as unknown as JsonObject;
+  }
+
+  override async asyncForward(kwargs: JsonObject): Promise<ToolOutput> {
+    // Calls at the same time wait for the same instance.
+    this.#created ??= this.#tool.create(this.#id, this.#kwargs);
+    await this.#created;
+    const { response } = await this.#tool.execute(this.#id, kwargs);
+    return new ToolOutput({ name: this.name, output: response.text });
+  }
+
+  async release(): Promise<void> {
+    if (this.#created === null) return;
+    this.#created = null;
+    await this.#tool.release(this.#id);
+  }
+}
+
+const isTool = (made: unknown): made is Tool => typeof (made as Tool).getOpenAIToolSchema === 'function';
+const isAsync = (tool: BaseTool): boolean => tool.asyncForward !== BaseTool.prototype.asyncForward;
+const isSync = (tool: BaseTool): boolean => tool.forward !== BaseTool.prototype.forward;
+
+/** Tools by name, called by name. */
+export class ToolManager {
+  readonly #tools = new Map<string, BaseTool>();
+
+  /** @param kwargs handed to the `create` of tools of verl's interface. @throws TypeError for a class that cannot be made */
+  constructor(
+    toolMap: ToolMap,
+    { descFallback = '', kwargs = {} }: { descFallback?: string; kwargs?: JsonObject } = {},
+  ) {
+    const entries = Array.isArray(toolMap)
+      ? toolMap.map((tool: BaseTool | Tool) => [tool.name, tool] as const)
+      : Object.entries(toolMap as Readonly<Record<string, ToolClass | BaseTool | Tool>>);
+    for (const [name, made] of entries) {
+      if (made instanceof BaseTool) this.#tools.set(name, made);
+      else if (isTool(made)) this.#tools.set(name, new InstanceTool(made, kwargs));
+      else this.#tools.set(name, this.#made(name, made, descFallback));
+    }
+  }
+
+  #made(name: string, Class: ToolClass, descFallback: string): BaseTool {
+    // The getter of an abstract class is missing: no error of TypeScript's reaches JavaScript.
+    if (!('json' in Class.prototype))
+      throw new TypeError(
+        `Cannot instantiate abstract tool class '${name}': ${Class.name}. Please provide concrete implementations of BaseTool.`,
+      );
+    return new Class(name, (Class as unknown as { description?: string }).description ?? descFallback);
+  }
+
+  get names(): string[] {
+    return [...this.#tools.keys()];
+  }
+
+  get tools(): BaseTool[] {
+    return [...this.#tools.values()];
+  }
+
+  /** The schemas of all, in OpenAI's form. */
+  get json(): JsonObject[] {
+    return this.tools.map(({ json }) => json);
+  }
+
+  get mcpJson(): JsonObject[] {
+    return this.tools.map((tool) => tool.toMcpJson());
+  }
+
+  register(tool: BaseTool): void {
+    this.#tools.set(tool.name, tool);
+  }
+
+  /** Never throws: what goes wrong is the output's error. */
+  run(name: string, kwargs: JsonObject): ToolOutput {
+    return this.#guarded(name, (tool) => tool.forward(kwargs)) as ToolOutput;
+  }
+
+  async runAsync(name: string, kwargs: JsonObject): Promise<ToolOutput> {
+    return this.#guarded(name, (tool) => tool.asyncForward(kwargs));
+  }
+
+  /** Whichever of the two ways the tool has. */
+  async call(name: string, kwargs: JsonObject): Promise<ToolOutput> {
+    return this.#guarded(name, (tool) =>
+      isAsync(tool) && !isSync(tool) ? tool.asyncForward(kwargs) : tool.forward(kwargs),
+    );
+  }
+
+  #guarded(name: string, run: (tool: BaseTool) => ToolOutput | Promise<ToolOutput>): ToolOutput | Promise<ToolOutput> {
+    const tool = this.#tools.get(name);
+    if (tool === undefined) return new ToolOutput({ name, error: `Tool '${name}' not registered.` });
+    const failed = (error: unknown) => {
+      const { name: kind, message } = error as Error;
+      return new ToolOutput({ name, error: `${kind}: ${message}` });
+    };
+    try {
+      const made = run(tool);
+      return made instanceof Promise ? made.catch(failed) : made;
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  /** The texts of all, by the calls' ids and in the order of the calls; calls without an id get one. @throws TypeError for arguments that are no object */
+  async executeCalls(
+    calls: readonly ToolCall[],
+    { parallel = true }: { parallel?: boolean } = {},
+  ): Promise<Record<string, string>> {
+    const outputs = new Map<string, string>();
+    const ids = calls.map(({ id }) => id ?? randomUUID());
+    for (const { name, arguments: args } of calls)
+      if (typeof args !== 'object' || args === null || Array.isArray(args))
+        throw new TypeError(`the arguments of ${name} are no object`);
+    // The keys are laid first, so that their order is that of the calls.
+    for (const id of ids) outputs.set(id, '');
+    const one = async ({ name, arguments: args }: ToolCall, index: number) =>
+      outputs.set(ids[index]!, String(await this.call(name, args as JsonObject)));
+    if (parallel) await Promise.all(calls.map(one));
+    else for (const [index, call] of calls.entries()) await one(call, index);
+    return Object.fromEntries(outputs);
+  }
+
+  /** Ends the instances of tools of verl's interface. */
+  async release(): Promise<void> {
+    await Promise.all(this.tools.map((tool) => (tool instanceof InstanceTool ? tool.release() : undefined)));
+  }
+}
