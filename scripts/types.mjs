@@ -30,7 +30,7 @@ for (const name of readdirSync(out, { recursive: true }).map(String)) {
     .replace(/(['"])zod\1/g, `'${copy.startsWith('.') ? copy : `./${copy}`}'`)
     // @types/node, which every program in TypeScript has here, brings these.
     .replace(/(['"])undici\1/g, "'undici-types'");
-  const foreign = /from ['"](?!\.|node:|undici-types)([^'"]+)['"]/.exec(local)?.[1];
+  const foreign = /^(?:import|export)\b[^;]*?from ['"](?!\.|node:|undici-types)([^'"]+)['"]/m.exec(local)?.[1];
   if (foreign !== undefined)
     throw new Error(`dist/types/${name} needs the types of '${foreign}', which the package does not bring`);
   if (local !== text) writeFileSync(path, local);

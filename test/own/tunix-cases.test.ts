@@ -665,7 +665,7 @@ async function lock({ sequence }: Any) {
 const registry = lib.builtinRewards();
 const rewardTask = ({ task, action }: Any) => [task, action] as const;
 
-// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one line a function of Tunix, in the order of its own recorder.
+// One line a function of Tunix, in the order of its own recorder.
 async function run({ input: given, target, group }: Case): Promise<Any> {
   const input = value(given);
   const last = target.slice(target.lastIndexOf('.') + 1);
