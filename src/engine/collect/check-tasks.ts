@@ -2,6 +2,7 @@ import { access } from 'node:fs/promises';
 import { reasonOf } from '../../text/problems.ts';
 import type { RewardRouter } from '../rewards/index.ts';
 import type { Tool } from '../tools/tool.ts';
+import type { CollectorOptions } from './collector.ts';
 import { routeOf } from './score.ts';
 import { SetupError } from './setup-error.ts';
 import { isTaskError, readTasks, type Task } from './tasks.ts';
@@ -11,6 +12,8 @@ export interface TaskCheckOptions {
   tools: readonly Tool[];
   /** Names of the simulated users that are configured. */
   users: readonly string[];
+  /** Every task is played in an environment; one that is a session is started by the task's instance_id. */
+  worlds?: CollectorOptions['worlds'];
   say: (message: string) => void;
   signal?: AbortSignal | undefined;
 }
@@ -18,7 +21,7 @@ export interface TaskCheckOptions {
 /** Reads all tasks once, so that what is wrong with the last is known before the first rollout. */
 export async function checkTasks(
   path: string,
-  { rewards, tools, users, say, signal }: TaskCheckOptions,
+  { rewards, tools, users, worlds, say, signal }: TaskCheckOptions,
 ): Promise<{ keys: string[]; badTasks: number }> {
   await access(path).catch((error: Error) => {
     throw new SetupError(`${path}: ${reasonOf(error)}; tasks are a file with one JSON object a line`);
@@ -60,7 +63,10 @@ export async function checkTasks(
       );
     if (interactionKwargs === undefined && users.length > 0)
       once('no kwargs', `${where} has no interaction_kwargs: it is played without a simulated user`);
-    if (routeOf(rewards, dataSource) === null) checkUnrouted(entry, { rewards, tools, users }, once);
+    if (worlds?.needsInstance && (entry.instanceId ?? null) === null)
+      throw new SetupError(`${where}: no instance_id, in the row or its extra_info; a session is started with it`);
+    if (routeOf(rewards, dataSource) === null && !worlds?.isJudge)
+      checkUnrouted(entry, { rewards, tools, users }, once);
   }
   return { keys, badTasks };
 }

@@ -1,9 +1,11 @@
 import { linked } from '../../async/abort.ts';
 import type { JsonObject } from '../../json/value.ts';
 import { type Cause, outcomeOf } from '../faults.ts';
+import type { World } from '../interactions/world.ts';
 import type { Model, SamplingParams } from '../model/model.ts';
 import { type RequestOptions, RolloutRequest } from '../request/request.ts';
 import type { RewardRouter } from '../rewards/index.ts';
+import type { Tool } from '../tools/tool.ts';
 import { GroupBuffer, type IncompleteGroup } from './group-buffer.ts';
 import { pool } from './pool.ts';
 import { rolloutRecord } from './record.ts';
@@ -27,6 +29,8 @@ export interface CollectorOptions {
     RequestOptions,
     'model' | 'messages' | 'toolsKwargs' | 'toolSelection' | 'requestId' | 'signal' | 'onEvent'
   >;
+  /** Opens the environment of a rollout; what it says of its worth is the score, unless `rewards` is to be asked. */
+  worlds?: { open(task: Task): World; isJudge: boolean; needsInstance?: boolean } | undefined;
   /** Rollouts that need not be made again. */
   isDone?: (task: string, rollout: number, step: number) => boolean;
   /** Ends what runs; rollouts that were cut off are not yielded. */
@@ -85,25 +89,47 @@ async function* jobs({
 }
 
 async function collectOne({ task, rollout, step }: Job, options: CollectorOptions): Promise<CollectedRollout> {
-  const { model, signal, gamma = 1 } = options;
+  const { model, signal, worlds, gamma = 1 } = options;
+  const world = worlds?.open(task);
   const sampling = seeded(options.request?.sampling, rollout);
   const request = new RolloutRequest({
     ...options.request,
     ...(sampling ? { sampling } : {}),
     model,
+    ...(world === undefined ? {} : { user: { interaction: world, kwargs: {} } }),
     messages: task.messages,
-    toolsKwargs: task.toolsKwargs,
+    toolsKwargs: withInstance(task, options.request?.tools ?? []),
     toolSelection: task.toolSelection,
     signal,
   });
   await request.run();
-  const judgement = await judgeRollout(task, request, options.rewards, signal);
+  const judge = world !== undefined && worlds?.isJudge ? judgedBy(world) : options.rewards;
+  const judgement = await judgeRollout(task, request, judge, signal);
   // What ended the rollout comes before what became of its score.
   const cause = outcomeOf(request.cause) === 'scored' ? (judgement.cause ?? request.cause) : request.cause;
   const isKept = outcomeOf(cause) !== 'again' && request.state !== 'suspended';
   const context = { task, rollout, step, model: model.name, gamma, judgement, cause };
   return { task, rollout, step, request, judgement, cause, record: isKept ? rolloutRecord(request, context) : null };
 }
+
+/** A session as a tool is started with the task's instance_id, where its own arguments do not say another. */
+function withInstance({ toolsKwargs, instanceId }: Task, tools: readonly Tool[]): Task['toolsKwargs'] {
+  if (instanceId === undefined || instanceId === null) return toolsKwargs;
+  const sessions = tools.filter((tool) => tool.sidOf !== undefined);
+  return {
+    ...toolsKwargs,
+    ...Object.fromEntries(
+      sessions.map(({ name }) => [
+        name,
+        { ...toolsKwargs[name], create_kwargs: { instance_id: instanceId, ...toolsKwargs[name]?.create_kwargs } },
+      ]),
+    ),
+  };
+}
+
+const judgedBy = (world: World): RewardRouter => ({
+  for: () => ({ name: world.name, fn: (_task, _action, signal) => world.judge(signal) }),
+});
 
 const seeded = (sampling: SamplingParams | undefined, rollout: number): SamplingParams | undefined =>
   sampling?.seed === undefined ? sampling : { ...sampling, seed: sampling.seed + rollout };

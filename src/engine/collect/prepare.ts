@@ -8,6 +8,7 @@ import type { OwnParts } from '../own/open-own.ts';
 import { toolGrammar } from '../request/tool-grammar.ts';
 import { ModelWindow } from '../request/window.ts';
 import { type RewardRouter, rewardRouter } from '../rewards/index.ts';
+import { Sessions } from '../session/session-world.ts';
 import { templateSchema } from '../tools/schema.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { CollectorOptions } from './collector.ts';
@@ -22,6 +23,7 @@ export interface RunSetup {
   tools: readonly Tool[];
   request: NonNullable<CollectorOptions['request']>;
   window: ModelWindow;
+  worlds: CollectorOptions['worlds'];
   fingerprint: Fingerprint;
 }
 
@@ -48,11 +50,12 @@ export async function prepareRun({ settings, apiKey, runCode }: SetupOptions, ow
     const model = modelOf(settings, tokenizer, apiKey);
     const { tools } = own;
     const rewards = own.rewards ?? rewardsOf(settings, runCode);
+    const worlds = worldsOf(settings);
     const window = new ModelWindow();
     const request = {
       tools,
       sampling: samplingOf(settings),
-      limits: limitsOf(settings),
+      limits: { ...(worlds === undefined ? {} : { max_assistant_turns: SESSION_TURNS }), ...limitsOf(settings) },
       tokenizer,
       templateKwargs: settings.apply_chat_template_kwargs,
       tokenizationCheck: settings.tokenization_check ?? 'strict',
@@ -60,10 +63,19 @@ export async function prepareRun({ settings, apiKey, runCode }: SetupOptions, ow
       verlCompat: settings.verl_compat ?? null,
       window,
     } as const;
-    return { model, rewards, tools, request, window, fingerprint: fingerprintOf(settings, tools, tokenizer) };
+    return { model, rewards, tools, request, window, worlds, fingerprint: fingerprintOf(settings, tools, tokenizer) };
   } catch (error) {
     throw new SetupError((error as Error).message);
   }
+}
+
+/** Assistant turns of a session where no limit is given: one that nobody ends would fill the window. */
+const SESSION_TURNS = 50;
+
+function worldsOf({ session_url: urls, session_stop: stop = [], reward }: Settings): CollectorOptions['worlds'] {
+  if (urls === undefined || urls.length === 0) return undefined;
+  const sessions = new Sessions({ urls, stop });
+  return { open: (task) => sessions.open(task), isJudge: reward === undefined, needsInstance: true };
 }
 
 function modelOf(

@@ -66,6 +66,7 @@ export function rolloutRecord(request: RolloutRequest, context: RecordContext): 
     error: request.error ?? judgement.error,
     state: request.state,
     writer: WRITER,
+    ...(request.sid === null ? {} : { sid: request.sid }),
     request_id: request.requestId,
     finish_reason: request.finishReason,
     cause,

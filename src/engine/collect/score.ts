@@ -18,7 +18,16 @@ export interface Judgement {
 }
 
 /** Functions that look at nothing but the answer, or at a truth of their own. */
-const WITHOUT_TRUTH = new Set(['dummy', 'is_two', 'calculate', 'tool_reward', 'http', 'user_turns']);
+const WITHOUT_TRUTH = new Set([
+  'dummy',
+  'is_two',
+  'calculate',
+  'tool_reward',
+  'http',
+  'user_turns',
+  'session',
+  'environment',
+]);
 
 /** Asks the task's reward function about the last assistant turn; a rollout that did not end by itself or by a limit is not judged. */
 export async function judgeRollout(
@@ -93,6 +102,7 @@ function rewardTask(task: Task, request: RolloutRequest): RewardTask {
     extra_info: task.extraInfo,
     reward_scores: request.rewardScores as JsonValue,
     request_id: request.requestId,
+    ...(request.sid === null ? {} : { sid: request.sid }),
   };
 }
 

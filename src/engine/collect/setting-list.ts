@@ -97,6 +97,8 @@ export const RUN_SETTINGS: readonly Setting[] = [
   setting('texts', 'python_path', 'folder where its imports are looked for first; may be given again'),
   setting('text', 'reward', 'reward function for tasks whose data_source has none, or a file with compute_score'),
   setting('text', 'function', 'the function in that file (compute_score)'),
+  setting('texts', 'session_url', 'address of a session service that answers every turn; given again, several in turn'),
+  setting('texts', 'session_stop', 'text with which the model ends a session; may be given again'),
   setting('text', 'reward_url', 'address of a reward service, for the reward function http'),
   setting('text', 'sandbox_fusion_url', 'sandbox of the reward function code'),
 ];

@@ -43,6 +43,8 @@ export interface Settings extends Partial<Limits>, Omit<SamplingParams, 'n'> {
   batch_size?: number;
   gamma?: number;
   reward?: string;
+  session_url?: string[];
+  session_stop?: string[];
   function?: string;
   python?: string;
   python_path?: string[];

@@ -4,9 +4,11 @@ import { z } from 'zod';
 import { JsonError, parseJson } from '../../json/parse.ts';
 import { printJson } from '../../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
+import type { SessionId } from '../../sandbox/sessions/client.ts';
 import { shapeProblem } from '../../text/problems.ts';
 import type { Message } from '../message.ts';
 import type { ToolKwargs } from '../request/tool-calls.ts';
+import { instanceIdOf } from '../session/instance-id.ts';
 
 /** One prompt to make rollouts of. */
 export interface Task {
@@ -22,6 +24,8 @@ export interface Task {
   needToolsKwargs: boolean | undefined;
   toolSelection: readonly string[] | undefined;
   interactionKwargs: JsonObject | undefined;
+  /** What starts the task's session: `instance_id` of the row or of its extra_info. */
+  instanceId?: SessionId | null;
 }
 
 const json = z.custom<JsonValue>(() => true);
@@ -41,6 +45,7 @@ const TaskLine = z.looseObject({
   ground_truth: json.optional(),
   reward_model: z.looseObject({ ground_truth: json.optional() }).nullish(),
   data_source: z.string().nullish(),
+  instance_id: json.optional(),
   extra_info: z
     .looseObject({
       tools_kwargs: z.record(z.string(), Kwargs.nullable()).nullish(),
@@ -92,6 +97,10 @@ export async function* readTasks(path: string): AsyncGenerator<Task | TaskError>
       needToolsKwargs: extra_info?.need_tools_kwargs ?? undefined,
       toolSelection: extra_info?.tool_selection ?? undefined,
       interactionKwargs: extra_info?.interaction_kwargs ?? undefined,
+      instanceId:
+        instanceIdOf(parsed.data.instance_id) ??
+        instanceIdOf((extra_info as JsonObject | null | undefined)?.instance_id) ??
+        instanceIdOf((extra_info as JsonObject | null | undefined)?.instance_hash),
     };
   }
 }

@@ -5,6 +5,7 @@ import type { Message } from '../message.ts';
 export interface UserWord {
   /** The conversation ends with this word. */
   terminate: boolean;
+  /** '' adds no turn where the conversation ends with it. */
   text: string;
   /** What the assistant's last turn earned; null where the user does not say. */
   score: number | null;
@@ -17,12 +18,18 @@ export interface UserWord {
  */
 export interface Interaction {
   readonly name: string;
+  /** It is an environment: it answers the last turn that a limit allows, too. */
+  readonly isWorld?: boolean;
+  /** Of the session that it is, once it has started. */
+  readonly sid?: string | null;
   start(instanceId: string, kwargs: JsonObject, signal?: AbortSignal): Promise<void>;
   respond(
     instanceId: string,
     messages: readonly Message[],
     kwargs: JsonObject,
     signal?: AbortSignal,
+    /** The assistant's last turn as it was sampled, special tokens kept where they are known. */
+    spoken?: string,
   ): Promise<UserWord>;
   finalize(instanceId: string, kwargs: JsonObject): Promise<void>;
 }

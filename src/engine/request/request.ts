@@ -116,6 +116,8 @@ export class RolloutRequest {
   #closing: (() => void) | null = null;
   #startedAt = 0;
   #hasUser = false;
+  /** The last turn as it was sampled. */
+  #spoken = '';
   /** Tokens of the first prompt and of everything, as the server counts, and what was given since then; null while it has not said. */
   #counted: { prompt: number; all: number } | null = null;
   #sinceCounted = { exact: 0, guessed: 0 };
@@ -164,6 +166,11 @@ export class RolloutRequest {
   /** The assistant turns so far. */
   get assistantTurns(): number {
     return this.generations.length;
+  }
+
+  /** The session that the rollout was played in; null where there was none. */
+  get sid(): string | null {
+    return this.#options.user?.interaction.sid ?? this.#tools.sid;
   }
 
   /** The tools whose calls are being run. */
@@ -223,7 +230,10 @@ export class RolloutRequest {
       if (this.cause !== null) return this.#finish();
       if (this.#isResponseFull()) return this.#complete('MAX_CONTEXT_LIMIT_REACHED', 'cut_by_length');
       if (this.#isTurnLimitMet()) {
-        const isDone = calls.length === 0 && !this.#options.user;
+        const { user } = this.#options;
+        if (user?.interaction.isWorld && calls.length === 0 && (await this.#askUser(signal, true)))
+          return this.#finish();
+        const isDone = calls.length === 0 && !user;
         return isDone ? this.#complete('SUCCEEDED', null) : this.#complete('MAX_STEPS_REACHED', 'turn_limit');
       }
       let isEnd = false;
@@ -335,7 +345,9 @@ export class RolloutRequest {
     if (generation.finishReason === 'abort' && generation.ids === null) return 'suspended';
     this.#count(generation);
     const { ids, logprobs, weightVersion } = generation;
-    this.transcript.addSampled(turn, this.#textOf(generation), ids, logprobs, weightVersion);
+    const sampled = this.#textOf(generation);
+    this.#spoken = ids && this.#options.tokenizer ? this.#options.tokenizer.decode(ids, false) : sampled;
+    this.transcript.addSampled(turn, sampled, ids, logprobs, weightVersion);
     if (isOpen) this.messages.pop();
     this.#isTurnOpen = generation.finishReason === 'abort' && (isOpen || ids!.length > 0);
     if (generation.finishReason === 'abort') {
@@ -518,11 +530,16 @@ export class RolloutRequest {
   }
 
   // ── interacting ──
-  async #askUser(signal: AbortSignal): Promise<boolean> {
+  /** @param isLast nothing is sampled after it, so its answer is not shown. @returns whether the rollout ends with it */
+  async #askUser(signal: AbortSignal, isLast = false): Promise<boolean> {
     const { interaction, kwargs } = this.#options.user!;
     const turn = this.messages.length - 1;
-    const word = await this.#ofUser(interaction.respond(this.requestId, this.messages, kwargs, signal));
+    const word = await this.#ofUser(interaction.respond(this.requestId, this.messages, kwargs, signal, this.#spoken));
     if (word.score !== null) this.turnScores.push({ turn, score: word.score });
+    if (isLast || (word.terminate && word.text === '')) {
+      if (word.terminate) this.#end('SUCCEEDED', null);
+      return word.terminate;
+    }
     const fits = this.#addGiven([{ role: 'user', content: word.text }], this.rules.checksUserLength);
     if (fits && word.terminate) this.#end('SUCCEEDED', null);
     return !fits || word.terminate;

@@ -23,6 +23,8 @@ export class ToolInstances {
   readonly #limits: Limits;
   readonly #rules: LoopRules;
   readonly #warn: (message: string) => void;
+  /** Of the session that one of the tools stands for; null where none does. */
+  sid: string | null = null;
   /** Why a tool could not be created. */
   failure: string | null = null;
 
@@ -61,6 +63,7 @@ export class ToolInstances {
           const { response } = await withTimeout(this.#limits.tool_timeout, signal, (inner) =>
             tool.create(this.#requestId, kwargs.create_kwargs ?? {}, { signal: inner }),
           );
+          this.sid ??= tool.sidOf?.(this.#requestId) ?? null;
           return response.text === '' ? [] : [{ role: 'tool', name: tool.name, content: response.text }];
         } catch (error) {
           signal.throwIfAborted();

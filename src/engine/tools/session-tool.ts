@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { printJson } from '../../json/print.ts';
 import type { JsonObject, JsonValue } from '../../json/value.ts';
 import { SessionClient } from '../../sandbox/sessions/client.ts';
+import { instanceIdOf } from '../session/instance-id.ts';
 import type { OpenAIFunctionToolSchema } from './schema.ts';
 import { StatefulTool, type ToolResult, type ToolRun } from './tool.ts';
 
@@ -43,9 +43,11 @@ export class SessionTool extends StatefulTool<State> {
   }
 
   protected async start(kwargs: JsonObject, { signal }: ToolRun): Promise<State> {
-    const hash = kwargs.instance_hash ?? kwargs.instance_id ?? randomUUID();
-    if (typeof hash === 'object' || typeof hash === 'boolean') {
-      throw new TypeError(`instance_hash: expected text or an integer, got ${printJson(hash)}`);
+    const given = kwargs.instance_hash ?? kwargs.instance_id;
+    const hash = instanceIdOf(given);
+    if (hash === null) {
+      const got = given === undefined ? 'nothing' : printJson(given);
+      throw new TypeError(`a session is started with the task's instance_id, text or an integer, and got ${got}`);
     }
     return { sid: await this.#client.startInstance(hash, signal), isEnded: false };
   }
@@ -59,6 +61,10 @@ export class SessionTool extends StatefulTool<State> {
     const action = typeof content === 'string' ? content : printJson(content);
     const { content: text, error } = await this.#client.processAction(state.sid, action, signal);
     return { response: { text, ...(error ? { error: error.message } : {}) }, reward: null, metrics: null };
+  }
+
+  sidOf(instanceId: string): string | null {
+    return this.stateOf(instanceId)?.sid ?? null;
   }
 
   protected override async reward(state: State, _kwargs: JsonObject, { signal }: ToolRun): Promise<JsonValue> {

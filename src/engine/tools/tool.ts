@@ -44,6 +44,8 @@ export interface Tool {
     kwargs?: JsonObject,
     run?: ToolRun,
   ): Promise<{ instanceId: string; response: ToolResponse }>;
+  /** The id of the session that an instance stands for, where it is one. */
+  sidOf?(instanceId: string): string | null;
   execute(instanceId: string, parameters: JsonObject, kwargs?: JsonObject, run?: ToolRun): Promise<ToolResult>;
   /** A number, or what else the tool wants recorded (verl's code interpreter gives a list). */
   calcReward(instanceId: string, kwargs?: JsonObject, run?: ToolRun): Promise<JsonValue>;
@@ -99,6 +101,11 @@ export abstract class StatefulTool<State> implements Tool {
     if (state === undefined) return;
     this.#instances.delete(instanceId);
     await this.end(state, kwargs);
+  }
+
+  /** Undefined once it is released. */
+  protected stateOf(instanceId: string): State | undefined {
+    return this.#instances.get(instanceId);
   }
 
   #state(instanceId: string): State {

@@ -1,0 +1,98 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
+import type { SandboxApiError } from '../../sandbox/api.ts';
+import { SessionClient, type SessionId } from '../../sandbox/sessions/client.ts';
+import { RolloutFault } from '../faults.ts';
+import type { UserWord } from '../interactions/interaction.ts';
+import type { World } from '../interactions/world.ts';
+import { type Message, messageText } from '../message.ts';
+import type { RewardOutput } from '../rewards/reward.ts';
+
+export interface SessionOptions {
+  /** The addresses that start_instance, process_action, postprocess and compute_reward lie under; taken in turn, one for a session's whole life. */
+  urls: readonly string[];
+  /** A turn that holds one of these is the last; it is not sent. */
+  stop?: readonly string[];
+}
+
+/** Opens the environments of verl's session protocol, one a rollout. */
+export class Sessions {
+  readonly #clients: readonly { url: string; client: SessionClient }[];
+  readonly #stop: readonly string[];
+  #next = 0;
+
+  /** @throws TypeError for what is no http(s) address */
+  constructor({ urls, stop = [] }: SessionOptions) {
+    this.#clients = urls.map((url) => ({ url, client: new SessionClient({ endpoint: url }) }));
+    this.#stop = stop;
+  }
+
+  open({ instanceId }: { instanceId?: SessionId | null }): World {
+    const { url, client } = this.#clients[this.#next++ % this.#clients.length]!;
+    return new SessionWorld(client, url, instanceId ?? null, this.#stop);
+  }
+}
+
+/**
+ * verl's external environment: each turn is an action, its observation the next turn, until a turn says stop or a limit is met; then
+ * postprocess, then compute_reward (`verl.workers.agentic.tasks`, `SWEDevRewardManager`).
+ */
+class SessionWorld implements World {
+  readonly name = 'session';
+  readonly isWorld = true;
+  sid: string | null = null;
+  readonly #client: SessionClient;
+  readonly #url: string;
+  readonly #instance: SessionId | null;
+  readonly #stop: readonly string[];
+
+  constructor(client: SessionClient, url: string, instance: SessionId | null, stop: readonly string[]) {
+    this.#client = client;
+    this.#url = url;
+    this.#instance = instance;
+    this.#stop = stop;
+  }
+
+  async start(_instanceId: string, _kwargs: JsonObject, signal?: AbortSignal): Promise<void> {
+    if (this.#instance === null)
+      throw new RolloutFault('own_fault', 'the task has no instance_id to start a session with');
+    this.sid = await this.#client.startInstance(this.#instance, signal);
+  }
+
+  async respond(
+    _instanceId: string,
+    messages: readonly Message[],
+    _kwargs: JsonObject,
+    signal?: AbortSignal,
+    spoken?: string,
+  ): Promise<UserWord> {
+    const action = spoken ?? messageText(messages.at(-1)!);
+    if (this.#stop.some((text) => action.includes(text)))
+      return { terminate: true, text: '', score: null, metadata: { observation_times: 0 } };
+    const { content, error } = await this.#client.processAction(this.sid!, action, signal);
+    // An answer without an observation is "Error" to the model, as in verl; no answer at all is nothing that the model did.
+    if (error !== null && error.kind !== 'answer')
+      throw new RolloutFault('user_fault', this.#said('process_action', error));
+    return { terminate: false, text: content, score: null, metadata: { observation_times: 1 } };
+  }
+
+  async finalize(): Promise<void> {
+    if (this.sid === null) return;
+    const { error } = await this.#client.postprocess(this.sid);
+    if (error !== null) throw new Error(this.#said('postprocess', error));
+  }
+
+  async judge(signal?: AbortSignal): Promise<RewardOutput> {
+    const { reward, answer, error } = await this.#client.computeReward(this.sid!, signal);
+    if (error !== null) throw new RolloutFault('reward_fault', this.#said('compute_reward', error));
+    const response = isJsonObject(answer as JsonValue) ? (answer as JsonObject) : {};
+    if (!('reward' in response) && !('f2p_total' in response))
+      throw new RolloutFault('reward_fault', `${this.#url}: compute_reward answered without reward and f2p_total`);
+    const { f2p_count = null, f2p_total = null } = response;
+    return { reward, metadata: { sid: this.sid, url: this.#url, f2p_count, f2p_total, response } };
+  }
+
+  #said(what: string, error: SandboxApiError): string {
+    const lost = error.status === 404 ? `; the service does not know session ${this.sid} any more` : '';
+    return `${what} of ${this.#url}: ${error.message}${lost}`;
+  }
+}
