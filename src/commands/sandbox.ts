@@ -12,6 +12,7 @@ interface Options {
   toolchain: string[];
   allowHost: string[];
   yesUnconfined?: boolean;
+  cgroup: boolean;
   maxRunTimeout: number;
   memoryBudget?: number;
   memory?: number;
@@ -61,6 +62,7 @@ export const sandboxCommand = (): Command =>
       [],
     )
     .option('--yes-unconfined', 'the backend unconfined is meant')
+    .option('--no-cgroup', 'make no control groups, even where they can be had')
     .option(
       '--max-run-timeout <seconds>',
       'the longest time limit that a request may ask for',
@@ -92,6 +94,7 @@ async function serve(options: Options): Promise<void> {
       datasets: options.dataset,
       toolchains: options.toolchain,
       allowHosts: options.allowHost,
+      cgroups: options.cgroup,
       yesUnconfined: options.yesUnconfined ?? false,
       maxRunTimeout: options.maxRunTimeout,
       ...(options.memoryBudget !== undefined && { memoryBudgetMb: options.memoryBudget }),

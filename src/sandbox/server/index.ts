@@ -35,6 +35,8 @@ export interface RunnerOptions {
   memoryBudgetMb?: number;
   /** Folders with toolchains that lie outside the system's own. */
   toolchains?: readonly string[];
+  /** false: no cgroup is made, and the limits of the fallback hold. */
+  cgroups?: boolean;
   log?: (line: string) => void;
 }
 
@@ -65,6 +67,7 @@ async function openEngine(options: RunnerOptions, maxQueue: number): Promise<Eng
     concurrency: Math.min(most, processors),
     log: options.log ?? (() => {}),
     toolchains: options.toolchains ?? [],
+    cgroups: options.cgroups ?? true,
   });
   const places = new Places({ processors, most, memory: memoryMb * MB, maxQueue });
   const placed = places.before(backend);

@@ -76,6 +76,8 @@ export interface BackendOptions {
   log: (line: string) => void;
   /** Folders with toolchains that lie outside the system's own. */
   toolchains?: readonly string[];
+  /** false: none are made, and the limits of the fallback hold. */
+  cgroups?: boolean;
 }
 
 export interface BackendDeclaration {

@@ -30,9 +30,10 @@ import {
   type Outcome,
   SandboxFault,
 } from './backend.ts';
+import { type Cgroup, Cgroups, type GroupLimits } from './cgroups.ts';
 import { findOnPath, type Interpreters, linkFlags, resolveInterpreters } from './interpreters.ts';
 import { RUNNERS, type Source, temporaryName } from './languages.ts';
-import { watchMemory } from './memory-watch.ts';
+import { watchGroup, watchMemory } from './memory-watch.ts';
 import { provesItself, provesItsLimits } from './proof.ts';
 import { hasSeccomp, seccompFilter } from './seccomp.ts';
 import { LONGEST_REPORT, ReportReader, type Step, SUPERVISOR } from './supervisor.ts';
@@ -43,6 +44,8 @@ import { Zygote, type ZygoteOptions } from './zygote.ts';
 
 const DEFAULT_MEMORY_MB = 2048;
 const SHARED_MEMORY_MB = 64;
+/** What the processes around a program take. */
+const OWN_BYTES = 8 * 1024 * 1024;
 /** Interpreters that are forked and wait for a job, 8 MB each. */
 const AHEAD = 4;
 /** The supervisor answers a kill in a millisecond; one that does not is not waited for. */
@@ -73,14 +76,15 @@ const FIRST_UID = 64100;
 export const bubblewrap: BackendDeclaration = {
   name: 'bubblewrap',
   confines: true,
-  async open({ log, toolchains = [] }) {
+  async open({ log, toolchains = [], cgroups = true }) {
     if (process.platform !== 'linux') throw new Error('it needs Linux');
     const program = findOnPath('bwrap');
     if (program === null) throw new Error('bwrap is not on PATH (the package is called bubblewrap)');
     if (!existsSync('/bin/bash')) throw new Error('there is no /bin/bash');
     const uids = process.getuid?.() === 0 ? new Uids() : null;
     const interpreters = await resolveInterpreters(uids?.first, toolchains);
-    const backend = new Bubblewrap(program, interpreters, await linkFlags(), uids);
+    const groups = cgroups ? openGroups(log) : null;
+    const backend = new Bubblewrap(program, interpreters, await linkFlags(), uids, groups);
     if (!hasSeccomp()) log(`no filter of system calls: there is no table of them for ${process.arch}`);
     try {
       await provesItsLimits(backend);
@@ -97,6 +101,17 @@ export const bubblewrap: BackendDeclaration = {
     return backend;
   },
 };
+
+function openGroups(log: (line: string) => void): Cgroups | null {
+  try {
+    const groups = Cgroups.open();
+    log(`limits: each run has a cgroup (version ${groups.version}) for memory and processes`);
+    return groups;
+  } catch (error) {
+    log(`limits: no cgroup can be had (${(error as Error).message}); rlimits and sampled sums hold, to about a fifth`);
+    return null;
+  }
+}
 
 /** As root the process limit is not enforced (runtime-facts.md), so each run gets an unprivileged uid. */
 class Uids {
@@ -127,22 +142,25 @@ class Bubblewrap implements Backend {
   readonly #pipes = new PipePool();
   readonly #running = new Set<ChildProcess>();
   readonly #folder = temporaryFolder();
-  readonly #warden = new Warden(this.#folder);
+  readonly #groups: Cgroups | null;
+  readonly #warden: Warden;
   readonly #filter: string | null;
   readonly #zygoteOptions: ZygoteOptions;
   #zygote: Zygote | null = null;
 
-  constructor(program: string, interpreters: Interpreters, flags: string, uids: Uids | null) {
+  constructor(program: string, interpreters: Interpreters, flags: string, uids: Uids | null, groups: Cgroups | null) {
     this.#program = program;
     this.#linkFlags = flags;
     this.#interpreters = interpreters;
     this.#uids = uids;
+    this.#groups = groups;
+    this.#warden = new Warden(this.#folder, groups?.bases);
     chmodSync(this.#folder, 0o711);
     const supervisor = join(this.#folder, 'supervisor');
     copyFileSync('/bin/bash', supervisor);
     chmodSync(supervisor, 0o111);
     this.#filter = hasSeccomp() ? join(this.#folder, 'filter') : null;
-    if (this.#filter !== null) writeFileSync(this.#filter, seccompFilter(false));
+    if (this.#filter !== null) writeFileSync(this.#filter, seccompFilter(groups !== null));
     const system = systemArguments(interpreters);
     this.#system = [
       ...[...system, '--disable-userns', '--cap-drop', 'ALL', '--info-fd', String(INFO_FD)],
@@ -152,7 +170,8 @@ class Bubblewrap implements Backend {
       program,
       sandbox: [...system, '--cap-add', 'ALL'],
       uid: uids?.first,
-      filter: hasSeccomp() ? seccompFilter(false) : null,
+      filter: hasSeccomp() ? seccompFilter(groups !== null) : null,
+      groups,
       diskMb: DEFAULT_LIMITS.diskMb,
       defaultMemoryMb: DEFAULT_MEMORY_MB,
       ahead: AHEAD,
@@ -163,6 +182,10 @@ class Bubblewrap implements Backend {
     signal?.throwIfAborted();
     const runner = RUNNERS[job.language];
     if (!runner) throw new SandboxFault(`'${job.language}'`);
+    if (this.#zygote?.hasEnded) {
+      this.#zygote = null;
+      void this.warm().catch(() => {}); // until then, and if it never can be, each run starts its own
+    }
     if (this.#zygote?.takes(job)) return this.#zygote.execute(job, signal);
     const directory = `/tmp/${temporaryName()}`;
     const source = runner.prepare(job.code, {
@@ -176,6 +199,8 @@ class Bubblewrap implements Backend {
     const fetch = job.fetchFiles.map((name) => confine(name, directory, true));
     const uid = this.#uids?.take();
     const filter = this.#filter === null ? null : openSync(this.#filter, 'r');
+    const group = this.#groups?.create() ?? null;
+    group?.limit(groupLimits(job));
     const pipes = await Promise.all(Array.from({ length: source.compile === null ? 2 : 4 }, () => this.#pipes.take()));
     try {
       const child = spawn(
@@ -185,6 +210,7 @@ class Bubblewrap implements Backend {
           ...this.#system,
           ...['--dir', directory, '--chdir', directory],
           ...files.flatMap(([path], index) => ['--file', String(FIRST_FILE_FD + index), path]),
+          ...(group === null ? [] : ['--block-fd', String(BLOCK_FD)]),
           ...(filter === null ? [] : ['--seccomp', String(FILTER_FD)]),
           ...[SUPERVISOR_PATH, '--norc', '-c', SUPERVISOR, 'sandbox', source.compile ?? '', source.run],
           ...[job.stdin ? STDIN_PATH : '/dev/null', ulimits(job, runner.reservesAddresses === true)],
@@ -202,6 +228,7 @@ class Bubblewrap implements Backend {
             ...pipes.map((pipe) => pipe.writeFd),
             'pipe',
             filter ?? 'ignore',
+            group === null ? 'ignore' : 'pipe',
             ...files.map(() => 'pipe' as const),
           ],
         },
@@ -211,12 +238,13 @@ class Bubblewrap implements Backend {
       try {
         for (const [index, [, content]] of files.entries())
           feed(child.stdio[FIRST_FILE_FD + index] as Writable, content);
-        return await supervise(child, job, pipes, signal);
+        return await supervise(child, job, pipes, group, signal);
       } finally {
         this.#running.delete(child);
       }
     } finally {
       if (filter !== null) closeSync(filter);
+      group?.remove();
       for (const pipe of pipes) pipe.release();
       if (uid !== undefined) this.#uids?.give(uid);
     }
@@ -238,6 +266,7 @@ class Bubblewrap implements Backend {
     this.#zygote?.close();
     for (const child of this.#running) killWhole(child);
     this.#pipes.close();
+    await this.#groups?.close();
     await this.#warden.close();
   }
 }
@@ -246,7 +275,8 @@ const STDIN_PATH = '/run/stdin';
 const SUPERVISOR_PATH = '/run/supervisor';
 const INFO_FD = 8;
 const FILTER_FD = 9;
-const FIRST_FILE_FD = 10;
+const BLOCK_FD = 10;
+const FIRST_FILE_FD = 11;
 
 /** Everything that is the same for each run. */
 function systemArguments({ mounts, links, path }: Interpreters): string[] {
@@ -296,6 +326,12 @@ function ulimits(job: Job, reservesAddresses: boolean): string {
   ].join(',');
 }
 
+const groupLimits = (job: Job): GroupLimits => ({
+  memoryBytes: (job.limits.memoryMb ?? DEFAULT_MEMORY_MB) * 1024 * 1024 + OWN_BYTES,
+  // bash and its own, beside the program's.
+  processes: job.limits.processes + 8,
+});
+
 function feed(stream: Writable, content: Buffer): void {
   stream.on('error', () => {}); // bubblewrap ended early; its own message says why
   stream.end(content);
@@ -313,7 +349,13 @@ function killWhole(child: ChildProcess): void {
   }
 }
 
-async function supervise(child: ChildProcess, job: Job, pipes: Pipe[], signal?: AbortSignal): Promise<Outcome> {
+async function supervise(
+  child: ChildProcess,
+  job: Job,
+  pipes: Pipe[],
+  group: Cgroup | null,
+  signal?: AbortSignal,
+): Promise<Outcome> {
   const { limits } = job;
   const diagnosis = new Output(64 * 1024);
   const outputs = pipes.map(() => new Output(limits.outputBytes));
@@ -359,7 +401,15 @@ async function supervise(child: ChildProcess, job: Job, pipes: Pipe[], signal?: 
 
   stdio[INFO_FD]!.on('data', (chunk: Buffer) => {
     const pid = /"child-pid": (\d+)/.exec(chunk.toString())?.[1];
-    if (pid !== undefined) supervisor = Number(pid);
+    if (pid === undefined) return;
+    supervisor = Number(pid);
+    if (group === null) return;
+    try {
+      group.add(supervisor);
+    } catch {
+      return killWhole(child);
+    }
+    feed(stdio[BLOCK_FD] as unknown as Writable, Buffer.from('g'));
   });
   const nonce = randomBytes(16).toString('hex');
   const reader = new ReportReader(nonce);
@@ -369,21 +419,19 @@ async function supervise(child: ChildProcess, job: Job, pipes: Pipe[], signal?: 
       step = { name: report.step, status: KILLED, exited: false, late: false, hungry: false };
       const current = step;
       stopTimer = startTimer(report.step === 'compile' ? job.compileTimeout : job.runTimeout, expire);
-      if (supervisor !== null) {
-        stopWatch = watchMemory(
-          () => supervisor,
-          limits.memoryMb ?? DEFAULT_MEMORY_MB,
-          () => {
-            current.hungry = true;
-            kill();
-          },
-        );
-      }
+      const excess = () => {
+        current.hungry = true;
+        kill();
+      };
+      stopWatch = group
+        ? watchGroup(group, excess)
+        : watchMemory(() => supervisor, limits.memoryMb ?? DEFAULT_MEMORY_MB, excess);
     } else if (report?.kind === 'exited' && step) step.exited = true;
     else if (report?.kind === 'end' && step) {
       stopTimer();
       stopWatch();
       step.status = report.status;
+      step.hungry ||= group?.killedForMemory ?? false;
       results[step.name] = resultOf(step, report.seconds);
       if (report.step === 'compile') reports.write(step.status === 0 && !step.late ? 'run\n' : 'stop\n');
       step = null;

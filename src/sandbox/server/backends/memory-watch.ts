@@ -1,6 +1,7 @@
 // The memory of a whole run where no cgroup counts it. rlimits count one process at a time, and not what processes
 // share, so many small ones could still take the machine; this adds up what they hold.
-import { usageOfTree } from './usage.ts';
+import type { Cgroup } from './cgroups.ts';
+import { heldByKernel, usageOfTree } from './usage.ts';
 
 const INTERVAL_MS = 50;
 /** Once a run holds a quarter of its limit: two processors fill some 3 MB a millisecond. */
@@ -11,10 +12,22 @@ export function watchMemory(pidOf: () => number | null, limitMb: number, onExces
   const limit = limitMb * 1024 * 1024;
   const look = () => {
     const pid = pidOf();
-    const bytes = pid === null ? 0 : (usageOfTree(pid)?.bytes ?? 0);
+    const bytes = pid === null ? 0 : (usageOfTree(pid)?.bytes ?? 0) + heldByKernel(pid);
     if (bytes > limit) onExcess();
     else timer = setTimeout(look, bytes > limit / 4 ? CLOSE_INTERVAL_MS : INTERVAL_MS);
   };
   let timer = setTimeout(look, INTERVAL_MS);
   return () => clearTimeout(timer);
+}
+
+const GROUP_INTERVAL_MS = 100;
+
+/** Where a cgroup counts, the kernel ends one process of a run that goes too far; this tells of it, to end the rest. */
+export function watchGroup(group: Cgroup, onExcess: () => void): () => void {
+  const timer = setInterval(() => {
+    if (!group.killedForMemory) return;
+    clearInterval(timer);
+    onExcess();
+  }, GROUP_INTERVAL_MS);
+  return () => clearInterval(timer);
 }

@@ -1,5 +1,5 @@
 // What a process and all below it use, as /proc has it. Linux only; elsewhere there is nothing to read.
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statfsSync } from 'node:fs';
 import type { Usage } from './backend.ts';
 
 const PAGE_BYTES = 4096;
@@ -38,4 +38,30 @@ function residentBytes(pid: number): number {
   const status = readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ');
   const own = (Number(status[1]) - Number(status[2])) * PAGE_BYTES;
   return own + Number(/^RssShmem:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0) * 1024;
+}
+
+/** A socket's two buffers, full; a name in a tmpfs with all that the kernel keeps of it. */
+const SOCKET_BYTES = 200 * 1024;
+const INODE_BYTES = 1024;
+/** Fewer are those of an honest program. */
+const FEW_SOCKETS = 64;
+const FEW_INODES = 10_000;
+
+/** About what the kernel holds for the namespaces of a process: socket buffers, and the names in its files' memory. */
+export function heldByKernel(pid: number): number {
+  let bytes = 0;
+  try {
+    const sockets = readFileSync(`/proc/${pid}/net/unix`, 'latin1').split('\n').length - 2;
+    if (sockets > FEW_SOCKETS) bytes += sockets * SOCKET_BYTES;
+  } catch {
+    // It has ended since.
+  }
+  try {
+    // Only who may trace it may follow this; then its tmpfs has no bound of its own.
+    const { files, ffree } = statfsSync(`/proc/${pid}/root/tmp`);
+    if (files - ffree > FEW_INODES) bytes += (files - ffree) * INODE_BYTES;
+  } catch {
+    // as above
+  }
+  return bytes;
 }

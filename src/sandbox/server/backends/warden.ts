@@ -5,23 +5,38 @@ import { type ChildProcess, spawn } from 'node:child_process';
 
 const SCRIPT = `
 noted=' '
+closed=
 while read -r verb pid; do
   case $verb in
     add) noted="$noted$pid " ;;
+    closed) closed=1 ;;
     drop) noted="\${noted%% $pid *} \${noted#* $pid }" ;;
   esac
 done
 for pid in $noted; do kill -s KILL -- "$pid" 2>/dev/null; done
 [ -z "$1" ] || rm -rf -- "$1"
+shift
+[ -z "$closed" ] || exit 0
+for group; do
+  for attempt in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    rmdir -- "$group"/run-* "$group"/server 2>/dev/null
+    rmdir -- "$group" 2>/dev/null
+    [ -d "$group" ] || break
+    sleep 0.1
+  done
+done
 `;
 
 export class Warden {
   readonly #shell: ChildProcess;
 
-  /** @param folder removed with the server; '' for none. */
-  constructor(folder = '') {
+  /**
+   * @param folder removed with the server; '' for none
+   * @param groups folders of control groups, removed once they are empty, where the server did not close by itself
+   */
+  constructor(folder = '', groups: readonly string[] = []) {
     // A session of its own, so that Ctrl-C in the terminal does not end it before its work is due.
-    this.#shell = spawn('/bin/sh', ['-c', SCRIPT, 'warden', folder], {
+    this.#shell = spawn('/bin/sh', ['-c', SCRIPT, 'warden', folder, ...groups], {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
       env: { PATH: '/usr/bin:/bin' },
@@ -47,7 +62,7 @@ export class Warden {
       if (this.#shell.exitCode !== null || this.#shell.pid === undefined) return resolve();
       this.#shell.ref();
       this.#shell.once('exit', () => resolve());
-      this.#shell.stdin!.end();
+      this.#shell.stdin!.end('closed\n');
     });
   }
 }

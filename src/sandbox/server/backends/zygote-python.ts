@@ -216,6 +216,8 @@ def _init(number, slot, disk):
             os.kill(-1, _signal.SIGKILL)
 
         _signal.signal(_signal.SIGUSR1, sweep)
+        if not os.read(job, 1):
+            os._exit(0)
         files = []
         os.register_at_fork(after_in_child=functools.partial(next, map(_become, [slot], [files]), None))
         os.register_at_fork(after_in_child=functools.partial(next, map(_run, files, [_path.encode()], [1], [None]), None))

@@ -9,14 +9,18 @@ import { Lines } from '../lines.ts';
 import { Output } from '../output.ts';
 import { confine } from '../paths.ts';
 import { type Job, type Outcome, SandboxFault } from './backend.ts';
+import type { Cgroup, Cgroups } from './cgroups.ts';
 import { temporaryName } from './languages.ts';
-import { watchMemory } from './memory-watch.ts';
+import { watchGroup, watchMemory } from './memory-watch.ts';
 import { startTimer } from './timer.ts';
 import { usageOfTree } from './usage.ts';
 import { HEAD, ZYGOTE } from './zygote-python.ts';
 
 /** A program that the kernel does not end at once is not waited for. */
 const GRACE_SECONDS = 5;
+/** A slot's init process, and what it shares with the program. */
+const OWN_BYTES = 8 * 1024 * 1024;
+const OWN_PROCESSES = 4;
 /** What a pipe holds: a job below it is written at once. */
 const PIPE_BYTES = 65_536;
 /** RLIMIT_* of Linux. */
@@ -30,6 +34,7 @@ export interface ZygoteOptions {
   sandbox: readonly string[];
   uid: number | undefined;
   filter: Buffer | null;
+  groups: Cgroups | null;
   diskMb: number;
   defaultMemoryMb: number;
   /** Slots that wait. */
@@ -44,6 +49,7 @@ interface Slot {
   out: number;
   err: number;
   report: number;
+  group: Cgroup | null;
 }
 
 const CONTROL_FD = 3;
@@ -179,7 +185,15 @@ export class Zygote {
       const [job, out, err, report] = theirs.map((fd, index) =>
         open(fd, index === 0 ? constants.O_WRONLY : constants.O_RDONLY),
       ) as [number, number, number, number];
-      slot = { number, pid, job, out, err, report };
+      const group = this.#options.groups?.create() ?? null;
+      slot = { number, pid, job, out, err, report, group };
+      if (group !== null) {
+        const host = this.#hostPid(slot);
+        if (host === null) throw new Error('a slot has no process');
+        group.add(host);
+      }
+      // The slot forks the program's process only now: it is born in its group.
+      writeSync(job, 'g');
     } catch (error) {
       this.#end(error as Error);
       return;
@@ -207,8 +221,10 @@ export class Zygote {
   #end(error: Error): void {
     if (this.#ended) return;
     this.#ended = error;
-    for (const { job, out, err, report } of this.#free.splice(0))
+    for (const { job, out, err, report, group } of this.#free.splice(0)) {
       for (const fd of [job, out, err, report]) closeSync(fd);
+      group?.remove();
+    }
     for (const { reject } of this.#waiting.splice(0)) reject(error);
     killWhole(this.#child);
   }
@@ -266,11 +282,24 @@ class SlotRun {
         if (this.#ended && this.#fetch.length === 0) resolve();
       });
     });
+    const { group } = this.#slot;
+    if (group !== null) {
+      this.#report.on('close', () => group.remove());
+      try {
+        group.limit({
+          memoryBytes: this.#hands.memoryMb * 1024 * 1024 + OWN_BYTES,
+          processes: limits.processes + OWN_PROCESSES,
+        });
+      } catch {
+        // Less than the slot itself holds: the program's own limits end it.
+      }
+    }
     const abort = () => this.#hands.kill();
     signal?.addEventListener('abort', abort, { once: true });
     this.#job.metered?.(() => {
       const pid = this.#hostPid();
-      return pid === null ? null : usageOfTree(pid);
+      const usage = pid === null ? null : usageOfTree(pid);
+      return usage && group ? { ...usage, bytes: group.bytes } : usage;
     });
     this.#give(parts);
     await over;
@@ -287,6 +316,7 @@ class SlotRun {
   }
 
   #result(outputs: readonly [Output, Output]): CommandRunResult {
+    this.#hungry ||= this.#slot.group?.killedForMemory ?? false;
     const ended = this.#ended ?? { status: 9, at: this.#began ?? 0n };
     const signal = ended.status & 0x7f;
     const killed = this.#hungry && !this.#late ? '[killed: over the memory limit of the run]\n' : '';
@@ -364,17 +394,18 @@ class SlotRun {
     if (word === 'S') {
       this.#began = BigInt(first);
       this.#stopTimer = startTimer(this.#job.runTimeout, () => this.#expire());
-      this.#stopWatch = watchMemory(
-        () => this.#hostPid(),
-        this.#hands.memoryMb,
-        () => {
-          this.#hungry = true;
-          this.#stop();
-        },
-      );
+      const excess = () => {
+        this.#hungry = true;
+        this.#stop();
+      };
+      const { group } = this.#slot;
+      this.#stopWatch = group
+        ? watchGroup(group, excess)
+        : watchMemory(() => this.#hostPid(), this.#hands.memoryMb, excess);
     } else if (word === 'E') {
       this.#stopTimer();
       this.#stopWatch();
+      this.#hungry ||= this.#slot.group?.killedForMemory ?? false;
       this.#ended = { status: Number(first), at: BigInt(second) };
       const most = this.#job.limits.fetchBytes;
       if (this.#fetch.length > 0)

@@ -1,0 +1,253 @@
+// A control group for each run, where the kernel lets us make one: delegated to us in version 2, or as root in
+// version 1. Its limits hold for everything that a run takes, whatever it is held in: memory of no process, shared
+// memory, socket buffers, the pages and names of a tmpfs.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const PREFIX = 'rollout-viewer-';
+const RETRY_MS = 50;
+const RETRIES = 100;
+
+export interface GroupLimits {
+  memoryBytes: number;
+  processes: number;
+}
+
+/** What a version calls things. */
+interface Version {
+  number: 1 | 2;
+  memory: (bytes: number) => [file: string, value: string][];
+  usage: string;
+  /** Holds a line `oom_kill N`. */
+  events: string;
+}
+
+const VERSIONS: Record<1 | 2, Version> = {
+  1: {
+    number: 1,
+    // The second is there only where swap is counted; it may not be below the first.
+    memory: (bytes) => [
+      ['memory.limit_in_bytes', String(bytes)],
+      ['memory.memsw.limit_in_bytes', String(bytes)],
+    ],
+    usage: 'memory.usage_in_bytes',
+    events: 'memory.oom_control',
+  },
+  2: {
+    number: 2,
+    memory: (bytes) => [
+      ['memory.swap.max', '0'],
+      ['memory.max', String(bytes)],
+      // One that goes too far ends the whole run, not some process of it.
+      ['memory.oom.group', '1'],
+    ],
+    usage: 'memory.current',
+    events: 'memory.events',
+  },
+};
+
+export interface CgroupPlace {
+  /** Where the kernel's tree is mounted. */
+  root: string;
+  /** The text of /proc/self/cgroup. */
+  own: string;
+  pid: number;
+}
+
+const here = (): CgroupPlace => ({
+  root: '/sys/fs/cgroup',
+  own: existsSync('/proc/self/cgroup') ? readFileSync('/proc/self/cgroup', 'utf8') : '',
+  pid: process.pid,
+});
+
+export class Cgroups {
+  readonly version: 1 | 2;
+  readonly #version: Version;
+  /** One folder in version 2; in version 1 one for each controller, that of memory first. */
+  readonly bases: readonly string[];
+
+  /** @throws {Error} that says why there can be none */
+  static open(place: CgroupPlace = here()): Cgroups {
+    const reasons: string[] = [];
+    for (const open of [delegated, firstVersion]) {
+      try {
+        return open(place);
+      } catch (error) {
+        reasons.push((error as Error).message);
+      }
+    }
+    throw new Error(reasons.join('; '));
+  }
+
+  constructor(version: 1 | 2, bases: readonly string[]) {
+    this.version = version;
+    this.#version = VERSIONS[version];
+    this.bases = bases;
+  }
+
+  create(): Cgroup {
+    const name = `run-${created++}`;
+    const folders = this.bases.map((base) => join(base, name));
+    for (const folder of folders) mkdirSync(folder);
+    return new Cgroup(this.#version, folders);
+  }
+
+  /** The one of this process: whoever opens it closes it, and the last removes it. */
+  static share(): Cgroups {
+    shared ??= { groups: Cgroups.open(), users: 0 };
+    shared.users++;
+    return shared.groups;
+  }
+
+  /** What is left of the runs is killed first by whoever started them. */
+  async close(): Promise<void> {
+    if (shared?.groups === this) {
+      if (--shared.users > 0) return;
+      shared = null;
+    }
+    for (const base of this.bases.filter(existsSync)) {
+      for (const name of readdirSync(base)) if (name.startsWith('run-')) await removeSoon(join(base, name));
+      if (base.includes(PREFIX)) await removeSoon(base);
+    }
+  }
+}
+
+/** Over the whole process, so that no name comes twice while the kernel still holds the first. */
+let created = 0;
+let shared: { groups: Cgroups; users: number } | null = null;
+
+export class Cgroup {
+  readonly #version: Version;
+  readonly #folders: readonly string[];
+
+  constructor(version: Version, folders: readonly string[]) {
+    this.#version = version;
+    this.#folders = folders;
+  }
+
+  limit({ memoryBytes, processes }: GroupLimits): void {
+    const [memory = '', pids = memory] = this.#folders;
+    for (const [file, value] of this.#version.memory(memoryBytes)) {
+      const path = join(memory, file);
+      if (existsSync(path)) writeFileSync(path, value);
+    }
+    writeFileSync(join(pids, 'pids.max'), String(processes));
+  }
+
+  add(pid: number): void {
+    for (const folder of this.#folders) writeFileSync(join(folder, 'cgroup.procs'), String(pid));
+  }
+
+  get bytes(): number {
+    return Number(readFileSync(join(this.#folders[0]!, this.#version.usage), 'latin1'));
+  }
+
+  get killedForMemory(): boolean {
+    try {
+      const events = readFileSync(join(this.#folders[0]!, this.#version.events), 'latin1');
+      return Number(/^oom_kill (\d+)/m.exec(events)?.[1] ?? 0) > 0;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Once its last process has ended. */
+  remove(): void {
+    for (const folder of this.#folders) void removeSoon(folder);
+  }
+}
+
+async function removeSoon(folder: string): Promise<void> {
+  for (let attempt = 0; attempt < RETRIES; attempt++) {
+    try {
+      rmdirSync(folder);
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS).unref());
+    }
+  }
+}
+
+/** Groups of servers that are gone hold no process: they can be removed. */
+function sweep(base: string): void {
+  for (const name of readdirSync(base)) {
+    if (!name.startsWith(PREFIX)) continue;
+    try {
+      for (const run of readdirSync(join(base, name)).filter((entry) => entry.startsWith('run-') || entry === 'server'))
+        rmdirSync(join(base, name, run));
+      rmdirSync(join(base, name));
+    } catch {
+      // A living server's, or files of a stand-in.
+    }
+  }
+}
+
+const pathIn = (own: string, controller: string): string | null =>
+  own
+    .split('\n')
+    .map((line) => line.split(':'))
+    .find(([, names = '']) => names.split(',').includes(controller))
+    ?.slice(2)
+    .join(':') ?? null;
+
+/**
+ * A group that was given to us with its controllers. The server itself moves into a child of it: a group that hands its
+ * controllers down may hold no process.
+ */
+function delegated({ root, own, pid }: CgroupPlace): Cgroups {
+  const path = own
+    .split('\n')
+    .find((line) => line.startsWith('0::'))
+    ?.slice(3);
+  const unified = existsSync(join(root, 'cgroup.controllers')) ? root : join(root, 'unified');
+  if (path === undefined || !existsSync(join(unified, 'cgroup.controllers')))
+    throw new Error('no cgroup v2 is mounted');
+  const base = join(unified, path);
+  const controllers = readFileSync(join(base, 'cgroup.controllers'), 'utf8').trim().split(' ');
+  const missing = ['memory', 'pids'].filter((name) => !controllers.includes(name));
+  if (missing.length > 0) throw new Error(`cgroup v2 has no ${missing.join(', ')} here`);
+  const folder = join(base, `${PREFIX}${pid}`);
+  const wanted = ['memory', 'pids', 'cpu'].filter((name) => controllers.includes(name)).map((name) => `+${name}`);
+  try {
+    sweep(base);
+    mkdirSync(folder, { recursive: true });
+    const server = join(folder, 'server');
+    mkdirSync(server, { recursive: true });
+    writeFileSync(join(server, 'cgroup.procs'), String(pid));
+    for (const group of [base, folder]) writeFileSync(join(group, 'cgroup.subtree_control'), wanted.join(' '));
+    return new Cgroups(2, [folder]);
+  } catch (error) {
+    try {
+      writeFileSync(join(base, 'cgroup.procs'), String(pid));
+      rmdirSync(join(folder, 'server'));
+      rmdirSync(folder);
+    } catch {
+      // nothing of it was made
+    }
+    throw new Error(`cgroup v2 is not delegated to this user: ${(error as NodeJS.ErrnoException).code}`);
+  }
+}
+
+function firstVersion({ root, own, pid }: CgroupPlace): Cgroups {
+  const bases = ['memory', 'pids'].map((controller) => {
+    const path = pathIn(own, controller);
+    // A container often sees its own part of the tree as the root.
+    const base = [join(root, controller, path ?? ''), join(root, controller)].find((folder) => existsSync(folder));
+    if (path === null || base === undefined) throw new Error(`cgroup v1 has no ${controller} here`);
+    return base;
+  });
+  try {
+    return new Cgroups(
+      1,
+      bases.map((base) => {
+        sweep(base);
+        const folder = join(base, `${PREFIX}${pid}`);
+        mkdirSync(folder, { recursive: true });
+        return folder;
+      }),
+    );
+  } catch (error) {
+    throw new Error(`cgroup v1 is not ours to use: ${(error as NodeJS.ErrnoException).code}`);
+  }
+}
