@@ -1,4 +1,4 @@
-import type { Facts } from '../dump/line-index.ts';
+import { Facts, factRow } from '../rollout/facts.ts';
 import type { Comparison, Expression } from './query/expression.ts';
 import { fieldName } from './query/fields.ts';
 import { parseQuery } from './query/parse.ts';
@@ -9,7 +9,7 @@ import type { StepStats } from './step-stats.ts';
 
 const QUANTITIES = {
   score: ({ mean }: StepStats) => mean,
-  tool_error_rate: ({ toolErrors, looked }: StepStats) => (looked === 0 ? null : toolErrors / looked),
+  tool_error_rate: ({ toolErrors, observed }: StepStats) => (observed === 0 ? null : toolErrors / observed),
   truncation_rate: ({ truncated, looked }: StepStats) => (looked === 0 ? null : truncated / looked),
 } as const;
 
@@ -47,7 +47,7 @@ export function parseCondition(text: string): Condition {
   };
 }
 
-const NO_FACTS: Facts = { turns: 0, toolCalls: 0, contexts: 1, findings: [] };
+const NO_FACTS = new Facts(factRow(null, []));
 
 function reason(
   expression: Expression,

@@ -123,6 +123,7 @@ export class LiveRun {
     }
     const age = newestByte === null ? null : Math.max(0, now - newestByte);
     const looked = sumOf(last, ({ looked }) => looked);
+    const observed = sumOf(last, ({ observed }) => observed);
     const share = (count: number): number | null => (looked === 0 ? null : count / looked);
     return {
       status: hasEnded ? 'ended' : isAway ? 'away' : this.#status(age, interval),
@@ -132,7 +133,7 @@ export class LiveRun {
       rollouts,
       last,
       notFinite: sumOf(last, ({ notFinite }) => notFinite),
-      toolErrorRate: share(sumOf(last, ({ toolErrors }) => toolErrors)),
+      toolErrorRate: observed === 0 ? null : sumOf(last, ({ toolErrors }) => toolErrors) / observed,
       truncationRate: share(sumOf(last, ({ truncated }) => truncated)),
       perMinute: this.#rate?.perMinute(now, interval) ?? null,
     };

@@ -1,4 +1,10 @@
 import type { DumpFile } from '../dump/dump-file.ts';
+import { CUT_ENDS, ENDS } from '../rollout/ended.ts';
+import { factAt } from '../rollout/facts.ts';
+
+const TOOL_ERRORS = factAt('tool_errors');
+const ENDED = factAt('ended');
+const CUT: ReadonlySet<number> = new Set(CUT_ENDS.map((end) => ENDS.indexOf(end)));
 
 /** One step, summed up. Shares are 0 … 1. */
 export interface StepStats {
@@ -10,9 +16,11 @@ export interface StepStats {
   notFinite: number;
   /** How many rollouts the rates are over: those that were looked at. */
   looked: number;
+  /** Rollouts with a recorded tool result: only of these it is known whether one failed. */
+  observed: number;
   /** Rollouts with a failed tool call. */
   toolErrors: number;
-  /** Rollouts whose response ends inside a thought or a call. Text tells no more, so it is a lower bound (≥). */
+  /** Rollouts whose response would have gone on, as far as record or text tell: a lower bound (≥). */
   truncated: number;
 }
 
@@ -21,6 +29,7 @@ export function stepStats(file: DumpFile): StepStats {
   let sum = 0;
   let finite = 0;
   let notFinite = 0;
+  let observed = 0;
   let toolErrors = 0;
   let truncated = 0;
   for (let record = 0; record < count; record++) {
@@ -31,8 +40,10 @@ export function stepStats(file: DumpFile): StepStats {
         finite++;
       } else notFinite++;
     }
-    if (index.hasFinding(record, 'tool_error')) toolErrors++;
-    if (index.hasFinding(record, 'unclosed')) truncated++;
+    const errors = index.factNumber(record, TOOL_ERRORS);
+    if (!Number.isNaN(errors)) observed++;
+    if (errors > 0) toolErrors++;
+    if (CUT.has(index.factNumber(record, ENDED))) truncated++;
   }
   return {
     step: file.step ?? (count === 0 ? null : file.stepOf(count - 1)),
@@ -40,6 +51,7 @@ export function stepStats(file: DumpFile): StepStats {
     mean: finite === 0 ? null : sum / finite,
     notFinite,
     looked: index.looked,
+    observed,
     toolErrors,
     truncated,
   };

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { NUMBER_FIELDS, TEXT_FIELDS } from '../analysis/query/fields.ts';
+import { FIELD_NAMES } from '../analysis/query/fields.ts';
 import { CHECKS } from '../rollout/finding.ts';
 import { viewOptions } from './view-options.ts';
 
@@ -24,12 +24,10 @@ export interface FlagEntry {
 /** none: a switch; path: a file or folder; text: anything; else the words that are offered. */
 export type FlagValue = 'none' | 'path' | 'text' | readonly string[];
 
-const FIELDS = [...NUMBER_FIELDS, ...TEXT_FIELDS];
-
 /** Values of flags that no list of choices restricts. */
 const OFFERED: Readonly<Record<string, readonly string[]>> = {
-  '--sort': FIELDS.flatMap((field) => [field, `${field}:desc`]),
-  '--filter': [...FIELDS, ...CHECKS.map((check) => `finding:${check}`)],
+  '--sort': FIELD_NAMES.flatMap((field) => [field, `${field}:desc`]),
+  '--filter': [...FIELD_NAMES, ...CHECKS.map((check) => `finding:${check}`)],
   '--notify': ['score', 'tool_error_rate', 'truncation_rate'],
   '--sandbox': ['auto', 'bubblewrap', 'pyodide', 'unconfined'],
 };

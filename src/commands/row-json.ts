@@ -1,6 +1,7 @@
 import type { DumpRecord } from '../dump/dump-file.ts';
 import type { Printable } from '../json/print.ts';
 import { isJsonObject } from '../json/value.ts';
+import { FACTS, Facts, factRow } from '../rollout/facts.ts';
 import type { Finding } from '../rollout/finding.ts';
 import type { Rollout, Span, Turn } from '../rollout/rollout.ts';
 
@@ -29,14 +30,17 @@ export function rowJson(row: DumpRecord, group: string | null): { [key: string]:
     step: digitsOf(row, 'step') ?? rollout.step ?? file.step,
     sample: row.sample,
     score: digitsOf(row, 'score') ?? rollout.score,
-    turns: rollout.turns.length,
-    contexts: rollout.contexts?.length ?? 1,
-    tool_calls: rollout.turns.reduce((sum, turn) => sum + turn.toolCalls.length, 0),
+    ...factsJson(rollout, row.findings),
     group,
     bytes: row.bytes,
     findings: row.findings.map(findingJson),
     extras: rollout.extras,
   };
+}
+
+function factsJson(rollout: Rollout, findings: readonly Finding[]): { [key: string]: Printable } {
+  const facts = new Facts(factRow(rollout, findings));
+  return Object.fromEntries(FACTS.map(({ name }) => [name, facts.value(name)]));
 }
 
 /** The object that `show --json` prints for one record. @param advantage recomputed from the scores of its group, null where that is not known */

@@ -1,9 +1,10 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { ReadContext } from '../formats/format.ts';
+import type { Facts } from '../rollout/facts.ts';
 import { reasonOf } from '../text/problems.ts';
 import type { Copy } from './containers/lines-in.ts';
 import { FileContent, type Identity, samplesOf } from './file-content.ts';
-import { type Facts, LineIndex } from './line-index.ts';
+import { LineIndex } from './line-index.ts';
 import { endingOf, type Locator } from './locator.ts';
 import { bad, countRollouts, type ParsedLine, parseLine } from './parse-line.ts';
 import { EMPTY, type FoundFile, isValidationStream, problemOfFile, stemOf, stepOfName } from './paths.ts';

@@ -1,3 +1,4 @@
+import { FACT_ROW, isLookedAt } from '../rollout/facts.ts';
 import type { GroupKey } from '../rollout/group-key.ts';
 import type { Progress } from './dump.ts';
 import type { DumpFile } from './dump-file.ts';
@@ -147,11 +148,10 @@ export class FactsPass {
     // The answer speaks of an earlier content; the file waits in the queue again.
     if (generation !== file.generation || index !== file.index) return true;
     for (const [i, record] of records.entries()) {
-      const packed = answer.facts[i] as number;
-      if (packed === 0) {
+      if (!isLookedAt(answer.facts, i * FACT_ROW)) {
         this.#markLost(file, record);
       } else {
-        index.setFacts(record, packed);
+        index.setFacts(record, answer.facts.subarray(i * FACT_ROW, (i + 1) * FACT_ROW));
         // The parse has the last word over what the line's tail told.
         index.setScore(record, answer.hasScore[i] === 1 ? answer.scores[i] : null);
       }
@@ -161,7 +161,7 @@ export class FactsPass {
   }
 
   #isMissing(file: DumpFile, record: number): boolean {
-    return file.index.packedFacts(record) === 0 && !this.#lost.get(file)?.has(record);
+    return !file.index.isLooked(record) && !this.#lost.get(file)?.has(record);
   }
 
   #markLost(file: DumpFile, record: number): void {

@@ -1,17 +1,9 @@
-import { CHECKS, type Check } from '../rollout/finding.ts';
+import { FACT_ROW, Facts, isLookedAt } from '../rollout/facts.ts';
+import type { Check } from '../rollout/finding.ts';
 import type { QuickValue } from './tail-keys.ts';
 
-/** What only a parse tells of a record; turns and calls beyond 4,094 read as 4,094, contexts beyond 255 as 255. */
-export interface Facts {
-  turns: number;
-  toolCalls: number;
-  /** Message histories that the model saw. */
-  contexts: number;
-  findings: readonly Check[];
-}
-
 /**
- * Where each record of a file lies, and the little that is known of it without reading it again: 20 bytes a record, 8 more once facts are kept.
+ * Where each record of a file lies, and the little that is known of it without reading it again: 20 bytes a record, 8 more for each fact once facts are kept.
  * Records are counted from 0; blank lines are none, but count as physical lines. A line that holds several rollouts is as many records.
  */
 export class LineIndex {
@@ -20,14 +12,14 @@ export class LineIndex {
   /** Byte length in 30 bits, state of the score in 2. */
   #lengths = new Uint32Array(64);
   #scores = new Float64Array(64);
-  /** As `packFacts` makes them: 0 = not looked at. A file whose facts nobody asked for has none. */
+  /** Rows as `factRow` makes them, zeros = not looked at. A file whose facts nobody asked for has none. */
   #facts: Float64Array | null = null;
   #looked = 0;
   /** The step of all records so far, until one differs; then one a record. */
   #step: number | null = null;
   #steps: Float64Array | null = null;
-  /** Every finding that any record had, in the bits of `#facts`. */
-  #found = 0;
+  /** Every finding that any record had. */
+  readonly #found = new Set<Check>();
   /** For each blank line, how many records stand before it. Ascending. */
   #blanks: number[] = [];
   /** Only where a line holds several rollouts, or none: each record's physical line, and its number there from 1 (0 = it has the line to itself). */
@@ -49,7 +41,7 @@ export class LineIndex {
     if (at === this.#offsets.length) this.#grow();
     this.#offsets[at] = offset;
     this.#lengths[at] = Math.min(length, MAX_LENGTH);
-    if (this.#facts !== null) this.#facts[at] = 0;
+    this.#facts?.fill(0, at * FACT_ROW, (at + 1) * FACT_ROW);
     this.#count++;
     this.setScore(at, score);
     this.#setStep(at, step ?? null);
@@ -75,7 +67,7 @@ export class LineIndex {
 
   /** Forgets the records from `count` on, so that a changed end can be read again. */
   truncate(count: number): void {
-    for (let record = count; record < this.#count; record++) if (this.packedFacts(record) !== 0) this.#looked--;
+    for (let record = count; record < this.#count; record++) if (this.isLooked(record)) this.#looked--;
     this.#count = Math.min(count, this.#count);
     while ((this.#blanks.at(-1) ?? 0) > this.#count) this.#blanks.pop();
   }
@@ -133,30 +125,38 @@ export class LineIndex {
     return Number.isNaN(step) ? null : step;
   }
 
+  /** undefined where nobody has looked. */
   facts(record: number): Facts | undefined {
-    return unpackFacts(this.packedFacts(record));
+    return this.isLooked(record)
+      ? new Facts(this.#facts!.subarray(record * FACT_ROW, (record + 1) * FACT_ROW))
+      : undefined;
   }
 
-  /** Whether a check noticed something, without an object for the answer; false where nobody has looked. */
-  hasFinding(record: number, check: Check): boolean {
-    return (findingBits(this.packedFacts(record)) & (1 << CHECKS.indexOf(check))) !== 0;
+  /** The number of one fact, without an object for the answer: NaN where the rollout does not tell it, or nobody has looked. @param at its place in FACTS */
+  factNumber(record: number, at: number): number {
+    return this.isLooked(record) ? this.#facts![record * FACT_ROW + at]! : Number.NaN;
+  }
+
+  isLooked(record: number): boolean {
+    return this.#facts !== null && record < this.#count && isLookedAt(this.#facts, record * FACT_ROW);
   }
 
   /** Some record that was looked at has one of these findings. */
   hasAny(checks: readonly Check[]): boolean {
-    return checks.some((check) => this.#found & (1 << CHECKS.indexOf(check)));
+    return checks.some((check) => this.#found.has(check));
   }
 
-  /** Facts as `packFacts` made them; 0 = not looked at. */
-  packedFacts(record: number): number {
-    return this.#facts?.[record] ?? 0;
+  /** The record's row of facts, for another thread; zeros where nobody has looked. */
+  factRow(record: number): Float64Array {
+    return this.#facts?.slice(record * FACT_ROW, (record + 1) * FACT_ROW) ?? new Float64Array(FACT_ROW);
   }
 
-  setFacts(record: number, packed: number): void {
-    this.#facts ??= new Float64Array(this.#offsets.length);
-    if (this.#facts[record] === 0 && packed !== 0) this.#looked++;
-    this.#facts[record] = packed;
-    this.#found |= findingBits(packed);
+  /** @param row as `factRow` makes it */
+  setFacts(record: number, row: Float64Array): void {
+    this.#facts ??= new Float64Array(this.#offsets.length * FACT_ROW);
+    if (!this.isLooked(record)) this.#looked++;
+    this.#facts.set(row, record * FACT_ROW);
+    for (const check of new Facts(row).findings) this.#found.add(check);
   }
 
   #setStep(at: number, step: number | null): void {
@@ -174,7 +174,7 @@ export class LineIndex {
     this.#offsets = grown(new Float64Array(size), this.#offsets);
     this.#lengths = grown(new Uint32Array(size), this.#lengths);
     this.#scores = grown(new Float64Array(size), this.#scores);
-    if (this.#facts !== null) this.#facts = grown(new Float64Array(size), this.#facts);
+    if (this.#facts !== null) this.#facts = grown(new Float64Array(size * FACT_ROW), this.#facts);
     if (this.#lines !== null) this.#lines = grown(new Uint32Array(size), this.#lines);
     if (this.#parts !== null) this.#parts = grown(new Uint32Array(size), this.#parts);
     if (this.#steps !== null) this.#steps = grown(new Float64Array(size), this.#steps);
@@ -182,7 +182,6 @@ export class LineIndex {
 }
 
 export const MAX_LENGTH = 2 ** 30 - 1;
-const MAX_COUNT = 0xfff;
 const UNKNOWN = 0;
 const KNOWN = 1;
 const NONE = 2;
@@ -190,32 +189,4 @@ const NONE = 2;
 function grown<T extends Float64Array | Uint32Array>(target: T, source: T): T {
   target.set(source);
   return target;
-}
-
-/** Beside each other in the 53 bits of a number's integers: findings in 21, contexts in 8, calls in 12, turns + 1 in 12. */
-export function packFacts(facts: Facts): number {
-  let findings = 0;
-  for (const check of facts.findings) findings |= 1 << CHECKS.indexOf(check);
-  const turns = Math.min(facts.turns, MAX_COUNT - 1) + 1;
-  const counts = ((turns << 20) | (Math.min(facts.toolCalls, MAX_COUNT) << 8) | Math.min(facts.contexts, 0xff)) >>> 0;
-  return findings * COUNTS + counts;
-}
-
-/** 2 to the number of bits that the counts have. */
-const COUNTS = 2 ** 32;
-
-const findingBits = (packed: number): number => Math.floor(packed / COUNTS);
-
-/** undefined for 0: not looked at. */
-export function unpackFacts(packed: number): Facts | undefined {
-  const counts = (packed % COUNTS) >>> 0;
-  const turns = counts >>> 20;
-  if (turns === 0) return undefined;
-  const findings = findingBits(packed);
-  return {
-    turns: turns - 1,
-    toolCalls: (counts >>> 8) & MAX_COUNT,
-    contexts: counts & 0xff,
-    findings: CHECKS.filter((_, bit) => findings & (1 << bit)),
-  };
 }

@@ -5,7 +5,6 @@ import { JsonError, parseJson } from '../json/parse.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Finding } from '../rollout/finding.ts';
 import type { Rollout, RolloutFields } from '../rollout/rollout.ts';
-import { type Facts, packFacts } from './line-index.ts';
 
 /** What a line of a dump says: a rollout, or why it is none. */
 export interface ParsedLine {
@@ -89,18 +88,6 @@ function readWhole(text: string, context: ReadContext): Read {
   const format = formatOf(object, context);
   return format === undefined ? { json, error: whyUnknown(object) } : { json: object, format };
 }
-
-/** What the index keeps of a parse. */
-export function factsOf({ rollout, findings }: Pick<ParsedLine, 'rollout' | 'findings'>): Facts {
-  return {
-    turns: rollout?.turns.length ?? 0,
-    toolCalls: rollout?.turns.reduce((sum, turn) => sum + turn.toolCalls.length, 0) ?? 0,
-    contexts: rollout?.contexts?.length ?? 1,
-    findings: findings.map(({ check }) => check),
-  };
-}
-
-export const packedFactsOf = (line: Pick<ParsedLine, 'rollout' | 'findings'>): number => packFacts(factsOf(line));
 
 /** A row that is no record: it says why and stands beside its neighbours. */
 export function bad(json: JsonValue | undefined, error: string): ParsedLine {

@@ -13,7 +13,7 @@ export interface WorkerRequest {
 }
 
 export interface WorkerAnswer {
-  /** Packed facts, 0 where a record could not be read. */
+  /** A row of facts a record, zeros where it could not be read. */
   facts: Float64Array;
   scores: Float64Array;
   hasScore: Uint8Array;

@@ -2,6 +2,7 @@
 
 import { printJson } from '../json/print.ts';
 import type { JsonValue } from '../json/value.ts';
+import { FACTS, type Facts } from '../rollout/facts.ts';
 import { CHECK_WORD, CHECKS, type Check } from '../rollout/finding.ts';
 import { cellWidth } from '../text/graphemes.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
@@ -16,10 +17,8 @@ export interface ListRow {
   stem: string;
   sample: number;
   score: number | null | undefined;
-  turns: number | undefined;
-  calls: number | undefined;
   bytes: number;
-  findings: readonly Check[] | undefined;
+  facts: Facts | undefined;
   /** The outcome of running its calls again, in a word; '' where none was run. */
   again: string;
   /** A value with a column of its own is not repeated among the findings. */
@@ -61,11 +60,12 @@ export interface ListShape {
   streams: readonly string[];
 }
 
-const countOf = (count: number | undefined): string => (count === undefined ? '·' : String(count));
+const factText = (row: ListRow, name: string): string =>
+  row.facts === undefined ? '·' : String(row.facts.value(name) ?? '–');
 
 /** The most serious thing noticed, in a word: a record or tool that failed comes before what looks odd. */
 function finding(row: ListRow): Check | null {
-  return CHECKS.find((check) => row.findings?.includes(check)) ?? null;
+  return CHECKS.find((check) => row.facts?.has(check)) ?? null;
 }
 
 /** The outcome of running calls again, as the list shows it. */
@@ -149,8 +149,12 @@ export function ownColumns({ step, sample, score, streams }: ListShape): Column[
       text: (row) => String(row.sample),
     }),
     column('score', 'score', Math.max(5, score), { rank: 0, text: (row) => scoreText(row.score) }),
-    column('turns', 'turns', 5, { rank: 3, text: (row) => countOf(row.turns) }),
-    column('tool_calls', 'calls', 5, { rank: 4, text: (row) => countOf(row.calls) }),
+    ...FACTS.map(({ name, title, words }, i) =>
+      column(name, title, Math.max(5, cellWidth(title), ...(words ?? []).map(cellWidth)), {
+        rank: 3 + i,
+        text: (row) => factText(row, name),
+      }),
+    ),
     column('bytes', 'size', 7, { rank: 5, text: (row) => sizeText(row.bytes), style: () => 'quiet' }),
     column('findings', 'finding', 10, {
       short: '',

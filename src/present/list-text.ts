@@ -1,6 +1,6 @@
 import type { DumpRecord } from '../dump/dump-file.ts';
-import { factsOf } from '../dump/parse-line.ts';
 import { CHECK_WORD } from '../rollout/finding.ts';
+import { toolCallsOf } from '../rollout/rollout.ts';
 import { fitLeft, truncateStart } from '../text/fit.ts';
 import { cellWidth } from '../text/graphemes.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
@@ -34,16 +34,15 @@ export function listLine(row: DumpRecord, { locator }: ListColumns, colour: bool
     const error = sanitiseLine(row.error ?? '');
     return `${left} ${''.padStart(6)} ${String(row.sample).padStart(6)}  ${colour ? RED : ''}bad record: ${error}${colour ? RESET : ''}`;
   }
-  const { turns, toolCalls, findings } = factsOf(row);
   const cells = [
     String(rollout.step ?? row.file.step ?? '–').padStart(6),
     String(row.sample).padStart(6),
     scoreText(rollout.score).padStart(7),
-    String(turns).padStart(5),
-    String(toolCalls).padStart(5),
+    String(rollout.turns.length).padStart(5),
+    String(toolCallsOf(rollout).length).padStart(5),
     sizeText(row.bytes).padStart(8),
   ];
-  const words = [...new Set(findings)].map((check) => CHECK_WORD[check]).join(', ');
+  const words = [...new Set(row.findings.map(({ check }) => check))].map((check) => CHECK_WORD[check]).join(', ');
   const note = words === '' ? '' : `  ${colour ? RED : ''}${words}${colour ? RESET : ''}`;
   return `${colour ? DIM : ''}${left}${colour ? RESET : ''} ${cells.join(' ')}${note}`;
 }

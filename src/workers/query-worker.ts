@@ -2,13 +2,13 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import { fieldNamed } from '../analysis/query/fields.ts';
 import { compileQuery, type Query } from '../analysis/query/query.ts';
-import { PLACE, type QueryAnswer, type QueryRequest } from '../analysis/query/query-thread.ts';
+import { FACTS_AT, PLACE, type QueryAnswer, type QueryRequest } from '../analysis/query/query-thread.ts';
 import { type SortOrder, sortValue } from '../analysis/query/sort.ts';
 import { Subject, type SubjectFile } from '../analysis/query/subject.ts';
-import { unpackFacts } from '../dump/line-index.ts';
-import { bad, type ParsedLine, packedFactsOf, parseFields, parseLine } from '../dump/parse-line.ts';
+import { bad, type ParsedLine, parseFields, parseLine } from '../dump/parse-line.ts';
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonValue } from '../json/value.ts';
+import { FACT_ROW, Facts, factRow, isLookedAt } from '../rollout/facts.ts';
 
 /** The most characters of a value that a column shows. */
 const MAX_SHOWN = 200;
@@ -35,7 +35,7 @@ parentPort?.on('message', ({ id, request }: { id: number; request: QueryRequest 
     accepted: new Uint8Array(count),
     values: [],
     columns: [],
-    facts: new Float64Array(count),
+    facts: new Float64Array(count * FACT_ROW),
     scores: new Float64Array(count),
     hasScore: new Uint8Array(count),
   };
@@ -44,13 +44,14 @@ parentPort?.on('message', ({ id, request }: { id: number; request: QueryRequest 
   const shown = columns.map(fieldNamed);
   const fd = opened(request.path);
   for (let i = 0; i < count; i++) {
-    const [offset, bytes, record, step, hasScore, score, facts, part] = places.subarray(i * PLACE, (i + 1) * PLACE);
+    const place = places.subarray(i * PLACE, (i + 1) * PLACE);
+    const [offset, bytes, record, step, hasScore, score, part] = place;
     const file: SubjectFile = {
       stream: request.stream,
       index: { length: () => bytes! },
       stepOf: () => (Number.isNaN(step!) ? null : step!),
       score: () => (hasScore === 0 ? undefined : hasScore === 1 ? null : score!),
-      facts: () => unpackFacts(facts!),
+      facts: () => (isLookedAt(place, FACTS_AT) ? new Facts(place.subarray(FACTS_AT)) : undefined),
     };
     let buffer: Buffer | null | undefined;
     const raw = () => {
@@ -70,7 +71,7 @@ parentPort?.on('message', ({ id, request }: { id: number; request: QueryRequest 
       const line = text();
       if (line === null) return bad(undefined, 'it cannot be read');
       const parsed = parseLine(line, request.context, part);
-      answer.facts[i] = packedFactsOf(parsed);
+      answer.facts.set(factRow(parsed.rollout, parsed.findings), i * FACT_ROW);
       answer.scores[i] = parsed.rollout?.score ?? 0;
       answer.hasScore[i] = parsed.rollout?.score == null ? 0 : 1;
       return parsed;

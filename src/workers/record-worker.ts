@@ -1,8 +1,9 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
-import { packedFactsOf, parseLine } from '../dump/parse-line.ts';
+import { parseLine } from '../dump/parse-line.ts';
 import type { WorkerAnswer, WorkerRequest } from '../dump/record-worker-client.ts';
 import { addExtraNames } from '../rollout/extra-names.ts';
+import { FACT_ROW, factRow } from '../rollout/facts.ts';
 import { groupKeyOf } from '../rollout/group-key.ts';
 
 /** Parses records off the main thread, so that the screen never waits for them. */
@@ -11,7 +12,7 @@ parentPort?.on('message', ({ id, request }: { id: number; request: WorkerRequest
   const count = places.length / 2;
   const extras = new Set<string>();
   const answer: WorkerAnswer = {
-    facts: new Float64Array(count),
+    facts: new Float64Array(count * FACT_ROW),
     scores: new Float64Array(count),
     hasScore: new Uint8Array(count),
     keys: [],
@@ -24,7 +25,7 @@ parentPort?.on('message', ({ id, request }: { id: number; request: WorkerRequest
         const buffer = Buffer.allocUnsafe(places[i * 2 + 1] as number);
         const length = readSync(fd, buffer, 0, buffer.length, places[i * 2] as number);
         const line = parseLine(buffer.toString('utf8', 0, length), context, parts?.[i]);
-        answer.facts[i] = packedFactsOf(line);
+        answer.facts.set(factRow(line.rollout, line.findings), i * FACT_ROW);
         answer.scores[i] = line.rollout?.score ?? 0;
         answer.hasScore[i] = line.rollout?.score == null ? 0 : 1;
         if (line.rollout !== null) addExtraNames(line.rollout.extras, extras);

@@ -9,6 +9,7 @@ const step = (mean: number | null, toolErrors = 0, truncated = 0, looked = 100):
   mean,
   notFinite: 0,
   looked,
+  observed: looked,
   toolErrors,
   truncated,
 });

@@ -10,6 +10,7 @@ import { QueryError } from '../../src/analysis/query/query-error.ts';
 import { compareValues, parseSort, type SortValue } from '../../src/analysis/query/sort.ts';
 import { Subject } from '../../src/analysis/query/subject.ts';
 import { Dump } from '../../src/dump/dump.ts';
+import { Facts, factRow } from '../../src/rollout/facts.ts';
 import { CHECKS } from '../../src/rollout/finding.ts';
 import { directoryWith, verlLine } from '../program.ts';
 
@@ -241,7 +242,7 @@ test('letters fold as RE2 folds them, in the short cut for plain words too', () 
   const finds = (pattern: string, output: string) =>
     evaluator(parseQuery(`output ~ /${pattern}/i`))({
       value: () => output,
-      facts: { turns: 0, toolCalls: 0, contexts: 1, findings: [] },
+      facts: new Facts(factRow(null, [])),
       mayHold: () => true,
     });
   expect(finds('sos', 'ſOS')).toBe(true);

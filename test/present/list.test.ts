@@ -4,6 +4,7 @@ import { groupSummary } from '../../src/present/group-text.ts';
 import { columnsWidth, fitColumns, placedWidth, renderListHeader, renderListRow } from '../../src/present/list.ts';
 import { type ListRow, NOT_KNOWN, ownColumns, sortedColumn, valueColumn } from '../../src/present/list-columns.ts';
 import { MONO } from '../../src/present/theme.ts';
+import { Facts, factRow } from '../../src/rollout/facts.ts';
 import { cellWidth } from '../../src/text/graphemes.ts';
 
 const plain = (text: string): string => text.replace(/\x1b\[[0-9;]*m/g, '');
@@ -14,10 +15,8 @@ const row: ListRow = {
   stem: '12',
   sample: 57,
   score: 0.125,
-  turns: 7,
-  calls: 3,
   bytes: 24_000,
-  findings: ['tool_error'],
+  facts: new Facts(factRow(null, [{ check: 'tool_error', severity: 'error', turn: null, message: '' }])),
   again: '',
   hasOwnColumn: { again: false, rescored: false },
   rescored: undefined,
@@ -62,7 +61,7 @@ describe('columns of the list', () => {
     const [findings] = ownColumns(shape(['train'])).filter(({ key }) => key === 'findings');
     const drifted: ListRow = { ...row, again: 'now_fails', rescored: { score: 0, isDrift: true } };
     expect(findings!.text(drifted, 10)).toBe('drift');
-    expect(findings!.text({ ...row, findings: [], again: 'normalised' }, 10)).toBe('same');
+    expect(findings!.text({ ...row, facts: new Facts(factRow(null, [])), again: 'normalised' }, 10)).toBe('same');
     const ownAgain: ListRow = { ...drifted, hasOwnColumn: { again: true, rescored: false } };
     expect(findings!.text(ownAgain, 10)).toBe('now 0.00');
     expect(findings!.text({ ...ownAgain, hasOwnColumn: { again: true, rescored: true } }, 10)).toBe('error');

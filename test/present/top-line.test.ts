@@ -13,6 +13,7 @@ const step = (mean: number | null): StepStats => ({
   mean,
   notFinite: 0,
   looked: 128,
+  observed: 128,
   toolErrors: 0,
   truncated: 0,
 });

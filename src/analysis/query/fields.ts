@@ -1,31 +1,30 @@
+import { FACTS, isFact } from '../../rollout/facts.ts';
 import type { Check } from '../../rollout/finding.ts';
 import { CHECK_WORD, CHECKS } from '../../rollout/finding.ts';
 import { nearestWord } from '../../text/nearest.ts';
 
 /** The names that an expression knows; every other name is a key among the extras. */
-export type NumberField = 'score' | 'step' | 'sample' | 'turns' | 'tool_calls' | 'bytes' | 'findings';
+export type NumberField = 'score' | 'step' | 'sample' | 'bytes' | 'findings';
 export type TextField = 'input' | 'output' | 'gts' | 'stream' | 'status' | 'uid' | 'request_id';
 
-export const NUMBER_FIELDS: readonly NumberField[] = [
-  'score',
-  'step',
-  'sample',
-  'turns',
-  'tool_calls',
-  'bytes',
-  'findings',
-];
+export const NUMBER_FIELDS: readonly NumberField[] = ['score', 'step', 'sample', 'bytes', 'findings'];
+export const FACT_FIELDS: readonly string[] = FACTS.map(({ name }) => name);
 export const TEXT_FIELDS: readonly TextField[] = ['input', 'output', 'gts', 'stream', 'status', 'uid', 'request_id'];
+
+/** Names that a filter and a sort order know, in the order in which they are offered. */
+export const FIELD_NAMES: readonly string[] = [...NUMBER_FIELDS, ...FACT_FIELDS, ...TEXT_FIELDS];
 
 /** `tool.NAME` is how often that tool is called. */
 export type Field =
   | { type: 'number'; name: NumberField }
+  | { type: 'fact'; name: string }
   | { type: 'text'; name: TextField }
   | { type: 'tool'; name: string }
   | { type: 'extra'; path: string };
 
 export function fieldNamed(name: string): Field {
   if ((NUMBER_FIELDS as readonly string[]).includes(name)) return { type: 'number', name: name as NumberField };
+  if (isFact(name)) return { type: 'fact', name };
   if ((TEXT_FIELDS as readonly string[]).includes(name)) return { type: 'text', name: name as TextField };
   if (name.startsWith('tool.')) return { type: 'tool', name: name.slice(5) };
   return { type: 'extra', path: name.startsWith('extras.') ? name.slice(7) : name };
@@ -59,17 +58,15 @@ export function checkNamed(name: string): Check | null {
 /** The field that somebody who wrote `name` may have meant: one letter wrong, left out, too many, or two swapped. */
 export function nearField(name: string): string | null {
   if (name.includes('.')) return null;
-  const known = [...NUMBER_FIELDS, ...TEXT_FIELDS];
-  if ((known as readonly string[]).includes(name)) return null;
-  return nearestWord(name.toLowerCase(), known, (field) => (field.length > 3 ? 1 : -1));
+  if (FIELD_NAMES.includes(name)) return null;
+  return nearestWord(name.toLowerCase(), FIELD_NAMES, (field) => (field.length > 3 ? 1 : -1));
 }
 
 /** The cost of knowing a field: the index has it, the background pass finds it, or the record must be read. */
 export type Cost = 'quick' | 'facts' | 'record';
 
 export function fieldCost(field: Field): Cost {
-  if (field.type === 'number') return FROM_A_PARSE.includes(field.name) ? 'facts' : 'quick';
+  if (field.type === 'fact') return 'facts';
+  if (field.type === 'number') return field.name === 'findings' ? 'facts' : 'quick';
   return field.type === 'text' && field.name === 'stream' ? 'quick' : 'record';
 }
-
-const FROM_A_PARSE: readonly NumberField[] = ['turns', 'tool_calls', 'findings'];

@@ -2,6 +2,7 @@ import type { DumpFile } from '../../dump/dump-file.ts';
 import { ThreadClient } from '../../dump/thread-client.ts';
 import type { ReadContext } from '../../formats/format.ts';
 import type { JsonValue } from '../../json/value.ts';
+import { FACT_ROW, isLookedAt } from '../../rollout/facts.ts';
 import type { SortValue } from './sort.ts';
 
 /** The question to each record. */
@@ -18,11 +19,14 @@ export interface QueryRequest extends Asked {
   path: string;
   context: ReadContext;
   stream: string;
-  /** PLACE numbers a record: offset, bytes, record, step (NaN: none), 0 = score unknown, 1 = none, 2 = known; the score; packed facts; its place on its line, 0 = it has it alone. */
+  /** PLACE numbers a record: offset, bytes, record, step (NaN: none), 0 = score unknown, 1 = none, 2 = known; the score; its place on its line, 0 = it has it alone; its row of facts. */
   places: Float64Array;
 }
 
-export const PLACE = 8;
+const HEAD = 7;
+export const PLACE = HEAD + FACT_ROW;
+/** Where the facts begin in a place. */
+export const FACTS_AT = HEAD;
 
 /** For each record in the order of the places. */
 export interface QueryAnswer {
@@ -31,7 +35,7 @@ export interface QueryAnswer {
   values: SortValue[];
   /** Values to show, record after record; empty where none is. */
   columns: (JsonValue | undefined)[];
-  /** The facts that a parse found, for the index; 0 where no parse was needed. */
+  /** The facts that a parse found, a row a record, for the index; zeros where no parse was needed. */
   facts: Float64Array;
   scores: Float64Array;
   hasScore: Uint8Array;
@@ -50,25 +54,16 @@ export class QueryThread extends ThreadClient<QueryRequest, QueryAnswer> {
       const score = file.score(record);
       const known = score === undefined ? 0 : score === null ? 1 : 2;
       const step = file.stepOf(record) ?? Number.NaN;
-      const facts = index.packedFacts(record);
-      const place = [
-        index.offset(record),
-        index.length(record),
-        record,
-        step,
-        known,
-        score ?? 0,
-        facts,
-        index.part(record),
-      ];
+      const place = [index.offset(record), index.length(record), record, step, known, score ?? 0, index.part(record)];
       places.set(place, i * PLACE);
+      places.set(index.factRow(record), i * PLACE + FACTS_AT);
     }
     const { readablePath: path, context, stream } = file;
     const answer = await this.ask({ ...asked, path, context, stream, places }, [places.buffer]);
     if (answer === null || generation !== file.generation || index !== file.index) return answer;
     for (const [i, record] of records.entries()) {
-      if (answer.facts[i] === 0 || record >= index.count) continue;
-      index.setFacts(record, answer.facts[i]!);
+      if (!isLookedAt(answer.facts, i * FACT_ROW) || record >= index.count) continue;
+      index.setFacts(record, answer.facts.subarray(i * FACT_ROW, (i + 1) * FACT_ROW));
       index.setScore(record, answer.hasScore[i] === 1 ? answer.scores[i]! : null);
     }
     return answer;

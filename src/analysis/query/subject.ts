@@ -1,9 +1,9 @@
 import type { Place } from '../../dump/dump.ts';
 import type { DumpRecord } from '../../dump/dump-file.ts';
-import type { Facts } from '../../dump/line-index.ts';
-import { factsOf, type ParsedLine } from '../../dump/parse-line.ts';
+import type { ParsedLine } from '../../dump/parse-line.ts';
 import { printJson } from '../../json/print.ts';
 import { isJsonObject, type JsonValue } from '../../json/value.ts';
+import { Facts, factRow } from '../../rollout/facts.ts';
 import { type RolloutFields, toolCallsOf } from '../../rollout/rollout.ts';
 import type { Field, NumberField, TextField } from './fields.ts';
 
@@ -85,12 +85,13 @@ export class Subject<Read extends AskedRecord = AskedRecord> {
   }
 
   get facts(): Facts {
-    return this.#place.file.facts(this.#place.record) ?? factsOf(this.record);
+    return this.#place.file.facts(this.#place.record) ?? new Facts(factRow(this.record.rollout, this.record.findings));
   }
 
   /** undefined where the record has no such thing. */
   value(field: Field): JsonValue | undefined {
     if (field.type === 'number') return this.#number(field.name) ?? undefined;
+    if (field.type === 'fact') return this.facts.value(field.name) ?? undefined;
     if (field.type === 'text') return this.#text(field.name) ?? undefined;
     if (field.type === 'tool') {
       const { rollout } = this.record;
@@ -109,8 +110,7 @@ export class Subject<Read extends AskedRecord = AskedRecord> {
       const score = file.score(record);
       return score === undefined ? (this.record.rollout?.score ?? null) : score;
     }
-    const { turns, toolCalls, findings } = this.facts;
-    return name === 'turns' ? turns : name === 'tool_calls' ? toolCalls : findings.length;
+    return this.facts.findings.length;
   }
 
   #text(name: TextField): string | null {

@@ -9,6 +9,7 @@ import {
   valueColumn,
 } from '../../present/list-columns.ts';
 import { scoreText } from '../../present/quantities.ts';
+import { isFact } from '../../rollout/facts.ts';
 import { cellWidth } from '../../text/graphemes.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import type { ListChoice } from '../state/list.ts';
@@ -39,6 +40,9 @@ export function shapeOf(dump: Dump): ListShape {
   return { step: Math.min(MAX_STEP, step), sample, score: Math.min(MAX_SCORE, score), streams };
 }
 
+/** Facts that have a column while nobody chose. */
+const USUAL_FACTS = new Set(['turns', 'tool_calls']);
+
 export interface KnownColumn {
   column: Column;
   /** It is shown when nobody chose. */
@@ -58,7 +62,7 @@ export function allColumns(
   return [
     ...ownColumns(shape).map((column) => ({
       column,
-      isShown: true,
+      isShown: !isFact(column.key) || USUAL_FACTS.has(column.key),
       isValue: false,
       isIdle: column.key === 'stream' && shape.streams.length < 2,
     })),

@@ -1,9 +1,9 @@
 import type { Place } from '../../dump/dump.ts';
 import type { DumpRecord } from '../../dump/dump-file.ts';
-import type { Facts } from '../../dump/line-index.ts';
 import { scoreText } from '../../present/quantities.ts';
 import { outcomeWord } from '../../present/replay/outcome-text.ts';
 import type { RolloutReplay } from '../../present/replay/view.ts';
+import type { Facts } from '../../rollout/facts.ts';
 import { ERROR_CHECKS, type Finding } from '../../rollout/finding.ts';
 import type { LandmarkName } from '../state/find.ts';
 import type { State } from '../state/state.ts';
@@ -58,7 +58,7 @@ export const LANDMARKS: Readonly<Record<LandmarkName, LandmarkKind>> = {
           turn.toolCalls.map(({ name }) => ({ turn: turn.index, says: name ?? 'a call without a name' })),
         ),
       ),
-    has: ofFacts((facts) => facts.toolCalls > 0),
+    has: ofFacts((facts) => Number(facts.value('tool_calls')) > 0),
   },
   reward: {
     word: 'reward',

@@ -1,5 +1,5 @@
 import { completions } from '../../analysis/query/complete.ts';
-import { NUMBER_FIELDS, valueName } from '../../analysis/query/fields.ts';
+import { FACT_FIELDS, NUMBER_FIELDS, valueName } from '../../analysis/query/fields.ts';
 import { QueryError } from '../../analysis/query/query-error.ts';
 import { parseSort } from '../../analysis/query/sort.ts';
 import type { Place } from '../../dump/dump.ts';
@@ -94,7 +94,10 @@ export const COMMAND_LINE: readonly LineCommand[] = [
       return { type: 'sort', key, descending };
     },
     complete: (_text, _state, data) =>
-      [...NUMBER_FIELDS, ...[...data.dump.extras].map(valueName)].flatMap((name) => [name, `${name}:desc`]),
+      [...NUMBER_FIELDS, ...FACT_FIELDS, ...[...data.dump.extras].map(valueName)].flatMap((name) => [
+        name,
+        `${name}:desc`,
+      ]),
   },
   {
     name: 'view',

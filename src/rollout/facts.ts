@@ -1,0 +1,135 @@
+import { ENDS } from './ended.ts';
+import { CHECKS, type Check, type Finding } from './finding.ts';
+import { type Rollout, toolCallsOf } from './rollout.ts';
+
+/**
+ * A number that a rollout tells. An entry in FACTS is all that it takes: the index keeps it, filters and sort orders know its name,
+ * the list offers it as a column, `ls --json` prints it.
+ */
+export interface Fact {
+  /** In filters, sort orders and JSON. */
+  name: string;
+  /** The head of its column. */
+  title: string;
+  help: string;
+  /** The words of a fact that is no quantity, by their number; it is compared with these. */
+  words?: readonly string[];
+  /** The value of a bad record; null where it has none. */
+  ofBad: number | null;
+  /** null where the rollout does not tell. */
+  of(rollout: Rollout): number | null;
+}
+
+const responseOf = (rollout: Rollout) => rollout.turns.slice(rollout.responseTurn);
+
+export const FACTS: readonly Fact[] = [
+  { name: 'turns', title: 'turns', help: 'messages', ofBad: 0, of: ({ turns }) => turns.length },
+  {
+    name: 'tool_calls',
+    title: 'calls',
+    help: 'tool calls, unparsed ones included',
+    ofBad: 0,
+    of: (rollout) => toolCallsOf(rollout).length,
+  },
+  {
+    name: 'contexts',
+    title: 'contexts',
+    help: 'message histories that the model saw',
+    ofBad: 0,
+    of: ({ contexts }) => contexts?.length ?? 1,
+  },
+  {
+    name: 'tool_errors',
+    title: 'errors',
+    help: 'tool results that are errors; unknown where no result was recorded',
+    ofBad: null,
+    of: (rollout) =>
+      responseOf(rollout).some(({ role }) => role === 'tool')
+        ? rollout.findings.filter(({ check }) => check === 'tool_error').length
+        : null,
+  },
+  {
+    name: 'chars',
+    title: 'chars',
+    help: 'characters (UTF-16 units) of the response, reasoning and tool results included',
+    ofBad: null,
+    of: (rollout) => responseOf(rollout).reduce((sum, { text }) => sum + text.length, 0),
+  },
+  {
+    name: 'think_chars',
+    title: 'think',
+    help: 'characters of the reasoning in the response',
+    ofBad: null,
+    of: (rollout) =>
+      responseOf(rollout)
+        .flatMap(({ parts }) => parts)
+        .reduce((sum, { kind, start, end }) => sum + (kind === 'think' ? end - start : 0), 0),
+  },
+  {
+    name: 'tokens',
+    title: 'tokens',
+    help: 'recorded tokens of the response',
+    ofBad: null,
+    of: ({ tokens, lossMask }) => tokens?.responseIds.length ?? lossMask?.totalTokens ?? null,
+  },
+  {
+    name: 'ended',
+    title: 'ended',
+    help: `how it ended: ${ENDS.join(', ')}`,
+    words: ENDS,
+    ofBad: null,
+    of: ({ ended }) => ENDS.indexOf(ended.how),
+  },
+];
+
+/** The facts of a rollout, in the order of FACTS, then its findings as bits below a mark that says that it was looked at. */
+export const FACT_ROW = FACTS.length + 1;
+
+/** Findings fit below it: 31 checks. */
+const LOOKED_AT = 2 ** 31;
+
+/** @returns FACT_ROW numbers; NaN = the rollout does not tell */
+export function factRow(rollout: Rollout | null, findings: readonly Finding[]): Float64Array {
+  const row = new Float64Array(FACT_ROW);
+  for (const [i, fact] of FACTS.entries()) row[i] = (rollout === null ? fact.ofBad : fact.of(rollout)) ?? Number.NaN;
+  let bits = LOOKED_AT;
+  for (const { check } of findings) bits += bitOf(check) & ~bits ? bitOf(check) : 0;
+  row[FACTS.length] = bits;
+  return row;
+}
+
+const bitOf = (check: Check): number => 1 << CHECKS.indexOf(check);
+
+/** The facts that lie in a row of numbers, read on demand. */
+export class Facts {
+  readonly #row: Float64Array;
+
+  constructor(row: Float64Array) {
+    this.#row = row;
+  }
+
+  /** A number, the word of a fact that is none, or null where the rollout does not tell. */
+  value(name: string): number | string | null {
+    const at = FACT_AT.get(name);
+    if (at === undefined) return null;
+    const value = this.#row[at]!;
+    return Number.isNaN(value) ? null : (FACTS[at]!.words?.[value] ?? value);
+  }
+
+  get findings(): Check[] {
+    return CHECKS.filter((check) => this.has(check));
+  }
+
+  has(check: Check): boolean {
+    return ((this.#row[FACTS.length]! % LOOKED_AT) & bitOf(check)) !== 0;
+  }
+}
+
+const FACT_AT: ReadonlyMap<string, number> = new Map(FACTS.map(({ name }, at) => [name, at]));
+export const isFact = (name: string): boolean => FACT_AT.has(name);
+
+/** The place of a fact in FACTS. */
+export const factAt = (name: string): number => FACT_AT.get(name) ?? -1;
+
+/** A row of facts in which nobody has looked is all 0. */
+export const isLookedAt = (rows: Float64Array, at: number): boolean => rows[at + FACTS.length]! >= LOOKED_AT;
