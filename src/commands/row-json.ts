@@ -56,7 +56,7 @@ export function recordJson(
     ...rowJson(row, group),
     ground_truth: rollout.groundTruth ?? null,
     status: rollout.status,
-    ended: { how: rollout.ended.how, evidence: rollout.ended.evidence },
+    ended_evidence: rollout.ended.evidence,
     contexts: contextsJson(rollout),
     turns: rollout.turns.map(turnJson),
     spans: rollout.spans.map(spanJson),

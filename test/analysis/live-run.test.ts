@@ -91,7 +91,7 @@ describe('a run from afar', () => {
     });
     step('1.jsonl', 5, score(1, 1) + cut + failed);
     const live = await open();
-    expect(live.stats(null)).toMatchObject({ toolErrorRate: 0.25, truncationRate: 0.25 });
+    expect(live.stats(null)).toMatchObject({ toolErrorRate: 1, truncationRate: 0.25 });
   });
 
   test.each([
