@@ -145,7 +145,7 @@ export const testConfig = model({
 export type TestConfig = Infer<typeof testConfig>;
 
 /** The config is required, though `{}` is enough; a caller may leave out any of its keys. */
-const required: Field<TestConfig> = { read: testConfig.read };
+const required: Field<TestConfig> = { read: testConfig.read, schema: testConfig.schema };
 type Loosely<T extends { config: TestConfig }> = Omit<T, 'config'> & { config: Partial<TestConfig> };
 
 export const getPromptsRequest = model({
@@ -216,6 +216,7 @@ export const pong = z.literal('pong');
 // ── verl's sessions: start → act* → postprocess → reward ───────────────────────────────────────────────────────
 /** A sid or an instance hash: text, or an integer of any length; always handled as text. */
 const idText: Field<string> = {
+  schema: intOrStr.schema,
   read(value, loc, issues) {
     const id = intOrStr.read(value, loc, issues);
     return typeof id === 'number' || typeof id === 'bigint' ? id.toString() : id;

@@ -21,6 +21,13 @@ type Read<T> = (value: unknown, loc: Loc, issues: Issue[]) => T | typeof INVALID
 export interface Field<T> {
   read: Read<T>;
   fallback?: () => T;
+  /** In OpenAPI's words. */
+  schema: Schema;
+}
+
+/** A JSON schema, as far as requests need it. */
+export interface Schema {
+  [key: string]: unknown;
 }
 
 export type Checked<T> = { ok: true; value: T } | { ok: false; detail: Issue[] };
@@ -48,14 +55,17 @@ const isNumber = (value: unknown): value is number | bigint => typeof value === 
 export const optional = <T>(field: Field<T>, fallback: T): Field<T> => ({
   read: field.read,
   fallback: () => structuredClone(fallback),
+  schema: { ...field.schema, default: fallback },
 });
 
 export const nullable = <T>(field: Field<T>): Field<T | null> => ({
   read: (value, loc, issues) => (value === null ? null : field.read(value, loc, issues)),
   fallback: () => null,
+  schema: { anyOf: [field.schema, { type: 'null' }], default: null },
 });
 
 export const str: Field<string> = {
+  schema: { type: 'string' },
   read: (value, loc, issues) =>
     typeof value === 'string' ? value : refuse(issues, 'string_type', loc, 'Input should be a valid string', value),
 };
@@ -73,6 +83,7 @@ export function parseFloatText(text: string): number | undefined {
 }
 
 export const float: Field<number> = {
+  schema: { type: 'number' },
   read(value, loc, issues) {
     if (isNumber(value)) return Number(value);
     if (typeof value === 'boolean') return value ? 1 : 0;
@@ -110,6 +121,7 @@ const wholeNumber: Read<number | bigint> = (value, loc, issues) => {
 };
 
 export const int: Field<number> = {
+  schema: { type: 'integer' },
   read(value, loc, issues) {
     const number = wholeNumber(value, loc, issues);
     return number === INVALID ? INVALID : Number(number);
@@ -120,6 +132,7 @@ const TRUE = new Set(['true', 't', 'yes', 'y', 'on', '1']);
 const FALSE = new Set(['false', 'f', 'no', 'n', 'off', '0']);
 
 export const bool: Field<boolean> = {
+  schema: { type: 'boolean' },
   read(value, loc, issues) {
     if (typeof value === 'boolean') return value;
     if (typeof value !== 'string' && !isNumber(value))
@@ -133,6 +146,7 @@ export const bool: Field<boolean> = {
 
 /** `Union[int, str]` of a problem's id: an exact type wins, otherwise int is tried first. */
 export const intOrStr: Field<number | bigint | string> = {
+  schema: { anyOf: [{ type: 'integer' }, { type: 'string' }] },
   read(value, loc, issues) {
     if (typeof value === 'string') return value;
     const faults: Issue[] = [];
@@ -149,15 +163,17 @@ export function literal<T extends string>(words: readonly T[]): Field<T> {
   const expected =
     quoted.length > 1 ? `${quoted.slice(0, -1).join(', ')} or ${quoted[quoted.length - 1]}` : (quoted[0] ?? '');
   return {
+    schema: { type: 'string', enum: [...words] },
     read: (value, loc, issues) =>
       words.find((word) => word === value) ??
       refuse(issues, 'literal_error', loc, `Input should be ${expected}`, value, { expected }),
   };
 }
 
-export const anything: Field<unknown> = { read: (value) => value };
+export const anything: Field<unknown> = { read: (value) => value, schema: {} };
 
 export const list = <T>(item: Field<T>): Field<T[]> => ({
+  schema: { type: 'array', items: item.schema },
   read(value, loc, issues) {
     if (!Array.isArray(value)) return refuse(issues, 'list_type', loc, 'Input should be a valid list', value);
     const items = value.map((one, index) => item.read(one, [...loc, index], issues));
@@ -166,6 +182,7 @@ export const list = <T>(item: Field<T>): Field<T[]> => ({
 });
 
 export const dict = <T>(item: Field<T>): Field<Record<string, T>> => ({
+  schema: { type: 'object', additionalProperties: item.schema },
   read(value, loc, issues) {
     if (!isRecord(value)) return refuse(issues, 'dict_type', loc, 'Input should be a valid dictionary', value);
     const members = Object.entries(value).map(([key, one]) => [key, item.read(one, [...loc, key], issues)] as const);
@@ -176,6 +193,7 @@ export const dict = <T>(item: Field<T>): Field<Record<string, T>> => ({
 
 /** `Union[List[Dict], Dict]`: both branches complain when neither fits. */
 export const rowOrRows: Field<Record<string, unknown> | Record<string, unknown>[]> = {
+  schema: { anyOf: [{ type: 'array', items: { type: 'object' } }, { type: 'object' }] },
   read(value, loc, issues) {
     const row = dict(anything);
     if (isRecord(value)) return row.read(value, loc, issues);
@@ -205,8 +223,11 @@ export function model<F extends Fields>(fields: F): Model<Value<F>> {
     });
     return members.some(([, one]) => one === INVALID) ? INVALID : (Object.fromEntries(members) as Value<F>);
   };
+  const required = Object.entries(fields).flatMap(([name, { fallback }]) => (fallback ? [] : [name]));
+  const properties = Object.fromEntries(Object.entries(fields).map(([name, { schema }]) => [name, schema]));
   return {
     read,
+    schema: { type: 'object', properties, ...(required.length > 0 && { required }) },
     check(body) {
       const issues: Issue[] = [];
       const value =

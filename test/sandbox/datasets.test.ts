@@ -64,7 +64,7 @@ describe('which class a dataset is of', () => {
     ['my_own', {}, 'no eval class found for dataset my_own'],
     ['my_own', { dataset_type: 'NopeDataset' }, 'eval class NopeDataset not found'],
     ['my_own', { dataset_type: 'AutoEvalV4Dataset' }, 'eval class AutoEvalV4Dataset not found'],
-    ['mbpp', {}, 'no problems for dataset mbpp on this server: start the server with --dataset mbpp=FILE.jsonl'],
+    ['mhpp', {}, 'no problems for dataset mhpp on this server: start the server with --dataset mhpp=FILE.jsonl'],
     ['constructor', {}, 'no eval class found for dataset constructor'],
   ])('%s with %j: 400 %s', async (dataset, config, message) => {
     await expect(datasets.listIds(prompts(dataset, config))).rejects.toMatchObject({
@@ -137,7 +137,7 @@ describe('--dataset NAME=FILE', () => {
     );
     const tables = await loadTables([`oj=${path}`, `auto=${file('auto.jsonl', [ROW])}`]);
     const datasets = new Datasets(recorder().run, tables);
-    expect(datasets.listDatasets()).toEqual(['oj', 'auto']);
+    expect(datasets.listDatasets()).toEqual(['oj', 'auto', 'humaneval_python', 'mbpp']);
     expect(await datasets.listIds(prompts('oj', {}))).toEqual([1, 2, 3, 5671949450826943757n]);
     expect(await datasets.listIds(prompts('oj', {}, { offset: 1, limit: 1 }))).toEqual([2]);
     expect(await datasets.listIds(prompts('oj', {}, { offset: -1, limit: -1 }))).toEqual([]);

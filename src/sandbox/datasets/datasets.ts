@@ -12,12 +12,16 @@ import type {
   TestConfig,
 } from '../protocol.ts';
 import { RequestError } from '../request-error.ts';
+import { CARRIED, carriedTable, isCarried } from './carried.ts';
 import type { DatasetClass, Row } from './dataset.ts';
 import { CLASS_NAMES, classNamed, registeredClass } from './registry.ts';
 import { readTable, type Table } from './table.ts';
 
 /** Upstream's local configuration runs three cases of a problem at once. */
 const CASES_AT_ONCE = 3;
+
+/** Extraction walks through a completion several times. */
+const LONGEST_COMPLETION = 8 * 1024 * 1024;
 
 /** Every method rejects with a RequestError that says how to answer. */
 export class Datasets {
@@ -30,19 +34,21 @@ export class Datasets {
     this.#tables = tables;
   }
 
-  /** Those with problems in them; a registered name without a file is not offered. */
+  /** Those with problems in them, and the carried ones; a registered name without a file is not offered. */
   listDatasets(): string[] {
-    return [...this.#tables.keys()];
+    return [...new Set([...this.#tables.keys(), ...CARRIED])];
   }
 
   /**
-   * The problem that an instance's hash names: its id, or NAME/ID where several datasets have that id.
+   * The problem that an instance's hash names: its id, or NAME/ID where several datasets have that id. Problems of the
+   * carried data sets are only found by NAME/ID, and by HumanEval's own names: a bare number is some other trainer's.
    * @throws {RequestError} 400 when it could be more than one
    */
-  find(instance: string): { dataset: string; id: ProblemId } | undefined {
+  async find(instance: string): Promise<{ dataset: string; id: ProblemId } | undefined> {
     const slash = instance.lastIndexOf('/');
     const [name, rest] = [instance.slice(0, Math.max(0, slash)), instance.slice(slash + 1)];
-    if (this.#tables.get(name)?.byId.has(rest)) return { dataset: name, id: rest };
+    const named = this.#tables.get(name) ?? (isCarried(name) ? await carriedTable(name) : undefined);
+    if (named?.byId.has(rest) || named?.byName.has(rest)) return { dataset: name, id: rest };
     const holders = [...this.#tables].filter(([, table]) => table.byId.has(instance)).map(([dataset]) => dataset);
     if (holders.length > 1) {
       throw new RequestError(
@@ -50,7 +56,10 @@ export class Datasets {
         `problem ${instance} is in ${holders.join(' and ')}: ask for ${holders[0]}/${instance}`,
       );
     }
-    return holders[0] === undefined ? undefined : { dataset: holders[0], id: instance };
+    if (holders[0] !== undefined) return { dataset: holders[0], id: instance };
+    return /^HumanEval\/\d+$/.test(instance) && !this.#tables.has('humaneval_python')
+      ? { dataset: 'humaneval_python', id: instance }
+      : undefined;
   }
 
   async listIds(request: GetPromptsRequest): Promise<ProblemId[]> {
@@ -64,19 +73,22 @@ export class Datasets {
 
   async getPrompts(request: GetPromptsRequest): Promise<Prompt[]> {
     const kind = this.#classOf(request);
-    const rows = this.#rows(request);
+    const rows = await this.#rows(request);
     if (kind.prompts) return kind.prompts(rows, request.config, request.dataset);
     return rows.map((row) => kind.prompt(row, request.config, request.dataset));
   }
 
   async getPromptById(request: GetPromptByIdRequest): Promise<Prompt> {
-    return this.#classOf(request).prompt(this.#row(request), request.config, request.dataset);
+    return this.#classOf(request).prompt(await this.#row(request), request.config, request.dataset);
   }
 
   /** The result carries the id as it was asked for. */
   async submit(request: SubmitRequest, signal?: AbortSignal): Promise<EvalResult> {
     const kind = this.#classOf(request);
-    return kind.evaluate(this.#row(request), request, { run: this.#run, casesAtOnce: CASES_AT_ONCE, signal });
+    if (request.completion.length > LONGEST_COMPLETION) {
+      throw new RequestError(413, `the completion is over ${LONGEST_COMPLETION} characters`);
+    }
+    return kind.evaluate(await this.#row(request), request, { run: this.#run, casesAtOnce: CASES_AT_ONCE, signal });
   }
 
   /** Upstream's answer too: no class computes any. */
@@ -100,30 +112,31 @@ export class Datasets {
   }
 
   /** Offset and limit do not count for data that came with the request, as upstream. */
-  #rows({ dataset, config, offset, limit }: GetPromptsRequest): Row[] {
+  async #rows({ dataset, config, offset, limit }: GetPromptsRequest): Promise<Row[]> {
     const given = provided(config);
     if (given === null)
-      return this.#table(dataset).rows.slice(Math.max(0, offset), Math.max(0, offset) + Math.max(0, limit));
+      return (await this.#table(dataset)).rows.slice(Math.max(0, offset), Math.max(0, offset) + Math.max(0, limit));
     if (Array.isArray(given)) return given;
     throw new RequestError(400, 'request.config.provided_data should be a list of str -> str | int');
   }
 
-  #row({ dataset, config, id }: { dataset: string; config: TestConfig; id: ProblemId }): Row {
+  async #row({ dataset, config, id }: { dataset: string; config: TestConfig; id: ProblemId }): Promise<Row> {
     const given = provided(config);
     if (Array.isArray(given)) {
       throw new RequestError(400, 'request.config.provided_data should be a dict with str -> str | int');
     }
     if (given !== null) return given;
-    const table = this.#table(dataset);
+    const table = await this.#table(dataset);
     const row = table.byId.get(String(id)) ?? table.byName.get(String(id));
     if (row) return row;
     const explanation = `dataset ${dataset} has no problem ${String(id)}; it has ${table.rows.length}, see /list_ids`;
     throw new RequestError(500, "'NoneType' object is not iterable", explanation);
   }
 
-  #table(dataset: string): Table {
+  async #table(dataset: string): Promise<Table> {
     const table = this.#tables.get(dataset);
     if (table) return table;
+    if (isCarried(dataset)) return carriedTable(dataset);
     const how = `start the server with --dataset ${dataset}=FILE.jsonl, or send config.provided_data`;
     throw new RequestError(400, `no problems for dataset ${dataset} on this server: ${how}`);
   }

@@ -15,16 +15,24 @@ import {
   startInstanceRequest,
   submitRequest,
 } from '../protocol.ts';
-import type { Issue, Model } from '../pydantic.ts';
+import type { Issue, Model, Schema } from '../pydantic.ts';
 import { Sessions } from '../sessions/sessions.ts';
 import type { DeskAnswer } from './desk-protocol.ts';
 import type { RunJupyter } from './jupyter.ts';
-import { PAGE } from './page.ts';
+import { openApi } from './openapi.ts';
+import { DATASETS_PAGE } from './pages/datasets-page.ts';
+import { DOCS_PAGE } from './pages/docs-page.ts';
+import { HOME_PAGE } from './pages/home-page.ts';
+import { SANDBOX_PAGE } from './pages/sandbox-page.ts';
 
 export type Answer = { json: unknown } | { html: string } | { invalid: Issue[] } | { printed: DeskAnswer };
 
 export interface Route {
   method: 'GET' | 'POST';
+  /** One sentence for /docs; a page has none. */
+  summary?: string;
+  /** Of the body. */
+  schema?: Schema;
   handle(body: unknown, signal: AbortSignal): Promise<Answer>;
 }
 
@@ -34,11 +42,22 @@ export interface Services {
   tables: ReadonlyMap<string, Table>;
 }
 
-const get = (answer: () => Answer): Route => ({ method: 'GET', handle: async () => answer() });
+const get = (summary: string, answer: () => Answer): Route => ({
+  method: 'GET',
+  summary,
+  handle: async () => answer(),
+});
+const page = (html: string): Route => ({ method: 'GET', handle: async () => ({ html }) });
 
-function post<T>(model: Model<T>, handle: (request: T, signal: AbortSignal) => Promise<unknown>): Route {
+function post<T>(
+  summary: string,
+  model: Model<T>,
+  handle: (request: T, signal: AbortSignal) => Promise<unknown>,
+): Route {
   return {
     method: 'POST',
+    summary,
+    schema: model.schema,
     async handle(body, signal) {
       const checked = model.check(body);
       return checked.ok ? { json: await handle(checked.value, signal) } : { invalid: checked.detail };
@@ -46,26 +65,59 @@ function post<T>(model: Model<T>, handle: (request: T, signal: AbortSignal) => P
   };
 }
 
-export const runCodeRoute = (run: RunCode): Route => post(runCodeRequest, run);
+export const runCodeRoute = (run: RunCode): Route => post('Compiles and runs one program.', runCodeRequest, run);
 
 export function routesOf({ run, runJupyter, tables }: Services): ReadonlyMap<string, Route> {
   const datasets = new Datasets(run, tables);
   const sessions = new Sessions({ run, datasets });
-  return new Map([
-    ['/', get(() => ({ html: PAGE }))],
-    ['/v1/ping', get(() => ({ json: 'pong' }))],
+  const api = new Map([
+    ['/v1/ping', get('Says pong.', () => ({ json: 'pong' }))],
     ['/run_code', runCodeRoute(run)],
-    ['/run_jupyter', post(runJupyterRequest, runJupyter)],
-    ['/list_datasets', get(() => ({ json: datasets.listDatasets() }))],
-    ['/list_ids', post(getPromptsRequest, (request) => datasets.listIds(request))],
-    ['/get_prompts', post(getPromptsRequest, (request) => datasets.getPrompts(request))],
-    ['/get_prompt_by_id', post(getPromptByIdRequest, (request) => datasets.getPromptById(request))],
-    ['/submit', post(submitRequest, (request, signal) => datasets.submit(request, signal))],
-    ['/get_metrics', post(getMetricsRequest, (request) => datasets.getMetrics(request))],
-    ['/get_metrics_function', post(getMetricsFunctionRequest, (request) => datasets.getMetricsFunction(request))],
-    ['/start_instance', post(startInstanceRequest, (request) => sessions.start(request))],
-    ['/process_action', post(processActionRequest, (request, signal) => sessions.act(request, signal))],
-    ['/postprocess', post(sessionRequest, (request) => sessions.postprocess(request))],
-    ['/compute_reward', post(sessionRequest, (request, signal) => sessions.computeReward(request, signal))],
+    ['/run_jupyter', post('Runs cells that share their state.', runJupyterRequest, runJupyter)],
+    ['/list_datasets', get('The datasets with problems on this server.', () => ({ json: datasets.listDatasets() }))],
+    ['/list_ids', post('The ids of a dataset.', getPromptsRequest, (request) => datasets.listIds(request))],
+    ['/get_prompts', post('Every prompt of a dataset.', getPromptsRequest, (request) => datasets.getPrompts(request))],
+    [
+      '/get_prompt_by_id',
+      post('The prompt of one problem.', getPromptByIdRequest, (request) => datasets.getPromptById(request)),
+    ],
+    [
+      '/submit',
+      post("Judges a completion by its problem's tests.", submitRequest, (request, signal) =>
+        datasets.submit(request, signal),
+      ),
+    ],
+    ['/get_metrics', post('Metrics of results: none.', getMetricsRequest, (request) => datasets.getMetrics(request))],
+    [
+      '/get_metrics_function',
+      post('Python that makes metrics of results, where a class has it.', getMetricsFunctionRequest, (request) =>
+        datasets.getMetricsFunction(request),
+      ),
+    ],
+    ['/start_instance', post('Begins a session.', startInstanceRequest, (request) => sessions.start(request))],
+    [
+      '/process_action',
+      post('Carries out what a model wrote.', processActionRequest, (request, signal) => sessions.act(request, signal)),
+    ],
+    ['/postprocess', post('Ends a session.', sessionRequest, (request) => sessions.postprocess(request))],
+    [
+      '/compute_reward',
+      post('What a session earned.', sessionRequest, (request, signal) => sessions.computeReward(request, signal)),
+    ],
+  ]);
+  const pages: [string, string][] = [
+    ['/', HOME_PAGE],
+    ['/SandboxFusion', HOME_PAGE],
+    ['/docs', DOCS_PAGE],
+    ['/redoc', DOCS_PAGE],
+    ...['', '/SandboxFusion'].flatMap((below): [string, string][] => [
+      [`${below}/playground/sandbox`, SANDBOX_PAGE],
+      [`${below}/playground/datasets`, DATASETS_PAGE],
+    ]),
+  ];
+  return new Map([
+    ...api,
+    ...pages.map(([path, html]): [string, Route] => [path, page(html)]),
+    ['/openapi.json', { method: 'GET', handle: async () => ({ json: openApi(api) }) }],
   ]);
 }

@@ -195,7 +195,7 @@ export class Sessions {
     const { instance_hash, dataset, id, config } = request;
     const named =
       dataset === null && config === null
-        ? this.#datasets.find(instance_hash)
+        ? await this.#datasets.find(instance_hash)
         : { dataset: dataset ?? instance_hash, id: id ?? instance_hash };
     if (named === undefined) return null;
     const settings = config ?? NO_CONFIG;
