@@ -39,12 +39,17 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
       }),
   );
   const rules = asUsage(() => rulesWithout(flags.exact === true ? RULE_NAMES : (flags.exact ?? [])));
-  const choice: BackendChoice = { ...choiceOf(flags, tools), concurrency: flags.concurrency };
+  const choice: BackendChoice = {
+    ...choiceOf(flags, tools),
+    concurrency: flags.concurrency,
+    python: flags.sandboxPython,
+  };
   const journal = await journalOf(pathOf(args[0]!), flags.journal);
   const stop = new AbortController();
   const interrupt = () => stop.abort(new Error('interrupted'));
   const line = new StatusLine();
   const tally = new Map<string, number>();
+  const stale = new Map<string, number>();
   let backend: ReplayBackend | null = null;
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
   try {
@@ -85,7 +90,10 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
       journal,
       resume: flags.resume ?? false,
     });
-    for await (const { outcome, plan } of results) await show(outcome, plan);
+    for await (const { outcome, plan, stale: parts } of results) {
+      for (const part of parts) stale.set(part, (stale.get(part) ?? 0) + 1);
+      await show(outcome, plan);
+    }
   } finally {
     line.clear();
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
@@ -99,6 +107,8 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
     return ANSWER_IS_NO;
   }
   if (tally.size === 0) return nothing(args, flags.call);
+  for (const [part, count] of stale) say(`run again, since it is another ${part}: ${count}`);
+  for (const problem of tools.problems) say(problem);
   if (!flags.json) say(tallyText(tally));
   if (tally.size === 1 && tally.has('error')) return USAGE;
   return tally.has('drift') ? ANSWER_IS_NO : DONE;
@@ -145,6 +155,9 @@ const NOWHERE: ReplayBackend = {
   concurrency: 1,
   run: () => Promise.reject(new Error('no sandbox is open')),
   runJupyter: () => Promise.reject(new Error('no sandbox is open')),
+  interpreter: null,
+  packages: null,
+  environment: async () => null,
   onWait: null,
   close: async () => {},
 };
@@ -164,7 +177,9 @@ type Reports = ReturnType<typeof reportedOf>;
 
 const jsonOf = (outcome: ReplayOutcome, reports: Reports) => {
   const reported = reports.map(({ by, outcome: { status, verdict, backend } }) => ({ by, status, verdict, backend }));
-  return { ...outcome, diff: diffOf(outcome), reported } as unknown as { [key: string]: Printable };
+  return { ...outcome, reward: outcome.result?.reward ?? null, diff: diffOf(outcome), reported } as unknown as {
+    [key: string]: Printable;
+  };
 };
 
 function textOf(outcome: ReplayOutcome, reports: Reports): string {

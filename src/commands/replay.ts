@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { RULE_NAMES } from '../replay/normalise.ts';
+import { RULE_NAMES } from '../replay/compare/rules.ts';
 import { countOf } from './count.ts';
 import { validationOption } from './dump-options.ts';
 import { run } from './output.ts';
@@ -13,6 +13,7 @@ export interface ReplayFlags extends SandboxFlags {
   timeout?: number;
   resume?: boolean;
   exec: boolean;
+  sandboxPython?: string;
   journal?: string;
   exact?: string[] | true;
   filter?: string;
@@ -32,6 +33,10 @@ export const replayCommand = (): Command =>
       '--timeout <seconds>',
       'for the code of a call (default: what the call or its tool says, else 30)',
       secondsOf,
+    )
+    .option(
+      '--sandbox-python <path>',
+      'the interpreter of Python programs in bubblewrap, that of a virtual environment for one',
     )
     .option('--resume', 'leave out what the journal has an answer for')
     .option('--no-exec', 'run nothing: tell what would run, and where')

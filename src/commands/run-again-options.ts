@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { UsageError } from '../dump/paths.ts';
 import { settingsOfFlags } from '../engine/collect/setting-flags.ts';
 import { LIMIT_SETTINGS, RUN_SETTINGS, SAMPLING_SETTINGS } from '../engine/collect/setting-list.ts';
-import { RULE_NAMES } from '../replay/normalise.ts';
+import { RULE_NAMES } from '../replay/compare/rules.ts';
 import { rewardProblem } from '../replay/reward-choice.ts';
 import type { ReplayStart } from '../tui/state/replay.ts';
 import { addOwn } from './own-flags.ts';
@@ -66,7 +66,7 @@ export function addRunAgain(program: Command): Command {
 
 function rulesOf(text: string): readonly string[] {
   const names = text === 'all' ? RULE_NAMES : text.split(',').map((name) => name.trim());
-  const unknown = names.find((name) => !RULE_NAMES.includes(name));
+  const unknown = names.find((name) => !(RULE_NAMES as readonly string[]).includes(name));
   if (unknown !== undefined) throw new InvalidArgumentError(`'${unknown}' is no rule.`);
   return names;
 }

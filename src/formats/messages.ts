@@ -55,8 +55,13 @@ export function layRecordedCalls(
     return;
   }
   for (const [position, record] of recorded.entries()) {
-    const { id, resultTurn } = callOf(record, 0, turnCount);
-    Object.assign(shown[position]!, { id, resultTurn });
+    const { id, resultTurn, reward, metrics } = callOf(record, 0, turnCount);
+    Object.assign(shown[position]!, {
+      id,
+      resultTurn,
+      ...(reward != null && { reward }),
+      ...(metrics != null && { metrics }),
+    });
   }
 }
 
@@ -72,5 +77,7 @@ function callOf(record: JsonObject, index: number, turnCount: number): ToolCall 
     raw: typeof record.raw === 'string' ? record.raw : '',
     error: args === null && typeof record.error === 'string' ? record.error : null,
     resultTurn: isTurn ? result : null,
+    ...(numberOf(record.reward) !== null && { reward: numberOf(record.reward) }),
+    ...(record.metrics != null && { metrics: record.metrics }),
   };
 }

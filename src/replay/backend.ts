@@ -2,14 +2,15 @@ import type { Run } from '../sandbox/check-correctness.ts';
 import { type CallOptions, SandboxClient } from '../sandbox/client.ts';
 import { endpointOf } from '../sandbox/endpoint.ts';
 import {
-  type RunCodeResponse,
   type RunJupyterInput,
   type RunJupyterResponse,
   runCodeRequest,
   runJupyterRequest,
 } from '../sandbox/protocol.ts';
 import { createRunner } from '../sandbox/server/index.ts';
+import type { Environment } from './outcome.ts';
 import { patiently, type WaitReason } from './patience.ts';
+import { Surroundings } from './surroundings.ts';
 
 /** What runs the code of replayed calls. */
 export interface ReplayBackend {
@@ -25,6 +26,12 @@ export interface ReplayBackend {
   concurrency: number;
   run: Run;
   runJupyter(request: RunJupyterInput, call: CallOptions): Promise<RunJupyterResponse>;
+  /** What runs Python here, as `3.11.2`; null where nobody knows, as of a server. */
+  interpreter: string | null;
+  /** A hash over its packages and their versions. */
+  packages: string | null;
+  /** The interpreter, and of these modules the versions: `missing` where one is not there. null for a server. */
+  environment(modules: readonly string[], signal?: AbortSignal): Promise<Environment | null>;
   /** Told when a busy or absent server is waited for, and again, with null, when it answers. */
   onWait: ((reason: WaitReason | null) => void) | null;
   close(): Promise<void>;
@@ -41,6 +48,8 @@ export interface BackendChoice {
   env?: NodeJS.ProcessEnv;
   /** Sent to a server as a bearer token. */
   token?: string | undefined;
+  /** The interpreter of Python programs in bubblewrap: of a virtual environment, say. */
+  python?: string | undefined;
   /** Programs at once in a sandbox of this process. */
   concurrency?: number | undefined;
   /** Seconds for which a server that is away or busy is waited for. */
@@ -91,6 +100,9 @@ function remoteBackend({ url, why }: { url: string; why: string }, choice: Backe
     concurrency: REMOTE_CONCURRENCY,
     run: (request, call) => wait(() => client.runCode(request, call), call.signal),
     runJupyter: (request, call) => wait(() => client.runJupyter(request, call), call.signal),
+    interpreter: null,
+    packages: null,
+    environment: async () => null,
     onWait: null,
     close: async () => {},
   };
@@ -106,15 +118,22 @@ async function embeddedBackend(
   const runner = await createRunner({
     backend: name as 'auto',
     ...(concurrency !== undefined && { maxConcurrency: concurrency }),
+    ...(choice.python !== undefined && { python: choice.python }),
   });
   const fallen = runner.backend.why.map((line) => line.split('\n')[0]);
+  const run: Run = (request, { signal }) => runner.run(checked(runCodeRequest, request), signal);
+  const surroundings = new Surroundings(run);
+  const { interpreter, packages } = await surroundings.open();
   return {
     name: SHOWN[runner.backend.name] ?? runner.backend.name,
     url: null,
     confined: runner.backend.name !== 'unconfined',
     why: [why, ...fallen].join('; '),
     concurrency: concurrency ?? EMBEDDED_CONCURRENCY,
-    run: (request, { signal }): Promise<RunCodeResponse> => runner.run(checked(runCodeRequest, request), signal),
+    interpreter,
+    packages,
+    environment: (modules, signal) => surroundings.of(modules, signal),
+    run,
     runJupyter: (request, { signal }) => runner.runJupyter(checked(runJupyterRequest, request), signal),
     onWait: null,
     close: () => runner.close(),

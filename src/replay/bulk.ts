@@ -3,7 +3,7 @@ import type { Journal } from '../journal/journal.ts';
 import type { ReplayOutcome } from './outcome.ts';
 import type { PlannedCall } from './plan.ts';
 import { type CallState, type ReplayOptions, replayCall } from './replay-call.ts';
-import { howOf, keepOutcome, knownOutcome } from './results.ts';
+import { howOf, keepOutcome, knownOutcome, staleParts } from './results.ts';
 import { Notebooks } from './run-call.ts';
 
 export interface BulkOptions extends Omit<ReplayOptions, 'onState' | 'notebooks'> {
@@ -26,6 +26,8 @@ export interface BulkResult {
   outcome: ReplayOutcome;
   /** It was run before, and taken from the journal. */
   known: boolean;
+  /** Why an answer of the journal was not taken, a part each. */
+  stale: readonly string[];
 }
 
 /** Calls planned ahead of the one that is waited for, so that a slow one does not hold the others up. */
@@ -42,11 +44,13 @@ export async function* replayMany(options: BulkOptions): AsyncGenerator<BulkResu
   const waiting: Promise<BulkResult | null>[] = [];
   const start = (plan: PlannedCall, notebooks: Notebooks): Promise<BulkResult | null> => {
     const how = howOf(plan, options);
-    const known = resume && journal !== undefined && plan.skip === null ? knownOutcome(journal, plan, how) : null;
+    const asks = resume && journal !== undefined && plan.skip === null;
+    const known = asks ? knownOutcome(journal, plan, how) : null;
+    const stale = asks && known === null ? staleParts(journal, plan, how) : [];
     if (known !== null) {
       onState?.(plan, { kind: 'done', outcome: known });
       onOutcome?.(plan, known);
-      return Promise.resolve({ plan, outcome: known, known: true });
+      return Promise.resolve({ plan, outcome: known, known: true, stale });
     }
     onState?.(plan, { kind: 'queued' });
     const own = signalOf?.(plan) ?? signal;
@@ -65,7 +69,7 @@ export async function* replayMany(options: BulkOptions): AsyncGenerator<BulkResu
         const outcome = await replayCall(plan, run);
         if (journal !== undefined) keepOutcome(journal, plan, how, outcome);
         onOutcome?.(plan, outcome);
-        return { plan, outcome, known: false };
+        return { plan, outcome, known: false, stale };
       } catch (error) {
         if (own?.aborted || signal?.aborted) return cancelled();
         throw error;

@@ -5,10 +5,14 @@ import { EntryHead, type EntryKind } from '../journal/journal.ts';
 
 const Texts = z.string().nullable();
 const Count = z.number().int().nonnegative();
-const Verdict = z.enum(['same', 'normalised', 'different', 'now_fails', 'now_succeeds', 'flaky']).nullable();
+const Verdict = z.enum(['same', 'normalised', 'different', 'now_fails', 'now_succeeds', 'flaky', 'infra']).nullable();
+
+const Amount = z.number().nullable();
+const Given = z.object({ text: z.string(), reward: Amount, metrics: z.unknown() });
 
 const KeptAttempt = z.object({
   result: z.string(),
+  reward: Amount,
   stdout: Texts,
   stderr: Texts,
   exit_status: z.number().nullable(),
@@ -20,16 +24,17 @@ const KeptAttempt = z.object({
 });
 
 const ReplayEntry = EntryHead.extend({
-  how: z.record(z.string(), z.unknown()),
+  how: z.record(z.string(), z.string()),
   turn: Count,
   call: Count,
   name: Texts,
   backend: Texts,
+  environment: z.object({ python: Texts, packages: z.record(z.string(), z.string()) }).nullable(),
   status: z.enum(['same', 'drift', 'error', 'skipped', 'unknown']),
   verdict: Verdict,
   compared: z.enum(['whole', 'shown_part', 'none']),
   reason: Texts,
-  result: Texts,
+  result: Given.nullable(),
   attempts: z.array(KeptAttempt),
   outcomes: z.array(z.object({ result: z.string(), count: Count, verdict: Verdict })),
   time: z.object({ min: z.number(), median: z.number(), max: z.number() }).nullable(),

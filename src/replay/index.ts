@@ -18,17 +18,18 @@ export {
 } from './backend.ts';
 export { type BranchEntry, branchesOf, branchLines, type Difference, firstDifference } from './branches.ts';
 export { type BulkOptions, type BulkResult, replayMany } from './bulk.ts';
+export { ALL_RULES, RULE_NAMES, RULES, type Rules, rulesWithout } from './compare/rules.ts';
 export { type DiffLine, type DiffWord, diffTexts } from './diff.ts';
 export { REPLAYS } from './entries.ts';
 export { exitText } from './execution.ts';
 export { type Branch, type ForkOptions, forkRollout } from './fork.ts';
 export { forkPrefix, type Prefix } from './fork-prefix.ts';
-export { RULE_NAMES, RULES, type Rule, rulesWithout } from './normalise.ts';
 export { type OpenRewards, openRewards } from './open-rewards.ts';
 export {
   type Attempt,
   type Compared,
   diffOf,
+  type Given,
   isDrift,
   type OutcomeCount,
   type ReplayOutcome,
@@ -40,7 +41,16 @@ export type { WaitReason } from './patience.ts';
 export { editCall, type PlannedCall, type PlanOptions, planCalls, whereOf } from './plan.ts';
 export { type CallState, type ReplayOptions, replayCall, skippedOutcome } from './replay-call.ts';
 export { keptRescore, type Rescored, rescoreMany, rescoreRollout } from './rescore.ts';
-export { historyOf, howOf, keepOutcome, knownOutcome, reportedOf, standingOutcome, standingWord } from './results.ts';
+export {
+  historyOf,
+  howOf,
+  keepOutcome,
+  knownOutcome,
+  reportedOf,
+  staleParts,
+  standingOutcome,
+  standingWord,
+} from './results.ts';
 export {
   type RewardChoice,
   rewardOf,

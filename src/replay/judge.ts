@@ -1,108 +1,197 @@
-import { type Match, matchTexts } from './compare.ts';
-import { lengthOf, possibleCuts } from './cut.ts';
-import { lackOf } from './environment.ts';
+import { clockUse } from './compare/clock.ts';
+import { lengthOf, possibleCuts } from './compare/cut.ts';
+import type { MatchContext } from './compare/match.ts';
+import type { RuleName, Rules } from './compare/rules.ts';
+import { type Match, matchTexts } from './compare/texts.ts';
 import { type Execution, exitText } from './execution.ts';
-import { normalise, type Rule } from './normalise.ts';
-import type { Compared, Verdict } from './outcome.ts';
+import { FORMS, type Form, isNoStdout, NO_STDOUT } from './forms.ts';
+import { type Lack, lackOf, recordedFault, type Surroundings, tellsFailure, tellsTimeout } from './lacks.ts';
+import type { Compared, Given, Verdict } from './outcome.ts';
 import type { PlannedCall } from './plan.ts';
 import type { RunResult } from './run-call.ts';
-import { isNoStdout, NO_STDOUT, TEXT_FORMS, tellsFailure } from './tool-text.ts';
 
 /** One run beside the record. */
 export interface RunJudgement {
   /** What the tool would have said. */
-  result: string;
+  result: Given;
   verdict: Verdict | null;
   compared: Compared;
-  match: Match | null;
+  /** The form in which the tool says it, and the rules that were needed; null where the texts differ. */
+  match: { form: Form | null; rules: readonly RuleName[] } | null;
   reason: string | null;
-  /** The run lacked something that is no fault of the call's. */
-  lack: string | null;
-  /** Runs with the same key came to the same end. */
-  key: string;
+  /** The run says nothing of the call. */
+  lack: Lack | null;
 }
 
 export interface JudgeOptions {
-  rules: readonly Rule[];
-  backend: { name: string; confined: boolean };
+  rules: Rules;
+  backend: Surroundings;
+  /** The output of one more run of the same program, in which what moves by itself shows. */
+  again?: RunResult | null;
 }
 
+const nothing = { verdict: null, compared: 'none' as const, match: null, reason: null, lack: null };
+
 /** @param run one that has an answer */
-export function judgeRun(plan: PlannedCall, run: RunResult, { rules, backend }: JudgeOptions): RunJudgement {
+export function judgeRun(plan: PlannedCall, run: RunResult, options: JudgeOptions): RunJudgement {
   const { recorded, code } = plan;
-  const texts = textsOf(plan, run);
-  const result = texts[0]!.text;
-  const compareOptions = { rules, code: code?.code ?? null };
-  const lack = run.execution === null ? null : lackOf(run.execution, recorded, backend);
-  const keyOf = (text: string) => `${run.execution?.stopped ?? ''} ${normalise(text, rules, compareOptions.code)}`;
-  const nothing = { result, verdict: null, compared: 'none' as const, match: null, key: keyOf(result) };
-  if (recorded === null) return { ...nothing, reason: 'no result of this call was recorded', lack };
-  if (isNoStdout(recorded) && (code !== null || result === NO_STDOUT))
-    return { ...nothing, reason: `the record shows only "${NO_STDOUT}"`, lack };
-  const fails = run.execution === null ? run.failed : hasFailed(run.execution);
-  let best: { text: string; form: string; match: Match } | null = null;
-  for (const { text, form, showsErrors } of texts) {
-    // An empty record is no sign of a tool that hides errors: what says nothing now, because it failed, is not the same.
-    if (!showsErrors && text.trim() === '' && fails) continue;
-    const match = matchTexts(recorded, text, compareOptions);
-    if (match !== null && (best === null || match.rules.length < best.match.rules.length)) best = { text, form, match };
-  }
-  if (best !== null) {
-    const { match, text, form } = best;
-    return {
-      result: text,
-      verdict: match.rules.length > 0 ? 'normalised' : 'same',
-      compared: match.compared,
-      match,
-      reason: sameness(match, form === texts[0]!.form || run.execution?.stderr === '' ? null : form),
-      lack: null,
-      key: 'as recorded',
-    };
-  }
-  const failed = tellsFailure(recorded);
-  const cut = possibleCuts(recorded)[0];
+  const { execution, given } = run;
+  const result = given ?? {
+    text: execution === null ? '' : ((FORMS[0] as Form).text(execution, '') ?? ''),
+    reward: null,
+    metrics: null,
+  };
+  if (recorded === null) return { ...nothing, result, reason: 'no result of this call was recorded', lack: null };
+  if (isNoStdout(recorded.text) && (code !== null || result.text === NO_STDOUT))
+    return { ...nothing, result, reason: `the record shows only "${NO_STDOUT}"` };
+  if (execution === null) return judgeGiven(recorded, result, run.failed, contextOf(plan, run, '', options));
+  return judgeExecution(plan, recorded.text, run, execution, options);
+}
+
+function contextOf(
+  { code }: PlannedCall,
+  run: RunResult,
+  fresh: string,
+  { rules, again }: JudgeOptions,
+  form?: Form,
+): MatchContext {
+  const other = again?.execution == null || form === undefined ? null : form.text(again.execution, fresh);
   return {
-    result,
-    verdict: fails && !failed ? 'now_fails' : failed && !fails ? 'now_succeeds' : 'different',
-    compared: cut === undefined ? 'whole' : 'shown_part',
-    match: null,
-    reason: whyDifferent(run.execution, cut === undefined ? null : { shown: cut.shown, total: lengthOf(result) }),
-    lack,
-    key: keyOf(result),
+    rules,
+    facts: {
+      code: code?.code ?? null,
+      clock: clockUse(code?.code ?? null),
+      seconds: run.execution?.seconds ?? run.duration,
+      now: Date.now() / 1000,
+      again: other === null ? null : other.split('\n'),
+    },
   };
 }
 
-const hasFailed = ({ isFinished, exitStatus }: Execution): boolean => !isFinished || exitStatus !== 0;
-
-/** The texts that the tool may have made of this run, the likeliest first. */
-function textsOf(
-  { forms }: PlannedCall,
-  { execution, text }: RunResult,
-): { form: string; text: string; showsErrors: boolean }[] {
-  if (execution === null) return [{ form: '', text: text ?? '', showsErrors: true }];
-  return (forms.length === 0 ? TEXT_FORMS : forms).map((form) => ({
-    form: form.name,
-    text: form.text(execution),
-    showsErrors: form.showsErrors,
-  }));
+/** What a tool of this program gives: text, reward and metrics. */
+function judgeGiven(recorded: Given, result: Given, failed: boolean, context: MatchContext): RunJudgement {
+  const match = matchTexts(recorded.text, result.text, context);
+  const differs = [
+    ...(match === null ? ['text'] : []),
+    ...(isSameNumber(recorded.reward, result.reward)
+      ? []
+      : [`reward: recorded ${recorded.reward}, now ${result.reward}`]),
+    ...(recorded.metrics === null || JSON.stringify(recorded.metrics) === JSON.stringify(result.metrics)
+      ? []
+      : ['metrics']),
+  ];
+  const compared = match?.compared ?? 'whole';
+  if (match !== null && differs.length === 0)
+    return {
+      result,
+      verdict: match.rules.length > 0 ? 'normalised' : 'same',
+      compared,
+      match: { form: null, rules: match.rules },
+      reason: sameness(match, []),
+      lack: null,
+    };
+  const failedThen = tellsFailure(recorded.text);
+  const isFault = match === null && !failed && recordedFault(recorded.text) !== null;
+  const verdict: Verdict = isFault
+    ? 'infra'
+    : match !== null || failed === failedThen
+      ? 'different'
+      : failed
+        ? 'now_fails'
+        : 'now_succeeds';
+  return { result, verdict, compared, match: null, reason: differs.join('; '), lack: null };
 }
+
+/** The record may leave a reward out; 0 of a float32 is 0. */
+const isSameNumber = (recorded: number | null, now: number | null): boolean =>
+  recorded === null ||
+  (now !== null && (Object.is(recorded, now) || Math.abs(recorded - now) <= 1e-6 * Math.max(1, Math.abs(now))));
+
+function judgeExecution(
+  plan: PlannedCall,
+  recorded: string,
+  run: RunResult,
+  execution: Execution,
+  options: JudgeOptions,
+): RunJudgement {
+  const given = (text: string): Given => ({ text, reward: null, metrics: null });
+  const failed = hasFailed(execution);
+  const declared = plan.tool?.form ?? null;
+  const forms = declared === null ? FORMS : [declared];
+  const texts = forms.flatMap((form) => {
+    const text = form.text(execution, recorded);
+    return text === null ? [] : [{ form, text }];
+  });
+  const plain = texts[0]?.text ?? NO_STDOUT;
+  const lack = lackOf(execution, plan.code?.code ?? '', recorded, options.backend);
+  let best: { form: Form; text: string; match: Match } | null = null;
+  let hidden: string | null = null;
+  for (const { form, text } of texts) {
+    const match = matchTexts(recorded, text, contextOf(plan, run, recorded, options, form));
+    if (match === null) continue;
+    // Where the tool is not known, a failure that its text hides would be taken for the same result.
+    if (!form.showsErrors && failed && declared === null) hidden = text.trim() === '' ? null : text;
+    else if (best === null || match.rules.length < best.match.rules.length) best = { form, text, match };
+  }
+  if (best !== null) {
+    const { form, text, match } = best;
+    const told = form === FORMS[0] || execution.stderr === '' ? [] : [`the tool shows ${form.about}`];
+    return {
+      result: given(text),
+      verdict: match.rules.length > 0 ? 'normalised' : 'same',
+      compared: match.compared,
+      match: { form, rules: match.rules },
+      reason: sameness(match, told),
+      lack: null,
+    };
+  }
+  const cut = possibleCuts(recorded)[0];
+  const base = {
+    result: given(plain),
+    compared: cut === undefined ? ('whole' as const) : ('shown_part' as const),
+    match: null,
+    lack,
+  };
+  if (execution.stopped === 'time limit') {
+    if (tellsTimeout(recorded))
+      return { ...base, verdict: 'same', compared: 'whole', reason: 'it took too long then, and now', lack: null };
+    return { ...base, verdict: 'infra', reason: 'it did not end within the time limit here' };
+  }
+  if (lack !== null) return { ...base, verdict: lack.kind === 'infra' ? 'infra' : null, reason: lack.says };
+  const fault = recordedFault(recorded);
+  if (fault !== null && !failed)
+    return { ...base, verdict: 'infra', reason: `the sandbox or its host failed then: ${fault}` };
+  const failedThen = tellsFailure(recorded);
+  const verdict: Verdict = failed && !failedThen ? 'now_fails' : failedThen && !failed ? 'now_succeeds' : 'different';
+  return {
+    ...base,
+    verdict,
+    reason: whyDifferent(execution, hidden, cut === undefined ? null : { shown: cut.shown, total: lengthOf(plain) }),
+  };
+}
+
+export const hasFailed = ({ isFinished, exitStatus }: Execution): boolean => !isFinished || exitStatus !== 0;
 
 const count = new Intl.NumberFormat('en-US');
 
-function sameness({ rules, compared, shown, total }: Match, form: string | null): string | null {
+function sameness({ rules, compared, shown, total }: Match, others: readonly string[]): string | null {
   const said = [
     ...(compared === 'shown_part' ? [`${count.format(shown)} of ${count.format(total)} characters`] : []),
     ...(rules.length > 0 ? [`but for ${rules.join(', ')}`] : []),
-    ...(form !== null ? [`the tool shows ${form}`] : []),
+    ...others,
   ];
   return said.length === 0 ? null : said.join('; ');
 }
 
-function whyDifferent(run: Execution | null, cut: { shown: number; total: number } | null): string | null {
+function whyDifferent(
+  run: Execution,
+  hidden: string | null,
+  cut: { shown: number; total: number } | null,
+): string | null {
   const said = [
-    ...(run?.stopped === 'time limit' ? ['the time limit was reached'] : []),
-    ...(run?.stopped === 'not compiled' ? ['it does not compile'] : []),
-    ...(run?.isFinished && run.exitStatus !== 0 ? [exitText(run.exitStatus)] : []),
+    ...(run.stopped === 'not compiled' ? ['it does not compile'] : []),
+    ...(run.isFinished && run.exitStatus !== 0 ? [exitText(run.exitStatus)] : []),
+    ...(hidden === null ? [] : ['stdout is the same, and behind it the program fails']),
     ...(cut
       ? [`the record shows ${count.format(cut.shown)} characters, the new result has ${count.format(cut.total)}`]
       : []),

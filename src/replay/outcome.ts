@@ -1,13 +1,22 @@
+import type { JsonValue } from '../json/value.ts';
 import { type DiffLine, diffTexts } from './diff.ts';
 
 export type Status = 'same' | 'drift' | 'error' | 'skipped' | 'unknown';
-export type Verdict = 'same' | 'normalised' | 'different' | 'now_fails' | 'now_succeeds' | 'flaky';
+export type Verdict = 'same' | 'normalised' | 'different' | 'now_fails' | 'now_succeeds' | 'flaky' | 'infra';
 export type Compared = 'whole' | 'shown_part' | 'none';
+
+/** All that a tool gives for a call; null where it gives none of that kind. */
+export interface Given {
+  text: string;
+  reward: number | null;
+  metrics: JsonValue;
+}
 
 /** One run of a call. Texts are whole here; the journal keeps their beginnings. */
 export interface Attempt {
   /** What the tool would have said, in the form of the record. */
   result: string;
+  reward: number | null;
   stdout: string | null;
   stderr: string | null;
   exit_status: number | null;
@@ -29,6 +38,12 @@ export interface OutcomeCount {
   verdict: Verdict | null;
 }
 
+/** The interpreter of a run, and of its packages those that the code imports. */
+export interface Environment {
+  python: string | null;
+  packages: Record<string, string>;
+}
+
 /** What replaying one call came to: one verdict, and what it rests on. Keys are those of `replay --json`. */
 export interface ReplayOutcome {
   locator: string;
@@ -36,13 +51,15 @@ export interface ReplayOutcome {
   call: number;
   name: string | null;
   backend: string | null;
+  /** null where no code ran, or the sandbox does not say. */
+  environment: Environment | null;
   status: Status;
   verdict: Verdict | null;
   compared: Compared;
   /** In words: `same (256 of 20,113 characters)`, `environment (numpy is not in Pyodide)`. */
   reason: string | null;
-  recorded: string | null;
-  result: string | null;
+  recorded: Given | null;
+  result: Given | null;
   attempts: Attempt[];
   /** Of the attempts, the commonest first. */
   outcomes: OutcomeCount[];
@@ -65,9 +82,9 @@ export function diffOf(outcome: ReplayOutcome): DiffLine[] | null {
   const known = diffs.get(outcome);
   if (known !== undefined) return known;
   // Of a flaky call the commonest result may be the recorded one.
-  const other =
-    verdict === 'flaky' ? outcomes.find((one) => one.verdict !== 'same' && one.verdict !== 'normalised') : undefined;
-  const made = diffTexts(recorded, other?.result ?? result);
+  const isOther = (one: OutcomeCount) => one.verdict !== 'same' && one.verdict !== 'normalised';
+  const other = verdict === 'flaky' ? outcomes.find(isOther) : undefined;
+  const made = diffTexts(recorded.text, other?.result ?? result.text);
   diffs.set(outcome, made);
   return made;
 }

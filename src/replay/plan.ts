@@ -3,8 +3,10 @@ import { recordKey } from '../journal/record-key.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { type Rollout, type ToolCall, toolCallsOf } from '../rollout/rollout.ts';
 import { isLanguage } from '../sandbox/protocol.ts';
-import { possibleForms, type TextForm } from './tool-text.ts';
+import type { Given } from './outcome.ts';
 import type { CallCode, ReplayTool, ReplayTools } from './tools.ts';
+
+export type { CallCode } from './tools.ts';
 
 /** A recorded call, and how it would be run again. Nothing has run yet. */
 export interface PlannedCall {
@@ -18,8 +20,8 @@ export interface PlannedCall {
   /** As recorded, or as the user edited them. */
   arguments: JsonValue | null;
   edited: boolean;
-  /** The text of the tool's turn; null where no result was recorded. */
-  recorded: string | null;
+  /** What the tool gave; null where no result was recorded. */
+  recorded: Given | null;
   tool: ReplayTool | null;
   /** Why it cannot be run; null when it can. */
   skip: string | null;
@@ -29,9 +31,9 @@ export interface PlannedCall {
   created: { kwargs: JsonObject; from: string } | null;
   /** The sample's own arguments to each call (`execute_kwargs`). */
   executed: JsonObject;
-  /** How the recorded tool may have made its text. */
-  forms: readonly TextForm[];
-  /** The calls of the same tool before it, in order, which run first in one notebook or session; null where calls share no state. */
+  /** The calls of the same tool before it, in order. */
+  earlier: readonly PlannedCall[];
+  /** Those that run first in one notebook or session; null where calls share no state. */
   predecessors: readonly PlannedCall[] | null;
 }
 
@@ -53,8 +55,10 @@ export function planCalls(row: DumpRecord, options: PlanOptions): PlannedCall[] 
   const plans = toolCallsOf(rollout).map((call) => planCall(call, place, options));
   const { session = false, call = null, turn = null } = options;
   for (const [i, plan] of plans.entries()) {
-    if (plan.tool === null || plan.skip !== null || !(session || plan.tool.stateful)) continue;
-    plan.predecessors = plans.slice(0, i).filter((one) => one.name === plan.name && one.skip === null);
+    if (plan.tool === null || plan.skip !== null) continue;
+    plan.earlier = plans.slice(0, i).filter((one) => one.name === plan.name && one.skip === null);
+    if (!(plan.tool.stateful || (session && plan.code !== null))) continue;
+    plan.predecessors = plan.earlier;
     if (plan.code !== null && plan.code.language !== 'python')
       plan.skip = `a session needs Python, and ${plan.name} runs ${plan.code.language}`;
   }
@@ -70,11 +74,7 @@ interface Place {
 function planCall(call: ToolCall, { locator, record, rollout }: Place, { tools }: PlanOptions): PlannedCall {
   const turn = rollout.turns.find(({ toolCalls }) => toolCalls.includes(call))!.index;
   const tool = call.name === null ? null : tools.for(call.name, rollout.toolSchemas);
-  const recorded = call.resultTurn === null ? null : (rollout.turns[call.resultTurn]?.text ?? null);
   const created = tool?.needsCreateKwargs || tool?.own ? createKwargs(tool.name, rollout) : null;
-  const results = toolCallsOf(rollout)
-    .filter(({ name, resultTurn }) => name === call.name && resultTurn !== null)
-    .map(({ resultTurn }) => rollout.turns[resultTurn as number]?.text ?? '');
   const plan: PlannedCall = {
     locator,
     record,
@@ -83,18 +83,31 @@ function planCall(call: ToolCall, { locator, record, rollout }: Place, { tools }
     name: call.name,
     arguments: call.arguments,
     edited: false,
-    recorded,
+    recorded: givenOf(call, rollout),
     tool,
     skip: null,
     code: tool?.codeOf(call.arguments) ?? null,
     created,
     executed: tool?.own ? kwargsOf('execute_kwargs', tool.name, rollout).kwargs : {},
-    forms: possibleForms(results, rollout.format === 'rollout-viewer'),
+    earlier: [],
     predecessors: null,
   };
-  plan.skip = call.error !== null ? `the call was never run: ${call.error}` : whySkipped(plan);
+  plan.skip = call.error !== null ? unreadable(call.error, plan.recorded !== null) : whySkipped(plan);
   return plan;
 }
+
+const unreadable = (error: string, isAnswered: boolean): string =>
+  isAnswered ? `the call cannot be read here: ${error}` : `the call was never run: ${error}`;
+
+function givenOf(call: ToolCall, rollout: Rollout): Given | null {
+  const turn = call.resultTurn === null ? undefined : rollout.turns[call.resultTurn];
+  if (turn === undefined) return null;
+  return { text: unwrapped(turn.text), reward: call.reward ?? null, metrics: call.metrics ?? null };
+}
+
+/** Templates that have a role for tools may write Qwen's tags within it. */
+const WRAPPER = /^\s*<tool_response>\n?([\s\S]*?)\n?<\/tool_response>\s*$/;
+const unwrapped = (text: string): string => WRAPPER.exec(text)?.[1] ?? text;
 
 function whySkipped({ tool, name, arguments: args, code, created }: PlannedCall): string | null {
   if (tool === null)

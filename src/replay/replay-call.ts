@@ -1,9 +1,14 @@
+import { availableParallelism, loadavg } from 'node:os';
 import type { ReplayBackend } from './backend.ts';
+import { clockUse } from './compare/clock.ts';
+import { ALL_RULES, type Rules } from './compare/rules.ts';
+import { matchTexts } from './compare/texts.ts';
+import { PROGRAMS, type Program } from './forms.ts';
 import { judgeRun, type RunJudgement } from './judge.ts';
-import { RULES, type Rule } from './normalise.ts';
-import type { Attempt, OutcomeCount, ReplayOutcome } from './outcome.ts';
+import { modulesOf, tellsFailure } from './lacks.ts';
+import type { Attempt, Environment, OutcomeCount, ReplayOutcome, Verdict } from './outcome.ts';
 import type { PlannedCall } from './plan.ts';
-import { Notebooks, type RunResult, runCall } from './run-call.ts';
+import { Notebooks, type RunResult, type RunWay, runCall } from './run-call.ts';
 import type { ReplayTools } from './tools.ts';
 
 /** Where a call stands. `since` and `until` are ms since the epoch. */
@@ -18,118 +23,264 @@ export interface ReplayOptions {
   backend: ReplayBackend;
   /** Runs of each call, one behind the other; more than one tells a flaky call from a drifted one. */
   repeat?: number;
-  rules?: readonly Rule[];
+  rules?: Rules;
   signal?: AbortSignal | undefined;
   onState?: ((state: CallState) => void) | undefined;
   /** Shared by calls that are replayed together. */
   notebooks?: Notebooks;
 }
 
+interface Run {
+  run: RunResult;
+  at: string;
+}
+
 /** Runs a call and judges it. Rejects only with the reason of an aborted signal; whatever else happens is an outcome. */
 export async function replayCall(plan: PlannedCall, options: ReplayOptions): Promise<ReplayOutcome> {
-  const { tools, backend, repeat = 1, rules = RULES, onState, notebooks = new Notebooks() } = options;
-  const signal = options.signal ?? new AbortController().signal;
-  const done = (outcome: ReplayOutcome) => {
-    onState?.({ kind: 'done', outcome });
-    return outcome;
-  };
-  if (plan.skip !== null) return done(skippedOutcome(plan, plan.skip));
-  const runs: { run: RunResult; judgement: RunJudgement | null; at: string }[] = [];
-  for (let attempt = 0; attempt < Math.max(1, repeat); attempt++) {
-    signal.throwIfAborted();
-    onState?.({ kind: 'running', attempt, of: repeat, since: Date.now() });
-    const at = new Date().toISOString();
-    const run = await runCall(plan, attempt, { tools, backend, signal, notebooks });
-    const judgement = answered(run) ? judgeRun(plan, run, { rules, backend }) : null;
-    runs.push({ run, judgement, at });
-    // What this machine lacks it lacks the next time too.
-    if (judgement?.lack != null) break;
-  }
-  return done(outcomeOf(plan, runs, backend));
+  const { onState } = options;
+  const outcome = plan.skip !== null ? skippedOutcome(plan, plan.skip) : await new Replay(plan, options).outcome();
+  onState?.({ kind: 'done', outcome });
+  return outcome;
 }
 
-/** A sandbox that could not run the program says so in an answer; that is no answer of the program's. */
-const answered = ({ error }: RunResult): boolean => error === null;
+/** More seconds for a program that a loaded host kept waiting. */
+const PATIENCE = { times: 4, most: 120 };
 
-type Run = { run: RunResult; judgement: RunJudgement | null; at: string };
+class Replay {
+  readonly #options: ReplayOptions;
+  readonly #signal: AbortSignal;
+  readonly #rules: Rules;
+  readonly #notebooks: Notebooks;
+  /** With the calls that run before it, once the record proves that they share a state. */
+  #plan: PlannedCall;
+  #way: RunWay;
+  #notes: string[] = [];
+  readonly #runs: Run[] = [];
 
-function outcomeOf(plan: PlannedCall, runs: readonly Run[], backend: ReplayBackend): ReplayOutcome {
-  const attempts = runs.map(attemptOf);
-  const judged = runs.flatMap(({ run, judgement }) => (judgement === null ? [] : [{ run, judgement }]));
-  const base = { ...outcomeHead(plan), backend: ranWhere(plan, backend), attempts };
-  const failures = runs.length - judged.length;
-  const first = judged[0];
-  if (first === undefined) {
-    return { ...base, status: 'error', reason: attempts.at(-1)?.error ?? 'no answer' };
+  constructor(plan: PlannedCall, options: ReplayOptions) {
+    this.#plan = plan;
+    this.#options = options;
+    this.#signal = options.signal ?? new AbortController().signal;
+    this.#rules = options.rules ?? ALL_RULES;
+    this.#notebooks = options.notebooks ?? new Notebooks();
+    this.#way = { program: plan.tool?.program ?? null };
   }
-  const lacking = judged.find(({ judgement }) => judgement.lack !== null && judgement.verdict !== 'same');
-  const broken = judged.find(({ run, judgement }) => judgement.lack === null && run.execution?.stopped === 'not run');
-  if (lacking)
-    return {
-      ...base,
-      status: 'skipped',
-      reason: `environment (${lacking.judgement.lack})`,
-      result: lacking.judgement.result,
+
+  async outcome(): Promise<ReplayOutcome> {
+    const { repeat = 1 } = this.#options;
+    let first = await this.#run();
+    let judged = this.#judge(first);
+    if (judged?.verdict === 'infra' && first.run.execution?.stopped === 'time limit' && this.#isKeptWaiting()) {
+      const timeout = Math.min(PATIENCE.most, this.#plan.code!.timeout * PATIENCE.times);
+      if (timeout > this.#plan.code!.timeout) {
+        this.#way = { ...this.#way, timeout };
+        this.#runs.pop();
+        first = await this.#run();
+        judged = this.#judge(first);
+        this.#notes.push(`with ${timeout} s, since the host is loaded`);
+      }
+    }
+    if (isOpen(judged)) judged = (await this.#otherWay(first)) ?? judged;
+    if (isOpen(judged) && (await this.#absentModule()) !== null) {
+      const lack = `${await this.#absentModule()} is not in ${this.#options.backend.name}; --sandbox-python names an interpreter that has it`;
+      return this.#skipped(judged as RunJudgement, lack);
+    }
+    // What this machine lacks it lacks the next time too.
+    const isOver = judged?.lack != null && judged.verdict !== 'same' && judged.verdict !== 'normalised';
+    // A second run tells a program's own chance from another result.
+    const wanted = isOver ? 1 : Math.max(repeat, isOpen(judged) && this.#plan.code !== null ? 2 : 1);
+    while (this.#runs.length < wanted) await this.#run();
+    return this.#outcomeOf(await this.#environment());
+  }
+
+  async #run(): Promise<Run> {
+    this.#signal.throwIfAborted();
+    const attempt = this.#runs.length;
+    const { tools, backend, repeat = 1, onState } = this.#options;
+    onState?.({ kind: 'running', attempt, of: Math.max(repeat, attempt + 1), since: Date.now() });
+    const at = new Date().toISOString();
+    const context = { tools, backend, signal: this.#signal, notebooks: this.#notebooks };
+    const run = { run: await runCall(this.#plan, attempt, context, this.#way), at };
+    this.#runs.push(run);
+    return run;
+  }
+
+  #judge({ run }: Run, again: RunResult | null = null): RunJudgement | null {
+    if (run.error !== null) return null;
+    return judgeRun(this.#plan, run, { rules: this.#rules, backend: this.#options.backend, again });
+  }
+
+  #isKeptWaiting(): boolean {
+    return this.#options.backend.url === null && (loadavg()[0] ?? 0) > availableParallelism() * 0.75;
+  }
+
+  /** Another way in which the tool may run code, where it gives what the record shows: a session, or a program that is changed first. */
+  async #otherWay(first: Run): Promise<RunJudgement | null> {
+    const { code, recorded, tool, predecessors, earlier } = this.#plan;
+    if (code === null || code.language !== 'python' || predecessors !== null) return null;
+    const kept = { plan: this.#plan, way: this.#way };
+    const attempt = async (plan: PlannedCall, way: RunWay, note: string): Promise<RunJudgement | null> => {
+      this.#plan = plan;
+      this.#way = way;
+      this.#runs.pop();
+      const judged = this.#judge(await this.#run());
+      // What does not parse in one way does not parse in another: that is no sign of how the tool runs code.
+      if (judged?.match != null && !judged.match.rules.includes('python-wording')) {
+        this.#notes.push(note);
+        return judged;
+      }
+      this.#plan = kept.plan;
+      this.#way = kept.way;
+      return null;
     };
-  if (broken)
-    return { ...base, status: 'error', reason: broken.run.execution?.message || 'the sandbox did not run it' };
-  const groups = groupRuns(judged.map(({ judgement }) => judgement));
-  const main = groups[0]!.judgement;
-  const outcomes = groups.map(
-    ({ judgement, count }): OutcomeCount => ({ result: judgement.result, count, verdict: judgement.verdict }),
-  );
-  const said = [
-    main.reason,
-    plan.created === null ? null : `with ${plan.created.from}`,
-    failures > 0 ? `${failures} of ${runs.length} runs gave no answer` : null,
-  ];
-  const shared = {
-    ...base,
-    outcomes,
-    time: timeOf(judged.map(({ run }) => run)),
-    result: main.result,
-    compared: main.compared,
-  };
-  const told = (reasons: (string | null)[]) => reasons.filter((one) => one !== null).join('; ') || null;
-  const flaky =
-    groups.length > 1
-      ? `${groups.length} outcomes in ${judged.length} runs: ${groups.map(({ count }) => `${count} ×`).join(', ')}`
-      : null;
-  if (main.verdict === null) return { ...shared, status: 'unknown', reason: told([...said, flaky]) };
-  if (flaky !== null) {
-    const other = groups.find(({ judgement }) => judgement.key !== 'as recorded')!.judgement;
+    const made = madeEarlier(first.run, earlier);
+    if (made !== null && (this.#plan.edited || !tellsFailure(recorded?.text ?? ''))) {
+      const calls = earlier.map((one) => one.call).join(', ');
+      const plan = { ...this.#plan, predecessors: earlier };
+      const judged = await attempt(plan, {}, `in a session with call ${calls}, which makes ${made}`);
+      if (judged !== null) return judged;
+      this.#notes.push(`call ${calls} makes ${made}: --session runs them together`);
+    }
+    if (tool?.form == null && recorded !== null && !this.#plan.edited)
+      for (const program of programsFor(code.code)) {
+        const judged = await attempt(kept.plan, { ...kept.way, program }, `the tool: ${program.about}`);
+        if (judged !== null) return judged;
+      }
+    this.#runs.splice(0, this.#runs.length, first);
+    return null;
+  }
+
+  /** A module that the code asks for in a way that does not fail without it. */
+  async #absentModule(): Promise<string | null> {
+    const { code } = this.#plan;
+    if (code === null || code.language !== 'python' || !/\btry\b|find_spec|import_module/.test(code.code)) return null;
+    const packages = (await this.#environment())?.packages ?? {};
+    return modulesOf(code.code).find((name) => packages[name] === 'missing') ?? null;
+  }
+
+  #environment(): Promise<Environment | null> {
+    const { code } = this.#plan;
+    if (code === null || code.language !== 'python') return Promise.resolve(null);
+    return this.#options.backend.environment(modulesOf(code.code), this.#signal);
+  }
+
+  #skipped(judged: RunJudgement, lack: string): ReplayOutcome {
+    const { result } = judged;
+    return {
+      ...this.#head(null),
+      attempts: this.#runs.map((run) => attemptOf(run, judged)),
+      result,
+      reason: `environment (${lack})`,
+    };
+  }
+
+  #head(environment: Environment | null): ReplayOutcome {
+    return { ...outcomeHead(this.#plan), backend: ranWhere(this.#plan, this.#options.backend), environment };
+  }
+
+  #outcomeOf(environment: Environment | null): ReplayOutcome {
+    const runs = this.#runs;
+    const judgements = runs.map((run, i) => this.#judge(run, runs[(i + 1) % runs.length]!.run));
+    const attempts = runs.map((run, i) => attemptOf(run, judgements[i] ?? null));
+    const base = { ...this.#head(environment), attempts };
+    const judged = judgements.flatMap((one, i) => (one === null ? [] : [{ ...one, run: runs[i]!.run }]));
+    const [first] = judged;
+    if (first === undefined) return { ...base, status: 'error', reason: attempts.at(-1)?.error ?? 'no answer' };
+    const broken = judged.find(
+      ({ run, match, lack }) => match === null && lack === null && run.execution?.stopped === 'not run',
+    );
+    if (broken)
+      return { ...base, status: 'error', reason: broken.run.execution?.message || 'the sandbox did not run it' };
+    const groups = this.#groups(judged);
+    const main = groups[0]!.judgement;
+    const failures = runs.length - judged.length;
+    const told = (reasons: readonly (string | null)[]) => reasons.filter((one) => one !== null).join('; ') || null;
+    const shared = {
+      ...base,
+      outcomes: groups.map(
+        ({ judgement, count }): OutcomeCount => ({ result: judgement.result.text, count, verdict: judgement.verdict }),
+      ),
+      time: timeOf(judged.map(({ run }) => run)),
+      result: main.result,
+      compared: main.compared,
+    };
+    const { created } = this.#plan;
+    const others = [
+      ...this.#notes,
+      created === null ? null : `with ${created.from}`,
+      failures > 0 ? `${failures} of ${runs.length} runs gave no answer` : null,
+    ];
+    if (main.verdict === 'infra')
+      return { ...shared, status: 'error', verdict: 'infra', reason: told([main.reason, ...others]) };
+    if (main.lack !== null && main.match === null)
+      return { ...shared, status: 'skipped', compared: 'none', reason: `environment (${main.lack.says})` };
+    if (main.verdict === null) return { ...shared, status: 'unknown', reason: told([main.reason, ...others]) };
+    if (groups.length > 1) {
+      const flaky = `${groups.length} outcomes in ${judged.length} runs: ${groups.map(({ count }) => `${count} ×`).join(', ')}`;
+      return { ...shared, status: 'drift', verdict: 'flaky', reason: told([flaky, ...others]) };
+    }
+    const isSame = main.verdict === 'same' || main.verdict === 'normalised';
     return {
       ...shared,
-      status: 'drift',
-      verdict: 'flaky',
-      compared: other.compared,
-      reason: told([flaky, ...said.slice(1)]),
+      status: isSame ? 'same' : 'drift',
+      verdict: main.verdict,
+      reason: told([main.reason, ...others]),
     };
   }
-  const isSame = main.verdict === 'same' || main.verdict === 'normalised';
-  return {
-    ...shared,
-    status: isSame ? 'same' : 'drift',
-    verdict: main.verdict,
-    reason: told(said),
-  };
-}
 
-/** The commonest first; of equally common ones the earlier. */
-function groupRuns(judgements: readonly RunJudgement[]): { judgement: RunJudgement; count: number }[] {
-  const groups = new Map<string, { judgement: RunJudgement; count: number }>();
-  for (const judgement of judgements) {
-    const group = groups.get(judgement.key);
-    if (group === undefined) groups.set(judgement.key, { judgement, count: 1 });
-    else group.count++;
+  /** Runs that came to the same end, the commonest first; of equally common ones the earlier. */
+  #groups<T extends RunJudgement & { run: RunResult }>(judged: readonly T[]): { judgement: T; count: number }[] {
+    const groups: { judgement: T; count: number }[] = [];
+    for (const one of judged) {
+      const group = groups.find(({ judgement }) => this.#isOne(judgement, one));
+      if (group === undefined) groups.push({ judgement: one, count: 1 });
+      else group.count++;
+    }
+    return groups.sort((a, b) => b.count - a.count);
   }
-  return [...groups.values()].sort((a, b) => b.count - a.count);
+
+  #isOne(a: RunJudgement & { run: RunResult }, b: RunJudgement & { run: RunResult }): boolean {
+    if ((a.match === null) !== (b.match === null)) return false;
+    if (a.match !== null) return true;
+    if (a.run.execution?.stopped !== b.run.execution?.stopped) return false;
+    if (a.result.reward !== b.result.reward) return false;
+    const code = this.#plan.code?.code ?? null;
+    const { execution, duration } = b.run;
+    const facts = {
+      code,
+      clock: clockUse(code),
+      seconds: execution?.seconds ?? duration,
+      now: Date.now() / 1000,
+      again: null,
+    };
+    return matchTexts(a.result.text, b.result.text, { rules: this.#rules, facts }) !== null;
+  }
 }
 
-function attemptOf({ run, judgement, at }: Run): Attempt {
+/** The run says something else, and for no reason of ours. */
+const isOpen = (judged: RunJudgement | null): boolean =>
+  judged !== null && judged.lack === null && OPEN.has(judged.verdict);
+const OPEN: ReadonlySet<Verdict | null> = new Set(['different', 'now_fails', 'now_succeeds']);
+
+/** What an earlier call of the tool made, and this one did not find. */
+function madeEarlier({ execution }: RunResult, earlier: readonly PlannedCall[]): string | null {
+  const said = `${execution?.stderr ?? ''}\n${execution?.stdout ?? ''}`;
+  const name =
+    /NameError: name '(\w+)' is not defined/.exec(said)?.[1] ??
+    /No such file or directory: '([^'\n]+)'/.exec(said)?.[1] ??
+    /No module named '([\w.]+)'/.exec(said)?.[1];
+  if (name === undefined) return null;
+  const word = name.slice(name.lastIndexOf('/') + 1);
+  return earlier.some(({ code }) => code?.code.includes(word)) ? name : null;
+}
+
+const programsFor = (code: string): Program[] => PROGRAMS.filter((program) => program.of(code) !== null);
+
+function attemptOf({ run, at }: Run, judgement: RunJudgement | null): Attempt {
   const { execution, duration, error } = run;
   return {
-    result: judgement?.result ?? '',
+    result: judgement?.result.text ?? '',
+    reward: judgement?.result.reward ?? null,
     stdout: execution?.stdout ?? null,
     stderr: execution?.stderr ?? null,
     exit_status: execution?.exitStatus ?? null,
@@ -157,6 +308,7 @@ const outcomeHead = (plan: PlannedCall): ReplayOutcome => ({
   call: plan.call,
   name: plan.name,
   backend: null,
+  environment: null,
   status: 'skipped',
   verdict: null,
   compared: 'none',

@@ -1,8 +1,9 @@
 import type { Journal } from '../journal/journal.ts';
+import { changesOf, type Fingerprint, fingerprintOf } from '../json/fingerprint.ts';
 import type { Printable } from '../json/print.ts';
 import type { JsonObject } from '../json/value.ts';
+import { ALL_RULES, RULE_NAMES } from './compare/rules.ts';
 import { REPLAYS, type ReplayEntry } from './entries.ts';
-import { RULES } from './normalise.ts';
 import { type Attempt, type ReplayOutcome, wordOf } from './outcome.ts';
 import type { PlannedCall } from './plan.ts';
 import type { ReplayOptions } from './replay-call.ts';
@@ -10,37 +11,42 @@ import type { ReplayOptions } from './replay-call.ts';
 /** Characters of each text that the journal keeps; a dump of outputs is not its purpose. */
 const KEPT = 16_384;
 
-/** What a verdict depends on besides the call: asked again in the same way, it need not be run again. */
-export interface How {
-  backend: string;
-  repeat: number;
-  rules: string[];
-  session: boolean;
-  /** Seconds, where the user set them; absent, so that older entries hold, where not. */
-  timeout?: number;
+/** What a verdict depends on besides the call. */
+export function howOf(
+  plan: PlannedCall,
+  { backend, tools, repeat = 1, rules = ALL_RULES }: Pick<ReplayOptions, 'backend' | 'tools' | 'repeat' | 'rules'>,
+): Fingerprint {
+  const runsCode = plan.code !== null && plan.tool?.url == null;
+  return fingerprintOf({
+    version: VERSION,
+    backend: plan.tool?.url ?? plan.tool?.own?.runs ?? (plan.tool?.language === null ? 'built in' : backend.name),
+    interpreter: runsCode ? (backend.interpreter ?? undefined) : undefined,
+    packages: runsCode ? (backend.packages ?? undefined) : undefined,
+    tool:
+      plan.tool === null
+        ? undefined
+        : `${plan.tool.from} ${plan.tool.language ?? ''} ${plan.tool.form?.name ?? ''}`.trim(),
+    'tool file': plan.tool?.from.startsWith('--tools') ? tools.fileHash : undefined,
+    repeat: String(repeat),
+    rules: rules.size === RULE_NAMES.length ? undefined : [...rules].join(' '),
+    session: plan.predecessors !== null ? 'yes' : undefined,
+    timeout: tools.timeout === undefined ? undefined : String(tools.timeout),
+  });
 }
 
-export const howOf = (
-  plan: PlannedCall,
-  { backend, tools, repeat = 1, rules = RULES }: Pick<ReplayOptions, 'backend' | 'tools' | 'repeat' | 'rules'>,
-): How => ({
-  backend: plan.tool?.url ?? plan.tool?.own?.runs ?? (plan.tool?.language === null ? 'built in' : backend.name),
-  repeat,
-  rules: rules.map(({ name }) => name),
-  session: plan.predecessors !== null,
-  ...(tools.timeout === undefined ? {} : { timeout: tools.timeout }),
-});
+/** Verdicts of another way of judging are not this one's. */
+const VERSION = '2';
 
 /** Keeps what a call came to. Outcomes of calls that did not run are not worth keeping. */
-export function keepOutcome(journal: Journal, plan: PlannedCall, how: How, outcome: ReplayOutcome): void {
+export function keepOutcome(journal: Journal, plan: PlannedCall, how: Fingerprint, outcome: ReplayOutcome): void {
   if (outcome.attempts.length === 0) return;
-  const { recorded: _recorded, locator, ...rest } = outcome;
+  const { recorded: _recorded, locator, result, ...rest } = outcome;
   journal.append(REPLAYS, {
     record: plan.record,
     locator,
-    how: how as unknown as Printable,
+    how,
     ...(rest as unknown as JsonObject),
-    result: outcome.result === null ? null : shorten(outcome.result),
+    result: (result === null ? null : { ...result, text: shorten(result.text) }) as unknown as Printable,
     attempts: outcome.attempts.map(shortAttempt) as unknown as Printable,
     outcomes: outcome.outcomes.map((one) => ({ ...one, result: shorten(one.result) })) as unknown as Printable,
   });
@@ -67,11 +73,19 @@ export function standingOutcome(journal: Journal, plan: PlannedCall): ReplayOutc
 }
 
 /** An outcome that was reached in the same way and need not be reached again; an `error` is no such. */
-export function knownOutcome(journal: Journal, plan: PlannedCall, how: How): ReplayOutcome | null {
-  const wanted = JSON.stringify(how);
-  const entry = entriesOf(journal, plan).findLast((one) => JSON.stringify(one.how) === wanted && !one.edited);
-  return entry === undefined || entry.status === 'error' ? null : outcomeOf(entry, plan);
+export function knownOutcome(journal: Journal, plan: PlannedCall, how: Fingerprint): ReplayOutcome | null {
+  const entry = lastAnswer(journal, plan, (one) => changesOf(one.how, how).length === 0);
+  return entry === undefined ? null : outcomeOf(entry, plan);
 }
+
+/** Why the last answer does not hold any more, a part each: `interpreter 3.11.2, was 3.8.18`. None: there is none. */
+export function staleParts(journal: Journal, plan: PlannedCall, how: Fingerprint): string[] {
+  const entry = lastAnswer(journal, plan, () => true);
+  return entry === undefined ? [] : changesOf(entry.how, how);
+}
+
+const lastAnswer = (journal: Journal, plan: PlannedCall, holds: (entry: ReplayEntry) => boolean) =>
+  entriesOf(journal, plan).findLast((one) => !one.edited && one.status !== 'error' && holds(one));
 
 const entriesOf = (journal: Journal, { record, call }: PlannedCall): ReplayEntry[] =>
   journal.known(REPLAYS, record).filter((entry) => entry.call === call);
@@ -80,6 +94,7 @@ function outcomeOf(entry: ReplayEntry, plan: PlannedCall): ReplayOutcome {
   const { record: _record, at: _at, how: _how, arguments: args, ...rest } = entry;
   return {
     ...rest,
+    result: rest.result as ReplayOutcome['result'],
     ...(args === undefined ? {} : { arguments: args }),
     locator: plan.locator,
     recorded: plan.recorded,
@@ -94,7 +109,18 @@ export function reportedOf(journal: Journal, plan: PlannedCall): { by: string; o
   return [...last].map(([by, outcome]) => ({ by, outcome }));
 }
 
-const WORST = ['now_fails', 'now_succeeds', 'different', 'flaky', 'error', 'unknown', 'skipped', 'normalised', 'same'];
+const WORST = [
+  'now_fails',
+  'now_succeeds',
+  'different',
+  'flaky',
+  'infra',
+  'error',
+  'unknown',
+  'skipped',
+  'normalised',
+  'same',
+];
 
 /** One word for a rollout's row: the worst that its calls came to. Empty where none was run. @param record its recordKey */
 export function standingWord(journal: Journal, record: string): string {

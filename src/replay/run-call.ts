@@ -1,19 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { withTimeout } from '../async/timeout.ts';
-import { executeTool, type ToolResult } from '../engine/index.ts';
+import type { ToolResult } from '../engine/index.ts';
 import type { JsonObject } from '../json/value.ts';
 import { OwnCodeError } from '../python/own-error.ts';
 import { SandboxApiError } from '../sandbox/client.ts';
 import type { RunJupyterResponse } from '../sandbox/protocol.ts';
 import type { ReplayBackend } from './backend.ts';
 import { type Execution, executionOf, executionOfCell } from './execution.ts';
-import type { PlannedCall } from './plan.ts';
+import type { Program } from './forms.ts';
+import type { Given } from './outcome.ts';
+import type { CallCode, PlannedCall } from './plan.ts';
 import type { ReplayTools } from './tools.ts';
 
-/** What one run of a call gave: an execution for code, a text for every other tool, or the reason why there was no answer. */
+/** What one run of a call gave: an execution for code, what the tool says for every other, or the reason why there was no answer. */
 export interface RunResult {
   execution: Execution | null;
-  text: string | null;
+  given: Given | null;
   /** The tool says that it failed. */
   failed: boolean;
   /** The backend gave no answer. */
@@ -29,58 +31,67 @@ export interface RunContext {
   notebooks: Notebooks;
 }
 
-/** Beyond the program's own limits: waiting for a place, or for a server that restarts. */
-const WAITING_SECONDS = 900;
+/** How a call is run, where that is not as it stands. */
+export interface RunWay {
+  /** What the tool does to the code first. */
+  program?: Program | null;
+  /** Seconds in the place of the call's own limit. */
+  timeout?: number;
+}
+
 const TOOL_SECONDS = 300;
 
 /** Runs a call once. Rejects only with the reason of an aborted signal. */
-export async function runCall(plan: PlannedCall, attempt: number, context: RunContext): Promise<RunResult> {
+export async function runCall(
+  plan: PlannedCall,
+  attempt: number,
+  context: RunContext,
+  way: RunWay = {},
+): Promise<RunResult> {
   const begun = performance.now();
-  const nothing = { execution: null, text: null, failed: false, error: null };
-  let result: Omit<RunResult, 'duration'>;
+  const nothing = { execution: null, given: null, failed: false, error: null };
+  let result: Partial<RunResult>;
   try {
-    if (plan.predecessors === null) result = await runAlone(plan, context);
-    else if (plan.code !== null) result = await runInNotebook(plan, attempt, context);
-    else result = await runInSession(plan, context);
+    if (plan.code === null) result = await runTool(plan, context);
+    else if (plan.predecessors === null) result = await runCode(plan.code, context, way);
+    else result = await runInNotebook(plan, attempt, context);
   } catch (error) {
     context.signal.throwIfAborted();
-    result = { ...nothing, error: error instanceof Error ? error.message : String(error) };
+    result = { error: error instanceof Error ? error.message : String(error) };
   }
   return { ...nothing, ...result, duration: (performance.now() - begun) / 1000 };
 }
 
+async function runCode(
+  code: CallCode,
+  { backend, signal }: RunContext,
+  { program, timeout }: RunWay,
+): Promise<Partial<RunResult>> {
+  const text = program?.of(code.code) ?? code.code;
+  const seconds = timeout ?? code.timeout;
+  if (program?.inCell) {
+    const answer = await backend.runJupyter(
+      { cells: [text], cell_timeout: seconds, total_timeout: seconds },
+      { signal },
+    );
+    return cellOf(answer, 0);
+  }
+  const answer = await backend.run(
+    { code: text, language: code.language as 'python', run_timeout: seconds, compile_timeout: Math.max(seconds, 10) },
+    { signal },
+  );
+  return { execution: executionOf(answer) };
+}
+
 const argumentsOf = (plan: PlannedCall): JsonObject => plan.tool?.argumentsOf(plan.arguments) ?? {};
 
-async function runAlone(plan: PlannedCall, { tools, signal }: RunContext): Promise<Omit<RunResult, 'duration'>> {
-  const { tool, code, created } = plan;
-  const seconds = code === null ? (tools.timeout ?? TOOL_SECONDS) : 2 * code.timeout + WAITING_SECONDS;
-  const kwargs = { ...(created === null ? {} : { create_kwargs: created.kwargs }), execute_kwargs: plan.executed };
-  const { value, answers } = await tools.listening(() =>
-    executeTool(tool!.tool, argumentsOf(plan), { kwargs, seconds, signal }),
-  );
-  return code === null ? spoken(value) : ran(answers.at(-1), value.response.error ?? null);
-}
-
-const spoken = ({ response }: ToolResult) => ({
-  execution: null,
-  text: response.text,
+const spoken = ({ response, reward, metrics }: ToolResult): Partial<RunResult> => ({
+  given: { text: response.text, reward, metrics },
   failed: response.error !== undefined,
-  error: null,
 });
 
-/** The tool hides why there is no output; the sandbox's answer tells a program's end from a sandbox that failed. */
-function ran(answer: Parameters<typeof executionOf>[0] | undefined, cause: string | null) {
-  const execution = answer === undefined ? null : executionOf(answer);
-  return {
-    execution,
-    text: null,
-    failed: false,
-    error: execution === null ? (cause ?? 'the sandbox gave no answer') : null,
-  };
-}
-
-/** One instance for the predecessors and the call, as verl's request engine holds one a rollout. */
-async function runInSession(plan: PlannedCall, { tools, signal }: RunContext): Promise<Omit<RunResult, 'duration'>> {
+/** One instance for the calls before it and the call, as verl's request engine holds one a rollout. */
+async function runTool(plan: PlannedCall, { tools, signal }: RunContext): Promise<Partial<RunResult>> {
   const tool = plan.tool!.tool;
   const within = <T>(work: (signal: AbortSignal) => Promise<T>) =>
     withTimeout(tools.timeout ?? TOOL_SECONDS, signal, work);
@@ -97,33 +108,27 @@ async function runInSession(plan: PlannedCall, { tools, signal }: RunContext): P
     if (!(error instanceof OwnCodeError) || error.fault !== 'tool') throw error;
     // An exception is the tool's answer; the engine that made the record put its own words before it.
     const before =
-      /^Error when executing tool: /.exec(plan.recorded ?? '')?.[0] ?? `Error executing tool '${plan.name}': `;
-    return { execution: null, text: `${before}${error.message}`, failed: true, error: null };
+      /^Error when executing tool: /.exec(plan.recorded?.text ?? '')?.[0] ?? `Error executing tool '${plan.name}': `;
+    return { given: { text: `${before}${error.message}`, reward: null, metrics: null }, failed: true };
   } finally {
     await tool.release(instanceId).catch(() => {});
   }
 }
 
-async function runInNotebook(
-  plan: PlannedCall,
-  attempt: number,
-  context: RunContext,
-): Promise<Omit<RunResult, 'duration'>> {
-  const position = plan.predecessors!.length;
-  const answer = await context.notebooks.run(plan, attempt, context);
-  const cell = answer.cells[position];
-  const isLate = answer.driver?.status === 'TimeLimitExceeded';
-  if (cell === undefined && !isLate) return { ...ran(undefined, answer.message || null), text: null };
-  const execution = cell === undefined ? null : executionOfCell(cell);
-  if (isLate && position >= answer.cells.length - 1) return { ...spokenLate(execution), text: null };
-  return { execution, text: null, failed: false, error: null };
+async function runInNotebook(plan: PlannedCall, attempt: number, context: RunContext): Promise<Partial<RunResult>> {
+  return cellOf(await context.notebooks.run(plan, attempt, context), plan.predecessors!.length);
 }
 
-/** The cell that the time limit ended, and those behind it. */
-function spokenLate(execution: Execution | null) {
+function cellOf(answer: RunJupyterResponse, position: number): Partial<RunResult> {
+  const cell = answer.cells[position];
+  const isLate = answer.driver?.status === 'TimeLimitExceeded';
+  if (cell === undefined && !isLate) return { error: answer.message || 'the sandbox gave no answer' };
+  const execution = cell === undefined ? null : executionOfCell(cell);
+  if (!isLate || position < answer.cells.length - 1) return { execution };
+  // The cell that the time limit ended, and those behind it.
   const stopped = { exitStatus: null, isFinished: false, stopped: 'time limit' as const };
   const empty: Execution = { stdout: '', stderr: '', seconds: null, display: '', message: '', ...stopped };
-  return { execution: { ...empty, ...execution, ...stopped }, failed: true, error: null };
+  return { execution: { ...empty, ...execution, ...stopped }, failed: true };
 }
 
 /** Notebooks of one replay: where many calls of a rollout are replayed, its cells run once an attempt, not once a call. */

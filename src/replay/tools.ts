@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { Tool } from '../engine/index.ts';
@@ -12,11 +11,16 @@ import { type ToolKind, toolKind } from '../engine/tools/registry.ts';
 import { OpenAIFunctionToolSchema } from '../engine/tools/schema.ts';
 import { SessionTool } from '../engine/tools/session-tool.ts';
 import { readYaml } from '../engine/yaml-file.ts';
+import { hashOf } from '../json/fingerprint.ts';
+import { parseJson } from '../json/parse.ts';
+import { type Printable, printJson } from '../json/print.ts';
 import type { JsonObject, JsonValue } from '../json/value.ts';
 import { isJsonObject } from '../json/value.ts';
 import type { Run } from '../sandbox/check-correctness.ts';
-import { isLanguage, type RunCodeResponse } from '../sandbox/protocol.ts';
+import { isLanguage } from '../sandbox/protocol.ts';
 import { reasonOf, shapeProblem } from '../text/problems.ts';
+import { FORMS, type Form, formNamed, PROGRAMS, type Program } from './forms.ts';
+import { languageNamed } from './languages.ts';
 
 /** A tool that can run a recorded call. */
 export interface ReplayTool {
@@ -31,6 +35,10 @@ export interface ReplayTool {
   url: string | null;
   /** A class of the user's own, which runs with their rights; null for any other. */
   own: OwnUse | null;
+  /** What it shows of a run, where its class says so; null: what the record shows tells. */
+  form: Form | null;
+  /** What it does to the code first, in the same way. */
+  program: Program | null;
   /** Needs what the record says of the task (a ground truth) to be made. */
   needsCreateKwargs: boolean;
   /** The code that a call runs; null where the arguments hold none. */
@@ -61,9 +69,11 @@ export interface ReplayToolsOptions {
 const ToolFileConfig = z.looseObject({
   tools: z.array(
     z.looseObject({
+      class_name: z.string().default(''),
       config: z
         .looseObject({
           stateful: z.boolean().optional(),
+          form: z.string().optional(),
           sandbox_fusion_url: z.string().optional(),
           session_url: z.string().optional(),
           default_language: z.string().optional(),
@@ -73,7 +83,19 @@ const ToolFileConfig = z.looseObject({
     }),
   ),
 });
-type EntryConfig = NonNullable<z.infer<typeof ToolFileConfig>['tools'][number]['config']>;
+type ToolEntry = z.infer<typeof ToolFileConfig>['tools'][number];
+type EntryConfig = NonNullable<ToolEntry['config']>;
+
+const programNamed = (name: string): Program => PROGRAMS.find((program) => program.name === name) as Program;
+
+/** Classes whose form is known, the subclasses of verl's recipes among them. */
+const DECLARED: readonly { className: RegExp; form: Form; program: Program | null }[] = [
+  { className: /\.CustomSandboxFusionTool$/, form: formNamed('verl') as Form, program: programNamed('retool') },
+  { className: /\.SandboxFusionTool$/, form: formNamed('verl') as Form, program: null },
+];
+
+const keepsState = (tool: Tool): boolean =>
+  tool instanceof SessionTool || tool instanceof CalcGsm8kRewardTool || tool instanceof OwnTool;
 
 /** Where no tool file sets a limit, how much runs at once is the backend's affair. */
 const UNLIMITED = { enable_global_rate_limit: false, num_workers: 1024 };
@@ -91,8 +113,11 @@ export class ReplayTools {
   /** The one server that the tool file names; null where it names none. */
   readonly sandboxUrl: string | null;
   readonly timeout: number | undefined;
+  /** Entries of the tool file that cannot be used, each with its line. */
+  readonly problems: string[] = [];
+  /** Of the tool file's text: another file gives other results. */
+  fileHash: string | undefined;
   #run: Run | null = null;
-  readonly #answers = new AsyncLocalStorage<RunCodeResponse[]>();
 
   /** @throws Error that names the file, the entry and what to do */
   constructor(options: ReplayToolsOptions = {}) {
@@ -100,9 +125,10 @@ export class ReplayTools {
     this.timeout = options.timeout;
     this.sandboxUrl = options.tools === undefined ? null : this.#readFile(options.tools);
     for (const [name, language] of Object.entries(options.mapped ?? {})) {
-      if (!isLanguage(language))
+      const known = languageNamed(language);
+      if (!isLanguage(known))
         throw new TypeError(`--tool ${name}=${language}: '${language}' is no language of SandboxFusion`);
-      this.#named.set(name, this.#mapped(name, language));
+      this.#named.set(name, this.#mapped(name, known));
     }
   }
 
@@ -133,18 +159,17 @@ export class ReplayTools {
     this.#run = run;
   }
 
-  /** What the sandbox answered while `work` ran, beside what `work` gives: tools themselves keep only their text. */
-  async listening<T>(work: () => Promise<T>): Promise<{ value: T; answers: RunCodeResponse[] }> {
-    const answers: RunCodeResponse[] = [];
-    return { value: await this.#answers.run(answers, work), answers };
-  }
-
   /** null: no tool here has that name. @param schemas the tool schemas that the record shows */
   for(name: string, schemas: readonly JsonValue[] = []): ReplayTool | null {
     const named = this.#named.get(name);
     if (named !== undefined) return named;
     const kind = toolKind(name);
-    const made = kind === undefined ? null : this.#builtIn(name, kind, schemas);
+    const made =
+      kind !== undefined
+        ? this.#builtIn(name, kind, schemas)
+        : PYTHON_NAMES.test(name)
+          ? { ...this.#mapped(name, 'python'), from: 'its name' }
+          : null;
     if (made !== null) this.#named.set(name, made);
     return made;
   }
@@ -159,11 +184,9 @@ export class ReplayTools {
     });
   }
 
-  readonly #ask: Run = async (request, call) => {
+  readonly #ask: Run = (request, call) => {
     if (this.#run === null) throw new Error('no sandbox is open');
-    const answer = await this.#run(request, call);
-    this.#answers.getStore()?.push(answer);
-    return answer;
+    return this.#run(request, call);
   };
 
   #readFile(path: string): string | null {
@@ -173,28 +196,50 @@ export class ReplayTools {
     } catch (error) {
       throw new Error(`${path}: ${reasonOf(error)}; --tools names a tool file in verl's form (YAML)`);
     }
-    const tools = parseTools(text, path, { run: this.#ask, own: this.#options.own });
+    this.fileHash = hashOf(text);
     const { value, at } = readYaml(text, path);
     const file = ToolFileConfig.safeParse(value);
     if (!file.success) {
       const { issues } = file.error;
       throw new Error(`${at(issues[0]?.path ?? [])}: not a tool file: ${shapeProblem(issues)}`);
     }
-    const configs = file.data.tools.map(({ config }) => config ?? {});
-    for (const [i, tool] of tools.entries()) this.#named.set(tool.name, this.#entry(tool, configs[i] ?? {}, path));
-    const urls = new Set(configs.flatMap(({ sandbox_fusion_url: url }) => (url ? [url] : [])));
+    for (const [i, entry] of file.data.tools.entries()) {
+      try {
+        this.#readEntry(entry, path);
+      } catch (error) {
+        // The others are good for the calls that they run.
+        this.problems.push(
+          `${at(['tools', i])}: ${reasonOf(error).replace(`${path}:1: `, '')}; calls of it are skipped`,
+        );
+      }
+    }
+    if (this.#named.size === 0 && this.problems.length > 0) throw new Error(this.problems.join('\n'));
+    const urls = new Set(file.data.tools.flatMap(({ config }) => config?.sandbox_fusion_url || []));
     if (urls.size > 1)
       throw new Error(`${path}: its tools name ${urls.size} different sandboxes: choose one with --sandbox`);
     return [...urls][0] ?? null;
   }
 
-  #entry(tool: Tool, config: EntryConfig, path: string): ReplayTool {
+  #readEntry(entry: ToolEntry, path: string): void {
+    const declared = DECLARED.find(({ className }) => className.test(entry.class_name));
+    const own = declared === undefined ? entry : { ...entry, class_name: 'code_interpreter' };
+    const [tool] = parseTools(printJson({ tools: [own] } as unknown as Printable), path, {
+      run: this.#ask,
+      own: this.#options.own,
+    });
+    if (tool !== undefined) this.#named.set(tool.name, this.#entry(tool, entry.config ?? {}, path, declared));
+  }
+
+  #entry(tool: Tool, config: EntryConfig, path: string, declared: (typeof DECLARED)[number] | undefined): ReplayTool {
     const isCode = tool instanceof CodeInterpreterTool;
+    const form = config.form === undefined ? declared?.form : formNamed(config.form);
+    if (config.form !== undefined && form === undefined)
+      throw new Error(`form: '${config.form}' is none of ${FORMS.map(({ name }) => name).join(', ')}`);
     return {
       ...this.#plain(tool, `--tools ${path}`),
       ...(isCode ? this.#code(config) : {}),
-      // Nothing says whether a class keeps state; one that does not gives the same after its earlier calls.
-      stateful: config.stateful ?? (tool instanceof SessionTool || tool instanceof OwnTool),
+      ...(isCode && form ? { form, program: declared?.program ?? null } : {}),
+      stateful: config.stateful ?? keepsState(tool),
       url: tool instanceof SessionTool ? (config.session_url ?? null) : null,
     };
   }
@@ -215,20 +260,10 @@ export class ReplayTools {
 
   #mapped(name: string, language: string): ReplayTool {
     const tool = new CodeInterpreterTool({ ...UNLIMITED, default_language: language }, plainSchema(name), this.#ask);
-    const code = this.#code({ default_language: language });
-    const argumentsOf = (args: JsonValue | null): JsonObject | null => {
-      const text = soleCode(args);
-      return text === null ? null : code.argumentsOf({ code: text, ...timeoutOf(args) });
-    };
-    return {
-      ...this.#plain(tool, `--tool ${name}=${language}`),
-      ...code,
-      argumentsOf,
-      codeOf: (args) => code.codeOf(argumentsOf(args)),
-    };
+    return { ...this.#plain(tool, `--tool ${name}=${language}`), ...this.#code({ default_language: language }, true) };
   }
 
-  readonly #code = (config: EntryConfig) => codeTool(config, this.timeout);
+  readonly #code = (config: EntryConfig, isMapped = false) => codeTool(config, this.timeout, isMapped);
 
   #plain(tool: Tool, from: string): ReplayTool {
     return {
@@ -236,12 +271,14 @@ export class ReplayTools {
       from,
       tool,
       language: null,
-      stateful: false,
+      stateful: keepsState(tool),
+      form: null,
+      program: null,
       url: null,
       own: tool instanceof OwnTool ? tool.use : null,
       needsCreateKwargs: tool instanceof CalcGsm8kRewardTool,
       codeOf: () => null,
-      argumentsOf: (args) => (isJsonObject(args ?? undefined) ? (args as JsonObject) : null),
+      argumentsOf: (args) => (isJsonObject(objectOf(args)) ? (objectOf(args) as JsonObject) : null),
     };
   }
 }
@@ -249,43 +286,76 @@ export class ReplayTools {
 function codeTool(
   { default_language: language = 'python', default_timeout: seconds = DEFAULT_TIMEOUT }: EntryConfig,
   limit: number | undefined,
+  isMapped: boolean,
 ) {
   return {
     language,
     argumentsOf(args: JsonValue | null): JsonObject | null {
-      if (!isJsonObject(args ?? undefined)) return null;
-      return limit === undefined ? (args as JsonObject) : { ...(args as JsonObject), timeout: limit };
+      const code = soleCode(args, isMapped);
+      const object = isJsonObject(objectOf(args)) ? (objectOf(args) as JsonObject) : {};
+      return code === null ? null : { ...object, code, ...(limit === undefined ? {} : { timeout: limit }) };
     },
     codeOf(args: JsonValue | null): CallCode | null {
-      if (!isJsonObject(args ?? undefined)) return null;
-      const { code, timeout, language: own } = args as JsonObject;
-      if (typeof code !== 'string') return null;
+      const code = soleCode(args, isMapped);
+      if (code === null) return null;
+      const { timeout, language: own } = isJsonObject(objectOf(args))
+        ? (objectOf(args) as JsonObject)
+        : ({} as JsonObject);
+      const told = Number(timeout);
       return {
         code,
-        language: typeof own === 'string' && own !== '' ? own : language,
-        timeout: limit ?? (typeof timeout === 'number' && timeout > 0 ? timeout : seconds),
+        language: languageNamed(typeof own === 'string' && own !== '' ? own : language),
+        timeout: limit ?? (timeout !== undefined && told > 0 ? Math.min(told, LONGEST) : seconds),
       };
     },
   };
 }
 
-const CODE_KEYS = ['code', 'command', 'cmd', 'script', 'source', 'input', 'program'];
+/** Seconds; a sandbox refuses what is longer. */
+const LONGEST = 3600;
 
-/** The code among a foreign tool's arguments: the text itself, a key that says so, or the only text there is. */
-function soleCode(args: JsonValue | null): string | null {
-  if (typeof args === 'string') return args;
-  if (!isJsonObject(args ?? undefined)) return null;
-  const object = args as JsonObject;
-  const key = CODE_KEYS.find((name) => typeof object[name] === 'string');
-  if (key !== undefined) return object[key] as string;
-  const texts = Object.values(object).filter((value) => typeof value === 'string');
-  return texts.length === 1 ? (texts[0] as string) : null;
+/** Arguments may be JSON as a text. */
+function objectOf(args: JsonValue | null): JsonValue | undefined {
+  if (typeof args !== 'string') return args ?? undefined;
+  try {
+    const value = parseJson(args);
+    return isJsonObject(value) ? value : args;
+  } catch {
+    return args;
+  }
 }
 
-const timeoutOf = (args: JsonValue | null): JsonObject => {
-  const timeout = isJsonObject(args ?? undefined) ? (args as JsonObject).timeout : undefined;
-  return typeof timeout === 'number' ? { timeout } : {};
-};
+/** What frameworks call a tool that runs Python. */
+const PYTHON_NAMES =
+  /^(?:i?python3?|(?:run|execute|exec|eval)_(?:i?python|code)(?:_code)?|(?:i?python|code)_(?:interpreter|executor|execution|runner|exec|repl|tool)|jupyter(?:_\w+)?|PythonInterpreter|python_repl_ast|CodeInterpreter|run_in_python)$/;
+
+const CODE_KEYS = [
+  'code',
+  'command',
+  'cmd',
+  'script',
+  'source',
+  'input',
+  'program',
+  'query',
+  'python',
+  'python_code',
+  'cell',
+];
+
+/** The code among a tool's arguments: the text itself, a key that says so, or of a tool that the user mapped the only text there is. */
+function soleCode(args: JsonValue | null, isMapped: boolean): string | null {
+  const value = objectOf(args);
+  if (typeof value === 'string') return value;
+  if (!isJsonObject(value)) return null;
+  const key = CODE_KEYS.find((name) => value[name] !== undefined);
+  if (key !== undefined) return typeof value[key] === 'string' ? value[key] : null;
+  if (!isMapped) return null;
+  const texts = Object.entries(value).filter(([name, one]) => typeof one === 'string' && !NO_CODE.has(name));
+  return texts.length === 1 ? (texts[0]![1] as string) : null;
+}
+
+const NO_CODE = new Set(['language', 'lang', 'timeout', 'session_id', 'id']);
 
 const plainSchema = (name: string): OpenAIFunctionToolSchema =>
   OpenAIFunctionToolSchema.parse({ type: 'function', function: { name, description: '' } });

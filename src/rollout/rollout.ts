@@ -46,6 +46,9 @@ export interface ToolCall {
   error: string | null;
   /** The turn that answers the call; null when it was not executed, or its result was not recorded. */
   resultTurn: number | null;
+  /** The step reward and the metrics that its tool gave, where the record has them. */
+  reward?: number | null;
+  metrics?: JsonValue;
 }
 
 /**

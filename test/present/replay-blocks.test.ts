@@ -15,6 +15,7 @@ const rollout = parseLine(JSON.stringify(toolRollout(1, 1, 1)), { validation: fa
 
 function outcome(recorded: string, result: string, stderr: string): ReplayOutcome {
   const attempt = {
+    reward: null,
     result,
     stdout: result,
     stderr,
@@ -35,8 +36,9 @@ function outcome(recorded: string, result: string, stderr: string): ReplayOutcom
     verdict: 'different',
     compared: 'whole',
     reason: stderr,
-    recorded,
-    result,
+    recorded: { text: recorded, reward: null, metrics: null },
+    result: { text: result, reward: null, metrics: null },
+    environment: null,
     attempts: [attempt, attempt],
     outcomes: [
       { result, count: 1, verdict: 'different' },
@@ -107,7 +109,7 @@ describe('what was run again, beside the record', () => {
           judged: stderr.join(''),
           error: stderr.join(''),
           turns: [{ role: stderr.join(''), text: result.join(''), calls: [{ name: 'x', text: stderr.join('') }] }],
-          difference: { turn: 2, offset: 0, diff: diffTexts(one.recorded ?? '', one.result ?? '') ?? [] },
+          difference: { turn: 2, offset: 0, diff: diffTexts(one.recorded?.text ?? '', one.result?.text ?? '') ?? [] },
           isNew: true,
         };
         const lines = shown({ ...withOutcome(one, [one]), branches: [branch] }, width);

@@ -1,13 +1,32 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { truncateToolText } from '../../src/engine/index.ts';
-import { matchTexts } from '../../src/replay/compare.ts';
-import { possibleCuts } from '../../src/replay/cut.ts';
+import { clockUse } from '../../src/replay/compare/clock.ts';
+import { possibleCuts } from '../../src/replay/compare/cut.ts';
+import { ALL_RULES, RULE_NAMES, rulesWithout } from '../../src/replay/compare/rules.ts';
+import { matchTexts } from '../../src/replay/compare/texts.ts';
 import { diffTexts } from '../../src/replay/diff.ts';
-import { RULE_NAMES, RULES, rulesWithout } from '../../src/replay/normalise.ts';
 
-const match = (recorded: string, fresh: string, code = 'print(1)', rules = RULES) =>
-  matchTexts(recorded, fresh, { rules, code });
+interface Known {
+  rules?: typeof ALL_RULES;
+  /** Of the run. */
+  seconds?: number;
+  /** What a second run said. */
+  again?: string;
+}
+
+const match = (recorded: string, fresh: string, code = 'print(1)', { rules = ALL_RULES, seconds, again }: Known = {}) =>
+  matchTexts(recorded, fresh, {
+    rules,
+    facts: {
+      code,
+      clock: clockUse(code),
+      seconds: seconds ?? null,
+      now: Date.now() / 1000,
+      again: again?.split('\n') ?? null,
+    },
+  });
+const now = new Date().toISOString();
 
 describe('a cut result', () => {
   const long = fc.string({ unit: 'grapheme', minLength: 20, maxLength: 400 });
@@ -17,7 +36,7 @@ describe('a cut result', () => {
     fc.assert(
       fc.property(long, side, fc.integer({ min: 2, max: 256 }), (text, which, limit) => {
         const recorded = truncateToolText(text, limit, which);
-        const found = matchTexts(recorded, text, { rules: [], code: null });
+        const found = match(recorded, text, 'x', { rules: new Set() });
         const total = [...text].length;
         if (total <= limit) expect(found).toMatchObject({ compared: 'whole', rules: [] });
         else
@@ -54,6 +73,7 @@ describe('a cut result', () => {
 });
 
 describe('what a run may change', () => {
+  const T = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n';
   const cases: [rule: string, code: string, recorded: string, fresh: string][] = [
     [
       'temporary-paths',
@@ -62,7 +82,8 @@ describe('what a run may change', () => {
       'File "/tmp/tmpzz99yy88/tmpasdfghjk.py", line 1\n',
     ],
     ['times', 'import time\nprint(time.time() - start)', 'took 0.12 s\n', 'took 3.4 s\n'],
-    ['times', 'print(datetime.now())', '2026-01-02 03:04:05.678901\n', '2026-09-08 07:06:05.432109\n'],
+    ['times', 'print(datetime.now())', '2024-01-02 03:04:05.678901\n', `${now.replace('T', ' ').slice(0, 23)}\n`],
+    ['times', 'print(int(time.time()))', '1700000000\n', `${Math.floor(Date.now() / 1000)}\n`],
     ['times', 'unittest.main()', 'Ran 3 tests in 0.001s\n', 'Ran 3 tests in 0.120s\n'],
     ['addresses', 'print(f)', '<function f at 0x7f00aa00bb00>\n', '<function f at 0x7f11cc22dd33>\n'],
     ['object-ids', 'print(id(x))', '140211234567890\n', '140299999999999\n'],
@@ -73,18 +94,24 @@ describe('what a run may change', () => {
       '9b2d7c3a-1f00-4abc-8def-001122334455\n',
     ],
     ['set-order', 'print(s)', "{'b', 'a', 'c'}\n", "{'a', 'c', 'b'}\n"],
-    ['traceback-marks', 'x', '  File "a.py", line 1\n    f()\n    ~^^\nE\n', '  File "a.py", line 1\n    f()\nE\n'],
+    ['tracebacks', 'f()', `${T}    f()\n    ~^^\nE: 1\n`, `${T}    f()\nE: 1\n`],
     [
-      'library-frames',
+      'tracebacks',
       'x',
-      'T:\n  File "/usr/lib/python3.11/json/decoder.py", line 355, in decode\n    raise E\nE\n',
-      'T:\n  File "/lib/python314.zip/json/decoder.py", line 361, in decode\n    obj = scan(s)\nE\n',
+      'Traceback (most recent call last):\n  File "/usr/lib/python3.11/json/decoder.py", line 355, in decode\n    raise E\nE\n',
+      'Traceback (most recent call last):\n  File "/lib/python314.zip/json/decoder.py", line 361, in decode\n    obj = scan(s)\nE\n',
+    ],
+    [
+      'python-wording',
+      'f()',
+      `${T}UnboundLocalError: local variable 'x' referenced before assignment\n`,
+      `${T}UnboundLocalError: cannot access local variable 'x' where it is not associated with a value\n`,
     ],
     ['outer-space', 'x', '4', '4\n'],
   ];
   test.each(cases)('%s', (rule, code, recorded, fresh) => {
     expect(match(recorded, fresh, code)).toMatchObject({ rules: [rule], compared: 'whole' });
-    expect(match(recorded, fresh, code, rulesWithout([rule]))).toBeNull();
+    expect(match(recorded, fresh, code, { rules: rulesWithout([rule]) })).toBeNull();
   });
 
   test('every rule has its case, and a rule that is none is told', () => {
@@ -100,6 +127,15 @@ describe('what a run may change', () => {
     ['the elements of a set', 'print(s)', '{1, 2}', '{1, 3}'],
     ['a dictionary', 'print(d)', "{'a': 1, 'b': 2}", "{'b': 1, 'a': 2}"],
     ['a letter', 'print(s)', 'abc', 'abd'],
+    ['the order of a set of numbers', 'print(s)', '{1, 2}', '{2, 1}'],
+    ['pairs of the same numbers', 'print(s)', "{('a', 1), ('b', 2)}", "{('a', 2), ('b', 1)}"],
+    ['a text in braces', "print('{' + s + '}')", "{'a', 'b'}", "{'b', 'a'}"],
+    ['an address that is the answer', 'print(s)', 'at 0x7f00aa00bb00', 'at 0x7f11cc22dd33'],
+    ['a name that looks like a temporary one', "print('/tmp/tmp_var_%s' % n)", '/tmp/tmp_var_001', '/tmp/tmp_var_002'],
+    ['a date of a program that reads the clock', 'print(today() - d)', '2024-01-01', '2024-01-02'],
+    ['seconds of chance, seeded by the clock', 'random.seed(time.time())\nprint(random.random())', '1.5 s', '1.6 s'],
+    ['a reading that nobody uses', 'start = time.time()\nprint(x, "seconds")', '1.5 seconds', '1.6 seconds'],
+    ['leading space', 'print(s)', '    *\nx\n', '   *\nx\n'],
   ])('%s is no such thing', (_what, code, recorded, fresh) => {
     expect(match(recorded, fresh, code)).toBeNull();
   });
@@ -111,6 +147,68 @@ describe('what a run may change', () => {
         expect(match(`${numbers.join('\n')}\n`, `${changed.join('\n')}\n`)).toBeNull();
       }),
     );
+  });
+});
+
+describe('what a clock says', () => {
+  test('is no longer than the run that it measured', () => {
+    const code = 'import time\nt = time.time()\nprint(time.time() - t, "s")';
+    expect(match('0.5 s', '0.2 s', code, { seconds: 0.4 })).toMatchObject({ rules: ['times'] });
+    expect(match('500.5 s', '470.2 s', code, { seconds: 0.4 })).toBeNull();
+  });
+
+  test('without words beside it is what a second run changes, where nothing is left to chance', () => {
+    const code = 'import time\nt = time.time()\nprint(17.5)\nprint(time.time() - t)';
+    const fresh = '17.5\n0.0023\n';
+    expect(match('17.5\n0.0019\n', fresh, code, { again: '17.5\n0.0021\n' })).toMatchObject({ rules: ['times'] });
+    expect(match('17.6\n0.0019\n', fresh, code, { again: '17.5\n0.0021\n' })).toBeNull();
+    expect(
+      match('17.5\n0.0019\n', fresh, `import random\n${code}\nrandom.random()`, { again: '17.5\n0.0021\n' }),
+    ).toBeNull();
+  });
+
+  test('beside what chance says is only what the program puts there', () => {
+    const code =
+      'import random, time\nt = time.time()\nprint(f"estimate={random.random()} time={time.time() - t:.4f}s")';
+    expect(match('estimate=0.5 time=0.0012s', 'estimate=0.5 time=0.0031s', code, { seconds: 1 })).not.toBeNull();
+    expect(match('estimate=0.4 time=0.0012s', 'estimate=0.5 time=0.0031s', code, { seconds: 1 })).toBeNull();
+  });
+});
+
+describe('a traceback that was cut', () => {
+  const code = `def area(r):\n    return 3.14 * r ** 2\n\ndef total(shapes):\n    return sum(area(s['radius']) for s in shapes)\n\nprint('Total area is', total([{'d': 3}]))`;
+  const frame = (line: number, name: string) => `  File "/tmp/tmpab12cd34/tmpqwertyui.py", line ${line}, in ${name}\n`;
+  const lines = code.split('\n');
+  const traceback = (marks: boolean, folder: string, error = "KeyError: 'radius'") =>
+    [
+      'Traceback (most recent call last):\n',
+      ...[
+        [7, '<module>'],
+        [5, 'total'],
+        [5, '<genexpr>'],
+      ].map(
+        ([line, name]) =>
+          `${frame(line as number, name as string).replaceAll('tmpab12cd34', folder)}    ${lines[(line as number) - 1]!.trim()}\n${marks ? '           ^^^^^^^^^^^^\n' : ''}`,
+      ),
+      `${error}\n`,
+    ].join('');
+
+  test('anywhere is the same in a Python that marks its lines and in one that does not', () => {
+    for (const limit of [64, 100, 128, 190, 256, 300])
+      for (const which of ['left', 'right', 'middle'] as const)
+        for (const marks of [true, false]) {
+          const recorded = truncateToolText(traceback(marks, 'tmpzz99yy88'), limit, which);
+          expect(match(recorded, traceback(true, 'tmpab12cd34'), code)).not.toBeNull();
+        }
+  });
+
+  test('is another one where the error or a line is', () => {
+    for (const limit of [190, 256, 300]) {
+      const other = truncateToolText(traceback(true, 'tmpzz99yy88', "KeyError: 'height'"), limit, 'middle');
+      expect(match(other, traceback(true, 'tmpab12cd34'), code)).toBeNull();
+      const line = truncateToolText(traceback(true, 'tmpzz99yy88').replace('line 7', 'line 1'), limit, 'middle');
+      expect(match(line, traceback(true, 'tmpab12cd34'), code)).toBeNull();
+    }
   });
 });
 

@@ -53,7 +53,7 @@ function outcomeBlocks(outcome: ReplayOutcome, { id, turn, folds }: Place): Bloc
   const diff = outcome.status === 'drift' ? diffOf(outcome) : null;
   if (diff !== null) blocks.push(...diffBlocks(`${id}.diff`, turn, diff, 0));
   if (outcome.status === 'unknown' && outcome.result !== null)
-    blocks.push({ ...plain(`${id}.result`, turn), text: sanitise(outcome.result), style: 'plain', clip: true });
+    blocks.push({ ...plain(`${id}.result`, turn), text: sanitise(outcome.result.text), style: 'plain', clip: true });
   if (outcomes.length > 1) {
     for (const [i, { count, result, verdict }] of outcomes.entries()) {
       const text = `${count} × ${verdict ?? 'result'}: ${sanitiseLine(result.slice(0, 200).trim())}`;

@@ -37,6 +37,8 @@ export interface RunnerOptions {
   toolchains?: readonly string[];
   /** false: no cgroup is made, and the limits of the fallback hold. */
   cgroups?: boolean;
+  /** The interpreter of Python programs in bubblewrap, in the place of the one on PATH. */
+  python?: string;
   log?: (line: string) => void;
 }
 
@@ -68,6 +70,7 @@ async function openEngine(options: RunnerOptions, maxQueue: number): Promise<Eng
     log: options.log ?? (() => {}),
     toolchains: options.toolchains ?? [],
     cgroups: options.cgroups ?? true,
+    ...(options.python !== undefined && { python: options.python }),
   });
   const places = new Places({ processors, most, memory: memoryMb * MB, maxQueue });
   const placed = places.before(backend);

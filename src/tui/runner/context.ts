@@ -3,7 +3,7 @@ import type { DumpRecord } from '../../dump/dump-file.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { JsonValue } from '../../json/value.ts';
 import type { RescoreView } from '../../present/replay/view.ts';
-import type { BackendChoice, ReplayBackend, ReplayTools, Rule } from '../../replay/index.ts';
+import type { BackendChoice, ReplayBackend, ReplayTools, Rules } from '../../replay/index.ts';
 import type { RunnerReport } from '../state/action.ts';
 import type { RunnerJob } from '../state/effect.ts';
 import type { BulkProgress, RolloutChange } from '../state/replay.ts';
@@ -35,7 +35,7 @@ export interface RunnerContext {
   readonly tools: ReplayTools;
   readonly journal: Journal;
   readonly jobs: Jobs;
-  readonly rules: readonly Rule[];
+  readonly rules: Rules;
   readonly choice: BackendChoice;
   /** Arguments as they were edited last, by locator and call. */
   readonly drafts: Map<string, JsonValue>;

@@ -13,7 +13,7 @@ import {
   planCalls,
   type ReplayBackend,
   ReplayTools,
-  type Rule,
+  type Rules,
   reportedOf,
   rulesWithout,
   standingWord,
@@ -43,7 +43,7 @@ export class Runner implements RunnerContext {
   readonly tools: ReplayTools;
   readonly journal: Journal;
   readonly jobs: Jobs;
-  readonly rules: readonly Rule[];
+  readonly rules: Rules;
   readonly drafts = new Map<string, JsonValue>();
   #backend: Promise<ReplayBackend> | null = null;
   #bulk: BulkProgress | null = null;

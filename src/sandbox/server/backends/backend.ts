@@ -78,6 +78,8 @@ export interface BackendOptions {
   toolchains?: readonly string[];
   /** false: none are made, and the limits of the fallback hold. */
   cgroups?: boolean;
+  /** The interpreter of Python programs, where the user named one. */
+  python?: string;
 }
 
 export interface BackendDeclaration {

@@ -76,13 +76,13 @@ const FIRST_UID = 64100;
 export const bubblewrap: BackendDeclaration = {
   name: 'bubblewrap',
   confines: true,
-  async open({ log, toolchains = [], cgroups = true }) {
+  async open({ log, toolchains = [], cgroups = true, python }) {
     if (process.platform !== 'linux') throw new Error('it needs Linux');
     const program = findOnPath('bwrap');
     if (program === null) throw new Error('bwrap is not on PATH (the package is called bubblewrap)');
     if (!existsSync('/bin/bash')) throw new Error('there is no /bin/bash');
     const uids = process.getuid?.() === 0 ? new Uids() : null;
-    const interpreters = await resolveInterpreters(uids?.first, toolchains);
+    const interpreters = await resolveInterpreters(uids?.first, toolchains, python);
     const groups = cgroups ? openGroups(log) : null;
     const backend = new Bubblewrap(program, interpreters, await linkFlags(), uids, groups);
     if (!hasSeccomp()) log(`no filter of system calls: there is no table of them for ${process.arch}`);

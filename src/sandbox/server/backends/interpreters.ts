@@ -56,9 +56,9 @@ interface Python {
   prefixes: string[];
 }
 
-async function findPython(uid?: number): Promise<Python | null> {
+async function findPython(uid?: number, wished?: string): Promise<Python | null> {
   const ask = 'import json,sys;print(json.dumps([sys.executable,sys.prefix,sys.base_prefix]))';
-  for (const path of candidates('python3', 'python')) {
+  for (const path of wished === undefined ? candidates('python3', 'python') : [wished]) {
     try {
       const { stdout } = await run(path, ['-I', '-c', ask], { ...identity(uid), timeout: 10_000 });
       const [executable, ...prefixes] = JSON.parse(stdout) as [string, string, string];
@@ -92,18 +92,25 @@ const identity = (uid?: number) => ({ cwd: '/', ...(uid !== undefined && { uid, 
 /**
  * @param uid whom the sandbox runs as; undefined: the user of this process
  * @param toolchains folders that the user named, whose programs come before the system's
- * @throws {Error} for a folder that is not there, or that the sandbox's user cannot read
+ * @param wished the interpreter of Python programs
+ * @throws {Error} for a folder that is not there, or that the sandbox's user cannot read, and for an interpreter that does not start for that user
  */
-export async function resolveInterpreters(uid?: number, toolchains: readonly string[] = []): Promise<Interpreters> {
+export async function resolveInterpreters(
+  uid?: number,
+  toolchains: readonly string[] = [],
+  wished?: string,
+): Promise<Interpreters> {
   const named = await Promise.all(toolchains.map((folder) => readToolchain(folder, uid)));
   const bins = named.flatMap(({ bins }) => bins);
-  const [python, node] = await Promise.all([findPython(uid), findNode(uid)]);
+  const [python, node] = await Promise.all([findPython(uid, wished), findNode(uid)]);
+  if (wished !== undefined && python === null)
+    throw new Error(`${wished} starts no Python that a sandboxed program could reach`);
   const mounts: string[] = named.flatMap(({ mounts }) => mounts);
   const links: [string, string][] = [];
   const path: string[] = [];
   const notes: string[] = [];
   const has = (tool: string) => bins.some((folder) => existsSync(join(folder, tool)));
-  if (has('python') || has('python3')) {
+  if (wished === undefined && (has('python') || has('python3'))) {
     const own = bins.map((folder) => join(folder, 'python3')).find(existsSync);
     if (!has('python') && own !== undefined) links.push([own, `${LINKS}/python`]);
   } else if (python === null) {
@@ -111,7 +118,7 @@ export async function resolveInterpreters(uid?: number, toolchains: readonly str
   } else {
     mounts.push(...python.prefixes);
     const home = dirname(python.executable);
-    if (!existsSync(join(home, 'python'))) links.push([python.executable, `${LINKS}/python`]);
+    if (wished !== undefined || !existsSync(join(home, 'python'))) links.push([python.executable, `${LINKS}/python`]);
     if (!isSystem(python.executable)) path.push(home);
   }
   if (node !== null && !has('node')) {
@@ -127,7 +134,9 @@ export async function resolveInterpreters(uid?: number, toolchains: readonly str
   return {
     mounts: [...new Set(mounts)],
     links,
-    path: [...bins, ...path, LINKS, STANDARD_PATH].join(':'),
+    path: (wished === undefined ? [...bins, ...path, LINKS] : [LINKS, ...path, ...bins])
+      .concat(STANDARD_PATH)
+      .join(':'),
     notes,
     jars: [...named.flatMap(({ jars }) => jars), ...systemJars()],
     nodeFolder: named.map(({ nodeFolder }) => nodeFolder).find((folder) => folder !== null) ?? null,

@@ -1,0 +1,25 @@
+/** Differences that a second run may show without being another result, each of which `--exact` takes back. */
+export const RULES = {
+  'temporary-paths': 'directories and files of one run: /tmp/tmpab12cd34/x.py',
+  times: 'what a clock said that the program read: now, and how long something took',
+  addresses: 'where an object lies in memory: <f at 0x7f3a…>',
+  'object-ids': 'random UUIDs, id() and hash() in code that asks for them',
+  'set-order': 'the order in which a set of texts prints its elements',
+  tracebacks: "a traceback's marks, its way through the interpreter's own library, and the name of the file that ran",
+  'python-wording': 'what another version of Python says in other words',
+  'outer-space': 'blank space around the text, which a chat template may take away',
+} as const;
+
+export type RuleName = keyof typeof RULES;
+export const RULE_NAMES = Object.keys(RULES) as RuleName[];
+
+/** The rules that are in force. */
+export type Rules = ReadonlySet<RuleName>;
+export const ALL_RULES: Rules = new Set(RULE_NAMES);
+
+/** The rules without those of these names. @throws RangeError for a name that is none */
+export function rulesWithout(names: readonly string[]): Rules {
+  const unknown = names.find((name) => !(name in RULES));
+  if (unknown !== undefined) throw new RangeError(`'${unknown}' is no rule; the rules are ${RULE_NAMES.join(', ')}`);
+  return new Set(RULE_NAMES.filter((name) => !names.includes(name)));
+}

@@ -1,0 +1,35 @@
+import { type Cut, cutShows, lengthOf, possibleCuts } from './cut.ts';
+import { type MatchContext, matchEnds, matchWhole } from './match.ts';
+import type { RuleName } from './rules.ts';
+
+/** How a new text stands to the recorded one, where it equals it. */
+export interface Match {
+  /** The rules that were needed; none: the texts are equal. */
+  rules: readonly RuleName[];
+  compared: 'whole' | 'shown_part';
+  /** Characters of the record that were compared. */
+  shown: number;
+  total: number;
+}
+
+/** null: the texts differ. A recorded text that was cut is compared as far as it goes: the new one is cut in the same way. */
+export function matchTexts(recorded: string, fresh: string, context: MatchContext): Match | null {
+  const total = lengthOf(fresh);
+  if (recorded === fresh) return { rules: [], compared: 'whole', shown: total, total };
+  const cuts = possibleCuts(recorded);
+  for (const cut of cuts)
+    if (cutShows(cut, fresh)) return { rules: [], compared: 'shown_part', shown: cut.shown, total };
+  const whole = matchWhole(recorded, fresh, context);
+  if (whole !== null) return { rules: [...whole.rules], compared: 'whole', shown: total, total };
+  for (const cut of cuts) {
+    const ends = fits(cut, total, fresh) ? matchEnds(cut.head, cut.tail, fresh, context) : null;
+    if (ends === null) continue;
+    const shown = Math.max(0, cut.shown - ends.loose);
+    // What is all noise was not compared at all.
+    if (shown > 0) return { rules: [...ends.rules], compared: 'shown_part', shown, total };
+  }
+  return null;
+}
+
+/** A text that is shorter than what is shown was not cut. Tracebacks are longer in one Python than in another. */
+const fits = (cut: Cut, total: number, fresh: string): boolean => total + 64 > cut.shown || /^ {2}File "/m.test(fresh);

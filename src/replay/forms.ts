@@ -1,0 +1,191 @@
+import { parseJson } from '../json/parse.ts';
+import { printJson } from '../json/print.ts';
+import { isJsonObject } from '../json/value.ts';
+import { RAISED } from './compare/traceback.ts';
+import type { Execution } from './execution.ts';
+
+/** What verl's SandboxFusionTool says of anything but a program that ran to its end; the outcome itself is lost. */
+export const NO_STDOUT = 'no stdout here';
+export const isNoStdout = (recorded: string): boolean => recorded.trim() === NO_STDOUT;
+
+/** What a tool shows of a run. A tool file names one (`form`); else the record says which it was. */
+export interface Form {
+  name: string;
+  about: string;
+  /** It shows what went to stderr, or that the program failed. */
+  showsErrors: boolean;
+  /** The text that the tool makes; null where this form says nothing of such a run. @param recorded may hold the tool's own labels */
+  text(run: Execution, recorded: string): string | null;
+}
+
+const outOf = (run: Execution): string => run.stdout + run.display;
+const hasFailed = ({ isFinished, exitStatus }: Execution): boolean => !isFinished || exitStatus !== 0;
+
+/** The first is verl's of today, and the form of a result that fits none of them. */
+export const FORMS: readonly Form[] = [
+  {
+    name: 'verl',
+    about: "verl's SandboxFusionTool: stdout, then stderr",
+    showsErrors: true,
+    text: (run) => (run.isFinished ? outOf(run) + run.stderr : NO_STDOUT),
+  },
+  {
+    name: 'stdout or stderr',
+    about: 'stdout, or stderr after a failure',
+    showsErrors: true,
+    text: (run) => (run.isFinished ? (run.exitStatus === 0 ? outOf(run) : run.stderr) : null),
+  },
+  {
+    name: 'stderr first',
+    about: 'stderr, then stdout: both of one pipe',
+    showsErrors: true,
+    text: (run) => (run.isFinished ? run.stderr + outOf(run) : null),
+  },
+  {
+    name: 'stdout',
+    about: 'stdout alone',
+    showsErrors: false,
+    text: (run) => (run.isFinished ? outOf(run) : null),
+  },
+  {
+    name: 'labelled',
+    about: 'stdout, stderr and exit status under labels, in tags or as JSON',
+    showsErrors: true,
+    text: labelled,
+  },
+  { name: 'message', about: 'what was raised, in a line', showsErrors: true, text: message },
+];
+
+export const formNamed = (name: string): Form | undefined => FORMS.find((form) => form.name === name);
+
+const BLOCK = String.raw`(?:[^\S\n]*\n)?([\s\S]*?)`;
+const LABELS = (out: string, err: string) =>
+  new RegExp(String.raw`^\s*\W{0,3}${out}\W{0,3}:?${BLOCK}(?:\n\s*|\s+)?\W{0,3}${err}\W{0,3}:?${BLOCK}\s*$`, 'i');
+/** Labels of two outputs, and of one. */
+const LAYOUTS = [
+  LABELS('(?:std)?out(?:put)?', '(?:std)?err(?:or)?s?'),
+  /^\s*<(?:stdout|output)>\n?([\s\S]*?)\n?<\/(?:stdout|output)>\s*(?:<(?:stderr|error)>\n?([\s\S]*?)\n?<\/(?:stderr|error)>)?\s*$/,
+  /^\s*<returncode>-?\d+<\/returncode>\s*<output>\n?([\s\S]*?)\n?<\/output>\s*$/,
+  /^\s*(?:execution )?(?:output|result|stdout)s?:[^\S\n]*\n?([\s\S]*)$/i,
+  /^\s*```(?:output|text|python)?\n([\s\S]*?)\n?```\s*$/,
+];
+
+/** The record with the new run's outputs under its own labels. */
+function labelled(run: Execution, recorded: string): string | null {
+  if (!run.isFinished) return null;
+  const json = jsonLayout(run, recorded);
+  if (json !== null) return json;
+  for (const layout of LAYOUTS) {
+    const match = new RegExp(layout.source, `${layout.flags}d`).exec(recorded);
+    const [, out, err] = match?.indices ?? [];
+    if (match === null || out === undefined) continue;
+    // A label alone says nothing of stderr: what failed now is not hidden by it.
+    if (err === undefined && match[2] === undefined && hasFailed(run)) continue;
+    const put = (old: string, now: string): string =>
+      old.trim() === now.trim() ? old : now.replace(/\n$/, '') + (/\s*$/.exec(old) as RegExpExecArray)[0];
+    const status = recorded.replace(/(<returncode>)-?\d+/, `$1${run.exitStatus ?? ''}`);
+    const text = status.length === recorded.length ? status : recorded;
+    const stderr = err === undefined ? '' : put(match[2] ?? '', run.stderr);
+    const both = layout.source.includes('returncode') ? outOf(run) + run.stderr : outOf(run);
+    return (
+      text.slice(0, out[0]) +
+      put(match[1] ?? '', both) +
+      (err === undefined ? text.slice(out[1]) : text.slice(out[1], err[0]) + stderr + text.slice(err[1]))
+    );
+  }
+  return null;
+}
+
+const OUT_KEYS = ['stdout', 'output', 'result', 'out'];
+const ERR_KEYS = ['stderr', 'error', 'err'];
+const EXIT_KEYS = ['exit_code', 'returncode', 'return_code', 'exitcode', 'exit_status'];
+
+function jsonLayout(run: Execution, recorded: string): string | null {
+  if (!/^\s*\{/.test(recorded)) return null;
+  let value: unknown;
+  try {
+    value = parseJson(recorded);
+  } catch {
+    return null;
+  }
+  if (!isJsonObject(value as never)) return null;
+  const object = { ...(value as Record<string, unknown>) };
+  const out = OUT_KEYS.find((key) => typeof object[key] === 'string');
+  if (out === undefined) return null;
+  const set = (key: string, now: string) => {
+    if (String(object[key] ?? '').trim() !== now.trim()) object[key] = now;
+  };
+  set(out, outOf(run));
+  const err = ERR_KEYS.find((key) => key in object);
+  if (err === undefined && hasFailed(run)) return null;
+  if (err !== undefined) set(err, run.stderr);
+  const exit = EXIT_KEYS.find((key) => typeof object[key] === 'number');
+  if (exit !== undefined) object[exit] = run.exitStatus;
+  return printJson(object as never) === printJson(value as never)
+    ? recorded
+    : printJson(object as never, /\n/.test(recorded) ? 2 : undefined);
+}
+
+const SAYS =
+  /^(?:[^\w\n]*(?:an? )?(?:[a-z]+ ){0,3}(?:error|exception|failed|failure)\b(?: (?:executing|running|in|while executing|occurred)(?: \w+){0,2})?\s*[:：-]\s*)+/i;
+
+/** Tools that catch what the code raises say it in a line of their own, behind what was printed or without it. */
+function message(run: Execution, recorded: string): string | null {
+  if (!run.isFinished || run.exitStatus === 0) return null;
+  const lines = run.stderr.trimEnd().split('\n');
+  const at = lines.findLastIndex((line) => RAISED.test(line));
+  if (at === -1) return null;
+  const raised = lines.slice(at).join('\n');
+  const body = recorded.trimEnd();
+  const last = body.slice(body.lastIndexOf('\n') + 1);
+  const before = body.slice(0, body.length - last.length);
+  if (before.trim() !== '' && before.trim() !== outOf(run).trim()) return null;
+  const label = RAISED.test(last) && !SAYS.exec(last) ? '' : (SAYS.exec(last)?.[0] ?? '');
+  const told = last.slice(label.length);
+  const text = raised.replace(/^[\w.]+: /, '');
+  // `Error: division by zero` leaves the kind away, `Error: ZeroDivisionError: division by zero` does not.
+  if (told === text || last === raised) return recorded;
+  return before + label + (RAISED.test(told) ? raised : text);
+}
+
+/** How a program was changed before it ran. */
+export interface Program {
+  name: string;
+  about: string;
+  /** null where this code is not changed by it. */
+  of(code: string): string | null;
+  /** It ran in a notebook, which shows the value of the last expression. */
+  inCell?: boolean;
+}
+
+const FENCE = /`{3,}(?:py(?:thon)?3?)?[^\S\n]*\n([\s\S]*?)\n?[^\S\n]*`{3,}/i;
+const unfenced = (code: string): string | null => FENCE.exec(code)?.[1]?.trim() ?? null;
+
+/** What tools do to the code that they are given; the record says which, where plain code does not give what it shows. */
+export const PROGRAMS: readonly Program[] = [
+  { name: 'fence', about: 'a fence is taken off', of: unfenced },
+  {
+    // recipe/retool/retool.py in verl, CustomSandboxFusionTool.execute
+    name: 'retool',
+    about: "a fence is taken off and the last line printed, as verl's ReTool does",
+    of(code) {
+      const lines = (unfenced(code) ?? code).split('\n');
+      const last = lines.findLastIndex((line) => line !== '');
+      if (last === -1) return null;
+      if (!lines[last]!.startsWith('print')) lines[last] = `print(${lines[last]})`;
+      const text = lines.join('\n');
+      return text === code ? null : text;
+    },
+  },
+  {
+    name: 'notebook',
+    about: 'the value of the last expression is shown, as a notebook does',
+    inCell: true,
+    of: (code) =>
+      /^(?!\s*(?:print|import|from|def|class|return|raise|pass|assert)\b)\s*\S+.*$/.test(lastLine(code))
+        ? (unfenced(code) ?? code)
+        : null,
+  },
+];
+
+const lastLine = (code: string): string => code.trimEnd().slice(code.trimEnd().lastIndexOf('\n') + 1);
