@@ -118,7 +118,9 @@ export async function resolveInterpreters(
   } else {
     mounts.push(...python.prefixes);
     const home = dirname(python.executable);
-    if (wished !== undefined || !existsSync(join(home, 'python'))) links.push([python.executable, `${LINKS}/python`]);
+    // A link to the Python of a virtual environment starts another one.
+    const isNamed = wished !== undefined && isSystem(python.executable);
+    if (isNamed || !existsSync(join(home, 'python'))) links.push([python.executable, `${LINKS}/python`]);
     if (!isSystem(python.executable)) path.push(home);
   }
   if (node !== null && !has('node')) {
@@ -134,7 +136,7 @@ export async function resolveInterpreters(
   return {
     mounts: [...new Set(mounts)],
     links,
-    path: (wished === undefined ? [...bins, ...path, LINKS] : [LINKS, ...path, ...bins])
+    path: (wished === undefined ? [...bins, ...path, LINKS] : [...path, LINKS, ...bins])
       .concat(STANDARD_PATH)
       .join(':'),
     notes,
