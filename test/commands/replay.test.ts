@@ -54,7 +54,12 @@ describe('replay', () => {
       compared: 'whole',
       diff: null,
     });
-    expect(drift).toMatchObject({ status: 'drift', verdict: 'different', recorded: '4\n', result: '5\n' });
+    expect(drift).toMatchObject({
+      status: 'drift',
+      verdict: 'different',
+      recorded: { text: '4\n' },
+      result: { text: '5\n' },
+    });
     expect(stderr).toContain('code runs on');
     expect(readdirSync(journalOf(dump))).toEqual(['replay.jsonl']);
     expect(readdirSync(dump)).toEqual(['1.jsonl']);
@@ -136,7 +141,7 @@ describe('replay', () => {
     });
     expect(stderr).toContain("the tool file's sandbox_fusion_url");
     expect(code).toBe(0);
-    expect(JSON.parse(server.seen[0]!.body)).toMatchObject({ run_timeout: 30, memory_limit_MB: 1024 });
+    expect(JSON.parse(server.seen[0]!.body)).toMatchObject({ run_timeout: 30 });
   });
 
   test('runs nothing under --no-exec, and tells what would run where', async () => {
@@ -161,7 +166,8 @@ describe('replay', () => {
     const calls = async (...args: string[]) => {
       const { stdout } = await run(['replay', ...args, '--sandbox', server.url, '--yes', '--json']);
       return jsonLines(stdout).map(
-        ({ locator, call, result }) => `${String(locator).split(':').at(-1)} ${call} ${String(result).trim()}`,
+        ({ locator, call, result }) =>
+          `${String(locator).split(':').at(-1)} ${call} ${(result as { text: string }).text.trim()}`,
       );
     };
     const file = join(dump, '1.jsonl');
