@@ -1,5 +1,5 @@
 import type { Header } from './scan-headers.ts';
-import type { HeaderRule, Shape } from './template.ts';
+import { type HeaderRule, type Shape, THINK_TAIL } from './template.ts';
 
 /** The text between two certain places, with the headers that may or may not stand in it. */
 export interface Zone {
@@ -10,8 +10,6 @@ export interface Zone {
   headers: readonly Header[];
   /** The border behind the zone; null where the text ends. */
   next: Header | null;
-  /** Anything follows anything: a prompt with special tokens. */
-  lenient: boolean;
 }
 
 /** What is known of the borders of a zone. */
@@ -33,14 +31,20 @@ const OTHER = ['user', 'assistant', 'tool', 'system'];
 
 type Node = Zone['first'] | Header;
 
+/** A generation prompt: a header, and what templates put behind it. */
+const TAIL = new RegExp(`^${THINK_TAIL}$`);
+const MAX_TAIL = 64;
+
 /** May `header` stand behind the text of `before`? @param adjacent no other header lies between them */
 function mayFollow(zone: Zone, before: Node, header: Header, adjacent: boolean): boolean {
-  const { shape, text, lenient } = zone;
+  const { shape, text } = zone;
   // The generation prompt stands at the end of a text, whatever was said last.
-  const isPrompt = header.role === 'assistant' && header.bodyStart >= text.length;
+  const rest = text.length - header.bodyStart;
+  const isPrompt = header.role === 'assistant' && rest < MAX_TAIL && TAIL.test(text.slice(header.bodyStart));
+  if (isPrompt && shape.special === true && header !== zone.next) return true;
   if (header.rule.after !== undefined && !header.rule.after.includes(before.role)) return false;
   if (isWrapped(shape, before) && header.resultEnd === null) return false;
-  if (lenient || (isPrompt && (shape.special === true || before.role !== 'assistant'))) return true;
+  if (isPrompt && before.role !== 'assistant') return true;
   if (adjacent && before.role === 'user' && text.slice(before.bodyStart, header.endStart).trim() === '') return false;
   return (shape.follows?.[before.role] ?? FOLLOWS[before.role] ?? OTHER).includes(header.role);
 }

@@ -66,6 +66,9 @@ function oneBlock(prompt: string, response: string): ChatTurn[] {
   return turns;
 }
 
+/** What stands before the first header: nothing, or tokens that begin a text. */
+const BEGIN = /^\s*(?:(?:<[^<>\s]{1,40}>|\[[A-Za-z]{1,12}\]|\]~!b\[)\s*)*$/;
+
 const TAIL = new RegExp(`^${THINK_TAIL}$`);
 
 /** A turn with its place: from where its header, or its unknown text, begins. */
@@ -87,7 +90,7 @@ function layTurns(shape: Shape, prompt: string, response: string): ChatTurn[] {
   const placed: Placed[] = [];
   const opening = asked[0];
   // A text that begins without a header: what stands before the first one has the role that the template gives it.
-  const startsWithHeader = opening !== undefined && text.slice(0, opening.start).trim() === '';
+  const startsWithHeader = opening !== undefined && BEGIN.test(text.slice(0, opening.start));
   const first: Placed = startsWithHeader
     ? { ...placedOf(opening, 'marked'), endStart: 0, start: 0 }
     : {
@@ -114,7 +117,6 @@ function layTurns(shape: Shape, prompt: string, response: string): ChatTurn[] {
         first: first,
         headers: isAlone ? [] : between,
         next,
-        lenient: shape.special === true,
       }),
     );
     if (next !== null) placed.push(placedOf(next, 'marked'));
@@ -142,8 +144,11 @@ function layTurns(shape: Shape, prompt: string, response: string): ChatTurn[] {
   } else if (again !== null && open.role !== 'assistant') placed.push(placedOf(again, 'marked'));
   const answering = placed.at(-1)!;
   const opened = placed.length;
-  if (boundary === 0 && again !== null && !startsWithHeader)
-    placed[0] = { ...placedOf(again, 'marked'), endStart: 0, start: 0 };
+  if (boundary === 0) {
+    const begins =
+      again ?? (headers[0] !== undefined && BEGIN.test(text.slice(0, headers[0].start)) ? headers.shift()! : null);
+    if (begins !== null) placed[0] = { ...placedOf(begins, 'marked'), endStart: 0, start: 0 };
+  }
   add(
     placed,
     readZone({
@@ -152,7 +157,6 @@ function layTurns(shape: Shape, prompt: string, response: string): ChatTurn[] {
       first: boundary === 0 ? placed[0]! : answering,
       headers,
       next: null,
-      lenient: false,
     }),
   );
   const repeated = again !== null && open.role === 'assistant' && boundary > 0 ? again : null;

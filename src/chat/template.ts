@@ -83,4 +83,4 @@ const ROLE_OF: Readonly<Record<string, Role>> = {
 };
 
 /** What may stand behind the generation prompt's header: reasoning tags that some templates add. */
-export const THINK_TAIL = String.raw`\s*(?:<think>\s*(?:</think>\s*)?|</think>\s*|\[THINK\]|<seed:think>|<\|channel>\w*\n?)?`;
+export const THINK_TAIL = String.raw`\s*(?:<think>\s*(?:</think>\s*)?|</think>\s*|\[THINK\]|<seed:think>|<\|channel>\w*\n?|<\|START_THINKING\|>(?:<\|END_THINKING\|>)?)?`;

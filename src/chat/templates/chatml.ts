@@ -17,7 +17,6 @@ const marked: Shape = {
     { open: String.raw`<\|im_start\|>([^\n<|]{1,64}?)(?: name=(?:<\|\w+\|>|[^\n<|]*))?(?:\n|$)` },
   ],
   resultEnd: RESULT_END,
-  follows: { user: ['assistant', 'user'], tool: ['tool', 'assistant', 'user'] },
 };
 
 const stripped: Shape = {

@@ -2,11 +2,15 @@ import type { ChatTemplate, Shape } from '../template.ts';
 
 const EOS = String.raw`(?:<｜end▁of▁sentence｜>)?`;
 
+/** A prompt begins with the system's text, so its end tells what it is. */
+const GENERATION =
+  /<｜(?:Assistant｜>|tool▁outputs?▁end｜>(?:<｜end▁of▁sentence｜>)?(?:<｜Assistant｜>)?)\s*(?:<think>\s*)?(?:<\/think>\s*)?$/;
+
 /** The markers of roles and tools are no special tokens: they stay in a stripped text, which only loses the end of sentence. */
 const shape: Shape = {
   special: true,
   detects: (prompt, response) =>
-    /<｜(?:User|Assistant)｜>/.test(prompt) || /^\s*<｜(?:begin▁of▁sentence|User)｜>/.test(prompt + response),
+    /^\s*<｜(?:begin▁of▁sentence|User)｜>/.test(prompt === '' ? response : prompt) || GENERATION.test(prompt),
   end: EOS,
   before: 'system',
   headers: [
@@ -17,7 +21,7 @@ const shape: Shape = {
       role: 'assistant',
       after: ['tool'],
     },
-    { open: String.raw`<｜Assistant｜>`, role: 'assistant', after: ['system', 'user'] },
+    { open: String.raw`<｜Assistant｜>`, role: 'assistant', after: ['user'] },
     // Behind a result the model goes on without a header.
     {
       open: String.raw`(?<=<｜tool▁outputs▁end｜>(?:<｜end▁of▁sentence｜>)?)(?!<｜(?:Assistant|User|end▁of▁sentence)｜>|\n?<｜tool▁output)`,

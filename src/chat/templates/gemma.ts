@@ -9,7 +9,6 @@ export const gemma: ChatTemplate = {
     end: String.raw`(?:<end_of_turn>\n?)?`,
     systemIn: 'first',
     headers: [{ open: String.raw`<start_of_turn>([a-z]{1,20})(?:\n|$)` }],
-    follows: { user: ['assistant', 'user'] },
   },
   stripped: {
     detects: (prompt) =>
@@ -52,8 +51,6 @@ export const gemma4: ChatTemplate = {
     resultEnd: String.raw`<tool_response\|>`,
     follows: {
       assistant: ['user', 'tool', 'assistant'],
-      tool: ['tool', 'assistant', 'user'],
-      user: ['assistant', 'user'],
     },
   },
   stripped: {

@@ -17,7 +17,6 @@ export const glm: ChatTemplate = {
       { open: String.raw`<\|(system|user|assistant|observation)\|>\n?` },
     ],
     resultEnd: String.raw`\n?</tool_response>`,
-    follows: { user: ['assistant', 'user'], tool: ['tool', 'assistant', 'user'] },
   },
   // Reasoning, empty or not, begins each turn of the model, and tags stand around results; a person's text has nothing.
   stripped: {

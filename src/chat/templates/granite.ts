@@ -9,7 +9,6 @@ export const granite: ChatTemplate = {
     detects: (prompt, response) => /^\s*<\|start_of_role\|>/.test(prompt === '' ? response : prompt),
     end: String.raw`(?:<\|end_of_text\|>\n?)?`,
     headers: [{ open: String.raw`<\|start_of_role\|>([a-z_]{1,40})(?: [^<\n]{0,80})?<\|end_of_role\|>` }],
-    follows: { user: ['assistant', 'user'], tool: ['tool', 'assistant', 'user'] },
   },
   stripped: {
     detects: (prompt) => /^(?:system|user)\S/.test(prompt) && /\nassistant$/.test(prompt),

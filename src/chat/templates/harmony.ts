@@ -19,8 +19,7 @@ export const harmony: ChatTemplate = {
     ],
     follows: {
       assistant: ['user', 'tool', 'assistant'],
-      user: ['assistant', 'user'],
-      tool: ['tool', 'assistant', 'user'],
+
       system: ['system', 'user', 'assistant'],
     },
   },

@@ -17,7 +17,6 @@ export const kimi: ChatTemplate = {
       { open: String.raw`<\|im_system\|>(system|tool_declare)<\|im_middle\|>` },
       { open: String.raw`<\|im_system\|>[^<]{0,128}<\|im_middle\|>${RETURN}`, role: 'tool' },
     ],
-    follows: { user: ['assistant', 'user'], tool: ['tool', 'assistant', 'user'] },
   },
   stripped: {
     detects: (prompt) =>

@@ -10,7 +10,6 @@ export const llama: ChatTemplate = {
       /^\s*(?:<\|begin_of_text\|>\s*)*<\|start_header_id\|>/.test(prompt === '' ? response : prompt),
     end: String.raw`(?:<\|(?:eot_id|eom_id|end_of_text)\|>)*`,
     headers: [{ open: String.raw`<\|start_header_id\|>([^<\n|]{1,64})<\|end_header_id\|>(?:\n\n|$)` }],
-    follows: { user: ['assistant', 'user'], tool: ['tool', 'assistant', 'user'] },
   },
   stripped: {
     detects: (prompt) => /^(?:system|user)\n\n/.test(prompt) && /\S?assistant\n\n$/.test(prompt),

@@ -14,7 +14,6 @@ export const minimaxM1: ChatTemplate = {
       /^\s*(?:<begin_of_document>)?<beginning_of_sentence>/.test(prompt === '' ? response : prompt),
     end: String.raw`(?:\n\n)?(?:<end_of_sentence>\n?)?`,
     headers: M1.map((rule) => ({ ...rule, open: `<beginning_of_sentence>${rule.open}` })),
-    follows: { user: ['assistant', 'user'], tool: ['tool', 'assistant', 'user'] },
   },
   stripped: {
     detects: (prompt) => /^(?:system|user) (?:name|ai_setting|tool_setting)=[^\n]*\n/.test(prompt),
@@ -39,7 +38,6 @@ export const minimaxM2: ChatTemplate = {
       { open: String.raw`\]~b\](system|user|ai)\n` },
     ],
     resultEnd: RESULT_END,
-    follows: { user: ['assistant', 'user'], tool: ['tool', 'assistant', 'user'] },
   },
   stripped: {
     detects: (prompt) => /^(?:system|user)\n/.test(prompt) && new RegExp(`\\nai\\n${THINK_TAIL}$`).test(prompt),

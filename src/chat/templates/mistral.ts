@@ -18,7 +18,7 @@ export const mistral: ChatTemplate = {
       { open: String.raw`(?:\[/TOOL_RESULTS\])?\[TOOL_RESULTS\](?:[\w-]{1,64}\[TOOL_CONTENT\])?`, role: 'tool' },
       { open: String.raw`\[/TOOL_RESULTS\](?!\[TOOL_RESULTS\])`, role: 'assistant', after: ['tool'] },
     ],
-    follows: { system: ['system', 'user'], assistant: ['user', 'tool'], tool: ['tool', 'assistant'] },
+    follows: { system: ['system', 'user'], assistant: ['user', 'tool', 'system'], tool: ['tool', 'assistant'] },
   },
   stripped: null,
   class: 'lost',

@@ -9,7 +9,6 @@ export const phi4: ChatTemplate = {
       /^\s*<\|im_start\|>[^\n<|]{1,64}<\|im_sep\|>/.test(prompt === '' ? response : prompt),
     end: String.raw`(?:<\|im_end\|>\n?)?(?:<\|endoftext\|>)*`,
     headers: [{ open: String.raw`<\|im_start\|>([^\n<|]{1,64})<\|im_sep\|>` }],
-    follows: { user: ['assistant', 'user'] },
   },
   // Stripped, its role words are glued to the text at both ends, as Kimi's are.
   stripped: null,
@@ -26,7 +25,6 @@ export const phi4Mini: ChatTemplate = {
       /^\s*<\|(?:system|user)\|>(?!\n)[\s\S]*<\|end\|>/.test(prompt === '' ? response : prompt),
     end: String.raw`(?:<\|end\|>)?(?:<\|endoftext\|>)*`,
     headers: [{ open: String.raw`<\|(system|user|assistant|tool_response)\|>` }],
-    follows: { user: ['assistant', 'user'], tool: ['tool', 'assistant', 'user'] },
   },
   stripped: null,
   class: 'lost',

@@ -10,8 +10,6 @@ export const seed: ChatTemplate = {
     end: String.raw`(?:<seed:eos>)?`,
     headers: [{ open: String.raw`<seed:bos>([a-z]{1,20})(?:\n|$)` }],
     follows: {
-      user: ['assistant', 'user'],
-      tool: ['tool', 'assistant', 'user'],
       system: ['system', 'user', 'assistant'],
     },
   },
