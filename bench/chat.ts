@@ -64,7 +64,10 @@ function add(to: Verdict, one: Verdict): void {
 function scored(): void {
   const folder = fileURLToPath(new URL('../../shared/data/chat', import.meta.url));
   const program = fileURLToPath(new URL('../dist/rollout-viewer.js', import.meta.url));
-  if (!existsSync(join(folder, 'score.mjs'))) return console.log(`skipped: no score.mjs in ${folder}`);
+  if (!existsSync(join(folder, 'score.mjs'))) {
+    console.log(`skipped: no score.mjs in ${folder}`);
+    return;
+  }
   const made = mkdtempSync(join(tmpdir(), 'rv-chat-'));
   const shown = join(made, 'shown.jsonl');
   const out = openSync(shown, 'w');
