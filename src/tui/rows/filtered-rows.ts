@@ -69,7 +69,7 @@ export class FilteredRows {
   #first: DumpFile | null;
   #rows: Rows;
   #isRunning = false;
-  #isStale = false;
+  #isStale = true;
   #isClosed = false;
   #shown = 0;
   #sliceStart = 0;

@@ -1,11 +1,11 @@
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { commandOf } from '../keys/commands.ts';
 import type { Data } from '../rows/data.ts';
+import { isLocatorLine, locate } from '../rows/locate.ts';
 import type { Action } from '../state/action.ts';
 import type { PromptProblem } from '../state/prompt.ts';
 import type { State } from '../state/state.ts';
 import { COMMAND_LINE, callableNames, called, sampleNumbered, usageOf } from './command-line.ts';
-import { isLocatorLine, locate } from './locator-line.ts';
 import type { PromptKind } from './prompt-kind.ts';
 
 /** The first word, what follows it, and where that begins. */

@@ -3,9 +3,9 @@ import type { Place } from '../../dump/dump.ts';
 import type { DumpFile } from '../../dump/dump-file.ts';
 import { parseLocator } from '../../dump/locator.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
-import type { Data } from '../rows/data.ts';
 import type { PromptProblem } from '../state/prompt.ts';
 import type { State } from '../state/state.ts';
+import type { Data } from './data.ts';
 
 /** `FILE:LINE`, `FILE:LINE.2`, `FILE:LINE#t4`. */
 export const isLocatorLine = (text: string): boolean => /.:\d+(?:\.\d+)?(?:#t\d*)?$/s.test(text);
@@ -27,7 +27,7 @@ export function locate(text: string, state: State, data: Data): { place: Place; 
     return { message: line === 0 || line > last ? `its last line is ${last}` : 'a blank line', at };
   }
   const place = { file, record };
-  const turns = turn === null ? 0 : (data.dump.read(place).rollout?.turns.length ?? 0);
+  const turns = turn === null ? 0 : (data.record(place).rollout?.turns.length ?? 0);
   if (turn !== null && turn >= turns) {
     return { message: turns === 0 ? 'it has no turns' : `its last turn is t${turns - 1}`, at: text.lastIndexOf('#') };
   }

@@ -1,0 +1,79 @@
+import { LiveRun } from '../../src/analysis/live-run.ts';
+import { Dump, type Place } from '../../src/dump/dump.ts';
+import { Keymap } from '../../src/tui/keys/keymap.ts';
+import { DumpData } from '../../src/tui/rows/data.ts';
+import type { Action } from '../../src/tui/state/action.ts';
+import type { Effect } from '../../src/tui/state/effect.ts';
+import { initialState, type State } from '../../src/tui/state/state.ts';
+import { update } from '../../src/tui/update/update.ts';
+import { type DumpFiles, writeDump } from './dump.ts';
+
+/** The screen without a terminal: a dump, a state, and what update makes of actions. */
+export class TestScreen {
+  readonly data: DumpData;
+  readonly dump: Dump;
+  state: State;
+  /** The work that the last actions asked for. */
+  effects: readonly Effect[] = [];
+  readonly #remove: () => void;
+
+  private constructor(dump: Dump, remove: () => void, columns: number, rows: number) {
+    const ignore = (): void => {};
+    this.dump = dump;
+    this.#remove = remove;
+    this.data = new DumpData(
+      { dump, live: new LiveRun(dump, []), keys: new Keymap() },
+      { changed: ignore, rowsChanged: ignore, found: ignore },
+    );
+    this.state = initialState(columns, rows);
+  }
+
+  /** Opens a dump that is indexed, with its groups; the cursor stands where the program would put it. */
+  static async open(files: DumpFiles, columns = 160, rows = 30): Promise<TestScreen> {
+    const { dir, remove } = writeDump(files);
+    const dump = Dump.open([dir]);
+    for (const file of dump.files) await dump.index(file);
+    const screen = new TestScreen(dump, remove, columns, rows);
+    screen.data.changed();
+    screen.do({ type: 'dump-changed' });
+    return screen;
+  }
+
+  do(...actions: readonly Action[]): this {
+    this.effects = [];
+    for (const action of actions) {
+      const { state, effects } = update(this.state, action, this.data);
+      this.state = state;
+      this.effects = [...this.effects, ...effects];
+      this.data.open(state.list.cursor);
+    }
+    return this;
+  }
+
+  /** The rollout under the cursor, as `1.jsonl:5`. */
+  get selected(): string | null {
+    const { cursor } = this.state.list;
+    return cursor && `${cursor.file.stem}.jsonl:${cursor.record + 1}`;
+  }
+
+  get message(): string | null {
+    return this.state.message?.text ?? null;
+  }
+
+  place(file: number, record: number): Place {
+    return { file: this.dump.files[file]!, record };
+  }
+
+  /** Waits until a list that is being made is whole. */
+  async settled(): Promise<this> {
+    this.data.rows(this.state);
+    while (this.data.filterProgress(this.state)?.isBusy) await new Promise((resolve) => setTimeout(resolve, 2));
+    return this.do({ type: 'rows-changed' });
+  }
+
+  close(): void {
+    this.data.close();
+    this.dump.close();
+    this.#remove();
+  }
+}
