@@ -27,6 +27,12 @@ const shape = (streams: string[]) => ({ step: 4, sample: 4, score: 6, streams })
 const unmarked = { here: false, focused: false, mark: '', fresh: false };
 
 describe('columns of the list', () => {
+  test('of two columns of one rank the last one leaves', () => {
+    const column = (key: string, rank: number) => ({ ...valueColumn(key), key, rank, width: 6, min: 6 });
+    const columns = [column('a', 0), column('b', 3), column('c', 3)];
+    expect(fitColumns(columns, columnsWidth(columns) - 1).map(({ key }) => key)).toEqual(['a', 'b']);
+  });
+
   test('shrink and leave in an order that keeps step, sample, score and the finding, in any width that has room for them', () => {
     const columns = [...ownColumns(shape(['train', 'val'])), valueColumn('acc'), valueColumn('num_turns')];
     const needed = columns.filter(({ rank }) => rank === 0);

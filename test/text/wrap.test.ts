@@ -135,3 +135,8 @@ describe('fit', () => {
     );
   });
 });
+
+test('an opening mark does not end a line, a closing one does not begin one', () => {
+  expect(shown('日本（語）', 6)).toEqual(['日本', '（語）']);
+  expect(shown('日本語。', 6)).toEqual(['日本', '語。']);
+});

@@ -44,6 +44,8 @@ describe('keys', () => {
     ['x', ['tab'], '    x'],
     ['        x', ['shift+tab'], '    x'],
     ['        x', ['end', 'left', 'backspace'], '    x'],
+    ['     x', ['end', 'left', 'backspace'], '    x'],
+    ['      x', ['end', 'left', 'backspace'], '     x'],
     ['e\u0301💡', ['end', 'backspace'], 'e\u0301'],
     ['e\u0301💡', ['end', 'backspace', 'backspace'], ''],
     ['ab', ['end', 'c', 'd', 'ctrl+_'], 'ab'],

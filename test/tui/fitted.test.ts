@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { cellWidth } from '../../src/text/graphemes.ts';
+import { fitted, unstyled } from '../../src/tui/screen/fitted.ts';
+import { Screen } from '../../src/tui/screen/screen.ts';
+
+test.each([
+  ['abc', 3, 'abc'],
+  ['abcd', 3, 'abc'],
+  ['日本語', 5, '日本'],
+  ['\x1b[31mab\x1b[0mcd', 3, '\x1b[31mab\x1b[0mc'],
+  ['a👩‍👩‍👧b', 3, 'a👩‍👩‍👧'],
+  ['a👩‍👩‍👧b', 2, 'a'],
+  ['e\u0301e\u0301', 1, 'e\u0301'],
+  ['\ud83d日', 1, '\ud83d'],
+])('%j in %d cells is %j', (line, width, cut) => {
+  expect(fitted(line, width)).toBe(cut);
+  expect(cellWidth(unstyled(fitted(line, width)))).toBeLessThanOrEqual(width);
+});
+
+/** The bytes of the first frame of a screen with one pane. */
+const painted = (line: string): Promise<string> =>
+  new Promise((resolve) => {
+    const picture = {
+      chrome: () => [],
+      regions: () => [{ id: 'pane', rect: { x: 0, y: 0, width: 4, height: 1 }, lines: () => [line] }],
+    };
+    const screen = new Screen({ write: (bytes) => resolve(bytes) }, picture, { columns: 10, rows: 1 }, false);
+    screen.invalidate();
+  });
+
+test('a line that is wider than its pane is cut', async () => {
+  expect(await painted('日本語')).toContain('日本\x1b');
+});
