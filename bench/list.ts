@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Dump } from '../src/dump/dump.ts';
-import { figure, interleaved, madeDump } from './support/measure.ts';
 import { FilteredRowsCache } from '../src/tui/rows/filtered-rows-cache.ts';
 import { allRows } from '../src/tui/rows/rows.ts';
 import { type ListChoice, noChoice } from '../src/tui/state/list.ts';
+import { figure, interleaved, madeDump } from './support/measure.ts';
 
 const NEEDLE = 'no such words in it';
 
