@@ -1,4 +1,4 @@
-// npm run check: types, format, lint, the walls between folders, and the README's table of keys.
+// npm run check: types, format, lint, the walls between folders, and the README's tables.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { install, root } from './setup.mjs';
@@ -8,6 +8,6 @@ const bin = (name) => join(root, 'node_modules/.bin', name);
 const failed = [
   [bin('tsc'), '--noEmit'],
   [bin('biome'), 'check', '--error-on-warnings', '.'],
-  [process.execPath, join(root, 'scripts/key-table.mjs'), '--check'],
+  [process.execPath, join(root, 'scripts/readme-tables.mjs'), '--check'],
 ].filter(([command, ...args]) => spawnSync(command, args, { cwd: root, stdio: 'inherit' }).status !== 0);
 process.exit(failed.length > 0 ? 1 : 0);

@@ -4,7 +4,7 @@ import { sequenceOf } from '../../src/config/key-names.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { isPreset, PRESET_NAMES, PRESETS } from '../../src/config/presets.ts';
 import { COMMANDS, commandOf } from '../../src/tui/keys/commands.ts';
-import { withKeyTable } from '../../src/tui/keys/key-table.ts';
+import { keyTable } from '../../src/tui/keys/key-table.ts';
 import { Keymap, keyLabel, PANES, panesOf } from '../../src/tui/keys/keymap.ts';
 import { ownKeys } from '../../src/tui/keys/own-keys.ts';
 
@@ -107,9 +107,9 @@ describe("the user's own keys", () => {
   });
 });
 
-test("the README's table of keys is the keymap's; node scripts/key-table.mjs writes it", () => {
+test("the README's table of keys is the keymap's; node scripts/readme-tables.mjs writes it", () => {
   const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-  expect(withKeyTable(readme)).toBe(readme);
+  expect(readme).toContain(keyTable());
 });
 
 test('keys are shown as people write them', () => {

@@ -29,7 +29,7 @@ export function keyTable(): string {
     }
     return `| ${category} | ${cells.join(' · ')} |`;
   });
-  return `| | |\n|---|---|\n${rows.join('\n')}\n`;
+  return `| | |\n|---|---|\n${rows.join('\n')}`;
 }
 
 const keysOf = (keymap: Keymap, { id }: Command): string => keymap.keysOf(id).slice(0, 1).map(inCode).join(' ');
@@ -40,15 +40,4 @@ function titleOf({ title }: Command, other: Command | undefined): string {
   const [a, b] = [title.split(' '), other.title.split(' ')];
   const same = a.length === b.length && a.slice(1).every((word, i) => word === b[i + 1]);
   return same ? `${a[0]}, ${b[0]} ${a.slice(1).join(' ')}` : `${title}, ${other.title}`;
-}
-
-export const TABLE_BEGIN = '<!-- keys: node scripts/key-table.mjs -->';
-export const TABLE_END = '<!-- /keys -->';
-
-/** A README with the table between its marks. @throws Error where a mark is missing */
-export function withKeyTable(readme: string): string {
-  const begin = readme.indexOf(TABLE_BEGIN);
-  const end = readme.indexOf(TABLE_END);
-  if (begin < 0 || end < begin) throw new Error(`the README has no place between ${TABLE_BEGIN} and ${TABLE_END}`);
-  return `${readme.slice(0, begin + TABLE_BEGIN.length)}\n${keyTable()}${readme.slice(end)}`;
 }

@@ -1,0 +1,63 @@
+// node scripts/readme-tables.mjs [--check]: writes the README's tables of keys and formats from the program; --check only says whether they are there.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const readme = join(root, 'README.md');
+const folder = mkdtempSync(join(tmpdir(), 'rollout-viewer-tables-'));
+
+async function load(source) {
+  const outfile = join(folder, source.replaceAll('/', '-').replace(/\.ts$/, '.mjs'));
+  const banner = {
+    js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);",
+  };
+  await build({
+    entryPoints: [join(root, source)],
+    outfile,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    logLevel: 'error',
+    banner,
+  });
+  return import(pathToFileURL(outfile).href);
+}
+
+/** Names of formats by what their reader was built from. */
+function formatTable(formats) {
+  const named = (basis) =>
+    [...new Set(formats.filter((format) => (format.basis ?? 'files') === basis).map(({ name }) => name))]
+      .sort()
+      .join(', ');
+  const documented = named('documentation');
+  return [
+    '| built from | `--format` |',
+    '|---|---|',
+    `| files that the writers made | ${named('files')} |`,
+    ...(documented === '' ? [] : [`| their documentation alone | ${documented} |`]),
+  ].join('\n');
+}
+
+/** Puts a text between its two marks. */
+function between(text, name, table) {
+  const [begin, end] = [`<!-- ${name}: node scripts/readme-tables.mjs -->`, `<!-- /${name} -->`];
+  const [from, to] = [text.indexOf(begin), text.indexOf(end)];
+  if (from === -1 || to < from) throw new Error(`README.md: the marks of the table of ${name} are missing`);
+  return `${text.slice(0, from + begin.length)}\n${table}\n${text.slice(to)}`;
+}
+
+try {
+  const { keyTable } = await load('src/tui/keys/key-table.ts');
+  const { FORMATS } = await load('src/formats/registry.ts');
+  const before = readFileSync(readme, 'utf8');
+  const after = between(between(before, 'keys', keyTable()), 'formats', formatTable(FORMATS));
+  if (before !== after && process.argv.includes('--check')) {
+    console.error("README.md: a table is not the program's; node scripts/readme-tables.mjs writes it");
+    process.exitCode = 1;
+  } else if (before !== after) writeFileSync(readme, after);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
