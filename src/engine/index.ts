@@ -74,6 +74,8 @@ export { parseSettings, type Settings } from './collect/settings.ts';
 export { SetupError } from './collect/setup-error.ts';
 export { isTaskError, readTasks, type Task, type TaskError } from './collect/tasks.ts';
 export { type Cause, FAULTS, type Outcome, outcomeOf, RolloutFault, ruleOf } from './faults.ts';
+export type { Interaction, UserWord } from './interactions/interaction.ts';
+export { loadInteractions, parseInteractions } from './interactions/load-interactions.ts';
 export { type Message, type MessageToolCall, messageText } from './message.ts';
 export { ChatCompletionsModel } from './model/chat-completions.ts';
 export { ChatTokenizer, loadChatTokenizer } from './model/chat-tokenizer.ts';

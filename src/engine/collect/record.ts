@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.
 import { monteCarloReturns } from '../agents/trajectory.ts';
 import { type Cause, outcomeOf } from '../faults.ts';
 import type { RolloutRequest } from '../request/request.ts';
+import type { Transcript } from '../request/transcript.ts';
 import type { TrajectoryStatus } from '../status.ts';
 import type { Judgement } from './score.ts';
 import type { Task } from './tasks.ts';
@@ -35,18 +36,18 @@ export const uidOf = (taskKey: string, rollout: number): string => `${taskKey}_$
  */
 export function rolloutRecord(request: RolloutRequest, context: RecordContext): JsonObject {
   const { task, rollout, judgement, gamma, cause = request.cause } = context;
-  const { transcript } = request;
+  const shown = shownTranscript(request);
   const { turnRewards, returns } = rewardsOfTurns(request, judgement.score, gamma);
-  const { promptIds, responseIds, responseMask, responseLogprobs } = transcript;
+  const { promptIds, responseIds, responseMask, responseLogprobs } = shown;
   return {
-    input: transcript.input,
-    output: transcript.output,
+    input: shown.input,
+    output: shown.output,
     gts: task.groundTruth,
     messages: request.messages as unknown as JsonValue,
     tools: request.toolSchemas as unknown as JsonValue,
     tool_calls: request.calls as unknown as JsonValue,
     generations: request.generations as unknown as JsonValue,
-    spans: transcript.spans as unknown as JsonValue,
+    spans: shown.spans as unknown as JsonValue,
     ...(responseIds ? { prompt_ids: promptIds, response_ids: responseIds, response_mask: responseMask } : {}),
     ...(responseIds && responseLogprobs ? { rollout_log_probs: responseLogprobs } : {}),
     // Running a call or a score again needs what they were made with.
@@ -74,6 +75,27 @@ export function rolloutRecord(request: RolloutRequest, context: RecordContext): 
     score: judgement.score,
     step: context.step,
     uid: uidOf(task.key, rollout),
+  };
+}
+
+type ShownTranscript = Pick<
+  Transcript,
+  'input' | 'output' | 'spans' | 'promptIds' | 'responseIds' | 'responseMask' | 'responseLogprobs'
+>;
+
+/** verl takes the last `len(mask)` ids as the response, so that a response without a token is the whole prompt. */
+function shownTranscript({ transcript, rules }: RolloutRequest): ShownTranscript {
+  if (rules.version === null || transcript.responseTokens !== 0) return transcript;
+  const { input, spans, promptIds } = transcript;
+  const again = spans.filter(({ field }) => field === 'input').map((span) => ({ ...span, field: 'output' }));
+  return {
+    input,
+    output: input,
+    spans: [...spans, ...again],
+    promptIds,
+    responseIds: promptIds,
+    responseMask: [],
+    responseLogprobs: null,
   };
 }
 

@@ -606,13 +606,13 @@ export class RolloutRequest {
     else if (status === 'SUCCEEDED') this.finishReason = 'stop';
     this.finishReason ??= 'stop';
     this.#dropGenerationPrompt();
+    this.#enter('completed');
     const { tokenizer } = this.#options;
     if (tokenizer && this.isExact) {
       const prompt = this.transcript.promptTokens ?? 0;
       const room = this.limits.max_model_len === null ? Number.POSITIVE_INFINITY : this.limits.max_model_len - prompt;
       this.transcript.truncate(Math.min(this.limits.max_response_length, room), (ids) => tokenizer.decode(ids, true));
     }
-    this.#enter('completed');
   }
 
   /** Compares what was sampled with the conversation rendered anew. A rollout that ended before its time has no such rendering. */

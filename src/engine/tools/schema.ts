@@ -28,12 +28,20 @@ const FunctionSchema = z.object({
 /** The schemas as they were written: what was not set is not shown to a model, and a schema of its own writing may set a default. */
 const written = new WeakMap<object, JsonObject>();
 
+let beingRead: unknown;
+
 export const OpenAIFunctionToolSchema = z
-  .object({ type: z.literal('function'), function: FunctionSchema })
-  .transform((schema, context) => {
-    if (isJsonObject(context.value as JsonValue)) written.set(schema, context.value as unknown as JsonObject);
-    return schema;
-  });
+  .unknown()
+  .transform((value) => {
+    beingRead = value;
+    return value;
+  })
+  .pipe(
+    z.object({ type: z.literal('function'), function: FunctionSchema }).transform((schema) => {
+      if (isJsonObject(beingRead as JsonValue)) written.set(schema, beingRead as JsonObject);
+      return schema;
+    }),
+  );
 export type OpenAIFunctionToolSchema = z.infer<typeof OpenAIFunctionToolSchema>;
 
 const entriesOf = (value: JsonValue | undefined): [string, JsonValue][] =>

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import type { JsonObject } from '../../json/value.ts';
+import { type Message, messageText } from '../message.ts';
+import { ChatCompletionsModel } from '../model/chat-completions.ts';
+import type { Model, SamplingParams } from '../model/model.ts';
+import type { Interaction, UserWord } from './interaction.ts';
+
+const Config = z.looseObject({
+  /** An OpenAI-compatible server, up to and with /v1. */
+  model_url: z.string().min(1),
+  model: z.string().min(1),
+  /** Who the user is and what they want; `{key}` stands for a key of the sample's interaction_kwargs. */
+  persona: z.string().min(1),
+  /** The environment variable that holds the server's key. */
+  api_key_env: z.string().default('ROLLOUT_VIEWER_USER_API_KEY'),
+  /** The user ends the conversation by saying this. */
+  stop_word: z.string().default('###STOP###'),
+  max_tokens: z.number().int().positive().default(512),
+  temperature: z.number().optional(),
+});
+
+/**
+ * A user who is played by a model with a persona. To that model the roles are the other way round: what the assistant said is told to it,
+ * and what it says is the user's word.
+ */
+export class ModelUserInteraction implements Interaction {
+  readonly name: string;
+  readonly #config: z.infer<typeof Config>;
+  readonly #model: Model;
+
+  constructor(name: string, config: unknown, model?: Model) {
+    this.name = name;
+    this.#config = Config.parse(config ?? {});
+    const { model_url: url, api_key_env } = this.#config;
+    this.#model = model ?? new ChatCompletionsModel(this.#config.model, { url, apiKey: process.env[api_key_env] });
+  }
+
+  async start(): Promise<void> {}
+
+  async respond(
+    _instanceId: string,
+    messages: readonly Message[],
+    kwargs: JsonObject,
+    signal?: AbortSignal,
+  ): Promise<UserWord> {
+    const { max_tokens, temperature, stop_word: stopWord } = this.#config;
+    const sampling: SamplingParams = temperature === undefined ? {} : { temperature };
+    const { text } = await this.#model.generate({
+      messages: [{ role: 'system', content: this.#persona(kwargs) }, ...turned(messages)],
+      tools: [],
+      sampling,
+      maxNewTokens: max_tokens,
+      inputIds: null,
+      signal,
+    });
+    const terminate = text.includes(stopWord);
+    return { terminate, text: text.replaceAll(stopWord, '').trim(), score: null, metadata: {} };
+  }
+
+  async finalize(): Promise<void> {}
+
+  #persona(kwargs: JsonObject): string {
+    const told = this.#config.persona.replace(/\{(\w+)\}/g, (whole, key: string) =>
+      kwargs[key] === undefined ? whole : String(kwargs[key]),
+    );
+    return `${told}\n\nWrite the user's next message, and nothing else. When the user has what they want, write ${this.#config.stop_word}.`;
+  }
+}
+
+/** Tool results and system texts are not the user's to see. */
+function turned(messages: readonly Message[]): Message[] {
+  return messages.flatMap((message): Message[] => {
+    const content = messageText(message);
+    if (content === '' || (message.role !== 'assistant' && message.role !== 'user')) return [];
+    return [{ role: message.role === 'assistant' ? 'user' : 'assistant', content }];
+  });
+}
