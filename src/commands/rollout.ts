@@ -88,7 +88,7 @@ async function settingsOf(options: RolloutOptions): Promise<Settings> {
   const { parseSettings } = await import('../engine/collect/settings.ts');
   try {
     const { config } = options;
-    const file = config === undefined ? {} : parseSettings(await textOf(config), config);
+    const file = config === undefined ? {} : parseSettings(await textOf(config), config, say);
     return { ...file, ...settingsOfFlags(settingTexts(options, SETTINGS)) };
   } catch (error) {
     throw new UsageError((error as Error).message);

@@ -5,8 +5,8 @@ const camel = (key: string): string => key.replace(/_([a-z])/g, (_, letter: stri
 
 /** A flag for each setting; what is typed is read by settingsOfFlags. */
 export function addSettings(command: Command, settings: readonly Setting[]): void {
-  for (const { key, alias, kind, help, choices } of settings)
-    for (const name of alias === undefined ? [key] : [key, alias]) {
+  for (const { key, aliases = [], kind, help, choices } of settings)
+    for (const name of [key, ...aliases]) {
       const value = choices ? choices.join('|') : kind === 'texts' ? 'text' : kind;
       const flag = `${name === 'n' ? '-n, ' : ''}--${name.replaceAll('_', '-')} <${value}>`;
       const told = name === key ? help : `the same as --${key.replaceAll('_', '-')}`;
@@ -20,6 +20,9 @@ export function settingTexts(
   flags: Readonly<Record<string, unknown>>,
   settings: readonly Setting[],
 ): Record<string, string | string[]> {
-  const typed = settings.map(({ key, alias }) => [key, flags[camel(key)] ?? flags[camel(alias ?? key)]] as const);
+  const typed = settings.map(({ key, aliases = [] }) => {
+    const name = [key, ...aliases].find((one) => flags[camel(one)] !== undefined);
+    return [key, name === undefined ? undefined : flags[camel(name)]] as const;
+  });
   return Object.fromEntries(typed.filter(([, text]) => text !== undefined)) as Record<string, string | string[]>;
 }

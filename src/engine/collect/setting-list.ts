@@ -11,8 +11,8 @@ export interface Setting {
   isOptional?: boolean;
   /** The least value of an integer; 0 without it. */
   min?: number;
-  /** Another name for the same. */
-  alias?: string;
+  /** Other names for the same: verl's. */
+  aliases?: readonly string[];
 }
 
 /** What is wrong with a value, read from YAML or from a flag; null where it is right. */
@@ -38,8 +38,10 @@ const setting = (kind: Setting['kind'], key: string, help: string, more: Partial
 const none = { isOptional: true };
 
 export const LIMIT_SETTINGS: readonly Setting[] = [
-  setting('integer', 'max_prompt_length', 'tokens; a longer prompt is told', none),
-  setting('integer', 'max_response_length', 'tokens after the prompt, tool results included (8192)'),
+  setting('integer', 'max_prompt_length', 'tokens; a longer prompt is told', { ...none, aliases: ['prompt_length'] }),
+  setting('integer', 'max_response_length', 'tokens after the prompt, tool results included (8192)', {
+    aliases: ['response_length'],
+  }),
   setting('integer', 'max_model_len', 'tokens in all; without it what the server says', { min: 1, ...none }),
   setting('integer', 'max_assistant_turns', 'assistant turns; none: no limit', none),
   setting('integer', 'max_user_turns', 'turns of tool results and of a simulated user; none: no limit', none),
@@ -60,7 +62,7 @@ export const SAMPLING_SETTINGS: readonly Setting[] = [
   setting('number', 'presence_penalty', 'penalty for tokens that occurred'),
   setting('number', 'frequency_penalty', 'penalty for tokens by how often they occurred'),
   setting('number', 'repetition_penalty', 'factor for tokens that occurred'),
-  setting('integer', 'max_new_tokens', 'tokens of one turn', { alias: 'max_tokens' }),
+  setting('integer', 'max_new_tokens', 'tokens of one turn', { aliases: ['max_tokens'] }),
   setting('texts', 'stop', 'text that ends a turn; may be given again'),
   setting('integer', 'seed', 'rollout i of a task is sampled with seed + i'),
 ];
@@ -68,16 +70,30 @@ export const SAMPLING_SETTINGS: readonly Setting[] = [
 export const RUN_SETTINGS: readonly Setting[] = [
   setting('text', 'model_url', 'address of the model server, up to and with /v1'),
   setting('text', 'model', 'name of the model'),
-  setting('choice', 'api', 'chat: chat completions (default); generate: SGLang, exact token ids', {
-    choices: ['chat', 'generate'],
+  setting(
+    'choice',
+    'api',
+    'chat: chat completions (default); generate: SGLang, completions: vLLM, both with exact token ids',
+    {
+      choices: ['chat', 'generate', 'completions'],
+    },
+  ),
+  setting('text', 'tools', "tool file in verl's form (YAML)", { aliases: ['tool_config_path'] }),
+  setting(
+    'texts',
+    'tool_class',
+    'CLASS=KIND: what a class in the tool file stands for, by a class that is known; may be given again',
+  ),
+  setting('text', 'interaction_config', "simulated users, in verl's form (YAML)", {
+    aliases: ['interaction_config_path'],
   }),
-  setting('text', 'tools', "tool file in verl's form (YAML)"),
   setting('text', 'sandbox', 'where code runs, whatever the tool file says: auto, bubblewrap, pyodide, or an address'),
-  setting('text', 'tool_format', 'how the model writes calls in its text (hermes)'),
+  setting('text', 'tool_format', 'how the model writes calls in its text (hermes)', { aliases: ['format'] }),
   setting('text', 'tokenizer', "the model's tokenizer.json"),
   setting('text', 'chat_template', "the model's chat template, where tokenizer_config.json has none"),
   setting('choice', 'tokenization_check', 'compare sampled ids with the conversation rendered anew (strict)', {
     choices: ['disable', 'strict', 'ignore_strippable'],
+    aliases: ['tokenization_sanity_check_mode'],
   }),
   setting(
     'object',
@@ -87,11 +103,22 @@ export const RUN_SETTINGS: readonly Setting[] = [
   setting('choice', 'verl_compat', 'exactly as this tree of verl rolls out, mistakes included', {
     choices: VERL_VERSIONS,
   }),
-  setting('text', 'out', 'directory of the dump'),
+  setting('text', 'out', 'directory of the dump', { aliases: ['rollout_data_dir'] }),
   setting('integer', 'n', 'rollouts a task (1)', { min: 1 }),
   setting('integer', 'concurrency', 'rollouts in flight (32)', { min: 1 }),
   setting('integer', 'step', 'number of the first step (1)'),
-  setting('integer', 'batch_size', 'tasks a step; without it all tasks are one step', { min: 1 }),
+  setting('integer', 'batch_size', 'tasks a step; without it all tasks are one step', {
+    min: 1,
+    aliases: ['train_batch_size'],
+  }),
+  setting(
+    'number',
+    'deadline',
+    'seconds for a step; rollouts that are not whole then are kept, and gone on with by --resume',
+  ),
+  setting('integer', 'enough', 'rollouts that end a step, the others are kept and gone on with by --resume', {
+    min: 1,
+  }),
   setting('number', 'gamma', 'discount of the returns (1)'),
   setting('text', 'python', 'interpreter for Python of your own: tool classes, reward files (python3)'),
   setting('texts', 'python_path', 'folder where its imports are looked for first; may be given again'),

@@ -6,6 +6,7 @@ import type { Limits } from '../request/limits.ts';
 import type { VerlVersion } from '../request/rules.ts';
 import { readYaml } from '../yaml-file.ts';
 import { SETTINGS, type Setting, settingProblem } from './setting-list.ts';
+import { readVerlConfig } from './verl-config.ts';
 
 const typed = (setting: Setting): z.ZodType =>
   z
@@ -17,18 +18,32 @@ const typed = (setting: Setting): z.ZodType =>
     })
     .transform((value) => (setting.kind === 'texts' && typeof value === 'string' ? [value] : value));
 
-const SettingsFile = z.strictObject({
-  ...Object.fromEntries(SETTINGS.map((one) => [one.key, typed(one)])),
-  /** data_source → reward function. */
-  rewards: z.record(z.string(), z.string()).optional(),
-});
+/** A key may have verl's name. */
+const SettingsFile = z.preprocess(
+  ownNames,
+  z.strictObject({
+    ...Object.fromEntries(SETTINGS.map((one) => [one.key, typed(one)])),
+    /** data_source → reward function. */
+    rewards: z.record(z.string(), z.string()).optional(),
+  }),
+);
+
+function ownNames(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const nameOf = (key: string) => SETTINGS.find(({ aliases }) => aliases?.includes(key))?.key ?? key;
+  return Object.fromEntries(Object.entries(value).map(([key, own]) => [nameOf(key), own]));
+}
 
 /** What a run is made with. Keys that are not set are not there. */
 export interface Settings extends Partial<Limits>, Omit<SamplingParams, 'n'> {
   model_url?: string;
   model?: string;
-  api?: 'chat' | 'generate';
+  api?: 'chat' | 'generate' | 'completions';
   tools?: string;
+  tool_class?: string[];
+  interaction_config?: string;
+  deadline?: number;
+  enough?: number;
   sandbox?: string;
   tool_format?: string;
   tokenizer?: string;
@@ -53,15 +68,29 @@ export interface Settings extends Partial<Limits>, Omit<SamplingParams, 'n'> {
   rewards?: Record<string, string>;
 }
 
-/** Reads the text of a configuration file. @throws Error that names the file, the key and what is wrong. */
-export function parseSettings(text: string, path: string): Settings {
+/**
+ * Reads the text of a configuration file: this program's own keys, or a file of verl's trainer.
+ * @param say told once of the keys that have no meaning here @throws Error that names the file, the key and what is wrong
+ */
+export function parseSettings(text: string, path: string, say: (message: string) => void = () => {}): Settings {
   const { value, at } = readYaml(text, path);
-  const settings = SettingsFile.safeParse(value ?? {});
+  const verl = readVerlConfig(value);
+  if (verl !== null) {
+    const { settings, ignored, unresolved } = verl;
+    if (unresolved.length > 0) say(`${path}: not resolved: ${unresolved.join(', ')}`);
+    if (ignored.length > 0) say(`${path}: without a meaning here: ${ignored.join(', ')}`);
+    return checked(settings, (place) => `${path}: ${place}`);
+  }
+  return checked(value ?? {}, (_, keys) => at(keys));
+}
+
+function checked(value: unknown, whereOf: (place: string, keys: readonly PropertyKey[]) => string): Settings {
+  const settings = SettingsFile.safeParse(value);
   if (settings.success) return settings.data as Settings;
   const { issues } = settings.error;
   const [first] = issues;
   const isUnknown = first?.code === 'unrecognized_keys';
   const place = isUnknown ? first.keys.slice(0, 1) : (first?.path ?? []);
   const advice = isUnknown ? '; the flags of rollout --help are the keys, with _ for -' : '';
-  throw new Error(`${at(place)}: ${shapeProblem(issues)}${advice}`);
+  throw new Error(`${whereOf(place.join('.'), place)}: ${shapeProblem(issues)}${advice}`);
 }

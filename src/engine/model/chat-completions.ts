@@ -6,6 +6,7 @@ import { type Generation, type Model, type ModelRequest, type SamplingParams, se
 import { type ModelServer, postWithRetry, RetryableError } from './post-with-retry.ts';
 import { PROBE_MS, probed } from './probe.ts';
 import { sseData } from './sse.ts';
+import { untilSuspended } from './suspend.ts';
 
 const text = z.string().nullish();
 const CallDelta = z.looseObject({
@@ -53,14 +54,15 @@ export class ChatCompletionsModel implements Model {
       stream: true,
       stream_options: { include_usage: true },
     };
-    const { value, retries } = await postWithRetry(
-      this.#http,
-      body,
-      request.signal,
-      (chunks, type) => readAnswer(chunks, type, request),
-      (reason) => request.onDelta?.({ kind: 'retry', reason }),
-    );
-    return { ...value, retries };
+    const asking = (signal: AbortSignal | undefined) =>
+      postWithRetry(
+        this.#http,
+        body,
+        signal,
+        (chunks, type) => readAnswer(chunks, type, request),
+        (reason) => request.onDelta?.({ kind: 'retry', reason }),
+      );
+    return untilSuspended(request, asking, () => BROKEN_OFF);
   }
 
   async probe({ tools, sampling, signal }: Parameters<NonNullable<Model['probe']>>[0]): Promise<string | null> {
@@ -69,6 +71,18 @@ export class ChatCompletionsModel implements Model {
     return probed(once.generate({ messages, tools, sampling, signal, maxNewTokens: 1, inputIds: null }));
   }
 }
+
+/** Without ids a turn cannot be gone on with in its middle. */
+const BROKEN_OFF: Omit<Generation, 'retries'> = {
+  text: '',
+  reasoning: null,
+  toolCalls: [],
+  finishReason: 'abort',
+  ids: null,
+  logprobs: null,
+  promptTokens: null,
+  completionTokens: null,
+};
 
 /** Servers reject or mangle an assistant turn whose arguments are no JSON object (vLLM decodes them): such a call goes back empty. */
 function wireMessage(message: Message): JsonObject {

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { exchange } from '../../http/client.ts';
 import type { JsonObject } from '../../json/value.ts';
 import { shapeProblem } from '../../text/problems.ts';
 import type { ChatTokenizer } from './chat-tokenizer.ts';
@@ -6,6 +8,7 @@ import { type Generation, type Model, ModelError, type ModelRequest, servedFinis
 import { type ModelServer, postWithRetry, RetryableError } from './post-with-retry.ts';
 import { PROBE_MS, probed } from './probe.ts';
 import { sseData } from './sse.ts';
+import { untilSuspended } from './suspend.ts';
 
 const Answer = z.looseObject({
   text: z.string().nullish(),
@@ -17,6 +20,7 @@ const Answer = z.looseObject({
         .nullish(),
       prompt_tokens: z.number().nullish(),
       completion_tokens: z.number().nullish(),
+      weight_version: z.string().nullish(),
       /** [log probability, token id, text or null] a sampled token. */
       output_token_logprobs: z.array(z.tuple([z.number().nullable(), z.number().int()], z.unknown())).nullish(),
     })
@@ -60,14 +64,40 @@ export class SglangGenerateModel implements Model {
       // Every event repeats the whole turn, so a stream costs the square of its length: only where someone looks on.
       stream: request.onDelta !== undefined,
     };
-    const { value, retries } = await postWithRetry(
-      this.#http,
-      body,
-      request.signal,
-      (chunks, type) => this.#read(chunks, type, request),
-      (reason) => request.onDelta?.({ kind: 'retry', reason }),
+    const rid = randomUUID();
+    let turn = new TokenTurn(this.#tokenizer, request);
+    const asking = (signal: AbortSignal | undefined) =>
+      postWithRetry(
+        this.#http,
+        request.suspend ? { ...body, rid } : body,
+        signal,
+        async (chunks, type) => {
+          turn = new TokenTurn(this.#tokenizer, request);
+          return this.#read(turn, chunks, type, request);
+        },
+        (reason) => request.onDelta?.({ kind: 'retry', reason }),
+      );
+    return untilSuspended(
+      request,
+      asking,
+      () => turn.soFar(),
+      () => this.#abort(rid),
     );
-    return { ...value, retries };
+  }
+
+  /** SGLang then answers with what it has sampled. */
+  async #abort(rid: string): Promise<void> {
+    const { url, apiKey } = this.#http;
+    const headers: Record<string, string> = apiKey ? { authorization: `Bearer ${apiKey}` } : {};
+    const where = url.replace(/generate$/, 'abort_request');
+    const { status } = await exchange({
+      url: where,
+      method: 'POST',
+      body: JSON.stringify({ rid }),
+      headers,
+      timeoutMs: 2000,
+    });
+    if (status > 299) throw new Error(`HTTP ${status}`);
   }
 
   async probe({ sampling, signal }: Parameters<NonNullable<Model['probe']>>[0]): Promise<string | null> {
@@ -77,8 +107,7 @@ export class SglangGenerateModel implements Model {
     return probed(once.generate({ messages: [], tools: [], sampling, signal, maxNewTokens: 1, inputIds }));
   }
 
-  async #read(chunks: AsyncIterable<Uint8Array>, contentType: string, request: ModelRequest) {
-    const turn = new TokenTurn(this.#tokenizer, request);
+  async #read(turn: TokenTurn, chunks: AsyncIterable<Uint8Array>, contentType: string, request: ModelRequest) {
     if (contentType.includes('event-stream')) {
       for await (const data of sseData(chunks)) {
         request.onActivity?.();
@@ -153,15 +182,22 @@ class TokenTurn {
     if (ids.length === 0 && this.#meta?.completion_tokens) {
       throw new ModelError('the server sends no token ids; is it SGLang?', null, 'refused');
     }
+    return { ...this.soFar(), finishReason };
+  }
+
+  /** What was sampled of the turn until now. */
+  soFar(): Omit<Generation, 'retries'> {
+    const ids = this.#ids;
     return {
       text: this.#tokenizer.decode(ids, true),
       reasoning: null,
       toolCalls: [],
-      finishReason,
+      finishReason: 'abort',
       ids,
       logprobs: this.#logprobs.length === ids.length && !this.#logprobs.some(Number.isNaN) ? this.#logprobs : null,
       promptTokens: this.#meta?.prompt_tokens ?? null,
       completionTokens: this.#meta?.completion_tokens ?? null,
+      weightVersion: this.#meta?.weight_version ?? null,
     };
   }
 }

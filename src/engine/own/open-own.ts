@@ -4,7 +4,9 @@ import type { Run } from '../../sandbox/check-correctness.ts';
 import { STATE_DIRECTORY } from '../collect/run-state.ts';
 import type { Settings } from '../collect/settings.ts';
 import type { RewardRouter } from '../rewards/index.ts';
-import { readTools, startTools } from '../tools/load-tools.ts';
+import { readTools, type StartedTools, startTools } from '../tools/load-tools.ts';
+import { McpEntryTool } from '../tools/mcp-entry.ts';
+import { toolClassNames, toolKind } from '../tools/registry.ts';
 import type { Tool } from '../tools/tool.ts';
 import { OwnCode } from './own-code.ts';
 import { ownReward } from './own-reward.ts';
@@ -37,14 +39,20 @@ export async function openOwn(settings: Settings, { say, allowOwn, runCode, sign
   const reward = isRewardFile(path)
     ? ownReward({ path, functionName: settings.function, python, pythonPath, log: (text) => log.write(text) })
     : null;
+  let servers: StartedTools | null = null;
   const close = () => {
+    void servers?.close();
     code.close();
     reward?.close();
   };
   try {
-    const tools = toolFile === undefined ? [] : await readTools(toolFile, { run: runCode, own: code });
-    await allowOwn?.(ownUsesOf(tools));
-    if (toolFile !== undefined) await startTools(tools, toolFile, signal);
+    const classes = classesOf(settings.tool_class ?? []);
+    const read = toolFile === undefined ? [] : await readTools(toolFile, { run: runCode, own: code, classes });
+    const programs = read.flatMap((tool) => (tool instanceof McpEntryTool ? tool.uses : []));
+    await allowOwn?.([...ownUsesOf(read), ...programs]);
+    const started = toolFile === undefined ? null : await startTools(read, toolFile, signal);
+    servers = started;
+    const tools = started?.tools ?? [];
     await reward?.start(signal);
     const rewards = reward === null ? null : { for: () => ({ name: path!, fn: reward.fn }) };
     return { code, tools, rewards, keepLog: (out) => log.keepIn(join(out, STATE_DIRECTORY, 'own.log')), close };
@@ -52,6 +60,18 @@ export async function openOwn(settings: Settings, { say, allowOwn, runCode, sign
     close();
     throw error;
   }
+}
+
+/** @throws Error for what is not CLASS=KIND */
+function classesOf(texts: readonly string[]): Map<string, string> {
+  return new Map(
+    texts.map((text) => {
+      const [, name, kind] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+      if (!name || !kind) throw new Error(`--tool-class ${text}: expected CLASS=KIND`);
+      if (!toolKind(kind)) throw new Error(`--tool-class ${text}: unknown kind; known: ${toolClassNames().join(', ')}`);
+      return [name, kind] as const;
+    }),
+  );
 }
 
 /** Bytes that are kept of what is printed, and before there is a place for it. */

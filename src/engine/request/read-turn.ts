@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { JsonObject } from '../../json/value.ts';
 import type { Message } from '../message.ts';
 import type { Generation } from '../model/model.ts';
 import type { LoopRules } from './rules.ts';
@@ -17,7 +18,7 @@ export interface TurnPlace {
   /** The calls of the turns before. */
   earlier: readonly CallRecord[];
   /** Without tools nothing is read as a call. */
-  hasTools: boolean;
+  schemas: readonly JsonObject[];
   rules: LoopRules;
 }
 
@@ -25,15 +26,16 @@ export interface TurnPlace {
 export function readTurn(
   generation: Generation,
   grammar: ToolGrammar,
-  { turn, earlier, hasTools, rules }: TurnPlace,
+  { turn, earlier, schemas, rules }: TurnPlace,
 ): ReadTurn {
   const { text, reasoning, finishReason, toolCalls: native } = generation;
   const message: Message = { role: 'assistant', content: text };
   if (reasoning) message.reasoning_content = reasoning;
   const isCut = finishReason === 'length' ? !rules.readsCutTurns : finishReason === 'content_filter';
   if (isCut) return { message, calls: [] };
-  if (!hasTools) return { message: native.length > 0 ? { ...message, tool_calls: native } : message, calls: [] };
-  const written = native.length > 0 ? null : grammar.read(text);
+  if (schemas.length === 0)
+    return { message: native.length > 0 ? { ...message, tool_calls: native } : message, calls: [] };
+  const written = native.length > 0 ? null : grammar.read(text, schemas);
   const found =
     written?.calls.filter(({ error }) => error === null || rules.answersEveryCall) ??
     native.map(({ function: fn }) => ({ name: fn.name, arguments: fn.arguments, raw: fn.arguments, error: null }));

@@ -356,7 +356,7 @@ export class RolloutRequest {
       return 'suspended';
     }
     const { rules } = this;
-    const place = { turn, earlier: this.calls, hasTools: this.toolSchemas.length > 0, rules };
+    const place = { turn, earlier: this.calls, schemas: this.#schemas, rules };
     const { message, calls } = readTurn(whole, this.#grammar, place);
     this.calls.push(...calls);
     this.messages.push(message);

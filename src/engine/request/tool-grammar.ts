@@ -1,5 +1,9 @@
+import type { CallGrammar, TypeOf } from '../../chat/calls/call.ts';
+import { GRAMMARS } from '../../chat/calls/read-calls.ts';
 import { parseHermesCalls } from '../../chat/hermes.ts';
 import { printJson } from '../../json/print.ts';
+import { isJsonObject, type JsonObject } from '../../json/value.ts';
+import { isUnclosed } from '../../rollout/call-error.ts';
 
 /** A call that a model wrote in its text. */
 export interface WrittenCall {
@@ -14,7 +18,7 @@ export interface WrittenCall {
 /** How calls are written in text. `content` is the turn without them. */
 export interface ToolGrammar {
   name: string;
-  read(text: string): { content: string; calls: WrittenCall[] };
+  read(text: string, schemas: readonly JsonObject[]): { content: string; calls: WrittenCall[] };
 }
 
 const hermes: ToolGrammar = {
@@ -40,11 +44,65 @@ const hermes: ToolGrammar = {
   },
 };
 
-const GRAMMARS = new Map([hermes].map((grammar) => [grammar.name, grammar]));
+/** A grammar of chat/: its calls are cut out of the turn, and each says its arguments as JSON. */
+const ofChat = (grammar: CallGrammar, name = grammar.name): ToolGrammar => ({
+  name,
+  read(text, schemas) {
+    const found = grammar.read(text, typesOf(schemas)).filter((call) => !isUnclosed(call));
+    const content: string[] = [];
+    let at = 0;
+    for (const { start, end } of found) {
+      content.push(text.slice(at, start));
+      at = end;
+    }
+    content.push(text.slice(at));
+    const calls = found.map(({ name: called, arguments: args, raw, error }) => ({
+      name: called ?? 'unknown',
+      arguments: error === null ? (typeof args === 'string' ? args : printJson(args)) : raw.trim(),
+      raw,
+      error,
+    }));
+    return { content: content.join('').trimEnd(), calls };
+  },
+});
+
+/** In verl's XML forms a value has the type that its schema says. */
+const typesOf =
+  (schemas: readonly JsonObject[]): TypeOf =>
+  (tool, parameter) => {
+    const own = schemas.find(({ function: fn }) => isJsonObject(fn) && fn.name === tool)?.function;
+    const parameters = isJsonObject(own) ? own.parameters : undefined;
+    const properties = isJsonObject(parameters) ? parameters.properties : undefined;
+    const property = isJsonObject(properties) ? properties[parameter] : undefined;
+    const type = isJsonObject(property) ? property.type : undefined;
+    return typeof type === 'string' ? type : null;
+  };
+
+/** verl's names for grammars that have another name here, and those that write the same. */
+const NAMES: Readonly<Record<string, string>> = {
+  qwen: 'hermes',
+  qwen25: 'hermes',
+  qwen3: 'hermes',
+  qwen3_coder: 'tool_call',
+  glm47: 'tool_call',
+  glm: 'tool_call',
+  'gpt-oss': 'harmony',
+  kimi_k2: 'kimi',
+  deepseek_v3: 'deepseek',
+  deepseekv3: 'deepseek',
+  minimax_m2: 'minimax',
+  seed_oss: 'seed',
+  llama: 'llama3',
+  llama3_json: 'llama3',
+};
 
 /** @throws RangeError that names the formats that are known. */
 export function toolGrammar(name: string): ToolGrammar {
-  const grammar = GRAMMARS.get(name);
-  if (!grammar) throw new RangeError(`unknown tool format '${name}'; known: ${[...GRAMMARS.keys()].join(', ')}`);
-  return grammar;
+  const own = NAMES[name] ?? name;
+  if (own === hermes.name) return hermes;
+  const grammar = GRAMMARS.find((one) => one.name === own);
+  if (!grammar) throw new RangeError(`unknown tool format '${name}'; known: ${toolFormats().join(', ')}`);
+  return ofChat(grammar, name);
 }
+
+export const toolFormats = (): string[] => [hermes.name, ...GRAMMARS.map(({ name }) => name), ...Object.keys(NAMES)];

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../../json/value.ts';
 import type { Run } from '../../sandbox/check-correctness.ts';
 import { SandboxApiError, SandboxClient } from '../../sandbox/client.ts';
 import { isLanguage, type RunCodeResponse } from '../../sandbox/protocol.ts';
-import { type CaseStatus, judge } from '../../sandbox/verdict.ts';
+import { type CaseMetadata, type CaseStatus, judge } from '../../sandbox/verdict.ts';
 import type { OpenAIFunctionToolSchema } from './schema.ts';
 import { StatefulTool, type ToolResponse, type ToolResult, type ToolRun } from './tool.ts';
 
@@ -61,6 +61,11 @@ export class CodeInterpreterTool extends StatefulTool<State> {
     this.#shared = this.#config.enable_global_rate_limit ? limiterNamed('rate-limiter', this.#config.rate_limit) : null;
   }
 
+  /** What is run of the code that the model gives. */
+  protected codeOf(given: string): string {
+    return given;
+  }
+
   protected start(kwargs: JsonObject): State {
     return { groundTruth: kwargs.ground_truth ?? null, reward: [] };
   }
@@ -72,7 +77,7 @@ export class CodeInterpreterTool extends StatefulTool<State> {
     { signal, clock }: ToolRun,
   ): Promise<ToolResult> {
     const { code: given = '', timeout, language } = parameters;
-    const code = typeof given === 'string' ? given : printJson(given);
+    const code = this.codeOf(typeof given === 'string' ? given : printJson(given));
     const seconds = typeof timeout === 'number' && timeout > 0 ? timeout : this.#config.default_timeout;
     const chosen = typeof language === 'string' && language !== '' ? language : this.#config.default_language;
     clock?.pause();
@@ -80,14 +85,14 @@ export class CodeInterpreterTool extends StatefulTool<State> {
     const { metadata } = judge({ index: 0, input: null, expected: null }, answer, error);
     if (metadata.run_status === 'Finished') {
       const text = (metadata.stdout ?? '') + (metadata.stderr ?? '');
-      return { response: { text }, reward: null, metrics: null };
+      return { response: { text }, reward: null, metrics: metricsOf(code, metadata) };
     }
     const why = error ?? (metadata.compile_stderr || metadata.stderr || answer?.message || '').trim();
     const told = `${metadata.status}${why ? `: ${why}` : ''}`;
     return {
       response: { text: NO_STDOUT, error: told, ...faultOf(metadata.status, why) },
       reward: null,
-      metrics: null,
+      metrics: metricsOf(code, metadata),
     };
   }
 
@@ -128,6 +133,14 @@ export class CodeInterpreterTool extends StatefulTool<State> {
     return state.reward;
   }
 }
+
+/** What a reader of many rollouts counts; verl's tool measures nothing. */
+const metricsOf = (code: string, { exit_code, duration, status }: CaseMetadata): JsonObject => ({
+  lines: code.split('\n').length,
+  exit_status: exit_code,
+  seconds: duration,
+  timed_out: status === 'timeout' || status === 'compile_timeout',
+});
 
 /** A program that does not compile, runs too long or is killed is the model's; a sandbox that gives no verdict is not. */
 function faultOf(status: CaseStatus, why: string): Pick<ToolResponse, 'fault' | 'cause'> {

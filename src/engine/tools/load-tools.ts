@@ -5,9 +5,16 @@ import type { JsonObject } from '../../json/value.ts';
 import { reasonOf, shapeProblem } from '../../text/problems.ts';
 import { OwnTool, startOwnTools } from '../own/own-tool.ts';
 import { readYaml } from '../yaml-file.ts';
+import { McpEntryTool } from './mcp-entry.ts';
+import type { McpConnection } from './mcp-tool.ts';
 import { type ToolSetup, toolClassNames, toolKind } from './registry.ts';
 import { OpenAIFunctionToolSchema } from './schema.ts';
 import type { Tool } from './tool.ts';
+
+const McpEntrySchema = z.looseObject({
+  mcp_servers_config_path: z.string().min(1),
+  tool_selected_list: z.array(z.string()).nullish(),
+});
 
 /** verl's tool file (`initialize_tools_from_config`, `verl/tools/utils/tool_registry.py`); other keys of an entry are ignored, as there. */
 const ToolFile = z.looseObject({
@@ -15,6 +22,7 @@ const ToolFile = z.looseObject({
     z.looseObject({
       class_name: z.string(),
       config: z.looseObject({ type: z.string().default('native') }).nullish(),
+      mcp: McpEntrySchema.nullish(),
       tool_schema: z.unknown().optional(),
     }),
   ),
@@ -22,9 +30,7 @@ const ToolFile = z.looseObject({
 
 /** Reads a tool file and starts the user's own classes in it. @throws Error that names the file, the entry and what to do. */
 export async function loadTools(path: string, setup: ToolSetup = {}): Promise<Tool[]> {
-  const tools = await readTools(path, setup);
-  await startTools(tools, path);
-  return tools;
+  return (await startTools(await readTools(path, setup), path)).tools;
 }
 
 /** As loadTools, without starting anything: of a class that gives its schema itself even the name is not known yet. */
@@ -35,10 +41,28 @@ export async function readTools(path: string, setup: ToolSetup = {}): Promise<To
   return parseTools(text, path, setup);
 }
 
-/** Starts the user's own classes among the tools of a file. @throws CannotLoadError */
-export async function startTools(tools: readonly Tool[], path: string, signal?: AbortSignal): Promise<void> {
-  await startOwnTools(tools, signal);
-  checkNames(tools, path);
+export interface StartedTools {
+  tools: Tool[];
+  /** Leaves the servers that tools are on. */
+  close(): Promise<void>;
+}
+
+/** Starts the user's own classes among the tools of a file, and puts the tools of MCP servers in the place of their entries. @throws CannotLoadError */
+export async function startTools(read: readonly Tool[], path: string, signal?: AbortSignal): Promise<StartedTools> {
+  await startOwnTools(read, signal);
+  const opened = new Map<Tool, McpConnection>();
+  const close = async () => {
+    for (const one of opened.values()) await one.close();
+  };
+  try {
+    for (const tool of read) if (tool instanceof McpEntryTool) opened.set(tool, await tool.open());
+    const tools = read.flatMap((tool): readonly Tool[] => opened.get(tool)?.tools ?? [tool]);
+    checkNames(tools, path);
+    return { tools, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
 /** As readTools, from the text of the file; `path` names it in errors. */
@@ -50,12 +74,18 @@ export function parseTools(text: string, path: string, setup: ToolSetup = {}): T
     const place = at(issues[0]?.path ?? []);
     throw new Error(`${place}: not a tool file: ${shapeProblem(issues)}; verl's form is tools: [{class_name, config}]`);
   }
-  const tools = file.data.tools.map(({ class_name, config, tool_schema }, index) => {
+  const tools = file.data.tools.map(({ class_name, config, tool_schema, mcp }, index): Tool => {
     const where = `${at(['tools', index])}: tools[${index}] (${class_name})`;
     const type = config?.type ?? 'native';
-    if (type === 'mcp') throw new Error(`${where}: tools of type mcp are not supported yet; remove the entry`);
-    if (type !== 'native') throw new Error(`${where}: unknown type '${type}'; known: native`);
-    const kind = toolKind(class_name);
+    if (type === 'mcp') {
+      if (!mcp)
+        throw new Error(
+          `${where}: mcp is missing: mcp_servers_config_path, and tool_selected_list where not all are meant`,
+        );
+      return new McpEntryTool(mcp, config ?? {}, { path, where });
+    }
+    if (type !== 'native') throw new Error(`${where}: unknown type '${type}'; known: native, mcp`);
+    const kind = toolKind(setup.classes?.get(class_name) ?? class_name);
     const given =
       tool_schema === undefined || tool_schema === null
         ? null
@@ -67,7 +97,8 @@ export function parseTools(text: string, path: string, setup: ToolSetup = {}): T
       const own = setup.own?.find(class_name, dirname(path));
       if (own)
         return new OwnTool({ own, config: (config ?? {}) as JsonObject, schema: given, from: at(['tools', index]) });
-      const forms = 'or a class of your own: module.Class, FILE.py:Class, FILE.mjs#Class';
+      const forms =
+        'or a class of your own: module.Class, FILE.py:Class, FILE.mjs#Class; --tool-class CLASS=KIND says which it stands for';
       throw new Error(`${where}: unknown class; known: ${toolClassNames().join(', ')}, ${forms}`);
     }
     const schema = given ?? kind.schema;

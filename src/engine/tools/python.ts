@@ -39,3 +39,16 @@ export function pythonString(text: string): string {
   });
   return quote + body + quote;
 }
+
+/** `json.dumps`: separators with a space, and every character beyond ASCII escaped. */
+export function pythonJson(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${value.map(pythonJson).join(', ')}]`;
+  if (typeof value === 'object' && value !== null)
+    return `{${Object.entries(value)
+      .map(([key, own]) => `${pythonJson(key)}: ${pythonJson(own)}`)
+      .join(', ')}}`;
+  if (typeof value === 'number' && !Number.isFinite(value))
+    return Number.isNaN(value) ? 'NaN' : value > 0 ? 'Infinity' : '-Infinity';
+  const text = typeof value === 'bigint' ? String(value) : JSON.stringify(value);
+  return text.replace(/[\u007f-\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}

@@ -3,7 +3,11 @@ import type { OwnCode } from '../own/own-code.ts';
 import { CalcGsm8kRewardTool } from './calc-gsm8k-reward.ts';
 import { CALCULATOR_SCHEMA, CalculatorTool } from './calculator.ts';
 import { CODE_INTERPRETER_SCHEMA, CodeInterpreterTool } from './code-interpreter.ts';
+import { Geo3kTool } from './geo3k-tool.ts';
+import { ImageZoomTool } from './image-zoom-tool.ts';
+import { RetoolInterpreterTool } from './retool-interpreter.ts';
 import type { OpenAIFunctionToolSchema } from './schema.ts';
+import { SEARCH_SCHEMA, SearchTool } from './search-tool.ts';
 import { SESSION_SCHEMA, SessionTool } from './session-tool.ts';
 import type { Tool } from './tool.ts';
 
@@ -12,6 +16,8 @@ export interface ToolSetup {
   run?: Run | undefined;
   /** Runs classes of the user's own; without it a tool file may name the known ones alone. */
   own?: OwnCode | undefined;
+  /** A class of a tool file → the known class that it stands for (`--tool-class`). */
+  classes?: ReadonlyMap<string, string> | undefined;
 }
 
 export interface ToolKind {
@@ -36,6 +42,24 @@ const KINDS: ToolKind[] = [
     classNames: ['calculator', 'tunix.rl.agentic.tools.calculator_tool.CalculatorTool'],
     schema: CALCULATOR_SCHEMA,
     make: (_config, schema) => new CalculatorTool(schema),
+  },
+  {
+    classNames: ['retool_interpreter', 'recipe.retool.retool.CustomSandboxFusionTool'],
+    schema: CODE_INTERPRETER_SCHEMA,
+    make: (config, schema, { run }) => new RetoolInterpreterTool(config, schema, run),
+  },
+  {
+    classNames: ['calc_geo3k_reward', 'verl.tools.geo3k_tool.Geo3kTool'],
+    make: (_config, schema) => new Geo3kTool(schema),
+  },
+  {
+    classNames: ['search', 'verl.tools.search_tool.SearchTool'],
+    schema: SEARCH_SCHEMA,
+    make: (config, schema) => new SearchTool(config, schema),
+  },
+  {
+    classNames: ['image_zoom_in_tool', 'verl.tools.image_zoom_in_tool.ImageZoomInTool'],
+    make: (_config, schema) => new ImageZoomTool(schema),
   },
   {
     classNames: ['session'],

@@ -7,7 +7,8 @@ const KNOWN: readonly Setting[] = [
   ...SAMPLING_SETTINGS,
   ...LIMIT_SETTINGS,
 ];
-const named = (name: string): Setting | undefined => KNOWN.find(({ key, alias }) => key === name || alias === name);
+const named = (name: string): Setting | undefined =>
+  KNOWN.find(({ key, aliases }) => key === name || aliases?.includes(name) === true);
 
 const WORD = /(\w+)=("(?:[^"\\]|\\.)*"|\S*)|\S+/g;
 

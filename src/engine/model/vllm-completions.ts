@@ -1,0 +1,167 @@
+import { z } from 'zod';
+import type { JsonObject } from '../../json/value.ts';
+import { shapeProblem } from '../../text/problems.ts';
+import type { ChatTokenizer } from './chat-tokenizer.ts';
+import { type Generation, type Model, ModelError, type ModelRequest, servedFinish } from './model.ts';
+import { type ModelServer, postWithRetry, RetryableError } from './post-with-retry.ts';
+import { PROBE_MS, probed } from './probe.ts';
+import { sseData } from './sse.ts';
+import { untilSuspended } from './suspend.ts';
+
+const Answer = z.looseObject({
+  choices: z
+    .array(
+      z.looseObject({
+        text: z.string().nullish(),
+        finish_reason: z.string().nullish(),
+        token_ids: z.array(z.number().int()).nullish(),
+        logprobs: z.looseObject({ token_logprobs: z.array(z.number().nullable()).nullish() }).nullish(),
+      }),
+    )
+    .nullish(),
+  usage: z.looseObject({ prompt_tokens: z.number().nullish(), completion_tokens: z.number().nullish() }).nullish(),
+  error: z.unknown().optional(),
+});
+type Answer = z.infer<typeof Answer>;
+
+/** Without a stream nothing comes before the turn is whole. */
+const SILENT_MS = 3_600_000;
+
+/** vLLM's `/v1/completions` with token ids in, and with `return_token_ids` out. `url` goes up to and with /v1. */
+export class VllmCompletionsModel implements Model {
+  readonly exact = true;
+  readonly name: string;
+  readonly #tokenizer: ChatTokenizer;
+  readonly #base: string;
+  readonly #http: ModelServer;
+
+  constructor(name: string, tokenizer: ChatTokenizer, { url, ...http }: ModelServer) {
+    this.name = name;
+    this.#base = url;
+    this.#tokenizer = tokenizer;
+    this.#http = { idleMs: SILENT_MS, ...http, url: `${url.replace(/\/+$/, '')}/completions` };
+  }
+
+  async generate(request: ModelRequest): Promise<Generation> {
+    if (request.inputIds === null) throw new TypeError('VllmCompletionsModel needs inputIds');
+    const { max_new_tokens, n: _n, ...sampling } = request.sampling;
+    const limits = [max_new_tokens, request.maxNewTokens].filter((limit) => limit !== undefined && limit !== null);
+    const stream = request.onDelta !== undefined || request.suspend !== undefined;
+    const body: JsonObject = {
+      model: this.name,
+      prompt: [...request.inputIds],
+      ...(sampling as JsonObject),
+      ...(limits.length > 0 ? { max_tokens: Math.min(...limits) } : {}),
+      logprobs: 1,
+      return_token_ids: true,
+      skip_special_tokens: false,
+      spaces_between_special_tokens: false,
+      stream,
+      ...(stream ? { stream_options: { include_usage: true } } : {}),
+    };
+    let turn = new CompletionTurn(this.#tokenizer, request);
+    const asking = (signal: AbortSignal | undefined) =>
+      postWithRetry(
+        this.#http,
+        body,
+        signal,
+        async (chunks, type) => {
+          turn = new CompletionTurn(this.#tokenizer, request);
+          await readInto(turn, chunks, type);
+          return turn.finish();
+        },
+        (reason) => request.onDelta?.({ kind: 'retry', reason }),
+      );
+    return untilSuspended(request, asking, () => turn.soFar());
+  }
+
+  async probe({ sampling, signal }: Parameters<NonNullable<Model['probe']>>[0]): Promise<string | null> {
+    const http = { ...this.#http, url: this.#base, attempts: 1, idleMs: PROBE_MS };
+    const once = new VllmCompletionsModel(this.name, this.#tokenizer, http);
+    const inputIds = this.#tokenizer.encode('ping');
+    return probed(once.generate({ messages: [], tools: [], sampling, signal, maxNewTokens: 1, inputIds }));
+  }
+}
+
+async function readInto(turn: CompletionTurn, chunks: AsyncIterable<Uint8Array>, contentType: string): Promise<void> {
+  if (contentType.includes('event-stream')) {
+    for await (const data of sseData(chunks)) {
+      if (data.trim() === '[DONE]') break;
+      turn.add(parse(data));
+    }
+    return;
+  }
+  const parts: Uint8Array[] = [];
+  for await (const chunk of chunks) parts.push(chunk);
+  turn.add(parse(Buffer.concat(parts).toString('utf8')));
+}
+
+function parse(data: string): Answer {
+  let value: unknown;
+  try {
+    value = JSON.parse(data);
+  } catch {
+    throw new RetryableError(`the server sent no JSON: ${data.slice(0, 200)}`);
+  }
+  const answer = Answer.safeParse(value);
+  if (!answer.success)
+    throw new RetryableError(`the server sent an unknown shape: ${shapeProblem(answer.error.issues)}`);
+  if (answer.data.error)
+    throw new RetryableError(`the server reports: ${JSON.stringify(answer.data.error).slice(0, 500)}`);
+  return answer.data;
+}
+
+class CompletionTurn {
+  readonly #ids: number[] = [];
+  readonly #logprobs: (number | null)[] = [];
+  #reason: string | null = null;
+  #usage: Answer['usage'] = null;
+  readonly #tokenizer: ChatTokenizer;
+  readonly #request: ModelRequest;
+
+  constructor(tokenizer: ChatTokenizer, request: ModelRequest) {
+    this.#tokenizer = tokenizer;
+    this.#request = request;
+  }
+
+  add({ choices, usage }: Answer): void {
+    this.#request.onActivity?.();
+    if (usage) this.#usage = usage;
+    const choice = choices?.[0];
+    if (!choice) return;
+    if ((choice.token_ids ?? []).length === 0 && choice.text)
+      throw new ModelError(
+        'the server sends no token ids; is it vLLM from 0.10.2 on (return_token_ids)?',
+        null,
+        'refused',
+      );
+    this.#ids.push(...(choice.token_ids ?? []));
+    this.#logprobs.push(...(choice.logprobs?.token_logprobs ?? []));
+    if (choice.text) this.#request.onDelta?.({ kind: 'text', text: choice.text });
+    if (choice.finish_reason) this.#reason = choice.finish_reason;
+  }
+
+  finish(): Omit<Generation, 'retries'> {
+    if (this.#reason === null) throw new RetryableError('the stream ended before the turn did');
+    const finishReason = servedFinish(this.#reason, 0);
+    if (finishReason === null)
+      throw new RetryableError(`the server ended the turn with finish_reason '${this.#reason}'`);
+    return { ...this.soFar(), finishReason };
+  }
+
+  /** What was sampled of the turn until now. */
+  soFar(): Omit<Generation, 'retries'> {
+    const ids = [...this.#ids];
+    const logprobs = this.#logprobs.filter((one) => one !== null);
+    return {
+      text: this.#tokenizer.decode(ids, true),
+      reasoning: null,
+      toolCalls: [],
+      finishReason: 'abort',
+      ids,
+      logprobs: logprobs.length === ids.length ? logprobs : null,
+      promptTokens: this.#usage?.prompt_tokens ?? null,
+      completionTokens: this.#usage?.completion_tokens ?? null,
+    };
+  }
+}

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import type { OwnUse } from '../own/own-use.ts';
+import type { McpConnection, McpEntry } from './mcp-tool.ts';
+import type { OpenAIFunctionToolSchema } from './schema.ts';
+import { StatefulTool, type ToolResult } from './tool.ts';
+
+/** The config of verl's MCP tools (`verl/tools/mcp_base_tool.py`); times in seconds. */
+const McpConfig = z.looseObject({
+  rate_limit: z.number().int().positive().default(120),
+  timeout: z.number().positive().default(30),
+});
+
+/** An entry of a tool file that stands for the tools of MCP servers; what they are is known once the servers are asked. */
+export class McpEntryTool extends StatefulTool<null> {
+  readonly #entry: McpEntry;
+  readonly #config: z.infer<typeof McpConfig>;
+  readonly #place: { path: string; where: string };
+
+  constructor(entry: McpEntry, config: unknown, place: { path: string; where: string }) {
+    super(placeholder(place.where));
+    this.#entry = entry;
+    this.#config = McpConfig.parse(config);
+    this.#place = place;
+  }
+
+  /** Servers that are programs run with the user's rights. */
+  get uses(): OwnUse[] {
+    const { path, where } = this.#place;
+    const commands = commandsOf(join(dirname(path), this.#entry.mcp_servers_config_path));
+    return commands.map((command) => ({
+      what: `the MCP server \`${command}\``,
+      runs: command.split(' ')[0]!,
+      from: where,
+    }));
+  }
+
+  /** @throws Error that names the entry and the server */
+  async open(): Promise<McpConnection> {
+    // The SDK is loaded for those who use it: it is larger than the rest of the engine.
+    const { openMcpTools } = await import('./mcp-tool.ts');
+    return openMcpTools(this.#entry, this.#config, this.#place.path).catch((error: Error) => {
+      throw new Error(`${this.#place.where}: ${error.message}`);
+    });
+  }
+
+  protected start(): null {
+    return null;
+  }
+
+  protected async run(): Promise<ToolResult> {
+    throw new Error('the MCP servers of the tool file were not asked for their tools');
+  }
+}
+
+const placeholder = (name: string): OpenAIFunctionToolSchema => ({
+  type: 'function',
+  function: { name, description: '', parameters: { type: 'object', properties: {}, required: [] }, strict: false },
+});
+
+/** Programs that a file of servers starts; what is wrong with the file is told when it is opened. */
+function commandsOf(path: string): string[] {
+  try {
+    const { mcpServers = {} } = JSON.parse(readFileSync(path, 'utf8')) as {
+      mcpServers?: Record<string, { command?: string; args?: string[] }>;
+    };
+    return Object.values(mcpServers).flatMap(({ command, args = [] }) =>
+      command ? [[command, ...args].join(' ')] : [],
+    );
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,84 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, isAbsolute, join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { z } from 'zod';
+import { reasonOf, shapeProblem } from '../../text/problems.ts';
+
+/** `mcpServers` of verl's file and of other programs: an address, or a command that speaks on its stdin and stdout. */
+const ServersFile = z.looseObject({
+  mcpServers: z.record(
+    z.string(),
+    z.looseObject({
+      url: z.string().optional(),
+      auth_token: z.string().optional(),
+      headers: z.record(z.string(), z.string()).optional(),
+      command: z.string().optional(),
+      args: z.array(z.string()).optional(),
+      env: z.record(z.string(), z.string()).optional(),
+      cwd: z.string().optional(),
+    }),
+  ),
+});
+type Server = z.infer<typeof ServersFile>['mcpServers'][string];
+
+const VERSION = { name: 'rollout-viewer', version: '0.1.0' };
+
+/** A file beside the tool file may be named as verl names it, by a path from where it is started. */
+export async function readServers(path: string, beside: string): Promise<Record<string, Server>> {
+  const places = isAbsolute(path) ? [path] : [join(dirname(beside), path), path];
+  let problem = '';
+  for (const place of places) {
+    let text: string;
+    try {
+      text = await readFile(place, 'utf8');
+    } catch (error) {
+      problem ||= `${place}: ${reasonOf(error)}; mcp_servers_config_path names a file with mcpServers`;
+      continue;
+    }
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch (error) {
+      throw new Error(`${place}: not JSON: ${(error as Error).message}`);
+    }
+    const file = ServersFile.safeParse(value);
+    if (!file.success) throw new Error(`${place}: ${shapeProblem(file.error.issues)}`);
+    return file.data.mcpServers;
+  }
+  throw new Error(problem);
+}
+
+/** Whether a file's servers are programs that run with the user's rights. */
+export const startsPrograms = (servers: Record<string, Server>): boolean =>
+  Object.values(servers).some(({ command }) => command !== undefined);
+
+export async function connect(name: string, server: Server): Promise<Client> {
+  const client = new Client(VERSION);
+  try {
+    // The SDK's transports say `string | undefined` where the interface says an optional key.
+    await client.connect(transportOf(name, server) as Transport);
+  } catch (error) {
+    throw new Error(`MCP server '${name}': ${(error as Error).message}`);
+  }
+  return client;
+}
+
+function transportOf(name: string, { url, auth_token, headers = {}, command, args = [], env, cwd }: Server) {
+  if (command !== undefined)
+    return new StdioClientTransport({
+      command,
+      args,
+      ...(env ? { env } : {}),
+      ...(cwd ? { cwd } : {}),
+      stderr: 'ignore',
+    });
+  if (url === undefined || !URL.canParse(url))
+    throw new Error(`MCP server '${name}': url: expected an address, got ${url}`);
+  const authorization = auth_token ? { authorization: `Bearer ${auth_token}` } : {};
+  return new StreamableHTTPClientTransport(new URL(url), {
+    requestInit: { headers: { ...authorization, ...headers } },
+  });
+}

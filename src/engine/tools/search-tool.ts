@@ -1,0 +1,151 @@
+import { z } from 'zod';
+import { DEFAULT_RATE_LIMIT, Limiter, limiterNamed } from '../../async/limiter.ts';
+import { pause } from '../../async/timeout.ts';
+import { ClientTimeoutError, ConnectionError, exchange } from '../../http/client.ts';
+import { parseJson } from '../../json/parse.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
+import { pythonJson } from './python.ts';
+import type { OpenAIFunctionToolSchema } from './schema.ts';
+import { StatefulTool, type ToolResult, type ToolRun } from './tool.ts';
+
+/** The config of verl's SearchTool (`verl/tools/search_tool.py`); times in seconds. */
+export const SearchToolConfig = z.looseObject({
+  retrieval_service_url: z.string().min(1, 'retrieval_service_url is not set'),
+  num_workers: z.number().int().positive().default(120),
+  rate_limit: z.number().int().positive().default(120),
+  enable_global_rate_limit: z.boolean().default(true),
+  timeout: z.number().positive().default(30),
+  topk: z.number().int().positive().default(3),
+});
+
+/** `search_r1_like_utils.py`: so often a busy or absent server is asked, with a second more each time. */
+const ATTEMPTS = 10;
+const BUSY = new Set([500, 502, 503, 504]);
+
+interface SearchState {
+  results: string[];
+}
+
+/** Asks a retrieval server for documents: POST `{queries, topk, return_scores}`, as verl's SearchTool does. */
+export class SearchTool extends StatefulTool<SearchState> {
+  readonly #config: z.infer<typeof SearchToolConfig>;
+  readonly #workers: Limiter;
+  readonly #shared: Limiter | null;
+  /** Milliseconds of the first wait between two tries. */
+  readonly #delayMs: number;
+
+  constructor(config: unknown, schema: OpenAIFunctionToolSchema, { delayMs = 1000 }: { delayMs?: number } = {}) {
+    super(schema);
+    this.#config = SearchToolConfig.parse(config ?? {});
+    this.#workers = new Limiter(this.#config.num_workers);
+    this.#shared = this.#config.enable_global_rate_limit
+      ? limiterNamed('search', this.#config.rate_limit ?? DEFAULT_RATE_LIMIT)
+      : null;
+    this.#delayMs = delayMs;
+  }
+
+  protected start(): SearchState {
+    return { results: [] };
+  }
+
+  protected async run(
+    state: SearchState,
+    parameters: JsonObject,
+    _kwargs: JsonObject,
+    run: ToolRun,
+  ): Promise<ToolResult> {
+    const { query_list: queries } = parameters;
+    if (!Array.isArray(queries) || queries.length === 0 || queries.some((query) => typeof query !== 'string')) {
+      const message = "Error: 'query_list' is missing, empty, or not a list in parameters.";
+      const metrics = { query_count: 0, status: 'processing_error', total_results: 0, api_request_error: null };
+      return {
+        response: { text: pythonJson({ result: message }), error: message, fault: 'model' },
+        reward: 0,
+        metrics,
+      };
+    }
+    const place = (work: (signal: AbortSignal) => Promise<JsonValue>) => {
+      const options = run.signal ? { signal: run.signal } : {};
+      const shared = this.#shared;
+      return this.#workers.run((inner) => (shared ? shared.run(work, { signal: inner }) : work(inner)), options);
+    };
+    run.clock?.pause();
+    const answer = await place((signal) => {
+      run.clock?.resume();
+      return this.#ask(queries as string[], signal);
+    });
+    const { text, total } = readResults(answer);
+    state.results.push(text);
+    const status = total > 0 ? 'success' : 'no_results';
+    const metrics = { query_count: queries.length, status, total_results: total, api_request_error: null };
+    return { response: { text: pythonJson({ result: text }) }, reward: 0, metrics };
+  }
+
+  /** @throws ConnectionError: a service that is away says nothing of the model */
+  async #ask(queries: string[], signal: AbortSignal): Promise<JsonValue> {
+    const { retrieval_service_url: url, topk, timeout } = this.#config;
+    const body = JSON.stringify({ queries, topk, return_scores: true });
+    for (let attempt = 1; ; attempt++) {
+      let problem: string;
+      try {
+        const { status, text } = await exchange({ url, method: 'POST', body, signal, timeoutMs: timeout * 1000 });
+        if (status >= 200 && status < 300) return parseJson(text);
+        problem = `HTTP ${status}: ${text.slice(0, 200)}`;
+        if (!BUSY.has(status)) throw new ConnectionError(`${url}: ${problem}`);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof ConnectionError || error instanceof ClientTimeoutError))
+          throw new ConnectionError(`${url}: the answer is no JSON: ${(error as Error).message}`);
+        if (error.message.startsWith(url)) throw error;
+        problem = error.message;
+      }
+      if (attempt >= ATTEMPTS) throw new ConnectionError(`${url}: ${problem} (tried ${attempt} times)`);
+      await pause(this.#delayMs * attempt, signal);
+    }
+  }
+
+  protected override reward(state: SearchState): JsonValue {
+    return state.results;
+  }
+}
+
+/** verl's `_passages2string` of each query's documents, joined by `---`. */
+function readResults(answer: JsonValue): { text: string; total: number } {
+  const lists = isJsonObject(answer) && Array.isArray(answer.result) ? answer.result : [];
+  let total = 0;
+  const texts = lists.map((documents) => {
+    const own = Array.isArray(documents) ? documents : [];
+    total += own.length;
+    return own.map(documentText).join('').trim();
+  });
+  if (lists.length === 0) return { text: 'No search results found.', total: 0 };
+  return { text: texts.join('\n---\n'), total };
+}
+
+function documentText(entry: JsonValue, index: number): string {
+  const document = isJsonObject(entry) && isJsonObject(entry.document) ? entry.document : entry;
+  const contents = isJsonObject(document) ? String(document.contents ?? document.text ?? '') : String(document);
+  const [title, ...rest] = contents.split('\n');
+  return `Doc ${index + 1} (Title: ${title})\n${rest.join('\n')}\n\n`;
+}
+
+export const SEARCH_SCHEMA: OpenAIFunctionToolSchema = {
+  type: 'function',
+  function: {
+    name: 'search',
+    description: 'Searches for relevant information based on the given queries.',
+    parameters: {
+      type: 'object',
+      properties: {
+        query_list: {
+          type: 'array',
+          items: { type: 'string' },
+          description: 'Fully-formed semantic queries.',
+          enum: null,
+        },
+      },
+      required: ['query_list'],
+    },
+    strict: false,
+  },
+};
