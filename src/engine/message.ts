@@ -24,8 +24,13 @@ export interface Message {
   name?: string;
 }
 
-/** The text of a message; the parts of a list that hold text, joined. */
+/** The text of a message; the parts of a list that hold text, joined, with `<image>` for a picture. */
 export function messageText(message: Message): string {
   if (typeof message.content === 'string') return message.content;
-  return message.content.map((part) => (typeof part.text === 'string' ? part.text : '')).join('');
+  return message.content.map(partText).join('');
 }
+
+const partText = (part: JsonObject): string => {
+  if (typeof part.text === 'string') return part.text;
+  return part.type === 'image_url' || part.type === 'image' ? '<image>' : '';
+};

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { completeRollout } from '../rollout/complete.ts';
+import type { Finding } from '../rollout/finding.ts';
 import { countMask, type LossMask, orTrained, type Trained } from '../rollout/loss-mask.ts';
 import type { Rollout, RolloutTokens, Span, Turn } from '../rollout/rollout.ts';
 import type { Format, ReadContext } from './format.ts';
@@ -43,7 +44,7 @@ function readEngineDump(record: JsonObject, context: ReadContext): Rollout {
   const responseTurn = spans.find((span) => span.field === 'output')?.turn ?? turns.length;
   const extras: JsonObject = Object.create(null);
   for (const key of Object.keys(record)) if (!KNOWN.has(key)) extras[key] = record[key] as JsonValue;
-  return completeRollout({
+  const rollout = completeRollout({
     format: engineDump.name,
     step: numberOf(record.step),
     score,
@@ -58,10 +59,20 @@ function readEngineDump(record: JsonObject, context: ReadContext): Rollout {
     toolSchemas: Array.isArray(record.tools) ? record.tools : [],
     extras,
     validation,
-    lossMask: validation ? null : lossMaskOf(spans, tokens),
+    lossMask: validation ? null : lossMaskOf(record.mask_source, spans, tokens),
     ...(tokens ? { tokens } : {}),
     rewards: { total: score, perTurn, returns, advantage: null, unaligned: unalignedOf(record, turns.length) },
   });
+  return { ...rollout, findings: [...runFindings(record), ...rollout.findings] };
+}
+
+/** What the engine noticed while it made the rollout: why there is no score, and what it warned of. */
+function runFindings({ cause, error, score, warnings }: JsonObject): Finding[] {
+  const told = Array.isArray(warnings) ? warnings.filter((one) => typeof one === 'string') : [];
+  const found = told.map((message): Finding => ({ check: 'run_warning', severity: 'warning', turn: null, message }));
+  if (typeof cause !== 'string' || score !== null) return found;
+  const message = `no score: ${cause}${typeof error === 'string' ? `: ${error}` : ''}`;
+  return [{ check: 'not_scored', severity: 'error', turn: null, message }, ...found];
 }
 
 /** One turn a message; its text is what the spans of the fields hold, so that a mask on the turn is a mask on the field. */
@@ -110,9 +121,9 @@ function tokensOf(record: JsonObject): RolloutTokens | null {
   };
 }
 
-function lossMaskOf(spans: readonly Span[], tokens: RolloutTokens | null): LossMask {
+function lossMaskOf(source: unknown, spans: readonly Span[], tokens: RolloutTokens | null): LossMask {
   return {
-    source: 'recorded',
+    source: source === 'rewritten' ? 'rewritten' : 'recorded',
     ...countMask(spans, ['output']),
     trainedTokens: tokens?.mask.reduce((sum, bit) => sum + (bit === 0 ? 0 : 1), 0) ?? null,
     totalTokens: tokens?.mask.length ?? null,

@@ -11,12 +11,14 @@ export const CHECKS = [
   'own_tool_response',
   'unclosed',
   'empty_output',
+  'not_scored',
+  'run_warning',
 ] as const;
 
 export type Check = (typeof CHECKS)[number];
 
 /** Findings of severity `error`: something failed. The others say that something looks odd. */
-export const ERROR_CHECKS: readonly Check[] = ['bad_record', 'tool_error', 'call_unparsed'];
+export const ERROR_CHECKS: readonly Check[] = ['bad_record', 'tool_error', 'call_unparsed', 'not_scored'];
 
 export interface Finding {
   check: Check;
@@ -36,4 +38,6 @@ export const CHECK_WORD: Record<Check, string> = {
   own_tool_response: 'own result',
   unclosed: 'unclosed',
   empty_output: 'empty',
+  not_scored: 'no score',
+  run_warning: 'warned',
 };

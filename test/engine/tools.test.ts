@@ -52,10 +52,7 @@ describe('tools of a verl tool file', () => {
 
   it.each([
     ['tools: [{class_name: my.Tool}]', 'tools[0] (my.Tool): unknown class; known: code_interpreter, verl.tools'],
-    [
-      'tools: [{class_name: my.Mcp, config: {type: mcp}}]',
-      'tools[0] (my.Mcp): tools of type mcp are not supported yet',
-    ],
+    ['tools: [{class_name: my.Mcp, config: {type: mcp}}]', 'tools[0] (my.Mcp): mcp is missing'],
     ['tools: [{class_name: code_interpreter}]', 'config: sandbox_fusion_url is not set'],
     ['tools: [{class_name: calc_gsm8k_reward}]', 'tool_schema is missing'],
     ['tools:\n  - {class_name: calculator}\n  - {class_name: calculator}', "two tools are called 'calculator'"],
@@ -90,7 +87,11 @@ describe('code_interpreter', () => {
       return answer({ status: 'Failed', stdout: 'out\n', stderr: 'warn\n' });
     });
     const result = await executeTool(one, { code: 'print(1)' });
-    expect(result).toEqual({ response: { text: 'out\nwarn\n' }, reward: null, metrics: null });
+    expect(result).toMatchObject({
+      response: { text: 'out\nwarn\n' },
+      reward: null,
+      metrics: { lines: 1, timed_out: false },
+    });
     expect(seen).toEqual([
       { code: 'print(1)', language: 'python', compile_timeout: 30, run_timeout: 30, memory_limit_MB: 1024 },
     ]);

@@ -56,6 +56,13 @@ export async function checkTasks(
           `selection ${name}`,
           `tool_selection of ${where} names '${name}', which --tools does not have; it is left out`,
         );
+    const user = interactionKwargs?.name;
+    if (interactionKwargs !== undefined && users.length > 0 && !users.includes(String(user))) {
+      const known = users.map((name) => `'${name}'`).join(', ');
+      throw new SetupError(
+        `${where}: interaction_kwargs name ${user === undefined ? 'no interaction' : `the interaction '${String(user)}'`}; known: ${known}`,
+      );
+    }
     if (interactionKwargs !== undefined && users.length === 0)
       once(
         'users',

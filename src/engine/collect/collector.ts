@@ -1,12 +1,15 @@
 import { linked } from '../../async/abort.ts';
 import type { JsonObject } from '../../json/value.ts';
 import { type Cause, outcomeOf } from '../faults.ts';
+import type { Interaction } from '../interactions/interaction.ts';
 import type { World } from '../interactions/world.ts';
 import type { Model, SamplingParams } from '../model/model.ts';
+import type { PartialRollout } from '../request/records.ts';
 import { type RequestOptions, RolloutRequest } from '../request/request.ts';
 import type { RewardRouter } from '../rewards/index.ts';
 import type { Tool } from '../tools/tool.ts';
 import { GroupBuffer, type IncompleteGroup } from './group-buffer.ts';
+import type { LiveFile } from './live.ts';
 import { pool } from './pool.ts';
 import { rolloutRecord } from './record.ts';
 import { type Judgement, judgeRollout } from './score.ts';
@@ -27,14 +30,31 @@ export interface CollectorOptions {
   /** Everything else that a rollout is made with. */
   request?: Omit<
     RequestOptions,
-    'model' | 'messages' | 'toolsKwargs' | 'toolSelection' | 'requestId' | 'signal' | 'onEvent'
+    | 'model'
+    | 'messages'
+    | 'toolsKwargs'
+    | 'toolSelection'
+    | 'user'
+    | 'partial'
+    | 'requestId'
+    | 'signal'
+    | 'suspend'
+    | 'onEvent'
   >;
   /** Opens the environment of a rollout; what it says of its worth is the score, unless `rewards` is to be asked. */
   worlds?: { open(task: Task): World; isJudge: boolean; needsInstance?: boolean } | undefined;
   /** Rollouts that need not be made again. */
   isDone?: (task: string, rollout: number, step: number) => boolean;
+  /** Simulated users, by the name in a task's interaction_kwargs. */
+  users?: ReadonlyMap<string, Interaction> | undefined;
+  /** A rollout that an earlier run left half-made. */
+  partialOf?: ((task: string, rollout: number, step: number) => PartialRollout | undefined) | undefined;
+  /** Told of each rollout that begins, for a file of what is under way. */
+  live?: Pick<LiveFile, 'add'> | undefined;
   /** Ends what runs; rollouts that were cut off are not yielded. */
   signal?: AbortSignal | undefined;
+  /** Starts no more rollouts, and breaks off those that run, to be gone on with. */
+  suspend?: AbortSignal | undefined;
   /** Told when a task's first rollout starts, in the order of the tasks. */
   onTask?: ((task: Task) => void) | undefined;
 }
@@ -74,13 +94,14 @@ async function* jobs({
   isDone,
   onTask,
   signal,
+  suspend,
 }: CollectorOptions): AsyncGenerator<Job> {
   for await (const task of tasks) {
     let isTold = false;
     const own = step + (batchSize === undefined ? 0 : Math.floor(task.index / batchSize));
     for (let rollout = 0; rollout < n; rollout++) {
       if (isDone?.(task.key, rollout, own)) continue;
-      if (signal?.aborted) return;
+      if (signal?.aborted || suspend?.aborted) return;
       if (!isTold) onTask?.(task);
       isTold = true;
       yield { task, rollout, step: own };
@@ -89,22 +110,45 @@ async function* jobs({
 }
 
 async function collectOne({ task, rollout, step }: Job, options: CollectorOptions): Promise<CollectedRollout> {
-  const { model, signal, worlds, gamma = 1 } = options;
+  const { model, signal, suspend, users, worlds } = options;
   const world = worlds?.open(task);
   const sampling = seeded(options.request?.sampling, rollout);
   const request = new RolloutRequest({
     ...options.request,
     ...(sampling ? { sampling } : {}),
     model,
-    ...(world === undefined ? {} : { user: { interaction: world, kwargs: {} } }),
     messages: task.messages,
     toolsKwargs: withInstance(task, options.request?.tools ?? []),
     toolSelection: task.toolSelection,
+    user: world === undefined ? userOf(task, users) : { interaction: world, kwargs: {} },
+    partial: options.partialOf?.(task.key, rollout, step),
     signal,
+    suspend,
   });
-  await request.run();
-  const judge = world !== undefined && worlds?.isJudge ? judgedBy(world) : options.rewards;
-  const judgement = await judgeRollout(task, request, judge, signal);
+  const live = options.live?.add(task.index, rollout, step, request);
+  try {
+    await request.run();
+    live?.scoring();
+    const judge = world !== undefined && worlds?.isJudge ? judgedBy(world) : options.rewards;
+    return await judged({ task, rollout, step }, request, judge, options);
+  } finally {
+    live?.end();
+  }
+}
+
+/** The simulated user that the task names; a name that is not there was told when the tasks were read. */
+function userOf({ interactionKwargs: kwargs }: Task, users: CollectorOptions['users']): RequestOptions['user'] {
+  const interaction = typeof kwargs?.name === 'string' ? users?.get(kwargs.name) : undefined;
+  return interaction && kwargs ? { interaction, kwargs } : undefined;
+}
+
+async function judged(
+  { task, rollout, step }: Job,
+  request: RolloutRequest,
+  rewards: RewardRouter,
+  { model, signal, gamma = 1 }: CollectorOptions,
+): Promise<CollectedRollout> {
+  const judgement = await judgeRollout(task, request, rewards, signal);
   // What ended the rollout comes before what became of its score.
   const cause = outcomeOf(request.cause) === 'scored' ? (judgement.cause ?? request.cause) : request.cause;
   const isKept = outcomeOf(cause) !== 'again' && request.state !== 'suspended';

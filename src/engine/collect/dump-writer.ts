@@ -3,6 +3,7 @@ import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { printJson } from '../../json/print.ts';
 import type { JsonObject } from '../../json/value.ts';
+import { type PictureFile, withoutPictures, writePictures } from './pictures.ts';
 import { type OpenOptions, RunState } from './run-state.ts';
 
 interface StepFile {
@@ -37,8 +38,16 @@ export class DumpWriter {
   }
 
   append(record: JsonObject, at: { step: number; task: string; rollout: number }): Promise<void> {
-    const line = `${printJson(record)}\n`;
+    const pictures = new Map<string, PictureFile>();
+    const { messages = [], tool_calls = [] } = record;
+    const own = {
+      ...record,
+      messages: withoutPictures(messages, pictures),
+      tool_calls: withoutPictures(tool_calls, pictures),
+    };
+    const line = `${printJson(own)}\n`;
     const written = this.#last.then(async () => {
+      if (pictures.size > 0) await writePictures(this.out, pictures.values());
       const file = await this.#file(at.step);
       const bytes = Buffer.from(line);
       await file.handle.appendFile(bytes);

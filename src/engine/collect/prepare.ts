@@ -1,9 +1,12 @@
 import type { Run } from '../../sandbox/check-correctness.ts';
 import { type Fingerprint, fingerprint, hashOf } from '../fingerprint.ts';
+import type { Interaction } from '../interactions/interaction.ts';
+import { loadInteractions } from '../interactions/load-interactions.ts';
 import { ChatCompletionsModel } from '../model/chat-completions.ts';
 import { type ChatTokenizer, loadChatTokenizer } from '../model/chat-tokenizer.ts';
 import type { Model } from '../model/model.ts';
 import { SglangGenerateModel } from '../model/sglang-generate.ts';
+import { VllmCompletionsModel } from '../model/vllm-completions.ts';
 import type { OwnParts } from '../own/open-own.ts';
 import { toolGrammar } from '../request/tool-grammar.ts';
 import { ModelWindow } from '../request/window.ts';
@@ -22,6 +25,7 @@ export interface RunSetup {
   rewards: RewardRouter;
   tools: readonly Tool[];
   request: NonNullable<CollectorOptions['request']>;
+  users: ReadonlyMap<string, Interaction>;
   window: ModelWindow;
   worlds: CollectorOptions['worlds'];
   fingerprint: Fingerprint;
@@ -51,6 +55,9 @@ export async function prepareRun({ settings, apiKey, runCode }: SetupOptions, ow
     const { tools } = own;
     const rewards = own.rewards ?? rewardsOf(settings, runCode);
     const worlds = worldsOf(settings);
+    const users = settings.interaction_config
+      ? await loadInteractions(settings.interaction_config)
+      : new Map<string, Interaction>();
     const window = new ModelWindow();
     const request = {
       tools,
@@ -63,7 +70,16 @@ export async function prepareRun({ settings, apiKey, runCode }: SetupOptions, ow
       verlCompat: settings.verl_compat ?? null,
       window,
     } as const;
-    return { model, rewards, tools, request, window, worlds, fingerprint: fingerprintOf(settings, tools, tokenizer) };
+    return {
+      model,
+      rewards,
+      tools,
+      users,
+      request,
+      window,
+      worlds,
+      fingerprint: fingerprintOf(settings, tools, tokenizer),
+    };
   } catch (error) {
     throw new SetupError((error as Error).message);
   }
@@ -86,7 +102,9 @@ function modelOf(
   const server = { url: model_url!, apiKey };
   if (api === 'chat') return new ChatCompletionsModel(model!, server);
   if (!tokenizer) throw new Error(`--api ${api} takes token ids: give --tokenizer`);
-  return new SglangGenerateModel(model!, tokenizer, server);
+  return api === 'completions'
+    ? new VllmCompletionsModel(model!, tokenizer, server)
+    : new SglangGenerateModel(model!, tokenizer, server);
 }
 
 function rewardsOf(settings: Settings, runCode: Run | undefined): RewardRouter {

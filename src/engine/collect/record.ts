@@ -37,6 +37,7 @@ export const uidOf = (taskKey: string, rollout: number): string => `${taskKey}_$
 export function rolloutRecord(request: RolloutRequest, context: RecordContext): JsonObject {
   const { task, rollout, judgement, gamma, cause = request.cause } = context;
   const shown = shownTranscript(request);
+  const weights = request.transcript.weightSpans;
   const { turnRewards, returns } = rewardsOfTurns(request, judgement.score, gamma);
   const { promptIds, responseIds, responseMask, responseLogprobs } = shown;
   return {
@@ -50,6 +51,7 @@ export function rolloutRecord(request: RolloutRequest, context: RecordContext): 
     spans: shown.spans as unknown as JsonValue,
     ...(responseIds ? { prompt_ids: promptIds, response_ids: responseIds, response_mask: responseMask } : {}),
     ...(responseIds && responseLogprobs ? { rollout_log_probs: responseLogprobs } : {}),
+    ...(weights.length > 0 ? { weight_versions: weights as unknown as JsonValue } : {}),
     // Running a call or a score again needs what they were made with.
     ...(Object.keys(task.extraInfo ?? {}).length > 0 ? { extra_info: task.extraInfo! } : {}),
     turn_rewards: turnRewards,
@@ -62,6 +64,7 @@ export function rolloutRecord(request: RolloutRequest, context: RecordContext): 
     sampling_params: request.sampling as JsonObject,
     model: context.model,
     data_source: task.dataSource ?? null,
+    mask_source: request.isRewritten ? 'rewritten' : 'recorded',
     prompt_turns: request.promptLength,
     duration: request.duration,
     error: request.error ?? judgement.error,

@@ -1,7 +1,9 @@
+import { join } from 'node:path';
 import { linked, untilAborted } from '../../async/abort.ts';
 import { reachModel } from '../../http/reach.ts';
 import type { JsonValue } from '../../json/value.ts';
 import type { Run } from '../../sandbox/check-correctness.ts';
+import { reasonOf } from '../../text/problems.ts';
 import { ruleOf } from '../faults.ts';
 import { type OwnParts, openOwn } from '../own/open-own.ts';
 import type { OwnUse } from '../own/own-use.ts';
@@ -11,7 +13,10 @@ import { openCodeRunner } from './code-runner.ts';
 import { type CollectedRollout, collectRollouts } from './collector.ts';
 import { DumpWriter } from './dump-writer.ts';
 import { FaultLog } from './fault-log.ts';
+import { LiveFile } from './live.ts';
+import { Partials } from './partials.ts';
 import { prepareRun, type RunSetup } from './prepare.ts';
+import { STATE_DIRECTORY } from './run-state.ts';
 import { ServerHealth } from './server-health.ts';
 import type { Settings } from './settings.ts';
 import { SetupError } from './setup-error.ts';
@@ -93,7 +98,12 @@ async function collectWith(own: OwnParts, options: RunOptions): Promise<RunSumma
   const { tasksPath, settings, say, signal } = options;
   const setup = await prepareRun(options, own);
   signal?.throwIfAborted();
-  const { keys, badTasks } = await checkTasks(tasksPath, { ...setup, users: [], say, signal });
+  const { keys, badTasks } = await checkTasks(tasksPath, {
+    ...setup,
+    users: [...setup.users.keys()],
+    say,
+    signal,
+  });
   if (keys.length === 0)
     throw new SetupError(`${tasksPath}: no task in it; a task is a JSON object a line with a prompt`);
   const { n = 1, step = 1, batch_size: batchSize } = settings;
@@ -120,8 +130,12 @@ async function collectWith(own: OwnParts, options: RunOptions): Promise<RunSumma
     meanScore: null,
   };
   const { abort: stop, unlink } = linked(signal);
+  const suspend = settings.deadline !== undefined || settings.enough !== undefined ? new AbortController() : undefined;
+  const state = join(settings.out!, STATE_DIRECTORY);
+  const partials = await Partials.open(state);
   const faults = new FaultLog(say);
-  const run = new RunningRun(setup, options, { writer, faults, progress, stop });
+  const run = new RunningRun(setup, options, { writer, faults, progress, stop, suspend, partials });
+  const live = new LiveFile(state, () => run.counts());
   try {
     if (progress.resumed < progress.total) await waitForModel(options);
     run.start();
@@ -134,12 +148,18 @@ async function collectWith(own: OwnParts, options: RunOptions): Promise<RunSumma
       batchSize,
       gamma: settings.gamma ?? 1,
       isDone: (task, rollout, own) => writer.state.isDone(task, rollout, own),
+      partialOf: (task, rollout, own) => partials.take(task, rollout, own),
+      live,
       signal: stop.signal,
+      suspend: suspend?.signal,
     });
     for await (const collected of rollouts) await run.take(collected);
   } finally {
     unlink();
-    await writer.close();
+    run.close();
+    await live.close();
+    await partials.save().catch((error: Error) => say(`partial.jsonl: ${reasonOf(error)}`));
+    await writer.close().catch((error: Error) => say(`${settings.out}: ${reasonOf(error)}`));
   }
   return {
     ...run.measured(),
@@ -155,7 +175,17 @@ interface RunParts {
   faults: FaultLog;
   progress: RunProgress;
   stop: AbortController;
+  /** Ends a step by its deadline, or once enough rollouts are whole. */
+  suspend: AbortController | undefined;
+  partials: Partials;
 }
+
+const DISK_ERRORS: Readonly<Record<string, string>> = {
+  ENOSPC: 'no space left on the disk',
+  EDQUOT: 'the disk quota is used up',
+  EROFS: 'the file system is read-only',
+  EIO: 'the disk fails (input/output error)',
+};
 
 /** What is done with each rollout of a run as it ends. */
 class RunningRun {
@@ -166,6 +196,7 @@ class RunningRun {
   readonly #health: ServerHealth;
   readonly #scores = { sum: 0, count: 0 };
   #started = performance.now();
+  #deadline: NodeJS.Timeout | undefined;
 
   constructor(setup: RunSetup, options: RunOptions, parts: RunParts) {
     this.#options = options;
@@ -177,12 +208,50 @@ class RunningRun {
 
   start(): void {
     this.#started = performance.now();
+    const { deadline } = this.#options.settings;
+    if (deadline !== undefined)
+      this.#deadline = setTimeout(() => this.#suspend(`the deadline of ${deadline} s`), deadline * 1000);
   }
 
+  close(): void {
+    clearTimeout(this.#deadline);
+  }
+
+  counts(): Record<string, number | null> {
+    const { total, done, resumed, failed, unscored } = this.#parts.progress;
+    return { total, done: done + resumed, failed, unscored };
+  }
+
+  #suspend(why: string): void {
+    const { suspend } = this.#parts;
+    if (!suspend || suspend.signal.aborted) return;
+    this.ended = `ended by ${why}`;
+    suspend.abort(new Error(this.ended));
+  }
+
+  /** What the disk does not take ends the run, with what is whole kept. */
   async take(collected: CollectedRollout): Promise<void> {
+    try {
+      await this.#take(collected);
+    } catch (error) {
+      const words = DISK_ERRORS[(error as NodeJS.ErrnoException).code ?? ''];
+      if (words === undefined) throw error;
+      this.#parts.progress.failed++;
+      this.ended = `${this.#options.settings.out}: ${words}; what is whole is kept`;
+      this.#parts.stop.abort(new Error(this.ended));
+    }
+  }
+
+  async #take(collected: CollectedRollout): Promise<void> {
     const { writer, faults, progress } = this.#parts;
     const { task, rollout, step, request, judgement, record, cause } = collected;
     const where = `task ${task.index + 1}, rollout ${rollout}`;
+    const { partials } = this.#parts;
+    if (request.state === 'suspended') {
+      partials.keep(task.key, rollout, step, request.partial());
+      return;
+    }
+    partials.drop(task.key, rollout, step);
     if (cause !== null) faults.note(cause, where, request.error ?? judgement.error ?? ruleOf(cause).says);
     for (const warning of request.warnings) faults.warn(warning, where);
     if (record === null) {
@@ -205,6 +274,8 @@ class RunningRun {
         this.#scores.count++;
       }
     }
+    const { enough } = this.#options.settings;
+    if (enough !== undefined && progress.done >= enough) this.#suspend(`--enough ${enough}`);
     progress.tokens += request.generations.reduce((sum, turn) => sum + (turn.completion_tokens ?? 0), 0);
     await this.#options.onRollout?.(collected);
     this.#options.onProgress?.({ ...this.measured(), done: progress.done + progress.resumed });

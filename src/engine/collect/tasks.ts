@@ -9,6 +9,8 @@ import { shapeProblem } from '../../text/problems.ts';
 import type { Message } from '../message.ts';
 import type { ToolKwargs } from '../request/tool-calls.ts';
 import { instanceIdOf } from '../session/instance-id.ts';
+import { parquetRows } from './parquet-rows.ts';
+import { withPictures } from './task-pictures.ts';
 
 /** One prompt to make rollouts of. */
 export interface Task {
@@ -46,6 +48,7 @@ const TaskLine = z.looseObject({
   reward_model: z.looseObject({ ground_truth: json.optional() }).nullish(),
   data_source: z.string().nullish(),
   instance_id: json.optional(),
+  images: z.array(json).nullish(),
   extra_info: z
     .looseObject({
       tools_kwargs: z.record(z.string(), Kwargs.nullable()).nullish(),
@@ -62,34 +65,73 @@ export interface TaskError {
   message: string;
 }
 
-/** Reads a file of tasks, one JSON object a line; blank lines are skipped, a line that is no task is yielded as its error. */
+/**
+ * Reads a file of tasks: one JSON object a line (blank lines are skipped), or the rows of a parquet file. What is no task is yielded as its
+ * error; of a parquet file `line` counts rows.
+ */
 export async function* readTasks(path: string): AsyncGenerator<Task | TaskError> {
   const seen = new Map<string, number>();
   let index = 0;
+  for await (const { line, value, problem } of path.endsWith('.parquet') ? parquetValues(path) : lineValues(path)) {
+    const task = problem === null ? readTask(value, index, seen) : { message: problem };
+    if ('message' in task) yield { line, message: task.message };
+    else {
+      index++;
+      yield task;
+    }
+  }
+}
+
+type Entry = { line: number; value: JsonValue; problem: string | null };
+
+async function* parquetValues(path: string): AsyncGenerator<Entry> {
+  let line = 0;
+  try {
+    for await (const value of parquetRows(path)) yield { line: ++line, value: withoutNulls(value), problem: null };
+  } catch (error) {
+    yield { line: line + 1, value: null, problem: `not a parquet file: ${(error as Error).message}` };
+  }
+}
+
+/** A struct column gives every row the keys of all rows; what a row does not have is null there. */
+function withoutNulls(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (!isJsonObject(value)) return value;
+  const own = Object.entries(value).filter(([, one]) => one !== null);
+  return Object.fromEntries(own.map(([key, one]) => [key, withoutNulls(one)]));
+}
+
+async function* lineValues(path: string): AsyncGenerator<Entry> {
   for await (const { line, text } of lines(path)) {
     if (text.trim() === '') continue;
-    let value: JsonValue;
+    if (line === 1 && text.startsWith('PAR1')) {
+      yield { line, value: null, problem: 'a parquet file; its name must end in .parquet' };
+      return;
+    }
     try {
-      value = parseJson(text);
+      yield { line, value: parseJson(text), problem: null };
     } catch (error) {
       if (!(error instanceof JsonError)) throw error;
-      yield { line, message: `not JSON: ${error.message} (character ${error.offset + 1})` };
-      continue;
+      yield { line, value: null, problem: `not JSON: ${error.message} (character ${error.offset + 1})` };
     }
-    const parsed = TaskLine.safeParse(value);
-    if (!parsed.success) {
-      yield { line, message: `not a task: ${shapeProblem(parsed.error.issues)}` };
-      continue;
-    }
-    const { prompt, ground_truth, reward_model, data_source, extra_info } = parsed.data;
-    const hash = createHash('sha256').update(canonical(value)).digest('hex').slice(0, 16);
-    const again = (seen.get(hash) ?? 0) + 1;
-    seen.set(hash, again);
-    const kwargs = Object.entries(extra_info?.tools_kwargs ?? {}).filter(([, own]) => own !== null);
-    yield {
-      index: index++,
+  }
+}
+
+function readTask(value: JsonValue, index: number, seen: Map<string, number>): Task | { message: string } {
+  const parsed = TaskLine.safeParse(value);
+  if (!parsed.success) return { message: `not a task: ${shapeProblem(parsed.error.issues)}` };
+  const { prompt, ground_truth, reward_model, data_source, extra_info, images } = parsed.data;
+  const hash = createHash('sha256').update(canonical(value)).digest('hex').slice(0, 16);
+  const again = (seen.get(hash) ?? 0) + 1;
+  seen.set(hash, again);
+  const kwargs = Object.entries(extra_info?.tools_kwargs ?? {}).filter(([, own]) => own !== null);
+  const messages: Message[] =
+    typeof prompt === 'string' ? [{ role: 'user', content: prompt }] : (prompt as unknown as Message[]);
+  try {
+    return {
+      index,
       key: again === 1 ? hash : `${hash}-${again}`,
-      messages: typeof prompt === 'string' ? [{ role: 'user', content: prompt }] : (prompt as unknown as Message[]),
+      messages: withPictures(messages, images ?? []),
       groundTruth: ground_truth ?? reward_model?.ground_truth ?? null,
       dataSource: data_source ?? extra_info?.data_source ?? undefined,
       extraInfo: (extra_info ?? {}) as JsonObject,
@@ -102,6 +144,8 @@ export async function* readTasks(path: string): AsyncGenerator<Task | TaskError>
         instanceIdOf((extra_info as JsonObject | null | undefined)?.instance_id) ??
         instanceIdOf((extra_info as JsonObject | null | undefined)?.instance_hash),
     };
+  } catch (error) {
+    return { message: (error as Error).message };
   }
 }
 

@@ -105,6 +105,8 @@ export class RolloutRequest {
   readonly warnings: RolloutWarning[] = [];
   /** Seconds from the start to the end. */
   duration = 0;
+  /** The text of a turn was put together from what the server gave in parts: its calls, its reasoning. */
+  isRewritten = false;
 
   readonly #options: RequestOptions;
   readonly #renderer: Renderer;
@@ -270,6 +272,8 @@ export class RolloutRequest {
   }
 
   #promptRendering() {
+    if (this.isExact && this.messages.some(({ content }) => Array.isArray(content) && content.some(isPicture)))
+      throw new RolloutFault('prompt_not_rendered', 'pictures have no token ids here: use --api chat');
     let rendering: ReturnType<Renderer['prompt']>;
     try {
       rendering = this.#renderer.prompt(this.messages.slice(0, this.promptLength), this.#schemas);
@@ -381,6 +385,7 @@ export class RolloutRequest {
 
   #textOf(generation: Generation): string {
     if (this.#options.model.exact) return generation.text;
+    if (generation.toolCalls.length > 0 || generation.reasoning) this.isRewritten = true;
     return this.#renderer.assistantText({
       role: 'assistant',
       content: generation.text,
@@ -683,6 +688,8 @@ export class RolloutRequest {
 
   #now = (): number => (performance.now() - this.#startedAt) / 1000;
 }
+
+const isPicture = ({ type }: JsonObject): boolean => type === 'image_url' || type === 'image';
 
 const least = (...numbers: (number | null | undefined)[]): number | null => {
   const given = numbers.filter((one) => one !== null && one !== undefined);

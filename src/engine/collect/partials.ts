@@ -1,0 +1,79 @@
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { parseJson } from '../../json/parse.ts';
+import { printJson } from '../../json/print.ts';
+import type { JsonObject } from '../../json/value.ts';
+import type { PartialRollout } from '../request/records.ts';
+
+interface Kept {
+  task: string;
+  rollout: number;
+  step: number;
+  partial: PartialRollout;
+}
+
+const Line = z.object({
+  task: z.string(),
+  rollout: z.number(),
+  step: z.number(),
+  partial: z.looseObject({ request_id: z.string(), messages: z.array(z.unknown()), transcript: z.looseObject({}) }),
+});
+
+/** The rollouts that a deadline left half-made, in `partial.jsonl` beside the dump's notes. */
+export class Partials {
+  readonly #path: string;
+  readonly #kept = new Map<string, Kept>();
+
+  private constructor(path: string) {
+    this.#path = path;
+  }
+
+  static async open(directory: string): Promise<Partials> {
+    const partials = new Partials(join(directory, 'partial.jsonl'));
+    const text = await readFile(partials.#path, 'utf8').catch(() => '');
+    for (const line of text.split('\n')) {
+      if (line === '') continue;
+      const kept = readLine(line);
+      if (kept) partials.#kept.set(keyOf(kept.task, kept.rollout, kept.step), kept);
+    }
+    return partials;
+  }
+
+  get count(): number {
+    return this.#kept.size;
+  }
+
+  /** What a rollout is gone on with; it is no longer kept. */
+  take(task: string, rollout: number, step: number): PartialRollout | undefined {
+    return this.#kept.get(keyOf(task, rollout, step))?.partial;
+  }
+
+  keep(task: string, rollout: number, step: number, partial: PartialRollout): void {
+    this.#kept.set(keyOf(task, rollout, step), { task, rollout, step, partial });
+  }
+
+  drop(task: string, rollout: number, step: number): void {
+    this.#kept.delete(keyOf(task, rollout, step));
+  }
+
+  /** Rewritten whole, so that a run that is killed loses no more than what it had begun. */
+  async save(): Promise<void> {
+    if (this.#kept.size === 0) return rm(this.#path, { force: true });
+    const lines = [...this.#kept.values()].map((kept) => `${printJson(kept as unknown as JsonObject)}\n`);
+    await writeFile(`${this.#path}.new`, lines.join(''));
+    await rename(`${this.#path}.new`, this.#path);
+  }
+}
+
+const keyOf = (task: string, rollout: number, step: number): string => `${step}/${task}_${rollout}`;
+
+/** A line that cannot be read costs its rollout's beginning, and nothing more. */
+function readLine(text: string): Kept | null {
+  try {
+    const read = Line.safeParse(parseJson(text));
+    return read.success ? (read.data as unknown as Kept) : null;
+  } catch {
+    return null;
+  }
+}

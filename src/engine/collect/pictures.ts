@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
+
+/** A picture's bytes, and where they lie beside the dump. */
+export interface PictureFile {
+  /** Relative to the dump's directory. */
+  path: string;
+  bytes: Buffer;
+}
+
+/** The folder of pictures beside a dump; readers look for dumps in files, not in it. */
+const FOLDER = 'images';
+const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)?(?:;[\w=.+-]+)*;base64,/;
+
+/** A line of a dump holds no base64: each picture becomes a reference with its size and hash, and `found` gets its bytes. */
+export function withoutPictures(value: JsonValue, found: Map<string, PictureFile>): JsonValue {
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value)) return value.map((one) => withoutPictures(one, found));
+  if (!isJsonObject(value)) return value;
+  const url = urlOf(value);
+  if (url !== null && DATA_URL.test(url)) return referenceTo(url, found);
+  return Object.fromEntries(Object.entries(value).map(([key, own]) => [key, withoutPictures(own, found)]));
+}
+
+/** Of an `image_url` part, or of a picture as a tool gives it. */
+function urlOf(part: JsonObject): string | null {
+  if (part.type === 'image_url' && isJsonObject(part.image_url)) return textOf(part.image_url.url);
+  return Object.keys(part).length === 1 ? textOf(part.url) : null;
+}
+
+const textOf = (value: JsonValue | undefined): string | null => (typeof value === 'string' ? value : null);
+
+function referenceTo(url: string, found: Map<string, PictureFile>): JsonObject {
+  const [head, kind = 'application/octet-stream'] = DATA_URL.exec(url)!;
+  const bytes = Buffer.from(url.slice(head.length), 'base64');
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const path = `${FOLDER}/${sha256.slice(0, 32)}.${EXTENSIONS[kind] ?? 'bin'}`;
+  found.set(path, { path, bytes });
+  return { type: 'image', file: path, kind, bytes: bytes.length, sha256 };
+}
+
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  'image/png': 'png',
+  'image/jpeg': 'jpg',
+  'image/webp': 'webp',
+  'image/gif': 'gif',
+};
+
+/** Writes each picture once; the same one in many rollouts is one file. */
+export async function writePictures(out: string, pictures: Iterable<PictureFile>): Promise<void> {
+  for (const { path, bytes } of pictures) {
+    await mkdir(join(out, FOLDER), { recursive: true });
+    await writeFile(join(out, path), bytes, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+  }
+}
