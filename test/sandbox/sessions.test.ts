@@ -249,7 +249,81 @@ describe.skipIf(!hasPython)('a session of real programs (skipped without python3
       sessions.act({ sid, content: JSON.stringify({ name: 'python', arguments: { code } }) });
     await act('def triple(x):\n    return 3 * x\nif __name__ == "__main__":\n    print(triple(1))\nraise SystemExit');
     expect(await act('HELP = """\n```\n"""\nprint(triple(3))')).toEqual({ content: '9\n' });
-    expect(await sessions.computeReward({ sid })).toEqual({ reward: 1, f2p_count: 1, f2p_total: 1 });
+    expect(await sessions.computeReward({ sid })).toEqual({ reward: 1, f2p_count: 2, f2p_total: 2 });
+  });
+
+  const python = (code: string) => `\`\`\`python\n${code}\n\`\`\``;
+  const bash = (code: string) => `\`\`\`bash\n${code}\n\`\`\``;
+  async function free() {
+    const { sessions, start } = await opened(plainPython);
+    const sid = await start({ instance_hash: 'free' });
+    return async (content: string) => (await sessions.act({ sid, content })).content;
+  }
+
+  test('files, the shell’s folder, variables and functions persist, for Python too', async () => {
+    const act = await free();
+    expect(
+      await act(bash('mkdir -p sub && cd sub && echo hi > f.txt\nexport NAME=there\nshout() { echo "$1!"; }')),
+    ).toBe('');
+    expect(await act(bash('cat f.txt; shout "$NAME"; basename "$PWD"; exit 3'))).toBe('hi\nthere!\nsub\n');
+    expect(await act(bash('shout still; false'))).toBe('still!\n');
+    expect(await act(python('print(open("f.txt").read().strip(), end="")\nopen("g", "w").write("g")'))).toBe('hi');
+    expect(await act(bash('rm f.txt; ls'))).toBe('g\n');
+    expect(await act(bash('ls -d ../sub'))).toBe('../sub\n');
+  });
+
+  test('nothing with an effect is run twice; what cannot be kept is bound again', async () => {
+    const act = await free();
+    const first = `import random as r, collections
+log = open('log', 'a')
+log.write('once\\n'); log.flush()
+class Box(collections.namedtuple('Base', 'x')):
+    def twice(self): return 2 * self.x
+shared = [Box(r.random())]; same = shared
+double = lambda x: 2 * x
+def add(a, b=len(shared)):
+    return a + b
+numbers = (n for n in range(3))`;
+    expect(await act(python(first))).toBe('');
+    const second = `same.append(1)
+print(shared[0].twice() == 2 * shared[0].x, len(shared), double(4), add(1), list(numbers), r.__name__)
+print(open('log').read().count('once'))`;
+    expect(await act(python(second))).toBe('True 2 8 2 [0, 1, 2] random\n1\n');
+    expect(await act(python('del double\nimport os; os.chdir("/")'))).toBe('');
+    expect(await act(python('import os; print("double" in globals(), os.getcwd())'))).toBe('False /\n');
+  });
+
+  test('a right program that reads stdin is told that it passed, a wrong one how far it came', async () => {
+    const { sessions, start } = await opened(plainPython, {}, [table('judged', [square])]);
+    const sid = await start({ instance_hash: 'judged/7' });
+    const act = async (content: string) => (await sessions.act({ sid, content })).content;
+    expect(await act(python('print(2 + 3)'))).toBe('5\n');
+    expect(await act(python('print(int(input()) + 2)'))).toBe(
+      'Not accepted: 1 of 4 tests passed; the first that failed has another answer.',
+    );
+    expect(await act(python('print(1 // 0, input())'))).toMatch(/0 of 4 tests passed.*error\.\n.*ZeroDivisionError/s);
+    expect(await act(python('print(int(input()) ** 2)'))).toBe('Accepted: 4 of 4 tests passed.');
+    expect(await act(python('print("a trial")'))).toBe('a trial\n');
+    expect(await sessions.computeReward({ sid })).toEqual({ reward: 1, f2p_count: 4, f2p_total: 4 });
+  });
+
+  test('MBPP and HumanEval count each assertion where the test is a flat list of them', async () => {
+    const { sessions, start } = await opened(plainPython);
+    const reward = async (instance_hash: string, code: string) => {
+      const sid = await start({ instance_hash });
+      const { content } = await sessions.act({ sid, content: python(code) });
+      return { content, ...(await sessions.computeReward({ sid })) };
+    };
+    expect(await reward('mbpp/11', 'def remove_Occ(s, c):\n    return "heo"')).toMatchObject({
+      content: expect.stringMatching(/^Not accepted: 1 of 3 tests passed; .* error\.\n.*AssertionError/s),
+      f2p_count: 1,
+      f2p_total: 3,
+    });
+    const close = 'def has_close_elements(numbers, threshold):\n    return True';
+    expect(await reward('HumanEval/0', close)).toMatchObject({ f2p_count: 4, f2p_total: 7 });
+    // Its check() computes before it asserts.
+    const whole = 'def poly(xs, x):\n    return 0\ndef find_zero(xs):\n    return 0.0';
+    expect(await reward('HumanEval/32', whole)).toMatchObject({ f2p_total: 1 });
   });
 
   test('the reward is the share of the problem’s tests that the last code passes', async () => {
@@ -349,7 +423,6 @@ describe('the client', () => {
     const busy = await client(() => ({ status: 503, text: '' }));
     await busy.processAction(sid, 'x');
     expect(server.seen).toHaveLength(1);
-    expect(server.seen[0]?.headers.connection).toBe('close');
   });
 
   test('an abort is no "Error"', async () => {

@@ -1,4 +1,5 @@
 // The dataset endpoints: which problems there are, what is asked, and whether a completion is accepted.
+import { mapOrdered } from '../../async/map-ordered.ts';
 import type {
   EvalResult,
   GetMetricsFunctionRequest,
@@ -89,6 +90,17 @@ export class Datasets {
       throw new RequestError(413, `the completion is over ${LONGEST_COMPLETION} characters`);
     }
     return kind.evaluate(await this.#row(request), request, { run: this.#run, casesAtOnce: CASES_AT_ONCE, signal });
+  }
+
+  /** As submit, with a test case for each assertion where a problem's test is a flat list of them, and all of them run. */
+  async submitEach(request: SubmitRequest, signal?: AbortSignal): Promise<Pick<EvalResult, 'tests'>> {
+    const kind = this.#classOf(request);
+    const rows = kind.split?.(await this.#row(request)) ?? null;
+    if (rows === null || rows.length < 2) return this.submit(request, signal);
+    const judge = (row: Row, own: AbortSignal) =>
+      kind.evaluate(row, request, { run: this.#run, casesAtOnce: CASES_AT_ONCE, signal: own });
+    const each = await mapOrdered(rows, judge, { concurrency: CASES_AT_ONCE, signal });
+    return { tests: each.flatMap((result) => result.tests) };
   }
 
   /** Upstream's answer too: no class computes any. */

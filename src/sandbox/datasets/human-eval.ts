@@ -65,7 +65,33 @@ export const humanEval: DatasetClass = {
     const completion = trimAtUnindented(request.completion);
     return runFunction(problem, language, { ...request, completion }, grading);
   },
+
+  split(row) {
+    const asserts = isPython(row) ? flatAsserts(String(row.test ?? '')) : null;
+    return asserts?.map((test) => ({ ...row, test })) ?? null;
+  },
 };
+
+const CHECK = /^def check\(\w+\):[ \t]*$/;
+const ASSERT = /^[ \t]+assert\b/;
+
+/** The test once for each assertion of check(), where there is nothing else in it; else null. */
+function flatAsserts(test: string): string[] | null {
+  const lines = test.trimEnd().split('\n');
+  const head = lines.findIndex((line) => CHECK.test(line));
+  if (head < 0) return null;
+  const body = lines.slice(head + 1).filter((line) => line.trim() !== '' && !line.trim().startsWith('#'));
+  if (!body.every((line) => ASSERT.test(line) && isWhole(line))) return null;
+  const before = lines.slice(0, head + 1).join('\n');
+  return body.map((line) => `${before}\n${line}\n`);
+}
+
+/** No bracket or text goes on in the next line. */
+function isWhole(line: string): boolean {
+  const bare = line.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, '').replace(/#.*/, '');
+  const count = (pattern: RegExp) => bare.match(pattern)?.length ?? 0;
+  return !/["'\\]/.test(bare) && count(/[([{]/g) === count(/[)\]}]/g);
+}
 
 type Language = ReturnType<typeof languageNamed>;
 

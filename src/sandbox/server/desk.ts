@@ -21,6 +21,7 @@ export async function serveDesk(port: MessagePort, data: DeskData): Promise<void
       run,
       runJupyter: runJupyterOn(backend, data.options),
       tables: await loadTables(data.datasets),
+      privateRoot: backend.name === 'bubblewrap',
     });
   } catch (error) {
     tell({ kind: 'refused', message: error instanceof Error ? error.message : String(error) });

@@ -40,6 +40,8 @@ export interface Services {
   run: RunCode;
   runJupyter: RunJupyter;
   tables: ReadonlyMap<string, Table>;
+  /** Programs see a file system of their own. */
+  privateRoot?: boolean;
 }
 
 const get = (summary: string, answer: () => Answer): Route => ({
@@ -67,9 +69,9 @@ function post<T>(
 
 export const runCodeRoute = (run: RunCode): Route => post('Compiles and runs one program.', runCodeRequest, run);
 
-export function routesOf({ run, runJupyter, tables }: Services): ReadonlyMap<string, Route> {
+export function routesOf({ run, runJupyter, tables, privateRoot = false }: Services): ReadonlyMap<string, Route> {
   const datasets = new Datasets(run, tables);
-  const sessions = new Sessions({ run, datasets });
+  const sessions = new Sessions({ run, datasets, privateRoot });
   const api = new Map([
     ['/v1/ping', get('Says pong.', () => ({ json: 'pong' }))],
     ['/run_code', runCodeRoute(run)],

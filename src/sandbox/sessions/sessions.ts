@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Datasets } from '../datasets/datasets.ts';
 import type {
+  EvalTestCase,
   ProcessActionRequest,
   ProcessActionResponse,
   RunCode,
@@ -13,17 +14,18 @@ import type {
   StartInstanceResponse,
   SubmitRequest,
 } from '../protocol.ts';
-import { runCodeRequest } from '../protocol.ts';
 import { RequestError } from '../request-error.ts';
 import { type Program, readAction } from './action.ts';
-import { solutionOf, withHistory } from './history.ts';
+import { solutionOf } from './history.ts';
+import { judgedBySubmit, observationOf, verdictOf } from './observation.ts';
+import { Workspace } from './workspace.ts';
 
 const IDLE_SECONDS = 3600;
-const MAX_SESSIONS = 10_000;
-/** Of all problems and of the code that sessions remember. */
-const MAX_CHARACTERS = 256 * 1024 * 1024;
-const RUN_SECONDS = 30;
-const MEMORY_MB = 1024;
+const MAX_SESSIONS = 50_000;
+/** Of all problems, and of the code, files and variables that sessions remember. */
+const MAX_CHARACTERS = 512 * 1024 * 1024;
+/** Of the code that a submission is built on. */
+const LONGEST_HISTORY = 256 * 1024;
 
 export interface SessionOptions {
   run: RunCode;
@@ -33,6 +35,8 @@ export interface SessionOptions {
   /** The least recently used one makes room for another. */
   maxSessions?: number;
   maxCharacters?: number;
+  /** Programs see a file system of their own, all of which is kept from action to action; else only their folder is. */
+  privateRoot?: boolean;
 }
 
 export interface Reward {
@@ -48,10 +52,13 @@ interface Session {
   /** What the last code is submitted to. */
   problem: Omit<SubmitRequest, 'completion'> | null;
   stated: number | null;
-  /** Python that ran to its end, to be run again before the next action. */
+  workspace: Workspace;
+  /** Python that ran to its end: what a submitted function may be built on. */
   earlier: readonly string[];
   /** With the code that had run before it. */
   last: (Program & { before: readonly string[] }) | null;
+  /** What the last solution that was judged is worth. */
+  judged: { passed: number; total: number } | null;
   actions: number;
   finished: boolean;
   reward: Reward | null;
@@ -67,6 +74,7 @@ export class Sessions {
   readonly #datasets: Datasets;
   readonly #idleSeconds: number;
   readonly #maxCharacters: number;
+  readonly #privateRoot: boolean;
   readonly #open: LRUCache<string, Session>;
   /** So that a client that comes back too late is told so, and not that it never was here. */
   readonly #expired = new LRUCache<string, true>({ max: MAX_SESSIONS });
@@ -77,11 +85,13 @@ export class Sessions {
     idleSeconds = IDLE_SECONDS,
     maxSessions = MAX_SESSIONS,
     maxCharacters = MAX_CHARACTERS,
+    privateRoot = false,
   }: SessionOptions) {
     this.#run = run;
     this.#datasets = datasets;
     this.#idleSeconds = idleSeconds;
     this.#maxCharacters = maxCharacters;
+    this.#privateRoot = privateRoot;
     this.#open = new LRUCache({
       max: maxSessions,
       ttl: idleSeconds * 1000,
@@ -103,8 +113,10 @@ export class Sessions {
       instance: request.instance_hash,
       problem,
       stated: request.reward,
+      workspace: new Workspace(this.#run, this.#privateRoot),
       earlier: [],
       last: null,
+      judged: null,
       actions: 0,
       characters,
       finished: false,
@@ -137,7 +149,8 @@ export class Sessions {
     const session = this.#find(sid);
     return this.#inTurn(sid, session, async () => {
       session.finished = true;
-      session.earlier = [];
+      session.characters -= session.workspace.size;
+      session.workspace.clear();
       return { sid, actions: session.actions };
     });
   }
@@ -206,35 +219,61 @@ export class Sessions {
     return problem;
   }
 
+  /** A solution of the session's problem is judged, as /submit would; other code is run. */
   async #runProgram(session: Session, program: Program, signal: AbortSignal | undefined): Promise<string> {
-    const { code, language } = program;
-    const python = language === 'python';
-    const request = runCodeRequest.check({
-      code: python ? withHistory(session.earlier, code) : code,
-      language,
-      compile_timeout: RUN_SECONDS,
-      run_timeout: RUN_SECONDS,
-      memory_limit_MB: MEMORY_MB,
-    });
-    if (!request.ok) throw new RequestError(500, 'the action is not a valid program');
-    const answer = await this.#run(request.value, signal);
+    const { problem } = session;
     session.last = { ...program, before: session.earlier };
-    if (python && endedByItself(answer)) session.earlier = [...session.earlier, code];
+    if (problem === null) return this.#try(session, program, signal);
+    const wantsProgram = this.#datasets.wantsProgram(problem);
+    if (!judgedBySubmit(program, wantsProgram)) {
+      // What is tried with a function may change what it does; a program that reads stdin stands as it was judged.
+      if (!wantsProgram) session.judged = null;
+      return this.#try(session, program, signal);
+    }
+    const tests = await this.#submit(problem, session.last, signal);
+    session.judged = { passed: tests.filter((test) => test.passed).length, total: tests.length };
+    if (wantsProgram) return verdictOf(tests);
+    // The function is there for what the model tries next, and what its file prints is seen.
+    const said = await this.#try(session, program, signal);
+    return said === '' ? verdictOf(tests) : `${said.trimEnd()}\n${verdictOf(tests)}`;
+  }
+
+  async #try(session: Session, { code, language }: Program, signal: AbortSignal | undefined): Promise<string> {
+    const { workspace, earlier } = session;
+    const before = workspace.size;
+    const answer = await workspace.execute(code, language, signal);
+    session.characters += workspace.size - before;
+    const length = earlier.reduce((sum, text) => sum + text.length, code.length);
+    if (language === 'python' && endedByItself(answer) && length <= LONGEST_HISTORY) {
+      session.earlier = [...earlier, code];
+    }
     return observationOf(answer);
   }
 
-  async #grade({ problem, stated, last, instance }: Session, signal: AbortSignal | undefined): Promise<Reward> {
+  async #grade(session: Session, signal: AbortSignal | undefined): Promise<Reward> {
+    const { problem, stated, last, instance } = session;
     const none = { f2p_count: 0, f2p_total: 0 };
     if (stated !== null) return { reward: stated, ...none };
     if (problem === null) return { reward: 0, ...none, message: `no tests are known for instance ${instance}` };
     if (last === null) return { reward: 0, ...none, message: 'no action held code' };
-    // A program that reads stdin stands alone; a function may need what earlier actions defined.
-    const alone = last.language !== 'python' || this.#datasets.wantsProgram(problem);
-    const code = alone ? last.code : solutionOf(last.before, last.code);
-    const completion = `\`\`\`${last.language}\n${code}\n\`\`\``;
-    const { tests } = await this.#datasets.submit({ ...problem, completion }, signal);
-    const f2p_count = tests.filter((test) => test.passed).length;
-    return { reward: tests.length === 0 ? 0 : f2p_count / tests.length, f2p_count, f2p_total: tests.length };
+    if (session.judged === null) {
+      const tests = await this.#submit(problem, last, signal);
+      session.judged = { passed: tests.filter((test) => test.passed).length, total: tests.length };
+    }
+    const { passed, total } = session.judged;
+    return { reward: total === 0 ? 0 : passed / total, f2p_count: passed, f2p_total: total };
+  }
+
+  /** A program that reads stdin stands alone; a function may need what earlier actions defined. */
+  async #submit(
+    problem: NonNullable<Session['problem']>,
+    { code, language, before }: NonNullable<Session['last']>,
+    signal: AbortSignal | undefined,
+  ): Promise<EvalTestCase[]> {
+    const alone = language !== 'python' || this.#datasets.wantsProgram(problem);
+    const whole = alone ? code : solutionOf(before, code);
+    const completion = `\`\`\`${language}\n${whole}\n\`\`\``;
+    return (await this.#datasets.submitEach({ ...problem, completion }, signal)).tests;
   }
 }
 
@@ -273,16 +312,3 @@ const endedByItself = ({ run_result: run }: RunCodeResponse) =>
 
 /** verl does int(sid) and puts it into an int64 tensor. */
 const newSid = () => ((randomBytes(8).readBigUInt64BE() >> 1n) | (1n << 60n)).toString();
-
-/** What the program wrote, first what it meant for the reader, and why it ended where it did not end well. */
-function observationOf({ status, message, compile_result: compile, run_result: run }: RunCodeResponse): string {
-  if (status === 'SandboxError') return `Error: ${message}`;
-  const compiled = compile && (compile.return_code !== 0 || run === null);
-  const result = compiled ? compile : run;
-  const text = `${result?.stdout ?? ''}${result?.stderr ?? ''}`;
-  if (result?.status === 'TimeLimitExceeded') return `${text}\nError: timed out after ${RUN_SECONDS} s`.trimStart();
-  const code = result?.return_code ?? 0;
-  if (code < 0) return `${text}\nError: killed (signal ${-code})`.trimStart();
-  if (status === 'Failed' && text.trim() === '') return `Error: exit code ${code}`;
-  return text;
-}

@@ -1,0 +1,61 @@
+// What a session keeps from action to action, as bytes that only its own next run reads: between two actions nothing of
+// it runs, so ten thousand sessions that think cost no process. Each action runs in a sandbox of its own, under every
+// limit and protection of a run.
+import type { Language, RunCode, RunCodeResponse } from '../protocol.ts';
+import { runCodeRequest } from '../protocol.ts';
+import { RequestError } from '../request-error.ts';
+import { WORKSPACE_PROGRAM } from './workspace-program.ts';
+
+export const RUN_SECONDS = 30;
+const MEMORY_MB = 1024;
+/** Of one session's files and variables, before they are compressed. */
+const MOST_BYTES = 32 * 1024 * 1024;
+const ACTION = '.session-action';
+const STATE = '.session-state';
+/** Everything that a program may write to, where the sandbox has a root of its own. */
+const PLACES = ['/home', '/root', '/mnt', '/var/tmp', '/tmp'];
+const HOME = '/home/session';
+/** Other languages run by themselves. */
+const KEPT: readonly Language[] = ['python', 'bash'];
+
+export class Workspace {
+  readonly #run: RunCode;
+  readonly #privateRoot: boolean;
+  #state: Buffer | null = null;
+
+  constructor(run: RunCode, privateRoot: boolean) {
+    this.#run = run;
+    this.#privateRoot = privateRoot;
+  }
+
+  /** Bytes held between actions. */
+  get size(): number {
+    return this.#state?.length ?? 0;
+  }
+
+  async execute(code: string, language: Language, signal: AbortSignal | undefined): Promise<RunCodeResponse> {
+    const limits = { compile_timeout: RUN_SECONDS, run_timeout: RUN_SECONDS, memory_limit_MB: MEMORY_MB };
+    if (!KEPT.includes(language)) return this.#ask({ code, language, ...limits }, signal);
+    const root = this.#privateRoot ? { home: HOME, places: PLACES } : { home: null, places: null };
+    const action = JSON.stringify({ code, language, most: MOST_BYTES, ...root });
+    const files = {
+      [ACTION]: Buffer.from(action).toString('base64'),
+      ...(this.#state && { [STATE]: this.#state.toString('base64') }),
+    };
+    const program = { code: WORKSPACE_PROGRAM, language: 'python', files, fetch_files: [STATE], ...limits };
+    const answer = await this.#ask(program, signal);
+    const kept = answer.files[STATE];
+    if (kept !== undefined) this.#state = Buffer.from(kept, 'base64');
+    return answer;
+  }
+
+  clear(): void {
+    this.#state = null;
+  }
+
+  async #ask(input: object, signal: AbortSignal | undefined): Promise<RunCodeResponse> {
+    const request = runCodeRequest.check(input);
+    if (!request.ok) throw new RequestError(500, 'the action is not a valid program');
+    return this.#run(request.value, signal);
+  }
+}
