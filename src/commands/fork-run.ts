@@ -40,7 +40,7 @@ export async function fork(text: string, flags: ForkFlags): Promise<number> {
   const problem = rewardProblem(rewardChoiceOf(flags));
   if (problem !== null) throw new UsageError(`--reward: ${problem}`);
   const replayTools = asUsage(() => new ReplayTools({ tools: flags.tools, mapped: flags.tool, own: ownCodeOf(flags) }));
-  const dump = Dump.open([place.path], dumpOptions(flags));
+  const dump = Dump.open([place.path], await dumpOptions(flags));
   const journal = await journalOf(place.path, flags.journal);
   const stop = new AbortController();
   const interrupt = () => stop.abort(new Error('interrupted'));

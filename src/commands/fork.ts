@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { LIMIT_SETTINGS, SAMPLING_SETTINGS } from '../engine/collect/setting-list.ts';
 import { countOf } from './count.ts';
-import { validationOption } from './dump-options.ts';
+import { formatOption, mapOption, validationOption } from './dump-options.ts';
 import { run } from './output.ts';
 import { addReward, type RewardFlags } from './reward-flags.ts';
 import { positive, type SandboxFlags, withSandbox } from './sandbox-flags.ts';
@@ -43,7 +43,9 @@ export function forkCommand(): Command {
     )
     .option('--tool-format <name>', 'the grammar of calls that the model writes in its text')
     .option('--json', 'one JSON object a branch, and the turns as they come')
-    .addOption(validationOption());
+    .addOption(validationOption())
+    .addOption(formatOption())
+    .addOption(mapOption());
   addSettings(command, FORK_SETTINGS);
   return command
     .addHelpText('after', '\nThe API key is taken from ROLLOUT_VIEWER_API_KEY, else from OPENAI_API_KEY.')

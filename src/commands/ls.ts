@@ -13,7 +13,7 @@ import { printJson } from '../json/print.ts';
 import { listColumns, listHeader, listLine } from '../present/list-text.ts';
 import { type GroupKey, groupKeyOf } from '../rollout/group-key.ts';
 import { countOf } from './count.ts';
-import { dumpOptions, notifyOption, pollOption, validationOption } from './dump-options.ts';
+import { dumpOptions, formatOption, mapOption, notifyOption, pollOption, validationOption } from './dump-options.ts';
 import { followPaths, followStream } from './follow.ts';
 import { ANSWER_IS_NO, DONE, hasColour, print, run, say, USAGE } from './output.ts';
 import { conditionsOf, filterOf, sortOf } from './query-options.ts';
@@ -47,6 +47,8 @@ export const lsCommand = (): Command =>
     .option('--sort <key>', 'by score, step, turns, … or a key of the records; score:desc for the highest first')
     .option('--limit <n>', 'at most so many rows', countOf)
     .addOption(validationOption())
+    .addOption(formatOption())
+    .addOption(mapOption())
     .action((paths: string[], options: LsOptions) => run(() => ls(paths, options)));
 
 /** Prints the list; without rows the answer is no. */
@@ -66,8 +68,11 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
   };
   if (stream !== null) return ended(await followStream(dumpOfStream(stream), following), filter);
   if (options.follow)
-    return followPaths(Dump.open(paths, { ...dumpOptions(options), waits: true, holdBack: 'always' }), following);
-  const dump = Dump.open(paths, dumpOptions(options));
+    return followPaths(
+      Dump.open(paths, { ...(await dumpOptions(options)), waits: true, holdBack: 'always' }),
+      following,
+    );
+  const dump = Dump.open(paths, await dumpOptions(options));
   for (const notice of dump.notices) say(notice);
   const limit = options.limit ?? Number.POSITIVE_INFINITY;
   const columns = listColumns(dump.files.map((file) => file.path));

@@ -119,7 +119,7 @@ async function* plannedRollouts(
   flags: ReplayFlags,
   tools: ReplayTools,
 ): AsyncGenerator<readonly PlannedCall[]> {
-  for await (const { row, turn } of selectRows(args, dumpOptions(flags), filterOf(flags.filter))) {
+  for await (const { row, turn } of selectRows(args, await dumpOptions(flags), filterOf(flags.filter))) {
     if (row.rollout === null) {
       say(`${row.locator}: ${row.error}`);
       continue;

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { RULE_NAMES } from '../replay/compare/rules.ts';
 import { countOf } from './count.ts';
-import { validationOption } from './dump-options.ts';
+import { formatOption, mapOption, validationOption } from './dump-options.ts';
 import { run } from './output.ts';
 import { positive, type SandboxFlags, secondsOf, withSandbox } from './sandbox-flags.ts';
 
@@ -48,6 +48,8 @@ export const replayCommand = (): Command =>
     .option('--filter <expr>', 'of those, the rollouts that this holds for, as in `ls --filter`')
     .option('--json', 'one JSON object a call')
     .addOption(validationOption())
+    .addOption(formatOption())
+    .addOption(mapOption())
     .action((args: string[], flags: ReplayFlags) =>
       run(async () => {
         // Engine and sandbox are loaded for this command alone: the others start without them.

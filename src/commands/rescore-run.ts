@@ -86,7 +86,7 @@ async function openFor(flags: RescoreFlags): Promise<ReplayBackend> {
 }
 
 async function* rowsOf(args: readonly string[], flags: RescoreFlags): AsyncGenerator<DumpRecord> {
-  for await (const { row } of selectRows(args, dumpOptions(flags), filterOf(flags.filter))) yield row;
+  for await (const { row } of selectRows(args, await dumpOptions(flags), filterOf(flags.filter))) yield row;
 }
 
 function lineOf({ locator, recorded, score, status, reward, reason }: Rescored): string {

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { validationOption } from './dump-options.ts';
+import { formatOption, mapOption, validationOption } from './dump-options.ts';
 import { run } from './output.ts';
 import { addReward, type RewardFlags } from './reward-flags.ts';
 import { positive, type SandboxFlags, withSandbox } from './sandbox-flags.ts';
@@ -28,6 +28,8 @@ export const rescoreCommand = (): Command =>
     .option('--filter <expr>', 'of those, the rollouts that this holds for, as in `ls --filter`')
     .option('--json', 'one JSON object a rollout')
     .addOption(validationOption())
+    .addOption(formatOption())
+    .addOption(mapOption())
     .action((args: string[], flags: RescoreFlags) =>
       run(async () => {
         const { rescore } = await import('./rescore-run.ts');

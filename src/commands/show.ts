@@ -4,10 +4,12 @@ import { Dump } from '../dump/dump.ts';
 import type { DumpFile, DumpRecord } from '../dump/dump-file.ts';
 import { endingOf, type Locator, parseLocator } from '../dump/locator.ts';
 import { UsageError } from '../dump/paths.ts';
+import { FORMATS } from '../formats/registry.ts';
 import { printJson } from '../json/print.ts';
 import { markdownText, readableText } from '../present/readable.ts';
 import { groupAdvantages } from '../rollout/advantage.ts';
-import { dumpOptions, validationOption } from './dump-options.ts';
+import { sanitise, sanitiseLine } from '../text/sanitise.ts';
+import { dumpOptions, formatOption, mapOption, validationOption } from './dump-options.ts';
 import { DONE, print, run, say } from './output.ts';
 import { recordJson } from './row-json.ts';
 
@@ -15,6 +17,9 @@ interface ShowOptions {
   plain?: boolean;
   json?: boolean;
   markdown?: boolean;
+  mapping?: boolean;
+  format?: string;
+  map?: string;
   validation?: string[];
 }
 
@@ -27,8 +32,11 @@ export const showCommand = (): Command =>
     )
     .option('--plain', 'the readable version (default)')
     .option('--json', 'one JSON object a rollout, with turns, spans, loss mask and rewards')
+    .option('--mapping', 'which key of the record became what, and what its format was read from')
     .option('--markdown', 'a transcript to paste into an issue')
     .addOption(validationOption())
+    .addOption(formatOption())
+    .addOption(mapOption())
     .action((locators: string[], options: ShowOptions) => run(() => show(locators, options)));
 
 async function show(locators: readonly string[], options: ShowOptions): Promise<number> {
@@ -38,10 +46,14 @@ async function show(locators: readonly string[], options: ShowOptions): Promise<
     for (const [i, place] of places.entries()) {
       let dump = dumps.get(place.path);
       if (dump === undefined) {
-        dump = Dump.open([place.path], dumpOptions(options));
+        dump = Dump.open([place.path], await dumpOptions(options));
         dumps.set(place.path, dump);
       }
       const row = await findRow(dump, place);
+      if (options.mapping) {
+        await print(mappingText(row));
+        continue;
+      }
       if (options.json) {
         await print(`${printJson(jsonOf(row))}\n`);
         continue;
@@ -53,6 +65,20 @@ async function show(locators: readonly string[], options: ShowOptions): Promise<
     for (const dump of dumps.values()) dump.close();
   }
   return DONE;
+}
+
+/** `word: places`, a line each, behind the format and its basis. */
+function mappingText(row: DumpRecord): string {
+  if (row.rollout === null) return `${sanitiseLine(`${row.locator}: ${row.error ?? ''}`)}\n`;
+  const name = row.rollout.format;
+  const format = FORMATS.find((one) => one.name === name);
+  const from =
+    format?.basis === 'documentation'
+      ? 'from documentation: no real file was at hand'
+      : 'built from files of its writer';
+  const own = format === undefined ? 'your own map' : from;
+  const rows = Object.entries(format?.mapping ?? {}).map(([word, place]) => `  ${word}: ${place}`);
+  return sanitise(`${[`${row.locator}: ${name} (${own})`, ...rows].join('\n')}\n`);
 }
 
 /** The record that a locator names. @throws UsageError that says what there is instead */

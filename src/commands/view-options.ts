@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { configFiles } from '../config/places.ts';
 import { PRESET_NAMES } from '../config/presets.ts';
-import { notifyOption, pollOption, validationOption } from './dump-options.ts';
+import { formatOption, mapOption, notifyOption, pollOption, validationOption } from './dump-options.ts';
 import { run, say, USAGE } from './output.ts';
 import { addRunAgain } from './run-again-options.ts';
 import type { ViewFlags } from './view.ts';
@@ -22,6 +22,8 @@ export const viewOptions = (program: Command): Command =>
         'sort the list by score, step, turns, bytes … or a key of the extras; KEY:desc for the largest first',
       )
       .addOption(validationOption())
+      .addOption(formatOption())
+      .addOption(mapOption())
       .option(
         '--follow',
         'go to the newest step whenever one is complete (as F does); waits for a path that does not exist yet',

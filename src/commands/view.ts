@@ -33,7 +33,7 @@ export async function view(paths: readonly string[], options: ViewFlags): Promis
   const stream = paths.length === 1 && paths[0] === '-' ? dumpOfStream(process.stdin) : null;
   const dump =
     stream?.dump ??
-    Dump.open(paths, { ...dumpOptions(options), holdBack: 'while-arriving', waits: options.follow ?? false });
+    Dump.open(paths, { ...(await dumpOptions(options)), holdBack: 'while-arriving', waits: options.follow ?? false });
   const name = sanitiseLine(stream !== null ? 'stdin' : paths.map((path) => basename(resolve(path))).join(' '));
   // With data on stdin the keys come from the terminal itself.
   const input = process.stdin.isTTY ? process.stdin : new ReadStream(openSync('/dev/tty', 'r'));

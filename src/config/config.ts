@@ -15,4 +15,14 @@ export interface Config {
   journal: string | null;
   /** Its mistakes: file, line, what to do. The rest still counts. */
   problems: readonly string[];
+  /** Formats of the user's own; absent where there are none. */
+  formats?: readonly OwnFormat[];
+}
+
+/** A format that the user describes: the rollout's words, and where they lie in a record. */
+export interface OwnFormat {
+  name: string;
+  /** FILE:LINE of its name. */
+  at: string;
+  places: readonly { word: string; place: string; at: string }[];
 }

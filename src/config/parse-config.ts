@@ -1,6 +1,6 @@
 import { LineCounter, type Node, parseDocument } from 'yaml';
 import { z } from 'zod';
-import type { Config, OwnKeys } from './config.ts';
+import type { Config, OwnFormat, OwnKeys } from './config.ts';
 import { sequenceOf } from './key-names.ts';
 import { PRESET_NAMES, type PresetName } from './presets.ts';
 
@@ -9,7 +9,9 @@ const Key = z.union([z.string(), z.number().transform(String)]);
 const Keys = z.union([Key.transform((key) => [key]), z.array(Key)], 'a key, or a list of keys');
 const PresetNames = z.enum(PRESET_NAMES, `a preset: ${PRESET_NAMES.join(', ')}`);
 const Mapping = z.record(z.string(), z.unknown());
-const KNOWN = ['preset', 'keys', 'journal'];
+const KNOWN = ['preset', 'keys', 'journal', 'formats'];
+/** `turns: tot.steps`; a key that is a number is one too. */
+const Places = z.record(z.string(), Key);
 
 /** YAML, of which JSON is a part. */
 export function parseConfig(text: string, path: string): Config {
@@ -81,8 +83,23 @@ export function parseConfig(text: string, path: string): Config {
     }
     own.push({ id, at: at(place), keys });
   }
+  const formats: OwnFormat[] = [];
+  const described = Mapping.safeParse(top.data.formats ?? {});
+  if (!described.success)
+    problems.push(`${at(['formats'])}: formats are a mapping, such as \`mine: {turns: tot.steps, score: final}\``);
+  for (const [name, written] of Object.entries(described.data ?? {})) {
+    const read = Places.safeParse(written);
+    if (!read.success) {
+      problems.push(
+        `${at(['formats', name])}: the format ${name} wants places, such as {turns: tot.steps, score: final}`,
+      );
+      continue;
+    }
+    const places = Object.entries(read.data).map(([word, place]) => ({ word, place, at: at(['formats', name, word]) }));
+    formats.push({ name, at: at(['formats', name]), places });
+  }
   let journal: string | null = null;
   if (typeof top.data.journal === 'string' && top.data.journal !== '') journal = top.data.journal;
   else if (top.data.journal != null) problems.push(`${at(['journal'])}: journal is \`beside\`, or a folder`);
-  return { preset, keys: own, journal, problems };
+  return { preset, keys: own, journal, problems, ...(formats.length > 0 ? { formats } : {}) };
 }

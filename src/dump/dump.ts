@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { ReadContext } from '../formats/format.ts';
 import type { GroupKey } from '../rollout/group-key.ts';
 import { DumpFile, type DumpRecord, type FileChange } from './dump-file.ts';
 import { FactsPass, type Place } from './facts-pass.ts';
@@ -10,6 +11,8 @@ export type { Place } from './facts-pass.ts';
 export interface DumpOptions {
   /** Says of a stream's name that it holds validation rollouts; by default val, valid, validation, val_… do. */
   isValidation?: (stream: string) => boolean;
+  /** What the user says of the records: their format, where a foreign one has what. */
+  reading?: Omit<ReadContext, 'validation'>;
   /** Named paths may be missing: they are waited for. */
   waits?: boolean;
   /**
@@ -59,6 +62,7 @@ export class Dump {
   readonly showsUnended: boolean;
   #files: DumpFile[] = [];
   readonly #isValidation: (stream: string) => boolean;
+  readonly #reading: Omit<ReadContext, 'validation'>;
   readonly #listeners = new Set<() => void>();
   readonly #changeListeners = new Set<(change: DumpChange) => void>();
   #isNotified = false;
@@ -76,6 +80,7 @@ export class Dump {
     this.holdBack = options.holdBack !== undefined;
     this.showsUnended = options.holdBack !== 'always';
     this.#isValidation = options.isValidation ?? isValidationStream;
+    this.#reading = options.reading ?? {};
   }
 
   /** @throws UsageError for a path that is missing (unless it is waited for), unreadable, empty or binary */
@@ -100,7 +105,7 @@ export class Dump {
   #take({ files, notices, refused }: FoundPaths): void {
     this.notices.push(...refused, ...notices);
     this.hasRefused = refused.length > 0;
-    this.#files = files.map((file) => new DumpFile(file, this.#isValidation));
+    this.#files = files.map((file) => new DumpFile(file, this.#isValidation, undefined, this.#reading));
   }
 
   /** The file to show first: the newest step of the first train stream; a stream without steps opens at its last file. */
@@ -166,7 +171,9 @@ export class Dump {
     this.isAway = isAway;
     const known = new Map(this.#files.map((file) => [file.path, file]));
     const isThere = new Set(found.map((file) => file.path));
-    const added = found.filter((file) => !known.has(file.path)).map((file) => new DumpFile(file, this.#isValidation));
+    const added = found
+      .filter((file) => !known.has(file.path))
+      .map((file) => new DumpFile(file, this.#isValidation, undefined, this.#reading));
     // With nothing at all left the file system is away rather than the run: what was read stays listed until it is back.
     const removed = found.length === 0 ? [] : this.#files.filter((file) => !isThere.has(file.path));
     if (added.length === 0 && removed.length === 0) return [];

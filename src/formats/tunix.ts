@@ -19,7 +19,12 @@ interface Reply {
   reward: number | null;
   mcReturn: number | null;
   calls: JsonObject[];
+  /** Reasoning that was taken out of the message. */
+  thought?: { text: string; pointer: string } | null;
 }
+
+const isStep = (step: JsonObject): boolean =>
+  step.chat_completions !== undefined || (step.model_response !== undefined && step.action !== undefined);
 
 /** Masks of sampled and given tokens, 1 = trained; null where none are recorded. */
 type TokenMask = number[] | null;
@@ -31,11 +36,25 @@ type TokenMask = number[] | null;
 export const tunixTrajectory: Format = {
   name: 'tunix',
   quickKeys: { score: 'reward', step: 'step' },
-  detects: ({ steps, status, reward, env_time }) =>
-    (Array.isArray(steps) || typeof steps === 'string') &&
-    status !== undefined &&
+  basis: 'files',
+  mapping: {
+    turns: 'steps[-1].chat_completions',
+    reasoning: 'steps[].thought, where the message does not hold it',
+    score: 'reward',
+    'reward of a turn': 'steps[].reward',
+    returns: 'steps[].mc_return',
+    mask: 'steps[].assistant_masks and env_masks',
+  },
+  // Older writers have neither a status nor a time.
+  detects: ({ steps, status, reward, env_time, task }) =>
     reward !== undefined &&
-    env_time !== undefined,
+    (typeof steps === 'string'
+      ? status !== undefined || task !== undefined
+      : Array.isArray(steps) &&
+        (status !== undefined ||
+          env_time !== undefined ||
+          objectsOf(steps).some(isStep) ||
+          (steps.length === 0 && task !== undefined))),
   read(record, context) {
     const steps = stepsOf(record.steps);
     const last = steps.length - 1;
@@ -43,9 +62,24 @@ export const tunixTrajectory: Format = {
       (message, at): PlacedMessage => ({ message, pointer: `/steps/${last}/chat_completions/${at}/content` }),
     );
     if (steps.length === 0) messages.push(...taskMessages(literal(record.task)));
-    const replies = steps.map((step): Reply => {
-      const turn = objectsOf(step.chat_completions).length - 1;
-      return { turn, reward: numberOf(step.reward), mcReturn: numberOf(step.mc_return), calls: callsOf(step.action) };
+    // Steps that kept no conversation tell it themselves: what was observed, and what the model said.
+    const isBare = steps.length > 0 && messages.length === 0;
+    if (isBare) messages.push(...taskMessages(literal(record.task)));
+    const replies = steps.map((step, at): Reply => {
+      if (isBare) {
+        const said = typeof step.model_response === 'string' ? step.model_response : '';
+        messages.push({ message: { role: 'assistant', content: said }, pointer: `/steps/${at}/model_response` });
+      }
+      const turn = isBare ? messages.length - 1 : objectsOf(step.chat_completions).length - 1;
+      if (isBare && at < last) messages.push(...observationMessages(step.observation, at));
+      const thought = typeof step.thought === 'string' ? { text: step.thought, pointer: `/steps/${at}/thought` } : null;
+      return {
+        turn,
+        reward: numberOf(step.reward),
+        mcReturn: numberOf(step.mc_return),
+        calls: callsOf(step.action),
+        thought,
+      };
     });
     messages.push(...observationMessages(steps[last]?.observation, last));
     const masks = steps.flatMap((step) => [integers(step.assistant_masks), integers(step.env_masks)]);
@@ -94,6 +128,19 @@ function rolloutOf(
     layRecordedCalls(turn, withResults(reply?.calls ?? [], index, messages), firstCall, messages.length);
     firstCall += turn.toolCalls.length;
     turns.push(turn);
+    const thought = reply?.thought ?? null;
+    if (thought !== null && thought.text.trim() !== '' && !text.includes(thought.text.trim())) {
+      addThought(turn, thought.text);
+      texts[thought.pointer] = thought.text;
+      spans.push({
+        field: thought.pointer,
+        start: 0,
+        end: thought.text.length,
+        turn: index,
+        kind: 'text',
+        trained: turn.trained,
+      });
+    }
     texts[pointer] = text;
     if (text !== '')
       spans.push({ field: pointer, start: 0, end: text.length, turn: index, kind: 'text', trained: turn.trained });
@@ -127,6 +174,17 @@ function rolloutOf(
       unaligned: [],
     },
   });
+}
+
+/** Reasoning stands before what was said. */
+function addThought(turn: Turn, thought: string): void {
+  const head = turn.text === '' ? thought : `${thought}\n`;
+  turn.text = head + turn.text;
+  for (const part of turn.parts) {
+    part.start += head.length;
+    part.end += head.length;
+  }
+  turn.parts.unshift({ kind: 'think', start: 0, end: head.length });
 }
 
 const HELD = new Set('steps reward status conversation_text trajectory_reward step'.split(' '));

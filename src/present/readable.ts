@@ -1,14 +1,27 @@
 import type { DumpRecord } from '../dump/dump-file.ts';
-import type { Turn } from '../rollout/rollout.ts';
+import type { Context, Turn } from '../rollout/rollout.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
+import { contextTitle } from './transcript/context-blocks.ts';
 
 /** The readable version of a rollout: `[role]`, an empty line, the text, an empty line. Blanks at a turn's end are left out. */
 export function readableText(row: DumpRecord, only: number | null = null): string {
   if (row.rollout === null)
     return `[bad record]\n\n${sanitiseLine(row.error ?? '')}\n\n[raw]\n\n${sanitise(row.raw)}\n`;
+  const { contexts } = row.rollout;
   return turnsOf(row, only)
-    .map((turn) => `[${sanitiseLine(turn.role)}]\n\n${sanitise(turn.text).trimEnd()}\n`)
+    .map(
+      (turn, at, turns) =>
+        heading(turn, turns[at - 1], contexts) + `[${sanitiseLine(turn.role)}]\n\n${sanitise(turn.text).trimEnd()}\n`,
+    )
     .join('\n');
+}
+
+/** Where another history begins than the one before. */
+function heading(turn: Turn, before: Turn | undefined, contexts: readonly Context[] | undefined): string {
+  const place = turn.context ?? 0;
+  const context = contexts?.[place];
+  if (place === 0 || context === undefined || (before?.context ?? 0) === place) return '';
+  return `[[${contextTitle(context)}]]\n\n`;
 }
 
 /** The same as Markdown: a heading a turn, calls and results as fenced blocks, so that a transcript can be put into an issue. */

@@ -5,6 +5,7 @@ import { maskShare } from '../mask-share.ts';
 import { advantageText } from '../numbers.ts';
 import { scoreText } from '../quantities.ts';
 import type { Block } from './block.ts';
+import { contextHeading, ownBlocks, withOutlines } from './context-blocks.ts';
 import { findingsByTurn, Unplaced } from './findings.ts';
 import { Results } from './results.ts';
 import { type Folds, turnBlocks } from './turn-blocks.ts';
@@ -47,18 +48,23 @@ const blank = (id: string, turn: number | null): Block => ({
 });
 
 /** All of a rollout as it reads from top to bottom. `advantage`: relative to its group, null where that is not known. */
-export function transcriptBlocks(rollout: Rollout, folds: Folds, advantage: number | null = null): Block[] {
+export function transcriptBlocks(rollout: Rollout, opened: Folds, advantage: number | null = null): Block[] {
   const blocks: Block[] = [];
+  const folds = withOutlines(rollout, opened);
   const masks = partlyTrained(rollout);
   const results = new Results(rollout);
   const findings = findingsByTurn(rollout.findings);
   for (const turn of rollout.turns) {
     const { index } = turn;
+    const heading = contextHeading(rollout, index);
+    if (heading !== null) blocks.push(heading, blank(heading.id, null));
     const noticed = new Unplaced(findings.get(index) ?? []);
     blocks.push(...turnBlocks({ rollout, turn, folds, results, mask: masks.get(index), findings: noticed }));
     // Turns that are folded to a line stand close, as an outline.
     if (folds.get(`t${index}`) !== true || folds.get(`t${index + 1}`) !== true) blocks.push(blank(`t${index}`, index));
+    blocks.push(...ownBlocks(rollout, index, folds));
   }
+  blocks.push(...ownBlocks(rollout, null, folds));
   blocks.push(...verdictBlocks(rollout, advantage));
   return blocks;
 }

@@ -7,6 +7,7 @@ import { maskShort } from '../mask-share.ts';
 import { formatAdvantage, formatCount, formatReward, plural } from '../numbers.ts';
 import { scoreText, sizeText } from '../quantities.ts';
 import type { Block } from './block.ts';
+import { contextTitle } from './context-blocks.ts';
 import { findingStyle } from './findings.ts';
 import { type TableRow, table } from './table-view.ts';
 
@@ -80,6 +81,8 @@ function rewardRows({ rewards }: Rollout): TableRow[] {
   const { perTurn, returns, unaligned } = rewards;
   const rows: TableRow[] = [];
   if (perTurn !== null) rows.push({ name: 'rewards', value: perTurnText(perTurn, formatReward), from: 'recorded' });
+  for (const [name, value] of Object.entries(rewards.named ?? {}))
+    rows.push({ name: `reward ${name}`, value: scoreText(value), from: 'recorded' });
   if (returns !== null) rows.push({ name: 'returns', value: perTurnText(returns, scoreText), from: 'recorded' });
   for (const { field, values } of unaligned) {
     rows.push({ name: field, value: formatJson(values), from: 'recorded, fits no turns' });
@@ -122,6 +125,13 @@ function turnRows(rollout: Rollout): TableRow[] {
   ];
   const borders = said.length === 0 ? 'all borders are certain' : said.join(', ');
   const rows: TableRow[] = [{ name: 'turns', value: formatCount(turns.length), from: borders }];
+  const others = rollout.contexts?.slice(1) ?? [];
+  if (others.length > 0)
+    rows.push({
+      name: 'histories',
+      value: formatCount(others.length + 1),
+      from: others.map(contextTitle).join('; ').slice(0, 200),
+    });
   const answered = calls.filter((call) => call.resultTurn !== null).length;
   const failed = calls.filter((call) => call.error !== null).length;
   const unread = failed === 0 ? '' : `, ${failed} not readable`;

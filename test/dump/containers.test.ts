@@ -1,0 +1,250 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { deflateRawSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { BombGuard } from '../../src/dump/containers/limits.ts';
+import { Dump } from '../../src/dump/dump.ts';
+import type { DumpRecord } from '../../src/dump/dump-file.ts';
+import { parseLocator } from '../../src/dump/locator.ts';
+import { directoryWith, verlLine } from '../program.ts';
+
+interface Opened {
+  rows: DumpRecord[];
+  error: string | null;
+  dump: Dump;
+}
+
+async function opened(path: string, options: Parameters<typeof Dump.open>[1] = {}): Promise<Opened> {
+  const dump = Dump.open([path], options);
+  const [file] = dump.files;
+  for (const one of dump.files) await one.buildIndex(() => true);
+  const rows = dump.files.flatMap((one) => Array.from({ length: one.count }, (_, record) => one.read(record)));
+  return { rows, error: file?.error ?? null, dump };
+}
+
+const file = (name: string, content: string | Uint8Array): string => join(directoryWith({ [name]: content }), name);
+
+/** A zip as its specification has it; members are deflated. */
+function zipOf(members: readonly [string, string | Uint8Array][], sizes?: number): Buffer {
+  const parts: Buffer[] = [];
+  const directory: Buffer[] = [];
+  let at = 0;
+  for (const [name, content] of members) {
+    const bytes = Buffer.from(content as string);
+    const packed = deflateRawSync(bytes);
+    const head = Buffer.alloc(26);
+    head.writeUInt16LE(20, 0);
+    head.writeUInt16LE(8, 4);
+    head.writeUInt32LE(packed.length, 14);
+    head.writeUInt32LE(sizes ?? bytes.length, 18);
+    head.writeUInt16LE(Buffer.byteLength(name), 22);
+    const local = Buffer.concat([Buffer.from('PK\x03\x04', 'latin1'), head, Buffer.from(name), packed]);
+    const central = Buffer.alloc(14);
+    central.writeUInt32LE(at, 10);
+    directory.push(Buffer.concat([Buffer.from('PK\x01\x02\x14\x00', 'latin1'), head, central, Buffer.from(name)]));
+    parts.push(local);
+    at += local.length;
+  }
+  const central = Buffer.concat(directory);
+  const end = Buffer.alloc(22);
+  end.write('PK\x05\x06', 0, 'latin1');
+  end.writeUInt16LE(members.length, 8);
+  end.writeUInt16LE(members.length, 10);
+  end.writeUInt32LE(central.length, 12);
+  end.writeUInt32LE(at, 16);
+  return Buffer.concat([...parts, central, end]);
+}
+
+const sample = (id: number, text: string): string =>
+  JSON.stringify(
+    {
+      id,
+      epoch: 1,
+      input: 'q',
+      target: 'a',
+      messages: [
+        { role: 'user', content: 'q' },
+        { role: 'assistant', content: text },
+      ],
+      scores: { match: { value: 'C' } },
+    },
+    null,
+    2,
+  );
+
+describe('containers', () => {
+  test('a log without its head is read from the journal; of two members of one name the last one counts', async () => {
+    const path = file(
+      'log.eval',
+      zipOf([
+        ['_journal/start.json', JSON.stringify({ version: 2, eval: { task: 'sums', model: 'm' } })],
+        ['samples/1_epoch_1.json', sample(1, 'first try')],
+        ['samples/1_epoch_1.json', sample(1, 'second try')],
+        ['samples/2_epoch_1.json', '{"id": 2, "epoch": 1,'],
+      ]),
+    );
+    const { rows } = await opened(path);
+    expect(rows.map(({ locator, error }) => [locator.slice(path.length), error === null])).toEqual([
+      ['/samples/1_epoch_1.json', true],
+      ['/samples/2_epoch_1.json', false],
+    ]);
+    expect(rows[0]!.rollout!.turns.at(-1)!.text).toBe('second try');
+    expect(rows[0]!.rollout!.score).toBe(1);
+    expect(rows[0]!.rollout!.extras.task).toBe('sums');
+    expect(parseLocator(`${rows[0]!.locator}#t1`)).toMatchObject({ path, member: '/samples/1_epoch_1.json', turn: 1 });
+  });
+
+  test('an archive that unpacks to far more than any text is refused with its limit', () => {
+    const guard = new BombGuard(10 << 20);
+    guard.add(3 * 2 ** 30);
+    expect(() => guard.add(2 * 2 ** 30)).toThrow(/unpacks to more than 4000 MB, 400 times its size/);
+  });
+
+  test('a pickle that asks for more than tensors is refused by the name of what it asks for', async () => {
+    const pickle = Buffer.concat([
+      Buffer.from([0x80, 2]),
+      Buffer.from('cposix\nsystem\nX'),
+      Buffer.from([2, 0, 0, 0]),
+      Buffer.from('ls'),
+      Buffer.from([0x85, 0x52, 0x2e]),
+    ]);
+    expect((await opened(file('1.pkl', pickle))).error).toMatch(/asks for posix\.system: refused/);
+    expect((await opened(file('1.pt', zipOf([['1/data.pkl', pickle]])))).error).toMatch(
+      /asks for posix\.system: refused/,
+    );
+  });
+
+  test('a pointer of Git LFS, a page and a zip without rollouts say what they are', async () => {
+    expect(() =>
+      Dump.open([file('a.jsonl', 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n')]),
+    ).toThrow(/Git LFS pointer/);
+    expect(() => Dump.open([file('a.html', '<!DOCTYPE html><html>')])).toThrow(/HTML page/);
+    expect((await opened(file('a.zip', zipOf([['notes.txt', 'x']])))).error).toMatch(
+      /a zip without a rollout: it holds notes\.txt/,
+    );
+  });
+
+  test('a document of several values, and one with line ends inside its strings, is read as it was meant', async () => {
+    const pretty = JSON.stringify({ input: 'user\na\nassistant\n', output: 'b', score: 1 }, null, 2);
+    const raw = pretty.replaceAll('\\n', '\n');
+    const { rows } = await opened(file('a.txt', `${pretty}\n${raw}\n`));
+    expect(rows.map(({ rollout, locator }) => [rollout?.texts.input, /:\d$/.exec(locator)?.[0]])).toEqual([
+      ['user\na\nassistant\n', ':1'],
+      ['user\na\nassistant\n', ':2'],
+    ]);
+  });
+
+  test('an array of messages is one rollout, an array of records is as many', async () => {
+    const messages = [
+      { role: 'user', content: 'q' },
+      { role: 'assistant', content: 'a' },
+    ];
+    expect((await opened(file('one.json', JSON.stringify(messages)))).rows.length).toBe(1);
+    const { rows } = await opened(file('two.json', JSON.stringify([{ messages }, { messages }, 5], null, 1)));
+    expect(rows.map(({ rollout }) => rollout?.turns.length ?? null)).toEqual([2, 2, null]);
+  });
+
+  test('several rollouts of a line are named by their number on it, also when the file grows', async () => {
+    const group = JSON.stringify({
+      trajectories: [1, 0.5].map((reward) => ({
+        reward,
+        messages_and_choices: [
+          { role: 'user', content: 'q' },
+          { finish_reason: 'stop', message: { role: 'assistant', content: 'a' } },
+        ],
+      })),
+    });
+    const path = file('0001.jsonl', `${group}\n\n${group}\n`);
+    const { rows, dump } = await opened(path);
+    expect(rows.map(({ locator, rollout }) => [locator.slice(path.length), rollout?.score])).toEqual([
+      [':1.1', 1],
+      [':1.2', 0.5],
+      [':3.1', 1],
+      [':3.2', 0.5],
+    ]);
+    const [only] = dump.files;
+    expect(only!.recordAt(parseLocator(`${path}:3.2`))).toBe(3);
+    expect(only!.recordAt(parseLocator(`${path}:2`))).toBe(-1);
+  });
+
+  test.skipIf(!existsSync('/usr/bin/python3'))(
+    'a database whose log is in use is read with what was committed, and nothing is made beside it',
+    async () => {
+      const directory = directoryWith({ 'keep.txt': '' });
+      const made = spawnSync('/usr/bin/python3', ['-c', WAL, directory], { encoding: 'utf8' });
+      expect(made.stderr).toBe('');
+      for (const name of ['t.db', 't.db-wal']) copyFileSync(join(directory, 'src', name), join(directory, name));
+      const before = readdirSync(directory).sort();
+      const { rows } = await opened(join(directory, 't.db'));
+      expect(rows.map(({ rollout }) => rollout?.score)).toEqual([0.5, null]);
+      expect(readdirSync(directory).sort()).toEqual(before);
+    },
+  );
+
+  test('a session is one rollout by its path; parents that lead in a circle end nowhere else', async () => {
+    const line = (uuid: string, parentUuid: string, type: string, content: unknown) =>
+      JSON.stringify({
+        type,
+        uuid,
+        parentUuid,
+        sessionId: 's',
+        message: { role: type, id: type === 'assistant' ? `m-${uuid}` : undefined, content },
+      });
+    const lines = [
+      line('a', 'b', 'user', 'q'),
+      line('b', 'a', 'assistant', [
+        { type: 'text', text: 'x' },
+        { type: 'tool_use', id: 't', name: 'f', input: { a: 1 } },
+      ]),
+      line('c', 'b', 'user', [{ type: 'tool_result', tool_use_id: 't', content: '\u001b[31mred\u001b[0m' }]),
+      '{"type":"assistant","uuid":"d","sess',
+    ];
+    const path = file('s.jsonl', lines.join('\n'));
+    const { rows } = await opened(path);
+    expect(rows.map(({ locator }) => locator)).toEqual([path]);
+    expect(rows[0]!.rollout!.turns.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
+    expect(rows[0]!.rollout!.turns[1]!.toolCalls[0]!.resultTurn).toBe(2);
+    expect(parseLocator(`${path}#t1`)).toMatchObject({ path, line: null, turn: 1 });
+  });
+
+  test('a foreign record opens by the map of its keys', async () => {
+    const record = {
+      tot: {
+        steps: [
+          { who: 'human', said: 'q' },
+          { who: 'model', said: 'a' },
+        ],
+      },
+      final: 0.5,
+    };
+    const places = { turns: ['tot', 'steps'], score: ['final'], role: ['who'], text: ['said'] };
+    const { rows } = await opened(file('a.jsonl', `${JSON.stringify(record)}\n`), {
+      reading: { maps: [{ name: 'mine', places }] },
+    });
+    expect(rows[0]!.rollout).toMatchObject({ format: 'mine', score: 0.5 });
+    expect(rows[0]!.rollout!.turns.map(({ role, text }) => [role, text])).toEqual([
+      ['user', 'q'],
+      ['assistant', 'a'],
+    ]);
+  });
+
+  test('lines in a .json are lines; a step file stays where it lies', async () => {
+    const { rows, dump } = await opened(file('1.json', verlLine() + verlLine()));
+    expect(rows.length).toBe(2);
+    expect(dump.files[0]!.copiedBytes).toBe(0);
+  });
+});
+
+const WAL = `
+import sqlite3, sys, json, os
+os.mkdir(sys.argv[1] + '/src')
+c = sqlite3.connect(sys.argv[1] + '/src/t.db')
+c.execute('pragma journal_mode=wal'); c.execute('pragma wal_autocheckpoint=0')
+c.execute('create table traces(id text, run_name text, step int, key text, messages text, metadata text)')
+m = json.dumps([{'role': 'user', 'content': 'q'}, {'role': 'assistant', 'content': 'a'}]).encode()
+c.execute('insert into traces values (?,?,?,?,?,?)', ('1', 'r', 1, 'k', m, b'{"reward": 0.5}')); c.commit()
+c.execute('insert into traces values (?,?,?,?,?,?)', ('2', 'r', 1, 'k', m, b'{}')); c.commit()
+c.execute('insert into traces values (?,?,?,?,?,?)', ('3', 'r', 1, 'k', m, b'{}'))
+os._exit(0)
+`;
