@@ -79,7 +79,7 @@ describe('config.yaml', () => {
     );
     expect(preset).toBeNull();
     expect(problems).toEqual([
-      '/home/me/config.yaml:2: no setting is called key; there are preset, keys, journal',
+      '/home/me/config.yaml:2: no setting is called key; there are preset, keys, journal, formats',
       '/home/me/config.yaml:1: nano is not a preset: vim, less, emacs, verl',
       '/home/me/config.yaml:4: no key is called "lefft"; write x, ctrl+x, f5, space, up, or y x for two in a row',
       '/home/me/config.yaml:5: fold wants a key, or a list of keys; quote what YAML reads as something else',
