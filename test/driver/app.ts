@@ -2,8 +2,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type IPty, spawn } from '@lydell/node-pty';
+import unicode11 from '@xterm/addon-unicode11';
 import xterm from '@xterm/headless';
-import { cellWidth } from '../../src/text/graphemes.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/rollout-viewer.js', import.meta.url));
 
@@ -61,6 +61,9 @@ const ownHome = (): Record<string, string> => {
 
 const WAIT_MS = 15_000;
 
+/** See src/tui/shell/idle.ts. */
+const IDLE_OSC = 7777;
+
 /** The built program in a pseudo-terminal, its screen read by a terminal emulator: what a person would see. */
 export class App {
   readonly #pty: IPty;
@@ -68,35 +71,37 @@ export class App {
   /** Every byte that the program sent. */
   output = '';
   #exit: { code: number; signal: number } | null = null;
+  /** Bytes that were sent, and those of which the program has said that all they asked for is done. */
+  #sent = 0;
+  #answered = -1;
   readonly #waiting = new Set<() => void>();
 
   private constructor(args: readonly string[], options: StartOptions) {
     const { columns = 100, rows = 30, env = {}, command = [process.execPath, PROGRAM] } = options;
     this.#terminal = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true, scrollback: 200 });
-    // The emulator's own table is that of Unicode 6, where emoji are narrow; terminals of today agree with ours.
-    this.#terminal.unicode.register({
-      version: 'today',
-      wcwidth: (code) => Math.min(2, cellWidth(String.fromCodePoint(code))) as 0 | 1 | 2,
-      charProperties: (code, preceding) => {
-        const width = Math.min(2, cellWidth(String.fromCodePoint(code)));
-        const join = width === 0 && preceding !== 0;
-        return ((width & 3) << 1) | (join ? 1 : 0);
-      },
+    // The widths are the emulator's own, of Unicode 11: in its first table, of Unicode 6, emoji are narrow.
+    this.#terminal.loadAddon(new unicode11.Unicode11Addon());
+    this.#terminal.unicode.activeVersion = '11';
+    this.#terminal.parser.registerOscHandler(IDLE_OSC, (received) => {
+      this.#answered = Number(received);
+      return true;
     });
-    this.#terminal.unicode.activeVersion = 'today';
     const { NO_COLOR: _no, CI: _ci, ...inherited } = process.env;
     this.#pty = spawn(command[0]!, [...command.slice(1), ...args], {
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
       cols: columns,
       rows,
-      env: { ...inherited, TERM: 'xterm-256color', ...ownHome(), ...env } as Record<string, string>,
+      env: { ...inherited, TERM: 'xterm-256color', ROLLOUT_VIEWER_TEST: '1', ...ownHome(), ...env } as Record<
+        string,
+        string
+      >,
     });
     this.#pty.onData((data) => {
       options.onData?.(data);
       this.output += data;
       this.#terminal.write(data, () => this.#notify());
     });
-    this.#terminal.onData((reply) => this.#pty.write(reply));
+    this.#terminal.onData((reply) => this.#write(reply));
     this.#pty.onExit(({ exitCode, signal }) => {
       this.#exit = { code: exitCode, signal: signal ?? 0 };
       this.#notify();
@@ -138,11 +143,61 @@ export class App {
 
   /** Presses keys, one after the other: 'j', 'Enter', 'ctrl+d', … */
   press(...keys: string[]): void {
-    this.#pty.write(keys.map(bytesOf).join(''));
+    this.#write(keys.map(bytesOf).join(''));
   }
 
   type(text: string): void {
+    this.#write(text);
+  }
+
+  #write(text: string): void {
+    this.#sent += Buffer.byteLength(text);
     this.#pty.write(text);
+  }
+
+  /** The program has taken every key, and nothing is under way in it. */
+  get isIdle(): boolean {
+    return this.#answered >= this.#sent;
+  }
+
+  /** Waits until the program says that all that was asked for is done. */
+  async idle(): Promise<void> {
+    await this.until(() => this.isIdle, 'the program to be idle');
+  }
+
+  /** The list, as a person sees it. */
+  list() {
+    return {
+      /** The selected row is that rollout, and its text is what stands beside the list, once the program is idle. */
+      selects: async (locator: string): Promise<void> => {
+        const holds = (): boolean => {
+          const row = this.#selectedRow();
+          const head = this.#head();
+          const isRow = row === null || (`${row.step}.jsonl` === head?.file && row.sample === head.sample);
+          return this.isIdle && isRow && head?.locator === locator;
+        };
+        await this.until(holds, `the list to select ${locator}; it selects ${JSON.stringify(this.#selectedRow())}`);
+      },
+    };
+  }
+
+  /** Step and sample of the row with the cursor; null where the list is not on the screen, or has other columns. */
+  #selectedRow(): { step: string; sample: string } | null {
+    const lines = this.lines().map((line) => line.split('│')[0]!);
+    const titles = lines.find((line) => /^ +step +sample/.test(line));
+    const row = lines.find((line) => line.startsWith('›'));
+    if (titles === undefined || row === undefined) return null;
+    const cell = (title: string): string => {
+      const end = titles.indexOf(title) + title.length;
+      return /\S*$/.exec(row.slice(0, end))![0].replace(/^›/, '');
+    };
+    return { step: cell('step'), sample: cell('sample') };
+  }
+
+  /** The head of the transcript. */
+  #head(): { locator: string; file: string; sample: string } | null {
+    const head = /(?:^|│) *((\S+\.jsonl):\d+) +sample (\d+)\//m.exec(this.screen());
+    return head && { locator: head[1]!, file: head[2]!, sample: head[3]! };
   }
 
   async sees(text: string | RegExp): Promise<void> {
@@ -171,7 +226,17 @@ export class App {
     const lines = this.lines();
     const y = lines.findIndex((line) => line.includes(text));
     if (y < 0) throw new Error(`${text} is not on the screen:\n${this.screen()}`);
-    return { x: cellWidth(lines[y]!.slice(0, lines[y]!.indexOf(text))), y };
+    return { x: this.#cellOf(y, lines[y]!.indexOf(text)), y };
+  }
+
+  /** The cell that a character of a line stands in. */
+  #cellOf(y: number, index: number): number {
+    const buffer = this.#terminal.buffer.active;
+    const line = buffer.getLine(buffer.viewportY + y)!;
+    let x = 0;
+    for (let units = 0; units < index; x++)
+      units += line.getCell(x)!.getChars().length || (line.getCell(x)!.getWidth() > 0 ? 1 : 0);
+    return x;
   }
 
   cell(x: number, y: number): Cell {

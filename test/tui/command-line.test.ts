@@ -31,9 +31,9 @@ describe('the line behind :', () => {
   test('goes to a sample by its number, and to a step', async () => {
     await open();
     enter('5');
-    await app.sees('3.jsonl:5');
+    await app.list().selects('3.jsonl:5');
     enter('step 1');
-    await app.sees('1.jsonl:5');
+    await app.list().selects('1.jsonl:5');
     enter('99');
     await app.sees('^ step 1 has the samples 1 to 8');
     app.press('ctrl+u');
@@ -44,14 +44,14 @@ describe('the line behind :', () => {
   test('goes to a locator: as given, by the end of its path, with a turn, pasted', async () => {
     await open();
     enter(`${run.dir}/1.jsonl:2#t4`);
-    await app.sees('1.jsonl:2');
+    await app.list().selects('1.jsonl:2');
     await app.sees('t4 · 5/5');
     enter('3.jsonl:7');
-    await app.sees('3.jsonl:7');
+    await app.list().selects('3.jsonl:7');
     app.type('\x1b[200~/elsewhere/rollout_data/2.jsonl:3#t3\n\x1b[201~');
     await app.sees(':/elsewhere/rollout_data/2.jsonl:3#t3');
     app.press('Enter');
-    await app.sees('2.jsonl:3');
+    await app.list().selects('2.jsonl:3');
     await app.sees('t3 · 4/5');
     enter('2.jsonl:9');
     await app.sees('^ a blank line');
@@ -69,18 +69,18 @@ describe('the line behind :', () => {
   test('finds an id by its beginning, and goes on to the next that has it', async () => {
     await open();
     enter('id b1946');
-    await app.sees('2.jsonl:10');
+    await app.list().selects('2.jsonl:10');
     enter('id b1946');
-    await app.sees('2.jsonl:11');
+    await app.list().selects('2.jsonl:11');
     enter('id b1946');
-    await app.sees('2.jsonl:10');
+    await app.list().selects('2.jsonl:10');
     enter('id req-"t');
-    await app.sees('2.jsonl:11');
+    await app.list().selects('2.jsonl:11');
     // With the hyphens of a UUID or without, on either side.
     enter('id b1946ac91');
-    await app.sees('2.jsonl:10');
+    await app.list().selects('2.jsonl:10');
     enter('id b19-46ac9-2');
-    await app.sees('2.jsonl:11');
+    await app.list().selects('2.jsonl:11');
     enter('id nobody');
     await app.sees('no uid or request_id begins with nobody');
   });
@@ -88,7 +88,7 @@ describe('the line behind :', () => {
   test('does every command by its name, and says why where it cannot', async () => {
     await open();
     enter('sample.next');
-    await app.sees('3.jsonl:2');
+    await app.list().selects('3.jsonl:2');
     enter('view json');
     await app.sees('›▾ {');
     enter('view pictures');
@@ -104,7 +104,7 @@ describe('the line behind :', () => {
     await app.sees('^ nothing follows this command');
     app.press('ctrl+g');
     enter('frobnicate');
-    await app.sees('^ no command is called so; Tab completes their names, ? lists them');
+    await app.sees('^ no such command; Tab completes their names, ? lists them');
     app.press('ctrl+g');
     enter('q');
     expect((await app.exits()).code).toBe(0);
@@ -124,7 +124,7 @@ describe('the line behind :', () => {
     app.press('Tab');
     await app.sees(':step 1');
     app.press('Tab', 'Enter');
-    await app.sees('2.jsonl:1');
+    await app.list().selects('2.jsonl:1');
     app.type(':3.j');
     app.press('Tab');
     await app.sees(':3.jsonl:');
@@ -143,18 +143,18 @@ describe('the list of jumps', () => {
     app.press('l');
     await app.sees('t3 · 4/5');
     enter('step 1');
-    await app.sees('1.jsonl:1');
+    await app.list().selects('1.jsonl:1');
     enter('7');
-    await app.sees('1.jsonl:7');
+    await app.list().selects('1.jsonl:7');
     app.press('<');
-    await app.sees('1.jsonl:1');
+    await app.list().selects('1.jsonl:1');
     app.press('<');
-    await app.sees('3.jsonl:1');
+    await app.list().selects('3.jsonl:1');
     await app.sees('t3 · 4/5');
     app.press('<');
     await app.sees('no older place');
     app.press('2', '>');
-    await app.sees('1.jsonl:7');
+    await app.list().selects('1.jsonl:7');
     app.press('>');
     await app.sees('no newer place');
   });
@@ -166,16 +166,16 @@ describe('the list of jumps', () => {
     app.press('<');
     await app.sees('t2 · 3/5');
     app.press('J', 'J');
-    await app.sees('3.jsonl:3');
+    await app.list().selects('3.jsonl:3');
     app.press('H');
-    await app.sees('2.jsonl:3');
+    await app.list().selects('2.jsonl:3');
     app.type('/Problem 2-2\r');
     await app.sees('n looks in the next ones');
     app.press('n');
-    await app.sees('2.jsonl:5');
+    await app.list().selects('2.jsonl:5');
     app.press('<');
-    await app.sees('2.jsonl:3');
+    await app.list().selects('2.jsonl:3');
     app.press('<');
-    await app.sees('3.jsonl:3');
+    await app.list().selects('3.jsonl:3');
   });
 });

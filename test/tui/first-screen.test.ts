@@ -51,7 +51,7 @@ describe('the first screen', () => {
 
   test('J and K go from sample to sample, H and L from step to step', async () => {
     open();
-    await app.sees('3.jsonl:1');
+    await app.list().selects('3.jsonl:1');
     app.press('J', 'J');
     await app.sees('3.jsonl:3  sample 3/8');
     app.press('K');
@@ -70,11 +70,11 @@ describe('the first screen', () => {
     await app.sees('j/k sample');
     await app.sees('17/24');
     app.press('j', 'j');
-    await app.sees('3.jsonl:3');
+    await app.list().selects('3.jsonl:3');
     app.press('g');
-    await app.sees('1.jsonl:1');
+    await app.list().selects('1.jsonl:1');
     app.press('G');
-    await app.sees('3.jsonl:8');
+    await app.list().selects('3.jsonl:8');
     app.press('Enter');
     await app.sees('h/l turn');
   });

@@ -50,29 +50,29 @@ describe('e, w and t', () => {
     app.press('e');
     await app.sees('error 2/2: a Python traceback');
     app.press('e');
-    await app.sees('1.jsonl:5');
+    await app.list().selects('1.jsonl:5');
     await app.sees('error: not JSON at character');
     app.press('e');
-    await app.sees('1.jsonl:6');
+    await app.list().selects('1.jsonl:6');
     await app.sees('error: a Python traceback');
     app.press('e');
     await app.sees('no more errors');
     app.press('3', 'E');
-    await app.sees('1.jsonl:1');
+    await app.list().selects('1.jsonl:1');
     await app.sees('error 1/2');
     app.press('E');
     await app.sees('no error before this one');
     app.press('3', 'e');
-    await app.sees('1.jsonl:6');
+    await app.list().selects('1.jsonl:6');
   });
 
   test('e follows the filter, also from a rollout that the list leaves out', async () => {
     await open({}, ['--filter', 'tool_calls<2']);
-    await app.sees('1.jsonl:1');
+    await app.list().selects('1.jsonl:1');
     app.type(':1\r');
     await app.sees('the filter leaves it out of the list');
     app.press('3', 'e');
-    await app.sees('1.jsonl:5');
+    await app.list().selects('1.jsonl:5');
     app.press('2', 'E');
     await app.sees('no error before this one');
   });
@@ -80,10 +80,10 @@ describe('e, w and t', () => {
   test('w goes to warnings, < comes back', async () => {
     await open();
     app.press('w');
-    await app.sees('1.jsonl:3');
+    await app.list().selects('1.jsonl:3');
     await app.sees('warning: the tool result was cut before the model saw it');
     app.press('<');
-    await app.sees('1.jsonl:1');
+    await app.list().selects('1.jsonl:1');
   });
 
   test('t goes from tool call to tool call', async () => {
@@ -91,9 +91,9 @@ describe('e, w and t', () => {
     app.press('2', 't');
     await app.sees('tool call 2/4: code_interpreter');
     app.press('3', 't');
-    await app.sees('1.jsonl:2');
+    await app.list().selects('1.jsonl:2');
     app.press('T');
-    await app.sees('1.jsonl:1');
+    await app.list().selects('1.jsonl:1');
     await app.sees('tool call 4/4');
   });
 
@@ -149,7 +149,7 @@ describe('] d', () => {
       await app.sees(/6 calls: .*3 drift/);
       await app.sees(/1 +3 +0\.00 .*drift/);
       app.press(']', 'd');
-      await app.sees('1.jsonl:3');
+      await app.list().selects('1.jsonl:3');
       await app.sees(/^ drift/m);
     } finally {
       dump.remove();
@@ -186,7 +186,7 @@ describe('the help', () => {
     app.press('?');
     await app.sees('› l  →');
     app.type('zzz');
-    await app.sees('no command is called so');
+    await app.sees('no such command');
     app.press('Enter');
     await app.sees('^ nothing is called so');
     app.press('ctrl+c');
@@ -247,12 +247,12 @@ describe('zoom and mouse', () => {
     app.type('\x1bOQ');
     await app.sees('mouse on');
     click(at('      3  0.00', 2));
-    await app.sees('1.jsonl:3');
+    await app.list().selects('1.jsonl:3');
     await app.sees('j/k sample');
     wheel(65, at(' step sample'));
-    await app.sees('1.jsonl:6');
+    await app.list().selects('1.jsonl:6');
     wheel(64, at(' step sample'));
-    await app.sees('1.jsonl:3');
+    await app.list().selects('1.jsonl:3');
     wheel(64, at('Problem 1-1'));
     await app.sees('system, 14 words');
     click(at('system, 14 words'));
@@ -269,7 +269,7 @@ describe('zoom and mouse', () => {
     app.type('&tool_calls<2\r');
     await app.sees('of 6');
     click(at('1      2', 2));
-    await app.sees('1.jsonl:2');
+    await app.list().selects('1.jsonl:2');
     // Nothing is typed by it, and an open prompt keeps what it has.
     app.type('/Try');
     click(at('1.jsonl:2'));
@@ -283,7 +283,7 @@ describe('^c', () => {
     app.press('ctrl+c');
     await app.sees('q quits, or ^c again');
     app.press('J', 'ctrl+c');
-    await app.sees('1.jsonl:2');
+    await app.list().selects('1.jsonl:2');
     await app.sees('q quits, or ^c again');
     app.press('K', 'ctrl+c', 'ctrl+c');
     expect((await app.exits()).code).toBe(0);
@@ -317,7 +317,7 @@ describe('keys of your own', () => {
     await open({ env: HOME('preset: verl\nkeys:\n  zoom: Z\n') });
     await app.sees('n/p sample');
     app.press('n');
-    await app.sees('1.jsonl:2');
+    await app.list().selects('1.jsonl:2');
     app.press('Z');
     await app.seesNot(' step sample');
   });
@@ -325,9 +325,9 @@ describe('keys of your own', () => {
   test("verl's own keys do what they do in its viewer", async () => {
     await open({ rows: 14 }, ['--keys', 'verl']);
     app.press('n');
-    await app.sees('1.jsonl:2');
+    await app.list().selects('1.jsonl:2');
     app.press('p');
-    await app.sees('1.jsonl:1');
+    await app.list().selects('1.jsonl:1');
     app.press('G');
     await app.sees('ground truth');
     app.press('g');
@@ -373,7 +373,7 @@ describe('keys of your own', () => {
     await open({ env: HOME('keys: [\n') });
     await app.sees('config.yaml:');
     app.press('J');
-    await app.sees('1.jsonl:2');
+    await app.list().selects('1.jsonl:2');
   });
 });
 
@@ -382,11 +382,11 @@ describe('Esc', () => {
     await open();
     app.type('\x1bj');
     await app.sees('j/k sample');
-    await app.sees('1.jsonl:2');
+    await app.list().selects('1.jsonl:2');
     app.type('/Try');
     await app.sees('/Try');
     app.type('\x1bJ');
-    await app.sees('1.jsonl:3');
+    await app.list().selects('1.jsonl:3');
   });
 
   test('is not what a shell takes alt for at a prompt', async () => {

@@ -37,7 +37,7 @@ describe('the prompt', () => {
     app = App.start([run.dir]);
     await app.sees('▌›assistant');
     await prompted([':', ...'nonsense', 'Enter'], ':nonsense');
-    await app.sees(' ^ no command is called so');
+    await app.sees(' ^ no such command');
     app.press('Esc');
     await app.sees('h/l turn');
     await prompted([':', 'x'], ':x');

@@ -92,10 +92,12 @@ export class Terminal {
     try {
       return use();
     } finally {
-      setTimeout(() => {
+      const restore = (): void => {
         process.off('SIGINT', ignore);
         if (this.#inside) process.on('SIGINT', this.#die);
-      }, 50);
+      };
+      // Signals are read between timers and immediates: where something has blocked for longer than the timer, that has not happened yet.
+      setTimeout(() => setImmediate(() => setImmediate(restore)), 50);
       this.#enter();
     }
   }

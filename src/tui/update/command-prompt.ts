@@ -94,7 +94,7 @@ function checkLocator(value: string, state: State, data: Data): PromptProblem | 
   const text = value.trim();
   const before = value.length - value.trimStart().length;
   if (!isLocatorLine(text)) {
-    return { message: 'no command is called so; Tab completes their names, ? lists them', at: before };
+    return { message: 'no such command; Tab completes their names, ? lists them', at: before };
   }
   const target = locate(text, state, data);
   return 'message' in target ? { message: target.message, at: before + target.at } : null;
