@@ -68,7 +68,7 @@ describe('e, w and t', () => {
 
   test('e follows the filter, also from a rollout that the list leaves out', async () => {
     await open({}, ['--filter', 'tool_calls<2']);
-    await app.list().selects('1.jsonl:1');
+    await app.list().selects('1.jsonl:2');
     app.type(':1\r');
     await app.sees('the filter leaves it out of the list');
     app.press('3', 'e');
