@@ -77,6 +77,7 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
   const limit = options.limit ?? Number.POSITIVE_INFINITY;
   const columns = listColumns(dump.files.map((file) => file.path));
   let printed = 0;
+  let rollouts = 0;
   if (!options.json) await print(`${listHeader(columns)}\n`);
   try {
     for await (const { row, group } of order === null
@@ -85,11 +86,18 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
       if (printed >= limit) break;
       await print(options.json ? `${printJson(rowJson(row, group))}\n` : `${listLine(row, columns, hasColour())}\n`);
       printed++;
+      if (row.rollout !== null) rollouts++;
     }
   } finally {
     dump.close();
   }
   if (dump.hasRefused || dump.files.every((file) => file.state === 'failed')) return USAGE;
+  if (printed > 0 && rollouts === 0 && printed < limit && filter === null) {
+    say(
+      'no rollout in it: each record is one that no format knows; --format, --map or formats: in config.yaml may say what it is',
+    );
+    return ANSWER_IS_NO;
+  }
   return ended(printed, filter);
 }
 

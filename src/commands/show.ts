@@ -7,7 +7,7 @@ import { UsageError } from '../dump/paths.ts';
 import { FORMATS } from '../formats/registry.ts';
 import { printJson } from '../json/print.ts';
 import { markdownText, readableText } from '../present/readable.ts';
-import { groupAdvantages } from '../rollout/advantage.ts';
+import { shownAdvantages } from '../rollout/advantage.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { dumpOptions, formatOption, mapOption, validationOption } from './dump-options.ts';
 import { DONE, print, run, say } from './output.ts';
@@ -116,6 +116,6 @@ function whyNowhere(file: DumpFile, { line, part, member }: Locator): string {
 function jsonOf(row: DumpRecord) {
   if (row.rollout === null) return recordJson(row, null, null);
   const { key, members } = groupOfRecord(row);
-  const advantages = groupAdvantages(members.map(({ score }) => score ?? Number.NaN));
+  const advantages = shownAdvantages(members.map(({ score }) => score));
   return recordJson(row, key, advantages[members.findIndex(({ record }) => record === row.record)] ?? null);
 }

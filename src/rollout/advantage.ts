@@ -6,6 +6,15 @@ export type AdvantageEstimator = 'grpo' | 'dr_grpo' | 'rloo';
 
 const EPSILON = 1e-6;
 
+/**
+ * The advantages of a group as they are shown: none for a rollout alone, or in a group of which a score is missing or not finite. verl gives
+ * 0.999999 to a rollout alone, and NaN to all of a group with one NaN; neither says anything of the rollout.
+ */
+export function shownAdvantages(scores: readonly (number | null | undefined)[]): (number | null)[] {
+  const known = scores.filter((score): score is number => typeof score === 'number' && Number.isFinite(score));
+  return known.length === scores.length && known.length > 1 ? groupAdvantages(known) : scores.map(() => null);
+}
+
 export function groupAdvantages(scores: readonly number[], estimator: AdvantageEstimator = 'grpo'): (number | null)[] {
   const finite = scores.filter(Number.isFinite);
   const n = finite.length;

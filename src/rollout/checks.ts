@@ -1,5 +1,6 @@
 import { isUnclosed, openTag } from './call-error.ts';
 import type { Check, Finding } from './finding.ts';
+import { auditMask } from './mask-audit.ts';
 import type { Rollout, ToolCall, Turn } from './rollout.ts';
 import { failureOf } from './tool-failure.ts';
 
@@ -22,6 +23,7 @@ export function checkRollout(rollout: Omit<Rollout, 'findings'>): Finding[] {
     if (turn.role === 'tool') checkResult(turn, asked.get(turn.index)?.name ?? null, add);
     if (turn.role === 'assistant') checkAssistant(turn, turn === response.at(-1), add);
   }
+  auditMask(rollout, add);
   return findings;
 }
 

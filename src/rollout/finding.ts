@@ -1,6 +1,5 @@
 /**
  * The automatic checks, in the order of their bit in a packed set of findings.
- * Their strings come from verl's writers; a check never guesses beyond them.
  */
 export const CHECKS = [
   'bad_record',
@@ -13,12 +12,27 @@ export const CHECKS = [
   'empty_output',
   'not_scored',
   'run_warning',
+  'mask_foreign',
+  'mask_missing',
+  'mask_zero',
+  'mask_length',
+  'mask_inverted',
+  'mask_break',
+  'logprob_placeholder',
 ] as const;
 
 export type Check = (typeof CHECKS)[number];
 
 /** Findings of severity `error`: something failed. The others say that something looks odd. */
-export const ERROR_CHECKS: readonly Check[] = ['bad_record', 'tool_error', 'call_unparsed', 'not_scored'];
+export const ERROR_CHECKS: readonly Check[] = [
+  'bad_record',
+  'tool_error',
+  'call_unparsed',
+  'not_scored',
+  'mask_foreign',
+  'mask_length',
+  'mask_inverted',
+];
 
 export interface Finding {
   check: Check;
@@ -40,4 +54,11 @@ export const CHECK_WORD: Record<Check, string> = {
   empty_output: 'empty',
   not_scored: 'no score',
   run_warning: 'warned',
+  mask_foreign: 'mask: foreign',
+  mask_missing: 'mask: own',
+  mask_zero: 'mask: zero',
+  mask_length: 'mask: length',
+  mask_inverted: 'mask: inverted',
+  mask_break: 'mask: break',
+  logprob_placeholder: 'logprob',
 };

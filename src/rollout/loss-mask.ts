@@ -19,6 +19,10 @@ export interface LossMask {
   totalTokens: number | null;
 }
 
+/** It was laid by whoever trained, not by this program. */
+export const isLaid = ({ source }: Pick<LossMask, 'source'>): boolean =>
+  source === 'recorded' || source === 'rewritten' || source === 'tokens';
+
 /** Trained if any is, else unknown if any is: the mask of a turn from those of its pieces. */
 export const orTrained = (a: Trained, b: Trained): Trained =>
   a === true || b === true ? true : a === null || b === null ? null : false;

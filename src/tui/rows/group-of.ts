@@ -1,6 +1,6 @@
 import type { Place } from '../../dump/dump.ts';
 import { groupParts } from '../../present/group-text.ts';
-import { groupAdvantages } from '../../rollout/advantage.ts';
+import { shownAdvantages } from '../../rollout/advantage.ts';
 import type { GroupIndex } from './group-index.ts';
 
 export interface GroupOf {
@@ -20,8 +20,7 @@ export function groupOf(groups: GroupIndex, { file, record }: Place): GroupOf {
   const members = known.membersOf(record);
   if (members.length < 2) return none(known.reason ?? 'no other rollout of this prompt in this file');
   const scores = members.map((member) => file.score(member));
-  const finite = scores.filter((score): score is number => typeof score === 'number');
   const at = members.indexOf(record);
-  const advantage = finite.length === scores.length ? (groupAdvantages(finite)[at] ?? null) : null;
+  const advantage = shownAdvantages(scores)[at] ?? null;
   return { parts: groupParts(scores, at + 1), reason: '', advantage };
 }
