@@ -11,6 +11,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   rescore: async () => (await import('./rescore.ts')).rescoreCommand(),
   rollout: async () => (await import('./rollout.ts')).rolloutCommand(),
   sandbox: async () => (await import('./sandbox.ts')).sandboxCommand(),
+  doctor: async () => (await import('./doctor.ts')).doctorCommand(),
   completion: async () => (await import('./completion.ts')).completionCommand(tree),
   manual: async () => (await import('./manual.ts')).manualCommand(tree),
 };

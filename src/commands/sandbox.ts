@@ -1,11 +1,14 @@
 // rollout-viewer sandbox: a server that speaks SandboxFusion's API.
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { BACKEND_CHOICES, type BackendChoice } from '../sandbox/server/backends/choose.ts';
+import { type BackendUrl, isBackendUrl } from '../sandbox/server/backends/remote.ts';
+import type { FromConfig } from '../sandbox/server/config-file.ts';
 
 interface Options {
   host: string;
   port: number;
-  backend: BackendChoice;
+  backend?: BackendChoice | BackendUrl;
+  config?: string;
   maxConcurrency?: number;
   token?: string;
   dataset: string[];
@@ -29,6 +32,13 @@ const wholeNumber =
     throw new InvalidArgumentError(`expected a whole number from ${least} to ${most}.`);
   };
 
+function backendOf(text: string): BackendChoice | BackendUrl {
+  const known = BACKEND_CHOICES.find((choice) => choice === text);
+  if (known !== undefined) return known;
+  if (isBackendUrl(text)) return text;
+  throw new InvalidArgumentError(`expected one of ${BACKEND_CHOICES.join(', ')}, or a URL.`);
+}
+
 const collect = (option: string, before: string[]): string[] => [...before, option];
 
 export const sandboxCommand = (): Command =>
@@ -36,7 +46,12 @@ export const sandboxCommand = (): Command =>
     .description("serve SandboxFusion's API: run programs in a sandbox of this machine")
     .option('--host <host>', 'where to listen; beyond loopback clients need a token', '127.0.0.1')
     .option('--port <port>', '0 takes a free one', wholeNumber(0, 65_535), 8080)
-    .addOption(new Option('--backend <backend>', 'what executes code').choices(BACKEND_CHOICES).default('auto'))
+    .option(
+      '--backend <where>',
+      `what executes code: ${BACKEND_CHOICES.join(', ')}, or the URL of a SandboxFusion that this server stands before (default: "auto")`,
+      backendOf,
+    )
+    .option('--config <file>', "SandboxFusion's own YAML: concurrency, data sets, toolchains; flags come before it")
     .option(
       '--max-concurrency <n>',
       'programs at the same time, asleep or not (default: what the processors and the memory bear)',
@@ -85,14 +100,18 @@ async function serve(options: Options): Promise<void> {
   try {
     // Loaded when it is asked for: nobody who lists rollouts waits for a server.
     const { startSandbox } = await import('../sandbox/server/index.ts');
+    const config = await configOf(options.config);
+    for (const note of config.notes) say(note);
+    const maxConcurrency = options.maxConcurrency ?? config.maxConcurrency;
     const server = await startSandbox({
       host: options.host,
       port: options.port,
-      backend: options.backend,
+      backend: options.backend ?? (config.backend === undefined ? 'auto' : backendOf(config.backend)),
+      ...(config.casesAtOnce !== undefined && { casesAtOnce: config.casesAtOnce }),
       token: options.token ?? null,
-      ...(options.maxConcurrency !== undefined && { maxConcurrency: options.maxConcurrency }),
-      datasets: options.dataset,
-      toolchains: options.toolchain,
+      ...(maxConcurrency !== undefined && { maxConcurrency }),
+      datasets: [...config.datasets, ...options.dataset],
+      toolchains: [...options.toolchain, ...config.toolchains],
       allowHosts: options.allowHost,
       cgroups: options.cgroup,
       yesUnconfined: options.yesUnconfined ?? false,
@@ -118,6 +137,11 @@ async function serve(options: Options): Promise<void> {
     say(`rollout-viewer sandbox: ${error instanceof Error ? error.message : String(error)}`);
     process.exit(2);
   }
+}
+
+async function configOf(file: string | undefined): Promise<FromConfig> {
+  if (file === undefined) return { datasets: [], toolchains: [], notes: [] };
+  return (await import('../sandbox/server/config-file.ts')).readConfig(file);
 }
 
 const untilSignal = (): Promise<void> =>

@@ -28,9 +28,11 @@ const LONGEST_COMPLETION = 8 * 1024 * 1024;
 export class Datasets {
   readonly #run: RunCode;
   readonly #tables: ReadonlyMap<string, Table>;
+  readonly #casesAtOnce: number;
 
   /** @param run how programs run: a backend behind the server's queue, which holds the limit for all cases together */
-  constructor(run: RunCode, tables: ReadonlyMap<string, Table> = new Map()) {
+  constructor(run: RunCode, tables: ReadonlyMap<string, Table> = new Map(), casesAtOnce: number = CASES_AT_ONCE) {
+    this.#casesAtOnce = casesAtOnce;
     this.#run = run;
     this.#tables = tables;
   }
@@ -89,7 +91,7 @@ export class Datasets {
     if (request.completion.length > LONGEST_COMPLETION) {
       throw new RequestError(413, `the completion is over ${LONGEST_COMPLETION} characters`);
     }
-    return kind.evaluate(await this.#row(request), request, { run: this.#run, casesAtOnce: CASES_AT_ONCE, signal });
+    return kind.evaluate(await this.#row(request), request, { run: this.#run, casesAtOnce: this.#casesAtOnce, signal });
   }
 
   /** As submit, with a test case for each assertion where a problem's test is a flat list of them, and all of them run. */
@@ -98,8 +100,8 @@ export class Datasets {
     const rows = kind.split?.(await this.#row(request)) ?? null;
     if (rows === null || rows.length < 2) return this.submit(request, signal);
     const judge = (row: Row, own: AbortSignal) =>
-      kind.evaluate(row, request, { run: this.#run, casesAtOnce: CASES_AT_ONCE, signal: own });
-    const each = await mapOrdered(rows, judge, { concurrency: CASES_AT_ONCE, signal });
+      kind.evaluate(row, request, { run: this.#run, casesAtOnce: this.#casesAtOnce, signal: own });
+    const each = await mapOrdered(rows, judge, { concurrency: this.#casesAtOnce, signal });
     return { tests: each.flatMap((result) => result.tests) };
   }
 
@@ -161,15 +163,15 @@ function provided({ provided_data: data }: TestConfig): Row | Row[] | null {
 
 /**
  * Reads what `--dataset` names.
- * @param options each NAME=FILE
+ * @param options each NAME=FILE, or NAME:CLASS=FILE for a class that neither name nor rows tell
  * @throws {Error} naming the option, file and line
  */
 export async function loadTables(options: readonly string[]): Promise<Map<string, Table>> {
   const tables = new Map<string, Table>();
   for (const option of options) {
-    const [, name, file] = /^([^=]+)=(.+)$/s.exec(option) ?? [];
+    const [, name, className, file] = /^([^=:]+)(?::(\w+))?=(.+)$/s.exec(option) ?? [];
     if (name === undefined || file === undefined) throw new Error(`--dataset: expected NAME=FILE, got ${option}`);
-    tables.set(name, await readTable(name, file));
+    tables.set(name, await readTable(name, file, className));
   }
   return tables;
 }

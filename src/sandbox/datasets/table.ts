@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { parsePythonJson } from '../../json/parse.ts';
 import { reasonOf } from '../../text/problems.ts';
 import { type DatasetClass, idOf, type Row } from './dataset.ts';
-import { CLASS_NAMES, classOfRow, missingColumns, registeredClass } from './registry.ts';
+import { CLASS_NAMES, classNamed, classOfRow, missingColumns, registeredClass } from './registry.ts';
 
 export interface Table {
   rows: Row[];
@@ -17,22 +17,26 @@ export interface Table {
 }
 
 /** @throws {Error} naming the file and line of what is not a problem, or of no class */
-export async function readTable(name: string, file: string): Promise<Table> {
+export async function readTable(name: string, file: string, className?: string): Promise<Table> {
+  const named = className === undefined ? undefined : classNamed(className);
+  if (className !== undefined && named === undefined) {
+    throw new Error(`dataset ${name}: no class ${className}; known are ${CLASS_NAMES}`);
+  }
   const text = await readFile(file, 'utf8').catch((error: Error) => {
     throw new Error(
       `dataset ${file}: ${reasonOf(error)}; --dataset NAME=FILE names a file of problems, one JSON object a line`,
     );
   });
-  return tableOf(name, file, text);
+  return tableOf(name, file, text, named);
 }
 
 /** @param file where the text is from, for messages */
-export function tableOf(name: string, file: string, text: string): Table {
+export function tableOf(name: string, file: string, text: string, named?: DatasetClass): Table {
   const lines = text.split('\n').map((line, index) => ({ line, where: `${file}:${index + 1}` }));
   const rows = lines.flatMap(({ line, where }) => (line.trim() === '' ? [] : [{ row: rowOf(line, where), where }]));
   const [first] = rows;
   if (first === undefined) throw new Error(`dataset ${file}: no problems in it`);
-  const kind = classOf(name, file, first.row);
+  const kind = named ?? classOf(name, file, first.row);
   if (kind === undefined) {
     throw new Error(
       `dataset ${first.where}: no class judges such a problem. Known are ${CLASS_NAMES}: a file of one of them is taken under its dataset's name, or by its columns`,

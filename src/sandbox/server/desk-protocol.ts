@@ -8,6 +8,7 @@ import type { RunOptions } from './runner.ts';
 export interface DeskData {
   /** Each NAME=FILE. */
   datasets: readonly string[];
+  casesAtOnce?: number | undefined;
   backend: { name: string; languages: Language[] };
   options: RunOptions;
 }

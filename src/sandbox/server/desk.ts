@@ -22,6 +22,7 @@ export async function serveDesk(port: MessagePort, data: DeskData): Promise<void
       runJupyter: runJupyterOn(backend, data.options),
       tables: await loadTables(data.datasets),
       privateRoot: backend.name === 'bubblewrap',
+      casesAtOnce: data.casesAtOnce,
     });
   } catch (error) {
     tell({ kind: 'refused', message: error instanceof Error ? error.message : String(error) });

@@ -6,6 +6,7 @@ import { isLoopback, newToken } from '../../http/guard.ts';
 import type { RunCode } from '../protocol.ts';
 import { type Backend, type BackendName, DEFAULT_LIMITS, type Limits } from './backends/backend.ts';
 import { type BackendChoice, type Chosen, chooseBackend } from './backends/choose.ts';
+import type { BackendUrl } from './backends/remote.ts';
 import { Budget } from './budget.ts';
 import { Desks } from './desks.ts';
 import { httpServer } from './http.ts';
@@ -14,6 +15,7 @@ import { Places } from './places.ts';
 import { DEFAULT_RUN_OPTIONS, type RunOptions, runCodeOn } from './runner.ts';
 
 export { BACKEND_CHOICES, type BackendChoice } from './backends/choose.ts';
+export { type BackendUrl, isBackendUrl } from './backends/remote.ts';
 
 /** Programs that may wait for a place before the next is told to come back later. */
 const MAX_QUEUE = 1000;
@@ -25,7 +27,8 @@ const MOST_A_PROCESSOR = 32;
 const MB = 1024 * 1024;
 
 export interface RunnerOptions {
-  backend?: BackendChoice;
+  /** One of this machine, or the address of a SandboxFusion that this server stands before. */
+  backend?: BackendChoice | BackendUrl;
   /** Programs at the same time, asleep or not; where it is not said, as many as the processors and the memory bear. */
   maxConcurrency?: number;
   limits?: Partial<Limits>;
@@ -107,6 +110,8 @@ export interface SandboxOptions extends RunnerOptions {
   yesUnconfined?: boolean;
   /** Problems that /submit and the prompt endpoints know: each NAME=FILE. */
   datasets?: readonly string[];
+  /** Test cases of one submission that run at the same time; 3 where it is not said. */
+  casesAtOnce?: number;
   maxQueue?: number;
   /** Bytes of a request's body. */
   bodyLimit?: number;
@@ -129,7 +134,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const { placed, places } = engine;
   let desks: Desks | null = null;
   try {
-    desks = await Desks.open(deskData(placed, engine.options, options.datasets ?? []), {
+    desks = await Desks.open(deskData(placed, engine.options, options), {
       execute: placed.execute,
       log,
     });
@@ -177,8 +182,13 @@ function serving(server: ReturnType<typeof httpServer>, engine: Engine, desks: D
   };
 }
 
-const deskData = (backend: Pick<Backend, 'name' | 'languages'>, options: RunOptions, datasets: readonly string[]) => ({
+const deskData = (
+  backend: Pick<Backend, 'name' | 'languages'>,
+  options: RunOptions,
+  { datasets = [], casesAtOnce }: SandboxOptions,
+) => ({
   datasets,
+  casesAtOnce,
   backend: { name: backend.name, languages: [...backend.languages] },
   options,
 });

@@ -42,6 +42,7 @@ export interface Services {
   tables: ReadonlyMap<string, Table>;
   /** Programs see a file system of their own. */
   privateRoot?: boolean;
+  casesAtOnce?: number | undefined;
 }
 
 const get = (summary: string, answer: () => Answer): Route => ({
@@ -69,8 +70,14 @@ function post<T>(
 
 export const runCodeRoute = (run: RunCode): Route => post('Compiles and runs one program.', runCodeRequest, run);
 
-export function routesOf({ run, runJupyter, tables, privateRoot = false }: Services): ReadonlyMap<string, Route> {
-  const datasets = new Datasets(run, tables);
+export function routesOf({
+  run,
+  runJupyter,
+  tables,
+  privateRoot = false,
+  casesAtOnce,
+}: Services): ReadonlyMap<string, Route> {
+  const datasets = new Datasets(run, tables, casesAtOnce);
   const sessions = new Sessions({ run, datasets, privateRoot });
   const api = new Map([
     ['/v1/ping', get('Says pong.', () => ({ json: 'pong' }))],

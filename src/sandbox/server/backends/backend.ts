@@ -68,7 +68,7 @@ export interface Backend {
   close(): Promise<void>;
 }
 
-export type BackendName = 'bubblewrap' | 'pyodide' | 'unconfined';
+export type BackendName = 'bubblewrap' | 'pyodide' | 'unconfined' | 'remote';
 
 export interface BackendOptions {
   /** Runs at the same time; what is warmed or set aside ahead follows it. */

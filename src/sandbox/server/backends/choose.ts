@@ -3,14 +3,15 @@ import { sweepLeftovers } from '../leftovers.ts';
 import type { Backend, BackendDeclaration, BackendName, BackendOptions } from './backend.ts';
 import { bubblewrap } from './bubblewrap.ts';
 import { pyodide } from './pyodide.ts';
+import { type BackendUrl, isBackendUrl, openRemote } from './remote.ts';
 import { Toolchains, toldLanguages, withToolchains } from './toolchains.ts';
 import { unconfined } from './unconfined.ts';
 
 /** In the order of preference. */
 const BACKENDS: readonly BackendDeclaration[] = [bubblewrap, pyodide, unconfined];
 
-export const BACKEND_CHOICES = ['auto', ...BACKENDS.map((backend) => backend.name)] as ('auto' | BackendName)[];
-export type BackendChoice = (typeof BACKEND_CHOICES)[number];
+export type BackendChoice = 'auto' | Exclude<BackendName, 'remote'>;
+export const BACKEND_CHOICES = ['auto', ...BACKENDS.map((backend) => backend.name)] as BackendChoice[];
 
 export interface Chosen {
   backend: Backend;
@@ -19,7 +20,8 @@ export interface Chosen {
 }
 
 /** @throws {Error} when the named backend, or every confining one, cannot be used; the message says why. */
-export async function chooseBackend(choice: BackendChoice, options: BackendOptions): Promise<Chosen> {
+export async function chooseBackend(choice: BackendChoice | BackendUrl, options: BackendOptions): Promise<Chosen> {
+  if (isBackendUrl(choice)) return { backend: await openRemote(choice), why: [] };
   sweepLeftovers();
   const why: string[] = [];
   for (const declaration of BACKENDS) {

@@ -1,0 +1,107 @@
+// What `doctor` looks at: each check has a name, a proof that is run, and a remedy. Other rooms add lists of their own.
+import { LANGUAGES, type Language, type RunCodeInput, runCodeRequest } from '../protocol.ts';
+import { TOOLCHAINS } from './backends/toolchains.ts';
+import { createRunner, type Runner, type RunnerOptions } from './index.ts';
+
+export interface Check {
+  name: string;
+  /** Without it something that the program promises does not work; else only one ability is missing. */
+  needed: boolean;
+  /** What was seen, in a few words. @throws {Error} saying what is wrong */
+  prove(): Promise<string>;
+  remedy: string;
+}
+
+const HELLO = 'here';
+/** The shortest program that says so in each language; a compiler alone proves nothing. */
+const PROGRAMS: Partial<Record<Language, string>> = {
+  python: `print("${HELLO}")`,
+  pytest: 'def test_here():\n    assert True',
+  bash: `echo ${HELLO}`,
+  cpp: `#include <cstdio>\nint main() { puts("${HELLO}"); }`,
+  nodejs: `console.log("${HELLO}")`,
+  typescript: `const word: string = "${HELLO}"; console.log(word)`,
+  jest: 'test("here", () => { expect(1).toBe(1); });',
+  go: `package main\nimport "fmt"\nfunc main() { fmt.Println("${HELLO}") }`,
+  go_test: 'package main\nimport "testing"\nfunc TestHere(t *testing.T) {}',
+  java: `public class Main { public static void main(String[] args) { System.out.println("${HELLO}"); } }`,
+  junit: 'import org.junit.jupiter.api.Test;\npublic class HereTest { @Test void here() {} }',
+  rust: `fn main() { println!("${HELLO}"); }`,
+  lua: `print("${HELLO}")`,
+  R: `cat("${HELLO}")`,
+  perl: `print "${HELLO}";`,
+  ruby: `puts "${HELLO}"`,
+  php: `echo "${HELLO}";`,
+  racket: `#lang racket/base\n(display "${HELLO}")`,
+  verilog: `module tb; initial begin $display("${HELLO}"); $finish; end endmodule`,
+  D_ut: 'unittest { assert(true); } void main() {}',
+  scala: `object Here extends App { println("${HELLO}") }`,
+  kotlin_script: `println("${HELLO}")`,
+  julia: `println("${HELLO}")`,
+  swift: `print("${HELLO}")`,
+  csharp: `System.Console.WriteLine("${HELLO}");`,
+  lean: 'theorem here : 1 = 1 := rfl',
+};
+
+/** @param open the runner that all proofs share, opened by the first */
+export function sandboxChecks(options: RunnerOptions): { checks: Check[]; close(): Promise<void> } {
+  let opened: Promise<Runner> | null = null;
+  const runner = () => {
+    opened ??= createRunner(options);
+    return opened;
+  };
+  const languages = LANGUAGES.filter((language) => PROGRAMS[language] !== undefined);
+  const checks: Check[] = [
+    {
+      name: 'sandbox',
+      needed: true,
+      remedy: 'apt-get install bubblewrap; or npm install pyodide (Python only); or --backend URL',
+      async prove() {
+        const { backend } = await runner();
+        return [backend.name, ...backend.why.map((reason) => `not ${reason}`)].join('; ');
+      },
+    },
+    ...languages.map((language) => ({
+      name: `language ${language}`,
+      needed: language === 'python',
+      remedy: TOOLCHAINS[language]?.from ?? '',
+      prove: () => runs(runner, { language, code: PROGRAMS[language] ?? '', compile_timeout: 60, run_timeout: 60 }),
+    })),
+    {
+      name: 'python memory limit',
+      needed: true,
+      remedy: 'a kernel with RLIMIT_AS or cgroup v2',
+      async prove() {
+        const code = 'try:\n    bytearray(200 << 20)\nexcept MemoryError:\n    print("here")';
+        const { run } = await runner();
+        const answer = await run(requestOf({ language: 'python', code, memory_limit_MB: 100 }));
+        if (answer.status === 'Success' && answer.run_result?.stdout !== `${HELLO}\n`)
+          throw new Error('200 MB were had under a limit of 100 MB');
+        return 'holds';
+      },
+    },
+  ];
+  return { checks, close: async () => (await opened?.catch(() => null))?.close() };
+}
+
+async function runs(runner: () => Promise<Runner>, input: RunCodeInput): Promise<string> {
+  const { run } = await runner();
+  const { status, message, compile_result, run_result } = await run(requestOf(input));
+  if (status === 'Success') return `${Math.round((run_result?.execution_time ?? 0) * 1000)} ms`;
+  const failed = run_result ?? compile_result;
+  const said = message || failed?.stderr?.trim() || failed?.stdout?.trim() || failed?.status || 'it failed';
+  // The last line says what is wrong, whatever the program before it was.
+  throw new Error(
+    said
+      .replace(/^[\s\S]*?cannot run on this server: /, '')
+      .split('\n')
+      .at(-1)
+      ?.slice(0, 200) ?? 'it failed',
+  );
+}
+
+function requestOf(input: RunCodeInput) {
+  const request = runCodeRequest.check(input);
+  if (!request.ok) throw new TypeError('the proof is not a valid request');
+  return request.value;
+}
