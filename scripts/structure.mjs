@@ -78,6 +78,18 @@ export const ALLOWED = {
   ],
 };
 
+/** The layers of tui/ from the lowest to the highest, and which other layers each may import. */
+export const LAYERS = {
+  'tui/screen': [],
+  'tui/state': ['tui/screen'],
+  'tui/rows': ['tui/state'],
+  'tui/keys': ['tui/rows', 'tui/state', 'tui/screen'],
+  'tui/update': ['tui/keys', 'tui/rows', 'tui/state', 'tui/screen'],
+  'tui/views': ['tui/update', 'tui/keys', 'tui/rows', 'tui/state', 'tui/screen'],
+  'tui/runner': ['tui/rows', 'tui/state'],
+  'tui/shell': ['tui/views', 'tui/runner', 'tui/update', 'tui/keys', 'tui/rows', 'tui/state', 'tui/screen'],
+};
+
 const IMPORT =
   /(?:^|\n)\s*(?:import|export)\s[^;]*?from\s+'(\.[^']+)'|import\(\s*'(\.[^']+)'\s*\)|^import\s+'(\.[^']+)'/gm;
 
@@ -110,6 +122,9 @@ export function brokenWalls(imports = importsOf()) {
       const other = roomOf(target);
       if (other !== null && other !== room && !ALLOWED[room]?.includes(other))
         broken.push(`src/${file} imports ${target}: ${room}/ may not import ${other}/`);
+      const [layer, below] = [dirname(file), dirname(target)];
+      if (room === 'tui' && other === 'tui' && layer !== below && !LAYERS[layer]?.includes(below))
+        broken.push(`src/${file} imports ${target}: ${layer}/ may not import ${below}/`);
     }
   }
   return broken;

@@ -24,7 +24,7 @@ export interface Command {
   title: string;
   /** The pane that must have the keys, where the command means nothing in the other; there it comes before a command for both. */
   when?: Focus;
-  /** What pressing its key means; `count` is the number typed before it, null without one. */
+  /** The action of its key; `count` is the number typed before it, null without one. */
   action(count: number | null): Action;
   /** Why it cannot act now; null when it can. */
   disabled?(state: State, data: Data): string | null;

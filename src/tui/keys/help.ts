@@ -7,7 +7,7 @@ import { keyLabel } from './keymap.ts';
 /** A command of the help: its keys here, and why it cannot act now. */
 export interface HelpEntry {
   command: Command;
-  /** Where it is listed: its kind, or the pane that it needs. */
+  /** The heading that it is listed under: its kind, or the pane that it needs. */
   heading: Category | 'In the list' | 'In the transcript';
   keys: readonly string[];
   reason: string | null;
@@ -18,7 +18,7 @@ const PANE_NAMES: Record<Focus, 'In the list' | 'In the transcript'> = {
   transcript: 'In the transcript',
 };
 
-/** What can be done here, what needs the other pane behind it; of those, what every word that is typed is found in. */
+/** Commands of this pane, then those of the other one; of those, the ones that hold every word that is typed. */
 export function helpEntries(state: State, data: Data, typed: string): HelpEntry[] {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
   const { focus } = state;

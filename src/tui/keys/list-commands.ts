@@ -1,7 +1,7 @@
 import { type Command, times } from './command.ts';
 import { noMarks, noRecord, noSort, nothingToRedo, nothingToUndo, notMarked } from './reasons.ts';
 
-/** What the list shows, and in which order. */
+/** The rows of the list, and their order. */
 export const LIST_COMMANDS: readonly Command[] = [
   {
     id: 'filter',

@@ -1,6 +1,6 @@
 import type { Command } from './command.ts';
 
-/** What a run that is still writing is watched with. */
+/** Commands for a run that is still writing. */
 export const LIVE_COMMANDS: readonly Command[] = [
   {
     id: 'follow',

@@ -50,7 +50,7 @@ export const noSearch: Reason = (state, data) =>
 export const noSort: Reason = ({ list }, { keys }) =>
   list.choice.sort === null ? `nothing is sorted; ${keys.label('sort')} sorts` : null;
 
-/** Of those that a letter goes to. */
+/** Marks that a letter goes to. */
 export const noMarks: Reason = ({ list }, { keys }) =>
   [...list.choice.marks.keys()].every((name) => name.startsWith(' '))
     ? `no marks yet; ${keys.label('mark')} and a letter sets one`

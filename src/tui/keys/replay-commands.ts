@@ -1,7 +1,7 @@
 import type { Command } from './command.ts';
 import { firstReason, noCalls, noExec, noRecord, noRollout, noTurns } from './reasons.ts';
 
-/** What was recorded, run again. */
+/** Running again what was recorded. */
 export const REPLAY_COMMANDS: readonly Command[] = [
   {
     id: 'replay',

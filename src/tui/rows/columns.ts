@@ -21,7 +21,7 @@ const SAMPLED_SCORES = 25;
 const MAX_STEP = 10;
 const MAX_SCORE = 9;
 
-/** What the dump says about the room that columns need. */
+/** The room that columns need, from a sample of the dump. */
 export function shapeOf(dump: Dump): ListShape {
   const { files } = dump;
   let step = 0;
@@ -89,7 +89,7 @@ export function chosenColumns(all: readonly KnownColumn[], { columns, sort }: Li
       ? useful.filter(({ isShown }) => isShown).map(({ column }) => column)
       : useful
           .filter(({ column }) => columns.includes(column.key))
-          // What somebody chose does not leave as long as it fits.
+          // A chosen column stays as long as it fits.
           .map(({ column }) => ({ ...column, rank: Math.min(column.rank, 2) }));
   if (chosen.length === 0) chosen.push(...useful.slice(0, 3).map(({ column }) => column));
   if (sort === null) return wordsLast(chosen);

@@ -29,7 +29,7 @@ export interface KeyLabels {
   keysOf(id: string, pane?: Focus): readonly string[];
 }
 
-/** What update and views may ask about the data. Answers follow from the dump and the state alone; they are only remembered here. */
+/** The open dump, as update and views may ask about it. Answers follow from the dump and the state alone; they are only remembered here. */
 export interface Data {
   readonly dump: Dump;
   readonly live: LiveRun;
@@ -45,14 +45,14 @@ export interface Data {
   /** The record of the list that is nearest to one that is not in it; null where that is not known yet, or none is. */
   nearest(state: State, place: Place): Place | null;
   geometry(state: State): Geometry;
-  /** What the list shows if it has the room. */
+  /** Columns that the list shows if it has the room. */
   listColumns(state: State): readonly Column[];
   /** All columns that there are. */
   allColumns(state: State): readonly { key: string; title: string; isShown: boolean }[];
-  /** What a record holds under a name of its own, for a column. */
+  /** The value that a record holds under a name of its own, for a column. */
   value(place: Place, name: string): JsonValue | undefined | typeof NOT_KNOWN;
   record(place: Place): DumpRecord;
-  /** What happened on disk to the record that is open since it was read, in words; '' for nothing. */
+  /** The change on disk of the open record since it was read, in words; '' for none. */
   diskChange(place: Place): string;
   /** The transcript under the cursor, laid out for the width it has; null while nothing is open. */
   layout(state: State): Layout | null;
@@ -175,7 +175,7 @@ export class DumpData implements Data {
     const listColumns = this.listColumns(state);
     const isChosen = list.choice.columns !== null;
     const hasHead = list.choice.filter !== null || list.group !== null;
-    // What is typed, and below it what is to be said of that.
+    // A prompt and a question take two lines.
     const bottom = prompt === null && replay.question === null ? 1 : 2;
     const known = this.#geometry;
     if (

@@ -11,6 +11,6 @@ export interface FilteredFile {
   next: number;
   looked: number;
   records: Uint32List;
-  /** Of each of them its row in the table, where the list is sorted. */
+  /** The row of each of them in the table, where the list is sorted. */
   ids: Uint32List;
 }

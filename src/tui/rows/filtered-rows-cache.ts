@@ -84,7 +84,7 @@ export class FilteredRowsCache {
     return rows;
   }
 
-  /** What was not finished is given up. */
+  /** An unfinished list is given up. */
   #setAside(made: Made | null): void {
     this.#now = null;
     if (made === null) return;

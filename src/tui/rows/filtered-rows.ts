@@ -17,7 +17,7 @@ const SLICE_MS = 8;
 const SHOW_MS = 100;
 /** Records that are decided without a look at the clock. */
 const STRIDE = 256;
-/** What one question to a thread may hold: an answer must come within some ms, so that its rows are soon in sight. */
+/** Limits of one question to a thread: its answer must come within some ms, so that its rows are soon in sight. */
 const ASK_RECORDS = 128;
 const ASK_BYTES = 2 << 20;
 /** Rows of the list before that are looked at for the one nearest to the cursor. */
@@ -99,7 +99,7 @@ export class FilteredRows {
     this.#first = from.first;
     this.#changed = changed;
     this.#shown = performance.now();
-    // Whoever asked for it must know it before it reports.
+    // The caller must hold the object before it reports.
     setImmediate(() => this.refresh());
   }
 
@@ -200,7 +200,7 @@ export class FilteredRows {
     const isDue = now - this.#shown >= SHOW_MS;
     if (now - this.#sliceStart < SLICE_MS && !isDue) return;
     if (isDue) {
-      // Of a list that grows by a few the order is made anew when it is worth it.
+      // A list that grows by a few rows is sorted again when enough of them wait.
       const table = this.#table;
       if (table !== null && table.waiting * 4 > table.order.length) await this.#merge(table);
       if (!this.#isClosed) this.#show();
@@ -307,7 +307,7 @@ export class FilteredRows {
     return value === undefined ? this.#filter.valueAtOnce(place) : { value };
   }
 
-  /** What a record is sorted by here, where that is what is wanted there too. */
+  /** The sort value of a record, where both lists sort by the same key. */
   #valueOf({ file, record }: Place, { sort, extra }: Wanted): SortValue | undefined {
     if (this.#table === null || extra != null || this.wanted.extra != null || sort?.key !== this.wanted.sort?.key)
       return undefined;

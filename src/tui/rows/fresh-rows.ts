@@ -4,7 +4,7 @@ import type { DumpFile } from '../../dump/dump-file.ts';
 /** A row that was in sight for so many ms was looked at. */
 const LOOK_MS = 5000;
 
-/** What is known of one content of a file. */
+/** Rows of one content of a file. */
 interface Known {
   generation: number;
   /** Records from this one on are new, */

@@ -30,7 +30,7 @@ export interface Shape {
   zoom: boolean;
   /** Rows below the body: the footer or a prompt. */
   bottom: number;
-  /** What the list would show if it had the room. */
+  /** Columns that the list would show if it had the room. */
   listColumns: readonly Column[];
   /** Somebody chose these columns: where they do not fit beside a transcript, the list has the screen while it has the keys. */
   isChosen: boolean;
@@ -38,7 +38,7 @@ export interface Shape {
   hasHead: boolean;
 }
 
-/** Where everything stands. The one source for Ink's layout, for scrolling and for wrapping. */
+/** The sizes of the panes. The one source for painting, scrolling and wrapping. */
 export function geometry(shape: Shape): Geometry {
   const { columns, rows, focus, listColumns } = shape;
   const bodyHeight = Math.max(1, rows - 1 - shape.bottom);

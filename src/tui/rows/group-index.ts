@@ -54,7 +54,7 @@ export class GroupIndex {
   recordOf(file: DumpFile, prompt: string): number | null | undefined {
     const known = this.#get(file);
     if (known === null) return undefined;
-    // Where all prompts of a file are alike they tell nothing apart.
+    // Prompts that are all alike distinguish nothing.
     if (known.groups.reason !== null) return null;
     const record = known.keys.findIndex((key) => key?.prompt === prompt);
     return record < 0 ? null : record;

@@ -4,7 +4,7 @@ import { shownAdvantages } from '../../rollout/advantage.ts';
 import type { GroupIndex } from './group-index.ts';
 
 export interface GroupOf {
-  /** What the group says; none where the record has no group, or none is known yet. */
+  /** Texts about the group; none where the record has no group, or none is known yet. */
   parts: readonly string[];
   /** Why there are no parts. */
   reason: string;
@@ -12,7 +12,7 @@ export interface GroupOf {
   advantage: number | null;
 }
 
-/** What is known of a record's group. */
+/** The group of a record, as far as it is known. */
 export function groupOf(groups: GroupIndex, { file, record }: Place): GroupOf {
   const known = groups.groups(file);
   const none = (reason: string): GroupOf => ({ parts: [], reason, advantage: null });

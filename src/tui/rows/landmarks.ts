@@ -11,7 +11,7 @@ import type { State } from '../state/state.ts';
 /** A turn that a key goes to; null for what is about the whole record. */
 export interface Landmark {
   turn: number | null;
-  /** What is there, in words. */
+  /** A description for the footer. */
   says: string;
 }
 

@@ -20,7 +20,7 @@ export interface Matcher {
 }
 
 /**
- * What a search looks for. Smart case: a capital letter in it makes case count. Patterns run on RE2, in linear time:
+ * Compiles the text of a search. Smart case: a capital letter in it makes case count. Patterns run on RE2, in linear time:
  * none hangs the screen.
  * @throws Error for a pattern that RE2 does not take
  */

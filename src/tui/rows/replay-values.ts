@@ -4,7 +4,7 @@ import type { ReplayState } from '../state/replay.ts';
 /** Columns of what was run again, which no dump holds. Their names are no names of fields. */
 export const REPLAY_KEYS = { again: '(run again)', rescored: '(scored again)' } as const;
 
-/** What the rollouts came to, by locator; null for any other key. */
+/** Results of the rollouts, by locator; null for any other key. */
 export function replayValues(key: string, { words, rescores }: ReplayState): ReadonlyMap<string, SortValue> | null {
   if (key === REPLAY_KEYS.again) return words;
   if (key !== REPLAY_KEYS.rescored) return null;

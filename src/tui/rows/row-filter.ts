@@ -17,7 +17,7 @@ const needsRecord = (): never => {
   throw NEEDS_RECORD;
 };
 const ELSEWHERE: RecordSource<ParsedLine> = { read: needsRecord, fields: needsRecord, hasRaw: needsRecord };
-/** What becomes of a record that is more than a thread has memory for. */
+/** Stands for a record that is more than a thread has memory for. */
 const UNREADABLE: RecordSource<ParsedLine> = {
   read: () => bad(undefined, 'more than the memory holds'),
   hasRaw: () => true,

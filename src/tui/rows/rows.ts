@@ -2,7 +2,7 @@ import type { Place } from '../../dump/dump.ts';
 import type { DumpFile } from '../../dump/dump-file.ts';
 import type { Rows } from '../state/rows.ts';
 
-/** What of a file is in the list: all its records up to `length`, or those that are named, ascending. */
+/** The part of a file that is in the list: all its records up to `length`, or those that are named, ascending. */
 export interface FileRows {
   file: DumpFile;
   length: number;
@@ -59,14 +59,14 @@ export const groupRows = (file: DumpFile, records: readonly number[]): Rows => (
   near: (place) => (place.file === file && records.length > 0 ? Math.max(0, records.indexOf(place.record)) : -1),
 });
 
-/** Where a record stands among those of its file, -1 where it does not. */
+/** The index of a record among those of its file; -1 for a record that is not listed. */
 export function positionIn({ records, length }: FileRows, record: number): number {
   if (records === null) return record < length ? record : -1;
   const at = lowerBound(records, length, record);
   return at < length && records[at] === record ? at : -1;
 }
 
-/** Where the record that is nearest to it stands; -1 where there is none. */
+/** The index of the record that is nearest to it; -1 for none. */
 export function nearestIn({ records, length }: FileRows, record: number): number {
   if (records === null) return Math.min(record, length - 1);
   const at = lowerBound(records, length, record);

@@ -44,7 +44,7 @@ export class Scan {
       const to = sliceEnd(text, from);
       const slice = from === 0 && to === text.length ? text : text.slice(from, to + this.#matcher.overlap);
       this.#matcher.find(slice, (start, end) => {
-        // What begins in the overlap is found again with the next slice.
+        // A hit that begins in the overlap is found again with the next slice.
         if (start < to - from) this.hits.push({ block: id, start: from + start, end: from + end });
         return !this.isFull;
       });

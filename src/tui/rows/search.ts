@@ -20,7 +20,7 @@ export const searchAt = (
 export const standsHere = ({ search, list, display }: State): boolean =>
   search !== null && samePlace(search.place, list.cursor) && search.view === display.view;
 
-/** Where it stands in what is open: nowhere, where the reader has gone elsewhere. */
+/** The current hit in the open record; none where the search was made in another one. */
 export const standing = (state: State): Pick<SearchState, 'at' | 'edge'> =>
   state.search !== null && standsHere(state) ? state.search : { at: -1, edge: null };
 
@@ -30,7 +30,7 @@ export const scanOf = (state: State, data: Data, place: Place, value: string): S
 
 let painted: { scan: Scan; at: number; count: number; ranges: Map<string, Range[]> } | null = null;
 
-/** What to highlight. */
+/** The ranges to highlight. */
 export function highlights(state: State, data: Data): ReadonlyMap<string, Range[]> | null {
   const { search } = state;
   if (search === null || state.list.cursor === null) return null;

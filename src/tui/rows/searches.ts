@@ -61,7 +61,7 @@ export class Searches {
     }
     const end = performance.now() + TURN;
     scan.run(() => performance.now() > end);
-    // What is searched for next takes the place of what still runs.
+    // The newest search takes the place of one that still runs.
     this.#running = null;
     if (scan.isDone) this.#known.set(key, { raw: record.raw, scan });
     else this.#goOn({ key, known: { raw: record.raw, scan } });

@@ -12,7 +12,7 @@ import { fieldBlocks } from '../../present/transcript/table-view.ts';
 import type { DisplayState } from '../state/display.ts';
 
 export interface Beside {
-  /** What is known of the record's group, in words. */
+  /** The record's group, in words. */
   group: string;
   /** Why there is none; '' where there is one. */
   noGroup: string;

@@ -86,7 +86,7 @@ export class SortTable {
     return { file: this.#fileList[this.#files[id]!]!, record: this.#records[id]! };
   }
 
-  /** Where equal values stand follows the order of the files. */
+  /** Equal values stand in the order of the files. */
   rankFiles(files: readonly DumpFile[]): void {
     const ranks = new Map(files.map((file, rank) => [file, rank]));
     this.#ranks = this.#fileList.map((file) => ranks.get(file) ?? files.length);
@@ -109,7 +109,7 @@ export class SortTable {
     return byFile !== 0 ? byFile : this.#records[a]! - this.#records[b]!;
   }
 
-  /** Where a row stands in an order, by halving. */
+  /** The index of a row in an order, by halving. */
   static indexIn(table: SortTable, order: Uint32Array, id: number): number {
     let low = 0;
     let high = order.length;

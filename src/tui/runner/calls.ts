@@ -60,7 +60,7 @@ export async function runAll(runner: RunnerContext, { place, repeat, session }: 
     const onState = (plan: PlannedCall, state: CallState) => {
       runner.change(plan.locator, stateOf(plan, state));
       if (isOver(state)) runner.jobs.ended(plan);
-      // What was ended with everything is not worth a count.
+      // Calls that ended with everything are not counted.
       if (state.kind === 'cancelled' && !signal.aborted) tally.add('cancelled');
     };
     // One behind the other: what is seen then happens in the order of reading.
@@ -104,7 +104,7 @@ export async function runList(runner: RunnerContext, { rows, repeat, session, re
     const backend = await runner.backend();
     progress();
     const onState = (plan: PlannedCall, state: CallState) => {
-      // Of the others only the word is kept, the rest is in the journal.
+      // The others keep their word only; the rest is in the journal.
       if (runner.isSeen(plan.locator)) runner.change(plan.locator, stateOf(plan, state));
       // Outcomes are yielded in order, so a slow call holds them up; it must not hold up what a person sees of the others.
       if (!isOver(state)) return;

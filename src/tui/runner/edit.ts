@@ -38,7 +38,7 @@ export function openTurnEditor(runner: RunnerContext, { place, turn, text: befor
   else report({ type: 'fork-edited', place, turn, text: edited });
 }
 
-/** What was written in the screen's own editor; it stays open over a text that cannot be read. */
+/** Takes the text of the screen's own editor, which stays open over a text that cannot be read. */
 export function takeEdited(runner: RunnerContext, { subject, text }: JobOf<'edited'>): void {
   const { report } = runner.options;
   if (subject.kind === 'turn') {

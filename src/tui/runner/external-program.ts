@@ -9,7 +9,7 @@ const READ_ONLY = 0o400;
 interface Given {
   text: string;
   extension: string;
-  /** Of the file: a program that may change it is told from one that may not. */
+  /** Permissions of the file: they say whether the program may change it. */
   mode: number;
 }
 

@@ -10,7 +10,7 @@ import type { FindJob, HitJob } from '../state/find.ts';
 import type { Rows } from '../state/rows.ts';
 import type { State } from '../state/state.ts';
 
-/** What a slice may take, so that keys are answered between two. */
+/** ms of a slice; keys are answered between two. */
 const SLICE_MS = 8;
 const NEWS_MS = 150;
 /** Characters of a record that is searched to its end at once; a longer one is gone to, and searched there. */
@@ -146,7 +146,7 @@ export class Finder {
     const start = at;
     let place = from;
     let told = performance.now();
-    // Whoever goes elsewhere from now on ends it.
+    // From now on, going elsewhere ends the search.
     if (before === 0) this.#host.report({ type: 'find-progress', progress: { what, done: 0, total } });
     for (let end = told + SLICE_MS; ; ) {
       at += direction;

@@ -12,7 +12,7 @@ export interface JobsListener {
 
 const TICK_MS = 1000;
 
-/** What is under way, and how it is ended: a call alone, or everything. */
+/** Work that is under way. It is ended call by call, or as a whole. */
 export class Jobs {
   readonly #listener: JobsListener;
   readonly #jobs = new Set<AbortController>();

@@ -2,7 +2,7 @@ import type { ReplayStart } from '../state/replay.ts';
 
 /** How calls are run again and rollouts gone on with; see the flags. */
 export interface ReplaySettings {
-  /** What was opened, for the journal beside it; null for stdin. */
+  /** The path that was opened, for the journal; null for stdin. */
   path: string | null;
   sandbox: string;
   tools: string | undefined;

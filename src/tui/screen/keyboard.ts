@@ -3,7 +3,7 @@ import { decodeKeys, type Key, PASTE_BEGIN } from './keys.ts';
 
 /** How long the bytes after an Esc may take to make it an arrow key; ssh sends them in one packet as a rule. */
 const ESC_MS = 30;
-/** What has begun as a sequence is no lone Esc: of a report of the mouse the rest may be late. */
+/** More than one byte of a sequence is no lone Esc: the rest of a mouse report may be late. */
 const SEQUENCE_MS = 300;
 /** A paste comes in many pieces. */
 const PASTE_MS = 1000;

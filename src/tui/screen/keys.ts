@@ -2,7 +2,7 @@
 export interface Key {
   /** 'j', 'J', 'space', 'enter', 'esc', 'up', 'ctrl+d', 'alt+x', 'shift+tab', 'f1', 'paste' … */
   name: string;
-  /** What it types: the character, or the pasted text; '' for keys that type nothing. */
+  /** The character, or the pasted text; '' for keys that type nothing. */
   text: string;
   /** The bytes as they came. */
   raw: string;

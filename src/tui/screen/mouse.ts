@@ -1,7 +1,7 @@
-/** What the mouse did at a cell of the screen, from 0. */
+/** An event of the mouse at a cell of the screen, from 0. */
 export interface MouseEvent {
   kind: 'wheel' | 'press';
-  /** Of the wheel: lines down, or up. */
+  /** Lines down, or up, for the wheel. */
   by: number;
   x: number;
   y: number;

@@ -16,7 +16,7 @@ export interface Pane {
 export interface Frame {
   columns: number;
   rows: number;
-  /** What Ink drew, a string a row. */
+  /** Lines above and below the panes, a string a row. */
   chrome: readonly string[];
   panes: readonly Pane[];
 }
@@ -62,7 +62,7 @@ export function paint(previous: Frame | null, next: Frame): string {
       if (!rewrite && before!.lines[at] === line) continue;
       if (!rewrite && line === '' && before!.lines[at] === undefined) continue;
       out += `\x1b[${row + 1};${pane.rect.x + 1}H\x1b[${pane.rect.width}X${closed(line)}`;
-      // What stands to the right may have been overdrawn, by this line or by the one that it replaces.
+      // The panes to the right may have been overdrawn, by this line or by the one that it replaces.
       if (!rewrite && !(ASCII.test(line) && ASCII.test(before!.lines[at] ?? ''))) rewrite = true;
     }
   }

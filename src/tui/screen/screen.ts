@@ -15,7 +15,7 @@ export interface Picture {
   regions(): readonly Region[];
 }
 
-/** Where the bytes go. `write` calls back when they have left the program. */
+/** The terminal. `write` calls back when the bytes have left the program. */
 export interface Sink {
   write(bytes: string, written: () => void): unknown;
 }

@@ -98,7 +98,7 @@ export class Input {
     } else if (isAsked && editor !== null) act({ type: 'editor-key', key: key.name, text: key.text });
     else if (isAsked && list.menu !== null) act({ type: 'menu-key', key: key.name });
     else if (isAsked && replay.question !== null) act({ type: 'replay-key', key: key.name });
-    // What is pasted is a locator, as a rule: the line that takes one opens with it.
+    // A paste is a locator, as a rule: the line that takes one opens with it.
     else if (key.name === 'paste') act({ type: 'prompt-open', prompt: 'command', value: pasted(key) });
     else if (key.name.startsWith('alt+') && !this.#host.keymap.isKnown(key.name)) this.press(afterEsc(key));
     else this.#resolver.press(key);
@@ -107,7 +107,7 @@ export class Input {
   #mouse(key: Key): void {
     const event = mouseEvent(key.raw);
     const { prompt, editor } = this.#host.state();
-    // What lies below the editor is not touched.
+    // The panes below the editor are not touched.
     if (event === null || editor !== null) return;
     if (prompt === null) this.#host.dispatch({ type: 'mouse', event });
     else if (event.kind === 'wheel') this.#host.dispatch({ type: 'prompt-move', by: event.by });

@@ -13,7 +13,7 @@ interface PrefetchHost {
   freshChanged(): void;
 }
 
-/** What the person looks at, or is likely to look at next, is looked at first. */
+/** Reads the records in sight first, then those that are likely to be opened next. */
 export class Prefetch {
   readonly #host: PrefetchHost;
   /** The rollouts before and behind the one that is open: J and K shall not wait. */

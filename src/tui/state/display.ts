@@ -12,7 +12,7 @@ export interface DisplayState {
   left: number;
   /** Fields that the table leaves out. */
   hidden: readonly string[];
-  /** Where each view of the open record was left, and the turn that was read; null before another view was seen. */
+  /** The place at which each view of the open record was left, and the turn that was read; null before another view was seen. */
   kept: KeptViews | null;
 }
 

@@ -25,10 +25,10 @@ export interface EditorState {
   goal: number | null;
   past: readonly Buffer[];
   future: readonly Buffer[];
-  /** What the last key did: characters typed one after another are undone together. */
+  /** The kind of the last key: characters typed one after another are undone together. */
   lastKind: 'type' | 'move' | 'change';
   /** Esc was pressed, and there are changes. */
   isLeaving: boolean;
-  /** What is wrong with the text, in words; gone with the next key. */
+  /** The mistake in the text, in words; gone with the next key. */
   problem: string | null;
 }

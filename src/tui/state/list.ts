@@ -24,7 +24,7 @@ export interface Mark {
   turn: number | null;
 }
 
-/** What the user chose to see in the list: undone and done again as one. */
+/** The user's choice of what the list shows: undone and done again as one. */
 export interface ListChoice {
   filter: FilterChoice | null;
   sort: SortChoice | null;
@@ -58,7 +58,7 @@ export interface ListState {
   /** Rows between the top of the list and the cursor: what grows or is sorted above does not move it on the screen. */
   offset: number;
   choice: ListChoice;
-  /** What was chosen before, the newest last, and what was undone. */
+  /** Earlier choices, the newest last, and those that were undone. */
   past: readonly ListChoice[];
   future: readonly ListChoice[];
   /** The group of this rollout is shown alone; null: the list. */

@@ -17,13 +17,13 @@ export interface Way {
   session: boolean;
 }
 
-/** Where a tool call, or a live model, would run; null while it is found out. */
+/** The place where a tool call, or the tools of a fork, would run. */
 export interface Where {
   /** `bubblewrap`, `http://…`, `this program`. */
   name: string;
   /** Why there: a few words. */
   why: string;
-  /** What many calls there are asked for once more: a server may be the trainer's own; null: nothing. */
+  /** The question to ask before many calls run there: a server may be the trainer's own; null: none. */
   asks: string | null;
   /** Why it cannot be done; null when it can. */
   problem: string | null;
@@ -33,7 +33,7 @@ export interface Where {
   stateful: boolean;
 }
 
-/** What is asked at the foot of the screen before anything runs. */
+/** A question at the foot of the screen before anything runs. */
 export type Question = CallQuestion | ForkQuestion | RescoreQuestion;
 
 export interface CallQuestion {
@@ -66,7 +66,7 @@ export interface ForkPlan {
   edited: string | null;
   model: LiveModel;
   settings: ForkSettings;
-  /** What judges the branches. */
+  /** The function that scores the branches. */
   reward: RewardChoice;
 }
 
@@ -106,21 +106,21 @@ export interface ReplayState {
   model: LiveModel | null;
   /** By locator: of the rollouts that were looked at. */
   rollouts: ReadonlyMap<string, RolloutReplay>;
-  /** What the calls of a rollout came to, in a word, by locator. */
+  /** The result of a rollout's calls in a word, by locator. */
   words: ReadonlyMap<string, string>;
   /** The scores that rollouts were given anew, by locator. */
   rescores: ReadonlyMap<string, RescoreView>;
   /** Something is under way that can be cancelled. */
   isBusy: boolean;
   bulk: BulkProgress | null;
-  /** Where code runs, once that was found out. */
+  /** The sandbox, once it is known. */
   backend: string | null;
-  /** What a question about a call begins with. */
+  /** The first values of a question about a call. */
   repeat: number;
   session: boolean;
-  /** What branches are made with. */
+  /** Settings of the branches. */
   fork: ForkSettings;
-  /** What judges when a rollout is scored again. */
+  /** The function that scores a rollout again. */
   reward: RewardChoice;
 }
 

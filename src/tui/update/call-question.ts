@@ -69,7 +69,7 @@ export function callKey(state: State, question: CallQuestion, key: string, data:
     const next = all[(all.findIndex((one) => one.call.index === call) + 1) % all.length];
     return rollout === null || next === undefined || all.length === 1 ? state : askCall(state, data, rollout, next);
   }
-  // What runs and where is said before it runs.
+  // Nothing runs before the screen has said what runs, and where.
   if (where === null) return state;
   if ((key === 'e' || key === 'E') && where.name !== '')
     return doing(state, { kind: 'edit', place, call, args: edited, inside: key === 'E' });

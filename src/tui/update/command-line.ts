@@ -15,13 +15,13 @@ import { REWARD_NAMES } from './reward-prompt.ts';
 /** A word of the `:` line. */
 export interface LineCommand {
   name: string;
-  /** What follows the word, as it is explained: `12`. */
+  /** An example of what follows the word: `12`. */
   usage: string;
   help: string;
-  /** What is wrong with what follows it; null when it can be done. */
+  /** The mistake in what follows it; null when it can be done. */
   check?(argument: string, state: State, data: Data): string | null;
   action(argument: string, state: State, data: Data): Action;
-  /** What may follow it. */
+  /** Texts that may follow it. */
   complete?(argument: string, state: State, data: Data): readonly string[];
 }
 
@@ -48,7 +48,7 @@ const stepCalled = (name: string, state: State, data: Data): DumpFile | undefine
 const shown = (names: readonly string[]): string =>
   names.length <= 6 ? names.join(', ') : `${names.slice(0, 3).join(', ')}, … ${names.at(-1)}`;
 
-/** What takes words behind it; every command of the keymap can be called by its id besides. */
+/** Commands that take an argument; every command of the keymap can be called by its id as well. */
 export const COMMAND_LINE: readonly LineCommand[] = [
   {
     name: 'step',
@@ -133,7 +133,7 @@ export const callableNames = (): string[] => [
   ...new Set([...COMMAND_LINE.map(({ name }) => name), ...COMMANDS.map(({ id }) => id)]),
 ];
 
-/** What a word calls: its whole name, or a beginning that one name has alone, or with names that go on from it (`:sea`, `:q`). */
+/** The command that a word calls: its whole name, or a beginning that one name has alone, or with names that go on from it (`:sea`, `:q`). */
 export function called(word: string): Called | null {
   const name = ALIASES[word] ?? word;
   const names = callableNames().filter((one) => one.startsWith(name));

@@ -33,7 +33,7 @@ export function copyOf(state: State, data: Data, what: CopyKind): { text: string
   return { text: shellCommand(call), words: `call ${call.index} as a command` };
 }
 
-/** What an editor or a command is given: the record as it is shown, without what a terminal would obey. */
+/** The text for an editor or a command: the record as it is shown, without control sequences. */
 export function exported(state: State, data: Data): { text: string; extension: string } | null {
   if (state.list.cursor === null) return null;
   const record = data.record(state.list.cursor);

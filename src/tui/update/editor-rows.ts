@@ -12,7 +12,7 @@ export interface EditorRow {
 const TAB = '    ';
 const ASCII = /^[\x20-\x7e]*$/;
 
-/** What stands on the screen for a character of the text. */
+/** A character of the text as the screen shows it. */
 export const shown = (character: string): string => (character === '\t' ? TAB : sanitiseLine(character));
 
 const widthOf = (text: string): number =>

@@ -31,7 +31,7 @@ export function toggleFold(state: State, id: string, closed: boolean): State {
 const ofTurn = (id: string, turn: number): boolean => id === `t${turn}` || id.startsWith(`t${turn}.`);
 
 export const foldHandlers = {
-  /** What is folded in the turn opens; open, it goes back to how it was; with nothing to open, the turn folds to a line. */
+  /** Folded parts of the turn open; open ones go back to how they were; with nothing to open, the turn folds to a line. */
   fold: (state, _action, data) => {
     const view = viewport(state, data);
     if (view === null || view.turn === null) return say(state, 'nothing to fold here');
@@ -65,7 +65,7 @@ function foldAll(state: State, data: Data): Result {
   const { folds } = state.transcript;
   if (turns.every((turn) => folds.get(`t${turn.index}`) === true)) return withFolds(state, view, new Map());
   let next = state;
-  // What a folded turn holds is known only once it is open.
+  // The parts of a folded turn are known only once it is open.
   for (let depth = 0; depth < 3; depth++) {
     const closed = viewport(next, data)?.layout.folds.filter((fold) => fold.closed) ?? [];
     if (closed.length === 0) break;

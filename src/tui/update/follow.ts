@@ -54,7 +54,7 @@ function firstRow(state: State, data: Data, file: DumpFile): number {
 }
 
 /**
- * Whoever moves wants to stay there: following waits until it is asked for again. Another filter or sort is no movement: it has
+ * A reader who moves wants to stay there: following waits until it is asked for again. Another filter or sort is no movement: it has
  * another first row.
  */
 export function followAfter(action: Action, before: State, after: State, data: Data): Result {

@@ -67,7 +67,7 @@ const words = (texts: SettingTexts): [key: string, text: string][] =>
     (typeof value === 'string' ? [value] : (value ?? [])).map((text): [string, string] => [key, text]),
   );
 
-/** What the word that is being typed means. */
+/** Explains the word that is being typed. */
 export function settingHelp(line: string): string {
   const name = /(\w+)=?\S*$/.exec(line)?.[1];
   const setting = name === undefined ? undefined : named(name);

@@ -8,7 +8,7 @@ const MAX = 100;
 export const whereIs = ({ list, transcript }: State): Jump | null =>
   list.cursor === null ? null : { place: list.cursor, turn: transcript.turn, top: transcript.top };
 
-/** Of one record and turn. */
+/** Two places in one turn of one record. */
 const isSame = (a: Jump, b: Jump): boolean => samePlace(a.place, b.place) && a.turn === b.turn;
 const isSameView = (a: Jump, b: Jump): boolean =>
   isSame(a, b) && a.top?.block === b.top?.block && a.top?.offset === b.top?.offset;
@@ -21,7 +21,7 @@ function added(list: readonly Jump[], jump: Jump): Jump[] {
 /** The state after an action, with the place before it remembered where that was a jump. */
 export function withJump(before: State, action: Action, after: State): State {
   const kind = action.type in JUMPS ? JUMPS[action.type as keyof typeof JUMPS] : null;
-  // What is typed at a prompt may move the screen with every key.
+  // Every key at a prompt may move the screen, so the jump starts where the prompt was opened.
   const from = action.type === 'prompt-submit' ? (before.prompt?.from ?? null) : whereIs(before);
   const to = whereIs(after);
   if (kind === null || from === null || to === null || isSameView(from, to)) return after;

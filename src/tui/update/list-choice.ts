@@ -38,7 +38,7 @@ export function keepCursor(state: State, data: Data): State {
   const rows = data.rows(state);
   const { cursor, home, pinned, visit } = state.list;
   const { transcript } = state;
-  // Whoever reads already is not taken elsewhere.
+  // A reader who has moved is not taken elsewhere.
   const isUntouched = transcript.top === null && transcript.turn === null;
   if (pinned !== null && isUntouched && (pinned === 'top' || samePlace(pinned, cursor))) {
     const isWhole = data.filterProgress(state)?.isWhole ?? true;

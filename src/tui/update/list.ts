@@ -11,7 +11,7 @@ import { followOn } from './follow.ts';
 import { arranged, choose, keepCursor } from './list-choice.ts';
 import { type Result, type SomeHandlers, say } from './result.ts';
 
-/** What is typed behind `&`. @throws QueryError at the character of the text that is wrong */
+/** The filter that is typed behind `&`. @throws QueryError at the character of the text that is wrong */
 export function filterOf(text: string, before: FilterChoice | null): FilterChoice | null {
   const typed = text.trim();
   if (typed === '') return null;

@@ -29,7 +29,7 @@ export function sortEntries(state: State, data: Data): MenuEntry[] {
   const isRunAgain = words.size + rollouts.size > 0;
   const replayed: readonly string[] = Object.values(REPLAY_KEYS);
   const { files } = data.dump;
-  // What all rows have alike keeps its letter, and is not offered.
+  // A column that says the same of all rows keeps its letter, and is not offered.
   const isAlike = (key: string): boolean =>
     (replayed.includes(key) && !isRunAgain) ||
     (key === 'stream' && files.every(({ stream }) => stream === files[0]!.stream));
@@ -38,7 +38,7 @@ export function sortEntries(state: State, data: Data): MenuEntry[] {
     if (letter === undefined) break;
     taken.add(letter);
     if (isAlike(key)) continue;
-    // What is counted or measured interests at its largest; steps and samples are read from the first.
+    // Counts and measures are sorted from the largest, steps and samples from the first.
     const isPlace = ['stream', 'step', 'sample'].includes(key);
     // The column by which it is sorted already goes the other way.
     const descending = sort?.key === key ? !sort.descending : !isPlace;

@@ -22,7 +22,7 @@ export const doing = (state: State, job: RunnerJob): Doing => ({ state, effects:
 /** Closes the question and does what it was about. */
 export const doNow = (state: State, job: RunnerJob): Doing => doing(ask(inChat(state), null), job);
 
-/** What comes of it stands beside the conversation, not in the raw views. */
+/** Results stand beside the conversation, not in the raw views. */
 export const inChat = (state: State): State =>
   state.display.view === 'chat' ? state : { ...state, display: { ...state.display, view: 'chat' } };
 

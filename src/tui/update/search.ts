@@ -51,7 +51,7 @@ function seek(state: State, data: Data): State {
   return showHit(state, data, scan.hits[Math.max(0, at)]!, Math.max(0, at));
 }
 
-/** What the samples behind or before this one came to. A long one is gone to before it is looked through: its hit comes into sight once it is found. */
+/** Goes to the sample that was found. A long one is opened before it is searched; its hit comes into sight once it is found. */
 export function hitFound(state: State, data: Data, { value, by }: HitJob, place: Place | null): Result {
   if (state.search?.value !== value) return state;
   if (place === null) return say(state, by > 0 ? 'no more below' : 'no more above');
@@ -87,14 +87,14 @@ export const searchHandlers = {
     if (search === null || cursor === null || !standsHere(state) || search.at >= 0 || search.edge !== null)
       return state;
     const next = seek(state, data);
-    // What was said of waiting is past.
+    // The message about waiting is outdated.
     if (next !== state) return { ...next, message: null };
     const scan = scanOf(state, data, cursor, search.value);
     if (state.prompt !== null || scan?.isDone !== true || scan.hits.length > 0) return state;
     return notHere(state, search.value, data);
   },
 
-  /** What the cursor's turn is about: its tool, else its role. */
+  /** Searches for the tool of the cursor's turn. */
   'search-word': (state, { by }, data) => {
     const view = viewport(state, data);
     const rollout = state.list.cursor === null ? null : data.record(state.list.cursor).rollout;

@@ -19,7 +19,7 @@ import { menuPieces } from './menu.ts';
 import { questionLines } from './question.ts';
 import type { Scene } from './scene.ts';
 
-/** What is hinted where: commands whose keys stand side by side, and the word for them. */
+/** Hints of each pane: commands whose keys stand side by side, and the word for them. */
 const HINTS: Record<Focus, readonly (readonly [ids: readonly string[], word: string])[]> = {
   list: [
     [['line.down', 'line.up'], 'sample'],
@@ -67,7 +67,7 @@ function hintPieces({ focus }: State, names: KeyLabels, hasErrors: boolean, room
   });
 }
 
-/** What holds for the screen, then where in the rollout, and how much of it is trained; `brief` leaves the latter two out. */
+/** The state of the screen, the place in the rollout, and how much of it is trained; `brief` leaves the latter two out. */
 function positionPieces({ state, data }: Scene, wide: boolean, brief = false): Piece[] {
   const { cursor } = state.list;
   const pieces: Piece[] = [];
@@ -82,7 +82,7 @@ function positionPieces({ state, data }: Scene, wide: boolean, brief = false): P
     const share = filterProgress.total === 0 ? 0 : filterProgress.looked / filterProgress.total;
     pieces.push(['accent', `sorting ${formatPercent(share)} `], ['quiet', 'Esc cancels   ']);
   }
-  // Where the list has no room its filter and order are told here.
+  // A list without room shows its filter and order here.
   if (data.geometry(state).listWidth === 0) {
     if (filter !== null)
       pieces.push(
@@ -123,7 +123,7 @@ const alarmPieces = ({ text, before }: NonNullable<State['alarm']>): Piece[] => 
   ['quiet', before === 0 ? '' : `  and ${formatCount(before)} before it`],
 ];
 
-/** What a search over many records has come to. */
+/** Progress of a search over many records. */
 const findPieces = ({ what, done, total }: FindProgress, cancel: string): Piece[] => [
   ['plain', ` looking for ${what} … ${formatCount(done)} of ${formatCount(total)} rollouts`],
   ['quiet', `  ${cancel} ends it`],
@@ -153,7 +153,7 @@ export function footOf(scene: Scene, width: number): { foot: Edges; below: Edges
       ['plain', ' '],
       ['accent', keyLabel(pending)],
     ];
-  // What is said goes before where one is: that is there again with the next key.
+  // A message matters more than the place, which is back with the next key.
   const isSaid = state.message !== null || state.alarm !== null || state.find !== null;
   if (isSaid && pending === '' && piecesWidth(left) + 1 + piecesWidth(right) > width)
     right = positionPieces(scene, false, true);

@@ -17,7 +17,7 @@ export function foundText(state: State, data: Data): string {
   return `${formatCount(found)} … ${total === 0 ? '' : formatPercent(looked / total)}`;
 }
 
-/** What of the dump the list shows, in a line above its titles; null where it shows all. */
+/** The line above the titles that says which part of the dump is listed; null for all of it. */
 export function listHead(state: State, data: Data, theme: Theme, width: number): string | null {
   const { group, choice } = state.list;
   if (group !== null) return groupHead(state, data, theme, width);
