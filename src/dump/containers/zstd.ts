@@ -15,15 +15,18 @@ export async function* unzstd(path: string): AsyncGenerator<Uint8Array> {
     const { size } = fstatSync(fd);
     const guard = new BombGuard(size);
     for (let at = 0; at < size; ) {
-      const { length, isData, content } = frameAt(fd, at, size);
-      if (content > 0) guard.add(content);
-      if (isData) {
+      const { length, isData, most } = frameAt(fd, at, size);
+      if (isData && most > LARGE_FRAME) {
+        for await (const piece of largeFrame(fd, at, length)) {
+          guard.add(piece.length);
+          yield piece;
+        }
+      } else if (isData) {
         const packed = Buffer.alloc(length);
         readSync(fd, packed, 0, length, at);
-        for (const unpacked of decode(packed, content)) {
-          if (content === 0) guard.add(unpacked.length);
-          yield unpacked;
-        }
+        const unpacked = decode(packed, most);
+        guard.add(unpacked.length);
+        yield unpacked;
       }
       at += length;
     }
@@ -32,33 +35,52 @@ export async function* unzstd(path: string): AsyncGenerator<Uint8Array> {
   }
 }
 
+/** A frame that may hold more than this is unpacked in pieces, which takes half as long again. */
+const LARGE_FRAME = 256 << 20;
+const CHUNK = 1 << 20;
+
+async function* largeFrame(fd: number, at: number, length: number): AsyncGenerator<Uint8Array> {
+  const { ZSTDDecoder } = await import('zstddec/stream');
+  const decoder = new ZSTDDecoder();
+  await decoder.init();
+  yield* decoder.decodeStreaming(
+    (function* () {
+      for (let from = at; from < at + length; from += CHUNK) {
+        const chunk = Buffer.alloc(Math.min(CHUNK, at + length - from));
+        readSync(fd, chunk, 0, chunk.length, from);
+        yield chunk;
+      }
+    })(),
+  );
+}
+
 /** zstd of one member of an archive: all its frames. */
 export async function unzstdBytes(packed: Uint8Array, guard: BombGuard): Promise<Uint8Array> {
   const decode = await frameDecoder();
   const pieces: Uint8Array[] = [];
   for (let at = 0; at < packed.length; ) {
     const take = (bytes: Uint8Array, from: number) => bytes.set(packed.subarray(from, from + bytes.length));
-    const { length, isData, content } = frameIn(take, at, packed.length);
-    if (isData)
-      for (const piece of decode(packed.subarray(at, at + length), content)) {
-        guard.add(piece.length);
-        pieces.push(piece);
-      }
+    const { length, isData, most } = frameIn(take, at, packed.length);
+    if (isData) {
+      guard.add(most > LARGE_FRAME ? most : 0);
+      const piece = decode(packed.subarray(at, at + length), most);
+      guard.add(piece.length);
+      pieces.push(piece);
+    }
     at += length;
   }
   return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
 }
 
-/** Decodes one frame. One that does not say how large it is, as streaming writers leave it, comes in pieces. */
-async function frameDecoder(): Promise<(frame: Uint8Array, content: number) => Iterable<Uint8Array>> {
-  const [{ ZSTDDecoder }, streaming] = await Promise.all([import('zstddec'), import('zstddec/stream')]);
-  const [whole, pieces] = [new ZSTDDecoder(), new streaming.ZSTDDecoder()];
-  await Promise.all([whole.init(), pieces.init()]);
-  return (frame, content) => {
-    if (content === 0) return pieces.decodeStreaming([frame]);
-    const unpacked = whole.decode(frame, content);
-    if (unpacked.length !== content) throw new Error('a zstd frame is damaged');
-    return [unpacked];
+/** Decodes one frame into so many bytes at most. The decoder answers damage with nothing. */
+async function frameDecoder(): Promise<(frame: Uint8Array, most: number) => Uint8Array> {
+  const { ZSTDDecoder } = await import('zstddec');
+  const decoder = new ZSTDDecoder();
+  await decoder.init();
+  return (frame, most) => {
+    const unpacked = most === 0 ? new Uint8Array() : decoder.decode(frame, most);
+    if (unpacked.length === 0 && most > 0) throw new Error('a zstd frame is damaged');
+    return unpacked;
   };
 }
 
@@ -66,9 +88,12 @@ interface Frame {
   /** Bytes in the file. */
   length: number;
   isData: boolean;
-  /** Bytes unpacked as the header says; 0 where it does not. */
-  content: number;
+  /** Bytes unpacked at most: as the header says, or as its blocks can hold, whichever is less. */
+  most: number;
 }
+
+/** A block unpacks to no more. */
+const MOST_OF_BLOCK = 1 << 17;
 
 const frameAt = (fd: number, at: number, size: number): Frame =>
   frameIn((bytes, from) => readSync(fd, bytes, 0, bytes.length, from), at, size);
@@ -82,7 +107,7 @@ function frameIn(read: (bytes: Uint8Array, from: number) => void, at: number, si
   if ((magic & 0xfffffff0) >>> 0 === SKIPPABLE) {
     const length = 8 + head.readUInt32LE(4);
     if (at + length > size) throw torn();
-    return { length, isData: false, content: 0 };
+    return { length, isData: false, most: 0 };
   }
   if (magic !== FRAME) throw new Error(`no zstd frame at byte ${at}: the file is damaged`);
   const descriptor = head[4]!;
@@ -93,16 +118,18 @@ function frameIn(read: (bytes: Uint8Array, from: number) => void, at: number, si
   const content = contentSize(head, next, sizeBytes);
   next += sizeBytes;
   const block = Buffer.alloc(3);
+  let most = 0;
   for (let from = at + next; ; ) {
     if (from + 3 > size) throw torn();
     read(block, from);
     const header = block.readUIntLE(0, 3);
     const kind = (header >> 1) & 3;
     from += 3 + (kind === 1 ? 1 : header >> 3);
+    most += kind === 2 ? MOST_OF_BLOCK : header >> 3;
     if ((header & 1) === 0) continue;
     const end = from + ((descriptor & 4) !== 0 ? 4 : 0);
     if (end > size) throw torn();
-    return { length: end - at, isData: true, content };
+    return { length: end - at, isData: true, most: content > 0 ? Math.min(content, most) : most };
   }
 }
 
