@@ -1,4 +1,5 @@
-import { closeSync, fstatSync, openSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { inflateRawSync } from 'node:zlib';
 import { type Entry, fromFd, type ZipFile } from 'yauzl';
 import { BombGuard, LARGEST_RECORD } from './limits.ts';
 import { unzstdBytes } from './zstd.ts';
@@ -10,7 +11,9 @@ export interface Member {
   bytes(): Promise<Uint8Array>;
 }
 
-/** zstd, which Inspect uses since 2026; yauzl leaves it to us. */
+const METHOD_STORED = 0;
+const METHOD_DEFLATED = 8;
+/** zstd, which Inspect uses since 2026. */
 const METHOD_ZSTD = 93;
 
 /** The members of an archive by name, in the order of its directory. @param use what is done with them; the file is open as long */
@@ -30,7 +33,7 @@ export async function* inZip<T>(
     for (const entry of await entriesOf(zip)) {
       const name = entry.fileName;
       if (name.endsWith('/')) continue;
-      members.set(name, { name, size: entry.uncompressedSize, bytes: () => bytesOf(zip, entry, guard) });
+      members.set(name, { name, size: entry.uncompressedSize, bytes: () => bytesOf(fd, zip, entry, guard) });
     }
     yield* use(members);
   } finally {
@@ -52,25 +55,29 @@ function entriesOf(zip: ZipFile): Promise<Entry[]> {
 }
 
 /** @throws Error that names the member */
-async function bytesOf(zip: ZipFile, entry: Entry, guard: BombGuard): Promise<Uint8Array> {
-  const { fileName: name, uncompressedSize: size } = entry;
+async function bytesOf(fd: number, zip: ZipFile, entry: Entry, guard: BombGuard): Promise<Uint8Array> {
+  const { fileName: name, uncompressedSize: size, compressionMethod: method } = entry;
   if (size > LARGEST_RECORD) throw new Error(`${name} has ${size} bytes, more than can be read at once`);
-  const isZstd = entry.compressionMethod === METHOD_ZSTD;
-  const parts: Buffer[] = [];
   try {
-    const stream = await new Promise<NodeJS.ReadableStream>((resolve, reject) => {
-      const take = (error: Error | null, opened: NodeJS.ReadableStream) => (error ? reject(error) : resolve(opened));
-      if (isZstd) zip.openReadStream(entry, { decodeFileData: false } as never, take as never);
-      else zip.openReadStream(entry, take as never);
-    });
-    for await (const chunk of stream) {
-      if (!isZstd) guard.add((chunk as Buffer).length);
-      parts.push(chunk as Buffer);
-    }
-    const bytes = Buffer.concat(parts);
-    if (!isZstd) return bytes;
-    return await unzstdBytes(bytes, guard);
+    if (entry.isEncrypted()) throw new Error('it is encrypted');
+    const start = await dataStart(zip, entry);
+    const packed = Buffer.alloc(entry.compressedSize);
+    if (readSync(fd, packed, 0, packed.length, start) < packed.length) throw new Error('the archive ends inside it');
+    if (method === METHOD_ZSTD) return await unzstdBytes(packed, guard);
+    if (method !== METHOD_STORED && method !== METHOD_DEFLATED)
+      throw new Error(`its compression (${method}) is not known`);
+    // A member that holds more than it says is cut off there, and so is a bomb.
+    const bytes = method === METHOD_STORED ? packed : inflateRawSync(packed, { maxOutputLength: Math.max(size, 1) });
+    guard.add(bytes.length);
+    return bytes;
   } catch (error) {
     throw new Error(`${name} cannot be unpacked: ${(error as Error).message}`);
   }
 }
+
+const dataStart = (zip: ZipFile, entry: Entry): Promise<number> =>
+  new Promise((resolve, reject) =>
+    zip.readLocalFileHeader(entry, { minimal: true }, (error, header) =>
+      error ? reject(error) : resolve(header.fileDataStart),
+    ),
+  );
