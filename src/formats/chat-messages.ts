@@ -4,7 +4,7 @@ import { buildRollout, chatMessage, type Message, namedNumbers, objectsOf, parse
 import type { Format } from './format.ts';
 import { idOf, numberOf } from './scalars.ts';
 
-const FIELDS = ['messages', 'conversations', 'conversation', 'dialog', 'dialogue', 'chat', 'chosen'];
+const FIELDS = ['messages', 'conversations', 'conversation', 'dialog', 'dialogue', 'chat', 'traj', 'chosen'];
 
 /** A list of chat messages, as it is or as a JSON text. */
 function listOf(value: JsonValue | undefined): JsonObject[] {
@@ -78,6 +78,16 @@ export const chatMessages: Format = {
   },
 };
 
+/** A prompt that is one text, beside what it is to be answered with; a text alone is no row of a data set that is known. */
+function questionOf(record: JsonObject): string | null {
+  const truths = ['answer', 'ground_truth', 'solution', 'reward_model', 'data_source', 'extra_info'];
+  if (!truths.some((key) => record[key] !== undefined)) return null;
+  return (
+    ['prompt', 'question', 'problem'].find((key) => typeof record[key] === 'string' && !/^\s*\[/.test(record[key])) ??
+    null
+  );
+}
+
 /** A data set's row: a prompt of messages, and nothing that a model answered (verl's and others' parquet). */
 export const promptRow: Format = {
   name: 'prompts',
@@ -85,20 +95,28 @@ export const promptRow: Format = {
   basis: 'files',
   mapping: { turns: 'prompt', 'ground truth': 'reward_model.ground_truth, else answer' },
   detects: (record) =>
-    listOf(record.prompt).length > 0 &&
+    (listOf(record.prompt).length > 0 || questionOf(record) !== null) &&
     record.completion === undefined &&
     record.response === undefined &&
     record.output === undefined,
   read(record, context) {
     const model = isJsonObject(record.reward_model) ? record.reward_model : {};
-    const messages = listOf(record.prompt).map(
+    const question = questionOf(record);
+    const asked = question === null ? listOf(record.prompt) : [];
+    const messages: Message[] = asked.map(
       (message, at): Message => ({ ...chatMessage(message, `/prompt/${at}`), trained: false }),
     );
+    if (question !== null)
+      messages.push({
+        role: 'user',
+        trained: false,
+        texts: [{ pointer: `/${question}`, text: record[question] as string }],
+      });
     return buildRollout(
       {
         format: 'prompts',
         record,
-        known: new Set(['prompt']),
+        known: new Set(['prompt', ...(question === null ? [] : [question])]),
         messages,
         firstReply: messages.length,
         groundTruth: model.ground_truth ?? record.answer,

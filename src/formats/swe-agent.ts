@@ -122,7 +122,9 @@ export const miniSweAgent: Format = {
   detects: (record) =>
     Array.isArray(record.messages) &&
     ((typeof record.trajectory_format === 'string' && record.trajectory_format.startsWith('mini-swe-agent')) ||
-      (isJsonObject(record.info) && (record.info.mini_version !== undefined || record.info.model_stats !== undefined))),
+      (isJsonObject(record.info) &&
+        (record.info.mini_version !== undefined || record.info.model_stats !== undefined)) ||
+      objectsOf(record.messages).some(({ extra }) => isJsonObject(extra) && Array.isArray(extra.actions))),
   read(record, context) {
     const info = isJsonObject(record.info) ? record.info : {};
     const messages = objectsOf(record.messages).map((one, at): Message => {

@@ -130,7 +130,7 @@ const REWARD = /reward|score|accuracy|format/i;
 
 /**
  * TRL's completions (`trl/trainer/grpo_trainer.py`): texts without special tokens, or messages; a column a reward function, then the
- * data set's columns, then the advantage. The rollout's score is the first reward column where there is no `reward`.
+ * data set's columns, then the advantage. The rollout's score is `reward`, else the one of being right, else the first.
  */
 export const trl: Format = {
   name: 'trl',
@@ -139,7 +139,7 @@ export const trl: Format = {
   mapping: {
     prompt: 'prompt',
     response: 'completion',
-    score: 'reward, else the first reward column',
+    score: 'reward, else accuracy_reward, else the first reward column',
     advantage: 'advantage',
   },
   detects: ({ prompt, completion, advantage, step }) =>
@@ -152,7 +152,7 @@ const isTextOrList = (value: JsonValue | undefined): boolean => isText(value) ||
 function promptAndCompletion(format: string, record: JsonObject, context: ReadContext): Rollout {
   const columns = Object.keys(record).filter((key) => REWARD.test(key) && !['advantage'].includes(key));
   const named = namedNumbers(Object.fromEntries(columns.map((key) => [key, numberOf(record[key])])));
-  const main = columns.includes('reward') ? 'reward' : columns[0];
+  const main = ['reward', 'accuracy_reward', 'correctness_reward'].find((key) => columns.includes(key)) ?? columns[0];
   const value = main === undefined ? null : numberOf(record[main]);
   const common = {
     format,

@@ -28,7 +28,8 @@ export function forkPrefix(rollout: Rollout, turn: number, { offersTools, edits 
   const messages = rollout.turns.slice(0, end).map((one): Message => {
     const edited = edits?.get(one.index);
     if (edited !== undefined) return said(one, edited, ids, rollout);
-    if (one.role === 'assistant') return assistantMessage(one, ids);
+    // To a server all replies are the assistant's, whoever wrote them.
+    if (['assistant', 'function_call', 'given_assistant'].includes(one.role)) return assistantMessage(one, ids);
     return said(one, offersTools && one.role === 'system' ? withoutToolBlock(one.text) : one.text, ids, rollout);
   });
   return { messages: messages.filter(({ role, content }) => role !== 'system' || content !== ''), turn: end };

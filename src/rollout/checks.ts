@@ -21,7 +21,8 @@ export function checkRollout(rollout: Omit<Rollout, 'findings'>): Finding[] {
     for (const call of turn.toolCalls) if (call.resultTurn !== null) asked.set(call.resultTurn, call);
   for (const turn of response) {
     if (turn.role === 'tool') checkResult(turn, asked.get(turn.index)?.name ?? null, add);
-    if (turn.role === 'assistant') checkAssistant(turn, turn === response.at(-1), add);
+    // A reply that is calls alone is an item of its own to some writers.
+    if (turn.role === 'assistant' || turn.role === 'function_call') checkAssistant(turn, turn === response.at(-1), add);
   }
   auditMask(rollout, add);
   return findings;
