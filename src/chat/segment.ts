@@ -15,6 +15,9 @@ export interface Conversation {
   class: ShapeClass;
 }
 
+/** The user says that there is no template: the prompt is one turn, and all of the response the model's. */
+export const PLAIN = 'plain';
+
 /** Templates of a user come before those of this program; one that is named is taken as it is. */
 export interface TemplateChoice {
   own?: readonly ChatTemplate[];
@@ -27,6 +30,7 @@ export interface TemplateChoice {
  */
 export function segmentChat(prompt: string, response: string, choice: TemplateChoice = {}): Conversation {
   if (prompt + response === '') return { turns: [], template: null, class: 'lost' };
+  if (choice.name === PLAIN) return { turns: oneBlock(prompt, response, 'marked'), template: null, class: 'exact' };
   const known = shapeOf(prompt, response, choice);
   if (known === null) return { turns: oneBlock(prompt, response), template: null, class: 'lost' };
   const { template, shape } = known;
@@ -56,10 +60,10 @@ export function shapeOf(
 }
 
 /** Nothing tells one turn from the next: the prompt is not trained on, and of the response nobody knows. */
-function oneBlock(prompt: string, response: string): ChatTurn[] {
+function oneBlock(prompt: string, response: string, confidence: ChatTurn['confidence'] = 'unknown'): ChatTurn[] {
   const turns: ChatTurn[] = [];
   const add = (role: string, start: number, end: number): void => {
-    if (end > start) turns.push({ role, confidence: 'unknown', pieces: [{ kind: 'text', start, end }] });
+    if (end > start) turns.push({ role, confidence, pieces: [{ kind: 'text', start, end }] });
   };
   add('user', 0, prompt.length);
   add('assistant', prompt.length, prompt.length + response.length);

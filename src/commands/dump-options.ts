@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import { RE2JS } from 're2js';
+import { PLAIN } from '../chat/segment.ts';
+import { TEMPLATE_NAMES } from '../chat/templates/index.ts';
 import { loadConfig } from '../config/config-file.ts';
 import { configFiles } from '../config/places.ts';
 import type { DumpOptions } from '../dump/dump.ts';
@@ -44,21 +46,37 @@ export const mapOption = (): Option =>
     `where a foreign record has what a rollout has: turns=tot.steps,score=final (${MAP_WORDS.join(', ')})`,
   );
 
+/** For texts whose template cannot be told, or is told wrongly. */
+export const templateOption = (): Option =>
+  new Option(
+    '--chat-template <name>',
+    `the chat template of the texts, or ${PLAIN} where there is none and all of a response is the model's (${TEMPLATE_NAMES.join(', ')})`,
+  );
+
 export interface ReadingFlags {
+  chatTemplate?: string;
   validation?: string[];
   format?: string;
   map?: string;
 }
 
 /** How records are read, by the flags and the formats of the settings. @throws UsageError that points at the mistake */
-export async function dumpOptions({ validation, format, map }: ReadingFlags): Promise<DumpOptions> {
+export async function dumpOptions({ validation, format, map, chatTemplate }: ReadingFlags): Promise<DumpOptions> {
   const patterns = (validation ?? []).map(patternOf);
   const maps = [...(map === undefined ? [] : [mapOf(map)]), ...(await ownFormats())];
   const known = [...maps.map(({ name }) => name), ...FORMAT_NAMES];
   if (format !== undefined && !known.includes(format))
     throw new UsageError(`--format ${format}: no format is called so; there are ${known.join(', ')}`);
+  if (chatTemplate !== undefined && chatTemplate !== PLAIN && !TEMPLATE_NAMES.includes(chatTemplate))
+    throw new UsageError(
+      `--chat-template ${chatTemplate}: no template is called so; there are ${[...TEMPLATE_NAMES, PLAIN].join(', ')}`,
+    );
   return {
-    reading: { ...(format === undefined ? {} : { format }), ...(maps.length === 0 ? {} : { maps }) },
+    reading: {
+      ...(chatTemplate === undefined ? {} : { chatTemplate }),
+      ...(format === undefined ? {} : { format }),
+      ...(maps.length === 0 ? {} : { maps }),
+    },
     isValidation: (stream) =>
       isValidationStream(stream) || patterns.some((pattern) => pattern.matcher(stream).matches()),
   };

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { LIMIT_SETTINGS, SAMPLING_SETTINGS } from '../engine/collect/setting-list.ts';
 import { countOf } from './count.ts';
-import { formatOption, mapOption, validationOption } from './dump-options.ts';
+import { formatOption, mapOption, templateOption, validationOption } from './dump-options.ts';
 import { run } from './output.ts';
 import { addReward, type RewardFlags } from './reward-flags.ts';
 import { positive, type SandboxFlags, withSandbox } from './sandbox-flags.ts';
@@ -45,7 +45,8 @@ export function forkCommand(): Command {
     .option('--json', 'one JSON object a branch, and the turns as they come')
     .addOption(validationOption())
     .addOption(formatOption())
-    .addOption(mapOption());
+    .addOption(mapOption())
+    .addOption(templateOption());
   addSettings(command, FORK_SETTINGS);
   return command
     .addHelpText('after', '\nThe API key is taken from ROLLOUT_VIEWER_API_KEY, else from OPENAI_API_KEY.')

@@ -13,7 +13,15 @@ import { printJson } from '../json/print.ts';
 import { listColumns, listHeader, listLine } from '../present/list-text.ts';
 import { type GroupKey, groupKeyOf } from '../rollout/group-key.ts';
 import { countOf } from './count.ts';
-import { dumpOptions, formatOption, mapOption, notifyOption, pollOption, validationOption } from './dump-options.ts';
+import {
+  dumpOptions,
+  formatOption,
+  mapOption,
+  notifyOption,
+  pollOption,
+  templateOption,
+  validationOption,
+} from './dump-options.ts';
 import { followPaths, followStream } from './follow.ts';
 import { ANSWER_IS_NO, DONE, hasColour, print, run, say, USAGE } from './output.ts';
 import { conditionsOf, filterOf, sortOf } from './query-options.ts';
@@ -49,6 +57,7 @@ export const lsCommand = (): Command =>
     .addOption(validationOption())
     .addOption(formatOption())
     .addOption(mapOption())
+    .addOption(templateOption())
     .action((paths: string[], options: LsOptions) => run(() => ls(paths, options)));
 
 /** Prints the list; without rows the answer is no. */

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { RULE_NAMES } from '../replay/compare/rules.ts';
 import { countOf } from './count.ts';
-import { formatOption, mapOption, validationOption } from './dump-options.ts';
+import { formatOption, mapOption, templateOption, validationOption } from './dump-options.ts';
 import { run } from './output.ts';
 import { positive, type SandboxFlags, secondsOf, withSandbox } from './sandbox-flags.ts';
 
@@ -50,6 +50,7 @@ export const replayCommand = (): Command =>
     .addOption(validationOption())
     .addOption(formatOption())
     .addOption(mapOption())
+    .addOption(templateOption())
     .action((args: string[], flags: ReplayFlags) =>
       run(async () => {
         // Engine and sandbox are loaded for this command alone: the others start without them.

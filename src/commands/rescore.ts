@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { formatOption, mapOption, validationOption } from './dump-options.ts';
+import { formatOption, mapOption, templateOption, validationOption } from './dump-options.ts';
 import { run } from './output.ts';
 import { addReward, type RewardFlags } from './reward-flags.ts';
 import { positive, type SandboxFlags, withSandbox } from './sandbox-flags.ts';
@@ -30,6 +30,7 @@ export const rescoreCommand = (): Command =>
     .addOption(validationOption())
     .addOption(formatOption())
     .addOption(mapOption())
+    .addOption(templateOption())
     .action((args: string[], flags: RescoreFlags) =>
       run(async () => {
         const { rescore } = await import('./rescore-run.ts');

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { configFiles } from '../config/places.ts';
 import { PRESET_NAMES } from '../config/presets.ts';
-import { formatOption, mapOption, notifyOption, pollOption, validationOption } from './dump-options.ts';
+import { formatOption, mapOption, notifyOption, pollOption, templateOption, validationOption } from './dump-options.ts';
 import { run, say, USAGE } from './output.ts';
 import { addRunAgain } from './run-again-options.ts';
 import type { ViewFlags } from './view.ts';
@@ -24,6 +24,7 @@ export const viewOptions = (program: Command): Command =>
       .addOption(validationOption())
       .addOption(formatOption())
       .addOption(mapOption())
+      .addOption(templateOption())
       .option(
         '--follow',
         'go to the newest step whenever one is complete (as F does); waits for a path that does not exist yet',

@@ -7,6 +7,8 @@ export interface ReadContext {
   validation: boolean;
   /** The user says which format it is, whatever the record looks like. */
   format?: string;
+  /** The user says which chat template a text is of (`--chat-template`), or that it is of none: `plain`. */
+  chatTemplate?: string;
   /** The user's own names of the keys (`--map`, `formats:` in the settings). */
   maps?: readonly KeyMap[];
 }

@@ -2,8 +2,8 @@ import { segmentChat } from '../chat/segment.ts';
 import { readToolSchemas, typesOf } from '../chat/tool-schemas.ts';
 import type { JsonObject, JsonValue } from '../json/value.ts';
 import { completeRollout, type RolloutDraft } from '../rollout/complete.ts';
-import { inferLossMask } from '../rollout/loss-mask.ts';
-import type { Rollout, RolloutFields } from '../rollout/rollout.ts';
+import { inferLossMask, type LossMask } from '../rollout/loss-mask.ts';
+import type { Rollout, RolloutFields, Span } from '../rollout/rollout.ts';
 import { type EndRule, layOut, UNKNOWN_END } from './conversation.ts';
 import type { Format, ReadContext } from './format.ts';
 import { idOf, numberOf } from './scalars.ts';
@@ -58,7 +58,7 @@ function readVerl(record: JsonObject, context: ReadContext): Rollout {
   const prompt = fields.texts.input!;
   const response = fields.texts.output!;
   const { validation } = context;
-  const chat = segmentChat(prompt, response);
+  const chat = segmentChat(prompt, response, { name: context.chatTemplate ?? null });
   const toolSchemas = readToolSchemas(prompt);
   const { turns, spans, responseTurn } = layOut(chat.turns, {
     promptField: 'input',
@@ -80,7 +80,13 @@ function readVerl(record: JsonObject, context: ReadContext): Rollout {
     responseTurn,
     toolSchemas,
     validation,
-    lossMask: validation ? null : inferLossMask(spans, ['output']),
+    lossMask: validation ? null : maskOf(spans, context.chatTemplate !== undefined),
   };
   return completeRollout({ ...rollout, rewards: layRewards(fields.extras, rollout) });
+}
+
+/** Declared where the user said of which template the text is, and nothing of it is unknown. */
+function maskOf(spans: readonly Span[], isDeclared: boolean): LossMask {
+  const mask = inferLossMask(spans, ['output']);
+  return isDeclared && mask.unknownChars === 0 ? { ...mask, source: 'declared' } : mask;
 }

@@ -189,4 +189,13 @@ describe('stripped text', () => {
       { role: 'assistant', confidence: 'unknown', content: ' 2' },
     ]);
   });
+
+  test('a template that the user names is taken as it is; plain means that there is none', () => {
+    const turns = (name: string) => segmentChat('Question: 1+1?\nAnswer:', ' 2', { name }).turns;
+    expect(turns('plain').map(({ role, confidence }) => [role, confidence])).toEqual([
+      ['user', 'marked'],
+      ['assistant', 'marked'],
+    ]);
+    expect(turns('llama3').map(({ confidence }) => confidence)).toEqual(['unknown', 'unknown']);
+  });
 });

@@ -34,3 +34,5 @@ export const TEMPLATES: readonly ChatTemplate[] = [
   chatml,
   seed,
 ];
+
+export const TEMPLATE_NAMES: readonly string[] = TEMPLATES.map(({ name }) => name);
