@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { App } from '../test/driver/app.ts';
 import { rolloutViewer } from '../test/program.ts';
 import { bin, cpuSeconds, figure, percentile, residentMegabytes, root } from './support/measure.ts';
+import { soakSandbox } from './support/sandbox-soak.ts';
 
 const SECONDS = Number(process.env.SOAK_SECONDS ?? 300);
 const LINES_A_SECOND = 200;
@@ -22,8 +23,13 @@ interface Written {
   truth: Record<string, (number | null)[]>;
 }
 
-/** A viewer beside a writer that behaves badly, for minutes: it must end with exactly the writer's lines, be quick all the time, and not grow. */
 export async function run(): Promise<void> {
+  await soakSandbox(Number(process.env.SANDBOX_SOAK_SECONDS ?? 600));
+  await soakViewer();
+}
+
+/** A viewer beside a writer that behaves badly, for minutes: it must end with exactly the writer's lines, be quick all the time, and not grow. */
+async function soakViewer(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'rollout-viewer-soak-'));
   const marks = new Map<string, number>();
   const shown = new Map<string, number>();

@@ -109,8 +109,10 @@ function readImage(fd: number): Uint8Array {
   return bytes;
 }
 
+/** Without a prototype: a program can put what it likes on the one that all objects share, a toJSON for one. */
 function report(line: PyodideReport): void {
-  writeWhole(3, Buffer.from(`${JSON.stringify(line)}\n`));
+  const own = Object.assign(Object.create(null), line) as PyodideReport;
+  writeWhole(3, Buffer.from(`${JSON.stringify(own)}\n`));
 }
 
 async function readAll(stream: NodeJS.ReadableStream): Promise<string> {
@@ -134,7 +136,7 @@ function writeWhole(fd: number, bytes: Uint8Array): number {
 
 /** os._exit leaves through an exception of Emscripten's; anything else ended the interpreter itself. */
 function fatal(error: unknown): number {
-  const status = (error as { status?: unknown }).status;
+  const status = Object.getOwnPropertyDescriptor(error, 'status')?.value as unknown;
   if (typeof status === 'number') return status & 0xff;
   writeWhole(
     2,

@@ -192,6 +192,22 @@ describe('places', () => {
     expect(order).toEqual([0, 0, 1, 1, 2, 2]);
   });
 
+  test('programs that sleep to their limit hold up none that work', async () => {
+    const server = await start();
+    const sleepers = Array.from({ length: 12 }, () => begin(server, { code: SLEEP, run_timeout: 20 }));
+    const began = performance.now();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, async (_, n) => {
+        const answer = await post(server, { code: `print(${n} * 2)` });
+        return ((await answer.json()) as { run_result: { stdout: string } }).run_result.stdout;
+      }),
+    );
+    expect(answers).toEqual(Array.from({ length: 20 }, (_, n) => `${n * 2}\n`));
+    // The sleepers sleep on.
+    expect(performance.now() - began).toBeLessThan(15_000);
+    for (const { hangUp } of sleepers) hangUp();
+  });
+
   test('a full queue answers 504, after which clients come back', async () => {
     const server = await start({ maxConcurrency: 1, maxQueue: 1 });
     const held = [begin(server, { code: SLEEP, run_timeout: 30 }), begin(server, { code: SLEEP, run_timeout: 30 })];

@@ -1,20 +1,96 @@
 /**
  * The kernel of /run_jupyter: a Python program that runs cells in one namespace and tells what each does, a JSON value
  * a line, while it does it; so a cell that is killed keeps what it printed. It needs nothing but the standard library,
- * and runs in CPython and Pyodide alike. Cells come as JSON on stdin.
+ * and runs in CPython and Pyodide alike. Cells come as JSON on stdin, with the word that each event begins with.
+ *
+ * Where there are processes, the cells run in a child that was forked before they were read. Its parent, which the
+ * child cannot trace, gives it one cell at a time and passes its events on; so a cell neither reads nor answers for those
+ * that come after it, and never sees the word. (A cell that changes the interpreter under later ones still can: that
+ * is what a notebook is.) Pyodide has no processes: there a cell that looks for later ones finds them.
  */
 export const DRIVER = String.raw`
 import ast, asyncio, base64, builtins, inspect, io, json, linecache, os, pprint, sys, time, traceback
 
-CELLS = json.load(sys.stdin)
 PROCESS = sys.platform != 'emscripten'
-channel = os.fdopen(os.dup(1), 'wb', 0)
 current = -1
+
+
+def warden(to_kernel, from_kernel, kernel):
+    import ctypes
+    ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
+    given = json.load(sys.stdin)
+    word = given['nonce'].encode() + b' '
+    try:
+        os.unlink('/run/stdin')
+    except OSError:
+        pass
+    lines = os.fdopen(from_kernel, 'rb')
+    for number, source in enumerate(given['cells']):
+        write_whole(1, b'%s{"kind": "start", "cell": %d}\n' % (word, number))
+        data = source.encode('utf-8', 'surrogatepass')
+        try:
+            write_whole(to_kernel, b'%d\n' % len(data) + data)
+        except OSError:
+            break
+        for line in lines:
+            if line.startswith(b'{"kind": "end"'):
+                break
+            if line.startswith((b'{"kind": "stdout"', b'{"kind": "stderr"', b'{"kind": "display"', b'{"kind": "error"')):
+                write_whole(1, word + line)
+        else:
+            break
+        write_whole(1, b'%s{"kind": "end", "cell": %d}\n' % (word, number))
+    else:
+        # Threads that a cell left must not hold the answer back.
+        os.kill(kernel, 9)
+        os._exit(0)
+    status = os.waitpid(kernel, 0)[1]
+    if os.WIFSIGNALED(status):
+        os.kill(os.getpid(), os.WTERMSIG(status))
+    os._exit(os.WEXITSTATUS(status) or 1)
+
+
+def write_whole(file, data):
+    while data:
+        data = data[os.write(file, data):]
+
+
+def cells_of(file):
+    pipe = os.fdopen(file, 'rb')
+    while True:
+        length = pipe.readline()
+        if not length:
+            return
+        yield pipe.read(int(length)).decode('utf-8', 'surrogatepass')
+
+
+if PROCESS:
+    cells_read, cells_write = os.pipe()
+    events_read, events_write = os.pipe()
+    kernel = os.fork()
+    if kernel:
+        os.close(cells_read)
+        os.close(events_write)
+        warden(cells_write, events_read, kernel)
+    os.close(cells_write)
+    os.close(events_read)
+    null = os.open('/dev/null', os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(null, 1)
+    os.close(null)
+    channel = os.fdopen(events_write, 'wb', 0)
+    CELLS = cells_of(cells_read)
+    WORD = b''
+else:
+    given = json.load(sys.stdin)
+    channel = os.fdopen(os.dup(1), 'wb', 0)
+    CELLS = given['cells']
+    WORD = given['nonce'].encode() + b' '
 
 
 def send(kind, **event):
     line = json.dumps({'kind': kind, 'cell': current, **event}) + '\n'
-    data = line.encode()
+    data = WORD + line.encode()
     while data:
         data = data[channel.write(data):]
 
@@ -211,7 +287,6 @@ class Files:
 loop = None
 files = None
 if PROCESS:
-    original = os.dup(2)
     files = Files()
 space = {'__name__': '__main__', '__builtins__': builtins, 'display': display, '_': ''}
 import types
@@ -223,7 +298,8 @@ sys.path.insert(0, os.getcwd())
 builtins.input = no_input
 sys.stdin = io.StringIO('')
 for current, source in enumerate(CELLS):
-    send('start')
+    if not PROCESS:
+        send('start')
     sys.stdout, sys.stderr = Stream('stdout'), Stream('stderr')
     name = '<cell %d>' % (current + 1)
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
@@ -244,7 +320,5 @@ for current, source in enumerate(CELLS):
         files.give()
     send('end')
 if PROCESS:
-    os.dup2(original, 2)
-    # Threads that a cell left must not hold the answer back.
     os._exit(0)
 `;

@@ -1,5 +1,6 @@
 // /run_jupyter on any backend that runs Python: the driver is the program, its stdout tells what the cells do. Both
 // timeouts are enforced here, from outside, so nothing in a cell can hold them off.
+import { randomBytes } from 'node:crypto';
 import type { CellRunResult, CommandRunResult, RunJupyterRequest, RunJupyterResponse } from '../protocol.ts';
 import { RequestError } from '../request-error.ts';
 import { startTimer } from './backends/timer.ts';
@@ -17,13 +18,14 @@ export function runJupyterOn(
   { limits, maxRunTimeout }: RunOptions = DEFAULT_RUN_OPTIONS,
 ): RunJupyter {
   return async (request, signal) => {
-    const cells = new Cells(request.cells.length, request.cell_timeout, limits.outputBytes);
+    const nonce = randomBytes(16).toString('hex');
+    const cells = new Cells(request.cells.length, request.cell_timeout, limits.outputBytes, nonce);
     try {
       const { run, files } = await backend.execute(
         {
           language: 'python',
           code: DRIVER,
-          stdin: JSON.stringify(request.cells),
+          stdin: JSON.stringify({ nonce, cells: request.cells }),
           files: decodeFiles(request.files),
           fetchFiles: request.fetch_files,
           compileTimeout: 0,
@@ -100,12 +102,16 @@ class Cells {
   #displayed = 0;
   finished = 0;
 
-  constructor(expected: number, cellTimeout: number, limit: number) {
+  /** @param nonce what the lines of the driver itself begin with */
+  constructor(expected: number, cellTimeout: number, limit: number, nonce: string) {
     this.#expected = expected;
     this.#cellTimeout = cellTimeout;
     this.#limit = limit;
     // A line that is longer than all that is kept cannot be kept. The driver writes ASCII.
-    this.#lines = new Lines(8 * limit, (line) => this.#take(line.toString('latin1')));
+    this.#lines = new Lines(8 * limit, (line) => {
+      const text = line.toString('latin1');
+      if (text.startsWith(`${nonce} `)) this.#take(text.slice(nonce.length + 1));
+    });
   }
 
   push(chunk: Buffer, stop: () => void): void {

@@ -33,7 +33,7 @@ import {
 import { type Cgroup, Cgroups, type GroupLimits } from './cgroups.ts';
 import { findOnPath, type Interpreters, linkFlags, resolveInterpreters } from './interpreters.ts';
 import { RUNNERS, type Source, temporaryName } from './languages.ts';
-import { watchGroup, watchMemory } from './memory-watch.ts';
+import { watchGroup, watchRun } from './memory-watch.ts';
 import { provesItself, provesItsLimits } from './proof.ts';
 import { hasSeccomp, seccompFilter } from './seccomp.ts';
 import { LONGEST_REPORT, ReportReader, type Step, SUPERVISOR } from './supervisor.ts';
@@ -425,7 +425,7 @@ async function supervise(
       };
       stopWatch = group
         ? watchGroup(group, excess)
-        : watchMemory(() => supervisor, limits.memoryMb ?? DEFAULT_MEMORY_MB, excess);
+        : watchRun(() => supervisor, limits.memoryMb ?? DEFAULT_MEMORY_MB, excess);
     } else if (report?.kind === 'exited' && step) step.exited = true;
     else if (report?.kind === 'end' && step) {
       stopTimer();

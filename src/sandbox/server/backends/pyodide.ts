@@ -15,7 +15,7 @@ import {
   SandboxFault,
 } from './backend.ts';
 import { RUNNERS, temporaryName } from './languages.ts';
-import { watchMemory } from './memory-watch.ts';
+import { watchProcess } from './memory-watch.ts';
 import { findPyodide, memoryImage } from './pyodide-image.ts';
 import { hold, PyodidePool, type Warm } from './pyodide-pool.ts';
 import type { PyodideJob } from './pyodide-protocol.ts';
@@ -154,14 +154,10 @@ async function perform(
     late = true;
     child.kill('SIGKILL');
   };
-  const stopWatch = watchMemory(
-    () => child.pid ?? null,
-    memoryMb + OVERHEAD_MB,
-    () => {
-      hungry = true;
-      child.kill('SIGKILL');
-    },
-  );
+  const stopWatch = watchProcess(child.pid!, memoryMb + OVERHEAD_MB, () => {
+    hungry = true;
+    child.kill('SIGKILL');
+  });
   signal?.addEventListener('abort', abort, { once: true });
   const watch = job.watch;
   const collected = [

@@ -11,7 +11,7 @@ import { confine } from '../paths.ts';
 import { type Job, type Outcome, SandboxFault } from './backend.ts';
 import type { Cgroup, Cgroups } from './cgroups.ts';
 import { temporaryName } from './languages.ts';
-import { watchGroup, watchMemory } from './memory-watch.ts';
+import { watchGroup, watchRun } from './memory-watch.ts';
 import { startTimer } from './timer.ts';
 import { usageOfTree } from './usage.ts';
 import { HEAD, ZYGOTE } from './zygote-python.ts';
@@ -401,7 +401,7 @@ class SlotRun {
       const { group } = this.#slot;
       this.#stopWatch = group
         ? watchGroup(group, excess)
-        : watchMemory(() => this.#hostPid(), this.#hands.memoryMb, excess);
+        : watchRun(() => this.#hostPid(), this.#hands.memoryMb, excess);
     } else if (word === 'E') {
       this.#stopTimer();
       this.#stopWatch();
