@@ -93,6 +93,8 @@ describe.each([...CONFINING, 'bubblewrap, without cgroups' as const])('%s', (kin
       new Promise((resolve) => {
         const sent = request(new URL(path, server.url), {
           method: 'POST',
+          // An idle connection may be closed just as a long body goes out.
+          agent: false,
           headers: { 'content-type': 'application/json', ...headers },
         });
         sent.on('response', (answer) => {
