@@ -255,7 +255,7 @@ describe.each([...CONFINING, 'bubblewrap, without cgroups' as const])('%s', (kin
           const { run_result } = await run(code, { run_timeout: 1 });
           expect(run_result?.status).toBe('TimeLimitExceeded');
         });
-        expect(performance.now() - began).toBeLessThan(15_000);
+        expect(performance.now() - began).toBeLessThan(90_000);
         expect(quiet).toBeLessThan(5000);
         expect((await run('print(6 * 7)')).run_result?.stdout).toBe('42\n');
       });
