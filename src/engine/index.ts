@@ -46,6 +46,14 @@ export {
 } from './agents/environments.ts';
 export { GroupQueueManager, type GroupQueueOptions } from './agents/group-queue.ts';
 export { RolloutOrchestrator } from './agents/orchestrator.ts';
+export {
+  type AgentSetup,
+  agentNames,
+  type EnvironmentSetup,
+  environmentNames,
+  registerAgent,
+  registerEnvironment,
+} from './agents/registry.ts';
 export { RolloutSyncLock } from './agents/sync-lock.ts';
 export {
   BaseTool,

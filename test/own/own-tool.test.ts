@@ -1,59 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { OwnCode } from '../../src/engine/own/own-code.ts';
-import { loadTools } from '../../src/engine/tools/load-tools.ts';
-import type { Tool } from '../../src/engine/tools/tool.ts';
 import type { OwnCodeError } from '../../src/python/own-error.ts';
-import { directoryWith } from '../program.ts';
-import { GSM8K_TOOL, MY_TOOL, python, pythons, toolYaml } from './python.ts';
+import { GSM8K_TOOL, MY_TOOL, pythons, toolYaml } from './python.ts';
+import { closeTools, executed, message, toolOf, toolThat } from './tool-of.ts';
 
-const open: OwnCode[] = [];
-afterEach(() => {
-  for (const code of open.splice(0)) code.close();
-});
-
-interface Loaded {
-  tool: Tool;
-  printed: () => string;
-  folder: string;
-}
-
-async function toolOf(files: Record<string, string>, yaml: string, interpreter = python()): Promise<Loaded> {
-  const folder = directoryWith({ ...files, 'tools.yaml': yaml });
-  let printed = '';
-  const own = new OwnCode({
-    python: interpreter,
-    log: (text) => {
-      printed += text;
-    },
-  });
-  open.push(own);
-  const [tool] = await loadTools(join(folder, 'tools.yaml'), { own });
-  return { tool: tool!, printed: () => printed, folder };
-}
-
-/** A tool of which only the body of `execute` is of interest. */
-const toolThat = (body: string, before = '') => {
-  const lines = body.split('\n').map((line) => `        ${line}`);
-  return toolOf(
-    {
-      'mine.py': `${before}\nclass Mine:\n    async def execute(self, instance_id, parameters, **kwargs):\n${lines.join('\n')}\n`,
-    },
-    toolYaml('mine.Mine'),
-  );
-};
-
-const executed = async ({ tool }: Loaded, parameters = {}): Promise<unknown> => {
-  const { instanceId } = await tool.create('a');
-  return tool.execute(instanceId, parameters).catch((error: OwnCodeError) => error);
-};
-const message = async (loaded: Promise<Loaded>): Promise<string> => ((await executed(await loaded)) as Error).message;
-
-const isAlive = (pattern: string): boolean => {
-  const { stdout } = { stdout: execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }) };
-  return stdout.split('\n').some((line) => line.includes(pattern));
-};
+afterEach(closeTools);
 
 describe.skipIf(pythons().length === 0)('a tool class of the user (skipped without Python 3.9 to 3.13)', () => {
   test.each(pythons().map(({ version, path }) => [version, path]))(
@@ -177,77 +127,6 @@ class Mine:
     expect(loaded.printed()).toBe('noise\n');
   });
 
-  test('keeps the state of 1,000 instances apart, and is called by all at once', async () => {
-    const { tool } = await toolOf(
-      {
-        'mine.py': `import asyncio
-class Mine:
-    def __init__(self, config, tool_schema):
-        self.seen = {}
-    async def create(self, instance_id=None, **kwargs):
-        self.seen[instance_id] = []
-        return instance_id
-    async def execute(self, instance_id, parameters, **kwargs):
-        self.seen[instance_id].append(parameters["query"])
-        await asyncio.sleep(0.01)
-        return ",".join(self.seen[instance_id])
-    async def release(self, instance_id, **kwargs):
-        del self.seen[instance_id]
-`,
-      },
-      toolYaml('mine.Mine'),
-    );
-    const ids = Array.from({ length: 1000 }, (_, index) => String(index));
-    await Promise.all(ids.map((id) => tool.create(id)));
-    for (const turn of ['x', 'y']) {
-      const said = await Promise.all(ids.map((id) => tool.execute(id, { query: `${turn}${id}` })));
-      expect(said.map(({ response }) => response.text)).toEqual(
-        ids.map((id) => (turn === 'x' ? `x${id}` : `x${id},y${id}`)),
-      );
-    }
-    await Promise.all(ids.map((id) => tool.release(id)));
-    await expect(tool.execute('1', { query: '' })).rejects.toThrow('create it first');
-  });
-
-  test('that waits for ever is ended by its timeout alone, and the others go on', async () => {
-    const { tool } = await toolThat(
-      'import asyncio\nif parameters["q"] == "wait":\n    await asyncio.sleep(1000)\nreturn "ok"',
-    );
-    await Promise.all(['a', 'b'].map((id) => tool.create(id)));
-    const stop = new AbortController();
-    const waiting = tool.execute('a', { q: 'wait' }, {}, { signal: stop.signal });
-    setTimeout(() => stop.abort(new Error('timed out after 1 s')), 300);
-    await expect(waiting).rejects.toThrow('timed out after 1 s');
-    expect(await tool.execute('b', { q: '' })).toMatchObject({ response: { text: 'ok' } });
-    expect(await tool.execute('a', { q: '' })).toMatchObject({ response: { text: 'ok' } });
-  });
-
-  test('that blocks everything costs its process; the work of others is the fault of the world, and a new instance is as good as new', async () => {
-    const { tool } = await toolThat(
-      'import asyncio, time\nif parameters["q"] == "hang":\n    time.sleep(1000)\nif parameters["q"] == "wait":\n    await asyncio.sleep(1000)\nreturn "ok"',
-    );
-    await Promise.all(['a', 'b'].map((id) => tool.create(id)));
-    const stop = new AbortController();
-    const innocent = tool.execute('b', { q: 'wait' }).catch((error) => error);
-    const guilty = tool.execute('a', { q: 'hang' }, {}, { signal: stop.signal }).catch((error) => error);
-    setTimeout(() => stop.abort(new Error('timed out after 3 s')), 2500);
-    expect(await guilty).toMatchObject({
-      fault: 'tool',
-      message: expect.stringMatching(/^timed out after 3 s, at .*mine\.py:6 in execute$/),
-    });
-    expect(await innocent).toMatchObject({
-      fault: 'world',
-      message: expect.stringContaining('another call did not come back'),
-    });
-    expect(await tool.execute('b', { q: '' }).catch((error) => error)).toMatchObject({
-      fault: 'world',
-      message: expect.stringContaining('the state of lookup was lost with its process'),
-    });
-    await tool.release('b');
-    await tool.create('c');
-    expect(await tool.execute('c', { q: '' })).toMatchObject({ response: { text: 'ok' } });
-  });
-
   test.each([
     [
       'NaN as its reward',
@@ -298,15 +177,6 @@ class Mine:
     ],
   ])('that gives %s is told in a sentence', async (_what, body, says) => {
     expect(await message(toolThat(body))).toEqual(typeof says === 'string' ? says : expect.stringMatching(says));
-  });
-
-  test('may close the low descriptors, fork, leave threads and print a million lines', async () => {
-    const loaded = await toolThat(
-      'import os, threading, time\nif not getattr(self, "closed", False):\n    self.closed = True\n    os.close(0)\nif os.fork() == 0:\n    return "of the copy"\nthreading.Thread(target=time.sleep, args=(1000,)).start()\nfor i in range(1_000_000):\n    print(i)\nreturn "done"',
-    );
-    expect(await executed(loaded)).toMatchObject({ response: { text: 'done' } });
-    expect(await executed(loaded)).toMatchObject({ response: { text: 'done' } });
-    expect(loaded.printed()).toContain('999999\n');
   });
 
   test.each([
@@ -364,21 +234,5 @@ class Mine:
     await expect(toolOf({ 'my_tool.py': MY_TOOL }, toolYaml('my_tool.MyCustomTool'), 'python9')).rejects.toThrow(
       'cannot start python9: spawn python9 ENOENT',
     );
-  });
-
-  test('leaves no child when this program is killed, nor when its code hangs', async () => {
-    const folder = directoryWith({ 'mine.py': 'import time\nprint("imported", flush=True)\ntime.sleep(1000)\n' });
-    const mark = join(folder, 'mine.py');
-    const script = `
-      const { spawn } = require('node:child_process');
-      const child = spawn(${JSON.stringify(python())}, [${JSON.stringify(join(import.meta.dirname, '../../src/python/bridge.py'))}, ${JSON.stringify(mark)}],
-        { stdio: ['ignore', 'inherit', 'inherit', 'pipe', 'pipe'], detached: true });
-      child.stdio[3].write(JSON.stringify({ id: 1, op: 'load', as: 'x', kind: 'tool', target: { file: ${JSON.stringify(mark)}, attribute: 'Mine' } }) + '\\n');
-    `;
-    const parent = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
-    await new Promise((resolve) => parent.stdout.once('data', resolve));
-    expect(isAlive(mark)).toBe(true);
-    parent.kill('SIGKILL');
-    await expect.poll(() => isAlive(mark), { timeout: 5000 }).toBe(false);
   });
 });

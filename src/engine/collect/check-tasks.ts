@@ -72,7 +72,7 @@ export async function checkTasks(
       once('no kwargs', `${where} has no interaction_kwargs: it is played without a simulated user`);
     if (worlds?.needsInstance && (entry.instanceId ?? null) === null)
       throw new SetupError(`${where}: no instance_id, in the row or its extra_info; a session is started with it`);
-    if (routeOf(rewards, dataSource) === null && !worlds?.isJudge)
+    if (routeOf(rewards, dataSource) === null && !(worlds?.isJudge && !worlds.asksReward))
       checkUnrouted(entry, { rewards, tools, users }, once);
   }
   return { keys, badTasks };

@@ -42,7 +42,9 @@ export interface CollectorOptions {
     | 'onEvent'
   >;
   /** Opens the environment of a rollout; what it says of its worth is the score, unless `rewards` is to be asked. */
-  worlds?: { open(task: Task): World; isJudge: boolean; needsInstance?: boolean } | undefined;
+  worlds?:
+    | { open(task: Task): World; isJudge: boolean; needsInstance?: boolean; ownsTools?: boolean; asksReward?: boolean }
+    | undefined;
   /** Rollouts that need not be made again. */
   isDone?: (task: string, rollout: number, step: number) => boolean;
   /** Simulated users, by the name in a task's interaction_kwargs. */
@@ -117,6 +119,8 @@ async function collectOne({ task, rollout, step }: Job, options: CollectorOption
     ...options.request,
     ...(sampling ? { sampling } : {}),
     model,
+    // The agent itself tells the model of its tools, and the environment runs them.
+    ...(worlds?.ownsTools ? { tools: [] } : {}),
     messages: task.messages,
     toolsKwargs: withInstance(task, options.request?.tools ?? []),
     toolSelection: task.toolSelection,
@@ -192,7 +196,9 @@ export interface BatchOptions extends CollectorOptions {
  * member is told and passed over. When the caller stops taking, what runs is ended.
  */
 export async function* collectBatches(options: BatchOptions): AsyncGenerator<CollectedRollout[][]> {
-  const { batchTasks, ahead = 2 * batchTasks, onRollout, onIncomplete } = options;
+  const { batchTasks, onRollout, onIncomplete } = options;
+  // Fewer than a batch would never make one.
+  const ahead = Math.max(options.ahead ?? 2 * batchTasks, batchTasks);
   const { abort: stop, unlink } = linked(options.signal);
   let taken = () => {};
   const buffer = new GroupBuffer<CollectedRollout>(options.n ?? 1, onIncomplete);

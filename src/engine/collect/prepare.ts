@@ -8,6 +8,7 @@ import type { Model } from '../model/model.ts';
 import { SglangGenerateModel } from '../model/sglang-generate.ts';
 import { VllmCompletionsModel } from '../model/vllm-completions.ts';
 import type { OwnParts } from '../own/open-own.ts';
+import { worldsOf } from '../own/open-worlds.ts';
 import { toolGrammar } from '../request/tool-grammar.ts';
 import { ModelWindow } from '../request/window.ts';
 import { type RewardRouter, rewardRouter } from '../rewards/index.ts';
@@ -54,7 +55,7 @@ export async function prepareRun({ settings, apiKey, runCode }: SetupOptions, ow
     const model = modelOf(settings, tokenizer, apiKey);
     const { tools } = own;
     const rewards = own.rewards ?? rewardsOf(settings, runCode);
-    const worlds = worldsOf(settings);
+    const worlds = sessionsOf(settings) ?? worldsOf(settings, { code: own.code, tools, rewards });
     const users = settings.interaction_config
       ? await loadInteractions(settings.interaction_config)
       : new Map<string, Interaction>();
@@ -88,7 +89,7 @@ export async function prepareRun({ settings, apiKey, runCode }: SetupOptions, ow
 /** Assistant turns of a session where no limit is given: one that nobody ends would fill the window. */
 const SESSION_TURNS = 50;
 
-function worldsOf({ session_url: urls, session_stop: stop = [], reward }: Settings): CollectorOptions['worlds'] {
+function sessionsOf({ session_url: urls, session_stop: stop = [], reward }: Settings): CollectorOptions['worlds'] {
   if (urls === undefined || urls.length === 0) return undefined;
   const sessions = new Sessions({ urls, stop });
   return { open: (task) => sessions.open(task), isJudge: reward === undefined, needsInstance: true };

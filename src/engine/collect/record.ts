@@ -38,7 +38,7 @@ export function rolloutRecord(request: RolloutRequest, context: RecordContext): 
   const { task, rollout, judgement, gamma, cause = request.cause } = context;
   const shown = shownTranscript(request);
   const weights = request.transcript.weightSpans;
-  const { turnRewards, returns } = rewardsOfTurns(request, judgement.score, gamma);
+  const { turnRewards, returns } = rewardsOfTurns(request, judgement, gamma);
   const { promptIds, responseIds, responseMask, responseLogprobs } = shown;
   return {
     input: shown.input,
@@ -109,7 +109,7 @@ const statusOf = ({ status }: RolloutRequest, cause: Cause | null): TrajectorySt
 /** Rewards a message: a turn earns the step rewards of its calls, the last one the score too; null where nothing was earned. */
 function rewardsOfTurns(
   request: RolloutRequest,
-  score: number | null,
+  { score, name }: Judgement,
   gamma: number,
 ): { turnRewards: (number | null)[]; returns: (number | null)[] } {
   const turnRewards = request.messages.map((): number | null => null);
@@ -120,7 +120,9 @@ function rewardsOfTurns(
   for (const { turn, score: own } of request.turnScores) earn(turn, own);
   const turns = request.generations.map(({ turn }) => turn);
   const last = turns.at(-1);
-  if (score !== null && last !== undefined) earn(last, score);
+  // The score of an environment is the sum of its steps' rewards, which stand at their turns already.
+  const counted = name === 'environment' ? request.turnScores.reduce((sum, { score: own }) => sum + own, 0) : 0;
+  if (score !== null && last !== undefined && score !== counted) earn(last, score - counted);
   const sums = monteCarloReturns(
     turns.map((turn) => turnRewards[turn] ?? 0),
     gamma,

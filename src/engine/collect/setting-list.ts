@@ -120,6 +120,12 @@ export const RUN_SETTINGS: readonly Setting[] = [
     min: 1,
   }),
   setting('number', 'gamma', 'discount of the returns (1)'),
+  setting(
+    'text',
+    'agent',
+    'who speaks with --env: model, tool, or a class of your own (FILE.py:Class, FILE.mjs#Class)',
+  ),
+  setting('text', 'env', 'environment that answers every turn: task, tool, or a class of your own'),
   setting('text', 'python', 'interpreter for Python of your own: tool classes, reward files (python3)'),
   setting('texts', 'python_path', 'folder where its imports are looked for first; may be given again'),
   setting('text', 'reward', 'reward function for tasks whose data_source has none, or a file with compute_score'),

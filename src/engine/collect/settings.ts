@@ -59,6 +59,8 @@ export interface Settings extends Partial<Limits>, Omit<SamplingParams, 'n'> {
   gamma?: number;
   reward?: string;
   session_url?: string[];
+  agent?: string;
+  env?: string;
   session_stop?: string[];
   function?: string;
   python?: string;

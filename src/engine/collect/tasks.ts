@@ -28,6 +28,8 @@ export interface Task {
   interactionKwargs: JsonObject | undefined;
   /** What starts the task's session: `instance_id` of the row or of its extra_info. */
   instanceId?: SessionId | null;
+  /** The whole row, for environments of the user's own. */
+  row?: JsonObject;
 }
 
 const json = z.custom<JsonValue>(() => true);
@@ -118,7 +120,7 @@ async function* lineValues(path: string): AsyncGenerator<Entry> {
 }
 
 function readTask(value: JsonValue, index: number, seen: Map<string, number>): Task | { message: string } {
-  const parsed = TaskLine.safeParse(value);
+  const parsed = TaskLine.safeParse(withPrompt(value));
   if (!parsed.success) return { message: `not a task: ${shapeProblem(parsed.error.issues)}` };
   const { prompt, ground_truth, reward_model, data_source, extra_info, images } = parsed.data;
   const hash = createHash('sha256').update(canonical(value)).digest('hex').slice(0, 16);
@@ -139,6 +141,7 @@ function readTask(value: JsonValue, index: number, seen: Map<string, number>): T
       needToolsKwargs: extra_info?.need_tools_kwargs ?? undefined,
       toolSelection: extra_info?.tool_selection ?? undefined,
       interactionKwargs: extra_info?.interaction_kwargs ?? undefined,
+      row: value as JsonObject,
       instanceId:
         instanceIdOf(parsed.data.instance_id) ??
         instanceIdOf((extra_info as JsonObject | null | undefined)?.instance_id) ??
@@ -148,6 +151,12 @@ function readTask(value: JsonValue, index: number, seen: Map<string, number>): T
     return { message: (error as Error).message };
   }
 }
+
+/** A row that has no prompt may still ask something. */
+const withPrompt = (row: JsonValue): JsonValue =>
+  isJsonObject(row) && row.prompt === undefined && typeof row.question === 'string'
+    ? { ...row, prompt: row.question }
+    : row;
 
 export const isTaskError = (entry: Task | TaskError): entry is TaskError => 'line' in entry;
 

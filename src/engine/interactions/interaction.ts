@@ -10,6 +10,8 @@ export interface UserWord {
   /** What the assistant's last turn earned; null where the user does not say. */
   score: number | null;
   metadata: JsonValue;
+  /** In the place of the text, where more than a user speaks. */
+  messages?: readonly Message[];
 }
 
 /**
@@ -22,6 +24,8 @@ export interface Interaction {
   readonly isWorld?: boolean;
   /** Of the session that it is, once it has started. */
   readonly sid?: string | null;
+  /** Once it has started: what the conversation begins with, in the place of the task's own messages. */
+  readonly opening?: readonly Message[];
   start(instanceId: string, kwargs: JsonObject, signal?: AbortSignal): Promise<void>;
   respond(
     instanceId: string,

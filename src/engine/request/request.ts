@@ -261,8 +261,15 @@ export class RolloutRequest {
     }
     const { user, tokenizer } = this.#options;
     if (user) {
+      // An environment that fails half way has something to close.
+      this.#hasUser = user.interaction.isWorld === true;
       await this.#ofUser(user.interaction.start(this.requestId, user.kwargs, signal));
       this.#hasUser = true;
+      const { opening } = user.interaction;
+      if (opening && this.#options.partial === undefined) {
+        this.messages.splice(0, this.promptLength, ...opening);
+        this.promptLength = opening.length;
+      }
     }
     const limit = this.limits.max_prompt_length;
     if (!tokenizer) return;
@@ -541,11 +548,12 @@ export class RolloutRequest {
     const turn = this.messages.length - 1;
     const word = await this.#ofUser(interaction.respond(this.requestId, this.messages, kwargs, signal, this.#spoken));
     if (word.score !== null) this.turnScores.push({ turn, score: word.score });
-    if (isLast || (word.terminate && word.text === '')) {
+    if (isLast || (word.terminate && word.text === '' && !word.messages?.length)) {
       if (word.terminate) this.#end('SUCCEEDED', null);
       return word.terminate;
     }
-    const fits = this.#addGiven([{ role: 'user', content: word.text }], this.rules.checksUserLength);
+    const given = word.messages ? [...word.messages] : [{ role: 'user', content: word.text }];
+    const fits = this.#addGiven(given, this.rules.checksUserLength);
     if (fits && word.terminate) this.#end('SUCCEEDED', null);
     return !fits || word.terminate;
   }
@@ -555,7 +563,9 @@ export class RolloutRequest {
       return await work;
     } catch (error) {
       if (error instanceof RolloutFault || error instanceof TimedOutError) throw error;
-      throw new RolloutFault('user_fault', `the simulated user: ${(error as Error).message}`, { cause: error });
+      const { interaction } = this.#options.user!;
+      const who = interaction.isWorld ? `the ${interaction.name}` : 'the simulated user';
+      throw new RolloutFault('user_fault', `${who}: ${(error as Error).message}`, { cause: error });
     }
   }
 

@@ -1,0 +1,240 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
+import { callHeld, type Held, type LoadRequest } from '../../python/own-host.ts';
+import type { Agent } from '../agents/agents.ts';
+import type { Environment, EnvStepResult } from '../agents/environments.ts';
+import type { Action } from '../agents/trajectory.ts';
+import { RolloutFault } from '../faults.ts';
+import type { UserWord } from '../interactions/interaction.ts';
+import type { World } from '../interactions/world.ts';
+import { type Message, messageText } from '../message.ts';
+import type { RewardOutput } from '../rewards/reward.ts';
+import type { OwnTarget } from './own-code.ts';
+import type { OwnTool } from './own-tool.ts';
+
+type MaybePromise<T> = T | Promise<T>;
+
+/** An agent as a world drives it: one of this program, or one of the user's in its own process. */
+export interface DrivenAgent {
+  readonly messages: readonly Message[];
+  reset(): MaybePromise<void>;
+  updateFromEnv(result: EnvStepResult): MaybePromise<void>;
+  updateFromModel(response: string): MaybePromise<Action | null>;
+}
+
+export interface DrivenEnv {
+  /** Null: no limit of its own. */
+  readonly maxSteps: number | null;
+  reset(): MaybePromise<{ observation: JsonValue; info: JsonObject }>;
+  step(action: Action | null, signal?: AbortSignal): MaybePromise<EnvStepResult>;
+  finalReward(): MaybePromise<number | null>;
+  close(): MaybePromise<void>;
+}
+
+export const drivenAgent = (agent: Agent): DrivenAgent => ({
+  get messages() {
+    return agent.chatCompletions;
+  },
+  reset: () => agent.reset(),
+  updateFromEnv: ({ observation, reward, done, info }) => agent.updateFromEnv(observation, reward, done, info),
+  updateFromModel: (response) => agent.updateFromModel(response),
+});
+
+export const drivenEnv = (env: Environment): DrivenEnv => ({
+  maxSteps: env.maxSteps,
+  reset: () => env.reset(),
+  step: (action, signal) => env.step(action, signal),
+  finalReward: async () => (env.finalReward ? await env.finalReward() : null),
+  close: () => env.close(),
+});
+
+/** Makes agent and environment for one rollout; what they hold is freed by the environment's `close`. */
+export type OpenEpisode = (signal?: AbortSignal) => Promise<{ agent: DrivenAgent; env: DrivenEnv }>;
+
+/**
+ * One episode of an agent in an environment as a rollout: the agent's messages are the conversation, each sampled turn becomes its action,
+ * and what the environment answers is the next turn. Score: the sum of the steps' rewards and the final one.
+ */
+export class EnvWorld implements World {
+  readonly name = 'environment';
+  readonly isWorld = true;
+  opening: readonly Message[] = [];
+  readonly #open: OpenEpisode;
+  #episode: { agent: DrivenAgent; env: DrivenEnv } | null = null;
+  #told = 0;
+  #steps = 0;
+  #sum = 0;
+  #final: number | null = null;
+  #info: JsonObject = {};
+
+  constructor(open: OpenEpisode) {
+    this.#open = open;
+  }
+
+  async start(_instanceId: string, _kwargs: JsonObject, signal?: AbortSignal): Promise<void> {
+    this.#episode = await this.#open(signal);
+    const { agent, env } = this.#episode;
+    const { observation, info } = await env.reset();
+    await agent.reset();
+    await agent.updateFromEnv({ observation, reward: 0, done: false, info });
+    this.#told = agent.messages.length;
+    // An agent without a system prompt still has a message for it.
+    this.opening = agent.messages.filter(({ role, content }) => role !== 'system' || content !== '');
+  }
+
+  async respond(
+    _instanceId: string,
+    messages: readonly Message[],
+    _kwargs: JsonObject,
+    signal?: AbortSignal,
+    _spoken?: string,
+  ): Promise<UserWord> {
+    const { agent, env } = this.#episode!;
+    const action = await agent.updateFromModel(messageText(messages.at(-1)!));
+    const result = await env.step(action, signal);
+    this.#steps++;
+    this.#sum += result.reward;
+    this.#info = result.info;
+    await agent.updateFromEnv(result);
+    const terminate = result.done || (env.maxSteps !== null && this.#steps >= env.maxSteps);
+    // The agent has added the sampled turn itself.
+    const given = agent.messages.slice(this.#told + 1);
+    if (agent.messages.length < this.#told + 1)
+      throw new RolloutFault('tool_unavailable', 'the agent took back messages, so its turns are no one conversation');
+    this.#told = agent.messages.length;
+    return { terminate, text: '', messages: terminate ? [] : given, score: result.reward, metadata: result.info };
+  }
+
+  async finalize(): Promise<void> {
+    if (this.#episode === null) return;
+    const { env } = this.#episode;
+    try {
+      if (this.#steps > 0) this.#final = await env.finalReward();
+    } finally {
+      await env.close();
+    }
+  }
+
+  async judge(): Promise<RewardOutput> {
+    return { reward: this.#sum + (this.#final ?? 0), metadata: { ...this.#info, steps: this.#steps } };
+  }
+}
+
+/** Keys of a task that environments of the users' are written for: verl's row, and the question and answer in it. */
+export function taskDict(task: {
+  row?: JsonObject | undefined;
+  messages: readonly Message[];
+  groundTruth: JsonValue;
+  extraInfo: JsonObject;
+}): JsonObject {
+  const { row = {}, messages, groundTruth, extraInfo } = task;
+  const question = messages.findLast(({ role }) => role === 'user');
+  return {
+    question: question ? messageText(question) : '',
+    answer: groundTruth,
+    ground_truth: groundTruth,
+    ...extraInfo,
+    ...row,
+  };
+}
+
+export interface OwnEpisodeOptions {
+  /** At least one of the two is the user's. */
+  env: OwnTarget | null;
+  agent: OwnTarget | null;
+  tools: readonly OwnTool[];
+  task: JsonObject;
+  /** The task's own system message, for an agent that wants one. */
+  systemPrompt: string;
+  maxSteps: number | null;
+  /** Stand for what is not the user's. */
+  plainAgent: () => DrivenAgent;
+  plainEnv: () => DrivenEnv;
+}
+
+/** An episode with an environment or an agent of the user's: both, and the tools they are made with, live in one process. */
+export async function openOwnEpisode(options: OwnEpisodeOptions, signal?: AbortSignal) {
+  const { env, agent, tools, task, systemPrompt, maxSteps } = options;
+  const { host } = (env ?? agent)!;
+  const process = host.process();
+  host.hold(process);
+  try {
+    const keys: JsonObject = {};
+    for (const tool of tools) {
+      const held = await tool.held(signal);
+      if (held.process === process) keys[tool.name] = held.key;
+    }
+    const load = (kind: LoadRequest['kind'], target: OwnTarget, more: JsonObject) =>
+      host.own({ kind, target: target.target, task, tools: keys, ...more }, signal, process);
+    const heldEnv = env === null ? null : await load('env', env, { max_steps: maxSteps });
+    const heldAgent = agent === null ? null : await load('agent', agent, { system_prompt: systemPrompt });
+    const drop = async () => {
+      if (!process.isDead)
+        await Promise.all(
+          [heldEnv, heldAgent].map((held) => held && process.request({ op: 'drop', object: held.key }).catch(() => {})),
+        );
+      host.free(process);
+    };
+    const plain = heldEnv === null ? options.plainEnv() : null;
+    const close = async () => {
+      await plain?.close();
+      await drop();
+    };
+    return {
+      env: heldEnv === null ? { ...plain!, maxSteps: plain!.maxSteps, close } : ownEnv(heldEnv, heldAgent, drop),
+      agent: heldAgent === null ? options.plainAgent() : ownAgent(heldAgent, heldEnv),
+    };
+  } catch (error) {
+    host.free(process);
+    throw error;
+  }
+}
+
+function ownEnv(held: Held, agent: Held | null, drop: () => Promise<void>): DrivenEnv {
+  const limit = held.about.max_steps;
+  return {
+    maxSteps: typeof limit === 'number' ? limit : null,
+    reset: async () => (await callHeld(held, 'reset', [])) as { observation: JsonValue; info: JsonObject },
+    // An action of an agent beside it is handed on as the object that it is.
+    step: async (action, signal) =>
+      (await callHeld(
+        held,
+        'step',
+        [action],
+        signal,
+        agent === null ? {} : { action_of: agent.key },
+      )) as unknown as EnvStepResult,
+    finalReward: async () => {
+      const reward = await callHeld(held, 'final_reward', []);
+      return typeof reward === 'number' ? reward : null;
+    },
+    close: async () => {
+      try {
+        await callHeld(held, 'close', []);
+      } finally {
+        await drop();
+      }
+    },
+  };
+}
+
+function ownAgent(held: Held, env: Held | null): DrivenAgent {
+  let messages: Message[] = [];
+  const take = (answer: JsonValue) => {
+    const given = isJsonObject(answer) ? answer.messages : null;
+    if (Array.isArray(given)) messages = given as unknown as Message[];
+    return answer as JsonObject;
+  };
+  return {
+    get messages() {
+      return messages;
+    },
+    reset: async () => {
+      await callHeld(held, 'reset', []);
+    },
+    updateFromEnv: async ({ observation, reward, done, info }) => {
+      const args = [observation, reward, done, info];
+      take(await callHeld(held, 'update_from_env', args, undefined, env === null ? {} : { observation_of: env.key }));
+    },
+    updateFromModel: async (response) => take(await callHeld(held, 'update_from_model', [response])).action ?? null,
+  };
+}

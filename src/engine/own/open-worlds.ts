@@ -1,0 +1,69 @@
+import { agentMaker, agentNames, environmentMaker, environmentNames } from '../agents/registry.ts';
+import type { CollectorOptions } from '../collect/collector.ts';
+import type { Settings } from '../collect/settings.ts';
+import type { Task } from '../collect/tasks.ts';
+import { messageText } from '../message.ts';
+import type { RewardRouter, RewardTask } from '../rewards/index.ts';
+import type { Tool } from '../tools/tool.ts';
+import { drivenAgent, drivenEnv, EnvWorld, openOwnEpisode, taskDict } from './env-world.ts';
+import type { OwnCode, OwnTarget } from './own-code.ts';
+import { OwnTool } from './own-tool.ts';
+
+interface WorldParts {
+  code: OwnCode;
+  tools: readonly Tool[];
+  rewards: RewardRouter;
+}
+
+/** The agent and the environment that a run names: each one of this program by its name, or a class of the user's. @throws Error that lists the names */
+export function worldsOf(settings: Settings, { code, tools, rewards }: WorldParts): CollectorOptions['worlds'] {
+  const { agent: agentText, env: envText, reward, max_assistant_turns: maxSteps = null } = settings;
+  if (agentText === undefined && envText === undefined) return undefined;
+  const ownEnv = ownOf(code, 'env', envText, environmentNames());
+  const ownAgent = ownOf(code, 'agent', agentText, agentNames());
+  if (ownEnv !== null && ownAgent !== null && ownEnv.host !== ownAgent.host)
+    throw new Error('--agent and --env: an agent and an environment of your own must be of one language');
+  const hasTools = tools.length > 0;
+  const makeEnv = environmentMaker(envText ?? (hasTools ? 'tool' : 'task'));
+  const makeAgent = agentMaker(agentText ?? (ownEnv === null && hasTools ? 'tool' : 'model'));
+  return {
+    // A named reward judges an environment of the user's from outside; one of ours asks it itself.
+    isJudge: reward === undefined || ownEnv === null,
+    ownsTools: true,
+    asksReward: ownEnv === null,
+    open: (task) => {
+      const dict = taskDict(task);
+      const system = task.messages.find(({ role }) => role === 'system');
+      const systemPrompt = system ? messageText(system) : '';
+      const plainAgent = () => drivenAgent(makeAgent!({ systemPrompt, tools }));
+      const plainEnv = () => drivenEnv(makeEnv!({ task: dict, tools, rewardFn: rewardFor(task, rewards), maxSteps }));
+      if (ownEnv === null && ownAgent === null)
+        return new EnvWorld(async () => ({ agent: plainAgent(), env: plainEnv() }));
+      const ownTools = tools.filter((tool) => tool instanceof OwnTool);
+      return new EnvWorld((signal) =>
+        openOwnEpisode(
+          { env: ownEnv, agent: ownAgent, tools: ownTools, task: dict, systemPrompt, maxSteps, plainAgent, plainEnv },
+          signal,
+        ),
+      );
+    },
+  };
+}
+
+function ownOf(code: OwnCode, flag: string, text: string | undefined, known: readonly string[]): OwnTarget | null {
+  if (text === undefined || known.includes(text)) return null;
+  const own = code.find(text, process.cwd());
+  if (own !== null) return own;
+  throw new Error(
+    `--${flag} ${text}: known: ${known.join(', ')}, or a class of your own: FILE.py:Class, module.Class, FILE.mjs#Class`,
+  );
+}
+
+/** The reward function of the task's data source, asked with the task's own keys. */
+function rewardFor(task: Task, rewards: RewardRouter) {
+  // Without one the environment itself must give the reward; asking is what tells.
+  return (given: RewardTask, action: string, signal?: AbortSignal) =>
+    rewards
+      .for(task.dataSource)
+      .fn({ ...given, ground_truth: task.groundTruth, extra_info: task.extraInfo }, action, signal);
+}

@@ -1,0 +1,67 @@
+import type { JsonObject, JsonValue } from '../../json/value.ts';
+import { CannotLoadError } from '../../python/own-error.ts';
+import { callHeld, type Held, type LoadRequest } from '../../python/own-host.ts';
+import type { Interaction, UserWord } from '../interactions/interaction.ts';
+import type { Message } from '../message.ts';
+import type { OwnTarget } from './own-code.ts';
+import type { OwnUse } from './own-use.ts';
+
+/** A user's own interaction class of verl's interface (`verl/interactions/base.py`): one object for all rollouts, an instance for each. */
+export class OwnInteraction implements Interaction {
+  readonly name: string;
+  readonly use: OwnUse;
+  readonly #own: OwnTarget;
+  readonly #request: LoadRequest;
+  readonly #instances = new Map<string, { held: Held; id: string }>();
+
+  constructor(own: OwnTarget, name: string, config: JsonObject, from: string) {
+    this.name = name;
+    this.use = { what: own.text, runs: own.runs, from };
+    this.#own = own;
+    this.#request = { kind: 'interaction', target: own.target, name, config };
+  }
+
+  /** Imports and constructs the class. @throws CannotLoadError that names the file and line */
+  async load(signal?: AbortSignal): Promise<void> {
+    await this.#own.host.shared(this.#request, signal).catch((error: Error) => {
+      throw error instanceof CannotLoadError
+        ? new CannotLoadError(`${this.use.from} (${this.use.what}): ${error.message}`)
+        : error;
+    });
+  }
+
+  async start(instanceId: string, kwargs: JsonObject, signal?: AbortSignal): Promise<void> {
+    const held = await this.#own.host.shared(this.#request, signal);
+    const id = await callHeld(held, 'start', [instanceId, kwargs], signal);
+    this.#own.host.hold(held.process);
+    this.#instances.set(instanceId, { held, id: String(id) });
+  }
+
+  async respond(
+    instanceId: string,
+    messages: readonly Message[],
+    kwargs: JsonObject,
+    signal?: AbortSignal,
+  ): Promise<UserWord> {
+    const { held, id } = this.#instances.get(instanceId)!;
+    const answer = await callHeld(held, 'respond', [id, messages as unknown as JsonValue, kwargs], signal);
+    const { done, text, reward, metrics = null } = answer as JsonObject;
+    return {
+      terminate: done === true,
+      text: String(text),
+      score: typeof reward === 'number' ? reward : null,
+      metadata: metrics,
+    };
+  }
+
+  async finalize(instanceId: string): Promise<void> {
+    const instance = this.#instances.get(instanceId);
+    if (instance === undefined) return;
+    this.#instances.delete(instanceId);
+    try {
+      if (!instance.held.process.isDead) await callHeld(instance.held, 'finalize', [instance.id]);
+    } finally {
+      this.#own.host.free(instance.held.process);
+    }
+  }
+}
