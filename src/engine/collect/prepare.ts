@@ -1,7 +1,6 @@
 import type { Run } from '../../sandbox/check-correctness.ts';
 import { type Fingerprint, fingerprint, hashOf } from '../fingerprint.ts';
 import type { Interaction } from '../interactions/interaction.ts';
-import { loadInteractions } from '../interactions/load-interactions.ts';
 import { ChatCompletionsModel } from '../model/chat-completions.ts';
 import { type ChatTokenizer, loadChatTokenizer } from '../model/chat-tokenizer.ts';
 import type { Model } from '../model/model.ts';
@@ -56,9 +55,7 @@ export async function prepareRun({ settings, apiKey, runCode }: SetupOptions, ow
     const { tools } = own;
     const rewards = own.rewards ?? rewardsOf(settings, runCode);
     const worlds = sessionsOf(settings) ?? worldsOf(settings, { code: own.code, tools, rewards });
-    const users = settings.interaction_config
-      ? await loadInteractions(settings.interaction_config)
-      : new Map<string, Interaction>();
+    const { users } = own;
     const window = new ModelWindow();
     const request = {
       tools,

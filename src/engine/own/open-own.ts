@@ -1,14 +1,18 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { JsonObject } from '../../json/value.ts';
 import type { Run } from '../../sandbox/check-correctness.ts';
 import { STATE_DIRECTORY } from '../collect/run-state.ts';
 import type { Settings } from '../collect/settings.ts';
+import type { Interaction } from '../interactions/interaction.ts';
+import { loadInteractions } from '../interactions/load-interactions.ts';
 import type { RewardRouter } from '../rewards/index.ts';
 import { readTools, type StartedTools, startTools } from '../tools/load-tools.ts';
 import { McpEntryTool } from '../tools/mcp-entry.ts';
 import { toolClassNames, toolKind } from '../tools/registry.ts';
 import type { Tool } from '../tools/tool.ts';
 import { OwnCode } from './own-code.ts';
+import { OwnInteraction } from './own-interaction.ts';
 import { ownReward } from './own-reward.ts';
 import { ownUsesOf } from './own-tool.ts';
 import type { OwnUse } from './own-use.ts';
@@ -17,6 +21,8 @@ import { isRewardFile } from './reward-file.ts';
 export interface OwnParts {
   code: OwnCode;
   tools: readonly Tool[];
+  /** Simulated users by their names. */
+  users: ReadonlyMap<string, Interaction>;
   /** A file that scores every task, whatever its data source; null without one. */
   rewards: RewardRouter | null;
   /** Keeps what the code prints beside the dump. */
@@ -49,13 +55,16 @@ export async function openOwn(settings: Settings, { say, allowOwn, runCode, sign
     const classes = classesOf(settings.tool_class ?? []);
     const read = toolFile === undefined ? [] : await readTools(toolFile, { run: runCode, own: code, classes });
     const programs = read.flatMap((tool) => (tool instanceof McpEntryTool ? tool.uses : []));
-    await allowOwn?.([...ownUsesOf(read), ...programs]);
+    const users = await readUsers(settings.interaction_config, code);
+    const ownUsers = [...users.values()].filter((user) => user instanceof OwnInteraction);
+    await allowOwn?.([...ownUsesOf(read), ...programs, ...ownUsers.map(({ use }) => use)]);
     const started = toolFile === undefined ? null : await startTools(read, toolFile, signal);
     servers = started;
     const tools = started?.tools ?? [];
+    for (const user of ownUsers) await user.load(signal);
     await reward?.start(signal);
     const rewards = reward === null ? null : { for: () => ({ name: path!, fn: reward.fn }) };
-    return { code, tools, rewards, keepLog: (out) => log.keepIn(join(out, STATE_DIRECTORY, 'own.log')), close };
+    return { code, tools, users, rewards, keepLog: (out) => log.keepIn(join(out, STATE_DIRECTORY, 'own.log')), close };
   } catch (error) {
     close();
     throw error;
@@ -72,6 +81,16 @@ function classesOf(texts: readonly string[]): Map<string, string> {
       return [name, kind] as const;
     }),
   );
+}
+
+async function readUsers(path: string | undefined, code: OwnCode): Promise<Map<string, Interaction>> {
+  if (path === undefined) return new Map();
+  return loadInteractions(path, {
+    own: (className, name, config) => {
+      const own = code.find(className, dirname(path));
+      return own === null ? null : new OwnInteraction(own, name, config as JsonObject, path);
+    },
+  });
 }
 
 /** Bytes that are kept of what is printed, and before there is a place for it. */
