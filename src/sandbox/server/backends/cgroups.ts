@@ -106,8 +106,8 @@ export class Cgroups {
       shared = null;
     }
     for (const base of this.bases.filter(existsSync)) {
-      for (const name of readdirSync(base)) if (name.startsWith('run-')) await removeSoon(join(base, name));
-      if (base.includes(PREFIX)) await removeSoon(base);
+      for (const name of readdirSync(base)) if (name.startsWith('run-')) await removeSoon(join(base, name), true);
+      if (base.includes(PREFIX)) await removeSoon(base, true);
     }
   }
 }
@@ -157,14 +157,18 @@ export class Cgroup {
   }
 }
 
-async function removeSoon(folder: string): Promise<void> {
+/** @param isAwaited it keeps the program alive: whoever waits for it would else never go on */
+async function removeSoon(folder: string, isAwaited = false): Promise<void> {
   for (let attempt = 0; attempt < RETRIES; attempt++) {
     try {
       rmdirSync(folder);
       return;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS).unref());
+      await new Promise((resolve) => {
+        const timer = setTimeout(resolve, RETRY_MS);
+        if (!isAwaited) timer.unref();
+      });
     }
   }
 }
