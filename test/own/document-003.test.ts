@@ -12,7 +12,7 @@ import { directoryWith, jsonLines, rolloutViewer } from '../program.ts';
 type Line = any;
 
 const SID = '5671949450826943757';
-const closing: (() => void | Promise<void>)[] = [];
+const closing: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });

@@ -19,7 +19,7 @@ import { MY_TOOL, python, pythons, toolYaml } from './python.ts';
 // biome-ignore lint/suspicious/noExplicitAny: lines of a dump, looked into freely.
 type Line = any;
 
-const closing: (() => void | Promise<unknown>)[] = [];
+const closing: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
