@@ -89,7 +89,10 @@ class SessionWorld implements World {
       throw new RolloutFault('reward_fault', `${this.#url}: compute_reward answered without reward and f2p_total`);
     const { f2p_count = null, f2p_total = null, message } = response;
     if (f2p_total === 0)
-      throw new RolloutFault('no_truth', `${this.#url}: ${typeof message === 'string' ? message : 'no tests (f2p_total is 0)'}`);
+      throw new RolloutFault(
+        'no_truth',
+        `${this.#url}: ${typeof message === 'string' ? message : 'no tests (f2p_total is 0)'}`,
+      );
     return { reward, metadata: { sid: this.sid, url: this.#url, f2p_count, f2p_total, response } };
   }
 
