@@ -29,5 +29,3 @@ export interface Command {
   /** Why it cannot act now; null when it can. */
   disabled?(state: State, data: Data): string | null;
 }
-
-export const times = (count: number | null): number => count ?? 1;

@@ -63,6 +63,34 @@ export const nothingToUndo: Reason = ({ list }) => (list.past.length === 0 ? 'no
 
 export const nothingToRedo: Reason = ({ list }) => (list.future.length === 0 ? 'nothing to do again' : null);
 
+export const nothingRun: Reason = ({ replay }, { keys }) =>
+  replay.rollouts.size === 0 && replay.words.size === 0
+    ? `nothing was run again yet; ${keys.label('replay')} does`
+    : null;
+
+export const noBranches: Reason = (state, data) => {
+  const { cursor } = state.list;
+  const replay = cursor === null ? undefined : state.replay.rollouts.get(cursor.file.locator(cursor.record));
+  if ((replay?.branches.length ?? 0) > 0) return null;
+  return noRecord(state, data) ?? `no branches yet; ${data.keys.label('fork')} makes one with a live model`;
+};
+
+export const noOlderPlace: Reason = ({ jumps }) =>
+  jumps.list.length === 0 || jumps.at === 0 ? 'no older place' : null;
+
+export const noNewerPlace: Reason = ({ jumps }) => (jumps.at >= jumps.list.length - 1 ? 'no newer place' : null);
+
+export const linesWrapped: Reason = ({ display }, { keys }) =>
+  display.wrap ? `lines are wrapped; ${keys.label('wrap')} ends that` : null;
+
+export const noField: Reason = ({ display }, { keys }) =>
+  display.view === 'fields' ? null : `fields are hidden in the view of fields; ${keys.label('view.next')} goes there`;
+
+export const noHidden: Reason = ({ display }) => (display.hidden.length === 0 ? 'no field is hidden' : null);
+
+export const noFold: Reason = ({ display }) =>
+  display.view === 'chat' || display.view === 'json' ? null : 'nothing to fold in this view';
+
 /** The first of several that holds. */
 export const firstReason =
   (...reasons: readonly Reason[]): Reason =>
