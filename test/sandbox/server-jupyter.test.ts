@@ -30,6 +30,44 @@ describe.each(CONFINING)('%s', (backend) => {
       expect(second.cells[0]?.error[0]).toMatchObject({ ename: 'NameError', evalue: "name 'x' is not defined" });
     });
 
+    test('magics, and IPython.display where IPython is not installed', async () => {
+      const { cells: ran } = await cells([
+        '%matplotlib inline\nx = 6\nfolder = %pwd\nprint(isinstance(folder, str))',
+        '%%time\ny = x * 7',
+        '%%writefile kept.txt\nline',
+        'print(y, open("kept.txt").read())\n%nothing_such 1',
+        'from IPython.display import HTML, Markdown, display\ndisplay(HTML("<b>h</b>"))\nMarkdown("# m")',
+        "text = '''\n%pwd\n'''\nprint(text.strip())",
+      ]);
+      expect(ran.map((cell) => cell.error)).toEqual([[], [], [], [], [], []]);
+      expect(ran[0]?.stdout).toBe('True\n');
+      expect(ran[1]?.stdout).toMatch(/^CPU times: .*\nWall time: /);
+      expect(ran[2]?.stdout).toBe('Writing kept.txt\n');
+      const unknown = 'UsageError: Line magic function %nothing_such not found.\n';
+      expect(ran[3]).toMatchObject({ stdout: '42 line\n', stderr: unknown });
+      expect(ran[4]?.display).toMatchObject([{ 'text/html': '<b>h</b>' }, { 'text/markdown': '# m' }]);
+      expect(ran[5]?.stdout).toBe('%pwd\n');
+    });
+
+    test('figures are images, as they are shown and as a cell ends (where matplotlib is)', {
+      timeout: 90_000,
+    }, async () => {
+      const sources = [
+        'import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()\nprint("after")',
+        'plt.figure();',
+      ];
+      const { cells: ran } = await cells(sources, { total_timeout: 80 });
+      if (ran[0]?.error[0]?.ename === 'ModuleNotFoundError') return;
+      for (const cell of ran) {
+        expect(cell.error).toEqual([]);
+        expect(cell.display).toHaveLength(1);
+        expect(cell.display[0]?.['text/plain']).toMatch(/^<Figure size \d+x\d+ with \d Axes>$/);
+        const image = Buffer.from(String(cell.display[0]?.['image/png']), 'base64');
+        expect(image.subarray(1, 4).toString()).toBe('PNG');
+      }
+      expect(ran[0]?.stdout).toBe('after\n');
+    });
+
     test('a failing cell does not stop the next, and its traceback shows the line', async () => {
       const answer = await cells(['def f():\n    return 1 / 0\nf()', 'print("on")', 'a b']);
       expect(answer.status).toBe('Success');

@@ -1,3 +1,5 @@
+import { DISPLAY_SUPPORT } from './jupyter-display.ts';
+
 /**
  * The kernel of /run_jupyter: a Python program that runs cells in one namespace and tells what each does, a JSON value
  * a line, while it does it; so a cell that is killed keeps what it printed. It needs nothing but the standard library,
@@ -247,7 +249,11 @@ def finish(value):
     return loop.run_until_complete(value)
 
 
+${DISPLAY_SUPPORT}
+
 def execute(source, name, space):
+    prepare_display(space)
+    source = translated(source)
     tree = ast.parse(source, name)
     last = None
     if tree.body and isinstance(tree.body[-1], ast.Expr) and not source.rstrip().endswith(';'):
@@ -260,6 +266,7 @@ def execute(source, name, space):
         if value is not None:
             space['_'] = value
             display(value)
+    show_figures()
 
 
 class Files:
