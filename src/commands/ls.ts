@@ -11,6 +11,7 @@ import { UsageError } from '../dump/paths.ts';
 import { dumpOfStream } from '../dump/stream-file.ts';
 import { printJson } from '../json/print.ts';
 import { listColumns, listHeader, listLine } from '../present/list-text.ts';
+import { sizeText } from '../present/quantities.ts';
 import { type GroupKey, groupKeyOf } from '../rollout/group-key.ts';
 import { countOf } from './count.ts';
 import {
@@ -134,6 +135,7 @@ async function* indexedFiles(dump: Dump): AsyncGenerator<DumpFile> {
   for (const file of dump.files) {
     await file.buildIndex(() => true);
     if (file.error !== null) say(`${file.path}: ${file.error}`);
+    if (file.copiedBytes > LARGE_COPY) say(`${file.path}: ${costOf(file)}`);
     yield file;
   }
 }
@@ -209,3 +211,9 @@ function reasonOfNoGroups(file: DumpFile): string | null {
   }
   return new Groups(head).reason;
 }
+
+/** A copy that takes so much room in the temporary folder is worth a word. */
+const LARGE_COPY = 256 << 20;
+
+const costOf = (file: DumpFile): string =>
+  `its records were copied once to the temporary folder, ${sizeText(file.copiedBytes)} until this ends (${file.container} has no lines to read in place)`;
