@@ -41,7 +41,10 @@ function checkAssistant(turn: Turn, isLast: boolean, add: Add): void {
     if (isUnclosed(call)) {
       add('unclosed', 'warning', turn.index, `the ${isLast ? 'response' : 'turn'} ends inside ${openTag(call)}`);
     } else if (call.error !== null) {
-      add('call_unparsed', 'error', turn.index, `${name} was not executed: ${call.error}`);
+      // A result behind it says that somebody read it.
+      if (call.resultTurn !== null)
+        add('call_unparsed', 'warning', turn.index, `${name} is not readable here: ${call.error}`);
+      else add('call_unparsed', 'error', turn.index, `${name} was not executed: ${call.error}`);
     } else if (call.resultTurn === null) {
       add('call_without_result', 'warning', turn.index, `no result of ${name} was recorded`);
     }

@@ -61,7 +61,7 @@ export class Results {
   /** The outcome of a call, behind its name. `sign`: a finding says that something is missing here. */
   outcome(call: ToolCall, at: number, sign: boolean): Note {
     const note = { at, place: 'behind', sign } as const;
-    if (call.error !== null) return { ...note, text: '→ not executed', style: 'error' };
+    if (call.error !== null && call.resultTurn === null) return { ...note, text: '→ not executed', style: 'error' };
     const result = call.resultTurn === null ? undefined : this.#rollout.turns[call.resultTurn];
     if (result === undefined) return { ...note, text: '→ no result', style: sign ? 'warning' : 'quiet' };
     const failed = this.#failed.has(result.index);
