@@ -40,12 +40,22 @@ export async function rescore(args: readonly string[], flags: RescoreFlags): Pro
     const problem = rewardProblem(choice);
     if (problem !== null) throw new UsageError(`--reward: ${problem}`);
     if (runs !== null && reward !== 'code') say(`${runs.what} runs on ${runs.where}`);
-    if (reward === 'code') backend = await openFor(flags);
-    rewards = openRewards(choice, backend?.run);
+    const open = async (): Promise<ReplayBackend> => {
+      if (!flags.exec) throw new Error('--no-exec forbids running the test cases of a code task');
+      backend = await openFor(flags);
+      return backend;
+    };
+    // A sandbox is opened with the first rollout whose data source asks for one.
+    let opening: Promise<ReplayBackend> | null = reward === 'code' ? open() : null;
+    await opening;
+    rewards = openRewards(choice, async (request, call) => {
+      opening ??= open();
+      return (await opening).run(request, call);
+    });
     await rewards.start(stop.signal).catch((error: Error) => {
       throw new UsageError(`--reward: ${error.message}`);
     });
-    const concurrency = flags.concurrency ?? backend?.concurrency;
+    const concurrency = flags.concurrency;
     const results = rescoreMany(rowsOf(args, flags), rewards.router, {
       signal: stop.signal,
       journal,
@@ -61,7 +71,7 @@ export async function rescore(args: readonly string[], flags: RescoreFlags): Pro
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
     rewards?.close();
     journal.close();
-    await backend?.close();
+    await (backend as ReplayBackend | null)?.close();
   }
   if (tally.size === 0) {
     say(`${args.join(' ')}: no rollout to score`);
@@ -89,8 +99,9 @@ async function* rowsOf(args: readonly string[], flags: RescoreFlags): AsyncGener
   for await (const { row } of selectRows(args, await dumpOptions(flags), filterOf(flags.filter))) yield row;
 }
 
-function lineOf({ locator, recorded, score, status, reward, reason }: Rescored): string {
-  const told = reason === null ? '' : `: ${reason}`;
+function lineOf({ locator, recorded, score, status, reward, reason, pred }: Rescored): string {
+  const read = pred === null ? '' : `, read ${typeof pred === 'string' ? JSON.stringify(pred) : printJson(pred)}`;
+  const told = `${read}${reason === null ? '' : `: ${reason}`}`;
   return sanitiseLine(
     `${locator}  recorded ${recorded ?? 'none'}, now ${score ?? 'none'}  ${status} (${reward ?? 'no function'})${told}`,
   );

@@ -67,6 +67,7 @@ const RescoreEntry = EntryHead.extend({
   score: z.number().nullable(),
   reward: Texts,
   reason: Texts,
+  pred: z.unknown(),
 });
 export type RescoreEntry = z.infer<typeof RescoreEntry>;
 export const RESCORES: EntryKind<RescoreEntry> = { name: 'rescore', schema: RescoreEntry };

@@ -23,7 +23,8 @@ export function openRewards(choice: RewardChoice, run?: Run): OpenRewards {
   const byDataSource = rewardRouter({
     registry,
     fallback: reward,
-    code: run && { run },
+    // verl scores code by data source without its sandbox's own rules, and looks at ten cases at most.
+    code: run && { run, continuous: true, prime: reward === undefined },
     http: url ? { url } : undefined,
   });
   const router = reward === undefined ? byDataSource : { for: () => ({ name: reward, fn: registry.get(reward) }) };

@@ -1,9 +1,10 @@
 import PQueue from 'p-queue';
 import type { DumpRecord } from '../dump/dump-file.ts';
+import { RolloutFault } from '../engine/faults.ts';
 import type { RewardRouter, RewardTask } from '../engine/index.ts';
 import type { Journal } from '../journal/journal.ts';
 import { recordKey } from '../journal/record-key.ts';
-import { isJsonObject, type JsonObject } from '../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { RESCORES } from './entries.ts';
 import { dataSourceOf, extraInfoOf, judgedText } from './reward-task.ts';
 
@@ -17,6 +18,8 @@ export interface Rescored {
   /** same: equal within the precision of a float32; unknown: one of the two is missing. */
   status: 'same' | 'drift' | 'error' | 'unknown';
   reason: string | null;
+  /** What the function read as the answer, where it says so. */
+  pred: JsonValue;
   metadata: JsonObject;
   seconds: number;
 }
@@ -28,7 +31,15 @@ const EPSILON = 1e-5;
 export async function rescoreRollout(row: DumpRecord, rewards: RewardRouter, signal?: AbortSignal): Promise<Rescored> {
   const { rollout, locator } = row;
   const begun = performance.now();
-  const base = { locator, reward: null, recorded: rollout?.score ?? null, score: null, metadata: {}, seconds: 0 };
+  const base = {
+    locator,
+    reward: null,
+    recorded: rollout?.score ?? null,
+    score: null,
+    pred: null,
+    metadata: {},
+    seconds: 0,
+  };
   if (rollout === null) return { ...base, status: 'error', reason: row.error };
   let found: ReturnType<RewardRouter['for']>;
   try {
@@ -47,9 +58,18 @@ export async function rescoreRollout(row: DumpRecord, rewards: RewardRouter, sig
   const seconds = () => (performance.now() - begun) / 1000;
   try {
     const { reward: score, metadata } = await found.fn(task, judgedText(rollout), signal);
-    const told = { ...base, reward: found.name, metadata, seconds: seconds() };
+    const told = { ...base, reward: found.name, pred: metadata.pred ?? null, metadata, seconds: seconds() };
     // The 0 that verl gives where a service fails is nobody's judgement.
     if (typeof metadata.error === 'string') return { ...told, status: 'error', reason: metadata.error };
+    const older = olderScore(metadata);
+    // The record says which version of the function made it.
+    if (older !== null && rollout.score === older.score)
+      return {
+        ...told,
+        score: older.score,
+        status: 'same',
+        reason: `as verl ${older.verl} scores it; since then ${score}`,
+      };
     const judged = { ...told, score };
     if (rollout.score === null) return { ...judged, status: 'unknown', reason: 'the record has no score' };
     const isSame =
@@ -57,8 +77,15 @@ export async function rescoreRollout(row: DumpRecord, rewards: RewardRouter, sig
     return { ...judged, status: isSame ? 'same' : 'drift', reason: null };
   } catch (error) {
     signal?.throwIfAborted();
-    return { ...base, reward: found.name, status: 'error', reason: (error as Error).message, seconds: seconds() };
+    const isWithoutTruth = error instanceof RolloutFault && error.reason === 'no_truth';
+    const status = isWithoutTruth ? 'unknown' : 'error';
+    return { ...base, reward: found.name, status, reason: (error as Error).message, seconds: seconds() };
   }
+}
+
+function olderScore({ older }: JsonObject): { verl: string; score: number } | null {
+  if (!isJsonObject(older) || typeof older.verl !== 'string' || typeof older.score !== 'number') return null;
+  return { verl: older.verl, score: older.score };
 }
 
 /** Scores many, in their order; ends early, and quietly, when it is aborted. What was judged is in the journal before it is yielded. */
@@ -95,18 +122,18 @@ export async function* rescoreMany(
 }
 
 /** What is known of a score that was given anew: the keys of a journal's entry. */
-export type KeptScore = Pick<Rescored, 'recorded' | 'score' | 'reward' | 'reason'> & { status: string };
+export type KeptScore = Pick<Rescored, 'recorded' | 'score' | 'reward' | 'reason' | 'pred'> & { status: string };
 
 function keepRescore(journal: Journal, { raw }: DumpRecord, scored: Rescored): void {
-  const { locator, status, recorded, score, reward, reason } = scored;
+  const { locator, status, recorded, score, reward, reason, pred } = scored;
   if (reward !== null)
-    journal.append(RESCORES, { record: recordKey(raw), locator, status, recorded, score, reward, reason });
+    journal.append(RESCORES, { record: recordKey(raw), locator, status, recorded, score, reward, reason, pred });
 }
 
 /** The score that a record was given last. */
 export function keptRescore(journal: Journal, record: string): KeptScore | null {
   const entry = journal.known(RESCORES, record).at(-1);
   if (entry === undefined) return null;
-  const { status, recorded, score, reward, reason } = entry;
-  return { status, recorded, score, reward, reason };
+  const { status, recorded, score, reward, reason, pred } = entry;
+  return { status, recorded, score, reward, reason, pred: (pred ?? null) as JsonValue };
 }

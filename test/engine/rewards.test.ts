@@ -15,7 +15,7 @@ import {
 } from '../../src/engine/index.ts';
 import { evaluate } from '../../src/engine/rewards/arithmetic.ts';
 import { extractGsm8kAnswer, gsm8kScore } from '../../src/engine/rewards/gsm8k.ts';
-import { lastBoxed, mathScore } from '../../src/engine/rewards/math.ts';
+import { mathScore } from '../../src/engine/rewards/math.ts';
 
 const rewards = builtinRewards();
 const scoreOf = async (name: string, task: RewardTask, action: string) =>
@@ -114,8 +114,8 @@ describe('the scores of verl', () => {
   ])('math: %s against %s → %d', (text, truth, score) => expect(mathScore(text, truth).score).toBe(score));
 
   it('finds what stands in the last box, whatever nests in it', () => {
-    expect(lastBoxed('\\boxed{a{b}{c{d}}} tail')).toBe('a{b}{c{d}}');
-    expect(lastBoxed('none')).toBeNull();
+    expect(mathScore('\\boxed{a{b}{c{d}}} tail', 'a{b}{c{d}}')).toEqual({ score: 1, answer: 'a{b}{c{d}}' });
+    expect(mathScore('none', '1').answer).toBeNull();
   });
 });
 

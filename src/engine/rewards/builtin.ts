@@ -1,21 +1,28 @@
 import { printJson } from '../../json/print.ts';
 import { isJsonObject, type JsonValue } from '../../json/value.ts';
 import { parseFloatText } from '../../sandbox/pydantic.ts';
-import { pythonText } from '../agents/python-text.ts';
+import { RolloutFault } from '../faults.ts';
 import { evaluate } from './arithmetic.ts';
 import { extractGsm8kAnswer, gsm8kScore } from './gsm8k.ts';
 import { mathScore } from './math.ts';
-import { type RewardFn, RewardRegistry } from './reward.ts';
+import { type RewardFn, type RewardOutput, RewardRegistry } from './reward.ts';
+import { dapoScore } from './verl/dapo.ts';
+import { geo3kScore } from './verl/geo3k.ts';
+import { primeMathScore } from './verl/prime-math.ts';
+import { searchScore } from './verl/search-qa.ts';
 
 /** A ground truth as text: data sets hold numbers as numbers and as strings. */
 export const truthText = (value: JsonValue | undefined): string =>
   typeof value === 'string' ? value : value === undefined ? '' : printJson(value);
 
-const exactMatch: RewardFn = (task, action) => {
-  // As Python's str() of it, where the truth is no text.
-  const score = action.trim() === (task.ground_truth === undefined ? '' : pythonText(task.ground_truth)).trim() ? 1 : 0;
-  return { reward: score, metadata: { exact_match: score } };
-};
+/** Without a truth there is no score: a 0 would say that the answer is wrong. */
+const withTruth =
+  (judge: (truth: JsonValue, action: string) => RewardOutput): RewardFn =>
+  (task, action) => {
+    const truth = task.ground_truth;
+    if (truth === undefined || truth === null) throw new RolloutFault('no_truth', 'no ground truth');
+    return judge(truth, action);
+  };
 
 const isTwo: RewardFn = (_task, action) => {
   const score = parseFloatText(action) === 2 ? 1 : 0;
@@ -36,15 +43,54 @@ const calculateReward: RewardFn = (task, action) => {
   return { reward: score, metadata: { calculate_correct: score } };
 };
 
-const gsm8k: RewardFn = (task, action) => {
-  const score = gsm8kScore(action, truthText(task.ground_truth));
+const gsm8k = withTruth((truth, action) => {
+  const score = gsm8kScore(action, truth);
   return { reward: score, metadata: { acc: score, pred: extractGsm8kAnswer(action) } };
-};
+});
 
-const math: RewardFn = (task, action) => {
-  const { score, answer } = mathScore(action, truthText(task.ground_truth));
+const math = withTruth((truth, action) => {
+  const { score, answer } = mathScore(action, truth);
   return { reward: score, metadata: { acc: score, pred: answer } };
-};
+});
+
+const mathDapo = withTruth((truth, action) => {
+  if (typeof truth !== 'string') throw new RolloutFault('no_truth', 'the ground truth is no text, where verl raises');
+  const { score, acc, pred, older } = dapoScore(action, truth);
+  return { reward: score, metadata: { acc, pred, ...(older && { older }) } };
+});
+
+const searchQa = withTruth((truth, action) => {
+  const target = isJsonObject(truth) ? truth.target : undefined;
+  const targets = typeof target === 'string' ? [target] : Array.isArray(target) ? target.map(String) : null;
+  const { score, pred } = searchScore(action, targets ?? []);
+  if (targets === null && pred !== null)
+    throw new RolloutFault('no_truth', 'the ground truth has no target, where verl raises');
+  return { reward: score, metadata: { acc: score, pred } };
+});
+
+const exactMatch = withTruth((truth, action) => {
+  const score = action.trim() === truthText(truth).trim() ? 1 : 0;
+  return { reward: score, metadata: { exact_match: score } };
+});
+
+/** Two of verl's scores ask sympy where texts do not decide. */
+const orSympy =
+  (judge: (action: string, truth: string) => { score: number | null; pred: string }, needs: string) =>
+  (truth: JsonValue, action: string): RewardOutput => {
+    if (typeof truth !== 'string') throw new RolloutFault('no_truth', 'the ground truth is no text, where verl raises');
+    const { score, pred } = judge(action, truth);
+    if (score === null)
+      throw new RolloutFault(
+        'reward_fault',
+        `${needs} would decide whether ${pred} is ${truth}; --reward FILE.py with them does`,
+      );
+    return { reward: score, metadata: { acc: score, pred } };
+  };
+
+const geo3k = withTruth(orSympy(geo3kScore, 'mathruler and sympy'));
+const primeMath = withTruth((truth, action) =>
+  orSympy(primeMathScore, 'sympy')(typeof truth === 'string' ? truth : truthText(truth), action),
+);
 
 /** The sum of what the rollout's own tools say of it at its end (verl's `reward_scores`): a session's reward, a checked answer. */
 const toolReward: RewardFn = (task) => {
@@ -62,6 +108,10 @@ export function builtinRewards(): RewardRegistry {
   registry.register('calculate', calculateReward);
   registry.register('gsm8k', gsm8k);
   registry.register('math', math);
+  registry.register('math_dapo', mathDapo);
+  registry.register('search_qa', searchQa);
+  registry.register('geo3k', geo3k);
+  registry.register('prime_math', primeMath);
   registry.register('tool_reward', toolReward);
   return registry;
 }

@@ -5,7 +5,8 @@
 const CLIPPED = 300;
 
 export function extractGsm8kAnswer(solution: string, method: 'strict' | 'flexible' = 'strict'): string | null {
-  const text = solution.slice(-CLIPPED);
+  // Python counts characters, JavaScript units.
+  const text = solution.length > CLIPPED ? [...solution].slice(-CLIPPED).join('') : solution;
   if (method === 'strict') {
     const found = [...text.matchAll(/#### (-?[0-9.,]+)/g)].at(-1)?.[1];
     return found === undefined ? null : found.replaceAll(',', '').replaceAll('$', '');
@@ -15,6 +16,6 @@ export function extractGsm8kAnswer(solution: string, method: 'strict' | 'flexibl
 }
 
 /** 1 for the right answer, 0 for any other and for none. */
-export function gsm8kScore(solution: string, groundTruth: string, method: 'strict' | 'flexible' = 'strict'): number {
+export function gsm8kScore(solution: string, groundTruth: unknown, method: 'strict' | 'flexible' = 'strict'): number {
   return extractGsm8kAnswer(solution, method) === groundTruth ? 1 : 0;
 }

@@ -2,21 +2,37 @@ import { builtinRewards } from './builtin.ts';
 import type { RewardFn, RewardRegistry } from './reward.ts';
 import { type CodeRewardOptions, codeReward, type HttpRewardOptions, httpReward } from './services.ts';
 
-/** Which function judges which data source, as verl's `default_compute_score` routes; the part behind a `/` may stand alone. */
+/** Which function judges which data source, as verl's `default_compute_score` routes, and what a person may write by hand. */
 const ROUTES: Record<string, string> = {
   'openai/gsm8k': 'gsm8k',
   gsm8k: 'gsm8k',
   'lighteval/MATH': 'math',
   'DigitalLearningGmbH/MATH-lighteval': 'math',
   'HuggingFaceH4/MATH-500': 'math',
-  math: 'math',
-  'math-500': 'math',
+  math_dapo: 'math_dapo',
+  math: 'math_dapo',
+  math_dapo_reasoning: 'math_dapo',
+  numina_aops_forum: 'prime_math',
+  numina_synthetic_math: 'prime_math',
+  numina_amc_aime: 'prime_math',
+  numina_synthetic_amc: 'prime_math',
+  numina_cn_k12: 'prime_math',
+  numina_olympiads: 'prime_math',
+  'hiyouga/geometry3k': 'geo3k',
   codecontests: 'code',
   apps: 'code',
   codeforces: 'code',
   taco: 'code',
-  code: 'code',
+  ...Object.fromEntries(
+    'nq triviaqa popqa hotpotqa 2wikimultihopqa musique bamboogle'
+      .split(' ')
+      .map((name) => [`searchR1_${name}`, 'search_qa']),
+  ),
 };
+
+const routeOf = (dataSource: string): string | undefined =>
+  (Object.hasOwn(ROUTES, dataSource) ? ROUTES[dataSource] : undefined) ??
+  (dataSource.startsWith('aime') ? 'math_dapo' : undefined);
 
 export interface RewardSetup {
   registry?: RewardRegistry;
@@ -44,10 +60,10 @@ export function rewardRouter({
 }: RewardSetup = {}): RewardRouter {
   if (code && !registry.names.includes('code')) registry.register('code', codeReward(code));
   if (http && !registry.names.includes('http')) registry.register('http', httpReward(http));
-  const table = new Map([...Object.entries(ROUTES), ...Object.entries(routes)]);
+  const table = new Map(Object.entries(routes));
   return {
     for(dataSource) {
-      const name = (dataSource === undefined ? undefined : table.get(dataSource)) ?? fallback;
+      const name = (dataSource === undefined ? undefined : (table.get(dataSource) ?? routeOf(dataSource))) ?? fallback;
       if (name === undefined) {
         const source = dataSource === undefined ? 'a task without data_source' : `data_source '${dataSource}'`;
         throw new RangeError(`no reward function for ${source}: name one (known: ${registry.names.join(', ')})`);

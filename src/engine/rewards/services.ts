@@ -9,6 +9,7 @@ import { computeScore } from '../../sandbox/compute-score.ts';
 import { calcReward } from '../../sandbox/sessions/client.ts';
 import { RolloutFault } from '../faults.ts';
 import type { RewardFn } from './reward.ts';
+import { primeCodeScore } from './verl/prime-code.ts';
 
 export interface CodeRewardOptions {
   /** A SandboxFusion server, or `run` in its place. */
@@ -21,6 +22,8 @@ export interface CodeRewardOptions {
   timeout?: number;
   /** The mean of the first ten cases instead of all. */
   continuous?: boolean;
+  /** As verl scores without a sandbox of its own (`prime_code`). */
+  prime?: boolean;
 }
 
 /** The share of the task's test cases (`ground_truth`: `{inputs, outputs, …}` or that as JSON text) that the code of the action passes. */
@@ -29,6 +32,17 @@ export function codeReward(options: CodeRewardOptions): RewardFn {
   const run: Run = options.run ?? ((request, call) => client!.runCode(request, call));
   const limiter = new Limiter(options.max_concurrent ?? 64);
   return async (task, action, signal) => {
+    if (task.ground_truth === undefined || task.ground_truth === null)
+      throw new RolloutFault('no_truth', 'no ground truth');
+    if (options.prime) {
+      const found = await primeCodeScore(run, action, task.ground_truth, {
+        limiter,
+        signal,
+        timeout: options.timeout ?? 10,
+      });
+      if (found.error !== null) throw new RolloutFault('reward_fault', found.error);
+      return { reward: found.score, metadata: { cases: found.cases as unknown as JsonValue } };
+    }
     const { score, metadata } = await computeScore(run, action, task.ground_truth, {
       limiter,
       signal,

@@ -1,0 +1,117 @@
+import { parsePythonJson } from '../../../json/parse.ts';
+import { printJson } from '../../../json/print.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../json/value.ts';
+import type { CheckOptions, Run } from '../../../sandbox/check-correctness.ts';
+import type { RunCodeResponse } from '../../../sandbox/protocol.ts';
+
+/** Cases that are looked at one by one where not all pass. */
+const CASES = 10;
+
+export interface CodeScore {
+  score: number;
+  cases: { passed: boolean; stdout: string; stderr: string }[];
+  /** The sandbox failed: that says nothing of the code. */
+  error: string | null;
+}
+
+/**
+ * The score of code tasks where verl is given no sandbox (`verl/utils/reward_score/prime_code`): 1 where all cases pass, else the share of
+ * the first ten, each without `fn_name`, so that a function that is not always right scores 0. A completion without a fence is code as it
+ * stands.
+ */
+export async function primeCodeScore(
+  run: Run,
+  completion: string,
+  truth: JsonValue | undefined,
+  { limiter, signal, timeout = 10 }: CheckOptions,
+): Promise<CodeScore> {
+  const code = (completion.split('```python').at(-1) as string).split('```')[0] as string;
+  const task = taskOf(truth);
+  if (task === null) return { score: 0, cases: [], error: null };
+  const { inputs, outputs, name } = task;
+  // A function's arguments are lines of JSON there; where they are lists it fails.
+  if (name !== null && inputs.some((input) => typeof input !== 'string')) return { score: 0, cases: [], error: null };
+  const stop = signal ?? new AbortController().signal;
+  const ask = (work: () => Promise<RunCodeResponse>) => (limiter === undefined ? work() : limiter.run(work));
+  const cases: CodeScore['cases'] = [];
+  for (const [i, input] of inputs.entries()) {
+    // One that fails decides the rest of what all of them would.
+    if (cases.some(({ passed }) => !passed) && (name !== null || i >= CASES)) break;
+    const program = name === null ? `${IMPORTS}${code}` : `${IMPORTS}${code}\n${callOf(name, input as string)}`;
+    const stdin = name === null ? (Array.isArray(input) ? input.join('\n') : String(input)) : '';
+    const answer = await ask(() =>
+      run({ code: program, language: 'python', stdin, run_timeout: timeout }, { signal: stop }),
+    );
+    if (answer.status === 'SandboxError')
+      return { score: 0, cases, error: `the sandbox: ${answer.message || 'it failed'}` };
+    const { stdout, stderr, status } = answer.run_result ?? { stdout: '', stderr: '', status: 'Error' };
+    const missing = /ModuleNotFoundError: .*/.exec(stderr ?? '')?.[0];
+    if (missing !== undefined) return { score: 0, cases, error: `the sandbox lacks a module: ${missing}` };
+    const passed = status === 'Finished' && says(stdout ?? '', outputs[i], name !== null);
+    cases.push({ passed, stdout: (stdout ?? '').slice(0, 500), stderr: (stderr ?? '').slice(-500) });
+  }
+  if (cases.every(({ passed }) => passed)) return { score: 1, cases, error: null };
+  const first = name === null ? cases.slice(0, CASES) : [];
+  return { score: first.filter(({ passed }) => passed).length / Math.max(1, first.length), cases, error: null };
+}
+
+/** What verl puts before every solution. */
+const IMPORTS = `${'string re datetime collections heapq bisect copy math random statistics itertools functools operator io sys json builtins typing'
+  .split(' ')
+  .map((name) => `from ${name} import *`)
+  .join(
+    '; ',
+  )}; import ${'string, re, datetime, collections, heapq, bisect, copy, math, random, statistics, itertools, functools, operator, io, sys, json'}
+`;
+const MARK = '\u0000result ';
+
+const callOf = (name: string, input: string): string => `
+import json as _json
+_args = [_json.loads(_line) for _line in ${JSON.stringify(input)}.split("\\n")]
+_call = getattr(Solution(), ${JSON.stringify(name)}) if "Solution" in globals() else globals()[${JSON.stringify(name)}]
+print(${JSON.stringify(MARK)} + _json.dumps(_call(*_args), default=lambda _value: {"not": str(_value)}))
+`;
+
+function says(stdout: string, expected: JsonValue | undefined, isCall: boolean): boolean {
+  if (isCall) {
+    const at = stdout.lastIndexOf(MARK);
+    if (at === -1) return false;
+    const given = read(stdout.slice(at + MARK.length).trim());
+    const wanted = typeof expected === 'string' ? read(expected) : expected;
+    const same = (value: JsonValue | undefined) => printJson(given ?? null) === printJson(value ?? null);
+    return same(wanted) || (Array.isArray(wanted) && wanted.length === 1 && same(wanted[0]));
+  }
+  if (typeof expected !== 'string') return false;
+  const wanted = expected;
+  const lines = (text: string): string[] =>
+    text
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '');
+  const [mine, other] = [lines(stdout), lines(wanted)];
+  if (mine.join('\n') === other.join('\n')) return true;
+  const numbers = (from: string[]): number[] => from.flatMap((line) => line.split(/\s+/)).map(Number);
+  const [a, b] = [numbers(mine), numbers(other)];
+  return (
+    a.length === b.length &&
+    a.every((value, i) => Math.abs(value - (b[i] as number)) <= 1e-8 + 1e-5 * Math.abs(b[i] as number))
+  );
+}
+
+function read(text: string): JsonValue | undefined {
+  try {
+    return parsePythonJson(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}
+
+function taskOf(
+  truth: JsonValue | undefined,
+): { inputs: JsonValue[]; outputs: JsonValue[]; name: string | null } | null {
+  const value = typeof truth === 'string' ? read(truth) : truth;
+  if (!isJsonObject(value)) return null;
+  const { inputs, outputs, fn_name: name } = value as JsonObject;
+  if (!Array.isArray(inputs) || !Array.isArray(outputs)) return null;
+  return { inputs, outputs, name: typeof name === 'string' ? name : null };
+}
