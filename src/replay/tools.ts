@@ -7,6 +7,7 @@ import { OwnTool, startOwnTools } from '../engine/own/own-tool.ts';
 import type { OwnUse } from '../engine/own/own-use.ts';
 import { CalcGsm8kRewardTool } from '../engine/tools/calc-gsm8k-reward.ts';
 import { CodeInterpreterTool } from '../engine/tools/code-interpreter.ts';
+import { Geo3kTool } from '../engine/tools/geo3k-tool.ts';
 import { type ToolKind, toolKind } from '../engine/tools/registry.ts';
 import { OpenAIFunctionToolSchema } from '../engine/tools/schema.ts';
 import { SessionTool } from '../engine/tools/session-tool.ts';
@@ -95,7 +96,10 @@ const DECLARED: readonly { className: RegExp; form: Form; program: Program | nul
 ];
 
 const keepsState = (tool: Tool): boolean =>
-  tool instanceof SessionTool || tool instanceof CalcGsm8kRewardTool || tool instanceof OwnTool;
+  tool instanceof SessionTool ||
+  tool instanceof CalcGsm8kRewardTool ||
+  tool instanceof Geo3kTool ||
+  tool instanceof OwnTool;
 
 /** Where no tool file sets a limit, how much runs at once is the backend's affair. */
 const UNLIMITED = { enable_global_rate_limit: false, num_workers: 1024 };

@@ -6,7 +6,7 @@ export function mathScore(solution: string, groundTruth: unknown): { score: numb
 }
 
 /** The last `\boxed{…}` or `\fbox{…}` with its braces, or what follows the last `\boxed ` up to a `$`; null where none is closed. */
-function lastBoxed(text: string): string | null {
+export function lastBoxed(text: string): string | null {
   const spaced = text.lastIndexOf('\\boxed ');
   // One with a space anywhere goes before all others, as there.
   if (spaced !== -1) return `\\boxed ${text.slice(spaced + 7).split('$')[0]}`;
