@@ -66,7 +66,7 @@ describe('tasks', () => {
   });
 
   it('that are none are told with their line', async () => {
-    const entries = await read('\ufeff{"prompt": "a"}\n\n{"question": "b"}\nnot json\n{"prompt": []}\n{"prompt": "c"}');
+    const entries = await read('\ufeff{"prompt": "a"}\n\n{"answer": "b"}\nnot json\n{"prompt": []}\n{"prompt": "c"}');
     expect(entries.map((entry) => (isTaskError(entry) ? entry.line : entry.index))).toEqual([0, 3, 4, 5, 1]);
     expect(entries[1]).toMatchObject({ message: expect.stringContaining('not a task') });
     expect(entries[2]).toMatchObject({ message: expect.stringContaining('not JSON') });
