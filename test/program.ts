@@ -35,6 +35,8 @@ export function execute(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
   });
+  // A program that has ended already reads nothing.
+  child.stdin.on('error', () => {});
   child.stdin.end(stdin ?? '');
   return new Promise((resolve, reject) => {
     child.on('error', reject);
