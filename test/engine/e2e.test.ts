@@ -172,7 +172,7 @@ describe('from tasks to a dump', () => {
       ]);
       expect(rollout.responseTurn).toBe(2);
       expect(rollout.lossMask).toMatchObject({
-        source: 'recorded',
+        source: request.isRewritten ? 'rewritten' : 'recorded',
         totalChars: request.transcript.output.length,
         trainedTokens: null,
       });
@@ -199,7 +199,8 @@ describe('from tasks to a dump', () => {
       expect(members.map(({ rewards }) => rewards.advantage)).toEqual(expected);
     }
     const line = (shown[0] as { loss_mask: object; rewards: object }).loss_mask;
-    expect(line).toMatchObject({ source: 'recorded' });
+    // Calls and reasoning that the server parsed were written anew.
+    expect(line).toMatchObject({ source: 'rewritten' });
     const plain = await rolloutViewer(['show', locators[0]!], { cwd: directory });
     expect(plain.stdout).toContain('[system]\n\nUse the tool, then answer with ####.\n\n[user]');
     expect(plain.stdout).toContain('[tool]');

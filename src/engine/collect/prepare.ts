@@ -4,6 +4,7 @@ import type { Interaction } from '../interactions/interaction.ts';
 import { ChatCompletionsModel } from '../model/chat-completions.ts';
 import { type ChatTokenizer, loadChatTokenizer } from '../model/chat-tokenizer.ts';
 import type { Model } from '../model/model.ts';
+import type { ModelServer } from '../model/post-with-retry.ts';
 import { SglangGenerateModel } from '../model/sglang-generate.ts';
 import { VllmCompletionsModel } from '../model/vllm-completions.ts';
 import type { OwnParts } from '../own/open-own.ts';
@@ -34,12 +35,16 @@ export interface RunSetup {
 export interface SetupOptions {
   settings: Settings;
   apiKey?: string | undefined;
+  attempts?: { model: number; backoffMs: number } | undefined;
   /** Runs code in the place of the sandboxes that the tool file names. */
   runCode?: Run | undefined;
 }
 
 /** @throws SetupError that names the setting and what to do */
-export async function prepareRun({ settings, apiKey, runCode }: SetupOptions, own: OwnParts): Promise<RunSetup> {
+export async function prepareRun(
+  { settings, apiKey, attempts, runCode }: SetupOptions,
+  own: OwnParts,
+): Promise<RunSetup> {
   const { model_url, model: name, out } = settings;
   for (const [flag, value] of Object.entries({ 'model-url': model_url, model: name, out })) {
     if (!value) throw new SetupError(`--${flag} is missing (the --config file may hold it too)`);
@@ -51,7 +56,10 @@ export async function prepareRun({ settings, apiKey, runCode }: SetupOptions, ow
     const tokenizer = settings.tokenizer
       ? await loadChatTokenizer(settings.tokenizer, settings.chat_template)
       : undefined;
-    const model = modelOf(settings, tokenizer, apiKey);
+    const model = modelOf(settings, tokenizer, {
+      apiKey,
+      ...(attempts ? { attempts: attempts.model, backoffMs: attempts.backoffMs } : {}),
+    });
     const { tools } = own;
     const rewards = own.rewards ?? rewardsOf(settings, runCode);
     const worlds = sessionsOf(settings) ?? worldsOf(settings, { code: own.code, tools, rewards });
@@ -95,9 +103,9 @@ function sessionsOf({ session_url: urls, session_stop: stop = [], reward }: Sett
 function modelOf(
   { api = 'chat', model_url, model }: Settings,
   tokenizer: ChatTokenizer | undefined,
-  apiKey: string | undefined,
+  options: Omit<ModelServer, 'url'>,
 ): Model {
-  const server = { url: model_url!, apiKey };
+  const server = { url: model_url!, ...options };
   if (api === 'chat') return new ChatCompletionsModel(model!, server);
   if (!tokenizer) throw new Error(`--api ${api} takes token ids: give --tokenizer`);
   return api === 'completions'

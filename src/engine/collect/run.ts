@@ -44,6 +44,8 @@ export interface RunOptions {
   /** Goes on with a dump that was made with other settings. */
   mix?: boolean;
   apiKey?: string | undefined;
+  /** How often the model server is asked for a turn, and the wait before the second time. */
+  attempts?: { model: number; backoffMs: number } | undefined;
   /** Runs code in the place of the sandboxes that the tool file names. */
   runCode?: Run | undefined;
   signal?: AbortSignal | undefined;

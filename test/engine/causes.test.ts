@@ -1,0 +1,230 @@
+// Each cause of a rollout's trouble made to happen on loopback: what becomes of the rollout, and what --resume makes of it once it is mended.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FAULTS, type RunSummary, runCollection, type Settings } from '../../src/engine/index.ts';
+import { directoryWith } from '../program.ts';
+
+type Mode =
+  | 'ok'
+  | '400'
+  | '401'
+  | '429'
+  | '500'
+  | 'abort'
+  | 'content_filter'
+  | 'length'
+  | 'hung'
+  | 'half stream'
+  | 'no JSON'
+  | 'closed';
+
+let mode: Mode = 'ok';
+let sandboxIsDead = false;
+let rewardIsDead = false;
+let model: Server;
+let services: Server;
+const addressOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const listening = (server: Server) => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+
+beforeAll(async () => {
+  model = createServer(async (request, response) => {
+    let text = '';
+    for await (const part of request) text += part;
+    if (request.method !== 'POST') return void response.end('{"data": []}');
+    const { messages } = JSON.parse(text) as { messages: { role: string; content: string }[] };
+    const isProbe = messages[0]!.content === 'ping';
+    const json = (status: number, body: unknown) =>
+      response.writeHead(status, { 'content-type': 'application/json', 'retry-after': '0' }).end(JSON.stringify(body));
+    const last = messages.at(-1)!;
+    const says =
+      last.role === 'tool'
+        ? `#### ${last.content.trim()}`
+        : '<tool_call>\n{"name": "code_interpreter", "arguments": {"code": "4"}}\n</tool_call>';
+    const answer = (finish_reason: string) =>
+      json(200, {
+        choices: [{ message: { content: says }, finish_reason }],
+        usage: { prompt_tokens: 5, completion_tokens: 5 },
+      });
+    if (isProbe || mode === 'ok') return answer('stop');
+    if (mode === '400') return json(400, { error: { message: 'the model does not take this' } });
+    if (mode === '401') return json(401, { error: { message: 'no such key' } });
+    if (mode === '429') return json(429, {});
+    if (mode === '500') return json(500, {});
+    if (mode === 'hung') return;
+    if (mode === 'no JSON') return void response.writeHead(200).end('<html>');
+    if (mode === 'closed') return void request.socket.destroy();
+    if (mode === 'half stream') {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      return void response.write('data: {"choices": [{"delta": {"content": "half"}}]}\n\n', () => response.destroy());
+    }
+    return answer(mode);
+  });
+  services = createServer(async (request, response) => {
+    let text = '';
+    for await (const part of request) text += part;
+    const isReward = request.url === '/reward';
+    if (isReward ? rewardIsDead : sandboxIsDead) return void request.socket.destroy();
+    const { code } = JSON.parse(text) as { code?: string };
+    const run_result = { status: 'Finished', execution_time: 0, return_code: 0, stdout: `${code}\n`, stderr: '' };
+    response.end(JSON.stringify(isReward ? { reward: 0.5 } : { status: 'Success', message: '', run_result }));
+  });
+  await Promise.all([listening(model), listening(services)]);
+});
+
+afterAll(() => {
+  for (const server of [model, services]) {
+    server.close();
+    server.closeAllConnections();
+  }
+});
+
+const task = (more: object = { ground_truth: '4' }) =>
+  JSON.stringify({ prompt: 'What is 2 + 2?', data_source: 'gsm8k', ...more });
+
+function workplace(tasks: string) {
+  const directory = directoryWith({
+    't.jsonl': tasks,
+    'tools.yaml': `tools: [{class_name: code_interpreter, config: {sandbox_fusion_url: "${addressOf(services)}"}}]`,
+  });
+  const said: string[] = [];
+  const run = (more: Partial<Settings> = {}, resume = false): Promise<RunSummary> =>
+    runCollection({
+      tasksPath: join(directory, 't.jsonl'),
+      settings: {
+        model_url: `${addressOf(model)}/v1`,
+        model: 'm',
+        tools: join(directory, 'tools.yaml'),
+        out: join(directory, 'out'),
+        n: 2,
+        timeout: 2,
+        ...more,
+      } as Settings,
+      resume,
+      attempts: { model: 2, backoffMs: 1 },
+      say: (message) => said.push(message),
+    });
+  const rows = () => {
+    const out = join(directory, 'out');
+    if (!existsSync(out)) return [];
+    const files = readdirSync(out).filter((name) => name.endsWith('.jsonl'));
+    return files.flatMap((name) =>
+      readFileSync(join(out, name), 'utf8')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as Record<string, unknown>),
+    );
+  };
+  return { run, rows, said };
+}
+
+const shown = (rows: Record<string, unknown>[]) =>
+  rows
+    .map(({ input, output, score, status, uid }) => ({ input, output, score, status, uid }))
+    .sort((a, b) => String(a.uid).localeCompare(String(b.uid)));
+
+describe('what failed around the model is no score', () => {
+  it.each([
+    ['400', 'model_refused'],
+    ['401', 'model_refused'],
+    ['429', 'model_gone'],
+    ['500', 'model_gone'],
+    ['abort', 'model_aborted'],
+    ['hung', 'model_hung'],
+    ['half stream', 'model_gone'],
+    ['no JSON', 'model_gone'],
+    ['closed', 'model_gone'],
+  ] as const)('%s is %s: no line, said once, and made again', async (trouble, cause) => {
+    const { run, rows, said } = workplace(task());
+    mode = trouble;
+    const broken = await run();
+    expect(broken).toMatchObject({ done: 0, failed: 2, ended: null });
+    expect(rows()).toEqual([]);
+    expect(said.filter((line) => line.includes(`[${cause}`))).toHaveLength(1);
+    expect(broken.faults).toEqual([`2 ${FAULTS[cause].says}: no line; --resume makes it again`]);
+    mode = 'ok';
+    expect(await run({}, true)).toMatchObject({ done: 2, failed: 0, unscored: 0, meanScore: 1 });
+    const clean = workplace(task());
+    await clean.run();
+    expect(shown(rows())).toEqual(shown(clean.rows()));
+  });
+
+  it.each([
+    ['a dead sandbox', 'sandbox_fault'],
+    ['a dead reward service', 'reward_fault'],
+  ] as const)('%s is %s: no line, and made again', async (trouble, cause) => {
+    const { run, rows, said } = workplace(task());
+    const settings: Partial<Settings> =
+      cause === 'reward_fault'
+        ? { timeout: 60, rewards: { gsm8k: 'http' }, reward: 'http', reward_url: `${addressOf(services)}/reward` }
+        : { timeout: 60 };
+    sandboxIsDead = cause === 'sandbox_fault';
+    rewardIsDead = cause === 'reward_fault';
+    expect(await run(settings)).toMatchObject({ done: 0, failed: 2 });
+    expect(rows()).toEqual([]);
+    expect(said.filter((line) => line.includes(`[${cause}`))).toHaveLength(1);
+    sandboxIsDead = false;
+    rewardIsDead = false;
+    expect(await run(settings, true)).toMatchObject({ done: 2, unscored: 0 });
+    expect(trouble).toContain('dead');
+  });
+
+  it.each([
+    ['content_filter', task(), 'content_filter', 'CONTENT_FILTERED'],
+    ['ok', task({}), 'no_truth', 'NOT_SCORED'],
+  ] as const)('%s: a line whose score is null (%#)', async (trouble, tasks, cause, status) => {
+    const { run, rows, said } = workplace(tasks);
+    mode = trouble;
+    expect(await run()).toMatchObject({ done: 2, unscored: 2, meanScore: null });
+    mode = 'ok';
+    expect(rows()).toMatchObject([
+      { score: null, cause, status },
+      { score: null, cause, status },
+    ]);
+    expect(said.filter((line) => line.includes(`[${cause}`))).toHaveLength(1);
+  });
+
+  it('a turn that is cut by its length is the model’s own, and scored', async () => {
+    const { run, rows } = workplace(task());
+    mode = 'length';
+    const summary = await run();
+    mode = 'ok';
+    expect(rows()).toMatchObject([
+      { score: 0, cause: 'cut_by_length', finish_reason: 'length' },
+      { score: 0, cause: 'cut_by_length', finish_reason: 'length' },
+    ]);
+    expect(summary.faults).toEqual(['2 cut by length']);
+  });
+
+  it('three overlong prompts end nothing, and a server that is gone ends the run', async () => {
+    const { run, rows } = workplace(Array.from({ length: 6 }, () => task()).join('\n'));
+    mode = '400';
+    expect((await run({ n: 4 })).ended).toBeNull();
+    mode = 'ok';
+    expect(await run({ n: 4 }, true)).toMatchObject({ done: 24, ended: null });
+    expect(rows()).toHaveLength(24);
+  });
+});
+
+describe('a step with a deadline', () => {
+  it('keeps what is half-made, and goes on with it', async () => {
+    const { run, rows, said } = workplace(Array.from({ length: 3 }, () => task()).join('\n'));
+    mode = 'hung';
+    const broken = await run({ n: 1, deadline: 0.3, timeout: 60 });
+    expect(broken).toMatchObject({ done: 0, failed: 0, ended: 'ended by the deadline of 0.3 s' });
+    mode = 'ok';
+    expect(await run({ n: 1 }, true)).toMatchObject({ done: 3, ended: null });
+    expect(rows()).toHaveLength(3);
+    expect(said).toEqual([]);
+  });
+
+  it('ends once enough rollouts are whole', async () => {
+    const { run } = workplace(Array.from({ length: 30 }, () => task()).join('\n'));
+    const summary = await run({ n: 1, enough: 3, concurrency: 2 });
+    expect(summary.ended).toBe('ended by --enough 3');
+    expect(summary.done).toBeGreaterThanOrEqual(3);
+    expect(summary.done).toBeLessThan(30);
+  });
+});

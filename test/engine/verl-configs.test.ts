@@ -1,0 +1,153 @@
+// Every file that verl ships of its configuration: what is loaded, and what is named as missing.
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { executeTool, parseInteractions, parseSettings, parseTools } from '../../src/engine/index.ts';
+import { Corpus } from '../../src/engine/retrieval/corpus.ts';
+import { serveCorpus } from '../../src/engine/retrieval/serve.ts';
+import { templateSchema } from '../../src/engine/tools/schema.ts';
+import { recorded, verlData } from './verl-truth.ts';
+
+const folder = join(verlData, 'configs');
+const files = (() => {
+  try {
+    return readdirSync(folder, { recursive: true })
+      .map(String)
+      .filter(
+        (name) =>
+          /tool_config|\.yaml$/.test(name) && !/tool_config(s?)$/.test(name.replace(/\/[^/]*$/, '').concat('x')),
+      )
+      .filter(
+        (name) => /\.ya?ml$|_config$/.test(name) && !name.endsWith('tool_configs') && !name.endsWith('/tool_config'),
+      );
+  } catch {
+    return [];
+  }
+})();
+const text = (name: string) => readFileSync(join(folder, name), 'utf8');
+const why = files.length === 0 ? ' (skipped: no recorded files here)' : '';
+
+describe(`verl's own files${why}`, () => {
+  it.skipIf(files.length === 0)('tools load with the schemas that verl shows its model', () => {
+    for (const { path, verl, class_name } of recorded('configs.jsonl')) {
+      const tools = parseTools(text(path), path);
+      expect(tools).toHaveLength(1);
+      if (verl !== null)
+        expect([class_name, templateSchema(tools[0]!.getOpenAIToolSchema())]).toEqual([class_name, verl.in_prompt]);
+    }
+  });
+
+  it.skipIf(files.length === 0)(
+    'trainer files say what a rollout is made with, and what has no meaning is named once',
+    () => {
+      for (const name of files.filter((one) => one.includes('multiturn_grpo') || one.endsWith('rollout.yaml'))) {
+        const said: string[] = [];
+        const settings = parseSettings(text(name), name, (message) => said.push(message));
+        expect(said.length, name).toBeLessThanOrEqual(2);
+        if (name.endsWith('rollout.yaml'))
+          expect(settings).toMatchObject({
+            temperature: 1,
+            top_p: 1,
+            max_response_length: 512,
+            max_prompt_length: 512,
+            n: 1,
+          });
+        else expect(settings.max_prompt_length, name).toBeGreaterThan(0);
+      }
+    },
+  );
+
+  it.skipIf(files.length === 0)('interaction files load, and a class that is not known is named', () => {
+    for (const name of files.filter((one) => one.includes('interaction_config'))) {
+      const load = () => parseInteractions(text(name), name);
+      if (name.includes('collabllm'))
+        expect(load).toThrow('recipe.collabllm.collabllm_interation.CollabLLMInteraction): unknown class');
+      else expect([...load().keys()]).toEqual(['gsm8k']);
+    }
+  });
+});
+
+const TRAINER = `
+defaults: [ppo_trainer]
+data: {max_prompt_length: 1024, max_response_length: 2048, train_batch_size: 256, shuffle: true}
+actor_rollout_ref:
+  actor: {optim: {lr: 1e-6}}
+  rollout:
+    name: sglang
+    n: 8
+    temperature: 0.7
+    response_length: \${data.max_response_length}
+    prompt_length: \${oc.select:data.other,77}
+    multi_turn: {enable: true, max_assistant_turns: 5, max_user_turns: null, tool_config_path: t.yaml, format: qwen}
+trainer: {rollout_data_dir: out, total_epochs: 3}
+custom_reward_function: {path: r.py, name: score}
+`;
+
+describe('a configuration of verl’s trainer', () => {
+  it('is read by its own keys', () => {
+    const said: string[] = [];
+    expect(parseSettings(TRAINER, 'c.yaml', (message) => said.push(message))).toEqual({
+      n: 8,
+      temperature: 0.7,
+      max_prompt_length: 77,
+      max_response_length: 2048,
+      batch_size: 256,
+      max_assistant_turns: 5,
+      tools: 't.yaml',
+      tool_format: 'qwen',
+      out: 'out',
+      reward: 'r.py',
+      function: 'score',
+    });
+    expect(said).toEqual([
+      'c.yaml: without a meaning here: data.shuffle, actor_rollout_ref.actor, actor_rollout_ref.rollout.name, trainer.total_epochs',
+    ]);
+  });
+
+  it('a reference that leads nowhere is named, and a mistyped key of our own file still is an error', () => {
+    const said: string[] = [];
+    const settings = parseSettings('actor_rollout_ref: {rollout: {n: "${no.such}"}}', 'c.yaml', (text) =>
+      said.push(text),
+    );
+    expect([settings, said]).toEqual([{}, ['c.yaml: not resolved: actor_rollout_ref.rollout.n (${no.such})']]);
+    expect(() => parseSettings('temprature: 1', 'c.yaml')).toThrow("unknown key 'temprature'");
+    expect(parseSettings('response_length: 5\ntool_config_path: t.yaml', 'c.yaml')).toEqual({
+      max_response_length: 5,
+      tools: 't.yaml',
+    });
+  });
+});
+
+describe('search', () => {
+  const tool = (url: string) =>
+    parseTools(
+      `tools: [{class_name: verl.tools.search_tool.SearchTool, config: {retrieval_service_url: "${url}"}}]`,
+      't.yaml',
+    )[0]!;
+
+  it('asks the embedded retrieval server as it would verl’s', async () => {
+    const corpus = new Corpus();
+    corpus.add({ id: '1', contents: 'Bonn\nBonn lies on the Rhine.' });
+    corpus.add({ id: '2', contents: 'Lima\nLima is the capital of Peru.' });
+    const server = await serveCorpus(corpus);
+    const { response, metrics } = await executeTool(tool(server.url), { query_list: ['capital of Peru', 'Rhine'] });
+    await server.close();
+    expect(JSON.parse(response.text)).toEqual({
+      result: 'Doc 1 (Title: Lima)\nLima is the capital of Peru.\n---\nDoc 1 (Title: Bonn)\nBonn lies on the Rhine.',
+    });
+    expect(metrics).toMatchObject({ query_count: 2, status: 'success', total_results: 2 });
+  });
+
+  it('what the model asks wrongly is its own fault, and what the service refuses is not', async () => {
+    const { response } = await executeTool(tool('http://127.0.0.1:9/x'), { query_list: 'one' });
+    expect(response).toMatchObject({ fault: 'model', text: expect.stringContaining("'query_list' is missing") });
+    const refusing = createServer((_, answer) => void answer.writeHead(400).end('no'));
+    await new Promise<void>((resolve) => refusing.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(refusing.address() as AddressInfo).port}/retrieve`;
+    await expect(executeTool(tool(url), { query_list: ['a'] })).rejects.toMatchObject({ name: 'ConnectionError' });
+    refusing.close();
+    refusing.closeAllConnections();
+  });
+});
