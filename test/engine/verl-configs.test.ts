@@ -108,10 +108,10 @@ describe('a configuration of verl’s trainer', () => {
 
   it('a reference that leads nowhere is named, and a mistyped key of our own file still is an error', () => {
     const said: string[] = [];
-    const settings = parseSettings('actor_rollout_ref: {rollout: {n: "${no.such}"}}', 'c.yaml', (text) =>
+    const settings = parseSettings(`actor_rollout_ref: {rollout: {n: "\${no.such}"}}`, 'c.yaml', (text) =>
       said.push(text),
     );
-    expect([settings, said]).toEqual([{}, ['c.yaml: not resolved: actor_rollout_ref.rollout.n (${no.such})']]);
+    expect([settings, said]).toEqual([{}, [`c.yaml: not resolved: actor_rollout_ref.rollout.n (\${no.such})`]]);
     expect(() => parseSettings('temprature: 1', 'c.yaml')).toThrow("unknown key 'temprature'");
     expect(parseSettings('response_length: 5\ntool_config_path: t.yaml', 'c.yaml')).toEqual({
       max_response_length: 5,
