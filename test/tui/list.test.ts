@@ -179,9 +179,7 @@ describe('the sort', () => {
       JSON.stringify({ ...toolRollout(1, i + 1, 1), odd }).replace('"NaN"', 'NaN'),
     );
     await open({ columns: 160 }, [], { '1.jsonl': records });
-    app.press('s');
-    await app.sees('odd');
-    app.press('o');
+    app.type(':sort odd:desc\r');
     await app.sees('odd▼');
     await app.until(() => listed().join() === '1 5,1 1,1 2,1 4,1 3', 'the order');
     app.press('S');

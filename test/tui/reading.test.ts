@@ -17,7 +17,7 @@ describe('views by v', () => {
   test('chat, raw text, JSON, fields, details, and round', async () => {
     await open({ columns: 120 });
     app.press('v');
-    await app.sees('▌›<think>');
+    await app.sees(/›assistant[\s\S]*▌ <think>/);
     await app.sees('▌ <tool_call>');
     app.press('v');
     await app.sees('›▾ {');
@@ -34,7 +34,7 @@ describe('views by v', () => {
   test('raw text tells trained from masked without colours', async () => {
     await open({ columns: 120, env: { NO_COLOR: '1' } });
     app.press('v');
-    await app.sees('▌›<think>');
+    await app.sees(/›assistant[\s\S]*▌ <think>/);
     app.press('G');
     await app.sees('  <tool_response>');
     await app.sees('▌ John has $99 left.');
@@ -56,7 +56,7 @@ describe('views by v', () => {
     app.press('x', 'l', 'l');
     await app.sees('t4 · 5/5');
     app.press('v');
-    await app.sees(/▌›John has[\s\S]*t4 · 5\/5/);
+    await app.sees(/›assistant[^›]*▌ John has[\s\S]*t4 · 5\/5/);
     app.press('h');
     await app.sees('t3 · 4/5');
     app.press('v', 'l', 'l', 'x');
