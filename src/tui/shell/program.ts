@@ -47,6 +47,9 @@ const problemMessage = ([first, ...others]: readonly string[]): StatusMessage | 
         kind: 'error',
       };
 
+/** ms that runs which are cancelled may take to end. */
+const CLOSE_MS = 10_000;
+
 /** Wires keys → actions → state → screen. It decides nothing itself. */
 class Program {
   readonly #options: ScreenOptions;
@@ -354,7 +357,10 @@ class Program {
     this.#data.close();
     this.#follower?.close();
     this.#finder.cancel();
+    // Runs that still end keep the program alive, though not for ever.
+    const limit = setTimeout(this.#quit, CLOSE_MS);
     void this.#runner.close().finally(() => {
+      clearTimeout(limit);
       this.#options.dump.close();
       this.#quit();
     });
