@@ -2,6 +2,7 @@
 // version 1. Its limits hold for everything that a run takes, whatever it is held in: memory of no process, shared
 // memory, socket buffers, the pages and names of a tmpfs.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const PREFIX = 'rollout-viewer-';
@@ -134,6 +135,11 @@ export class Cgroup {
     writeFileSync(join(pids, 'pids.max'), String(processes));
   }
 
+  /** Off this thread: the kernel may wait for all processors before it moves a process. */
+  async addSoon(pid: number): Promise<void> {
+    await Promise.all(this.#folders.map((folder) => writeFile(join(folder, 'cgroup.procs'), String(pid))));
+  }
+
   add(pid: number): void {
     for (const folder of this.#folders) writeFileSync(join(folder, 'cgroup.procs'), String(pid));
   }
@@ -161,7 +167,7 @@ export class Cgroup {
 async function removeSoon(folder: string, isAwaited = false): Promise<void> {
   for (let attempt = 0; attempt < RETRIES; attempt++) {
     try {
-      rmdirSync(folder);
+      await rmdir(folder);
       return;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;

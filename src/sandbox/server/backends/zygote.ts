@@ -176,29 +176,25 @@ export class Zygote {
   #hear(line: string): void {
     const [word, ...values] = line.split(' ');
     if (word === 'failed') this.#end(new Error(line));
-    if (word !== 'slot') return;
-    this.#asked--;
-    const [number = 0, pid = 0, ...theirs] = values.map(Number);
-    let slot: Slot;
-    try {
-      const open = (fd: number, flags: number) => openSync(`/proc/${this.#pid}/fd/${fd}`, flags | constants.O_NONBLOCK);
-      const [job, out, err, report] = theirs.map((fd, index) =>
-        open(fd, index === 0 ? constants.O_WRONLY : constants.O_RDONLY),
-      ) as [number, number, number, number];
-      const group = this.#options.groups?.create() ?? null;
-      slot = { number, pid, job, out, err, report, group };
-      if (group !== null) {
-        const host = this.#hostPid(slot);
-        if (host === null) throw new Error('a slot has no process');
-        group.add(host);
-      }
-      // The slot forks the program's process only now: it is born in its group.
-      writeSync(job, 'g');
-    } catch (error) {
-      this.#end(error as Error);
-      return;
-    }
+    if (word === 'slot') this.#open(values.map(Number)).catch((error: Error) => this.#end(error));
+  }
+
+  async #open([number = 0, pid = 0, ...theirs]: number[]): Promise<void> {
+    const open = (fd: number, flags: number) => openSync(`/proc/${this.#pid}/fd/${fd}`, flags | constants.O_NONBLOCK);
+    const [job, out, err, report] = theirs.map((fd, index) =>
+      open(fd, index === 0 ? constants.O_WRONLY : constants.O_RDONLY),
+    ) as [number, number, number, number];
     this.#tell(`got ${number}`);
+    const group = this.#options.groups?.create() ?? null;
+    const slot: Slot = { number, pid, job, out, err, report, group };
+    if (group !== null) {
+      const host = this.#hostPid(slot);
+      if (host === null) throw new Error('a slot has no process');
+      await group.addSoon(host);
+    }
+    // The slot forks the program's process only now: it is born in its group.
+    writeSync(job, 'g');
+    this.#asked--;
     const waiting = this.#waiting.shift();
     if (waiting) waiting.resolve(slot);
     else this.#free.push(slot);
