@@ -104,7 +104,7 @@ export const bubblewrap: BackendDeclaration = {
 
 function openGroups(log: (line: string) => void): Cgroups | null {
   try {
-    const groups = Cgroups.open();
+    const groups = Cgroups.share();
     log(`limits: each run has a cgroup (version ${groups.version}) for memory and processes`);
     return groups;
   } catch (error) {
