@@ -175,7 +175,6 @@ async function removeSoon(folder: string, isAwaited = false): Promise<void> {
         const timer = setTimeout(resolve, RETRY_MS);
         if (!isAwaited) timer.unref();
       });
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }
 }
