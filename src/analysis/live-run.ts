@@ -16,11 +16,11 @@ const LIVELY = 10 * 60_000;
  * waiting: nothing there yet; away: all of it was there and is not; live: bytes come; quiet: none for more than three times the
  * usual interval of a step; past: nobody expects any.
  */
-export type RunStatus = 'waiting' | 'away' | 'ended' | 'live' | 'quiet' | 'past';
+export type LiveStatus = 'waiting' | 'away' | 'ended' | 'live' | 'quiet' | 'past';
 
 /** The state of a run at a glance. Times in ms, shares 0 … 1. */
 export interface RunStats {
-  status: RunStatus;
+  status: LiveStatus;
   /** Since bytes last came. */
   age: number | null;
   /** There are validation steps only. */
@@ -139,7 +139,7 @@ export class LiveRun {
     };
   }
 
-  #status(age: number | null, interval: number | null): RunStatus {
+  #status(age: number | null, interval: number | null): LiveStatus {
     if (age === null) return 'waiting';
     const isExpected = this.#hasCome || age < PAST;
     if (interval !== null && age > 3 * interval && isExpected) return 'quiet';

@@ -1,6 +1,6 @@
 import type { Part } from '../rollout/rollout.ts';
 import type { ParsedCall } from './calls/call.ts';
-import { type CallOptions, readCalls } from './calls/read-calls.ts';
+import { type ReadCallsOptions, readCalls } from './calls/read-calls.ts';
 
 export interface AssistantText {
   /** Cover the text exactly, in order. */
@@ -27,7 +27,7 @@ const TAGS: readonly { open: string; close: string; header?: RegExp }[] = [
  * Tells reasoning and calls apart in a model's turn. Reasoning without its end reaches to the first call or to the end of the turn; an end
  * without its start (the template wrote the start) ends reasoning that began with the turn.
  */
-export function readAssistantText(text: string, options: CallOptions = {}): AssistantText {
+export function readAssistantText(text: string, options: ReadCallsOptions = {}): AssistantText {
   const calls = readCalls(text, options);
   const thoughts = [...harmonyThoughts(text, options), ...TAGS.flatMap((tag) => thoughtsOf(text, tag, calls))];
   thoughts.sort((a, b) => a.start - b.start);
@@ -57,7 +57,7 @@ function thoughtsOf(text: string, { open, close }: (typeof TAGS)[number], calls:
   return thoughts;
 }
 
-/** Where the next opening tag begins a line, or follows a tag; one that is named in prose is no tag. */
+/** The next opening tag that begins a line, or follows a tag; one that is named in prose is no tag. */
 function openingTag(text: string, tag: string, from: number): number {
   for (let at = text.indexOf(tag, from); at !== -1; at = text.indexOf(tag, at + 1)) {
     let before = at;
@@ -68,7 +68,7 @@ function openingTag(text: string, tag: string, from: number): number {
 }
 
 /** gpt-oss: a message on the channel `analysis` is reasoning, up to its end token, or to the next channel where tokens were stripped. */
-function harmonyThoughts(text: string, { names }: CallOptions): Thought[] {
+function harmonyThoughts(text: string, { names }: ReadCallsOptions): Thought[] {
   if (names?.includes('harmony') !== true) return [];
   const thoughts: Thought[] = [];
   for (const match of text.matchAll(

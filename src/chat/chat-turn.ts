@@ -1,7 +1,7 @@
 import type { Confidence, Role } from '../rollout/rollout.ts';
 
 /** A piece of a conversation's text; `start` and `end` are UTF-16 offsets into prompt + response. */
-export interface Piece {
+export interface TurnPiece {
   start: number;
   end: number;
   kind: 'text' | 'marker';
@@ -13,12 +13,12 @@ export interface Piece {
 export interface ChatTurn {
   role: Role;
   confidence: Confidence;
-  pieces: Piece[];
+  pieces: TurnPiece[];
   /** A result inside of the model's turn: whether it is masked depends on the trainer. */
   unmasked?: true;
 }
 
 /** Appends a piece, leaving out empty ones, so that a cover has no holes and no zero-length spans. */
-export function addPiece(turn: ChatTurn, kind: Piece['kind'], start: number, end: number): void {
+export function addPiece(turn: ChatTurn, kind: TurnPiece['kind'], start: number, end: number): void {
   if (end > start) turn.pieces.push({ start, end, kind });
 }

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonValue } from '../json/value.ts';
 import { unclosedCall } from '../rollout/call-error.ts';
 
 /** A call as it stands in a model's text; `start` and `end` are UTF-16 offsets and include the tags. */
-export interface ParsedCall {
+export interface HermesCall {
   start: number;
   end: number;
   name: string | null;
@@ -19,8 +19,8 @@ const CLOSE = '</tool_call>';
  * Calls in the hermes format, found as verl's HermesToolParser finds them (`<tool_call>(.*?)</tool_call>` over the whole turn,
  * reasoning included; both tags are needed; an object with `name` and `arguments`). A call that verl drops is kept, with its error.
  */
-export function parseHermesCalls(text: string): ParsedCall[] {
-  const calls: ParsedCall[] = [];
+export function parseHermesCalls(text: string): HermesCall[] {
+  const calls: HermesCall[] = [];
   let at = 0;
   for (;;) {
     const start = text.indexOf(OPEN, at);
@@ -37,7 +37,7 @@ export function parseHermesCalls(text: string): ParsedCall[] {
   }
 }
 
-function readCall(raw: string): Pick<ParsedCall, 'name' | 'arguments' | 'error'> {
+function readCall(raw: string): Pick<HermesCall, 'name' | 'arguments' | 'error'> {
   let value: JsonValue;
   try {
     value = parseJson(raw);

@@ -12,11 +12,11 @@ export interface Zone {
   next: Header | null;
 }
 
-/** What is known of the borders of a zone. */
+/** The borders of a zone, as far as they are known. */
 export interface Reading {
   /** Headers that are borders for certain, in order. */
   borders: { header: Header; judged: boolean }[];
-  /** Where text begins of which nobody can tell the turn, and the border behind it (null: the end of the zone). */
+  /** The start of text whose turn nobody can tell, and the border behind it (null: the end of the zone). */
   unknown: { start: Header; until: Header | null }[];
 }
 
@@ -118,7 +118,7 @@ function lost({ headers }: Zone): Reading {
 const MAX_HEADERS = 400;
 
 /**
- * What all legal conversations share. Headers are nodes, an edge leads to each header that may be the next border; a border is shared if
+ * The borders that all legal conversations share. Headers are nodes, an edge leads to each header that may be the next border; a border is shared if
  * no edge of any whole way leads over it. A conversation may end behind a person's words here, though that alone is never clean.
  */
 function shared(zone: Zone, must: ReadonlySet<Header>): Reading | null {

@@ -5,12 +5,12 @@ import { type HeaderRule, roleOf, type Shape } from './template.ts';
 export interface Header {
   role: Role;
   rule: HeaderRule;
-  /** Where the end of the turn before begins, as far as the template writes one; equals `start` otherwise. */
+  /** The start of the end marker of the turn before, as far as the template writes one; equals `start` otherwise. */
   endStart: number;
   start: number;
-  /** Where the text of the turn begins. */
+  /** The start of the turn's text. */
   bodyStart: number;
-  /** Where the closing tag of a result begins, if one stands right before. */
+  /** The start of the closing tag of a result, if one stands right before. */
   resultEnd: number | null;
 }
 
@@ -76,14 +76,14 @@ export function scanHeaders(shape: Shape, text: string, from: number, to: number
   return headers;
 }
 
-/** Where the end of a turn's text begins that reaches up to `at`. */
+/** The start of the end marker that reaches up to `at`. */
 export function endBefore(shape: Shape, text: string, at: number, from: number): number {
   const low = Math.max(from, at - MAX_END);
   const match = compile(shape).end.exec(text.slice(low, at));
   return match === null ? at : low + match.index;
 }
 
-/** Where the closing tag of a result begins that reaches up to `at`; null where none stands there. */
+/** The start of the closing tag of a result that reaches up to `at`; null where none stands there. */
 export function resultBefore(shape: Shape, text: string, at: number, from: number): number | null {
   const { resultEnd } = compile(shape);
   if (resultEnd === null) return null;

@@ -80,7 +80,7 @@ interface Placed {
   role: string;
   rule: HeaderRule | null;
   confidence: ChatTurn['confidence'];
-  /** Where the text of the turn before ends, and the markers behind it begin. */
+  /** The end of the text of the turn before, where the markers behind it begin. */
   endStart: number;
   resultEnd: number | null;
   start: number;
@@ -228,12 +228,12 @@ function piecesOf(
   return turns;
 }
 
-/** What stands behind a turn's text: the piece that may hold the token by which the model ended it. */
+/** The piece behind a turn's text, which may hold the token by which the model ended it. */
 function addEnd(turn: ChatTurn, start: number, end: number): void {
   if (end > start) turn.pieces.push({ start, end, kind: 'marker', isEnd: true });
 }
 
-/** Where a turn's text ends: before what the template writes behind it, and before the closing tag of a result. */
+/** The end of a turn's text: before the template's own text behind it, and before the closing tag of a result. */
 function textEnd(shape: Shape, text: string, here: Placed, next: Placed | undefined, limit: number): number {
   if (here.confidence === 'unknown') return limit;
   // Behind a last turn that the model wrote, a newline is its own unless an end token stands before it.

@@ -1,7 +1,7 @@
 import type { Role } from '../rollout/rollout.ts';
 
 /**
- * What a template writes before a turn's text, as the source of a regular expression. A group in it holds the role's word where one rule
+ * The template's text before a turn's text, as the source of a regular expression. A group in it holds the role's word where one rule
  * stands for several roles.
  */
 export interface HeaderRule {
@@ -24,7 +24,7 @@ export interface HeaderRule {
 export interface Shape {
   /** Is the text of this shape? The prompt's start and its end, the generation prompt, tell. */
   detects(prompt: string, response: string): boolean;
-  /** What the template writes behind a turn's text, before the next header; the source of a regular expression that may be empty. */
+  /** The template's text behind a turn's text, before the next header; the source of a regular expression that may be empty. */
   end: string;
   headers: readonly HeaderRule[];
   /** How a result ends, before `end`; without it a result ends where the next header stands. */
@@ -56,7 +56,7 @@ export interface ChatTemplate {
   marked: Shape | null;
   /** As `skip_special_tokens` leaves it; null where it is the same as `marked`, or where nothing is left. */
   stripped: Shape | null;
-  /** What can be told from the stripped text. */
+  /** The class of the stripped text: how much of it can be told. */
   class: ShapeClass;
   /** Names of call grammars that need to be told, since their calls carry no tags. */
   calls?: readonly string[];
@@ -82,5 +82,5 @@ const ROLE_OF: Readonly<Record<string, Role>> = {
   developer: 'system',
 };
 
-/** What may stand behind the generation prompt's header: reasoning tags that some templates add. */
+/** Text that may follow the generation prompt's header: reasoning tags that some templates add. */
 export const THINK_TAIL = String.raw`\s*(?:<think>\s*(?:</think>\s*)?|</think>\s*|\[THINK\]|<seed:think>|<\|channel>\w*\n?|<\|START_THINKING\|>(?:<\|END_THINKING\|>)?)?`;

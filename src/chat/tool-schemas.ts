@@ -19,7 +19,7 @@ export function readToolSchemas(systemText: string): JsonValue[] {
   return schemas;
 }
 
-/** What the schemas say of a parameter's type. A schema is the function's own, or wrapped as `{type: 'function', function}`. */
+/** The type of a parameter by the schemas. A schema is the function's own, or wrapped as `{type: 'function', function}`. */
 export function typesOf(schemas: readonly JsonValue[]): TypeOf {
   if (schemas.length === 0) return () => null;
   const tools = new Map<string, JsonObject>();

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 /**
  * The verbs, in the order of --help. A verb's file is loaded when it is asked for: `ls` must not wait for the sandbox.
  */
-export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+export const VERBS: Readonly<Record<string, () => Promise<Command>>> = {
   ls: async () => (await import('./ls.ts')).lsCommand(),
   show: async () => (await import('./show.ts')).showCommand(),
   replay: async () => (await import('./replay.ts')).replayCommand(),
@@ -18,4 +18,4 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 };
 
 /** All commands as data. */
-const tree = async () => (await import('./command-tree.ts')).commandTree(Object.values(COMMANDS));
+const tree = async () => (await import('./command-tree.ts')).commandTree(Object.values(VERBS));

@@ -1,6 +1,6 @@
 import { UsageError } from '../dump/paths.ts';
 import {
-  type BackendChoice,
+  type ReplayBackendChoice,
   backendWish,
   openBackend,
   type PlannedCall,
@@ -9,13 +9,13 @@ import {
 } from '../replay/index.ts';
 import type { SandboxFlags } from './sandbox-flags.ts';
 
-export const choiceOf = ({ sandbox }: SandboxFlags, tools: ReplayTools): BackendChoice => ({
+export const choiceOf = ({ sandbox }: SandboxFlags, tools: ReplayTools): ReplayBackendChoice => ({
   sandbox,
   toolsUrl: tools.sandboxUrl,
 });
 
 /** The person who starts it allows what runs and where; no default does. @throws UsageError */
-export function consent(choice: BackendChoice, { yes }: SandboxFlags, first: PlannedCall | null): void {
+export function consent(choice: ReplayBackendChoice, { yes }: SandboxFlags, first: PlannedCall | null): void {
   const wish = asUsage(() => backendWish(choice));
   const own = first?.tool?.url ?? null;
   if (yes) return;
@@ -26,7 +26,7 @@ export function consent(choice: BackendChoice, { yes }: SandboxFlags, first: Pla
     throw new UsageError('recorded code would run unconfined, with all your rights: give --yes to allow it');
 }
 
-export async function opened(choice: BackendChoice): Promise<ReplayBackend> {
+export async function openedOrUsage(choice: ReplayBackendChoice): Promise<ReplayBackend> {
   try {
     return await openBackend(choice);
   } catch (error) {

@@ -1,6 +1,6 @@
 // rollout-viewer doctor: what works on this machine, each by a proof that is run now, and what would bring the rest.
 import { Command } from 'commander';
-import type { Check } from '../sandbox/server/checks.ts';
+import type { DoctorCheck } from '../sandbox/server/checks.ts';
 import { sanitise } from '../text/sanitise.ts';
 
 interface Options {
@@ -53,7 +53,7 @@ async function examine({ toolchain, json = false }: Options): Promise<void> {
 }
 
 const NODE = [20, 19] as const;
-const node: Check = {
+const node: DoctorCheck = {
   name: 'Node.js',
   needed: true,
   remedy: `Node ${NODE.join('.')} or later`,
@@ -64,7 +64,7 @@ const node: Check = {
   },
 };
 
-async function tried({ name, needed, prove, remedy }: Check): Promise<Outcome> {
+async function tried({ name, needed, prove, remedy }: DoctorCheck): Promise<Outcome> {
   try {
     return { name, ok: true, needed, detail: await prove(), remedy: null };
   } catch (error) {

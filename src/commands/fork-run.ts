@@ -16,7 +16,7 @@ import {
   rewardProblem,
 } from '../replay/index.ts';
 import { sanitise } from '../text/sanitise.ts';
-import { asUsage, choiceOf, consent, opened } from './consent.ts';
+import { asUsage, choiceOf, consent, openedOrUsage } from './consent.ts';
 import { dumpOptions } from './dump-options.ts';
 import { FORK_SETTINGS, type ForkFlags } from './fork.ts';
 import { journalOf } from './journal-of.ts';
@@ -56,7 +56,7 @@ export async function fork(text: string, flags: ForkFlags): Promise<number> {
     if (tools.length > 0 || isJudgedByCode) {
       const choice = choiceOf(flags, replayTools);
       consent(choice, flags, null);
-      backend = await opened(choice);
+      backend = await openedOrUsage(choice);
       replayTools.use(backend.run);
       say(`tools: ${tools.map(({ name }) => name).join(', ')}; code runs on ${backend.name} (${backend.why})`);
     }
@@ -125,7 +125,7 @@ const jsonOf = (branch: Branch, locator: string) => ({
 function textOf({ branch, entry, status, score, reward, error, turns, difference, seconds }: Branch): string {
   const judged = score === null ? `no score: ${reward.error ?? error}` : `score ${score} (${reward.name})`;
   const own = turns.slice(entry.turn).flatMap((turn) => ['', `[${turn.role}]`, '', turn.text]);
-  // Of a branch that failed before the model said anything the difference would be the whole record, taken away.
+  // The difference of a branch that failed before the model said anything would be the whole record, taken away.
   const isCompared = own.length > 0 || status !== 'FAILED';
   const compared =
     difference === null ? 'it says the same as the record' : `it differs from turn ${difference.turn} on`;

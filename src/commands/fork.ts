@@ -7,7 +7,7 @@ import { addReward, type RewardFlags } from './reward-flags.ts';
 import { positive, type SandboxFlags, withSandbox } from './sandbox-flags.ts';
 import { addSettings } from './setting-flags.ts';
 
-/** What a branch is made with. */
+/** The settings of a branch. */
 export const FORK_SETTINGS = [...SAMPLING_SETTINGS, ...LIMIT_SETTINGS];
 
 export interface ForkFlags extends SandboxFlags, RewardFlags {

@@ -1,16 +1,16 @@
 import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { sanitise } from '../text/sanitise.ts';
-import { COMMANDS } from './commands.ts';
+import { VERBS } from './commands.ts';
 import { mistyped } from './mistyped.ts';
 import { say, USAGE } from './output.ts';
 import { viewOptions } from './view-options.ts';
 
 /** Runs the command line; the exit status is left in `process.exitCode`. @param args without node and the script */
 export async function runProgram(args: readonly string[]): Promise<void> {
-  const names = Object.keys(COMMANDS);
+  const names = Object.keys(VERBS);
   const [first] = args;
-  const asked = COMMANDS[first ?? ''];
+  const asked = VERBS[first ?? ''];
   // A path that does not exist yet may be waited for.
   const problem = asked !== undefined || args.includes('--follow') ? null : mistyped(first, names);
   if (problem !== null) {
@@ -43,5 +43,5 @@ export async function runProgram(args: readonly string[]): Promise<void> {
 function commandsFor(args: readonly string[], asked: (() => Promise<Command>) | undefined) {
   if (asked !== undefined) return [asked];
   const listsThem = args.length === 0 || args.some((arg) => arg === '--help' || arg === '-h' || arg === 'help');
-  return listsThem ? Object.values(COMMANDS) : [];
+  return listsThem ? Object.values(VERBS) : [];
 }

@@ -2,7 +2,7 @@ import type { Printable } from '../json/print.ts';
 import { printJson } from '../json/print.ts';
 import { diffLines, outcomeLine, reportedLine } from '../present/replay-text.ts';
 import {
-  type BackendChoice,
+  type ReplayBackendChoice,
   backendWish,
   diffOf,
   type PlannedCall,
@@ -17,14 +17,14 @@ import {
   skippedOutcome,
   whereOf,
 } from '../replay/index.ts';
-import { asUsage, choiceOf, consent, opened } from './consent.ts';
+import { asUsage, choiceOf, consent, openedOrUsage } from './consent.ts';
 import { dumpOptions } from './dump-options.ts';
 import { journalOf } from './journal-of.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
 import { openTools, ownCodeOf } from './own-run.ts';
 import { filterOf } from './query-options.ts';
 import type { ReplayFlags } from './replay.ts';
-import { pathOf, selectRows } from './select-rows.ts';
+import { pathOfArgument, selectRows } from './select-rows.ts';
 import { StatusLine } from './status-line.ts';
 
 /** Runs what was asked for and prints an outcome a call. @returns the exit status */
@@ -39,12 +39,12 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
       }),
   );
   const rules = asUsage(() => rulesWithout(flags.exact === true ? RULE_NAMES : (flags.exact ?? [])));
-  const choice: BackendChoice = {
+  const choice: ReplayBackendChoice = {
     ...choiceOf(flags, tools),
     concurrency: flags.concurrency,
     python: flags.sandboxPython,
   };
-  const journal = await journalOf(pathOf(args[0]!), flags.journal);
+  const journal = await journalOf(pathOfArgument(args[0]!), flags.journal);
   const stop = new AbortController();
   const interrupt = () => stop.abort(new Error('interrupted'));
   const line = new StatusLine();
@@ -76,7 +76,7 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
     }
     if (first !== null) {
       consent(choice, flags, first);
-      backend = await opened(choice);
+      backend = await openedOrUsage(choice);
       tools.use(backend.run);
       say(`code runs on ${backend.name} (${backend.why}); results are kept in ${journal.directory ?? 'memory'}`);
       if (journal.problem !== null) say(journal.problem);
@@ -162,7 +162,7 @@ const NOWHERE: ReplayBackend = {
   close: async () => {},
 };
 
-function wishText(choice: BackendChoice): string {
+function wishText(choice: ReplayBackendChoice): string {
   const wish = asUsage(() => backendWish(choice));
   return wish.kind === 'remote' ? wish.url : wish.name === 'auto' ? 'the sandbox of this machine' : wish.name;
 }

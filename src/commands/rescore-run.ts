@@ -14,20 +14,20 @@ import {
   rewardRuns,
 } from '../replay/index.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
-import { asUsage, choiceOf, consent, opened } from './consent.ts';
+import { asUsage, choiceOf, consent, openedOrUsage } from './consent.ts';
 import { dumpOptions } from './dump-options.ts';
 import { journalOf } from './journal-of.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
 import { filterOf } from './query-options.ts';
 import type { RescoreFlags } from './rescore.ts';
 import { rewardChoiceOf } from './reward-flags.ts';
-import { pathOf, selectRows } from './select-rows.ts';
+import { pathOfArgument, selectRows } from './select-rows.ts';
 
 /** Scores what was asked for and prints a line a rollout. @returns the exit status */
 export async function rescore(args: readonly string[], flags: RescoreFlags): Promise<number> {
   const { reward } = flags;
   const choice = { ...rewardChoiceOf(flags), timeout: flags.timeout };
-  const journal = await journalOf(pathOf(args[0]!), flags.journal);
+  const journal = await journalOf(pathOfArgument(args[0]!), flags.journal);
   let rewards: OpenRewards | null = null;
   let backend: ReplayBackend | null = null;
   const stop = new AbortController();
@@ -90,7 +90,7 @@ async function openFor(flags: RescoreFlags): Promise<ReplayBackend> {
   );
   consent(choice, flags, null);
   asUsage(() => backendWish(choice));
-  const backend = await opened(choice);
+  const backend = await openedOrUsage(choice);
   say(`test cases run on ${backend.name} (${backend.why})`);
   return backend;
 }

@@ -43,7 +43,7 @@ async function rollout(tasksPath: string, options: RolloutOptions): Promise<numb
   const stop = new AbortController();
   let isAsked = false;
   const interrupt = () => {
-    // Who asks twice does not want to wait for what is being written.
+    // A second ^C does not wait for the line that is being written.
     if (isAsked) process.exit(130);
     isAsked = true;
     say('ending what runs; what is done is kept (once more: at once)');

@@ -39,7 +39,7 @@ const isMember = (arg: string): boolean =>
 const isFile = (path: string): boolean => path !== '' && (statSync(path, { throwIfNoEntry: false })?.isFile() ?? false);
 
 /** The path part of an argument. */
-export const pathOf = (arg: string): string => (isLocator(arg) ? parseLocator(arg).path : arg);
+export const pathOfArgument = (arg: string): string => (isLocator(arg) ? parseLocator(arg).path : arg);
 
 async function* one(arg: string, options: DumpOptions, filter: Query | null): AsyncGenerator<SelectedRow> {
   const place = parseLocator(arg);

@@ -9,7 +9,7 @@ import { endingOf, type Locator } from './locator.ts';
 import { bad, countRollouts, type ParsedLine, parseLine } from './parse-line.ts';
 import { EMPTY, type FoundFile, isValidationStream, problemOfFile, stemOf, stepOfName } from './paths.ts';
 import { addUnendedLine, type LineScan, scanLines } from './scan-lines.ts';
-import { type Shape, shapeOf } from './shape.ts';
+import { type FileShape, fileShapeOf } from './shape.ts';
 
 /** A record with where it lies. `raw` is the line's text; `sample` counts from 1, bad records included, blank lines not. */
 export interface DumpRecord extends ParsedLine {
@@ -22,7 +22,7 @@ export interface DumpRecord extends ParsedLine {
   raw: string;
 }
 
-/** What a look at a file found: nothing new, more lines, another content, or no file. */
+/** The result of a look at a file: nothing new, more lines, another content, or no file. */
 export type FileChange = 'none' | 'appended' | 'replaced' | 'gone';
 
 export interface UpdateOptions {
@@ -63,9 +63,9 @@ export class DumpFile {
   /** The last record is a line that has no newline yet. */
   #hasUnendedLine = false;
   #looking: Promise<unknown> = Promise.resolve();
-  #shape: Shape | null = null;
+  #shape: FileShape | null = null;
   #copy: Copy | null = null;
-  /** Where lines hold several rollouts each: the lines themselves, and how many of them are split. */
+  /** For lines that hold several rollouts each: the lines themselves, and how many of them are split. */
   #lines = new LineIndex();
   #splitLines = 0;
 
@@ -231,12 +231,12 @@ export class DumpFile {
   }
 
   /** Scans what is there, and what a copy brings while it is filled. @returns false where somebody stopped it */
-  async #scanAll(handle: FileHandle, shape: Shape | null, onProgress: (() => boolean) | undefined): Promise<boolean> {
+  async #scanAll(handle: FileHandle, shape: FileShape | null, onProgress: (() => boolean) | undefined): Promise<boolean> {
     let isComplete = true;
     const fill = this.#copy?.fill;
     for (let isFilled = fill === undefined; ; ) {
       if (!isFilled) isFilled = (await fill!.next()).done === true;
-      if (!this.#knowsShape()) this.#shape = shape ?? shapeOf(this.readablePath, this.context, this.#copy === null);
+      if (!this.#knowsShape()) this.#shape = shape ?? fileShapeOf(this.readablePath, this.context, this.#copy === null);
       await scanLines(handle, this.#target(), this.#scan, this.#quickKeys(), () => {
         this.indexedBytes = this.#scan.position;
         if (this.#copy === null || this.#shape?.kind !== 'split') isComplete = onProgress?.() ?? true;
@@ -326,7 +326,7 @@ export class DumpFile {
     return typeof text === 'string' ? text : null;
   }
 
-  /** Where another thread finds the file's bytes. */
+  /** The path at which another thread finds the file's bytes. */
   get readablePath(): string {
     return this.#content.readablePath;
   }

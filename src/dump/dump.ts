@@ -29,7 +29,7 @@ export interface Progress {
   total: number;
 }
 
-/** What changed on disk: rows `from`… of a file are new, or a file has another content, or is no more. */
+/** A change on disk: rows `from`… of a file are new, or a file has another content, or is no more. */
 export interface DumpChange {
   kind: Exclude<FileChange, 'none'>;
   file: DumpFile;
@@ -46,7 +46,7 @@ const FRAME_MS = 16;
 const REST = 2;
 const LONGEST_REST_MS = 32;
 
-/** What one run wrote: files in display order (stream, then step), indexed in the background, the newest train step first. */
+/** The files that one run wrote, in display order (stream, then step), indexed in the background, the newest train step first. */
 export class Dump {
   readonly paths: readonly string[];
   /** A line for each directory or file that cannot be read. */

@@ -10,7 +10,7 @@ export interface Place {
   record: number;
 }
 
-/** What one request to the thread may hold, so that a row that comes into sight waits for less than a tenth of a second. */
+/** The most that one request to the thread holds, so that a row that comes into sight waits for less than a tenth of a second. */
 const BATCH_RECORDS = 128;
 const BATCH_BYTES = 4 << 20;
 
@@ -20,7 +20,7 @@ export class FactsPass {
   readonly #changed: () => void;
   #wanted: readonly Place[] = [];
   #queue: DumpFile[] = [];
-  /** Where the background pass stands in the first file of its queue. */
+  /** The place of the background pass in the first file of its queue. */
   #next = 0;
   #isRunning = false;
   /** Records that could not be read; without them the pass would ask for them for ever. */

@@ -6,7 +6,7 @@ import { reasonOf } from '../text/problems.ts';
 import { type ContainerKind, type Opened, openContainer } from './containers/open.ts';
 import { MAX_LENGTH } from './line-index.ts';
 
-/** What tells one content of a path from another. */
+/** Tells one content of a path from another. */
 export interface Identity {
   device: number;
   inode: number;
@@ -35,7 +35,7 @@ export class FileContent {
     this.isStream = stream !== null;
   }
 
-  /** Where another thread finds the bytes: a nameless file is reached through its descriptor, which threads share. */
+  /** The path at which another thread finds the bytes: a nameless file is reached through its descriptor, which threads share. */
   get readablePath(): string {
     return this.#nameless === null ? this.path : `/dev/fd/${this.#nameless}`;
   }

@@ -3,7 +3,7 @@ import type { Check } from '../rollout/finding.ts';
 import type { QuickValue } from './tail-keys.ts';
 
 /**
- * Where each record of a file lies, and the little that is known of it without reading it again: 20 bytes a record, 8 more for each fact once facts are kept.
+ * The place of each record of a file, and the little that is known of it without reading it again: 20 bytes a record, 8 more for each fact once facts are kept.
  * Records are counted from 0; blank lines are none, but count as physical lines. A line that holds several rollouts is as many records.
  */
 export class LineIndex {

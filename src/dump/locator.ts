@@ -34,7 +34,7 @@ export function parseLocator(text: string): Locator {
   };
 }
 
-/** What stands behind the file's path. */
+/** The part behind the file's path. */
 export const endingOf = ({ member, line, part }: Pick<Locator, 'member' | 'line' | 'part'>): string =>
   `${member}${line === null ? '' : `:${line}`}${part === 0 ? '' : `.${part}`}`;
 

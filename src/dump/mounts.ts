@@ -20,7 +20,7 @@ export function needsPolling(path: string, table: string = mountTable()): string
     const point = unescape8(fields[4] ?? '');
     const type = right?.split(' ')[0] ?? '';
     const holds = point === '/' || real === point || real.startsWith(`${point}/`);
-    // Of equal mount points the later one hides the earlier.
+    // A later mount hides an earlier one at the same point.
     if (point !== '' && type !== '' && holds && point.length >= (best?.point.length ?? 0)) best = { point, type, root };
   }
   if (best === null) return null;

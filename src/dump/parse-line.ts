@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts'
 import type { Finding } from '../rollout/finding.ts';
 import type { Rollout, RolloutFields } from '../rollout/rollout.ts';
 
-/** What a line of a dump says: a rollout, or why it is none. */
+/** The content of a line of a dump: a rollout, or why it is none. */
 export interface ParsedLine {
   json: JsonValue | undefined;
   rollout: Rollout | null;
@@ -30,7 +30,7 @@ export function parseLine(text: string, context: ReadContext, part = 0): ParsedL
   }
 }
 
-/** What a line says of the rollout as a whole, for a fifth of a parse; null for a bad record, undefined where it takes a whole parse. */
+/** The fields of the whole rollout, for a fifth of a parse; null for a bad record, undefined where it takes a whole parse. */
 export function parseFields(text: string, context: ReadContext, part = 0): RolloutFields | null | undefined {
   const read = readJson(text, context, part);
   return 'error' in read ? null : read.format.fields?.(read.json);

@@ -194,7 +194,7 @@ export function problemOfFile(path: string): string | null {
   }
 }
 
-/** What is wrong with a file that nothing was written to yet. */
+/** The problem of a file that nothing was written to yet. */
 export const EMPTY = 'empty (0 bytes)';
 
 function problemOf(path: string, size: number): string | null {

@@ -6,7 +6,7 @@ import { JsonError, parseJson } from '../json/parse.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 
 /** How the lines of a file are rollouts: one each, several, all together one session; or the file is part of a run and holds none. */
-export type Shape =
+export type FileShape =
   | { kind: 'lines'; quickKeys: { score: string; step: string } | null; isKnown: boolean }
   | { kind: 'split' }
   | { kind: 'session'; session: Session }
@@ -17,12 +17,12 @@ const LINES = 8;
 /** A first line that is longer says enough by its head in no case, and is taken for a rollout. */
 const LONGEST = 64 << 20;
 /** Lines that no format knows: rows that say so. */
-const UNKNOWN: Shape = { kind: 'lines', quickKeys: QUICK_KEYS, isKnown: false };
-/** What verl's lines begin with: they need no look. */
+const UNKNOWN: FileShape = { kind: 'lines', quickKeys: QUICK_KEYS, isKnown: false };
+/** The start of verl's lines, which need no look. */
 const VERL = /^(?:\ufeff)?\s*\{"input":/;
 
 /** @param path any that can be opened, also of a descriptor  @param mayBeSession of records that are whole already no line is an event */
-export function shapeOf(path: string, context: ReadContext, mayBeSession = true): Shape {
+export function fileShapeOf(path: string, context: ReadContext, mayBeSession = true): FileShape {
   const fd = openSync(path, 'r');
   try {
     let size = 4096;
@@ -44,7 +44,7 @@ export function shapeOf(path: string, context: ReadContext, mayBeSession = true)
 }
 
 /** Null where more of the file has to be seen. */
-function shapeOfLines(text: string, isAll: boolean, context: ReadContext, mayBeSession: boolean): Shape | null {
+function shapeOfLines(text: string, isAll: boolean, context: ReadContext, mayBeSession: boolean): FileShape | null {
   const lines = text.split('\n');
   if (!isAll) lines.pop();
   const records = lines

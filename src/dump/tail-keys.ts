@@ -1,6 +1,6 @@
 import { numberOf } from '../formats/scalars.ts';
 
-/** What a line's tail told of one key: a number, null (the key is absent or holds no number), undefined (not sure). */
+/** The value of one key in a line's tail: a number, null (the key is absent or holds no number), undefined (not sure). */
 export type QuickValue = number | null | undefined;
 
 const QUOTE = 34;
@@ -56,7 +56,7 @@ export class TailKeys {
       if (at < floor) return;
       const key = this.#indexOf(bytes, at + 2, keyEnd);
       if (key === -2) return;
-      // Of duplicate keys the last one counts, and that is the first one met from behind.
+      // The last of duplicate keys counts, which is the first one met from behind.
       if (key >= 0 && !this.#met[key]) {
         this.#met[key] = true;
         values[key] = scalar(bytes, valueStart, valueEnd);

@@ -1,14 +1,14 @@
 import type { Fault } from '../rollout/error-kind.ts';
 
 /**
- * What becomes of a rollout: a line with its score; a line whose score is null, so that no group counts it; or no line at all: it is noted
+ * The fate of a rollout: a line with its score; a line whose score is null, so that no group counts it; or no line at all: it is noted
  * as a failure, and `--resume` makes it again.
  */
-export type Outcome = 'scored' | 'unscored' | 'again';
+export type FaultOutcome = 'scored' | 'unscored' | 'again';
 
 interface Rule {
   fault: Fault;
-  outcome: Outcome;
+  outcome: FaultOutcome;
   /** In words for people, after the number of rollouts it befell. */
   says: string;
   /** Whether one trivial request shows if the server as a whole has this trouble. A run is given up on that evidence alone. */
@@ -19,7 +19,7 @@ interface Rule {
  * The one failure policy: what ended a rollout before its time, or spoilt it, and what becomes of it. A model is to learn from what it did,
  * never from what failed around it, so no fault of the world ends as a score.
  */
-export const FAULTS = {
+export const FAULT_TABLE = {
   cut_by_length: { fault: 'model', outcome: 'scored', says: 'cut by length' },
   context_full: { fault: 'model', outcome: 'scored', says: 'ended with a full context' },
   turn_limit: { fault: 'model', outcome: 'scored', says: 'ended by the limit of turns' },
@@ -51,12 +51,12 @@ export const FAULTS = {
   own_fault: { fault: 'ours', outcome: 'again', says: 'failed by an error of this program' },
 } as const satisfies Record<string, Rule>;
 
-export type Cause = keyof typeof FAULTS;
+export type Cause = keyof typeof FAULT_TABLE;
 
-export const ruleOf = (cause: Cause): Rule => FAULTS[cause];
+export const ruleOf = (cause: Cause): Rule => FAULT_TABLE[cause];
 
-/** What becomes of a rollout that nothing befell is a score. */
-export const outcomeOf = (cause: Cause | null): Outcome => (cause === null ? 'scored' : FAULTS[cause].outcome);
+/** A rollout without a fault gets a score. */
+export const outcomeOf = (cause: Cause | null): FaultOutcome => (cause === null ? 'scored' : FAULT_TABLE[cause].outcome);
 
 /** A fault that is known by its cause where it occurs; thrown, it ends the rollout. */
 export class RolloutFault extends Error {

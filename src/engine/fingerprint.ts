@@ -2,24 +2,24 @@ import { createHash } from 'node:crypto';
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 
-/** What results were made with, setting by setting. Two that are equal may stand in one set of results. */
-export type Fingerprint = JsonObject;
+/** The settings of results, one by one. Results of equal settings may stand in one set. */
+export type RunFingerprint = JsonObject;
 
 /** The same for settings in any order; `undefined` is left out. */
-export function fingerprint(parts: Record<string, JsonValue | undefined>): Fingerprint {
+export function fingerprint(parts: Record<string, JsonValue | undefined>): RunFingerprint {
   const entries = Object.entries(parts).filter((entry): entry is [string, JsonValue] => entry[1] !== undefined);
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** A short name for what is too long to be kept: a template, a tokenizer, a schema. */
-export const hashOf = (value: JsonValue): string =>
+export const settingsHash = (value: JsonValue): string =>
   createHash('sha256')
     .update(printJson(sorted(value)))
     .digest('hex')
     .slice(0, 12);
 
 /** The settings that differ, each as a person reads it: `temperature: 0.1, was 1`. */
-export function fingerprintDifferences(now: Fingerprint, before: Fingerprint): string[] {
+export function fingerprintDifferences(now: RunFingerprint, before: RunFingerprint): string[] {
   const keys = [...new Set([...Object.keys(now), ...Object.keys(before)])].sort();
   const shown = (value: JsonValue | undefined) => (value === undefined ? 'not set' : printJson(value));
   return keys

@@ -76,12 +76,12 @@ export {
 export { DumpWriter } from './collect/dump-writer.ts';
 export { GroupBuffer, type IncompleteGroup } from './collect/group-buffer.ts';
 export { rolloutRecord, WRITER } from './collect/record.ts';
-export { type RunOptions, type RunProgress, type RunSummary, runCollection } from './collect/run.ts';
+export { type CollectionOptions, type RunProgress, type RunSummary, runCollection } from './collect/run.ts';
 export type { Judgement } from './collect/score.ts';
 export { parseSettings, type Settings } from './collect/settings.ts';
 export { SetupError } from './collect/setup-error.ts';
 export { isTaskError, readTasks, type Task, type TaskError } from './collect/tasks.ts';
-export { type Cause, FAULTS, type Outcome, outcomeOf, RolloutFault, ruleOf } from './faults.ts';
+export { type Cause, FAULT_TABLE, type FaultOutcome, outcomeOf, RolloutFault, ruleOf } from './faults.ts';
 export type { Interaction, UserWord } from './interactions/interaction.ts';
 export { loadInteractions, parseInteractions } from './interactions/load-interactions.ts';
 export { type Message, type MessageToolCall, messageText } from './message.ts';

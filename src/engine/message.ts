@@ -16,7 +16,7 @@ export interface Picture {
 export interface Message {
   role: string;
   content: string | JsonObject[];
-  /** What a server's reasoning parser cut off the content. */
+  /** The reasoning that the server's parser cut off the content. */
   reasoning_content?: string;
   tool_calls?: MessageToolCall[];
   /** On a tool message: the call that it answers. */

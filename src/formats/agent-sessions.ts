@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
-import { buildRollout, chatMessage, type Message, objectsOf } from './build.ts';
+import { buildRollout, chatMessage, type FoundMessage, objectsOf } from './build.ts';
 import type { Format, Session } from './format.ts';
 import { contentText } from './parts.ts';
 import { responseMessages } from './responses.ts';
@@ -38,7 +38,7 @@ export const codexFormat: Format = {
   },
   detects: (record) => record.session_of === codex.name,
   read(record, context) {
-    const messages: Message[] = [];
+    const messages: FoundMessage[] = [];
     const contexts: Context[] = [{ kind: 'main', name: null, after: null }];
     let items: JsonObject[] = [];
     let from = 0;
@@ -143,7 +143,7 @@ export const piFormat: Format = {
   detects: (record) => record.session_of === pi.name,
   read(record, context) {
     const events = objectsOf(record.events);
-    const messages: Message[] = [];
+    const messages: FoundMessage[] = [];
     const contexts: Context[] = [{ kind: 'main', name: null, after: null }];
     let session: JsonObject = {};
     let reason: string | null = null;
@@ -242,7 +242,7 @@ export const geminiFormat: Format = {
   },
 };
 
-function geminiMessages(one: JsonObject, place: string): Message[] {
+function geminiMessages(one: JsonObject, place: string): FoundMessage[] {
   const type = idOf(one.type) ?? idOf(one.role) ?? '';
   if (type === 'user')
     return [{ role: 'user', trained: false, texts: [{ pointer: `${place}/content`, text: geminiText(one) }] }];
@@ -256,7 +256,7 @@ function geminiMessages(one: JsonObject, place: string): Message[] {
   }));
   const made = objectsOf(one.toolCalls);
   const calls = made.map(({ id, name, args }) => ({ id: idOf(id), name: idOf(name), arguments: args }));
-  const results = made.flatMap((call, i): Message[] => {
+  const results = made.flatMap((call, i): FoundMessage[] => {
     const text = typeof call.resultDisplay === 'string' ? call.resultDisplay : resultText(call.result);
     if (call.result === undefined && call.resultDisplay === undefined) return [];
     return [
@@ -268,7 +268,7 @@ function geminiMessages(one: JsonObject, place: string): Message[] {
       },
     ];
   });
-  const reply: Message = {
+  const reply: FoundMessage = {
     role: 'assistant',
     texts: [...thoughts, { pointer: `${place}/content`, text: geminiText(one) }],
     ...(calls.length > 0 ? { calls } : {}),

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Context, Rollout } from '../rollout/rollout.ts';
-import { buildRollout, idsOf, type Message, type MessageText, numbersOf, objectsOf } from './build.ts';
+import { buildRollout, idsOf, type FoundMessage, type MessageText, numbersOf, objectsOf } from './build.ts';
 import type { Format, ReadContext } from './format.ts';
 import { contentText } from './parts.ts';
 import { idOf, numberOf } from './scalars.ts';
@@ -26,7 +26,7 @@ export const atif: Format = {
   read: (record, context) => readAtif(record, context, {}),
 };
 
-/** What a trial adds to a trajectory. */
+/** The keys that a trial adds to a trajectory. */
 interface Frame {
   format?: string;
   score?: number | null;
@@ -42,7 +42,7 @@ export function readAtif(record: JsonObject, context: ReadContext, frame: Frame)
   const agent = isJsonObject(record.agent) ? record.agent : {};
   const linked = isJsonObject(record.linked) ? record.linked : {};
   const embedded = objectsOf(record.subagent_trajectories);
-  const messages: Message[] = [];
+  const messages: FoundMessage[] = [];
   const contexts: Context[] = [{ kind: 'main', name: idOf(agent.name), after: null }];
   const own: Context[] = [];
   let place = 0;
@@ -144,7 +144,7 @@ const resultsOf = (step: JsonObject): JsonObject[] =>
 
 const SOURCES: Record<string, string> = { agent: 'assistant', user: 'user', system: 'system' };
 
-function stepMessages(step: JsonObject, at: string): Message[] {
+function stepMessages(step: JsonObject, at: string): FoundMessage[] {
   const source = idOf(step.source) ?? 'unknown';
   const texts: MessageText[] = [];
   if (typeof step.reasoning_content === 'string' && step.reasoning_content !== '')
@@ -157,7 +157,7 @@ function stepMessages(step: JsonObject, at: string): Message[] {
   }));
   // A copy of what an earlier trajectory held, and a reply that no model was asked for, were not sampled here.
   const isSampled = source === 'agent' && step.is_copied_context !== true && step.llm_call_count !== 0;
-  const results = resultsOf(step).map((result, i): Message => {
+  const results = resultsOf(step).map((result, i): FoundMessage => {
     const names = (
       isJsonObject(result.subagent_trajectory_ref)
         ? [result.subagent_trajectory_ref]

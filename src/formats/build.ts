@@ -25,7 +25,7 @@ export interface MessageCall {
 }
 
 /** One message of a history, as a format finds it. */
-export interface Message {
+export interface FoundMessage {
   role: string;
   texts: MessageText[];
   /** Recorded calls; where there are none, those that the text shows count. */
@@ -41,13 +41,13 @@ export interface Message {
   context?: number;
 }
 
-/** What a format finds in a record. */
+/** The parts that a format finds in a record. */
 export interface Found {
   format: string;
   record: JsonObject;
   /** Keys of the record that have a place of their own in the rollout; all others are extras. */
   known: ReadonlySet<string>;
-  messages: Message[];
+  messages: FoundMessage[];
   step?: number | null;
   score?: number | null;
   groundTruth?: JsonValue | undefined;
@@ -63,7 +63,7 @@ export interface Found {
   contexts?: Context[];
   tokens?: RolloutTokens | null;
   returns?: (number | null)[] | null;
-  /** Where the mask is from; by default it is inferred from the roles. */
+  /** The source of the mask; by default it is inferred from the roles. */
   mask?: MaskSource;
   /** The first message of the response; by default the first one that may be trained. */
   firstReply?: number;
@@ -73,7 +73,7 @@ export interface Found {
 
 /** Messages as turns with the spans of their texts, and calls with their results. */
 export function layMessages(
-  messages: readonly Message[],
+  messages: readonly FoundMessage[],
   { validation }: Pick<ReadContext, 'validation'>,
   hasCallsApart = false,
 ): Pick<Rollout, 'texts' | 'spans' | 'turns'> {
@@ -127,7 +127,7 @@ export function buildRollout(found: Found, context: ReadContext): Rollout {
     toolSchemas: Array.isArray(found.tools) ? found.tools : [],
     extras,
     validation,
-    // What was recorded is shown of a validation rollout too; nothing of it was trained on.
+    // A recorded mask is shown of a validation rollout too; nothing of it was trained on.
     lossMask: validation && found.mask !== 'recorded' ? null : maskOf(spans, messages.slice(firstReply), found),
     ...(found.tokens ? { tokens: found.tokens } : {}),
     ...(contexts.length > 1 ? { contexts } : {}),
@@ -144,7 +144,7 @@ export function buildRollout(found: Found, context: ReadContext): Rollout {
 }
 
 const isReply = (role: string): boolean => role === 'assistant' || role === 'function_call';
-const trainedOf = (message: Message): Trained =>
+const trainedOf = (message: FoundMessage): Trained =>
   message.trained === undefined ? isReply(message.role) : message.trained;
 
 function firstIndex<T>(items: readonly T[], holds: (item: T) => boolean): number {
@@ -155,7 +155,7 @@ function firstIndex<T>(items: readonly T[], holds: (item: T) => boolean): number
 export const noneAsNull = (values: (number | null)[]): (number | null)[] | null =>
   values.some((value) => value !== null) ? values : null;
 
-function maskOf(spans: readonly Span[], response: readonly Message[], { mask, tokens }: Found): LossMask {
+function maskOf(spans: readonly Span[], response: readonly FoundMessage[], { mask, tokens }: Found): LossMask {
   const fields = response.flatMap(({ texts }) => texts.map(({ pointer }) => pointer));
   if (mask === undefined || mask === 'inferred') return inferLossMask(spans, fields);
   return {
@@ -166,7 +166,7 @@ function maskOf(spans: readonly Span[], response: readonly Message[], { mask, to
   };
 }
 
-function layMessage(message: Message, index: number, firstCall: number, hasCallsApart: boolean): Turn {
+function layMessage(message: FoundMessage, index: number, firstCall: number, hasCallsApart: boolean): Turn {
   const { texts, role } = message;
   const calls = message.calls ?? [];
   const shown = texts.filter(({ text }) => text !== '');
@@ -232,7 +232,7 @@ function decoded(value: JsonValue | undefined): { args: JsonValue; error: string
 }
 
 /** Results are found by their call's id; those without one belong, in order, to the calls before them in the same history. */
-function pairResults(turns: readonly Turn[], messages: readonly Message[]): void {
+function pairResults(turns: readonly Turn[], messages: readonly FoundMessage[]): void {
   const byId = new Map<string, ToolCall>();
   let waiting: ToolCall[] = [];
   for (const [index, turn] of turns.entries()) {
@@ -259,7 +259,7 @@ function pairResults(turns: readonly Turn[], messages: readonly Message[]): void
 const THOUGHTS = ['reasoning_content', 'reasoning', 'thinking', 'thought'];
 
 /** A message as OpenAI's chat API has it, with what its relatives add; `at` is the JSON pointer of the message. */
-export function chatMessage(message: JsonObject, at: string): Message {
+export function chatMessage(message: JsonObject, at: string): FoundMessage {
   const texts: MessageText[] = [];
   const thought = THOUGHTS.find((key) => typeof message[key] === 'string' && message[key] !== '');
   if (thought !== undefined)
@@ -270,7 +270,7 @@ export function chatMessage(message: JsonObject, at: string): Message {
   texts.push({ pointer: `${at}/${place}`, text: contentText(said) });
   const calls = callsOf(message);
   return {
-    role: roleOf(message.role ?? message.from),
+    role: roleOfMessage(message.role ?? message.from),
     texts,
     ...(calls.length > 0 ? { calls } : {}),
     answers: idOf(message.tool_call_id ?? message.tool_use_id ?? message.toolCallId ?? message.call_id),
@@ -311,7 +311,7 @@ const ROLES: Record<string, string> = {
 };
 
 /** The field's words for those of templates and writers; what is unknown stays as it is. */
-export const roleOf = (value: JsonValue | undefined): string => {
+export const roleOfMessage = (value: JsonValue | undefined): string => {
   const role = idOf(value ?? null);
   return role === null ? 'unknown' : (ROLES[role] ?? role);
 };

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
-import { buildRollout, chatMessage, type Message, namedNumbers, objectsOf, parsed } from './build.ts';
+import { buildRollout, chatMessage, type FoundMessage, namedNumbers, objectsOf, parsed } from './build.ts';
 import type { Format } from './format.ts';
 import { idOf, numberOf } from './scalars.ts';
 
@@ -32,7 +32,7 @@ export const chatMessages: Format = {
     const own = listOf(record[field]);
     const first =
       field === 'chosen' && typeof record.prompt === 'string' && own[0]?.role === 'assistant' ? [record.prompt] : [];
-    const messages: Message[] = [
+    const messages: FoundMessage[] = [
       ...(typeof record.system === 'string' && record.system !== ''
         ? [chatMessage({ role: 'system', content: record.system }, '/system')]
         : []),
@@ -103,8 +103,8 @@ export const promptRow: Format = {
     const model = isJsonObject(record.reward_model) ? record.reward_model : {};
     const question = questionOf(record);
     const asked = question === null ? listOf(record.prompt) : [];
-    const messages: Message[] = asked.map(
-      (message, at): Message => ({ ...chatMessage(message, `/prompt/${at}`), trained: false }),
+    const messages: FoundMessage[] = asked.map(
+      (message, at): FoundMessage => ({ ...chatMessage(message, `/prompt/${at}`), trained: false }),
     );
     if (question !== null)
       messages.push({
@@ -183,7 +183,7 @@ export const rllmGateway: Format = {
     const data = isJsonObject(held) ? held : {};
     const input = isJsonObject(data.input) ? data.input : isJsonObject(data.request) ? data.request : data;
     const messages = listOf(input.messages).map(
-      (message, at): Message => ({ ...chatMessage(message, `/data/messages/${at}`), trained: false }),
+      (message, at): FoundMessage => ({ ...chatMessage(message, `/data/messages/${at}`), trained: false }),
     );
     const output = isJsonObject(data.response) ? data.response : isJsonObject(data.output) ? data.output : {};
     const choice = objectsOf(output.choices)[0];

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
-import { buildRollout, callsOf, type Message, type MessageText, objectsOf } from './build.ts';
+import { buildRollout, callsOf, type FoundMessage, type MessageText, objectsOf } from './build.ts';
 import type { Format, Session } from './format.ts';
 import { contentText } from './parts.ts';
 import { idOf, numberOf } from './scalars.ts';
@@ -42,8 +42,8 @@ export const claudeCodeFormat: Format = {
     const left = isSub ? new Set<JsonObject>() : leftBehind(events);
     const contexts: Context[] = [{ kind: 'main', name: null, after: null }];
     const placeOf = new Map<string, number>([['main', 0]]);
-    const messages: Message[] = [];
-    const byId = new Map<string, Message>();
+    const messages: FoundMessage[] = [];
+    const byId = new Map<string, FoundMessage>();
     const usage: Record<string, number> = {};
     let main = 0;
     let model: string | null = null;
@@ -142,7 +142,7 @@ function addUsage(sum: Record<string, number>, usage: JsonValue | undefined): vo
 }
 
 /** Each block's text for itself: the blocks of one message come on several lines. */
-function replyOf(message: JsonObject, pointer: string): Message {
+function replyOf(message: JsonObject, pointer: string): FoundMessage {
   const texts: MessageText[] = [];
   const { content } = message;
   if (typeof content === 'string') texts.push({ pointer: `${pointer}/content`, text: content });
@@ -158,11 +158,11 @@ function replyOf(message: JsonObject, pointer: string): Message {
 }
 
 /** Results are tool turns of their own; what a person said beside them is a turn of the user. */
-function userMessages(message: JsonObject, pointer: string): Message[] {
+function userMessages(message: JsonObject, pointer: string): FoundMessage[] {
   const { content } = message;
   if (!Array.isArray(content))
     return [{ role: 'user', texts: [{ pointer: `${pointer}/content`, text: contentText(content) }] }];
-  const messages: Message[] = [];
+  const messages: FoundMessage[] = [];
   const said: MessageText[] = [];
   for (const [i, block] of content.entries()) {
     const at = `${pointer}/content/${i}`;

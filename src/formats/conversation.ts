@@ -1,6 +1,6 @@
 import { readAssistantText } from '../chat/assistant-parts.ts';
 import type { TypeOf } from '../chat/calls/call.ts';
-import type { ChatTurn, Piece } from '../chat/chat-turn.ts';
+import type { ChatTurn, TurnPiece } from '../chat/chat-turn.ts';
 import { orTrained, type Trained } from '../rollout/loss-mask.ts';
 import type { Span, ToolCall, Turn } from '../rollout/rollout.ts';
 
@@ -15,7 +15,7 @@ export interface EndRule {
 export const UNKNOWN_END: EndRule = { token: null, newline: null };
 
 /** A prompt and a response that lie in two fields of a record, one behind the other. */
-export interface Conversation {
+export interface PromptAndResponse {
   promptField: string;
   responseField: string;
   prompt: string;
@@ -35,7 +35,7 @@ export interface LaidOut {
 }
 
 /** Lays chat turns out on the fields they came from: spans by field, parsed calls, and the trained text by role. */
-export function layOut(chatTurns: readonly ChatTurn[], conversation: Conversation): LaidOut {
+export function layOut(chatTurns: readonly ChatTurn[], conversation: PromptAndResponse): LaidOut {
   const text = conversation.prompt + conversation.response;
   const spans: Span[] = [];
   const turns: Turn[] = [];
@@ -90,9 +90,9 @@ export function layOut(chatTurns: readonly ChatTurn[], conversation: Conversatio
 /** The spans of a piece: of each field its part, an end token apart from what the template writes behind it. */
 function* spansOf(
   turn: ChatTurn,
-  piece: Piece,
+  piece: TurnPiece,
   text: string,
-  conversation: Conversation,
+  conversation: PromptAndResponse,
 ): Generator<Omit<Span, 'turn'>> {
   const { promptField, responseField, prompt, validation, end } = conversation;
   const boundary = prompt.length;

@@ -13,12 +13,12 @@ export interface ReadContext {
   maps?: readonly KeyMap[];
 }
 
-/** What a format declares of itself. Shared code asks these members and never a format's name. */
+/** The declaration of a format. Shared code asks these members and never a format's name. */
 export interface Format {
   name: string;
   /** Top-level keys whose scalar values the index may lift from a line without a parse; null where only a parse tells them. */
   quickKeys: { score: string; step: string } | null;
-  /** What the reader was built from: files that the writer made, or its documentation alone. */
+  /** The basis of the reader: files that the writer made, or its documentation alone. */
   basis?: 'files' | 'documentation';
   /** Which key became what, for a person who doubts it: the rollout's word, then the places in the record. */
   mapping?: Readonly<Record<string, string>>;
@@ -26,7 +26,7 @@ export interface Format {
   detects(record: JsonObject): boolean;
   /** A record that holds several rollouts, or none: a record for each, which the formats then read as any other. */
   split?(record: JsonObject): JsonObject[];
-  /** What `read` would give of these, without laying out the turns; a format that cannot know them before has none. */
+  /** These fields as `read` would give them, without laying out the turns; a format that cannot know them before has none. */
   fields?(record: JsonObject): RolloutFields;
   /** Reads a record that `detects` accepted; it accepts whatever the other keys hold. */
   read(record: JsonObject, context: ReadContext): Rollout;
@@ -37,7 +37,7 @@ export interface Session {
   name: string;
   /** Is this line an event of the kind? */
   isEvent(record: JsonObject): boolean;
-  /** What tells the sessions of one file apart; null where the line does not say. */
+  /** The key that tells the sessions of one file apart; null where the line does not say. */
   keyOf(record: JsonObject): string | null;
 }
 

@@ -1,10 +1,10 @@
-import type { Message } from './build.ts';
+import type { FoundMessage } from './build.ts';
 
 /** The role of a reply that stands in the prompt: an example, or the history up to here. Another rollout's policy wrote it, or a person. */
 export const GIVEN_REPLY = 'given_assistant';
 
 /** A message of the prompt: nothing of it was sampled here, and its calls are text that was shown. */
-export function given(message: Message): Message {
+export function given(message: FoundMessage): FoundMessage {
   const isReply = message.role === 'assistant' || message.role === 'function_call';
   if (!isReply) return { ...message, trained: false };
   const { calls, ...rest } = message;

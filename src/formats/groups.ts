@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
-import { buildRollout, chatMessage, idsOf, type Message, namedNumbers, numbersOf, objectsOf, parsed } from './build.ts';
+import { buildRollout, chatMessage, idsOf, type FoundMessage, namedNumbers, numbersOf, objectsOf, parsed } from './build.ts';
 import type { Format } from './format.ts';
 import { idOf, numberOf } from './scalars.ts';
 import { textRollout } from './texts.ts';
@@ -41,7 +41,7 @@ export const art: Format = {
     const field = Array.isArray(record.messages_and_choices) ? 'messages_and_choices' : 'messages';
     const reasons: string[] = [];
     const contexts: Context[] = [{ kind: 'main', name: null, after: null }];
-    const read = (list: JsonValue | undefined, at: string, place: number): Message[] =>
+    const read = (list: JsonValue | undefined, at: string, place: number): FoundMessage[] =>
       objectsOf(list).map((item, i) => {
         const isChoice = isJsonObject(item.message);
         const message = isChoice ? (item.message as JsonObject) : item;
@@ -140,7 +140,7 @@ export const atropos: Format = {
             token_scores: numbersOf(record.token_scores),
           });
     const list = objectsOf(record.messages);
-    const messages = list.map((message, at): Message => {
+    const messages = list.map((message, at): FoundMessage => {
       const one = chatMessage(message, `/messages/${at}`);
       return { ...one, reward: numberOf(message.reward) };
     });
@@ -180,7 +180,7 @@ export const rollStep: Format = {
         one[key] = Array.isArray(value) && value.length === lead.length ? (value[at] as JsonValue) : value;
       return one;
     });
-    // Of an agentic step each row but the last of a trajectory is empty, where they were not dropped before.
+    // Each row of an agentic step but the last of a trajectory is empty, where they were not dropped before.
     return Array.isArray(record.trajectory_data) ? rows.filter((row) => row.trajectory_data !== null) : rows;
   },
   read: (record, context) => roll.read(record, context),
@@ -232,7 +232,7 @@ function readAgentic(
   const contexts: Context[] = lists.map((_, at) => ({ kind: at === 0 ? 'main' : 'branch', name: null, after: null }));
   const messages = lists.flatMap((list, place) =>
     objectsOf(list as JsonValue).map(
-      (message, at): Message => ({ ...chatMessage(message, `/messages/${place}/${at}`), context: place }),
+      (message, at): FoundMessage => ({ ...chatMessage(message, `/messages/${place}/${at}`), context: place }),
     ),
   );
   const reward = isJsonObject(data.reward_info) ? data.reward_info : {};

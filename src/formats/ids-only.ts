@@ -1,10 +1,10 @@
 import type { RolloutTokens } from '../rollout/rollout.ts';
-import type { Message } from './build.ts';
+import type { FoundMessage } from './build.ts';
 import { runsOf } from './token-lists.ts';
 
 /** Turns of a record that holds token ids and no text: the prompt, then what the policy wrote and was given, by the mask. */
-export function idTurns(tokens: RolloutTokens, at: string): Message[] {
-  const messages: Message[] = [];
+export function idTurns(tokens: RolloutTokens, at: string): FoundMessage[] {
+  const messages: FoundMessage[] = [];
   const add = (role: string, length: number, trained: boolean | null) => {
     const text = `[${length} token ids without text]`;
     messages.push({ role, trained, texts: [{ pointer: `${at}/run/${messages.length}`, text }] });

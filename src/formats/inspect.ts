@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
-import { buildRollout, chatMessage, type Message, objectsOf } from './build.ts';
+import { buildRollout, chatMessage, type FoundMessage, objectsOf } from './build.ts';
 import type { Format } from './format.ts';
 import { idOf, numberOf } from './scalars.ts';
 
@@ -46,12 +46,12 @@ export const inspectSample: Format = {
   read(record, context) {
     const attachments = isJsonObject(record.attachments) ? record.attachments : {};
     const list = objectsOf(record.messages).map((message) => attached(message, attachments) as JsonObject);
-    const messages = list.map((message, at): Message => {
+    const messages = list.map((message, at): FoundMessage => {
       const one = chatMessage(message, `/messages/${at}`);
       const error = isJsonObject(message.error) ? message.error.message : undefined;
       if (typeof error === 'string' && one.texts.every(({ text }) => !text.includes(error)))
         one.texts.push({ pointer: `/messages/${at}/error/message`, text: error });
-      // Where a message is from is recorded: an example in the input was not sampled.
+      // The source of a message is recorded: an example in the input was not sampled.
       return one.role === 'assistant' && message.source === 'input' ? { ...one, trained: false } : one;
     });
     const output = isJsonObject(record.output) ? record.output : {};

@@ -41,7 +41,7 @@ export function parsePlace(text: string): (string | number)[] | { at: number } {
   return way.length === 0 ? { at: 0 } : way;
 }
 
-/** What lies there; undefined for a way that the record does not have. */
+/** The value there; undefined for a way that the record does not have. */
 export function valueAt(root: JsonValue, way: readonly (string | number)[]): JsonValue | undefined {
   let value: JsonValue | undefined = root;
   for (const key of way) {

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
-import { buildRollout, chatMessage, type Message, objectsOf, parsed, roleOf } from './build.ts';
+import { buildRollout, chatMessage, type FoundMessage, objectsOf, parsed, roleOfMessage } from './build.ts';
 import type { Format } from './format.ts';
 import { type KeyMap, valueAt } from './key-map.ts';
 import { contentText } from './parts.ts';
@@ -34,7 +34,7 @@ export function mapped(map: KeyMap): Format {
       const list = typeof held === 'string' ? parsed(held) : held;
       if (way !== undefined && Array.isArray(list)) {
         const pointer = `/${way.join('/')}`;
-        const messages = objectsOf(list).map((one, i): Message => messageOf(one, `${pointer}/${i}`, places));
+        const messages = objectsOf(list).map((one, i): FoundMessage => messageOf(one, `${pointer}/${i}`, places));
         return buildRollout({ ...common, messages }, context);
       }
       const text = (word: string) => textOf(at(record, word));
@@ -54,13 +54,13 @@ export function mapped(map: KeyMap): Format {
 }
 
 /** A turn by the user's own names of role and text, else as chat messages have them. */
-function messageOf(one: JsonObject, pointer: string, places: KeyMap['places']): Message {
+function messageOf(one: JsonObject, pointer: string, places: KeyMap['places']): FoundMessage {
   const message = chatMessage(one, pointer);
   const role = places.role === undefined ? undefined : valueAt(one, places.role);
   const text = places.text === undefined ? undefined : valueAt(one, places.text);
   return {
     ...message,
-    ...(role === undefined ? {} : { role: roleOf(role) }),
+    ...(role === undefined ? {} : { role: roleOfMessage(role) }),
     ...(text === undefined ? {} : { texts: [{ pointer: `${pointer}/${places.text!.join('/')}`, text: textOf(text) }] }),
   };
 }

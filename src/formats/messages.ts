@@ -5,7 +5,7 @@ import type { ToolCall, Turn } from '../rollout/rollout.ts';
 import { idOf, numberOf } from './scalars.ts';
 
 /** A chat message's text: a string, or the texts of its parts. */
-export function contentText(value: JsonValue | undefined): string {
+export function messageContentText(value: JsonValue | undefined): string {
   if (typeof value === 'string') return value;
   if (!Array.isArray(value)) return '';
   return value.map((part) => (isJsonObject(part) && typeof part.text === 'string' ? part.text : '')).join('');

@@ -92,5 +92,5 @@ const KNOWN: readonly Known[] = [
   },
 ];
 
-/** What a record is that is no rollout, and whose part; null for one that nobody knows. */
+/** The kind of a record that is no rollout, and whose part it is; null for one that nobody knows. */
 export const notRollout = (record: JsonObject): string | null => KNOWN.find(({ is }) => is(record))?.says ?? null;

@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import {
   buildRollout,
-  type Message,
+  type FoundMessage,
   type MessageCall,
   type MessageText,
   namedNumbers,
   objectsOf,
-  roleOf,
+  roleOfMessage,
 } from './build.ts';
 import type { Format, Session } from './format.ts';
 import { contentText } from './parts.ts';
@@ -48,7 +48,7 @@ export const openHands: Format = {
     const isSession = record.session_of === 'openhands';
     const field = isSession ? 'events' : 'history';
     const list = (Array.isArray(record[field]) ? record[field] : []).flat().filter(isJsonObject);
-    const messages: Message[] = [];
+    const messages: FoundMessage[] = [];
     /** The call of an action, by its event's number: an observation names its cause. */
     for (const [at, event] of list.entries()) {
       const message = messageOf(event, `/${field}/${at}`, at === 0);
@@ -87,13 +87,13 @@ const isEvent = (one: JsonObject): boolean =>
       one.thought !== undefined)) ||
   (typeof one.observation === 'string' && (one.content !== undefined || isJsonObject(one.extras)));
 
-function messageOf(event: JsonObject, place: string, isFirst: boolean): Message | null {
+function messageOf(event: JsonObject, place: string, isFirst: boolean): FoundMessage | null {
   const args = isJsonObject(event.args) ? event.args : event;
   const within = isJsonObject(event.args) ? `${place}/args` : place;
   const meta = isJsonObject(event.tool_call_metadata) ? event.tool_call_metadata : {};
   const id = idOf(meta.tool_call_id) ?? null;
   if (typeof event.observation === 'string') {
-    // What the program itself notes (the state it is in, the workspace) was no answer to a call.
+    // Notes of the program itself (its state, the workspace) answer no call.
     const isNote = ['agent_state_changed', 'recall', 'null', 'condense', 'success'].includes(event.observation);
     if (isNote && event.observation !== 'success') return null;
     return {
@@ -173,7 +173,7 @@ export const openHandsSdkFormat: Format = {
   },
 };
 
-function sdkMessage(event: JsonObject, place: string): Message[] {
+function sdkMessage(event: JsonObject, place: string): FoundMessage[] {
   const reasoning: MessageText[] =
     typeof event.reasoning_content === 'string' && event.reasoning_content !== ''
       ? [{ pointer: `${place}/reasoning_content`, text: event.reasoning_content, isThought: true }]
@@ -189,7 +189,7 @@ function sdkMessage(event: JsonObject, place: string): Message[] {
       ];
     case 'MessageEvent': {
       const message = isJsonObject(event.llm_message) ? event.llm_message : {};
-      const role = event.source === 'agent' ? 'assistant' : roleOf(message.role ?? event.source);
+      const role = event.source === 'agent' ? 'assistant' : roleOfMessage(message.role ?? event.source);
       return [
         {
           role,
@@ -206,7 +206,7 @@ function sdkMessage(event: JsonObject, place: string): Message[] {
         arguments: fn.arguments ?? event.action,
       };
       const texts = [...reasoning, { pointer: `${place}/thought`, text: contentText(event.thought) }];
-      return [{ role: event.source === 'agent' ? 'assistant' : roleOf(event.source), texts, calls: [made] }];
+      return [{ role: event.source === 'agent' ? 'assistant' : roleOfMessage(event.source), texts, calls: [made] }];
     }
     case 'ObservationEvent':
     case 'UserRejectObservation':

@@ -50,5 +50,5 @@ function mediaText(kind: string, held: JsonValue | undefined, type: string | nul
   return `[${[kind, ending, held].filter((word) => word !== '').join(' ')}]`;
 }
 
-/** Of the bytes that so many characters of base64 stand for. */
+/** The size of the bytes that so many characters of base64 stand for. */
 const kilobytes = (characters: number): string => `${Math.max(1, Math.round((characters * 3) / 4 / 1000))} kB`;

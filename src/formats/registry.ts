@@ -26,7 +26,7 @@ import { verl } from './verl.ts';
 /** All formats, the most particular first. */
 export const FORMATS: readonly Format[] = [
   engineDump,
-  // What was split off a record goes by the key that says so; its own keys may be another format's.
+  // A record that was split off goes by the key that says so; its own keys may be another format's.
   rllm,
   atropos,
   roll,

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
-import type { Message, MessageCall, MessageText } from './build.ts';
-import { roleOf } from './build.ts';
+import type { FoundMessage, MessageCall, MessageText } from './build.ts';
+import { roleOfMessage } from './build.ts';
 import { contentText } from './parts.ts';
 import { idOf } from './scalars.ts';
 
@@ -11,11 +11,11 @@ export const CALL_ROLE = 'function_call';
  * Items of OpenAI's Responses API as messages: reasoning belongs to the reply or the calls behind it, calls to the reply before them,
  * outputs are tool turns. @param at the JSON pointer of the list
  */
-export function responseMessages(items: readonly JsonObject[], at: string): Message[] {
-  const messages: Message[] = [];
+export function responseMessages(items: readonly JsonObject[], at: string): FoundMessage[] {
+  const messages: FoundMessage[] = [];
   let thoughts: MessageText[] = [];
   /** The reply that calls may still belong to. */
-  let open: Message | null = null;
+  let open: FoundMessage | null = null;
   for (const [i, item] of items.entries()) {
     const place = `${at}/${i}`;
     const type = idOf(item.type) ?? 'message';
@@ -38,8 +38,8 @@ export function responseMessages(items: readonly JsonObject[], at: string): Mess
       }
       open.calls = [...(open.calls ?? []), callOf(item, type)];
     } else if (item.role !== undefined || item.content !== undefined) {
-      const role = roleOf(item.role ?? (type === 'message' ? 'assistant' : type));
-      const message: Message = {
+      const role = roleOfMessage(item.role ?? (type === 'message' ? 'assistant' : type));
+      const message: FoundMessage = {
         role,
         texts: [...thoughts, { pointer: `${place}/content`, text: contentText(item.content) }],
       };

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
-import { buildRollout, chatMessage, idsOf, type Message, namedNumbers, numbersOf, objectsOf } from './build.ts';
+import { buildRollout, chatMessage, idsOf, type FoundMessage, namedNumbers, numbersOf, objectsOf } from './build.ts';
 import type { Format } from './format.ts';
 import { given } from './given.ts';
 import { idOf, numberOf } from './scalars.ts';
@@ -39,7 +39,7 @@ export const rllm: Format = {
   read(record, context) {
     const episode = isJsonObject(record.rllm_episode) ? record.rllm_episode : {};
     const steps = objectsOf(record.steps);
-    const messages: Message[] = [];
+    const messages: FoundMessage[] = [];
     const contexts: Context[] = [];
     const returns: (number | null)[] = [];
     let history: string[] = [];

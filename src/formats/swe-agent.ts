@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
-import { buildRollout, chatMessage, type Message, objectsOf } from './build.ts';
+import { buildRollout, chatMessage, type FoundMessage, objectsOf } from './build.ts';
 import type { Format } from './format.ts';
 import { given } from './given.ts';
 import { idOf } from './scalars.ts';
@@ -60,7 +60,7 @@ export const sweAgent: Format = {
   },
 };
 
-function triedMessages(record: JsonObject, at: string): Message[] {
+function triedMessages(record: JsonObject, at: string): FoundMessage[] {
   const history = objectsOf(record.history);
   const steps = objectsOf(record.trajectory);
   const isReply = (one: JsonObject) => one.role === 'assistant' && one.is_demo !== true;
@@ -72,10 +72,10 @@ function triedMessages(record: JsonObject, at: string): Message[] {
   return [...head, ...steps.flatMap((step, i) => stepMessages(step, `${at}/trajectory/${i}`))];
 }
 
-function historyMessage(one: JsonObject, place: string): Message {
+function historyMessage(one: JsonObject, place: string): FoundMessage {
   const message = chatMessage(one, place);
   const action = typeof one.action === 'string' ? one.action.trim() : '';
-  // Where the model wrote its call as text, the action is that call; a demonstration is no reply of this run.
+  // The action is the call where the model wrote it as text; a demonstration is no reply of this run.
   const isCall = message.calls === undefined && message.role === 'assistant' && action !== '';
   const whole = isCall ? { ...message, calls: [actionCall(action)] } : message;
   const texts = whole.texts.filter(({ pointer }) => !pointer.endsWith('/thought'));
@@ -83,7 +83,7 @@ function historyMessage(one: JsonObject, place: string): Message {
   return one.is_demo === true ? given(shown) : shown;
 }
 
-function stepMessages(step: JsonObject, place: string): Message[] {
+function stepMessages(step: JsonObject, place: string): FoundMessage[] {
   const action = typeof step.action === 'string' ? step.action.trim() : '';
   const key = typeof step.response === 'string' && step.response !== '' ? 'response' : 'thought';
   const text = typeof step[key] === 'string' ? (step[key] as string) : '';
@@ -127,7 +127,7 @@ export const miniSweAgent: Format = {
       objectsOf(record.messages).some(({ extra }) => isJsonObject(extra) && Array.isArray(extra.actions))),
   read(record, context) {
     const info = isJsonObject(record.info) ? record.info : {};
-    const messages = objectsOf(record.messages).map((one, at): Message => {
+    const messages = objectsOf(record.messages).map((one, at): FoundMessage => {
       const message = chatMessage(one, `/messages/${at}`);
       const extra = isJsonObject(one.extra) ? one.extra : {};
       const actions = objectsOf(extra.actions);

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
-import { buildRollout, chatMessage, type Message, namedNumbers, objectsOf, parsed } from './build.ts';
+import { buildRollout, chatMessage, type FoundMessage, namedNumbers, objectsOf, parsed } from './build.ts';
 import type { Format } from './format.ts';
 import { idOf, numberOf } from './scalars.ts';
 
@@ -65,7 +65,7 @@ export const tau2: Format = {
     (record.tau2 !== undefined || record.reward_info !== undefined || record.termination_reason !== undefined),
   read(record, context) {
     const reward = isJsonObject(record.reward_info) ? record.reward_info : {};
-    const messages = objectsOf(record.messages).flatMap((message, at): Message[] => {
+    const messages = objectsOf(record.messages).flatMap((message, at): FoundMessage[] => {
       // Results of several calls may stand in one message.
       const several = objectsOf(message.tool_messages);
       if (several.length > 0) return several.map((one, i) => result(one, `/messages/${at}/tool_messages/${i}`));
@@ -92,7 +92,7 @@ export const tau2: Format = {
 };
 
 /** The user of tau2 has tools too; its calls are no calls of the model. */
-function said(message: JsonObject, at: string): Message {
+function said(message: JsonObject, at: string): FoundMessage {
   const one = chatMessage(message, at);
   if (one.role === 'assistant' || one.calls === undefined) return one;
   const { calls, ...rest } = one;
@@ -103,7 +103,7 @@ function said(message: JsonObject, at: string): Message {
   return { ...rest, texts: [...rest.texts, ...shown] };
 }
 
-const result = (message: JsonObject, at: string): Message => ({
+const result = (message: JsonObject, at: string): FoundMessage => ({
   ...chatMessage({ ...message, role: message.requestor === 'user' ? 'user_tool' : 'tool' }, at),
   answers: idOf((message.tool_call_id ?? message.id) as JsonValue),
 });

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../json/value.ts';
 import { completeRollout } from '../rollout/complete.ts';
 import { countMask, inferLossMask } from '../rollout/loss-mask.ts';
 import type { Rollout, Span } from '../rollout/rollout.ts';
-import { type Found, layMessages, type Message } from './build.ts';
+import { type Found, layMessages, type FoundMessage } from './build.ts';
 import { type EndRule, type LaidOut, layOut, UNKNOWN_END } from './conversation.ts';
 import type { ReadContext } from './format.ts';
 
@@ -18,8 +18,8 @@ export interface FoundTexts extends Omit<Found, 'messages' | 'firstReply' | 'con
   /** Whether the writer trains what ends a sampled turn; unknown where it is not said. */
   end?: EndRule;
   /** The prompt is recorded as messages, and no text of it. */
-  promptMessages?: readonly Message[];
-  /** Where the response lies: one place, or several end to end. */
+  promptMessages?: readonly FoundMessage[];
+  /** The place of the response: one, or several end to end. */
   responseField: string | readonly { pointer: string; length: number }[];
 }
 
@@ -158,12 +158,12 @@ function joinTurns(
   return { turns: [...head.turns, ...tail.turns], spans: [...head.spans, ...tail.spans], responseTurn: first };
 }
 
-/** What a template writes before a reply; the response goes on from there, whoever wrote its prompt. */
+/** The template's text before a reply; the response goes on from there, whoever wrote its prompt. */
 const REPLY_HEADER = '<|im_start|>assistant\n';
 
 /** The turns of a response behind those of a prompt that is messages. */
 function behindMessages(
-  messages: readonly Message[],
+  messages: readonly FoundMessage[],
   response: string,
   responseField: string,
   context: ReadContext,

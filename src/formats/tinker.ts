@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
-import { buildRollout, chatMessage, type Message, namedNumbers, objectsOf } from './build.ts';
+import { buildRollout, chatMessage, type FoundMessage, namedNumbers, objectsOf } from './build.ts';
 import type { Format } from './format.ts';
 import { idOf, numberOf } from './scalars.ts';
 
@@ -69,7 +69,7 @@ export const tinkerSummary: Format = {
   },
 };
 
-function stepMessages(step: JsonObject, at: number): Message[] {
+function stepMessages(step: JsonObject, at: number): FoundMessage[] {
   const logs = isJsonObject(step.logs) ? step.logs : {};
   const key = ['response', 'completion', 'output'].find((name) => typeof logs[name] === 'string');
   const text = key === undefined ? '' : (logs[key] as string);

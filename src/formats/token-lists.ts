@@ -4,7 +4,7 @@ import type { RolloutTokens } from '../rollout/rollout.ts';
 export interface SampledTokens {
   prompt: number[];
   sampled: number[];
-  /** Of the sampled ones; all are trained where it is not recorded. */
+  /** The mask of the sampled ones; all are trained where it is not recorded. */
   mask: number[] | null;
   logprobs: (number | null)[] | null;
 }

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Context, RolloutTokens } from '../rollout/rollout.ts';
-import { buildRollout, chatMessage, idsOf, type Message, numbersOf, objectsOf } from './build.ts';
+import { buildRollout, chatMessage, idsOf, type FoundMessage, numbersOf, objectsOf } from './build.ts';
 import type { Format, Session } from './format.ts';
 import { given } from './given.ts';
 import { idOf, numberOf } from './scalars.ts';
@@ -46,7 +46,7 @@ export const trace: Format = {
     const work = isJsonObject(run.work) ? run.work : {};
     const info = isJsonObject(record.info) ? record.info : {};
     const isTrained = agent.trainable !== false && run.type !== 'eval' && info.kind !== 'eval';
-    const messages = graph.order.map((at): Message => {
+    const messages = graph.order.map((at): FoundMessage => {
       const node = nodes[at] as JsonObject;
       const message = chatMessage(isJsonObject(node.message) ? node.message : {}, `/nodes/${at}/message`);
       const mask = idsOf(node.mask);

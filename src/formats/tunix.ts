@@ -3,7 +3,7 @@ import { completeRollout } from '../rollout/complete.ts';
 import { inferLossMask, type LossMask } from '../rollout/loss-mask.ts';
 import type { Rollout, Span, Turn } from '../rollout/rollout.ts';
 import type { Format, ReadContext } from './format.ts';
-import { contentText, layRecordedCalls, turnOf } from './messages.ts';
+import { messageContentText, layRecordedCalls, turnOf } from './messages.ts';
 import { parsePythonLiteral } from './python-literal.ts';
 import { idOf, numberOf } from './scalars.ts';
 
@@ -13,7 +13,7 @@ interface PlacedMessage {
   pointer: string;
 }
 
-/** What a trajectory says of one of its replies. */
+/** The record of one reply in a trajectory. */
 interface Reply {
   turn: number;
   reward: number | null;
@@ -120,7 +120,7 @@ function rolloutOf(
   const turns: Turn[] = [];
   let firstCall = 0;
   for (const [index, { message, pointer }] of messages.entries()) {
-    const text = contentText(message.content);
+    const text = messageContentText(message.content);
     const reply = replies.find((one) => one.turn === index);
     const turn = turnOf(index, idOf(message.role) ?? 'unknown', text, firstCall);
     turn.trained = isTrained && reply !== undefined && text !== '';
@@ -212,7 +212,7 @@ const objectsOf = (value: JsonValue | undefined): JsonObject[] =>
 const integers = (value: JsonValue | undefined): TokenMask =>
   Array.isArray(value) && value.every((one) => typeof one === 'number') ? (value as number[]) : null;
 
-/** What the agent asked for: `{"action": [calls]}`; the call of `finish` is Tunix's word for an answer, not the model's. */
+/** The agent's request: `{"action": [calls]}`; the call of `finish` is Tunix's word for an answer, not the model's. */
 function callsOf(action: JsonValue | undefined): JsonObject[] {
   const calls = isJsonObject(action) ? action.action : undefined;
   return objectsOf(calls).flatMap(({ id, function: fn }): JsonObject[] =>

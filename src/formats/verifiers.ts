@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { RolloutTokens } from '../rollout/rollout.ts';
-import { buildRollout, chatMessage, idsOf, type Message, namedNumbers, numbersOf, objectsOf, parsed } from './build.ts';
+import { buildRollout, chatMessage, idsOf, type FoundMessage, namedNumbers, numbersOf, objectsOf, parsed } from './build.ts';
 import type { Format } from './format.ts';
 import { given } from './given.ts';
 import { idOf, numberOf } from './scalars.ts';
@@ -77,7 +77,7 @@ function groupOf(record: JsonObject): string | null {
   return problem === null ? null : `${idOf(record.step) ?? ''}/${problem}`;
 }
 
-function messagesIn(value: JsonValue | undefined, field: string, role: string): Message[] {
+function messagesIn(value: JsonValue | undefined, field: string, role: string): FoundMessage[] {
   const list = decoded(value);
   if (Array.isArray(list)) return objectsOf(list).map((message, at) => chatMessage(message, `/${field}/${at}`));
   if (isJsonObject(list)) return [chatMessage(list, `/${field}`)];
@@ -97,7 +97,7 @@ function toolsOf(record: JsonObject, info: JsonValue | undefined): JsonValue[] {
 }
 
 /** Rewards of steps belong to the replies, where there are as many. */
-function rewarded(messages: Message[], rewards: readonly (number | null)[]): Message[] {
+function rewarded(messages: FoundMessage[], rewards: readonly (number | null)[]): FoundMessage[] {
   const replies = messages.filter(({ role }) => role === 'assistant');
   if (replies.length === rewards.length) for (const [i, reply] of replies.entries()) reply.reward = rewards[i] ?? null;
   return messages;

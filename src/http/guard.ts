@@ -1,10 +1,10 @@
-// Who may speak to a port that this program opens. A page in a browser reaches loopback as well as its user does: it
+// Guards a port that this program opens. A page in a browser reaches loopback as well as its user does: it
 // gives itself away by its Origin, or, where its name was pointed at 127.0.0.1 (DNS rebinding), by its Host.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
 export interface Guard {
-  /** What each request must bring; null: none. */
+  /** The token that each request must bring; null: none. */
   token: string | null;
   /** Names that a Host may be, beside loopback. */
   allowHosts: readonly string[];
@@ -30,7 +30,7 @@ export function refusalOf(headers: IncomingHttpHeaders, { token, allowHosts }: G
   }
   const { host = '', origin } = headers;
   const name = nameOf(`http://${host}`);
-  // Whoever has the token was given it; a rebound name was not.
+  // A holder of the token was given it; a rebound name was not.
   if (token === null && (name === null || !isKnown(name, allowHosts))) {
     return { status: 403, detail: `Host ${host} is no name of this server; --allow-host NAME lets it in` };
   }

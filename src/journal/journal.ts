@@ -5,11 +5,11 @@ import { type Line, LinesFile } from './lines.ts';
 import { type JournalFolder, type JournalPlace, journalPlace, type PlaceOptions, pathOf } from './place.ts';
 import { Seal } from './seal.ts';
 
-/** What an entry says of itself; the rest belongs to its kind. */
+/** The common part of an entry; the rest belongs to its kind. */
 export const EntryHead = z.object({
   /** recordKey of the record it is about. */
   record: z.string(),
-  /** Where the record lay then: a hint for people, never a key. */
+  /** The record's place at the time: a hint for people, never a key. */
   locator: z.string(),
   at: z.string(),
 });
@@ -45,7 +45,7 @@ const LAYOUT = 2;
 const MOST_BYTES = { own: Number.POSITIVE_INFINITY, sealed: 1 << 28, reported: 1 << 24 };
 
 /**
- * What the user's work on one dump leaves, append-only, found again at the next start. Nothing is ever changed or taken out: of entries on
+ * The results of the user's work on one dump, append-only, found again at the next start. Nothing is ever changed or taken out: of entries on
  * the same thing the last one holds, the others are its history. Reading makes no file.
  */
 export class Journal {
@@ -67,7 +67,7 @@ export class Journal {
     return new Journal(journalPlace(path, options));
   }
 
-  /** Where entries are written, made now if it was not there; null where nothing can be, and they live in memory alone. */
+  /** The folder of new entries, made now if it was not there; null where nothing can be written, and they live in memory alone. */
   get directory(): string | null {
     const home = this.#writable();
     return home === null ? null : pathOf(home);
@@ -129,7 +129,7 @@ export class Journal {
     try {
       if (source === undefined) throw new Error('in memory alone');
       const line = printJson(whole);
-      // What others wrote before it comes first, and then this line comes back the same way.
+      // Earlier lines of others come first, and then this line comes back the same way.
       source.file.append(home?.trust === 'sealed' ? (this.#sealer() as Seal).seal(line) : line);
       this.#refresh(kind);
     } catch (error) {
@@ -150,12 +150,12 @@ export class Journal {
     return (this.#kind(kind).own.get(record) ?? []) as unknown as readonly T[];
   }
 
-  /** What lies beside the dump, was written by another user or by version 0.1: shown as somebody's word, and no more. */
+  /** Entries beside the dump, of another user or of version 0.1: shown as somebody's word, and no more. */
   reported<T extends EntryHead>(kind: EntryKind<T>, record: string): readonly Reported<T>[] {
     return (this.#kind(kind).reported.get(record) ?? []) as unknown as readonly Reported<T>[];
   }
 
-  /** Where the records lay that have entries of a kind, each at its last entry: hints, as every locator here. */
+  /** The places of records that have entries of a kind, each at its last entry: hints, as every locator here. */
   locators<T extends EntryHead>(kind: EntryKind<T>): ReadonlySet<string> {
     return new Set([...this.#kind(kind).own.values()].map((entries) => entries.at(-1)!.locator));
   }
@@ -209,7 +209,7 @@ export class Journal {
   }
 }
 
-/** Who says what is only reported. */
+/** The source of a reported entry. */
 function speakerOf({ trust }: JournalFolder, isOwn: boolean, owner: number | null): string {
   if (!isOwn && owner !== null && owner !== process.geteuid?.()) return `user ${owner}`;
   return trust === 'own' ? 'an earlier version' : 'what came with the dump';
@@ -229,6 +229,6 @@ function keep<T>(map: Map<string, T[]>, value: T, headOf: (value: T) => EntryHea
   const last = entries.at(-1);
   const isLate = last !== undefined && headOf(last).at > at;
   entries.push(value);
-  // Of several places, the one that is read later may hold what is older.
+  // A place that is read later may hold older entries.
   if (isLate) entries.sort((a, b) => (headOf(a).at < headOf(b).at ? -1 : headOf(a).at > headOf(b).at ? 1 : 0));
 }

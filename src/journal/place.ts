@@ -14,7 +14,7 @@ export interface JournalFolder {
   trust: 'own' | 'sealed' | 'reported';
 }
 
-/** Where the user's work on a dump is kept, the wished place first, and what others say of it. Nothing is made before there is something to keep. */
+/** The places of the user's work on a dump, the wished one first, and of others' reports. Nothing is made before there is something to keep. */
 export interface JournalPlace {
   folders: readonly JournalFolder[];
   /** The folder of the key that seals entries beside a dump. */

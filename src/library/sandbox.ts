@@ -27,8 +27,8 @@ export { computeScore } from '../sandbox/compute-score.ts';
 export type * from '../sandbox/protocol.ts';
 export {
   createRunner,
-  type Runner,
-  type RunnerOptions,
+  type SandboxRunner,
+  type SandboxRunnerOptions,
   type SandboxOptions,
   type SandboxServer,
   startSandbox,
@@ -56,7 +56,7 @@ const current = (): SandboxClient => {
   return client;
 };
 
-/** Where the functions below go from now on; before it, SANDBOX_FUSION_ENDPOINT, then http://localhost:8080. @throws TypeError for what is no URL */
+/** Sets the server of the functions below; before it, SANDBOX_FUSION_ENDPOINT, then http://localhost:8080. @throws TypeError for what is no URL */
 export function set_endpoint(endpoint: string, more: Omit<ClientOptions, 'endpoint'> = {}): void {
   options = { ...more, endpoint };
   client = new SandboxClient(options);

@@ -18,7 +18,7 @@ export function outcomeLine(outcome: ReplayOutcome): string {
   const took =
     time === null
       ? ''
-      : `, ${durationText(time.median)}${attempts.length > 1 ? ` (${durationText(time.min)} to ${durationText(time.max)})` : ''}`;
+      : `, ${runDurationText(time.median)}${attempts.length > 1 ? ` (${runDurationText(time.min)} to ${runDurationText(time.max)})` : ''}`;
   const where = backend === null ? '' : `, ${backend}`;
   const what = `call ${call} ${name ?? '?'}${edited ? ', edited' : ''}: ${wordsOf(outcome)}${took}${where}`;
   return sanitiseLine(`${locator}#t${turn}  ${what}`);
@@ -27,7 +27,7 @@ export function outcomeLine(outcome: ReplayOutcome): string {
 export const reportedLine = ({ by, outcome }: { by: string; outcome: ReplayOutcome }): string =>
   sanitiseLine(`    reported by ${by}: ${wordsOf(outcome)}${outcome.backend === null ? '' : `, ${outcome.backend}`}`);
 
-export const durationText = (seconds: number): string =>
+export const runDurationText = (seconds: number): string =>
   seconds < 1
     ? `${Math.round(seconds * 1000)} ms`
     : seconds < 60

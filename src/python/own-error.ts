@@ -1,7 +1,7 @@
 /** Whose fault it was: the user's code, or something that befell it from outside (its process ended for another call). */
 export type OwnFault = 'tool' | 'world';
 
-/** What went wrong in a user's own code. `message` is what the exception says, as verl hands it to the model. */
+/** A failure in a user's own code. `message` is what the exception says, as verl hands it to the model. */
 export class OwnCodeError extends Error {
   override name = 'OwnCodeError';
   readonly fault: OwnFault;

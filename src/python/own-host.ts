@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../json/value.ts';
 import { OwnCodeError } from './own-error.ts';
 import type { OpenProcess, OwnProcess } from './own-process.ts';
 
-/** What is made of a user's class: `kind` and `target` as bridge.py takes them, and whatever the kind wants besides. */
+/** The instance of a user's class: `kind` and `target` as bridge.py takes them, and whatever the kind wants besides. */
 export interface LoadRequest extends JsonObject {
   kind: 'tool' | 'reward' | 'interaction' | 'env' | 'agent';
 }

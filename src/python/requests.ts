@@ -11,13 +11,13 @@ interface Waiting {
   isLeft: boolean;
 }
 
-/** Where the code stands that keeps every other call from running. */
+/** The place of the code that keeps every other call from running. */
 export interface Blocked {
   call: number | null;
   where: string | null;
 }
 
-/** What is under way in one process: pairs answers with requests, and decides what becomes of a call that is given up. */
+/** The requests of one process: pairs answers with requests, and decides what becomes of a call that is given up. */
 export class Requests {
   readonly #waiting = new Map<number, Waiting>();
   readonly #send: (body: JsonObject) => void;
@@ -95,7 +95,7 @@ export class Requests {
     this.#reason = new OwnCodeError(reason, { fault: 'world' });
     const waiting = [...this.#waiting];
     this.#waiting.clear();
-    // What is alone under way when its process ends has ended it.
+    // A call that is alone under way when its process ends has ended it.
     const isAlone = waiting.filter(([, one]) => !one.isLeft).length === 1;
     for (const [id, one] of waiting)
       one.reject(guilty === id || (guilty === null && isAlone) ? new OwnCodeError(reason) : this.#reason);
@@ -104,7 +104,7 @@ export class Requests {
   #leave(id: number, waiting: Waiting, reason: unknown): void {
     const blocked = this.#blocked;
     const said = reason instanceof Error ? reason.message : String(reason);
-    // Whoever merely waits behind a call that does not let go has not hung.
+    // A call that merely waits behind one that does not let go has not hung.
     const isBehind = blocked !== null && blocked.call !== null && blocked.call !== id;
     const where = blocked?.where ? `, at ${blocked.where}` : '';
     waiting.isLeft = true;

@@ -8,11 +8,11 @@ import {
   runJupyterRequest,
 } from '../sandbox/protocol.ts';
 import { createRunner } from '../sandbox/server/index.ts';
-import type { Environment } from './outcome.ts';
+import type { RunEnvironment } from './outcome.ts';
 import { patiently, type WaitReason } from './patience.ts';
-import { Surroundings } from './surroundings.ts';
+import { DumpSurroundings } from './surroundings.ts';
 
-/** What runs the code of replayed calls. */
+/** The backend of replayed calls. */
 export interface ReplayBackend {
   /** For people: `bubblewrap`, `Pyodide`, or the server's URL. */
   name: string;
@@ -31,7 +31,7 @@ export interface ReplayBackend {
   /** A hash over its packages and their versions. */
   packages: string | null;
   /** The interpreter, and of these modules the versions: `missing` where one is not there. null for a server. */
-  environment(modules: readonly string[], signal?: AbortSignal): Promise<Environment | null>;
+  environment(modules: readonly string[], signal?: AbortSignal): Promise<RunEnvironment | null>;
   /** Told when a busy or absent server is waited for, and again, with null, when it answers. */
   onWait: ((reason: WaitReason | null) => void) | null;
   close(): Promise<void>;
@@ -40,7 +40,7 @@ export interface ReplayBackend {
 /** Two, because the trainer may be using the server. */
 export const REMOTE_CONCURRENCY = 2;
 
-export interface BackendChoice {
+export interface ReplayBackendChoice {
   /** `auto`, a URL, `bubblewrap`, `pyodide` or `unconfined`. */
   sandbox: string;
   /** The tool file's sandbox_fusion_url. */
@@ -62,7 +62,7 @@ export type BackendWish =
   | { kind: 'embedded'; name: string; why: string };
 
 /** @throws TypeError for a value that is neither a backend nor an http(s) URL */
-export function backendWish({ sandbox, toolsUrl, env = process.env }: BackendChoice): BackendWish {
+export function backendWish({ sandbox, toolsUrl, env = process.env }: ReplayBackendChoice): BackendWish {
   if (sandbox === 'auto') {
     if (toolsUrl) return remoteWish(toolsUrl, "the tool file's sandbox_fusion_url");
     const named = env.SANDBOX_FUSION_ENDPOINT;
@@ -81,12 +81,12 @@ function remoteWish(url: string, why: string): BackendWish {
 }
 
 /** Opens what `backendWish` names. @throws Error that says why no sandbox can be used */
-export async function openBackend(choice: BackendChoice): Promise<ReplayBackend> {
+export async function openBackend(choice: ReplayBackendChoice): Promise<ReplayBackend> {
   const wish = backendWish(choice);
   return wish.kind === 'remote' ? remoteBackend(wish, choice) : embeddedBackend(wish, choice);
 }
 
-function remoteBackend({ url, why }: { url: string; why: string }, choice: BackendChoice): ReplayBackend {
+function remoteBackend({ url, why }: { url: string; why: string }, choice: ReplayBackendChoice): ReplayBackend {
   const { toolsUrl, sandbox, env = process.env, token, patience } = choice;
   // The whole URL, for a query or a password in it; what is shown has neither.
   const endpoint = sandbox !== 'auto' ? sandbox : toolsUrl || env.SANDBOX_FUSION_ENDPOINT;
@@ -112,7 +112,7 @@ function remoteBackend({ url, why }: { url: string; why: string }, choice: Backe
 
 async function embeddedBackend(
   { name, why }: { name: string; why: string },
-  choice: BackendChoice,
+  choice: ReplayBackendChoice,
 ): Promise<ReplayBackend> {
   const { concurrency } = choice;
   const runner = await createRunner({
@@ -122,7 +122,7 @@ async function embeddedBackend(
   });
   const fallen = runner.backend.why.map((line) => line.split('\n')[0]);
   const run: Run = (request, { signal }) => runner.run(checked(runCodeRequest, request), signal);
-  const surroundings = new Surroundings(run);
+  const surroundings = new DumpSurroundings(run);
   const { interpreter, packages } = await surroundings.open();
   return {
     name: SHOWN[runner.backend.name] ?? runner.backend.name,

@@ -13,7 +13,7 @@ export type BranchEntry = Omit<ForkEntry, 'record' | 'locator'>;
 
 const BRANCHES = 'branches';
 
-/** Where the branches of a record are kept: a dump of their own, in the journal or where the user says. */
+/** The dump of a record's branches, in the journal or where the user says. */
 export function branchPath(journal: Journal, record: string, out?: string): string | null {
   const directory = out ?? (journal.directory === null ? null : join(journal.directory, BRANCHES));
   return directory === null ? null : resolve(directory, nameOf(record));
@@ -55,8 +55,8 @@ export function branchLines(path: string): string[] {
   }
 }
 
-/** Where a branch leaves its original. */
-export interface Difference {
+/** The place where a branch leaves its original. */
+export interface BranchDifference {
   turn: number;
   /** UTF-16 offset in the turn's text, its calls written as plain JSON; 0 where the roles differ or one has no such turn. */
   offset: number;
@@ -73,7 +73,7 @@ export function firstDifference(
   branch: readonly Turn[],
   from = 0,
   shift = 0,
-): Difference | null {
+): BranchDifference | null {
   for (let turn = Math.max(0, from); turn < Math.max(original.length, branch.length); turn++) {
     const [a, b] = [original[turn], branch[turn]];
     const [before, after] = [a ? spokenOf(a) : '', b ? spokenOf(b) : ''];

@@ -15,7 +15,7 @@ export interface BulkOptions extends Omit<ReplayOptions, 'onState' | 'notebooks'
   /** A call that the journal has an answer for is not run again. */
   resume?: boolean;
   onState?: ((plan: PlannedCall, state: CallState) => void) | undefined;
-  /** Of each that was run, as soon as the journal has it: a slow call holds up what is yielded, not this. */
+  /** Called for each that was run, as soon as the journal has it: a slow call holds up the yielded results, not this. */
   onOutcome?: ((plan: PlannedCall, outcome: ReplayOutcome) => void) | undefined;
   /** Ends one call alone; it has no outcome then, and the others go on. */
   signalOf?: ((plan: PlannedCall) => AbortSignal | undefined) | undefined;

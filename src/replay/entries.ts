@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { EntryHead, type EntryKind } from '../journal/journal.ts';
 
-/** What the journal keeps of runs, branches and scores. A journal may come from anywhere: what does not fit is no entry. */
+/** The journal's entries for runs, branches and scores. A journal may come from anywhere: a line that does not fit is no entry. */
 
 const Texts = z.string().nullable();
 const Count = z.number().int().nonnegative();

@@ -1,6 +1,6 @@
 import type { CellRunResult, RunCodeResponse } from '../sandbox/protocol.ts';
 
-/** What a sandbox said of one program, in the terms that verdicts are made of. */
+/** A sandbox's answer for one program, in the terms of verdicts. */
 export interface Execution {
   stdout: string;
   stderr: string;

@@ -20,7 +20,7 @@ import { recordKey } from '../journal/record-key.ts';
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Rollout, Turn } from '../rollout/rollout.ts';
-import { type BranchEntry, branchesOf, branchPath, type Difference, firstDifference, keepBranch } from './branches.ts';
+import { type BranchEntry, branchesOf, branchPath, type BranchDifference, firstDifference, keepBranch } from './branches.ts';
 import { forkPrefix } from './fork-prefix.ts';
 import { primedTools } from './primed-tools.ts';
 import { dataSourceOf, extraInfoOf } from './reward-task.ts';
@@ -52,9 +52,9 @@ export interface Branch {
   entry: Omit<BranchEntry, 'at'>;
   /** The turns of the whole branch. */
   turns: Turn[];
-  difference: Difference | null;
+  difference: BranchDifference | null;
   score: number | null;
-  /** What judged it, and why there is no score. */
+  /** The reward function, and the reason where there is no score. */
   reward: { name: string; error: string | null };
   status: string;
   error: string | null;

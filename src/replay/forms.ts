@@ -4,7 +4,7 @@ import { isJsonObject } from '../json/value.ts';
 import { RAISED } from './compare/traceback.ts';
 import type { Execution } from './execution.ts';
 
-/** What verl's SandboxFusionTool says of anything but a program that ran to its end; the outcome itself is lost. */
+/** The text of verl's SandboxFusionTool for anything but a program that ran to its end; the outcome itself is lost. */
 export const NO_STDOUT = 'no stdout here';
 export const isNoStdout = (recorded: string): boolean => recorded.trim() === NO_STDOUT;
 

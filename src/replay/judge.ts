@@ -12,7 +12,7 @@ import type { RunResult } from './run-call.ts';
 
 /** One run beside the record. */
 export interface RunJudgement {
-  /** What the tool would have said. */
+  /** The text that the tool would have given. */
   result: Given;
   verdict: Verdict | null;
   compared: Compared;

@@ -18,7 +18,7 @@ const here = (what: string) => (name: string) => `${what} is not in ${name}`;
 const MODULE =
   /ModuleNotFoundError: No module named '([^']+)'|ModuleNotFoundError: The module '([^']+)' is included in the Pyodide distribution|Error: Cannot find module '([^'./][^']*)'/;
 
-/** What a program says where its surroundings lack something that another sandbox has. */
+/** Messages of a program whose surroundings lack something that another sandbox has. */
 const LACKS: readonly [RegExp, Lack['kind'], (name: string, match: RegExpExecArray) => string][] = [
   [/(?:^|: )([\w.+-]+): (?:command )?not found\s*$/m, 'skipped', (name, [, command = '']) => here(command)(name)],
   [
@@ -46,7 +46,7 @@ const LACKS: readonly [RegExp, Lack['kind'], (name: string, match: RegExpExecArr
   [/\[Errno 30\]|Read-only file system/, 'infra', (name) => `what it writes to is read-only in ${name}`],
 ];
 
-/** What a sandbox answers for a language that it does not have: this program's own, and upstream's bare KeyError. */
+/** The answer of a sandbox for a language that it does not have: this program's own, and upstream's bare KeyError. */
 const NO_RUNNER = [/which has only [\w, ]+, not (\w+)/, /: '(\w+)' (?:\| )?None\s*$/];
 
 /** Errors of a program that wanted the network, which no local sandbox has. */

@@ -14,7 +14,7 @@ export interface Given {
 
 /** One run of a call. Texts are whole here; the journal keeps their beginnings. */
 export interface Attempt {
-  /** What the tool would have said, in the form of the record. */
+  /** The text that the tool would have given, in the form of the record. */
   result: string;
   reward: number | null;
   stdout: string | null;
@@ -39,12 +39,12 @@ export interface OutcomeCount {
 }
 
 /** The interpreter of a run, and of its packages those that the code imports. */
-export interface Environment {
+export interface RunEnvironment {
   python: string | null;
   packages: Record<string, string>;
 }
 
-/** What replaying one call came to: one verdict, and what it rests on. Keys are those of `replay --json`. */
+/** The outcome of running one call again: one verdict, and the evidence for it. Keys are those of `replay --json`. */
 export interface ReplayOutcome {
   locator: string;
   turn: number;
@@ -52,7 +52,7 @@ export interface ReplayOutcome {
   name: string | null;
   backend: string | null;
   /** null where no code ran, or the sandbox does not say. */
-  environment: Environment | null;
+  environment: RunEnvironment | null;
   status: Status;
   verdict: Verdict | null;
   compared: Compared;
@@ -61,7 +61,7 @@ export interface ReplayOutcome {
   recorded: Given | null;
   result: Given | null;
   attempts: Attempt[];
-  /** Of the attempts, the commonest first. */
+  /** The attempts, the commonest result first. */
   outcomes: OutcomeCount[];
   /** Seconds, over the attempts. */
   time: { min: number; median: number; max: number } | null;
@@ -81,7 +81,7 @@ export function diffOf(outcome: ReplayOutcome): DiffLine[] | null {
   if (recorded === null || result === null || (status !== 'drift' && verdict !== 'normalised')) return null;
   const known = diffs.get(outcome);
   if (known !== undefined) return known;
-  // Of a flaky call the commonest result may be the recorded one.
+  // The commonest result of a flaky call may be the recorded one.
   const isOther = (one: OutcomeCount) => one.verdict !== 'same' && one.verdict !== 'normalised';
   const other = verdict === 'flaky' ? outcomes.find(isOther) : undefined;
   const made = diffTexts(recorded.text, other?.result ?? result.text);

@@ -49,7 +49,7 @@ export function patiently({ seconds, onWait }: PatienceOptions) {
           const told = waited < 1 ? '' : ` (waited ${Math.round(waited)} s)`;
           throw new SandboxApiError(error.kind, `${error.message}${told}`, { cause: error });
         }
-        // Whoever comes first sets the pause; those that failed with it keep it.
+        // The first failure sets the pause; those that failed with it keep it.
         if (pausedUntil <= failed) {
           pausedUntil = failed + Math.min(delay * (0.75 + Math.random() / 2), left * 1000);
           delay = Math.min(delay * 2, LONGEST_DELAY_MS);

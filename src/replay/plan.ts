@@ -27,7 +27,7 @@ export interface PlannedCall {
   skip: string | null;
   /** null for a tool that runs no code. */
   code: CallCode | null;
-  /** What the tool is made with, and where that stands in the record. */
+  /** The arguments with which the tool is created, and their place in the record. */
   created: { kwargs: JsonObject; from: string } | null;
   /** The sample's own arguments to each call (`execute_kwargs`). */
   executed: JsonObject;
@@ -153,6 +153,6 @@ export function editCall(plan: PlannedCall, args: JsonValue): PlannedCall {
   return { ...edited, skip: whySkipped(edited) };
 }
 
-/** Where a call would run, to be said before it does. */
+/** The place where a call would run, shown before it does. */
 export const whereOf = (plan: PlannedCall, backend: string): string =>
   plan.tool?.url ?? plan.tool?.own?.runs ?? (plan.tool?.language === null ? 'this program' : backend);

@@ -6,12 +6,12 @@ import { matchTexts } from './compare/texts.ts';
 import { PROGRAMS, type Program } from './forms.ts';
 import { judgeRun, type RunJudgement } from './judge.ts';
 import { modulesOf, tellsFailure } from './lacks.ts';
-import type { Attempt, Environment, OutcomeCount, ReplayOutcome, Verdict } from './outcome.ts';
+import type { Attempt, RunEnvironment, OutcomeCount, ReplayOutcome, Verdict } from './outcome.ts';
 import type { PlannedCall } from './plan.ts';
 import { Notebooks, type RunResult, type RunWay, runCall } from './run-call.ts';
 import type { ReplayTools } from './tools.ts';
 
-/** Where a call stands. `since` and `until` are ms since the epoch. */
+/** The progress of a call. `since` and `until` are ms since the epoch. */
 export type CallState =
   | { kind: 'queued' }
   | { kind: 'running'; attempt: number; of: number; since: number }
@@ -85,7 +85,7 @@ class Replay {
       const lack = `${await this.#absentModule()} is not in ${this.#options.backend.name}; --sandbox-python names an interpreter that has it`;
       return this.#skipped(judged as RunJudgement, lack);
     }
-    // What this machine lacks it lacks the next time too.
+    // This machine lacks it the next time too.
     const isOver = judged?.lack != null && judged.verdict !== 'same' && judged.verdict !== 'normalised';
     // A second run tells a program's own chance from another result.
     const wanted = isOver ? 1 : Math.max(repeat, isOpen(judged) && this.#plan.code !== null ? 2 : 1);
@@ -158,7 +158,7 @@ class Replay {
     return modulesOf(code.code).find((name) => packages[name] === 'missing') ?? null;
   }
 
-  #environment(): Promise<Environment | null> {
+  #environment(): Promise<RunEnvironment | null> {
     const { code } = this.#plan;
     if (code === null || code.language !== 'python') return Promise.resolve(null);
     return this.#options.backend.environment(modulesOf(code.code), this.#signal);
@@ -174,11 +174,11 @@ class Replay {
     };
   }
 
-  #head(environment: Environment | null): ReplayOutcome {
+  #head(environment: RunEnvironment | null): ReplayOutcome {
     return { ...outcomeHead(this.#plan), backend: ranWhere(this.#plan, this.#options.backend), environment };
   }
 
-  #outcomeOf(environment: Environment | null): ReplayOutcome {
+  #outcomeOf(environment: RunEnvironment | null): ReplayOutcome {
     const runs = this.#runs;
     const judgements = runs.map((run, i) => this.#judge(run, runs[(i + 1) % runs.length]!.run));
     const attempts = runs.map((run, i) => attemptOf(run, judgements[i] ?? null));
@@ -323,5 +323,5 @@ const outcomeHead = (plan: PlannedCall): ReplayOutcome => ({
   ...(plan.edited ? { arguments: plan.arguments } : {}),
 });
 
-/** What a call comes to that is not run. */
+/** The outcome of a call that is not run. */
 export const skippedOutcome = (plan: PlannedCall, reason: string): ReplayOutcome => ({ ...outcomeHead(plan), reason });

@@ -121,7 +121,7 @@ export async function* rescoreMany(
   }
 }
 
-/** What is known of a score that was given anew: the keys of a journal's entry. */
+/** A score that was given anew: the keys of a journal's entry. */
 export type KeptScore = Pick<Rescored, 'recorded' | 'score' | 'reward' | 'reason' | 'pred'> & { status: string };
 
 function keepRescore(journal: Journal, { raw }: DumpRecord, scored: Rescored): void {

@@ -101,7 +101,7 @@ function outcomeOf(entry: ReplayEntry, plan: PlannedCall): ReplayOutcome {
   };
 }
 
-/** What others say that the call came to, the last of each: nobody knows whether it ever ran. */
+/** The verdicts that others report, the last of each: nobody knows whether the call ever ran. */
 export function reportedOf(journal: Journal, plan: PlannedCall): { by: string; outcome: ReplayOutcome }[] {
   const last = new Map<string, ReplayOutcome>();
   for (const { by, entry } of journal.reported(REPLAYS, plan.record))

@@ -6,7 +6,7 @@ import { builtinRewards } from '../engine/rewards/builtin.ts';
 export interface RewardChoice {
   /** A built-in function's name, `http`, or the path of a Python file. */
   reward?: string | undefined;
-  /** Of the service, for `http`. */
+  /** The address of the service, for `http`. */
   url?: string | undefined;
   /** The interpreter and the function of a Python file, and seconds for one rollout there. */
   python?: string | undefined;
@@ -24,7 +24,7 @@ export const rewardOf = (text: string): RewardChoice =>
 
 export const rewardText = ({ reward, url }: RewardChoice): string => (reward === 'http' ? (url ?? '') : (reward ?? ''));
 
-/** What stands against a choice; null where it can be opened. */
+/** The reason why a choice cannot be opened; null where it can. */
 export function rewardProblem({ reward, url }: RewardChoice): string | null {
   if (reward === undefined || reward === 'code') return null;
   if (isRewardFile(reward)) return existsSync(reward) ? null : `${reward}: no such file`;
@@ -35,7 +35,7 @@ export function rewardProblem({ reward, url }: RewardChoice): string | null {
     : `unknown reward function '${reward}'; known: ${[...names, 'code'].join(', ')}, http, or a file that ends in .py`;
 }
 
-/** What a choice would run, and where, beyond this program's own functions; null for those, which run nothing. */
+/** The program that a choice would run, and where, beyond this program's own functions; null for those, which run nothing. */
 export function rewardRuns({
   reward,
   url,

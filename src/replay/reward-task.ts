@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue } from '../json/value.ts';
 import type { Rollout } from '../rollout/rollout.ts';
 
-/** What the rollout was judged as, where its record says so; verl's own dumps do not, unless the user added it. */
+/** The data source of the rollout, where its record names it; verl's own dumps do not, unless the user added it. */
 export function dataSourceOf({ extras }: Rollout): string | undefined {
   const info = isJsonObject(extras.extra_info) ? extras.extra_info : {};
   const found = [extras.data_source, info.data_source].find((value): value is string => typeof value === 'string');

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { hashOf } from '../json/fingerprint.ts';
 import { parseJson } from '../json/parse.ts';
 import type { Run } from '../sandbox/check-correctness.ts';
-import type { Environment } from './outcome.ts';
+import type { RunEnvironment } from './outcome.ts';
 
 /** Says which Python this is, which packages it has, and of some modules whether they are there. */
 const PROBE = (modules: readonly string[]): string => `
@@ -32,7 +32,7 @@ const Answer = z.object({
 });
 
 /** What Python programs find in a sandbox, asked of itself and remembered. */
-export class Surroundings {
+export class DumpSurroundings {
   readonly #run: Run;
   readonly #known = new Map<string, string>();
   #python: string | null = null;
@@ -49,7 +49,7 @@ export class Surroundings {
   }
 
   /** Modules of the standard library have no version of their own and are left out. */
-  async of(modules: readonly string[], signal?: AbortSignal): Promise<Environment | null> {
+  async of(modules: readonly string[], signal?: AbortSignal): Promise<RunEnvironment | null> {
     const unknown = modules.filter((name) => !this.#known.has(name));
     if (unknown.length > 0 || this.#python === null) {
       const answer = await this.#ask(unknown, signal);

@@ -26,7 +26,7 @@ import { languageNamed } from './languages.ts';
 /** A tool that can run a recorded call. */
 export interface ReplayTool {
   name: string;
-  /** Where it was found, for people: `--tools verl.yaml`, `--tool python=bash`, `built in`. */
+  /** The source, for people: `--tools verl.yaml`, `--tool python=bash`, `built in`. */
   from: string;
   /** The language of the code it runs on the backend; null for a tool that runs no code. */
   language: string | null;
@@ -101,7 +101,7 @@ const keepsState = (tool: Tool): boolean =>
   tool instanceof Geo3kTool ||
   tool instanceof OwnTool;
 
-/** Where no tool file sets a limit, how much runs at once is the backend's affair. */
+/** The backend decides how much runs at once where no tool file sets a limit. */
 const UNLIMITED = { enable_global_rate_limit: false, num_workers: 1024 };
 
 /** verl's default, in seconds. */

@@ -7,14 +7,14 @@ import type { Rollout } from './rollout.ts';
 /** A rollout as a format reads it; `ended` where the record says it in so many words. */
 export type RolloutDraft = Omit<Rollout, 'findings' | 'ended'> & { ended?: Ended | null };
 
-/** What follows from the record for any format: how it ended, and what the checks notice. Every format ends with it. */
+/** The conclusions for any format: how the rollout ended, and the findings. Every format ends with it. */
 export function completeRollout(draft: RolloutDraft): Rollout {
   const ended = draft.ended ?? endedOf(draft);
   const rollout = { ...draft, ended };
   return { ...rollout, findings: checkRollout(rollout) };
 }
 
-/** What the record says comes before what the text looks like. */
+/** A recorded reason comes before the look of the text. */
 function endedOf({ extras, status, turns, responseTurn, spans, texts }: RolloutDraft): Ended {
   const reasons: readonly [string, unknown][] = [
     ['finish_reason', extras.finish_reason],

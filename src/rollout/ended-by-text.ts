@@ -2,7 +2,7 @@ import { isUnclosed } from './call-error.ts';
 import type { Ended } from './ended.ts';
 import type { Part, Turn } from './rollout.ts';
 
-/** What the last turn of a response says by itself. @param endToken the end token that stands behind it, null where none is recorded */
+/** How the text of the last turn of a response ends. @param endToken the end token that stands behind it, null where none is recorded */
 export function endedByText(response: readonly Turn[], endToken: string | null = null): Ended {
   const last = response.at(-1);
   if (last === undefined || response.every(({ text }) => text.trim() === ''))

@@ -21,7 +21,7 @@ export const CUT_ENDS: readonly End[] = ['length', 'mid_word', 'mid_json', 'uncl
 
 export interface Ended {
   how: End;
-  /** What says so: `finish_reason length`, `the text ends in "…denomin"`. */
+  /** The sign: `finish_reason length`, `the text ends in "…denomin"`. */
   evidence: string;
 }
 
@@ -41,7 +41,7 @@ const REASONS: readonly [End, RegExp][] = [
   ],
 ];
 
-/** What a recorded finish reason or status says; null for a word that is not known. @param name the key that holds it */
+/** The meaning of a recorded finish reason or status; null for a word that is not known. @param name the key that holds it */
 export function endedByReason(name: string, reason: string): Ended | null {
   const word = reason
     .replace(/^[A-Za-z]+\./, '')

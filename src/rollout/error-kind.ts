@@ -1,5 +1,5 @@
 /**
- * What kind of error a text is, and whose fault it was. One vocabulary for findings, filters, verdicts of running again and the
+ * The kind of an error, and whose fault it was. One vocabulary for findings, filters, verdicts of running again and the
  * table of failures of a run.
  */
 export const ERROR_KINDS = [
@@ -38,7 +38,7 @@ export interface ToolFailure {
   fault: Fault | null;
   /** In words, without what the text said itself. */
   says: string;
-  /** Where the text says so, in UTF-16 units. */
+  /** The place of the sign in the text, in UTF-16 units. */
   start: number;
   end: number;
 }

@@ -25,7 +25,7 @@ const http = (code: string): RegExp =>
   );
 
 /**
- * What the tools and loops of trainers write for a failed call. All stand at the start of a result, or are all of it: a page or a file
+ * The texts of trainers' tools and loops for a failed call. All stand at the start of a result, or are all of it: a page or a file
  * that holds such words further down is no error. What is exact comes before what is general.
  */
 export const ERROR_PATTERNS: readonly ErrorPattern[] = [

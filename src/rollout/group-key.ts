@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { printJson } from '../json/print.ts';
 import type { Rollout } from './rollout.ts';
 
-/** What tells the prompt that a rollout was sampled from. */
+/** Identifies the prompt that a rollout was sampled from. */
 export interface GroupKey {
   /** From what the record says (`uid` of verl from 2026-04: `{prompt_uid}_{session_id}_{output_index}`), or by a hash of prompt and ground truth. */
   from: 'uid' | 'prompt';

@@ -2,7 +2,7 @@
 export type Trained = boolean | null;
 
 /**
- * Where a mask is from. recorded: laid while the rollout was made; rewritten: recorded, then changed by the trainer; declared: by what
+ * The source of a mask. recorded: laid while the rollout was made; rewritten: recorded, then changed by the trainer; declared: by what
  * the user said (`--format`, `--map`, `--chat-template`); tokens: from token ids; inferred: from the roles of the text.
  */
 export type MaskSource = 'recorded' | 'rewritten' | 'declared' | 'tokens' | 'inferred' | 'unknown';
@@ -12,7 +12,7 @@ export interface LossMask {
   source: MaskSource;
   /** UTF-16 units over the response alone, never the prompt. What is neither trained nor unknown is masked. */
   trainedChars: number;
-  /** Of text; an end token of which nobody knows is not counted. */
+  /** Counted over text; an end token whose mask is unknown is not counted. */
   unknownChars: number;
   totalChars: number;
   trainedTokens: number | null;

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../json/value.ts';
 
-/** What was recorded of rewards; nothing here is invented or spread over turns. */
+/** The recorded rewards; nothing here is invented or spread over turns. */
 export interface Rewards {
   /** The rollout's own score. */
   total: number | null;

@@ -38,7 +38,7 @@ export interface ToolCall {
   index: number;
   id: string | null;
   name: string | null;
-  /** What the tool is given: an object where the call is well formed. */
+  /** The tool's arguments: an object where the call is well formed. */
   arguments: JsonValue | null;
   /** The text between the call's tags, as the model wrote it. */
   raw: string;
@@ -77,7 +77,7 @@ export interface Turn {
 export interface Context {
   /** compaction: goes on from a summary or a cut history; branch: leaves a history that it shares; rejected: was tried and not kept. */
   kind: 'main' | 'subagent' | 'compaction' | 'branch' | 'rejected';
-  /** What the record calls it. */
+  /** Its name in the record. */
   name: string | null;
   /** The turn after which it leaves another history; null where the record does not tell, or for the main one. */
   after: number | null;
@@ -94,7 +94,7 @@ export interface RolloutTokens {
   /** 1 = trained. */
   mask: number[];
   logprobs: (number | null)[] | null;
-  /** What else was recorded for each token of the response, by its name: entropy, advantages, the trainer's log probabilities … */
+  /** Other values recorded for each token of the response, by name: entropy, advantages, the trainer's log probabilities … */
   more?: Record<string, (number | null)[]>;
 }
 
@@ -128,7 +128,7 @@ export interface Rollout {
   tokens?: RolloutTokens;
   /** The message histories, the main one first; absent = there is no other. */
   contexts?: Context[];
-  /** What tells the rollouts of one prompt, where the record says it. */
+  /** The key of the prompt's group, where the record names it. */
   group?: string;
   rewards: Rewards;
   findings: Finding[];
@@ -137,5 +137,5 @@ export interface Rollout {
 /** All calls of a rollout in the order of their index. */
 export const toolCallsOf = (rollout: Rollout): ToolCall[] => rollout.turns.flatMap((turn) => turn.toolCalls);
 
-/** What a record says of itself as a whole. */
+/** The fields of a record as a whole. */
 export type RolloutFields = Pick<Rollout, 'texts' | 'groundTruth' | 'uid' | 'requestId' | 'status' | 'extras'>;

@@ -1,7 +1,7 @@
 import type { ErrorKind, ErrorPattern, Fault, ToolFailure } from './error-kind.ts';
 import { ERROR_PATTERNS } from './error-patterns.ts';
 
-/** What failed, if the result of a tool says that something did. @param own patterns of the user, which come first */
+/** The failure that the result of a tool tells, if it tells one. @param own patterns of the user, which come first */
 export function failureOf(text: string, tool: string | null, own: readonly ErrorPattern[] = []): ToolFailure | null {
   for (const { tool: only, pattern, kind, fault, says } of [...own, ...ERROR_PATTERNS]) {
     if (only !== null && only !== tool) continue;

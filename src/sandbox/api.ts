@@ -9,7 +9,7 @@ import { type Printable, printJson } from '../json/print.ts';
 export class SandboxApiError extends Error {
   override name = 'SandboxApiError';
   readonly kind: 'connection' | 'timeout' | 'http' | 'answer';
-  /** Of the HTTP answer, where there was one. */
+  /** The status of the HTTP answer, where there was one. */
   readonly status: number | undefined;
   /** The `detail` of a 4xx or 5xx, else the text of the answer. */
   readonly detail: unknown;

@@ -31,7 +31,7 @@ export interface CheckOptions {
   signal?: AbortSignal | undefined;
 }
 
-export interface Checked {
+export interface CaseCheck {
   results: CaseResult[];
   metadata: (CaseMetadata | { error: string })[];
 }
@@ -45,7 +45,7 @@ export async function checkCorrectness(
   inOuts: unknown,
   generation: string,
   options: CheckOptions = {},
-): Promise<Checked> {
+): Promise<CaseCheck> {
   const cases = readCases(inOuts);
   if (cases === undefined) return { results: [-1], metadata: [{ error: 'Invalid input/output data' }] };
   const { inputs, outputs, fnName, asserts } = cases;

@@ -1,7 +1,7 @@
 // verl's reward for code (verl/utils/reward_score/sandbox_fusion/__init__.py): the share of test cases that pass.
 
 import { parsePythonJson } from '../json/parse.ts';
-import { type Checked, type CheckOptions, checkCorrectness, type Run } from './check-correctness.ts';
+import { type CaseCheck, type CheckOptions, checkCorrectness, type Run } from './check-correctness.ts';
 
 /** With `continuous`, verl looks at no more cases than these. */
 const CONTINUOUS_CASES = 10;
@@ -9,7 +9,7 @@ const CONTINUOUS_CASES = 10;
 export interface Score {
   /** 0 to 1. */
   score: number;
-  metadata: Checked['metadata'];
+  metadata: CaseCheck['metadata'];
 }
 
 /**

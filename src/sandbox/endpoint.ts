@@ -1,4 +1,4 @@
-// Where the sandbox server is: `--sandbox`, verl's sandbox_fusion_url and SANDBOX_FUSION_ENDPOINT may each name the
+// The address of the sandbox server: `--sandbox`, verl's sandbox_fusion_url and SANDBOX_FUSION_ENDPOINT may each name the
 // server or, as verl's YAML does, its /run_code.
 
 const DEFAULT_ENDPOINT = 'http://localhost:8080';
@@ -8,7 +8,7 @@ export interface Endpoint {
   base: string;
   /** The query of the given URL, with its "?"; gateways of cloud functions keep keys there. */
   query: string;
-  /** Of a user:password@ in the URL. */
+  /** The user:password@ of the URL. */
   authorization: string | undefined;
 }
 

@@ -6,7 +6,7 @@ import {
   anything,
   bool,
   dict,
-  type Field,
+  type PydanticField,
   float,
   type Infer,
   int,
@@ -68,7 +68,7 @@ export const runCodeRequest = model({
   fetch_files: optional(list(str), []),
 });
 export type RunCodeRequest = Infer<typeof runCodeRequest>;
-/** What a caller must say; the rest has upstream's defaults. */
+/** The fields that a caller must give; the rest has upstream's defaults. */
 export type RunCodeInput = Pick<RunCodeRequest, 'code' | 'language'> & Partial<RunCodeRequest>;
 
 export const commandRunResult = z.object({
@@ -145,7 +145,7 @@ export const testConfig = model({
 export type TestConfig = Infer<typeof testConfig>;
 
 /** The config is required, though `{}` is enough; a caller may leave out any of its keys. */
-const required: Field<TestConfig> = { read: testConfig.read, schema: testConfig.schema };
+const required: PydanticField<TestConfig> = { read: testConfig.read, schema: testConfig.schema };
 type Loosely<T extends { config: TestConfig }> = Omit<T, 'config'> & { config: Partial<TestConfig> };
 
 export const getPromptsRequest = model({
@@ -215,7 +215,7 @@ export const pong = z.literal('pong');
 
 // ── verl's sessions: start → act* → postprocess → reward ───────────────────────────────────────────────────────
 /** A sid or an instance hash: text, or an integer of any length; always handled as text. */
-const idText: Field<string> = {
+const idText: PydanticField<string> = {
   schema: intOrStr.schema,
   read(value, loc, issues) {
     const id = intOrStr.read(value, loc, issues);
@@ -247,6 +247,6 @@ export const startInstanceResponse = z.object({
 export type StartInstanceResponse = z.infer<typeof startInstanceResponse>;
 export const processActionResponse = z.object({ content: z.string() });
 export type ProcessActionResponse = z.infer<typeof processActionResponse>;
-/** What verl's calc_reward makes of it is in sessions/client.ts; any key may be missing or of another type. */
+/** sessions/client.ts holds verl's calc_reward of it; any key may be missing or of another type. */
 export const computeRewardResponse = bag;
 export type ComputeRewardResponse = z.infer<typeof computeRewardResponse>;

@@ -18,7 +18,7 @@ const INVALID = Symbol('invalid');
 type Read<T> = (value: unknown, loc: Loc, issues: Issue[]) => T | typeof INVALID;
 
 /** How one field is read, and what stands for it when the key is missing. */
-export interface Field<T> {
+export interface PydanticField<T> {
   read: Read<T>;
   fallback?: () => T;
   /** In OpenAPI's words. */
@@ -31,8 +31,8 @@ export interface Schema {
 }
 
 export type Checked<T> = { ok: true; value: T } | { ok: false; detail: Issue[] };
-export type Model<T> = Field<T> & { check(body: unknown): Checked<T> };
-export type Infer<M> = M extends Field<infer T> ? T : never;
+export type PydanticModel<T> = PydanticField<T> & { check(body: unknown): Checked<T> };
+export type Infer<M> = M extends PydanticField<infer T> ? T : never;
 
 function refuse(
   issues: Issue[],
@@ -52,19 +52,19 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 
 const isNumber = (value: unknown): value is number | bigint => typeof value === 'number' || typeof value === 'bigint';
 
-export const optional = <T>(field: Field<T>, fallback: T): Field<T> => ({
+export const optional = <T>(field: PydanticField<T>, fallback: T): PydanticField<T> => ({
   read: field.read,
   fallback: () => structuredClone(fallback),
   schema: { ...field.schema, default: fallback },
 });
 
-export const nullable = <T>(field: Field<T>): Field<T | null> => ({
+export const nullable = <T>(field: PydanticField<T>): PydanticField<T | null> => ({
   read: (value, loc, issues) => (value === null ? null : field.read(value, loc, issues)),
   fallback: () => null,
   schema: { anyOf: [field.schema, { type: 'null' }], default: null },
 });
 
-export const str: Field<string> = {
+export const str: PydanticField<string> = {
   schema: { type: 'string' },
   read: (value, loc, issues) =>
     typeof value === 'string' ? value : refuse(issues, 'string_type', loc, 'Input should be a valid string', value),
@@ -82,7 +82,7 @@ export function parseFloatText(text: string): number | undefined {
   return Number(plain);
 }
 
-export const float: Field<number> = {
+export const float: PydanticField<number> = {
   schema: { type: 'number' },
   read(value, loc, issues) {
     if (isNumber(value)) return Number(value);
@@ -120,7 +120,7 @@ const wholeNumber: Read<number | bigint> = (value, loc, issues) => {
   return Number.isSafeInteger(number) ? number : BigInt(digits);
 };
 
-export const int: Field<number> = {
+export const int: PydanticField<number> = {
   schema: { type: 'integer' },
   read(value, loc, issues) {
     const number = wholeNumber(value, loc, issues);
@@ -131,7 +131,7 @@ export const int: Field<number> = {
 const TRUE = new Set(['true', 't', 'yes', 'y', 'on', '1']);
 const FALSE = new Set(['false', 'f', 'no', 'n', 'off', '0']);
 
-export const bool: Field<boolean> = {
+export const bool: PydanticField<boolean> = {
   schema: { type: 'boolean' },
   read(value, loc, issues) {
     if (typeof value === 'boolean') return value;
@@ -145,7 +145,7 @@ export const bool: Field<boolean> = {
 };
 
 /** `Union[int, str]` of a problem's id: an exact type wins, otherwise int is tried first. */
-export const intOrStr: Field<number | bigint | string> = {
+export const intOrStr: PydanticField<number | bigint | string> = {
   schema: { anyOf: [{ type: 'integer' }, { type: 'string' }] },
   read(value, loc, issues) {
     if (typeof value === 'string') return value;
@@ -158,7 +158,7 @@ export const intOrStr: Field<number | bigint | string> = {
   },
 };
 
-export function literal<T extends string>(words: readonly T[]): Field<T> {
+export function literal<T extends string>(words: readonly T[]): PydanticField<T> {
   const quoted = words.map((word) => `'${word}'`);
   const expected =
     quoted.length > 1 ? `${quoted.slice(0, -1).join(', ')} or ${quoted[quoted.length - 1]}` : (quoted[0] ?? '');
@@ -170,9 +170,9 @@ export function literal<T extends string>(words: readonly T[]): Field<T> {
   };
 }
 
-export const anything: Field<unknown> = { read: (value) => value, schema: {} };
+export const anything: PydanticField<unknown> = { read: (value) => value, schema: {} };
 
-export const list = <T>(item: Field<T>): Field<T[]> => ({
+export const list = <T>(item: PydanticField<T>): PydanticField<T[]> => ({
   schema: { type: 'array', items: item.schema },
   read(value, loc, issues) {
     if (!Array.isArray(value)) return refuse(issues, 'list_type', loc, 'Input should be a valid list', value);
@@ -181,7 +181,7 @@ export const list = <T>(item: Field<T>): Field<T[]> => ({
   },
 });
 
-export const dict = <T>(item: Field<T>): Field<Record<string, T>> => ({
+export const dict = <T>(item: PydanticField<T>): PydanticField<Record<string, T>> => ({
   schema: { type: 'object', additionalProperties: item.schema },
   read(value, loc, issues) {
     if (!isRecord(value)) return refuse(issues, 'dict_type', loc, 'Input should be a valid dictionary', value);
@@ -192,7 +192,7 @@ export const dict = <T>(item: Field<T>): Field<Record<string, T>> => ({
 });
 
 /** `Union[List[Dict], Dict]`: both branches complain when neither fits. */
-export const rowOrRows: Field<Record<string, unknown> | Record<string, unknown>[]> = {
+export const rowOrRows: PydanticField<Record<string, unknown> | Record<string, unknown>[]> = {
   schema: { anyOf: [{ type: 'array', items: { type: 'object' } }, { type: 'object' }] },
   read(value, loc, issues) {
     const row = dict(anything);
@@ -206,11 +206,11 @@ export const rowOrRows: Field<Record<string, unknown> | Record<string, unknown>[
   },
 };
 
-type Fields = Record<string, Field<unknown>>;
+type Fields = Record<string, PydanticField<unknown>>;
 type Value<F extends Fields> = { [K in keyof F]: Infer<F[K]> };
 
 /** A body's fields, in the order in which pydantic reports their faults. Unknown keys are ignored. */
-export function model<F extends Fields>(fields: F): Model<Value<F>> {
+export function model<F extends Fields>(fields: F): PydanticModel<Value<F>> {
   const read: Read<Value<F>> = (value, loc, issues) => {
     if (!isRecord(value)) {
       const message = 'Input should be a valid dictionary or object to extract fields from';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ConversationAgent } from '../../src/engine/agents/agents.ts';
-import type { Action } from '../../src/engine/agents/trajectory.ts';
+import type { AgentAction } from '../../src/engine/agents/trajectory.ts';
 import {
   ChatTemplateParser,
   type CollectOptions,
@@ -61,7 +61,7 @@ class PlainAgent extends ConversationAgent {
   override get chatCompletions() {
     return super.chatCompletions.slice(1);
   }
-  updateFromModel(response: string): Action {
+  updateFromModel(response: string): AgentAction {
     return this.record(response, response)!;
   }
 }
@@ -396,7 +396,7 @@ describe('ToolAgent', () => {
 
 describe('environments', () => {
   const finish = (args: unknown) =>
-    [{ id: 'f', type: 'function', function: { name: 'finish', arguments: args } }] as Action;
+    [{ id: 'f', type: 'function', function: { name: 'finish', arguments: args } }] as AgentAction;
   const callOf = (id: string, name: string, args: unknown) => ({
     id,
     type: 'function',
@@ -429,7 +429,7 @@ describe('environments', () => {
     ],
     ['a call without a function', [{ id: 'a' }], { a: 'Error: the call has no function' }],
   ])('%s is an observation', async (_, action, outputs) => {
-    const result = await env().step(action as Action);
+    const result = await env().step(action as AgentAction);
     expect(result).toMatchObject({ observation: { tool_outputs: outputs }, reward: 0, done: false });
   });
 
@@ -447,7 +447,7 @@ describe('environments', () => {
     ['finish with JSON text', finish('{"response": "4"}')],
     [
       'finish beside another call',
-      [callOf('x', 'calculator', '{'), ...(finish({ response: '4' }) as object[])] as Action,
+      [callOf('x', 'calculator', '{'), ...(finish({ response: '4' }) as object[])] as AgentAction,
     ],
   ])('%s ends it, judged', async (_, action) => {
     expect(await env().step(action)).toEqual({ observation: {}, reward: 1, done: true, info: { response: action } });
@@ -455,7 +455,7 @@ describe('environments', () => {
 
   it('the last step still runs its tools, earns nothing, and says that it was cut', async () => {
     const short = env(1);
-    expect(await short.step([callOf('a', 'calculator', '{"a":1,"b":1,"op":"+"}')] as Action)).toMatchObject({
+    expect(await short.step([callOf('a', 'calculator', '{"a":1,"b":1,"op":"+"}')] as AgentAction)).toMatchObject({
       observation: { tool_outputs: { a: '2' } },
       reward: 0,
       done: true,
@@ -469,7 +469,7 @@ describe('environments', () => {
       return String(ms);
     });
     const world = new ToolEnvironment({}, [tool]);
-    const action = [20, 10, 1].map((ms, at) => callOf(`c${at}`, 'wait', JSON.stringify({ ms }))) as Action;
+    const action = [20, 10, 1].map((ms, at) => callOf(`c${at}`, 'wait', JSON.stringify({ ms }))) as AgentAction;
     const { observation } = await world.step(action);
     expect(Object.entries((observation as { tool_outputs: object }).tool_outputs)).toEqual([
       ['c0', '20'],

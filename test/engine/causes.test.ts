@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FAULTS, type RunSummary, runCollection, type Settings } from '../../src/engine/index.ts';
+import { FAULT_TABLE, type RunSummary, runCollection, type Settings } from '../../src/engine/index.ts';
 import { directoryWith } from '../program.ts';
 
 type Mode =
@@ -143,7 +143,7 @@ describe('what failed around the model is no score', () => {
     expect(broken).toMatchObject({ done: 0, failed: 2, ended: null });
     expect(rows()).toEqual([]);
     expect(said.filter((line) => line.includes(`[${cause}`))).toHaveLength(1);
-    expect(broken.faults).toEqual([`2 ${FAULTS[cause].says}: no line; --resume makes it again`]);
+    expect(broken.faults).toEqual([`2 ${FAULT_TABLE[cause].says}: no line; --resume makes it again`]);
     mode = 'ok';
     expect(await run({}, true)).toMatchObject({ done: 2, failed: 0, unscored: 0, meanScore: 1 });
     const clean = workplace(task());

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { SETTINGS } from '../../src/engine/collect/setting-list.ts';
-import { builtinRewards, FAULTS, toolClassNames } from '../../src/engine/index.ts';
+import { builtinRewards, FAULT_TABLE, toolClassNames } from '../../src/engine/index.ts';
 import { interactionClassNames } from '../../src/engine/interactions/registry.ts';
 import { root } from '../program.ts';
 
 it('notes/engine.md names every cause, tool class, interaction, reward and setting', () => {
   const notes = readFileSync(join(root, 'notes/engine.md'), 'utf8');
   const names = [
-    ...Object.keys(FAULTS),
+    ...Object.keys(FAULT_TABLE),
     ...toolClassNames(),
     ...interactionClassNames(),
     ...builtinRewards().names,

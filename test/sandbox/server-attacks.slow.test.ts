@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RunCodeInput, RunCodeResponse } from '../../src/sandbox/protocol.ts';
 import { runCodeRequest } from '../../src/sandbox/protocol.ts';
-import { createRunner, type Runner } from '../../src/sandbox/server/index.ts';
+import { createRunner, type SandboxRunner } from '../../src/sandbox/server/index.ts';
 import { CONFINING, lack, named } from './backends.ts';
 
 const SECRET = 'hunter2-of-the-server';
@@ -29,7 +29,7 @@ const processesWith = (mark: string): string[] =>
 describe.each(CONFINING)('%s', (backend) => {
   describe.skipIf(lack[backend] !== null)(named('attacks', backend), () => {
     const pyodide = backend === 'pyodide';
-    let runner: Runner;
+    let runner: SandboxRunner;
     let folder: string;
     let listener: Server;
     let connections = 0;

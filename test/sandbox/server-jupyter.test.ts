@@ -1,12 +1,12 @@
 // /run_jupyter: one namespace for the cells of a call, what they show, and both timeouts enforced.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RunJupyterInput, runJupyterRequest } from '../../src/sandbox/protocol.ts';
-import { createRunner, type Runner } from '../../src/sandbox/server/index.ts';
+import { createRunner, type SandboxRunner } from '../../src/sandbox/server/index.ts';
 import { CONFINING, lack, named } from './backends.ts';
 
 describe.each(CONFINING)('%s', (backend) => {
   describe.skipIf(lack[backend] !== null)(named('cells', backend), () => {
-    let runner: Runner;
+    let runner: SandboxRunner;
     beforeAll(async () => {
       runner = await createRunner({ backend });
     });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LANGUAGES, type RunCodeInput, runCodeRequest } from '../../src/sandbox/protocol.ts';
 import { RUNNERS } from '../../src/sandbox/server/backends/languages.ts';
 import { TOOLCHAINS } from '../../src/sandbox/server/backends/toolchains.ts';
-import { createRunner, type Runner } from '../../src/sandbox/server/index.ts';
+import { createRunner, type SandboxRunner } from '../../src/sandbox/server/index.ts';
 import { lack, named } from './backends.ts';
 
 const READY = {
@@ -39,7 +39,7 @@ const READY = {
 } as const;
 
 describe.skipIf(lack.bubblewrap !== null)(named('languages', 'bubblewrap'), () => {
-  let runner: Runner;
+  let runner: SandboxRunner;
   beforeAll(async () => {
     runner = await createRunner({ backend: 'bubblewrap' });
   });

@@ -6,7 +6,7 @@ import { autoEval } from '../../src/sandbox/datasets/auto-eval.ts';
 import { fencedBlocks } from '../../src/sandbox/datasets/extraction.ts';
 import { runCodeRequest } from '../../src/sandbox/protocol.ts';
 import { parseFloatText } from '../../src/sandbox/pydantic.ts';
-import { Lines } from '../../src/sandbox/server/lines.ts';
+import { LineSplitter } from '../../src/sandbox/server/lines.ts';
 import { loneSurrogate } from '../../src/sandbox/server/runner.ts';
 import { judge } from '../../src/sandbox/verdict.ts';
 
@@ -99,7 +99,7 @@ describe('lines of a hostile channel', () => {
   test('an endless line is dropped once it is too long, and the next one is read', () => {
     const read: string[] = [];
     let tooLong = 0;
-    const lines = new Lines(
+    const lines = new LineSplitter(
       1000,
       (line) => read.push(line.toString()),
       () => tooLong++,

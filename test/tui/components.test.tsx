@@ -5,8 +5,8 @@ import { COLOURS, MONO } from '../../src/present/theme.ts';
 import { App } from '../../src/tui/views/App.tsx';
 import type { Chrome } from '../../src/tui/views/chrome.ts';
 import { Help } from '../../src/tui/views/Help.tsx';
-import { Line } from '../../src/tui/views/Line.tsx';
-import { Prompt } from '../../src/tui/views/Prompt.tsx';
+import { TextLine } from '../../src/tui/views/Line.tsx';
+import { PromptLine } from '../../src/tui/views/Prompt.tsx';
 
 let shown: ReturnType<typeof render> | null = null;
 afterEach(() => {
@@ -49,7 +49,7 @@ describe('a line', () => {
   });
 
   test('takes no colour without colours, and wide letters count twice', () => {
-    shown = render(<Line left={[['error', '日本語']]} right={[]} theme={COLOURS} />);
+    shown = render(<TextLine left={[['error', '日本語']]} right={[]} theme={COLOURS} />);
     expect(lines()[0]).toBe('日本語');
   });
 });
@@ -93,7 +93,7 @@ function Typed({ first, cursor, onType }: { first: string; cursor: number; onTyp
     setValue(next);
   };
   const info = [['quiet', ' a pattern']] as const;
-  return <Prompt id="search" sign="/" value={value} seed={0} cursor={cursor} info={info} theme={MONO} onType={type} />;
+  return <PromptLine id="search" sign="/" value={value} seed={0} cursor={cursor} info={info} theme={MONO} onType={type} />;
 }
 
 describe('a prompt', () => {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Buffer, EditorState } from '../../src/tui/state/editor.ts';
 import * as edit from '../../src/tui/update/editor-buffer.ts';
-import { bufferOf, textOf } from '../../src/tui/update/editor-buffer.ts';
+import { bufferOf, editorText } from '../../src/tui/update/editor-buffer.ts';
 import { editorKey } from '../../src/tui/update/editor-keys.ts';
 import { cursorOf, editorRows, moveRows } from '../../src/tui/update/editor-rows.ts';
 
@@ -29,7 +29,7 @@ const press = (state: EditorState, ...keys: string[]): EditorState =>
     return editorKey(now, name, text, editorRows(now.buffer.lines, WIDTH), 5);
   }, state);
 
-const textAfter = (text: string, ...keys: string[]): string => textOf(press(opened(text), ...keys).buffer);
+const textAfter = (text: string, ...keys: string[]): string => editorText(press(opened(text), ...keys).buffer);
 
 describe('keys', () => {
   test.each<[string, string[], string]>([
@@ -117,7 +117,7 @@ describe('whatever is pressed', () => {
           expect(cursorOf(rows, state.buffer).cell).toBeLessThan(WIDTH);
         }
         for (let i = 0; i <= keys.length; i++) state = press(state, 'ctrl+_');
-        expect(textOf(state.buffer)).toBe(start);
+        expect(editorText(state.buffer)).toBe(start);
         for (let i = 0; i <= keys.length; i++) state = press(state, 'ctrl+y');
         expectCursor(state.buffer);
       }),

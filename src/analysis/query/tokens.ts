@@ -9,7 +9,7 @@ export type Token =
   | { kind: 'end'; at: number };
 
 /** Longer expressions are a slip of the hand. */
-export const MAX_LENGTH = 10_000;
+export const MAX_QUERY_LENGTH = 10_000;
 
 const NUMBER = /[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|Infinity|inf)(?![\w.])/y;
 const NAME = /[\p{L}_][\p{L}\p{N}_-]*(?:\.[\p{L}\p{N}_-]+)*/uy;
@@ -17,7 +17,7 @@ const SIGN = /&&|\|\||==|!=|<=|>=|!~|[<>=~!():]/y;
 
 /** @throws QueryError */
 export function tokensOf(text: string): Token[] {
-  if (text.length > MAX_LENGTH) throw new QueryError(`longer than ${MAX_LENGTH} characters`, MAX_LENGTH);
+  if (text.length > MAX_QUERY_LENGTH) throw new QueryError(`longer than ${MAX_QUERY_LENGTH} characters`, MAX_QUERY_LENGTH);
   const tokens: Token[] = [];
   let at = 0;
   const match = (pattern: RegExp): string | null => {

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
 import { unclosedCall } from '../../rollout/call-error.ts';
-import { type CallGrammar, failed, jsonEnd, jsonOf, namedCall, type ParsedCall, type ReadCall } from './call.ts';
+import { type CallGrammar, failedCall, jsonEnd, callJsonOf, namedCall, type ParsedCall, type ReadCall } from './call.ts';
 
 const EITHER = { name: ['name'], arguments: ['parameters', 'arguments'] };
 
@@ -46,10 +46,10 @@ export const harmonyCalls: CallGrammar = {
       const stop = text.slice(bodyStart).search(/<\|(?:call|end|return|start)\|>/);
       const end = stop === -1 ? jsonEnd(text, bodyStart) : bodyStart + stop;
       const raw = text.slice(bodyStart, end === -1 ? text.length : end);
-      const read = jsonOf(raw);
+      const read = callJsonOf(raw);
       const call =
         'error' in read
-          ? failed(end === -1 ? unclosedCall('<|call|>') : read.error, match[1]!)
+          ? failedCall(end === -1 ? unclosedCall('<|call|>') : read.error, match[1]!)
           : { name: match[1]!, arguments: read.value, error: null };
       calls.push({ start: match.index, end: end === -1 ? text.length : end, raw, ...call });
       header.lastIndex = Math.max(bodyStart, end);
@@ -78,9 +78,9 @@ export const mistralCalls: CallGrammar = {
       const open = bodyStart + header[0].length;
       const end = jsonEnd(text, open);
       const raw = text.slice(open, end === -1 ? text.length : end);
-      const read = end === -1 ? { error: unclosedCall('}') } : jsonOf(raw);
+      const read = end === -1 ? { error: unclosedCall('}') } : callJsonOf(raw);
       const call: ReadCall =
-        'error' in read ? failed(read.error, header[1]!) : { name: header[1]!, arguments: read.value, error: null };
+        'error' in read ? failedCall(read.error, header[1]!) : { name: header[1]!, arguments: read.value, error: null };
       calls.push({ start, end: end === -1 ? text.length : end, raw, ...call });
     }
     return calls;
@@ -88,8 +88,8 @@ export const mistralCalls: CallGrammar = {
 };
 
 function eachOf(raw: string, start: number, end: number, isOpen: boolean): ParsedCall[] {
-  const read = isOpen ? { error: unclosedCall(']') } : jsonOf(raw);
-  if ('error' in read) return [{ start, end, raw, ...failed(read.error) }];
+  const read = isOpen ? { error: unclosedCall(']') } : callJsonOf(raw);
+  if ('error' in read) return [{ start, end, raw, ...failedCall(read.error) }];
   const values: JsonValue[] = Array.isArray(read.value) ? read.value : [read.value];
   const step = Math.max(1, Math.floor((end - start) / Math.max(1, values.length)));
   return values.map((value, i) => ({
@@ -109,7 +109,7 @@ export const gemma4Calls: CallGrammar = {
     for (let start = text.indexOf(open); start !== -1; start = text.indexOf(open, start + 1)) {
       const stop = text.indexOf(close, start);
       const raw = text.slice(start + open.length, stop === -1 ? text.length : stop);
-      const call = stop === -1 ? failed(unclosedCall(close)) : gemmaCall(raw);
+      const call = stop === -1 ? failedCall(unclosedCall(close)) : gemmaCall(raw);
       calls.push({ start, end: stop === -1 ? text.length : stop + close.length, raw, ...call });
     }
     return calls;
@@ -118,7 +118,7 @@ export const gemma4Calls: CallGrammar = {
 
 function gemmaCall(raw: string): ReadCall {
   const header = /^\s*call:([\w.-]+)\{/.exec(raw);
-  if (header === null) return failed('no call:NAME{');
+  if (header === null) return failedCall('no call:NAME{');
   const name = header[1]!;
   // Keys are bare, and a text stands between its own quotes: as JSON it reads the same.
   const parts = raw.slice(header[0].length - 1).split('<|"|>');
@@ -127,11 +127,11 @@ function gemmaCall(raw: string): ReadCall {
       i % 2 === 1 ? JSON.stringify(part) : part.replace(/([{,]\s*)([A-Za-z_][\w.-]*)\s*:/g, '$1"$2":'),
     )
     .join('');
-  const read = jsonOf(json);
-  if ('error' in read) return failed('its arguments are not what the grammar says', name);
+  const read = callJsonOf(json);
+  if ('error' in read) return failedCall('its arguments are not what the grammar says', name);
   return isJsonObject(read.value)
     ? { name, arguments: read.value as JsonObject, error: null }
-    : failed('no arguments', name);
+    : failedCall('no arguments', name);
 }
 
 /** Granite: `<|tool_call|>` and a list that ends with the turn. */

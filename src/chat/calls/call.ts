@@ -23,10 +23,10 @@ export interface CallGrammar {
   read(text: string, typeOf: TypeOf): ParsedCall[];
 }
 
-export const failed = (error: string, name: string | null = null): ReadCall => ({ name, arguments: null, error });
+export const failedCall = (error: string, name: string | null = null): ReadCall => ({ name, arguments: null, error });
 
 /** A JSON value, or why the text is none, with the place. */
-export function jsonOf(raw: string): { value: JsonValue } | { error: string } {
+export function callJsonOf(raw: string): { value: JsonValue } | { error: string } {
   try {
     return { value: parseJson(raw) };
   } catch (error) {
@@ -40,15 +40,15 @@ export function namedCall(
   raw: string,
   keys: { name: readonly string[]; arguments: readonly string[] } = { name: ['name'], arguments: ['arguments'] },
 ): ReadCall {
-  const read = jsonOf(raw);
-  return 'error' in read ? failed(read.error) : namedValue(read.value, keys);
+  const read = callJsonOf(raw);
+  return 'error' in read ? failedCall(read.error) : namedValue(read.value, keys);
 }
 
 export function namedValue(
   value: JsonValue,
   keys: { name: readonly string[]; arguments: readonly string[] } = { name: ['name'], arguments: ['arguments'] },
 ): ReadCall {
-  if (!isJsonObject(value)) return failed('not a JSON object');
+  if (!isJsonObject(value)) return failedCall('not a JSON object');
   const nameKey = keys.name.find((key) => Object.hasOwn(value, key));
   const name = nameKey === undefined ? undefined : value[nameKey];
   const argsKey = keys.arguments.find((key) => Object.hasOwn(value, key));
@@ -58,7 +58,7 @@ export function namedValue(
   return { name, arguments: given, error: null };
 }
 
-/** Where the JSON value that begins at `from` ends; -1 where it never does. Strings and nesting are followed, nothing is checked. */
+/** The end of the JSON value that begins at `from`; -1 where it never ends. Strings and nesting are followed, nothing is checked. */
 export function jsonEnd(text: string, from: number): number {
   const open = text[from];
   if (open === '"') return stringEnd(text, from);
@@ -92,6 +92,6 @@ export function typedValue(text: string, type: string | null): JsonValue {
   const lower = text.trim().toLowerCase();
   if (lower === 'null' || lower === 'none') return null;
   if (/^bool/i.test(type)) return lower === 'true' ? true : lower === 'false' ? false : text;
-  const read = jsonOf(text.trim());
+  const read = callJsonOf(text.trim());
   return 'error' in read ? text : read.value;
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json/value.ts';
-import { type CallGrammar, failed, jsonOf, type ParsedCall, type ReadCall } from './call.ts';
+import { type CallGrammar, failedCall, callJsonOf, type ParsedCall, type ReadCall } from './call.ts';
 
 /** Text that an environment runs as soon as it is closed: no name, no arguments, a tag or a fence alone. */
 function closed(name: string, pattern: RegExp, read: (match: RegExpExecArray) => ReadCall): CallGrammar {
@@ -39,15 +39,15 @@ export const fenceCalls = closed(
 /** `tool_calls` as a message holds them, objects or JSON text. */
 export function structuredCall(value: unknown): ReadCall {
   if (typeof value === 'string') {
-    const read = jsonOf(value);
-    return 'error' in read ? failed(read.error) : structuredCall(read.value);
+    const read = callJsonOf(value);
+    return 'error' in read ? failedCall(read.error) : structuredCall(read.value);
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return failed('not an object');
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return failedCall('not an object');
   const fn = ('function' in value && typeof value.function === 'object' ? value.function : value) as JsonObject;
   const name = typeof fn.name === 'string' ? fn.name : null;
   const given = fn.arguments ?? fn.input ?? fn.parameters ?? fn.args ?? null;
   if (name === null) return { name, arguments: given, error: 'no "name"' };
   if (typeof given !== 'string') return { name, arguments: given, error: null };
-  const read = given.trim() === '' ? { value: {} } : jsonOf(given);
+  const read = given.trim() === '' ? { value: {} } : callJsonOf(given);
   return 'error' in read ? { name, arguments: null, error: read.error } : { name, arguments: read.value, error: null };
 }

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../json/value.ts';
-import { failed, type ReadCall } from './call.ts';
+import { failedCall, type ReadCall } from './call.ts';
 
 /** `f(a='x', b=2)`, one call after the other; arguments are literals of Python, named. */
 export function pythonCalls(body: string): ReadCall[] {
@@ -14,7 +14,7 @@ export function pythonCalls(body: string): ReadCall[] {
       calls.push(reader.call());
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
-      calls.push(failed(`not a Python call: ${error.message} (character ${reader.at + 1} of the call)`));
+      calls.push(failedCall(`not a Python call: ${error.message} (character ${reader.at + 1} of the call)`));
       return calls;
     }
   }

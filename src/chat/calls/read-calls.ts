@@ -11,7 +11,7 @@ const BY_NAME: readonly CallGrammar[] = [bareJson, harmonyCalls, graniteCalls, s
 
 export const GRAMMARS: readonly CallGrammar[] = [...BY_TAGS, ...BY_NAME];
 
-export interface CallOptions {
+export interface ReadCallsOptions {
   /** Grammars that the template names. */
   names?: readonly string[];
   /** A result follows the text: its end is a call, whatever it looks like. */
@@ -28,7 +28,7 @@ const MAY_HOLD =
 /** All calls in a model's text, in the order of their places, whole ones and broken ones. */
 export function readCalls(
   text: string,
-  { names = [], answered = false, typeOf = NO_TYPES }: CallOptions = {},
+  { names = [], answered = false, typeOf = NO_TYPES }: ReadCallsOptions = {},
 ): ParsedCall[] {
   const calls: ParsedCall[] = [];
   if (MAY_HOLD.test(text)) for (const grammar of BY_TAGS) calls.push(...grammar.read(text, typeOf));

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.
 import { unclosedCall } from '../../rollout/call-error.ts';
 import {
   type CallGrammar,
-  failed,
-  jsonOf,
+  failedCall,
+  callJsonOf,
   namedCall,
   namedValue,
   type ParsedCall,
@@ -13,7 +13,7 @@ import {
 } from './call.ts';
 import { pythonCalls } from './pythonic.ts';
 
-/** What stands between an opening and a closing tag, and how it is read: one call, or several. */
+/** A pair of tags, and how the text between them is read: one call, or several. */
 interface Tagged {
   name: string;
   open: string;
@@ -46,7 +46,7 @@ function tagged({ name, open, close, read }: Tagged): CallGrammar {
 
 /** Calls that share their tags: the first has the opening, the last the closing one, and each its part of the place between. */
 function shared(read: ReadCall | ReadCall[], raw: string, start: number, end: number): ParsedCall[] {
-  const calls = Array.isArray(read) ? (read.length === 0 ? [failed('no call between its tags')] : read) : [read];
+  const calls = Array.isArray(read) ? (read.length === 0 ? [failedCall('no call between its tags')] : read) : [read];
   const step = Math.max(1, Math.floor((end - start) / calls.length));
   return calls.map((call, i) => ({
     ...call,
@@ -59,9 +59,9 @@ function shared(read: ReadCall | ReadCall[], raw: string, start: number, end: nu
 /** `<function=NAME><parameter=KEY>VALUE</parameter></function>`; a value stands on lines of its own, or in one. */
 function functionXml(body: string, typeOf: TypeOf): ReadCall {
   const open = /<function=([^>\n]*)>?/.exec(body);
-  if (open === null) return failed('no <function=NAME>');
+  if (open === null) return failedCall('no <function=NAME>');
   const name = open[1]!.trim();
-  if (name === '') return failed('<function=> has no name');
+  if (name === '') return failedCall('<function=> has no name');
   const end = body.lastIndexOf('</function>');
   const inner = body.slice(open.index + open[0].length, end === -1 ? body.length : end);
   const given: JsonObject = {};
@@ -77,7 +77,7 @@ const unwrapped = (value: string): string => value.replace(/^\n/, '').replace(/\
 function invokes(body: string, typeOf: TypeOf): ReadCall[] {
   return [...body.matchAll(/<invoke name="?([^">\n]*)"?>([\s\S]*?)(?:<\/invoke>|(?=<invoke )|$)/g)].map((match) => {
     const name = match[1]!.trim();
-    if (name === '') return failed('<invoke> has no name');
+    if (name === '') return failedCall('<invoke> has no name');
     const given: JsonObject = {};
     for (const one of match[2]!.matchAll(
       /<parameter name="?([^">\n]*)"?>([\s\S]*?)(?:<\/parameter>|(?=<parameter )|$)/g,
@@ -91,18 +91,18 @@ function invokes(body: string, typeOf: TypeOf): ReadCall[] {
 function argPairs(body: string, typeOf: TypeOf): ReadCall {
   const first = body.indexOf('<arg_key>');
   const name = body.slice(0, first === -1 ? body.length : first).trim();
-  if (name === '' || /\s/.test(name)) return failed('no name before <arg_key>');
+  if (name === '' || /\s/.test(name)) return failedCall('no name before <arg_key>');
   const given: JsonObject = {};
   for (const match of body.matchAll(/<arg_key>([\s\S]*?)<\/arg_key>\s*<arg_value>([\s\S]*?)<\/arg_value>/g)) {
     const key = match[1]!.trim();
     const type = typeOf(name, key);
-    const value = jsonOf(match[2]!.trim());
+    const value = callJsonOf(match[2]!.trim());
     given[key] = type !== null ? typedValue(match[2]!, type) : 'error' in value ? match[2]! : value.value;
   }
   return { name, arguments: given, error: null };
 }
 
-/** What stands between `<tool_call>` tags is told by how it begins: JSON, XML or GLM's pairs. */
+/** The text between `<tool_call>` tags is told by how it begins: JSON, XML or GLM's pairs. */
 function toolCall(body: string, typeOf: TypeOf): ReadCall | ReadCall[] {
   const text = body.trimStart();
   if (text.startsWith('<function=')) return functionXml(body, typeOf);
@@ -114,8 +114,8 @@ function toolCall(body: string, typeOf: TypeOf): ReadCall | ReadCall[] {
 
 /** A JSON list of calls. */
 function listOf(body: string, keys?: Parameters<typeof namedValue>[1]): ReadCall[] {
-  const read = jsonOf(body);
-  if ('error' in read) return [failed(read.error)];
+  const read = callJsonOf(body);
+  if ('error' in read) return [failedCall(read.error)];
   const values: JsonValue[] = Array.isArray(read.value) ? read.value : [read.value];
   return values.map((value) => namedValue(value, keys));
 }
@@ -162,9 +162,9 @@ export const TAGGED: readonly CallGrammar[] = [
     read: (body) => {
       const [id, ...rest] = body.split('<|tool_call_argument_begin|>');
       const name = /^\s*(?:functions\.)?([\w.-]+?)(?::\d+)?\s*$/.exec(id ?? '')?.[1];
-      if (name === undefined || rest.length === 0) return failed('no name before <|tool_call_argument_begin|>');
-      const read = jsonOf(rest.join('<|tool_call_argument_begin|>'));
-      return 'error' in read ? failed(read.error, name) : { name, arguments: read.value, error: null };
+      if (name === undefined || rest.length === 0) return failedCall('no name before <|tool_call_argument_begin|>');
+      const read = callJsonOf(rest.join('<|tool_call_argument_begin|>'));
+      return 'error' in read ? failedCall(read.error, name) : { name, arguments: read.value, error: null };
     },
   }),
   tagged({ name: 'deepseek', open: '<｜tool▁call▁begin｜>', close: '<｜tool▁call▁end｜>', read: deepseekCall }),
@@ -174,12 +174,12 @@ export const TAGGED: readonly CallGrammar[] = [
     close: '</｜DSML｜invoke>',
     read: (body) => {
       const name = /^"?([^">\n]+)"?>/.exec(body)?.[1];
-      if (name === undefined) return failed('no name');
+      if (name === undefined) return failedCall('no name');
       const given: JsonObject = {};
       for (const match of body.matchAll(
         /<｜DSML｜parameter name="([^"\n]*)"(?: string="(true|false)")?>([\s\S]*?)<\/｜DSML｜parameter>/g,
       )) {
-        const value = match[2] === 'true' ? null : jsonOf(match[3]!);
+        const value = match[2] === 'true' ? null : callJsonOf(match[3]!);
         given[match[1]!] = value === null || 'error' in value ? match[3]! : value.value;
       }
       return { name, arguments: given, error: null };
@@ -190,14 +190,14 @@ export const TAGGED: readonly CallGrammar[] = [
 /** V3: `function<sep>NAME` and fenced JSON; V3.1: `NAME<sep>JSON`. */
 function deepseekCall(body: string): ReadCall {
   const [before, ...rest] = body.split('<｜tool▁sep｜>');
-  if (rest.length === 0) return failed('no <｜tool▁sep｜>');
+  if (rest.length === 0) return failedCall('no <｜tool▁sep｜>');
   const behind = rest.join('<｜tool▁sep｜>');
   const fenced = /^([^\n]*)\n```(?:json)?\n([\s\S]*?)\n?```\s*$/.exec(behind);
   const name = (fenced === null ? before! : fenced[1]!).trim();
-  if (name === '') return failed('no name');
-  const read = jsonOf(fenced === null ? behind : fenced[2]!);
-  if ('error' in read) return failed(read.error, name);
+  if (name === '') return failedCall('no name');
+  const read = callJsonOf(fenced === null ? behind : fenced[2]!);
+  if ('error' in read) return failedCall(read.error, name);
   return isJsonObject(read.value)
     ? { name, arguments: read.value, error: null }
-    : failed('the arguments are not a JSON object', name);
+    : failedCall('the arguments are not a JSON object', name);
 }

@@ -1,6 +1,6 @@
 import type { ChatTemplate } from '../template.ts';
 
-/** What a result begins with: the call that it answers. */
+/** The start of a result: the call that it answers. */
 const RETURN = String.raw`(?:## Return of [^\n]{1,120}\n)?`;
 
 export const kimi: ChatTemplate = {

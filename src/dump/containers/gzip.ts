@@ -2,7 +2,7 @@ import { createReadStream, statSync } from 'node:fs';
 import { createGunzip } from 'node:zlib';
 import { BombGuard } from './limits.ts';
 
-/** What a .gz unpacks to, chunk after chunk. A damaged or half-written archive ends with an error behind what could be unpacked. */
+/** Unpacks a .gz chunk after chunk. A damaged or half-written archive ends with an error behind what could be unpacked. */
 export async function* gunzip(path: string): AsyncGenerator<Uint8Array> {
   const guard = new BombGuard(statSync(path).size);
   try {

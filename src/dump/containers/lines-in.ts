@@ -27,7 +27,7 @@ const BATCH = 1 << 20;
 const FIRST_BATCH = 1 << 14;
 
 /** Writes the lines of a source into `fd`. What it throws becomes the copy's error, and the lines so far stay. */
-export function copyOf(fd: number, source: AsyncIterable<CopyLine> | Iterable<CopyLine>): Copy {
+export function lineCopyOf(fd: number, source: AsyncIterable<CopyLine> | Iterable<CopyLine>): Copy {
   const copy: Copy = { fd, fill: fill(), places: [], error: null };
   async function* fill(): AsyncGenerator<void> {
     let parts: Uint8Array[] = [];

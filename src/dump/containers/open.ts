@@ -3,14 +3,14 @@ import { basename } from 'node:path';
 import type { ReadContext } from '../../formats/format.ts';
 import { type Join, joinOf } from '../joins/index.ts';
 import { openNameless } from '../nameless-file.ts';
-import { type Shape, shapeOf } from '../shape.ts';
+import { type FileShape, fileShapeOf } from '../shape.ts';
 import { documentRecords } from './document.ts';
 import { gunzip } from './gzip.ts';
 import { inspectSamples, isInspectLog } from './inspect-log.ts';
 import { type ContainerKind, HEAD_BYTES, kindOf } from './kind.ts';
 
 import { LARGEST_RECORD } from './limits.ts';
-import { type Copy, type CopyLine, copyOf } from './lines-in.ts';
+import { type Copy, type CopyLine, lineCopyOf } from './lines-in.ts';
 import { sessionRecords } from './sessions.ts';
 import type { Member } from './zip.ts';
 import { unzstd } from './zstd.ts';
@@ -21,7 +21,7 @@ export type { ContainerKind };
 export interface Opened {
   kind: ContainerKind;
   /** Null where the records say it, once the first is in the copy. */
-  shape: Shape | null;
+  shape: FileShape | null;
   copy: Copy | null;
 }
 
@@ -37,19 +37,19 @@ export async function openContainer(path: string, context: ReadContext, name = p
   if (kind === 'lines') return openLines(path, context, join);
   const source = await sourceOf(kind, path, context);
   if (source === null) return openLines(path, context, join);
-  return { kind, shape: null, copy: copyOf(openNameless(), joined(source, join)) };
+  return { kind, shape: null, copy: lineCopyOf(openNameless(), joined(source, join)) };
 }
 
 function openLines(path: string, context: ReadContext, join: Join | null): Opened {
-  const shape = shapeOf(path, context);
+  const shape = fileShapeOf(path, context);
   if (shape.kind === 'session')
     return {
       kind: 'lines',
       shape: null,
-      copy: copyOf(openNameless(), joined(sessionRecords(path, shape.session), join)),
+      copy: lineCopyOf(openNameless(), joined(sessionRecords(path, shape.session), join)),
     };
   if (join === null || shape.kind === 'none') return { kind: 'lines', shape, copy: null };
-  return { kind: 'lines', shape, copy: copyOf(openNameless(), joined(allLines(path), join)) };
+  return { kind: 'lines', shape, copy: lineCopyOf(openNameless(), joined(allLines(path), join)) };
 }
 
 /** Readers are loaded when a file asks for them: JSON lines need none. */
@@ -161,14 +161,14 @@ async function openPacked(path: string, kind: 'gzip' | 'zstd', context: ReadCont
   const readable = `/dev/fd/${fd}`;
   const join = joinOf(name);
   if (kindOf(headOf(readable), innerName) === 'lines' && join === null) {
-    const shape = shapeOf(readable, context);
+    const shape = fileShapeOf(readable, context);
     if (shape.kind !== 'session') return { kind, shape, copy };
   }
   for await (const _ of copy.fill);
   const opened = await openContainer(readable, context, innerName);
   if (opened.copy === null && join === null) return { kind, shape: opened.shape, copy };
   const outer = copy.error;
-  const whole = opened.copy ?? copyOf(openNameless(), joined(allLines(readable), join));
+  const whole = opened.copy ?? lineCopyOf(openNameless(), joined(allLines(readable), join));
   return { kind, shape: opened.shape, copy: { ...whole, fill: thenClose(whole, fd, outer) } };
 }
 

@@ -7,7 +7,7 @@ import { dtypeOf, rebuild, type Storage, Tensor } from './tensor.ts';
 
 type Call = (...values: never[]) => unknown;
 
-/** What a torch pickle may ask for; to build these runs no code of the file's. */
+/** The names that a torch pickle may ask for; building these runs no code of the file's. */
 const ALLOWED: Record<string, Call> = {
   'collections.OrderedDict': (pairs: [unknown, unknown][] = []) => new Map(pairs),
   'torch._utils._rebuild_tensor': (storage: Storage, offset: number, size: number[], stride: number[]) =>

@@ -5,7 +5,7 @@ const SKIPPABLE = 0x184d2a50;
 const FRAME = 0xfd2fb528;
 
 /**
- * What a .zst unpacks to, frame after frame, so that a seekable file (frames of 4 MB and a skippable table at its end) costs the memory of
+ * Unpacks a .zst frame after frame, so that a seekable file (frames of 4 MB and a skippable table at its end) costs the memory of
  * one. A frame that is not whole ends it with an error.
  */
 export async function* unzstd(path: string): AsyncGenerator<Uint8Array> {

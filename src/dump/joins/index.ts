@@ -12,7 +12,7 @@ export type Adder = (text: string | Uint8Array) => string | Uint8Array;
 /** Reads the other files; done once, when the first record is wanted. */
 export type Join = () => Promise<Adder>;
 
-/** What other files beside this one belong to its records; null where none does. */
+/** The other files that belong to this one's records; null where none does. */
 export function joinOf(path: string): Join | null {
   const folder = path.slice(0, path.length - basename(path).length);
   const name = basename(path);

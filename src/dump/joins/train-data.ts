@@ -10,7 +10,7 @@ export interface TrainedRows {
 }
 
 /**
- * What the trainer computed of a step's samples: slime's one file, or one for each rank. Peers of tensor parallelism repeat rows; of a row that was cut
+ * The trainer's values for a step's samples: slime's one file, or one for each rank. Peers of tensor parallelism repeat rows; of a row that was cut
  * for context parallelism no part is laid on the whole.
  */
 export async function trainedRows(folder: string, step: string): Promise<TrainedRows> {

@@ -6,7 +6,7 @@ import { pythonJson } from './python-text.ts';
 import { ToolManager, type ToolMap } from './tool-manager.ts';
 import { getToolParser, type ToolParser } from './tool-parser.ts';
 import {
-  type Action,
+  type AgentAction,
   type AgentStep,
   newStep,
   newTrajectory,
@@ -20,7 +20,7 @@ export interface Agent {
   readonly trajectory: Trajectory;
   readonly currentStep: AgentStep | null;
   updateFromEnv(observation: Observation, reward: number, done: boolean, info: JsonObject): void;
-  updateFromModel(response: string): Action | null;
+  updateFromModel(response: string): AgentAction | null;
   reset(): void;
 }
 
@@ -62,7 +62,7 @@ export abstract class ConversationAgent implements Agent {
     if (observation !== null) this.#messages.push(...this.observationMessages(observation));
   }
 
-  abstract updateFromModel(response: string): Action | null;
+  abstract updateFromModel(response: string): AgentAction | null;
 
   /** A `prompts` goes before a `question`; anything else says nothing. */
   protected observationMessages(observation: JsonValue): Message[] {
@@ -74,7 +74,7 @@ export abstract class ConversationAgent implements Agent {
   }
 
   /** Appends the reply and its step. */
-  protected record(response: string, action: Action | null): Action | null {
+  protected record(response: string, action: AgentAction | null): AgentAction | null {
     this.#messages.push({ role: 'assistant', content: response });
     const chatCompletions = structuredClone(this.#messages);
     this.#trajectory.steps.push(
@@ -102,7 +102,7 @@ function textOf(value: JsonValue | undefined): string {
 
 /** The reply itself is the action. */
 export class ModelAgent extends ConversationAgent {
-  updateFromModel(response: string): Action {
+  updateFromModel(response: string): AgentAction {
     return this.record(response, response)!;
   }
 }
@@ -128,7 +128,7 @@ export class ToolAgent extends ConversationAgent {
     this.toolManager = manager;
   }
 
-  updateFromModel(response: string): Action {
+  updateFromModel(response: string): AgentAction {
     let calls: ActionCall[] = [];
     try {
       calls = this.#parser.parse(response).map(({ name, arguments: args }) => ({

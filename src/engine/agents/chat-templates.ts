@@ -6,7 +6,7 @@ export interface ChatMessage {
   content: unknown;
 }
 
-/** What a template needs of a tokenizer. */
+/** The part of a tokenizer that a template needs. */
 export interface TemplateTokenizer {
   encode(text: string): number[];
   bosToken?: string;
@@ -285,7 +285,7 @@ export class ChatTemplateParser {
     return tokens.user + tokens.toolResponseStart + text + tokens.toolResponseEnd + tokens.eot;
   }
 
-  /** What the template writes behind a sampled turn beyond its end token. */
+  /** The template's text behind a sampled turn beyond its end token. */
   get newlineTokens(): number[] {
     if (!this.#template.endsWithNewline) return [];
     const { bosId, eosId } = this.#tokenizer;

@@ -165,7 +165,7 @@ export class TrajectoryCollectEngine {
     const { observation, reward, done, info } = result;
     this.#agent.updateFromEnv(observation, reward, done, { ...info, ...this.#progress() });
     if (this.#remaining() <= 0) return this.#stop(trajectory, step, 'TIMEOUT');
-    // What comes after the last reply is never seen by the model, so it is no part of the tokens.
+    // The model never sees messages after its last reply, so they are no part of the tokens.
     if (!done) this.#keepEnvTokens(step, this.#agent.chatCompletions.slice(known));
     return done;
   }
@@ -237,7 +237,7 @@ export class TrajectoryCollectEngine {
     try {
       await withTimeout(CLOSE_SECONDS, undefined, async () => this.#env.close());
     } catch (error) {
-      // What was collected stands; that the environment would not close is told.
+      // The collected trajectory stays; the failure to close the environment is reported.
       trajectory.error ??= `close: ${(error as Error).message}`;
     }
     trajectory.envTime.close_latency = this.#clock() - before;

@@ -5,7 +5,7 @@ import type { RewardFn, RewardTask } from '../rewards/reward.ts';
 import { decodeFunctionCall } from '../tools/schema.ts';
 import { pythonText } from './python-text.ts';
 import { ToolManager, type ToolMap } from './tool-manager.ts';
-import type { Action, Observation } from './trajectory.ts';
+import type { AgentAction, Observation } from './trajectory.ts';
 
 export interface EnvStepResult {
   observation: Observation;
@@ -20,10 +20,10 @@ type MaybePromise<T> = T | Promise<T>;
 export interface Environment {
   readonly task: JsonObject;
   readonly maxSteps: number;
-  /** What the orchestrator knows the trajectory by: group_id, pair_index. */
+  /** The orchestrator's keys of the trajectory: group_id, pair_index. */
   readonly extra: JsonObject;
   reset(): MaybePromise<{ observation: Observation; info: JsonObject }>;
-  step(action: Action | null, signal?: AbortSignal): MaybePromise<EnvStepResult>;
+  step(action: AgentAction | null, signal?: AbortSignal): MaybePromise<EnvStepResult>;
   close(): MaybePromise<void>;
   /** Asked once, after the last step; added to its reward. */
   finalReward?(): MaybePromise<number>;
@@ -60,7 +60,7 @@ export abstract class BaseTaskEnv implements Environment {
     return { observation: this.task, info: {} };
   }
 
-  async step(action: Action | null, signal?: AbortSignal): Promise<EnvStepResult> {
+  async step(action: AgentAction | null, signal?: AbortSignal): Promise<EnvStepResult> {
     this.#stepCount++;
     const result = await this.act(action, signal);
     if (result.done || this.#stepCount < this.maxSteps) return result;
@@ -70,7 +70,7 @@ export abstract class BaseTaskEnv implements Environment {
   async close(): Promise<void> {}
 
   protected async open(): Promise<void> {}
-  protected abstract act(action: Action | null, signal?: AbortSignal): Promise<EnvStepResult>;
+  protected abstract act(action: AgentAction | null, signal?: AbortSignal): Promise<EnvStepResult>;
 
   /** The end of an episode, judged by the reward function; 0 without one. */
   protected async judge(answer: string, response: JsonValue, signal?: AbortSignal): Promise<EnvStepResult> {
@@ -87,7 +87,7 @@ export class TaskEnvironment extends BaseTaskEnv {
     super(task, { ...options, maxSteps: 1 });
   }
 
-  /** Of one dictionary: the task's keys, `reward_fn` and `group_id` beside them. */
+  /** Made from one dictionary: the task's keys, `reward_fn` and `group_id` beside them. */
   static fromDict({ reward_fn, group_id, ...task }: EnvArgs): TaskEnvironment {
     return new TaskEnvironment(task as JsonObject, {
       rewardFn: reward_fn as RewardFn | undefined,
@@ -95,12 +95,12 @@ export class TaskEnvironment extends BaseTaskEnv {
     });
   }
 
-  protected act(action: Action | null, signal?: AbortSignal): Promise<EnvStepResult> {
+  protected act(action: AgentAction | null, signal?: AbortSignal): Promise<EnvStepResult> {
     return this.judge(asText(action), action, signal);
   }
 }
 
-/** What `from_dict` takes: the task's own keys, and a few that are no part of it. */
+/** The dictionary of `from_dict`: the task's own keys, and a few that are no part of it. */
 export type EnvArgs = Readonly<Record<string, unknown>>;
 
 const asText = (value: JsonValue): string => (typeof value === 'string' ? value : pythonText(value));
@@ -117,7 +117,7 @@ export class ToolEnvironment extends BaseTaskEnv {
     this.toolManager = new ToolManager(toolMap, { kwargs: task });
   }
 
-  /** Of one dictionary: the task's keys, `tool_map`, `reward_fn` and `max_steps` beside them. */
+  /** Made from one dictionary: the task's keys, `tool_map`, `reward_fn` and `max_steps` beside them. */
   static fromDict({ tool_map, reward_fn, max_steps = 10, ...task }: EnvArgs): ToolEnvironment {
     return new ToolEnvironment(task as JsonObject, tool_map as ToolMap, {
       rewardFn: reward_fn as RewardFn | undefined,
@@ -125,7 +125,7 @@ export class ToolEnvironment extends BaseTaskEnv {
     });
   }
 
-  protected async act(action: Action | null, signal?: AbortSignal): Promise<EnvStepResult> {
+  protected async act(action: AgentAction | null, signal?: AbortSignal): Promise<EnvStepResult> {
     if (typeof action === 'string') return this.judge(action, action, signal);
     const calls = action === null ? [] : Array.isArray(action) ? action : [action];
     if (calls.some((call) => functionOf(call)?.name === 'finish'))

@@ -4,7 +4,7 @@ export interface GroupQueueOptions<T> {
   keyFn?: (item: T) => unknown;
   /** Decides itself: puts the item into a bucket, and gives a group that is whole. */
   groupFn?: (buckets: Map<unknown, T[]>, item: T) => T[] | null | undefined;
-  /** What of a whole group is handed out: the items that are kept, or `{ kept, dropped }`; nothing keeps all. */
+  /** The part of a whole group that is handed out: the items that are kept, or `{ kept, dropped }`; nothing keeps all. */
   filterFn?: (group: T[]) => T[] | { kept: T[]; dropped: T[] } | null | undefined;
 }
 
@@ -52,12 +52,12 @@ export class GroupQueueManager<T> {
     return batch;
   }
 
-  /** What the filter dropped since it was asked last. */
+  /** The items that the filter dropped since it was asked last. */
   takeFiltered(): T[][] {
     return this.#filtered.splice(0);
   }
 
-  /** Whoever puts or gets from now on has the error. */
+  /** Every later caller has the error. */
   fail(error: unknown): void {
     this.#failure ??= { error };
     this.#wake();

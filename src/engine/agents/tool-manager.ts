@@ -11,7 +11,7 @@ export interface ToolCall {
   id?: string | undefined;
 }
 
-/** What a tool gave. As text it is what the model reads. */
+/** The answer of a tool. The model reads its text. */
 export class ToolOutput {
   readonly name: string;
   readonly output: JsonValue;

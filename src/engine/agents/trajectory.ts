@@ -2,8 +2,8 @@ import type { JsonObject, JsonValue } from '../../json/value.ts';
 import type { Message } from '../message.ts';
 import type { TrajectoryStatus } from '../status.ts';
 
-/** What an agent wants the environment to do; its shape is between the two. Null: the agent has no action. */
-export type Action = JsonValue;
+/** The agent's action on the environment; its shape is between the two. Null: the agent has no action. */
+export type AgentAction = JsonValue;
 export type Observation = JsonValue;
 
 /** One model turn with the environment's answer to it: Tunix's Step (`tunix/rl/agentic/agents/agent_types.py`). */
@@ -11,7 +11,7 @@ export interface AgentStep {
   /** The messages up to and with this step's reply. */
   chatCompletions: Message[];
   thought: string;
-  action: Action | null;
+  action: AgentAction | null;
   observation: Observation;
   modelResponse: string;
   info: JsonObject;
@@ -24,7 +24,7 @@ export interface AgentStep {
   assistantMasks: number[] | null;
   envTokens: number[] | null;
   envMasks: number[] | null;
-  /** Of the assistant tokens. */
+  /** The mask of the assistant tokens. */
   logprobs: number[] | null;
 }
 

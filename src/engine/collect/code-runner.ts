@@ -2,7 +2,7 @@ import type { Run } from '../../sandbox/check-correctness.ts';
 import { SandboxClient } from '../../sandbox/client.ts';
 import { BACKEND_CHOICES, type BackendChoice, createRunner } from '../../sandbox/server/index.ts';
 
-/** Where the code of tools and rewards runs, in the place of the servers that the configuration names. */
+/** The runner of tools' and rewards' code, in the place of the servers that the configuration names. */
 export interface CodeRunner {
   run: Run;
   close(): Promise<void>;

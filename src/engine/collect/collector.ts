@@ -67,9 +67,9 @@ export interface CollectedRollout {
   step: number;
   request: RolloutRequest;
   judgement: Judgement;
-  /** What ended or spoilt it, by the table of faults; null where nothing did. */
+  /** The fault that ended or spoilt it; null where there was none. */
   cause: Cause | null;
-  /** What the dump holds; null for a rollout that failed and is to be made again. */
+  /** The line of the dump; null for a rollout that failed and is to be made again. */
   record: JsonObject | null;
 }
 
@@ -83,7 +83,7 @@ interface Job {
 export async function* collectRollouts(options: CollectorOptions): AsyncGenerator<CollectedRollout> {
   const { signal } = options;
   for await (const result of pool(jobs(options), options.concurrency ?? 32, (job) => collectOne(job, options))) {
-    // What the user broke off is neither done nor failed.
+    // A rollout that the user broke off is neither done nor failed.
     if (!(signal?.aborted && result.record === null && result.request.state !== 'suspended')) yield result;
   }
 }
@@ -153,7 +153,7 @@ async function judged(
   { model, signal, gamma = 1 }: CollectorOptions,
 ): Promise<CollectedRollout> {
   const judgement = await judgeRollout(task, request, rewards, signal);
-  // What ended the rollout comes before what became of its score.
+  // The fault that ended the rollout comes before the fault of its score.
   const cause = outcomeOf(request.cause) === 'scored' ? (judgement.cause ?? request.cause) : request.cause;
   const isKept = outcomeOf(cause) !== 'again' && request.state !== 'suspended';
   const context = { task, rollout, step, model: model.name, gamma, judgement, cause };

@@ -1,7 +1,7 @@
-import { type Cause, FAULTS, outcomeOf, ruleOf } from '../faults.ts';
+import { type Cause, FAULT_TABLE, outcomeOf, ruleOf } from '../faults.ts';
 import type { RolloutWarning } from '../request/records.ts';
 
-/** What befell the rollouts of a run: each cause is said as it first occurs, and counted from then on. */
+/** The faults of a run: each cause is said as it first occurs, and counted from then on. */
 export class FaultLog {
   readonly #say: (message: string) => void;
   readonly #causes = new Map<Cause, number>();
@@ -42,7 +42,7 @@ export class FaultLog {
 
   /** A line a cause, and a line a kind of warning that was said once and came again. */
   summary(): string[] {
-    const order = Object.keys(FAULTS) as Cause[];
+    const order = Object.keys(FAULT_TABLE) as Cause[];
     return [
       ...order.flatMap((cause) => {
         const count = this.#causes.get(cause);
@@ -55,7 +55,7 @@ export class FaultLog {
   }
 }
 
-/** What every training run has; it is counted, and a score like any other. */
+/** Every training run has these; they are counted, and scored like any other. */
 const isOrdinary = (cause: Cause): boolean => ruleOf(cause).fault === 'model';
 
 function becomes(cause: Cause): string {

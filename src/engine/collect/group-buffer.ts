@@ -66,7 +66,7 @@ export class GroupBuffer<T> {
     this.#settle();
   }
 
-  /** Whoever adds or takes from now on gets the error; whole groups that were there can still be taken. */
+  /** Every later caller gets the error; whole groups that were there can still be taken. */
   fail(error: unknown): void {
     this.#failure ??= { error };
     this.#wake();

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { open, readFile, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 
-/** Who holds a lock. `started` tells a process from a later one of the same number, where the system says it. */
+/** The holder of a lock. `started` tells a process from a later one of the same number, where the system says it. */
 interface Holder {
   pid: number;
   host: string;

@@ -3,7 +3,7 @@ import type { JsonValue } from '../../json/value.ts';
 const ROWS_AT_ONCE = 1000;
 
 /** The rows of a parquet file as JSON, in their order; bytes are base64. @throws Error for a file that is none */
-export async function* parquetRows(path: string): AsyncGenerator<JsonValue> {
+export async function* taskRows(path: string): AsyncGenerator<JsonValue> {
   const { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } = await import('hyparquet');
   const { compressors } = await import('hyparquet-compressors');
   const file = await asyncBufferFromFile(path);

@@ -1,5 +1,5 @@
 import type { Run } from '../../sandbox/check-correctness.ts';
-import { type Fingerprint, fingerprint, hashOf } from '../fingerprint.ts';
+import { type RunFingerprint, fingerprint, settingsHash } from '../fingerprint.ts';
 import type { Interaction } from '../interactions/interaction.ts';
 import { ChatCompletionsModel } from '../model/chat-completions.ts';
 import { type ChatTokenizer, loadChatTokenizer } from '../model/chat-tokenizer.ts';
@@ -12,7 +12,7 @@ import { worldsOf } from '../own/open-worlds.ts';
 import { toolGrammar } from '../request/tool-grammar.ts';
 import { ModelWindow } from '../request/window.ts';
 import { type RewardRouter, rewardRouter } from '../rewards/index.ts';
-import { Sessions } from '../session/session-world.ts';
+import { RolloutSessions } from '../session/session-world.ts';
 import { templateSchema } from '../tools/schema.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { CollectorOptions } from './collector.ts';
@@ -29,7 +29,7 @@ export interface RunSetup {
   users: ReadonlyMap<string, Interaction>;
   window: ModelWindow;
   worlds: CollectorOptions['worlds'];
-  fingerprint: Fingerprint;
+  fingerprint: RunFingerprint;
 }
 
 export interface SetupOptions {
@@ -96,7 +96,7 @@ const SESSION_TURNS = 50;
 
 function sessionsOf({ session_url: urls, session_stop: stop = [], reward }: Settings): CollectorOptions['worlds'] {
   if (urls === undefined || urls.length === 0) return undefined;
-  const sessions = new Sessions({ urls, stop });
+  const sessions = new RolloutSessions({ urls, stop });
   return { open: (task) => sessions.open(task), isJudge: reward === undefined, needsInstance: true };
 }
 
@@ -127,8 +127,8 @@ function rewardsOf(settings: Settings, runCode: Run | undefined): RewardRouter {
   return rewards;
 }
 
-/** What a rollout's text and score depend on. The server's address and the version of its weights are not among it. */
-function fingerprintOf(settings: Settings, tools: readonly Tool[], tokenizer: ChatTokenizer | undefined): Fingerprint {
+/** The settings on which a rollout's text and score depend. The server's address and the version of its weights are not among it. */
+function fingerprintOf(settings: Settings, tools: readonly Tool[], tokenizer: ChatTokenizer | undefined): RunFingerprint {
   const { model, api, tool_format, batch_size, reward, rewards, gamma, verl_compat, apply_chat_template_kwargs } =
     settings;
   return fingerprint({
@@ -143,7 +143,7 @@ function fingerprintOf(settings: Settings, tools: readonly Tool[], tokenizer: Ch
     gamma,
     verl_compat,
     apply_chat_template_kwargs,
-    tools: tools.length > 0 ? hashOf(tools.map((tool) => templateSchema(tool.getOpenAIToolSchema()))) : undefined,
+    tools: tools.length > 0 ? settingsHash(tools.map((tool) => templateSchema(tool.getOpenAIToolSchema()))) : undefined,
     template: tokenizer?.templateHash,
   });
 }

@@ -16,7 +16,7 @@ export interface RecordContext {
   /** Discount of the returns. */
   gamma: number;
   judgement: Judgement;
-  /** What ended or spoilt the rollout, by the table of faults. */
+  /** The fault that ended or spoilt the rollout. */
   cause?: Cause | null;
 }
 

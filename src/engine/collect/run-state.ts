@@ -4,11 +4,11 @@ import { basename, join } from 'node:path';
 import { parseJson } from '../../json/parse.ts';
 import { printJson } from '../../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
-import { type Fingerprint, fingerprintDifferences } from '../fingerprint.ts';
+import { type RunFingerprint, fingerprintDifferences } from '../fingerprint.ts';
 import { takeLock } from './lock.ts';
 import { isOwnLine } from './record.ts';
 
-/** Where the collector's own notes lie, inside the dump; readers leave out dot directories. */
+/** The folder of the collector's own notes, inside the dump; readers leave out dot directories. */
 export const STATE_DIRECTORY = '.rollout-viewer';
 
 /** One finished rollout, noted behind its line: `end` is the offset behind the line's newline in `file`. */
@@ -31,8 +31,8 @@ export interface OpenOptions {
   mix?: boolean;
   /** The first and the last step that will be written. */
   steps?: readonly [number, number];
-  /** What the rollouts are made with. */
-  fingerprint?: Fingerprint;
+  /** The settings of the rollouts. */
+  fingerprint?: RunFingerprint;
 }
 
 /**
@@ -90,7 +90,7 @@ export class RunState {
   }
 
   /** A dump whose rollouts were made with different settings is no sample of one policy. */
-  async #compare(now: Fingerprint, { mix, isGoneOnWith }: OpenOptions & { isGoneOnWith: boolean }): Promise<void> {
+  async #compare(now: RunFingerprint, { mix, isGoneOnWith }: OpenOptions & { isGoneOnWith: boolean }): Promise<void> {
     const path = join(this.#dir, 'run.json');
     const before = isGoneOnWith ? readObject(await readFile(path, 'utf8').catch(() => '')) : null;
     const differences = before === null ? [] : fingerprintDifferences(now, before);

@@ -37,7 +37,7 @@ export interface RunProgress {
   meanScore: number | null;
 }
 
-export interface RunOptions {
+export interface CollectionOptions {
   tasksPath: string;
   settings: Settings;
   resume: boolean;
@@ -49,7 +49,7 @@ export interface RunOptions {
   /** Runs code in the place of the sandboxes that the tool file names. */
   runCode?: Run | undefined;
   signal?: AbortSignal | undefined;
-  /** What a person should know: bad tasks, failures, warnings. */
+  /** Messages for a person: bad tasks, failures, warnings. */
   say: (message: string) => void;
   /** Asked once, before classes of the user's own that a file names are run. @throws Error where they may not be */
   allowOwn?: ((uses: readonly OwnUse[]) => Promise<void>) | undefined;
@@ -61,7 +61,7 @@ export interface RunSummary extends RunProgress {
   badTasks: number;
   /** Why the run was ended before its time; null when it was not. */
   ended: string | null;
-  /** What befell the rollouts, a line a cause. */
+  /** The faults, a line a cause. */
   faults: string[];
 }
 
@@ -69,7 +69,7 @@ export interface RunSummary extends RunProgress {
 const REACH_SECONDS = 30;
 
 /** Makes the rollouts of a file of tasks and writes them as a dump. @throws SetupError, and the reason of an abort before the first rollout */
-export async function runCollection(options: RunOptions): Promise<RunSummary> {
+export async function runCollection(options: CollectionOptions): Promise<RunSummary> {
   const { sandbox } = options.settings;
   if (sandbox === undefined) return collect(options);
   const opening = openCodeRunner(sandbox).catch((error: Error) => {
@@ -83,7 +83,7 @@ export async function runCollection(options: RunOptions): Promise<RunSummary> {
   }
 }
 
-async function collect(options: RunOptions): Promise<RunSummary> {
+async function collect(options: CollectionOptions): Promise<RunSummary> {
   const { settings, say, allowOwn, runCode, signal } = options;
   const own = await openOwn(settings, { say, allowOwn, runCode, signal }).catch((error: Error) => {
     signal?.throwIfAborted();
@@ -96,7 +96,7 @@ async function collect(options: RunOptions): Promise<RunSummary> {
   }
 }
 
-async function collectWith(own: OwnParts, options: RunOptions): Promise<RunSummary> {
+async function collectWith(own: OwnParts, options: CollectionOptions): Promise<RunSummary> {
   const { tasksPath, settings, say, signal } = options;
   const setup = await prepareRun(options, own);
   signal?.throwIfAborted();
@@ -189,18 +189,18 @@ const DISK_ERRORS: Readonly<Record<string, string>> = {
   EIO: 'the disk fails (input/output error)',
 };
 
-/** What is done with each rollout of a run as it ends. */
+/** Called with each rollout of a run as it ends. */
 class RunningRun {
   /** Why the run was given up. */
   ended: string | null = null;
-  readonly #options: RunOptions;
+  readonly #options: CollectionOptions;
   readonly #parts: RunParts;
   readonly #health: ServerHealth;
   readonly #scores = { sum: 0, count: 0 };
   #started = performance.now();
   #deadline: NodeJS.Timeout | undefined;
 
-  constructor(setup: RunSetup, options: RunOptions, parts: RunParts) {
+  constructor(setup: RunSetup, options: CollectionOptions, parts: RunParts) {
     this.#options = options;
     this.#parts = parts;
     const tools = setup.tools.map((tool) => wireSchema(tool.getOpenAIToolSchema()));
@@ -303,14 +303,14 @@ class RunningRun {
   }
 }
 
-async function waitForModel({ settings, say, signal }: RunOptions): Promise<void> {
+async function waitForModel({ settings, say, signal }: CollectionOptions): Promise<void> {
   await reachModel(settings.model_url!, { seconds: REACH_SECONDS, signal, onWait: say }).catch((error: Error) => {
     signal?.throwIfAborted();
     throw new SetupError(error.message);
   });
 }
 
-/** What comes of `work`, or the reason of an abort, whichever is first; what comes too late is handed to `discard`. */
+/** The result of `work`, or the reason of an abort, whichever is first; a late result is handed to `discard`. */
 async function unlessAborted<T>(
   work: Promise<T>,
   signal: AbortSignal | undefined,

@@ -7,7 +7,7 @@ import type { Task } from './tasks.ts';
 
 /** The score of a rollout, and how it came about. */
 export interface Judgement {
-  /** Of the reward function; '' where none was asked. */
+  /** The name of the reward function; '' where none was asked. */
   name: string;
   score: number | null;
   metadata: JsonObject;

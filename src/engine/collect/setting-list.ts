@@ -15,7 +15,7 @@ export interface Setting {
   aliases?: readonly string[];
 }
 
-/** What is wrong with a value, read from YAML or from a flag; null where it is right. */
+/** The mistake in a value, read from YAML or from a flag; null where it is right. */
 export function settingProblem({ kind, choices, isOptional, min = 0 }: Setting, value: unknown): string | null {
   if (value === null && isOptional) return null;
   const none = isOptional ? ', or none' : '';

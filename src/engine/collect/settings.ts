@@ -34,7 +34,7 @@ function ownNames(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, own]) => [nameOf(key), own]));
 }
 
-/** What a run is made with. Keys that are not set are not there. */
+/** The settings of a run. Keys that are not set are absent. */
 export interface Settings extends Partial<Limits>, Omit<SamplingParams, 'n'> {
   model_url?: string;
   model?: string;

@@ -9,7 +9,7 @@ import { shapeProblem } from '../../text/problems.ts';
 import type { Message } from '../message.ts';
 import type { ToolKwargs } from '../request/tool-calls.ts';
 import { instanceIdOf } from '../session/instance-id.ts';
-import { parquetRows } from './parquet-rows.ts';
+import { taskRows } from './parquet-rows.ts';
 import { withPictures } from './task-pictures.ts';
 
 /** One prompt to make rollouts of. */
@@ -26,7 +26,7 @@ export interface Task {
   needToolsKwargs: boolean | undefined;
   toolSelection: readonly string[] | undefined;
   interactionKwargs: JsonObject | undefined;
-  /** What starts the task's session: `instance_id` of the row or of its extra_info. */
+  /** The id that starts the task's session: `instance_id` of the row or of its extra_info. */
   instanceId?: SessionId | null;
   /** The whole row, for environments of the user's own. */
   row?: JsonObject;
@@ -89,7 +89,7 @@ type Entry = { line: number; value: JsonValue; problem: string | null };
 async function* parquetValues(path: string): AsyncGenerator<Entry> {
   let line = 0;
   try {
-    for await (const value of parquetRows(path)) yield { line: ++line, value: withoutNulls(value), problem: null };
+    for await (const value of taskRows(path)) yield { line: ++line, value: withoutNulls(value), problem: null };
   } catch (error) {
     yield { line: line + 1, value: null, problem: `not a parquet file: ${(error as Error).message}` };
   }

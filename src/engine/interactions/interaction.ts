@@ -1,13 +1,13 @@
 import type { JsonObject, JsonValue } from '../../json/value.ts';
 import type { Message } from '../message.ts';
 
-/** What a simulated user says to the conversation so far. */
+/** The answer of a simulated user to the conversation so far. */
 export interface UserWord {
   /** The conversation ends with this word. */
   terminate: boolean;
   /** '' adds no turn where the conversation ends with it. */
   text: string;
-  /** What the assistant's last turn earned; null where the user does not say. */
+  /** The reward of the assistant's last turn; null where the user does not say. */
   score: number | null;
   metadata: JsonValue;
   /** In the place of the text, where more than a user speaks. */
@@ -22,7 +22,7 @@ export interface Interaction {
   readonly name: string;
   /** It is an environment: it answers the last turn that a limit allows, too. */
   readonly isWorld?: boolean;
-  /** Of the session that it is, once it has started. */
+  /** The id of its session, once it has started. */
   readonly sid?: string | null;
   /** Once it has started: what the conversation begins with, in the place of the task's own messages. */
   readonly opening?: readonly Message[];

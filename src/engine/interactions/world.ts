@@ -2,7 +2,7 @@ import type { RewardOutput } from '../rewards/reward.ts';
 import type { Interaction } from './interaction.ts';
 
 /**
- * What answers every turn of one rollout, the last one too, and then says what the rollout is worth: a session, an environment. It is made
+ * Answers every turn of one rollout, the last one too, and then says what the rollout is worth: a session, an environment. It is made
  * for each rollout anew.
  */
 export interface World extends Interaction {

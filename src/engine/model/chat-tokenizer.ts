@@ -75,7 +75,7 @@ export class ChatTokenizer {
   }
 
   /**
-   * What the template writes between an assistant's text and the next one: the end of the turn, `messages`, and with
+   * The template's text between an assistant's turn and the next one: the end of the turn, `messages`, and with
    * `addGenerationPrompt` the header of the next turn. `lastId` is the last sampled token: an end-of-turn token that was sampled is not
    * written a second time, one that was cut off is. All of it is text that the policy did not write.
    */
@@ -95,7 +95,7 @@ export class ChatTokenizer {
     return isEnded && separator === 'newline after the end token' ? closing.slice(last.length) + own : own;
   }
 
-  /** What the template writes behind the text of a last assistant turn. */
+  /** The template's text behind a last assistant turn. */
   #closing(kwargs: JsonObject): string {
     return this.#behindSentinel([...BASE, { role: 'assistant', content: SENTINEL }], false, kwargs);
   }

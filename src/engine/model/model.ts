@@ -73,7 +73,7 @@ export interface Generation {
   completionTokens: number | null;
   /** How often the request was sent again. */
   retries: number;
-  /** Of the weights that sampled the turn, where the server says so. */
+  /** The version of the weights that sampled the turn, where the server says so. */
   weightVersion?: string | null;
 }
 
@@ -93,7 +93,7 @@ export class ModelError extends Error {
   readonly status: number | null;
   /** refused: as it was asked; unreachable: away, too busy, or broken; overflow: the conversation, or what was asked for, is longer than the window. */
   readonly kind: 'refused' | 'unreachable' | 'overflow';
-  /** What the server wrote. */
+  /** The server's text. */
   readonly detail: string;
   constructor(message: string, status: number | null, kind: ModelError['kind'], detail = '') {
     super(message);

@@ -3,7 +3,7 @@ import type { Generation } from './model.ts';
 /** A server that says nothing for so long to one token asked for is taken as hung. */
 export const PROBE_MS = 30_000;
 
-/** What a probe's one turn says of the server. */
+/** The state of the server by a probe's one turn. */
 export async function probed(turn: Promise<Generation>): Promise<string | null> {
   try {
     const { finishReason } = await turn;

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.
 import { callHeld, type Held, type LoadRequest } from '../../python/own-host.ts';
 import type { Agent } from '../agents/agents.ts';
 import type { Environment, EnvStepResult } from '../agents/environments.ts';
-import type { Action } from '../agents/trajectory.ts';
+import type { AgentAction } from '../agents/trajectory.ts';
 import { RolloutFault } from '../faults.ts';
 import type { UserWord } from '../interactions/interaction.ts';
 import type { World } from '../interactions/world.ts';
@@ -18,14 +18,14 @@ export interface DrivenAgent {
   readonly messages: readonly Message[];
   reset(): MaybePromise<void>;
   updateFromEnv(result: EnvStepResult): MaybePromise<void>;
-  updateFromModel(response: string): MaybePromise<Action | null>;
+  updateFromModel(response: string): MaybePromise<AgentAction | null>;
 }
 
 export interface DrivenEnv {
   /** Null: no limit of its own. */
   readonly maxSteps: number | null;
   reset(): MaybePromise<{ observation: JsonValue; info: JsonObject }>;
-  step(action: Action | null, signal?: AbortSignal): MaybePromise<EnvStepResult>;
+  step(action: AgentAction | null, signal?: AbortSignal): MaybePromise<EnvStepResult>;
   finalReward(): MaybePromise<number | null>;
   close(): MaybePromise<void>;
 }

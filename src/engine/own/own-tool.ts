@@ -45,7 +45,7 @@ export class OwnTool implements Tool {
     return this.#schema?.function.name ?? this.#own.text;
   }
 
-  /** What environments are made with: the tool's own object. */
+  /** Environments are made with the tool's own object. */
   held(signal?: AbortSignal): Promise<Held> {
     return this.#own.host.shared(this.#request, signal);
   }

@@ -1,4 +1,4 @@
-/** What would run with the user's rights, and where it is named. */
+/** Code that would run with the user's rights, and the place where it is named. */
 export interface OwnUse {
   what: string;
   /** For people: `python3`, `node`. */

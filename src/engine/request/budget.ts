@@ -1,25 +1,25 @@
 import type { Limits } from './limits.ts';
 import type { LoopRules } from './rules.ts';
 
-/** What is known of the length of a rollout, in tokens, before its next turn. */
+/** The length of a rollout in tokens before its next turn, as far as it is known. */
 export interface Lengths {
   /** The first prompt, and everything so far; null where no one has counted them. */
   prompt: number | null;
   all: number | null;
-  /** What has come since, by a guess from its text: a window is kept by it, a response is not cut by it. */
+  /** The tokens that came since, by a guess from the text: a window is kept by it, a response is not cut by it. */
   guessed: number;
   /** The server's window; null where it is not known. */
   window: number | null;
 }
 
 /** How many tokens the next turn may have; null = as many as the server gives. `ends` is what it means when they are used up. */
-export interface Budget {
+export interface TokenBudget {
   tokens: number | null;
   ends: 'cut_by_length' | 'context_full';
 }
 
-/** What is left of the response, and of the window after the prompt and the tool results. 0 or less when a limit is met. */
-export function budgetOf(limits: Limits, rules: LoopRules, { prompt, all, guessed, window }: Lengths): Budget {
+/** The tokens left of the response, and of the window after the prompt and the tool results. 0 or less when a limit is met. */
+export function budgetOf(limits: Limits, rules: LoopRules, { prompt, all, guessed, window }: Lengths): TokenBudget {
   const total = Math.min(limits.max_model_len ?? Number.POSITIVE_INFINITY, window ?? Number.POSITIVE_INFINITY);
   const inWindow =
     all === null || total === Number.POSITIVE_INFINITY ? Number.POSITIVE_INFINITY : total - all - guessed - 1;

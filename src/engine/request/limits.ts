@@ -1,4 +1,4 @@
-/** Where a rollout ends, and how much of a tool's text it may take; names and lengths are verl's (`multi_turn` in rollout.yaml). */
+/** The limits of a rollout, and of a tool's text in it; names and lengths are verl's (`multi_turn` in rollout.yaml). */
 export interface Limits {
   /** Tokens; a longer prompt is told as a warning. */
   max_prompt_length: number | null;

@@ -2,7 +2,7 @@ import type { JsonValue } from '../../json/value.ts';
 import type { Message } from '../message.ts';
 import type { FinishReason } from '../model/model.ts';
 import type { CallRecord } from './tool-calls.ts';
-import type { TranscriptState } from './transcript.ts';
+import type { TranscriptSnapshot } from './transcript.ts';
 
 /** How one assistant turn came to be; seconds count from the rollout's start. */
 export interface GenerationRecord {
@@ -33,7 +33,7 @@ export interface PartialRollout {
   metrics: Record<string, JsonValue[]>;
   counted: { prompt: number; all: number } | null;
   since_counted: { exact: number; guessed: number };
-  transcript: TranscriptState;
+  transcript: TranscriptSnapshot;
   /** The last message is a turn that was broken off in its middle, and is gone on with. */
   open_turn?: boolean;
 }

@@ -3,7 +3,7 @@ import { type Message, messageText } from '../message.ts';
 import type { ChatTokenizer, ContinuationOptions } from '../model/chat-tokenizer.ts';
 
 /** A piece of what a dump calls `input` or `output`: special tokens are gone, as verl decodes. */
-export interface Piece {
+export interface RenderedPiece {
   /** Index of the message. */
   turn: number;
   kind: 'text' | 'marker';
@@ -11,7 +11,7 @@ export interface Piece {
 }
 
 export interface Rendering {
-  pieces: Piece[];
+  pieces: RenderedPiece[];
   /** The exact ids; null without a tokenizer. */
   ids: number[] | null;
 }
@@ -19,7 +19,7 @@ export interface Rendering {
 /** Writes conversations as the model sees them. Messages are numbered from `firstTurn`; the header after them belongs to the next turn. */
 export interface Renderer {
   prompt(messages: readonly Message[], tools: readonly JsonObject[]): Rendering;
-  /** What comes after an assistant's sampled tokens: its end, `messages`, and the next assistant header when `next` is true. */
+  /** The tokens after an assistant's sampled ones: its end, `messages`, and the next assistant header when `next` is true. */
   continuation(messages: readonly Message[], firstTurn: number, lastId: number | null, next: boolean): Rendering;
   /** An assistant turn's text, for the reply of an API that gives no ids. */
   assistantText(message: Message): string;
@@ -43,12 +43,12 @@ export const plainRenderer: Renderer = {
   assistantText,
 };
 
-const header = (role: string, turn: number, after: boolean): Piece[] => [
+const header = (role: string, turn: number, after: boolean): RenderedPiece[] => [
   { turn, kind: 'marker', text: `${after ? '\n' : ''}${role}\n` },
 ];
 
-function plain(messages: readonly Message[], firstTurn: number, before: string): Piece[] {
-  const pieces: Piece[] = [];
+function plain(messages: readonly Message[], firstTurn: number, before: string): RenderedPiece[] {
+  const pieces: RenderedPiece[] = [];
   for (const [at, message] of messages.entries()) {
     const turn = firstTurn + at;
     const isTool = message.role === 'tool';
@@ -104,7 +104,7 @@ export class TemplateRenderer implements Renderer {
     const strip = (piece: string) => this.#tokenizer.decode(this.#tokenizer.encode(piece), true);
     const shown = this.#tokenizer.decode(ids, true);
     const pieces = layOut(text, messages, firstTurn, render).map((piece) => ({ ...piece, text: strip(piece.text) }));
-    // Where stripping piece by piece says something else (SentencePiece writes leading spaces), no border is certain.
+    // No border is certain where stripping piece by piece gives another text (SentencePiece writes leading spaces).
     if (pieces.map((piece) => piece.text).join('') === shown)
       return { pieces: pieces.filter(({ text }) => text !== ''), ids };
     return { pieces: shown === '' ? [] : [{ turn: firstTurn, kind: 'marker', text: shown }], ids };
@@ -123,10 +123,10 @@ function layOut(
   messages: readonly Message[],
   firstTurn: number,
   render: (messages: readonly Message[]) => string,
-): Piece[] {
+): RenderedPiece[] {
   const contents = messages.map(messageText);
   const frame = render(messages.map((message, index) => ({ ...message, content: place(index) })));
-  const pieces: Piece[] = [];
+  const pieces: RenderedPiece[] = [];
   let at = 0;
   for (const [index, content] of contents.entries()) {
     const start = frame.indexOf(place(index), at);

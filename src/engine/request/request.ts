@@ -9,7 +9,7 @@ import type { FinishReason, Generation, Model, ModelDelta, SamplingParams } from
 import { ModelError } from '../model/model.ts';
 import type { TrajectoryStatus } from '../status.ts';
 import { type OpenAIFunctionToolSchema, templateSchema, wireSchema } from '../tools/schema.ts';
-import { type Budget, budgetOf, type Lengths } from './budget.ts';
+import { type TokenBudget, budgetOf, type Lengths } from './budget.ts';
 import { DEFAULT_LIMITS, type Limits } from './limits.ts';
 import { readTurn } from './read-turn.ts';
 import type { GenerationRecord, PartialRollout, RolloutWarning } from './records.ts';
@@ -32,7 +32,7 @@ export type RequestState =
   | 'suspended'
   | 'failed';
 
-/** What happens while a rollout is made. `turn` is the index of the message. */
+/** An event while a rollout is made. `turn` is the index of the message. */
 export type RolloutEvent =
   | { kind: 'state'; state: RequestState }
   | { kind: 'delta'; turn: number; delta: ModelDelta }
@@ -57,7 +57,7 @@ export interface RequestOptions extends ToolChoice {
   user?: { interaction: Interaction; kwargs: JsonObject } | undefined;
   /** Exactly as this tree of verl, mistakes included. */
   verlCompat?: VerlVersion | null | undefined;
-  /** What is known of the server's window, shared by the rollouts of a run. */
+  /** The server's window as far as it is known, shared by the rollouts of a run. */
   window?: ModelWindow | undefined;
   /** A rollout that was broken off, to be gone on with. */
   partial?: PartialRollout | undefined;
@@ -86,9 +86,9 @@ export class RolloutRequest {
   readonly rules: LoopRules;
   state: RequestState = 'pending';
   status: TrajectoryStatus = 'RUNNING';
-  /** What ended the rollout before its time, by the table of faults; null where the model ended it. */
+  /** The fault that ended the rollout early; null where the model ended it. */
   cause: Cause | null = null;
-  /** Of the last turn, or of the limit that was met. Null while no turn was sampled. */
+  /** The reason of the last turn, or of the limit that was met. Null while no turn was sampled. */
   finishReason: FinishReason | null = null;
   /** Why the rollout failed or timed out. */
   error: string | null = null;
@@ -96,9 +96,9 @@ export class RolloutRequest {
   readonly generations: GenerationRecord[] = [];
   /** Turns of tool results and of the simulated user. */
   userTurns = 0;
-  /** What the simulated user gave for a turn. */
+  /** The simulated user's reward for a turn. */
   readonly turnScores: { turn: number; score: number }[] = [];
-  /** What the tools measured, a list a tool. */
+  /** The tools' metrics, a list a tool. */
   readonly metrics: Record<string, JsonValue[]> = {};
   /** calcReward of each tool. */
   rewardScores: Record<string, JsonValue> = {};
@@ -185,7 +185,7 @@ export class RolloutRequest {
     return this.#options.model.exact;
   }
 
-  /** What a later run goes on from; of meaning once the state is suspended. */
+  /** The state from which a later run goes on; it means something once the rollout is suspended. */
   partial(): PartialRollout {
     return {
       request_id: this.requestId,
@@ -309,7 +309,7 @@ export class RolloutRequest {
   }
 
   // ── running ──
-  #budget(): Budget {
+  #budget(): TokenBudget {
     return budgetOf(this.limits, this.rules, this.#lengths());
   }
 
@@ -344,7 +344,7 @@ export class RolloutRequest {
   }
 
   /** One assistant turn. @returns its calls; the cause is set where the turn ends the rollout */
-  async #generate(budget: Budget, signal: AbortSignal): Promise<CallRecord[] | 'suspended'> {
+  async #generate(budget: TokenBudget, signal: AbortSignal): Promise<CallRecord[] | 'suspended'> {
     const { onEvent } = this.#options;
     const isOpen = this.#isTurnOpen;
     const turn = isOpen ? this.messages.length - 1 : this.messages.length;
@@ -402,7 +402,7 @@ export class RolloutRequest {
   }
 
   /** Asks for a turn, once more where the server says that less fits, or aborts it. Null where the window is full. */
-  async #sample(turn: number, budget: Budget, signal: AbortSignal): Promise<Generation | null> {
+  async #sample(turn: number, budget: TokenBudget, signal: AbortSignal): Promise<Generation | null> {
     let tokens = budget.tokens;
     for (let aborted = 0, isRefused = false; ; ) {
       try {

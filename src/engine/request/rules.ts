@@ -3,7 +3,7 @@ export const VERL_VERSIONS = ['2026-01-29', '2026-08-22'] as const;
 export type VerlVersion = (typeof VERL_VERSIONS)[number];
 
 /**
- * What differs between verl's agent loops, and between them and this engine. Without a version the newest tree's forms hold, but for the
+ * The differences between verl's agent loops, and between them and this engine. Without a version the newest tree's forms hold, but for the
  * mendings that notes/engine.md lists.
  */
 export interface LoopRules {
@@ -12,9 +12,9 @@ export interface LoopRules {
   instancePerCall: boolean;
   /** A call that cannot be decoded, and one over max_parallel_calls, is answered with an error; verl drops both. */
   answersEveryCall: boolean;
-  /** What a failed call earns: 0.0 in verl, nothing here. */
+  /** The reward of a failed call: 0.0 in verl, none here. */
   failedCallReward: 0 | null;
-  /** What is written between a sampled turn and the next message. */
+  /** The text between a sampled turn and the next message. */
   separator: 'template' | 'newline after the end token' | 'nothing';
   /** A prompt over max_prompt_length loses its beginning. */
   cutsPrompt: boolean;
@@ -79,12 +79,12 @@ const OF_VERSION: Record<VerlVersion, LoopRules> = {
 export const rulesOf = (version: VerlVersion | null | undefined): LoopRules =>
   version === null || version === undefined ? OWN : OF_VERSION[version];
 
-/** What the model reads of a call to a tool that is not there. */
+/** The text that the model reads of a call to a tool that is not there. */
 export function unknownToolText({ version }: LoopRules, name: string, available: readonly string[]): string {
   if (version === '2026-01-29') return `Error when executing tool: '${name}'`;
   return `Unknown function '${name}'. Available tools: [${available.map((one) => `'${one}'`).join(', ')}]`;
 }
 
-/** What the model reads of a call that failed. */
+/** The text that the model reads of a call that failed. */
 export const failedCallText = ({ version }: LoopRules, name: string, message: string): string =>
   version === '2026-01-29' ? `Error when executing tool: ${message}` : `Error executing tool '${name}': ${message}`;

@@ -34,7 +34,7 @@ export interface CallRecord {
   /** The tool's whole text, before it was cut for the transcript; null while it has not answered. */
   result: string | null;
   result_turn: number | null;
-  /** What the tool showed beside its text. */
+  /** The pictures that the tool gave beside its text. */
   images?: Picture[];
   reward: number | null;
   metrics: JsonValue;
@@ -52,7 +52,7 @@ export interface ToolInstance {
   isThere: boolean;
 }
 
-/** What is needed of a call to run it. */
+/** The parts of a call that are needed to run it. */
 export type PendingCall = Pick<CallRecord, 'name' | 'error'> & { argumentText: string };
 
 export interface CallOutcome {
@@ -134,6 +134,6 @@ function causeOf(error: Error): Cause | null {
   return ['ConnectionError', 'ClientTimeoutError', 'SandboxApiError'].includes(error.name) ? 'tool_unavailable' : null;
 }
 
-/** What of a tool's text goes into the transcript. */
+/** The part of a tool's text that goes into the transcript. */
 export const shownText = (text: string, limits: Limits, rules: LoopRules): string =>
   truncateToolText(text, limits.max_tool_response_length, limits.tool_response_truncate_side, rules);

@@ -23,7 +23,7 @@ export class ToolInstances {
   readonly #limits: Limits;
   readonly #rules: LoopRules;
   readonly #warn: (message: string) => void;
-  /** Of the session that one of the tools stands for; null where none does. */
+  /** The id of the session behind one of the tools; null where none has one. */
   sid: string | null = null;
   /** Why a tool could not be created. */
   failure: string | null = null;

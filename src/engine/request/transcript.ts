@@ -1,10 +1,10 @@
 import type { Span } from '../../rollout/rollout.ts';
-import type { Piece, Rendering } from './renderer.ts';
+import type { RenderedPiece, Rendering } from './renderer.ts';
 
 /** A run of tokens that are all sampled or all given. */
 export interface Segment {
   trained: boolean;
-  pieces: Piece[];
+  pieces: RenderedPiece[];
   ids: number[] | null;
   logprobs: number[] | null;
   /** The version of the weights that sampled it, as the server tells it. */
@@ -12,7 +12,7 @@ export interface Segment {
 }
 
 /** A transcript as plain data, to be gone on with by a later run. */
-export interface TranscriptState {
+export interface TranscriptSnapshot {
   prompt: Rendering;
   response: Segment[];
 }
@@ -32,13 +32,13 @@ export class Transcript {
     this.#ids = prompt.ids === null ? null : [...prompt.ids];
   }
 
-  static restore({ prompt, response }: TranscriptState): Transcript {
+  static restore({ prompt, response }: TranscriptSnapshot): Transcript {
     const transcript = new Transcript(prompt);
     for (const segment of response) transcript.#add(segment);
     return transcript;
   }
 
-  state(): TranscriptState {
+  state(): TranscriptSnapshot {
     return { prompt: this.#prompt, response: this.#response };
   }
 
@@ -49,7 +49,7 @@ export class Transcript {
     logprobs: number[] | null,
     weights?: string | null,
   ): void {
-    const pieces: Piece[] = text === '' ? [] : [{ turn, kind: 'text', text }];
+    const pieces: RenderedPiece[] = text === '' ? [] : [{ turn, kind: 'text', text }];
     this.#add({ trained: true, pieces, ids, logprobs, ...(weights ? { weights } : {}) });
   }
 
@@ -168,7 +168,7 @@ export class Transcript {
 function cut(segment: Segment, count: number, decode: (ids: number[]) => string): Segment {
   const ids = segment.ids!.slice(0, count);
   let length = decode(ids).length;
-  const pieces: Piece[] = [];
+  const pieces: RenderedPiece[] = [];
   for (const piece of segment.pieces) {
     if (length <= 0) break;
     pieces.push({ ...piece, text: piece.text.slice(0, length) });

@@ -1,5 +1,5 @@
-/** What a model server has said of its window: its size, and how long the prompt was that it refused. */
-export interface Refusal {
+/** A model server's words about its window: its size, and how long the prompt was that it refused. */
+export interface WindowRefusal {
   window: number | null;
   prompt: number | null;
 }
@@ -11,7 +11,7 @@ const number = (text: string | undefined): number | null =>
  * Reads the numbers in the sentence with which a server refuses what is longer than its window. The words are those of vLLM, SGLang,
  * OpenAI, llama.cpp and TGI; a number that is not named is null.
  */
-export function readRefusal(text: string, asked: number | null): Refusal {
+export function readRefusal(text: string, asked: number | null): WindowRefusal {
   const found = (...patterns: RegExp[]): number | null => {
     for (const pattern of patterns) {
       const [, digits] = pattern.exec(text) ?? [];

@@ -8,7 +8,7 @@ export interface CorpusDocument {
   contents: string;
 }
 
-export interface Hit {
+export interface RetrievedPassage {
   document: CorpusDocument;
   score: number;
 }
@@ -28,7 +28,7 @@ export class Corpus {
   }
 
   /** The best documents first; fewer where no more share a word with the query. */
-  search(query: string, topk: number): Hit[] {
+  search(query: string, topk: number): RetrievedPassage[] {
     return this.#index
       .search(query, { prefix: false, fuzzy: false })
       .slice(0, topk)

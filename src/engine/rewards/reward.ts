@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../json/value.ts';
 
-/** What a reward function says of one rollout. Metadata is for the record: parsed answers, per-case verdicts, the cause of a 0. */
+/** The answer of a reward function for one rollout. Metadata is for the record: parsed answers, per-case verdicts, the cause of a 0. */
 export interface RewardOutput {
   reward: number;
   metadata: JsonObject;

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../json/value.ts';
 import type { SessionId } from '../../sandbox/sessions/client.ts';
 
-/** What starts an instance: text, or an integer of any length. Null for everything else. */
+/** The id that starts an instance: text, or an integer of any length. Null for everything else. */
 export const instanceIdOf = (value: JsonValue | undefined): SessionId | null =>
   (typeof value === 'string' && value !== '') || typeof value === 'bigint' || Number.isSafeInteger(value)
     ? (value as SessionId)

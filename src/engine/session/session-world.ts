@@ -7,7 +7,7 @@ import type { World } from '../interactions/world.ts';
 import { type Message, messageText } from '../message.ts';
 import type { RewardOutput } from '../rewards/reward.ts';
 
-export interface SessionOptions {
+export interface SessionModeOptions {
   /** The addresses that start_instance, process_action, postprocess and compute_reward lie under; taken in turn, one for a session's whole life. */
   urls: readonly string[];
   /** A turn that holds one of these is the last; it is not sent. */
@@ -15,13 +15,13 @@ export interface SessionOptions {
 }
 
 /** Opens the environments of verl's session protocol, one a rollout. */
-export class Sessions {
+export class RolloutSessions {
   readonly #clients: readonly { url: string; client: SessionClient }[];
   readonly #stop: readonly string[];
   #next = 0;
 
   /** @throws TypeError for what is no http(s) address */
-  constructor({ urls, stop = [] }: SessionOptions) {
+  constructor({ urls, stop = [] }: SessionModeOptions) {
     this.#clients = urls.map((url) => ({ url, client: new SessionClient({ endpoint: url }) }));
     this.#stop = stop;
   }

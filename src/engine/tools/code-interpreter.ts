@@ -21,7 +21,7 @@ export const CodeInterpreterConfig = z.looseObject({
 });
 type Config = z.infer<typeof CodeInterpreterConfig>;
 
-/** What verl answers for anything but a program that ran to its end; the cause is kept beside it. */
+/** verl's answer for anything but a program that ran to its end; the cause is kept beside it. */
 const NO_STDOUT = 'no stdout here';
 
 export const CODE_INTERPRETER_SCHEMA: OpenAIFunctionToolSchema = {

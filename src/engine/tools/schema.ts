@@ -98,7 +98,7 @@ function withoutDefaults(schema: OpenAIFunctionToolSchema): JsonObject {
 export interface FunctionCall {
   name: string;
   arguments: JsonObject;
-  /** What the text says, object or not; undefined where it is no JSON. */
+  /** The value of the text, object or not; undefined where it is no JSON. */
   value: JsonValue | undefined;
   error: string | null;
 }

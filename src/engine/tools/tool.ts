@@ -7,7 +7,7 @@ import type { CallClock } from '../request/call-clock.ts';
 import { pythonTypeName } from './python.ts';
 import type { OpenAIFunctionToolSchema } from './schema.ts';
 
-/** What a tool says to the model. `error` is the cause for the record where the text hides it ("no stdout here"). */
+/** The text of a tool for the model. `error` is the cause for the record where the text hides it ("no stdout here"). */
 export interface ToolResponse {
   text: string;
   images?: readonly Picture[];

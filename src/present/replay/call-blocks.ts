@@ -15,11 +15,11 @@ interface Place {
   folds: Folds;
 }
 
-/** What stands at the right edge of the recorded result. */
+/** The pieces at the right edge of the recorded result. */
 export const resultPieces = ({ standing }: CallReplay): Piece[] =>
   standing === null ? [] : [[outcomeStyle(standing), `again: ${outcomeSummary(standing)}`]];
 
-/** What stands below the recorded result: the difference, the run itself, and what edited runs came to. */
+/** The blocks below the recorded result: the difference, the run itself, and the outcomes of edited runs. */
 export function callBlocks(replay: CallReplay, place: Place): Block[] {
   const { standing, edits, reported } = replay;
   const blocks = reported.map(({ by, outcome }, i): Block => {
@@ -89,7 +89,7 @@ function attemptBlocks({ stdout, stderr, at }: Attempt, id: string, turn: number
   return blocks;
 }
 
-/** What the edited call ran: its code alone where it holds nothing else. */
+/** The edited call: its code alone where it holds nothing else. */
 function argumentBlocks({ arguments: args }: ReplayOutcome, turn: number, id: string): Block[] {
   if (args === undefined) return [];
   const values = typeof args === 'object' && args !== null ? Object.values(args) : [args];

@@ -3,7 +3,7 @@ import type { Attempt, ReplayOutcome } from '../../replay/index.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import type { Piece } from '../line.ts';
 import { plural } from '../numbers.ts';
-import { durationText } from '../replay-text.ts';
+import { runDurationText } from '../replay-text.ts';
 import type { Style } from '../theme.ts';
 import type { Underway } from './view.ts';
 
@@ -23,14 +23,14 @@ export function outcomeSummary(outcome: ReplayOutcome): string {
   const { time, backend, attempts } = outcome;
   const said = [outcomeWord(outcome)];
   if (attempts.length > 1) said.push(`${attempts.length} runs`);
-  if (time !== null) said.push(attempts.length > 1 ? spreadText(time) : durationText(time.median));
+  if (time !== null) said.push(attempts.length > 1 ? spreadText(time) : runDurationText(time.median));
   if (backend !== null && attempts.length > 0) said.push(backend.replace(/^https?:\/\//, ''));
   return sanitiseLine(said.join(', '));
 }
 
 /** `9 to 14 ms`; `10 ms` where they took the same. */
 function spreadText({ min, max }: NonNullable<ReplayOutcome['time']>): string {
-  const [least, most] = [durationText(min), durationText(max)];
+  const [least, most] = [runDurationText(min), runDurationText(max)];
   return least === most ? most : `${least} to ${most}`;
 }
 
@@ -50,7 +50,7 @@ export function underwayPieces(underway: Underway, now: number): Piece[] {
 export function attemptText({ exit_status, duration, run_time, stdout, stderr, error }: Attempt): string {
   if (error !== null) return sanitiseLine(error);
   const said = exit_status === null ? [] : [exitText(exit_status)];
-  said.push(run_time === null ? durationText(duration) : `${durationText(run_time)} of ${durationText(duration)}`);
+  said.push(run_time === null ? runDurationText(duration) : `${runDurationText(run_time)} of ${runDurationText(duration)}`);
   if (stdout !== null) said.push(`stdout ${amount(stdout)}`);
   if (stderr !== null) said.push(`stderr ${amount(stderr)}`);
   return said.join(', ');

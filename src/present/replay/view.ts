@@ -1,13 +1,13 @@
-import type { Difference, ReplayOutcome } from '../../replay/index.ts';
+import type { BranchDifference, ReplayOutcome } from '../../replay/index.ts';
 
-/** What running a call again came to so far, and what is under way. */
+/** The outcome of running a call again so far, and the work under way. */
 export interface CallReplay {
   underway: Underway | null;
   /** The last outcome with the recorded arguments; null where it was never run. */
   standing: ReplayOutcome | null;
   /** Outcomes with arguments that the user edited, oldest first. */
   edits: readonly ReplayOutcome[];
-  /** What others say that it came to; nothing here proves it. */
+  /** The outcome that others report; nothing here proves it. */
   reported: readonly { by: string; outcome: ReplayOutcome }[];
 }
 
@@ -34,11 +34,11 @@ export interface BranchView {
   /** null while it runs. */
   status: string | null;
   score: number | null;
-  /** What judged it, or why nothing did. */
+  /** The reward function, or the reason why there was none. */
   judged: string | null;
   error: string | null;
   turns: readonly SpokenTurn[];
-  difference: Difference | null;
+  difference: BranchDifference | null;
   /** Made in this session, or found in the journal. */
   isNew: boolean;
 }

@@ -58,5 +58,5 @@ function rescored(block: Block, { status, score, reward, reason }: RescoreView):
   return [{ ...block, right }, why];
 }
 
-/** Of a path the file's name. */
+/** The file's name, for a path. */
 const nameOf = (reward: string): string => sanitiseLine(reward.replace(/^.*\//, ''));

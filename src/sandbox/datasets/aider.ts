@@ -1,4 +1,4 @@
-import { codeIn, type DatasetClass, grade, idOf, labelsOf, singleRun, textColumn } from './dataset.ts';
+import { codeIn, type DatasetClass, grade, problemIdOf, labelsOf, singleRun, textColumn } from './dataset.ts';
 import { INSERT, testProgram } from './test-column.ts';
 
 /** Accepted: the code, put where the test says #<INSERT>, passes the unit tests that come as a file beside it. */
@@ -16,7 +16,7 @@ export const aider: DatasetClass = {
     const prompt = extra.autoeval_wrap_prompt
       ? `Please answer in English with Markdown format. Below is the problem:\n${asked}\nYour response here:\n`
       : asked;
-    return { id: idOf(row), prompt, labels };
+    return { id: problemIdOf(row), prompt, labels };
   },
 
   async evaluate(row, request, grading) {

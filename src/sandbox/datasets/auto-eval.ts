@@ -7,9 +7,9 @@ import {
   type DatasetClass,
   type Grading,
   grade,
-  idOf,
+  problemIdOf,
   labelsOf,
-  type Row,
+  type ProblemRow,
   singleRun,
   textColumn,
 } from './dataset.ts';
@@ -30,7 +30,7 @@ export const autoEval: DatasetClass = {
   wantsProgram: false,
 
   prompt(row, config) {
-    return { id: idOf(row), prompt: promptText(row, config), labels: labelsOf(row) };
+    return { id: problemIdOf(row), prompt: promptText(row, config), labels: labelsOf(row) };
   },
 
   async evaluate(row, request, grading) {
@@ -75,13 +75,13 @@ async function withJunit(test: TestProgram, request: SubmitRequest, grading: Gra
   return singleRun(request, program.code, program.shown, answer, { extra: {} });
 }
 
-function promptText(row: Row, config: TestConfig): string {
+function promptText(row: ProblemRow, config: TestConfig): string {
   const labels = labelsOf(row);
   const given = (name: string) => config.extra[name] ?? labels[name];
   const question = textColumn(row, 'content');
   const context = given('context');
   const fewshot = config.is_fewshot ? given('fewshot') : undefined;
-  if (config.is_fewshot && !fewshot) throw new RequestError(500, `Missing fewshot for id ${String(idOf(row))}`);
+  if (config.is_fewshot && !fewshot) throw new RequestError(500, `Missing fewshot for id ${String(problemIdOf(row))}`);
   const template = given('prompt_template');
   if (template) {
     const names: Record<string, unknown> = { question, fewshot, context, locale: config.locale };
@@ -107,7 +107,7 @@ function joined(code: string, test: string, asLiteral: boolean): string {
 
 const MAIN: Record<string, string[]> = { python: ['if __name__ == "__main__":'], cpp: ['int main()'] };
 
-/** What would run when the test only wants to import it. */
+/** Code that would run when the test only wants to import it. */
 function withoutEntryPoint(code: string, language: string): string {
   let text = language === 'go' ? code.replaceAll('package main', '') : code;
   for (const mark of [...(MAIN[language] ?? []), '# Example usage']) {

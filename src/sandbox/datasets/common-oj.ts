@@ -7,10 +7,10 @@ import {
   type DatasetClass,
   type Grading,
   grade,
-  idOf,
+  problemIdOf,
   jsonColumn,
   labelsOf,
-  type Row,
+  type ProblemRow,
   textColumn,
 } from './dataset.ts';
 
@@ -55,7 +55,7 @@ export const commonOj: DatasetClass = {
   prompt(row, { locale, language }) {
     const names = ASK[locale === 'zh' ? 'zh' : 'en'];
     const ask = names[language as keyof Names] ?? names.default.replace('{language}', String(language));
-    return { id: idOf(row), prompt: `${textColumn(row, 'content')}\n\n${ask}`, labels: labelsOf(row) };
+    return { id: problemIdOf(row), prompt: `${textColumn(row, 'content')}\n\n${ask}`, labels: labelsOf(row) };
   },
 
   async evaluate(row, request, grading) {
@@ -161,7 +161,7 @@ function cut(texts: Record<string, string>): Record<string, string> {
   );
 }
 
-function casesOf(row: Row): StdioCase[] {
+function casesOf(row: ProblemRow): StdioCase[] {
   const tests = jsonColumn(row, 'test');
   if (!Array.isArray(tests)) throw new RequestError(500, '"test" of the problem is not a list of cases');
   return tests.map((test, index) => {

@@ -2,7 +2,7 @@
 // between [ANSWER] tags, and one assertion decides.
 import type { Prompt, TestConfig } from '../protocol.ts';
 import { RequestError } from '../request-error.ts';
-import { type DatasetClass, grade, idOf, type Row, singleRun, textColumn } from './dataset.ts';
+import { type DatasetClass, grade, problemIdOf, type ProblemRow, singleRun, textColumn } from './dataset.ts';
 import { before, strip } from './python-text.ts';
 
 type Mode = 'input' | 'output';
@@ -45,10 +45,10 @@ export const cruxEval: DatasetClass = {
   },
 };
 
-/** Of a row `java_12`; null for CRUXEval's own, which are Python and have no test around input and output. */
-function translatedTo(row: Row): string | null {
+/** The language of a row such as `java_12`; null for CRUXEval's own, which are Python and have no test around input and output. */
+function translatedTo(row: ProblemRow): string | null {
   if (!textColumn(row, 'input').includes(HOLE) && !textColumn(row, 'output').includes(HOLE)) return null;
-  const id = String(idOf(row));
+  const id = String(problemIdOf(row));
   return id.slice(0, Math.max(0, id.lastIndexOf('_')));
 }
 
@@ -63,7 +63,7 @@ interface Judged {
   answer: string;
 }
 
-function assertion(row: Row, said: string, mode: Mode): Judged {
+function assertion(row: ProblemRow, said: string, mode: Mode): Judged {
   const call = said.includes('assert f') ? `f${strip(said.split('assert f')[1] ?? '')}` : said;
   const side = mode === 'input' ? 0 : 1;
   const answer = call.includes('==') ? strip(call.split('==')[side] ?? '') : call;
@@ -72,7 +72,7 @@ function assertion(row: Row, said: string, mode: Mode): Judged {
 }
 
 /** The test has a hole where the answer belongs. */
-function translated(row: Row, said: string, mode: Mode, language: string): Judged {
+function translated(row: ProblemRow, said: string, mode: Mode, language: string): Judged {
   const call = callIn(language);
   const whole = said.includes(before(call, HOLE)) ? said : call.replace(HOLE, () => said);
   const answer =
@@ -82,7 +82,7 @@ function translated(row: Row, said: string, mode: Mode, language: string): Judge
   return { code: textColumn(row, 'code') + answer, answer };
 }
 
-function promptOf(row: Row, { extra }: TestConfig, mode: Mode): Prompt {
+function promptOf(row: ProblemRow, { extra }: TestConfig, mode: Mode): Prompt {
   const language = translatedTo(row);
   const code = textColumn(row, 'code');
   const text =
@@ -93,7 +93,7 @@ function promptOf(row: Row, { extra }: TestConfig, mode: Mode): Prompt {
     extra.coding_wrap_prompt === true
       ? `Please respond in English and use Markdown format.####Instruction:\n${text}\nResponse:\n`
       : text;
-  return { id: idOf(row), prompt, labels: { mode } };
+  return { id: problemIdOf(row), prompt, labels: { mode } };
 }
 
 const ASK: Record<Mode, string> = {
@@ -131,7 +131,7 @@ const SHOTS: Shot[] = [
 ];
 
 /** In the tags that the published harness uses, so that its stop words hold. */
-function pythonPrompt(row: Row, code: string, mode: Mode, extra: Record<string, unknown>): string {
+function pythonPrompt(row: ProblemRow, code: string, mode: Mode, extra: Record<string, unknown>): string {
   const call = textColumn(row, 'input');
   const result = textColumn(row, 'output');
   if (mode === 'output' && extra.phind_output && !extra.use_cot) {

@@ -1,4 +1,4 @@
-// What a class of problems declares: how a row becomes a prompt, and what makes a completion accepted.
+// The declaration of a class of problems: how a row becomes a prompt, and what makes a completion accepted.
 
 import type { RunCode, RunCodeRequest, RunCodeResponse, SubmitRequest, TestConfig } from '../protocol.ts';
 import {
@@ -14,7 +14,7 @@ import { customBlocks } from './custom-extraction.ts';
 import { extractCode, LANGUAGE_OF } from './extraction.ts';
 
 /** A problem, in the columns of its class. */
-export type Row = Record<string, unknown>;
+export type ProblemRow = Record<string, unknown>;
 
 export interface Grading {
   run: RunCode;
@@ -28,24 +28,24 @@ export interface DatasetClass {
   readonly name: string;
   /** The datasets that upstream registers for it. */
   readonly datasets: readonly string[];
-  /** What each row must have; where several stand in a list, one of them. */
+  /** The columns that each row must have; one of them where several stand in a list. */
   readonly columns: readonly (string | readonly string[])[];
   /** Whether a row of a dataset that upstream does not know is of this class, by what the row holds. */
-  recognises(row: Row): boolean;
+  recognises(row: ProblemRow): boolean;
   /** A completion is a program that reads stdin, rather than a function that tests call. */
   readonly wantsProgram: boolean;
   /** Python that makes metrics of results. */
   readonly metricsFunction?: string;
-  prompt(row: Row, config: TestConfig, dataset: string): Prompt;
-  /** Where a row is asked in more than one way. */
-  prompts?(rows: readonly Row[], config: TestConfig, dataset: string): Prompt[];
-  evaluate(row: Row, request: SubmitRequest, grading: Grading): Promise<EvalResult>;
+  prompt(row: ProblemRow, config: TestConfig, dataset: string): Prompt;
+  /** For rows that are asked in more than one way. */
+  prompts?(rows: readonly ProblemRow[], config: TestConfig, dataset: string): Prompt[];
+  evaluate(row: ProblemRow, request: SubmitRequest, grading: Grading): Promise<EvalResult>;
   /** The row as several with one test each, for those who count; null where its test is one whole. */
-  split?(row: Row): Row[] | null;
+  split?(row: ProblemRow): ProblemRow[] | null;
 }
 
 /** @throws {RequestError} 500 with Python's words for a missing key, as upstream answers */
-export function column(row: Row, name: string): unknown {
+export function column(row: ProblemRow, name: string): unknown {
   if (row[name] === undefined) {
     throw new RequestError(500, `'${name}'`, `KeyError: '${name}': the problem has no "${name}"`);
   }
@@ -53,7 +53,7 @@ export function column(row: Row, name: string): unknown {
 }
 
 /** A column that holds JSON, or already what the JSON says. */
-export function jsonColumn(row: Row, name: string): unknown {
+export function jsonColumn(row: ProblemRow, name: string): unknown {
   const value = column(row, name);
   if (typeof value !== 'string') return value;
   try {
@@ -63,21 +63,21 @@ export function jsonColumn(row: Row, name: string): unknown {
   }
 }
 
-export function labelsOf(row: Row): Record<string, unknown> {
+export function labelsOf(row: ProblemRow): Record<string, unknown> {
   const labels = jsonColumn(row, 'labels');
   return typeof labels === 'object' && labels !== null ? (labels as Record<string, unknown>) : {};
 }
 
-export const textColumn = (row: Row, name: string): string => String(column(row, name));
+export const textColumn = (row: ProblemRow, name: string): string => String(column(row, name));
 
 /** `id`, or what HumanEval and MultiPL-E call it. */
-export function idOf(row: Row): ProblemId {
+export function problemIdOf(row: ProblemRow): ProblemId {
   const id = problemId.safeParse(row.id ?? row.task_id ?? row.name);
   if (id.success) return id.data;
   throw new RequestError(500, "'id'", 'the problem has no "id"');
 }
 
-export const withoutKey = (row: Row, key: string): Row =>
+export const withoutKey = (row: ProblemRow, key: string): ProblemRow =>
   Object.fromEntries(Object.entries(row).filter(([name]) => name !== key));
 
 /** The completion's code; with `custom_extract_logic` its blocks compete with those found here. */

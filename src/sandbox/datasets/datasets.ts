@@ -14,7 +14,7 @@ import type {
 } from '../protocol.ts';
 import { RequestError } from '../request-error.ts';
 import { CARRIED, carriedTable, isCarried } from './carried.ts';
-import type { DatasetClass, Row } from './dataset.ts';
+import type { DatasetClass, ProblemRow } from './dataset.ts';
 import { CLASS_NAMES, classNamed, registeredClass } from './registry.ts';
 import { readTable, type Table } from './table.ts';
 
@@ -99,7 +99,7 @@ export class Datasets {
     const kind = this.#classOf(request);
     const rows = kind.split?.(await this.#row(request)) ?? null;
     if (rows === null || rows.length < 2) return this.submit(request, signal);
-    const judge = (row: Row, own: AbortSignal) =>
+    const judge = (row: ProblemRow, own: AbortSignal) =>
       kind.evaluate(row, request, { run: this.#run, casesAtOnce: this.#casesAtOnce, signal: own });
     const each = await mapOrdered(rows, judge, { concurrency: this.#casesAtOnce, signal });
     return { tests: each.flatMap((result) => result.tests) };
@@ -126,7 +126,7 @@ export class Datasets {
   }
 
   /** Offset and limit do not count for data that came with the request, as upstream. */
-  async #rows({ dataset, config, offset, limit }: GetPromptsRequest): Promise<Row[]> {
+  async #rows({ dataset, config, offset, limit }: GetPromptsRequest): Promise<ProblemRow[]> {
     const given = provided(config);
     if (given === null)
       return (await this.#table(dataset)).rows.slice(Math.max(0, offset), Math.max(0, offset) + Math.max(0, limit));
@@ -134,7 +134,7 @@ export class Datasets {
     throw new RequestError(400, 'request.config.provided_data should be a list of str -> str | int');
   }
 
-  async #row({ dataset, config, id }: { dataset: string; config: TestConfig; id: ProblemId }): Promise<Row> {
+  async #row({ dataset, config, id }: { dataset: string; config: TestConfig; id: ProblemId }): Promise<ProblemRow> {
     const given = provided(config);
     if (Array.isArray(given)) {
       throw new RequestError(400, 'request.config.provided_data should be a dict with str -> str | int');
@@ -157,7 +157,7 @@ export class Datasets {
 }
 
 /** Empty data counts as none, as in Python. */
-function provided({ provided_data: data }: TestConfig): Row | Row[] | null {
+function provided({ provided_data: data }: TestConfig): ProblemRow | ProblemRow[] | null {
   return data === null || Object.keys(data).length === 0 ? null : data;
 }
 

@@ -43,7 +43,7 @@ const ALIASES: Record<string, string[]> = {
   racket: ['racket'],
   swift: ['swift'],
 };
-/** What a fence may say → the language; of two languages with one spelling, the later one above. */
+/** The word of a fence → the language; of two languages with one spelling, the later one above. */
 export const LANGUAGE_OF: ReadonlyMap<string, string> = new Map(
   Object.entries(ALIASES).flatMap(([name, words]) => words.map((word) => [word, name] as const)),
 );

@@ -1,6 +1,6 @@
-import { codeIn, type DatasetClass, grade, idOf, labelsOf, type Row, singleRun, textColumn } from './dataset.ts';
+import { codeIn, type DatasetClass, grade, problemIdOf, labelsOf, type ProblemRow, singleRun, textColumn } from './dataset.ts';
 import { firstBlock } from './freeform.ts';
-import { functionPrompt, isFreeform, languageNamed, runFunction } from './multi-pl-e.ts';
+import { functionPrompt, isFreeform, multiPlLanguage, runFunction } from './multi-pl-e.ts';
 import { trimAtStops, trimAtUnindented } from './stop-tokens.ts';
 
 const ASK = {
@@ -28,8 +28,8 @@ const PREFIX = 'humaneval_';
 const BIG = { dataset: 'bigcodebench', seconds: 60 };
 
 /** The columns as published; the other layout is upstream's older one: id, content, test, labels. */
-const isPublished = (row: Row): boolean => 'prompt' in row;
-const isPython = (row: Row): boolean => !('tests' in row);
+const isPublished = (row: ProblemRow): boolean => 'prompt' in row;
+const isPython = (row: ProblemRow): boolean => !('tests' in row);
 
 /**
  * Accepted: the function and its tests run through in one program. By default the completion continues the prompt;
@@ -93,14 +93,14 @@ function isWhole(line: string): boolean {
   return !/["'\\]/.test(bare) && count(/[([{]/g) === count(/[)\]}]/g);
 }
 
-type Language = ReturnType<typeof languageNamed>;
+type Language = ReturnType<typeof multiPlLanguage>;
 
-function languageOf(row: Row, dataset: string): Language {
+function languageOf(row: ProblemRow, dataset: string): Language {
   const named = dataset.startsWith(PREFIX) && humanEval.datasets.includes(dataset);
-  if (named) return languageNamed(dataset.slice(PREFIX.length));
-  if (dataset === BIG.dataset) return { ...languageNamed('python'), run: 'pytest', wholeBlock: false };
+  if (named) return multiPlLanguage(dataset.slice(PREFIX.length));
+  if (dataset === BIG.dataset) return { ...multiPlLanguage('python'), run: 'pytest', wholeBlock: false };
   const own = isPublished(row) ? row.language : labelsOf(row).programming_language;
-  return languageNamed(String(own ?? 'python'));
+  return multiPlLanguage(String(own ?? 'python'));
 }
 
 /**
@@ -110,16 +110,16 @@ function languageOf(row: Row, dataset: string): Language {
 export const callOf = (tests: string, entryPoint: unknown): string =>
   /^def check\(/m.test(tests) && !/^check\(/m.test(tests) ? `\ncheck(${String(entryPoint)})` : '';
 
-export function olderPrompt(row: Row, { extra, locale }: Parameters<DatasetClass['prompt']>[1], fence: string) {
+export function olderPrompt(row: ProblemRow, { extra, locale }: Parameters<DatasetClass['prompt']>[1], fence: string) {
   const content = textColumn(row, 'content');
   const ask = locale === 'zh' ? ASK.zh : ASK.en;
   const prompt = extra.is_freeform ? `\`\`\`${fence}\n${content}\n\`\`\`\n\n${ask}` : content;
-  return { id: idOf(row), prompt, labels: labelsOf(row) };
+  return { id: problemIdOf(row), prompt, labels: labelsOf(row) };
 }
 
 /** In the older layout nothing is put before the program, and a completion is cut at plain stop tokens only. */
 async function runOlder(
-  row: Row,
+  row: ProblemRow,
   request: Parameters<DatasetClass['evaluate']>[1],
   grading: Parameters<DatasetClass['evaluate']>[2],
   language: Language,

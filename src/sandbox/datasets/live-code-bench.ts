@@ -1,4 +1,4 @@
-import { codeIn, type DatasetClass, grade, idOf, labelsOf, singleRun, textColumn } from './dataset.ts';
+import { codeIn, type DatasetClass, grade, problemIdOf, labelsOf, singleRun, textColumn } from './dataset.ts';
 import { LIVE_CODE_BENCH_PROGRAM, LIVE_CODE_BENCH_TESTS } from './live-code-bench-program.ts';
 
 const SECONDS_A_CASE = 6;
@@ -35,7 +35,7 @@ export const liveCodeBench: DatasetClass = {
   wantsProgram: true,
 
   prompt: (row, { is_fewshot }) => ({
-    id: idOf(row),
+    id: problemIdOf(row),
     prompt: `${is_fewshot ? SHOTS : ''}${textColumn(row, 'content')}`,
     labels: labelsOf(row),
   }),

@@ -1,8 +1,8 @@
-import { type DatasetClass, grade, idOf, jsonColumn, labelsOf, type Row, singleRun, textColumn } from './dataset.ts';
+import { type DatasetClass, grade, problemIdOf, jsonColumn, labelsOf, type ProblemRow, singleRun, textColumn } from './dataset.ts';
 import { firstBlock } from './freeform.ts';
 import { before } from './python-text.ts';
 
-/** What follows is the completion's own test, or another task. */
+/** The rest is the completion's own test, or another task. */
 const STOPS = ['\nassert', '\n"""'];
 const task = (content: string, tests: string): string =>
   `You are an expert Python programmer, and here is your task: ${content} Your code should pass these tests:\n\n${tests}`;
@@ -49,7 +49,7 @@ export const mbpp: DatasetClass = {
     const prompt = is_fewshot
       ? `${shots.join('')}${task(content, tests.slice(0, 2).join('\n'))}\n[BEGIN]\n`
       : task(content, tests.join('\n'));
-    return { id: idOf(row), prompt, labels: labelsOf(row) };
+    return { id: problemIdOf(row), prompt, labels: labelsOf(row) };
   },
 
   async evaluate(row, request, grading) {
@@ -68,7 +68,7 @@ export const mbpp: DatasetClass = {
   split: (row) => testsOf(row).map((test) => ({ ...row, test_list: [test] })),
 };
 
-function testsOf(row: Row): unknown[] {
+function testsOf(row: ProblemRow): unknown[] {
   const name = row.test_list === undefined ? 'test' : 'test_list';
   try {
     const tests = jsonColumn(row, name);

@@ -1,6 +1,6 @@
 import type { TestConfig } from '../protocol.ts';
 import { RequestError } from '../request-error.ts';
-import { type DatasetClass, grade, idOf, labelsOf, type Row, singleRun, textColumn } from './dataset.ts';
+import { type DatasetClass, grade, problemIdOf, labelsOf, type ProblemRow, singleRun, textColumn } from './dataset.ts';
 import { snippet } from './freeform.ts';
 import { INSERT, looksLikeTestProgram, testProgram } from './test-column.ts';
 
@@ -36,7 +36,7 @@ export const mbxp: DatasetClass = {
     const parts = [...(context ? [context] : []), ...(context && fewshot ? [RULE] : []), ...(fewshot ? [fewshot] : [])];
     const wrapped = config.extra.autoeval_wrap_prompt === true && !fewshot ? `${wrap}\n${question}\nResponse:\n` : null;
     const last = wrapped ?? (parts.length > 0 ? asked : question);
-    return { id: idOf(row), prompt: [...parts, last].join('\n\n'), labels };
+    return { id: problemIdOf(row), prompt: [...parts, last].join('\n\n'), labels };
   },
 
   async evaluate(row, request, grading) {
@@ -68,10 +68,10 @@ export const mbxp: DatasetClass = {
   },
 };
 
-function fewshotOf(row: Row, labels: Record<string, unknown>, { extra }: TestConfig): string {
+function fewshotOf(row: ProblemRow, labels: Record<string, unknown>, { extra }: TestConfig): string {
   const task = String(labels.task_id ?? '');
   const own = (extra.autoeval_custom_fewshot ?? {}) as Record<string, unknown>;
   const fewshot = own[task.split('/')[0] ?? ''] ?? own.default ?? labels.fewshot;
-  if (fewshot === undefined) throw new RequestError(500, `Missing fewshot of ${task || String(idOf(row))}`);
+  if (fewshot === undefined) throw new RequestError(500, `Missing fewshot of ${task || String(problemIdOf(row))}`);
   return String(fewshot);
 }

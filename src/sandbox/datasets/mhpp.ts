@@ -1,4 +1,4 @@
-import { codeIn, type DatasetClass, grade, idOf, labelsOf, singleRun, textColumn } from './dataset.ts';
+import { codeIn, type DatasetClass, grade, problemIdOf, labelsOf, singleRun, textColumn } from './dataset.ts';
 import { extractCode } from './extraction.ts';
 import { passAtK } from './pass-at-k.ts';
 import { before, strip } from './python-text.ts';
@@ -18,7 +18,7 @@ export const mhpp: DatasetClass = {
     const asked = extra.pretrain_mode ? extractCode(content, 'python') : content;
     const docstring = asked.slice(0, asked.lastIndexOf('"""'));
     const prompt = `${docstring}\n    e.g. ${before(textColumn(row, 'test'), '\n')} """`;
-    return { id: idOf(row), prompt, labels: labelsOf(row) };
+    return { id: problemIdOf(row), prompt, labels: labelsOf(row) };
   },
 
   async evaluate(row, request, grading) {

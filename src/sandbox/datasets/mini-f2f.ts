@@ -1,5 +1,5 @@
 import type { TestConfig } from '../protocol.ts';
-import { codeIn, type DatasetClass, grade, idOf, labelsOf, type Row, singleRun, textColumn } from './dataset.ts';
+import { codeIn, type DatasetClass, grade, problemIdOf, labelsOf, type ProblemRow, singleRun, textColumn } from './dataset.ts';
 import { strip } from './python-text.ts';
 
 /** Lean builds what it needs of Mathlib first. */
@@ -18,12 +18,12 @@ export const miniF2f: DatasetClass = {
     const ask =
       config.locale === 'en' ? 'Please finish the following theorem in Lean4:' : '请使用 Lean4 完成下面的证明：';
     const prompt = fromTemplate(row, config) ?? `${ask}\n\n\`\`\`lean\n${textColumn(row, 'content')}\n\`\`\``;
-    return { id: idOf(row), prompt, labels: labelsOf(row) };
+    return { id: problemIdOf(row), prompt, labels: labelsOf(row) };
   },
 
   async evaluate(row, request, grading) {
     const { completion, config } = request;
-    const theorem = `theorem ${String(idOf(row))}`;
+    const theorem = `theorem ${String(problemIdOf(row))}`;
     const whole = completion.includes(theorem) ? completion : continued(row, completion, config);
     const code = await codeIn({ ...request, completion: whole }, 'lean', grading);
     const fullCode = leanFile(code);
@@ -35,7 +35,7 @@ export const miniF2f: DatasetClass = {
 };
 
 /** A block that only goes on where the theorem's statement ends. */
-function continued(row: Row, completion: string, config: TestConfig): string {
+function continued(row: ProblemRow, completion: string, config: TestConfig): string {
   const text = strip(completion);
   if (!text.startsWith('```') && !text.endsWith('```')) return completion;
   const statement = fromTemplate(row, config) ?? `\`\`\`lean\n${textColumn(row, 'content')}\n`;
@@ -45,7 +45,7 @@ function continued(row: Row, completion: string, config: TestConfig): string {
 }
 
 /** `{column}` in config.extra.prompt_template. */
-function fromTemplate(row: Row, { extra }: TestConfig): string | null {
+function fromTemplate(row: ProblemRow, { extra }: TestConfig): string | null {
   if (extra.prompt_template === undefined) return null;
   return String(extra.prompt_template).replace(/\{(\w+)\}/g, (_, name: string) => textColumn(row, name));
 }

@@ -5,8 +5,8 @@ import {
   type DatasetClass,
   type Grading,
   grade,
-  idOf,
-  type Row,
+  problemIdOf,
+  type ProblemRow,
   singleRun,
   textColumn,
   withoutKey,
@@ -19,7 +19,7 @@ import { trimAtStops } from './stop-tokens.ts';
 
 /** A language as MultiPL-E, HumanEval's datasets and fences name it. */
 interface Spoken {
-  /** What a fence says, and what decides how the answer is cut. */
+  /** The word of a fence, which decides how the answer is cut. */
   fence: string;
   run: string;
   /** An answer is one block, found as extractCode finds it; else the first block, cut at the problem's stop tokens. */
@@ -55,7 +55,7 @@ const SYNONYMS: Record<string, string> = {
 };
 
 /** @param word `ts`, `go_test.go`, `typescript` … */
-export function languageNamed(word: string): Spoken {
+export function multiPlLanguage(word: string): Spoken {
   const name = before(word, '.');
   const key = Object.hasOwn(SYNONYMS, name) ? (SYNONYMS[name] ?? name) : name;
   if (Object.hasOwn(LANGUAGES, key)) return LANGUAGES[key] ?? spoken(name, name);
@@ -96,10 +96,10 @@ export interface FunctionProblem {
   stops: unknown;
 }
 
-export function functionPrompt(row: Row, { extra, locale }: TestConfig, language: Spoken): Prompt {
+export function functionPrompt(row: ProblemRow, { extra, locale }: TestConfig, language: Spoken): Prompt {
   const prompt = textColumn(row, 'prompt');
   return {
-    id: idOf({ id: row.task_id ?? row.name ?? row.id }),
+    id: problemIdOf({ id: row.task_id ?? row.name ?? row.id }),
     prompt: extra.is_freeform
       ? `\`\`\`${language.fence}\n${prompt}\n\`\`\`\n\n${locale === 'zh' ? ASK.zh : ASK.en}`
       : prompt,
@@ -168,7 +168,7 @@ export const multiPlE: DatasetClass = {
   },
 };
 
-const languageOf = (row: Row, dataset: string): Spoken =>
-  languageNamed(
+const languageOf = (row: ProblemRow, dataset: string): Spoken =>
+  multiPlLanguage(
     multiPlE.datasets.includes(dataset) ? dataset.slice('multiple_'.length) : String(row.language ?? 'cpp'),
   );

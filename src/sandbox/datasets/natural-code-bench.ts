@@ -1,5 +1,5 @@
 import type { RunCodeInput } from '../protocol.ts';
-import { type DatasetClass, grade, idOf, labelsOf, type Row, singleRun, textColumn } from './dataset.ts';
+import { type DatasetClass, grade, problemIdOf, labelsOf, type ProblemRow, singleRun, textColumn } from './dataset.ts';
 import { javaBlocks, javaFiles } from './java-files.ts';
 import { looksLikeTestProgram, type TestProgram, testProgram } from './test-column.ts';
 
@@ -15,7 +15,7 @@ export const naturalCodeBench: DatasetClass = {
   recognises: (row) => 'original_id' in labelsOf(row) && looksLikeTestProgram(row)?.code !== undefined,
   wantsProgram: false,
 
-  prompt: (row) => ({ id: idOf(row), prompt: textColumn(row, 'content'), labels: labelsOf(row) }),
+  prompt: (row) => ({ id: problemIdOf(row), prompt: textColumn(row, 'content'), labels: labelsOf(row) }),
 
   async evaluate(row, request, grading) {
     const { dataset, completion, config, id } = request;
@@ -29,7 +29,7 @@ export const naturalCodeBench: DatasetClass = {
   },
 };
 
-const isPython = (row: Row, dataset: string): boolean =>
+const isPython = (row: ProblemRow, dataset: string): boolean =>
   dataset.includes('python') || (!dataset.includes('java') && labelsOf(row).execution_language === 'python');
 
 interface JudgedProgram {
@@ -56,7 +56,7 @@ export function junitOf(completion: string, { code: test, asset }: TestProgram):
   };
 }
 
-/** What upstream runs where it finds no code: it fails, as it should. */
+/** Upstream's program where it finds no code: it fails, as it should. */
 const NOTHING = 'NaN';
 /** How code without any fence begins, and ends with the text. */
 const BEGINNINGS = ['import ', 'from ', 'class ', 'def '];

@@ -1,4 +1,4 @@
-import { type DatasetClass, grade, idOf, labelsOf, type Row, singleRun, textColumn } from './dataset.ts';
+import { type DatasetClass, grade, problemIdOf, labelsOf, type ProblemRow, singleRun, textColumn } from './dataset.ts';
 import { mathCheck } from './pal-math-program.ts';
 import { looksLikeTestProgram, testAsset } from './test-column.ts';
 
@@ -15,7 +15,7 @@ export const palMath: DatasetClass = {
     looksLikeTestProgram(row) !== null && looksLikeTestProgram(row)?.code === undefined && hasAnswer(row),
   wantsProgram: false,
 
-  prompt: (row) => ({ id: idOf(row), prompt: textColumn(row, 'content'), labels: labelsOf(row) }),
+  prompt: (row) => ({ id: problemIdOf(row), prompt: textColumn(row, 'content'), labels: labelsOf(row) }),
 
   async evaluate(row, request, grading) {
     const { compile_timeout, run_timeout } = request.config;
@@ -28,7 +28,7 @@ export const palMath: DatasetClass = {
   },
 };
 
-const hasAnswer = (row: Row): boolean => ANSWER in testAsset(row);
+const hasAnswer = (row: ProblemRow): boolean => ANSWER in testAsset(row);
 
 /** A Python block that defines solution(), to its closing fence; '' where there is none. */
 function solutionIn(completion: string): string {

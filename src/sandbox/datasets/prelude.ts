@@ -1,4 +1,4 @@
-// What upstream puts before every program of HumanEval and MultiPL-E, for solutions leave their imports out. Parts that
+// Upstream's text before every program of HumanEval and MultiPL-E, for solutions leave their imports out. Parts that
 // a machine may lack are only asked for where they are used or found.
 
 const PYTHON = [

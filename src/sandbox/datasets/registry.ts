@@ -4,7 +4,7 @@ import { aider } from './aider.ts';
 import { autoEval } from './auto-eval.ts';
 import { commonOj } from './common-oj.ts';
 import { cruxEval } from './crux-eval.ts';
-import type { DatasetClass, Row } from './dataset.ts';
+import type { DatasetClass, ProblemRow } from './dataset.ts';
 import { evoEval } from './evo-eval.ts';
 import { humanEval } from './human-eval.ts';
 import { liveCodeBench } from './live-code-bench.ts';
@@ -18,7 +18,7 @@ import { palMath } from './pal-math.ts';
 import { repobenchC, repobenchP } from './repobench.ts';
 import { verilog } from './verilog.ts';
 
-/** What is told by rare columns comes before what is told by common ones. */
+/** Rare columns tell a class before common ones do. */
 export const CLASSES: readonly DatasetClass[] = [
   ...[verilog, repobenchP, repobenchC, cruxEval, multiPlE, evoEval, humanEval, commonOj, liveCodeBench, palMath],
   ...[naturalCodeBench, mhpp, mbpp, miniF2f, aider, mbxp, autoEval],
@@ -30,17 +30,17 @@ export const CLASS_NAMES: string = CLASSES.map((kind) => kind.name)
 
 const REGISTERED = new Map(CLASSES.flatMap((kind) => kind.datasets.map((dataset) => [dataset, kind] as const)));
 
-/** Of a dataset that upstream registers. */
+/** The name of a dataset that upstream registers. */
 export const registeredClass = (dataset: string): DatasetClass | undefined => REGISTERED.get(dataset);
 
 export const classNamed = (name: string): DatasetClass | undefined => CLASSES.find((kind) => kind.name === name);
 
 /** By what a row holds; undefined where no class has such rows. */
-export const classOfRow = (row: Row): DatasetClass | undefined =>
+export const classOfRow = (row: ProblemRow): DatasetClass | undefined =>
   CLASSES.find((kind) => missingColumns(kind, row).length === 0 && recognised(kind, row));
 
 /** A column that is not what its class expects is a reason against the class, not a fault. */
-function recognised(kind: DatasetClass, row: Row): boolean {
+function recognised(kind: DatasetClass, row: ProblemRow): boolean {
   try {
     return kind.recognises(row);
   } catch {
@@ -49,7 +49,7 @@ function recognised(kind: DatasetClass, row: Row): boolean {
 }
 
 /** The columns of the class that a row lacks, as a person would name them. */
-export const missingColumns = (kind: DatasetClass, row: Row): string[] =>
+export const missingColumns = (kind: DatasetClass, row: ProblemRow): string[] =>
   kind.columns
     .map((name) => (typeof name === 'string' ? [name] : name))
     .filter((names) => !names.some((name) => row[name] !== undefined))

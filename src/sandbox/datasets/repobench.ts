@@ -7,9 +7,9 @@ import {
   type DatasetClass,
   type Grading,
   grade,
-  idOf,
+  problemIdOf,
   jsonColumn,
-  type Row,
+  type ProblemRow,
   singleRun,
   textColumn,
 } from './dataset.ts';
@@ -24,7 +24,7 @@ export const repobenchC: DatasetClass = {
   columns: ['id', 'prompt', 'next_line'],
   recognises: (row) => 'next_line' in row && 'prompt' in row,
   wantsProgram: false,
-  prompt: (row) => ({ id: idOf(row), prompt: textColumn(row, 'prompt'), labels: labelsOf(row) }),
+  prompt: (row) => ({ id: problemIdOf(row), prompt: textColumn(row, 'prompt'), labels: labelsOf(row) }),
   evaluate: compareLines,
 };
 
@@ -35,16 +35,16 @@ export const repobenchP: DatasetClass = {
   recognises: (row) => 'gold_snippet_index' in row,
   wantsProgram: false,
   prompt: (row, { extra }, dataset) => ({
-    id: idOf(row),
+    id: problemIdOf(row),
     prompt: promptOf(row, extra, languageOf(dataset)),
     labels: labelsOf(row),
   }),
   evaluate: compareLines,
 };
 
-const labelsOf = (row: Row) => ({ next_line: row.next_line });
+const labelsOf = (row: ProblemRow) => ({ next_line: row.next_line });
 
-async function compareLines(row: Row, request: SubmitRequest, grading: Grading) {
+async function compareLines(row: ProblemRow, request: SubmitRequest, grading: Grading) {
   const language = languageOf(request.dataset);
   const line = firstCodeLine(request.completion, language);
   const [given, wanted] = [words(line), words(textColumn(row, 'next_line'))];
@@ -84,7 +84,7 @@ const PROMPT_TOKENS = 8000;
  * The end of the file, after the snippets of other files that fit: the one that holds the answer first of all. Upstream
  * counts GPT-2's tokens; here their number is estimated, so a prompt at the limit may hold another number of snippets.
  */
-function promptOf(row: Row, extra: Record<string, unknown>, language: Language): string {
+function promptOf(row: ProblemRow, extra: Record<string, unknown>, language: Language): string {
   const comment = language === 'python' ? '#' : '//';
   const limit = typeof extra.max_prompt_length === 'number' ? extra.max_prompt_length : PROMPT_TOKENS;
   const file = lastTokens(fileOf(row, language), FILE_TOKENS);
@@ -115,7 +115,7 @@ function promptOf(row: Row, extra: Record<string, unknown>, language: Language):
   return `${taken.join('')}${file}`;
 }
 
-function fileOf(row: Row, language: Language): string {
+function fileOf(row: ProblemRow, language: Language): string {
   const code = textColumn(row, 'code').split('\n').slice(-LINES_SHOWN);
   const imports = textColumn(row, 'import_statement');
   const path = textColumn(row, 'file_path');
@@ -124,7 +124,7 @@ function fileOf(row: Row, language: Language): string {
   return `// Path: ${path}\n${[...clause, imports, ...code].join('\n')}\n`;
 }
 
-function snippetsOf(row: Row): { path: string; snippet: string }[] {
+function snippetsOf(row: ProblemRow): { path: string; snippet: string }[] {
   const context = jsonColumn(row, 'context');
   if (!Array.isArray(context)) throw new RequestError(500, '"context" of the problem is not a list of snippets');
   return context.map((one: Record<string, unknown>) => ({ path: String(one.path), snippet: String(one.snippet) }));

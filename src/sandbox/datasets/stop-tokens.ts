@@ -1,4 +1,4 @@
-// Where a completion that only continues a prompt ends.
+// The end of a completion that only continues a prompt.
 import { RE2JS } from 're2js';
 import { RequestError } from '../request-error.ts';
 import { isSpaceAt } from './python-text.ts';

@@ -4,15 +4,15 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { parsePythonJson } from '../../json/parse.ts';
 import { reasonOf } from '../../text/problems.ts';
-import { type DatasetClass, idOf, type Row } from './dataset.ts';
+import { type DatasetClass, problemIdOf, type ProblemRow } from './dataset.ts';
 import { CLASS_NAMES, classNamed, classOfRow, missingColumns, registeredClass } from './registry.ts';
 
 export interface Table {
-  rows: Row[];
+  rows: ProblemRow[];
   /** Problems by the text of their id: 11 and "11" are the same problem. */
-  byId: Map<string, Row>;
+  byId: Map<string, ProblemRow>;
   /** By other names that a person may give a problem: HumanEval's number, and its task_id. */
-  byName: Map<string, Row>;
+  byName: Map<string, ProblemRow>;
   kind: DatasetClass;
 }
 
@@ -42,12 +42,12 @@ export function tableOf(name: string, file: string, text: string, named?: Datase
       `dataset ${first.where}: no class judges such a problem. Known are ${CLASS_NAMES}: a file of one of them is taken under its dataset's name, or by its columns`,
     );
   }
-  const byId = new Map<string, Row>();
-  const byName = new Map<string, Row>();
+  const byId = new Map<string, ProblemRow>();
+  const byName = new Map<string, ProblemRow>();
   for (const { row, where } of rows) {
     const missing = missingColumns(kind, row);
     if (missing.length > 0) throw new Error(`dataset ${where}: ${kind.name} needs the column ${missing.join(', ')}`);
-    const id = String(idOf(row));
+    const id = String(problemIdOf(row));
     if (byId.has(id)) throw new Error(`dataset ${where}: id ${id} stands twice`);
     byId.set(id, row);
   }
@@ -56,10 +56,10 @@ export function tableOf(name: string, file: string, text: string, named?: Datase
 }
 
 /** Upstream's files are called code_eval_NAME.jsonl. */
-const classOf = (name: string, file: string, row: Row): DatasetClass | undefined =>
+const classOf = (name: string, file: string, row: ProblemRow): DatasetClass | undefined =>
   registeredClass(name) ?? registeredClass(basename(file).replace(/^code_eval_|\.jsonl$/g, '')) ?? classOfRow(row);
 
-function otherNames(row: Row): string[] {
+function otherNames(row: ProblemRow): string[] {
   const labels = row.labels as { task_id?: unknown } | null | undefined;
   const task = row.task_id ?? (typeof labels === 'object' ? labels?.task_id : undefined);
   if (typeof task !== 'string') return [];
@@ -67,7 +67,7 @@ function otherNames(row: Row): string[] {
   return number === undefined ? [task] : [task, number];
 }
 
-function rowOf(line: string, where: string): Row {
+function rowOf(line: string, where: string): ProblemRow {
   let row: unknown;
   try {
     row = parsePythonJson(line.replace(/^\uFEFF/, ''));
@@ -77,11 +77,11 @@ function rowOf(line: string, where: string): Row {
   if (typeof row !== 'object' || row === null || Array.isArray(row)) {
     throw new Error(`dataset ${where}: expected an object, a problem in the columns of its class`);
   }
-  return published(row as Row);
+  return published(row as ProblemRow);
 }
 
 /** MBPP as published: task_id, text, test_list. */
-function published(row: Row): Row {
+function published(row: ProblemRow): ProblemRow {
   if (!('text' in row && 'test_list' in row && 'task_id' in row)) return row;
   const { task_id: id, text: content, test_list, challenge_test_list = [], test_setup_code = '' } = row;
   return { id, content, test_list, labels: { challenge_test_list, test_setup_code } };

@@ -1,7 +1,7 @@
 // The column `test` of the datasets whose test is a program: {code, asset}, where asset holds files in base64.
 import { z } from 'zod';
 import { RequestError } from '../request-error.ts';
-import { jsonColumn, type Row } from './dataset.ts';
+import { jsonColumn, type ProblemRow } from './dataset.ts';
 
 /** The code goes there. */
 export const INSERT = '#<INSERT>';
@@ -16,7 +16,7 @@ export interface TestProgram {
 }
 
 /** `asset` may be JSON text too; anything else than an object is none. @throws {RequestError} 500 where there is no code */
-export function testProgram(row: Row): TestProgram {
+export function testProgram(row: ProblemRow): TestProgram {
   try {
     const { code, asset } = read(row);
     if (code === undefined) throw new Error('there is no code');
@@ -28,9 +28,9 @@ export function testProgram(row: Row): TestProgram {
 }
 
 /** For the classes whose test program is always the same. */
-export const testAsset = (row: Row): Record<string, string> => read(row).asset;
+export const testAsset = (row: ProblemRow): Record<string, string> => read(row).asset;
 
-function read(row: Row): { code: string | undefined; asset: Record<string, string> } {
+function read(row: ProblemRow): { code: string | undefined; asset: Record<string, string> } {
   const { code, asset } = column.parse(jsonColumn(row, 'test'));
   const given: unknown = typeof asset === 'string' ? JSON.parse(asset) : asset;
   const named = typeof given === 'object' && given !== null ? files.parse(given) : {};
@@ -41,7 +41,7 @@ function read(row: Row): { code: string | undefined; asset: Record<string, strin
 }
 
 /** Whether `test` of a row of unknown class is of this kind, and its program. */
-export function looksLikeTestProgram(row: Row): { code: string | undefined } | null {
+export function looksLikeTestProgram(row: ProblemRow): { code: string | undefined } | null {
   try {
     const test = column.parse(jsonColumn(row, 'test'));
     return test.code === undefined && test.asset === undefined ? null : { code: test.code };

@@ -1,4 +1,4 @@
-import { type DatasetClass, grade, idOf, labelsOf, singleRun, textColumn } from './dataset.ts';
+import { type DatasetClass, grade, problemIdOf, labelsOf, singleRun, textColumn } from './dataset.ts';
 import { snippet } from './freeform.ts';
 
 /** Accepted: the module, with the ports that the problem declares, holds against the test bench. VerilogEval. */
@@ -15,7 +15,7 @@ export const verilog: DatasetClass = {
     const asked = [system_prompt, question_prompt, textColumn(row, 'description'), module].join('\n');
     const prompt =
       is_fewshot && fewshot ? `${String(fewshot)}\n\n----------------\n\nQuestion:\n${asked}\n\nAnswer:` : asked;
-    return { id: idOf(row), prompt, labels: {} };
+    return { id: problemIdOf(row), prompt, labels: {} };
   },
 
   async evaluate(row, request, grading) {

@@ -76,7 +76,7 @@ export class Budget {
   }
 }
 
-/** What one request holds, until it is closed. */
+/** The memory of one request, until it is closed. */
 export class Share {
   readonly #budget: Budget;
   #bytes = 0;

@@ -1,9 +1,9 @@
 // What `doctor` looks at: each check has a name, a proof that is run, and a remedy. Other rooms add lists of their own.
 import { LANGUAGES, type Language, type RunCodeInput, runCodeRequest } from '../protocol.ts';
 import { TOOLCHAINS } from './backends/toolchains.ts';
-import { createRunner, type Runner, type RunnerOptions } from './index.ts';
+import { createRunner, type SandboxRunner, type SandboxRunnerOptions } from './index.ts';
 
-export interface Check {
+export interface DoctorCheck {
   name: string;
   /** Without it something that the program promises does not work; else only one ability is missing. */
   needed: boolean;
@@ -44,14 +44,14 @@ const PROGRAMS: Partial<Record<Language, string>> = {
 };
 
 /** @param open the runner that all proofs share, opened by the first */
-export function sandboxChecks(options: RunnerOptions): { checks: Check[]; close(): Promise<void> } {
-  let opened: Promise<Runner> | null = null;
+export function sandboxChecks(options: SandboxRunnerOptions): { checks: DoctorCheck[]; close(): Promise<void> } {
+  let opened: Promise<SandboxRunner> | null = null;
   const runner = () => {
     opened ??= createRunner(options);
     return opened;
   };
   const languages = LANGUAGES.filter((language) => PROGRAMS[language] !== undefined);
-  const checks: Check[] = [
+  const checks: DoctorCheck[] = [
     {
       name: 'sandbox',
       needed: true,
@@ -84,7 +84,7 @@ export function sandboxChecks(options: RunnerOptions): { checks: Check[]; close(
   return { checks, close: async () => (await opened?.catch(() => null))?.close() };
 }
 
-async function runs(runner: () => Promise<Runner>, input: RunCodeInput): Promise<string> {
+async function runs(runner: () => Promise<SandboxRunner>, input: RunCodeInput): Promise<string> {
   const { run } = await runner();
   const { status, message, compile_result, run_result } = await run(requestOf(input));
   if (status === 'Success') return `${Math.round((run_result?.execution_time ?? 0) * 1000)} ms`;

@@ -1,16 +1,16 @@
-// What the server's main thread and its desks say to each other. A desk is a thread that reads, checks, judges and
+// Messages between the server's main thread and its request threads. A request thread reads, checks, judges and
 // prints requests; programs run from the main thread, which alone has the backend and the queue. Long texts cross as
 // bytes whose memory is handed over, so that neither side copies them.
 import type { Language } from '../protocol.ts';
-import type { Limits, Outcome } from './backends/backend.ts';
-import type { RunOptions } from './runner.ts';
+import type { RunLimits, Outcome } from './backends/backend.ts';
+import type { ProgramOptions } from './runner.ts';
 
 export interface DeskData {
   /** Each NAME=FILE. */
   datasets: readonly string[];
   casesAtOnce?: number | undefined;
   backend: { name: string; languages: Language[] };
-  options: RunOptions;
+  options: ProgramOptions;
 }
 
 export interface DeskRequest {
@@ -37,7 +37,7 @@ export interface WireJob {
   fetchFiles: readonly string[];
   compileTimeout: number;
   runTimeout: number;
-  limits: Limits;
+  limits: RunLimits;
   watched: boolean;
 }
 

@@ -14,7 +14,7 @@ import { type Answer, type Route, runCodeRoute } from './routes.ts';
 const SHORT_BODY = 64 * 1024;
 /** Characters of an answer that is printed as fast. */
 const SHORT_ANSWER = 128 * 1024;
-/** What a request takes beside its body's bytes: as text, parsed, and on its way to the program. */
+/** The memory of a request beside its body's bytes: as text, parsed, and on its way to the program. */
 const TIMES_BODY = 4;
 const HEADERS_MS = 20_000;
 const REQUEST_MS = 120_000;

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { availableParallelism, freemem, totalmem } from 'node:os';
 import { isLoopback, newToken } from '../../http/guard.ts';
 import type { RunCode } from '../protocol.ts';
-import { type Backend, type BackendName, DEFAULT_LIMITS, type Limits } from './backends/backend.ts';
+import { type Backend, type BackendName, DEFAULT_RUN_LIMITS, type RunLimits } from './backends/backend.ts';
 import { type BackendChoice, type Chosen, chooseBackend } from './backends/choose.ts';
 import type { BackendUrl } from './backends/remote.ts';
 import { Budget } from './budget.ts';
@@ -12,7 +12,7 @@ import { Desks } from './desks.ts';
 import { httpServer } from './http.ts';
 import { type RunJupyter, runJupyterOn } from './jupyter.ts';
 import { Places } from './places.ts';
-import { DEFAULT_RUN_OPTIONS, type RunOptions, runCodeOn } from './runner.ts';
+import { DEFAULT_RUN_OPTIONS, type ProgramOptions, runCodeOn } from './runner.ts';
 
 export { BACKEND_CHOICES, type BackendChoice } from './backends/choose.ts';
 export { type BackendUrl, isBackendUrl } from './backends/remote.ts';
@@ -26,12 +26,12 @@ const DRAIN_MS = 50;
 const MOST_A_PROCESSOR = 32;
 const MB = 1024 * 1024;
 
-export interface RunnerOptions {
+export interface SandboxRunnerOptions {
   /** One of this machine, or the address of a SandboxFusion that this server stands before. */
   backend?: BackendChoice | BackendUrl;
   /** Programs at the same time, asleep or not; where it is not said, as many as the processors and the memory bear. */
   maxConcurrency?: number;
-  limits?: Partial<Limits>;
+  limits?: Partial<RunLimits>;
   /** In seconds. */
   maxRunTimeout?: number;
   /** In MB, for all programs together; three quarters of what is free where it is not said. */
@@ -51,20 +51,20 @@ export interface BackendInfo {
   why: string[];
 }
 
-export interface Runner {
+export interface SandboxRunner {
   backend: BackendInfo;
   run: RunCode;
   runJupyter: RunJupyter;
   close(): Promise<void>;
 }
 
-interface Engine extends Runner {
+interface Engine extends SandboxRunner {
   places: Places;
   placed: ReturnType<Places['before']>;
-  options: RunOptions;
+  options: ProgramOptions;
 }
 
-async function openEngine(options: RunnerOptions, maxQueue: number): Promise<Engine> {
+async function openEngine(options: SandboxRunnerOptions, maxQueue: number): Promise<Engine> {
   const processors = availableParallelism();
   const most = options.maxConcurrency ?? MOST_A_PROCESSOR * processors;
   const memoryMb = options.memoryBudgetMb ?? Math.max(1024, Math.floor((freemem() / MB) * 0.75));
@@ -77,8 +77,8 @@ async function openEngine(options: RunnerOptions, maxQueue: number): Promise<Eng
   });
   const places = new Places({ processors, most, memory: memoryMb * MB, maxQueue });
   const placed = places.before(backend);
-  const run: RunOptions = {
-    limits: { ...DEFAULT_LIMITS, ...options.limits },
+  const run: ProgramOptions = {
+    limits: { ...DEFAULT_RUN_LIMITS, ...options.limits },
     maxRunTimeout: options.maxRunTimeout ?? DEFAULT_RUN_OPTIONS.maxRunTimeout,
   };
   return {
@@ -93,16 +93,16 @@ async function openEngine(options: RunnerOptions, maxQueue: number): Promise<Eng
 }
 
 /** @throws {Error} when no backend can be used; the message says why. */
-export async function createRunner(options: RunnerOptions = {}): Promise<Runner> {
+export async function createRunner(options: SandboxRunnerOptions = {}): Promise<SandboxRunner> {
   return openEngine(options, Number.POSITIVE_INFINITY);
 }
 
-export interface SandboxOptions extends RunnerOptions {
+export interface SandboxOptions extends SandboxRunnerOptions {
   /** 127.0.0.1 where it is not said. */
   host?: string;
   /** 8080 where it is not said; 0 takes a free one. */
   port?: number;
-  /** What clients must bring; beyond loopback one is made where it is not said. */
+  /** The token that clients must bring; beyond loopback one is made where none is given. */
   token?: string | null;
   /** Names that a request's Host may be, beside loopback. */
   allowHosts?: readonly string[];
@@ -184,7 +184,7 @@ function serving(server: ReturnType<typeof httpServer>, engine: Engine, desks: D
 
 const deskData = (
   backend: Pick<Backend, 'name' | 'languages'>,
-  options: RunOptions,
+  options: ProgramOptions,
   { datasets = [], casesAtOnce }: SandboxOptions,
 ) => ({
   datasets,

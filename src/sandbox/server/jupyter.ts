@@ -5,17 +5,17 @@ import type { CellRunResult, CommandRunResult, RunJupyterRequest, RunJupyterResp
 import { RequestError } from '../request-error.ts';
 import { startTimer } from './backends/timer.ts';
 import { DRIVER } from './jupyter-driver.ts';
-import { Lines } from './lines.ts';
+import { LineSplitter } from './lines.ts';
 import { Output } from './output.ts';
 import { decodeFiles } from './paths.ts';
-import { cutTimeout, DEFAULT_RUN_OPTIONS, type Executing, encodeFiles, type RunOptions } from './runner.ts';
+import { cutTimeout, DEFAULT_RUN_OPTIONS, type Executing, encodeFiles, type ProgramOptions } from './runner.ts';
 
 export type RunJupyter = (request: RunJupyterRequest, signal?: AbortSignal) => Promise<RunJupyterResponse>;
 
 /** Rejects only when aborted, or with a RequestError where the server is too full. */
 export function runJupyterOn(
   backend: Executing,
-  { limits, maxRunTimeout }: RunOptions = DEFAULT_RUN_OPTIONS,
+  { limits, maxRunTimeout }: ProgramOptions = DEFAULT_RUN_OPTIONS,
 ): RunJupyter {
   return async (request, signal) => {
     const nonce = randomBytes(16).toString('hex');
@@ -90,13 +90,13 @@ interface Cell {
   error: Record<string, unknown>[];
 }
 
-/** What the driver tells, put together. A program may write nonsense among it; that is left out. */
+/** The driver's events, put together. Nonsense that a program writes among them is left out. */
 class Cells {
   readonly #cells: Cell[] = [];
   readonly #expected: number;
   readonly #cellTimeout: number;
   readonly #limit: number;
-  readonly #lines: Lines;
+  readonly #lines: LineSplitter;
   #stop = () => {};
   #stopTimer = () => {};
   #displayed = 0;
@@ -108,7 +108,7 @@ class Cells {
     this.#cellTimeout = cellTimeout;
     this.#limit = limit;
     // A line that is longer than all that is kept cannot be kept. The driver writes ASCII.
-    this.#lines = new Lines(8 * limit, (line) => {
+    this.#lines = new LineSplitter(8 * limit, (line) => {
       const text = line.toString('latin1');
       if (text.startsWith(`${nonce} `)) this.#take(text.slice(nonce.length + 1));
     });

@@ -3,7 +3,7 @@
 
 const NEWLINE = 10;
 
-export class Lines {
+export class LineSplitter {
   readonly #longest: number;
   readonly #onLine: (line: Buffer) => void;
   readonly #onTooLong: () => void;

@@ -1,4 +1,4 @@
-// What a caller names in `files` and `fetch_files`, read as upstream reads it, but never leading out of the run.
+// Paths in `files` and `fetch_files`, read as upstream reads them, but never leading out of the run.
 import { posix } from 'node:path';
 import { SandboxFault } from './backends/backend.ts';
 

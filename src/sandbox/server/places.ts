@@ -6,7 +6,7 @@ import { RequestError } from '../request-error.ts';
 import type { Backend, Job, Outcome, Usage } from './backends/backend.ts';
 
 const LOOK_MS = 100;
-/** Of a processor: what a program counts that was not looked at yet. Most have ended by then. */
+/** The share of a processor that a program counts before it was measured. Most have ended by then. */
 const UNKNOWN_SHARE = 0.5;
 const UNKNOWN_BYTES = 64 * 1024 * 1024;
 /** verl's clients give up after 30 s: beyond this wait, slow together is better than late one after the other. */
@@ -61,7 +61,7 @@ export class Places {
     return { name, languages, limits, execute };
   }
 
-  /** What runs may end; what waits is told to go elsewhere. */
+  /** Running requests may end; waiting ones are sent elsewhere. */
   drain(): void {
     this.#draining = true;
     for (const { grant } of this.#waiting) grant();

@@ -15,7 +15,7 @@ import {
   startInstanceRequest,
   submitRequest,
 } from '../protocol.ts';
-import type { Issue, Model, Schema } from '../pydantic.ts';
+import type { Issue, PydanticModel, Schema } from '../pydantic.ts';
 import { Sessions } from '../sessions/sessions.ts';
 import type { DeskAnswer } from './desk-protocol.ts';
 import type { RunJupyter } from './jupyter.ts';
@@ -54,7 +54,7 @@ const page = (html: string): Route => ({ method: 'GET', handle: async () => ({ h
 
 function post<T>(
   summary: string,
-  model: Model<T>,
+  model: PydanticModel<T>,
   handle: (request: T, signal: AbortSignal) => Promise<unknown>,
 ): Route {
   return {

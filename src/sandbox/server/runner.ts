@@ -1,28 +1,28 @@
 // /run_code in terms of a backend: the request's fields to a job, the outcome to upstream's status rules.
 import type { CommandRunResult, RunCode, RunCodeRequest, RunCodeResponse, RunStatus } from '../protocol.ts';
 import { RequestError } from '../request-error.ts';
-import { type Backend, DEFAULT_LIMITS, type Limits, SandboxFault } from './backends/backend.ts';
+import { type Backend, DEFAULT_RUN_LIMITS, type RunLimits, SandboxFault } from './backends/backend.ts';
 import { RUNNERS, temporaryName } from './backends/languages.ts';
 import { decodeFiles } from './paths.ts';
 
 export type { RunCode } from '../protocol.ts';
 
-export interface RunOptions {
-  limits: Limits;
+export interface ProgramOptions {
+  limits: RunLimits;
   /** In seconds: what no request may ask for more than. */
   maxRunTimeout: number;
 }
 
 /** One request with an endless timeout would have its place for good. */
-export const DEFAULT_RUN_OPTIONS: RunOptions = { limits: DEFAULT_LIMITS, maxRunTimeout: 600 };
+export const DEFAULT_RUN_OPTIONS: ProgramOptions = { limits: DEFAULT_RUN_LIMITS, maxRunTimeout: 600 };
 
 export type Executing = Pick<Backend, 'execute'>;
 
 /**
- * What the datasets and sessions are given: each call is one program on this backend. Rejects only when aborted, or
+ * The runner of datasets and sessions: each call is one program on this backend. Rejects only when aborted, or
  * with a RequestError where the server is too full to run it at all.
  */
-export function runCodeOn(backend: Executing, { limits, maxRunTimeout }: RunOptions = DEFAULT_RUN_OPTIONS): RunCode {
+export function runCodeOn(backend: Executing, { limits, maxRunTimeout }: ProgramOptions = DEFAULT_RUN_OPTIONS): RunCode {
   return async (request, signal) => {
     try {
       const cut = Math.max(request.run_timeout, request.compile_timeout) > maxRunTimeout;

@@ -4,13 +4,13 @@ import { parsePythonJson } from '../../json/parse.ts';
 import { extractCode, fencedBlocks, incompleteBlocks } from '../datasets/extraction.ts';
 import { isLanguage, type Language } from '../protocol.ts';
 
-export interface Program {
+export interface SessionProgram {
   code: string;
   language: Language;
 }
 
 /** Either the programs, none where the action is prose, or what is wrong with its tool call. */
-export type Action = { programs: Program[] } | { fault: string };
+export type SessionAction = { programs: SessionProgram[] } | { fault: string };
 
 const TOOL_CALL = '<tool_call>';
 const END_OF_THOUGHT = '</think>';
@@ -20,7 +20,7 @@ const CODE_KEYS = ['code', 'command', 'cmd', 'script', 'source', 'input'];
 const SPECIAL_TOKEN = /<\|[a-z_]+\|>|<\/?s>/g;
 
 /** @param language of the session's problem, for code that does not name its own */
-export function readAction(content: string, language: Language): Action {
+export function readAction(content: string, language: Language): SessionAction {
   const thought = content.lastIndexOf(END_OF_THOUGHT);
   const acted = thought < 0 ? content : content.slice(thought + END_OF_THOUGHT.length);
   const text = acted.replace(SPECIAL_TOKEN, '').trim();
@@ -41,8 +41,8 @@ export function readAction(content: string, language: Language): Action {
 /** An empty block is read as a fence that was never closed, with its own end as the code. */
 const programsOf = (code: string, language: Language) => (/^\s*(?:```)?\s*$/.test(code) ? [] : [{ code, language }]);
 
-function readToolCalls(text: string, language: Language): Action {
-  const programs: Program[] = [];
+function readToolCalls(text: string, language: Language): SessionAction {
+  const programs: SessionProgram[] = [];
   for (const part of text.split(TOOL_CALL).slice(1)) {
     let call: unknown;
     try {
@@ -57,7 +57,7 @@ function readToolCalls(text: string, language: Language): Action {
   return { programs };
 }
 
-function programOf(call: unknown, language: Language): Program | undefined {
+function programOf(call: unknown, language: Language): SessionProgram | undefined {
   const { name, arguments: given, parameters } = (call ?? {}) as Record<string, unknown>;
   const args = argumentsOf(given ?? parameters);
   const code = CODE_KEYS.map((key) => args[key]).find((value) => typeof value === 'string');

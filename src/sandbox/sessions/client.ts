@@ -58,7 +58,7 @@ export class SessionClient {
     });
   }
 
-  /** What it answers is of no meaning to the episode. */
+  /** Its answer has no meaning for the episode. */
   async postprocess(sid: SessionId, signal?: AbortSignal): Promise<{ answer: unknown; error: SandboxApiError | null }> {
     return orElse(signal, { answer: null }, async () => ({
       answer: await this.#post('postprocess', { sid }, z.unknown(), signal),

@@ -16,7 +16,7 @@ function prefix(earlier: readonly string[]): string {
 `;
 }
 
-/** What is submitted to the tests of a function: the last code, with what it was built on. */
+/** The program for the tests of a function: the last code, with what it was built on. */
 export function solutionOf(earlier: readonly string[], code: string): string {
   const last = code.includes('```') ? `${IMPORTS}exec(${decoded(code)})` : code;
   return earlier.length === 0 ? last : `${prefix(earlier)}${last}`;

@@ -1,6 +1,6 @@
 // What a model is shown of an action.
 import type { EvalTestCase, RunCodeResponse } from '../protocol.ts';
-import type { Program } from './action.ts';
+import type { SessionProgram } from './action.ts';
 import { RUN_SECONDS } from './workspace.ts';
 
 /** How programs of these languages read their input. */
@@ -12,7 +12,7 @@ const DEFINES = /^\s*(?:async\s+def|def|class)\s/m;
  * Whether code is a solution of the session's problem rather than a trial: a program that reads input where the tests
  * feed one, a definition where they call one.
  */
-export function judgedBySubmit({ code, language }: Program, wantsProgram: boolean): boolean {
+export function judgedBySubmit({ code, language }: SessionProgram, wantsProgram: boolean): boolean {
   if (wantsProgram) return READS_INPUT.test(code);
   return language !== 'python' || DEFINES.test(code);
 }
@@ -34,7 +34,7 @@ export function verdictOf(tests: readonly EvalTestCase[]): string {
   return `Not accepted: ${count}; the first that failed has another answer.`;
 }
 
-/** What the program wrote, first what it meant for the reader, and why it ended where it did not end well. */
+/** The program's output, stdout first, and the reason where it did not end well. */
 export function observationOf({ status, message, compile_result: compile, run_result: run }: RunCodeResponse): string {
   if (status === 'SandboxError') return `Error: ${message}`;
   const compiled = compile && (compile.return_code !== 0 || run === null);

@@ -15,7 +15,7 @@ import type {
   SubmitRequest,
 } from '../protocol.ts';
 import { RequestError } from '../request-error.ts';
-import { type Program, readAction } from './action.ts';
+import { type SessionProgram, readAction } from './action.ts';
 import { solutionOf } from './history.ts';
 import { judgedBySubmit, observationOf, verdictOf } from './observation.ts';
 import { Workspace } from './workspace.ts';
@@ -49,20 +49,20 @@ export interface Reward {
 
 interface Session {
   instance: string;
-  /** What the last code is submitted to. */
+  /** The problem to which the last code is submitted. */
   problem: Omit<SubmitRequest, 'completion'> | null;
   stated: number | null;
   workspace: Workspace;
   /** Python that ran to its end: what a submitted function may be built on. */
   earlier: readonly string[];
   /** With the code that had run before it. */
-  last: (Program & { before: readonly string[] }) | null;
+  last: (SessionProgram & { before: readonly string[] }) | null;
   /** What the last solution that was judged is worth. */
   judged: { passed: number; total: number } | null;
   actions: number;
   finished: boolean;
   reward: Reward | null;
-  /** What it holds, about. */
+  /** Its approximate size. */
   characters: number;
   /** One action at a time: the next one builds on what this one leaves. */
   turn: Promise<unknown>;
@@ -220,7 +220,7 @@ export class Sessions {
   }
 
   /** A solution of the session's problem is judged, as /submit would; other code is run. */
-  async #runProgram(session: Session, program: Program, signal: AbortSignal | undefined): Promise<string> {
+  async #runProgram(session: Session, program: SessionProgram, signal: AbortSignal | undefined): Promise<string> {
     const { problem } = session;
     session.last = { ...program, before: session.earlier };
     if (problem === null) return this.#try(session, program, signal);
@@ -238,7 +238,7 @@ export class Sessions {
     return said === '' ? verdictOf(tests) : `${said.trimEnd()}\n${verdictOf(tests)}`;
   }
 
-  async #try(session: Session, { code, language }: Program, signal: AbortSignal | undefined): Promise<string> {
+  async #try(session: Session, { code, language }: SessionProgram, signal: AbortSignal | undefined): Promise<string> {
     const { workspace, earlier } = session;
     const before = workspace.size;
     const answer = await workspace.execute(code, language, signal);
@@ -277,7 +277,7 @@ export class Sessions {
   }
 }
 
-/** Of every text in a value. Iterative, because nesting may be deep. */
+/** The size of every text in a value. Iterative, because nesting may be deep. */
 function lengthOf(root: unknown): number {
   let length = 0;
   const open = [root];

@@ -22,7 +22,7 @@ const MAX_STEP = 10;
 const MAX_SCORE = 9;
 
 /** The room that columns need, from a sample of the dump. */
-export function shapeOf(dump: Dump): ListShape {
+export function listShapeOf(dump: Dump): ListShape {
   const { files } = dump;
   let step = 0;
   let sample = 0;

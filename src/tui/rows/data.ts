@@ -8,11 +8,11 @@ import { Syntax } from '../../present/transcript/syntax.ts';
 import type { ListChoice } from '../state/list.ts';
 import { type Rows, samePlace } from '../state/rows.ts';
 import type { Focus, State } from '../state/state.ts';
-import { allColumns, chosenColumns, shapeOf } from './columns.ts';
+import { allColumns, chosenColumns, listShapeOf } from './columns.ts';
 import type { FilterProgress } from './filtered-rows.ts';
 import { FilteredRowsCache } from './filtered-rows-cache.ts';
 import { FreshRows } from './fresh-rows.ts';
-import { type Geometry, geometry, type Shape } from './geometry.ts';
+import { type Geometry, geometry, type PaneShape } from './geometry.ts';
 import { GroupIndex } from './group-index.ts';
 import { sortedMembers } from './group-rows.ts';
 import { Layouts } from './layouts.ts';
@@ -69,7 +69,7 @@ export class DumpData implements Data {
   readonly syntax: Syntax;
   readonly searches: Searches;
   #rows: Rows | null = null;
-  #geometry: { shape: Shape; geometry: Geometry } | null = null;
+  #geometry: { shape: PaneShape; geometry: Geometry } | null = null;
   /** The record that is read. It stays as it was read, whatever becomes of its file, until it is asked for again. */
   #open: { place: Place; record: DumpRecord; generation: number; diskChange: string } | null = null;
   readonly #layouts: Layouts;
@@ -201,7 +201,7 @@ export class DumpData implements Data {
     const isShownByReplay = replayColumnsShown(replay);
     const key = [files.length, records, extras.size, ...isShownByReplay].join(' ');
     if (this.#columns?.key !== key) {
-      const found = shapeOf(this.dump);
+      const found = listShapeOf(this.dump);
       const before = this.#shape ?? found;
       // Columns only grow: a list that gets narrower and wider as it is read is hard to read.
       this.#shape = {

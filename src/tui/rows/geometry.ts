@@ -22,7 +22,7 @@ export interface Geometry {
   transcriptHeight: number;
 }
 
-export interface Shape {
+export interface PaneShape {
   columns: number;
   rows: number;
   focus: 'list' | 'transcript';
@@ -39,7 +39,7 @@ export interface Shape {
 }
 
 /** The sizes of the panes. The one source for painting, scrolling and wrapping. */
-export function geometry(shape: Shape): Geometry {
+export function geometry(shape: PaneShape): Geometry {
   const { columns, rows, focus, listColumns } = shape;
   const bodyHeight = Math.max(1, rows - 1 - shape.bottom);
   const room = columns - 1 - READABLE;

@@ -21,7 +21,7 @@ const planOf = (
   { place, call, session = false }: { place: Place; call: number; session?: boolean },
 ): PlannedCall | null => planCalls(runner.row(place), { tools: runner.tools, call, session })[0] ?? null;
 
-export async function runCall(runner: RunnerContext, job: JobOf<'run'>): Promise<void> {
+export async function startCall(runner: RunnerContext, job: JobOf<'run'>): Promise<void> {
   const { args, repeat } = job;
   const recorded = planOf(runner, job);
   if (recorded === null) return;

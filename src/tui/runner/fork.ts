@@ -23,7 +23,7 @@ import type { JobOf, RunnerContext } from './context.ts';
 const STREAM_MS = 60;
 
 /** Goes on from a turn with a live model, n times, and shows the turns as they come. */
-export async function fork(
+export async function startFork(
   runner: RunnerContext,
   { place, turn, edited, model, settings, reward }: JobOf<'fork'>,
   signal: AbortSignal,

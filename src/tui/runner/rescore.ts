@@ -4,7 +4,7 @@ import { rewardProblem } from '../../replay/reward-choice.ts';
 import type { JobOf, RunnerContext } from './context.ts';
 
 /** Scores the rollouts anew; what each was given is kept, and found again at the next start. */
-export async function rescore(
+export async function startRescore(
   runner: RunnerContext,
   { rows, choice }: JobOf<'rescore'>,
   signal: AbortSignal,

@@ -6,7 +6,7 @@ import { recordKey } from '../../journal/record-key.ts';
 import type { JsonValue } from '../../json/value.ts';
 import type { CallReplay, RescoreView } from '../../present/replay/view.ts';
 import {
-  type BackendChoice,
+  type ReplayBackendChoice,
   historyOf,
   keptRescore,
   openBackend,
@@ -21,12 +21,12 @@ import {
 import { assertNever } from '../state/assert-never.ts';
 import type { RunnerJob } from '../state/effect.ts';
 import type { BulkProgress, RolloutChange } from '../state/replay.ts';
-import { runAll, runCall, runList } from './calls.ts';
+import { runAll, startCall, runList } from './calls.ts';
 import type { RunnerContext, RunnerOptions } from './context.ts';
 import { openCallEditor, openTurnEditor, takeEdited } from './edit.ts';
-import { fork, keptBranches } from './fork.ts';
+import { startFork, keptBranches } from './fork.ts';
 import { Jobs } from './jobs.ts';
-import { rescore } from './rescore.ts';
+import { startRescore } from './rescore.ts';
 import { whereForkRuns, whereRuns } from './where.ts';
 
 /** ms between two reports on a run over many rollouts. */
@@ -121,7 +121,7 @@ export class Runner implements RunnerContext {
       case 'edited':
         return takeEdited(this, job);
       case 'run':
-        return runCall(this, job);
+        return startCall(this, job);
       case 'all':
         return runAll(this, job);
       case 'list':
@@ -133,9 +133,9 @@ export class Runner implements RunnerContext {
       case 'fork-edit':
         return openTurnEditor(this, job);
       case 'fork':
-        return this.jobs.during((signal) => fork(this, job, signal));
+        return this.jobs.during((signal) => startFork(this, job, signal));
       case 'rescore':
-        return this.jobs.during((signal) => rescore(this, job, signal));
+        return this.jobs.during((signal) => startRescore(this, job, signal));
       default:
         return assertNever(job);
     }
@@ -164,7 +164,7 @@ export class Runner implements RunnerContext {
     return this.options.dump.read(place);
   }
 
-  get choice(): BackendChoice {
+  get choice(): ReplayBackendChoice {
     return { sandbox: this.options.sandbox, toolsUrl: this.tools.sandboxUrl, env: this.options.env };
   }
 

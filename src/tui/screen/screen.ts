@@ -10,7 +10,7 @@ export interface Region {
 }
 
 /** All that is to be seen: the chrome, a string a row, and the regions that are painted over it. */
-export interface Picture {
+export interface ScreenPicture {
   chrome(): readonly string[];
   regions(): readonly Region[];
 }
@@ -35,7 +35,7 @@ export class Screen {
   frames = 0;
 
   readonly #output: Sink;
-  readonly #picture: Picture;
+  readonly #picture: ScreenPicture;
   readonly #isStrict: boolean;
   #shown: Frame | null = null;
   #dirty = false;
@@ -47,7 +47,7 @@ export class Screen {
   #timer: NodeJS.Timeout | NodeJS.Immediate | null = null;
 
   /** @param isStrict a line that is wider than its region is an error, as the tests have it; otherwise it is cut */
-  constructor(output: Sink, picture: Picture, size: { columns: number; rows: number }, isStrict: boolean) {
+  constructor(output: Sink, picture: ScreenPicture, size: { columns: number; rows: number }, isStrict: boolean) {
     this.#output = output;
     this.#picture = picture;
     this.columns = size.columns;

@@ -9,7 +9,7 @@ import type { CallQuestion, Way } from '../state/replay.ts';
 import type { State } from '../state/state.ts';
 import { notWhole } from './list-choice.ts';
 import { ask, doing, doNow } from './question.ts';
-import { type Result, say } from './result.ts';
+import { type Result, saying } from './result.ts';
 
 /** Runs of a call that `k` goes through: one run tells no flaky call from a drifted one. */
 const REPEATS = [1, 3, 10];
@@ -37,7 +37,7 @@ export function askCall(
     edited: undefined,
     repeat,
     session,
-    calls: callsOf(rollout).length,
+    calls: questionCalls(rollout).length,
     rollouts: data.rows(state).length,
     known: null,
     where: null,
@@ -65,7 +65,7 @@ export function callKey(state: State, question: CallQuestion, key: string, data:
   if (key === 's' && where?.stateful !== true) return lookWhere(state, { ...question, session: !session });
   if (key === 'tab') {
     const rollout = data.record(place).rollout;
-    const all = rollout === null ? [] : callsOf(rollout);
+    const all = rollout === null ? [] : questionCalls(rollout);
     const next = all[(all.findIndex((one) => one.call.index === call) + 1) % all.length];
     return rollout === null || next === undefined || all.length === 1 ? state : askCall(state, data, rollout, next);
   }
@@ -79,7 +79,7 @@ export function callKey(state: State, question: CallQuestion, key: string, data:
   }
   if (key !== 'enter') return state;
   // The question may have cut it off; said below it, it has the whole width.
-  if (where.problem !== null && edited === undefined) return say(state, sanitiseLine(where.problem));
+  if (where.problem !== null && edited === undefined) return saying(state, sanitiseLine(where.problem));
   return doNow(state, { kind: 'run', place, call, args: edited, ...wayOf(question) });
 }
 
@@ -89,25 +89,25 @@ function runMany(state: State, question: CallQuestion, kind: 'all' | 'list' | 'a
   const way = wayOf(question);
   if (kind === 'all') return doNow(state, { kind, place, ...way });
   const reason = notWhole(state, data);
-  if (reason !== null) return say(state, reason);
+  if (reason !== null) return saying(state, reason);
   const resume = kind === 'list' && known !== null && known > 0 && known < rollouts;
   const job: RunnerJob = { kind: 'list', rows: data.rows(state), resume, ...way };
   const result = doNow(state, job);
   if (!resume) return result;
   const text = `${formatCount(known)} of ${formatCount(rollouts)} done, goes on`;
-  return { ...result, state: say(result.state, text) };
+  return { ...result, state: saying(result.state, text) };
 }
 
-export const callsOf = (rollout: Rollout): FoundCall[] =>
+export const questionCalls = (rollout: Rollout): FoundCall[] =>
   rollout.turns.flatMap((turn) => turn.toolCalls.map((call) => ({ call, turn: turn.index })));
 
 /** The call that this turn makes or answers; null where it does neither. */
 export const callAt = (rollout: Rollout, turn: number): FoundCall | null =>
-  callsOf(rollout).find((one) => one.turn === turn || one.call.resultTurn === turn) ?? null;
+  questionCalls(rollout).find((one) => one.turn === turn || one.call.resultTurn === turn) ?? null;
 
 /** The call at this turn, else the last one before it, else the first one behind it. */
 export function nearestCall(rollout: Rollout, turn: number): FoundCall | null {
-  const calls = callsOf(rollout);
+  const calls = questionCalls(rollout);
   return callAt(rollout, turn) ?? calls.findLast((one) => one.turn < turn) ?? calls[0] ?? null;
 }
 
@@ -119,7 +119,7 @@ export function underwayAt(state: State, data: Data): { place: Place; call: numb
   const { rollout, locator } = data.record(place);
   const replay = state.replay.rollouts.get(locator);
   if (rollout === null || replay === undefined) return null;
-  const found = callsOf(rollout).find(
+  const found = questionCalls(rollout).find(
     ({ call, turn: own }) =>
       (own === turn || call.resultTurn === turn) && (replay.calls.get(call.index)?.underway ?? null) !== null,
   );

@@ -9,7 +9,7 @@ import type { Data } from '../rows/data.ts';
 import type { Action } from '../state/action.ts';
 import { VIEWS, type ViewName } from '../state/display.ts';
 import type { State } from '../state/state.ts';
-import { filterOf } from './list.ts';
+import { filterFromText } from './list.ts';
 import { REWARD_NAMES } from './reward-prompt.ts';
 
 /** A word of the `:` line. */
@@ -80,7 +80,7 @@ export const COMMAND_LINE: readonly LineCommand[] = [
     name: 'filter',
     usage: 'score<0.5',
     help: 'lists what an expression says; nothing clears it',
-    check: (text, { list }) => problemOf(() => filterOf(text, list.choice.filter)),
+    check: (text, { list }) => problemOf(() => filterFromText(text, list.choice.filter)),
     action: (text) => ({ type: 'filter', text }),
     complete: (text, _state, data) => completions(text, [...data.dump.extras].map(valueName)),
   },

@@ -3,7 +3,7 @@ import type { Data } from '../rows/data.ts';
 import { listWindow } from '../rows/list-window.ts';
 import type { State } from '../state/state.ts';
 import { opened } from '../state/transcript.ts';
-import { type Result, say } from './result.ts';
+import { type Result, saying } from './result.ts';
 
 /** Puts the cursor on a row of the list; another record opens at the start of its response. */
 export function putCursor(state: State, data: Data, index: number): State {
@@ -36,7 +36,7 @@ export function moveCursor(state: State, data: Data, by: number, end: 'clamp' | 
   const wanted = before + by;
   const next = putCursor(state, data, wanted);
   if (end === 'tell' && (wanted < 0 || wanted >= rows.length)) {
-    return say(next, wanted < 0 ? 'the first sample of the list' : 'the last sample of the list');
+    return saying(next, wanted < 0 ? 'the first sample of the list' : 'the last sample of the list');
   }
   return next;
 }

@@ -3,7 +3,7 @@ import { isByTurn, type KeptViews, VIEWS } from '../state/display.ts';
 import { samePlace } from '../state/rows.ts';
 import type { State } from '../state/state.ts';
 import { opened } from '../state/transcript.ts';
-import { key, type SomeHandlers, say } from './result.ts';
+import { key, type SomeHandlers, saying } from './result.ts';
 
 const WORDS = {
   chat: 'chat',
@@ -35,7 +35,7 @@ export const displayHandlers = {
     // The turn that was read in one view is the turn that is read in the other.
     const moves = isByTurn(view) && kept.turn !== null && next.transcript.turn !== kept.turn;
     const port = moves ? viewport(next, data) : null;
-    return say(port === null ? next : goToTurn(next, port, kept.turn!), WORDS[view]);
+    return saying(port === null ? next : goToTurn(next, port, kept.turn!), WORDS[view]);
   },
 
   view: (state, { view }) => ({
@@ -53,11 +53,11 @@ export const displayHandlers = {
     const words = wrap
       ? 'lines are wrapped'
       : `lines are not wrapped; ${key(state, data, 'right')} and ${key(state, data, 'left')} scroll sideways`;
-    return say({ ...next, transcript: { ...state.transcript, top, turn: view?.turn ?? null } }, words);
+    return saying({ ...next, transcript: { ...state.transcript, top, turn: view?.turn ?? null } }, words);
   },
 
   sideways: (state, { by }, data) => {
-    if (state.display.wrap) return say(state, `${key(state, data, 'wrap')} turns wrapping off first`);
+    if (state.display.wrap) return saying(state, `${key(state, data, 'wrap')} turns wrapping off first`);
     const half = Math.max(8, data.geometry(state).transcriptWidth >> 1);
     const left = Math.max(0, Math.min(MAX_LEFT, state.display.left + by * half));
     return { ...state, display: { ...state.display, left } };
@@ -67,13 +67,13 @@ export const displayHandlers = {
     const view = viewport(state, data);
     const record = state.list.cursor === null ? null : data.record(state.list.cursor);
     if (state.display.view !== 'fields' || view === null || record?.rollout == null) {
-      return say(state, `fields are hidden in the view of fields; ${key(state, data, 'view.next')} goes there`);
+      return saying(state, `fields are hidden in the view of fields; ${key(state, data, 'view.next')} goes there`);
     }
     const block = view.layout.at(view.layout.rowOfTurn(view.turn ?? 0)).block;
-    if (!block.id.startsWith('field.')) return say(state, 'no field here');
+    if (!block.id.startsWith('field.')) return saying(state, 'no field here');
     const name = block.id.slice('field.'.length).replaceAll('\u0001', '.');
     const hidden = [...state.display.hidden, name];
-    return say(
+    return saying(
       { ...state, display: { ...state.display, hidden } },
       `${block.label?.trim() ?? name} is hidden, ${key(state, data, 'field.show')} shows it`,
     );
@@ -81,6 +81,6 @@ export const displayHandlers = {
 
   'field-show-all': (state) =>
     state.display.hidden.length === 0
-      ? say(state, 'no field is hidden')
+      ? saying(state, 'no field is hidden')
       : { ...state, display: { ...state.display, hidden: [] } },
 } satisfies SomeHandlers;

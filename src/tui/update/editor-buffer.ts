@@ -4,7 +4,7 @@ import type { Buffer } from '../state/editor.ts';
 /** The cursor stands at the start. */
 export const bufferOf = (text: string): Buffer => ({ lines: text.split('\n'), row: 0, column: 0 });
 
-export const textOf = ({ lines }: Buffer): string => lines.join('\n');
+export const editorText = ({ lines }: Buffer): string => lines.join('\n');
 
 const INDENT = 4;
 

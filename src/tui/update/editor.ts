@@ -1,6 +1,6 @@
 import type { EditorState } from '../state/editor.ts';
 import type { State } from '../state/state.ts';
-import { bufferOf, textOf } from './editor-buffer.ts';
+import { bufferOf, editorText } from './editor-buffer.ts';
 import { editorKey } from './editor-keys.ts';
 import { editorLayout } from './editor-layout.ts';
 import { doing } from './question.ts';
@@ -40,12 +40,12 @@ export const editorHandlers = {
 
 /** The text goes to the runner, which reads it; the editor stays open until it has been read. */
 function take(state: State, { subject, buffer, original }: EditorState): Result {
-  const text = textOf(buffer);
+  const text = editorText(buffer);
   return text === original ? withEditor(state, null) : doing(state, { kind: 'edited', subject, text });
 }
 
 /** Work is thrown away by two keys, never by one. */
 function leave(state: State, editor: EditorState): State {
-  const isChanged = textOf(editor.buffer) !== editor.original;
+  const isChanged = editorText(editor.buffer) !== editor.original;
   return withEditor(state, isChanged && !editor.isLeaving ? { ...editor, isLeaving: true } : null);
 }

@@ -3,7 +3,7 @@ import { valueName } from '../../analysis/query/fields.ts';
 import { QueryError } from '../../analysis/query/query-error.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { filterText } from '../state/list.ts';
-import { filterOf } from './list.ts';
+import { filterFromText } from './list.ts';
 import type { PromptKind } from './prompt-kind.ts';
 
 /** `&`: which rollouts the list shows. */
@@ -18,7 +18,7 @@ export const filterPrompt: PromptKind = {
   },
   check: (value, { list }) => {
     try {
-      filterOf(value, list.choice.filter);
+      filterFromText(value, list.choice.filter);
       return null;
     } catch (error) {
       if (!(error instanceof QueryError)) throw error;

@@ -8,13 +8,13 @@ import { samePlace } from '../state/rows.ts';
 import type { State } from '../state/state.ts';
 import { visit } from './cursor.ts';
 import { jumpTo, whereIs } from './jumps.ts';
-import { type SomeHandlers, say } from './result.ts';
+import { type SomeHandlers, saying } from './result.ts';
 import { hitFound } from './search.ts';
 
 export const findHandlers = {
   landmark: (state, { landmark, by }, data) => {
     const { cursor } = state.list;
-    if (cursor === null) return say(state, 'no rollout is open');
+    if (cursor === null) return saying(state, 'no rollout is open');
     const landmarks = LANDMARKS[landmark].landmarks(data.record(cursor), state);
     const ahead = landmarksAhead(state, data, landmarks, by);
     const wanted = Math.abs(by);
@@ -30,11 +30,11 @@ export const findHandlers = {
     const state = { ...before, find: null };
     if (job.kind === 'hit') return hitFound(state, data, job, place);
     if (job.kind === 'id') {
-      if (place === null) return say(state, `no uid or request_id begins with ${sanitiseLine(job.id)}`, 'error');
+      if (place === null) return saying(state, `no uid or request_id begins with ${sanitiseLine(job.id)}`, 'error');
       return goTo(state, data, place, null);
     }
     const { word } = LANDMARKS[job.landmark];
-    if (place === null) return say(state, job.by > 0 ? `no more ${word}s` : `no ${word} before this one`);
+    if (place === null) return saying(state, job.by > 0 ? `no more ${word}s` : `no ${word} before this one`);
     const moved = goTo(state, data, place, null);
     if (!samePlace(moved.list.cursor, place)) return moved;
     const landmarks = LANDMARKS[job.landmark].landmarks(data.record(place), moved);
@@ -51,7 +51,7 @@ export const findHandlers = {
 
   jump: (state, { by }, data) => {
     const here = whereIs(state);
-    if (here === null) return say(state, 'no rollout is open');
+    if (here === null) return saying(state, 'no rollout is open');
     const { files } = data.dump;
     const found = jumpTo(
       state.jumps,
@@ -59,7 +59,7 @@ export const findHandlers = {
       by,
       ({ place: { file, record } }) => files.includes(file) && record < file.count,
     );
-    if (found === null) return say(state, by < 0 ? 'no older place' : 'no newer place');
+    if (found === null) return saying(state, by < 0 ? 'no older place' : 'no newer place');
     const { jumps, to } = found;
     const moved = visit(state, data, to.place);
     return { ...moved, jumps, transcript: { ...moved.transcript, turn: to.turn, top: to.top } };
@@ -84,7 +84,7 @@ function showLandmark(before: State, data: Data, name: LandmarkName, landmark: L
   const says = landmark.says === '' ? '' : `: ${sanitiseLine(landmark.says)}`;
   const shown = atTurn(before, data, landmark.turn);
   const isFinding = name === 'error' || name === 'warning';
-  return say(isFinding ? showFinding(shown, data, name) : shown, `${kind.word}${number}${says}`);
+  return saying(isFinding ? showFinding(shown, data, name) : shown, `${kind.word}${number}${says}`);
 }
 
 /** With the cursor on a turn of the chat; null: where the rollout opens. */
@@ -99,9 +99,9 @@ function atTurn(before: State, data: Data, turn: number | null): State {
 
 /** To a record, which the list may not hold as it is filtered. */
 export function goTo(state: State, data: Data, place: State['list']['cursor'], turn: number | null): State {
-  if (place === null) return say(state, 'it is gone from disk', 'error');
+  if (place === null) return saying(state, 'it is gone from disk', 'error');
   const isListed = data.rows(state).indexOf(place) >= 0;
   const visited = visit(state, data, place);
   const moved = turn === null ? visited : atTurn(visited, data, turn);
-  return isListed || state.list.choice.filter === null ? moved : say(moved, 'the filter leaves it out of the list');
+  return isListed || state.list.choice.filter === null ? moved : saying(moved, 'the filter leaves it out of the list');
 }

@@ -3,7 +3,7 @@ import type { Fold } from '../../present/transcript/layout.ts';
 import type { Data } from '../rows/data.ts';
 import { type Viewport, viewport } from '../rows/viewport.ts';
 import type { State } from '../state/state.ts';
-import { type Result, type SomeHandlers, say } from './result.ts';
+import { type Result, type SomeHandlers, saying } from './result.ts';
 
 /** The state with these folds; the row at the top stays the one that it was. */
 function withFolds(state: State, view: Viewport, folds: Folds): State {
@@ -34,7 +34,7 @@ export const foldHandlers = {
   /** Folded parts of the turn open; open ones go back to how they were; with nothing to open, the turn folds to a line. */
   fold: (state, _action, data) => {
     const view = viewport(state, data);
-    if (view === null || view.turn === null) return say(state, 'nothing to fold here');
+    if (view === null || view.turn === null) return saying(state, 'nothing to fold here');
     const { turn } = view;
     const { folds } = state.transcript;
     const closed = view.layout.folds.filter((fold) => fold.turn === turn && fold.closed);
@@ -46,10 +46,10 @@ export const foldHandlers = {
     if (state.display.view === 'json') {
       const { id, fold } = view.layout.at(view.layout.rowOfTurn(turn)).block;
       return fold === undefined
-        ? say(state, 'nothing to fold here')
+        ? saying(state, 'nothing to fold here')
         : withFolds(state, view, new Map(folds).set(id, true));
     }
-    if (state.display.view !== 'chat') return say(state, 'nothing to fold in this view');
+    if (state.display.view !== 'chat') return saying(state, 'nothing to fold in this view');
     return withFolds(state, view, new Map(folds).set(`t${turn}`, true));
   },
 
@@ -61,7 +61,7 @@ function foldAll(state: State, data: Data): Result {
   const view = viewport(state, data);
   const record = state.list.cursor === null ? null : data.record(state.list.cursor);
   const turns = record?.rollout?.turns ?? [];
-  if (view === null || turns.length === 0) return say(state, 'nothing to fold here');
+  if (view === null || turns.length === 0) return saying(state, 'nothing to fold here');
   const { folds } = state.transcript;
   if (turns.every((turn) => folds.get(`t${turn.index}`) === true)) return withFolds(state, view, new Map());
   let next = state;

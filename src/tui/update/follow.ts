@@ -4,15 +4,15 @@ import { type Action, MOVES } from '../state/action.ts';
 import { samePlace } from '../state/rows.ts';
 import type { State } from '../state/state.ts';
 import { putCursor } from './cursor.ts';
-import { key, partsOf, type Result, type SomeHandlers, say } from './result.ts';
+import { key, partsOf, type Result, type SomeHandlers, saying } from './result.ts';
 
 export const followHandlers = {
   follow: (state, _action, data) => {
-    if (state.follow.mode === 'on') return say({ ...state, follow: { mode: 'off', at: null } }, 'follow ended');
+    if (state.follow.mode === 'on') return saying({ ...state, follow: { mode: 'off', at: null } }, 'follow ended');
     const { state: next, effects } = partsOf(followOn({ ...state, follow: { mode: 'on', at: null } }, data));
     const isWaiting = next.follow.at === null;
     return {
-      state: say(next, isWaiting ? 'following: waits for a complete step' : 'following the newest step'),
+      state: saying(next, isWaiting ? 'following: waits for a complete step' : 'following the newest step'),
       effects,
     };
   },
@@ -68,5 +68,5 @@ export function followAfter(action: Action, before: State, after: State, data: D
     before.transcript !== after.transcript;
   if (!isMove) return after;
   const paused: State = { ...after, follow: { ...after.follow, mode: 'paused' } };
-  return paused.message === null ? say(paused, `follow paused, ${key(paused, data, 'follow')} goes on`) : paused;
+  return paused.message === null ? saying(paused, `follow paused, ${key(paused, data, 'follow')} goes on`) : paused;
 }

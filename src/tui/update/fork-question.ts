@@ -4,14 +4,14 @@ import { viewport } from '../rows/viewport.ts';
 import type { ForkQuestion, ForkSettings } from '../state/replay.ts';
 import type { State } from '../state/state.ts';
 import { forkLine } from './fork-settings.ts';
-import { ask, atBranches, doing, doNow, withReplay } from './question.ts';
-import { type Result, say } from './result.ts';
+import { ask, atBranches, doing, doNow, withReplayState } from './question.ts';
+import { type Result, saying } from './result.ts';
 
 /** Asks whether to go on from the turn under the cursor; for the model first, where none is known. */
 export function askFork(state: State, data: Data): Result {
   const place = state.list.cursor;
   const turn = viewport(state, data)?.turn ?? null;
-  if (place === null || turn === null) return say(state, 'no turn to go on from');
+  if (place === null || turn === null) return saying(state, 'no turn to go on from');
   const { model, fork: settings, reward } = state.replay;
   if (model === null) return { state, next: { type: 'prompt-open', prompt: 'model' } };
   return doing(ask(state, { kind: 'fork', place, turn, edited: null, model, settings, reward, where: null }), {
@@ -28,7 +28,7 @@ export function forkKey(state: State, question: ForkQuestion, key: string, data:
     return { state, next: { type: 'prompt-open', prompt: 'sampling', value: forkLine(state.replay.fork) } };
   const n = key === 'enter' ? settings.n : /^[1-9]$/.test(key) ? Number(key) : 0;
   if (n === 0 || where === null) return state;
-  if (where.problem !== null) return say(state, sanitiseLine(where.problem));
+  if (where.problem !== null) return saying(state, sanitiseLine(where.problem));
   return doNow(atBranches(state, data), {
     kind: 'fork',
     place,
@@ -44,5 +44,5 @@ export function forkKey(state: State, question: ForkQuestion, key: string, data:
 export function withForkSettings(state: State, fork: ForkSettings): State {
   const { question } = state.replay;
   const asked = question?.kind === 'fork' ? { ...question, settings: fork } : question;
-  return withReplay(state, { fork, question: asked });
+  return withReplayState(state, { fork, question: asked });
 }

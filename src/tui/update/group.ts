@@ -4,7 +4,7 @@ import { samePlace } from '../state/rows.ts';
 import type { State } from '../state/state.ts';
 import { putCursor, visit } from './cursor.ts';
 import { keepCursor } from './list-choice.ts';
-import { type SomeHandlers, say } from './result.ts';
+import { type SomeHandlers, saying } from './result.ts';
 
 /** Why a rollout has no group, in words; '' where it has one, or that is not known yet. */
 export function noGroup(data: Data, { file, record }: Place): string {
@@ -22,31 +22,31 @@ export const groupHandlers = {
   group: (state, _action, data) => {
     const { cursor, group } = state.list;
     if (group !== null) return leaveGroup(state, data);
-    if (cursor === null) return say(state, 'no rollout here');
+    if (cursor === null) return saying(state, 'no rollout here');
     const reason = noGroup(data, cursor);
-    if (reason !== '') return say(state, reason);
+    if (reason !== '') return saying(state, reason);
     const isShown = data.geometry(state).listWidth > 0;
     return { ...state, focus: isShown ? state.focus : 'list', list: { ...state.list, group: cursor } };
   },
 
   'group-member': (state, { by }, data) => {
     const { cursor } = state.list;
-    if (cursor === null) return say(state, 'no rollout here');
+    if (cursor === null) return saying(state, 'no rollout here');
     const { file, record } = cursor;
     const groups = data.groups.groups(file);
-    if (groups === null) return say(state, 'the groups of this step are still being looked for');
+    if (groups === null) return saying(state, 'the groups of this step are still being looked for');
     const reason = noGroup(data, cursor);
-    if (reason !== '') return say(state, reason);
+    if (reason !== '') return saying(state, reason);
     const members = groups.membersOf(record);
     const rows = data.rows(state);
     const wanted = members.indexOf(record) + by;
     const at = Math.max(0, Math.min(members.length - 1, wanted));
     const place = { file, record: members[at]! };
     const text = `${at + 1} of ${members.length} of its group`;
-    if (samePlace(place, cursor)) return say(state, `${text}: the ${by > 0 ? 'last' : 'first'}`);
+    if (samePlace(place, cursor)) return saying(state, `${text}: the ${by > 0 ? 'last' : 'first'}`);
     const index = rows.indexOf(place);
-    if (index >= 0) return say(putCursor(state, data, index), text);
+    if (index >= 0) return saying(putCursor(state, data, index), text);
     // The group goes on where the filter shows nothing.
-    return say(visit(state, data, place), `${text}; the filter leaves it out of the list`);
+    return saying(visit(state, data, place), `${text}; the filter leaves it out of the list`);
   },
 } satisfies SomeHandlers;

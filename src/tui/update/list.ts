@@ -9,10 +9,10 @@ import { type FilterChoice, filterText, type ListChoice, type SortChoice } from 
 import type { State } from '../state/state.ts';
 import { followOn } from './follow.ts';
 import { arranged, choose, keepCursor } from './list-choice.ts';
-import { type Result, type SomeHandlers, say } from './result.ts';
+import { type Result, type SomeHandlers, saying } from './result.ts';
 
 /** The filter that is typed behind `&`. @throws QueryError at the character of the text that is wrong */
-export function filterOf(text: string, before: FilterChoice | null): FilterChoice | null {
+export function filterFromText(text: string, before: FilterChoice | null): FilterChoice | null {
   const typed = text.trim();
   if (typed === '') return null;
   if (typed === '!') {
@@ -39,16 +39,16 @@ export const listHandlers = {
   filter: (state, { text }, data) => {
     const before = state.list.choice.filter;
     try {
-      const filter = filterOf(text, before);
-      if (filter === null && before === null) return say(state, 'nothing is filtered');
+      const filter = filterFromText(text, before);
+      if (filter === null && before === null) return saying(state, 'nothing is filtered');
       const next = arranged(state, { filter }, data);
       if (filter !== null) return next;
       // A sorted list fills in turns: its rows are not all there yet.
       const total = data.filterProgress(next)?.total ?? data.rows(next).length;
-      return say(next, `all ${formatCount(total)} again`);
+      return saying(next, `all ${formatCount(total)} again`);
     } catch (error) {
       if (!(error instanceof QueryError)) throw error;
-      return say(state, `${error.message} (character ${error.at + 1})`, 'error');
+      return saying(state, `${error.message} (character ${error.at + 1})`, 'error');
     }
   },
 
@@ -57,18 +57,18 @@ export const listHandlers = {
       const values = key === null ? null : replayValues(key, state.replay);
       if (key !== null && values === null) parseSort(key);
       const sort = key === null ? null : { key, descending, ...(values === null ? {} : { values }) };
-      return say(arranged(state, { sort }, data), wordsOf(sort));
+      return saying(arranged(state, { sort }, data), wordsOf(sort));
     } catch (error) {
       if (!(error instanceof QueryError)) throw error;
-      return say(state, error.message, 'error');
+      return saying(state, error.message, 'error');
     }
   },
 
   'sort-reverse': (state, _action, data) => {
     const { sort } = state.list.choice;
-    if (sort === null) return say(state, `nothing is sorted; ${data.keys.label('sort')} sorts`);
+    if (sort === null) return saying(state, `nothing is sorted; ${data.keys.label('sort')} sorts`);
     const reversed = { ...sort, descending: !sort.descending };
-    return say(arranged(state, { sort: reversed }, data), wordsOf(reversed));
+    return saying(arranged(state, { sort: reversed }, data), wordsOf(reversed));
   },
 
   columns: (state, { columns }) => {
@@ -88,7 +88,7 @@ export const listHandlers = {
     const { past, choice } = state.list;
     const before = past.findLast((one) => one.filter !== choice.filter || one.sort !== choice.sort);
     const { filter, sort } = before ?? { filter: null, sort: null };
-    return say(arranged(state, { filter, sort }, data), 'cancelled; the list is as it was before');
+    return saying(arranged(state, { filter, sort }, data), 'cancelled; the list is as it was before');
   },
 } satisfies SomeHandlers;
 
@@ -97,14 +97,14 @@ function travel(state: State, data: Data, way: 'past' | 'future'): Result {
   const { choice, past, future } = state.list;
   const from = way === 'past' ? past : future;
   const to = from.at(-1);
-  if (to === undefined) return say(state, way === 'past' ? 'nothing to undo' : 'nothing to do again');
+  if (to === undefined) return saying(state, way === 'past' ? 'nothing to undo' : 'nothing to do again');
   const list =
     way === 'past'
       ? { ...state.list, choice: to, past: past.slice(0, -1), future: [...future, choice] }
       : { ...state.list, choice: to, future: future.slice(0, -1), past: [...past, choice] };
   const next = keepCursor({ ...state, list: { ...list, group: null } }, data);
   const [before, after] = way === 'past' ? [to, choice] : [choice, to];
-  const said = say(next, `${way === 'past' ? 'undone' : 'done again'}: ${changeText(before, after)}`);
+  const said = saying(next, `${way === 'past' ? 'undone' : 'done again'}: ${changeText(before, after)}`);
   if (to.columns === choice.columns) return said;
   return { state: said, effects: [{ type: 'remember-columns', columns: to.columns }] };
 }

@@ -5,7 +5,7 @@ import { samePlace } from '../state/rows.ts';
 import type { State } from '../state/state.ts';
 import { moveCursor, putCursor, visit } from './cursor.ts';
 import { choose } from './list-choice.ts';
-import { key, type Result, type SomeHandlers, say } from './result.ts';
+import { key, type Result, type SomeHandlers, saying } from './result.ts';
 
 /** Marks of the space bar have no letter. */
 const unnamed = ({ place }: Mark): string => ` ${place.file.locator(place.record)}`;
@@ -19,14 +19,14 @@ const markHere = (state: State, data: Data): Mark | null => {
 export const markHandlers = {
   mark: (state, { letter }, data) => {
     const mark = markHere(state, data);
-    if (mark === null) return say(state, 'no rollout here');
+    if (mark === null) return saying(state, 'no rollout here');
     const marks = new Map(state.list.choice.marks).set(letter, mark);
-    return say(choose(state, { marks }), `mark ${letter}; ${key(state, data, 'mark.go')}${letter} comes back here`);
+    return saying(choose(state, { marks }), `mark ${letter}; ${key(state, data, 'mark.go')}${letter} comes back here`);
   },
 
   'mark-row': (state, _action, data) => {
     const mark = markHere(state, data);
-    if (mark === null) return say(state, 'no rollout here');
+    if (mark === null) return saying(state, 'no rollout here');
     const marks = new Map(state.list.choice.marks);
     if (!marks.delete(unnamed(mark))) marks.set(unnamed(mark), { ...mark, turn: null });
     return moveCursor(choose(state, { marks }), data, 1, 'clamp');
@@ -34,7 +34,7 @@ export const markHandlers = {
 
   'mark-go': (state, { letter }, data) => {
     const mark = state.list.choice.marks.get(letter);
-    if (mark === undefined) return say(state, `no mark ${letter}; ${key(state, data, 'mark')} ${letter} sets it`);
+    if (mark === undefined) return saying(state, `no mark ${letter}; ${key(state, data, 'mark')} ${letter} sets it`);
     return goTo(state, data, letter, mark);
   },
 
@@ -47,7 +47,7 @@ export const markHandlers = {
       .sort((a, b) => a - b);
     if (marked.length === 0) {
       const isAny = state.list.choice.marks.size > 0;
-      return say(
+      return saying(
         state,
         isAny
           ? 'no mark in the list as it is filtered'
@@ -56,7 +56,7 @@ export const markHandlers = {
     }
     const ways = by > 0 ? marked.filter((index) => index > here) : marked.filter((index) => index < here).reverse();
     const index = ways[Math.min(Math.abs(by), ways.length) - 1];
-    if (index === undefined) return say(state, by > 0 ? 'no mark below' : 'no mark above');
+    if (index === undefined) return saying(state, by > 0 ? 'no mark below' : 'no mark above');
     return putCursor(state, data, index);
   },
 } satisfies SomeHandlers;
@@ -66,16 +66,16 @@ function goTo(state: State, data: Data, letter: string, { place, generation, tur
   const { file, record } = place;
   const name = `mark ${letter}`;
   if (file.state === 'gone' || !data.dump.files.includes(file))
-    return say(state, `${name}: its file is gone from disk`);
+    return saying(state, `${name}: its file is gone from disk`);
   if (record >= file.count)
-    return say(state, `${name}: its file has ${file.count} samples now, this was ${record + 1}`);
+    return saying(state, `${name}: its file has ${file.count} samples now, this was ${record + 1}`);
   const isReplaced = file.generation !== generation;
   const isListed = data.rows(state).indexOf(place) >= 0;
   let next = samePlace(place, state.list.cursor) ? state : visit(state, data, place);
   if (turn !== null && !isReplaced)
     next = { ...next, transcript: { ...next.transcript, turn, top: { block: `t${turn}`, offset: 0 } } };
-  if (isReplaced) return say(next, `${name}: its file was written anew, this is its sample ${record + 1} now`);
+  if (isReplaced) return saying(next, `${name}: its file was written anew, this is its sample ${record + 1} now`);
   return isListed || state.list.choice.filter === null
     ? next
-    : say(next, `${name}; the filter leaves it out of the list`);
+    : saying(next, `${name}; the filter leaves it out of the list`);
 }

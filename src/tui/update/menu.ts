@@ -3,7 +3,7 @@ import type { Action } from '../state/action.ts';
 import type { ListMenu } from '../state/list.ts';
 import type { State } from '../state/state.ts';
 import { isMarkLetter, type MenuEntry, markEntries, sortEntries } from './menu-entries.ts';
-import { type Result, type SomeHandlers, say } from './result.ts';
+import { type Result, type SomeHandlers, saying } from './result.ts';
 
 const withMenu = (state: State, menu: ListMenu | null): State => ({ ...state, list: { ...state.list, menu } });
 
@@ -12,7 +12,7 @@ const act = (state: State, action: Action): Result => ({ state: withMenu(state, 
 export const menuHandlers = {
   'list-menu': (state, { menu }, data) => {
     if (menu === 'go' && markEntries(state).length === 0)
-      return say(state, `no marks yet; ${data.keys.label('mark')} and a letter sets one`);
+      return saying(state, `no marks yet; ${data.keys.label('mark')} and a letter sets one`);
     const isHidden = menu === 'columns' && data.geometry(state).listWidth === 0;
     return { ...withMenu(state, { kind: menu, cursor: 0 }), focus: isHidden ? 'list' : state.focus };
   },
@@ -24,7 +24,7 @@ export const menuHandlers = {
     if (menu.kind === 'columns') return columnsKey(state, menu, key, data);
     if (menu.kind === 'mark') {
       if (isMarkLetter(key)) return act(state, { type: 'mark', letter: key });
-      return say(withMenu(state, null), 'a mark is a letter or a digit');
+      return saying(withMenu(state, null), 'a mark is a letter or a digit');
     }
     return entriesKey(state, menu, key, menu.kind === 'go' ? markEntries(state) : sortEntries(state, data));
   },
@@ -40,7 +40,7 @@ function entriesKey(state: State, menu: ListMenu, key: string, entries: readonly
   if (entry !== undefined) return act(state, entry.action);
   const closed = withMenu(state, null);
   if (key === 'q') return closed;
-  return say(closed, menu.kind === 'go' ? `no mark ${key}` : 'nothing was sorted');
+  return saying(closed, menu.kind === 'go' ? `no mark ${key}` : 'nothing was sorted');
 }
 
 function columnsKey(state: State, menu: ListMenu, key: string, data: Data): Result {
@@ -53,7 +53,7 @@ function columnsKey(state: State, menu: ListMenu, key: string, data: Data): Resu
   if (key === 'd') return { state, next: { type: 'columns', columns: null } };
   if (!['space', 'enter', 'x'].includes(key)) return state;
   const columns = all.filter(({ isShown }, i) => (i === menu.cursor ? !isShown : isShown)).map((one) => one.key);
-  if (columns.length === 0) return say(state, 'one column has to stay');
+  if (columns.length === 0) return saying(state, 'one column has to stay');
   // Columns of other dumps stay chosen: here they are not known.
   const others = (state.list.choice.columns ?? []).filter((one) => all.every(({ key: known }) => known !== one));
   return { state, next: { type: 'columns', columns: [...columns, ...others] } };

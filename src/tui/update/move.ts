@@ -2,7 +2,7 @@ import type { Data } from '../rows/data.ts';
 import { goToTurn, scrollTo, type Viewport, viewport } from '../rows/viewport.ts';
 import type { State } from '../state/state.ts';
 import { moveCursor, putCursor } from './cursor.ts';
-import { key, type Result, type SomeHandlers, say } from './result.ts';
+import { key, type Result, type SomeHandlers, saying } from './result.ts';
 
 const span = (unit: 'line' | 'half' | 'page', height: number): number =>
   unit === 'line' ? 1 : unit === 'half' ? Math.max(1, Math.floor(height / 2)) : Math.max(1, height - 1);
@@ -41,11 +41,11 @@ export const moveHandlers = {
 
   turn: (state, { by }, data) => {
     const view = viewport(state, data);
-    if (view === null || view.turn === null) return say(state, 'no turns here');
+    if (view === null || view.turn === null) return saying(state, 'no turns here');
     const last = view.layout.lastTurn;
     const turn = Math.max(0, Math.min(last, view.turn + by));
     if (turn === view.turn) {
-      return say(
+      return saying(
         goToTurn(state, view, turn),
         by > 0 ? `the last turn; ${key(state, data, 'sample.next')} goes to the next sample` : 'the first turn',
       );
@@ -55,7 +55,7 @@ export const moveHandlers = {
 
   'turn-edge': (state, { edge }, data) => {
     const view = viewport(state, data);
-    if (view === null || view.turn === null) return say(state, 'no turns here');
+    if (view === null || view.turn === null) return saying(state, 'no turns here');
     return goToTurn(state, view, edge === 'first' ? 0 : view.layout.lastTurn);
   },
 } satisfies SomeHandlers;

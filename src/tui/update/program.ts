@@ -5,7 +5,7 @@ import { cancelLooking } from './cancel.ts';
 import { followOn } from './follow.ts';
 import { keepCursor } from './list-choice.ts';
 import { mouse } from './mouse.ts';
-import { key, type Result, type SomeHandlers, say } from './result.ts';
+import { key, type Result, type SomeHandlers, saying } from './result.ts';
 
 /** ^c twice within this many ms quits. */
 const TWICE_MS = 1000;
@@ -19,15 +19,15 @@ export const programHandlers = {
     const words = on
       ? 'the mouse scrolls and clicks; shift selects text, as a rule'
       : "the mouse is the terminal's own again";
-    return { state: say({ ...state, mouse: on }, words), effects: [{ type: 'mouse', on }] };
+    return { state: saying({ ...state, mouse: on }, words), effects: [{ type: 'mouse', on }] };
   },
   mouse: (state, { event }, data) => mouse(state, event, data),
   suspend: (state) => ({ state, effects: [{ type: 'suspend' }] }),
-  reload: (state) => ({ state: say(state, 'read again from disk'), effects: [{ type: 'reload' }] }),
+  reload: (state) => ({ state: saying(state, 'read again from disk'), effects: [{ type: 'reload' }] }),
   repaint: (state) => ({ state, effects: [{ type: 'repaint' }] }),
   resize: (state, { columns, rows }) => ({ ...state, columns, rows }),
   'dump-changed': (state, _action, data) => followOn(state.list.cursor === null ? open(state, data) : state, data),
-  say: (state, { text, kind }) => say(state, text, kind),
+  say: (state, { text, kind }) => saying(state, text, kind),
 } satisfies SomeHandlers;
 
 /** A list that is being made or a search, else the call under the cursor, else everything. */
@@ -36,10 +36,10 @@ function cancel(state: State, data: Data, at: number): Result {
   if (looking !== null) return looking;
   if (state.replay.isBusy) {
     const job = { kind: 'cancel', call: underwayAt(state, data) } as const;
-    return { state: say(state, 'cancelled'), effects: [{ type: 'run', job }] };
+    return { state: saying(state, 'cancelled'), effects: [{ type: 'run', job }] };
   }
   if (at - state.cancelled <= TWICE_MS) return { state, effects: [{ type: 'quit' }] };
-  return say({ ...state, cancelled: at }, `${key(state, data, 'quit')} quits, or ${key(state, data, 'cancel')} again`);
+  return saying({ ...state, cancelled: at }, `${key(state, data, 'quit')} quits, or ${key(state, data, 'cancel')} again`);
 }
 
 /** The first records are known: the cursor goes to the newest train step, a third down the list. */

@@ -5,12 +5,12 @@ import type { State } from '../state/state.ts';
 
 export const NO_EXEC = 'nothing is run: opened with --no-exec';
 
-export const withReplay = (state: State, replay: Partial<ReplayState>): State => ({
+export const withReplayState = (state: State, replay: Partial<ReplayState>): State => ({
   ...state,
   replay: { ...state.replay, ...replay },
 });
 
-export const ask = (state: State, question: Question | null): State => withReplay(state, { question });
+export const ask = (state: State, question: Question | null): State => withReplayState(state, { question });
 
 interface Doing {
   state: State;

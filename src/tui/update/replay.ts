@@ -6,19 +6,19 @@ import { samePlace } from '../state/rows.ts';
 import type { State } from '../state/state.ts';
 import { askCall, callKey, nearestCall } from './call-question.ts';
 import { askFork, forkKey, withForkSettings } from './fork-question.ts';
-import { ask, atBranches, NO_EXEC, withReplay } from './question.ts';
+import { ask, atBranches, NO_EXEC, withReplayState } from './question.ts';
 import { askRescore, chooseReward, rescoreKey, withReward } from './rescore-question.ts';
-import { key as keyOf, type SomeHandlers, say } from './result.ts';
+import { key as keyOf, type SomeHandlers, saying } from './result.ts';
 import { changedReplay, ended } from './rollout-replay.ts';
 
 export const replayHandlers = {
   'replay-ask': (state, { all }, data) => {
-    if (!state.replay.canRun) return say(state, NO_EXEC);
+    if (!state.replay.canRun) return saying(state, NO_EXEC);
     const place = state.list.cursor;
     const rollout = place === null ? null : data.record(place).rollout;
-    if (place === null || rollout === null) return say(state, 'no rollout here');
+    if (place === null || rollout === null) return saying(state, 'no rollout here');
     const found = nearestCall(rollout, viewport(state, data)?.turn ?? 0);
-    if (found === null) return say(state, 'no tool call in this rollout');
+    if (found === null) return saying(state, 'no tool call in this rollout');
     return askCall(state, data, rollout, found, all ? 'all' : null);
   },
 
@@ -37,8 +37,8 @@ export const replayHandlers = {
   'reward-chosen': (state, { choice }, data) => withReward(state, data, choice),
 
   'fork-ask': (state, { model }, data) => {
-    if (!state.replay.canRun) return say(state, NO_EXEC);
-    return askFork(model === undefined ? state : withReplay(state, { model }), data);
+    if (!state.replay.canRun) return saying(state, NO_EXEC);
+    return askFork(model === undefined ? state : withReplayState(state, { model }), data);
   },
 
   'fork-settings': (state, { settings }) => withForkSettings(state, settings),
@@ -47,7 +47,7 @@ export const replayHandlers = {
     const { cursor } = state.list;
     const locator = cursor === null ? '' : data.record(cursor).locator;
     if ((state.replay.rollouts.get(locator)?.branches.length ?? 0) === 0)
-      return say(state, `no branches yet; ${keyOf(state, data, 'fork')} makes one with a live model`);
+      return saying(state, `no branches yet; ${keyOf(state, data, 'fork')} makes one with a live model`);
     return atBranches(state, data);
   },
 
@@ -65,7 +65,7 @@ export const replayHandlers = {
       : state;
   },
 
-  'replay-backend': (state, { name }) => withReplay(state, { backend: name }),
+  'replay-backend': (state, { name }) => withReplayState(state, { backend: name }),
 
   'replay-edited': (state, { place, call, args }) => {
     const { question } = state.replay;
@@ -82,21 +82,21 @@ export const replayHandlers = {
   'replay-rollout': (state, { locator, change, now }) => {
     const { rollouts } = state.replay;
     const replay = changedReplay(rollouts.get(locator) ?? NOTHING_RUN, change, now);
-    return withReplay(state, { rollouts: new Map(rollouts).set(locator, replay) });
+    return withReplayState(state, { rollouts: new Map(rollouts).set(locator, replay) });
   },
 
   'replay-words': (state, { words, rescores }) =>
-    withReplay(state, {
+    withReplayState(state, {
       words: new Map([...state.replay.words, ...words]),
       rescores: new Map([...state.replay.rescores, ...rescores]),
     }),
 
-  'replay-busy': (state, { isBusy, bulk }) => withReplay(state, { isBusy, bulk }),
+  'replay-busy': (state, { isBusy, bulk }) => withReplayState(state, { isBusy, bulk }),
 
   'replay-drift': (state, { place, turn }, data) => {
     if (!samePlace(state.list.cursor, place)) return state;
     const view = viewport(state, data);
-    return view === null ? state : say(goToTurn(state, view, turn), 'the first result that differs');
+    return view === null ? state : saying(goToTurn(state, view, turn), 'the first result that differs');
   },
 
   'replay-tick': (state, { now }) => ofUnderway(state, (replay) => ({ ...replay, now })),
@@ -109,7 +109,7 @@ function ofUnderway(state: State, change: (replay: RolloutReplay) => RolloutRepl
   const rollouts = new Map(state.replay.rollouts);
   for (const [locator, replay] of rollouts)
     if ([...replay.calls.values()].some(({ underway }) => underway !== null)) rollouts.set(locator, change(replay));
-  return withReplay(state, { rollouts });
+  return withReplayState(state, { rollouts });
 }
 
 /** The question may be another one since its answer was looked for. */

@@ -5,19 +5,19 @@ import type { PromptId } from '../state/prompt.ts';
 import type { RescoreQuestion } from '../state/replay.ts';
 import type { State } from '../state/state.ts';
 import { notWhole } from './list-choice.ts';
-import { ask, doNow, NO_EXEC, withReplay } from './question.ts';
-import { type Result, say } from './result.ts';
+import { ask, doNow, NO_EXEC, withReplayState } from './question.ts';
+import { type Result, saying } from './result.ts';
 
 /** Scores anew; what is not this program's own function is asked for first, with what runs and where. */
 export function askRescore(state: State, data: Data, all: boolean): Result {
   const place = state.list.cursor;
-  if (place === null) return say(state, 'no rollout here');
+  if (place === null) return saying(state, 'no rollout here');
   const reason = all ? notWhole(state, data) : null;
-  if (reason !== null) return say(state, reason);
+  if (reason !== null) return saying(state, reason);
   const { reward: choice, canRun } = state.replay;
   const question: RescoreQuestion = { kind: 'rescore', place, rollouts: all ? data.rows(state).length : null, choice };
   if (rewardRuns(choice) === null) return rescoreNow(state, question, data);
-  return canRun ? ask(state, question) : say(state, NO_EXEC);
+  return canRun ? ask(state, question) : saying(state, NO_EXEC);
 }
 
 export function rescoreKey(state: State, question: RescoreQuestion, key: string, data: Data): Result {
@@ -42,9 +42,9 @@ export function chooseReward(state: State, data: Data, typed: string, line: stri
 /** The choice holds from now on; a question that is open is asked anew with it. */
 export function withReward(state: State, data: Data, reward: RewardChoice): Result {
   const { question } = state.replay;
-  const next = withReplay(state, { reward, question: null });
+  const next = withReplayState(state, { reward, question: null });
   if (question?.kind !== 'rescore')
-    return say(next, `scored again by ${rewardText(reward) || 'data_source'} from now on`);
+    return saying(next, `scored again by ${rewardText(reward) || 'data_source'} from now on`);
   if (rewardRuns(reward) !== null) return ask(next, { ...question, choice: reward });
   return askRescore(next, data, question.rollouts !== null);
 }

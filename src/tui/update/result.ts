@@ -17,7 +17,7 @@ export const partsOf = (result: Result): { state: State; effects: readonly Effec
     ? { state: result, effects: [], next: null }
     : { state: result.state, effects: result.effects ?? [], next: result.next ?? null };
 
-export const say = (state: State, text: string, kind: 'info' | 'error' = 'info'): State => ({
+export const saying = (state: State, text: string, kind: 'info' | 'error' = 'info'): State => ({
   ...state,
   message: { text, kind },
 });

@@ -7,7 +7,7 @@ import { opened } from '../state/transcript.ts';
 import { cancelLooking } from './cancel.ts';
 import { moveCursor, putCursor } from './cursor.ts';
 import { leaveGroup } from './group.ts';
-import { key, type Result, type SomeHandlers, say } from './result.ts';
+import { key, type Result, type SomeHandlers, saying } from './result.ts';
 
 export const rolloutHandlers = {
   sample: (state, { by }, data) => moveCursor(state, data, by, 'tell'),
@@ -18,7 +18,7 @@ export const rolloutHandlers = {
     if (cancelled !== null) return cancelled;
     if (state.focus === 'transcript') return { ...state, focus: 'list' };
     if (state.list.group !== null) return leaveGroup(state, data);
-    return say(state, `${key(state, data, 'quit')} quits; ${key(state, data, 'open')} opens the rollout`);
+    return saying(state, `${key(state, data, 'quit')} quits; ${key(state, data, 'open')} opens the rollout`);
   },
   'focus-next': (state) => ({ ...state, focus: state.focus === 'list' ? 'transcript' : 'list' }),
   zoom: (state) => ({ ...state, zoom: !state.zoom }),
@@ -40,17 +40,17 @@ function moveStep(state: State, data: Data, by: number): Result {
   if (file === undefined) {
     const isFiltered = group === null && state.list.choice.filter !== null;
     const edge = by > 0 ? 'the last' : 'the first';
-    return say(state, `${nameOf(cursor.file)} is ${edge}${isFiltered ? ' that the filter leaves' : ''}`);
+    return saying(state, `${nameOf(cursor.file)} is ${edge}${isFiltered ? ' that the filter leaves' : ''}`);
   }
   const { record, note } = sameRollout(data, cursor, file);
   const place = { file, record };
   if (group !== null) {
     const next = { ...state, list: { ...state.list, group: place, cursor: place }, transcript: opened };
-    return say(next, `${nameOf(file)}, ${note}`);
+    return saying(next, `${nameOf(file)}, ${note}`);
   }
   const index = rows.near(place);
   const isThere = samePlace(rows.at(index), place);
-  return say(
+  return saying(
     putCursor(state, data, index),
     `${nameOf(file)}, ${isThere ? note : 'the nearest that the filter leaves'}`,
   );

@@ -6,7 +6,7 @@ import { type Viewport, viewport } from '../rows/viewport.ts';
 import type { HitJob } from '../state/find.ts';
 import type { State } from '../state/state.ts';
 import { putCursor } from './cursor.ts';
-import { key, type Result, type SomeHandlers, say } from './result.ts';
+import { key, type Result, type SomeHandlers, saying } from './result.ts';
 
 /** Opens the folds that hide a hit, and brings it into sight. */
 export function showHit(state: State, data: Data, hit: Hit, at: number): State {
@@ -54,9 +54,9 @@ function seek(state: State, data: Data): State {
 /** Goes to the sample that was found. A long one is opened before it is searched; its hit comes into sight once it is found. */
 export function hitFound(state: State, data: Data, { value, by }: HitJob, place: Place | null): Result {
   if (state.search?.value !== value) return state;
-  if (place === null) return say(state, by > 0 ? 'no more below' : 'no more above');
+  if (place === null) return saying(state, by > 0 ? 'no more below' : 'no more above');
   const index = data.rows(state).indexOf(place);
-  if (index < 0) return say(state, 'the list has changed; that sample is no longer in it');
+  if (index < 0) return saying(state, 'the list has changed; that sample is no longer in it');
   const moved = putCursor(state, data, index);
   const hits = scanOf(moved, data, place, value)?.hits ?? [];
   if (hits.length === 0) return { ...moved, search: searchAt(moved, value, -1) };
@@ -66,7 +66,7 @@ export function hitFound(state: State, data: Data, { value, by }: HitJob, place:
 
 /** Nothing in the sample that is open: n does not begin here again. */
 const notHere = (state: State, value: string, data: Data): State =>
-  say(
+  saying(
     { ...state, search: searchAt(state, value, -1, 1) },
     `not in this sample, ${key(state, data, 'search.next')} looks in the next ones`,
   );
@@ -101,7 +101,7 @@ export const searchHandlers = {
     const turn = view?.turn == null ? undefined : rollout?.turns[view.turn];
     const asking = rollout?.turns.flatMap((other) => other.toolCalls).find((call) => call.resultTurn === turn?.index);
     const word = turn?.toolCalls.find((call) => call.name !== null)?.name ?? asking?.name ?? null;
-    if (word === null) return say(state, 'no tool in this turn');
+    if (word === null) return saying(state, 'no tool in this turn');
     const value = `\\V${word}`;
     if (state.search?.value !== value) return startSearch(state, value, data);
     return searchNext(state, by, data);
@@ -113,7 +113,7 @@ function searchNext(state: State, by: number, data: Data): Result {
   const { cursor } = state.list;
   const view = viewport(state, data);
   if (search === null || cursor === null || view === null)
-    return say(state, `nothing is searched for; ${key(state, data, 'search')} begins`);
+    return saying(state, `nothing is searched for; ${key(state, data, 'search')} begins`);
   const direction = by > 0 ? 1 : -1;
   const scan = scanOf(state, data, cursor, search.value);
   const hits = scan?.hits ?? [];
@@ -122,7 +122,7 @@ function searchNext(state: State, by: number, data: Data): Result {
   const first = hits.length > 0 && edge === null ? Math.max(0, firstFrom(hits, view)) : hits.length;
   const wanted = at < 0 ? first : at + by;
   if (wanted >= 0 && wanted < hits.length) return showHit(state, data, hits[wanted]!, wanted);
-  if (scan?.isDone === false && direction > 0) return say(state, 'still searching in this sample');
+  if (scan?.isDone === false && direction > 0) return saying(state, 'still searching in this sample');
   if (edge === direction) {
     const job: HitJob = { kind: 'hit', value: search.value, from: cursor, by: direction };
     return { state, effects: [{ type: 'find', job }] };
@@ -131,5 +131,5 @@ function searchNext(state: State, by: number, data: Data): Result {
     direction > 0
       ? `${key(state, data, 'search.next')} again for the next sample`
       : `${key(state, data, 'search.previous')} again for the sample before`;
-  return say({ ...state, search: searchAt(state, search.value, at, direction) }, `no more here, ${where}`);
+  return saying({ ...state, search: searchAt(state, search.value, at, direction) }, `no more here, ${where}`);
 }

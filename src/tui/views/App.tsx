@@ -2,8 +2,8 @@ import { Box, Text } from 'ink';
 import type { Theme } from '../../present/theme.ts';
 import type { Chrome } from './chrome.ts';
 import { Help } from './Help.tsx';
-import { Line } from './Line.tsx';
-import { Prompt } from './Prompt.tsx';
+import { TextLine } from './Line.tsx';
+import { PromptLine } from './Prompt.tsx';
 
 interface AppProps {
   chrome: Chrome;
@@ -17,12 +17,12 @@ export function App({ chrome, theme, onType }: AppProps) {
   if (tooSmall !== null) return <Text wrap="truncate">{tooSmall}</Text>;
   return (
     <Box width={columns} flexDirection="column">
-      <Line {...top} theme={theme} />
+      <TextLine {...top} theme={theme} />
       {help !== null && <Help columns={help} height={body} theme={theme} />}
-      {editor !== null && <Line {...editor} theme={theme} />}
-      {foot !== null && <Line {...foot} theme={theme} />}
-      {below !== null && <Line {...below} theme={theme} />}
-      {prompt !== null && <Prompt {...prompt} theme={theme} onType={onType} />}
+      {editor !== null && <TextLine {...editor} theme={theme} />}
+      {foot !== null && <TextLine {...foot} theme={theme} />}
+      {below !== null && <TextLine {...below} theme={theme} />}
+      {prompt !== null && <PromptLine {...prompt} theme={theme} onType={onType} />}
     </Box>
   );
 }

@@ -13,7 +13,7 @@ export const Pieces = ({ pieces, theme }: PiecesProps) => (
 );
 
 /** A line with something at each edge. The right side stays whole; the left gives way. */
-export const Line = ({ left, right, theme }: Edges & { theme: Theme }) => (
+export const TextLine = ({ left, right, theme }: Edges & { theme: Theme }) => (
   <Box height={1} columnGap={1} justifyContent="space-between">
     <Pieces pieces={left} theme={theme} />
     {right.length > 0 && (

@@ -6,7 +6,7 @@ import type { PromptProps } from './chrome.ts';
 import { Pieces } from './Line.tsx';
 
 /** The line where something is typed, and what is to be said of that below it. */
-export function Prompt({
+export function PromptLine({
   id,
   sign,
   value,

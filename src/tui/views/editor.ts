@@ -2,7 +2,7 @@ import type { Edges, Piece } from '../../present/line.ts';
 import { styled, type Theme } from '../../present/theme.ts';
 import { fitRight } from '../../text/fit.ts';
 import type { EditorState } from '../state/editor.ts';
-import { textOf } from '../update/editor-buffer.ts';
+import { editorText } from '../update/editor-buffer.ts';
 import { editorLayout } from '../update/editor-layout.ts';
 import { charactersOf, type EditorRow, shown } from '../update/editor-rows.ts';
 import type { PaneView } from './scene.ts';
@@ -24,7 +24,7 @@ export const editorView: PaneView = ({ state, theme }, width, height) => {
 
 /** The line above the text: what is edited, and where the cursor is. */
 export function editorTitle({ title, original, buffer }: EditorState): Edges {
-  const isChanged = textOf(buffer) !== original;
+  const isChanged = editorText(buffer) !== original;
   return {
     left: [
       ['plain', ' '],

@@ -1,8 +1,8 @@
-// What a backend is: it says what it can run and which limits it enforces, opens after a probe of the real machine,
+// A backend says what it can run and which limits it enforces, opens after a probe of the real machine,
 // and runs one job at a time in a place of its own. Shared code asks these declarations, never a backend's name.
 import type { CommandRunResult, Language } from '../../protocol.ts';
 
-/** What a backend may promise. The process limit, for one, is only promised after a fork was seen to be refused. */
+/** The promises of a backend. The process limit, for one, is only promised after a fork was seen to be refused. */
 export type Limit = 'time' | 'memory' | 'processes' | 'disk' | 'output' | 'files' | 'network';
 
 /** One program to run. Timeouts in seconds (Infinity: none); names in `files` and `fetchFiles` as the caller wrote them. */
@@ -15,14 +15,14 @@ export interface Job {
   fetchFiles: readonly string[];
   compileTimeout: number;
   runTimeout: number;
-  limits: Limits;
+  limits: RunLimits;
   /** Sees the run's stdout as it comes; calling `stop` ends the run as its timeout would. */
   watch?: (chunk: Buffer, stop: () => void) => void;
   /** Is given, as soon as the program runs, what asks for its use; null once it has ended. */
   metered?: (sample: () => Usage | null) => void;
 }
 
-/** Of a whole run, all its processes together. */
+/** The sum over all processes of a run. */
 export interface Usage {
   /** Processor time since it began. */
   cpuMs: number;
@@ -30,19 +30,19 @@ export interface Usage {
   processes: number;
 }
 
-export interface Limits {
-  /** Of the whole run, in MB; null: the backend's own default, for a program must not take the machine. */
+export interface RunLimits {
+  /** The memory of the whole run, in MB; null: the backend's own default, for a program must not take the machine. */
   memoryMb: number | null;
   processes: number;
-  /** What a program may write to its files, in MB. */
+  /** The room of a program's files, in MB. */
   diskMb: number;
   /** Kept of stdout and of stderr, each; what is beyond it is read and dropped, and the stream says so. */
   outputBytes: number;
-  /** Of all fetched files together. */
+  /** The sum over all fetched files. */
   fetchBytes: number;
 }
 
-export const DEFAULT_LIMITS: Limits = {
+export const DEFAULT_RUN_LIMITS: RunLimits = {
   memoryMb: null,
   processes: 256,
   diskMb: 512,
@@ -59,7 +59,7 @@ export interface Outcome {
 
 export interface Backend {
   readonly name: BackendName;
-  /** Of those that SandboxFusion names; another one is answered with a SandboxError. */
+  /** One of the languages that SandboxFusion names; another one is answered with a SandboxError. */
   readonly languages: ReadonlySet<Language>;
   readonly limits: ReadonlySet<Limit>;
   /** @throws {SandboxFault} when the job cannot be run at all; an abort rejects with the signal's reason. */
@@ -84,7 +84,7 @@ export interface BackendOptions {
 
 export interface BackendDeclaration {
   readonly name: BackendName;
-  /** What `auto` may pick: never a backend that leaves the machine open. */
+  /** The choices of `auto`: never a backend that leaves the machine open. */
   readonly confines: boolean;
   /** Opens it after it was seen to work and to hold its limits. @throws {Error} whose message says why it cannot. */
   open(options: BackendOptions): Promise<Backend>;

@@ -17,14 +17,14 @@ import { join, posix } from 'node:path';
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { CommandRunResult } from '../../protocol.ts';
 import { temporaryFolder } from '../leftovers.ts';
-import { Lines } from '../lines.ts';
+import { LineSplitter } from '../lines.ts';
 import { Output } from '../output.ts';
 import { confine, confineFile } from '../paths.ts';
 import { type Pipe, PipePool } from '../pipes.ts';
 import {
   type Backend,
   type BackendDeclaration,
-  DEFAULT_LIMITS,
+  DEFAULT_RUN_LIMITS,
   type Job,
   type Limit,
   type Outcome,
@@ -44,14 +44,14 @@ import { Zygote, type ZygoteOptions } from './zygote.ts';
 
 const DEFAULT_MEMORY_MB = 2048;
 const SHARED_MEMORY_MB = 64;
-/** What the processes around a program take. */
+/** The memory of the processes around a program. */
 const OWN_BYTES = 8 * 1024 * 1024;
 /** Interpreters that are forked and wait for a job, 8 MB each. */
 const AHEAD = 4;
 /** The supervisor answers a kill in a millisecond; one that does not is not waited for. */
 const GRACE_SECONDS = 5;
 const MAX_FILES = 1000;
-/** Of /etc, only what programs need to start and to check certificates; all of it is public. Each costs 0.1 ms a run. */
+/** The files of /etc that programs need to start and to check certificates; all of them are public. Each costs 0.1 ms a run. */
 const ETC = [
   'alternatives',
   'ld.so.cache',
@@ -172,7 +172,7 @@ class Bubblewrap implements Backend {
       uid: uids?.first,
       filter: hasSeccomp() ? seccompFilter(groups !== null) : null,
       groups,
-      diskMb: DEFAULT_LIMITS.diskMb,
+      diskMb: DEFAULT_RUN_LIMITS.diskMb,
       defaultMemoryMb: DEFAULT_MEMORY_MB,
       ahead: AHEAD,
     };
@@ -446,7 +446,7 @@ async function supervise(
       }
     }
   };
-  const lines = new Lines(LONGEST_REPORT, onLine, () => killWhole(child));
+  const lines = new LineSplitter(LONGEST_REPORT, onLine, () => killWhole(child));
   const reported = new Promise<void>((resolve) => reports.once('close', resolve));
   reports.on('error', () => {});
   reports.on('data', (chunk: Buffer) => lines.push(chunk));
@@ -478,7 +478,7 @@ async function supervise(
   return { compile: results.compile, run: results.run, files };
 }
 
-/** What is known of a step while it runs. */
+/** The state of a step while it runs. */
 interface Running {
   name: Step;
   /** As the shell has it: 128 and more for a signal, but also for a program that chose such a code. */

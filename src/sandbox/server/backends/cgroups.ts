@@ -14,7 +14,7 @@ export interface GroupLimits {
   processes: number;
 }
 
-/** What a version calls things. */
+/** The names and forms of a version. */
 interface Version {
   number: 1 | 2;
   memory: (bytes: number) => [file: string, value: string][];
@@ -48,7 +48,7 @@ const VERSIONS: Record<1 | 2, Version> = {
 };
 
 export interface CgroupPlace {
-  /** Where the kernel's tree is mounted. */
+  /** The mount point of the kernel's tree. */
   root: string;
   /** The text of /proc/self/cgroup. */
   own: string;
@@ -100,7 +100,7 @@ export class Cgroups {
     return shared.groups;
   }
 
-  /** What is left of the runs is killed first by whoever started them. */
+  /** The starter of the runs kills the rest of them first. */
   async close(): Promise<void> {
     if (shared?.groups === this) {
       if (--shared.users > 0) return;

@@ -145,14 +145,14 @@ export async function resolveInterpreters(
   };
 }
 
-/** What Debian calls by another name. */
+/** Tools that Debian calls by another name. */
 const STAND_INS: [string, string[]][] = [
   ['dmd', ['ldmd2', 'gdmd']],
   ['lua', ['lua5.4', 'lua5.3']],
 ];
 
 const JAVA_LIBRARIES = '/usr/share/java';
-/** Of Debian's libjavatuples-java and junit5. */
+/** The jars of Debian's libjavatuples-java and junit5. */
 const JAVA_NAMES =
   /^(?:javatuples|junit-(?:jupiter|platform)-[a-z-]+|opentest4j|apiguardian-api|picocli|univocity-parsers)\.jar$/;
 const systemJars = (): string[] =>
@@ -232,7 +232,7 @@ function ignoredTools(bins: readonly string[]): string[] {
   });
 }
 
-/** What to name for a tool in FOLDER/bin or FOLDER/shims; rustup's proxies lie in another folder than its toolchains. */
+/** The folder to name for a tool in FOLDER/bin or FOLDER/shims; rustup's proxies lie in another folder than its toolchains. */
 function toolchainOf(tool: string): string {
   const folder = dirname(dirname(tool));
   const rustup = join(dirname(folder), '.rustup');

@@ -58,7 +58,7 @@ const TUPLES = 'import org.javatuples.*;';
 const TUPLE_CLASS =
   /\b(?:Unit|Pair|Triplet|Quartet|Quintet|Sextet|Septet|Octet|Ennead|Decade|KeyValue|LabelValue|Tuple)\b/;
 
-/** Where the library is missing, an import that nothing uses is no reason to fail. */
+/** An import that nothing uses is no reason to fail where the library is missing. */
 function withoutTuples(code: string | Buffer, { files, jars = [] }: SourceContext): string | Buffer {
   const there = [...files, ...jars].some((name) => name.includes('javatuples'));
   const text = code.toString();

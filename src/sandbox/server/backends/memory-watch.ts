@@ -44,7 +44,7 @@ function watch(
 
 const GROUP_INTERVAL_MS = 100;
 
-/** Where a cgroup counts, the kernel ends one process of a run that goes too far; this tells of it, to end the rest. */
+/** The kernel ends one process of a run that goes too far in a cgroup; this reports it, to end the rest. */
 export function watchGroup(group: Cgroup, onExcess: () => void): () => void {
   const timer = setInterval(() => {
     if (!group.killedForMemory) return;

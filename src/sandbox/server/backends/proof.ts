@@ -1,6 +1,6 @@
 // A limit is promised only after it was seen to hold on this machine: the process limit, for one, is silently ignored
 // for uid 0, and a container may forbid the very namespaces that a backend is made of.
-import { type Backend, DEFAULT_LIMITS, type Job, type Outcome } from './backend.ts';
+import { type Backend, DEFAULT_RUN_LIMITS, type Job, type Outcome } from './backend.ts';
 
 const job = (code: string, processes: number, language: Job['language'] = 'bash'): Job => ({
   language,
@@ -10,7 +10,7 @@ const job = (code: string, processes: number, language: Job['language'] = 'bash'
   fetchFiles: [],
   compileTimeout: 10,
   runTimeout: 10,
-  limits: { ...DEFAULT_LIMITS, processes },
+  limits: { ...DEFAULT_RUN_LIMITS, processes },
 });
 
 /** @throws {Error} that says which promise does not hold. */
@@ -26,7 +26,7 @@ export async function provesItsLimits(backend: Backend): Promise<void> {
   if (fork.run?.return_code === 0) throw new Error('the process limit is not enforced here');
 }
 
-/** What a forked Python must be like; it prints nothing else. */
+/** A check of the forked Python; it prints nothing else. */
 const FORKED = `
 import os, sys, ctypes
 assert not os.path.exists('/etc/shadow') and os.geteuid() == 0 and len(sys._getframe().f_code.co_filename) > 5

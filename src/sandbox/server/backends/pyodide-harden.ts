@@ -1,4 +1,4 @@
-// What closes Node around Pyodide, together with the flags in pyodide-process.ts. Pyodide alone is no sandbox: a
+// Closes Node around Pyodide, together with the flags in pyodide-process.ts. Pyodide alone is no sandbox: a
 // program gets from any JavaScript object to Function, from there to process, and sockets go out by node:net
 // (runtime-facts.md, section 2, lists the ways that were tried).
 import dgram from 'node:dgram';
@@ -135,7 +135,7 @@ export function limitDisk(files: MemoryFiles, megabytes: number): void {
     if (inside) return change();
     const had = sizeOf(node);
     const wish = Math.max(0, size - had);
-    // What was deleted since is only known after a walk.
+    // Deleted files are only known after a walk.
     if (used + wish > limit) used = sizeOf(files.root) - before;
     if (used + wish > limit) throw new files.ErrnoError(NO_SPACE);
     inside = true;

@@ -1,4 +1,4 @@
-// Where Pyodide lies, and the memory image that makes it start in 0.4 s instead of 2: made once for each version of
+// The folder of Pyodide, and the memory image that makes it start in 0.4 s instead of 2: made once for each version of
 // Pyodide, Node and the imports in it, and kept in the user's cache folder.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import type { Readable } from 'node:stream';
 import { onAbort } from '../../../async/abort.ts';
 import { Limiter } from '../../../async/limiter.ts';
-import { Lines } from '../lines.ts';
+import { LineSplitter } from '../lines.ts';
 import { Output } from '../output.ts';
 import { SandboxFault } from './backend.ts';
 import { nodeFlags, type PyodideFiles } from './pyodide-image.ts';
@@ -115,7 +115,7 @@ export class PyodidePool {
         reject(new SandboxFault(`Pyodide did not start: ${stderr.text().trim()}`));
       });
       const kill = () => child.kill('SIGKILL');
-      const lines = new Lines(
+      const lines = new LineSplitter(
         LONGEST_REPORT,
         (line) => {
           const report = parsePyodideReport(line.toString());

@@ -1,4 +1,4 @@
-/** What the server writes to a Pyodide child; paths are absolute in Pyodide's own in-memory file system. */
+/** The server's messages to a Pyodide child; paths are absolute in Pyodide's own in-memory file system. */
 export interface PyodideJob {
   source: string;
   directory: string;

@@ -8,7 +8,7 @@ import { confine } from '../paths.ts';
 import {
   type Backend,
   type BackendDeclaration,
-  DEFAULT_LIMITS,
+  DEFAULT_RUN_LIMITS,
   type Job,
   type Limit,
   type Outcome,
@@ -23,7 +23,7 @@ import { startTimer } from './timer.ts';
 import { usageOfTree } from './usage.ts';
 
 const DEFAULT_MEMORY_MB = 1024;
-/** What Node and the image take beside Python's heap. */
+/** The memory of Node and the image beside Python's heap. */
 const OVERHEAD_MB = 512;
 const MOST_WARM = 2;
 /** From Debian's reserve, beside bubblewrap's. */
@@ -88,7 +88,7 @@ class Pyodide implements Backend {
       fetchFiles: [],
       compileTimeout: 10,
       runTimeout: 10,
-      limits: DEFAULT_LIMITS,
+      limits: DEFAULT_RUN_LIMITS,
     });
     if (run?.stdout !== 'ran\n') throw new Error(`a trial run failed: ${run?.stdout} ${run?.stderr}`.trim());
   }

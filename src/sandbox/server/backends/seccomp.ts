@@ -96,7 +96,7 @@ type Call = keyof typeof CALLS;
 
 /** Libraries meet these two on old kernels and know what to do then; with clone3 the flags lie where no filter sees them. */
 const MISSING: Call[] = ['clone3', 'io_uring_setup', 'io_uring_enter', 'io_uring_register', 'memfd_secret'];
-/** What these hold is counted by a cgroup, and by nothing else. */
+/** Only a cgroup counts their memory. */
 const UNCOUNTED: Call[] = ['memfd_create', 'shmget', 'msgget', 'semget'];
 /** Beyond the newest call of the table's libseccomp; what a newer kernel adds is missing here. */
 const NEWEST = 450;

@@ -1,4 +1,4 @@
-// What is pid 1 in a bubblewrap sandbox: a bash script that runs the compile and the run step, sweeps away what they
+// The process with pid 1 in a bubblewrap sandbox: a bash script that runs the compile and the run step, sweeps away what they
 // left, and hands fetched files out before the sandbox and its memory-backed file system vanish.
 //
 // Being pid 1 protects it: the kernel drops signals that a program inside sends to it, and `kill -1` reaches every

@@ -1,7 +1,7 @@
-// What each language needs to be installed where programs run, and what brings it. A program whose toolchain is missing
+// The programs that each language needs, and the package that brings them. A program whose toolchain is missing
 // did nothing wrong: it is answered with a SandboxError, before anything of it ran.
 import type { Language } from '../../protocol.ts';
-import { type Backend, DEFAULT_LIMITS, type Job, type Outcome, SandboxFault } from './backend.ts';
+import { type Backend, DEFAULT_RUN_LIMITS, type Job, type Outcome, SandboxFault } from './backend.ts';
 import { CompileFault, RUNNERS } from './languages.ts';
 
 export interface Toolchain {
@@ -45,7 +45,7 @@ export const TOOLCHAINS: Partial<Record<Language, Toolchain>> = {
   python_gpu: debian('python3', 'python'),
 };
 
-/** What is installed while the server runs is found after this long. */
+/** Tools installed while the server runs are found after this long. */
 const LOOK_AGAIN_MS = 10_000;
 const LOOK_SECONDS = 10;
 
@@ -91,7 +91,7 @@ const lookingJob = (code: string): Job => ({
   fetchFiles: [],
   compileTimeout: LOOK_SECONDS,
   runTimeout: LOOK_SECONDS,
-  limits: DEFAULT_LIMITS,
+  limits: DEFAULT_RUN_LIMITS,
 });
 
 /** The backend, refusing what it has no toolchain for. */
@@ -117,7 +117,7 @@ export function withToolchains(backend: Backend, toolchains: Toolchains): Backen
   };
 }
 
-/** What a runner finds out before its compiler is asked. */
+/** Problems that a runner finds before its compiler is asked. */
 const notCompiled = (stderr: string): Outcome => ({
   compile: { status: 'Error', execution_time: null, return_code: 1, stdout: null, stderr },
   run: null,

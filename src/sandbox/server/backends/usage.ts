@@ -1,4 +1,4 @@
-// What a process and all below it use, as /proc has it. Linux only; elsewhere there is nothing to read.
+// The use of a process and all below it, by /proc. Linux only; elsewhere there is nothing to read.
 import { readdirSync, readFileSync, statfsSync } from 'node:fs';
 import type { Usage } from './backend.ts';
 

@@ -5,7 +5,7 @@ import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { CommandRunResult } from '../../protocol.ts';
-import { Lines } from '../lines.ts';
+import { LineSplitter } from '../lines.ts';
 import { Output } from '../output.ts';
 import { confine } from '../paths.ts';
 import { type Job, type Outcome, SandboxFault } from './backend.ts';
@@ -21,16 +21,16 @@ const GRACE_SECONDS = 5;
 /** A slot's init process, and what it shares with the program. */
 const OWN_BYTES = 8 * 1024 * 1024;
 const OWN_PROCESSES = 4;
-/** What a pipe holds: a job below it is written at once. */
+/** The capacity of a pipe: a job below it is written at once. */
 const PIPE_BYTES = 65_536;
 /** RLIMIT_* of Linux. */
 const RESOURCE = { cpu: 0, fsize: 1, data: 2, core: 4, nproc: 6, as: 9 };
-/** Where a file of a job may lie; elsewhere the system's folders are mounted. */
+/** The folders in which a file of a job may lie; elsewhere the system's folders are mounted. */
 const WRITABLE = /^\/(?:tmp|mnt|home|root|srv|opt|var\/tmp)\//;
 
 export interface ZygoteOptions {
   program: string;
-  /** Of bubblewrap, for the zygote's own sandbox. */
+  /** Arguments of bubblewrap for the zygote's own sandbox. */
   sandbox: readonly string[];
   uid: number | undefined;
   filter: Buffer | null;
@@ -97,7 +97,7 @@ export class Zygote {
       if (pid !== undefined) this.#pid = Number(pid);
     });
     for (const stream of [this.#child.stdout!, this.#child.stderr!]) void this.#said.collect(stream);
-    const lines = new Lines(4096, (line) => this.#hear(line.toString()));
+    const lines = new LineSplitter(4096, (line) => this.#hear(line.toString()));
     this.#control.on('data', (chunk: Buffer) => lines.push(chunk)).on('error', () => {});
     this.#child.on('error', (error) => this.#end(error));
     this.#child.on('exit', () => this.#end(new Error(this.#said.text().trim() || 'the interpreter ended')));
