@@ -1,10 +1,10 @@
 import { UsageError } from '../dump/paths.ts';
 import {
-  type ReplayBackendChoice,
   backendWish,
   openBackend,
   type PlannedCall,
   type ReplayBackend,
+  type ReplayBackendChoice,
   type ReplayTools,
 } from '../replay/index.ts';
 import type { SandboxFlags } from './sandbox-flags.ts';

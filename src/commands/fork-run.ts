@@ -18,7 +18,7 @@ import {
 import { sanitise } from '../text/sanitise.ts';
 import { asUsage, choiceOf, consent, openedOrUsage } from './consent.ts';
 import { dumpOptions } from './dump-options.ts';
-import { FORK_SETTINGS, type ForkFlags } from './fork.ts';
+import { FORK_SETTINGS, type ForkFlags } from './fork-flags.ts';
 import { journalOf } from './journal-of.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
 import { openTools, ownCodeOf } from './own-run.ts';

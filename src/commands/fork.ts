@@ -1,28 +1,11 @@
 import { Command } from 'commander';
-import { LIMIT_SETTINGS, SAMPLING_SETTINGS } from '../engine/collect/setting-list.ts';
 import { countOf } from './count.ts';
 import { formatOption, mapOption, templateOption, validationOption } from './dump-options.ts';
+import { FORK_SETTINGS, type ForkFlags } from './fork-flags.ts';
 import { run } from './output.ts';
-import { addReward, type RewardFlags } from './reward-flags.ts';
-import { positive, type SandboxFlags, withSandbox } from './sandbox-flags.ts';
+import { addReward } from './reward-flags.ts';
+import { positive, withSandbox } from './sandbox-flags.ts';
 import { addSettings } from './setting-flags.ts';
-
-/** The settings of a branch. */
-export const FORK_SETTINGS = [...SAMPLING_SETTINGS, ...LIMIT_SETTINGS];
-
-export interface ForkFlags extends SandboxFlags, RewardFlags {
-  turn?: number;
-  modelUrl: string;
-  model: string;
-  n: number;
-  out?: string;
-  journal?: string;
-  toolFormat?: string;
-  json?: boolean;
-  validation?: string[];
-  /** Sampling parameters and limits, by their camel-cased keys. */
-  [flag: string]: unknown;
-}
 
 export function forkCommand(): Command {
   const command = addReward(withSandbox(new Command('fork')))

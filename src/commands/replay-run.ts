@@ -2,12 +2,12 @@ import type { Printable } from '../json/print.ts';
 import { printJson } from '../json/print.ts';
 import { diffLines, outcomeLine, reportedLine } from '../present/replay-text.ts';
 import {
-  type ReplayBackendChoice,
   backendWish,
   diffOf,
   type PlannedCall,
   planCalls,
   type ReplayBackend,
+  type ReplayBackendChoice,
   type ReplayOutcome,
   ReplayTools,
   RULE_NAMES,
@@ -23,7 +23,7 @@ import { journalOf } from './journal-of.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
 import { openTools, ownCodeOf } from './own-run.ts';
 import { filterOf } from './query-options.ts';
-import type { ReplayFlags } from './replay.ts';
+import type { ReplayFlags } from './replay-flags.ts';
 import { pathOfArgument, selectRows } from './select-rows.ts';
 import { StatusLine } from './status-line.ts';
 

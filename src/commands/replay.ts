@@ -3,23 +3,8 @@ import { RULE_NAMES } from '../replay/compare/rules.ts';
 import { countOf } from './count.ts';
 import { formatOption, mapOption, templateOption, validationOption } from './dump-options.ts';
 import { run } from './output.ts';
-import { positive, type SandboxFlags, secondsOf, withSandbox } from './sandbox-flags.ts';
-
-export interface ReplayFlags extends SandboxFlags {
-  call?: number;
-  repeat: number;
-  session?: boolean;
-  concurrency?: number;
-  timeout?: number;
-  resume?: boolean;
-  exec: boolean;
-  sandboxPython?: string;
-  journal?: string;
-  exact?: string[] | true;
-  filter?: string;
-  json?: boolean;
-  validation?: string[];
-}
+import type { ReplayFlags } from './replay-flags.ts';
+import { positive, secondsOf, withSandbox } from './sandbox-flags.ts';
 
 export const replayCommand = (): Command =>
   withSandbox(new Command('replay'))

@@ -19,7 +19,7 @@ import { dumpOptions } from './dump-options.ts';
 import { journalOf } from './journal-of.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
 import { filterOf } from './query-options.ts';
-import type { RescoreFlags } from './rescore.ts';
+import type { RescoreFlags } from './rescore-flags.ts';
 import { rewardChoiceOf } from './reward-flags.ts';
 import { pathOfArgument, selectRows } from './select-rows.ts';
 

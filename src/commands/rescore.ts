@@ -1,18 +1,9 @@
 import { Command } from 'commander';
 import { formatOption, mapOption, templateOption, validationOption } from './dump-options.ts';
 import { run } from './output.ts';
-import { addReward, type RewardFlags } from './reward-flags.ts';
-import { positive, type SandboxFlags, withSandbox } from './sandbox-flags.ts';
-
-export interface RescoreFlags extends SandboxFlags, RewardFlags {
-  timeout: number;
-  concurrency?: number;
-  exec: boolean;
-  journal?: string;
-  filter?: string;
-  json?: boolean;
-  validation?: string[];
-}
+import type { RescoreFlags } from './rescore-flags.ts';
+import { addReward } from './reward-flags.ts';
+import { positive, withSandbox } from './sandbox-flags.ts';
 
 export const rescoreCommand = (): Command =>
   addReward(withSandbox(new Command('rescore')))

@@ -231,7 +231,11 @@ export class DumpFile {
   }
 
   /** Scans what is there, and what a copy brings while it is filled. @returns false where somebody stopped it */
-  async #scanAll(handle: FileHandle, shape: FileShape | null, onProgress: (() => boolean) | undefined): Promise<boolean> {
+  async #scanAll(
+    handle: FileHandle,
+    shape: FileShape | null,
+    onProgress: (() => boolean) | undefined,
+  ): Promise<boolean> {
     let isComplete = true;
     const fill = this.#copy?.fill;
     for (let isFilled = fill === undefined; ; ) {

@@ -2,11 +2,12 @@ import { LRUCache } from 'lru-cache';
 import type { ReadContext } from '../formats/format.ts';
 import type { GroupKey } from '../rollout/group-key.ts';
 import { DumpFile, type DumpRecord, type FileChange } from './dump-file.ts';
-import { FactsPass, type Place } from './facts-pass.ts';
+import { FactsPass } from './facts-pass.ts';
 import { EMPTY, type FoundPaths, findFiles, inOrder, isValidationStream, UsageError } from './paths.ts';
+import type { Place, Progress } from './place.ts';
 import { RecordWorker } from './record-worker-client.ts';
 
-export type { Place } from './facts-pass.ts';
+export type { Place, Progress } from './place.ts';
 
 export interface DumpOptions {
   /** Says of a stream's name that it holds validation rollouts; by default val, valid, validation, val_… do. */
@@ -20,13 +21,6 @@ export interface DumpOptions {
    * `always` leaves it out, by default it is taken.
    */
   holdBack?: 'while-arriving' | 'always';
-}
-
-export interface Progress {
-  phase: 'index' | 'facts' | 'done';
-  /** Bytes while indexing, records while looking for facts. */
-  done: number;
-  total: number;
 }
 
 /** A change on disk: rows `from`… of a file are new, or a file has another content, or is no more. */

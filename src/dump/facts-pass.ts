@@ -1,14 +1,9 @@
 import { FACT_ROW, isLookedAt } from '../rollout/facts.ts';
 import type { GroupKey } from '../rollout/group-key.ts';
-import type { Progress } from './dump.ts';
-import type { DumpFile } from './dump-file.ts';
-import type { RecordWorker } from './record-worker-client.ts';
 
-/** A record's identity: its file and its number there, from 0, blank lines not counted. */
-export interface Place {
-  file: DumpFile;
-  record: number;
-}
+import type { DumpFile } from './dump-file.ts';
+import type { Place, Progress } from './place.ts';
+import type { RecordWorker } from './record-worker-client.ts';
 
 /** The most that one request to the thread holds, so that a row that comes into sight waits for less than a tenth of a second. */
 const BATCH_RECORDS = 128;

@@ -56,7 +56,8 @@ export type Cause = keyof typeof FAULT_TABLE;
 export const ruleOf = (cause: Cause): Rule => FAULT_TABLE[cause];
 
 /** A rollout without a fault gets a score. */
-export const outcomeOf = (cause: Cause | null): FaultOutcome => (cause === null ? 'scored' : FAULT_TABLE[cause].outcome);
+export const outcomeOf = (cause: Cause | null): FaultOutcome =>
+  cause === null ? 'scored' : FAULT_TABLE[cause].outcome;
 
 /** A fault that is known by its cause where it occurs; thrown, it ends the rollout. */
 export class RolloutFault extends Error {

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Context, Rollout } from '../rollout/rollout.ts';
-import { buildRollout, idsOf, type FoundMessage, type MessageText, numbersOf, objectsOf } from './build.ts';
+import { buildRollout, type FoundMessage, idsOf, type MessageText, numbersOf, objectsOf } from './build.ts';
 import type { Format, ReadContext } from './format.ts';
 import { contentText } from './parts.ts';
 import { idOf, numberOf } from './scalars.ts';

@@ -4,7 +4,7 @@ import type { Finding } from '../rollout/finding.ts';
 import { countMask, type LossMask, orTrained, type Trained } from '../rollout/loss-mask.ts';
 import type { Rollout, RolloutTokens, Span, Turn } from '../rollout/rollout.ts';
 import type { Format, ReadContext } from './format.ts';
-import { messageContentText, layRecordedCalls, turnOf } from './messages.ts';
+import { layRecordedCalls, messageContentText, turnOf } from './messages.ts';
 import { recordedSpans } from './recorded-spans.ts';
 import { idOf, numberOf } from './scalars.ts';
 import { verl } from './verl.ts';
@@ -95,7 +95,12 @@ function turnsOf(
   let firstCall = 0;
   return messages.map((message, index) => {
     const own = shown.get(index);
-    const turn = turnOf(index, idOf(message.role) ?? 'unknown', own?.text ?? messageContentText(message.content), firstCall);
+    const turn = turnOf(
+      index,
+      idOf(message.role) ?? 'unknown',
+      own?.text ?? messageContentText(message.content),
+      firstCall,
+    );
     turn.trained = own?.trained ?? false;
     layRecordedCalls(
       turn,

@@ -1,6 +1,15 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
-import { buildRollout, chatMessage, idsOf, type FoundMessage, namedNumbers, numbersOf, objectsOf, parsed } from './build.ts';
+import {
+  buildRollout,
+  chatMessage,
+  type FoundMessage,
+  idsOf,
+  namedNumbers,
+  numbersOf,
+  objectsOf,
+  parsed,
+} from './build.ts';
 import type { Format } from './format.ts';
 import { idOf, numberOf } from './scalars.ts';
 import { textRollout } from './texts.ts';

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../json/value.ts';
 import { completeRollout } from '../rollout/complete.ts';
 import { countMask, inferLossMask } from '../rollout/loss-mask.ts';
 import type { Rollout, Span } from '../rollout/rollout.ts';
-import { type Found, layMessages, type FoundMessage } from './build.ts';
+import { type Found, type FoundMessage, layMessages } from './build.ts';
 import { type EndRule, type LaidOut, layOut, UNKNOWN_END } from './conversation.ts';
 import type { ReadContext } from './format.ts';
 

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Context, RolloutTokens } from '../rollout/rollout.ts';
-import { buildRollout, chatMessage, idsOf, type FoundMessage, numbersOf, objectsOf } from './build.ts';
+import { buildRollout, chatMessage, type FoundMessage, idsOf, numbersOf, objectsOf } from './build.ts';
 import type { Format, Session } from './format.ts';
 import { given } from './given.ts';
 import { idOf, numberOf } from './scalars.ts';

@@ -3,7 +3,7 @@ import { completeRollout } from '../rollout/complete.ts';
 import { inferLossMask, type LossMask } from '../rollout/loss-mask.ts';
 import type { Rollout, Span, Turn } from '../rollout/rollout.ts';
 import type { Format, ReadContext } from './format.ts';
-import { messageContentText, layRecordedCalls, turnOf } from './messages.ts';
+import { layRecordedCalls, messageContentText, turnOf } from './messages.ts';
 import { parsePythonLiteral } from './python-literal.ts';
 import { idOf, numberOf } from './scalars.ts';
 

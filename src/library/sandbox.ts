@@ -27,9 +27,9 @@ export { computeScore } from '../sandbox/compute-score.ts';
 export type * from '../sandbox/protocol.ts';
 export {
   createRunner,
+  type SandboxOptions,
   type SandboxRunner,
   type SandboxRunnerOptions,
-  type SandboxOptions,
   type SandboxServer,
   startSandbox,
 } from '../sandbox/server/index.ts';

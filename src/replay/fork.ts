@@ -20,7 +20,14 @@ import { recordKey } from '../journal/record-key.ts';
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Rollout, Turn } from '../rollout/rollout.ts';
-import { type BranchEntry, branchesOf, branchPath, type BranchDifference, firstDifference, keepBranch } from './branches.ts';
+import {
+  type BranchDifference,
+  type BranchEntry,
+  branchesOf,
+  branchPath,
+  firstDifference,
+  keepBranch,
+} from './branches.ts';
 import { forkPrefix } from './fork-prefix.ts';
 import { primedTools } from './primed-tools.ts';
 import { dataSourceOf, extraInfoOf } from './reward-task.ts';

@@ -9,14 +9,14 @@
  * - `historyOf`, `standingOutcome` and `standingWord` read what the journal knows.
  */
 export {
-  type ReplayBackendChoice,
   type BackendWish,
   backendWish,
   openBackend,
   REMOTE_CONCURRENCY,
   type ReplayBackend,
+  type ReplayBackendChoice,
 } from './backend.ts';
-export { type BranchEntry, branchesOf, branchLines, type BranchDifference, firstDifference } from './branches.ts';
+export { type BranchDifference, type BranchEntry, branchesOf, branchLines, firstDifference } from './branches.ts';
 export { type BulkOptions, type BulkResult, replayMany } from './bulk.ts';
 export { ALL_RULES, RULE_NAMES, RULES, type Rules, rulesWithout } from './compare/rules.ts';
 export { type DiffLine, type DiffWord, diffTexts } from './diff.ts';

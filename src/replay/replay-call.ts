@@ -6,7 +6,7 @@ import { matchTexts } from './compare/texts.ts';
 import { PROGRAMS, type Program } from './forms.ts';
 import { judgeRun, type RunJudgement } from './judge.ts';
 import { modulesOf, tellsFailure } from './lacks.ts';
-import type { Attempt, RunEnvironment, OutcomeCount, ReplayOutcome, Verdict } from './outcome.ts';
+import type { Attempt, OutcomeCount, ReplayOutcome, RunEnvironment, Verdict } from './outcome.ts';
 import type { PlannedCall } from './plan.ts';
 import { Notebooks, type RunResult, type RunWay, runCall } from './run-call.ts';
 import type { ReplayTools } from './tools.ts';

@@ -6,7 +6,6 @@ import {
   anything,
   bool,
   dict,
-  type PydanticField,
   float,
   type Infer,
   int,
@@ -16,6 +15,7 @@ import {
   model,
   nullable,
   optional,
+  type PydanticField,
   rowOrRows,
   str,
 } from './pydantic.ts';

@@ -17,7 +17,8 @@ const SIGN = /&&|\|\||==|!=|<=|>=|!~|[<>=~!():]/y;
 
 /** @throws QueryError */
 export function tokensOf(text: string): Token[] {
-  if (text.length > MAX_QUERY_LENGTH) throw new QueryError(`longer than ${MAX_QUERY_LENGTH} characters`, MAX_QUERY_LENGTH);
+  if (text.length > MAX_QUERY_LENGTH)
+    throw new QueryError(`longer than ${MAX_QUERY_LENGTH} characters`, MAX_QUERY_LENGTH);
   const tokens: Token[] = [];
   let at = 0;
   const match = (pattern: RegExp): string | null => {

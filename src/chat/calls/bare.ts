@@ -1,6 +1,14 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
 import { unclosedCall } from '../../rollout/call-error.ts';
-import { type CallGrammar, failedCall, jsonEnd, callJsonOf, namedCall, type ParsedCall, type ReadCall } from './call.ts';
+import {
+  type CallGrammar,
+  callJsonOf,
+  failedCall,
+  jsonEnd,
+  namedCall,
+  type ParsedCall,
+  type ReadCall,
+} from './call.ts';
 
 const EITHER = { name: ['name'], arguments: ['parameters', 'arguments'] };
 

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.
 import { unclosedCall } from '../../rollout/call-error.ts';
 import {
   type CallGrammar,
-  failedCall,
   callJsonOf,
+  failedCall,
   namedCall,
   namedValue,
   type ParsedCall,

@@ -1,5 +1,5 @@
 import type { Run } from '../../sandbox/check-correctness.ts';
-import { type RunFingerprint, fingerprint, settingsHash } from '../fingerprint.ts';
+import { fingerprint, type RunFingerprint, settingsHash } from '../fingerprint.ts';
 import type { Interaction } from '../interactions/interaction.ts';
 import { ChatCompletionsModel } from '../model/chat-completions.ts';
 import { type ChatTokenizer, loadChatTokenizer } from '../model/chat-tokenizer.ts';
@@ -128,7 +128,11 @@ function rewardsOf(settings: Settings, runCode: Run | undefined): RewardRouter {
 }
 
 /** The settings on which a rollout's text and score depend. The server's address and the version of its weights are not among it. */
-function fingerprintOf(settings: Settings, tools: readonly Tool[], tokenizer: ChatTokenizer | undefined): RunFingerprint {
+function fingerprintOf(
+  settings: Settings,
+  tools: readonly Tool[],
+  tokenizer: ChatTokenizer | undefined,
+): RunFingerprint {
   const { model, api, tool_format, batch_size, reward, rewards, gamma, verl_compat, apply_chat_template_kwargs } =
     settings;
   return fingerprint({

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { parseJson } from '../../json/parse.ts';
 import { printJson } from '../../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
-import { type RunFingerprint, fingerprintDifferences } from '../fingerprint.ts';
+import { fingerprintDifferences, type RunFingerprint } from '../fingerprint.ts';
 import { takeLock } from './lock.ts';
 import { isOwnLine } from './record.ts';
 

@@ -9,7 +9,7 @@ import type { FinishReason, Generation, Model, ModelDelta, SamplingParams } from
 import { ModelError } from '../model/model.ts';
 import type { TrajectoryStatus } from '../status.ts';
 import { type OpenAIFunctionToolSchema, templateSchema, wireSchema } from '../tools/schema.ts';
-import { type TokenBudget, budgetOf, type Lengths } from './budget.ts';
+import { budgetOf, type Lengths, type TokenBudget } from './budget.ts';
 import { DEFAULT_LIMITS, type Limits } from './limits.ts';
 import { readTurn } from './read-turn.ts';
 import type { GenerationRecord, PartialRollout, RolloutWarning } from './records.ts';

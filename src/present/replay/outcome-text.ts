@@ -50,7 +50,9 @@ export function underwayPieces(underway: Underway, now: number): Piece[] {
 export function attemptText({ exit_status, duration, run_time, stdout, stderr, error }: Attempt): string {
   if (error !== null) return sanitiseLine(error);
   const said = exit_status === null ? [] : [exitText(exit_status)];
-  said.push(run_time === null ? runDurationText(duration) : `${runDurationText(run_time)} of ${runDurationText(duration)}`);
+  said.push(
+    run_time === null ? runDurationText(duration) : `${runDurationText(run_time)} of ${runDurationText(duration)}`,
+  );
   if (stdout !== null) said.push(`stdout ${amount(stdout)}`);
   if (stderr !== null) said.push(`stderr ${amount(stderr)}`);
   return said.join(', ');

@@ -1,4 +1,4 @@
-import { codeIn, type DatasetClass, grade, problemIdOf, labelsOf, singleRun, textColumn } from './dataset.ts';
+import { codeIn, type DatasetClass, grade, labelsOf, problemIdOf, singleRun, textColumn } from './dataset.ts';
 import { INSERT, testProgram } from './test-column.ts';
 
 /** Accepted: the code, put where the test says #<INSERT>, passes the unit tests that come as a file beside it. */

@@ -7,9 +7,9 @@ import {
   type DatasetClass,
   type Grading,
   grade,
-  problemIdOf,
   labelsOf,
   type ProblemRow,
+  problemIdOf,
   singleRun,
   textColumn,
 } from './dataset.ts';

@@ -7,10 +7,10 @@ import {
   type DatasetClass,
   type Grading,
   grade,
-  problemIdOf,
   jsonColumn,
   labelsOf,
   type ProblemRow,
+  problemIdOf,
   textColumn,
 } from './dataset.ts';
 

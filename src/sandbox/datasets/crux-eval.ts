@@ -2,7 +2,7 @@
 // between [ANSWER] tags, and one assertion decides.
 import type { Prompt, TestConfig } from '../protocol.ts';
 import { RequestError } from '../request-error.ts';
-import { type DatasetClass, grade, problemIdOf, type ProblemRow, singleRun, textColumn } from './dataset.ts';
+import { type DatasetClass, grade, type ProblemRow, problemIdOf, singleRun, textColumn } from './dataset.ts';
 import { before, strip } from './python-text.ts';
 
 type Mode = 'input' | 'output';

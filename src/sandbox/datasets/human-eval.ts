@@ -1,4 +1,13 @@
-import { codeIn, type DatasetClass, grade, problemIdOf, labelsOf, type ProblemRow, singleRun, textColumn } from './dataset.ts';
+import {
+  codeIn,
+  type DatasetClass,
+  grade,
+  labelsOf,
+  type ProblemRow,
+  problemIdOf,
+  singleRun,
+  textColumn,
+} from './dataset.ts';
 import { firstBlock } from './freeform.ts';
 import { functionPrompt, isFreeform, multiPlLanguage, runFunction } from './multi-pl-e.ts';
 import { trimAtStops, trimAtUnindented } from './stop-tokens.ts';

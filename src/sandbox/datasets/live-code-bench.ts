@@ -1,4 +1,4 @@
-import { codeIn, type DatasetClass, grade, problemIdOf, labelsOf, singleRun, textColumn } from './dataset.ts';
+import { codeIn, type DatasetClass, grade, labelsOf, problemIdOf, singleRun, textColumn } from './dataset.ts';
 import { LIVE_CODE_BENCH_PROGRAM, LIVE_CODE_BENCH_TESTS } from './live-code-bench-program.ts';
 
 const SECONDS_A_CASE = 6;

@@ -1,4 +1,13 @@
-import { type DatasetClass, grade, problemIdOf, jsonColumn, labelsOf, type ProblemRow, singleRun, textColumn } from './dataset.ts';
+import {
+  type DatasetClass,
+  grade,
+  jsonColumn,
+  labelsOf,
+  type ProblemRow,
+  problemIdOf,
+  singleRun,
+  textColumn,
+} from './dataset.ts';
 import { firstBlock } from './freeform.ts';
 import { before } from './python-text.ts';
 

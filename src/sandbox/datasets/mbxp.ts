@@ -1,6 +1,6 @@
 import type { TestConfig } from '../protocol.ts';
 import { RequestError } from '../request-error.ts';
-import { type DatasetClass, grade, problemIdOf, labelsOf, type ProblemRow, singleRun, textColumn } from './dataset.ts';
+import { type DatasetClass, grade, labelsOf, type ProblemRow, problemIdOf, singleRun, textColumn } from './dataset.ts';
 import { snippet } from './freeform.ts';
 import { INSERT, looksLikeTestProgram, testProgram } from './test-column.ts';
 

@@ -1,4 +1,4 @@
-import { codeIn, type DatasetClass, grade, problemIdOf, labelsOf, singleRun, textColumn } from './dataset.ts';
+import { codeIn, type DatasetClass, grade, labelsOf, problemIdOf, singleRun, textColumn } from './dataset.ts';
 import { extractCode } from './extraction.ts';
 import { passAtK } from './pass-at-k.ts';
 import { before, strip } from './python-text.ts';

@@ -1,5 +1,14 @@
 import type { TestConfig } from '../protocol.ts';
-import { codeIn, type DatasetClass, grade, problemIdOf, labelsOf, type ProblemRow, singleRun, textColumn } from './dataset.ts';
+import {
+  codeIn,
+  type DatasetClass,
+  grade,
+  labelsOf,
+  type ProblemRow,
+  problemIdOf,
+  singleRun,
+  textColumn,
+} from './dataset.ts';
 import { strip } from './python-text.ts';
 
 /** Lean builds what it needs of Mathlib first. */

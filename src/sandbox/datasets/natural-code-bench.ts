@@ -1,5 +1,5 @@
 import type { RunCodeInput } from '../protocol.ts';
-import { type DatasetClass, grade, problemIdOf, labelsOf, type ProblemRow, singleRun, textColumn } from './dataset.ts';
+import { type DatasetClass, grade, labelsOf, type ProblemRow, problemIdOf, singleRun, textColumn } from './dataset.ts';
 import { javaBlocks, javaFiles } from './java-files.ts';
 import { looksLikeTestProgram, type TestProgram, testProgram } from './test-column.ts';
 

@@ -1,4 +1,4 @@
-import { type DatasetClass, grade, problemIdOf, labelsOf, type ProblemRow, singleRun, textColumn } from './dataset.ts';
+import { type DatasetClass, grade, labelsOf, type ProblemRow, problemIdOf, singleRun, textColumn } from './dataset.ts';
 import { mathCheck } from './pal-math-program.ts';
 import { looksLikeTestProgram, testAsset } from './test-column.ts';
 

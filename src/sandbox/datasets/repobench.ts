@@ -7,9 +7,9 @@ import {
   type DatasetClass,
   type Grading,
   grade,
-  problemIdOf,
   jsonColumn,
   type ProblemRow,
+  problemIdOf,
   singleRun,
   textColumn,
 } from './dataset.ts';

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { parsePythonJson } from '../../json/parse.ts';
 import { reasonOf } from '../../text/problems.ts';
-import { type DatasetClass, problemIdOf, type ProblemRow } from './dataset.ts';
+import { type DatasetClass, type ProblemRow, problemIdOf } from './dataset.ts';
 import { CLASS_NAMES, classNamed, classOfRow, missingColumns, registeredClass } from './registry.ts';
 
 export interface Table {

@@ -1,4 +1,4 @@
-import { type DatasetClass, grade, problemIdOf, labelsOf, singleRun, textColumn } from './dataset.ts';
+import { type DatasetClass, grade, labelsOf, problemIdOf, singleRun, textColumn } from './dataset.ts';
 import { snippet } from './freeform.ts';
 
 /** Accepted: the module, with the ports that the problem declares, holds against the test bench. VerilogEval. */

@@ -2,7 +2,7 @@
 // prints requests; programs run from the main thread, which alone has the backend and the queue. Long texts cross as
 // bytes whose memory is handed over, so that neither side copies them.
 import type { Language } from '../protocol.ts';
-import type { RunLimits, Outcome } from './backends/backend.ts';
+import type { Outcome, RunLimits } from './backends/backend.ts';
 import type { ProgramOptions } from './runner.ts';
 
 export interface DeskData {

@@ -1,5 +1,5 @@
 // /openapi.json, made of the routes themselves, so that it says what they read.
-import type { Route } from './routes.ts';
+import type { Route } from './route.ts';
 
 export const openApi = (routes: ReadonlyMap<string, Route>): object => ({
   openapi: '3.1.0',

@@ -24,17 +24,7 @@ import { DATASETS_PAGE } from './pages/datasets-page.ts';
 import { DOCS_PAGE } from './pages/docs-page.ts';
 import { HOME_PAGE } from './pages/home-page.ts';
 import { SANDBOX_PAGE } from './pages/sandbox-page.ts';
-
-export type Answer = { json: unknown } | { html: string } | { invalid: Issue[] } | { printed: DeskAnswer };
-
-export interface Route {
-  method: 'GET' | 'POST';
-  /** One sentence for /docs; a page has none. */
-  summary?: string;
-  /** Of the body. */
-  schema?: Schema;
-  handle(body: unknown, signal: AbortSignal): Promise<Answer>;
-}
+import type { Answer, Route } from './route.ts';
 
 export interface Services {
   run: RunCode;

@@ -22,7 +22,10 @@ export type Executing = Pick<Backend, 'execute'>;
  * The runner of datasets and sessions: each call is one program on this backend. Rejects only when aborted, or
  * with a RequestError where the server is too full to run it at all.
  */
-export function runCodeOn(backend: Executing, { limits, maxRunTimeout }: ProgramOptions = DEFAULT_RUN_OPTIONS): RunCode {
+export function runCodeOn(
+  backend: Executing,
+  { limits, maxRunTimeout }: ProgramOptions = DEFAULT_RUN_OPTIONS,
+): RunCode {
   return async (request, signal) => {
     try {
       const cut = Math.max(request.run_timeout, request.compile_timeout) > maxRunTimeout;

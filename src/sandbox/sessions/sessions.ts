@@ -15,7 +15,7 @@ import type {
   SubmitRequest,
 } from '../protocol.ts';
 import { RequestError } from '../request-error.ts';
-import { type SessionProgram, readAction } from './action.ts';
+import { readAction, type SessionProgram } from './action.ts';
 import { solutionOf } from './history.ts';
 import { judgedBySubmit, observationOf, verdictOf } from './observation.ts';
 import { Workspace } from './workspace.ts';

@@ -3,7 +3,7 @@ import type { DumpRecord } from '../../dump/dump-file.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { JsonValue } from '../../json/value.ts';
 import type { RescoreView } from '../../present/replay/view.ts';
-import type { ReplayBackendChoice, ReplayBackend, ReplayTools, Rules } from '../../replay/index.ts';
+import type { ReplayBackend, ReplayBackendChoice, ReplayTools, Rules } from '../../replay/index.ts';
 import type { RunnerReport } from '../state/action.ts';
 import type { RunnerJob } from '../state/effect.ts';
 import type { BulkProgress, RolloutChange } from '../state/replay.ts';

@@ -6,12 +6,12 @@ import { recordKey } from '../../journal/record-key.ts';
 import type { JsonValue } from '../../json/value.ts';
 import type { CallReplay, RescoreView } from '../../present/replay/view.ts';
 import {
-  type ReplayBackendChoice,
   historyOf,
   keptRescore,
   openBackend,
   planCalls,
   type ReplayBackend,
+  type ReplayBackendChoice,
   ReplayTools,
   type Rules,
   reportedOf,
@@ -21,10 +21,10 @@ import {
 import { assertNever } from '../state/assert-never.ts';
 import type { RunnerJob } from '../state/effect.ts';
 import type { BulkProgress, RolloutChange } from '../state/replay.ts';
-import { runAll, startCall, runList } from './calls.ts';
+import { runAll, runList, startCall } from './calls.ts';
 import type { RunnerContext, RunnerOptions } from './context.ts';
 import { openCallEditor, openTurnEditor, takeEdited } from './edit.ts';
-import { startFork, keptBranches } from './fork.ts';
+import { keptBranches, startFork } from './fork.ts';
 import { Jobs } from './jobs.ts';
 import { startRescore } from './rescore.ts';
 import { whereForkRuns, whereRuns } from './where.ts';

@@ -39,7 +39,10 @@ function cancel(state: State, data: Data, at: number): Result {
     return { state: saying(state, 'cancelled'), effects: [{ type: 'run', job }] };
   }
   if (at - state.cancelled <= TWICE_MS) return { state, effects: [{ type: 'quit' }] };
-  return saying({ ...state, cancelled: at }, `${key(state, data, 'quit')} quits, or ${key(state, data, 'cancel')} again`);
+  return saying(
+    { ...state, cancelled: at },
+    `${key(state, data, 'quit')} quits, or ${key(state, data, 'cancel')} again`,
+  );
 }
 
 /** The first records are known: the cursor goes to the newest train step, a third down the list. */

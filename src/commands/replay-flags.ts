@@ -1,0 +1,17 @@
+import type { SandboxFlags } from './sandbox-flags.ts';
+
+export interface ReplayFlags extends SandboxFlags {
+  call?: number;
+  repeat: number;
+  session?: boolean;
+  concurrency?: number;
+  timeout?: number;
+  resume?: boolean;
+  exec: boolean;
+  sandboxPython?: string;
+  journal?: string;
+  exact?: string[] | true;
+  filter?: string;
+  json?: boolean;
+  validation?: string[];
+}

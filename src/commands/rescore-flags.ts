@@ -1,0 +1,12 @@
+import type { RewardFlags } from './reward-flags.ts';
+import type { SandboxFlags } from './sandbox-flags.ts';
+
+export interface RescoreFlags extends SandboxFlags, RewardFlags {
+  timeout: number;
+  concurrency?: number;
+  exec: boolean;
+  journal?: string;
+  filter?: string;
+  json?: boolean;
+  validation?: string[];
+}

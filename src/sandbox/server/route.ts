@@ -1,0 +1,13 @@
+import type { Issue, Schema } from '../pydantic.ts';
+import type { DeskAnswer } from './desk-protocol.ts';
+
+export type Answer = { json: unknown } | { html: string } | { invalid: Issue[] } | { printed: DeskAnswer };
+
+export interface Route {
+  method: 'GET' | 'POST';
+  /** One sentence for /docs; a page has none. */
+  summary?: string;
+  /** Of the body. */
+  schema?: Schema;
+  handle(body: unknown, signal: AbortSignal): Promise<Answer>;
+}
