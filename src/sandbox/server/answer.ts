@@ -3,7 +3,7 @@ import { JsonError, parsePythonJson } from '../../json/parse.ts';
 import { type Printable, printJson } from '../../json/print.ts';
 import { RequestError } from '../request-error.ts';
 import type { DeskAnswer, DeskRequest } from './desk-protocol.ts';
-import type { Answer, Route } from './routes.ts';
+import type { Answer, Route } from './route.ts';
 import { loneSurrogate } from './runner.ts';
 
 /** Seconds that a client shall wait after a 429, 503 or 504. */

@@ -8,7 +8,8 @@ import { answerOf, answerTo } from './answer.ts';
 import { type Backend, type Job, type Outcome, SandboxFault } from './backends/backend.ts';
 import type { DeskData, DeskRequest, FromDesk, ToDesk, WireError, WireJob } from './desk-protocol.ts';
 import { runJupyterOn } from './jupyter.ts';
-import { type Route, routesOf } from './routes.ts';
+import type { Route } from './route.ts';
+import { routesOf } from './routes.ts';
 import { runCodeOn } from './runner.ts';
 
 export async function serveDesk(port: MessagePort, data: DeskData): Promise<void> {

@@ -8,7 +8,8 @@ import type { Budget, Share } from './budget.ts';
 import type { DeskAnswer } from './desk-protocol.ts';
 import type { Desks } from './desks.ts';
 import type { Places } from './places.ts';
-import { type Answer, type Route, runCodeRoute } from './routes.ts';
+import type { Answer, Route } from './route.ts';
+import { runCodeRoute } from './routes.ts';
 
 /** Bytes of a body that is read and checked in well under a millisecond. */
 const SHORT_BODY = 64 * 1024;

@@ -15,9 +15,8 @@ import {
   startInstanceRequest,
   submitRequest,
 } from '../protocol.ts';
-import type { Issue, PydanticModel, Schema } from '../pydantic.ts';
+import type { PydanticModel } from '../pydantic.ts';
 import { Sessions } from '../sessions/sessions.ts';
-import type { DeskAnswer } from './desk-protocol.ts';
 import type { RunJupyter } from './jupyter.ts';
 import { openApi } from './openapi.ts';
 import { DATASETS_PAGE } from './pages/datasets-page.ts';
