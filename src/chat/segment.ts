@@ -70,7 +70,7 @@ function oneBlock(prompt: string, response: string, confidence: ChatTurn['confid
   return turns;
 }
 
-/** What stands before the first header: nothing, or tokens that begin a text. */
+/** The text before the first header: nothing, or tokens that begin a text. */
 const BEGIN = /^\s*(?:(?:<[^<>\s]{1,40}>|\[[A-Za-z]{1,12}\]|\]~!b\[)\s*)*$/;
 
 const TAIL = new RegExp(`^${THINK_TAIL}$`);

@@ -12,7 +12,7 @@ export type { Place, Progress } from './place.ts';
 export interface DumpOptions {
   /** Says of a stream's name that it holds validation rollouts; by default val, valid, validation, val_… do. */
   isValidation?: (stream: string) => boolean;
-  /** What the user says of the records: their format, where a foreign one has what. */
+  /** The user's words about the records: their format, the places of a foreign one's parts. */
   reading?: Omit<ReadContext, 'validation'>;
   /** Named paths may be missing: they are waited for. */
   waits?: boolean;

@@ -66,7 +66,7 @@ function readEngineDump(record: JsonObject, context: ReadContext): Rollout {
   return { ...rollout, findings: [...runFindings(record), ...rollout.findings] };
 }
 
-/** What the engine noticed while it made the rollout: why there is no score, and what it warned of. */
+/** The engine's notes from making the rollout: the reason for no score, and its warnings. */
 function runFindings({ cause, error, score, warnings }: JsonObject): Finding[] {
   const told = Array.isArray(warnings) ? warnings.filter((one) => typeof one === 'string') : [];
   const found = told.map((message): Finding => ({ check: 'run_warning', severity: 'warning', turn: null, message }));

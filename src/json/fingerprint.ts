@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Printable, printJson } from './print.ts';
 
-/** What a result depends on, part by part: short parts as they are, long ones as a hash. Asked again with the same parts, it need not be made again. */
+/** The conditions of a result, part by part: short parts as they are, long ones as a hash. Asked again with the same parts, it need not be made again. */
 export type Fingerprint = { readonly [part: string]: string };
 
 /** A part up to this long is kept in words, so that what changed can be said. */
@@ -19,7 +19,7 @@ export function fingerprintOf(parts: { readonly [part: string]: Printable | unde
 
 export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
-/** What changed since, a part each: `python 3.11.2, was 3.8.18`. None: the result holds. */
+/** The changes since, a part each: `python 3.11.2, was 3.8.18`. None: the result holds. */
 export function changesOf(before: Readonly<Record<string, unknown>>, now: Fingerprint): string[] {
   return [...new Set([...Object.keys(before), ...Object.keys(now)])].flatMap((part) => {
     const [old, own] = [before[part], now[part]];

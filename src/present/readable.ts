@@ -16,7 +16,7 @@ export function readableText(row: DumpRecord, only: number | null = null): strin
     .join('\n');
 }
 
-/** Where another history begins than the one before. */
+/** The start of another history than the one before. */
 function heading(turn: Turn, before: Turn | undefined, contexts: readonly Context[] | undefined): string {
   const place = turn.context ?? 0;
   const context = contexts?.[place];

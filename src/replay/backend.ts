@@ -26,7 +26,7 @@ export interface ReplayBackend {
   concurrency: number;
   run: Run;
   runJupyter(request: RunJupyterInput, call: CallOptions): Promise<RunJupyterResponse>;
-  /** What runs Python here, as `3.11.2`; null where nobody knows, as of a server. */
+  /** The version of Python here, as `3.11.2`; null where nobody knows, as of a server. */
   interpreter: string | null;
   /** A hash over its packages and their versions. */
   packages: string | null;

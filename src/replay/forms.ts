@@ -8,7 +8,7 @@ import type { Execution } from './execution.ts';
 export const NO_STDOUT = 'no stdout here';
 export const isNoStdout = (recorded: string): boolean => recorded.trim() === NO_STDOUT;
 
-/** What a tool shows of a run. A tool file names one (`form`); else the record says which it was. */
+/** The forms in which tools show a run. A tool file names one (`form`); else the record says which it was. */
 export interface Form {
   name: string;
   about: string;
@@ -161,7 +161,7 @@ export interface Program {
 const FENCE = /`{3,}(?:py(?:thon)?3?)?[^\S\n]*\n([\s\S]*?)\n?[^\S\n]*`{3,}/i;
 const unfenced = (code: string): string | null => FENCE.exec(code)?.[1]?.trim() ?? null;
 
-/** What tools do to the code that they are given; the record says which, where plain code does not give what it shows. */
+/** The changes that tools make to the code that they are given; the record says which, where plain code does not give what it shows. */
 export const PROGRAMS: readonly Program[] = [
   { name: 'fence', about: 'a fence is taken off', of: unfenced },
   {

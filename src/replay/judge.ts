@@ -68,7 +68,7 @@ function contextOf(
   };
 }
 
-/** What a tool of this program gives: text, reward and metrics. */
+/** The answer of a tool of this program: text, reward and metrics. */
 function judgeGiven(recorded: Given, result: Given, failed: boolean, context: MatchContext): RunJudgement {
   const match = matchTexts(recorded.text, result.text, context);
   const differs = [
@@ -129,7 +129,7 @@ function judgeExecution(
   for (const { form, text } of texts) {
     const match = matchTexts(recorded, text, contextOf(plan, run, recorded, options, form));
     if (match === null) continue;
-    // Where the tool is not known, a failure that its text hides would be taken for the same result.
+    // A failure that the text of an unknown tool hides would be taken for the same result.
     if (!form.showsErrors && failed && declared === null) hidden = text.trim() === '' ? null : text;
     else if (best === null || match.rules.length < best.match.rules.length) best = { form, text, match };
   }

@@ -55,11 +55,11 @@ const NO_NETWORK =
 const ASKS_NETWORK =
   /urllib|urlopen|requests|httpx|aiohttp|http\.client|socket|ftplib|smtplib|websocket|curl\b|wget\b|pip3? install|conda install|npm install|apt(?:-get)? install|git clone|fetch\(/;
 
-/** What the program asks of a machine, as far as machines differ in it. */
+/** The program's needs of a machine, as far as machines differ in them. */
 const ASKS_LIMITS =
   /\bgetrlimit\b|\bdisk_usage\b|\bstatvfs\b|\bcpu_count\b|sched_getaffinity|virtual_memory|\bsysconf\b/;
 
-/** What Pyodide has no place for, in the words of a program. */
+/** Things that Pyodide lacks, in the words of a program. */
 const PYODIDE_LACKS: readonly [RegExp, string][] = [
   [
     /\bos\.(?:system|popen|fork\w*|exec\w+|spawn\w+|wait\w*|kill)\b|\bsubprocess\b|\bpexpect\b|multiprocessing|ProcessPoolExecutor/,
@@ -74,7 +74,7 @@ const PYODIDE_LACKS: readonly [RegExp, string][] = [
 const FOREIGN_HOME = /['"](\/(?:mnt|content|kaggle|workspace|home|data|app)\/[^'"\n]*)['"]/;
 
 /**
- * What this run lacked where it failed, or says something else, for that alone; null where the difference is the program's own. A recorded
+ * The thing that this run lacked where it failed, or says something else, for that alone; null where the difference is the program's own. A recorded
  * result that tells of the same lack was made in the same surroundings.
  */
 export function lackOf(

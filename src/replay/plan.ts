@@ -10,7 +10,7 @@ export type { CallCode } from './tools.ts';
 
 /** A recorded call, and how it would be run again. Nothing has run yet. */
 export interface PlannedCall {
-  /** Of the record. */
+  /** The locator of the record. */
   locator: string;
   /** recordKey of the record. */
   record: string;
@@ -20,7 +20,7 @@ export interface PlannedCall {
   /** As recorded, or as the user edited them. */
   arguments: JsonValue | null;
   edited: boolean;
-  /** What the tool gave; null where no result was recorded. */
+  /** The recorded answer of the tool; null where none was recorded. */
   recorded: Given | null;
   tool: ReplayTool | null;
   /** Why it cannot be run; null when it can. */

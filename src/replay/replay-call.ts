@@ -124,7 +124,7 @@ class Replay {
       this.#way = way;
       this.#runs.pop();
       const judged = this.#judge(await this.#run());
-      // What does not parse in one way does not parse in another: that is no sign of how the tool runs code.
+      // Code that does not parse in one way does not parse in another: that is no sign of how the tool runs code.
       if (judged?.match != null && !judged.match.rules.includes('python-wording')) {
         this.#notes.push(note);
         return judged;
@@ -262,7 +262,7 @@ const isOpen = (judged: RunJudgement | null): boolean =>
   judged !== null && judged.lack === null && OPEN.has(judged.verdict);
 const OPEN: ReadonlySet<Verdict | null> = new Set(['different', 'now_fails', 'now_succeeds']);
 
-/** What an earlier call of the tool made, and this one did not find. */
+/** The name or file that an earlier call made, and this one did not find. */
 function madeEarlier({ execution }: RunResult, earlier: readonly PlannedCall[]): string | null {
   const said = `${execution?.stderr ?? ''}\n${execution?.stdout ?? ''}`;
   const name =

@@ -18,7 +18,7 @@ export interface Rescored {
   /** same: equal within the precision of a float32; unknown: one of the two is missing. */
   status: 'same' | 'drift' | 'error' | 'unknown';
   reason: string | null;
-  /** What the function read as the answer, where it says so. */
+  /** The answer that the function extracted, where it says so. */
   pred: JsonValue;
   metadata: JsonObject;
   seconds: number;

@@ -11,7 +11,7 @@ import type { ReplayOptions } from './replay-call.ts';
 /** Characters of each text that the journal keeps; a dump of outputs is not its purpose. */
 const KEPT = 16_384;
 
-/** What a verdict depends on besides the call. */
+/** The conditions of a verdict besides the call. */
 export function howOf(
   plan: PlannedCall,
   { backend, tools, repeat = 1, rules = ALL_RULES }: Pick<ReplayOptions, 'backend' | 'tools' | 'repeat' | 'rules'>,

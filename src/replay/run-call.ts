@@ -12,7 +12,7 @@ import type { Given } from './outcome.ts';
 import type { CallCode, PlannedCall } from './plan.ts';
 import type { ReplayTools } from './tools.ts';
 
-/** What one run of a call gave: an execution for code, what the tool says for every other, or the reason why there was no answer. */
+/** The result of one run of a call: an execution for code, the tool's answer for every other, or the reason why there was no answer. */
 export interface RunResult {
   execution: Execution | null;
   given: Given | null;
@@ -33,7 +33,7 @@ export interface RunContext {
 
 /** How a call is run, where that is not as it stands. */
 export interface RunWay {
-  /** What the tool does to the code first. */
+  /** The change that the tool makes to the code first. */
   program?: Program | null;
   /** Seconds in the place of the call's own limit. */
   timeout?: number;

@@ -31,7 +31,7 @@ const Answer = z.object({
   versions: z.record(z.string(), z.string()),
 });
 
-/** What Python programs find in a sandbox, asked of itself and remembered. */
+/** The interpreter and packages of a sandbox, asked of itself and remembered. */
 export class DumpSurroundings {
   readonly #run: Run;
   readonly #known = new Map<string, string>();

@@ -36,9 +36,9 @@ export interface ReplayTool {
   url: string | null;
   /** A class of the user's own, which runs with their rights; null for any other. */
   own: OwnUse | null;
-  /** What it shows of a run, where its class says so; null: what the record shows tells. */
+  /** Its form, where its class names one; null: the record tells. */
   form: Form | null;
-  /** What it does to the code first, in the same way. */
+  /** Its change to the code, told in the same way. */
   program: Program | null;
   /** Needs what the record says of the task (a ground truth) to be made. */
   needsCreateKwargs: boolean;
@@ -119,7 +119,7 @@ export class ReplayTools {
   readonly timeout: number | undefined;
   /** Entries of the tool file that cannot be used, each with its line. */
   readonly problems: string[] = [];
-  /** Of the tool file's text: another file gives other results. */
+  /** The hash of the tool file's text: another file gives other results. */
   fileHash: string | undefined;
   #run: Run | null = null;
 
@@ -329,7 +329,7 @@ function objectOf(args: JsonValue | null): JsonValue | undefined {
   }
 }
 
-/** What frameworks call a tool that runs Python. */
+/** The frameworks' names for a tool that runs Python. */
 const PYTHON_NAMES =
   /^(?:i?python3?|(?:run|execute|exec|eval)_(?:i?python|code)(?:_code)?|(?:i?python|code)_(?:interpreter|executor|execution|runner|exec|repl|tool)|jupyter(?:_\w+)?|PythonInterpreter|python_repl_ast|CodeInterpreter|run_in_python)$/;
 

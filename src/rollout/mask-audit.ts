@@ -4,7 +4,7 @@ import type { Rollout, RolloutTokens, Span } from './rollout.ts';
 
 type Add = (check: Check, severity: Finding['severity'], turn: number | null, message: string) => void;
 
-/** What is odd about a mask that was recorded. A mask that this program inferred says nothing of the trainer's. */
+/** Findings about a recorded mask. A mask that this program inferred says nothing of the trainer's. */
 export function auditMask(rollout: Omit<Rollout, 'findings'>, add: Add): void {
   const { lossMask, tokens, validation } = rollout;
   if (validation || lossMask === null || !isLaid(lossMask)) return;
@@ -94,6 +94,6 @@ function auditTokens({ responseIds, mask, logprobs }: RolloutTokens, add: Add): 
     );
 }
 
-/** Where runs of trained tokens end. */
+/** The ends of the runs of trained tokens. */
 const runEnds = (mask: readonly number[]): number[] =>
   mask.flatMap((bit, at) => (bit !== 0 && (mask[at + 1] ?? 0) === 0 ? [at] : []));

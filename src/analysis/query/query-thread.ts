@@ -25,7 +25,7 @@ export interface QueryRequest extends Asked {
 
 const HEAD = 7;
 export const PLACE = HEAD + FACT_ROW;
-/** Where the facts begin in a place. */
+/** The offset of the facts in a place. */
 export const FACTS_AT = HEAD;
 
 /** For each record in the order of the places. */

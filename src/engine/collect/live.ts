@@ -2,7 +2,7 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RolloutRequest } from '../request/request.ts';
 
-/** What a rollout is at. */
+/** The stage of a rollout. */
 export type LiveStage = 'waiting' | 'generating' | 'tool' | 'user' | 'scoring' | 'ending';
 
 interface Entry {
@@ -19,7 +19,7 @@ const MOST_LISTED = 2000;
 const EVERY_MS = 1000;
 
 /**
- * What a run has under way, written whole to `live.json` beside its dump once a second: for a reader that follows a run before its
+ * The rollouts under way, written whole to `live.json` beside its dump once a second: for a reader that follows a run before its
  * rollouts are done. The file goes with the run.
  */
 export class LiveFile {

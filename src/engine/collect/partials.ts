@@ -44,7 +44,7 @@ export class Partials {
     return this.#kept.size;
   }
 
-  /** What a rollout is gone on with; it is no longer kept. */
+  /** The part with which a rollout goes on; it is no longer kept. */
   take(task: string, rollout: number, step: number): PartialRollout | undefined {
     return this.#kept.get(keyOf(task, rollout, step))?.partial;
   }

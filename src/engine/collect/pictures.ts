@@ -24,7 +24,7 @@ export function withoutPictures(value: JsonValue, found: Map<string, PictureFile
   return Object.fromEntries(Object.entries(value).map(([key, own]) => [key, withoutPictures(own, found)]));
 }
 
-/** Of an `image_url` part, or of a picture as a tool gives it. */
+/** The bytes of an `image_url` part, or of a picture as a tool gives it. */
 function urlOf(part: JsonObject): string | null {
   if (part.type === 'image_url' && isJsonObject(part.image_url)) return textOf(part.image_url.url);
   return Object.keys(part).length === 1 ? textOf(part.url) : null;

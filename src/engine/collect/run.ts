@@ -231,7 +231,7 @@ class RunningRun {
     suspend.abort(new Error(this.ended));
   }
 
-  /** What the disk does not take ends the run, with what is whole kept. */
+  /** A full disk ends the run, and whole lines are kept. */
   async take(collected: CollectedRollout): Promise<void> {
     try {
       await this.#take(collected);

@@ -1,4 +1,4 @@
-/** Where verl's trainer keeps what a rollout is made with, and our key for it. Of two places the later one holds. */
+/** The places of a rollout's settings in verl's configuration, and our key for each. The later of two places holds. */
 const PLACES: readonly (readonly [path: string, key: string])[] = [
   ['actor_rollout_ref.model.path', 'model'],
   ['data.apply_chat_template_kwargs', 'apply_chat_template_kwargs'],
@@ -55,7 +55,7 @@ export interface VerlConfig {
 type Tree = { [key: string]: unknown };
 const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What a file of verl's trainer, or of its rollout section alone, says of rollouts. Null for a file of another kind. */
+/** The rollout settings in a file of verl's trainer, or of its rollout section alone. Null for a file of another kind. */
 export function readVerlConfig(value: unknown): VerlConfig | null {
   if (!isTree(value)) return null;
   const isSection = typeof value._target_ === 'string' && isTree(value.multi_turn);

@@ -185,7 +185,7 @@ class TokenTurn {
     return { ...this.soFar(), finishReason };
   }
 
-  /** What was sampled of the turn until now. */
+  /** The part of the turn that was sampled until now. */
   soFar(): Omit<Generation, 'retries'> {
     const ids = this.#ids;
     return {

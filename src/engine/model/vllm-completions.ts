@@ -149,7 +149,7 @@ class CompletionTurn {
     return { ...this.soFar(), finishReason };
   }
 
-  /** What was sampled of the turn until now. */
+  /** The part of the turn that was sampled until now. */
   soFar(): Omit<Generation, 'retries'> {
     const ids = [...this.#ids];
     const logprobs = this.#logprobs.filter((one) => one !== null);

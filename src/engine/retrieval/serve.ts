@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { shapeProblem } from '../../text/problems.ts';
 import type { Corpus } from './corpus.ts';
 
-/** What verl's SearchTool asks (`examples/sglang_multiturn/search_r1_like`). */
+/** The request of verl's SearchTool (`examples/sglang_multiturn/search_r1_like`). */
 const Query = z.looseObject({
   queries: z.array(z.string()).min(1).max(10_000),
   topk: z.number().int().positive().max(1000).nullish(),

@@ -31,7 +31,7 @@ function withoutBox(boxed: string): string | null {
   return boxed.startsWith('\\boxed{') && boxed.endsWith('}') ? boxed.slice(7, -1) : null;
 }
 
-/** Where one of the two cannot be written in the common way, both are compared as they are. */
+/** Both are compared as they are where one cannot be written in the common way. */
 export function sameAnswer(a: string, b: unknown): boolean {
   if (typeof b !== 'string') return false;
   const [mine, other] = [hendrycks(a), hendrycks(b)];

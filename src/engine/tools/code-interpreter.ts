@@ -61,7 +61,7 @@ export class CodeInterpreterTool extends StatefulTool<State> {
     this.#shared = this.#config.enable_global_rate_limit ? limiterNamed('rate-limiter', this.#config.rate_limit) : null;
   }
 
-  /** What is run of the code that the model gives. */
+  /** The program that is run for the model's code. */
   protected codeOf(given: string): string {
     return given;
   }
@@ -134,7 +134,7 @@ export class CodeInterpreterTool extends StatefulTool<State> {
   }
 }
 
-/** What a reader of many rollouts counts; verl's tool measures nothing. */
+/** Metrics for a reader of many rollouts; verl's tool measures nothing. */
 const metricsOf = (code: string, { exit_code, duration, status }: CaseMetadata): JsonObject => ({
   lines: code.split('\n').length,
   exit_status: exit_code,

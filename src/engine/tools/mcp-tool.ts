@@ -75,7 +75,7 @@ export class McpTool extends StatefulTool<null> {
     } catch (error) {
       signal.throwIfAborted();
       const { message } = error as Error;
-      // What the server refuses is the model's arguments; what never reached it, or never came back, is not.
+      // A refusal of the server is about the model's arguments; a call that never reached it, or never came back, is not.
       const isAnswer =
         error instanceof McpError &&
         error.code !== ErrorCode.ConnectionClosed &&

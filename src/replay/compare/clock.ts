@@ -1,4 +1,4 @@
-/** What a program asks of the clock, judged from its text. Languages other than Python are known by their commonest calls. */
+/** The program's use of the clock, judged from its text. Languages other than Python are known by their commonest calls. */
 export interface ClockUse {
   /** A reading reaches the output: one that only seeds a generator does not. */
   reads: boolean;

@@ -163,7 +163,7 @@ function take(likeness: Likeness, { rules, loose }: Likeness): true {
   return true;
 }
 
-/** What was left out of the two counts as noise where it is not the same. */
+/** A part that was left out of the two counts as noise where it differs. */
 function noteDropped(a: readonly OutputLine[], b: readonly OutputLine[], { rules }: Likeness): true {
   const dropped = (lines: readonly OutputLine[]) =>
     lines

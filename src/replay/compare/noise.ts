@@ -12,7 +12,7 @@ import {
 import type { RuleName, Rules } from './rules.ts';
 import { readSet } from './sets.ts';
 
-/** What is known of a run beside its text. */
+/** Facts about a run beside its text. */
 export interface RunFacts {
   /** null for a tool that runs no code. */
   code: string | null;
@@ -233,7 +233,7 @@ function isOfReading(line: string, start: number, { code, clock }: RunFacts): bo
   return false;
 }
 
-/** Where the numbers of a line stand that a second run changed. */
+/** The places of the numbers of a line that a second run changed. */
 function movedNumbers(line: string, again: string | undefined): Set<number> {
   const moved = new Set<number>();
   if (again === undefined || again === line) return moved;

@@ -25,7 +25,7 @@ export function matchTexts(recorded: string, fresh: string, context: MatchContex
     const ends = fits(cut, total, fresh) ? matchEnds(cut.head, cut.tail, fresh, context) : null;
     if (ends === null) continue;
     const shown = Math.max(0, cut.shown - ends.loose);
-    // What is all noise was not compared at all.
+    // A text that is all noise was not compared at all.
     if (shown > 0) return { rules: [...ends.rules], compared: 'shown_part', shown, total };
   }
   return null;

@@ -6,7 +6,7 @@ export interface OutputLine {
    * it. text: everything else.
    */
   part: 'text' | 'header' | 'frame' | 'raised' | 'source' | 'mark' | 'library' | 'syntax' | 'repeated';
-  /** Of a frame: its line in the program, and the function. */
+  /** A frame: its line in the program, and the function. */
   line: number;
   in: string;
   /** Its place among the lines that were read. */
@@ -38,7 +38,7 @@ export function readLines(texts: readonly string[], inside = false): OutputLine[
     if (frame !== null && (state !== 'out' || isSyntax(texts, index))) {
       const [, path = '', number = '', name] = frame;
       state = 'frames';
-      // Where code does not parse, versions point at different lines.
+      // Versions point at different lines of code that does not parse.
       if (name === undefined) return { ...line, part: 'syntax' };
       if (LIBRARY.test(path) || INLINED.test(name)) {
         state = 'library';

@@ -1,5 +1,5 @@
 /**
- * What versions of Python say in different words of the same error, from the last words to the first: 3.6 to 3.14, CPython's own change logs.
+ * The words of Python's versions for the same error, from the last words to the first: 3.6 to 3.14, CPython's own change logs.
  * Each side is brought to one wording before the two are compared.
  */
 const WORDINGS: readonly [RegExp, string][] = [

@@ -1,4 +1,4 @@
-// What `doctor` looks at: each check has a name, a proof that is run, and a remedy. Other rooms add lists of their own.
+// The checks of `doctor`: each check has a name, a proof that is run, and a remedy. Other rooms add lists of their own.
 import { LANGUAGES, type Language, type RunCodeInput, runCodeRequest } from '../protocol.ts';
 import { TOOLCHAINS } from './backends/toolchains.ts';
 import { createRunner, type SandboxRunner, type SandboxRunnerOptions } from './index.ts';
@@ -7,7 +7,7 @@ export interface DoctorCheck {
   name: string;
   /** Without it something that the program promises does not work; else only one ability is missing. */
   needed: boolean;
-  /** What was seen, in a few words. @throws {Error} saying what is wrong */
+  /** The finding in a few words. @throws {Error} saying what is wrong */
   prove(): Promise<string>;
   remedy: string;
 }

@@ -52,9 +52,9 @@ export interface FromConfig {
   notes: string[];
 }
 
-/** Of Python's string.Template. */
+/** A placeholder of Python's string.Template. */
 const HOLE = '$' + '{dataset_id}';
-/** Of no limit. */
+/** The value that means no limit. */
 const ALL_CASES = 1000;
 
 /** @throws {Error} naming the file, and the key that is wrong */

@@ -12,7 +12,7 @@ import type { DeskAnswer, DeskData, DeskRequest, FromDesk, ToDesk, WireError, Wi
 /** The first desk has the sessions, and what is small; long requests keep off its way. */
 const DESKS = 2;
 const LONG_BODY = 1024 * 1024;
-/** Of each desk's heap. One body of 128 MB, as text and parsed, needs 700. */
+/** The heap of each request thread, in MB. One body of 128 MB, as text and parsed, needs 700. */
 const HEAP_MB = 2048;
 
 export interface DeskServices {

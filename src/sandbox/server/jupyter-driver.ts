@@ -5,7 +5,7 @@ import { DISPLAY_SUPPORT } from './jupyter-display.ts';
  * a line, while it does it; so a cell that is killed keeps what it printed. It needs nothing but the standard library,
  * and runs in CPython and Pyodide alike. Cells come as JSON on stdin, with the word that each event begins with.
  *
- * Where there are processes, the cells run in a child that was forked before they were read. Its parent, which the
+ * The cells run, on a backend with processes, in a child that was forked before they were read. Its parent, which the
  * child cannot trace, gives it one cell at a time and passes its events on; so a cell neither reads nor answers for those
  * that come after it, and never sees the word. (A cell that changes the interpreter under later ones still can: that
  * is what a notebook is.) Pyodide has no processes: there a cell that looks for later ones finds them.

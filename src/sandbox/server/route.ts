@@ -7,7 +7,7 @@ export interface Route {
   method: 'GET' | 'POST';
   /** One sentence for /docs; a page has none. */
   summary?: string;
-  /** Of the body. */
+  /** The schema of the body. */
   schema?: Schema;
   handle(body: unknown, signal: AbortSignal): Promise<Answer>;
 }

@@ -1,4 +1,4 @@
-// What a model is shown of an action.
+// The observation that a model sees of an action.
 import type { EvalTestCase, RunCodeResponse } from '../protocol.ts';
 import type { SessionProgram } from './action.ts';
 import { RUN_SECONDS } from './workspace.ts';

@@ -22,9 +22,9 @@ import { Workspace } from './workspace.ts';
 
 const IDLE_SECONDS = 3600;
 const MAX_SESSIONS = 50_000;
-/** Of all problems, and of the code, files and variables that sessions remember. */
+/** The sum over all problems, and the code, files and variables that sessions remember. */
 const MAX_CHARACTERS = 512 * 1024 * 1024;
-/** Of the code that a submission is built on. */
+/** The most code that a submission is built on. */
 const LONGEST_HISTORY = 256 * 1024;
 
 export interface SessionOptions {
@@ -57,7 +57,7 @@ interface Session {
   earlier: readonly string[];
   /** With the code that had run before it. */
   last: (SessionProgram & { before: readonly string[] }) | null;
-  /** What the last solution that was judged is worth. */
+  /** The score of the last solution that was judged. */
   judged: { passed: number; total: number } | null;
   actions: number;
   finished: boolean;
@@ -226,7 +226,7 @@ export class Sessions {
     if (problem === null) return this.#try(session, program, signal);
     const wantsProgram = this.#datasets.wantsProgram(problem);
     if (!judgedBySubmit(program, wantsProgram)) {
-      // What is tried with a function may change what it does; a program that reads stdin stands as it was judged.
+      // A trial may change what a function does; a program that reads stdin stays as it was judged.
       if (!wantsProgram) session.judged = null;
       return this.#try(session, program, signal);
     }

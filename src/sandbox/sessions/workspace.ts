@@ -1,4 +1,4 @@
-// What a session keeps from action to action, as bytes that only its own next run reads: between two actions nothing of
+// The state of a session from action to action, as bytes that only its own next run reads: between two actions nothing of
 // it runs, so ten thousand sessions that think cost no process. Each action runs in a sandbox of its own, under every
 // limit and protection of a run.
 import type { Language, RunCode, RunCodeResponse } from '../protocol.ts';
@@ -8,7 +8,7 @@ import { WORKSPACE_PROGRAM } from './workspace-program.ts';
 
 export const RUN_SECONDS = 30;
 const MEMORY_MB = 1024;
-/** Of one session's files and variables, before they are compressed. */
+/** The most of one session's files and variables, before they are compressed. */
 const MOST_BYTES = 32 * 1024 * 1024;
 const ACTION = '.session-action';
 const STATE = '.session-state';

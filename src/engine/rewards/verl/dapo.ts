@@ -20,7 +20,7 @@ export interface DapoScore {
   score: number;
   acc: boolean;
   pred: string;
-  /** What older versions give, where that is another score. */
+  /** The score of older versions, where it differs. */
   older?: { verl: string; score: number };
 }
 

@@ -116,7 +116,7 @@ const SIGNS: readonly [RegExp, string][] = [
   [/\\(?:text|mathrm|mathbf|textbf|mbox)\{([^{}]*)\}/g, '$1'],
 ];
 
-/** What a reader of LaTeX makes of fractions, roots and signs; another sign stands for what it writes in other letters. */
+/** The values of LaTeX's fractions, roots and signs; another sign stands for what it writes in other letters. */
 function plainLatex(latex: string): string {
   let text = latex.replace(/\\[td]frac/g, '\\frac').replaceAll('\\frac', ' \\frac');
   for (const [pattern, to] of SIGNS) text = text.replace(pattern, to);

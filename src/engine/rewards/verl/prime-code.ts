@@ -55,7 +55,7 @@ export async function primeCodeScore(
   return { score: first.filter(({ passed }) => passed).length / Math.max(1, first.length), cases, error: null };
 }
 
-/** What verl puts before every solution. */
+/** verl's text before every solution. */
 const IMPORTS = `${'string re datetime collections heapq bisect copy math random statistics itertools functools operator io sys json builtins typing'
   .split(' ')
   .map((name) => `from ${name} import *`)

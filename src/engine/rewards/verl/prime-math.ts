@@ -16,7 +16,7 @@ const BEFORE = ['answer:', 'answer is', 'answers are'];
 const AFTER = ['is answer', 'is the answer', 'are answers', 'are the answers'];
 const LEADS = ['be ', 'is ', 'are ', '=', ': ', 'get ', 'be\n', 'is\n', 'are\n', ':\n', 'get\n'];
 
-/** What stands behind the last words that announce an answer. */
+/** The text behind the last words that announce an answer. */
 function answerIn(solution: string): string {
   let text = solution;
   const lastOf = (words: string): number => text.toLowerCase().lastIndexOf(words);
@@ -88,7 +88,7 @@ function sameForm(a: string, b: string): boolean | null {
   return sameValue(a, b);
 }
 
-/** Where sympy reads both as formulas of Python; LaTeX is none to it without one more package. */
+/** Texts that sympy reads as formulas of Python; LaTeX is none to it without one more package. */
 function sameValue(a: string, b: string): boolean | null {
   try {
     return isOneValue(a, b, { implicit: false }, 1e-4) ?? false;
