@@ -93,7 +93,9 @@ function Typed({ first, cursor, onType }: { first: string; cursor: number; onTyp
     setValue(next);
   };
   const info = [['quiet', ' a pattern']] as const;
-  return <PromptLine id="search" sign="/" value={value} seed={0} cursor={cursor} info={info} theme={MONO} onType={type} />;
+  return (
+    <PromptLine id="search" sign="/" value={value} seed={0} cursor={cursor} info={info} theme={MONO} onType={type} />
+  );
 }
 
 describe('a prompt', () => {
