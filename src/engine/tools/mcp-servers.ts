@@ -5,6 +5,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { z } from 'zod';
+import manifest from '../../../package.json' with { type: 'json' };
 import { reasonOf, shapeProblem } from '../../text/problems.ts';
 
 /** `mcpServers` of verl's file and of other programs: an address, or a command that speaks on its stdin and stdout. */
@@ -24,7 +25,7 @@ const ServersFile = z.looseObject({
 });
 type Server = z.infer<typeof ServersFile>['mcpServers'][string];
 
-const VERSION = { name: 'rollout-viewer', version: '0.1.0' };
+const VERSION = { name: manifest.name, version: manifest.version };
 
 /** A file beside the tool file may be named as verl names it, by a path from where it is started. */
 export async function readServers(path: string, beside: string): Promise<Record<string, Server>> {
