@@ -16,6 +16,7 @@ interface Options {
   allowHost: string[];
   yesUnconfined?: boolean;
   cgroup: boolean;
+  cgroupV1?: boolean;
   maxRunTimeout: number;
   memoryBudget?: number;
   memory?: number;
@@ -78,6 +79,7 @@ export const sandboxCommand = (): Command =>
     )
     .option('--yes-unconfined', 'the backend unconfined is meant')
     .option('--no-cgroup', 'make no control groups, even where they can be had')
+    .option('--cgroup-v1', 'as root, use control groups of version 1 where version 2 cannot be had: exact, but slower')
     .option(
       '--max-run-timeout <seconds>',
       'the longest time limit that a request may ask for',
@@ -113,7 +115,7 @@ async function serve(options: Options): Promise<void> {
       datasets: [...config.datasets, ...options.dataset],
       toolchains: [...options.toolchain, ...config.toolchains],
       allowHosts: options.allowHost,
-      cgroups: options.cgroup,
+      cgroups: options.cgroup ? (options.cgroupV1 ? [2, 1] : [2]) : [],
       yesUnconfined: options.yesUnconfined ?? false,
       maxRunTimeout: options.maxRunTimeout,
       ...(options.memoryBudget !== undefined && { memoryBudgetMb: options.memoryBudget }),

@@ -26,7 +26,7 @@ describe('version 2', () => {
   });
 
   test('the server moves into a leaf, and each run has its limits', () => {
-    const groups = Cgroups.open({ root, own: '0::/user/scope\n', pid: 4711 });
+    const groups = Cgroups.open([2, 1], { root, own: '0::/user/scope\n', pid: 4711 });
     expect(groups.version).toBe(2);
     expect(read('user/scope/rollout-viewer-4711/server/cgroup.procs')).toBe('4711');
     expect(read('user/scope/cgroup.subtree_control')).toBe('+memory +pids +cpu');
@@ -48,7 +48,7 @@ describe('version 2', () => {
   });
 
   test('a kill for memory is seen, as is what is used', () => {
-    const groups = Cgroups.open({ root, own: '0::/user/scope\n', pid: 1 });
+    const groups = Cgroups.open([2, 1], { root, own: '0::/user/scope\n', pid: 1 });
     const group = groups.create();
     const folder = join(root, runsIn('user/scope/rollout-viewer-1')[0]!);
     expect(group.killedForMemory).toBe(false);
@@ -61,7 +61,9 @@ describe('version 2', () => {
 
   test('without its controllers it is not taken, and says so', () => {
     writeFileSync(join(root, 'user/scope/cgroup.controllers'), 'cpu\n');
-    expect(() => Cgroups.open({ root, own: '0::/user/scope\n', pid: 1 })).toThrow('cgroup v2 has no memory, pids here');
+    expect(() => Cgroups.open([2, 1], { root, own: '0::/user/scope\n', pid: 1 })).toThrow(
+      'cgroup v2 has no memory, pids here',
+    );
   });
 });
 
@@ -73,7 +75,7 @@ describe('version 1', () => {
   });
 
   test('each run has a folder below each controller', () => {
-    const groups = Cgroups.open({ root, own, pid: 5 });
+    const groups = Cgroups.open([2, 1], { root, own, pid: 5 });
     expect(groups.version).toBe(1);
     const group = groups.create();
     const folder = runsIn('memory/inner/group/rollout-viewer-5')[0]!;
@@ -88,8 +90,15 @@ describe('version 1', () => {
     expect([read(folder, 'cgroup.procs'), read(pids, 'cgroup.procs')]).toEqual(['12', '12']);
   });
 
+  test('it is not used where it was not asked for', () => {
+    expect(() => Cgroups.open([2], { root, own, pid: 5 })).toThrow(/^no cgroup v2 is mounted$/);
+    expect(readdirSync(join(root, 'pids'))).toEqual([]);
+  });
+
   test('without a controller both reasons are told', () => {
     rmSync(join(root, 'pids'), { recursive: true });
-    expect(() => Cgroups.open({ root, own, pid: 5 })).toThrow('no cgroup v2 is mounted; cgroup v1 has no pids here');
+    expect(() => Cgroups.open([2, 1], { root, own, pid: 5 })).toThrow(
+      'no cgroup v2 is mounted; cgroup v1 has no pids here',
+    );
   });
 });

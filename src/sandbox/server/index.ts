@@ -5,6 +5,7 @@ import { availableParallelism, freemem, totalmem } from 'node:os';
 import { isLoopback, newToken } from '../../http/guard.ts';
 import type { RunCode } from '../protocol.ts';
 import { type Backend, type BackendName, DEFAULT_RUN_LIMITS, type RunLimits } from './backends/backend.ts';
+import type { CgroupVersions } from './backends/cgroups.ts';
 import { type BackendChoice, type Chosen, chooseBackend } from './backends/choose.ts';
 import type { BackendUrl } from './backends/remote.ts';
 import { Budget } from './budget.ts';
@@ -38,8 +39,8 @@ export interface SandboxRunnerOptions {
   memoryBudgetMb?: number;
   /** Folders with toolchains that lie outside the system's own. */
   toolchains?: readonly string[];
-  /** false: no cgroup is made, and the limits of the fallback hold. */
-  cgroups?: boolean;
+  /** Versions of cgroups that may be used; where none is, the limits of the fallback hold. Version 2 if not said. */
+  cgroups?: CgroupVersions;
   /** The interpreter of Python programs in bubblewrap, in the place of the one on PATH. */
   python?: string;
   log?: (line: string) => void;
@@ -72,7 +73,7 @@ async function openEngine(options: SandboxRunnerOptions, maxQueue: number): Prom
     concurrency: Math.min(most, processors),
     log: options.log ?? (() => {}),
     toolchains: options.toolchains ?? [],
-    cgroups: options.cgroups ?? true,
+    ...(options.cgroups !== undefined && { cgroups: options.cgroups }),
     ...(options.python !== undefined && { python: options.python }),
   });
   const places = new Places({ processors, most, memory: memoryMb * MB, maxQueue });

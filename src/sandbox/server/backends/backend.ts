@@ -1,6 +1,7 @@
 // A backend says what it can run and which limits it enforces, opens after a probe of the real machine,
 // and runs one job at a time in a place of its own. Shared code asks these declarations, never a backend's name.
 import type { CommandRunResult, Language } from '../../protocol.ts';
+import type { CgroupVersions } from './cgroups.ts';
 
 /** The promises of a backend. The process limit, for one, is only promised after a fork was seen to be refused. */
 export type Limit = 'time' | 'memory' | 'processes' | 'disk' | 'output' | 'files' | 'network';
@@ -76,8 +77,8 @@ export interface BackendOptions {
   log: (line: string) => void;
   /** Folders with toolchains that lie outside the system's own. */
   toolchains?: readonly string[];
-  /** false: none are made, and the limits of the fallback hold. */
-  cgroups?: boolean;
+  /** Versions that may be used; where none is or can be, the limits of the fallback hold. Version 2 if not said. */
+  cgroups?: CgroupVersions;
   /** The interpreter of Python programs, where the user named one. */
   python?: string;
 }

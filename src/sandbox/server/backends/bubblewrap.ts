@@ -30,7 +30,7 @@ import {
   type Outcome,
   SandboxFault,
 } from './backend.ts';
-import { type Cgroup, Cgroups, type GroupLimits } from './cgroups.ts';
+import { type Cgroup, Cgroups, type CgroupVersions, type GroupLimits } from './cgroups.ts';
 import { findOnPath, type Interpreters, linkFlags, resolveInterpreters } from './interpreters.ts';
 import { RUNNERS, type Source, temporaryName } from './languages.ts';
 import { watchGroup, watchRun } from './memory-watch.ts';
@@ -76,14 +76,14 @@ const FIRST_UID = 64100;
 export const bubblewrap: BackendDeclaration = {
   name: 'bubblewrap',
   confines: true,
-  async open({ log, toolchains = [], cgroups = true, python }) {
+  async open({ log, toolchains = [], cgroups = [2], python }) {
     if (process.platform !== 'linux') throw new Error('it needs Linux');
     const program = findOnPath('bwrap');
     if (program === null) throw new Error('bwrap is not on PATH (the package is called bubblewrap)');
     if (!existsSync('/bin/bash')) throw new Error('there is no /bin/bash');
     const uids = process.getuid?.() === 0 ? new Uids() : null;
     const interpreters = await resolveInterpreters(uids?.first, toolchains, python);
-    const groups = cgroups ? openGroups(log) : null;
+    const groups = openGroups(cgroups, log);
     const backend = new Bubblewrap(program, interpreters, await linkFlags(), uids, groups);
     if (!hasSeccomp()) log(`no filter of system calls: there is no table of them for ${process.arch}`);
     try {
@@ -102,13 +102,22 @@ export const bubblewrap: BackendDeclaration = {
   },
 };
 
-function openGroups(log: (line: string) => void): Cgroups | null {
+const otherVersion = (versions: CgroupVersions): string =>
+  !versions.includes(1) && existsSync('/sys/fs/cgroup/memory') && process.getuid?.() === 0
+    ? '; --cgroup-v1 uses the groups of version 1, which count exactly and are slower'
+    : '';
+
+function openGroups(versions: CgroupVersions, log: (line: string) => void): Cgroups | null {
+  if (versions.length === 0) return null;
   try {
-    const groups = Cgroups.share();
+    const groups = Cgroups.share(versions);
     log(`limits: each run has a cgroup (version ${groups.version}) for memory and processes`);
     return groups;
   } catch (error) {
-    log(`limits: no cgroup can be had (${(error as Error).message}); rlimits and sampled sums hold, to about a fifth`);
+    const why = (error as Error).message;
+    log(
+      `limits: no cgroup can be had (${why}); rlimits and sampled sums hold, to about a fifth${otherVersion(versions)}`,
+    );
     return null;
   }
 }

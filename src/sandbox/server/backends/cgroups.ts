@@ -1,5 +1,5 @@
-// A control group for each run, where the kernel lets us make one: delegated to us in version 2, or as root in
-// version 1. Its limits hold for everything that a run takes, whatever it is held in: memory of no process, shared
+// A control group for each run, where the kernel lets us make one: delegated to us in version 2, or, only where it is
+// asked for, as root in version 1, whose groups slow every fork and move down. Its limits hold for everything that a run takes, whatever it is held in: memory of no process, shared
 // memory, socket buffers, the pages and names of a tmpfs.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { rmdir, writeFile } from 'node:fs/promises';
@@ -47,6 +47,9 @@ const VERSIONS: Record<1 | 2, Version> = {
   },
 };
 
+/** Which versions may be used, the preferred one first; empty for no groups at all. */
+export type CgroupVersions = readonly (1 | 2)[];
+
 export interface CgroupPlace {
   /** The mount point of the kernel's tree. */
   root: string;
@@ -68,11 +71,11 @@ export class Cgroups {
   readonly bases: readonly string[];
 
   /** @throws {Error} that says why there can be none */
-  static open(place: CgroupPlace = here()): Cgroups {
+  static open(versions: CgroupVersions, place: CgroupPlace = here()): Cgroups {
     const reasons: string[] = [];
-    for (const open of [delegated, firstVersion]) {
+    for (const version of versions) {
       try {
-        return open(place);
+        return version === 2 ? delegated(place) : firstVersion(place);
       } catch (error) {
         reasons.push((error as Error).message);
       }
@@ -94,8 +97,9 @@ export class Cgroups {
   }
 
   /** The one of this process: whoever opens it closes it, and the last removes it. */
-  static share(): Cgroups {
-    shared ??= { groups: Cgroups.open(), users: 0 };
+  static share(versions: CgroupVersions): Cgroups {
+    if (shared !== null && !versions.includes(shared.groups.version)) return Cgroups.open(versions);
+    shared ??= { groups: Cgroups.open(versions), users: 0 };
     shared.users++;
     return shared.groups;
   }
