@@ -92,7 +92,8 @@ export class Cgroups {
   create(): Cgroup {
     const name = `run-${created++}`;
     const folders = this.bases.map((base) => join(base, name));
-    for (const folder of folders) mkdirSync(folder);
+    // The base of version 1 holds no process of ours, so that anyone may have removed it between two runs.
+    for (const folder of folders) mkdirSync(folder, { recursive: true });
     return new Cgroup(this.#version, folders);
   }
 
@@ -183,10 +184,10 @@ async function removeSoon(folder: string, isAwaited = false): Promise<void> {
   }
 }
 
-/** Groups of servers that are gone hold no process: they can be removed. */
+/** Groups of servers that are gone can be removed. A living one's may be empty, too: between two runs. */
 function sweep(base: string): void {
   for (const name of readdirSync(base)) {
-    if (!name.startsWith(PREFIX)) continue;
+    if (!name.startsWith(PREFIX) || isOfAnother(Number(name.slice(PREFIX.length)))) continue;
     try {
       for (const run of readdirSync(join(base, name)).filter((entry) => entry.startsWith('run-') || entry === 'server'))
         rmdirSync(join(base, name, run));
@@ -194,6 +195,17 @@ function sweep(base: string): void {
     } catch {
       // A living server's, or files of a stand-in.
     }
+  }
+}
+
+/** @returns whether a process of that number lives that is not this one */
+function isOfAnother(pid: number): boolean {
+  if (!(pid > 0) || pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 
