@@ -170,7 +170,7 @@ export function stripped({ special }: Family, text: string): string {
 const COMMON = ['so', 'the', 'answer', 'is', '42', 'we', 'add', 'Paris', 'warm', 'not', '让我们', '🙂'];
 
 /** What makes a text read like a header, a tag or an end: role words, alone on a line or in one, markers, fences. */
-export const HOSTILE = [
+const HOSTILE = [
   'user',
   'assistant',
   'tool',

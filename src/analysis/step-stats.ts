@@ -24,7 +24,7 @@ export interface StepStats {
   truncated: number;
 }
 
-export function stepStats(file: DumpFile): StepStats {
+function stepStats(file: DumpFile): StepStats {
   const { index, count } = file;
   let sum = 0;
   let finite = 0;

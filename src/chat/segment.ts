@@ -45,7 +45,7 @@ export function segmentChat(prompt: string, response: string, choice: TemplateCh
 }
 
 /** The template that a text is of, and whether its special tokens are kept. */
-export function shapeOf(
+function shapeOf(
   prompt: string,
   response: string,
   { own = [], name = null }: TemplateChoice,

@@ -29,7 +29,7 @@ export async function* selectRows(
 }
 
 /** A path that holds a colon and a number is a path where it is there. */
-export const isLocator = (arg: string): boolean =>
+const isLocator = (arg: string): boolean =>
   !existsSync(arg) && (/:\d+(?:\.\d+)?(?:#t\d+)?$/.test(arg) || /#t\d+$/.test(arg) || isMember(arg));
 
 /** The way to a member of an archive: a part of it is a file. */

@@ -37,7 +37,7 @@ interface Frame {
   status?: string | null;
 }
 
-export function readAtif(record: JsonObject, context: ReadContext, frame: Frame): Rollout {
+function readAtif(record: JsonObject, context: ReadContext, frame: Frame): Rollout {
   const extra = isJsonObject(record.extra) ? record.extra : {};
   const agent = isJsonObject(record.agent) ? record.agent : {};
   const linked = isJsonObject(record.linked) ? record.linked : {};

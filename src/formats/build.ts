@@ -152,7 +152,7 @@ function firstIndex<T>(items: readonly T[], holds: (item: T) => boolean): number
   return at === -1 ? items.length : at;
 }
 
-export const noneAsNull = (values: (number | null)[]): (number | null)[] | null =>
+const noneAsNull = (values: (number | null)[]): (number | null)[] | null =>
   values.some((value) => value !== null) ? values : null;
 
 function maskOf(spans: readonly Span[], response: readonly FoundMessage[], { mask, tokens }: Found): LossMask {

@@ -40,6 +40,3 @@ export interface Session {
   /** The key that tells the sessions of one file apart; null where the line does not say. */
   keyOf(record: JsonObject): string | null;
 }
-
-/** A session's events as one record. */
-export const sessionRecord = (name: string, events: JsonValue[]): JsonObject => ({ session_of: name, events });

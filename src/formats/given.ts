@@ -1,7 +1,7 @@
 import type { FoundMessage } from './build.ts';
 
 /** The role of a reply that stands in the prompt: an example, or the history up to here. Another rollout's policy wrote it, or a person. */
-export const GIVEN_REPLY = 'given_assistant';
+const GIVEN_REPLY = 'given_assistant';
 
 /** A message of the prompt: nothing of it was sampled here, and its calls are text that was shown. */
 export function given(message: FoundMessage): FoundMessage {

@@ -14,7 +14,7 @@ export function contentText(value: JsonValue | undefined): string {
 /** Kinds of parts that are calls or results, by the words of their writers. */
 const ELSEWHERE = new Set('tool_use toolCall tool_call tool_result thinking reasoning redacted_thinking'.split(' '));
 
-export function partText(part: { [key: string]: JsonValue }): string {
+function partText(part: { [key: string]: JsonValue }): string {
   const { type } = part;
   if (typeof type === 'string' && ELSEWHERE.has(type)) return '';
   for (const key of ['text', 'content', 'refusal']) if (typeof part[key] === 'string') return part[key];

@@ -81,7 +81,7 @@ export const FORMATS: readonly Format[] = [
 ];
 
 /** Kinds of files whose lines are events of a rollout. */
-export const SESSIONS: readonly Session[] = [claudeCode, codex, openHandsSdk, liveTrace, pi, gemini];
+const SESSIONS: readonly Session[] = [claudeCode, codex, openHandsSdk, liveTrace, pi, gemini];
 
 /** The session that a line is an event of, or undefined. */
 export const sessionOf = (record: JsonObject): Session | undefined =>

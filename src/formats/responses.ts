@@ -5,7 +5,7 @@ import { contentText } from './parts.ts';
 import { idOf } from './scalars.ts';
 
 /** A reply that is calls alone: in OpenAI's Responses API a call is an item of its own, and no message. */
-export const CALL_ROLE = 'function_call';
+const CALL_ROLE = 'function_call';
 
 /**
  * Items of OpenAI's Responses API as messages: reasoning belongs to the reply or the calls behind it, calls to the reply before them,

@@ -14,7 +14,7 @@ const LONGEST_DELAY_MS = 30_000;
 const LONGEST_RETRY_AFTER_MS = 120_000;
 
 /** A failure that another try may mend. */
-export interface Retryable {
+interface Retryable {
   reason: string;
   /** Milliseconds that the server asked for; 0 where it asked for none. */
   retryAfterMs: number;

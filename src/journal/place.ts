@@ -28,7 +28,7 @@ export interface PlaceOptions {
 }
 
 /** The value of `journal` in the settings that keeps results beside the dump. */
-export const BESIDE = 'beside';
+const BESIDE = 'beside';
 const NAME = '.rollout-viewer';
 const STATE = 'rollout-viewer';
 /** Directories that are a part of a dump rather than one: the journal of `run/train` is that of `run`. */
@@ -60,7 +60,7 @@ const stateName = (root: string): string =>
   `${basename(root) || 'root'}-${createHash('sha256').update(root).digest('hex').slice(0, 12)}`;
 
 /** The directory that holds the whole dump. Results that are kept already say best what that is. */
-export function dumpRoot(path: string, stateHome: string): string {
+function dumpRoot(path: string, stateHome: string): string {
   const absolute = real(resolve(path));
   const start = isDirectory(absolute) ? absolute : dirname(absolute);
   for (let at = start; dirname(at) !== at; at = dirname(at))

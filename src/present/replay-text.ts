@@ -2,10 +2,6 @@ import type { DiffLine, ReplayOutcome } from '../replay/index.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { plural } from './numbers.ts';
 
-/** The outcome of a call in a few words: `same (256 of 20,113 characters)`, `drift: now_fails (exit status 1)`. */
-export const verdictText = (outcome: Pick<ReplayOutcome, 'status' | 'verdict' | 'reason'>): string =>
-  sanitiseLine(wordsOf(outcome));
-
 function wordsOf({ status, verdict, reason }: Pick<ReplayOutcome, 'status' | 'verdict' | 'reason'>): string {
   const word = verdict === null || status === 'same' ? status : `${status}: ${verdict}`;
   if (reason === null) return word;

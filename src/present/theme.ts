@@ -2,7 +2,7 @@
  * Colours by meaning. All of them come from the terminal's own sixteen, so that a light or dark palette of the user's
  * choice stays readable; nothing is told by colour alone.
  */
-export const STYLES = [
+const STYLES = [
   /** Text as it is. */
   'plain',
   /** The place of the reader, which the eye should find first. */

@@ -38,7 +38,7 @@ export interface ReplayBackend {
 }
 
 /** Two, because the trainer may be using the server. */
-export const REMOTE_CONCURRENCY = 2;
+const REMOTE_CONCURRENCY = 2;
 
 export interface ReplayBackendChoice {
   /** `auto`, a URL, `bubblewrap`, `pyodide` or `unconfined`. */

@@ -9,37 +9,30 @@
  * - `historyOf`, `standingOutcome` and `standingWord` read what the journal knows.
  */
 export {
-  type BackendWish,
   backendWish,
   openBackend,
-  REMOTE_CONCURRENCY,
   type ReplayBackend,
   type ReplayBackendChoice,
 } from './backend.ts';
 export { type BranchDifference, type BranchEntry, branchesOf, branchLines, firstDifference } from './branches.ts';
-export { type BulkOptions, type BulkResult, replayMany } from './bulk.ts';
-export { ALL_RULES, RULE_NAMES, RULES, type Rules, rulesWithout } from './compare/rules.ts';
+export { replayMany } from './bulk.ts';
+export { RULE_NAMES, type Rules, rulesWithout } from './compare/rules.ts';
 export { type DiffLine, type DiffWord, diffTexts } from './diff.ts';
 export { REPLAYS } from './entries.ts';
-export { exitText } from './execution.ts';
-export { type Branch, type ForkOptions, forkRollout } from './fork.ts';
-export { forkPrefix, type Prefix } from './fork-prefix.ts';
+
+export { type Branch, forkRollout } from './fork.ts';
+export { forkPrefix } from './fork-prefix.ts';
 export { type OpenRewards, openRewards } from './open-rewards.ts';
 export {
   type Attempt,
-  type Compared,
   diffOf,
-  type Given,
   isDrift,
-  type OutcomeCount,
   type ReplayOutcome,
   type Status,
-  type Verdict,
-  wordOf,
 } from './outcome.ts';
-export type { WaitReason } from './patience.ts';
-export { editCall, type PlannedCall, type PlanOptions, planCalls, whereOf } from './plan.ts';
-export { type CallState, type ReplayOptions, replayCall, skippedOutcome } from './replay-call.ts';
+
+export { editCall, type PlannedCall, planCalls, whereOf } from './plan.ts';
+export { type CallState, replayCall, skippedOutcome } from './replay-call.ts';
 export { keptRescore, type Rescored, rescoreMany, rescoreRollout } from './rescore.ts';
 export {
   historyOf,
@@ -47,15 +40,11 @@ export {
   keepOutcome,
   knownOutcome,
   reportedOf,
-  staleParts,
   standingOutcome,
   standingWord,
 } from './results.ts';
 export {
-  type RewardChoice,
-  rewardOf,
   rewardProblem,
   rewardRuns,
-  rewardText,
 } from './reward-choice.ts';
-export { type ReplayTool, ReplayTools, type ReplayToolsOptions } from './tools.ts';
+export { ReplayTools } from './tools.ts';

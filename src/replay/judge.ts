@@ -170,7 +170,7 @@ function judgeExecution(
   };
 }
 
-export const hasFailed = ({ isFinished, exitStatus }: Execution): boolean => !isFinished || exitStatus !== 0;
+const hasFailed = ({ isFinished, exitStatus }: Execution): boolean => !isFinished || exitStatus !== 0;
 
 const count = new Intl.NumberFormat('en-US');
 

@@ -19,7 +19,7 @@ export function endedByText(response: readonly Turn[], endToken: string | null =
 }
 
 /** Reasoning that reaches to the end of the turn without its closing tag; a tag that is named in prose opens none. */
-export function openThought(turn: Turn): Part | null {
+function openThought(turn: Turn): Part | null {
   const last = turn.parts.at(-1);
   return last?.kind === 'think' && last.open === true ? last : null;
 }

@@ -8,7 +8,7 @@ import { isLanguage, type RunCodeInput, type RunCodeResponse } from './protocol.
 import { type CaseMetadata, type CaseResult, judge } from './verdict.ts';
 
 /** The cases as verl's datasets hold them; texts, or for `fn_name` lists of arguments. */
-export interface InOuts {
+interface InOuts {
   inputs?: unknown[];
   outputs?: unknown[];
   fn_name?: string | null;

@@ -5,7 +5,7 @@ import * as width from './cluster-width.ts';
  * On Node 20 Intl.Segmenter is super-linear (10 kB 30 ms, 100 kB 2.5 s), so it never
  * sees more than CHUNK characters, and only text where code points can join goes there at all.
  */
-export const CHUNK = 200;
+const CHUNK = 200;
 
 /** Characters that may join with a neighbour: marks, joiners and format characters, flags, skin tones, Hangul jamo. */
 const JOINING = /[\p{M}\p{Cf}\p{RI}\p{EMod}\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff]/u;

@@ -68,7 +68,7 @@ function unionText(errors: readonly (readonly ShapeIssue[])[], path: readonly Pr
 }
 
 /** `tools[0].config`. */
-export const placeText = (path: readonly PropertyKey[]): string =>
+const placeText = (path: readonly PropertyKey[]): string =>
   path.reduce<string>(
     (text, key) => (typeof key === 'number' ? `${text}[${key}]` : text === '' ? String(key) : `${text}.${String(key)}`),
     '',

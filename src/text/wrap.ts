@@ -1,7 +1,7 @@
 import { cellWidth, eachGrapheme } from './graphemes.ts';
 
 /** Columns between tab stops, counted from the left edge of the text. */
-export const TAB = 4;
+const TAB = 4;
 
 /**
  * A text laid out in lines for one width. Line i holds text.slice(starts[i], starts[i + 1]): end to end the lines are

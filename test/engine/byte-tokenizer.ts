@@ -9,7 +9,6 @@ function byteAlphabet(): string[] {
   return Array.from({ length: 256 }, (_, byte) => String.fromCodePoint(printable(byte) ? byte : next++));
 }
 
-export const IM_START = 256;
 export const IM_END = 257;
 
 const alphabet = byteAlphabet();

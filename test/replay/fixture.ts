@@ -27,7 +27,7 @@ export const closeBackend = async (): Promise<void> => {
 };
 
 /** Two ways in which an engine's rollout lies in a dump. */
-export type Writer = 'rollout-viewer' | 'verl';
+type Writer = 'rollout-viewer' | 'verl';
 
 export interface MadeOptions {
   writer?: Writer;

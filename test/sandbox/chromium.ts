@@ -10,7 +10,7 @@ export const chromiumPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '
   existsSync,
 );
 
-export interface Tab {
+interface Tab {
   /** What the script evaluates to, awaited. */
   run(script: string): Promise<unknown>;
   /** Waits until the script is true. */

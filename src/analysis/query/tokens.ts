@@ -9,7 +9,7 @@ export type Token =
   | { kind: 'end'; at: number };
 
 /** Longer expressions are a slip of the hand. */
-export const MAX_QUERY_LENGTH = 10_000;
+const MAX_QUERY_LENGTH = 10_000;
 
 const NUMBER = /[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|Infinity|inf)(?![\w.])/y;
 const NAME = /[\p{L}_][\p{L}\p{N}_-]*(?:\.[\p{L}\p{N}_-]+)*/uy;

@@ -35,19 +35,3 @@ export const fenceCalls = closed(
   /(?<=^|\n)```python[ \t]*\n([\s\S]*?)\n```(?=[ \t]*(?:\n+```output|\s*$))/g,
   (match) => as('python', { code: match[1]! }),
 );
-
-/** `tool_calls` as a message holds them, objects or JSON text. */
-export function structuredCall(value: unknown): ReadCall {
-  if (typeof value === 'string') {
-    const read = callJsonOf(value);
-    return 'error' in read ? failedCall(read.error) : structuredCall(read.value);
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return failedCall('not an object');
-  const fn = ('function' in value && typeof value.function === 'object' ? value.function : value) as JsonObject;
-  const name = typeof fn.name === 'string' ? fn.name : null;
-  const given = fn.arguments ?? fn.input ?? fn.parameters ?? fn.args ?? null;
-  if (name === null) return { name, arguments: given, error: 'no "name"' };
-  if (typeof given !== 'string') return { name, arguments: given, error: null };
-  const read = given.trim() === '' ? { value: {} } : callJsonOf(given);
-  return 'error' in read ? { name, arguments: null, error: read.error } : { name, arguments: read.value, error: null };
-}

@@ -8,7 +8,7 @@ import { linesIn } from '../containers/text-lines.ts';
 import { annotations, foldOnto } from './prime-rl.ts';
 
 /** Adds what other files of the run say to a record's text. */
-export type Adder = (text: string | Uint8Array) => string | Uint8Array;
+type Adder = (text: string | Uint8Array) => string | Uint8Array;
 /** Reads the other files; done once, when the first record is wanted. */
 export type Join = () => Promise<Adder>;
 

@@ -293,7 +293,7 @@ export class ChatTemplateParser {
   }
 }
 
-export interface TokenizedMessages {
+interface TokenizedMessages {
   tokens: number[];
   /** 1 for the tokens of assistant messages. */
   masks: number[];

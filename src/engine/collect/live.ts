@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { RolloutRequest } from '../request/request.ts';
 
 /** The stage of a rollout. */
-export type LiveStage = 'waiting' | 'generating' | 'tool' | 'user' | 'scoring' | 'ending';
+type LiveStage = 'waiting' | 'generating' | 'tool' | 'user' | 'scoring' | 'ending';
 
 interface Entry {
   task: number;

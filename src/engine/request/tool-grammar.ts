@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject } from '../../json/value.ts';
 import { isUnclosed } from '../../rollout/call-error.ts';
 
 /** A call that a model wrote in its text. */
-export interface WrittenCall {
+interface WrittenCall {
   name: string;
   /** The arguments as JSON text, or what stands in their place. */
   arguments: string;
@@ -105,4 +105,4 @@ export function toolGrammar(name: string): ToolGrammar {
   return ofChat(grammar, name);
 }
 
-export const toolFormats = (): string[] => [hermes.name, ...GRAMMARS.map(({ name }) => name), ...Object.keys(NAMES)];
+const toolFormats = (): string[] => [hermes.name, ...GRAMMARS.map(({ name }) => name), ...Object.keys(NAMES)];

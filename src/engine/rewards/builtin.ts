@@ -12,7 +12,7 @@ import { primeMathScore } from './verl/prime-math.ts';
 import { searchScore } from './verl/search-qa.ts';
 
 /** A ground truth as text: data sets hold numbers as numbers and as strings. */
-export const truthText = (value: JsonValue | undefined): string =>
+const truthText = (value: JsonValue | undefined): string =>
   typeof value === 'string' ? value : value === undefined ? '' : printJson(value);
 
 /** Without a truth there is no score: a 0 would say that the answer is wrong. */

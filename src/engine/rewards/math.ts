@@ -32,7 +32,7 @@ function withoutBox(boxed: string): string | null {
 }
 
 /** Both are compared as they are where one cannot be written in the common way. */
-export function sameAnswer(a: string, b: unknown): boolean {
+function sameAnswer(a: string, b: unknown): boolean {
   if (typeof b !== 'string') return false;
   const [mine, other] = [hendrycks(a), hendrycks(b)];
   return mine === null || other === null ? a === b : mine === other;

@@ -10,7 +10,7 @@ import type { OpenAIFunctionToolSchema } from './schema.ts';
 import { StatefulTool, type ToolResponse, type ToolResult, type ToolRun } from './tool.ts';
 
 /** The config of verl's SandboxFusionTool (`verl/tools/sandbox_fusion_tools.py`) with its defaults; times in seconds. */
-export const CodeInterpreterConfig = z.looseObject({
+const CodeInterpreterConfig = z.looseObject({
   num_workers: z.number().int().positive().default(10),
   rate_limit: z.number().int().positive().default(DEFAULT_RATE_LIMIT),
   enable_global_rate_limit: z.boolean().default(true),

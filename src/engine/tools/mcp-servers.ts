@@ -52,10 +52,6 @@ export async function readServers(path: string, beside: string): Promise<Record<
   throw new Error(problem);
 }
 
-/** Whether a file's servers are programs that run with the user's rights. */
-export const startsPrograms = (servers: Record<string, Server>): boolean =>
-  Object.values(servers).some(({ command }) => command !== undefined);
-
 export async function connect(name: string, server: Server): Promise<Client> {
   const client = new Client(VERSION);
   try {

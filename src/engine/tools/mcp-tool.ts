@@ -27,7 +27,7 @@ export interface McpLimits {
 }
 
 /** A tool of an MCP server, under the name and with the schema that the server gives it. */
-export class McpTool extends StatefulTool<null> {
+class McpTool extends StatefulTool<null> {
   readonly #client: Client;
   readonly #limits: McpLimits;
   readonly #places: Limiter;

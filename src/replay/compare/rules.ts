@@ -1,5 +1,5 @@
 /** Differences that a second run may show without being another result, each of which `--exact` takes back. */
-export const RULES = {
+const RULES = {
   'temporary-paths': 'directories and files of one run: /tmp/tmpab12cd34/x.py',
   times: 'what a clock said that the program read: now, and how long something took',
   addresses: 'where an object lies in memory: <f at 0x7f3a…>',

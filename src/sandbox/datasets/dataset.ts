@@ -45,7 +45,7 @@ export interface DatasetClass {
 }
 
 /** @throws {RequestError} 500 with Python's words for a missing key, as upstream answers */
-export function column(row: ProblemRow, name: string): unknown {
+function column(row: ProblemRow, name: string): unknown {
   if (row[name] === undefined) {
     throw new RequestError(500, `'${name}'`, `KeyError: '${name}': the problem has no "${name}"`);
   }

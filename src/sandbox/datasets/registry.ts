@@ -19,7 +19,7 @@ import { repobenchC, repobenchP } from './repobench.ts';
 import { verilog } from './verilog.ts';
 
 /** Rare columns tell a class before common ones do. */
-export const CLASSES: readonly DatasetClass[] = [
+const CLASSES: readonly DatasetClass[] = [
   ...[verilog, repobenchP, repobenchC, cruxEval, multiPlE, evoEval, humanEval, commonOj, liveCodeBench, palMath],
   ...[naturalCodeBench, mhpp, mbpp, miniF2f, aider, mbxp, autoEval],
 ];

@@ -16,7 +16,7 @@ import { Places } from './places.ts';
 import { DEFAULT_RUN_OPTIONS, type ProgramOptions, runCodeOn } from './runner.ts';
 
 export { BACKEND_CHOICES, type BackendChoice } from './backends/choose.ts';
-export { type BackendUrl, isBackendUrl } from './backends/remote.ts';
+export type { BackendUrl } from './backends/remote.ts';
 
 /** Programs that may wait for a place before the next is told to come back later. */
 const MAX_QUEUE = 1000;
@@ -46,7 +46,7 @@ export interface SandboxRunnerOptions {
   log?: (line: string) => void;
 }
 
-export interface BackendInfo {
+interface BackendInfo {
   name: BackendName;
   /** Why each backend that would have come before it cannot be used here, a line each. */
   why: string[];

@@ -125,7 +125,7 @@ function response({ compile, run, files }: Results): RunCodeResponse {
 export const encodeFiles = (files: Map<string, Buffer>): Record<string, string> =>
   Object.fromEntries([...files].map(([name, content]) => [name, content.toString('base64')]));
 
-export const failure = (message: string): RunCodeResponse => ({
+const failure = (message: string): RunCodeResponse => ({
   status: 'SandboxError',
   message,
   compile_result: null,

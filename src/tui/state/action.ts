@@ -51,7 +51,7 @@ export type GoAction =
   | FoundReport
   | DriftReport;
 
-export type TranscriptAction =
+type TranscriptAction =
   | { type: 'fold' }
   | { type: 'fold-all' }
   | { type: 'view'; view: ViewName }
@@ -71,7 +71,7 @@ export type TranscriptAction =
 export type CopyKind = 'turn' | 'call' | 'prompt' | 'json' | 'link';
 
 /** The records of the list, and their order. */
-export type ListAction =
+type ListAction =
   /** An expression as it is typed behind `&`: empty clears, a `!` before it inverts all of it, alone it inverts what is in force. */
   | { type: 'filter'; text: string }
   /** null: as the records lie on disk. */
@@ -90,7 +90,7 @@ export type ListAction =
   | { type: 'menu-key'; key: string };
 
 /** `by` counts into the past. */
-export type PromptAction =
+type PromptAction =
   | { type: 'prompt-open'; prompt: PromptId; value?: string }
   | { type: 'prompt-change'; value: string }
   /** A change that the input field does not make by itself. */
@@ -100,7 +100,7 @@ export type PromptAction =
   | { type: 'prompt-move'; by: number }
   | { type: 'prompt-complete'; by: number };
 
-export type ReplayAction =
+type ReplayAction =
   /** `all`: every call of the rollout, which is asked for once more. */
   | { type: 'replay-ask'; all: boolean }
   | { type: 'replay-key'; key: string }
@@ -114,7 +114,7 @@ export type ReplayAction =
   | { type: 'fork-settings'; settings: ForkSettings }
   | { type: 'editor-key'; key: string; text: string };
 
-export type ProgramAction =
+type ProgramAction =
   | { type: 'quit' }
   /** ^c: what runs is cancelled; twice within a second quits. `at` in ms, from any clock that only goes on. */
   | { type: 'cancel'; at: number }

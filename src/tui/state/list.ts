@@ -46,7 +46,7 @@ export interface ListMenu {
 export const noChoice: ListChoice = { filter: null, sort: null, columns: null, marks: new Map() };
 
 /** A record that left the list, and what the cursor stands on instead: it goes back as long as nobody moved it. */
-export interface Home {
+interface Home {
   place: Place;
   transcript: TranscriptState;
   stand: Place;

@@ -45,7 +45,7 @@ export interface State {
 export type Focus = 'list' | 'transcript';
 
 /** The help is open: its prompt chooses commands, the cursor is on one of them. */
-export interface HelpState {
+interface HelpState {
   cursor: number;
 }
 

@@ -98,11 +98,11 @@ function runMany(state: State, question: CallQuestion, kind: 'all' | 'list' | 'a
   return { ...result, state: saying(result.state, text) };
 }
 
-export const questionCalls = (rollout: Rollout): FoundCall[] =>
+const questionCalls = (rollout: Rollout): FoundCall[] =>
   rollout.turns.flatMap((turn) => turn.toolCalls.map((call) => ({ call, turn: turn.index })));
 
 /** The call that this turn makes or answers; null where it does neither. */
-export const callAt = (rollout: Rollout, turn: number): FoundCall | null =>
+const callAt = (rollout: Rollout, turn: number): FoundCall | null =>
   questionCalls(rollout).find((one) => one.turn === turn || one.call.resultTurn === turn) ?? null;
 
 /** The call at this turn, else the last one before it, else the first one behind it. */

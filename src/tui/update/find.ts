@@ -98,7 +98,7 @@ function atTurn(before: State, data: Data, turn: number | null): State {
 }
 
 /** To a record, which the list may not hold as it is filtered. */
-export function goTo(state: State, data: Data, place: State['list']['cursor'], turn: number | null): State {
+function goTo(state: State, data: Data, place: State['list']['cursor'], turn: number | null): State {
   if (place === null) return saying(state, 'it is gone from disk', 'error');
   const isListed = data.rows(state).indexOf(place) >= 0;
   const visited = visit(state, data, place);

@@ -7,7 +7,7 @@ import { keepCursor } from './list-choice.ts';
 import { type SomeHandlers, saying } from './result.ts';
 
 /** Why a rollout has no group, in words; '' where it has one, or that is not known yet. */
-export function noGroup(data: Data, { file, record }: Place): string {
+function noGroup(data: Data, { file, record }: Place): string {
   const groups = data.groups.groups(file);
   if (groups === null) return '';
   if (groups.reason !== null) return `no groups: ${groups.reason}`;

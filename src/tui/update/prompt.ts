@@ -6,7 +6,7 @@ import { PROMPTS } from './prompt-kinds.ts';
 import type { SomeHandlers } from './result.ts';
 
 /** Entries of a prompt that are kept. */
-export const HISTORY_LENGTH = 200;
+const HISTORY_LENGTH = 200;
 
 /** A value that something else than typing has set. */
 const withValue = (prompt: PromptState, value: string): PromptState => ({

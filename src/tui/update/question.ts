@@ -23,7 +23,7 @@ export const doing = (state: State, job: RunnerJob): Doing => ({ state, effects:
 export const doNow = (state: State, job: RunnerJob): Doing => doing(ask(inChat(state), null), job);
 
 /** Results stand beside the conversation, not in the raw views. */
-export const inChat = (state: State): State =>
+const inChat = (state: State): State =>
   state.display.view === 'chat' ? state : { ...state, display: { ...state.display, view: 'chat' } };
 
 /** The branches at the top, as far as the text reaches: those that are still to come too. */

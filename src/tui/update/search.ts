@@ -9,7 +9,7 @@ import { putCursor } from './cursor.ts';
 import { key, type Result, type SomeHandlers, saying } from './result.ts';
 
 /** Opens the folds that hide a hit, and brings it into sight. */
-export function showHit(state: State, data: Data, hit: Hit, at: number): State {
+function showHit(state: State, data: Data, hit: Hit, at: number): State {
   let next: State = { ...state, search: state.search === null ? null : searchAt(state, state.search.value, at) };
   let view = viewport(next, data);
   const anchor = { block: hit.block, offset: hit.start };

@@ -25,7 +25,7 @@ export interface DapoScore {
 }
 
 /** The last characters as Python counts them. */
-export const lastOf = (text: string, count: number): string => [...text].slice(-count).join('');
+const lastOf = (text: string, count: number): string => [...text].slice(-count).join('');
 
 function boxed(text: string): string | null {
   const start = text.lastIndexOf('\\boxed{');

@@ -12,7 +12,7 @@ export interface Source {
   run: string;
 }
 
-export interface SourceContext {
+interface SourceContext {
   /** An absolute path in the run's directory for a source file with this ending. */
   fresh: (extension: string) => string;
   /** Names in `files`. */
