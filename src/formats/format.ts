@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../json/value.ts';
+import type { JsonObject } from '../json/value.ts';
 import type { Rollout, RolloutFields } from '../rollout/rollout.ts';
 import type { KeyMap } from './key-map.ts';
 

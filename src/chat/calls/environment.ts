@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json/value.ts';
-import { type CallGrammar, callJsonOf, failedCall, type ParsedCall, type ReadCall } from './call.ts';
+import type { CallGrammar, ParsedCall, ReadCall } from './call.ts';
 
 /** Text that an environment runs as soon as it is closed: no name, no arguments, a tag or a fence alone. */
 function closed(name: string, pattern: RegExp, read: (match: RegExpExecArray) => ReadCall): CallGrammar {
