@@ -9,7 +9,8 @@ export default defineConfig({
     include: isSlow ? SLOW : ['test/**/*.test.ts', 'test/**/*.test.tsx'],
     exclude: isSlow ? [] : SLOW,
     globalSetup: ['test/support/built.ts', 'test/support/temporary-folder.ts', 'test/sandbox/report-skipped.ts'],
-    testTimeout: isSlow ? 120_000 : 30_000,
-    hookTimeout: 60_000,
+    // Ten times what a test takes on an idle machine: a limit against hangs, never a figure.
+    testTimeout: isSlow ? 240_000 : 60_000,
+    hookTimeout: 120_000,
   },
 });
