@@ -121,8 +121,10 @@ function rewardsOfTurns(
   const turns = request.generations.map(({ turn }) => turn);
   const last = turns.at(-1);
   // The score of an environment is the sum of its steps' rewards, which stand at their turns already.
-  const counted = name === 'environment' ? request.turnScores.reduce((sum, { score: own }) => sum + own, 0) : 0;
-  if (score !== null && last !== undefined && score !== counted) earn(last, score - counted);
+  const isEnvironment = name === 'environment';
+  const counted = isEnvironment ? request.turnScores.reduce((sum, { score: own }) => sum + own, 0) : 0;
+  const isEarned = score !== null && !(isEnvironment && score === counted);
+  if (isEarned && last !== undefined) earn(last, score - counted);
   const sums = monteCarloReturns(
     turns.map((turn) => turnRewards[turn] ?? 0),
     gamma,

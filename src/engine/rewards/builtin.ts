@@ -1,11 +1,12 @@
 import { printJson } from '../../json/print.ts';
 import { isJsonObject, type JsonValue } from '../../json/value.ts';
 import { parseFloatText } from '../../sandbox/pydantic.ts';
+import { pythonText } from '../agents/python-text.ts';
 import { RolloutFault } from '../faults.ts';
 import { evaluate } from './arithmetic.ts';
 import { extractGsm8kAnswer, gsm8kScore } from './gsm8k.ts';
 import { mathScore } from './math.ts';
-import { type RewardFn, type RewardOutput, RewardRegistry } from './reward.ts';
+import { type RewardFn, type RewardOutput, RewardRegistry, type RewardTask } from './reward.ts';
 import { dapoScore } from './verl/dapo.ts';
 import { geo3kScore } from './verl/geo3k.ts';
 import { primeMathScore } from './verl/prime-math.ts';
@@ -18,10 +19,20 @@ const truthText = (value: JsonValue | undefined): string =>
 /** Without a truth there is no score: a 0 would say that the answer is wrong. */
 const withTruth =
   (judge: (truth: JsonValue, action: string) => RewardOutput): RewardFn =>
-  (task, action) => {
-    const truth = task.ground_truth;
-    if (truth === undefined || truth === null) throw new RolloutFault('no_truth', 'no ground truth');
-    return judge(truth, action);
+  (task, action) =>
+    judge(truthOf(task), action);
+
+function truthOf({ ground_truth: truth }: RewardTask): JsonValue {
+  if (truth === undefined || truth === null) throw new RolloutFault('no_truth', 'no ground truth');
+  return truth;
+}
+
+/** The same function for tasks with a truth alone: a fault for every other one. */
+export const onlyWithTruth =
+  (fn: RewardFn): RewardFn =>
+  (task, action, signal) => {
+    truthOf(task);
+    return fn(task, action, signal);
   };
 
 const isTwo: RewardFn = (_task, action) => {
@@ -68,10 +79,11 @@ const searchQa = withTruth((truth, action) => {
   return { reward: score, metadata: { acc: score, pred } };
 });
 
-const exactMatch = withTruth((truth, action) => {
-  const score = action.trim() === truthText(truth).trim() ? 1 : 0;
+/** Tunix's rule: the truth as Python prints it, and an empty text for none. `rewardRouter` lets no task without a truth come here. */
+const exactMatch: RewardFn = ({ ground_truth: truth = '' }, action) => {
+  const score = action.trim() === pythonText(truth).trim() ? 1 : 0;
   return { reward: score, metadata: { exact_match: score } };
-});
+};
 
 /** Two of verl's scores ask sympy where texts do not decide. */
 const orSympy =

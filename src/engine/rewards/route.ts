@@ -1,4 +1,4 @@
-import { builtinRewards } from './builtin.ts';
+import { builtinRewards, onlyWithTruth } from './builtin.ts';
 import type { RewardFn, RewardRegistry } from './reward.ts';
 import { type CodeRewardOptions, codeReward, type HttpRewardOptions, httpReward } from './services.ts';
 
@@ -68,7 +68,9 @@ export function rewardRouter({
         const source = dataSource === undefined ? 'a task without data_source' : `data_source '${dataSource}'`;
         throw new RangeError(`no reward function for ${source}: name one (known: ${registry.names.join(', ')})`);
       }
-      return { name, fn: registry.get(name) };
+      const fn = registry.get(name);
+      // Tunix compares with an empty text; in a collection or a dump that would be a score for nothing.
+      return { name, fn: name === 'exact_match' ? onlyWithTruth(fn) : fn };
     },
   };
 }
