@@ -165,7 +165,8 @@ test.skipIf(!existsSync(MBPP))('MBPP by number, as in the tutorial (skipped with
   expect(await client.submit({ dataset: 'mbpp', id: '11', completion, config: {} })).toMatchObject({
     id: '11',
     accepted: true,
-    extracted_code: code,
+    // The set-up code of the problem, here empty, is a line above.
+    extracted_code: `\n${code}`,
   });
 });
 
@@ -189,7 +190,8 @@ test('a session: start, actions that build on one another, postprocess, reward',
   });
   const last =
     '<tool_call>\n{"name": "code_interpreter", "arguments": {"code": "print(int(input()) ** 2)"}}\n</tool_call><|im_end|>';
-  expect((await sessions.processAction(sid, last)).content).toMatch(/EOFError/);
+  // A program that reads input is a solution of this problem, and is judged by its tests.
+  expect((await sessions.processAction(sid, last)).content).toBe('Accepted: 4 of 4 tests passed.');
   expect((await sessions.postprocess(sid)).error).toBeNull();
   expect(await sessions.processAction(sid, 'print(1)')).toMatchObject({ content: 'Error', error: { status: 409 } });
   expect(await sessions.computeReward(sid)).toMatchObject({ reward: 1, answer: { f2p_count: 4, f2p_total: 4 } });
