@@ -121,7 +121,7 @@ export class App {
   }
 
   /** Waits until it holds, and tells the screen when it does not. */
-  async until(holds: () => boolean, what: string): Promise<void> {
+  async until(holds: () => boolean, what: string, within = WAIT_MS): Promise<void> {
     if (holds()) return;
     await new Promise<void>((resolve, reject) => {
       const done = () => {
@@ -136,7 +136,7 @@ export class App {
       const timer = setTimeout(() => {
         done();
         reject(new Error(`waited in vain for ${what}; the screen:\n${this.screen()}`));
-      }, WAIT_MS);
+      }, within);
       this.#waiting.add(check);
     });
   }

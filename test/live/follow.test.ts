@@ -123,11 +123,12 @@ describe('--notify', () => {
       expect(holds()).toBe(true);
     };
     await until(() => out.includes('1.jsonl:1'));
-    const failed = row(1, {
-      output:
-        '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>\nuser\n<tool_response>\nTraceback (most recent call last):\nValueError: x\n</tool_response>\nassistant\nb',
-    });
-    writeFileSync(join(directory, '2.jsonl'), row(0.25) + failed);
+    const answered = (result: string) =>
+      `<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>\nuser\n<tool_response>\n${result}\n</tool_response>\nassistant\nb`;
+    const failed = row(1, { output: answered('Traceback (most recent call last):\nValueError: x') });
+    const succeeded = row(0.25, { output: answered('7') });
+    // The last has no tool result: the rate is over the two others.
+    writeFileSync(join(directory, '2.jsonl'), succeeded + failed + row(0.625));
     await until(() => out.includes('notify'));
     const event = out.split('\n').find((line) => line.includes('notify'))!;
     expect(JSON.parse(event)).toEqual({
@@ -136,7 +137,7 @@ describe('--notify', () => {
       step: 2,
       condition: 'tool_error_rate>0.4',
       message: 'step 2: tool_error_rate 0.50 > 0.4',
-      rollouts: 2,
+      rollouts: 3,
       score: 0.625,
       tool_error_rate: 0.5,
       truncation_rate: 0,

@@ -299,11 +299,12 @@ describe('calls that share a state', () => {
     await app.sees('again: same');
     await app.seesNot('runs first');
     app.press('h', 'h');
-    // By itself it knows nothing of them.
+    // Run by itself it fails, and the record proves that it ran in their session.
     app.press('$', 'h');
     await ask();
+    await app.sees('s session');
     app.press('Enter');
-    await app.sees('again: now fails');
+    await app.sees('in a session with call');
   });
 
   test('--session begins with it, and a runs all of them so', async () => {
