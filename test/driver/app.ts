@@ -59,7 +59,7 @@ const ownHome = (): Record<string, string> => {
   return { XDG_CONFIG_HOME: join(home, 'config'), XDG_STATE_HOME: join(home, 'state') };
 };
 
-const WAIT_MS = 15_000;
+const WAIT_MS = 45_000;
 
 /** See src/tui/shell/idle.ts. */
 const IDLE_OSC = 7777;
