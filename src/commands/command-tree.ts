@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { FIELD_NAMES } from '../analysis/query/fields.ts';
-import { CHECKS } from '../rollout/finding.ts';
+import { CHECKS } from '../rollout/checks.ts';
 import { viewOptions } from './view-options.ts';
 
 /** The command line as data, from which completions and the manual are made. */

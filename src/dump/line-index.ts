@@ -1,5 +1,5 @@
+import type { Check } from '../rollout/checks.ts';
 import { FACT_ROW, Facts, isLookedAt } from '../rollout/facts.ts';
-import type { Check } from '../rollout/finding.ts';
 import type { QuickValue } from './tail-keys.ts';
 
 /**

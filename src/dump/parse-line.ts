@@ -3,6 +3,7 @@ import { notRollout } from '../formats/not-rollouts.ts';
 import { formatOf, wrapList } from '../formats/registry.ts';
 import { JsonError, parseJson } from '../json/parse.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { reportedFinding } from '../rollout/checks.ts';
 import type { Finding } from '../rollout/finding.ts';
 import type { Rollout, RolloutFields } from '../rollout/rollout.ts';
 
@@ -95,7 +96,7 @@ export function bad(json: JsonValue | undefined, error: string): ParsedLine {
     json,
     rollout: null,
     error,
-    findings: [{ check: 'bad_record', severity: 'error', turn: null, message: error }],
+    findings: [reportedFinding('bad_record', error)],
   };
 }
 

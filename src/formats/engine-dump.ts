@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { reportedFinding } from '../rollout/checks.ts';
 import { completeRollout } from '../rollout/complete.ts';
 import type { Finding } from '../rollout/finding.ts';
 import { countMask, type LossMask, orTrained, type Trained } from '../rollout/loss-mask.ts';
@@ -63,16 +64,30 @@ function readEngineDump(record: JsonObject, context: ReadContext): Rollout {
     ...(tokens ? { tokens } : {}),
     rewards: { total: score, perTurn, returns, advantage: null, unaligned: unalignedOf(record, turns.length) },
   });
-  return { ...rollout, findings: [...runFindings(record), ...rollout.findings] };
+  return { ...rollout, findings: [...runFindings(record), ...lengthFindings(record), ...rollout.findings] };
 }
 
 /** The engine's notes from making the rollout: the reason for no score, and its warnings. */
 function runFindings({ cause, error, score, warnings }: JsonObject): Finding[] {
-  const told = Array.isArray(warnings) ? warnings.filter((one) => typeof one === 'string') : [];
-  const found = told.map((message): Finding => ({ check: 'run_warning', severity: 'warning', turn: null, message }));
+  const texts = Array.isArray(warnings) ? warnings.filter((one) => typeof one === 'string') : [];
+  const found = texts.map((message) => reportedFinding('run_warning', message));
   if (typeof cause !== 'string' || score !== null) return found;
   const message = `no score: ${cause}${typeof error === 'string' ? `: ${error}` : ''}`;
-  return [{ check: 'not_scored', severity: 'error', turn: null, message }, ...found];
+  return [reportedFinding('not_scored', message), ...found];
+}
+
+/** Lists of another length than the ids are left out rather than laid on the wrong tokens, and the rollout says so. */
+function lengthFindings({ response_ids, response_mask, rollout_log_probs }: JsonObject): Finding[] {
+  if (!Array.isArray(response_ids) || response_ids.length === 0) return [];
+  const lists = [
+    ['of the mask', response_mask],
+    ['log probabilities', rollout_log_probs],
+  ] as const;
+  const uneven = lists.filter(([, list]) => Array.isArray(list) && list.length !== response_ids.length);
+  if (uneven.length === 0) return [];
+  const lengths = uneven.map(([name, list]) => `${(list as JsonValue[]).length} ${name}`);
+  const message = `the lists of the response differ in length: ${response_ids.length} ids, ${lengths.join(', ')}`;
+  return [reportedFinding('mask_length', message)];
 }
 
 /** One turn a message; its text is what the spans of the fields hold, so that a mask on the turn is a mask on the field. */

@@ -2,8 +2,8 @@
 
 import { printJson } from '../json/print.ts';
 import type { JsonValue } from '../json/value.ts';
+import { CHECKS, type Check, checkWord, ERROR_CHECKS } from '../rollout/checks.ts';
 import { FACTS, type Facts } from '../rollout/facts.ts';
-import { CHECK_WORD, CHECKS, type Check } from '../rollout/finding.ts';
 import { cellWidth } from '../text/graphemes.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { scoreText, sizeText } from './quantities.ts';
@@ -86,16 +86,15 @@ const findingWord = (row: ListRow): string => {
   if (again !== '' && isDrift(row)) return again;
   if (rescored?.isDrift && !hasOwnColumn.rescored) return `now ${scoreText(rescored.score)}`;
   const found = finding(row);
-  return found === null ? again : CHECK_WORD[found];
+  return found === null ? again : checkWord(found);
 };
 
-const ERRORS: readonly Check[] = ['bad_record', 'tool_error', 'call_unparsed'];
 const findingStyle = (row: ListRow): Style => {
   const { hasOwnColumn } = row;
   if ((isDrift(row) && !hasOwnColumn.again) || (row.rescored?.isDrift && !hasOwnColumn.rescored)) return 'warning';
   const found = finding(row);
   if (found === null) return 'quiet';
-  return ERRORS.includes(found) ? 'error' : 'warning';
+  return ERROR_CHECKS.includes(found) ? 'error' : 'warning';
 };
 
 /** As much of a stream's name as tells it from the others: `t` and `v` for train and val. */

@@ -1,5 +1,5 @@
 import type { DumpRecord } from '../dump/dump-file.ts';
-import { CHECK_WORD } from '../rollout/finding.ts';
+import { checkWord } from '../rollout/checks.ts';
 import { toolCallsOf } from '../rollout/rollout.ts';
 import { fitLeft, truncateStart } from '../text/fit.ts';
 import { cellWidth } from '../text/graphemes.ts';
@@ -42,7 +42,7 @@ export function listLine(row: DumpRecord, { locator }: ListColumns, colour: bool
     String(toolCallsOf(rollout).length).padStart(5),
     sizeText(row.bytes).padStart(8),
   ];
-  const words = [...new Set(row.findings.map(({ check }) => check))].map((check) => CHECK_WORD[check]).join(', ');
+  const words = [...new Set(row.findings.map(({ check }) => check))].map(checkWord).join(', ');
   const note = words === '' ? '' : `  ${colour ? RED : ''}${words}${colour ? RESET : ''}`;
   return `${colour ? DIM : ''}${left}${colour ? RESET : ''} ${cells.join(' ')}${note}`;
 }

@@ -1,62 +1,98 @@
 import { isUnclosed, openTag } from './call-error.ts';
-import type { Check, Finding } from './finding.ts';
-import { auditMask } from './mask-audit.ts';
+import type { CheckDeclaration, Finding, Notice } from './finding.ts';
+import { auditMask, MASK_CHECKS } from './mask-audit.ts';
 import type { Rollout, ToolCall, Turn } from './rollout.ts';
 import { failureOf } from './tool-failure.ts';
 
-const TOOL_CUT = /^\s*\(truncated\)\.\.\.|\.\.\.\(truncated\)/;
+/**
+ * Every automatic check, the most serious first: a list that has room for one names that one. A check that is added here has its filter,
+ * its word in the list and its bit among the facts; a test asks for its fixture in fixtures/findings/.
+ */
+const DECLARED = {
+  bad_record: { word: 'bad', severity: 'error' },
+  tool_error: { word: 'error', severity: 'error' },
+  tool_cut: { word: 'cut', severity: 'warning' },
+  call_unparsed: { word: 'unparsed', severity: 'error' },
+  call_without_result: { word: 'no result', severity: 'warning' },
+  own_tool_response: { word: 'own result', severity: 'warning' },
+  unclosed: { word: 'unclosed', severity: 'warning' },
+  empty_output: { word: 'empty', severity: 'warning' },
+  not_scored: { word: 'no score', severity: 'error' },
+  run_warning: { word: 'warned', severity: 'warning' },
+  ...MASK_CHECKS,
+} as const satisfies Record<string, CheckDeclaration>;
 
-type Add = (check: Check, severity: Finding['severity'], turn: number | null, message: string) => void;
+export type Check = keyof typeof DECLARED;
+
+export const CHECKS = Object.keys(DECLARED) as readonly Check[];
+
+/** Failures; the other findings say that something looks odd. */
+export const ERROR_CHECKS: readonly Check[] = CHECKS.filter((check) => DECLARED[check].severity === 'error');
+
+/** @returns the name itself for a check that is not declared */
+export const checkWord = (check: string): string =>
+  (DECLARED as Record<string, CheckDeclaration>)[check]?.word ?? check;
+
+/** A finding that a record itself reports, with the severity that its check has. */
+export const reportedFinding = (check: Check, message: string, turn: number | null = null): Finding => ({
+  check,
+  severity: DECLARED[check].severity,
+  turn,
+  message,
+});
+
+const TOOL_CUT = /^\s*\(truncated\)\.\.\.|\.\.\.\(truncated\)/;
 
 /** The automatic checks of one rollout, over its response alone; an empty list means that nothing was found. */
 export function checkRollout(rollout: Omit<Rollout, 'findings'>): Finding[] {
   const findings: Finding[] = [];
-  const add: Add = (check, severity, turn, message) => findings.push({ check, severity, turn, message });
+  const notice: Notice<Check> = (check, turn, message, severity = DECLARED[check].severity) =>
+    findings.push({ check, severity, turn, message });
   const response = rollout.turns.slice(rollout.responseTurn);
   if (response.every((turn) => turn.text.trim() === '')) {
-    add('empty_output', 'warning', null, 'the response is empty: an aborted or padding request');
+    notice('empty_output', null, 'the response is empty: an aborted or padding request');
   }
   const asked = new Map<number, ToolCall>();
   for (const turn of rollout.turns)
     for (const call of turn.toolCalls) if (call.resultTurn !== null) asked.set(call.resultTurn, call);
   for (const turn of response) {
-    if (turn.role === 'tool') checkResult(turn, asked.get(turn.index)?.name ?? null, add);
+    if (turn.role === 'tool') checkResult(turn, asked.get(turn.index)?.name ?? null, notice);
     // A reply that is calls alone is an item of its own to some writers.
-    if (turn.role === 'assistant' || turn.role === 'function_call') checkAssistant(turn, turn === response.at(-1), add);
+    if (turn.role === 'assistant' || turn.role === 'function_call')
+      checkAssistant(turn, turn === response.at(-1), notice);
   }
-  auditMask(rollout, add);
+  auditMask(rollout, notice);
   return findings;
 }
 
-function checkResult(turn: Turn, tool: string | null, add: Add): void {
+function checkResult(turn: Turn, tool: string | null, notice: Notice<Check>): void {
   const failure = failureOf(turn.text, tool);
-  if (failure !== null) add('tool_error', 'error', turn.index, failure.says);
-  if (TOOL_CUT.test(turn.text))
-    add('tool_cut', 'warning', turn.index, 'the tool result was cut before the model saw it');
+  if (failure !== null) notice('tool_error', turn.index, failure.says);
+  if (TOOL_CUT.test(turn.text)) notice('tool_cut', turn.index, 'the tool result was cut before the model saw it');
 }
 
-function checkAssistant(turn: Turn, isLast: boolean, add: Add): void {
+function checkAssistant(turn: Turn, isLast: boolean, notice: Notice<Check>): void {
   for (const call of turn.toolCalls) {
     const name = call.name ?? 'a call';
     if (isUnclosed(call)) {
-      add('unclosed', 'warning', turn.index, `the ${isLast ? 'response' : 'turn'} ends inside ${openTag(call)}`);
+      notice('unclosed', turn.index, `the ${isLast ? 'response' : 'turn'} ends inside ${openTag(call)}`);
     } else if (call.error !== null) {
       // A result behind it says that somebody read it.
       if (call.resultTurn !== null)
-        add('call_unparsed', 'warning', turn.index, `${name} is not readable here: ${call.error}`);
-      else add('call_unparsed', 'error', turn.index, `${name} was not executed: ${call.error}`);
+        notice('call_unparsed', turn.index, `${name} is not readable here: ${call.error}`, 'warning');
+      else notice('call_unparsed', turn.index, `${name} was not executed: ${call.error}`);
     } else if (call.resultTurn === null) {
-      add('call_without_result', 'warning', turn.index, `no result of ${name} was recorded`);
+      notice('call_without_result', turn.index, `no result of ${name} was recorded`);
     }
   }
   const open = turn.parts.findLast((part) => part.kind === 'think' && part.open === true);
   if (open !== undefined) {
     const where =
       open.end === turn.text.length && isLast ? 'the response ends inside <think>' : '<think> is never closed';
-    add('unclosed', 'warning', turn.index, where);
+    notice('unclosed', turn.index, where);
   }
   if (turn.text.includes('<tool_response>')) {
     const mask = turn.trained === true ? ', and is trained on it' : '';
-    add('own_tool_response', 'warning', turn.index, `the model wrote a <tool_response> itself${mask}`);
+    notice('own_tool_response', turn.index, `the model wrote a <tool_response> itself${mask}`);
   }
 }

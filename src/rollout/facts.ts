@@ -1,5 +1,6 @@
+import { CHECKS, type Check } from './checks.ts';
 import { ENDS } from './ended.ts';
-import { CHECKS, type Check, type Finding } from './finding.ts';
+import type { Finding } from './finding.ts';
 import { type Rollout, toolCallsOf } from './rollout.ts';
 
 /**
@@ -98,7 +99,8 @@ export function factRow(rollout: Rollout | null, findings: readonly Finding[]): 
   return row;
 }
 
-const bitOf = (check: Check): number => 1 << CHECKS.indexOf(check);
+/** 0 for a check that is not declared. */
+const bitOf = (check: string): number => (2 ** CHECKS.indexOf(check as Check)) | 0;
 
 /** The facts that lie in a row of numbers, read on demand. */
 export class Facts {

@@ -1,23 +1,33 @@
-import type { Check, Finding } from './finding.ts';
+import type { CheckDeclaration, Notice } from './finding.ts';
 import { isLaid } from './loss-mask.ts';
 import type { Rollout, RolloutTokens, Span } from './rollout.ts';
 
-type Add = (check: Check, severity: Finding['severity'], turn: number | null, message: string) => void;
+export const MASK_CHECKS = {
+  mask_foreign: { word: 'mask: foreign', severity: 'error' },
+  mask_missing: { word: 'mask: own', severity: 'warning' },
+  mask_zero: { word: 'mask: zero', severity: 'warning' },
+  mask_length: { word: 'mask: length', severity: 'error' },
+  mask_inverted: { word: 'mask: inverted', severity: 'error' },
+  mask_break: { word: 'mask: break', severity: 'warning' },
+  logprob_placeholder: { word: 'logprob', severity: 'warning' },
+} as const satisfies Record<string, CheckDeclaration>;
+
+type NoticeMask = Notice<keyof typeof MASK_CHECKS>;
 
 /** Findings about a recorded mask. A mask that this program inferred says nothing of the trainer's. */
-export function auditMask(rollout: Omit<Rollout, 'findings'>, add: Add): void {
+export function auditMask(rollout: Omit<Rollout, 'findings'>, notice: NoticeMask): void {
   const { lossMask, tokens, validation } = rollout;
   if (validation || lossMask === null || !isLaid(lossMask)) return;
-  if (tokens !== undefined) auditTokens(tokens, add);
+  if (tokens !== undefined) auditTokens(tokens, notice);
   const total = lossMask.totalTokens ?? lossMask.totalChars;
   if (total > 0 && (lossMask.trainedTokens ?? lossMask.trainedChars) === 0) {
-    add('mask_zero', 'warning', null, 'nothing of the response is trained: its mask is all zero');
+    notice('mask_zero', null, 'nothing of the response is trained: its mask is all zero');
     return;
   }
-  auditSpans(rollout, add);
+  auditSpans(rollout, notice);
 }
 
-function auditSpans(rollout: Omit<Rollout, 'findings'>, add: Add): void {
+function auditSpans(rollout: Omit<Rollout, 'findings'>, notice: NoticeMask): void {
   const { turns, responseTurn } = rollout;
   const text = textSpans(rollout);
   const known = text.filter(({ trained }) => trained !== null);
@@ -29,16 +39,15 @@ function auditSpans(rollout: Omit<Rollout, 'findings'>, add: Add): void {
   );
   const own = known.filter(isModel).filter(({ turn }) => turn >= responseTurn);
   if (foreign.length > 0 && own.length > 0 && own.every(({ trained }) => trained === false)) {
-    add(
+    notice(
       'mask_inverted',
-      'error',
       foreign[0]!.turn,
       'the mask is the wrong way round: what the model wrote is masked, the rest is trained',
     );
     return;
   }
   for (const turn of new Set(foreign.map((span) => span.turn)))
-    add('mask_foreign', 'error', turn, `text of a ${turns[turn]?.role ?? 'turn'} is trained`);
+    notice('mask_foreign', turn, `text of a ${turns[turn]?.role ?? 'turn'} is trained`);
   const states = new Map<number, boolean>();
   for (const { turn, trained } of own) states.set(turn, (states.get(turn) ?? false) || trained === true);
   const masked = [...states].filter(([, trained]) => !trained).map(([turn]) => turn);
@@ -46,13 +55,12 @@ function auditSpans(rollout: Omit<Rollout, 'findings'>, add: Add): void {
   const lastTrained = Math.max(...[...states].filter(([, trained]) => trained).map(([turn]) => turn));
   const behind = masked.filter((turn) => turn > lastTrained);
   if (behind.length === masked.length && behind.length > 0)
-    add(
+    notice(
       'mask_break',
-      'warning',
       behind[0]!,
       `from here on nothing of the model's is trained (${behind.length} of ${states.size} turns): a history that was tokenised anew?`,
     );
-  else for (const turn of masked) add('mask_missing', 'warning', turn, 'what the model wrote here is masked');
+  else for (const turn of masked) notice('mask_missing', turn, 'what the model wrote here is masked');
 }
 
 /** Text, not markers, of what lies in the response. */
@@ -60,22 +68,22 @@ function textSpans({ spans, responseTurn }: Omit<Rollout, 'findings'>): Span[] {
   return spans.filter(({ kind, turn, start, end }) => kind === 'text' && end > start && turn >= responseTurn);
 }
 
-function auditTokens({ responseIds, mask, logprobs }: RolloutTokens, add: Add): void {
+function auditTokens({ responseIds, mask, logprobs }: RolloutTokens, notice: NoticeMask): void {
   if (mask.length !== responseIds.length || (logprobs !== null && logprobs.length !== responseIds.length)) {
     const lengths = [`${responseIds.length} ids`, `${mask.length} of the mask`];
     if (logprobs !== null) lengths.push(`${logprobs.length} log probabilities`);
-    add('mask_length', 'error', null, `the lists of the response differ in length: ${lengths.join(', ')}`);
+    notice('mask_length', null, `the lists of the response differ in length: ${lengths.join(', ')}`);
     return;
   }
   if (logprobs === null) return;
   const trained = logprobs.filter((_, at) => mask[at] !== 0);
   const above = trained.filter((value) => value !== null && value > 0).length;
   if (above > 0)
-    add(
+    notice(
       'logprob_placeholder',
-      'error',
       null,
       `${above} trained tokens have a log probability above 0, which none can have`,
+      'error',
     );
   // A sampled token may have probability 1; that each run of trained tokens ends in one, and none else has it, is no chance.
   const ends = runEnds(mask).map((at) => logprobs[at]);
@@ -86,9 +94,8 @@ function auditTokens({ responseIds, mask, logprobs }: RolloutTokens, add: Add): 
     zeros === ends.length &&
     trained.length > 2 * ends.length
   )
-    add(
+    notice(
       'logprob_placeholder',
-      'warning',
       null,
       'the last trained token of each turn has log probability 0: an end token that was appended, not sampled',
     );

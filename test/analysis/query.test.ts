@@ -10,8 +10,8 @@ import { QueryError } from '../../src/analysis/query/query-error.ts';
 import { compareValues, parseSort, type SortValue } from '../../src/analysis/query/sort.ts';
 import { Subject } from '../../src/analysis/query/subject.ts';
 import { Dump } from '../../src/dump/dump.ts';
+import { CHECKS } from '../../src/rollout/checks.ts';
 import { Facts, factRow } from '../../src/rollout/facts.ts';
-import { CHECKS } from '../../src/rollout/finding.ts';
 import { directoryWith, verlLine } from '../program.ts';
 
 /** Which of the lines a filter accepts, by their number from 1. */

@@ -23,7 +23,7 @@ function found(
   const rollout = { texts, turns, spans, responseTurn: 0, validation: false, lossMask } as unknown as Rollout;
   if (tokens !== undefined) rollout.tokens = { promptIds: null, responseIds: [], mask: [], logprobs: null, ...tokens };
   const findings: [string, number | null][] = [];
-  auditMask(rollout, (check, _severity, turn) => findings.push([check, turn]));
+  auditMask(rollout, (check, turn) => findings.push([check, turn]));
   return findings;
 }
 

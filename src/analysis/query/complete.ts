@@ -1,4 +1,4 @@
-import { CHECKS } from '../../rollout/finding.ts';
+import { CHECKS } from '../../rollout/checks.ts';
 import { FIELD_NAMES } from './fields.ts';
 
 /** Whole expressions that one being typed may become: the name at its end completed. @param extras keys that the records have */

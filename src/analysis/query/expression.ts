@@ -1,4 +1,4 @@
-import type { Check } from '../../rollout/finding.ts';
+import type { Check } from '../../rollout/checks.ts';
 import { type Field, fieldName } from './fields.ts';
 
 export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=';

@@ -1,6 +1,5 @@
+import { CHECKS, type Check, checkWord } from '../../rollout/checks.ts';
 import { FACTS, isFact } from '../../rollout/facts.ts';
-import type { Check } from '../../rollout/finding.ts';
-import { CHECK_WORD, CHECKS } from '../../rollout/finding.ts';
 import { nearestWord } from '../../text/nearest.ts';
 
 /** The names that an expression knows; every other name is a key among the extras. */
@@ -52,7 +51,7 @@ export function valueName(path: string): string {
 export const RESERVED = new Set(['true', 'false', 'null', 'finding', 'NaN', 'Infinity', 'inf']);
 
 export function checkNamed(name: string): Check | null {
-  return CHECKS.find((check) => check === name || CHECK_WORD[check] === name) ?? null;
+  return CHECKS.find((check) => check === name || checkWord(check) === name) ?? null;
 }
 
 /** The field that somebody who wrote `name` may have meant: one letter wrong, left out, too many, or two swapped. */

@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import { CHECKS } from '../../rollout/finding.ts';
+import { CHECKS } from '../../rollout/checks.ts';
 import type { Comparison, Expression, Literal } from './expression.ts';
 import { checkNamed, type Field, fieldNamed, nearField, RESERVED } from './fields.ts';
 import { QueryError } from './query-error.ts';
@@ -127,7 +127,7 @@ class Parser {
     this.#take();
     const name = this.#take();
     const check = name.kind === 'name' ? checkNamed(name.value) : null;
-    if (check === null) throw new QueryError(`no finding is called so: ${CHECKS.join(', ')}`, name.at);
+    if (check === null) throw new QueryError(`there is no finding of this name: ${CHECKS.join(', ')}`, name.at);
     return { op: 'finding', check };
   }
 

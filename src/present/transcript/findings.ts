@@ -1,4 +1,5 @@
-import { CHECK_WORD, type Finding } from '../../rollout/finding.ts';
+import { checkWord } from '../../rollout/checks.ts';
+import type { Finding } from '../../rollout/finding.ts';
 import type { Turn } from '../../rollout/rollout.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import type { Piece } from '../line.ts';
@@ -115,7 +116,7 @@ function apart(ranges: readonly Range[]): Range[] {
 
 /** For a turn that is folded to a line: what was noticed in it, in a word each. */
 export function foldedPieces(findings: readonly Finding[]): Piece[] {
-  const words = new Map(findings.map((finding) => [CHECK_WORD[finding.check], findingStyle(finding)]));
+  const words = new Map(findings.map((finding) => [checkWord(finding.check), findingStyle(finding)]));
   return [...words].map(([word, style]) => [style, `! ${word}`] as const);
 }
 

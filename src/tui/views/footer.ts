@@ -2,7 +2,7 @@ import type { Edges, Piece } from '../../present/line.ts';
 import { piecesWidth } from '../../present/line.ts';
 import { maskShare, maskShort } from '../../present/mask-share.ts';
 import { formatCount, formatPercent } from '../../present/numbers.ts';
-import { ERROR_CHECKS } from '../../rollout/finding.ts';
+import { ERROR_CHECKS } from '../../rollout/checks.ts';
 import { truncate } from '../../text/fit.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { keyLabel } from '../keys/keymap.ts';
