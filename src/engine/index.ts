@@ -103,14 +103,8 @@ export { type OwnReward, type OwnRewardOptions, ownReward } from './own/own-rewa
 export { OwnTool } from './own/own-tool.ts';
 export type { OwnUse } from './own/own-use.ts';
 export { DEFAULT_LIMITS, type Limits } from './request/limits.ts';
-export {
-  createRequests,
-  type RequestOptions,
-  type RequestState,
-  type RolloutEvent,
-  RolloutRequest,
-  runRequest,
-} from './request/request.ts';
+export type { RequestOptions, RequestState, RolloutEvent } from './request/options.ts';
+export { createRequests, RolloutRequest, runRequest } from './request/request.ts';
 export type { CallRecord, ToolKwargs } from './request/tool-calls.ts';
 export { truncateToolText } from './request/truncate.ts';
 export * from './rewards/index.ts';

@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../json/value.ts';
 import type { Message } from '../message.ts';
 import type { FinishReason } from '../model/model.ts';
+import type { CountSnapshot } from './token-count.ts';
 import type { CallRecord } from './tool-calls.ts';
 import type { TranscriptSnapshot } from './transcript.ts';
 
@@ -22,7 +23,7 @@ export interface RolloutWarning {
 }
 
 /** A rollout that a deadline broke off, with its tokens and log probabilities, as plain data. */
-export interface PartialRollout {
+export interface PartialRollout extends CountSnapshot {
   request_id: string;
   messages: Message[];
   prompt_turns: number;
@@ -31,8 +32,6 @@ export interface PartialRollout {
   user_turns: number;
   turn_scores: { turn: number; score: number }[];
   metrics: Record<string, JsonValue[]>;
-  counted: { prompt: number; all: number } | null;
-  since_counted: { exact: number; guessed: number };
   transcript: TranscriptSnapshot;
   /** The last message is a turn that was broken off in its middle, and is gone on with. */
   open_turn?: boolean;

@@ -1,0 +1,124 @@
+import type { JsonObject } from '../../json/value.ts';
+import { RolloutFault } from '../faults.ts';
+import type { Message } from '../message.ts';
+import type { RequestOptions } from './options.ts';
+import { plainRenderer, type Renderer, type Rendering, TemplateRenderer } from './renderer.ts';
+import type { LoopRules } from './rules.ts';
+import { tokenizationWarning } from './tokenization-check.ts';
+import { Transcript } from './transcript.ts';
+
+/** What was said in a rollout, as messages and as the text and tokens that the model saw: the two grow together. */
+export class Conversation {
+  readonly messages: Message[];
+  /** How many of the messages were given; a tool that speaks when it is created speaks in the prompt. */
+  promptLength: number;
+  readonly renderer: Renderer;
+  readonly #options: RequestOptions;
+  readonly #rules: LoopRules;
+  readonly #schemas: readonly JsonObject[];
+  readonly #cutPrompt: { limit: number | null; warn: (message: string) => void };
+  #transcript: Transcript | null = null;
+  /** Renders the last given part anew, without the header of the turn that was to come. */
+  #closing: (() => void) | null = null;
+
+  constructor(
+    options: RequestOptions,
+    {
+      rules,
+      schemas,
+      ...cutPrompt
+    }: {
+      rules: LoopRules;
+      schemas: readonly JsonObject[];
+      limit: number | null;
+      warn: (message: string) => void;
+    },
+  ) {
+    const { tokenizer, templateKwargs: kwargs = {}, partial } = options;
+    this.#options = options;
+    this.#rules = rules;
+    this.#schemas = schemas;
+    this.#cutPrompt = cutPrompt;
+    this.renderer = tokenizer ? new TemplateRenderer(tokenizer, { kwargs, separator: rules.separator }) : plainRenderer;
+    this.messages = [...(partial?.messages ?? options.messages)];
+    this.promptLength = partial?.prompt_turns ?? options.messages.length;
+    if (partial) this.#transcript = Transcript.restore(partial.transcript);
+  }
+
+  /** Rendered when it is first asked for. */
+  get transcript(): Transcript {
+    this.#transcript ??= new Transcript(this.#prompt());
+    return this.#transcript;
+  }
+
+  /** Puts messages in the place of the prompt, or behind it. Nothing was sampled yet. */
+  open(messages: readonly Message[], isInstead: boolean): void {
+    if (isInstead) this.messages.splice(0, this.promptLength, ...messages);
+    else this.messages.push(...messages);
+    this.promptLength = this.messages.length;
+  }
+
+  #prompt(): Rendering {
+    const { model, tokenizer } = this.#options;
+    if (model.exact && this.messages.some(({ content }) => Array.isArray(content) && content.some(isPicture)))
+      throw new RolloutFault('prompt_not_rendered', 'pictures have no token ids here: use --api chat');
+    let rendering: Rendering;
+    try {
+      rendering = this.renderer.prompt(this.messages.slice(0, this.promptLength), this.#schemas);
+    } catch (error) {
+      throw new RolloutFault('prompt_not_rendered', `the chat template: ${(error as Error).message}`);
+    }
+    const { limit, warn } = this.#cutPrompt;
+    const { ids } = rendering;
+    if (!this.#rules.cutsPrompt || limit === null || ids === null || ids.length <= limit) return rendering;
+    warn(`the prompt of ${ids.length} tokens was cut to its last ${limit}, as verl does`);
+    const kept = ids.slice(-limit);
+    const text = tokenizer!.decode(kept, true);
+    return { ids: kept, pieces: [{ turn: this.promptLength - 1, kind: 'marker', text }] };
+  }
+
+  /** @param fits false where its tokens are left out, as verl does. @returns whether they are in */
+  addGiven(messages: readonly Message[], fits: (rendering: Rendering) => boolean): Rendering | null {
+    const { transcript } = this;
+    const first = this.messages.length;
+    const { lastId } = transcript;
+    const rendering = this.renderer.continuation(messages, first, lastId, true);
+    this.messages.push(...messages);
+    for (const [position, message] of messages.entries())
+      this.#options.onEvent?.({ kind: 'message', turn: first + position, message });
+    if (!fits(rendering)) return null;
+    transcript.addGiven(rendering);
+    this.#closing = () => transcript.replaceGiven(this.renderer.continuation(messages, first, lastId, false));
+    return rendering;
+  }
+
+  /** The header of an assistant turn that never came is no part of the rollout. */
+  dropOpenHeader(): void {
+    if (this.#rules.keepsOpenHeader || this.messages.at(-1)?.role === 'assistant') return;
+    this.#closing?.();
+    this.#closing = null;
+  }
+
+  /** Cuts the response as verl's truncate_output_ids; without ids the server that counts tokens has kept the limit. */
+  truncate(maxResponse: number, maxAll: number | null): void {
+    const { tokenizer, model } = this.#options;
+    if (!tokenizer || !model.exact) return;
+    const room = maxAll === null ? Number.POSITIVE_INFINITY : maxAll - (this.transcript.promptTokens ?? 0);
+    this.transcript.truncate(Math.min(maxResponse, room), (ids) => tokenizer.decode(ids, true));
+  }
+
+  /** Compares what was sampled with the conversation rendered anew. @returns what differs; null where nothing does */
+  async tokenizationWarning(): Promise<string | null> {
+    const { tokenizer, tokenizationCheck: mode = 'strict', templateKwargs = {}, model } = this.#options;
+    if (!tokenizer || !model.exact || mode === 'disable' || this.#rules.version !== null) return null;
+    let rendered: string;
+    try {
+      rendered = tokenizer.render(this.messages, this.#schemas, false, templateKwargs);
+    } catch (error) {
+      return `the chat template cannot render the conversation again: ${(error as Error).message}`;
+    }
+    return tokenizationWarning(rendered, this.transcript.ids ?? [], tokenizer, mode);
+  }
+}
+
+const isPicture = ({ type }: JsonObject): boolean => type === 'image_url' || type === 'image';

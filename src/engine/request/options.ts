@@ -1,0 +1,58 @@
+import type { JsonObject } from '../../json/value.ts';
+import type { Interaction } from '../interactions/interaction.ts';
+import type { Message } from '../message.ts';
+import type { ChatTokenizer } from '../model/chat-tokenizer.ts';
+import type { Model, ModelDelta, SamplingParams } from '../model/model.ts';
+import type { Limits } from './limits.ts';
+import type { PartialRollout } from './records.ts';
+import type { VerlVersion } from './rules.ts';
+import type { TokenizationCheck } from './tokenization-check.ts';
+import type { CallRecord } from './tool-calls.ts';
+import type { ToolChoice } from './tool-instances.ts';
+import type { ModelWindow } from './window.ts';
+
+/** verl's states: running is `generating`, tool_calling `processing_tools` in its agent loop; completed and failed are both `terminated`. */
+export type RequestState =
+  | 'pending'
+  | 'running'
+  | 'tool_calling'
+  | 'interacting'
+  | 'completed'
+  | 'suspended'
+  | 'failed';
+
+/** An event while a rollout is made. `turn` is the index of the message. */
+export type RolloutEvent =
+  | { kind: 'state'; state: RequestState }
+  | { kind: 'delta'; turn: number; delta: ModelDelta }
+  | { kind: 'message'; turn: number; message: Message }
+  | { kind: 'call'; call: Readonly<CallRecord> }
+  | { kind: 'result'; call: Readonly<CallRecord> };
+
+export interface RequestOptions extends ToolChoice {
+  model: Model;
+  /** Any prefix of a conversation. */
+  messages: readonly Message[];
+  sampling?: SamplingParams;
+  limits?: Partial<Limits>;
+  /** Needed by a model that takes ids; with any other it renders `input` and `output` in the model's own template. */
+  tokenizer?: ChatTokenizer | undefined;
+  /** verl's `apply_chat_template_kwargs`. */
+  templateKwargs?: JsonObject | undefined;
+  tokenizationCheck?: TokenizationCheck;
+  /** The grammar of calls that a model writes in its text. */
+  toolFormat?: string;
+  /** A simulated user, who answers turns without a call. */
+  user?: { interaction: Interaction; kwargs: JsonObject } | undefined;
+  /** Exactly as this tree of verl, mistakes included. */
+  verlCompat?: VerlVersion | null | undefined;
+  /** The server's window as far as it is known, shared by the rollouts of a run. */
+  window?: ModelWindow | undefined;
+  /** A rollout that was broken off, to be gone on with. */
+  partial?: PartialRollout | undefined;
+  requestId?: string;
+  signal?: AbortSignal | undefined;
+  /** Ends the rollout between two steps, or in the middle of a turn whose tokens the server gives; it can be gone on with. */
+  suspend?: AbortSignal | undefined;
+  onEvent?: ((event: RolloutEvent) => void) | undefined;
+}

@@ -1,0 +1,54 @@
+import { TimedOutError } from '../../async/timeout.ts';
+import type { JsonObject } from '../../json/value.ts';
+import { RolloutFault } from '../faults.ts';
+import type { Interaction, UserWord } from '../interactions/interaction.ts';
+import type { Message } from '../message.ts';
+
+/** The simulated user, or the environment, of one rollout. Its errors are faults of the world. */
+export class SimulatedUser {
+  readonly interaction: Interaction;
+  readonly #kwargs: JsonObject;
+  readonly #id: string;
+  #isThere = false;
+
+  constructor({ interaction, kwargs }: { interaction: Interaction; kwargs: JsonObject }, id: string) {
+    this.interaction = interaction;
+    this.#kwargs = kwargs;
+    this.#id = id;
+  }
+
+  /** @returns the messages that it begins with, in the place of the task's own */
+  async start(signal: AbortSignal): Promise<readonly Message[] | undefined> {
+    // An environment that fails half way has something to close.
+    this.#isThere = this.interaction.isWorld === true;
+    await this.#told(this.interaction.start(this.#id, this.#kwargs, signal));
+    this.#isThere = true;
+    return this.interaction.opening;
+  }
+
+  /** @param spoken the last turn as it was sampled */
+  respond(messages: readonly Message[], spoken: string, signal: AbortSignal): Promise<UserWord> {
+    return this.#told(this.interaction.respond(this.#id, messages, this.#kwargs, signal, spoken));
+  }
+
+  /** @returns what went wrong at the end; null where nothing did */
+  async finalize(): Promise<string | null> {
+    if (!this.#isThere) return null;
+    try {
+      await this.interaction.finalize(this.#id, this.#kwargs);
+      return null;
+    } catch (error) {
+      return `the simulated user, at the end: ${(error as Error).message}`;
+    }
+  }
+
+  async #told<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      if (error instanceof RolloutFault || error instanceof TimedOutError) throw error;
+      const who = this.interaction.isWorld ? `the ${this.interaction.name}` : 'the simulated user';
+      throw new RolloutFault('user_fault', `${who}: ${(error as Error).message}`, { cause: error });
+    }
+  }
+}

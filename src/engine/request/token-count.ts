@@ -1,0 +1,64 @@
+import type { Generation } from '../model/model.ts';
+import type { Lengths } from './budget.ts';
+import type { Limits } from './limits.ts';
+import type { Rendering } from './renderer.ts';
+import type { Transcript } from './transcript.ts';
+import { guessTokens, type ModelWindow } from './window.ts';
+
+/** A count that goes into the notes of a rollout that was broken off. */
+export interface CountSnapshot {
+  counted: { prompt: number; all: number } | null;
+  since_counted: { exact: number; guessed: number };
+}
+
+/** The length of a rollout in tokens: its own ids where it has them, else the server's figures and a guess for what came since. */
+export class TokenCount {
+  readonly #isExact: boolean;
+  /** Tokens of the first prompt and of everything, as the server counts; null while it has not said. */
+  #counted: CountSnapshot['counted'];
+  #since: CountSnapshot['since_counted'];
+
+  constructor(isExact: boolean, snapshot?: CountSnapshot) {
+    this.#isExact = isExact;
+    this.#counted = snapshot?.counted ?? null;
+    this.#since = snapshot?.since_counted ?? { exact: 0, guessed: 0 };
+  }
+
+  state(): CountSnapshot {
+    return { counted: this.#counted, since_counted: this.#since };
+  }
+
+  lengths(transcript: Transcript, limits: Limits, { size: window }: ModelWindow): Lengths {
+    const known = { window, guessed: 0 };
+    if (this.#isExact) return { ...known, prompt: transcript.promptTokens, all: transcript.ids!.length };
+    if (this.#counted) {
+      const { prompt, all } = this.#counted;
+      return { window, prompt, all: all + this.#since.exact, guessed: this.#since.guessed };
+    }
+    // Nothing was sampled yet: with a tokenizer the prompt is counted, without one it is guessed where a window must be kept.
+    const prompt = transcript.promptTokens;
+    if (prompt !== null) return { ...known, prompt, all: prompt };
+    const isBound = window !== null || limits.max_model_len !== null;
+    return isBound
+      ? { window, prompt: 0, all: 0, guessed: guessTokens(transcript.input) }
+      : { ...known, prompt: null, all: null };
+  }
+
+  /** The server's figures for a turn. */
+  sampled({ promptTokens, completionTokens }: Generation): void {
+    if (promptTokens === null || completionTokens === null) return;
+    this.#counted = { prompt: this.#counted?.prompt ?? promptTokens, all: promptTokens + completionTokens };
+    this.#since = { exact: 0, guessed: 0 };
+  }
+
+  /** The server has counted what was only guessed. */
+  refused(prompt: number): void {
+    this.#counted = { prompt: this.#counted?.prompt ?? prompt, all: prompt };
+    this.#since = { exact: 0, guessed: 0 };
+  }
+
+  given({ ids, pieces }: Rendering): void {
+    if (ids) this.#since.exact += ids.length;
+    else this.#since.guessed += pieces.reduce((sum, { text }) => sum + guessTokens(text), 0);
+  }
+}

@@ -1,0 +1,78 @@
+import type { Message } from '../message.ts';
+import type { Limits } from './limits.ts';
+import { failedCallText, type LoopRules } from './rules.ts';
+import { type CallRecord, shownText } from './tool-calls.ts';
+import type { ToolInstances } from './tool-instances.ts';
+
+export interface ToolTurn {
+  tools: ToolInstances;
+  limits: Limits;
+  rules: LoopRules;
+  /** Seconds since the rollout's start. */
+  now: () => number;
+  warn: (message: string) => void;
+  onResult: (call: CallRecord) => void;
+}
+
+/** Runs the calls of one turn at once, and notes in each what came of it. @returns those that were run, and their answers in their order */
+export async function runCalls(
+  calls: CallRecord[],
+  { tool_calls: written = [] }: Message,
+  turn: ToolTurn,
+  signal: AbortSignal,
+): Promise<{ run: CallRecord[]; answers: Message[] }> {
+  const { limits, rules } = turn;
+  const limit = limits.max_parallel_calls;
+  const run = rules.answersEveryCall || limit === null ? calls : calls.slice(0, limit);
+  await Promise.all(
+    run.map(async (call, position) => {
+      call.started = turn.now();
+      if (limit !== null && position >= limit) refuse(call, `only the first ${limit} calls of a turn are run`, rules);
+      else await execute(call, written[position]?.function.arguments ?? '', turn, signal);
+      turn.onResult(call);
+    }),
+  );
+  signal.throwIfAborted();
+  return { run, answers: run.map((call) => answerOf(call, limits, rules)) };
+}
+
+function refuse(call: CallRecord, error: string, rules: LoopRules): void {
+  call.error = error;
+  call.fault = 'model';
+  call.result = failedCallText(rules, call.name, error);
+  call.duration = 0;
+}
+
+async function execute(
+  call: CallRecord,
+  argumentText: string,
+  { tools, now, warn }: ToolTurn,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const outcome = await tools.execute({ ...call, argumentText }, signal);
+    call.arguments = outcome.arguments;
+    call.result = outcome.response.text;
+    call.error = outcome.response.error ?? null;
+    call.fault = call.error === null ? null : (outcome.response.fault ?? 'model');
+    if (outcome.response.images?.length) call.images = [...outcome.response.images];
+    call.reward = outcome.reward;
+    call.metrics = outcome.metrics;
+    call.waited = outcome.waited;
+    if (call.fault === 'tool') warn(`tool '${call.name}' raised an exception: ${call.error}`);
+  } catch (error) {
+    call.error = (error as Error).message;
+    call.fault = 'world';
+    throw error;
+  } finally {
+    call.duration = now() - call.started! - (call.waited ?? 0);
+  }
+}
+
+function answerOf({ id, name, result, images }: CallRecord, limits: Limits, rules: LoopRules): Message {
+  const text = shownText(result ?? '', limits, rules);
+  const content = images?.length
+    ? [...images.map(({ url }) => ({ type: 'image_url', image_url: { url } })), { type: 'text', text }]
+    : text;
+  return { role: 'tool', tool_call_id: id, name, content };
+}

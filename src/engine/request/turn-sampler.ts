@@ -1,0 +1,81 @@
+import { RolloutFault } from '../faults.ts';
+import { type Generation, ModelError, type ModelRequest } from '../model/model.ts';
+import type { RequestOptions } from './options.ts';
+import type { TokenCount } from './token-count.ts';
+import { type ModelWindow, readRefusal } from './window.ts';
+
+/** How often a turn that the server aborted is asked for anew. */
+const ABORTED_ATTEMPTS = 3;
+
+/** The window has no place for the turn, as the server says. */
+export interface Overflow {
+  overflow: ModelError;
+}
+
+export type TurnAsked = Pick<ModelRequest, 'messages' | 'tools' | 'sampling' | 'inputIds'> & {
+  /** Index of the message. */
+  turn: number;
+  /** The most tokens it may have; null leaves it to the server. */
+  tokens: number | null;
+};
+
+/** Asks the model for the turns of one rollout. */
+export class TurnSampler {
+  readonly #options: RequestOptions;
+  readonly #window: ModelWindow;
+  readonly #count: TokenCount;
+  /** Something of the turn that is being sampled has come: a server that is slow is known from one that hangs. */
+  isAlive = false;
+
+  constructor(options: RequestOptions, window: ModelWindow, count: TokenCount) {
+    this.#options = options;
+    this.#window = window;
+    this.#count = count;
+  }
+
+  /** Asks for a turn, once more where the server says that less fits, or aborts it. @throws RolloutFault, ModelError */
+  async sample(asked: TurnAsked, signal: AbortSignal): Promise<Generation | Overflow> {
+    let { tokens } = asked;
+    for (let aborted = 0, isRefused = false; ; ) {
+      try {
+        const generation = await this.#ask({ ...asked, tokens }, signal);
+        if (generation.finishReason !== 'abort' || this.#options.suspend?.aborted) return generation;
+        if (++aborted >= ABORTED_ATTEMPTS)
+          throw new RolloutFault('model_aborted', `the server aborted the turn ${aborted} times`);
+      } catch (error) {
+        if (!(error instanceof ModelError) || error.kind !== 'overflow') throw error;
+        const most = least(tokens, asked.sampling.max_new_tokens);
+        const refusal = readRefusal(error.detail, most);
+        this.#window.learn(refusal.window);
+        const left = refusal.window !== null && refusal.prompt !== null ? refusal.window - refusal.prompt : null;
+        if (isRefused || (left !== null && left <= 0) || most === null) return { overflow: error };
+        isRefused = true;
+        tokens = left === null ? null : Math.min(left, tokens ?? left);
+        if (refusal.prompt !== null) this.#count.refused(refusal.prompt);
+      }
+    }
+  }
+
+  async #ask({ turn, tokens, ...asked }: TurnAsked, signal: AbortSignal): Promise<Generation> {
+    const { model, onEvent, suspend, templateKwargs } = this.#options;
+    this.isAlive = false;
+    const generation = await model.generate({
+      ...asked,
+      templateKwargs,
+      maxNewTokens: tokens,
+      signal,
+      suspend,
+      onActivity: () => {
+        this.isAlive = true;
+      },
+      onDelta: onEvent && ((delta) => onEvent({ kind: 'delta', turn, delta })),
+    });
+    this.isAlive = true;
+    return generation;
+  }
+}
+
+const least = (...numbers: (number | null | undefined)[]): number | null => {
+  const given = numbers.filter((one) => one !== null && one !== undefined);
+  return given.length === 0 ? null : Math.min(...given);
+};
