@@ -45,6 +45,7 @@ export const bareJson: CallGrammar = {
 /** gpt-oss: the function stands in the header of a message, its arguments are the message. Without special tokens its channel is glued. */
 export const harmonyCalls: CallGrammar = {
   name: 'harmony',
+  around: /(?:<\|start\|>assistant)?<\|channel\|>commentary$|^<\|call\|>/g,
   read(text) {
     const calls: ParsedCall[] = [];
     const header =

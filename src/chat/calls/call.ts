@@ -17,9 +17,14 @@ export type ReadCall = Pick<ParsedCall, 'name' | 'arguments' | 'error'>;
 /** The type that a tool's schema gives to a parameter; null where no schema is known. */
 export type TypeOf = (tool: string, parameter: string) => string | null;
 
+/** A reader that knows no schema. */
+export const NO_TYPES: TypeOf = () => null;
+
 /** One way in which models write calls. It finds all calls of a text, whole ones and broken ones. */
 export interface CallGrammar {
   name: string;
+  /** What is written around calls and means nothing without them. */
+  around?: RegExp;
   read(text: string, typeOf: TypeOf): ParsedCall[];
 }
 
@@ -84,14 +89,4 @@ function stringEnd(text: string, from: number): number {
     else if (text[at] === '"') return at + 1;
   }
   return -1;
-}
-
-/** A parameter's text as the value that its schema asks for; text where no schema speaks of it, or where it is no such value. */
-export function typedValue(text: string, type: string | null): JsonValue {
-  if (type === null || /^(?:string|str|text|varchar|char|enum)/i.test(type)) return text;
-  const lower = text.trim().toLowerCase();
-  if (lower === 'null' || lower === 'none') return null;
-  if (/^bool/i.test(type)) return lower === 'true' ? true : lower === 'false' ? false : text;
-  const read = callJsonOf(text.trim());
-  return 'error' in read ? text : read.value;
 }

@@ -20,6 +20,19 @@ export function pythonCalls(body: string): ReadCall[] {
   }
 }
 
+/** A literal of Python; undefined for any other text. None is null. */
+export function pythonValue(text: string): JsonValue | undefined {
+  const reader = new Reader(text);
+  try {
+    const value = reader.value();
+    reader.blank();
+    return reader.isDone ? value : undefined;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return undefined;
+  }
+}
+
 const WORDS: Readonly<Record<string, JsonValue>> = {
   None: null,
   null: null,
@@ -30,8 +43,12 @@ const WORDS: Readonly<Record<string, JsonValue>> = {
 };
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', '0': '\0', b: '\b', f: '\f', '\n': '' };
 
+/** Lists in lists. */
+const DEEPEST = 500;
+
 class Reader {
   at = 0;
+  #depth = 0;
   readonly #text: string;
 
   constructor(text: string) {
@@ -62,19 +79,24 @@ class Reader {
       if (key === null) throw new SyntaxError('an argument has no name');
       this.blank();
       this.#expect('=');
-      given[key] = this.#value();
+      given[key] = this.value();
       this.blank();
       if (!this.skip(',') && this.#text[this.at] !== ')') throw new SyntaxError('`,` or `)` is missing');
     }
     return { name, arguments: given, error: null };
   }
 
-  #value(): JsonValue {
+  value(): JsonValue {
     this.blank();
     const char = this.#text[this.at];
     if (char === '"' || char === "'") return this.#string(char);
-    if (this.skip('[') || this.skip('(')) return this.#list(char === '[' ? ']' : ')');
-    if (this.skip('{')) return this.#dict();
+    if (char === '[' || char === '(' || char === '{') {
+      if (++this.#depth > DEEPEST) throw new SyntaxError('it is nested too deep');
+      this.at++;
+      const inner = char === '{' ? this.#dict() : this.#list(char === '[' ? ']' : ')');
+      this.#depth--;
+      return inner;
+    }
     const number = this.#match(/-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/y);
     if (number !== null) return Number(number);
     const word = this.#match(/[A-Za-z_]\w*/y);
@@ -107,7 +129,7 @@ class Reader {
   #list(close: string): JsonValue[] {
     const values: JsonValue[] = [];
     for (this.blank(); !this.skip(close); this.blank()) {
-      values.push(this.#value());
+      values.push(this.value());
       this.blank();
       if (!this.skip(',') && this.#text[this.at] !== close) throw new SyntaxError(`\`,\` or \`${close}\` is missing`);
     }
@@ -117,10 +139,10 @@ class Reader {
   #dict(): JsonObject {
     const object: JsonObject = {};
     for (this.blank(); !this.skip('}'); this.blank()) {
-      const key = this.#value();
+      const key = this.value();
       this.blank();
       this.#expect(':');
-      object[String(key)] = this.#value();
+      object[String(key)] = this.value();
       this.blank();
       if (!this.skip(',') && this.#text[this.at] !== '}') throw new SyntaxError('`,` or `}` is missing');
     }

@@ -1,7 +1,7 @@
 import { bareJson, gemma4Calls, graniteCalls, harmonyCalls, mistralCalls } from './bare.ts';
-import type { CallGrammar, ParsedCall, TypeOf } from './call.ts';
+import { type CallGrammar, NO_TYPES, type ParsedCall, type TypeOf } from './call.ts';
 import { fenceCalls, retoolCalls, searchCalls } from './environment.ts';
-import { TAGGED } from './tagged.ts';
+import { hermesCalls, TAGGED } from './tagged.ts';
 
 /** Grammars whose calls can be told by their own tags, in any text. */
 const BY_TAGS: readonly CallGrammar[] = [...TAGGED, mistralCalls, gemma4Calls];
@@ -9,7 +9,8 @@ const BY_TAGS: readonly CallGrammar[] = [...TAGGED, mistralCalls, gemma4Calls];
 /** Grammars that need to be named, or a result behind the turn, since a text may look like one of their calls. */
 const BY_NAME: readonly CallGrammar[] = [bareJson, harmonyCalls, graniteCalls, searchCalls, retoolCalls, fenceCalls];
 
-export const GRAMMARS: readonly CallGrammar[] = [...BY_TAGS, ...BY_NAME];
+/** All that can be named; of the two that share their tags, `tool_call` is the one that reads texts of unknown origin. */
+export const GRAMMARS: readonly CallGrammar[] = [hermesCalls, ...BY_TAGS, ...BY_NAME];
 
 export interface ReadCallsOptions {
   /** Grammars that the template names. */
@@ -18,8 +19,6 @@ export interface ReadCallsOptions {
   answered?: boolean;
   typeOf?: TypeOf;
 }
-
-const NO_TYPES: TypeOf = () => null;
 
 /** The first characters of an opening tag; a text without any holds no tagged call. */
 const MAY_HOLD =

@@ -9,21 +9,23 @@ import {
   type ParsedCall,
   type ReadCall,
   type TypeOf,
-  typedValue,
 } from './call.ts';
 import { pythonCalls } from './pythonic.ts';
+import { typedValue } from './typed-value.ts';
 
 /** A pair of tags, and how the text between them is read: one call, or several. */
 interface Tagged {
   name: string;
+  around?: RegExp;
   open: string;
   close: string;
   read(body: string, typeOf: TypeOf): ReadCall | ReadCall[];
 }
 
-function tagged({ name, open, close, read }: Tagged): CallGrammar {
+function tagged({ name, around, open, close, read }: Tagged): CallGrammar {
   return {
     name,
+    ...(around ? { around } : {}),
     read(text, typeOf) {
       const calls: ParsedCall[] = [];
       for (let start = text.indexOf(open); start !== -1; ) {
@@ -130,6 +132,17 @@ function linesOf(body: string): ReadCall[] {
 
 const EITHER = { name: ['name'], arguments: ['arguments', 'parameters'] };
 
+/**
+ * Hermes as trainers read it: JSON and nothing else between the tags, over the whole turn, reasoning included. What `tool_call` takes
+ * besides (XML, a list) is here a call that cannot be read.
+ */
+export const hermesCalls: CallGrammar = tagged({
+  name: 'hermes',
+  open: '<tool_call>',
+  close: '</tool_call>',
+  read: (body) => namedCall(body),
+});
+
 /** Grammars whose calls stand between tags of their own, which no other text has. */
 export const TAGGED: readonly CallGrammar[] = [
   tagged({ name: 'tool_call', open: '<tool_call>', close: '</tool_call>', read: toolCall }),
@@ -157,6 +170,7 @@ export const TAGGED: readonly CallGrammar[] = [
   }),
   tagged({
     name: 'kimi',
+    around: /<\|tool_calls_section_(?:begin|end)\|>/g,
     open: '<|tool_call_begin|>',
     close: '<|tool_call_end|>',
     read: (body) => {
@@ -167,9 +181,16 @@ export const TAGGED: readonly CallGrammar[] = [
       return 'error' in read ? failedCall(read.error, name) : { name, arguments: read.value, error: null };
     },
   }),
-  tagged({ name: 'deepseek', open: '<｜tool▁call▁begin｜>', close: '<｜tool▁call▁end｜>', read: deepseekCall }),
+  tagged({
+    name: 'deepseek',
+    around: /<｜tool▁calls▁(?:begin|end)｜>/g,
+    open: '<｜tool▁call▁begin｜>',
+    close: '<｜tool▁call▁end｜>',
+    read: deepseekCall,
+  }),
   tagged({
     name: 'deepseek-dsml',
+    around: /<\/?｜DSML｜(?:tool_calls|function_calls)>\s*/g,
     open: '<｜DSML｜invoke name=',
     close: '</｜DSML｜invoke>',
     read: (body) => {

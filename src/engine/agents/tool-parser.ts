@@ -1,5 +1,7 @@
-import { parseHermesCalls } from '../../chat/hermes.ts';
+import { NO_TYPES } from '../../chat/calls/call.ts';
+import { hermesCalls } from '../../chat/calls/tagged.ts';
 import type { JsonObject } from '../../json/value.ts';
+import { isUnclosed } from '../../rollout/call-error.ts';
 import { pythonJson } from './python-text.ts';
 import type { BaseTool, ToolCall } from './tool-manager.ts';
 
@@ -15,8 +17,9 @@ export interface ToolParser {
 /** Tunix's Qwen parser (`tunix/rl/agentic/parser/tool_parser/`): a block that is no JSON is skipped, one that is not closed ends the search. */
 const qwen: ToolParser = {
   parse(text) {
-    return parseHermesCalls(text)
-      .filter(({ error }) => !(error?.startsWith('not JSON') || error?.startsWith('no closing')))
+    return hermesCalls
+      .read(text, NO_TYPES)
+      .filter((call) => !(isUnclosed(call) || call.error?.startsWith('not JSON')))
       .map(({ name, arguments: args, error }) => {
         if (error !== null) throw new SyntaxError(`tool call: ${error}`);
         return { name: name!, arguments: args };

@@ -1,6 +1,5 @@
 import type { CallGrammar, TypeOf } from '../../chat/calls/call.ts';
 import { GRAMMARS } from '../../chat/calls/read-calls.ts';
-import { parseHermesCalls } from '../../chat/hermes.ts';
 import { printJson } from '../../json/print.ts';
 import { isJsonObject, type JsonObject } from '../../json/value.ts';
 import { isUnclosed } from '../../rollout/call-error.ts';
@@ -21,31 +20,8 @@ export interface ToolGrammar {
   read(text: string, schemas: readonly JsonObject[]): { content: string; calls: WrittenCall[] };
 }
 
-const hermes: ToolGrammar = {
-  name: 'hermes',
-  read(text) {
-    // verl's parser wants both tags: what is not closed is text.
-    const found = parseHermesCalls(text).filter((call) => text.slice(call.start, call.end).endsWith('</tool_call>'));
-    const content: string[] = [];
-    let at = 0;
-    for (const { start, end } of found) {
-      content.push(text.slice(at, start));
-      at = end;
-    }
-    content.push(text.slice(at));
-    const calls = found.map(({ name, arguments: args, raw, error }) => ({
-      // A block that is no JSON may still name its tool, and the model is told about that tool.
-      name: name ?? /"name"\s*:\s*"([^"\\]+)"/.exec(raw)?.[1] ?? 'unknown',
-      arguments: error === null ? (typeof args === 'string' ? args : printJson(args)) : raw.trim(),
-      raw,
-      error,
-    }));
-    return { content: content.join('').trimEnd(), calls };
-  },
-};
-
-/** A grammar of chat/: its calls are cut out of the turn, and each says its arguments as JSON. */
-const ofChat = (grammar: CallGrammar, name = grammar.name): ToolGrammar => ({
+/** A grammar of chat/: its calls are cut out of the turn, and each says its arguments as JSON. What is not closed is text. */
+const cutting = (grammar: CallGrammar, name: string): ToolGrammar => ({
   name,
   read(text, schemas) {
     const found = grammar.read(text, typesOf(schemas)).filter((call) => !isUnclosed(call));
@@ -56,13 +32,16 @@ const ofChat = (grammar: CallGrammar, name = grammar.name): ToolGrammar => ({
       at = end;
     }
     content.push(text.slice(at));
+    const around = found.length > 0 ? grammar.around : undefined;
     const calls = found.map(({ name: called, arguments: args, raw, error }) => ({
-      name: called ?? 'unknown',
+      // A block that cannot be read may still name its tool, and the model is told about that tool.
+      name: called ?? /"name"\s*:\s*"([^"\\]+)"/.exec(raw)?.[1] ?? 'unknown',
       arguments: error === null ? (typeof args === 'string' ? args : printJson(args)) : raw.trim(),
       raw,
       error,
     }));
-    return { content: content.join('').trimEnd(), calls };
+    const kept = around === undefined ? content : content.map((part) => part.replace(around, ''));
+    return { content: kept.join('').trimEnd(), calls };
   },
 });
 
@@ -90,6 +69,7 @@ const NAMES: Readonly<Record<string, string>> = {
   kimi_k2: 'kimi',
   deepseek_v3: 'deepseek',
   deepseekv3: 'deepseek',
+  deepseek_v4: 'deepseek-dsml',
   minimax_m2: 'minimax',
   seed_oss: 'seed',
   llama: 'llama3',
@@ -99,10 +79,9 @@ const NAMES: Readonly<Record<string, string>> = {
 /** @throws RangeError that names the formats that are known. */
 export function toolGrammar(name: string): ToolGrammar {
   const own = NAMES[name] ?? name;
-  if (own === hermes.name) return hermes;
   const grammar = GRAMMARS.find((one) => one.name === own);
   if (!grammar) throw new RangeError(`unknown tool format '${name}'; known: ${toolFormats().join(', ')}`);
-  return ofChat(grammar, name);
+  return cutting(grammar, name);
 }
 
-const toolFormats = (): string[] => [hermes.name, ...GRAMMARS.map(({ name }) => name), ...Object.keys(NAMES)];
+const toolFormats = (): string[] => [...GRAMMARS.map(({ name }) => name), ...Object.keys(NAMES)];
