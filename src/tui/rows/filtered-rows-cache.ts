@@ -9,6 +9,9 @@ interface Made {
   rows: FilteredRows;
 }
 
+/** A filter whose rows nobody has asked for yet. */
+const NOT_BEGUN: FilterProgress = { found: 0, looked: 0, total: 0, isWhole: false, isBusy: false };
+
 /** The list as it is filtered and sorted now; the one before it is kept, so that going back to it takes no time. */
 export class FilteredRowsCache {
   readonly #dump: Dump;
@@ -33,7 +36,8 @@ export class FilteredRowsCache {
 
   /** null where nothing is filtered or sorted. */
   progress(choice: ListChoice): FilterProgress | null {
-    return this.#now !== null && sameFilterAndSort(this.#now.choice, choice) ? this.#now.rows.progress : null;
+    if (choice.filter === null && choice.sort === null) return null;
+    return this.#now !== null && sameFilterAndSort(this.#now.choice, choice) ? this.#now.rows.progress : NOT_BEGUN;
   }
 
   nearest(choice: ListChoice, place: Place): Place | null {
