@@ -69,6 +69,12 @@ const alive = (pid: number): boolean => {
   }
 };
 
+/** The server has begun a program. */
+const runsOne = (url: string) =>
+  expect
+    .poll(async () => (await fetch(`${url}/v1/ping`)).headers.get('x-sandbox-running'), { timeout: 15_000 })
+    .toBe('1');
+
 const BUSY = 'import time\nwhile True:\n    pass';
 const leftovers = (pid: number) =>
   readdirSync(tmpdir()).filter((name) => name.startsWith('rollout-viewer-') && name.includes(`-${pid}-`));
@@ -76,16 +82,18 @@ const leftovers = (pid: number) =>
 describe.each([...CONFINING, 'unconfined' as const])('%s', (backend) => {
   const missing = backend === 'unconfined' ? null : lack[backend];
   const name = backend === 'unconfined' ? 'the process, unconfined' : named('the process', backend);
+  const chosen = ['--port', '0', '--backend', backend, ...(backend === 'unconfined' ? ['--yes-unconfined'] : [])];
   describe.skipIf(missing !== null)(name, () => {
     test('kill -9 leaves no process and no file', async () => {
-      const server = launch(['--port', '0', '--backend', backend]);
+      const server = launch(chosen);
       const url = await urlOf(server);
       const pid = server.child.pid!;
       const idle = tree(pid).length;
       void ask(url, { code: BUSY, language: 'python', run_timeout: 60 }).catch(() => {});
-      // bubblewrap and unconfined start processes for it; Pyodide's were there before.
-      if (backend !== 'pyodide') await expect.poll(() => tree(pid).length, { timeout: 10_000 }).toBeGreaterThan(idle);
-      else await new Promise((resolve) => setTimeout(resolve, 300));
+      // The others have processes that wait for it.
+      if (backend === 'unconfined')
+        await expect.poll(() => tree(pid).length, { timeout: 10_000 }).toBeGreaterThan(idle);
+      await runsOne(url);
       const family = tree(pid);
       expect(family.length).toBeGreaterThan(1);
       server.child.kill('SIGKILL');
@@ -94,11 +102,11 @@ describe.each([...CONFINING, 'unconfined' as const])('%s', (backend) => {
     });
 
     test('SIGTERM lets what runs end, then everything is gone', async () => {
-      const server = launch(['--port', '0', '--backend', backend]);
+      const server = launch(chosen);
       const url = await urlOf(server);
       const pid = server.child.pid!;
       const answer = ask(url, { code: 'import time\ntime.sleep(1)\nprint("ended")', language: 'python' });
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      await runsOne(url);
       const family = tree(pid);
       server.child.kill('SIGTERM');
       expect((await answer).run_result.stdout).toBe('ended\n');
@@ -157,8 +165,17 @@ describe('what it says', () => {
     expect(await ask(url, { code: 'echo "$HOME"', language: 'bash' })).toMatchObject({ status: 'Success' });
   });
 
+  test('beyond loopback it makes a token by itself, and nobody comes in without it', async () => {
+    const server = launch(['--port', '0', '--host', '0.0.0.0']);
+    const url = (await urlOf(server)).replace('0.0.0.0', '127.0.0.1');
+    const status = (headers: Record<string, string>) => fetch(`${url}/v1/ping`, { headers }).then((got) => got.status);
+    const token = /token[^\n]*?(\S{16,})/.exec(server.said())![1]!;
+    expect(await Promise.all([status({}), status({ authorization: `Bearer ${token}` })])).toEqual([401, 200]);
+  });
+
   test.each([
-    [['--host', '0.0.0.0'], '--token'],
+    [['--backend', 'unconfined'], '--yes-unconfined'],
+    [['--backend', 'unconfined', '--yes-unconfined', '--host', '0.0.0.0'], 'loopback'],
     [['--backend', 'docker'], 'auto, bubblewrap, pyodide, unconfined'],
     [['--max-concurrency', '0'], 'from 1 to 10000'],
     [['--port', 'http'], 'from 0 to 65535'],

@@ -2,7 +2,7 @@
 import { JsonError, parsePythonJson } from '../../json/parse.ts';
 import { type Printable, printJson } from '../../json/print.ts';
 import { RequestError } from '../request-error.ts';
-import type { DeskAnswer, DeskRequest } from './desk-protocol.ts';
+import type { RawAnswer, RawRequest } from './request-thread-protocol.ts';
 import type { Answer, Route } from './route.ts';
 import { loneSurrogate } from './runner.ts';
 
@@ -11,11 +11,11 @@ const RETRY_AFTER = '1';
 
 /** Never rejects: what goes wrong is an answer, too. */
 export async function answerTo(
-  request: Omit<DeskRequest, 'id'>,
+  request: Omit<RawRequest, 'id'>,
   routes: ReadonlyMap<string, Route>,
   signal: AbortSignal,
   log: (line: string) => void,
-): Promise<DeskAnswer> {
+): Promise<RawAnswer> {
   try {
     return await routed(request, routes, signal);
   } catch (error) {
@@ -24,10 +24,10 @@ export async function answerTo(
 }
 
 async function routed(
-  { method, url, host, contentType, body }: Omit<DeskRequest, 'id'>,
+  { method, url, host, contentType, body }: Omit<RawRequest, 'id'>,
   routes: ReadonlyMap<string, Route>,
   signal: AbortSignal,
-): Promise<DeskAnswer> {
+): Promise<RawAnswer> {
   const { pathname, search } = new URL(`http://host${url}`);
   const route = routes.get(pathname);
   if (!route) {
@@ -44,7 +44,7 @@ async function routed(
   return answerOf(await route.handle(parsed.value, signal));
 }
 
-export function answerOf(answer: Answer): DeskAnswer {
+export function answerOf(answer: Answer): RawAnswer {
   if ('printed' in answer) return answer.printed;
   if ('html' in answer) {
     return {
@@ -56,7 +56,7 @@ export function answerOf(answer: Answer): DeskAnswer {
   return 'invalid' in answer ? json(422, { detail: answer.invalid }) : json(200, answer.json);
 }
 
-export function failed(error: unknown, log: (line: string) => void): DeskAnswer {
+export function failed(error: unknown, log: (line: string) => void): RawAnswer {
   if (error instanceof RequestError) {
     const again: Record<string, string> = [429, 503, 504].includes(error.status) ? { 'retry-after': RETRY_AFTER } : {};
     const close: Record<string, string> = error.status === 503 ? { connection: 'close' } : {};
@@ -67,7 +67,7 @@ export function failed(error: unknown, log: (line: string) => void): DeskAnswer 
   return json(500, { detail: message, traceback: [message] });
 }
 
-function json(status: number, value: unknown, headers: Record<string, string> = {}): DeskAnswer {
+function json(status: number, value: unknown, headers: Record<string, string> = {}): RawAnswer {
   const text = printJson(value as Printable);
   // Upstream cannot write half a surrogate pair, and answers so.
   const broken = status === 500 ? null : loneSurrogate(text, true);

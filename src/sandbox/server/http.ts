@@ -1,13 +1,13 @@
 // The HTTP half of the server: who may come in, bodies up to a limit and within the memory of all, a handler that is
-// told at once when its client has hung up. What is long goes to a desk; a short program is answered right here.
+// told at once when its client has hung up. What is long goes to a request thread; a short program is answered right here.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type Guard, refusalOf } from '../../http/guard.ts';
 import { RequestError } from '../request-error.ts';
 import { answerTo, failed } from './answer.ts';
 import type { Budget, Share } from './budget.ts';
-import type { DeskAnswer } from './desk-protocol.ts';
-import type { Desks } from './desks.ts';
 import type { Places } from './places.ts';
+import type { RawAnswer } from './request-thread-protocol.ts';
+import type { RequestThreads } from './request-threads.ts';
 import type { Answer, Route } from './route.ts';
 import { runCodeRoute } from './routes.ts';
 
@@ -25,7 +25,7 @@ const MOST_CONNECTIONS = 4096;
 
 export interface HttpOptions {
   guard: Guard;
-  desks: Desks;
+  threads: RequestThreads;
   run: Parameters<typeof runCodeRoute>[0];
   budget: Budget;
   places: Places;
@@ -34,7 +34,7 @@ export interface HttpOptions {
 }
 
 export function httpServer(options: HttpOptions): Server {
-  const short = new Map([['/run_code', printedElsewhere(runCodeRoute(options.run), options.desks)]]);
+  const short = new Map([['/run_code', printedElsewhere(runCodeRoute(options.run), options.threads)]]);
   const server = createServer(
     { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, noDelay: true },
     async (request, response) => {
@@ -58,7 +58,7 @@ export function httpServer(options: HttpOptions): Server {
   return server;
 }
 
-const text = (body: string): DeskAnswer => ({
+const text = (body: string): RawAnswer => ({
   status: 200,
   headers: { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) },
   body: new TextEncoder().encode(body),
@@ -69,8 +69,8 @@ async function answered(
   short: ReadonlyMap<string, Route>,
   signal: AbortSignal,
   share: Share,
-  { guard, desks, bodyLimit, log }: HttpOptions,
-): Promise<DeskAnswer> {
+  { guard, threads, bodyLimit, log }: HttpOptions,
+): Promise<RawAnswer> {
   const { headers, method = 'GET', url = '/' } = request;
   const refusal = refusalOf(headers, guard);
   if (refusal) {
@@ -84,17 +84,17 @@ async function answered(
   const body = await readBody(request, bodyLimit, share);
   const asked = { method, url, host: headers.host ?? 'localhost', contentType: headers['content-type'], body };
   if (body.length <= SHORT_BODY && method === 'POST' && short.has(url)) return answerTo(asked, short, signal, log);
-  return desks.answer(asked, signal);
+  return threads.answer(asked, signal);
 }
 
-/** A long answer is printed by a desk. */
-function printedElsewhere(route: Route, desks: Desks): Route {
+/** A long answer is printed by a request thread. */
+function printedElsewhere(route: Route, threads: RequestThreads): Route {
   return {
     ...route,
     async handle(body, signal) {
       const answer = await route.handle(body, signal);
       return 'json' in answer && lengthOf(answer) > SHORT_ANSWER
-        ? { printed: await desks.print(answer.json, signal) }
+        ? { printed: await threads.print(answer.json, signal) }
         : answer;
     },
   };
@@ -109,7 +109,7 @@ function lengthOf(answer: Answer & { json: unknown }): number {
 /** Resolves once the client has it. */
 async function send(
   response: ServerResponse,
-  { status, headers, body }: DeskAnswer,
+  { status, headers, body }: RawAnswer,
   share: Share,
   places: Places,
 ): Promise<void> {

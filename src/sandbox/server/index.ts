@@ -9,10 +9,10 @@ import type { CgroupVersions } from './backends/cgroups.ts';
 import { type BackendChoice, type Chosen, chooseBackend } from './backends/choose.ts';
 import type { BackendUrl } from './backends/remote.ts';
 import { Budget } from './budget.ts';
-import { Desks } from './desks.ts';
 import { httpServer } from './http.ts';
 import { type RunJupyter, runJupyterOn } from './jupyter.ts';
 import { Places } from './places.ts';
+import { RequestThreads } from './request-threads.ts';
 import { DEFAULT_RUN_OPTIONS, type ProgramOptions, runCodeOn } from './runner.ts';
 
 export { BACKEND_CHOICES, type BackendChoice } from './backends/choose.ts';
@@ -133,15 +133,15 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   if (options.backend === 'unconfined') refuseUnlessMeant(host, options.yesUnconfined ?? false);
   const engine = await openEngine(options, options.maxQueue ?? MAX_QUEUE);
   const { placed, places } = engine;
-  let desks: Desks | null = null;
+  let threads: RequestThreads | null = null;
   try {
-    desks = await Desks.open(deskData(placed, engine.options, options), {
+    threads = await RequestThreads.open(threadData(placed, engine.options, options), {
       execute: placed.execute,
       log,
     });
     const server = httpServer({
       guard: { token, allowHosts: (options.allowHosts ?? []).map((name) => name.toLowerCase()) },
-      desks,
+      threads,
       run: engine.run,
       budget: new Budget(Math.min(1024 * MB, totalmem() / 5)),
       places,
@@ -152,9 +152,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       server.once('error', reject);
       server.listen(port, host, resolve);
     });
-    return serving(server, engine, desks, token);
+    return serving(server, engine, threads, token);
   } catch (error) {
-    await desks?.close();
+    await threads?.close();
     await engine.close();
     if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE')
       throw new Error(`port ${port} of ${host} is taken: choose another with --port`);
@@ -162,7 +162,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   }
 }
 
-function serving(server: ReturnType<typeof httpServer>, engine: Engine, desks: Desks, token: string | null) {
+function serving(server: ReturnType<typeof httpServer>, engine: Engine, threads: RequestThreads, token: string | null) {
   const { address, port } = server.address() as AddressInfo;
   const name = address.includes(':') ? `[${address}]` : address;
   return {
@@ -177,13 +177,13 @@ function serving(server: ReturnType<typeof httpServer>, engine: Engine, desks: D
       if (how === 'now') server.closeAllConnections();
       await closed;
       clearInterval(sweep);
-      await desks.close();
+      await threads.close();
       await engine.close();
     },
   };
 }
 
-const deskData = (
+const threadData = (
   backend: Pick<Backend, 'name' | 'languages'>,
   options: ProgramOptions,
   { datasets = [], casesAtOnce }: SandboxOptions,

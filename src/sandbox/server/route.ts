@@ -1,7 +1,7 @@
 import type { Issue, Schema } from '../pydantic.ts';
-import type { DeskAnswer } from './desk-protocol.ts';
+import type { RawAnswer } from './request-thread-protocol.ts';
 
-export type Answer = { json: unknown } | { html: string } | { invalid: Issue[] } | { printed: DeskAnswer };
+export type Answer = { json: unknown } | { html: string } | { invalid: Issue[] } | { printed: RawAnswer };
 
 export interface Route {
   method: 'GET' | 'POST';

@@ -1,4 +1,4 @@
-// The desks as the main thread has them. One that runs out of memory ends alone: its requests are answered 504, and
+// The request threads as the main thread has them. One that runs out of memory ends alone: its requests are answered 504, and
 // another takes its place.
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,69 +7,77 @@ import { Worker } from 'node:worker_threads';
 import { RequestError } from '../request-error.ts';
 import type { Backend, Outcome } from './backends/backend.ts';
 import { SandboxFault } from './backends/backend.ts';
-import type { DeskAnswer, DeskData, DeskRequest, FromDesk, ToDesk, WireError, WireJob } from './desk-protocol.ts';
+import type {
+  FromThread,
+  RawAnswer,
+  RawRequest,
+  ThreadData,
+  ToThread,
+  WireError,
+  WireJob,
+} from './request-thread-protocol.ts';
 
-/** The first desk has the sessions, and what is small; long requests keep off its way. */
-const DESKS = 2;
+/** The first thread has the sessions, and what is small; long requests keep off its way. */
+const THREADS = 2;
 const LONG_BODY = 1024 * 1024;
 /** The heap of each request thread, in MB. One body of 128 MB, as text and parsed, needs 700. */
 const HEAP_MB = 2048;
 
-export interface DeskServices {
+export interface ThreadServices {
   execute: Backend['execute'];
   log: (line: string) => void;
 }
 
 interface Asked {
-  resolve: (answer: DeskAnswer) => void;
+  resolve: (answer: RawAnswer) => void;
   reject: (error: Error) => void;
 }
 
-export class Desks {
-  readonly #desks: Desk[];
+export class RequestThreads {
+  readonly #threads: RequestThread[];
 
   /** @throws {Error} for a data set that cannot be read */
-  static async open(data: DeskData, services: DeskServices): Promise<Desks> {
-    const desks = Array.from({ length: DESKS }, () => new Desk(data, services));
+  static async open(data: ThreadData, services: ThreadServices): Promise<RequestThreads> {
+    const threads = Array.from({ length: THREADS }, () => new RequestThread(data, services));
     try {
-      await Promise.all(desks.map((desk) => desk.ready()));
+      await Promise.all(threads.map((thread) => thread.ready()));
     } catch (error) {
-      await Promise.all(desks.map((desk) => desk.close()));
+      await Promise.all(threads.map((thread) => thread.close()));
       throw error;
     }
-    return new Desks(desks);
+    return new RequestThreads(threads);
   }
 
-  private constructor(desks: Desk[]) {
-    this.#desks = desks;
+  private constructor(threads: RequestThread[]) {
+    this.#threads = threads;
   }
 
-  /** Rejects when the client has hung up, or the desk has ended. */
-  answer(request: Omit<DeskRequest, 'id'>, signal: AbortSignal): Promise<DeskAnswer> {
+  /** Rejects when the client has hung up, or the request thread has ended. */
+  answer(request: Omit<RawRequest, 'id'>, signal: AbortSignal): Promise<RawAnswer> {
     const isSession = /^\/(?:start_instance|process_action|postprocess|compute_reward)\b/.test(request.url);
-    const desk = isSession || request.body.length < LONG_BODY ? this.#desks[0]! : this.#desks[1]!;
-    return desk.answer(request, signal);
+    const thread = isSession || request.body.length < LONG_BODY ? this.#threads[0]! : this.#threads[1]!;
+    return thread.answer(request, signal);
   }
 
-  print(value: unknown, signal: AbortSignal): Promise<DeskAnswer> {
-    return this.#desks[1]!.print(value, signal);
+  print(value: unknown, signal: AbortSignal): Promise<RawAnswer> {
+    return this.#threads[1]!.print(value, signal);
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#desks.map((desk) => desk.close()));
+    await Promise.all(this.#threads.map((thread) => thread.close()));
   }
 }
 
-class Desk {
-  readonly #data: DeskData;
-  readonly #services: DeskServices;
+class RequestThread {
+  readonly #data: ThreadData;
+  readonly #services: ThreadServices;
   readonly #asked = new Map<number, Asked>();
   readonly #calls = new Map<number, { abort: AbortController; stop: () => void }>();
   #worker: Promise<Worker>;
   #next = 0;
   #closed = false;
 
-  constructor(data: DeskData, services: DeskServices) {
+  constructor(data: ThreadData, services: ThreadServices) {
     this.#data = data;
     this.#services = services;
     this.#worker = this.#start();
@@ -87,7 +95,7 @@ class Desk {
       stdin: false,
     });
     return new Promise((resolve, reject) => {
-      worker.on('message', (message: FromDesk) => {
+      worker.on('message', (message: FromThread) => {
         if (message.kind === 'ready') {
           worker.unref();
           resolve(worker);
@@ -95,7 +103,7 @@ class Desk {
         else this.#hear(worker, message);
       });
       worker.on('error', (error) => {
-        this.#services.log(`a desk ended: ${error.message}`);
+        this.#services.log(`a request thread ended: ${error.message}`);
         reject(error);
       });
       worker.on('exit', () => this.#ended());
@@ -103,7 +111,8 @@ class Desk {
   }
 
   #ended(): void {
-    for (const { abort } of this.#calls.values()) abort.abort(new DOMException('the desk has ended', 'AbortError'));
+    for (const { abort } of this.#calls.values())
+      abort.abort(new DOMException('the request thread has ended', 'AbortError'));
     this.#calls.clear();
     for (const { reject } of this.#asked.values())
       reject(new RequestError(504, 'the server had no memory left for this request; ask again later'));
@@ -113,7 +122,7 @@ class Desk {
     this.#worker.catch(() => {});
   }
 
-  #hear(worker: Worker, message: Exclude<FromDesk, { kind: 'ready' | 'refused' }>): void {
+  #hear(worker: Worker, message: Exclude<FromThread, { kind: 'ready' | 'refused' }>): void {
     if (message.kind === 'log') this.#services.log(message.line);
     else if (message.kind === 'answer') this.#asked.get(message.id)?.resolve(message.answer);
     else if (message.kind === 'execute') void this.#execute(worker, message.call, message.job);
@@ -122,7 +131,7 @@ class Desk {
   }
 
   async #execute(worker: Worker, call: number, job: WireJob): Promise<void> {
-    const tell = (message: ToDesk) => worker.postMessage(message);
+    const tell = (message: ToThread) => worker.postMessage(message);
     const state = { abort: new AbortController(), stop: () => {} };
     this.#calls.set(call, state);
     const { watched, code, stdin, files, ...rest } = job;
@@ -150,25 +159,25 @@ class Desk {
     }
   }
 
-  answer(request: Omit<DeskRequest, 'id'>, signal: AbortSignal): Promise<DeskAnswer> {
+  answer(request: Omit<RawRequest, 'id'>, signal: AbortSignal): Promise<RawAnswer> {
     return this.#ask(signal, (id) => [{ kind: 'request', request: { ...request, id } }, [request.body.buffer]]);
   }
 
-  print(value: unknown, signal: AbortSignal): Promise<DeskAnswer> {
+  print(value: unknown, signal: AbortSignal): Promise<RawAnswer> {
     return this.#ask(signal, (id) => [{ kind: 'print', id, value }, []]);
   }
 
-  async #ask(signal: AbortSignal, message: (id: number) => [ToDesk, ArrayBuffer[]]): Promise<DeskAnswer> {
+  async #ask(signal: AbortSignal, message: (id: number) => [ToThread, ArrayBuffer[]]): Promise<RawAnswer> {
     const worker = await this.#worker;
     signal.throwIfAborted();
     const id = this.#next++;
     const hangUp = () => {
-      worker.postMessage({ kind: 'gone', id } satisfies ToDesk);
+      worker.postMessage({ kind: 'gone', id } satisfies ToThread);
       this.#asked.get(id)?.reject(signal.reason);
     };
     signal.addEventListener('abort', hangUp, { once: true });
     try {
-      return await new Promise<DeskAnswer>((resolve, reject) => {
+      return await new Promise<RawAnswer>((resolve, reject) => {
         this.#asked.set(id, { resolve, reject });
         worker.postMessage(...message(id));
       });
@@ -195,7 +204,7 @@ function wireError(error: unknown): WireError {
 
 /** Beside the bundle in dist/, or in dist/ above when this runs from the sources. */
 function findWorker(): string {
-  const name = 'workers/sandbox-desk.js';
+  const name = 'workers/sandbox-request-thread.js';
   for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
     for (const path of [join(folder, name), join(folder, 'dist', name)]) if (existsSync(path)) return path;
     if (folder === dirname(folder)) throw new Error(`${name} is missing; npm run build makes it`);

@@ -5,7 +5,7 @@ import type { Language } from '../protocol.ts';
 import type { Outcome, RunLimits } from './backends/backend.ts';
 import type { ProgramOptions } from './runner.ts';
 
-export interface DeskData {
+export interface ThreadData {
   /** Each NAME=FILE. */
   datasets: readonly string[];
   casesAtOnce?: number | undefined;
@@ -13,7 +13,7 @@ export interface DeskData {
   options: ProgramOptions;
 }
 
-export interface DeskRequest {
+export interface RawRequest {
   id: number;
   method: string;
   /** Path and query. */
@@ -23,7 +23,7 @@ export interface DeskRequest {
   body: Uint8Array<ArrayBuffer>;
 }
 
-export interface DeskAnswer {
+export interface RawAnswer {
   status: number;
   headers: Record<string, string>;
   body: Uint8Array<ArrayBuffer>;
@@ -48,8 +48,8 @@ export interface WireError {
   explanation?: string | undefined;
 }
 
-export type ToDesk =
-  | { kind: 'request'; request: DeskRequest }
+export type ToThread =
+  | { kind: 'request'; request: RawRequest }
   /** An answer's value, too long to be printed beside other work. */
   | { kind: 'print'; id: number; value: unknown }
   /** The client hung up. */
@@ -58,10 +58,10 @@ export type ToDesk =
   | { kind: 'outcome'; call: number; outcome: Outcome }
   | { kind: 'failed'; call: number; error: WireError };
 
-export type FromDesk =
+export type FromThread =
   | { kind: 'ready' }
   | { kind: 'refused'; message: string }
-  | { kind: 'answer'; id: number; answer: DeskAnswer }
+  | { kind: 'answer'; id: number; answer: RawAnswer }
   | { kind: 'execute'; call: number; job: WireJob }
   | { kind: 'stop'; call: number }
   | { kind: 'abort'; call: number }

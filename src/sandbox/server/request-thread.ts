@@ -6,14 +6,14 @@ import { loadTables } from '../datasets/datasets.ts';
 import { RequestError } from '../request-error.ts';
 import { answerOf, answerTo } from './answer.ts';
 import { type Backend, type Job, type Outcome, SandboxFault } from './backends/backend.ts';
-import type { DeskData, DeskRequest, FromDesk, ToDesk, WireError, WireJob } from './desk-protocol.ts';
 import { runJupyterOn } from './jupyter.ts';
+import type { FromThread, RawRequest, ThreadData, ToThread, WireError, WireJob } from './request-thread-protocol.ts';
 import type { Route } from './route.ts';
 import { routesOf } from './routes.ts';
 import { runCodeOn } from './runner.ts';
 
-export async function serveDesk(port: MessagePort, data: DeskData): Promise<void> {
-  const tell = (message: FromDesk, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
+export async function serveRequests(port: MessagePort, data: ThreadData): Promise<void> {
+  const tell = (message: FromThread, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
   const backend = new DistantBackend(tell, data);
   let routes: ReadonlyMap<string, Route>;
   try {
@@ -30,7 +30,7 @@ export async function serveDesk(port: MessagePort, data: DeskData): Promise<void
     return;
   }
   const open = new Map<number, AbortController>();
-  const serve = async (request: DeskRequest) => {
+  const serve = async (request: RawRequest) => {
     const gone = new AbortController();
     open.set(request.id, gone);
     try {
@@ -41,7 +41,7 @@ export async function serveDesk(port: MessagePort, data: DeskData): Promise<void
       open.delete(request.id);
     }
   };
-  port.on('message', (message: ToDesk) => {
+  port.on('message', (message: ToThread) => {
     if (message.kind === 'request') void serve(message.request);
     else if (message.kind === 'print') {
       const answer = answerOf({ json: message.value });
@@ -59,16 +59,16 @@ interface Call {
   reject: (error: Error) => void;
 }
 
-/** The main thread's backend, as a desk sees it. */
+/** The main thread's backend, as a request thread sees it. */
 class DistantBackend implements Backend {
   readonly name: Backend['name'];
   readonly languages: Backend['languages'];
   readonly limits: Backend['limits'] = new Set();
-  readonly #tell: (message: FromDesk, transfer?: ArrayBuffer[]) => void;
+  readonly #tell: (message: FromThread, transfer?: ArrayBuffer[]) => void;
   readonly #calls = new Map<number, Call>();
   #next = 0;
 
-  constructor(tell: (message: FromDesk, transfer?: ArrayBuffer[]) => void, { backend }: DeskData) {
+  constructor(tell: (message: FromThread, transfer?: ArrayBuffer[]) => void, { backend }: ThreadData) {
     this.#tell = tell;
     this.name = backend.name as Backend['name'];
     this.languages = new Set(backend.languages);
@@ -104,7 +104,7 @@ class DistantBackend implements Backend {
     });
   }
 
-  hear(message: Exclude<ToDesk, { kind: 'request' | 'print' | 'gone' }>): void {
+  hear(message: Exclude<ToThread, { kind: 'request' | 'print' | 'gone' }>): void {
     const call = this.#calls.get(message.call);
     if (message.kind === 'chunk') {
       call?.watch?.(Buffer.from(message.chunk), () => this.#tell({ kind: 'stop', call: message.call }));

@@ -1,0 +1,260 @@
+// One run in a slot of the zygote: the job goes in by a pipe, the two streams and the reports come out, and its limits
+// of time and memory are looked after.
+import { closeSync, writeSync } from 'node:fs';
+import { Socket } from 'node:net';
+import type { CommandRunResult } from '../../protocol.ts';
+import { Output } from '../output.ts';
+import { type Job, type Outcome, SandboxFault } from './backend.ts';
+import type { Cgroup } from './cgroups.ts';
+import { watchGroup, watchRun } from './memory-watch.ts';
+import { startTimer } from './timer.ts';
+import { usageOfTree } from './usage.ts';
+import { HEAD } from './zygote-python.ts';
+
+/** A program that the kernel does not end at once is not waited for. */
+const GRACE_SECONDS = 5;
+/** A slot's init process, and what it shares with the program. */
+const OWN_BYTES = 8 * 1024 * 1024;
+const OWN_PROCESSES = 4;
+/** The capacity of a pipe: a job below it is written at once. */
+const PIPE_BYTES = 65_536;
+/** RLIMIT_* of Linux. */
+const RESOURCE = { cpu: 0, fsize: 1, data: 2, core: 4, nproc: 6, as: 9 };
+
+export interface Slot {
+  number: number;
+  /** In the zygote's process namespace. */
+  pid: number;
+  job: number;
+  out: number;
+  err: number;
+  report: number;
+  group: Cgroup | null;
+}
+
+interface Hands {
+  /** Ends the program; its files can still be fetched. */
+  stop(): void;
+  kill(): void;
+  hostPid(): number | null;
+  memoryMb: number;
+}
+
+export class SlotRun {
+  readonly #slot: Slot;
+  readonly #job: Job;
+  readonly #fetch: readonly string[];
+  readonly #hands: Hands;
+  readonly #files = new Map<string, Buffer>();
+  readonly #report: Socket;
+  #jobOpen = true;
+  #began: bigint | null = null;
+  #ended: { status: number; at: bigint } | null = null;
+  #fault: string | null = null;
+  #late = false;
+  #hungry = false;
+  #pid: number | null | undefined;
+  #stopTimer = () => {};
+  #stopWatch = () => {};
+  #file: { index: number; left: number; parts: Buffer[] } | null = null;
+  #fetched = 0;
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(slot: Slot, job: Job, fetch: readonly string[], hands: Hands) {
+    this.#slot = slot;
+    this.#job = job;
+    this.#fetch = fetch;
+    this.#hands = hands;
+    this.#report = reading(slot.report);
+  }
+
+  async perform(parts: readonly Buffer[], signal?: AbortSignal): Promise<Outcome> {
+    const { limits, watch } = this.#job;
+    const outputs = [new Output(limits.outputBytes), new Output(limits.outputBytes)] as const;
+    const streams = [reading(this.#slot.out), reading(this.#slot.err)] as const;
+    const collected = [
+      outputs[0].collect(streams[0], watch && ((chunk) => watch(chunk, () => this.#expire()))),
+      outputs[1].collect(streams[1]),
+    ];
+    const over = new Promise<void>((resolve) => {
+      this.#report.on('close', resolve);
+      this.#report.on('error', () => {});
+      this.#report.on('data', (chunk: Buffer) => {
+        this.#hear(chunk);
+        if (this.#ended && this.#fetch.length === 0) resolve();
+      });
+    });
+    const { group } = this.#slot;
+    if (group !== null) {
+      this.#report.on('close', () => group.remove());
+      try {
+        group.limit({
+          memoryBytes: this.#hands.memoryMb * 1024 * 1024 + OWN_BYTES,
+          processes: limits.processes + OWN_PROCESSES,
+        });
+      } catch {
+        // Less than the slot itself holds: the program's own limits end it.
+      }
+    }
+    const abort = () => this.#hands.kill();
+    signal?.addEventListener('abort', abort, { once: true });
+    this.#job.metered?.(() => {
+      const pid = this.#hostPid();
+      const usage = pid === null ? null : usageOfTree(pid);
+      return usage && group ? { ...usage, bytes: group.bytes } : usage;
+    });
+    this.#give(parts);
+    await over;
+    await Promise.all(collected);
+    this.#stopTimer();
+    this.#stopWatch();
+    this.#closeJob();
+    signal?.removeEventListener('abort', abort);
+    signal?.throwIfAborted();
+    if (this.#fault !== null) throw new SandboxFault(this.#fault);
+    if (this.#fetched > limits.fetchBytes)
+      throw new SandboxFault(`fetch_files: more than ${limits.fetchBytes} bytes were asked for`);
+    return { compile: null, run: this.#result(outputs), files: this.#files };
+  }
+
+  #result(outputs: readonly [Output, Output]): CommandRunResult {
+    this.#hungry ||= this.#slot.group?.killedForMemory ?? false;
+    const ended = this.#ended ?? { status: 9, at: this.#began ?? 0n };
+    const signal = ended.status & 0x7f;
+    const killed = this.#hungry && !this.#late ? '[killed: over the memory limit of the run]\n' : '';
+    return {
+      status: this.#late ? 'TimeLimitExceeded' : 'Finished',
+      execution_time: this.#began === null ? 0 : Number(ended.at - this.#began) / 1e9,
+      return_code: this.#late ? null : signal === 0 ? (ended.status >> 8) & 0xff : -signal,
+      stdout: outputs[0].text(),
+      stderr: outputs[1].text() + killed,
+    };
+  }
+
+  #give(parts: readonly Buffer[]): void {
+    const whole = Buffer.concat(parts.length < 8 ? parts.filter((part) => part.length < PIPE_BYTES) : []);
+    const { job } = this.#slot;
+    if (
+      whole.length > 0 &&
+      whole.length <= PIPE_BYTES &&
+      whole.length === parts.reduce((sum, part) => sum + part.length, 0)
+    ) {
+      try {
+        writeSync(job, whole);
+      } catch {
+        // It has ended: its report says so.
+      }
+      if (this.#fetch.length === 0) this.#closeJob();
+      return;
+    }
+    const stream = new Socket({ fd: job, readable: false, writable: true });
+    this.#jobOpen = false;
+    stream.on('error', () => {});
+    for (const part of parts) stream.write(part);
+    if (this.#fetch.length === 0) stream.end();
+    else this.#ask = (text) => void stream.end(text);
+  }
+
+  #ask = (text: string): void => {
+    try {
+      writeSync(this.#slot.job, text);
+    } catch {
+      // as above
+    }
+    this.#closeJob();
+  };
+
+  #closeJob(): void {
+    if (this.#jobOpen) closeSync(this.#slot.job);
+    this.#jobOpen = false;
+  }
+
+  #hear(chunk: Buffer): void {
+    let bytes: Buffer = this.#rest.length > 0 ? Buffer.concat([this.#rest, chunk]) : chunk;
+    for (;;) {
+      if (this.#file) {
+        const part = bytes.subarray(0, this.#file.left);
+        this.#file.parts.push(part);
+        this.#file.left -= part.length;
+        bytes = bytes.subarray(part.length);
+        if (this.#file.left > 0) break;
+        const name = this.#job.fetchFiles[this.#file.index];
+        if (name !== undefined && this.#fetched <= this.#job.limits.fetchBytes)
+          this.#files.set(name, Buffer.concat(this.#file.parts));
+        this.#file = null;
+      }
+      const end = bytes.indexOf(10);
+      if (end < 0) break;
+      this.#line(bytes.toString('utf8', 0, end));
+      bytes = bytes.subarray(end + 1);
+    }
+    this.#rest = bytes;
+  }
+
+  #line(line: string): void {
+    const [word, first = '0', second = '0'] = line.split(' ');
+    if (word === 'S') {
+      this.#began = BigInt(first);
+      this.#stopTimer = startTimer(this.#job.runTimeout, () => this.#expire());
+      const excess = () => {
+        this.#hungry = true;
+        this.#stop();
+      };
+      const { group } = this.#slot;
+      this.#stopWatch = group
+        ? watchGroup(group, excess)
+        : watchRun(() => this.#hostPid(), this.#hands.memoryMb, excess);
+    } else if (word === 'E') {
+      this.#stopTimer();
+      this.#stopWatch();
+      this.#hungry ||= this.#slot.group?.killedForMemory ?? false;
+      this.#ended = { status: Number(first), at: BigInt(second) };
+      const most = this.#job.limits.fetchBytes;
+      if (this.#fetch.length > 0)
+        this.#ask(this.#fetch.map((path) => `${most} ${Buffer.from(path).toString('hex')}\n`).join(''));
+    } else if (word === 'F') {
+      this.#fetched += Number(second);
+      this.#file = { index: Number(first), left: Number(second), parts: [] };
+      if (this.#fetched > this.#job.limits.fetchBytes) this.#hands.kill();
+    } else if (word === 'X') this.#fault = `the run could not be prepared: ${line.slice(2)}`;
+  }
+
+  #expire(): void {
+    this.#late = true;
+    this.#stop();
+  }
+
+  #stop(): void {
+    this.#hands.stop();
+    this.#stopTimer = startTimer(GRACE_SECONDS, () => this.#hands.kill());
+  }
+
+  #hostPid(): number | null {
+    if (this.#ended) return null;
+    if (this.#pid === undefined || this.#pid === null) this.#pid = this.#hands.hostPid();
+    return this.#pid;
+  }
+}
+
+const reading = (fd: number): Socket => new Socket({ fd, readable: true, writable: false });
+export const asBuffer = (content: string | Buffer): Buffer =>
+  typeof content === 'string' ? Buffer.from(content) : content;
+
+export function wordsOf(job: Job, files: readonly [string, Buffer][], defaultMemoryMb: number): Buffer[] {
+  const { limits } = job;
+  const memory = (limits.memoryMb ?? defaultMemoryMb) * 1024 * 1024;
+  const seconds = Math.ceil(Math.max(job.runTimeout, 0)) + 1;
+  const limit = [
+    `${RESOURCE.core}=0`,
+    `${RESOURCE.fsize}=${limits.diskMb * 1024 * 1024}`,
+    `${RESOURCE.nproc}=${limits.processes}`,
+    ...(seconds < 2 ** 31 ? [`${RESOURCE.cpu}=${seconds}`] : []),
+    `${RESOURCE.data}=${memory}`,
+    `${RESOURCE.as}=${memory}`,
+  ].join(',');
+  const stdin = job.stdin === null ? Buffer.alloc(0) : asBuffer(job.stdin);
+  const named = files.map(([path, content]): [Buffer, Buffer] => [Buffer.from(path), content]);
+  const lengths = [stdin.length, ...named.flatMap(([path, content]) => [path.length, content.length])].join(',');
+  const meta = Buffer.from(`${limit};${lengths}`);
+  return [Buffer.from(String(meta.length).padEnd(HEAD)), meta, stdin, ...named.flat()];
+}
