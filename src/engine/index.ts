@@ -3,7 +3,7 @@
  *
  * - `runRequest({ model, messages, tools, … })` goes on from any message prefix to the end of a rollout, telling what happens by
  *   `onEvent`, and resolves with the request: its messages, calls, transcript with loss mask, status.
- * - `loadTools(path)` and `toolByName(tools, name)` give the tools of a verl tool file; `executeTool` runs one of them once.
+ * - `loadTools(path)` and `toolByName(tools, name)` give the tools of a verl tool file; a `ToolManager` of them runs a call by name.
  * - `rewardRouter({ … }).for(dataSource)` gives a task's reward function.
  * - `collectRollouts` and `collectBatches` make many rollouts; `runCollection` does so from a file of tasks to a dump.
  * - Agents, environments and `TrajectoryCollectEngine` are Tunix's way to say the same.
@@ -109,7 +109,6 @@ export type { CallRecord, ToolKwargs } from './request/tool-calls.ts';
 export { truncateToolText } from './request/truncate.ts';
 export * from './rewards/index.ts';
 export { STATUSES, type TrajectoryStatus } from './status.ts';
-export { executeTool } from './tools/execute-tool.ts';
 export { loadTools, parseTools, toolByName } from './tools/load-tools.ts';
 export { registerTool, toolClassNames } from './tools/registry.ts';
 export { decodeFunctionCall, OpenAIFunctionToolSchema } from './tools/schema.ts';

@@ -45,6 +45,7 @@ if __name__ == "__main__":
 import asyncio
 import dataclasses
 import enum
+import functools
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -913,11 +914,22 @@ class OwnInteraction:
         await invoke(method, *([instance_id] if takes else []))
 
 
-def text_of_task(task):
-    for key in ("question", "prompt", "problem", "instruction"):
-        if isinstance(task.get(key), str):
-            return task[key]
-    return ""
+def taking_what_create_gives(tool):
+    """A tool for an environment: document 002's takes what `create` gives for the id, and verl's own `create` gives (id, ToolResponse)."""
+    for name in ("execute", "calc_reward", "release"):
+        method = getattr(tool, name, None)
+        if callable(method) and not hasattr(method, "takes_created"):
+            setattr(tool, name, taking_created(method))
+    return tool
+
+
+def taking_created(method):
+    @functools.wraps(method)
+    def taking(instance_id, *args, **kwargs):
+        return method(instance_id[0] if isinstance(instance_id, tuple) else instance_id, *args, **kwargs)
+
+    taking.takes_created = True
+    return taking
 
 
 class OwnEnv:
@@ -926,7 +938,7 @@ class OwnEnv:
     def __init__(self, request, objects):
         kind = find(request["target"])
         task = request.get("task") or {}
-        tools = {name: objects[key].tool for name, key in (request.get("tools") or {}).items()}
+        tools = {name: taking_what_create_gives(objects[key].tool) for name, key in (request.get("tools") or {}).items()}
         offers = {
             **{key: value for key, value in task.items()},
             **{name: task for name in ("task", "sample", "single_example", "example", "entry", "row", "data", "env_args", "task_data")},
@@ -1025,6 +1037,7 @@ class OwnEnv:
         if callable(getattr(self.env, "close", None)):
             await invoke(self.env.close)
         tool, instance = getattr(self.env, "tool", None), getattr(self.env, "instance_id", None)
+        instance = instance[0] if isinstance(instance, tuple) and instance else instance
         # Document 002's environment creates an instance of its tool and leaves it.
         if tool is not None and isinstance(instance, str) and callable(getattr(tool, "release", None)):
             await invoke(tool.release, instance)

@@ -20,6 +20,7 @@ import {
   toolByName,
   trajectoryToDict,
 } from '../../src/engine/index.ts';
+import { byteTokenizer, IM_END } from './byte-tokenizer.ts';
 import { fakeTool } from './fake-tool.ts';
 
 const calculator = () => toolByName(parseTools('tools: [{class_name: calculator}]', 't.yaml'), 'calculator')!;
@@ -140,7 +141,7 @@ describe('TrajectoryCollectEngine', () => {
       group_id: null,
       original_input: { prompts: ['initial_obs'] },
     });
-    expect(flags).toEqual([
+    expect(flags).toMatchObject([
       { first: true, generation: true },
       { first: false, generation: true },
     ]);
@@ -171,6 +172,26 @@ describe('TrajectoryCollectEngine', () => {
     expect(token.conversation_masks).toEqual([1, 1, ...Array<number>(54).fill(0), 1, 1, 1]);
     expect(token.old_logprobs).toEqual([-0.5, -0.5, ...Array<number>(54).fill(0), -0.5, -0.5, -0.5]);
     expect(asked.map(({ budget }) => budget)).toEqual([200, 144]);
+  });
+
+  it("with a model's own tokenizer the tokens are those of the conversation rendered whole", async () => {
+    const tokenizer = byteTokenizer();
+    const env = scriptedEnv(
+      [
+        ['obs', 0, false],
+        ['', 0, true],
+      ],
+      { reset: () => ({ observation: 'go', info: {} }) },
+    );
+    const sampled = (text: string) => ({ text, tokens: [...tokenizer.encode(text), IM_END] });
+    const { modelCall } = replies(sampled('one'), sampled('end'));
+    const tokenize = messagesTokenizer(tokenizer);
+    const token = await new TrajectoryCollectEngine(new ModelAgent('S'), env, { modelCall, tokenize }).collect('Token');
+    // What the environment said after the last reply, no model sees.
+    const whole = tokenizer.render(token.conversation_text.slice(0, -1), [], false);
+    expect(`${tokenizer.decode([...token.prompt_tokens, ...token.conversation_tokens], false)}\n`).toBe(whole);
+    const trained = token.conversation_tokens.filter((_, at) => token.conversation_masks[at] === 1);
+    expect(tokenizer.decode(trained, false)).toBe('one<|im_end|>end<|im_end|>');
   });
 
   it('ends at the token budget before the next reply', async () => {

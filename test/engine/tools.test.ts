@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeFunctionCall, executeTool, parseTools, toolByName } from '../../src/engine/index.ts';
+import { decodeFunctionCall, parseTools, toolByName } from '../../src/engine/index.ts';
 import { CalcGsm8kRewardTool } from '../../src/engine/tools/calc-gsm8k-reward.ts';
 import { CodeInterpreterTool } from '../../src/engine/tools/code-interpreter.ts';
 import { SandboxApiError } from '../../src/sandbox/client.ts';
 import type { RunCodeInput, RunCodeResponse } from '../../src/sandbox/protocol.ts';
+import { executeTool } from './execute-tool.ts';
 import { VERL_TOOLS } from './verl-tools.ts';
 
 const answer = (

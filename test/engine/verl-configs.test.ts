@@ -4,10 +4,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { executeTool, parseInteractions, parseSettings, parseTools } from '../../src/engine/index.ts';
+import { parseInteractions, parseSettings, parseTools } from '../../src/engine/index.ts';
 import { Corpus } from '../../src/engine/retrieval/corpus.ts';
 import { serveCorpus } from '../../src/engine/retrieval/serve.ts';
 import { templateSchema } from '../../src/engine/tools/schema.ts';
+import { executeTool } from './execute-tool.ts';
 import { recorded, verlData } from './verl-truth.ts';
 
 const folder = join(verlData, 'configs');

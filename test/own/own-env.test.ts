@@ -36,8 +36,7 @@ class Gsm8kEnv(BaseEnv):
 
     async def reset(self) -> str:
         self.turns = [("user", self.sample["question"])]
-        # verl's create gives (id, ToolResponse).
-        self.instance_id = (await self.tool.create(ground_truth=self.sample["answer"]))[0]
+        self.instance_id = await self.tool.create(ground_truth=self.sample["answer"])
         self.done = False
         return self._get_obs()
 
@@ -84,6 +83,14 @@ class Shouting:
     def update_from_model(self, response):
         self.messages.append({"role": "assistant", "content": response})
         return response.strip()
+class Forgetting(Shouting):
+    """Keeps the last line of what the model said."""
+    def update_from_model(self, response):
+        self.messages.append({"role": "assistant", "content": response.split("\\n")[-1]})
+        return response.split("\\n")[-1].strip()
+class Unjudged(Counting):
+    def final_reward_fn(self):
+        raise ValueError("no judge today")
 class Broken:
     def reset(self): return "q"
     def step(self, action): return "only text"
@@ -106,6 +113,9 @@ describe.skipIf(pythons().length === 0)('environments (skipped without Python)',
       'counting.py': COUNTING,
       'tools.yaml': toolYaml('tools.gsm8k_tool.Gsm8kTool', 'calc_gsm8k_reward', 'answer'),
       'calculator.yaml': 'tools: [{class_name: calculator}]',
+      'gsm8k.yaml': toolYaml('verl.tools.gsm8k_tool.Gsm8kTool', 'calc_gsm8k_reward', 'answer'),
+      'dead.yaml':
+        'tools: [{class_name: code_interpreter, config: {sandbox_fusion_url: "http://127.0.0.1:9/run_code"}}]',
       'tasks.jsonl': '{"question": "What is 4 + 4?", "answer": "8", "data_source": "x"}\n',
     });
   });
@@ -115,7 +125,9 @@ describe.skipIf(pythons().length === 0)('environments (skipped without Python)',
     replies = said;
     const out = join(folder, name);
     const ended = await rolloutViewer([
-      ...['rollout', join(folder, 'tasks.jsonl'), '--model-url', model.url, '--model', 'm', '--out', out],
+      'rollout',
+      ...(args[0]?.endsWith('.jsonl') ? [] : [join(folder, 'tasks.jsonl')]),
+      ...['--model-url', model.url, '--model', 'm', '--out', out],
       ...['--python', python(), '--yes', ...args],
     ]);
     let records: Line[] = [];
@@ -180,11 +192,58 @@ describe.skipIf(pythons().length === 0)('environments (skipped without Python)',
     expect(record.messages[3].content).toBe('Tool returned result: 8');
   });
 
+  test('an agent that rewrites its messages is told of, and the conversation is the one that the model was shown', async () => {
+    const own = join(folder, 'counting.py');
+    const { record, stderr } = await play(
+      'forgetting',
+      ['--env', `${own}:Counting`, '--agent', `${own}:Forgetting`],
+      ['let me think\n1', '8'],
+    );
+    const says = "the agent changed message 2 behind the model's back";
+    expect(record.warnings).toEqual([expect.stringContaining(says)]);
+    expect(stderr).toContain(says);
+    expect(record.messages[2].content).toBe('let me think\n1');
+    expect(record.score).toBe(1.5);
+  });
+
+  test('a final reward that raises is no score', async () => {
+    const { record, stderr, code } = await play(
+      'unjudged',
+      ['--env', `${join(folder, 'counting.py')}:Unjudged`],
+      ['8'],
+    );
+    expect(stderr).toContain('no judge today');
+    expect(record).toBeUndefined();
+    expect(code).toBe(1);
+  });
+
+  test('the built-in ones run tools as a rollout does: their kwargs, their reward, and no score where the world failed', async () => {
+    const call = (name: string, args: object) => `<tool_call>${JSON.stringify({ name, arguments: args })}</tool_call>`;
+    const task = { question: 'q', data_source: 'x' };
+    const kwargs = { calc_gsm8k_reward: { create_kwargs: { ground_truth: '8' } } };
+    const tasks = directoryWith({
+      'tasks.jsonl': `${JSON.stringify({ ...task, answer: '8', extra_info: { tools_kwargs: kwargs } })}\n`,
+    });
+    const args = ['--env', 'tool', '--tools', join(folder, 'gsm8k.yaml'), '--reward', 'tool_reward'];
+    const told = await play(
+      'kwargs',
+      [join(tasks, 'tasks.jsonl'), ...args],
+      [call('calc_gsm8k_reward', { answer: '8' }), 'done'],
+    );
+    expect(told.record).toMatchObject({ score: 1, warnings: [] });
+    expect(told.record.messages[3].content).toContain('reward=1.0');
+    const dead = ['--env', 'tool', '--tools', join(folder, 'dead.yaml'), '--reward', 'exact_match'];
+    const lost = await play('dead', dead, [call('code_interpreter', { code: 'print(1)' }), '8']);
+    expect(lost.record).toBeUndefined();
+    expect(lost.stderr).toContain("tool 'code_interpreter'");
+    expect(lost.code).toBe(1);
+  });
+
   test.each([
     [
       'a wrong shape',
       'Broken',
-      'the environment: Broken.step (counting.py:31): it gave a str; (observation, reward, done, info) is expected',
+      'the environment: Broken.step (counting.py:39): it gave a str; (observation, reward, done, info) is expected',
     ],
   ])('%s is a failure with file and line, and no score', async (_what, name, says) => {
     const { record, stderr, code } = await play(name, ['--env', `${join(folder, 'counting.py')}:${name}`], ['1']);

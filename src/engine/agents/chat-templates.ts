@@ -1,3 +1,6 @@
+import type { Message } from '../message.ts';
+import { ChatTokenizer } from '../model/chat-tokenizer.ts';
+import { type Renderer, TemplateRenderer } from '../request/renderer.ts';
 import { pythonText } from './python-text.ts';
 
 /** A message as an agent holds it. */
@@ -299,37 +302,55 @@ interface TokenizedMessages {
   masks: number[];
 }
 
-/** Ids and masks of messages: `first` when the conversation begins with them, `generation` when a reply is to follow. */
-export type TokenizeMessages = ((
-  messages: readonly ChatMessage[],
-  flags: { first: boolean; generation: boolean },
-) => TokenizedMessages) & {
+/** `first`: the conversation begins with the messages; `generation`: a reply is to follow; `lastId`: the last sampled token before them. */
+interface TokenizeFlags {
+  first: boolean;
+  generation: boolean;
+  lastId?: number | null;
+}
+
+export type TokenizeMessages = ((messages: readonly ChatMessage[], flags: TokenizeFlags) => TokenizedMessages) & {
   /** Tokens behind each sampled turn, masked. */
   suffix?: readonly number[];
 };
 
-/** Tunix's tokenize_and_generate_masks: each message alone, all of an assistant's 1, the header that the template writes included. */
-export function messagesTokenizer(tokenizer: TemplateTokenizer, parser: ChatTemplateParser): TokenizeMessages {
-  const tokenize = (
-    messages: readonly ChatMessage[],
-    { first, generation }: { first: boolean; generation: boolean },
-  ) => {
+/**
+ * Ids and masks of messages. With a model's own tokenizer, as a rollout's requests render them: all of it is given. With a template of
+ * Tunix, as its tokenize_and_generate_masks does: each message alone, all of an assistant's 1, the header that the template writes included.
+ */
+export function messagesTokenizer(tokenizer: ChatTokenizer): TokenizeMessages;
+export function messagesTokenizer(tokenizer: TemplateTokenizer, parser: ChatTemplateParser): TokenizeMessages;
+export function messagesTokenizer(
+  tokenizer: ChatTokenizer | TemplateTokenizer,
+  parser?: ChatTemplateParser,
+): TokenizeMessages {
+  if (tokenizer instanceof ChatTokenizer) return modelTokenizer(new TemplateRenderer(tokenizer));
+  const template = parser!;
+  const tokenize = (messages: readonly ChatMessage[], { first, generation }: TokenizeFlags) => {
     const tokens: number[] = [];
     const masks: number[] = [];
-    const prepared = parser.prepare(messages);
+    const prepared = template.prepare(messages);
     for (const [index, message] of prepared.entries()) {
       const options = {
         isFirst: first && index === 0,
         addGenerationPrompt: generation && index === prepared.length - 1,
       };
-      const ids = tokenizer.encode(parser.render([messageOfTexts(message)], options));
+      const ids = tokenizer.encode(template.render([messageOfTexts(message)], options));
       tokens.push(...ids);
       masks.push(...ids.map(() => (message.role === 'assistant' ? 1 : 0)));
     }
     return { tokens: withoutRepeatedBos(tokens, tokenizer.bosId), masks };
   };
-  return Object.assign(tokenize, { suffix: parser.newlineTokens });
+  return Object.assign(tokenize, { suffix: template.newlineTokens });
 }
+
+const modelTokenizer =
+  (renderer: Renderer): TokenizeMessages =>
+  (messages, { first, generation, lastId = null }) => {
+    const given = messages as readonly Message[];
+    const { ids } = first ? renderer.prompt(given, []) : renderer.continuation(given, 0, lastId, generation);
+    return { tokens: ids!, masks: ids!.map(() => 0) };
+  };
 
 /** @throws RangeError for a field that is no text; a content that is null is none */
 export function messageOfTexts<Message extends ChatMessage>(message: Message): Message {

@@ -207,7 +207,11 @@ export class TrajectoryCollectEngine {
   }
 
   #keepEnvTokens(step: AgentStep, messages: readonly Message[]): void {
-    const tokenized = this.#options.tokenize?.(messages, { first: false, generation: true });
+    const tokenized = this.#options.tokenize?.(messages, {
+      first: false,
+      generation: true,
+      lastId: step.assistantTokens?.at(-1) ?? null,
+    });
     if (!tokenized) return;
     step.envTokens = tokenized.tokens;
     step.envMasks = tokenized.masks;

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { printJson } from '../../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
+import type { ToolKwargs } from '../request/tool-calls.ts';
 import type { RewardFn, RewardTask } from '../rewards/reward.ts';
 import { decodeFunctionCall } from '../tools/schema.ts';
 import { pythonText } from './python-text.ts';
-import { ToolManager, type ToolMap } from './tool-manager.ts';
+import { type ManagerOptions, ToolManager, type ToolMap } from './tool-manager.ts';
 import type { AgentAction, Observation } from './trajectory.ts';
 
 export interface EnvStepResult {
@@ -22,7 +23,7 @@ export interface Environment {
   readonly maxSteps: number;
   /** The orchestrator's keys of the trajectory: group_id, pair_index. */
   readonly extra: JsonObject;
-  reset(): MaybePromise<{ observation: Observation; info: JsonObject }>;
+  reset(signal?: AbortSignal): MaybePromise<{ observation: Observation; info: JsonObject }>;
   step(action: AgentAction | null, signal?: AbortSignal): MaybePromise<EnvStepResult>;
   close(): MaybePromise<void>;
   /** Asked once, after the last step; added to its reward. */
@@ -34,6 +35,8 @@ export interface TaskEnvOptions {
   rewardFn?: RewardFn | undefined;
   extra?: JsonObject;
 }
+
+export interface ToolEnvOptions extends TaskEnvOptions, Pick<ManagerOptions, 'toolsKwargs' | 'limits'> {}
 
 /** Counts steps. Meeting the limit ends the episode without a reward of its own; `truncated` in the info tells it from an end by the task. */
 export abstract class BaseTaskEnv implements Environment {
@@ -54,9 +57,9 @@ export abstract class BaseTaskEnv implements Environment {
     return this.#stepCount;
   }
 
-  async reset(): Promise<{ observation: Observation; info: JsonObject }> {
+  async reset(signal?: AbortSignal): Promise<{ observation: Observation; info: JsonObject }> {
     this.#stepCount = 0;
-    await this.open();
+    await this.open(signal);
     return { observation: this.task, info: {} };
   }
 
@@ -69,12 +72,17 @@ export abstract class BaseTaskEnv implements Environment {
 
   async close(): Promise<void> {}
 
-  protected async open(): Promise<void> {}
+  protected async open(_signal?: AbortSignal): Promise<void> {}
   protected abstract act(action: AgentAction | null, signal?: AbortSignal): Promise<EnvStepResult>;
+
+  /** The task as the reward function gets it. */
+  protected async judgedTask(_signal?: AbortSignal): Promise<RewardTask> {
+    return this.task as RewardTask;
+  }
 
   /** The end of an episode, judged by the reward function; 0 without one. */
   protected async judge(answer: string, response: JsonValue, signal?: AbortSignal): Promise<EnvStepResult> {
-    const output = await this.#rewardFn?.(this.task as RewardTask, answer, signal);
+    const output = await this.#rewardFn?.(await this.judgedTask(signal), answer, signal);
     const reward = output === undefined ? 0 : output.reward;
     if (typeof reward !== 'number') throw new TypeError(`the reward function gave ${String(reward)}, not a number`);
     return { observation: {}, reward, done: true, info: { response } };
@@ -112,9 +120,23 @@ const asText = (value: JsonValue): string => (typeof value === 'string' ? value 
 export class ToolEnvironment extends BaseTaskEnv {
   readonly toolManager: ToolManager;
 
-  constructor(task: JsonObject, toolMap: ToolMap, { maxSteps = 10, ...options }: TaskEnvOptions = {}) {
+  constructor(
+    task: JsonObject,
+    toolMap: ToolMap,
+    { maxSteps = 10, toolsKwargs, limits, ...options }: ToolEnvOptions = {},
+  ) {
     super(task, { ...options, maxSteps });
-    this.toolManager = new ToolManager(toolMap, { kwargs: task });
+    this.toolManager = new ToolManager(toolMap, { toolsKwargs: toolsKwargs ?? toolsKwargsOf(task), limits });
+  }
+
+  protected override async open(signal?: AbortSignal): Promise<void> {
+    await this.toolManager.open(signal);
+  }
+
+  protected override async judgedTask(signal?: AbortSignal): Promise<RewardTask> {
+    const scores = await this.toolManager.rewards(signal);
+    const task = await super.judgedTask();
+    return Object.keys(scores).length === 0 ? task : { ...task, reward_scores: scores };
   }
 
   /** Made from one dictionary: the task's keys, `tool_map`, `reward_fn` and `max_steps` beside them. */
@@ -130,7 +152,7 @@ export class ToolEnvironment extends BaseTaskEnv {
     const calls = action === null ? [] : Array.isArray(action) ? action : [action];
     if (calls.some((call) => functionOf(call)?.name === 'finish'))
       return this.judge(ToolEnvironment.answerOf(action), action, signal);
-    const outputs = await Promise.all(calls.map((call) => this.#run(call)));
+    const outputs = await Promise.all(calls.map((call) => this.#run(call, signal)));
     return {
       observation: { tool_outputs: Object.fromEntries(outputs) },
       reward: 0,
@@ -140,14 +162,14 @@ export class ToolEnvironment extends BaseTaskEnv {
   }
 
   /** The call's id and the tool's text; what keeps a call from being run is a text, too. */
-  async #run(call: JsonValue): Promise<[string, string]> {
+  async #run(call: JsonValue, signal?: AbortSignal): Promise<[string, string]> {
     const given = isJsonObject(call) ? call.id : undefined;
     const id = typeof given === 'string' && given !== '' ? given : randomUUID();
     const fn = functionOf(call);
     if (fn === null) return [id, 'Error: the call has no function'];
     const { arguments: args, error } = decodeFunctionCall(fn.name, argumentText(fn.arguments));
     if (error !== null) return [id, `Error: ${error}`];
-    return [id, String(await this.toolManager.call(fn.name, args))];
+    return [id, String(await this.toolManager.call(fn.name, args, signal))];
   }
 
   /** The text that an action is judged by: itself, or the response of `finish`, whose arguments come as an object or as its JSON text. */
@@ -165,6 +187,13 @@ export class ToolEnvironment extends BaseTaskEnv {
   override async close(): Promise<void> {
     await this.toolManager.release();
   }
+}
+
+/** verl's row has them in `extra_info`, whose keys may stand in the task itself. */
+function toolsKwargsOf(task: JsonObject): Record<string, ToolKwargs> {
+  const { tools_kwargs: own, extra_info: extra } = task;
+  const given = own ?? (isJsonObject(extra) ? extra.tools_kwargs : undefined);
+  return isJsonObject(given) ? (given as Record<string, ToolKwargs>) : {};
 }
 
 const argumentText = (args: JsonValue | undefined): string =>

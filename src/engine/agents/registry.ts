@@ -1,4 +1,6 @@
 import type { JsonObject } from '../../json/value.ts';
+import type { Limits } from '../request/limits.ts';
+import type { ToolKwargs } from '../request/tool-calls.ts';
 import type { RewardFn } from '../rewards/reward.ts';
 import type { Tool } from '../tools/tool.ts';
 import { type Agent, ModelAgent, ToolAgent } from './agents.ts';
@@ -14,6 +16,9 @@ export interface EnvironmentSetup {
   tools: readonly Tool[];
   rewardFn: RewardFn | undefined;
   maxSteps: number | null;
+  /** The task's own arguments to the tools, by tool name. */
+  toolsKwargs?: Readonly<Record<string, ToolKwargs>> | undefined;
+  limits?: Partial<Limits> | undefined;
 }
 
 const AGENTS = new Map<string, (setup: AgentSetup) => Agent>([
@@ -25,8 +30,8 @@ const ENVIRONMENTS = new Map<string, (setup: EnvironmentSetup) => Environment>([
   ['task', ({ task, rewardFn }) => new TaskEnvironment(task, { rewardFn })],
   [
     'tool',
-    ({ task, tools, rewardFn, maxSteps }) =>
-      new ToolEnvironment(task, tools, { rewardFn, ...(maxSteps === null ? {} : { maxSteps }) }),
+    ({ task, tools, maxSteps, ...more }) =>
+      new ToolEnvironment(task, tools, { ...more, ...(maxSteps === null ? {} : { maxSteps }) }),
   ],
 ]);
 

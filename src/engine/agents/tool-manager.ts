@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { printJson } from '../../json/print.ts';
 import type { JsonObject, JsonValue } from '../../json/value.ts';
+import { RolloutFault } from '../faults.ts';
+import { DEFAULT_LIMITS, type Limits } from '../request/limits.ts';
+import { rulesOf } from '../request/rules.ts';
+import { shownText, type ToolKwargs } from '../request/tool-calls.ts';
+import { ToolInstances } from '../request/tool-instances.ts';
 import { calculate } from '../tools/calculator.ts';
 import type { Tool } from '../tools/tool.ts';
 import { pythonJson, pythonText } from './python-text.ts';
@@ -68,7 +74,7 @@ export abstract class BaseTool {
   }
 
   /** The same, where it takes time; Tunix's `apply_async`. Neither stands for the other. */
-  async asyncForward(_kwargs: JsonObject): Promise<ToolOutput> {
+  async asyncForward(_kwargs: JsonObject, _signal?: AbortSignal): Promise<ToolOutput> {
     throw named('NotImplementedError', NOT_IMPLEMENTED);
   }
 }
@@ -105,58 +111,79 @@ export class CalculatorTool extends BaseTool {
   }
 }
 
-/** A tool of verl's interface among those of a manager: one instance for all its calls, made with the first. */
+/** A tool of verl's interface among those of a manager; it is run as a rollout's are. */
 class InstanceTool extends BaseTool {
   readonly #tool: Tool;
-  #created: Promise<unknown> | null = null;
-  readonly #id = randomUUID();
-  readonly #kwargs: JsonObject;
+  readonly #open: (signal: AbortSignal) => Promise<ToolInstances>;
+  readonly #limits: Limits;
 
-  constructor(tool: Tool, kwargs: JsonObject) {
+  constructor(tool: Tool, open: (signal: AbortSignal) => Promise<ToolInstances>, limits: Limits) {
     const { name, description } = tool.getOpenAIToolSchema().function;
     super(name, description);
     this.#tool = tool;
-    this.#kwargs = kwargs;
+    this.#open = open;
+    this.#limits = limits;
   }
 
   get json(): JsonObject {
     return this.#tool.getOpenAIToolSchema() as unknown as JsonObject;
   }
 
-  override async asyncForward(kwargs: JsonObject): Promise<ToolOutput> {
-    // Calls at the same time wait for the same instance.
-    this.#created ??= this.#tool.create(this.#id, this.#kwargs);
-    await this.#created;
-    const { response } = await this.#tool.execute(this.#id, kwargs);
-    return new ToolOutput({ name: this.name, output: response.text });
-  }
-
-  async release(): Promise<void> {
-    if (this.#created === null) return;
-    this.#created = null;
-    await this.#tool.release(this.#id);
+  /** @throws RolloutFault where the world failed, and not the call */
+  override async asyncForward(kwargs: JsonObject, signal = new AbortController().signal): Promise<ToolOutput> {
+    const instances = await this.#open(signal);
+    const call = { name: this.name, error: null, argumentText: printJson(kwargs) };
+    const { response, reward, metrics } = await instances.execute(call, signal);
+    const said = { reward, metrics, error: response.error ?? null };
+    return new ToolOutput({
+      name: this.name,
+      output: shownText(response.text, this.#limits, instances.rules),
+      metadata: Object.values(said).some((one) => one !== null) ? said : null,
+    });
   }
 }
 
 const isTool = (made: unknown): made is Tool => typeof (made as Tool).getOpenAIToolSchema === 'function';
+/** Arguments to tools that are not here are for others. */
+const only = (kwargs: ManagerOptions['toolsKwargs'], tools: readonly Tool[]) =>
+  Object.fromEntries(Object.entries(kwargs ?? {}).filter(([name]) => tools.some((tool) => tool.name === name)));
 const isAsync = (tool: BaseTool): boolean => tool.asyncForward !== BaseTool.prototype.asyncForward;
 const isSync = (tool: BaseTool): boolean => tool.forward !== BaseTool.prototype.forward;
 
-/** Tools by name, called by name. */
+export interface ManagerOptions {
+  descFallback?: string;
+  /** The task's own arguments to tools of verl's interface, by tool name. */
+  toolsKwargs?: Readonly<Record<string, ToolKwargs>> | undefined;
+  /** Of the calls of such tools; their text is whole where no length is given. */
+  limits?: Partial<Limits> | undefined;
+}
+
+/** Tools by name, called by name. Tools of verl's interface have one instance each for all calls, made with the first. */
 export class ToolManager {
   readonly #tools = new Map<string, BaseTool>();
+  readonly #instances: ToolInstances;
+  readonly #warnings: string[] = [];
+  #opened: Promise<unknown> | null = null;
 
-  /** @param kwargs handed to the `create` of tools of verl's interface. @throws TypeError for a class that cannot be made */
-  constructor(
-    toolMap: ToolMap,
-    { descFallback = '', kwargs = {} }: { descFallback?: string; kwargs?: JsonObject } = {},
-  ) {
+  /** @throws TypeError for a class that cannot be made */
+  constructor(toolMap: ToolMap, { descFallback = '', toolsKwargs, limits: given }: ManagerOptions = {}) {
     const entries = Array.isArray(toolMap)
       ? toolMap.map((tool: BaseTool | Tool) => [tool.name, tool] as const)
       : Object.entries(toolMap as Readonly<Record<string, ToolClass | BaseTool | Tool>>);
+    const limits = { ...DEFAULT_LIMITS, max_tool_response_length: null, ...given };
+    const tools = entries.map(([, made]) => made).filter(isTool);
+    this.#instances = new ToolInstances({ tools, toolsKwargs: only(toolsKwargs, tools) }, randomUUID(), {
+      limits,
+      rules: rulesOf(null),
+      warn: (message) => this.#warnings.push(message),
+    });
+    const open = async (signal: AbortSignal) => {
+      await this.open(signal);
+      return this.#instances;
+    };
     for (const [name, made] of entries) {
       if (made instanceof BaseTool) this.#tools.set(name, made);
-      else if (isTool(made)) this.#tools.set(name, new InstanceTool(made, kwargs));
+      else if (isTool(made)) this.#tools.set(name, new InstanceTool(made, open, limits));
       else this.#tools.set(name, this.#made(name, made, descFallback));
     }
   }
@@ -191,7 +218,28 @@ export class ToolManager {
     this.#tools.set(tool.name, tool);
   }
 
-  /** Never throws: what goes wrong is the output's error. */
+  /** Makes the instances of tools of verl's interface, once. @throws RolloutFault where one cannot be made */
+  async open(signal: AbortSignal = new AbortController().signal): Promise<void> {
+    // Calls at the same time wait for the same instances.
+    this.#opened ??= this.#instances.create(signal);
+    await this.#opened;
+    if (this.#instances.failure !== null) throw new RolloutFault('tool_unavailable', this.#instances.failure);
+  }
+
+  /** What went wrong beside the calls. */
+  get warnings(): readonly string[] {
+    return this.#warnings;
+  }
+
+  /** calc_reward of each tool of verl's interface. @throws RolloutFault for one that raises */
+  async rewards(signal?: AbortSignal): Promise<Record<string, JsonValue>> {
+    if (this.#opened === null) return {};
+    const { rewards, failure } = await this.#instances.rewards(signal);
+    if (failure !== null) throw new RolloutFault('reward_fault', failure);
+    return rewards;
+  }
+
+  /** What goes wrong is the output's error, but for a fault of the world. */
   run(name: string, kwargs: JsonObject): ToolOutput {
     return this.#guarded(name, (tool) => tool.forward(kwargs)) as ToolOutput;
   }
@@ -200,10 +248,10 @@ export class ToolManager {
     return this.#guarded(name, (tool) => tool.asyncForward(kwargs));
   }
 
-  /** Whichever of the two ways the tool has. */
-  async call(name: string, kwargs: JsonObject): Promise<ToolOutput> {
+  /** Whichever of the two ways the tool has. @throws RolloutFault where the world failed */
+  async call(name: string, kwargs: JsonObject, signal?: AbortSignal): Promise<ToolOutput> {
     return this.#guarded(name, (tool) =>
-      isAsync(tool) && !isSync(tool) ? tool.asyncForward(kwargs) : tool.forward(kwargs),
+      isAsync(tool) && !isSync(tool) ? tool.asyncForward(kwargs, signal) : tool.forward(kwargs),
     );
   }
 
@@ -211,6 +259,7 @@ export class ToolManager {
     const tool = this.#tools.get(name);
     if (tool === undefined) return new ToolOutput({ name, error: `Tool '${name}' not registered.` });
     const failed = (error: unknown) => {
+      if (error instanceof RolloutFault) throw error;
       const { name: kind, message } = error as Error;
       return new ToolOutput({ name, error: `${kind}: ${message}` });
     };
@@ -243,6 +292,10 @@ export class ToolManager {
 
   /** Ends the instances of tools of verl's interface. */
   async release(): Promise<void> {
-    await Promise.all(this.tools.map((tool) => (tool instanceof InstanceTool ? tool.release() : undefined)));
+    const opened = this.#opened;
+    this.#opened = null;
+    if (opened === null) return;
+    await opened.catch(() => {});
+    await this.#instances.release();
   }
 }

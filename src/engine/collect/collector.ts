@@ -114,17 +114,16 @@ async function* jobs({
 
 async function collectOne({ task, rollout, step }: Job, options: CollectorOptions): Promise<CollectedRollout> {
   const { model, signal, suspend, users, worlds } = options;
-  const world = worlds?.open(task);
+  const toolsKwargs = withInstance(task, options.request?.tools ?? []);
+  const world = worlds?.open({ ...task, toolsKwargs });
   const sampling = seeded(options.request?.sampling, rollout);
   const request = new RolloutRequest({
     ...options.request,
     ...(sampling ? { sampling } : {}),
     model,
-    // The agent itself tells the model of its tools, and the environment runs them.
-    ...(worlds?.ownsTools ? { tools: [] } : {}),
     messages: task.messages,
-    toolsKwargs: withInstance(task, options.request?.tools ?? []),
-    toolSelection: task.toolSelection,
+    // The agent itself tells the model of its tools, and the environment runs them.
+    ...(worlds?.ownsTools ? { tools: [] } : { toolsKwargs, toolSelection: task.toolSelection }),
     user: world === undefined ? userOf(task, users) : { interaction: world, kwargs: {} },
     partial: options.partialOf?.(task.key, rollout, step),
     signal,

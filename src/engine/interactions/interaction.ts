@@ -12,6 +12,8 @@ export interface UserWord {
   metadata: JsonValue;
   /** In the place of the text, where more than a user speaks. */
   messages?: readonly Message[];
+  /** What a reader of the rollout should know of it. */
+  warning?: string | undefined;
 }
 
 /**

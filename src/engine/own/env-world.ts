@@ -1,3 +1,4 @@
+import { withTimeout } from '../../async/timeout.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
 import { callHeld, type Held, type LoadRequest } from '../../python/own-host.ts';
 import type { Agent } from '../agents/agents.ts';
@@ -16,18 +17,18 @@ type MaybePromise<T> = T | Promise<T>;
 /** An agent as a world drives it: one of this program, or one of the user's in its own process. */
 export interface DrivenAgent {
   readonly messages: readonly Message[];
-  reset(): MaybePromise<void>;
-  updateFromEnv(result: EnvStepResult): MaybePromise<void>;
-  updateFromModel(response: string): MaybePromise<AgentAction | null>;
+  reset(signal?: AbortSignal): MaybePromise<void>;
+  updateFromEnv(result: EnvStepResult, signal?: AbortSignal): MaybePromise<void>;
+  updateFromModel(response: string, signal?: AbortSignal): MaybePromise<AgentAction | null>;
 }
 
 export interface DrivenEnv {
   /** Null: no limit of its own. */
   readonly maxSteps: number | null;
-  reset(): MaybePromise<{ observation: JsonValue; info: JsonObject }>;
+  reset(signal?: AbortSignal): MaybePromise<{ observation: JsonValue; info: JsonObject }>;
   step(action: AgentAction | null, signal?: AbortSignal): MaybePromise<EnvStepResult>;
-  finalReward(): MaybePromise<number | null>;
-  close(): MaybePromise<void>;
+  finalReward(signal?: AbortSignal): MaybePromise<number | null>;
+  close(signal?: AbortSignal): MaybePromise<void>;
 }
 
 export const drivenAgent = (agent: Agent): DrivenAgent => ({
@@ -41,7 +42,7 @@ export const drivenAgent = (agent: Agent): DrivenAgent => ({
 
 export const drivenEnv = (env: Environment): DrivenEnv => ({
   maxSteps: env.maxSteps,
-  reset: () => env.reset(),
+  reset: (signal) => env.reset(signal),
   step: (action, signal) => env.step(action, signal),
   finalReward: async () => (env.finalReward ? await env.finalReward() : null),
   close: () => env.close(),
@@ -60,10 +61,13 @@ export class EnvWorld implements World {
   opening: readonly Message[] = [];
   readonly #open: OpenEpisode;
   #episode: { agent: DrivenAgent; env: DrivenEnv } | null = null;
-  #told = 0;
+  /** The agent's messages as they were when the model was last asked. */
+  #told: string[] = [];
   #steps = 0;
   #sum = 0;
   #final: number | null = null;
+  /** Why the final reward could not be had. */
+  #failure: Error | null = null;
   #info: JsonObject = {};
 
   constructor(open: OpenEpisode) {
@@ -73,10 +77,10 @@ export class EnvWorld implements World {
   async start(_instanceId: string, _kwargs: JsonObject, signal?: AbortSignal): Promise<void> {
     this.#episode = await this.#open(signal);
     const { agent, env } = this.#episode;
-    const { observation, info } = await env.reset();
-    await agent.reset();
-    await agent.updateFromEnv({ observation, reward: 0, done: false, info });
-    this.#told = agent.messages.length;
+    const { observation, info } = await env.reset(signal);
+    await agent.reset(signal);
+    await agent.updateFromEnv({ observation, reward: 0, done: false, info }, signal);
+    this.#told = agent.messages.map(asJson);
     // An agent without a system prompt still has a message for it.
     this.opening = agent.messages.filter(({ role, content }) => role !== 'system' || content !== '');
   }
@@ -89,35 +93,56 @@ export class EnvWorld implements World {
     _spoken?: string,
   ): Promise<UserWord> {
     const { agent, env } = this.#episode!;
-    const action = await agent.updateFromModel(messageText(messages.at(-1)!));
+    const sampled = messageText(messages.at(-1)!);
+    const action = await agent.updateFromModel(sampled, signal);
     const result = await env.step(action, signal);
     this.#steps++;
     this.#sum += result.reward;
     this.#info = result.info;
-    await agent.updateFromEnv(result);
+    await agent.updateFromEnv(result, signal);
     const terminate = result.done || (env.maxSteps !== null && this.#steps >= env.maxSteps);
     // The agent has added the sampled turn itself.
-    const given = agent.messages.slice(this.#told + 1);
-    if (agent.messages.length < this.#told + 1)
-      throw new RolloutFault('tool_unavailable', 'the agent took back messages, so its turns are no one conversation');
-    this.#told = agent.messages.length;
-    return { terminate, text: '', messages: terminate ? [] : given, score: result.reward, metadata: result.info };
+    const own = this.#told.length;
+    if (agent.messages.length < own + 1)
+      throw new RolloutFault('user_fault', 'the agent took back messages, so its turns are no one conversation');
+    const given = terminate ? [] : agent.messages.slice(own + 1);
+    const warning = this.#rewriting(agent.messages, sampled);
+    this.#told = agent.messages.map(asJson);
+    return { terminate, text: '', messages: given, score: result.reward, metadata: result.info, warning };
+  }
+
+  /** The model goes on with the conversation that it was shown; an agent that changes it afterwards speaks of another one. */
+  #rewriting(messages: readonly Message[], sampled: string): string | undefined {
+    const own = this.#told.length;
+    const at = this.#told.findIndex((told, index) => told !== asJson(messages[index]!));
+    const turn = messages[own]!;
+    const changed = at !== -1 ? at : turn.role !== 'assistant' || messageText(turn) !== sampled ? own : null;
+    if (changed === null) return undefined;
+    return `the agent changed message ${changed} behind the model's back: the conversation and its mask are what the model was shown, not what the agent made of it`;
   }
 
   async finalize(): Promise<void> {
     if (this.#episode === null) return;
     const { env } = this.#episode;
     try {
-      if (this.#steps > 0) this.#final = await env.finalReward();
-    } finally {
-      await env.close();
+      if (this.#steps > 0)
+        this.#final = await withTimeout(END_SECONDS, undefined, async (signal) => env.finalReward(signal));
+    } catch (error) {
+      this.#failure = error as Error;
     }
+    await withTimeout(END_SECONDS, undefined, async (signal) => env.close(signal));
   }
 
   async judge(): Promise<RewardOutput> {
+    if (this.#failure !== null) throw this.#failure;
     return { reward: this.#sum + (this.#final ?? 0), metadata: { ...this.#info, steps: this.#steps } };
   }
 }
+
+const asJson = (message: Message): string => JSON.stringify(message);
+
+/** Seconds for the final reward, and for closing. */
+const END_SECONDS = 150;
 
 /** Keys of a task that environments of the users' are written for: verl's row, and the question and answer in it. */
 export function taskDict(task: {
@@ -193,7 +218,8 @@ function ownEnv(held: Held, agent: Held | null, drop: () => Promise<void>): Driv
   const limit = held.about.max_steps;
   return {
     maxSteps: typeof limit === 'number' ? limit : null,
-    reset: async () => (await callHeld(held, 'reset', [])) as { observation: JsonValue; info: JsonObject },
+    reset: async (signal) =>
+      (await callHeld(held, 'reset', [], signal)) as { observation: JsonValue; info: JsonObject },
     // An action of an agent beside it is handed on as the object that it is.
     step: async (action, signal) =>
       (await callHeld(
@@ -203,13 +229,13 @@ function ownEnv(held: Held, agent: Held | null, drop: () => Promise<void>): Driv
         signal,
         agent === null ? {} : { action_of: agent.key },
       )) as unknown as EnvStepResult,
-    finalReward: async () => {
-      const reward = await callHeld(held, 'final_reward', []);
+    finalReward: async (signal) => {
+      const reward = await callHeld(held, 'final_reward', [], signal);
       return typeof reward === 'number' ? reward : null;
     },
-    close: async () => {
+    close: async (signal) => {
       try {
-        await callHeld(held, 'close', []);
+        await callHeld(held, 'close', [], signal);
       } finally {
         await drop();
       }
@@ -228,13 +254,14 @@ function ownAgent(held: Held, env: Held | null): DrivenAgent {
     get messages() {
       return messages;
     },
-    reset: async () => {
-      await callHeld(held, 'reset', []);
+    reset: async (signal) => {
+      await callHeld(held, 'reset', [], signal);
     },
-    updateFromEnv: async ({ observation, reward, done, info }) => {
+    updateFromEnv: async ({ observation, reward, done, info }, signal) => {
       const args = [observation, reward, done, info];
-      take(await callHeld(held, 'update_from_env', args, undefined, env === null ? {} : { observation_of: env.key }));
+      take(await callHeld(held, 'update_from_env', args, signal, env === null ? {} : { observation_of: env.key }));
     },
-    updateFromModel: async (response) => take(await callHeld(held, 'update_from_model', [response])).action ?? null,
+    updateFromModel: async (response, signal) =>
+      take(await callHeld(held, 'update_from_model', [response], signal)).action ?? null,
   };
 }

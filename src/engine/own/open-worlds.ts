@@ -1,5 +1,6 @@
 import { agentMaker, agentNames, environmentMaker, environmentNames } from '../agents/registry.ts';
 import type { CollectorOptions } from '../collect/collector.ts';
+import { limitsOf } from '../collect/setting-flags.ts';
 import type { Settings } from '../collect/settings.ts';
 import type { Task } from '../collect/tasks.ts';
 import { messageText } from '../message.ts';
@@ -36,7 +37,10 @@ export function worldsOf(settings: Settings, { code, tools, rewards }: WorldPart
       const system = task.messages.find(({ role }) => role === 'system');
       const systemPrompt = system ? messageText(system) : '';
       const plainAgent = () => drivenAgent(makeAgent!({ systemPrompt, tools }));
-      const plainEnv = () => drivenEnv(makeEnv!({ task: dict, tools, rewardFn: rewardFor(task, rewards), maxSteps }));
+      const { toolsKwargs } = task;
+      const rewardFn = rewardFor(task, rewards);
+      const plainEnv = () =>
+        drivenEnv(makeEnv!({ task: dict, tools, rewardFn, maxSteps, toolsKwargs, limits: limitsOf(settings) }));
       if (ownEnv === null && ownAgent === null)
         return new EnvWorld(async () => ({ agent: plainAgent(), env: plainEnv() }));
       const ownTools = tools.filter((tool) => tool instanceof OwnTool);

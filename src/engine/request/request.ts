@@ -365,6 +365,7 @@ export class RolloutRequest {
     const turn = this.messages.length - 1;
     const word = await user.respond(this.messages, this.#spoken, signal);
     if (word.score !== null) this.turnScores.push({ turn, score: word.score });
+    if (word.warning !== undefined) this.#warn('tool', word.warning);
     if (isLast || (word.terminate && word.text === '' && !word.messages?.length)) {
       if (word.terminate) this.#end('SUCCEEDED', null);
       return word.terminate;

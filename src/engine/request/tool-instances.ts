@@ -21,7 +21,7 @@ export class ToolInstances {
   readonly #instances = new Map<string, ToolInstance>();
   readonly #requestId: string;
   readonly #limits: Limits;
-  readonly #rules: LoopRules;
+  readonly rules: LoopRules;
   readonly #warn: (message: string) => void;
   /** The id of the session behind one of the tools; null where none has one. */
   sid: string | null = null;
@@ -35,7 +35,7 @@ export class ToolInstances {
   ) {
     this.#requestId = requestId;
     this.#limits = limits;
-    this.#rules = rules;
+    this.rules = rules;
     this.#warn = warn;
     for (const tool of this.#chosen(choice)) {
       this.#instances.set(tool.name, { tool, kwargs: choice.toolsKwargs?.[tool.name] ?? {}, isThere: true });
@@ -47,7 +47,7 @@ export class ToolInstances {
     const isThere = (name: string) => tools.some((tool) => tool.name === name);
     for (const name of Object.keys(toolsKwargs))
       if (!isThere(name)) this.#warn(`tools_kwargs names '${name}', which is not configured`);
-    if (toolSelection === undefined || !this.#rules.selectsTools) return tools;
+    if (toolSelection === undefined || !this.rules.selectsTools) return tools;
     for (const name of toolSelection)
       if (!isThere(name)) this.#warn(`tool_selection names '${name}', which is not configured`);
     return toolSelection.flatMap((name) => tools.find((tool) => tool.name === name) ?? []);
@@ -55,7 +55,7 @@ export class ToolInstances {
 
   /** Creates all. @returns what tools say before they are called */
   async create(signal: AbortSignal): Promise<Message[]> {
-    if (this.#rules.instancePerCall || this.#instances.size === 0) return [];
+    if (this.rules.instancePerCall || this.#instances.size === 0) return [];
     const opened = await Promise.all(
       [...this.#instances.values()].map(async (instance): Promise<Message[]> => {
         const { tool, kwargs } = instance;
@@ -81,7 +81,7 @@ export class ToolInstances {
       instances: this.#instances,
       instanceId: this.#requestId,
       limits: this.#limits,
-      rules: this.#rules,
+      rules: this.rules,
     };
     return executeCall(call, setting, signal);
   }
@@ -93,30 +93,47 @@ export class ToolInstances {
     isJudged: boolean,
     signal: AbortSignal | undefined,
   ): Promise<{ rewards: Record<string, JsonValue>; failure: string | null }> {
+    const judged = isJudged ? await this.rewards(signal) : { rewards: {}, failure: null };
+    await this.release();
+    return judged;
+  }
+
+  /** calcReward of each tool. */
+  async rewards(
+    signal: AbortSignal | undefined,
+  ): Promise<{ rewards: Record<string, JsonValue>; failure: string | null }> {
     const rewards: Record<string, JsonValue> = {};
-    let failed: string | null = null;
-    if (this.#rules.instancePerCall || this.#instances.size === 0) return { rewards, failure: null };
-    await Promise.all(
-      [...this.#instances].map(async ([name, { tool, kwargs, isThere }]) => {
-        if (!isThere) return;
-        const { tool_timeout } = this.#limits;
-        try {
-          if (isJudged) {
-            rewards[name] = await withTimeout(tool_timeout, signal, (inner) =>
-              tool.calcReward(this.#requestId, kwargs.calc_reward_kwargs ?? {}, { signal: inner }),
-            );
-          }
-        } catch (error) {
-          failed = `calc_reward of tool '${name}': ${(error as Error).message}`;
-          this.#warn(failed);
-        }
-        try {
-          await withTimeout(tool_timeout, undefined, () => tool.release(this.#requestId, kwargs.release_kwargs ?? {}));
-        } catch (error) {
-          this.#warn(`release of tool '${name}': ${(error as Error).message}`);
-        }
-      }),
-    );
-    return { rewards, failure: failed };
+    let failure: string | null = null;
+    await this.#each(async (name, { tool, kwargs }) => {
+      try {
+        rewards[name] = await withTimeout(this.#limits.tool_timeout, signal, (inner) =>
+          tool.calcReward(this.#requestId, kwargs.calc_reward_kwargs ?? {}, { signal: inner }),
+        );
+      } catch (error) {
+        failure = `calc_reward of tool '${name}': ${(error as Error).message}`;
+        this.#warn(failure);
+      }
+    });
+    return { rewards, failure };
+  }
+
+  async release(): Promise<void> {
+    await this.#each(async (name, instance) => {
+      const { tool, kwargs } = instance;
+      instance.isThere = false;
+      try {
+        await withTimeout(this.#limits.tool_timeout, undefined, () =>
+          tool.release(this.#requestId, kwargs.release_kwargs ?? {}),
+        );
+      } catch (error) {
+        this.#warn(`release of tool '${name}': ${(error as Error).message}`);
+      }
+    });
+  }
+
+  /** With the tools whose instances this rollout holds. */
+  async #each(work: (name: string, instance: ToolInstance) => Promise<void>): Promise<void> {
+    if (this.rules.instancePerCall) return;
+    await Promise.all([...this.#instances].map(([name, one]) => (one.isThere ? work(name, one) : undefined)));
   }
 }
