@@ -1,9 +1,11 @@
-import type { Run } from '../sandbox/check-correctness.ts';
 import { type CallOptions, SandboxClient } from '../sandbox/client.ts';
 import { endpointOf } from '../sandbox/endpoint.ts';
 import {
+  type RunCodeInput,
+  type RunCodeResponse,
   type RunJupyterInput,
   type RunJupyterResponse,
+  type RunWishes,
   runCodeRequest,
   runJupyterRequest,
 } from '../sandbox/protocol.ts';
@@ -24,7 +26,7 @@ export interface ReplayBackend {
   why: string;
   /** Runs in flight at once, unless the user says otherwise. */
   concurrency: number;
-  run: Run;
+  run: (request: RunCodeInput, call: { signal: AbortSignal } & RunWishes) => Promise<RunCodeResponse>;
   runJupyter(request: RunJupyterInput, call: CallOptions): Promise<RunJupyterResponse>;
   /** The version of Python here, as `3.11.2`; null where nobody knows, as of a server. */
   interpreter: string | null;
@@ -121,7 +123,8 @@ async function embeddedBackend(
     ...(choice.python !== undefined && { python: choice.python }),
   });
   const fallen = runner.backend.why.map((line) => line.split('\n')[0]);
-  const run: Run = (request, { signal }) => runner.run(checked(runCodeRequest, request), signal);
+  const run: ReplayBackend['run'] = (request, { signal, ...wishes }) =>
+    runner.run(checked(runCodeRequest, request), signal, wishes);
   const surroundings = new DumpSurroundings(run);
   const { interpreter, packages } = await surroundings.open();
   return {

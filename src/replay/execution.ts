@@ -10,6 +10,8 @@ export interface Execution {
   isFinished: boolean;
   /** Seconds, as the sandbox measured; null where it did not. */
   seconds: number | null;
+  /** Processor time in seconds; null where nobody measured. */
+  processor: number | null;
   /** Why it did not run to its end; null when it did. */
   stopped: 'time limit' | 'not compiled' | 'not run' | null;
   /** The last expression's value of a notebook's cell, as text. */
@@ -23,7 +25,7 @@ export const exitText = (status: number | null): string =>
   status !== null && status < 0 ? `killed (signal ${-status})` : `exit status ${status}`;
 
 /** Compiling is a part of the run: what it says comes first, and where it fails there is nothing else. */
-export function executionOf(answer: RunCodeResponse): Execution {
+export function executionOf(answer: RunCodeResponse, processor: number | null = null): Execution {
   const { compile_result: compile, run_result: run } = answer;
   const result = run ?? compile;
   const isLate = result?.status === 'TimeLimitExceeded';
@@ -34,6 +36,7 @@ export function executionOf(answer: RunCodeResponse): Execution {
     exitStatus: result?.return_code ?? null,
     isFinished,
     seconds: result?.execution_time ?? null,
+    processor,
     stopped: isFinished ? null : isLate ? 'time limit' : compile && !run ? 'not compiled' : 'not run',
     display: '',
     message: answer.message,
@@ -55,6 +58,7 @@ export function executionOfCell(cell: CellRunResult): Execution {
     exitStatus: cell.error.length > 0 ? 1 : 0,
     isFinished: true,
     seconds: null,
+    processor: null,
     stopped: null,
     display: shown.join(''),
     message: '',

@@ -27,9 +27,10 @@ const LACKS: readonly [RegExp, Lack['kind'], (name: string, match: RegExpExecArr
     here('starting a process'),
   ],
   [/can't start new thread/, 'skipped', here('starting a thread')],
+  [/WebAssembly stack switching not supported/, 'skipped', here('an event loop that waits')],
   [/module 'signal' has no attribute|Function not implemented/, 'skipped', here('what it asks of the system')],
   [
-    /\bMemoryError\b|Cannot allocate memory|killed: over the memory limit|std::bad_alloc|JavaScript heap out of memory/,
+    /\bMemoryError\b|OverflowError: cannot fit 'int' into an index-sized integer|Cannot allocate memory|killed: over the memory limit|std::bad_alloc|JavaScript heap out of memory/,
     'infra',
     (name) => `the memory limit of ${name} was reached`,
   ],
@@ -51,7 +52,7 @@ const NO_RUNNER = [/which has only [\w, ]+, not (\w+)/, /: '(\w+)' (?:\| )?None\
 
 /** Errors of a program that wanted the network, which no local sandbox has. */
 const NO_NETWORK =
-  /socket\.gaierror|\[Errno -[235]\]|Temporary failure in name resolution|Name or service not known|\[Errno 101\]|Network is unreachable|\[Errno 111\]|Connection refused|\[Errno 113\]|No route to host|getaddrinfo (?:EAI_AGAIN|ENOTFOUND)|ECONNREFUSED|Could not resolve host|Max retries exceeded|externally-managed-environment|urlopen error/;
+  /socket\.gaierror|\[Errno -[235]\]|Temporary failure in name resolution|Name or service not known|\[Errno 101\]|Network is unreachable|\[Errno 111\]|Connection refused|\[Errno 113\]|No route to host|Host is unreachable|getaddrinfo (?:EAI_AGAIN|ENOTFOUND)|ECONNREFUSED|Could not resolve host|Max retries exceeded|externally-managed-environment|urlopen error/;
 const ASKS_NETWORK =
   /urllib|urlopen|requests|httpx|aiohttp|http\.client|socket|ftplib|smtplib|websocket|curl\b|wget\b|pip3? install|conda install|npm install|apt(?:-get)? install|git clone|fetch\(/;
 
@@ -66,6 +67,7 @@ const PYODIDE_LACKS: readonly [RegExp, string][] = [
     'starting a process',
   ],
   [/\bthreading\b|ThreadPoolExecutor|_thread\b|\bsched\b/, 'starting a thread'],
+  [/\b(?:gethostby\w+|getaddrinfo|getfqdn)\b/, 'a name service'],
   [/\bsignal\.(?:alarm|setitimer|SIGALRM|signal|pause)\b/, 'a signal'],
   [/\bresource\.|\bctypes\b|\bfcntl\b|\btermios\b|\bgetpwuid\b|\bpwd\b/, 'a part of the system'],
 ];

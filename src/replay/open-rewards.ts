@@ -1,6 +1,7 @@
 import { builtinRewards, type RewardRouter, rewardRouter } from '../engine/index.ts';
 import { ownReward } from '../engine/own/own-reward.ts';
 import { isRewardFile } from '../engine/own/reward-file.ts';
+import { rewardNamed } from '../engine/rewards/route.ts';
 import type { Run } from '../sandbox/check-correctness.ts';
 import type { RewardChoice } from './reward-choice.ts';
 
@@ -27,6 +28,6 @@ export function openRewards(choice: RewardChoice, run?: Run): OpenRewards {
     code: run && { run, continuous: true, prime: reward === undefined },
     http: url ? { url } : undefined,
   });
-  const router = reward === undefined ? byDataSource : { for: () => ({ name: reward, fn: registry.get(reward) }) };
+  const router = reward === undefined ? byDataSource : { for: () => ({ name: reward, fn: rewardNamed(registry, reward) }) };
   return { router, start: async (signal) => file?.start(signal), close: () => file?.close() };
 }

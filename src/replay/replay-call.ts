@@ -45,6 +45,8 @@ export async function replayCall(plan: PlannedCall, options: ReplayOptions): Pro
 
 /** More seconds for a program that a loaded host kept waiting. */
 const PATIENCE = { times: 4, most: 120 };
+/** Of its time limit, what a program that nobody held up spends on a processor. */
+const BUSY_SHARE = 0.85;
 
 class Replay {
   readonly #options: ReplayOptions;
@@ -70,7 +72,7 @@ class Replay {
     const { repeat = 1 } = this.#options;
     let first = await this.#run();
     let judged = this.#judge(first);
-    if (judged?.verdict === 'infra' && first.run.execution?.stopped === 'time limit' && this.#isKeptWaiting()) {
+    if (judged?.verdict === 'infra' && this.#isKeptWaiting(first.run)) {
       const timeout = Math.min(PATIENCE.most, this.#plan.code!.timeout * PATIENCE.times);
       if (timeout > this.#plan.code!.timeout) {
         this.#way = { ...this.#way, timeout };
@@ -110,8 +112,11 @@ class Replay {
     return judgeRun(this.#plan, run, { rules: this.#rules, backend: this.#options.backend, again });
   }
 
-  #isKeptWaiting(): boolean {
-    return this.#options.backend.url === null && (loadavg()[0] ?? 0) > availableParallelism() * 0.75;
+  /** It was stopped at its time limit while others had the processor. A program that used up its time there is slow by itself. */
+  #isKeptWaiting({ execution }: RunResult): boolean {
+    if (execution?.stopped !== 'time limit' || this.#options.backend.url !== null) return false;
+    if (execution.processor !== null && execution.processor > this.#plan.code!.timeout * BUSY_SHARE) return false;
+    return (loadavg()[0] ?? 0) > availableParallelism() * 0.75;
   }
 
   /** Another way in which the tool may run code, where it gives what the record shows: a session, or a program that is changed first. */

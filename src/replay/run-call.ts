@@ -53,7 +53,7 @@ export async function runCall(
   let result: Partial<RunResult>;
   try {
     if (plan.code === null) result = await runTool(plan, context);
-    else if (plan.predecessors === null) result = await runCode(plan.code, context, way);
+    else if (plan.predecessors === null) result = await runCode(plan.code, attempt, context, way);
     else result = await runInNotebook(plan, attempt, context);
   } catch (error) {
     context.signal.throwIfAborted();
@@ -64,6 +64,7 @@ export async function runCall(
 
 async function runCode(
   code: CallCode,
+  attempt: number,
   { backend, signal }: RunContext,
   { program, timeout }: RunWay,
 ): Promise<Partial<RunResult>> {
@@ -76,11 +77,13 @@ async function runCode(
     );
     return cellOf(answer, 0);
   }
+  let processor: number | null = null;
   const answer = await backend.run(
     { code: text, language: code.language as 'python', run_timeout: seconds, compile_timeout: Math.max(seconds, 10) },
-    { signal },
+    // Forked interpreters have one hash seed: a second run that had it too would say nothing of the order of sets.
+    { signal, ownInterpreter: attempt > 0, onUse: (ms) => (processor = ms / 1000) },
   );
-  return { execution: executionOf(answer) };
+  return { execution: executionOf(answer, processor) };
 }
 
 const argumentsOf = (plan: PlannedCall): JsonObject => plan.tool?.argumentsOf(plan.arguments) ?? {};
@@ -127,7 +130,8 @@ function cellOf(answer: RunJupyterResponse, position: number): Partial<RunResult
   if (!isLate || position < answer.cells.length - 1) return { execution };
   // The cell that the time limit ended, and those behind it.
   const stopped = { exitStatus: null, isFinished: false, stopped: 'time limit' as const };
-  const empty: Execution = { stdout: '', stderr: '', seconds: null, display: '', message: '', ...stopped };
+  const nothing = { stdout: '', stderr: '', display: '', message: '', seconds: null, processor: null };
+  const empty: Execution = { ...nothing, ...stopped };
   return { execution: { ...empty, ...execution, ...stopped }, failed: true };
 }
 

@@ -96,7 +96,19 @@ export const runCodeResponse = z.object({
 export type RunCodeResponse = z.infer<typeof runCodeResponse>;
 
 /** Runs one program: the embedded backends and a remote server alike. */
-export type RunCode = (request: RunCodeRequest, signal?: AbortSignal) => Promise<RunCodeResponse>;
+export type RunCode = (
+  request: RunCodeRequest,
+  signal?: AbortSignal,
+  wishes?: RunWishes,
+) => Promise<RunCodeResponse>;
+
+/** What a caller in this process may ask beyond the protocol. */
+export interface RunWishes {
+  /** An interpreter that starts for this run alone, with a hash seed of its own. */
+  ownInterpreter?: boolean;
+  /** Is given the processor time of the run, in ms, as far as it was seen. */
+  onUse?: (cpuMs: number) => void;
+}
 
 // ── /run_jupyter ───────────────────────────────────────────────────────────────────────────────────────────────
 export const runJupyterRequest = model({

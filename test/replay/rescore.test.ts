@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { rewardRouter } from '../../src/engine/index.ts';
 import { type OwnReward, ownReward } from '../../src/engine/own/own-reward.ts';
-import { rescoreRollout } from '../../src/replay/index.ts';
+import { openRewards, rescoreRollout } from '../../src/replay/index.ts';
 import { findOnPath } from '../../src/sandbox/server/backends/interpreters.ts';
 import { verlLine } from '../program.ts';
 import { scriptedServer } from '../sandbox/scripted-server.ts';
@@ -47,6 +47,15 @@ describe('the built-in functions', () => {
     expect(await rescoreRollout(await rowOf({ output: '4' }), rewards)).toMatchObject({
       status: 'unknown',
       reason: expect.stringContaining('no reward function for a task without data_source'),
+    });
+  });
+
+  test.each(['exact_match', 'gsm8k', 'math', 'math_dapo'])('%s gives no score without a ground truth', async (reward) => {
+    const { router } = openRewards({ reward });
+    expect(await rescoreRollout(await rowOf({ output: '', gts: null, score: 0 }), router)).toMatchObject({
+      status: 'unknown',
+      score: null,
+      reason: 'no ground truth',
     });
   });
 });

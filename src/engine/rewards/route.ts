@@ -68,9 +68,11 @@ export function rewardRouter({
         const source = dataSource === undefined ? 'a task without data_source' : `data_source '${dataSource}'`;
         throw new RangeError(`no reward function for ${source}: name one (known: ${registry.names.join(', ')})`);
       }
-      const fn = registry.get(name);
-      // Tunix compares with an empty text; in a collection or a dump that would be a score for nothing.
-      return { name, fn: name === 'exact_match' ? onlyWithTruth(fn) : fn };
+      return { name, fn: rewardNamed(registry, name) };
     },
   };
 }
+
+/** A function as tasks and dumps take it. Tunix compares with an empty text where there is no truth: that would be a score for nothing. */
+export const rewardNamed = (registry: RewardRegistry, name: string): RewardFn =>
+  name === 'exact_match' ? onlyWithTruth(registry.get(name)) : registry.get(name);

@@ -13,7 +13,8 @@ export interface OutputLine {
   index: number;
 }
 
-const HEADER = /^\s*(?:Traceback \(most recent call last\):|\+? ?Exception Group Traceback .*:)$/;
+/** What was printed last, a question to the user for one, may stand before it. */
+const HEADER = /(?:Traceback \(most recent call last\):|Exception Group Traceback .*:)$/;
 const FRAME = /^ {2,}File "([^"]*)", line (\d+)(?:, in (.+))?$/;
 const LIBRARY = /\/(?:lib\/python[\d.]+|python\d+\.zip|site-packages|dist-packages|_pyodide)\/|^<frozen /;
 /** Comprehensions have had no frame of their own since 3.12. */

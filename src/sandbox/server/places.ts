@@ -86,6 +86,7 @@ export class Places {
       .catch(() => {})
       .finally(() => {
         unlink();
+        if (running.last !== null) job.onUse?.(running.last.cpuMs);
         this.#running.delete(running);
         if (this.#running.size === 0 && this.#waiting.size === 0) this.#stopClock();
         this.#pump();

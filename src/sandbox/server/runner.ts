@@ -26,7 +26,7 @@ export function runCodeOn(
   backend: Executing,
   { limits, maxRunTimeout }: ProgramOptions = DEFAULT_RUN_OPTIONS,
 ): RunCode {
-  return async (request, signal) => {
+  return async (request, signal, wishes) => {
     try {
       const cut = Math.max(request.run_timeout, request.compile_timeout) > maxRunTimeout;
       const surrogate = loneSurrogate(request.code);
@@ -43,6 +43,7 @@ export function runCodeOn(
           compileTimeout: Math.min(request.compile_timeout, maxRunTimeout),
           runTimeout: Math.min(request.run_timeout, maxRunTimeout),
           limits: { ...limits, memoryMb: request.memory_limit_MB > 0 ? request.memory_limit_MB : limits.memoryMb },
+          ...wishes,
         },
         signal,
       );

@@ -21,6 +21,10 @@ export interface Job {
   watch?: (chunk: Buffer, stop: () => void) => void;
   /** Is given, as soon as the program runs, what asks for its use; null once it has ended. */
   metered?: (sample: () => Usage | null) => void;
+  /** An interpreter that starts for this run alone, with a hash seed of its own: none that was forked from a warmed one. */
+  ownInterpreter?: boolean;
+  /** Is given, when the run has ended, the processor time that was seen last, in ms. */
+  onUse?: (cpuMs: number) => void;
 }
 
 /** The sum over all processes of a run. */

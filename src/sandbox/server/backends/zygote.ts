@@ -93,6 +93,7 @@ export class Zygote {
     const absolute = [...job.files.keys(), ...job.fetchFiles].filter((name) => name.startsWith('/'));
     return (
       job.language === 'python' &&
+      job.ownInterpreter !== true &&
       job.limits.diskMb === this.#options.diskMb &&
       absolute.every((name) => WRITABLE.test(confine(name, this.#directory, true)))
     );
