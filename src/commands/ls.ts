@@ -2,6 +2,7 @@ import { createReadStream, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { Command } from 'commander';
 import { arePromptsAlike, Groups } from '../analysis/groups.ts';
+import type { AgainLookup } from '../analysis/query/again.ts';
 import type { Query } from '../analysis/query/query.ts';
 import { compareValues, type SortOrder, type SortValue, sortValue } from '../analysis/query/sort.ts';
 import { Subject } from '../analysis/query/subject.ts';
@@ -13,6 +14,7 @@ import { printJson } from '../json/print.ts';
 import { listColumns, listHeader, listLine } from '../present/list-text.ts';
 import { sizeText } from '../present/quantities.ts';
 import { type GroupKey, groupKeyOf } from '../rollout/group-key.ts';
+import { againOf } from './again-of.ts';
 import { countOf } from './count.ts';
 import {
   dumpOptions,
@@ -38,6 +40,7 @@ export interface LsOptions {
   validation?: string[];
   filter?: string;
   sort?: string;
+  journal?: string;
 }
 
 export const lsCommand = (): Command =>
@@ -53,6 +56,7 @@ export const lsCommand = (): Command =>
       '--filter <expr>',
       "only rollouts that it holds for: 'score < 0.5 && output ~ /sorry/i || finding:tool_error'",
     )
+    .option('--journal <dir>', 'where `replay` kept the results that `again` in a filter asks for')
     .option('--sort <key>', 'by score, step, turns, … or a key of the records; score:desc for the highest first')
     .option('--limit <n>', 'at most so many rows', countOf)
     .addOption(validationOption())
@@ -66,6 +70,7 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
   const filter = filterOf(options.filter);
   const order = sortOf(options.sort);
   const notify = conditionsOf(options.notify);
+  const again = filter?.asksAgain ? await againOf(paths, options.journal) : undefined;
   const stream = streamOf(paths);
   if (notify.length > 0 && stream === null && !options.follow)
     throw new UsageError('--notify tells of steps as they become complete: it goes with --follow');
@@ -74,7 +79,7 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
   const following = {
     ...options,
     notify,
-    accepts: (row: DumpRecord) => filter?.accepts(Subject.read(row)) ?? true,
+    accepts: (row: DumpRecord) => filter?.accepts(Subject.read(row, again)) ?? true,
   };
   if (stream !== null) return ended(await followStream(dumpOfStream(stream), following), filter);
   if (options.follow)
@@ -84,6 +89,7 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
     );
   const dump = Dump.open(paths, await dumpOptions(options));
   for (const notice of dump.notices) say(notice);
+  const asked = { filter, again };
   const limit = options.limit ?? Number.POSITIVE_INFINITY;
   const columns = listColumns(dump.files.map((file) => file.path));
   let printed = 0;
@@ -91,8 +97,8 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
   if (!options.json) await print(`${listHeader(columns)}\n`);
   try {
     for await (const { row, group } of order === null
-      ? listed(dump, filter, options)
-      : sorted(dump, filter, order, options)) {
+      ? listed(dump, asked, options)
+      : sorted(dump, asked, order, options)) {
       if (printed >= limit) break;
       await print(options.json ? `${printJson(rowJson(row, group))}\n` : `${listLine(row, columns, hasColour())}\n`);
       printed++;
@@ -125,6 +131,11 @@ function streamOf(paths: readonly string[]): Readable | null {
   return statSync(path, { throwIfNoEntry: false })?.isFIFO() ? createReadStream(path) : null;
 }
 
+interface Asked {
+  filter: Query | null;
+  again: AgainLookup | undefined;
+}
+
 interface Listed {
   row: DumpRecord;
   group: string | null;
@@ -141,32 +152,27 @@ async function* indexedFiles(dump: Dump): AsyncGenerator<DumpFile> {
 }
 
 /** The rollouts that the filter lets through. A record is parsed only where the filter needs more than the index knows. */
-function* matching(file: DumpFile, filter: Query | null): Generator<Subject<DumpRecord>> {
+function* matching(file: DumpFile, { filter, again }: Asked): Generator<Subject<DumpRecord>> {
   for (let record = 0; record < file.count; record++) {
-    const subject = Subject.of({ file, record });
+    const subject = Subject.of({ file, record }, again);
     if (filter === null || filter.accepts(subject)) yield subject;
   }
 }
 
-async function* listed(dump: Dump, filter: Query | null, { json }: LsOptions): AsyncGenerator<Listed> {
+async function* listed(dump: Dump, asked: Asked, { json }: LsOptions): AsyncGenerator<Listed> {
   const groups = new FileGroups();
   for await (const file of indexedFiles(dump)) {
-    for (const { record: row } of matching(file, filter)) {
+    for (const { record: row } of matching(file, asked)) {
       yield { row, group: json === true ? groups.of(file, row) : null };
     }
   }
 }
 
 /** As `listed`, in order. Only places are sorted, and a record is read when its turn comes, so that memory stays small. */
-async function* sorted(
-  dump: Dump,
-  filter: Query | null,
-  order: SortOrder,
-  { json }: LsOptions,
-): AsyncGenerator<Listed> {
+async function* sorted(dump: Dump, asked: Asked, order: SortOrder, { json }: LsOptions): AsyncGenerator<Listed> {
   const sortable: (Place & { value: SortValue })[] = [];
   for await (const file of indexedFiles(dump)) {
-    for (const subject of matching(file, filter)) {
+    for (const subject of matching(file, asked)) {
       sortable.push({ file, record: subject.number, value: sortValue(order, subject) });
     }
   }

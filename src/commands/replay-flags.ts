@@ -8,7 +8,9 @@ export interface ReplayFlags extends SandboxFlags {
   timeout?: number;
   resume?: boolean;
   exec: boolean;
-  sandboxPython?: string;
+  sandboxPython?: string[];
+  sandboxRequirements?: string;
+  table?: boolean;
   journal?: string;
   exact?: string[] | true;
   filter?: string;

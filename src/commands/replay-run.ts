@@ -1,8 +1,13 @@
+import { UsageError } from '../dump/paths.ts';
+import type { Journal } from '../journal/journal.ts';
 import type { Printable } from '../json/print.ts';
 import { printJson } from '../json/print.ts';
+import { driftTableLines } from '../present/drift-table-text.ts';
 import { diffLines, outcomeLine, reportedLine } from '../present/replay-text.ts';
 import {
+  againIn,
   backendWish,
+  DriftTable,
   diffOf,
   type PlannedCall,
   planCalls,
@@ -13,8 +18,11 @@ import {
   RULE_NAMES,
   replayMany,
   reportedOf,
+  requirementsPython,
   rulesWithout,
   skippedOutcome,
+  standingOutcome,
+  TABLES,
   whereOf,
 } from '../replay/index.ts';
 import { asUsage, choiceOf, consent, openedOrUsage } from './consent.ts';
@@ -23,6 +31,7 @@ import { journalOf } from './journal-of.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
 import { openTools, ownCodeOf } from './own-run.ts';
 import { filterOf } from './query-options.ts';
+import { compareEnvironments } from './replay-compare.ts';
 import type { ReplayFlags } from './replay-flags.ts';
 import { pathOfArgument, selectRows } from './select-rows.ts';
 import { StatusLine } from './status-line.ts';
@@ -42,26 +51,32 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
   const choice: ReplayBackendChoice = {
     ...choiceOf(flags, tools),
     concurrency: flags.concurrency,
-    python: flags.sandboxPython,
+    python: flags.sandboxPython?.[0],
   };
+  const [, secondPython, ...others] = flags.sandboxPython ?? [];
+  if (others.length > 0) throw new UsageError('--sandbox-python: two environments at most');
   const journal = await journalOf(pathOfArgument(args[0]!), flags.journal);
   const stop = new AbortController();
   const interrupt = () => stop.abort(new Error('interrupted'));
   const line = new StatusLine();
   const tally = new Map<string, number>();
   const stale = new Map<string, number>();
+  const table = new DriftTable();
   let backend: ReplayBackend | null = null;
+  let second: ReplayBackend | null = null;
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
   try {
     // Before planning: a class may be what says how its tool is called.
     if (flags.exec) await openTools(tools, flags.yes === true, stop.signal);
-    const planned = plannedRollouts(args, flags, tools);
+    const planned = plannedRollouts(args, flags, tools, journal);
     const { first, rest } = await untilRunnable(planned);
     const show = async (outcome: ReplayOutcome, plan: PlannedCall) => {
       const reported = reportedOf(journal, plan);
       tally.set(outcome.status, (tally.get(outcome.status) ?? 0) + 1);
+      table.add(outcome, plan.step);
       line.clear();
-      await print(flags.json ? `${printJson(jsonOf(outcome, reported))}\n` : textOf(outcome, reported));
+      if (!flags.table)
+        await print(flags.json ? `${printJson(jsonOf(outcome, reported))}\n` : textOf(outcome, reported));
       line.show(tallyText(tally));
     };
     if (!flags.exec) {
@@ -69,18 +84,35 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
       for await (const plans of rest)
         for (const plan of plans)
           await show(
-            skippedOutcome(plan, plan.skip ?? `not run (--no-exec): it would run on ${whereOf(plan, where)}`),
+            (flags.table ? standingOutcome(journal, plan) : null) ??
+              skippedOutcome(plan, plan.skip ?? `not run (--no-exec): it would run on ${whereOf(plan, where)}`),
             plan,
           );
+      if (flags.table) await printTable(table, flags);
       return tally.size === 0 ? nothing(args, flags.call) : DONE;
     }
     if (first !== null) {
       consent(choice, flags, first);
+      if (flags.sandboxRequirements !== undefined) choice.python = await madePython(flags, stop.signal);
       backend = await openedOrUsage(choice);
       tools.use(backend.run);
       say(`code runs on ${backend.name} (${backend.why}); results are kept in ${journal.directory ?? 'memory'}`);
       if (journal.problem !== null) say(journal.problem);
       backend.onWait = (wait) => line.note(wait === null ? null : `${wait.reason}, waiting …`);
+    }
+    if (backend !== null && secondPython !== undefined) {
+      second = await openedOrUsage({ ...choice, python: secondPython });
+      const { calls, different } = await compareEnvironments({
+        rollouts: rest,
+        tools,
+        backends: [backend, second],
+        repeat: flags.repeat,
+        rules,
+        concurrency: flags.concurrency,
+        signal: stop.signal,
+        json: flags.json === true,
+      });
+      return calls === 0 ? nothing(args, flags.call) : different > 0 ? ANSWER_IS_NO : DONE;
     }
     const options = { tools, backend: backend ?? NOWHERE, repeat: flags.repeat, rules, signal: stop.signal };
     const results = replayMany({
@@ -98,6 +130,7 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
     line.clear();
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
     await backend?.close();
+    await second?.close();
     tools.close();
     journal.close();
   }
@@ -107,6 +140,7 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
     return ANSWER_IS_NO;
   }
   if (tally.size === 0) return nothing(args, flags.call);
+  if (flags.table) await printTable(table, flags);
   for (const [part, count] of stale) say(`run again, since it is another ${part}: ${count}`);
   for (const problem of tools.problems) say(problem);
   if (!flags.json) say(tallyText(tally));
@@ -114,12 +148,36 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
   return tally.has('drift') ? ANSWER_IS_NO : DONE;
 }
 
+async function printTable(table: DriftTable, { json }: ReplayFlags): Promise<void> {
+  for (const name of TABLES) {
+    const rows = table.rows(name);
+    if (json) for (const row of rows) await print(`${printJson({ table: name, ...row })}\n`);
+    else await print(`${driftTableLines(name, rows).join('\n')}\n\n`);
+  }
+}
+
+/** The interpreter of an environment that is made of the requirements file. @throws UsageError */
+async function madePython(flags: ReplayFlags, signal: AbortSignal): Promise<string> {
+  const onStart = (folder: string) => say(`an environment is made in ${folder}, with pip and your rights …`);
+  try {
+    return await requirementsPython(flags.sandboxRequirements!, {
+      ...(flags.sandboxPython?.[0] === undefined ? {} : { python: flags.sandboxPython[0] }),
+      signal,
+      onStart,
+    });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
 async function* plannedRollouts(
   args: readonly string[],
   flags: ReplayFlags,
   tools: ReplayTools,
+  journal: Journal,
 ): AsyncGenerator<readonly PlannedCall[]> {
-  for await (const { row, turn } of selectRows(args, await dumpOptions(flags), filterOf(flags.filter))) {
+  const rows = selectRows(args, await dumpOptions(flags), filterOf(flags.filter), againIn([journal]));
+  for await (const { row, turn } of rows) {
     if (row.rollout === null) {
       say(`${row.locator}: ${row.error}`);
       continue;

@@ -21,8 +21,14 @@ export const replayCommand = (): Command =>
     )
     .option(
       '--sandbox-python <path>',
-      'the interpreter of Python programs in bubblewrap, that of a virtual environment for one',
+      'the interpreter of Python programs in bubblewrap, that of a virtual environment for one; given twice: what changes from the first to the second',
+      (path: string, before: string[] = []) => [...before, path],
     )
+    .option(
+      '--sandbox-requirements <file>',
+      'a requirements file: a virtual environment with its packages is made once, with pip, and is the interpreter in bubblewrap',
+    )
+    .option('--table', 'in the place of a line a call: tables of drift by tool, step, interpreter and environment')
     .option('--resume', 'leave out what the journal has an answer for')
     .option('--no-exec', 'run nothing: tell what would run, and where')
     .option(

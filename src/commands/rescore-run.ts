@@ -1,8 +1,10 @@
 import type { DumpRecord } from '../dump/dump-file.ts';
 import { UsageError } from '../dump/paths.ts';
+import type { Journal } from '../journal/journal.ts';
 import type { Printable } from '../json/print.ts';
 import { printJson } from '../json/print.ts';
 import {
+  againIn,
   backendWish,
   type OpenRewards,
   openRewards,
@@ -56,7 +58,7 @@ export async function rescore(args: readonly string[], flags: RescoreFlags): Pro
       throw new UsageError(`--reward: ${error.message}`);
     });
     const concurrency = flags.concurrency;
-    const results = rescoreMany(rowsOf(args, flags), rewards.router, {
+    const results = rescoreMany(rowsOf(args, flags, journal), rewards.router, {
       signal: stop.signal,
       journal,
       ...(concurrency ? { concurrency } : {}),
@@ -95,8 +97,9 @@ async function openFor(flags: RescoreFlags): Promise<ReplayBackend> {
   return backend;
 }
 
-async function* rowsOf(args: readonly string[], flags: RescoreFlags): AsyncGenerator<DumpRecord> {
-  for await (const { row } of selectRows(args, await dumpOptions(flags), filterOf(flags.filter))) yield row;
+async function* rowsOf(args: readonly string[], flags: RescoreFlags, journal: Journal): AsyncGenerator<DumpRecord> {
+  const rows = selectRows(args, await dumpOptions(flags), filterOf(flags.filter), againIn([journal]));
+  for await (const { row } of rows) yield row;
 }
 
 function lineOf({ locator, recorded, score, status, reward, reason, pred }: Rescored): string {

@@ -1,4 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
+import type { AgainLookup } from '../analysis/query/again.ts';
 import type { Query } from '../analysis/query/query.ts';
 import { Subject } from '../analysis/query/subject.ts';
 import { Dump, type DumpOptions } from '../dump/dump.ts';
@@ -21,10 +22,11 @@ export async function* selectRows(
   args: readonly string[],
   options: DumpOptions,
   filter: Query | null = null,
+  again?: AgainLookup,
 ): AsyncGenerator<SelectedRow> {
   for (const arg of args) {
-    if (isLocator(arg)) yield* one(arg, options, filter);
-    else yield* all(arg, options, filter);
+    if (isLocator(arg)) yield* one(arg, options, filter, again);
+    else yield* all(arg, options, filter, again);
   }
 }
 
@@ -41,18 +43,28 @@ const isFile = (path: string): boolean => path !== '' && (statSync(path, { throw
 /** The path part of an argument. */
 export const pathOfArgument = (arg: string): string => (isLocator(arg) ? parseLocator(arg).path : arg);
 
-async function* one(arg: string, options: DumpOptions, filter: Query | null): AsyncGenerator<SelectedRow> {
+async function* one(
+  arg: string,
+  options: DumpOptions,
+  filter: Query | null,
+  again?: AgainLookup,
+): AsyncGenerator<SelectedRow> {
   const place = parseLocator(arg);
   const dump = Dump.open([place.path], options);
   try {
     const row = await findRow(dump, place);
-    if (filter === null || filter.accepts(Subject.read(row))) yield { row, turn: place.turn };
+    if (filter === null || filter.accepts(Subject.read(row, again))) yield { row, turn: place.turn };
   } finally {
     dump.close();
   }
 }
 
-async function* all(path: string, options: DumpOptions, filter: Query | null): AsyncGenerator<SelectedRow> {
+async function* all(
+  path: string,
+  options: DumpOptions,
+  filter: Query | null,
+  again?: AgainLookup,
+): AsyncGenerator<SelectedRow> {
   const dump = Dump.open([path], options);
   for (const notice of dump.notices) say(notice);
   try {
@@ -60,7 +72,7 @@ async function* all(path: string, options: DumpOptions, filter: Query | null): A
       await file.buildIndex(() => true);
       if (file.error !== null) say(`${file.path}: ${file.error}`);
       for (let record = 0; record < file.count; record++) {
-        const subject = Subject.of({ file, record });
+        const subject = Subject.of({ file, record }, again);
         if (filter === null || filter.accepts(subject)) yield { row: subject.record, turn: null };
       }
     }

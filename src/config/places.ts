@@ -12,3 +12,9 @@ export const columnsFile = (): string => join(paths.log, 'columns.json');
 
 /** $XDG_STATE_HOME/rollout-viewer/history.jsonl; `log` is what env-paths calls the place of state. */
 export const historyFile = (): string => join(paths.log, 'history.jsonl');
+
+/** $XDG_CACHE_HOME/rollout-viewer/environments, of root /var/cache: virtual environments that were made of requirements files. */
+export const environmentsFolder = (): string =>
+  process.getuid?.() === 0 && process.env.XDG_CACHE_HOME === undefined
+    ? '/var/cache/rollout-viewer/environments'
+    : join(paths.cache, 'environments');

@@ -122,6 +122,10 @@ async function embeddedBackend(
     ...(concurrency !== undefined && { maxConcurrency: concurrency }),
     ...(choice.python !== undefined && { python: choice.python }),
   });
+  if (choice.python !== undefined && runner.backend.name !== 'bubblewrap') {
+    await runner.close();
+    throw new Error(`an interpreter of one's own needs bubblewrap, and code would run on ${runner.backend.name}`);
+  }
   const fallen = runner.backend.why.map((line) => line.split('\n')[0]);
   const run: ReplayBackend['run'] = (request, { signal, ...wishes }) =>
     runner.run(checked(runCodeRequest, request), signal, wishes);

@@ -18,8 +18,10 @@ export { type BranchDifference, type BranchEntry, branchesOf, branchLines, first
 export { replayMany } from './bulk.ts';
 export { RULE_NAMES, type Rules, rulesWithout } from './compare/rules.ts';
 export { type DiffLine, type DiffWord, diffTexts } from './diff.ts';
+export { DriftTable, TABLES } from './drift-table.ts';
 export { REPLAYS } from './entries.ts';
 
+export { requirementsPython } from './environment.ts';
 export { type Branch, forkRollout } from './fork.ts';
 export { forkPrefix } from './fork-prefix.ts';
 export { type OpenRewards, openRewards } from './open-rewards.ts';
@@ -35,6 +37,7 @@ export { editCall, type PlannedCall, planCalls, whereOf } from './plan.ts';
 export { type CallState, replayCall, skippedOutcome } from './replay-call.ts';
 export { keptRescore, type Rescored, rescoreMany, rescoreRollout } from './rescore.ts';
 export {
+  againIn,
   historyOf,
   howOf,
   keepOutcome,

@@ -28,6 +28,7 @@ export function openRewards(choice: RewardChoice, run?: Run): OpenRewards {
     code: run && { run, continuous: true, prime: reward === undefined },
     http: url ? { url } : undefined,
   });
-  const router = reward === undefined ? byDataSource : { for: () => ({ name: reward, fn: rewardNamed(registry, reward) }) };
+  const router =
+    reward === undefined ? byDataSource : { for: () => ({ name: reward, fn: rewardNamed(registry, reward) }) };
   return { router, start: async (signal) => file?.start(signal), close: () => file?.close() };
 }

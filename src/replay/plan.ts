@@ -14,6 +14,8 @@ export interface PlannedCall {
   locator: string;
   /** recordKey of the record. */
   record: string;
+  /** The rollout's step; null where its record names none. */
+  step: number | null;
   turn: number;
   call: number;
   name: string | null;
@@ -78,6 +80,7 @@ function planCall(call: ToolCall, { locator, record, rollout }: Place, { tools }
   const plan: PlannedCall = {
     locator,
     record,
+    step: rollout.step,
     turn,
     call: call.index,
     name: call.name,

@@ -1,4 +1,6 @@
+import type { AgainLookup, RunAgain } from '../analysis/query/again.ts';
 import type { Journal } from '../journal/journal.ts';
+import { recordKey } from '../journal/record-key.ts';
 import { changesOf, type Fingerprint, fingerprintOf } from '../json/fingerprint.ts';
 import type { Printable } from '../json/print.ts';
 import type { JsonObject } from '../json/value.ts';
@@ -128,3 +130,36 @@ export function standingWord(journal: Journal, record: string): string {
   for (const entry of journal.known(REPLAYS, record)) if (!entry.edited) words.set(entry.call, wordOf(entry));
   return WORST.find((word) => [...words.values()].includes(word)) ?? '';
 }
+
+/** What running calls again came to, for filters: the last outcome of each call as it was recorded. */
+export const againIn =
+  (journals: readonly Journal[]): AgainLookup =>
+  (raw) => {
+    const record = recordKey(raw);
+    const last = new Map<number, RunAgain>();
+    for (const entry of journals.flatMap((journal) => journal.known(REPLAYS, record)))
+      if (!entry.edited) last.set(entry.call, runAgain(entry));
+    return [...last.values()];
+  };
+
+const runAgain = ({
+  status,
+  verdict,
+  call,
+  turn,
+  name,
+  attempts,
+  backend,
+  environment,
+  reason,
+}: ReplayEntry): RunAgain => ({
+  status,
+  verdict,
+  call,
+  turn,
+  tool: name,
+  exit: attempts[0]?.exit_status ?? null,
+  backend,
+  python: environment?.python ?? null,
+  reason,
+});

@@ -96,11 +96,7 @@ export const runCodeResponse = z.object({
 export type RunCodeResponse = z.infer<typeof runCodeResponse>;
 
 /** Runs one program: the embedded backends and a remote server alike. */
-export type RunCode = (
-  request: RunCodeRequest,
-  signal?: AbortSignal,
-  wishes?: RunWishes,
-) => Promise<RunCodeResponse>;
+export type RunCode = (request: RunCodeRequest, signal?: AbortSignal, wishes?: RunWishes) => Promise<RunCodeResponse>;
 
 /** What a caller in this process may ask beyond the protocol. */
 export interface RunWishes {

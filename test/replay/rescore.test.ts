@@ -50,14 +50,17 @@ describe('the built-in functions', () => {
     });
   });
 
-  test.each(['exact_match', 'gsm8k', 'math', 'math_dapo'])('%s gives no score without a ground truth', async (reward) => {
-    const { router } = openRewards({ reward });
-    expect(await rescoreRollout(await rowOf({ output: '', gts: null, score: 0 }), router)).toMatchObject({
-      status: 'unknown',
-      score: null,
-      reason: 'no ground truth',
-    });
-  });
+  test.each(['exact_match', 'gsm8k', 'math', 'math_dapo'])(
+    '%s gives no score without a ground truth',
+    async (reward) => {
+      const { router } = openRewards({ reward });
+      expect(await rescoreRollout(await rowOf({ output: '', gts: null, score: 0 }), router)).toMatchObject({
+        status: 'unknown',
+        score: null,
+        reason: 'no ground truth',
+      });
+    },
+  );
 });
 
 describe.skipIf(findOnPath('python3') === null)('a Python file with compute_score (skipped without python3)', () => {

@@ -1,6 +1,7 @@
 import { CHECKS, type Check, checkWord } from '../../rollout/checks.ts';
 import { FACTS, isFact } from '../../rollout/facts.ts';
 import { nearestWord } from '../../text/nearest.ts';
+import { AGAIN_PARTS, type AgainPart } from './again.ts';
 
 /** The names that an expression knows; every other name is a key among the extras. */
 export type NumberField = 'score' | 'step' | 'sample' | 'bytes' | 'findings';
@@ -13,18 +14,24 @@ export const TEXT_FIELDS: readonly TextField[] = ['input', 'output', 'gts', 'str
 /** Names that a filter and a sort order know, in the order in which they are offered. */
 export const FIELD_NAMES: readonly string[] = [...NUMBER_FIELDS, ...FACT_FIELDS, ...TEXT_FIELDS];
 
-/** `tool.NAME` is how often that tool is called. */
+/** Names that only a filter knows: what running calls again came to. */
+export const AGAIN_NAMES: readonly string[] = ['again', ...AGAIN_PARTS.map((part) => `again.${part}`)];
+
+/** `tool.NAME` is how often that tool is called; `again` asks each call that was run again. */
 export type Field =
   | { type: 'number'; name: NumberField }
   | { type: 'fact'; name: string }
   | { type: 'text'; name: TextField }
   | { type: 'tool'; name: string }
+  | { type: 'again'; name: string; part: AgainPart | null }
   | { type: 'extra'; path: string };
 
 export function fieldNamed(name: string): Field {
   if ((NUMBER_FIELDS as readonly string[]).includes(name)) return { type: 'number', name: name as NumberField };
   if (isFact(name)) return { type: 'fact', name };
   if ((TEXT_FIELDS as readonly string[]).includes(name)) return { type: 'text', name: name as TextField };
+  if (AGAIN_NAMES.includes(name))
+    return { type: 'again', name, part: name === 'again' ? null : (name.slice('again.'.length) as AgainPart) };
   if (name.startsWith('tool.')) return { type: 'tool', name: name.slice(5) };
   return { type: 'extra', path: name.startsWith('extras.') ? name.slice(7) : name };
 }
@@ -35,7 +42,7 @@ export function fieldName(field: Field): string {
   if (field.type !== 'extra') return field.name;
   const isTaken =
     fieldNamed(field.path).type !== 'extra' ||
-    field.path.startsWith('extras.') ||
+    /^(?:extras|again)\./.test(field.path) ||
     RESERVED.has(field.path) ||
     nearField(field.path) !== null;
   return isTaken ? `extras.${field.path}` : field.path;

@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js';
 import { CHECKS } from '../../rollout/checks.ts';
 import type { Comparison, Expression, Literal } from './expression.ts';
-import { checkNamed, type Field, fieldNamed, nearField, RESERVED } from './fields.ts';
+import { AGAIN_NAMES, checkNamed, type Field, fieldNamed, nearField, RESERVED } from './fields.ts';
 import { QueryError } from './query-error.ts';
 import { type Token, tokensOf } from './tokens.ts';
 
@@ -105,6 +105,8 @@ class Parser {
     if (name.value === 'finding' && this.#isSign(':')) return this.#finding();
     if (RESERVED.has(name.value)) throw new QueryError(`${name.value} is a value: the name stands first`, name.at);
     const field = fieldNamed(name.value);
+    if (field.type === 'extra' && name.value.startsWith('again.'))
+      throw new QueryError(`of calls that were run again are known ${AGAIN_NAMES.join(', ')}`, name.at);
     const meant = field.type === 'extra' && !name.value.startsWith('extras.') ? nearField(name.value) : null;
     if (meant !== null)
       throw new QueryError(`do you mean ${meant}? A key of that name is extras.${name.value}`, name.at);
@@ -133,7 +135,10 @@ class Parser {
 
   #literal(name: string, field: Field, by: Comparison): Literal {
     const token = this.#take();
-    const value = literalOf(token);
+    // Verdicts and names of tools are words; the others are asked for by the names of fields.
+    const literal = literalOf(token);
+    const isWord = field.type === 'again' && token.kind === 'name' && literal === undefined;
+    const value = isWord ? token.value : literal;
     if (value === undefined)
       throw new QueryError(
         token.kind === 'pattern' ? 'a pattern goes with ~ or !~' : 'expected a value: a number or "text"',

@@ -1,5 +1,6 @@
 import { RE2JS } from 're2js';
 import type { JsonValue } from '../../json/value.ts';
+import { type AgainPart, againValues } from './again.ts';
 import type { Comparison, Expression, Literal } from './expression.ts';
 import { type Cost, fieldCost } from './fields.ts';
 import { parseQuery } from './parse.ts';
@@ -9,17 +10,19 @@ import { type Subject, textOf } from './subject.ts';
 export interface Query {
   text: string;
   cost: Cost;
+  /** It asks what running calls again came to, which no dump holds. */
+  asksAgain: boolean;
   /** Never throws. */
   accepts(subject: Subject): boolean;
 }
 
 /** The questions of an expression to its subject, a record or a step. */
-export type Askable = Pick<Subject, 'value' | 'facts' | 'mayHold'>;
+export type Askable = Pick<Subject, 'value' | 'facts' | 'mayHold'> & Partial<Pick<Subject, 'again'>>;
 
 /** @throws QueryError at the character that is wrong */
 export function compileQuery(text: string): Query {
   const expression = parseQuery(text);
-  return { text, cost: costOf(expression), accepts: evaluator(expression) };
+  return { text, cost: costOf(expression), asksAgain: asksAgain(expression), accepts: evaluator(expression) };
 }
 
 /**
@@ -42,17 +45,46 @@ export function evaluator(expression: Expression): (subject: Askable) => boolean
     }
     case 'finding':
       return (subject) => subject.facts.findings.includes(expression.check);
-    case 'compare':
-      return (subject) => compare(subject.value(expression.field), expression.by, expression.value);
+    case 'compare': {
+      const { field, by, value } = expression;
+      if (field.type === 'again') return (subject) => someAgain(subject, field.part, by, value);
+      return (subject) => compare(subject.value(field), by, value);
+    }
     case 'match': {
       const finds = finder(expression.source, expression.ignoresCase);
       const needles = needlesOf(expression);
+      const { field } = expression;
+      const isFound = (value: JsonValue | undefined) => value !== undefined && value !== null && finds(textOf(value));
+      if (field.type === 'again')
+        return ({ again = [] }) => again.some((call) => againValues(call, field.part).some(isFound));
       return (subject) => {
         if (needles?.every((needle) => !subject.mayHold(needle))) return false;
-        const value = subject.value(expression.field);
-        return value !== undefined && value !== null && finds(textOf(value));
+        return isFound(subject.value(field));
       };
     }
+  }
+}
+
+/** Whether it holds for one of the calls that were run again; `== null` for a rollout of which none was. */
+function someAgain({ again = [] }: Askable, part: AgainPart | null, by: Comparison, wanted: Literal): boolean {
+  if (wanted === null && part === null) return (again.length === 0) === (by === '==');
+  return again.some((call) => {
+    const values = againValues(call, part);
+    return by === '!='
+      ? values.every((one) => compare(one, by, wanted))
+      : values.some((one) => compare(one, by, wanted));
+  });
+}
+
+function asksAgain(expression: Expression): boolean {
+  switch (expression.op) {
+    case 'and':
+    case 'or':
+      return asksAgain(expression.left) || asksAgain(expression.right);
+    case 'not':
+      return asksAgain(expression.of);
+    default:
+      return expression.op !== 'finding' && expression.field.type === 'again';
   }
 }
 

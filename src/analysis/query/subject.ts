@@ -5,6 +5,7 @@ import { printJson } from '../../json/print.ts';
 import { isJsonObject, type JsonValue } from '../../json/value.ts';
 import { Facts, factRow } from '../../rollout/facts.ts';
 import { type RolloutFields, toolCallsOf } from '../../rollout/rollout.ts';
+import type { AgainLookup, RunAgain } from './again.ts';
 import type { Field, NumberField, TextField } from './fields.ts';
 
 /** The part of a file's index that answers without reading a record. */
@@ -38,26 +39,35 @@ export interface RecordSource<Read extends AskedRecord> {
 export class Subject<Read extends AskedRecord = AskedRecord> {
   readonly #place: SubjectPlace;
   readonly #source: RecordSource<Read>;
+  readonly #again: () => readonly RunAgain[];
   #record: Read | null = null;
   #fields: RolloutFields | null | undefined;
 
-  constructor(place: SubjectPlace, source: RecordSource<Read>) {
+  /** @param again the calls of the record that were run again */
+  constructor(place: SubjectPlace, source: RecordSource<Read>, again: () => readonly RunAgain[] = () => []) {
     this.#place = place;
     this.#source = source;
+    this.#again = again;
   }
 
   /** A record of a file that is open. */
-  static of(place: Place): Subject<DumpRecord> {
+  static of(place: Place, again?: AgainLookup): Subject<DumpRecord> {
     const { file, record } = place;
-    return new Subject(place, {
+    const source = {
       read: () => file.read(record),
-      hasRaw: (characters) => file.raw(record)?.includes(characters) ?? true,
-    });
+      hasRaw: (characters: string) => file.raw(record)?.includes(characters) ?? true,
+    };
+    return new Subject(place, source, () => again?.(file.raw(record) ?? '') ?? []);
   }
 
   /** A record that is read already. */
-  static read(row: DumpRecord): Subject<DumpRecord> {
-    return new Subject(row, { read: () => row, hasRaw: () => true });
+  static read(row: DumpRecord, again?: AgainLookup): Subject<DumpRecord> {
+    return new Subject(row, { read: () => row, hasRaw: () => true }, () => again?.(row.raw) ?? []);
+  }
+
+  /** The record's calls that were run again. */
+  get again(): readonly RunAgain[] {
+    return this.#again();
   }
 
   /** The record's number in its file, from 0. */
@@ -93,6 +103,7 @@ export class Subject<Read extends AskedRecord = AskedRecord> {
     if (field.type === 'number') return this.#number(field.name) ?? undefined;
     if (field.type === 'fact') return this.facts.value(field.name) ?? undefined;
     if (field.type === 'text') return this.#text(field.name) ?? undefined;
+    if (field.type === 'again') return undefined;
     if (field.type === 'tool') {
       const { rollout } = this.record;
       return rollout === null ? undefined : toolCallsOf(rollout).filter((call) => call.name === field.name).length;

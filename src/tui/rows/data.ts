@@ -1,4 +1,5 @@
 import type { LiveRun } from '../../analysis/live-run.ts';
+import type { AgainLookup } from '../../analysis/query/again.ts';
 import type { Dump, Place } from '../../dump/dump.ts';
 import type { DumpRecord } from '../../dump/dump-file.ts';
 import type { JsonValue } from '../../json/value.ts';
@@ -60,6 +61,13 @@ export interface Data {
   warm(state: State, places: readonly Place[]): boolean;
 }
 
+interface DataEvents {
+  changed: () => void;
+  rowsChanged: () => void;
+  found: () => void;
+  again?: () => Promise<AgainLookup>;
+}
+
 export class DumpData implements Data {
   readonly dump: Dump;
   readonly live: LiveRun;
@@ -89,15 +97,16 @@ export class DumpData implements Data {
    * @param changed is called when more is known that the dump has no event for
    * @param rowsChanged the list has other rows
    * @param found is called when a long search has come further
+   * @param again what running calls again came to, for a filter that asks
    */
   constructor(
     { dump, live, keys }: Pick<Data, 'dump' | 'live' | 'keys'>,
-    { changed, rowsChanged, found }: { changed: () => void; rowsChanged: () => void; found: () => void },
+    { changed, rowsChanged, found, again }: DataEvents,
   ) {
     this.dump = dump;
     this.live = live;
     this.keys = keys;
-    this.#filtered = new FilteredRowsCache(dump, rowsChanged);
+    this.#filtered = new FilteredRowsCache(dump, rowsChanged, again);
     this.#values = new ListValues(this.#filtered.pool, changed);
     this.groups = new GroupIndex(dump, rowsChanged);
     this.syntax = new Syntax(changed);

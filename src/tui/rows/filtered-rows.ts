@@ -1,3 +1,4 @@
+import type { AgainLookup } from '../../analysis/query/again.ts';
 import type { SortValue } from '../../analysis/query/sort.ts';
 import type { Dump, Place } from '../../dump/dump.ts';
 import type { DumpFile } from '../../dump/dump-file.ts';
@@ -28,6 +29,8 @@ export interface Wanted {
   sort: SortChoice | null;
   /** Values to sort by that the dump does not hold. */
   extra?: ((place: Place) => SortValue) | null;
+  /** What running calls again came to, for a filter that asks. */
+  again?: () => Promise<AgainLookup>;
 }
 
 /** How far the list is. */
@@ -90,7 +93,7 @@ export class FilteredRows {
   ) {
     this.wanted = wanted;
     this.#dump = dump;
-    this.#filter = new RowFilter(wanted.filter, wanted.sort, pool, wanted.extra ?? null);
+    this.#filter = new RowFilter(wanted.filter, wanted.sort, pool, wanted.extra ?? null, wanted.again);
     this.#table = wanted.sort === null ? null : new SortTable(wanted.sort.descending);
     this.#maxAsked = pool.size * 2 + 1;
     this.#before = from.before;

@@ -1,3 +1,4 @@
+import type { AgainLookup } from '../../analysis/query/again.ts';
 import { compileQuery, type Query } from '../../analysis/query/query.ts';
 import type { Asked } from '../../analysis/query/query-thread.ts';
 import { parseSort, type SortOrder, type SortValue, sortValue } from '../../analysis/query/sort.ts';
@@ -40,24 +41,31 @@ export class RowFilter {
   readonly #asked: Asked;
   readonly #pool: QueryPool;
   readonly #extra: ((place: Place) => SortValue) | null;
+  readonly #again: () => Promise<AgainLookup>;
 
-  /** @param extra values of what the dump does not hold, such as the results of replays */
+  /**
+   * @param extra values of what the dump does not hold, such as the results of replays
+   * @param again what running calls again came to, for a filter that asks
+   */
   constructor(
     filter: FilterChoice | null,
     sort: SortChoice | null,
     pool: QueryPool,
     extra: ((place: Place) => SortValue) | null = null,
+    again: () => Promise<AgainLookup> = async () => () => [],
   ) {
     this.#query = filter === null ? null : compileQuery(filter.text);
     this.#isInverted = filter?.isInverted ?? false;
     this.#order = sort === null || extra !== null ? null : parseSort(sort.key);
     this.#pool = pool;
     this.#extra = extra;
+    this.#again = again;
     this.#asked = { filter, sort: this.#order?.key ?? null, columns: [] };
   }
 
   /** undefined where the record itself has to be read. */
   atOnce(place: Place): RowAnswer | undefined {
+    if (this.#query?.asksAgain) return undefined;
     try {
       return this.#judge(place, ELSEWHERE);
     } catch (error) {
@@ -78,6 +86,11 @@ export class RowFilter {
 
   /** @param isIn whether they are known to be in the list @returns null when the program ends */
   async read(file: DumpFile, records: readonly number[], isIn = false): Promise<RowAnswer[] | null> {
+    if (this.#query?.asksAgain && !isIn) {
+      // No thread has the journal.
+      const again = await this.#again();
+      return records.map((record) => this.#judge({ file, record }, here({ file, record }), again));
+    }
     const answer = await this.#pool.ask(file, records, isIn ? { ...this.#asked, filter: null } : this.#asked);
     if (answer !== null)
       return records.map((record, i) => {
@@ -100,8 +113,8 @@ export class RowFilter {
     return verdicts;
   }
 
-  #judge(place: Place, source: RecordSource<ParsedLine>): RowAnswer {
-    const subject = new Subject(place, source);
+  #judge(place: Place, source: RecordSource<ParsedLine>, again?: AgainLookup): RowAnswer {
+    const subject = new Subject(place, source, () => again?.(place.file.raw(place.record) ?? '') ?? []);
     if (this.#query !== null && this.#query.accepts(subject) === this.#isInverted) return null;
     return this.#valued(place, subject);
   }

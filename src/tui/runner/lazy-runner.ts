@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { AgainLookup } from '../../analysis/query/again.ts';
 import type { Place } from '../../dump/dump.ts';
 import { journalPlace, pathOf } from '../../journal/place.ts';
 import type { RunnerJob } from '../state/effect.ts';
@@ -62,6 +63,20 @@ export class LazyRunner {
       await runner.recall(rows());
     } catch {
       // A tool file that cannot be read is reported when a call is to be run.
+    } finally {
+      this.#jobs--;
+    }
+  }
+
+  /** What the journal knows of calls that were run again. */
+  async again(): Promise<AgainLookup> {
+    this.#jobs++;
+    try {
+      const [runner, { againIn }] = await Promise.all([this.#open(), import('../../replay/results.ts')]);
+      return againIn([runner.journal]);
+    } catch (error) {
+      this.#options.say((error as Error).message, 'error');
+      return () => [];
     } finally {
       this.#jobs--;
     }

@@ -85,6 +85,7 @@ class Program {
         changed: () => this.#screen.invalidate(),
         rowsChanged: () => this.dispatch({ type: 'rows-changed' }),
         found: () => this.dispatch({ type: 'search-found' }),
+        again: () => this.#runner.again(),
       },
     );
     this.#clock = new AgeClock(

@@ -6,6 +6,8 @@ export interface FilterChoice {
   text: string;
   /** `&!`: what the filter turns away. */
   isInverted: boolean;
+  /** What was known of calls that were run again, where the filter asks for it: with more of it the list is another one. */
+  runs?: ReadonlyMap<string, string>;
 }
 
 export interface SortChoice {
@@ -95,7 +97,10 @@ export const openedList = (
 });
 
 export const sameFilterAndSort = (a: ListChoice, b: ListChoice): boolean =>
-  (a.filter === b.filter || (a.filter?.text === b.filter?.text && a.filter?.isInverted === b.filter?.isInverted)) &&
+  (a.filter === b.filter ||
+    (a.filter?.text === b.filter?.text &&
+      a.filter?.isInverted === b.filter?.isInverted &&
+      a.filter?.runs === b.filter?.runs)) &&
   (a.sort === b.sort ||
     (a.sort?.key === b.sort?.key && a.sort?.descending === b.sort?.descending && a.sort?.values === b.sort?.values));
 

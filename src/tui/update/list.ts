@@ -41,7 +41,9 @@ export const listHandlers = {
     try {
       const filter = filterFromText(text, before);
       if (filter === null && before === null) return saying(state, 'nothing is filtered');
-      const next = arranged(state, { filter }, data);
+      const asksAgain = filter !== null && compileQuery(filter.text).asksAgain;
+      const asked = asksAgain ? { ...filter, runs: state.replay.words } : filter;
+      const next = arranged(state, { filter: asked }, data);
       if (filter !== null) return next;
       // A sorted list fills in turns: its rows are not all there yet.
       const total = data.filterProgress(next)?.total ?? data.rows(next).length;

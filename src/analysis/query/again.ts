@@ -1,0 +1,37 @@
+import type { JsonValue } from '../../json/value.ts';
+
+/** The last outcome of running one recorded call again, as a filter may ask for it. */
+export interface RunAgain {
+  status: string;
+  verdict: string | null;
+  call: number;
+  turn: number;
+  tool: string | null;
+  /** The exit status of its first run; null where no program ran. */
+  exit: number | null;
+  backend: string | null;
+  python: string | null;
+  reason: string | null;
+}
+
+/** Outcomes by the text of a record; the caller knows where they are kept. */
+export type AgainLookup = (raw: string) => readonly RunAgain[];
+
+/** Names behind `again.`; `again` alone is the status or the verdict. */
+export const AGAIN_PARTS = [
+  'status',
+  'verdict',
+  'call',
+  'turn',
+  'tool',
+  'exit',
+  'backend',
+  'python',
+  'reason',
+] as const;
+export type AgainPart = (typeof AGAIN_PARTS)[number];
+
+/** What the part is for one call; `again` alone has two values. */
+export function againValues(call: RunAgain, part: AgainPart | null): JsonValue[] {
+  return part === null ? [call.status, call.verdict] : [call[part]];
+}

@@ -1,0 +1,55 @@
+import type { ReplayOutcome } from './outcome.ts';
+
+/** Outcomes of the calls that have one thing in common: a tool, a step, an interpreter, an environment. */
+export interface DriftRow {
+  value: string;
+  calls: number;
+  same: number;
+  drift: number;
+  /** Of these with drift: those that come out differently each time. */
+  flaky: number;
+  infra: number;
+  unknown: number;
+  skipped: number;
+  error: number;
+}
+
+export const TABLES = ['tool', 'step', 'interpreter', 'environment'] as const;
+export type TableName = (typeof TABLES)[number];
+
+/** Counts outcomes by what the calls have in common. */
+export class DriftTable {
+  readonly #tables = new Map<TableName, Map<string, DriftRow>>(TABLES.map((name) => [name, new Map()]));
+
+  /** @param step of the rollout; null where its record names none */
+  add(outcome: ReplayOutcome, step: number | null): void {
+    const { status, verdict } = outcome;
+    for (const [name, rows] of this.#tables) {
+      const value = keyOf(name, outcome, step);
+      const row = rows.get(value) ?? { value, ...EMPTY };
+      rows.set(value, row);
+      row.calls++;
+      if (verdict === 'infra') row.infra++;
+      else row[status]++;
+      if (verdict === 'flaky') row.flaky++;
+    }
+  }
+
+  /** Steps in their order, everything else with the most drift first. */
+  rows(name: TableName): DriftRow[] {
+    const rows = [...this.#tables.get(name)!.values()];
+    if (name === 'step') return rows.sort((a, b) => Number(a.value) - Number(b.value));
+    return rows.sort((a, b) => b.drift - a.drift || b.calls - a.calls);
+  }
+}
+
+const EMPTY = { calls: 0, same: 0, drift: 0, flaky: 0, infra: 0, unknown: 0, skipped: 0, error: 0 };
+
+function keyOf(name: TableName, outcome: ReplayOutcome, step: number | null): string {
+  const { backend, environment } = outcome;
+  if (name === 'tool') return outcome.name ?? 'none';
+  if (name === 'step') return step === null ? 'none' : String(step);
+  if (name === 'interpreter') return environment?.python ? `Python ${environment.python}` : 'unknown';
+  const packages = Object.entries(environment?.packages ?? {}).map(([module, version]) => `${module} ${version}`);
+  return [backend ?? 'nowhere', ...packages.sort()].join(', ');
+}
