@@ -238,6 +238,20 @@ test("a record's own value has a name under which it is found, whatever it is ca
   );
 });
 
+test('a record is passed over unread only where its line would hold the words as they are', () => {
+  const finds = (filter: string) =>
+    evaluator(parseQuery(filter))({
+      value: () => 'a/b and more',
+      facts: new Facts(factRow(null, [])),
+      mayHold: () => false,
+    });
+  expect(finds('output ~ /and more/')).toBe(false);
+  // Other values are made from the record, JSON may escape a slash, and letters may fold.
+  expect(finds('gts ~ /and more/')).toBe(true);
+  expect(finds('output ~ "a/b"')).toBe(true);
+  expect(finds('output ~ /and more/i')).toBe(true);
+});
+
 test('letters fold as RE2 folds them, in the short cut for plain words too', () => {
   const finds = (pattern: string, output: string) =>
     evaluator(parseQuery(`output ~ /${pattern}/i`))({

@@ -33,6 +33,15 @@ describe('columns of the list', () => {
     expect(fitColumns(columns, columnsWidth(columns) - 1).map(({ key }) => key)).toEqual(['a', 'b']);
   });
 
+  test('a column has its ease before one that can be done without has anything', () => {
+    const eased = { ...valueColumn('a'), key: 'a', rank: 0, width: 10, min: 5, ease: 9 };
+    const easy = { ...valueColumn('b'), key: 'b', rank: 2, width: 5, min: 5 };
+    const kept = (width: number) => fitColumns([eased, easy], width).map(({ key }) => key);
+    const least = columnsWidth([eased, easy], 'min');
+    expect(kept(least + 3)).toEqual(['a']);
+    expect(kept(least + 4)).toEqual(['a', 'b']);
+  });
+
   test('shrink and leave in an order that keeps step, sample, score and the finding, in any width that has room for them', () => {
     const columns = [...ownColumns(shape(['train', 'val'])), valueColumn('acc'), valueColumn('num_turns')];
     const needed = columns.filter(({ rank }) => rank === 0);

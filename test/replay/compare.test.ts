@@ -65,6 +65,20 @@ describe('a cut result', () => {
     expect(possibleCuts('...(truncated)')).toEqual([]);
   });
 
+  test('is longer than its shown part', () => {
+    expect(match('abcd...(truncated)', 'abcde')).toMatchObject({ compared: 'shown_part', shown: 4, total: 5 });
+    expect(match('abcd...(truncated)', 'abcd')).toBeNull();
+    expect(match('ab...(truncated)...cd', 'abcd')).toBeNull();
+    expect(match('abcd...(truncated)\n', 'abcde')).toMatchObject({ compared: 'shown_part' });
+  });
+
+  test('of which all that is shown may change was not compared', () => {
+    const seconds = String(Math.floor(Date.now() / 1000));
+    const code = 'print(int(time.time()))';
+    expect(match('1700000...(truncated)', `${seconds} and more`, code)).toBeNull();
+    expect(match('1700000000 and...(truncated)', `${seconds} and more`, code)).toMatchObject({ shown: 4 });
+  });
+
   test('may be cut through something that changes', () => {
     const text = (path: string) => `File "/tmp/${path}/code.py" says\n${'x '.repeat(200)}\nin /tmp/${path}/code.py`;
     const recorded = truncateToolText(text('tmpabcd1234'), 64, 'middle');
@@ -136,6 +150,14 @@ describe('what a run may change', () => {
     ['seconds of chance, seeded by the clock', 'random.seed(time.time())\nprint(random.random())', '1.5 s', '1.6 s'],
     ['a reading that nobody uses', 'start = time.time()\nprint(x, "seconds")', '1.5 seconds', '1.6 seconds'],
     ['leading space', 'print(s)', '    *\nx\n', '   *\nx\n'],
+    ['leading space of one line', 'print(s)', '  *', '    *\n'],
+    [
+      'a frame of another function',
+      'f()',
+      `${T}  File "a.py", line 1, in f\nE: 1\n`,
+      `${T}  File "a.py", line 1, in g\nE: 1\n`,
+    ],
+    ['a line of another program', 'f()', `${T}    g()\nE: 1\n`, `${T}    f()\nE: 1\n`],
   ])('%s is no such thing', (_what, code, recorded, fresh) => {
     expect(match(recorded, fresh, code)).toBeNull();
   });
@@ -272,6 +294,17 @@ describe('the diff', () => {
       { op: 'added', words: [{ op: 'same' }, { op: 'changed', text: '13' }, { op: 'same' }] },
       { op: 'same', text: '' },
     ]);
+  });
+
+  test('has three equal lines around a change; one that is left out stands itself', () => {
+    const lines = (count: number, name: string) => Array.from({ length: count }, (_, i) => `${name}${i}`);
+    const diff = (before: number, after: number) =>
+      diffTexts(
+        [...lines(before, 'a'), 'old', ...lines(after, 'b')].join('\n'),
+        [...lines(before, 'a'), 'new', ...lines(after, 'b')].join('\n'),
+      )!.map((one) => (one.op === 'skipped' ? one.lines : one.op === 'left_out' ? one.op : one.text));
+    expect(diff(5, 6)).toEqual([2, 'a2', 'a3', 'a4', 'old', 'new', 'b0', 'b1', 'b2', 3]);
+    expect(diff(4, 4)).toEqual(['a0', 'a1', 'a2', 'a3', 'old', 'new', 'b0', 'b1', 'b2', 'b3']);
   });
 
   test('of huge texts that have nothing in common ends', () => {

@@ -18,6 +18,17 @@ test('a call in XML with its result is nothing to tell', () => {
   expect(findings(xml + result)).toEqual([]);
 });
 
+test('reasoning that a call ends is never closed; the response ends inside of it only where its text does', () => {
+  const messages = (output: string) =>
+    verl
+      .read({ input: 'user\nq\nassistant\n', output, gts: '1', score: 1, step: 1 }, { validation: false })
+      .findings.filter(({ check }) => check === 'unclosed')
+      .map(({ message }) => message);
+  expect(messages('<think>\nI wonder')).toEqual(['the response ends inside <think>']);
+  expect(messages(`<think>\nI wonder\n${xml.trimEnd()}`)).toEqual(['<think> is never closed']);
+  expect(messages(`<think>\nI wonder\n${xml}${result}`)).toEqual(['<think> is never closed']);
+});
+
 test('a think tag that is named in prose opens no reasoning', () => {
   expect(findings('I would write a <think> tag here. #### 1')).toEqual([]);
 });

@@ -56,6 +56,11 @@ describe('wrap', () => {
     ]);
   });
 
+  test('an indentation of more than half the width is not hung under', () => {
+    expect(shown('      abc defg', 12)).toEqual(['      abc', '      defg']);
+    expect(shown('       abc defg', 12)).toEqual(['       abc', 'defg']);
+  });
+
   test('cuts a word that has no room, and keeps empty lines', () => {
     expect(shown('abcdefghij\n\nk', 4)).toEqual(['abcd', 'efgh', 'ij', '', 'k']);
     expect(shown('', 4)).toEqual(['']);

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { cellWidth } from '../../src/text/graphemes.ts';
 import { fitted, unstyled } from '../../src/tui/screen/fitted.ts';
 import { Screen } from '../../src/tui/screen/screen.ts';
@@ -18,16 +18,25 @@ test.each([
 });
 
 /** The bytes of the first frame of a screen with one pane. */
-const painted = (line: string): Promise<string> =>
-  new Promise((resolve) => {
-    const picture = {
-      chrome: () => [],
-      regions: () => [{ id: 'pane', rect: { x: 0, y: 0, width: 4, height: 1 }, lines: () => [line] }],
-    };
-    const screen = new Screen({ write: (bytes) => resolve(bytes) }, picture, { columns: 10, rows: 1 }, false);
-    screen.invalidate();
-  });
+function painted(line: string, isStrict: boolean): string {
+  let written = '';
+  const picture = {
+    chrome: () => [],
+    regions: () => [{ id: 'pane', rect: { x: 0, y: 0, width: 4, height: 1 }, lines: () => [line] }],
+  };
+  const output = { write: (bytes: string) => (written += bytes) };
+  vi.useFakeTimers({ toFake: ['setImmediate'] });
+  try {
+    new Screen(output, picture, { columns: 10, rows: 1 }, isStrict).invalidate();
+    vi.runAllTimers();
+  } finally {
+    vi.useRealTimers();
+  }
+  return written;
+}
 
-test('a line that is wider than its pane is cut', async () => {
-  expect(await painted('日本語')).toContain('日本\x1b');
+test('a line that is wider than its pane is cut, and an error where a test drives the program', () => {
+  expect(painted('日本語', false)).toContain('日本\x1b');
+  expect(() => painted('日本語', true)).toThrow('line 0 of pane takes 6 cells of 4: 日本語');
+  expect(painted('日本', true)).toContain('日本');
 });

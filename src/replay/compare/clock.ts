@@ -116,7 +116,8 @@ export function isStampNear(stamp: string, now: number): boolean {
   }
   const text = compact === null ? stamp.replace(/,(\d+)$/, '.$1') : compact.slice(1, 4).join('-');
   const parsed = Date.parse(/\d{4}/.test(text) ? text : `${text} ${new Date(now * 1000).getUTCFullYear()}`);
-  if (!Number.isNaN(parsed)) return Math.abs(parsed / 1000 - now) < 2 * DAY;
-  const [, a = '', b = '', year = ''] = /^(\d\d?)[-/.](\d\d?)[-/.](\d{4})/.exec(text) ?? [];
-  return Math.abs(Date.UTC(Number(year), Number(b) - 1, Number(a)) / 1000 - now) < 2 * DAY;
+  const [, day = '', month = '', year = ''] = /^(\d\d?)[-/.](\d\d?)[-/.](\d{4})/.exec(text) ?? [];
+  const isNear = (ms: number): boolean => Math.abs(ms / 1000 - now) < 2 * DAY;
+  // Some write the month first, some the day.
+  return isNear(parsed) || isNear(Date.UTC(Number(year), Number(month) - 1, Number(day)));
 }

@@ -23,7 +23,8 @@ export function matchTexts(recorded: string, fresh: string, context: MatchContex
   if (whole !== null) return { rules: [...whole.rules], compared: 'whole', shown: total, total };
   for (const cut of cuts) {
     const ends = fits(cut, total, fresh) ? matchEnds(cut.head, cut.tail, fresh, context) : null;
-    if (ends === null) continue;
+    // Without noise both are as long as they are: a text that is all shown was not cut.
+    if (ends === null || (ends.rules.size === 0 && total <= cut.shown && !hasFrame(fresh))) continue;
     const shown = Math.max(0, cut.shown - ends.loose);
     // A text that is all noise was not compared at all.
     if (shown > 0) return { rules: [...ends.rules], compared: 'shown_part', shown, total };
@@ -32,4 +33,6 @@ export function matchTexts(recorded: string, fresh: string, context: MatchContex
 }
 
 /** A text that is shorter than what is shown was not cut. Tracebacks are longer in one Python than in another. */
-const fits = (cut: Cut, total: number, fresh: string): boolean => total + 64 > cut.shown || /^ {2}File "/m.test(fresh);
+const fits = (cut: Cut, total: number, fresh: string): boolean => total + 64 > cut.shown || hasFrame(fresh);
+
+const hasFrame = (text: string): boolean => /^ {2}File "/m.test(text);
