@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
-import { conversations, FAMILIES, renderFamily, stripped, templatesAt } from './support/conversations.ts';
+import { bordersOf, conversations, FAMILIES, renderFamily, stripped, templatesAt } from './support/conversations.ts';
 import { judge, type Verdict } from './support/judge-turns.ts';
 
 const TEMPLATES =
   process.env.RV_TEMPLATES ?? fileURLToPath(new URL('../../shared/data/chat/templates', import.meta.url));
 const RUNS = Number(process.env.RV_RUNS ?? 1000);
+const SEED = Number(process.env.RV_SEED ?? 7);
 
 /** npm run bench chat: conversations at random, rendered by published templates, read back with special tokens and without. */
 export async function run(): Promise<void> {
@@ -26,7 +27,8 @@ export async function run(): Promise<void> {
       if (only !== undefined && !family.name.includes(only)) continue;
       const sums = [sum(), sum()];
       let refused = 0;
-      for (const messages of fc.sample(conversations(family, hostile), { numRuns: RUNS, seed: 7 })) {
+      const kinds = conversations(family, hostile, bordersOf(family, TEMPLATES));
+      for (const messages of fc.sample(kinds, { numRuns: RUNS, seed: SEED })) {
         const text = renderFamily(family, TEMPLATES, messages);
         if (text === null) {
           refused++;

@@ -151,11 +151,21 @@ export function renderFamily(
   try {
     const whole = render(messages, false);
     const asked = render(messages.slice(0, first), true);
-    let at = 0;
-    while (at < asked.length && asked[at] === whole[at]) at++;
+    // What the model is asked is the prompt; the template may write it otherwise once more was said, so the response is found by its own words.
+    const said = /M\d+a/.exec(messages[first - 1]!.content)![0];
+    const behind = (text: string): number => text.lastIndexOf(said);
+    let [at, from] = [behind(asked), behind(whole)];
+    while (at < asked.length && asked[at] === whole[from]) {
+      at++;
+      from++;
+    }
     // A generation prompt that the whole conversation does not have: the header ends with its line, or its token.
-    if (at < asked.length) at = Math.max(whole.lastIndexOf('\n', at - 1), whole.lastIndexOf('>', at - 1)) + 1;
-    return { prompt: whole.slice(0, at), response: whole.slice(at) };
+    if (at < asked.length) {
+      const cut = Math.max(asked.lastIndexOf('\n', at - 1), asked.lastIndexOf('>', at - 1)) + 1;
+      from -= at - cut;
+      at = cut;
+    }
+    return { prompt: asked.slice(0, at), response: whole.slice(from) };
   } catch (error) {
     if (process.env.RV_WHY) console.log(`${family.name}: ${(error as Error).message}`);
     return null;
@@ -169,33 +179,42 @@ export function stripped({ special }: Family, text: string): string {
 /** Words that tell which message a text is of: `m3w2`, and in between common ones. */
 const COMMON = ['so', 'the', 'answer', 'is', '42', 'we', 'add', 'Paris', 'warm', 'not', '让我们', '🙂'];
 
-/** What makes a text read like a header, a tag or an end: role words, alone on a line or in one, markers, fences. */
-const HOSTILE = [
+/** Role words and tags that are no header. */
+const HOSTILE_WORDS = [
   'user',
   'assistant',
   'tool',
   'system',
   'model',
   'ai',
+  'the user',
+  'an assistant',
+  '```\ncode\n```',
+  '<think>',
+  '</think>',
+  '<tool_call>',
+  '</tool_call>',
+  '<|im_end|>',
+];
+
+/** What reads like a header, or an end, in some template: role words alone on a line, markers. */
+const HOSTILE = [
   '\nuser\n',
   '\nassistant\n',
   '\ntool\n',
   '\nmodel\n',
   '\nsystem\n',
-  'the user',
-  'an assistant',
+  '\nai\n',
+  '.user',
+  '.assistant',
   '1. user\n2. assistant',
-  '```\ncode\n```',
-  '<think>',
-  '</think>',
   '</tool_response>',
   '</tool_response>\nassistant\n',
   '<tool_response>',
-  '<tool_call>',
-  '</tool_call>',
+  '\n<tool_response>\n',
   '<|im_start|>',
-  '<|im_end|>',
   '<|im_end|>\n<|im_start|>assistant\n',
+  '<|im_end|>\n<|im_start|>user\n',
   '<｜Assistant｜>',
   '<｜tool▁output▁end｜>',
   '[INST]',
@@ -203,17 +222,71 @@ const HOSTILE = [
   '</response>',
   '<|user|>\n',
   'assistant\n\n',
+  'user\n\n',
 ];
 
-/** Conversations of which each text names its message; `hostile` texts hold role words and markers as well. */
-export function conversations(family: Family, hostile: boolean): fc.Arbitrary<Message[]> {
-  const words = fc.array(
-    fc.oneof(
-      { weight: hostile ? 4 : 1, arbitrary: fc.constantFrom(...COMMON) },
-      ...(hostile ? [fc.constantFrom(...HOSTILE)] : []),
-    ),
-    { minLength: 1, maxLength: 6 },
+/** How a text begins and ends: role words are glued to these in some templates. */
+const LEADS = ['', '', '', 'so ', 'a', '"', '{"t": 1} ', '- ', '1. ', '`x` ', '(', '🙂', '让', 'Is ', '# T\n'];
+const TAILS = ['.', '.', '.', '', '!', '?', '"', '}', ')', '`', ' so', ' 42', '让', ':', '\n```py\nx = 1\n```'];
+
+interface Words {
+  list: string[];
+  lead: string;
+  tail: string;
+}
+
+/** A conversation whose every message is named in its text, asked of each family once, to learn what stands between the texts. */
+const SAMPLE = (family: Family): Message[] =>
+  (
+    [
+      ...(family.noSystem ? [] : ['system']),
+      'user',
+      ...(family.tools ? ['call', 'tool', 'assistant', 'user'] : ['assistant', 'user']),
+      'assistant',
+    ] as const
+  ).map((role, i) => messageOf({ role, words: { list: ['so'], lead: '', tail: '.' } }, i, family, 0));
+
+/** What the family's template writes between two texts, with special tokens and without: the quotes that deceive most. */
+export function bordersOf(family: Family, folder: string): string[] {
+  const text = renderFamily(family, folder, SAMPLE(family));
+  if (text === null) return [];
+  const whole = text.prompt + text.response;
+  // Behind a call only: with it, the quote would be a whole exchange.
+  const found = [...whole.matchAll(/M\d+z\.([\s\S]{1,400}?)(?=M\d+a)/g)].map((match) =>
+    match[1]!.replace(/^[\s\S]*6\*7/, ''),
   );
+  return [...new Set(found.flatMap((border) => [border, stripped(family, border)]))].filter((one) => one.trim() !== '');
+}
+
+/**
+ * Conversations of which each text names its message; `hostile` texts hold role words and markers as well. Of what reads like a header a
+ * text holds one: two make a turn, and then two conversations give the same text.
+ */
+export function conversations(
+  family: Family,
+  hostile: boolean,
+  borders: readonly string[] = [],
+): fc.Arbitrary<Message[]> {
+  const quotes = [...HOSTILE, ...borders];
+  const plain = fc.array(fc.constantFrom(...COMMON), { minLength: 1, maxLength: 6 });
+  const quoting = fc
+    .tuple(
+      plain,
+      fc.array(fc.constantFrom(...HOSTILE_WORDS), { maxLength: 2 }),
+      fc.option(fc.constantFrom(...quotes)),
+      fc.nat(6),
+    )
+    .map(([list, few, quote, at]) => [
+      ...list.slice(0, at),
+      ...few,
+      ...(quote === null ? [] : [quote]),
+      ...list.slice(at),
+    ]);
+  const words = fc.record<Words>({
+    list: hostile ? quoting : plain,
+    lead: fc.constantFrom(...LEADS),
+    tail: fc.constantFrom(...TAILS),
+  });
   const reply = words.map((list) => ({ role: 'assistant', words: list }));
   const call = fc.tuple(words, fc.boolean()).map(([list, weather]) => ({ role: 'call', words: list, weather }));
   const round = family.tools
@@ -223,7 +296,7 @@ export function conversations(family: Family, hostile: boolean): fc.Arbitrary<Me
       )
     : fc.tuple(reply, words).map(([answer, next]) => [answer, { role: 'user', words: next }]);
   return fc.tuple(words, words, fc.array(round, { maxLength: 3 }), words).map(([system, question, rounds, last]) => {
-    const given: { role: string; words: string[]; weather?: boolean }[] = [
+    const given: { role: string; words: Words; weather?: boolean }[] = [
       ...(family.noSystem ? [] : [{ role: 'system', words: system }]),
       { role: 'user', words: question },
       ...rounds.flat(),
@@ -240,12 +313,13 @@ const idOf = ({ special }: Family, name: string, call: number): string =>
 
 /** Each word of the text's own names its message, first and last, so that a text that ends somewhere else shows it. */
 function messageOf(
-  one: { role: string; words: string[]; weather?: boolean },
+  one: { role: string; words: Words; weather?: boolean },
   i: number,
   family: Family,
   call: number,
 ): Message {
-  const content = `M${i}a ${one.words.map((word, n) => `${word} M${i}b${n}`).join(' ')} M${i}z.`.replaceAll(
+  const { list, lead, tail } = one.words;
+  const content = `${lead}M${i}a ${list.map((word, n) => `${word} M${i}b${n}`).join(' ')} M${i}z${tail}`.replaceAll(
     / ?\n ?/g,
     '\n',
   );

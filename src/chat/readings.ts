@@ -1,4 +1,4 @@
-import type { Header } from './scan-headers.ts';
+import { endBefore, type Header, resultBefore } from './scan-headers.ts';
 import { type HeaderRule, type Shape, THINK_TAIL } from './template.ts';
 
 /** The text between two certain places, with the headers that may or may not stand in it. */
@@ -10,6 +10,8 @@ export interface Zone {
   headers: readonly Header[];
   /** The border behind the zone; null where the text ends. */
   next: Header | null;
+  /** The zone is a response, which ends where the model ended it. */
+  sampled: boolean;
 }
 
 /** The borders of a zone, as far as they are known. */
@@ -31,21 +33,30 @@ const OTHER = ['user', 'assistant', 'tool', 'system'];
 
 type Node = Zone['first'] | Header;
 
+/** Does the model's message that begins here end its turn? */
+function endsTurn({ final }: Shape, text: string, at: number): boolean {
+  return final !== undefined && text.startsWith(final, at);
+}
+
 /** A generation prompt: a header, and what templates put behind it. */
 const TAIL = new RegExp(`^${THINK_TAIL}$`);
 const MAX_TAIL = 64;
 
+const isPrompt = ({ text }: Zone, { role, bodyStart }: Header): boolean =>
+  role === 'assistant' && text.length - bodyStart < MAX_TAIL && TAIL.test(text.slice(bodyStart));
+
 /** May `header` stand behind the text of `before`? @param adjacent no other header lies between them */
 function mayFollow(zone: Zone, before: Node, header: Header, adjacent: boolean): boolean {
   const { shape, text } = zone;
-  // The generation prompt stands at the end of a text, whatever was said last.
-  const rest = text.length - header.bodyStart;
-  const isPrompt = header.role === 'assistant' && rest < MAX_TAIL && TAIL.test(text.slice(header.bodyStart));
-  if (isPrompt && shape.special === true && header !== zone.next) return true;
-  if (header.rule.after !== undefined && !header.rule.after.includes(before.role)) return false;
   if (isWrapped(shape, before) && header.resultEnd === null) return false;
-  if (isPrompt && before.role !== 'assistant') return true;
+  // The generation prompt stands at the end of a text, whatever was said last.
+  const atEnd = isPrompt(zone, header);
+  if (atEnd && shape.special === true && header !== zone.next) return true;
+  if (header.rule.after !== undefined) return header.rule.after.includes(before.role);
+  if (atEnd && before.role !== 'assistant' && (before.role !== 'system' || adjacent)) return true;
   if (adjacent && before.role === 'user' && text.slice(before.bodyStart, header.endStart).trim() === '') return false;
+  if (before.role === 'assistant' && header.role === 'assistant' && endsTurn(shape, text, before.bodyStart))
+    return false;
   return (shape.follows?.[before.role] ?? FOLLOWS[before.role] ?? OTHER).includes(header.role);
 }
 
@@ -64,8 +75,13 @@ function isLegal(zone: Zone, headers: readonly Header[], all: ReadonlyMap<Header
     before = header;
     at = index;
   }
-  return true;
+  return zone.next !== null || !isOpen(zone, before);
 }
+
+/** A result that the text's end leaves open: it was cut, or its header is a quote. */
+const isOpen = ({ shape, text }: Zone, last: Node): boolean =>
+  isWrapped(shape, last) &&
+  resultBefore(shape, text, endBefore(shape, text, text.length, last.bodyStart), last.bodyStart) === null;
 
 /**
  * The rule. Where the conversation in which every header is a border is a legal one, it is the one. Else some header is text that a person
@@ -81,12 +97,11 @@ export function readZone(zone: Zone): Reading {
   );
   const isClean = isLegal(zone, sure, all);
   if (isClean && !hasWeak) {
-    const last = sure.at(-1);
-    // A reply that ends with a line that reads like a person's header gives the same text as a person's last words.
-    if (last?.role === 'user' && zone.next === null && zone.shape.special !== true)
+    const last = zone.sampled ? lastSaid(zone, sure) : -1;
+    if (mayBeQuoted(zone, sure[last]))
       return {
-        borders: sure.slice(0, -1).map((header) => ({ header, judged: false })),
-        unknown: [{ start: last, until: null }],
+        borders: sure.slice(0, last).map((header) => ({ header, judged: false })),
+        unknown: [{ start: sure[last]!, until: null }],
       };
     return { borders: sure.map((header) => ({ header, judged: false })), unknown: [] };
   }
@@ -94,9 +109,16 @@ export function readZone(zone: Zone): Reading {
   if (!isClean && hasWeak && isLegal(zone, every, all)) {
     return { borders: every.map((header) => ({ header, judged: true })), unknown: [] };
   }
-  const strong = zone.headers.filter(({ rule }) => rule.strong === true);
-  return (strong.length > 0 ? shared(zone, new Set(strong)) : null) ?? shared(zone, new Set()) ?? lost(zone);
+  return shared(zone) ?? lost(zone);
 }
+
+/** The last header behind which something was said. */
+const lastSaid = (zone: Zone, headers: readonly Header[]): number =>
+  headers.length - (zone.shape.special === true && headers.length > 1 && isPrompt(zone, headers.at(-1)!) ? 2 : 1);
+
+/** A reply that ends with a quoted header, of a person or of a result without tags, gives the same text as a person's or a tool's last words. */
+const mayBeQuoted = ({ shape }: Zone, last: Header | undefined): boolean =>
+  last?.role === 'user' || (last?.role === 'tool' && !isWrapped(shape, last));
 
 /** Without the words that are headers behind one role alone, and prose behind the one that they stand behind. */
 function placed(zone: Zone, headers: readonly Header[]): Header[] {
@@ -121,7 +143,7 @@ const MAX_HEADERS = 400;
  * The borders that all legal conversations share. Headers are nodes, an edge leads to each header that may be the next border; a border is shared if
  * no edge of any whole way leads over it. A conversation may end behind a person's words here, though that alone is never clean.
  */
-function shared(zone: Zone, must: ReadonlySet<Header>): Reading | null {
+function shared(zone: Zone): Reading | null {
   const { headers, next } = zone;
   if (headers.length > MAX_HEADERS) return null;
   const nodes: Node[] = [zone.first, ...headers];
@@ -131,7 +153,6 @@ function shared(zone: Zone, must: ReadonlySet<Header>): Reading | null {
     for (let to = from + 1; to <= end; to++) {
       const target = to === end ? next : headers[to - 1]!;
       if (target === null || mayFollow(zone, nodes[from]!, target, to === from + 1)) found.push(to);
-      if (to < end && must.has(headers[to - 1]!)) break;
     }
     return found;
   };

@@ -121,6 +121,7 @@ function layTurns(shape: Shape, prompt: string, response: string): ChatTurn[] {
         first: first,
         headers: isAlone ? [] : between,
         next,
+        sampled: false,
       }),
     );
     if (next !== null) placed.push(placedOf(next, 'marked'));
@@ -161,6 +162,7 @@ function layTurns(shape: Shape, prompt: string, response: string): ChatTurn[] {
       first: boundary === 0 ? placed[0]! : answering,
       headers,
       next: null,
+      sampled: true,
     }),
   );
   const repeated = again !== null && open.role === 'assistant' && boundary > 0 ? again : null;
@@ -253,7 +255,8 @@ function hidden({ hides }: Shape, boundary: number, turns: ChatTurn[]): ChatTurn
   return turns.map((turn, i): ChatTurn => {
     if (turn.pieces.every(({ end }) => end <= boundary)) return { ...turn, confidence: 'unknown' };
     if (turn.role !== 'assistant') return turn;
-    if (turns[i + 1]?.role === turn.role) return { ...turn, role: 'unknown', confidence: 'unknown' };
+    if (turns[i + 1] !== undefined && turns[i + 1]!.role !== 'tool')
+      return { ...turn, role: 'unknown', confidence: 'unknown' };
     return turn.confidence === 'marked' ? { ...turn, confidence: 'inferred' } : turn;
   });
 }

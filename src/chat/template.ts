@@ -16,8 +16,6 @@ export interface HeaderRule {
   prose?: true;
   /** A result without the tags that the shape's other results stand in. */
   bare?: true;
-  /** Only the template writes this form: a border wherever it stands, unless that reads as no conversation. */
-  strong?: true;
 }
 
 /** How the turns of a template lie in a text, with its special tokens or without. */
@@ -33,6 +31,8 @@ export interface Shape {
   before?: Role;
   /** Roles that may follow a role, where they are not the usual ones. */
   follows?: Readonly<Record<string, readonly string[]>>;
+  /** How the last message of a row of the model's begins: no other one may follow it. */
+  final?: string;
   /** The template writes the system's text into a turn of the user, the first or the last of the prompt. */
   systemIn?: 'first' | 'last';
   /** Nothing is left of turns of this role: text that is followed by another turn of its own role may hold one. */
@@ -84,3 +84,6 @@ const ROLE_OF: Readonly<Record<string, Role>> = {
 
 /** Text that may follow the generation prompt's header: reasoning tags that some templates add. */
 export const THINK_TAIL = String.raw`\s*(?:<think>\s*(?:</think>\s*)?|</think>\s*|\[THINK\]|<seed:think>|<\|channel>\w*\n?|<\|START_THINKING\|>(?:<\|END_THINKING\|>)?)?`;
+
+/** Before a role word that is glued to text: it is no quoted word (`"user"`) and no part of one (`username`, `users`). */
+export const GLUED = String.raw`(?<!"(?=\w+")|'(?=\w+')|\x60(?=\w+\x60))(?!user(?:names?|data|s)\b)`;

@@ -131,7 +131,7 @@ describe('stripped text', () => {
     ]);
   });
 
-  test('behind the first line that is a header in one conversation and text in another, nothing is certain up to a form that only a template writes', () => {
+  test('behind the first line that is a header in one conversation and text in another, nothing is certain', () => {
     const response = 'A.\nuser\nfirst\nuser\nsecond\nassistant\nB.';
     expect(turnsOf(prompt, response).slice(2)).toEqual([
       { role: 'assistant', confidence: 'marked', content: 'A.' },
@@ -139,13 +139,29 @@ describe('stripped text', () => {
     ]);
   });
 
-  test('a result that quotes its own end is unknown from there on, and nothing of it is trained', () => {
+  test('a result that quotes its own end is unknown, as the model may have quoted all of it, and nothing of it is trained', () => {
     const response =
       '<tool_call>\n{}\n</tool_call>\nuser\n<tool_response>\na\n</tool_response>\nassistant\nb\n</tool_response>\nassistant\nok';
-    expect(turnsOf(prompt, response).slice(3)).toEqual([
-      { role: 'tool', confidence: 'marked', content: 'a' },
-      { role: 'unknown', confidence: 'unknown', content: 'assistant\nb\n</tool_response>\nassistant\nok' },
+    expect(turnsOf(prompt, response).slice(2)).toEqual([
+      { role: 'assistant', confidence: 'marked', content: '<tool_call>\n{}\n</tool_call>' },
+      { role: 'unknown', confidence: 'unknown', content: response.slice(response.indexOf('user')) },
     ]);
+  });
+
+  test('a result that the response leaves open was cut, or is a quote: nobody knows', () => {
+    const cut = '<tool_call>\n{}\n</tool_call>\nuser\n<tool_response>\nthe first ha';
+    expect(
+      turnsOf(prompt, cut)
+        .slice(2)
+        .map(({ confidence }) => confidence),
+    ).toEqual(['marked', 'unknown']);
+  });
+
+  test('a word that is glued to a small letter is no header where the text is a conversation without it', () => {
+    const glued = (middle: string) => turnsOf(`systemBe kind.${middle}assistant`, 'Yes.').map(({ role }) => role);
+    expect(glued('userWho plays?')).toEqual(['system', 'user', 'assistant']);
+    expect(glued('userwho plays?')).toEqual(['system', 'user', 'assistant']);
+    expect(glued('userWho sees "user"?')).toEqual(['system', 'unknown', 'assistant']);
   });
 
   test('a reply that somebody answers is a turn; glued to the text before, it is judged', () => {

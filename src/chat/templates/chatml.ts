@@ -27,7 +27,7 @@ const stripped: Shape = {
       new RegExp(`(?:^|\\n|</tool_response>)assistant\\n${THINK_TAIL}$`).test(prompt)),
   end: String.raw`\n?`,
   headers: [
-    { open: String.raw`(?<=</tool_call>\s{0,4})user\n<tool_response>\n?`, role: 'tool', strong: true },
+    { open: String.raw`(?<=</tool_call>\s{0,4})user\n<tool_response>\n?`, role: 'tool' },
     { open: String.raw`(?<=^|\n|</tool_call>)(?:user|tool)\n<tool_response>\n?`, role: 'tool' },
     { open: String.raw`(?<=</tool_response>\n?)<tool_response>\n?`, role: 'tool', after: ['tool'] },
     {

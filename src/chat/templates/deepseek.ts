@@ -33,9 +33,16 @@ const shape: Shape = {
       role: 'assistant',
       after: ['tool'],
     },
+    // The template of V3 writes the second and later rows of calls of a conversation without the model's header.
+    {
+      open: String.raw`(?<!<｜tool▁calls▁begin｜>|<｜tool▁output▁end｜>)(?=\n?<｜tool▁call▁begin｜>)`,
+      role: 'assistant',
+      after: ['user'],
+      prose: true,
+    },
   ],
   resultEnd: String.raw`<｜tool▁output▁end｜>(?:<｜tool▁outputs▁end｜>)?`,
-  follows: { system: ['system', 'user', 'assistant'], assistant: ['user', 'tool'], user: ['assistant'] },
+  follows: { assistant: ['user', 'tool'] },
 };
 
 export const deepseek: ChatTemplate = {

@@ -49,9 +49,6 @@ export const gemma4: ChatTemplate = {
       { open: String.raw`(?<=<turn\|>\n)(?!<\|turn>|$)`, role: 'assistant', after: ['assistant'] },
     ],
     resultEnd: String.raw`<tool_response\|>`,
-    follows: {
-      assistant: ['user', 'tool', 'assistant'],
-    },
   },
   stripped: {
     detects: (prompt) => /^\s*(?:system|user)\n/.test(prompt) && new RegExp(`\\nmodel\\n${THINK_TAIL}$`).test(prompt),

@@ -1,4 +1,4 @@
-import type { ChatTemplate } from '../template.ts';
+import { type ChatTemplate, GLUED } from '../template.ts';
 
 /** Header of a message of a tool: the function's name stands where a role does. */
 const TOOL = String.raw`functions\.[\w.-]{1,128} to=assistant`;
@@ -17,11 +17,8 @@ export const harmony: ChatTemplate = {
       { open: String.raw`<\|start\|>(system|developer|user)<\|message\|>` },
       { open: String.raw`<\|start\|>assistant(?=<\|channel\|>| to=|<\|message\|>|$)`, role: 'assistant' },
     ],
-    follows: {
-      assistant: ['user', 'tool', 'assistant'],
-
-      system: ['system', 'user', 'assistant'],
-    },
+    follows: { assistant: ['user', 'tool', 'assistant'] },
+    final: '<|channel|>final',
   },
   stripped: {
     detects: (prompt) =>
@@ -32,11 +29,13 @@ export const harmony: ChatTemplate = {
       { open: String.raw`${TOOL}commentary`, role: 'tool', after: ['assistant', 'tool'] },
       { open: String.raw`(developer)(?=# (?:Instructions|Tools))` },
       { open: String.raw`(?<=\S)assistant(?=analysis|commentary|final| to=functions\.|$)`, role: 'assistant' },
-      { open: String.raw`(?<=\S|\n\n)(user)(?=[^a-z\s])` },
-      { open: String.raw`(?<=[^\s"'\x60(])(user)(?=[a-z\s])`, weak: true },
+      { open: String.raw`(?<=\S|\n\n)${GLUED}(user)(?=[^a-z\s])` },
+      { open: String.raw`(?<=\S|\n\n)${GLUED}(user)(?=[a-z\s])`, weak: true },
+      { open: String.raw`(?<=["'\x60])(user)(?=["'\x60])`, weak: true },
       { open: String.raw`(?<=\s)(user)(?=[A-Z<])`, weak: true },
     ],
-    follows: { assistant: ['user', 'tool', 'assistant'], system: ['system', 'user', 'assistant'] },
+    follows: { assistant: ['user', 'tool', 'assistant'] },
+    final: 'final',
   },
   class: 'inferred',
   calls: ['harmony'],

@@ -1,4 +1,4 @@
-import type { ChatTemplate } from '../template.ts';
+import { type ChatTemplate, GLUED } from '../template.ts';
 
 /** The start of a result: the call that it answers. */
 const RETURN = String.raw`(?:## Return of [^\n]{1,120}\n)?`;
@@ -33,9 +33,10 @@ export const kimi: ChatTemplate = {
         role: 'tool',
         after: ['assistant', 'tool'],
       },
-      { open: String.raw`(?<=\S)(user|assistant)(?=[^a-z\s]|$)` },
+      { open: String.raw`(?<=\S)${GLUED}(user|assistant)(?=[^a-z\s]|$)` },
       // A word of prose, or a header before text that begins with a small letter or a blank: judged.
-      { open: String.raw`(?<=[^\s"'\x60(])(user|assistant)(?=[a-z\s])`, weak: true },
+      { open: String.raw`(?<=\S)${GLUED}(user|assistant)(?=[a-z\s])`, weak: true },
+      { open: String.raw`(?<=["'\x60])(user|assistant)(?=["'\x60])`, weak: true },
       { open: String.raw`(?<=\s)(user|assistant)(?=[A-Z<])`, weak: true },
     ],
   },

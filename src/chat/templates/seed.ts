@@ -9,9 +9,6 @@ export const seed: ChatTemplate = {
     detects: (prompt, response) => /^\s*<seed:bos>/.test(prompt === '' ? response : prompt),
     end: String.raw`(?:<seed:eos>)?`,
     headers: [{ open: String.raw`<seed:bos>([a-z]{1,20})(?:\n|$)` }],
-    follows: {
-      system: ['system', 'user', 'assistant'],
-    },
   },
   stripped: {
     detects: (prompt) => /^(?:system|user)\n/.test(prompt) && new RegExp(`assistant\\n${THINK_TAIL}$`).test(prompt),
@@ -20,8 +17,8 @@ export const seed: ChatTemplate = {
       { open: String.raw`(?<=</seed:tool_call>)tool\n`, role: 'tool', after: ['assistant'] },
       { open: String.raw`^(system|user)\n` },
       { open: String.raw`(?<=\S)tool\n`, role: 'tool', after: ['tool'], prose: true },
-      { open: String.raw`(?<=\S|\n)(system|user|assistant)\n` },
-      { open: String.raw`(?<=[ \t])(system|user|assistant)\n`, weak: true },
+      { open: String.raw`(?<=\S|</seed:tool_call>\n)(system|user|assistant)\n` },
+      { open: String.raw`(?<=\s)(system|user|assistant)\n`, weak: true },
     ],
   },
   class: 'exact',
