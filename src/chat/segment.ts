@@ -199,7 +199,7 @@ function add(placed: Placed[], { borders, unknown }: Reading): void {
     const open = placed.at(-1)!;
     if (open.confidence === 'marked') open.confidence = 'inferred';
   }
-  placed.push(...turns.sort((a, b) => a.start - b.start));
+  for (const turn of turns.sort((a, b) => a.start - b.start)) placed.push(turn);
 }
 
 function piecesOf(

@@ -6,6 +6,7 @@ import type { Copy } from './containers/lines-in.ts';
 import { FileContent, type Identity, samplesOf } from './file-content.ts';
 import { LineIndex } from './line-index.ts';
 import { endingOf, type Locator } from './locator.ts';
+import type { LongRecordPlace } from './long-record.ts';
 import { bad, countRollouts, type ParsedLine, parseLine } from './parse-line.ts';
 import { EMPTY, type FoundFile, isValidationStream, problemOfFile, stemOf, stepOfName } from './paths.ts';
 import { addUnendedLine, type LineScan, scanLines } from './scan-lines.ts';
@@ -13,6 +14,8 @@ import { type FileShape, fileShapeOf } from './shape.ts';
 
 /** A record with where it lies. `raw` is the line's text; `sample` counts from 1, bad records included, blank lines not. */
 export interface DumpRecord extends ParsedLine {
+  /** It is long, and is being read in a thread; until then it holds no rollout. */
+  isPending?: true;
   locator: string;
   file: DumpFile;
   record: number;
@@ -311,17 +314,51 @@ export class DumpFile {
   /** Reads and parses one record. It never throws: what cannot be read is a row that says why. */
   read(record: number): DumpRecord {
     const { index } = this;
-    const place = {
-      locator: this.locator(record),
-      file: this,
-      record,
-      line: index.line(record),
-      sample: record + 1,
-      bytes: index.length(record),
-    };
+    const place = this.#placeOf(record);
     const text = this.#content.line(index.offset(record), index.length(record));
     if (typeof text !== 'string') return { ...place, raw: '', ...bad(undefined, text.problem) };
     return { ...place, raw: text, ...parseLine(text, this.context, index.part(record)) };
+  }
+
+  /** A long record before it is read. Its text is read when somebody asks for it. */
+  pending(record: number): DumpRecord {
+    const place = this.#placeOf(record);
+    const [offset, bytes] = [this.index.offset(record), this.index.length(record)];
+    let raw: string | null = null;
+    const read = () => {
+      const text = this.#content.line(offset, bytes);
+      return typeof text === 'string' ? text : '';
+    };
+    return {
+      ...place,
+      isPending: true,
+      json: undefined,
+      rollout: null,
+      error: null,
+      findings: [],
+      get raw() {
+        raw ??= read();
+        return raw;
+      },
+    };
+  }
+
+  /** Where a thread finds a record. */
+  whereabouts(record: number): LongRecordPlace {
+    const { index, context } = this;
+    const [offset, length, part] = [index.offset(record), index.length(record), index.part(record)];
+    return { path: this.readablePath, offset, length, part, context };
+  }
+
+  #placeOf(record: number): Omit<DumpRecord, 'raw' | keyof ParsedLine> {
+    return {
+      locator: this.locator(record),
+      file: this,
+      record,
+      line: this.index.line(record),
+      sample: record + 1,
+      bytes: this.index.length(record),
+    };
   }
 
   /** A record's text as it stands in the file, without a parse; null where it cannot be read. */

@@ -3,6 +3,8 @@ import type { ReadContext } from '../formats/format.ts';
 import type { GroupKey } from '../rollout/group-key.ts';
 import { DumpFile, type DumpRecord, type FileChange } from './dump-file.ts';
 import { FactsPass } from './facts-pass.ts';
+import { LONG_RECORD, LongRecords } from './long-record.ts';
+import { bad } from './parse-line.ts';
 import { EMPTY, type FoundPaths, findFiles, inOrder, isValidationStream, UsageError } from './paths.ts';
 import type { Place, Progress } from './place.ts';
 import { RecordWorker } from './record-worker-client.ts';
@@ -65,6 +67,7 @@ export class Dump {
   #isClosed = false;
   #isIndexed = false;
   readonly #worker = new RecordWorker();
+  readonly #longRecords = new LongRecords();
   readonly #facts = new FactsPass(this.#worker, () => this.notify());
   readonly #records = new LRUCache<string, DumpRecord>({ maxSize: CACHE_BYTES, maxEntrySize: CACHE_BYTES });
   readonly #keys = new WeakMap<DumpFile, { count: number; generation: number; keys: Promise<(GroupKey | null)[]> }>();
@@ -235,6 +238,19 @@ export class Dump {
     return found;
   }
 
+  /** A record that takes too long to read between two keys. */
+  isLong = ({ file, record }: Place): boolean => file.index.length(record) > LONG_RECORD;
+
+  /** Reads a long record in a thread. @param isWanted ends it where it answers false, and the result is null then */
+  async readLong({ file, record }: Place, isWanted: () => boolean): Promise<DumpRecord | null> {
+    const parsed = await this.#longRecords.read(file.whereabouts(record), isWanted);
+    if (!isWanted()) return null;
+    const failed = 'it could not be read: its file has changed, or it takes more memory than there is';
+    const found = Object.assign(file.pending(record), parsed ?? bad(undefined, failed));
+    delete found.isPending;
+    return found;
+  }
+
   /** The group keys of a file's records, in their order; null for a bad record. Kept until the file changes. */
   groupKeys(file: DumpFile): Promise<(GroupKey | null)[]> {
     const { count, generation } = file;
@@ -248,6 +264,7 @@ export class Dump {
   close(): void {
     this.#isClosed = true;
     this.#worker.close();
+    this.#longRecords.close();
     for (const file of this.files) file.close();
     this.#listeners.clear();
     this.#changeListeners.clear();

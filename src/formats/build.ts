@@ -243,7 +243,8 @@ function pairResults(turns: readonly Turn[], messages: readonly FoundMessage[]):
         // Calls of one reply may stand in items of their own, one behind the other.
         const before = turns[index - 1];
         const goesOn = before !== undefined && before.toolCalls.length > 0 && before.context === turn.context;
-        waiting = [...(goesOn ? waiting : []), ...turn.toolCalls.filter((call) => call.resultTurn === null)];
+        if (!goesOn) waiting = [];
+        for (const call of turn.toolCalls) if (call.resultTurn === null) waiting.push(call);
       } else if (turn.role !== 'system') waiting = [];
       continue;
     }
@@ -251,7 +252,8 @@ function pairResults(turns: readonly Turn[], messages: readonly FoundMessage[]):
     const call = asked?.resultTurn === null ? asked : answers ? undefined : waiting.find((one) => one.error === null);
     if (call === undefined) continue;
     call.resultTurn = turn.index;
-    waiting = waiting.filter((one) => one !== call);
+    const at = waiting.indexOf(call);
+    if (at !== -1) waiting.splice(at, 1);
   }
 }
 

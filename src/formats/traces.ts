@@ -215,10 +215,10 @@ function tokensOf(nodes: readonly JsonObject[], path: readonly number[]): Rollou
       if (values === null) continue;
       lists[key] ??= [];
       while (lists[key].length < ids.length) lists[key].push(null);
-      lists[key].push(...values);
+      for (const value of values) lists[key].push(value);
     }
-    ids.push(...own);
-    mask.push(...bits);
+    for (const id of own) ids.push(id);
+    for (const bit of bits) mask.push(bit);
   }
   if (ids.length === 0) return null;
   const from = border ?? ids.length;

@@ -118,14 +118,16 @@ function rolloutOf(
   const texts: Record<string, string> = {};
   const spans: Span[] = [];
   const turns: Turn[] = [];
+  const results = resultsById(messages);
+  const replyAt = new Map(replies.map((reply) => [reply.turn, reply]));
   let firstCall = 0;
   for (const [index, { message, pointer }] of messages.entries()) {
     const text = messageContentText(message.content);
-    const reply = replies.find((one) => one.turn === index);
+    const reply = replyAt.get(index);
     const turn = turnOf(index, idOf(message.role) ?? 'unknown', text, firstCall);
     turn.trained = isTrained && reply !== undefined && text !== '';
     turn.reward = reply?.reward ?? null;
-    layRecordedCalls(turn, withResults(reply?.calls ?? [], index, messages), firstCall, messages.length);
+    layRecordedCalls(turn, withResults(reply?.calls ?? [], index, results), firstCall, messages.length);
     firstCall += turn.toolCalls.length;
     turns.push(turn);
     const thought = reply?.thought ?? null;
@@ -146,7 +148,7 @@ function rolloutOf(
       spans.push({ field: pointer, start: 0, end: text.length, turn: index, kind: 'text', trained: turn.trained });
   }
   const perTurn = turns.map(({ reward }) => reward);
-  const returns = turns.map(({ index }) => replies.find(({ turn }) => turn === index)?.mcReturn ?? null);
+  const returns = turns.map(({ index }) => replyAt.get(index)?.mcReturn ?? null);
   const extras: JsonObject = Object.create(null);
   for (const key of Object.keys(record)) if (!HELD.has(key)) extras[key] = literal(record[key]) ?? null;
   const status = idOf(literal(record.status));
@@ -239,13 +241,24 @@ function literalJson(value: JsonValue | undefined): JsonValue {
 }
 
 /** Results are found by their call's id among the tool messages behind the reply. */
-function withResults(calls: JsonObject[], turn: number, messages: readonly PlacedMessage[]): JsonObject[] {
-  return calls.map((call) => {
-    const result = messages.findIndex(
-      ({ message }, at) => at > turn && message.role === 'tool' && message.tool_call_id === call.id,
-    );
-    return { ...call, result_turn: result === -1 ? null : result };
-  });
+function withResults(
+  calls: JsonObject[],
+  turn: number,
+  results: ReadonlyMap<unknown, readonly number[]>,
+): JsonObject[] {
+  return calls.map((call) => ({ ...call, result_turn: results.get(call.id)?.find((at) => at > turn) ?? null }));
+}
+
+/** The tool messages of each call id, in order. */
+function resultsById(messages: readonly PlacedMessage[]): ReadonlyMap<unknown, readonly number[]> {
+  const byId = new Map<unknown, number[]>();
+  for (const [at, { message }] of messages.entries()) {
+    if (message.role !== 'tool') continue;
+    const known = byId.get(message.tool_call_id);
+    if (known === undefined) byId.set(message.tool_call_id, [at]);
+    else known.push(at);
+  }
+  return byId;
 }
 
 function taskMessages(task: JsonValue | undefined): PlacedMessage[] {

@@ -33,8 +33,8 @@ const BARS = '▁▂▃▄▅▆▇█';
 /** A line of bars between the smallest and the largest finite value; the newest `width` values. */
 export function sparkline(values: readonly number[], width: number): string {
   const finite = values.filter(Number.isFinite);
-  const low = Math.min(...finite);
-  const high = Math.max(...finite);
+  const low = finite.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY);
+  const high = finite.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY);
   return values
     .slice(-width)
     .map((value) => {

@@ -50,9 +50,13 @@ function auditSpans(rollout: Omit<Rollout, 'findings'>, notice: NoticeMask): voi
     notice('mask_foreign', turn, `text of a ${turns[turn]?.role ?? 'turn'} is trained`);
   const states = new Map<number, boolean>();
   for (const { turn, trained } of own) states.set(turn, (states.get(turn) ?? false) || trained === true);
-  const masked = [...states].filter(([, trained]) => !trained).map(([turn]) => turn);
+  const masked: number[] = [];
+  let lastTrained = -1;
+  for (const [turn, isTrained] of states) {
+    if (isTrained) lastTrained = Math.max(lastTrained, turn);
+    else masked.push(turn);
+  }
   if (masked.length === 0) return;
-  const lastTrained = Math.max(...[...states].filter(([, trained]) => trained).map(([turn]) => turn));
   const behind = masked.filter((turn) => turn > lastTrained);
   if (behind.length === masked.length && behind.length > 0)
     notice(

@@ -3,12 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { verl } from '../../src/formats/verl.ts';
 import type { JsonObject } from '../../src/json/value.ts';
 import { COLOURS, MONO, type Theme } from '../../src/present/theme.ts';
-import { type Folds, transcriptBlocks } from '../../src/present/transcript/blocks.ts';
+import { type Folds, transcriptSections } from '../../src/present/transcript/blocks.ts';
 import { errorLine } from '../../src/present/transcript/findings.ts';
 import { Layout } from '../../src/present/transcript/layout.ts';
 import { rawTextBlocks } from '../../src/present/transcript/raw-view.ts';
 import { renderTranscript } from '../../src/present/transcript/render.ts';
 import { resultPreview } from '../../src/present/transcript/results.ts';
+import { blocksOf, inSections } from '../../src/present/transcript/section.ts';
 import { callId } from '../../src/present/transcript/turn-blocks.ts';
 import type { Rollout } from '../../src/rollout/rollout.ts';
 import { cellWidth } from '../../src/text/graphemes.ts';
@@ -23,7 +24,7 @@ const read = (output: string): Rollout =>
   verl.read({ input: INPUT, output, gts: '1', score: 1, step: 1 } as JsonObject, { validation: false });
 
 function draw(rollout: Rollout, width: number, theme: Theme, folds: Folds = new Map()): string[] {
-  const layout = new Layout(transcriptBlocks(rollout, folds), width, folds);
+  const layout = new Layout(transcriptSections(rollout, folds), width, folds);
   return renderTranscript(layout, 0, layout.rows, theme, { turn: null });
 }
 const lines = (output: string, width = 90, folds: Folds = new Map()): string[] =>
@@ -100,7 +101,7 @@ describe('a finding stands at the line that it speaks of', () => {
 
   test('its row is found: by turn, and by how serious it is', () => {
     const rollout = read(answered(`${'row\n'.repeat(50)}...(truncated)...\n${TRACEBACK}`));
-    const layout = new Layout(transcriptBlocks(rollout, new Map()), 90);
+    const layout = new Layout(transcriptSections(rollout, new Map()), 90);
     expect(layout.text(layout.findingRow(2, 'error')!).text).toBe('ZeroDivisionError: zero');
     expect(layout.text(layout.findingRow(2, 'warning')!).text).toBe('...(truncated)...');
     expect(layout.findingRow(1, 'error')).toBe(null);
@@ -108,7 +109,7 @@ describe('a finding stands at the line that it speaks of', () => {
   });
 
   test('the raw text has them at the same words', () => {
-    const layout = new Layout(rawTextBlocks(read(answered(TRACEBACK))), 90);
+    const layout = new Layout(inSections(rawTextBlocks(read(answered(TRACEBACK)))), 90);
     const shown = renderTranscript(layout, 0, layout.rows, MONO, { turn: null }).map((line) => line.replace(SGR, ''));
     expect(shown).toContainEqual(expect.stringMatching(/^ !ZeroDivisionError: zero +a Python traceback$/));
   });
@@ -213,8 +214,8 @@ describe('whatever a model wrote', () => {
     fc.assert(
       fc.property(hostile, fc.integer({ min: 20, max: 200 }), fc.boolean(), (output, width, isRaw) => {
         const rollout = read(output);
-        const blocks = isRaw ? rawTextBlocks(rollout) : transcriptBlocks(rollout, new Map());
-        const layout = new Layout(blocks, width);
+        const blocks = isRaw ? [...rawTextBlocks(rollout)] : [...blocksOf(transcriptSections(rollout, new Map()))];
+        const layout = new Layout(inSections(blocks), width);
         const drawn = renderTranscript(layout, 0, layout.rows, COLOURS, { turn: null });
         expect(drawn).toHaveLength(layout.rows);
         for (const line of drawn) expect(cellWidth(line.replace(SGR, ''))).toBeLessThanOrEqual(width);

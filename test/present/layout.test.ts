@@ -1,11 +1,13 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { verl } from '../../src/formats/verl.ts';
 import type { JsonObject } from '../../src/json/value.ts';
 import { MONO } from '../../src/present/theme.ts';
-import { transcriptBlocks } from '../../src/present/transcript/blocks.ts';
+import { transcriptSections } from '../../src/present/transcript/blocks.ts';
 import { CLIP_HEAD } from '../../src/present/transcript/clip.ts';
 import { Layout } from '../../src/present/transcript/layout.ts';
 import { renderTranscript } from '../../src/present/transcript/render.ts';
+import { inSections } from '../../src/present/transcript/section.ts';
 import { toolRollout } from '../support/dump.ts';
 
 const plain = { ...MONO };
@@ -18,7 +20,7 @@ function transcript(
   width = 60,
   folds = new Map<string, boolean>(),
 ): { layout: Layout; lines: string[] } {
-  const layout = new Layout(transcriptBlocks(read(record), folds), width, folds);
+  const layout = new Layout(transcriptSections(read(record), folds), width, folds);
   return { layout, lines: renderTranscript(layout, 0, layout.rows, plain, { turn: 2 }).map((line) => line.trimEnd()) };
 }
 
@@ -66,7 +68,7 @@ describe('a transcript', () => {
       indent: 0,
     } as const;
     const linesAt = (width: number) => {
-      const layout = new Layout([{ ...block, header: true, right }], width);
+      const layout = new Layout(inSections([{ ...block, header: true, right }]), width);
       return renderTranscript(layout, 0, layout.rows, plain, { turn: 1 });
     };
     expect(linesAt(47)).toEqual(['  tool ← code_interpreter', `${' '.repeat(17)}again: same, 20 ms, bubblewrap`]);
@@ -107,5 +109,42 @@ describe('a transcript', () => {
     const clipped = transcript({ ...toolRollout(1, 5, 1), output }).layout;
     expect(clipped.text(clipped.row(open.anchor(row))).text).toContain('more lines');
     expect(CLIP_HEAD).toBeGreaterThan(0);
+  });
+});
+
+describe('a layout that is made from another one, or in several goes', () => {
+  const rollout = read(toolRollout(1, 5, 1));
+  const ids = ['t0', 't1', 't2', 't2.0', 't2.1', 't2.1.clip', 't3', 't4', 'ground-truth.clip', 'c1'];
+  const folds = fc
+    .array(fc.tuple(fc.constantFrom(...ids), fc.boolean()))
+    .map((entries) => new Map<string, boolean>(entries));
+  const lay = (opened: Map<string, boolean>, width: number, before?: Layout, isEnough?: () => boolean) =>
+    new Layout(transcriptSections(rollout, opened), width, opened, true, before, isEnough);
+  const rowsOf = (layout: Layout) => ({
+    lines: renderTranscript(layout, 0, layout.rows, plain, { turn: 2 }),
+    anchors: Array.from({ length: layout.rows }, (_, row) => layout.anchor(row)),
+    back: Array.from({ length: layout.rows }, (_, row) => layout.row(layout.anchor(row))),
+    folds: layout.folds,
+    turns: [0, 1, 2, 3, 4].map((turn) => layout.rowOfTurn(turn)),
+    size: layout.size,
+  });
+  const width = fc.constantFrom(30, 60, 100);
+
+  test('is what it would be by itself', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(folds, width), { minLength: 1, maxLength: 5 }), (steps) => {
+        let before: Layout | undefined;
+        for (const [opened, columns] of steps) {
+          const goes = lay(opened, columns, before, () => true);
+          for (let rows = goes.rows; !goes.isWhole; rows = goes.rows) {
+            goes.more(() => true);
+            expect(goes.rows).toBeGreaterThanOrEqual(rows);
+          }
+          expect(rowsOf(goes)).toEqual(rowsOf(lay(opened, columns)));
+          before = goes;
+        }
+      }),
+      { numRuns: 100 },
+    );
   });
 });

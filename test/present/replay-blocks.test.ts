@@ -4,9 +4,10 @@ import { parseLine } from '../../src/dump/parse-line.ts';
 import { type BranchView, NOTHING_RUN, type RolloutReplay } from '../../src/present/replay/view.ts';
 import { withReplay } from '../../src/present/replay/with-replay.ts';
 import { MONO } from '../../src/present/theme.ts';
-import { type Folds, transcriptBlocks } from '../../src/present/transcript/blocks.ts';
+import { type Folds, transcriptSections } from '../../src/present/transcript/blocks.ts';
 import { Layout } from '../../src/present/transcript/layout.ts';
 import { renderTranscript } from '../../src/present/transcript/render.ts';
+import { blocksOf } from '../../src/present/transcript/section.ts';
 import { diffTexts, type ReplayOutcome } from '../../src/replay/index.ts';
 import { cellWidth } from '../../src/text/graphemes.ts';
 import { toolRollout } from '../support/dump.ts';
@@ -53,7 +54,7 @@ function outcome(recorded: string, result: string, stderr: string): ReplayOutcom
 
 function shown(replay: RolloutReplay, width = 60): string[] {
   const open: Folds = new Map([['t3.again0.standing.run', false]]);
-  const blocks = withReplay(transcriptBlocks(rollout, open), rollout, replay, open);
+  const blocks = withReplay(transcriptSections(rollout, open), rollout, replay, open);
   const layout = new Layout(blocks, width, open);
   return renderTranscript(layout, 0, layout.rows, MONO, { turn: null });
 }
@@ -68,8 +69,9 @@ const text = (lines: readonly string[]): string => lines.join('\n').replace(SGR,
 
 describe('what was run again, beside the record', () => {
   test('a rollout of which nothing was run looks as it was recorded', () => {
-    const blocks = transcriptBlocks(rollout, new Map());
-    expect(withReplay(blocks, rollout, NOTHING_RUN, new Map())).toEqual(blocks);
+    const sections = [...transcriptSections(rollout, new Map())];
+    const again = withReplay(sections, rollout, NOTHING_RUN, new Map());
+    expect([...blocksOf(again)]).toEqual([...blocksOf(sections)]);
   });
 
   test('the verdict stands at the edge of the result, the difference and the run below it', () => {

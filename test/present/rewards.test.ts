@@ -2,7 +2,7 @@ import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { formatOf } from '../../src/formats/registry.ts';
 import type { JsonObject } from '../../src/json/value.ts';
 import { MONO } from '../../src/present/theme.ts';
-import { transcriptBlocks } from '../../src/present/transcript/blocks.ts';
+import { transcriptSections } from '../../src/present/transcript/blocks.ts';
 import { detailBlocks } from '../../src/present/transcript/details-view.ts';
 import { Layout } from '../../src/present/transcript/layout.ts';
 import { renderTranscript } from '../../src/present/transcript/render.ts';
@@ -15,7 +15,7 @@ for (const key of Object.keys(plain) as (keyof typeof plain)[]) plain[key] = '';
 
 const read = (record: object) => formatOf(record as JsonObject)!.read(record as JsonObject, { validation: false });
 function lines(record: object, advantage: number | null = null, width = 60): string[] {
-  const layout = new Layout(transcriptBlocks(read(record), new Map(), advantage), width);
+  const layout = new Layout(transcriptSections(read(record), new Map(), advantage), width);
   return renderTranscript(layout, 0, layout.rows, plain, { turn: null }).map((line) => line.trimEnd());
 }
 const details = (record: object, advantage: number | null = null): string[] =>

@@ -3,7 +3,7 @@ import { formatOf } from '../../src/formats/registry.ts';
 import { verl } from '../../src/formats/verl.ts';
 import type { JsonObject } from '../../src/json/value.ts';
 import { MONO } from '../../src/present/theme.ts';
-import { transcriptBlocks } from '../../src/present/transcript/blocks.ts';
+import { transcriptSections } from '../../src/present/transcript/blocks.ts';
 import { Layout } from '../../src/present/transcript/layout.ts';
 import { renderTranscript } from '../../src/present/transcript/render.ts';
 import type { Rollout } from '../../src/rollout/rollout.ts';
@@ -13,7 +13,7 @@ const plain = { ...MONO };
 for (const key of Object.keys(plain) as (keyof typeof plain)[]) plain[key] = '';
 
 function lines(rollout: Rollout, folds = new Map<string, boolean>()): string[] {
-  const layout = new Layout(transcriptBlocks(rollout, folds), 60, folds);
+  const layout = new Layout(transcriptSections(rollout, folds), 60, folds);
   return renderTranscript(layout, 0, layout.rows, plain, { turn: null }).map((line) => line.trimEnd());
 }
 const read = (input: string, output: string): Rollout =>

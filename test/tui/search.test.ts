@@ -61,7 +61,8 @@ describe('a search that is taken up again', () => {
     expect(scan.hits.length).toBe(MAX_HITS);
     expect(scan.isFull).toBe(true);
     expect(scan.share).toBe(1);
-    const other = new Scan([block('b'.repeat(100_000))], matcher('a'));
+    const long = [block('b'.repeat(100_000))];
+    const other = new Scan({ at: (index) => long[index], length: 100_000 }, matcher('a'));
     other.run(() => true);
     expect(other.share).toBeCloseTo(0.33, 1);
   });

@@ -29,12 +29,12 @@ export function readCalls(
   text: string,
   { names = [], answered = false, typeOf = NO_TYPES }: ReadCallsOptions = {},
 ): ParsedCall[] {
-  const calls: ParsedCall[] = [];
-  if (MAY_HOLD.test(text)) for (const grammar of BY_TAGS) calls.push(...grammar.read(text, typeOf));
-  for (const grammar of BY_NAME) if (names.includes(grammar.name)) calls.push(...grammar.read(text, typeOf));
+  let calls: ParsedCall[] = [];
+  if (MAY_HOLD.test(text)) for (const grammar of BY_TAGS) calls = calls.concat(grammar.read(text, typeOf));
+  for (const grammar of BY_NAME) if (names.includes(grammar.name)) calls = calls.concat(grammar.read(text, typeOf));
   if (answered && calls.length === 0)
     for (const grammar of BY_NAME) {
-      calls.push(...grammar.read(text, typeOf));
+      calls = calls.concat(grammar.read(text, typeOf));
       if (calls.length > 0) break;
     }
   return apart(calls.sort((a, b) => a.start - b.start));

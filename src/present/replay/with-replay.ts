@@ -2,7 +2,8 @@ import type { Rollout } from '../../rollout/rollout.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { scoreText } from '../quantities.ts';
 import type { Block } from '../transcript/block.ts';
-import type { Folds } from '../transcript/blocks.ts';
+import { END_SECTION, type Folds, turnSection } from '../transcript/blocks.ts';
+import type { Section } from '../transcript/section.ts';
 import { callId } from '../transcript/turn-blocks.ts';
 import { branchBlocks } from './branch-blocks.ts';
 import { callBlocks, resultPieces } from './call-blocks.ts';
@@ -10,9 +11,15 @@ import { underwayPieces } from './outcome-text.ts';
 import type { RescoreView, RolloutReplay } from './view.ts';
 
 /** A transcript with what was run again beside what was recorded. */
-export function withReplay(blocks: readonly Block[], rollout: Rollout, replay: RolloutReplay, folds: Folds): Block[] {
+export function* withReplay(
+  sections: Iterable<Section>,
+  rollout: Rollout,
+  replay: RolloutReplay,
+  folds: Folds,
+): Generator<Section> {
   const right = new Map<string, Block['right']>();
   const below = new Map<number, Block[]>();
+  const changed = new Set([END_SECTION]);
   for (const turn of rollout.turns) {
     for (const call of turn.toolCalls) {
       const found = replay.calls.get(call.index);
@@ -20,6 +27,7 @@ export function withReplay(blocks: readonly Block[], rollout: Rollout, replay: R
       const head = `${callId(turn, call)}.0`;
       if (found.underway !== null) right.set(head, underwayPieces(found.underway, replay.now));
       const at = call.resultTurn ?? turn.index;
+      changed.add(turnSection(turn.index)).add(turnSection(at));
       if (call.resultTurn === null) right.set(head, resultPieces(found));
       else right.set(`t${at}`, resultPieces(found));
       const place = { id: `t${at}.again${call.index}`, turn: at, folds };
@@ -27,20 +35,40 @@ export function withReplay(blocks: readonly Block[], rollout: Rollout, replay: R
     }
   }
   const last = rollout.turns.at(-1)?.index ?? 0;
+  const beside = (blocks: readonly Block[]) => withResults(blocks, { right, below, folds, rescored: replay.rescored });
+  for (const section of sections) {
+    if (!changed.has(section.id)) yield section;
+    else yield { ...section, key: null, blocks: () => beside(section.blocks()) };
+  }
+  const branches = branchBlocks(replay.branches, last, folds);
+  if (branches.length === 0) return;
+  const gap = { ...BLANK, turn: last, id: `t${last}.branches.blank` };
+  yield { id: 'branches', key: null, source: replay, blocks: () => [gap, ...branches] };
+}
+
+interface Beside {
+  /** Behind a block's first line, by its id. */
+  right: ReadonlyMap<string, Block['right']>;
+  /** Below a turn. */
+  below: ReadonlyMap<number, Block[]>;
+  folds: Folds;
+  rescored: RescoreView | null;
+}
+
+function withResults(blocks: readonly Block[], { right, below, folds, rescored: again }: Beside): Block[] {
   const out: Block[] = [];
   for (const block of blocks) {
     const { id, turn } = block;
     // A turn that is folded to a line shows nothing of its own.
     const isFolded = folds.get(`t${turn}`) === true;
     if (turn !== null && id === `t${turn}.blank` && !isFolded) out.push(...(below.get(turn) ?? []));
-    if (id === 'score' && replay.rescored !== null) out.push(...rescored(block, replay.rescored));
+    if (id === 'score' && again !== null) out.push(...rescored(block, again));
     else {
       const pieces = right.get(id) ?? [];
       out.push(pieces.length === 0 ? block : { ...block, right: [...pieces, ...spaced(block.right)] });
     }
   }
-  const branches = branchBlocks(replay.branches, last, folds);
-  return branches.length === 0 ? out : [...out, { ...BLANK, turn: last, id: `t${last}.branches.blank` }, ...branches];
+  return out;
 }
 
 const BLANK = { text: '', style: 'plain', trained: false, indent: 0 } as const;

@@ -3,11 +3,12 @@ import { sanitise } from '../../text/sanitise.ts';
 import { formatJson } from '../json.ts';
 import { maskShare } from '../mask-share.ts';
 import { advantageText } from '../numbers.ts';
-import { scoreText } from '../quantities.ts';
+import { scoreText, sizeText } from '../quantities.ts';
 import type { Block } from './block.ts';
-import { contextHeading, ownBlocks, withOutlines } from './context-blocks.ts';
+import { contextHeading, OwnTrajectories, withOutlines } from './context-blocks.ts';
 import { findingsByTurn, Unplaced } from './findings.ts';
 import { Results } from './results.ts';
+import type { Section } from './section.ts';
 import { type Folds, turnBlocks } from './turn-blocks.ts';
 import { partlyTrained } from './turn-mask.ts';
 
@@ -47,27 +48,69 @@ const blank = (id: string, turn: number | null): Block => ({
   indent: 0,
 });
 
-/** All of a rollout as it reads from top to bottom. `advantage`: relative to its group, null where that is not known. */
-export function transcriptBlocks(rollout: Rollout, opened: Folds, advantage: number | null = null): Block[] {
-  const blocks: Block[] = [];
+/** The section of a turn, with what stands behind it. */
+export const turnSection = (index: number): string => `t${index}`;
+/** The section behind the last turn. */
+export const END_SECTION = 'end';
+
+/** All of a rollout as it reads from top to bottom, a section a turn. `advantage`: relative to its group, null where that is not known. */
+export function* transcriptSections(
+  rollout: Rollout,
+  opened: Folds,
+  advantage: number | null = null,
+): Generator<Section> {
   const folds = withOutlines(rollout, opened);
+  const keys = foldKeys(opened);
   const masks = partlyTrained(rollout);
   const results = new Results(rollout);
   const findings = findingsByTurn(rollout.findings);
+  const own = new OwnTrajectories(rollout);
+
   for (const turn of rollout.turns) {
     const { index } = turn;
-    const heading = contextHeading(rollout, index);
-    if (heading !== null) blocks.push(heading, blank(heading.id, null));
-    const noticed = new Unplaced(findings.get(index) ?? []);
-    blocks.push(...turnBlocks({ rollout, turn, folds, results, mask: masks.get(index), findings: noticed }));
-    // Turns that are folded to a line stand close, as an outline.
-    if (folds.get(`t${index}`) !== true || folds.get(`t${index + 1}`) !== true) blocks.push(blank(`t${index}`, index));
-    blocks.push(...ownBlocks(rollout, index, folds));
+    const areBothFolded = folds.get(`t${index}`) === true && folds.get(`t${index + 1}`) === true;
+    yield {
+      id: turnSection(index),
+      key: `${keys.get(`t${index}`) ?? ''}${own.hasBehind(index) ? keys.get('c') : ''}${areBothFolded}`,
+      source: rollout,
+      blocks() {
+        const heading = contextHeading(rollout, index);
+        const noticed = new Unplaced(findings.get(index) ?? []);
+        return [
+          ...(heading === null ? [] : [heading, blank(heading.id, null)]),
+          ...turnBlocks({ rollout, turn, folds, results, mask: masks.get(index), findings: noticed }),
+          // Turns that are folded to a line stand close, as an outline.
+          ...(areBothFolded ? [] : [blank(`t${index}`, index)]),
+          ...own.blocks(index, folds),
+        ];
+      },
+    };
   }
-  blocks.push(...ownBlocks(rollout, null, folds));
-  blocks.push(...verdictBlocks(rollout, advantage));
-  return blocks;
+
+  yield {
+    id: END_SECTION,
+    key: `${keys.get('c')} ${keys.get(END_SECTION)} ${advantage}`,
+    source: rollout,
+    blocks: () => [...own.blocks(null, folds), ...verdictBlocks(rollout, advantage)],
+  };
 }
+
+/**
+ * The reader's folds by turn, below `c` those of trajectories with a record of their own, and the rest below the end.
+ */
+function foldKeys(folds: Folds): ReadonlyMap<string, string> {
+  const keys = new Map<string, string>();
+  for (const [id, isClosed] of folds) {
+    const top = /^t\d+/.exec(id)?.[0] ?? (/^c\d/.test(id) ? 'c' : END_SECTION);
+    keys.set(top, `${keys.get(top) ?? ''}${id}=${isClosed} `);
+  }
+  return keys;
+}
+
+/** A long record that is being read. @param bytes of its line */
+export const pendingBlocks = (bytes: number): Block[] => [
+  { id: 'pending', turn: null, text: `reading ${sizeText(bytes)} …`, style: 'quiet', trained: false, indent: 0 },
+];
 
 /** A line that is no record: why, and its raw text. */
 export function rawBlocks(error: string, raw: string): Block[] {

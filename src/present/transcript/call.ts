@@ -2,6 +2,7 @@ import { isJsonObject, type JsonValue } from '../../json/value.ts';
 import type { ToolCall } from '../../rollout/rollout.ts';
 import { sanitise, sanitiseLine } from '../../text/sanitise.ts';
 import { formatJson } from '../json.ts';
+import { plural } from '../numbers.ts';
 import type { Style } from '../theme.ts';
 import type { Range } from './block.ts';
 import type { CodeLanguage } from './code-language.ts';
@@ -39,6 +40,9 @@ export function rawPiece(call: ToolCall): CallPiece[] {
   return [{ text: call.name === null ? 'call' : sanitiseLine(call.name), style: 'strong', indent: 0 }, piece];
 }
 
+/** Arguments that get a line of their own. A call that has more holds data, which is read as data. */
+const MOST = 500;
+
 /** `name(key="value", n=2)`, or the name with each long argument below it, its newlines real ones. */
 export function callPieces(call: ToolCall): CallPiece[] {
   const name = sanitiseLine(call.name ?? 'call');
@@ -47,12 +51,15 @@ export function callPieces(call: ToolCall): CallPiece[] {
   }
   const given = call.arguments as Record<string, JsonValue>;
   const entries = Object.entries(given);
-  const line = entries.map(([key, value]) => `${key}=${formatJson(value)}`).join(', ');
-  if (entries.every(([, value]) => isShort(value)) && line.length <= 2 * SHORT) {
+  const line = entries
+    .slice(0, SHORT)
+    .map(([key, value]) => `${key}=${formatJson(value)}`)
+    .join(', ');
+  if (entries.length <= SHORT && entries.every(([, value]) => isShort(value)) && line.length <= 2 * SHORT) {
     return [{ text: `${name}(${sanitiseLine(line)})`, style: 'strong', indent: 0 }];
   }
   const pieces: CallPiece[] = [{ text: name, style: 'strong', indent: 0 }];
-  for (const [key, value] of entries) {
+  for (const [key, value] of entries.slice(0, MOST)) {
     // The one argument of a code tool needs no label: its text speaks for itself.
     const label = entries.length > 1 || typeof value !== 'string';
     if (isShort(value) && label) {
@@ -64,6 +71,11 @@ export function callPieces(call: ToolCall): CallPiece[] {
     const code = typeof value === 'string' ? languageOf(name, key, given) : 'json';
     const piece = { text: sanitise(text.replace(/\n+$/, '')), style: 'plain', indent: label ? 4 : 2 } as const;
     pieces.push(code === null ? piece : { ...piece, code });
+  }
+  if (entries.length > MOST) {
+    const rest = sanitise(formatJson(Object.fromEntries(entries.slice(MOST)), 2));
+    pieces.push({ text: `${plural(entries.length - MOST, 'more argument')}:`, style: 'quiet', indent: 2 });
+    pieces.push({ text: rest, style: 'plain', indent: 4, code: 'json' });
   }
   return pieces;
 }

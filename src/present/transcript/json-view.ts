@@ -30,11 +30,10 @@ interface Node {
 const idOf = (parent: string, key: string): string => `${parent}.${key.replaceAll('.', '\u0001')}`;
 
 /** A line for each key, containers and long strings folding; flattened without recursion, only what is open. */
-export function jsonBlocks(root: JsonValue, folds: Folds): Block[] {
-  const blocks: Block[] = [];
+export function* jsonBlocks(root: JsonValue, folds: Folds): Generator<Block> {
   let line = 0;
   const stack: Node[] = [{ id: 'json', key: null, value: root, depth: 0 }];
-  while (stack.length > 0 && blocks.length < MAX_LINES) {
+  while (stack.length > 0 && line < MAX_LINES) {
     const { id, key, value, depth } = stack.pop()!;
     const label = key === null ? '' : `${sanitiseLine(key)}: `;
     const base = { id, turn: line++, header: true, trained: false, indent: Math.min(depth * 2, MAX_INDENT) };
@@ -44,16 +43,16 @@ export function jsonBlocks(root: JsonValue, folds: Folds): Block[] {
         const closed = folds.get(id) ?? true;
         const head = sanitiseLine(value.slice(0, 60).split('\n')[0]!);
         const text = `${label}${closed ? '▸' : '▾'} ${head}… ${plural(value.length, 'character')}`;
-        blocks.push({ ...base, text, style: 'quiet', ranges, fold: closed ? 'closed' : 'open' });
+        yield { ...base, text, style: 'quiet', ranges, fold: closed ? 'closed' : 'open' };
         if (closed) continue;
         // Newlines are real ones: a transcript in one escaped line is not readable.
         const shown = { id: `${id}.text`, turn: base.turn, trained: false, indent: base.indent + 2 };
-        blocks.push({ ...shown, text: sanitise(value), style: 'string', clip: true });
+        yield { ...shown, text: sanitise(value), style: 'string', clip: true };
         continue;
       }
       const text = label + (typeof value === 'string' ? sanitiseLine(JSON.stringify(value)) : formatJson(value));
       ranges.push({ start: label.length, end: text.length, style: styleOf(value) });
-      blocks.push({ ...base, text, style: 'plain', ranges, clip: true });
+      yield { ...base, text, style: 'plain', ranges, clip: true };
       continue;
     }
     const entries: [string, JsonValue][] = isJsonObject(value)
@@ -63,16 +62,16 @@ export function jsonBlocks(root: JsonValue, folds: Folds): Block[] {
     const size = Array.isArray(value) ? plural(entries.length, 'item') : plural(entries.length, 'key');
     const closed = folds.get(id) ?? (depth >= OPEN_DEPTH || (depth > 0 && entries.length > OPEN_ENTRIES));
     if (entries.length === 0) {
-      blocks.push({ ...base, text: `${label}${open}${close}`, style: 'plain', ranges });
+      yield { ...base, text: `${label}${open}${close}`, style: 'plain', ranges };
       continue;
     }
-    blocks.push({
+    yield {
       ...base,
       text: `${label}${closed ? '▸' : '▾'} ${open}${closed ? ` ${size} ` : ''}${closed ? close : ''}`,
       style: 'quiet',
       ranges,
       fold: closed ? 'closed' : 'open',
-    });
+    };
     if (closed) continue;
     for (let i = entries.length - 1; i >= 0; i--) {
       const [name, item] = entries[i]!;
@@ -81,7 +80,6 @@ export function jsonBlocks(root: JsonValue, folds: Folds): Block[] {
   }
   if (stack.length > 0) {
     const text = '… more than 200,000 lines; fold something above';
-    blocks.push({ id: 'json-end', turn: null, text, style: 'warning', trained: false, indent: 0 });
+    yield { id: 'json-end', turn: null, text, style: 'warning', trained: false, indent: 0 };
   }
-  return blocks;
 }

@@ -5,6 +5,7 @@ import type { Style } from '../theme.ts';
 import type { Block, Note } from './block.ts';
 import { isLong, keptLines } from './clip.ts';
 import { layNotes } from './notes.ts';
+import type { Section } from './section.ts';
 
 /** Cells of the gutter: the bar of trained text, and a blank. */
 export const GUTTER = 2;
@@ -41,7 +42,7 @@ interface Placed {
   lines: Lines;
   /** The first line. */
   first: number;
-  /** First row in the transcript. */
+  /** First row in its section. */
   row: number;
   /** Rows that it takes. */
   rows: number;
@@ -53,45 +54,126 @@ interface Placed {
   next: Placed | null;
 }
 
-/** Blocks laid out for one width: which row is where. Rows are found by binary search, none is built before it is seen. */
+/** A section laid out: its rows count from its own beginning, so that it can be taken over as it is. */
+interface LaidSection {
+  section: Section;
+  rows: number;
+  placed: Placed[];
+  turnRows: { turn: number; row: number }[];
+  folds: Fold[];
+  bytes: number;
+}
+
+interface Found {
+  /** First row of its section. */
+  start: number;
+  placed: Placed;
+}
+
+/**
+ * Sections laid out for one width: which row is where. Rows are found by binary search, none is built before it is seen.
+ * A long rollout is laid out from its top in several goes, and can be read as far as it is.
+ */
 export class Layout {
   readonly width: number;
   rows = 0;
-  readonly #placed: Placed[] = [];
-  readonly #byId = new Map<string, Placed>();
+  readonly folds: Fold[] = [];
+  /** All sections are laid out. */
+  isWhole = false;
+  /** About how many bytes this layout holds, for caches that are bounded by them. */
+  size = 200;
+  readonly #laid: LaidSection[] = [];
+  readonly #starts: number[] = [];
+  readonly #bySection = new Map<string, LaidSection>();
+  readonly #byId = new Map<string, Found>();
   readonly #turnRows: { turn: number; row: number }[] = [];
-  readonly folds: readonly Fold[];
-
+  readonly #rest: Iterator<Section>;
+  readonly #opened: ReadonlyMap<string, boolean>;
   readonly #wrapped: boolean;
+  #before: Layout | null;
 
-  /** `opened`: blocks that are shown whole although they are long; `before`: a layout whose lines are taken over where they fit. */
+  /**
+   * @param opened blocks that are shown whole although they are long
+   * @param before a layout whose sections and lines are taken over where they fit
+   * @param isEnough stops for now; `more` goes on
+   */
   constructor(
-    blocks: readonly Block[],
+    sections: Iterable<Section>,
     width: number,
     opened: ReadonlyMap<string, boolean> = new Map(),
     wrapped = true,
-    before?: Layout,
+    before: Layout | null = null,
+    isEnough: () => boolean = () => false,
   ) {
     this.width = width;
     this.#wrapped = wrapped;
-    const folds: Fold[] = [];
-    for (const block of blocks.flatMap((one) => this.#apart(one))) {
-      const room = wrapped ? this.#room(block) : Number.POSITIVE_INFINITY;
-      const lines = (before === undefined ? null : before.#linesOf(block, room)) ?? wrap(block.text, room);
-      const long = block.clip === true && isLong(lines.count);
-      const clipped = long && opened.get(`${block.id}.clip`) !== false;
-      if (block.fold !== undefined) folds.push({ id: block.id, turn: block.turn, closed: block.fold === 'closed' });
-      if (long) folds.push({ id: `${block.id}.clip`, turn: block.turn, closed: clipped });
-      if (block.header) this.#turnRows.push({ turn: block.turn!, row: this.rows });
-      this.#place(block, lines, clipped);
+    this.#opened = opened;
+    this.#before = before;
+    this.#rest = sections[Symbol.iterator]();
+    this.more(isEnough);
+  }
+
+  more(isEnough: () => boolean): void {
+    while (!this.isWhole) {
+      const next = this.#rest.next();
+      if (next.done === true) {
+        this.isWhole = true;
+        this.#before = null;
+      } else this.#append(this.#before === null ? this.#lay(next.value) : this.#taken(this.#before, next.value));
+      if (isEnough()) return;
     }
-    this.folds = folds;
+  }
+
+  #taken(before: Layout, section: Section): LaidSection {
+    return before.#same(section, this) ?? this.#lay(section);
+  }
+
+  /** A section as it stands here, if `other` would lay it out the same. */
+  #same({ id, key, source }: Section, other: Layout): LaidSection | undefined {
+    const laid = this.#bySection.get(id);
+    const isSame = laid !== undefined && key !== null && laid.section.key === key && laid.section.source === source;
+    return isSame && this.width === other.width && this.#wrapped === other.#wrapped ? laid : undefined;
+  }
+
+  #append(laid: LaidSection): void {
+    const start = this.rows;
+    this.#laid.push(laid);
+    this.#starts.push(start);
+    this.#bySection.set(laid.section.id, laid);
+    for (const placed of laid.placed)
+      if (!this.#byId.has(placed.block.id)) this.#byId.set(placed.block.id, { start, placed });
+    for (const { turn, row } of laid.turnRows) this.#turnRows.push({ turn, row: start + row });
+    for (const fold of laid.folds) this.folds.push(fold);
+    this.rows += laid.rows;
+    this.size += laid.bytes;
+  }
+
+  #lay(section: Section): LaidSection {
+    const laid: LaidSection = { section, rows: 0, placed: [], turnRows: [], folds: [], bytes: 0 };
+    for (const block of section.blocks().flatMap((one) => this.#apart(one))) {
+      const room = this.#wrapped ? this.#room(block) : Number.POSITIVE_INFINITY;
+      const lines = (this.#before === null ? null : this.#before.#linesOf(block, room)) ?? wrap(block.text, room);
+      const long = block.clip === true && isLong(lines.count);
+      const clipped = long && this.#opened.get(`${block.id}.clip`) !== false;
+      if (block.fold !== undefined)
+        laid.folds.push({ id: block.id, turn: block.turn, closed: block.fold === 'closed' });
+      if (long) laid.folds.push({ id: `${block.id}.clip`, turn: block.turn, closed: clipped });
+      if (block.header) laid.turnRows.push({ turn: block.turn!, row: laid.rows });
+      this.#place(laid, block, lines, clipped);
+    }
+    for (const { block, lines, first } of laid.placed) {
+      laid.bytes += 300;
+      if (first > 0) continue;
+      laid.bytes += block.text.length * 2 + lines.starts.byteLength + lines.indents.byteLength;
+      laid.bytes += (block.ranges?.length ?? 0) * 60;
+    }
+    return laid;
   }
 
   /** The lines of a long text that stands here already: only a fold has changed around it. */
   #linesOf(block: Block, room: number): Lines | null {
     if (block.text.length < WORTH_KEEPING) return null;
-    const placed = this.#byId.get(block.id);
+    const placed = this.#byId.get(block.id)?.placed;
     if (placed === undefined || placed.block.text !== block.text) return null;
     return room === (this.#wrapped ? this.#room(placed.block) : Number.POSITIVE_INFINITY) ? placed.lines : null;
   }
@@ -121,7 +203,7 @@ export class Layout {
     return Math.max(4, this.width - GUTTER - indent - edge);
   }
 
-  #place(block: Block, lines: Lines, clipped: boolean): void {
+  #place(laid: LaidSection, block: Block, lines: Lines, clipped: boolean): void {
     const { beside, below } = layNotes(block, lines, this.#room(block));
     let last: Placed | null = null;
     const add = (first: number, count: number, hidden: number): void => {
@@ -129,18 +211,16 @@ export class Layout {
         block,
         lines,
         first,
-        row: this.rows,
+        row: laid.rows,
         rows: count,
         clipped: hidden,
         notes: beside,
         next: null,
       };
-      if (last === null) {
-        if (!this.#byId.has(block.id)) this.#byId.set(block.id, placed);
-      } else last.next = placed;
+      if (last !== null) last.next = placed;
       last = placed;
-      this.#placed.push(placed);
-      this.rows += count;
+      laid.placed.push(placed);
+      laid.rows += count;
     };
     /** Lines from..to, each with what is said below it. */
     const show = (from: number, to: number): void => {
@@ -149,7 +229,7 @@ export class Layout {
         if (line < from || line >= to) continue;
         if (line >= first) add(first, line + 1 - first, 0);
         first = line + 1;
-        this.#place(note, wrap(note.text, this.#room(note)), false);
+        this.#place(laid, note, wrap(note.text, this.#room(note)), false);
       }
       if (first < to) add(first, to - first, 0);
     };
@@ -162,20 +242,17 @@ export class Layout {
     }
   }
 
-  #placedAt(row: number): Placed {
-    let low = 0;
-    let high = this.#placed.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (this.#placed[middle]!.row <= row) low = middle;
-      else high = middle - 1;
-    }
-    return this.#placed[low]!;
+  #placedAt(row: number): Found {
+    const at = lastNotAfter(this.#starts.length, (i) => this.#starts[i]! <= row);
+    const start = this.#starts[at]!;
+    const { placed } = this.#laid[at]!;
+    return { start, placed: placed[lastNotAfter(placed.length, (i) => start + placed[i]!.row <= row)]! };
   }
 
   at(row: number): Row {
-    const { block, row: start, first, clipped, notes } = this.#placedAt(row);
-    const line = first + row - start;
+    const { start, placed } = this.#placedAt(row);
+    const { block, first, clipped, notes } = placed;
+    const line = first + row - start - placed.row;
     return { block, line, clipped, note: clipped > 0 ? undefined : notes.get(line) };
   }
 
@@ -183,27 +260,28 @@ export class Layout {
   text(row: number): { text: string; start: number; hang: number } {
     const { block, line, clipped } = this.at(row);
     if (clipped > 0) return { text: `⋯ ${plural(clipped, 'more line')}`, start: -1, hang: 0 };
-    const { lines } = this.#placedAt(row);
+    const { lines } = this.#placedAt(row).placed;
     const [start, end] = visibleRange(block.text, lines, line);
     return { text: block.text.slice(start, end), start, hang: lines.indents[line]! };
   }
 
   anchor(row: number): Anchor {
-    if (this.#placed.length === 0) return { block: '', offset: 0 };
+    if (this.rows === 0) return { block: '', offset: 0 };
     const clamped = Math.max(0, Math.min(row, this.rows - 1));
     const { block, line } = this.at(clamped);
-    return { block: block.id, offset: this.#placedAt(clamped).lines.starts[line]! };
+    return { block: block.id, offset: this.#placedAt(clamped).placed.lines.starts[line]! };
   }
 
   /** The row that shows an anchor; where its block is folded away, the nearest part that holds it. */
   row(anchor: Anchor): number {
     for (let id = anchor.block; id !== ''; id = id.slice(0, Math.max(0, id.lastIndexOf('.')))) {
-      let placed = this.#byId.get(id);
-      if (placed === undefined) continue;
-      if (id !== anchor.block) return placed.row;
+      const found = this.#byId.get(id);
+      if (found === undefined) continue;
+      let { placed } = found;
+      if (id !== anchor.block) return found.start + placed.row;
       const line = lineAt(placed.lines, anchor.offset);
       while (placed.next !== null && placed.next.first <= line) placed = placed.next;
-      return placed.row + Math.min(line - placed.first, placed.rows - 1);
+      return found.start + placed.row + Math.min(line - placed.first, placed.rows - 1);
     }
     return 0;
   }
@@ -260,16 +338,16 @@ export class Layout {
     }
     return null;
   }
+}
 
-  /** About how many bytes this layout holds, for caches that are bounded by them. */
-  get size(): number {
-    let bytes = 200;
-    for (const { block, lines, first } of this.#placed) {
-      bytes += 300;
-      if (first > 0) continue;
-      bytes += block.text.length * 2 + lines.starts.byteLength + lines.indents.byteLength;
-      bytes += (block.ranges?.length ?? 0) * 60;
-    }
-    return bytes;
+/** The last of `count` for which it holds, where it holds for all before that one; 0 where it holds for none. */
+function lastNotAfter(count: number, holds: (i: number) => boolean): number {
+  let low = 0;
+  let high = count - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (holds(middle)) low = middle;
+    else high = middle - 1;
   }
+  return low;
 }

@@ -1,7 +1,8 @@
-import type { Rollout, Span } from '../../rollout/rollout.ts';
+import type { Finding } from '../../rollout/finding.ts';
+import type { Rollout, Span, Turn } from '../../rollout/rollout.ts';
 import { sanitise, sanitiseLine } from '../../text/sanitise.ts';
 import type { Block, Note, Range } from './block.ts';
-import { findingNote, spokenOf } from './findings.ts';
+import { findingNote, findingsByTurn, spokenOf } from './findings.ts';
 
 /** Trained text as it is, masked text quiet, what a template wrote and what nobody knows in colours of their own. */
 const styleOf = (span: Span): Range['style'] => {
@@ -9,59 +10,111 @@ const styleOf = (span: Span): Range['style'] => {
   return span.kind === 'marker' ? 'marker' : span.trained ? 'plain' : 'quiet';
 };
 
-/** The recorded strings character for character, with the mask laid over them: nothing trimmed, folded or reordered. */
-export function rawTextBlocks(rollout: Rollout): Block[] {
-  const blocks: Block[] = [];
+/** A block before its text is made. */
+interface Planned {
+  id: string;
+  turn: number | null;
+  header: boolean;
+  field: string;
+  spans: readonly Span[];
+}
+
+/**
+ * The recorded strings character for character, with the mask laid over them: nothing trimmed, folded or reordered. Findings stand at
+ * the words that they speak of, or at the end of their turn where the words are unknown.
+ */
+export function* rawTextBlocks(rollout: Rollout): Generator<Block> {
+  const plan = planned(rollout);
+  const ofTurn = grouped(plan);
+  const findings = findingsByTurn(rollout.findings);
+  const noticed = new Map<number, ReadonlyMap<string, Block>>();
+
+  for (const one of plan) {
+    if (one.spans.length === 0) {
+      yield { id: one.id, turn: null, text: sanitiseLine(one.field), style: 'heading', trained: false, indent: 0 };
+      continue;
+    }
+    const found = one.turn === null ? undefined : findings.get(one.turn);
+    if (one.turn === null || found === undefined) {
+      yield blockOf(one, rollout);
+      continue;
+    }
+    let blocks = noticed.get(one.turn);
+    if (blocks === undefined) {
+      const own = (ofTurn.get(one.turn) ?? []).map((other) => blockOf(other, rollout));
+      blocks = new Map(withFindings(own, rollout.turns[one.turn], found).map((block) => [block.id, block]));
+      noticed.set(one.turn, blocks);
+    }
+    yield blocks.get(one.id)!;
+  }
+}
+
+/** A block a turn, but never a line break that the text does not have; the field's name before its blocks. */
+function planned({ texts, spans }: Rollout): Planned[] {
+  const ofField = new Map<string, Span[]>();
+  for (const span of spans) {
+    const known = ofField.get(span.field);
+    if (known === undefined) ofField.set(span.field, [span]);
+    else known.push(span);
+  }
+  const plan: Planned[] = [];
   const begun = new Set<number>();
-  for (const [field, text] of Object.entries(rollout.texts)) {
-    const base = { turn: null, trained: false, indent: 0 } as const;
-    blocks.push({ ...base, id: `raw.${field}`, text: sanitiseLine(field), style: 'heading' });
-    let shown = '';
-    let ranges: Range[] = [];
-    let turn: number | null = null;
+  for (const [field, text] of Object.entries(texts)) {
+    plan.push({ id: `raw.${field}`, turn: null, header: false, field, spans: [] });
+    let own: Span[] = [];
     let part = 0;
     const close = (): void => {
-      if (shown === '') return;
-      const header = turn !== null && !begun.has(turn);
-      if (turn !== null) begun.add(turn);
-      // The newline at a block's end is the step to the next block.
-      const body = shown.endsWith('\n') ? shown.slice(0, -1) : shown;
-      blocks.push({ ...base, id: `raw.${field}.${part++}`, turn, text: body, style: 'quiet', ranges, header });
-      shown = '';
-      ranges = [];
+      if (own.length === 0) return;
+      const { turn } = own[0]!;
+      plan.push({ id: `raw.${field}.${part++}`, turn, header: !begun.has(turn), field, spans: own });
+      begun.add(turn);
+      own = [];
     };
-    for (const span of rollout.spans) {
-      if (span.field !== field) continue;
-      // A block a turn, but never a line break that the text does not have.
-      if (span.turn !== turn && (shown === '' || shown.endsWith('\n'))) {
-        close();
-        turn = span.turn;
-      }
-      const piece = sanitise(text.slice(span.start, span.end));
-      const start = shown.length;
-      shown += piece;
-      ranges.push({ start, end: shown.length, style: styleOf(span), trained: span.trained });
+    for (const span of ofField.get(field) ?? []) {
+      const last = own.at(-1);
+      if (last !== undefined && span.turn !== own[0]!.turn && text[last.end - 1] === '\n') close();
+      own.push(span);
     }
     close();
   }
-  return withFindings(blocks, rollout);
+  return plan;
 }
 
-/** Findings at the words that they speak of, or at the end of the turn where the words are unknown. */
-function withFindings(blocks: Block[], rollout: Rollout): Block[] {
+function grouped(plan: readonly Planned[]): ReadonlyMap<number, Planned[]> {
+  const byTurn = new Map<number, Planned[]>();
+  for (const one of plan) {
+    if (one.turn === null) continue;
+    const known = byTurn.get(one.turn);
+    if (known === undefined) byTurn.set(one.turn, [one]);
+    else known.push(one);
+  }
+  return byTurn;
+}
+
+function blockOf({ id, turn, header, field, spans }: Planned, { texts }: Rollout): Block {
+  const text = texts[field]!;
+  const ranges: Range[] = [];
+  let shown = '';
+  for (const span of spans) {
+    const start = shown.length;
+    shown += sanitise(text.slice(span.start, span.end));
+    ranges.push({ start, end: shown.length, style: styleOf(span), trained: span.trained });
+  }
+  // The newline at a block's end is the step to the next block.
+  const body = shown.endsWith('\n') ? shown.slice(0, -1) : shown;
+  return { id, turn, text: body, style: 'quiet', trained: false, indent: 0, ranges, header };
+}
+
+/** @param blocks all of the turn's */
+function withFindings(blocks: Block[], turn: Turn | undefined, findings: readonly Finding[]): Block[] {
+  if (turn === undefined || blocks.length === 0) return blocks;
   const notes = new Map<Block, Note[]>();
   const counted = new Map<string, number>();
-  const ofTurn = new Map<number | null, Block[]>();
-  for (const block of blocks) ofTurn.set(block.turn, [...(ofTurn.get(block.turn) ?? []), block]);
-  for (const finding of rollout.findings) {
-    const turn = finding.turn === null ? undefined : rollout.turns[finding.turn];
-    const own = turn === undefined ? [] : (ofTurn.get(turn.index) ?? []);
-    if (turn === undefined || own.length === 0) continue;
-    const key = `${turn.index} ${finding.check}`;
-    const nth = counted.get(key) ?? 0;
-    counted.set(key, nth + 1);
+  for (const finding of findings) {
+    const nth = counted.get(finding.check) ?? 0;
+    counted.set(finding.check, nth + 1);
     const words = sanitise(spokenOf(finding, turn, nth));
-    const block = own.find(({ text }) => words !== '' && text.includes(words)) ?? own.at(-1)!;
+    const block = blocks.find(({ text }) => words !== '' && text.includes(words)) ?? blocks.at(-1)!;
     const at = words === '' ? -1 : block.text.indexOf(words);
     notes.set(block, [...(notes.get(block) ?? []), findingNote(finding, at === -1 ? block.text.length : at)]);
   }

@@ -16,6 +16,14 @@ import { type MaskPiece, maskedText, trainedWithin } from './turn-mask.ts';
 /** Parts that the reader opened or closed against the default, by block id. */
 export type Folds = ReadonlyMap<string, boolean>;
 
+/** A search sees what is folded away. */
+class AllOpen extends Map<string, boolean> {
+  override get(): boolean {
+    return false;
+  }
+}
+export const ALL_OPEN: Folds = new AllOpen();
+
 const isFolded = (folds: Folds, id: string, byDefault: boolean): boolean => folds.get(id) ?? byDefault;
 
 /** Text without the line breaks at its edges, which templates write around a body. */

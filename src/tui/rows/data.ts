@@ -68,6 +68,13 @@ interface DataEvents {
   again?: () => Promise<AgainLookup>;
 }
 
+interface OpenRecord {
+  place: Place;
+  record: DumpRecord;
+  generation: number;
+  diskChange: string;
+}
+
 export class DumpData implements Data {
   readonly dump: Dump;
   readonly live: LiveRun;
@@ -79,7 +86,8 @@ export class DumpData implements Data {
   #rows: Rows | null = null;
   #geometry: { shape: PaneShape; geometry: Geometry } | null = null;
   /** The record that is read. It stays as it was read, whatever becomes of its file, until it is asked for again. */
-  #open: { place: Place; record: DumpRecord; generation: number; diskChange: string } | null = null;
+  #open: OpenRecord | null = null;
+  readonly #changed: () => void;
   readonly #layouts: Layouts;
   readonly #filtered: FilteredRowsCache;
   readonly #values: ListValues;
@@ -106,12 +114,13 @@ export class DumpData implements Data {
     this.dump = dump;
     this.live = live;
     this.keys = keys;
+    this.#changed = changed;
     this.#filtered = new FilteredRowsCache(dump, rowsChanged, again);
     this.#values = new ListValues(this.#filtered.pool, changed);
     this.groups = new GroupIndex(dump, rowsChanged);
     this.syntax = new Syntax(changed);
     this.searches = new Searches(found);
-    this.#layouts = new Layouts(dump, this.groups);
+    this.#layouts = new Layouts(dump, this.groups, changed);
   }
 
   /** The dump has changed: it may hold more records than before. */
@@ -126,13 +135,15 @@ export class DumpData implements Data {
       open.diskChange = 'gone from disk';
     } else if (record >= file.count) {
       open.diskChange = 'cut off on disk';
-    } else if (isLonger && file.raw(record)?.startsWith(open.record.raw)) {
+    } else if (isLonger && (this.dump.isLong(open.place) || file.raw(record)?.startsWith(open.record.raw))) {
       // Half a line was all there was: the rest of it has come.
       this.#open = null;
     } else if (open.generation !== file.generation || open.diskChange !== '') {
       // Another content may hold the same line: a run that goes on writes most of a step again as it was.
       open.generation = file.generation;
-      open.diskChange = file.read(record).raw === open.record.raw ? '' : 'replaced on disk, R loads it';
+      // A long record is not read again to see whether it says the same.
+      const isSame = !this.dump.isLong(open.place) && file.raw(record) === open.record.raw;
+      open.diskChange = isSame ? '' : 'replaced on disk, R loads it';
     }
   }
 
@@ -171,7 +182,8 @@ export class DumpData implements Data {
   /** More is still to become known, without a key. */
   isBusy(state: State): boolean {
     const { phase } = this.dump.progress();
-    const isAsking = [this.groups, this.#values, this.searches].some((part) => part.isBusy);
+    if (this.#open?.record.isPending === true) return true;
+    const isAsking = [this.groups, this.#values, this.searches, this.#layouts].some((part) => part.isBusy);
     return phase !== 'done' || isAsking || this.filterProgress(state)?.isBusy === true;
   }
 
@@ -266,7 +278,21 @@ export class DumpData implements Data {
   /** The record under the cursor stays as it is now until another one is opened, or it is read again. */
   open(place: Place | null): void {
     if (samePlace(this.#open?.place ?? null, place)) return;
-    this.#open = place && { place, record: this.dump.read(place), generation: place.file.generation, diskChange: '' };
+    this.#open = null;
+    if (place === null) return;
+    const { file } = place;
+    const isLong = this.dump.isLong(place);
+    const record = isLong ? file.pending(place.record) : this.dump.read(place);
+    const open = { place, record, generation: file.generation, diskChange: '' };
+    this.#open = open;
+    if (isLong) void this.#readLong(open);
+  }
+
+  async #readLong(open: OpenRecord): Promise<void> {
+    const record = await this.dump.readLong(open.place, () => this.#open === open);
+    if (record === null || this.#open !== open) return;
+    open.record = record;
+    this.#changed();
   }
 
   warm(state: State, places: readonly Place[]): boolean {

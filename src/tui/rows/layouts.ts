@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Dump, Place } from '../../dump/dump.ts';
 import type { DumpRecord } from '../../dump/dump-file.ts';
+import { LONG_RECORD } from '../../dump/long-record.ts';
 import type { RolloutReplay } from '../../present/replay/view.ts';
 import type { Folds } from '../../present/transcript/blocks.ts';
 import { Layout } from '../../present/transcript/layout.ts';
@@ -9,14 +10,17 @@ import type { State } from '../state/state.ts';
 import { opened } from '../state/transcript.ts';
 import type { GroupIndex } from './group-index.ts';
 import { groupOf } from './group-of.ts';
-import { type Beside, shownBlocks } from './shown-blocks.ts';
+import { sameRecord } from './same-record.ts';
+import { type Beside, shownSections } from './shown-sections.ts';
 
 /** Bytes of laid-out transcripts that are kept for going back to, with their records: enough for three of 1 MB. */
 const CACHE_SIZE = 36_000_000;
-/** Bytes that a parsed record takes for each character of its line: its text, that of its turns, spans. */
+/** Bytes that a parsed record takes for each byte of its line: its text, that of its turns, spans. */
 const RECORD_WEIGHT = 6;
-/** Bytes of a line that is read ahead: one of 50 MB would hold the next key. */
-const AHEAD_SIZE = 1_500_000;
+/** ms of the first go, which ends sooner where all that is asked for is laid out; of the next ones between keys and frames; and between two frames of it. */
+const FIRST_GO = 50;
+const GO = 8;
+const SHOW = 100;
 
 interface Laid {
   record: DumpRecord;
@@ -30,17 +34,25 @@ interface Laid {
 export class Layouts {
   readonly #dump: Dump;
   readonly #groups: GroupIndex;
+  readonly #grown: () => void;
   #last: Laid | null = null;
+  #growing: Layout | null = null;
   /** Records that were read ahead; the dump keeps them. */
   readonly #ahead = new WeakSet<DumpRecord>();
   readonly #cache = new LRUCache<string, { record: DumpRecord; layout: Layout }>({
     maxSize: CACHE_SIZE,
-    sizeCalculation: ({ record, layout }) => layout.size + record.raw.length * RECORD_WEIGHT,
+    sizeCalculation: ({ record, layout }) => layout.size + record.bytes * RECORD_WEIGHT,
   });
 
-  constructor(dump: Dump, groups: GroupIndex) {
+  /** @param grown is called while a long record is laid out further, and when it is whole */
+  constructor(dump: Dump, groups: GroupIndex, grown: () => void) {
     this.#dump = dump;
     this.#groups = groups;
+    this.#grown = grown;
+  }
+
+  get isBusy(): boolean {
+    return this.#growing !== null;
   }
 
   of(state: State, place: Place, record: DumpRecord, width: number): Layout {
@@ -55,8 +67,16 @@ export class Layouts {
     const layout =
       kept !== undefined && sameRecord(kept.record, record)
         ? kept.layout
-        : lay(record, state, beside, width, folds, last?.layout, replay);
-    if (isPlain && layout !== kept?.layout) this.#cache.set(key, { record, layout });
+        : lay(record, state, {
+            beside,
+            width,
+            folds,
+            replay,
+            before: last?.layout ?? null,
+            isEnough: enoughFor(record),
+          });
+    if (isPlain && layout.isWhole && layout !== kept?.layout) this.#cache.set(key, { record, layout });
+    if (!layout.isWhole) this.#grow(layout);
     this.#last = { record, key, folds, replay, layout };
     return layout;
   }
@@ -64,7 +84,7 @@ export class Layouts {
   /** Reads one of these records, or lays one out; false where there is nothing left to do. */
   warm(state: State, places: readonly Place[], width: number): boolean {
     for (const place of places) {
-      if (place.file.index.length(place.record) > AHEAD_SIZE) continue;
+      if (place.file.index.length(place.record) > LONG_RECORD) continue;
       const record = this.#dump.read(place);
       if (!this.#ahead.has(record)) {
         this.#ahead.add(record);
@@ -72,10 +92,33 @@ export class Layouts {
       }
       const { key, beside } = this.#keyOf(state, place, record, width);
       if (state.replay.rollouts.has(record.locator) || this.#cache.get(key)?.record === record) continue;
-      this.#cache.set(key, { record, layout: lay(record, state, beside, width, opened.folds) });
+      this.#cache.set(key, { record, layout: lay(record, state, { beside, width, folds: opened.folds }) });
       return true;
     }
     return false;
+  }
+
+  /** Goes on in the pauses between keys and frames, until another layout is asked for. */
+  #grow(layout: Layout): void {
+    const isGoingOn = this.#growing !== null;
+    this.#growing = layout;
+    if (isGoingOn) return;
+    let shown = performance.now();
+    const go = (): void => {
+      const growing = this.#growing;
+      if (growing === null || growing !== this.#last?.layout) {
+        this.#growing = null;
+        return;
+      }
+      const end = performance.now() + GO;
+      growing.more(() => performance.now() > end);
+      if (growing.isWhole) this.#growing = null;
+      else setImmediate(go);
+      if (!growing.isWhole && performance.now() - shown < SHOW) return;
+      shown = performance.now();
+      this.#grown();
+    };
+    setImmediate(go);
   }
 
   #keyOf(state: State, place: Place, record: DumpRecord, width: number): { key: string; beside: Beside } {
@@ -89,18 +132,24 @@ export class Layouts {
   }
 }
 
-const lay = (
-  record: DumpRecord,
-  { display }: State,
-  beside: Beside,
-  width: number,
-  folds: Folds,
-  before?: Layout,
-  replay?: RolloutReplay,
-): Layout => new Layout(shownBlocks(record, display, folds, beside, replay), width, folds, display.wrap, before);
+interface Lay {
+  beside: Beside;
+  width: number;
+  folds: Folds;
+  replay?: RolloutReplay | undefined;
+  before?: Layout | null;
+  isEnough?: (() => boolean) | undefined;
+}
+
+const lay = (record: DumpRecord, { display }: State, { beside, width, folds, replay, before, isEnough }: Lay): Layout =>
+  new Layout(shownSections(record, display, folds, beside, replay), width, folds, display.wrap, before, isEnough);
+
+/** A record of usual length is laid out whole. */
+function enoughFor(record: DumpRecord): (() => boolean) | undefined {
+  if (record.bytes <= LONG_RECORD) return undefined;
+  const end = performance.now() + FIRST_GO;
+  return () => performance.now() > end;
+}
 
 const NO_GROUP = { parts: [], reason: '', advantage: null };
 const usesGroup = (view: ViewName): boolean => view === 'details' || view === 'chat';
-
-/** A record read again is another object; its text says whether it is still the same. */
-const sameRecord = (a: DumpRecord, b: DumpRecord): boolean => a === b || (a.locator === b.locator && a.raw === b.raw);

@@ -6,24 +6,31 @@ export const MAX_HITS = 20_000;
 /** Looked at in one go: RE2 takes some ms for as much. A longer text is parted at a line's end where it has one. */
 const SLICE = 32_768;
 
+/** The blocks of a record, made as far as they are asked for. */
+export interface SearchedBlocks {
+  /** undefined behind the last one. */
+  at(index: number): Block | undefined;
+  /** About how many UTF-16 units of text they hold. */
+  readonly length: number;
+}
+
 /** A search through the blocks of a record, from top to bottom, that can be taken up again: a screen must answer. */
 export class Scan {
   readonly hits: Hit[] = [];
-  readonly #blocks: readonly Block[];
+  readonly #blocks: SearchedBlocks;
   readonly #matcher: Matcher;
-  readonly #total: number;
   #block = 0;
+  #isAtEnd = false;
   #at = 0;
   #looked = 0;
 
-  constructor(blocks: readonly Block[], matcher: Matcher) {
+  constructor(blocks: SearchedBlocks, matcher: Matcher) {
     this.#blocks = blocks;
     this.#matcher = matcher;
-    this.#total = blocks.reduce((sum, { text }) => sum + text.length, 0);
   }
 
   get isDone(): boolean {
-    return this.#block >= this.#blocks.length || this.isFull;
+    return this.#isAtEnd || this.isFull;
   }
 
   /** There are more hits than are counted. */
@@ -33,13 +40,18 @@ export class Scan {
 
   /** How much has been looked at, from 0 to 1. */
   get share(): number {
-    return this.isDone || this.#total === 0 ? 1 : this.#looked / this.#total;
+    return this.isDone ? 1 : Math.min(1, this.#looked / Math.max(1, this.#blocks.length));
   }
 
   /** Goes on until `isOver` says that it took long enough. */
   run(isOver: () => boolean): void {
     while (!this.isDone) {
-      const { id, text } = this.#blocks[this.#block]!;
+      const block = this.#blocks.at(this.#block);
+      if (block === undefined) {
+        this.#isAtEnd = true;
+        return;
+      }
+      const { id, text } = block;
       const from = this.#at;
       const to = sliceEnd(text, from);
       const slice = from === 0 && to === text.length ? text : text.slice(from, to + this.#matcher.overlap);

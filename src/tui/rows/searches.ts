@@ -1,10 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import type { DumpRecord } from '../../dump/dump-file.ts';
 import type { Block } from '../../present/transcript/block.ts';
+import { blocksOf } from '../../present/transcript/section.ts';
+import { ALL_OPEN } from '../../present/transcript/turn-blocks.ts';
 import type { DisplayState } from '../state/display.ts';
 import { matcher } from './pattern.ts';
-import { Scan } from './scan.ts';
-import { ALL_OPEN, shownBlocks } from './shown-blocks.ts';
+import { sameRecord } from './same-record.ts';
+import { Scan, type SearchedBlocks } from './scan.ts';
+import { shownSections } from './shown-sections.ts';
 
 /** Bytes of hits that are remembered, at about HIT for each. */
 const CACHE_SIZE = 8_000_000;
@@ -17,7 +20,7 @@ const TELL = 100;
 const NOTHING = { group: '', noGroup: '', advantage: null };
 
 interface Known {
-  raw: string;
+  record: DumpRecord;
   scan: Scan;
 }
 
@@ -34,7 +37,7 @@ export class Searches {
     sizeCalculation: ({ scan }, key) => key.length * 2 + 1000 + scan.hits.length * HIT,
   });
   /** The record that was searched last, laid open for the next pattern. */
-  #open: { record: DumpRecord; display: DisplayState; blocks: readonly Block[] } | null = null;
+  #open: { record: DumpRecord; display: DisplayState; blocks: SearchedBlocks } | null = null;
   #running: Running | null = null;
   #isWaiting = false;
 
@@ -52,7 +55,7 @@ export class Searches {
     const key = [record.locator, display.view, display.hidden.join('\n'), value].join('\0');
     const running = this.#running?.key === key ? this.#running.known : undefined;
     const known = running ?? this.#known.get(key);
-    if (known !== undefined && known.raw === record.raw) return known.scan;
+    if (known !== undefined && sameRecord(known.record, record)) return known.scan;
     let scan: Scan;
     try {
       scan = new Scan(this.#blocks(record, display), matcher(value));
@@ -63,17 +66,17 @@ export class Searches {
     scan.run(() => performance.now() > end);
     // The newest search takes the place of one that still runs.
     this.#running = null;
-    if (scan.isDone) this.#known.set(key, { raw: record.raw, scan });
-    else this.#goOn({ key, known: { raw: record.raw, scan } });
+    if (scan.isDone) this.#known.set(key, { record, scan });
+    else this.#goOn({ key, known: { record, scan } });
     return scan;
   }
 
-  #blocks(record: DumpRecord, display: DisplayState): readonly Block[] {
+  #blocks(record: DumpRecord, display: DisplayState): SearchedBlocks {
     const open = this.#open;
     if (open?.record === record && open.display.view === display.view && open.display.hidden === display.hidden) {
       return open.blocks;
     }
-    const blocks = shownBlocks(record, display, ALL_OPEN, NOTHING);
+    const blocks = new LazyBlocks(blocksOf(shownSections(record, display, ALL_OPEN, NOTHING)), record.bytes);
     this.#open = { record, display, blocks };
     return blocks;
   }
@@ -103,5 +106,26 @@ export class Searches {
       this.#found();
     };
     setImmediate(turn);
+  }
+}
+
+/** Made once, and kept for the next pattern. */
+class LazyBlocks implements SearchedBlocks {
+  readonly length: number;
+  readonly #made: Block[] = [];
+  readonly #rest: Iterator<Block>;
+
+  constructor(blocks: Iterable<Block>, length: number) {
+    this.length = length;
+    this.#rest = blocks[Symbol.iterator]();
+  }
+
+  at(index: number): Block | undefined {
+    while (this.#made.length <= index) {
+      const next = this.#rest.next();
+      if (next.done === true) return undefined;
+      this.#made.push(next.value);
+    }
+    return this.#made[index];
   }
 }

@@ -4,10 +4,11 @@ import type { JsonValue } from '../../json/value.ts';
 import type { RolloutReplay } from '../../present/replay/view.ts';
 import { withReplay } from '../../present/replay/with-replay.ts';
 import type { Block } from '../../present/transcript/block.ts';
-import { type Folds, rawBlocks, transcriptBlocks } from '../../present/transcript/blocks.ts';
+import { type Folds, pendingBlocks, rawBlocks, transcriptSections } from '../../present/transcript/blocks.ts';
 import { detailBlocks } from '../../present/transcript/details-view.ts';
 import { jsonBlocks } from '../../present/transcript/json-view.ts';
 import { rawTextBlocks } from '../../present/transcript/raw-view.ts';
+import { inSections, type Section } from '../../present/transcript/section.ts';
 import { fieldBlocks } from '../../present/transcript/table-view.ts';
 import type { DisplayState } from '../state/display.ts';
 
@@ -19,28 +20,24 @@ export interface Beside {
   advantage: number | null;
 }
 
-/** A search sees what is folded away. */
-class AllOpen extends Map<string, boolean> {
-  override get(): boolean {
-    return false;
-  }
-}
-export const ALL_OPEN: Folds = new AllOpen();
-
 /** A record as the chosen view shows it. */
-export function shownBlocks(
+export function shownSections(
   record: DumpRecord,
   display: DisplayState,
   folds: Folds,
   beside: Beside,
   replay?: RolloutReplay,
-): Block[] {
-  const { rollout, raw, error } = record;
-  if (rollout === null) return rawBlocks(error ?? 'not a rollout', raw);
-  if (display.view === 'chat') {
-    const blocks = transcriptBlocks(rollout, folds, beside.advantage);
-    return replay === undefined ? blocks : withReplay(blocks, rollout, replay, folds);
-  }
+): Iterable<Section> {
+  const { rollout } = record;
+  if (rollout === null || display.view !== 'chat') return inSections(shownBlocks(record, display, folds, beside));
+  const sections = transcriptSections(rollout, folds, beside.advantage);
+  return replay === undefined ? sections : withReplay(sections, rollout, replay, folds);
+}
+
+function shownBlocks(record: DumpRecord, display: DisplayState, folds: Folds, beside: Beside): Iterable<Block> {
+  const { rollout, error } = record;
+  if (record.isPending === true) return pendingBlocks(record.bytes);
+  if (rollout === null) return rawBlocks(error ?? 'not a rollout', record.raw);
   if (display.view === 'raw') return rawTextBlocks(rollout);
   if (display.view === 'details') {
     return detailBlocks({
@@ -51,6 +48,7 @@ export function shownBlocks(
       ...beside,
     });
   }
+  const { raw } = record;
   let value: JsonValue;
   try {
     value = parseJson(raw);
