@@ -1,4 +1,4 @@
-/** A score with at least two decimals, never rounded to another value than it has: 1.00, 0.125, -6.58, NaN; "–" for none. */
+/** A score with two decimals, or four where two are not exact and four have room: 1.00, 0.1250, -6.58, NaN; "–" for none, "…" while nobody knows. */
 export function scoreText(score: number | null | undefined): string {
   if (score === undefined) return '…';
   if (score === null) return '–';

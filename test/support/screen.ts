@@ -71,6 +71,13 @@ export class TestScreen {
     return this.do({ type: 'rows-changed' });
   }
 
+  /** Waits until the groups of all steps are known. */
+  async grouped(): Promise<this> {
+    for (const file of this.dump.files) this.data.groups.groups(file);
+    while (this.data.groups.isBusy) await new Promise((resolve) => setTimeout(resolve, 2));
+    return this;
+  }
+
   close(): void {
     this.data.close();
     this.dump.close();
