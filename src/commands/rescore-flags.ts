@@ -3,6 +3,8 @@ import type { SandboxFlags } from './sandbox-flags.ts';
 
 export interface RescoreFlags extends SandboxFlags, RewardFlags {
   timeout: number;
+  against?: string;
+  repeat: number;
   concurrency?: number;
   exec: boolean;
   journal?: string;

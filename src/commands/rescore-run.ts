@@ -3,6 +3,7 @@ import { UsageError } from '../dump/paths.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Printable } from '../json/print.ts';
 import { printJson } from '../json/print.ts';
+import { plural } from '../present/numbers.ts';
 import {
   againIn,
   backendWish,
@@ -15,6 +16,8 @@ import {
   rewardProblem,
   rewardRuns,
 } from '../replay/index.ts';
+import { type RewardChoice, rewardOf } from '../replay/reward-choice.ts';
+import type { Run } from '../sandbox/check-correctness.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { asUsage, choiceOf, consent, openedOrUsage } from './consent.ts';
 import { dumpOptions } from './dump-options.ts';
@@ -31,40 +34,42 @@ export async function rescore(args: readonly string[], flags: RescoreFlags): Pro
   const choice = { ...rewardChoiceOf(flags), timeout: flags.timeout };
   const journal = await journalOf(pathOfArgument(args[0]!), flags.journal);
   let rewards: OpenRewards | null = null;
+  let others: OpenRewards | null = null;
   let backend: ReplayBackend | null = null;
   const stop = new AbortController();
   const interrupt = () => stop.abort(new Error('interrupted'));
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
   const tally = new Map<Rescored['status'], number>();
+  const sums = new ScoreSums();
   try {
-    const runs = rewardRuns(choice);
-    if (runs !== null && !flags.exec) throw new UsageError(`--no-exec forbids running ${runs.what} on ${runs.where}`);
-    const problem = rewardProblem(choice);
-    if (problem !== null) throw new UsageError(`--reward: ${problem}`);
-    if (runs !== null && reward !== 'code') say(`${runs.what} runs on ${runs.where}`);
+    const second = flags.against === undefined ? null : { ...choice, ...rewardOf(flags.against) };
+    allow('--reward', choice, flags);
+    if (second !== null) allow('--against', second, flags);
     const open = async (): Promise<ReplayBackend> => {
       if (!flags.exec) throw new Error('--no-exec forbids running the test cases of a code task');
       backend = await openFor(flags);
       return backend;
     };
     // A sandbox is opened with the first rollout whose data source asks for one.
-    let opening: Promise<ReplayBackend> | null = reward === 'code' ? open() : null;
+    let opening: Promise<ReplayBackend> | null = reward === 'code' || second?.reward === 'code' ? open() : null;
     await opening;
-    rewards = openRewards(choice, async (request, call) => {
+    const runCases: Run = async (request, call) => {
       opening ??= open();
       return (await opening).run(request, call);
-    });
-    await rewards.start(stop.signal).catch((error: Error) => {
-      throw new UsageError(`--reward: ${error.message}`);
-    });
+    };
+    rewards = await opened('--reward', choice, runCases, stop.signal);
+    others = second === null ? null : await opened('--against', second, runCases, stop.signal);
     const concurrency = flags.concurrency;
     const results = rescoreMany(rowsOf(args, flags, journal), rewards.router, {
       signal: stop.signal,
       journal,
+      repeat: flags.repeat,
+      against: others?.router,
       ...(concurrency ? { concurrency } : {}),
     });
     for await (const scored of results) {
       tally.set(scored.status, (tally.get(scored.status) ?? 0) + 1);
+      sums.add(scored);
       await print(
         flags.json ? `${printJson(scored as unknown as { [key: string]: Printable })}\n` : `${lineOf(scored)}\n`,
       );
@@ -72,6 +77,7 @@ export async function rescore(args: readonly string[], flags: RescoreFlags): Pro
   } finally {
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
     rewards?.close();
+    others?.close();
     journal.close();
     await (backend as ReplayBackend | null)?.close();
   }
@@ -80,9 +86,61 @@ export async function rescore(args: readonly string[], flags: RescoreFlags): Pro
     return ANSWER_IS_NO;
   }
   if (journal.problem !== null) say(journal.problem);
+  for (const text of sums.told()) say(text);
   if (!flags.json) say([...tally].map(([status, count]) => `${count} ${status}`).join(', '));
   if (tally.size === 1 && tally.has('error')) return USAGE;
   return tally.has('drift') || stop.signal.aborted ? ANSWER_IS_NO : DONE;
+}
+
+/** @throws UsageError for a function that cannot be opened, or may not run */
+function allow(flag: string, choice: RewardChoice, { exec }: RescoreFlags): void {
+  const runs = rewardRuns(choice);
+  if (runs !== null && !exec) throw new UsageError(`--no-exec forbids running ${runs.what} on ${runs.where}`);
+  const problem = rewardProblem(choice);
+  if (problem !== null) throw new UsageError(`${flag}: ${problem}`);
+  if (runs !== null && choice.reward !== 'code') say(`${runs.what} runs on ${runs.where}`);
+}
+
+async function opened(flag: string, choice: RewardChoice, run: Run, signal: AbortSignal): Promise<OpenRewards> {
+  const rewards = openRewards(choice, run);
+  await rewards.start(signal).catch((error: Error) => {
+    rewards.close();
+    throw new UsageError(`${flag}: ${error.message}`);
+  });
+  return rewards;
+}
+
+/** What two functions, or several runs of one, say of all rollouts together. */
+class ScoreSums {
+  #both = 0;
+  #parts = 0;
+  #first = 0;
+  #second = 0;
+  #repeated = 0;
+  #wavering = 0;
+  #names = ['', ''];
+
+  add({ reward, score, against, repeats }: Rescored): void {
+    if (repeats !== null) this.#repeated++;
+    if (repeats?.wavers) this.#wavering++;
+    if (against === null) return;
+    this.#names = [reward ?? this.#names[0]!, against.reward ?? this.#names[1]!];
+    if (against.parts) this.#parts++;
+    if (score === null || against.score === null) return;
+    this.#both++;
+    this.#first += score;
+    this.#second += against.score;
+  }
+
+  told(): string[] {
+    const mean = (sum: number) => Number((sum / this.#both).toPrecision(4));
+    const [first, second] = this.#names;
+    return [
+      ...(this.#repeated > 0 ? [`${this.#wavering} of ${plural(this.#repeated, 'rollout')} waver`] : []),
+      ...(this.#both > 0 ? [`${first} gives ${mean(this.#first)} on average, ${second} ${mean(this.#second)}`] : []),
+      ...(this.#both + this.#parts > 0 ? [`they part in ${plural(this.#parts, 'rollout')}`] : []),
+    ];
+  }
 }
 
 async function openFor(flags: RescoreFlags): Promise<ReplayBackend> {
@@ -102,9 +160,16 @@ async function* rowsOf(args: readonly string[], flags: RescoreFlags, journal: Jo
   for await (const { row } of rows) yield row;
 }
 
-function lineOf({ locator, recorded, score, status, reward, reason, pred }: Rescored): string {
-  const read = pred === null ? '' : `, read ${typeof pred === 'string' ? JSON.stringify(pred) : printJson(pred)}`;
-  const told = `${read}${reason === null ? '' : `: ${reason}`}`;
+const readText = (pred: Rescored['pred']): string =>
+  pred === null ? '' : `, read ${typeof pred === 'string' ? JSON.stringify(pred) : printJson(pred)}`;
+
+function lineOf({ locator, recorded, score, status, reward, reason, pred, repeats, against }: Rescored): string {
+  const spread = repeats === null ? '' : ` ± ${Number(repeats.deviation.toPrecision(3))} of ${repeats.runs}`;
+  const other =
+    against === null
+      ? ''
+      : `; ${against.parts ? 'another' : 'the same'} by ${against.reward ?? 'no function'}: ${against.score ?? 'none'}${readText(against.pred)}${against.reason === null ? '' : `: ${against.reason}`}`;
+  const told = `${spread}${readText(pred)}${reason === null ? '' : `: ${reason}`}${other}`;
   return sanitiseLine(
     `${locator}  recorded ${recorded ?? 'none'}, now ${score ?? 'none'}  ${status} (${reward ?? 'no function'})${told}`,
   );

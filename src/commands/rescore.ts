@@ -10,6 +10,13 @@ export const rescoreCommand = (): Command =>
     .description('judge recorded rollouts anew, and tell whose score is another')
     .argument('<rollouts...>', 'FILE:LINE, or directories and files for all')
     .option('--timeout <seconds>', 'for one rollout in a Python file', positive, 60)
+    .option('--against <name|file.py>', 'a second reward function beside it: tells the rollouts where the two part')
+    .option(
+      '--repeat <k>',
+      'judge each so often, for a function that asks a judge: mean, spread, and whose score wavers',
+      positive,
+      1,
+    )
     .option('--concurrency <n>', 'rollouts at the same time', positive)
     .option(
       '--journal <dir>',

@@ -22,13 +22,95 @@ export interface Rescored {
   pred: JsonValue;
   metadata: JsonObject;
   seconds: number;
+  /** Where it was judged more than once: `score` is the mean then. */
+  repeats: Repeats | null;
+  /** Another function beside it. */
+  against: Beside | null;
+}
+
+export interface Repeats {
+  /** Runs that gave a score. */
+  runs: number;
+  /** The standard deviation of these runs. */
+  deviation: number;
+  min: number;
+  max: number;
+  /** The function gives one answer several scores. */
+  wavers: boolean;
+}
+
+export interface Beside extends Pick<Rescored, 'reward' | 'score' | 'pred' | 'reason'> {
+  /** The two give other scores, or one gives none. */
+  parts: boolean;
+}
+
+export interface RescoreOptions {
+  /** Judges so often; for functions that ask a judge. */
+  repeat?: number;
+  /** Judges beside the first. */
+  against?: RewardRouter | undefined;
+}
+
+/** Scores a recorded rollout as often as is asked, by one function or two. Rejects only with the reason of an aborted signal. */
+export async function rescoreRollout(
+  row: DumpRecord,
+  rewards: RewardRouter,
+  signal?: AbortSignal,
+  { repeat = 1, against }: RescoreOptions = {},
+): Promise<Rescored> {
+  const [scored, other] = await Promise.all([
+    rescoreOften(row, rewards, repeat, signal),
+    against === undefined ? null : rescoreOften(row, against, repeat, signal),
+  ]);
+  if (other === null) return scored;
+  const { reward, score, pred, reason } = other;
+  const parts = score === null || scored.score === null ? score !== scored.score : !isEqual(score, scored.score);
+  return { ...scored, against: { reward, score, pred, reason, parts } };
+}
+
+async function rescoreOften(
+  row: DumpRecord,
+  rewards: RewardRouter,
+  repeat: number,
+  signal: AbortSignal | undefined,
+): Promise<Rescored> {
+  const first = await rescoreOnce(row, rewards, signal);
+  const runs = [first];
+  // A score that is unknown stays unknown.
+  while (runs.length < repeat && first.status !== 'unknown') runs.push(await rescoreOnce(row, rewards, signal));
+  const scores = runs.flatMap(({ score }) => score ?? []);
+  if (repeat === 1 || scores.length === 0) return first;
+  const score = scores.reduce((sum, one) => sum + one, 0) / scores.length;
+  const [min, max] = [Math.min(...scores), Math.max(...scores)];
+  const deviation = Math.sqrt(scores.reduce((sum, one) => sum + (one - score) ** 2, 0) / scores.length);
+  const seconds = runs.reduce((sum, run) => sum + run.seconds, 0);
+  const answered = runs.find((run) => run.score !== null) as Rescored;
+  const repeats = { runs: scores.length, deviation, min, max, wavers: !isEqual(min, max) };
+  const failed = runs.length - scores.length;
+  const reasons = [
+    answered.reason,
+    ...(repeats.wavers ? [`${min} to ${max} in ${scores.length} runs`] : []),
+    ...(failed > 0 ? [`${failed} of ${runs.length} runs gave no score`] : []),
+  ].filter((reason) => reason !== null);
+  const { recorded } = first;
+  const isWithin = recorded !== null && recorded >= min - EPSILON && recorded <= max + EPSILON;
+  return {
+    ...answered,
+    score,
+    status: recorded === null ? 'unknown' : isWithin ? 'same' : 'drift',
+    reason: reasons.length === 0 ? null : reasons.join('; '),
+    seconds,
+    repeats,
+  };
 }
 
 /** verl keeps scores as float32, and sums them. */
 const EPSILON = 1e-5;
 
-/** Scores a recorded rollout anew. Rejects only with the reason of an aborted signal. */
-export async function rescoreRollout(row: DumpRecord, rewards: RewardRouter, signal?: AbortSignal): Promise<Rescored> {
+const isEqual = (a: number, b: number): boolean =>
+  Object.is(a, b) || Math.abs(a - b) <= EPSILON * Math.max(1, Math.abs(a));
+
+async function rescoreOnce(row: DumpRecord, rewards: RewardRouter, signal?: AbortSignal): Promise<Rescored> {
   const { rollout, locator } = row;
   const begun = performance.now();
   const base = {
@@ -39,6 +121,8 @@ export async function rescoreRollout(row: DumpRecord, rewards: RewardRouter, sig
     pred: null,
     metadata: {},
     seconds: 0,
+    repeats: null,
+    against: null,
   };
   if (rollout === null) return { ...base, status: 'error', reason: row.error };
   let found: ReturnType<RewardRouter['for']>;
@@ -68,13 +152,13 @@ export async function rescoreRollout(row: DumpRecord, rewards: RewardRouter, sig
         ...told,
         score: older.score,
         status: 'same',
-        reason: `as verl ${older.verl} scores it; since then ${score}`,
+        reason: `as verl ${older.verl} scored it; today's verl gives ${score}`,
       };
     const judged = { ...told, score };
-    if (rollout.score === null) return { ...judged, status: 'unknown', reason: 'the record has no score' };
-    const isSame =
-      Object.is(score, rollout.score) || Math.abs(score - rollout.score) <= EPSILON * Math.max(1, Math.abs(score));
-    return { ...judged, status: isSame ? 'same' : 'drift', reason: null };
+    const reason = older === null ? null : `verl ${older.verl} gave ${older.score}`;
+    if (rollout.score === null)
+      return { ...judged, status: 'unknown', reason: [reason ?? [], 'the record has no score'].flat().join('; ') };
+    return { ...judged, status: isEqual(score, rollout.score) ? 'same' : 'drift', reason };
   } catch (error) {
     signal?.throwIfAborted();
     const isWithoutTruth = error instanceof RolloutFault && error.reason === 'no_truth';
@@ -92,7 +176,12 @@ function olderScore({ older }: JsonObject): { verl: string; score: number } | nu
 export async function* rescoreMany(
   rows: AsyncIterable<DumpRecord>,
   rewards: RewardRouter,
-  { concurrency = 8, signal, journal }: { concurrency?: number; signal?: AbortSignal; journal?: Journal } = {},
+  {
+    concurrency = 8,
+    signal,
+    journal,
+    ...how
+  }: RescoreOptions & { concurrency?: number; signal?: AbortSignal; journal?: Journal } = {},
 ): AsyncGenerator<Rescored> {
   const queue = new PQueue({ concurrency });
   const waiting: Promise<Rescored | null>[] = [];
@@ -100,7 +189,7 @@ export async function* rescoreMany(
     queue.add(async () => {
       if (signal?.aborted) return null;
       try {
-        const scored = await rescoreRollout(row, rewards, signal);
+        const scored = await rescoreRollout(row, rewards, signal, how);
         if (journal !== undefined) keepRescore(journal, row, scored);
         return scored;
       } catch (error) {

@@ -50,6 +50,50 @@ describe('the built-in functions', () => {
     });
   });
 
+  test('the reward of a session is the one that it gave', async () => {
+    const { router } = openRewards({});
+    const swedev = { output: 'done', data_source: 'swedev', score: 1 };
+    const judged = await rescoreRollout(await rowOf({ ...swedev, reward_scores: { session: 1 } }), router);
+    expect(judged).toMatchObject({ status: 'same', reward: 'tool_reward', score: 1 });
+    expect(await rescoreRollout(await rowOf(swedev), router)).toMatchObject({ status: 'unknown', score: null });
+  });
+
+  test('where verl’s versions differ both are named', async () => {
+    const { router } = openRewards({});
+    const box = { output: '\\boxed{42}', gts: '42', data_source: 'math_dapo' };
+    const judge = async (score: number | null) => rescoreRollout(await rowOf({ ...box, score }), router);
+    expect(await judge(1)).toMatchObject({ score: 1, status: 'same', reason: 'verl of January 2026 gave -1' });
+    expect(await judge(null)).toMatchObject({
+      score: 1,
+      reason: expect.stringContaining('verl of January 2026 gave -1'),
+    });
+    const reason = "as verl of January 2026 scored it; today's verl gives 1";
+    expect(await judge(-1)).toMatchObject({ score: -1, status: 'same', reason });
+  });
+
+  test('a function beside another tells where the two part', async () => {
+    const [gsm8k, math] = [openRewards({ reward: 'gsm8k' }), openRewards({ reward: 'math' })];
+    const row = await rowOf({ output: '#### 4', gts: '4', score: 1 });
+    const scored = await rescoreRollout(row, gsm8k.router, undefined, { against: math.router });
+    expect(scored).toMatchObject({ score: 1, against: { reward: 'math', score: 0, parts: true } });
+    const same = await rescoreRollout(row, gsm8k.router, undefined, { against: gsm8k.router });
+    expect(same.against).toMatchObject({ score: 1, parts: false });
+  });
+
+  test('a function that says another thing each time wavers', async () => {
+    const scores = [0, 1, 0.5];
+    const judge = { for: () => ({ name: 'judge', fn: () => ({ reward: scores.shift()!, metadata: {} }) }) };
+    const scored = await rescoreRollout(await rowOf({ output: 'x', score: 0.25 }), judge, undefined, { repeat: 3 });
+    expect(scored).toMatchObject({ score: 0.5, status: 'same', reason: '0 to 1 in 3 runs' });
+    expect(scored.repeats).toMatchObject({ runs: 3, min: 0, max: 1, wavers: true });
+    expect(scored.repeats?.deviation).toBeCloseTo(Math.sqrt(1 / 6), 10);
+    const { router } = openRewards({ reward: 'gsm8k' });
+    const steady = await rescoreRollout(await rowOf({ output: '#### 4', gts: '4', score: 0 }), router, undefined, {
+      repeat: 2,
+    });
+    expect(steady).toMatchObject({ score: 1, status: 'drift', repeats: { wavers: false, deviation: 0 } });
+  });
+
   test.each(['exact_match', 'gsm8k', 'math', 'math_dapo'])(
     '%s gives no score without a ground truth',
     async (reward) => {

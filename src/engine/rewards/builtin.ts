@@ -106,6 +106,8 @@ const primeMath = withTruth((truth, action) =>
 
 /** The sum of what the rollout's own tools say of it at its end (verl's `reward_scores`): a session's reward, a checked answer. */
 const toolReward: RewardFn = (task) => {
+  if (task.reward_scores === undefined)
+    throw new RolloutFault('no_truth', 'the record holds no reward of its tools or session (reward_scores)');
   const scores = isJsonObject(task.reward_scores) ? task.reward_scores : {};
   const numbers = Object.values(scores).filter((score) => typeof score === 'number');
   return { reward: numbers.reduce((sum, score) => sum + score, 0), metadata: {} };

@@ -23,6 +23,8 @@ const ROUTES: Record<string, string> = {
   apps: 'code',
   codeforces: 'code',
   taco: 'code',
+  // The session judged it: its reward is among the record's reward_scores.
+  swedev: 'tool_reward',
   ...Object.fromEntries(
     'nq triviaqa popqa hotpotqa 2wikimultihopqa musique bamboogle'
       .split(' ')

@@ -1,8 +1,8 @@
 import { closedFrom } from '../math.ts';
 
 /**
- * The score of DAPO (`verl/utils/reward_score/math_dapo.py`): 1 or −1 for what follows the last "Answer:". Since verl 0.7 an answer without
- * these words counts where a box stands in the last 100 characters; older versions give −1 there.
+ * The score of DAPO (`verl/utils/reward_score/math_dapo.py`): 1 or −1 for what follows the last "Answer:". In verl of August 2026 an answer
+ * without these words counts where a box stands in the last 100 characters; that of January 2026, and before, gives −1 there.
  */
 export function dapoScore(solution: string, groundTruth: string): DapoScore {
   const text = lastOf(solution, 300);
@@ -12,7 +12,7 @@ export function dapoScore(solution: string, groundTruth: string): DapoScore {
   const acc = pred === (told === undefined ? groundTruth : finalAnswer(groundTruth));
   const score = acc ? 1 : -1;
   return told === undefined && acc
-    ? { score, acc, pred, older: { verl: 'before 0.7', score: -1 } }
+    ? { score, acc, pred, older: { verl: 'of January 2026', score: -1 } }
     : { score, acc, pred };
 }
 
