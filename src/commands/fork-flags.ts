@@ -10,6 +10,10 @@ export interface ForkFlags extends SandboxFlags, RewardFlags {
   modelUrl: string;
   model: string;
   n: number;
+  edit?: string | true;
+  eachTurn?: boolean;
+  success: number;
+  yes?: boolean;
   out?: string;
   journal?: string;
   toolFormat?: string;

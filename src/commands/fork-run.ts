@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline/promises';
 import { Dump } from '../dump/dump.ts';
 import { parseLocator } from '../dump/locator.ts';
 import { UsageError } from '../dump/paths.ts';
@@ -5,17 +7,27 @@ import { limitsOf, samplingOf, settingsOfFlags } from '../engine/collect/setting
 import { ChatCompletionsModel, type RolloutEvent } from '../engine/index.ts';
 import { reachModel } from '../http/reach.ts';
 import { printJson } from '../json/print.ts';
+import { fateText } from '../present/fate-text.ts';
+import { formatCount, plural } from '../present/numbers.ts';
 import { diffLines } from '../present/replay-text.ts';
 import {
   type Branch,
+  type DecideOptions,
+  decideCost,
+  decideTurns,
+  decidingTurns,
   forkRollout,
   type OpenRewards,
   openRewards,
+  prefixText,
   type ReplayBackend,
   ReplayTools,
   rewardProblem,
+  spreadOf,
 } from '../replay/index.ts';
+import type { Rollout } from '../rollout/rollout.ts';
 import { sanitise } from '../text/sanitise.ts';
+import { editText } from '../tui/runner/external-program.ts';
 import { asUsage, choiceOf, consent, openedOrUsage } from './consent.ts';
 import { dumpOptions } from './dump-options.ts';
 import { FORK_SETTINGS, type ForkFlags } from './fork-flags.ts';
@@ -32,8 +44,8 @@ const PATIENCE = 5;
 /** Makes the branches and prints one after another as they end. @returns the exit status */
 export async function fork(text: string, flags: ForkFlags): Promise<number> {
   const place = parseLocator(text);
-  const turn = flags.turn ?? place.turn;
-  if (turn === null) throw new UsageError(`${text}: from which turn? give --turn N, or ${text}#tN`);
+  const turn = flags.eachTurn ? null : (flags.turn ?? place.turn);
+  if (turn === null && !flags.eachTurn) throw new UsageError(`${text}: from which turn? give --turn N, or ${text}#tN`);
   if (!URL.canParse(flags.modelUrl))
     throw new UsageError(`--model-url ${flags.modelUrl}: not an address, such as http://localhost:8000/v1`);
   const settings = asUsage(() => settingsOfFlags(settingTexts(flags, FORK_SETTINGS)));
@@ -51,6 +63,8 @@ export async function fork(text: string, flags: ForkFlags): Promise<number> {
     const row = await findRow(dump, { ...place, turn });
     if (row.rollout === null) throw new UsageError(`${row.locator}: ${row.error}`);
     await openTools(replayTools, flags.yes === true, stop.signal);
+    const edits =
+      flags.edit === undefined || turn === null ? null : new Map([[turn, editedTurn(row.rollout, turn, flags.edit)]]);
     const tools = replayTools.forFork(row.rollout.toolSchemas);
     const isJudgedByCode = flags.reward === 'code';
     if (tools.length > 0 || isJudgedByCode) {
@@ -70,13 +84,13 @@ export async function fork(text: string, flags: ForkFlags): Promise<number> {
     const branches: Branch[] = [];
     const options = {
       row,
-      turn,
       model: new ChatCompletionsModel(flags.model, {
         url: flags.modelUrl,
         apiKey: process.env.ROLLOUT_VIEWER_API_KEY ?? process.env.OPENAI_API_KEY,
       }),
       tools,
       rewards: rewards.router,
+      ...(edits === null ? {} : { edits }),
       n: flags.n,
       sampling: samplingOf(settings),
       limits: limitsOf(settings),
@@ -89,10 +103,13 @@ export async function fork(text: string, flags: ForkFlags): Promise<number> {
           void print(`${printJson({ event: 'turn', branch, turn: event.turn, message: event.message as never })}\n`);
       },
     };
-    for await (const branch of forkRollout(options)) {
+    if (turn === null) return await eachTurn(row.rollout, options, flags);
+    for await (const branch of forkRollout({ ...options, turn })) {
+      if (branches.length === 0 && !flags.json) say(prefixText(branch.prefix));
       branches.push(branch);
       await print(flags.json ? `${printJson(jsonOf(branch, text))}\n` : textOf(branch));
     }
+    await tellSpread(branches, row.rollout.score, flags.json === true);
     if (journal.problem !== null) say(journal.problem);
     if (branches.every(({ status }) => status === 'FAILED')) return stop.signal.aborted ? ANSWER_IS_NO : USAGE;
     return branches.some(({ status }) => status === 'FAILED') ? ANSWER_IS_NO : DONE;
@@ -105,6 +122,78 @@ export async function fork(text: string, flags: ForkFlags): Promise<number> {
     dump.close();
   }
 }
+
+/** Branches from each turn, and the share of them that succeeds. What it costs is told, and asked for, first. @returns the exit status */
+async function eachTurn(rollout: Rollout, options: Omit<DecideOptions, 'turns'>, flags: ForkFlags): Promise<number> {
+  const turns = decidingTurns(rollout).map(({ index }) => index);
+  if (turns.length === 0) throw new UsageError('--each-turn: the assistant has no turn here');
+  const { n = 1 } = options;
+  const { branches, written, calls } = decideCost(rollout, turns, n);
+  const cost = `${plural(turns.length, 'turn')} × ${n} = ${plural(branches, 'branch')}: about ${formatCount(Math.ceil(written / 4))} tokens and ${plural(calls, 'tool call')}, if they are as long as the record`;
+  await allowed(cost.replace('branchs', 'branches'), flags.yes === true);
+  const recorded = rollout.score === null ? 'no score' : `score ${rollout.score}`;
+  say(`a branch succeeds from score ${flags.success} on; the record has ${recorded}`);
+  let answered = 0;
+  for await (const fate of decideTurns({ ...options, turns, success: flags.success })) {
+    answered += fate.branches;
+    const failed = fate.failed === 0 ? '' : `; ${fate.failed} without a score`;
+    await print(
+      flags.json
+        ? `${printJson({ event: 'fate', locator: options.row.locator, ...fate })}\n`
+        : `t${String(fate.turn).padEnd(4)} ${fateText(fate)}${failed}\n`,
+    );
+  }
+  say('the shares are of branches made anew from each turn: they show where fates part, and claim no cause');
+  return options.signal?.aborted || answered === 0 ? ANSWER_IS_NO : DONE;
+}
+
+/** @throws UsageError where it is not allowed */
+async function allowed(cost: string, isAllowed: boolean): Promise<void> {
+  if (isAllowed) return say(cost);
+  if (!process.stdin.isTTY || !process.stderr.isTTY) throw new UsageError(`${cost}: give --yes to allow it`);
+  const reader = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await reader.question(`${cost}. Go on? [y/N] `);
+    if (!/^y(es)?$/i.test(answer.trim())) throw new UsageError('not allowed: nothing was asked');
+  } finally {
+    reader.close();
+  }
+}
+
+/** @throws UsageError for a turn that is not there, or a text that is not another one */
+function editedTurn({ turns }: Rollout, turn: number, edit: string | true): string {
+  const before = turns[turn]?.text;
+  if (before === undefined)
+    throw new UsageError(`--edit: there is no turn ${turn}; they count from 0 to ${turns.length - 1}`);
+  if (edit === true && !process.stdin.isTTY)
+    throw new UsageError(
+      '--edit without a file opens $EDITOR, which needs a terminal: give --edit FILE, or - for stdin',
+    );
+  const after = asUsage(() =>
+    edit === true
+      ? editText(before, 'md', process.env)
+      : readFileSync(edit === '-' ? 0 : edit, 'utf8').replace(/\n$/, ''),
+  );
+  if (after === before) throw new UsageError('--edit: nothing was changed');
+  return after;
+}
+
+/** Mean and spread of several branches, beside the score that the record has. */
+async function tellSpread(branches: readonly Branch[], original: number | null, json: boolean): Promise<void> {
+  const spread = spreadOf(branches.flatMap(({ score }) => score ?? []));
+  if (json) {
+    await print(`${printJson({ event: 'branches', branches: branches.length, scores: spread as never, original })}\n`);
+    return;
+  }
+  if (branches.length < 2) return;
+  const record = original === null ? 'the record has no score' : `the record has ${original}`;
+  if (spread === null) return say(`${branches.length} branches, none with a score; ${record}`);
+  const { count, mean, deviation, min, max } = spread;
+  const of = count === branches.length ? `${count}` : `${count} of ${branches.length}`;
+  say(`${of} branches: mean score ${short(mean)} ± ${short(deviation)} (${short(min)} to ${short(max)}); ${record}`);
+}
+
+const short = (value: number): number => Number(value.toPrecision(3));
 
 const jsonOf = (branch: Branch, locator: string) => ({
   event: 'branch',
@@ -119,18 +208,21 @@ const jsonOf = (branch: Branch, locator: string) => ({
   uid: branch.entry.uid,
   turns: branch.turns.length,
   difference: branch.difference as never,
+  prefix: branch.prefix as never,
+  partial: branch.partial,
   seconds: branch.seconds,
 });
 
-function textOf({ branch, entry, status, score, reward, error, turns, difference, seconds }: Branch): string {
+function textOf({ branch, entry, status, score, reward, error, turns, difference, seconds, partial }: Branch): string {
   const judged = score === null ? `no score: ${reward.error ?? error}` : `score ${score} (${reward.name})`;
   const own = turns.slice(entry.turn).flatMap((turn) => ['', `[${turn.role}]`, '', turn.text]);
+  if (partial !== null) own.push('', '[assistant, broken off]', '', partial);
   // The difference of a branch that failed before the model said anything would be the whole record, taken away.
   const isCompared = own.length > 0 || status !== 'FAILED';
   const compared =
     difference === null ? 'it says the same as the record' : `it differs from turn ${difference.turn} on`;
   const head = [
-    `── branch ${branch}: ${status.toLowerCase()}, ${judged}, ${seconds.toFixed(1)} s, kept in ${entry.path}`,
+    `── branch ${branch}: ${status.toLowerCase()}, ${judged}, ${seconds.toFixed(1)} s, ${entry.path === '' ? 'not kept' : `kept in ${entry.path}`}`,
     ...(error === null ? [] : [`error: ${error}`]),
     ...(isCompared ? [compared] : []),
   ];

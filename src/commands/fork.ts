@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { SUCCESS } from '../replay/spread.ts';
 import { countOf } from './count.ts';
 import { formatOption, mapOption, templateOption, validationOption } from './dump-options.ts';
 import { FORK_SETTINGS, type ForkFlags } from './fork-flags.ts';
@@ -19,6 +20,15 @@ export function forkCommand(): Command {
     .requiredOption('--model-url <url>', 'an OpenAI-compatible server, up to and with /v1')
     .requiredOption('--model <name>', 'the model there')
     .option('-n, --n <k>', 'branches', positive, 1)
+    .option(
+      '--edit [file]',
+      'change the turn before it goes on: in $EDITOR, or to the text of this file (`-`: of stdin)',
+    )
+    .option(
+      '--each-turn',
+      'n branches from each turn of the assistant, and the share of them that succeeds: which turn decided',
+    )
+    .option('--success <score>', 'a branch succeeds from this score on', Number, SUCCESS)
     .option('--out <dir>', 'where branches are kept (default: the journal)')
     .option(
       '--journal <dir>',

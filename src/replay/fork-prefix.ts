@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { readToolSchemas } from '../chat/tool-schemas.ts';
 import type { Message, MessageToolCall } from '../engine/index.ts';
 import { printJson } from '../json/print.ts';
@@ -7,6 +8,57 @@ export interface Prefix {
   messages: Message[];
   /** The first turn that the model makes anew. */
   turn: number;
+}
+
+/** How a prefix was made: what a branch goes on from is not always what the model once saw. */
+export const PrefixOrigin = z.object({
+  /** recorded: each turn was a message of the record; judged: turns were cut out of a text. */
+  from: z.enum(['recorded', 'judged']),
+  turns: z.number(),
+  messages: z.number(),
+  /** Turns whose borders are not certain. */
+  uncertain: z.number(),
+  /** The template that makes text of the messages: the server's own. */
+  template: z.literal('server'),
+  /** Reasoning of earlier turns. sent: the template may drop it; none: there is none. */
+  think: z.enum(['sent', 'none']),
+  /** Tools of the prompt that nothing here runs. */
+  missing: z.array(z.string()),
+});
+export type PrefixOrigin = z.infer<typeof PrefixOrigin>;
+
+/** How the first turns of a rollout become messages. */
+export function prefixOrigin(
+  rollout: Rollout,
+  { messages, turn }: Prefix,
+  missing: readonly { name: string }[],
+): PrefixOrigin {
+  const turns = rollout.turns.slice(0, turn);
+  const own = new Set(rollout.spans.filter((span) => span.turn < turn).map(({ field, turn }) => `${field} ${turn}`));
+  const fields = new Set(rollout.spans.filter((span) => span.turn < turn).map(({ field }) => field));
+  const hasThink = turns.some(({ parts }) => parts.some(({ kind }) => kind === 'think'));
+  return {
+    // A field that holds several turns is a text that was cut.
+    from: fields.size >= own.size ? 'recorded' : 'judged',
+    turns: turns.length,
+    messages: messages.length,
+    uncertain: turns.filter(({ confidence }) => confidence !== 'marked').length,
+    template: 'server',
+    think: hasThink ? 'sent' : 'none',
+    missing: missing.map(({ name }) => name),
+  };
+}
+
+export function prefixText({ from, messages, uncertain, think, missing }: PrefixOrigin): string {
+  const judged = uncertain === 0 ? 'all borders certain' : `${uncertain} with borders that are not certain`;
+  return [
+    from === 'recorded'
+      ? `the prefix is ${messages} recorded messages`
+      : `the prefix is ${messages} messages of turns that were cut out of a text (${judged})`,
+    "the server's own template renders them",
+    ...(think === 'sent' ? ['reasoning is sent along, and the template may drop it'] : []),
+    ...(missing.length > 0 ? [`nothing here runs ${missing.join(', ')}: a branch that calls it ends there`] : []),
+  ].join('; ');
 }
 
 export interface PrefixOptions {

@@ -28,7 +28,8 @@ import {
   firstDifference,
   keepBranch,
 } from './branches.ts';
-import { forkPrefix } from './fork-prefix.ts';
+import { forkPrefix, type PrefixOrigin, prefixOrigin } from './fork-prefix.ts';
+import { missingTools } from './missing-tools.ts';
 import { primedTools } from './primed-tools.ts';
 import { dataSourceOf, extraInfoOf } from './reward-task.ts';
 
@@ -66,6 +67,9 @@ export interface Branch {
   status: string;
   error: string | null;
   seconds: number;
+  prefix: PrefixOrigin;
+  /** The beginning of a turn that the model did not get to the end of; null where it ended them all. */
+  partial: string | null;
 }
 
 /**
@@ -89,15 +93,24 @@ export async function* forkRollout(options: ForkOptions): AsyncGenerator<Branch>
 }
 
 async function runBranch(options: ForkOptions, record: string, branch: number, place: number): Promise<Branch> {
-  const { row, model, tools, sampling, limits, signal, onEvent, edits } = options;
+  const { row, model, sampling, limits, signal, onEvent, edits } = options;
   const rollout = row.rollout!;
-  const { messages, turn } = forkPrefix(rollout, options.turn, {
-    offersTools: tools.length > 0,
-    ...(edits && { edits }),
-  });
+  const missing = missingTools(rollout.toolSchemas, options.tools);
+  const tools = [...options.tools, ...missing];
+  const made = forkPrefix(rollout, options.turn, { offersTools: tools.length > 0, ...(edits && { edits }) });
+  const { messages, turn } = made;
+  const prefix = prefixOrigin(rollout, made, missing);
   // A system turn that held nothing but the template's tools is not sent, so messages may count one less than turns.
   const shift = turn - messages.length;
   const seed = sampling?.seed;
+  let partial: { turn: number; text: string } | null = null;
+  const heard = (event: RolloutEvent) => {
+    if (event.kind === 'delta' && event.delta.kind !== 'retry') {
+      const before: string = partial?.turn === event.turn ? partial.text : '';
+      partial = { turn: event.turn, text: before + event.delta.text };
+    } else if (event.kind === 'delta' || event.kind === 'message') partial = null;
+    onEvent?.(branch, 'turn' in event ? { ...event, turn: event.turn + shift } : event);
+  };
   const request = await new RolloutRequest({
     model,
     messages,
@@ -107,7 +120,7 @@ async function runBranch(options: ForkOptions, record: string, branch: number, p
     ...(limits ? { limits } : {}),
     ...(options.toolFormat ? { toolFormat: options.toolFormat } : {}),
     signal,
-    onEvent: onEvent && ((event) => onEvent(branch, 'turn' in event ? { ...event, turn: event.turn + shift } : event)),
+    onEvent: heard,
   }).run();
   const judgement = await judge(request, rollout, options);
   const task = {
@@ -117,7 +130,11 @@ async function runBranch(options: ForkOptions, record: string, branch: number, p
     extraInfo: (extraInfoOf(rollout) ?? {}) as JsonObject,
   };
   const context = { task, rollout: branch, step: rollout.step ?? 0, model: model.name, gamma: 1, judgement };
-  const fork = { locator: row.locator, record, turn, edited: (edits?.size ?? 0) > 0 };
+  const cut = (partial as { text: string } | null)?.text ?? null;
+  const fork = {
+    ...{ locator: row.locator, record, turn, edited: (edits?.size ?? 0) > 0 },
+    ...{ prefix: prefix as unknown as JsonObject, partial: cut },
+  };
   // Two forks at once count from the same number; readers group by all but the last two parts.
   const uid = `${task.key}_${randomUUID()}_0`;
   const line = { ...rolloutRecord(request, context), uid, fork };
@@ -133,9 +150,10 @@ async function runBranch(options: ForkOptions, record: string, branch: number, p
     turns: turns.length,
     edited: fork.edited,
   };
-  const isNew = request.messages.length > request.promptLength;
+  const isNew = request.messages.length > request.promptLength || cut !== null;
   if (isNew && entry.path !== '')
     keepBranch(options.journal, { record, locator: row.locator, out: options.out }, line, entry);
+  else entry.path = '';
   return {
     branch,
     entry,
@@ -146,6 +164,8 @@ async function runBranch(options: ForkOptions, record: string, branch: number, p
     status: request.status,
     error: request.error,
     seconds: request.duration,
+    prefix,
+    partial: cut,
   };
 }
 

@@ -17,13 +17,19 @@ export {
 export { type BranchDifference, type BranchEntry, branchesOf, branchLines, firstDifference } from './branches.ts';
 export { replayMany } from './bulk.ts';
 export { RULE_NAMES, type Rules, rulesWithout } from './compare/rules.ts';
+export {
+  type DecideOptions,
+  decideCost,
+  decideTurns,
+  decidingTurns,
+} from './decide.ts';
 export { type DiffLine, type DiffWord, diffTexts } from './diff.ts';
 export { DriftTable, TABLES } from './drift-table.ts';
 export { REPLAYS } from './entries.ts';
 
 export { requirementsPython } from './environment.ts';
 export { type Branch, forkRollout } from './fork.ts';
-export { forkPrefix } from './fork-prefix.ts';
+export { forkPrefix, PrefixOrigin, prefixText } from './fork-prefix.ts';
 export { type OpenRewards, openRewards } from './open-rewards.ts';
 export {
   type Attempt,
@@ -32,7 +38,6 @@ export {
   type ReplayOutcome,
   type Status,
 } from './outcome.ts';
-
 export { editCall, type PlannedCall, planCalls, whereOf } from './plan.ts';
 export { type CallState, replayCall, skippedOutcome } from './replay-call.ts';
 export { keptRescore, type Rescored, rescoreMany, rescoreRollout } from './rescore.ts';
@@ -50,4 +55,5 @@ export {
   rewardProblem,
   rewardRuns,
 } from './reward-choice.ts';
+export { spreadOf } from './spread.ts';
 export { ReplayTools } from './tools.ts';

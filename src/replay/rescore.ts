@@ -7,6 +7,7 @@ import { recordKey } from '../journal/record-key.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { RESCORES } from './entries.ts';
 import { dataSourceOf, extraInfoOf, judgedText } from './reward-task.ts';
+import { type Spread, spreadOf } from './spread.ts';
 
 /** The recorded score of a rollout against the reward function's of today. Keys are those of `rescore --json`. */
 export interface Rescored {
@@ -80,9 +81,7 @@ async function rescoreOften(
   while (runs.length < repeat && first.status !== 'unknown') runs.push(await rescoreOnce(row, rewards, signal));
   const scores = runs.flatMap(({ score }) => score ?? []);
   if (repeat === 1 || scores.length === 0) return first;
-  const score = scores.reduce((sum, one) => sum + one, 0) / scores.length;
-  const [min, max] = [Math.min(...scores), Math.max(...scores)];
-  const deviation = Math.sqrt(scores.reduce((sum, one) => sum + (one - score) ** 2, 0) / scores.length);
+  const { mean: score, min, max, deviation } = spreadOf(scores) as Spread;
   const seconds = runs.reduce((sum, run) => sum + run.seconds, 0);
   const answered = runs.find((run) => run.score !== null) as Rescored;
   const repeats = { runs: scores.length, deviation, min, max, wavers: !isEqual(min, max) };

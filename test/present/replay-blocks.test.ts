@@ -112,6 +112,8 @@ describe('what was run again, beside the record', () => {
           error: stderr.join(''),
           turns: [{ role: stderr.join(''), text: result.join(''), calls: [{ name: 'x', text: stderr.join('') }] }],
           difference: { turn: 2, offset: 0, diff: diffTexts(one.recorded?.text ?? '', one.result?.text ?? '') ?? [] },
+          prefix: null,
+          isEdited: false,
           isNew: true,
         };
         const lines = shown({ ...withOutcome(one, [one]), branches: [branch] }, width);

@@ -5,7 +5,16 @@ import { parseLine } from '../../src/dump/parse-line.ts';
 import { ChatCompletionsModel, type RolloutEvent, rewardRouter } from '../../src/engine/index.ts';
 import { Journal } from '../../src/journal/journal.ts';
 import { recordKey } from '../../src/journal/record-key.ts';
-import { branchesOf, forkPrefix, forkRollout, ReplayTools } from '../../src/replay/index.ts';
+import {
+  branchesOf,
+  decideCost,
+  decideTurns,
+  decidingTurns,
+  forkPrefix,
+  forkRollout,
+  prefixText,
+  ReplayTools,
+} from '../../src/replay/index.ts';
 import { call } from '../engine/fake-model.ts';
 import { type Reply, type ScriptedModel, scriptedModel } from '../engine/scripted-model.ts';
 import { backend, closeBackend, madeLine, rowsOf } from './fixture.ts';
@@ -148,6 +157,33 @@ describe('a branch', () => {
     expect(branchesOf(Journal.of(path), recordKey(line))).toHaveLength(1);
   });
 
+  test('that breaks off within a turn keeps the beginning of it', async () => {
+    const { path, line, shared } = await setUp();
+    const { model } = await scripted(() => ({ text: 'The answer is not there yet, but it comes', dropAfter: 2 }));
+    const [branch] = await branches({ ...shared, model, turn: 3 });
+    expect(branch).toMatchObject({ status: 'FAILED', score: null });
+    expect('The answer is not there yet, but it comes'.startsWith(branch!.partial!)).toBe(true);
+    expect(branch!.partial!.length).toBeGreaterThan(0);
+    const [kept] = branchesOf(Journal.of(path), recordKey(line));
+    const written = JSON.parse(readFileSync(kept!.path, 'utf8')) as { fork: { partial: string } };
+    expect(written.fork.partial).toBe(branch!.partial);
+  });
+
+  test('tells how its prefix was made, and which tools nothing here runs', async () => {
+    const [line = ''] = readFileSync('fixtures/rollout_data/train/3.jsonl', 'utf8').split('\n');
+    const { path, rows } = await rowsOf([line]);
+    const { model, server } = await scripted(() => ({ text: call('code_interpreter', { code: 'print(1)' }) }));
+    const shared = { tools: [], rewards: rewardRouter(), journal: Journal.of(path) };
+    const turn = rows[0]!.rollout!.turns.findIndex(({ role }) => role === 'assistant');
+    const [branch] = await branches({ ...shared, row: rows[0]!, model, turn });
+    expect(branch!.prefix).toMatchObject({ from: 'judged', turns: turn, missing: ['code_interpreter'] });
+    // It stays in the prompt, and a branch that calls it ends there.
+    expect(server.requests[0].tools).toMatchObject([{ function: { name: 'code_interpreter' } }]);
+    expect(server.requests).toHaveLength(1);
+    expect(branch).toMatchObject({ status: 'FAILED', error: expect.stringContaining('no tool here runs') });
+    expect(prefixText(branch!.prefix)).toContain('nothing here runs code_interpreter');
+  });
+
   test('of a server that says no is told, and leaves nothing behind', async () => {
     const { path, line, shared } = await setUp();
     const { model } = await scripted(() => ({ status: 404, body: '{"error": "no such model"}' }));
@@ -155,4 +191,28 @@ describe('a branch', () => {
     expect(branch).toMatchObject({ status: 'FAILED', error: expect.stringContaining('no such model') });
     expect(branchesOf(Journal.of(path), recordKey(line))).toEqual([]);
   });
+});
+
+test('which turn decided: branches from each turn, the share that succeeds, and what it costs', async () => {
+  const { row, shared } = await setUp();
+  const rollout = row.rollout!;
+  const turns = decidingTurns(rollout).map(({ index }) => index);
+  expect(turns).toEqual([1, 3, 5]);
+  expect(decideCost(rollout, turns, 2)).toMatchObject({ branches: 6, calls: 6 });
+  // From the last turn on half of the branches are right, before it none is.
+  let asked = 0;
+  const { model } = await scripted(({ messages }) => ({
+    text: messages.length < 5 ? '#### 5' : asked++ % 2 === 0 ? '#### 4' : '#### 5',
+  }));
+  const fates = [];
+  for await (const fate of decideTurns({ ...shared, model, turns, n: 4 })) fates.push(fate);
+  expect(
+    fates.map(({ turn, branches, succeeded, share, failed }) => [turn, branches, succeeded, share, failed]),
+  ).toEqual([
+    [1, 4, 0, 0, 0],
+    [3, 4, 0, 0, 0],
+    [5, 4, 2, 0.5, 0],
+  ]);
+  expect(fates[2]!.low).toBeCloseTo(0.15, 2);
+  expect(fates[2]!.high).toBeCloseTo(0.85, 2);
 });

@@ -1,3 +1,4 @@
+import { spreadOf } from '../../replay/spread.ts';
 import { sanitise, sanitiseLine } from '../../text/sanitise.ts';
 import { plural } from '../numbers.ts';
 import { scoreText } from '../quantities.ts';
@@ -7,14 +8,19 @@ import { diffBlocks } from './diff-blocks.ts';
 import type { BranchView } from './view.ts';
 
 /** The branches of a rollout below its last turn: a line each, their own turns folded away once they were seen. */
-export function branchBlocks(branches: readonly BranchView[], turn: number, folds: Folds): Block[] {
+export function branchBlocks(
+  branches: readonly BranchView[],
+  turn: number,
+  folds: Folds,
+  recorded: number | null = null,
+): Block[] {
   if (branches.length === 0) return [];
   const base = { turn, trained: false, indent: 0 } as const;
   const blocks: Block[] = [
     {
       ...base,
       id: `t${turn}.branches`,
-      text: branches.length === 1 ? '1 branch' : `${branches.length} branches`,
+      text: `${branches.length === 1 ? '1 branch' : `${branches.length} branches`}${spreadText(branches, recorded)}`,
       style: 'heading',
     },
   ];
@@ -30,6 +36,14 @@ export function branchBlocks(branches: readonly BranchView[], turn: number, fold
   return blocks;
 }
 
+/** Mean and spread of the branches' scores beside that of the record. */
+function spreadText(branches: readonly BranchView[], recorded: number | null): string {
+  const spread = spreadOf(branches.flatMap(({ score }) => score ?? []));
+  if (spread === null || spread.count < 2) return '';
+  const own = recorded === null ? '' : `, recorded ${scoreText(recorded)}`;
+  return `, mean score ${scoreText(spread.mean)} ± ${scoreText(spread.deviation)} of ${spread.count}${own}`;
+}
+
 function summary({ branch, turn, model, status, score, turns, difference }: BranchView): string {
   const said = [`branch ${branch} from t${turn}`, sanitiseLine(model)];
   if (status === null) said.push('running, ^c cancels');
@@ -43,7 +57,7 @@ function summary({ branch, turn, model, status, score, turns, difference }: Bran
 }
 
 function bodyBlocks(
-  { turns, turn: first, judged, error, difference, status }: BranchView,
+  { turns, turn: first, judged, error, difference, status, prefix }: BranchView,
   id: string,
   turn: number,
 ): Block[] {
@@ -69,6 +83,7 @@ function bodyBlocks(
       });
     }
   }
+  if (prefix !== null) quiet('prefix', prefix);
   if (judged !== null && judged !== error) quiet('judged', judged);
   if (status === null) return blocks;
   if (error !== null) blocks.push({ ...base, id: `${id}.error`, text: sanitise(error), style: 'error', indent: 2 });

@@ -39,6 +39,10 @@ export interface BranchView {
   error: string | null;
   turns: readonly SpokenTurn[];
   difference: BranchDifference | null;
+  /** How the prefix was made; null where that is not known. */
+  prefix: string | null;
+  /** A turn was changed first. */
+  isEdited: boolean;
   /** Made in this session, or found in the journal. */
   isNew: boolean;
 }

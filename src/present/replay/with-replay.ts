@@ -1,5 +1,7 @@
+import { fateOf } from '../../replay/fate.ts';
 import type { Rollout } from '../../rollout/rollout.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
+import { fateText } from '../fate-text.ts';
 import { scoreText } from '../quantities.ts';
 import type { Block } from '../transcript/block.ts';
 import { END_SECTION, type Folds, turnSection } from '../transcript/blocks.ts';
@@ -8,7 +10,7 @@ import { callId } from '../transcript/turn-blocks.ts';
 import { branchBlocks } from './branch-blocks.ts';
 import { callBlocks, resultPieces } from './call-blocks.ts';
 import { underwayPieces } from './outcome-text.ts';
-import type { RescoreView, RolloutReplay } from './view.ts';
+import type { BranchView, RescoreView, RolloutReplay } from './view.ts';
 
 /** A transcript with what was run again beside what was recorded. */
 export function* withReplay(
@@ -34,13 +36,18 @@ export function* withReplay(
       below.set(at, [...(below.get(at) ?? []), ...callBlocks(found, place)]);
     }
   }
+  for (const [turn, scores] of fates(replay.branches)) {
+    const block: Block = { ...BLANK, turn, id: `t${turn}.fate`, text: fateText(fateOf(turn, scores)), style: 'quiet' };
+    below.set(turn, [block, ...(below.get(turn) ?? [])]);
+    changed.add(turnSection(turn));
+  }
   const last = rollout.turns.at(-1)?.index ?? 0;
   const beside = (blocks: readonly Block[]) => withResults(blocks, { right, below, folds, rescored: replay.rescored });
   for (const section of sections) {
     if (!changed.has(section.id)) yield section;
     else yield { ...section, key: null, blocks: () => beside(section.blocks()) };
   }
-  const branches = branchBlocks(replay.branches, last, folds);
+  const branches = branchBlocks(replay.branches, last, folds, rollout.score);
   if (branches.length === 0) return;
   const gap = { ...BLANK, turn: last, id: `t${last}.branches.blank` };
   yield { id: 'branches', key: null, source: replay, blocks: () => [gap, ...branches] };
@@ -69,6 +76,17 @@ function withResults(blocks: readonly Block[], { right, below, folds, rescored: 
     }
   }
   return out;
+}
+
+/** One branch says nothing of a turn. */
+const FEWEST = 2;
+
+/** The scores of the branches that made a turn anew as it was asked for, by turn. */
+function fates(branches: readonly BranchView[]): Map<number, number[]> {
+  const scores = new Map<number, number[]>();
+  for (const { turn, score, isEdited } of branches)
+    if (score !== null && !isEdited) scores.set(turn, [...(scores.get(turn) ?? []), score]);
+  return new Map([...scores].filter(([, one]) => one.length >= FEWEST));
 }
 
 const BLANK = { text: '', style: 'plain', trained: false, indent: 0 } as const;

@@ -1,9 +1,11 @@
+import { z } from 'zod';
 import type { DumpRecord } from '../../dump/dump-file.ts';
 import { parseLine } from '../../dump/parse-line.ts';
 import { limitsOf, samplingOf, settingsOfFlags } from '../../engine/collect/setting-flags.ts';
 import { ChatCompletionsModel, type Message, messageText } from '../../engine/index.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { recordKey } from '../../journal/record-key.ts';
+import { parseJson } from '../../json/parse.ts';
 import { printJson } from '../../json/print.ts';
 import type { JsonValue } from '../../json/value.ts';
 import type { BranchView, SpokenTurn } from '../../present/replay/view.ts';
@@ -15,6 +17,8 @@ import {
   firstDifference,
   forkRollout,
   openRewards,
+  PrefixOrigin,
+  prefixText,
 } from '../../replay/index.ts';
 import type { Turn } from '../../rollout/rollout.ts';
 import type { JobOf, RunnerContext } from './context.ts';
@@ -123,7 +127,13 @@ class LiveBranch {
   }
 }
 
-const RUNNING = { status: null, score: null, judged: null, error: null, difference: null, isNew: true } as const;
+const RUNNING = {
+  ...{ status: null, score: null, judged: null, error: null },
+  difference: null,
+  prefix: null,
+  isEdited: false,
+  isNew: true,
+} as const;
 
 /** Arguments as a person reads them: the one text alone, else JSON. */
 function callText(args: JsonValue): string {
@@ -158,11 +168,22 @@ function endedView(branch: Branch): BranchView {
     score,
     judged: score === null ? (reward.error ?? error) : `scored by ${reward.name}`,
     error,
-    turns: turns.slice(entry.turn).map(spoken),
+    turns: withPartial(turns.slice(entry.turn).map(spoken), branch.partial),
     difference,
+    prefix: prefixText(branch.prefix),
+    isEdited: entry.edited,
     isNew: true,
   };
 }
+
+/** A turn that was broken off stands behind those that were not. */
+const withPartial = (turns: SpokenTurn[], partial: string | null): SpokenTurn[] =>
+  partial === null ? turns : [...turns, { role: 'assistant, broken off', text: partial, calls: [] }];
+
+/** What a branch's line says of how it was made; lines of earlier versions say less. */
+const Kept = z.object({
+  fork: z.object({ prefix: PrefixOrigin.nullable().catch(null), partial: z.string().nullable().catch(null) }),
+});
 
 /** Branches of earlier sessions, read again from the dump that holds them. */
 export function keptBranches(journal: Journal, row: DumpRecord): BranchView[] {
@@ -172,11 +193,13 @@ export function keptBranches(journal: Journal, row: DumpRecord): BranchView[] {
 }
 
 function keptView(entry: BranchEntry, row: DumpRecord, files: Map<string, string[]>): BranchView {
-  const { branch, turn, model, status, score, path, uid } = entry;
+  const { branch, turn, model, status, score, path, uid, edited } = entry;
   const lines = files.get(path) ?? branchLines(path);
   files.set(path, lines);
   const line = lines.find((text) => text.includes(JSON.stringify(uid)));
   const turns = line === undefined ? [] : (parseLine(line, { validation: false }).rollout?.turns ?? []);
+  const { prefix = null, partial = null } =
+    line === undefined ? {} : (Kept.safeParse(parseJson(line)).data?.fork ?? {});
   return {
     branch,
     turn,
@@ -185,7 +208,9 @@ function keptView(entry: BranchEntry, row: DumpRecord, files: Map<string, string
     score,
     judged: null,
     error: line === undefined ? `${path} does not hold it any more` : null,
-    turns: turns.slice(turn).map(spoken),
+    turns: withPartial(turns.slice(turn).map(spoken), partial),
+    prefix: prefix === null ? null : prefixText(prefix),
+    isEdited: edited,
     difference: turns.length === 0 ? null : firstDifference(row.rollout?.turns ?? [], turns, turn),
     isNew: false,
   };
