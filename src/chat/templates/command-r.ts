@@ -16,7 +16,6 @@ export const commandR: ChatTemplate = {
       { open: String.raw`<\|START_OF_TURN_TOKEN\|><\|CHATBOT_TOKEN\|>`, role: 'assistant' },
     ],
     resultEnd: String.raw`<\|END_TOOL_RESULT\|>`,
-    follows: { user: ['assistant', 'system'], system: ['system', 'user', 'assistant'] },
   },
   stripped: null,
   class: 'exact',

@@ -35,10 +35,9 @@ const shape: Shape = {
     },
     // The template of V3 writes the second and later rows of calls of a conversation without the model's header.
     {
-      open: String.raw`(?<!<｜tool▁calls▁begin｜>|<｜tool▁output▁end｜>)(?=\n?<｜tool▁call▁begin｜>)`,
+      open: String.raw`(?<!<｜tool▁(?:calls▁begin|output▁end|call▁end)｜>)(?=\n<｜tool▁call▁begin｜>)`,
       role: 'assistant',
       after: ['user'],
-      prose: true,
     },
   ],
   resultEnd: String.raw`<｜tool▁output▁end｜>(?:<｜tool▁outputs▁end｜>)?`,
