@@ -7,6 +7,8 @@ export interface TurnPiece {
   kind: 'text' | 'marker';
   /** Stands behind a turn's text: an end token, a closing tag, the line break before the next header. */
   isEnd?: true;
+  /** Text of the model's turn that the template wrote: the reasoning tags behind a header. */
+  isGiven?: true;
 }
 
 /** One turn as it lies in the text. The pieces of all turns, end to end, cover the text exactly. */

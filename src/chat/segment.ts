@@ -35,12 +35,14 @@ export function segmentChat(prompt: string, response: string, choice: TemplateCh
   if (known === null) return { turns: oneBlock(prompt, response), template: null, class: 'lost' };
   const { template, shape } = known;
   const text = prompt + response;
-  const turns = withSystem(
-    shape,
-    text,
-    prompt.length,
-    hidden(shape, prompt.length, layTurns(shape, prompt, response)),
-  ).flatMap((turn) => splitInlineResults(text, turn));
+  // An agent loop whose model said nothing writes the prompt a second time.
+  const isRepeated = prompt !== '' && response.startsWith(prompt);
+  const laid = isRepeated
+    ? [...layTurns(shape, prompt, ''), ...oneBlock('', response, 'unknown', prompt.length)]
+    : givenTags(text, prompt, layTurns(shape, prompt, response));
+  const turns = withSystem(shape, text, prompt.length, hidden(shape, prompt.length, laid)).flatMap((turn) =>
+    splitInlineResults(text, turn),
+  );
   return { turns, template, class: shape === template.marked && shape.special ? 'exact' : template.class };
 }
 
@@ -60,15 +62,39 @@ function shapeOf(
 }
 
 /** Nothing tells one turn from the next: the prompt is not trained on, and of the response nobody knows. */
-function oneBlock(prompt: string, response: string, confidence: ChatTurn['confidence'] = 'unknown'): ChatTurn[] {
+function oneBlock(
+  prompt: string,
+  response: string,
+  confidence: ChatTurn['confidence'] = 'unknown',
+  from = 0,
+): ChatTurn[] {
   const turns: ChatTurn[] = [];
   const add = (role: string, start: number, end: number): void => {
     if (end > start) turns.push({ role, confidence, pieces: [{ kind: 'text', start, end }] });
   };
-  add('user', 0, prompt.length);
-  add('assistant', prompt.length, prompt.length + response.length);
+  add('user', from, from + prompt.length);
+  add('assistant', from + prompt.length, from + prompt.length + response.length);
   return turns;
 }
+
+/** Reasoning tags that the generation prompt ends with: the template writes them behind the headers of later turns too. */
+function givenTags(text: string, prompt: string, turns: ChatTurn[]): ChatTurn[] {
+  const tags = GENERATED.exec(prompt)?.[1] ?? '';
+  if (tags === '') return turns;
+  return turns.map((turn) => {
+    const at = turn.pieces.findIndex(({ kind }) => kind === 'text');
+    const body = turn.pieces[at];
+    if (turn.role !== 'assistant' || body === undefined || body.start < prompt.length || at === 0) return turn;
+    if (body.end - body.start < tags.length || !text.startsWith(tags, body.start)) return turn;
+    const cut = body.start + tags.length;
+    const given = { ...body, end: cut, isGiven: true as const };
+    const rest = body.end > cut ? [{ ...body, start: cut }] : [];
+    return { ...turn, pieces: [...turn.pieces.slice(0, at), given, ...rest, ...turn.pieces.slice(at + 1)] };
+  });
+}
+
+/** The tags of reasoning behind the last header of a prompt. */
+const GENERATED = /(<think>\s*(?:<\/think>\s*)?|<seed:think>|\[THINK\])$/;
 
 /** The text before the first header: nothing, or tokens that begin a text. */
 const BEGIN = /^\s*(?:(?:<[^<>\s]{1,40}>|\[[A-Za-z]{1,12}\]|\]~!b\[)\s*)*$/;

@@ -111,7 +111,7 @@ function* spansOf(
   });
   if (turn.confidence === 'unknown' || turn.unmasked === true) yield part(from, to, null);
   else if (turn.role !== 'assistant') yield part(from, to, false);
-  else if (kind === 'text') yield part(from, to, true);
+  else if (kind === 'text') yield part(from, to, piece.isGiven !== true);
   else if (piece.isEnd !== true) yield part(from, to, false);
   else {
     const token = text.slice(piece.start, piece.end).trimEnd().length;

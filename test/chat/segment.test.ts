@@ -199,6 +199,27 @@ describe('stripped text', () => {
     expect(found(`${prompt}<think>\n`, 'the\nuser\nsaid\nassistant\nso\n</think>\nAnna.').length).toBeGreaterThan(2);
   });
 
+  test("tags that end the generation prompt are the template's in later turns too, and stay in the text", () => {
+    const asked = `${prompt}<think>\n\n</think>\n\n`;
+    const last = segmentChat(asked, 'Anna.\nuser\nAnd?\nassistant\n<think>\n\n</think>\n\nBert.').turns.at(-1)!;
+    expect(last.pieces.map(({ kind, isGiven }) => [kind, isGiven ?? false])).toEqual([
+      ['marker', false],
+      ['text', true],
+      ['text', false],
+    ]);
+  });
+
+  test('a response that is the prompt again was never said by a model', () => {
+    expect(turnsOf(prompt, prompt).at(-1)).toEqual({ role: 'assistant', confidence: 'unknown', content: prompt });
+  });
+
+  test('a prompt that lost its start is known by its end', () => {
+    expect(turnsOf('word word\nassistant\n', 'Anna.')).toEqual([
+      { role: 'user', confidence: 'inferred', content: 'word word' },
+      { role: 'assistant', confidence: 'marked', content: 'Anna.' },
+    ]);
+  });
+
   test('text without a template is one block, of which nobody knows the mask', () => {
     expect(turnsOf('Question: 1+1?\nAnswer:', ' 2')).toEqual([
       { role: 'user', confidence: 'unknown', content: 'Question: 1+1?\nAnswer:' },

@@ -21,7 +21,9 @@ const marked: Shape = {
 
 const stripped: Shape = {
   detects: (prompt, response) =>
-    /^\s*(?:system|user|assistant|tool)(?: name=[^\n]*)?\n/.test(prompt === '' ? response : prompt) &&
+    // A prompt that was too long lost its start.
+    (/^\s*(?:system|user|assistant|tool)(?: name=[^\n]*)?\n/.test(prompt === '' ? response : prompt) ||
+      /\S\nassistant\n$/.test(prompt)) &&
     !/^(?:system|user)\n\n[\s\S]*\S?assistant\n\n$/.test(prompt) &&
     (!/(?:assistant|model|ai)(?: name=[^\n]*)?\n$/.test(prompt) ||
       new RegExp(`(?:^|\\n|</tool_response>)assistant\\n${THINK_TAIL}$`).test(prompt)),
