@@ -59,7 +59,7 @@ function needleOf({ raw }: DumpRecord, rollout: Rollout, own: GroupKey): Buffer 
   const asked = rollout.turns.slice(0, rollout.responseTurn).findLast(({ role }) => role === 'user')?.text ?? '';
   const text =
     own.from === 'uid'
-      ? `${own.key}_`
+      ? (rollout.group ?? `${own.key}_`)
       : asked
           .trim()
           .slice(-PIECE)

@@ -9,6 +9,9 @@ export class Groups {
   /** Why no record has a group; null when they have. */
   readonly reason: string | null;
 
+  /** How many rollouts most groups of several have: fewer are an incomplete group. Null where nothing tells. */
+  readonly usual: number | null;
+
   /** @param keys of a file's records in their order, null for a bad one */
   constructor(keys: readonly (GroupKey | null)[]) {
     this.#keys = keys;
@@ -20,6 +23,7 @@ export class Groups {
       if (members) members.push(record);
       else this.#members.set(key, [record]);
     }
+    this.usual = usualSize([...this.#members.values()].map(({ length }) => length));
   }
 
   keyOf(record: number): string | null {
@@ -32,6 +36,14 @@ export class Groups {
     const key = this.keyOf(record);
     return key === null ? [] : (this.#members.get(key) ?? []);
   }
+}
+
+/** The size of more than half of the groups. */
+function usualSize(sizes: readonly number[]): number | null {
+  const counts = new Map<number, number>();
+  for (const size of sizes) counts.set(size, (counts.get(size) ?? 0) + 1);
+  const found = [...counts].find(([size, count]) => size > 1 && count * 2 > sizes.length);
+  return found?.[0] ?? null;
 }
 
 /** Images leave no trace in a dump, so a multimodal run can have the same text as every prompt (seen: 1,024 of 1,024). */

@@ -1,15 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import { RE2JS } from 're2js';
 import { PLAIN } from '../chat/segment.ts';
 import { TEMPLATE_NAMES } from '../chat/templates/index.ts';
-import { loadConfig } from '../config/config-file.ts';
-import { configFiles } from '../config/places.ts';
 import type { DumpOptions } from '../dump/dump.ts';
 import { isValidationStream, UsageError } from '../dump/paths.ts';
-import { type KeyMap, MAP_WORDS, parsePlace } from '../formats/key-map.ts';
+import { isMapWord, type KeyMap, MAP_WORDS, parsePlace } from '../formats/key-map.ts';
 import { FORMAT_NAMES } from '../formats/registry.ts';
-import { say } from './output.ts';
+import { ownReading } from './own-reading.ts';
 
 /** `--validation GLOB`: streams whose rollouts are not trained on, beside those that are named so. */
 export const validationOption = (): Option =>
@@ -53,7 +50,12 @@ export const templateOption = (): Option =>
     `the chat template of the texts, or ${PLAIN} where there is none and all of a response is the model's (${TEMPLATE_NAMES.join(', ')})`,
   );
 
+/** `--group-by task_id`. */
+export const groupOption = (): Option =>
+  new Option('--group-by <key>', 'the key that rollouts of one prompt share, such as task_id or extra_info.index');
+
 export interface ReadingFlags {
+  groupBy?: string;
   chatTemplate?: string;
   validation?: string[];
   format?: string;
@@ -61,21 +63,38 @@ export interface ReadingFlags {
 }
 
 /** How records are read, by the flags and the formats of the settings. @throws UsageError that points at the mistake */
-export async function dumpOptions({ validation, format, map, chatTemplate }: ReadingFlags): Promise<DumpOptions> {
+export async function dumpOptions({
+  validation,
+  format,
+  map,
+  chatTemplate,
+  groupBy,
+}: ReadingFlags): Promise<DumpOptions> {
   const patterns = (validation ?? []).map(patternOf);
-  const maps = [...(map === undefined ? [] : [mapOf(map)]), ...(await ownFormats())];
+  const own = await ownReading();
+  const maps = [...(map === undefined ? [] : [mapOf(map)]), ...own.maps];
   const known = [...maps.map(({ name }) => name), ...FORMAT_NAMES];
   if (format !== undefined && !known.includes(format))
     throw new UsageError(`--format ${format}: no format is called so; there are ${known.join(', ')}`);
-  if (chatTemplate !== undefined && chatTemplate !== PLAIN && !TEMPLATE_NAMES.includes(chatTemplate))
+  const templates = [...own.templates.map(({ name }) => name), ...TEMPLATE_NAMES, PLAIN];
+  if (chatTemplate !== undefined && !templates.includes(chatTemplate))
     throw new UsageError(
-      `--chat-template ${chatTemplate}: no template is called so; there are ${[...TEMPLATE_NAMES, PLAIN].join(', ')}`,
+      `--chat-template ${chatTemplate}: no template is called so; there are ${templates.join(', ')}`,
     );
+  const group = groupBy === undefined ? undefined : parsePlace(groupBy);
+  if (group !== undefined && !Array.isArray(group))
+    throw new UsageError('--group-by: a key is written task_id, or extra_info.index', [
+      groupBy!,
+      `${' '.repeat(group.at)}^`,
+    ]);
   return {
     reading: {
       ...(chatTemplate === undefined ? {} : { chatTemplate }),
       ...(format === undefined ? {} : { format }),
       ...(maps.length === 0 ? {} : { maps }),
+      ...(own.templates.length === 0 ? {} : { templates: own.templates }),
+      ...(own.errors.length === 0 ? {} : { errors: own.errors }),
+      ...(group === undefined ? {} : { groupBy: group }),
     },
     isValidation: (stream) =>
       isValidationStream(stream) || patterns.some((pattern) => pattern.matcher(stream).matches()),
@@ -91,7 +110,7 @@ function mapOf(text: string): KeyMap {
     const sign = piece.indexOf('=');
     const word = piece.slice(0, Math.max(0, sign)).trim();
     if (sign === -1) throw wrong('write WORD=PLACE', at);
-    if (!isWord(word)) throw wrong(`no part of a rollout is called so; there are ${MAP_WORDS.join(', ')}`, at);
+    if (!isMapWord(word)) throw wrong(`no part of a rollout is called so; there are ${MAP_WORDS.join(', ')}`, at);
     const way = parsePlace(piece.slice(sign + 1).trim());
     if (!Array.isArray(way))
       throw wrong('a place is written tot.steps[0], each step a key or a number', at + sign + 1 + way.at);
@@ -99,34 +118,6 @@ function mapOf(text: string): KeyMap {
     at += piece.length + 1;
   }
   return { name: 'map', places };
-}
-
-const isWord = (word: string): boolean => (MAP_WORDS as readonly string[]).includes(word);
-
-/** The formats of the settings file; a mistake there costs its own line, which is said. */
-async function ownFormats(): Promise<KeyMap[]> {
-  const path = configFiles().find((file) => existsSync(file));
-  // Most settings describe no format, and nobody waits for a parser of YAML to learn that.
-  if (path === undefined || !/^\s*["']?formats["']?\s*:/m.test(textOf(path))) return [];
-  const { formats } = await loadConfig();
-  return (formats ?? []).map(({ name, places }) => {
-    const ways: Record<string, (string | number)[]> = {};
-    for (const { word, place, at } of places) {
-      const way = parsePlace(place);
-      if (!isWord(word)) say(`${at}: no part of a rollout is called ${word}; there are ${MAP_WORDS.join(', ')}`);
-      else if (!Array.isArray(way)) say(`${at}: ${place} is no place, such as tot.steps[0] (character ${way.at + 1})`);
-      else ways[word] = way;
-    }
-    return { name, places: ways };
-  });
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
 }
 
 /** `*` and `?` within a stream's name; the rest stands for itself. */

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { SUCCESS } from '../replay/spread.ts';
 import { countOf } from './count.ts';
-import { formatOption, mapOption, templateOption, validationOption } from './dump-options.ts';
+import { formatOption, groupOption, mapOption, templateOption, validationOption } from './dump-options.ts';
 import { FORK_SETTINGS, type ForkFlags } from './fork-flags.ts';
 import { run } from './output.ts';
 import { addReward } from './reward-flags.ts';
@@ -39,7 +39,8 @@ export function forkCommand(): Command {
     .addOption(validationOption())
     .addOption(formatOption())
     .addOption(mapOption())
-    .addOption(templateOption());
+    .addOption(templateOption())
+    .addOption(groupOption());
   addSettings(command, FORK_SETTINGS);
   return command
     .addHelpText('after', '\nThe API key is taken from ROLLOUT_VIEWER_API_KEY, else from OPENAI_API_KEY.')

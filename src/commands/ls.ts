@@ -11,14 +11,17 @@ import type { DumpFile, DumpRecord } from '../dump/dump-file.ts';
 import { UsageError } from '../dump/paths.ts';
 import { dumpOfStream } from '../dump/stream-file.ts';
 import { printJson } from '../json/print.ts';
+import type { JsonValue } from '../json/value.ts';
 import { listColumns, listHeader, listLine } from '../present/list-text.ts';
 import { sizeText } from '../present/quantities.ts';
-import { type GroupKey, groupKeyOf } from '../rollout/group-key.ts';
+import { type GroupKey, groupKeyOf, groupKeysLike } from '../rollout/group-key.ts';
+import type { Rollout } from '../rollout/rollout.ts';
 import { againOf } from './again-of.ts';
 import { countOf } from './count.ts';
 import {
   dumpOptions,
   formatOption,
+  groupOption,
   mapOption,
   notifyOption,
   pollOption,
@@ -63,6 +66,7 @@ export const lsCommand = (): Command =>
     .addOption(formatOption())
     .addOption(mapOption())
     .addOption(templateOption())
+    .addOption(groupOption())
     .action((paths: string[], options: LsOptions) => run(() => ls(paths, options)));
 
 /** Prints the list; without rows the answer is no. */
@@ -81,7 +85,8 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
     notify,
     accepts: (row: DumpRecord) => filter?.accepts(Subject.read(row, again)) ?? true,
   };
-  if (stream !== null) return ended(await followStream(dumpOfStream(stream), following), filter);
+  if (stream !== null)
+    return ended(await followStream(dumpOfStream(stream, await dumpOptions(options)), following), filter);
   if (options.follow)
     return followPaths(
       Dump.open(paths, { ...(await dumpOptions(options)), waits: true, holdBack: 'always' }),
@@ -92,13 +97,14 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
   const asked = { filter, again };
   const limit = options.limit ?? Number.POSITIVE_INFINITY;
   const columns = listColumns(dump.files.map((file) => file.path));
+  const groups = new FileGroups();
   let printed = 0;
   let rollouts = 0;
   if (!options.json) await print(`${listHeader(columns)}\n`);
   try {
     for await (const { row, group } of order === null
-      ? listed(dump, asked, options)
-      : sorted(dump, asked, order, options)) {
+      ? listed(dump, asked, options, groups)
+      : sorted(dump, asked, order, options, groups)) {
       if (printed >= limit) break;
       await print(options.json ? `${printJson(rowJson(row, group))}\n` : `${listLine(row, columns, hasColour())}\n`);
       printed++;
@@ -107,6 +113,8 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
   } finally {
     dump.close();
   }
+  if (groups.better !== null)
+    say(`rollouts of one ${groups.better} have different prompts: --group-by ${groups.better} puts them together`);
   if (dump.hasRefused || dump.files.every((file) => file.state === 'failed')) return USAGE;
   if (printed > 0 && rollouts === 0 && printed < limit && filter === null) {
     say(
@@ -159,8 +167,7 @@ function* matching(file: DumpFile, { filter, again }: Asked): Generator<Subject<
   }
 }
 
-async function* listed(dump: Dump, asked: Asked, { json }: LsOptions): AsyncGenerator<Listed> {
-  const groups = new FileGroups();
+async function* listed(dump: Dump, asked: Asked, { json }: LsOptions, groups: FileGroups): AsyncGenerator<Listed> {
   for await (const file of indexedFiles(dump)) {
     for (const { record: row } of matching(file, asked)) {
       yield { row, group: json === true ? groups.of(file, row) : null };
@@ -169,7 +176,13 @@ async function* listed(dump: Dump, asked: Asked, { json }: LsOptions): AsyncGene
 }
 
 /** As `listed`, in order. Only places are sorted, and a record is read when its turn comes, so that memory stays small. */
-async function* sorted(dump: Dump, asked: Asked, order: SortOrder, { json }: LsOptions): AsyncGenerator<Listed> {
+async function* sorted(
+  dump: Dump,
+  asked: Asked,
+  order: SortOrder,
+  { json }: LsOptions,
+  groups: FileGroups,
+): AsyncGenerator<Listed> {
   const sortable: (Place & { value: SortValue })[] = [];
   for await (const file of indexedFiles(dump)) {
     for (const subject of matching(file, asked)) {
@@ -181,7 +194,6 @@ async function* sorted(dump: Dump, asked: Asked, order: SortOrder, { json }: LsO
 
   // The sort is stable: equal values keep the order of the files.
   sortable.sort((a, b) => compareValues(a.value, b.value, order.descending));
-  const groups = new FileGroups();
   for (const { file, record } of sortable) {
     const row = file.read(record);
     yield { row, group: json === true ? groups.of(file, row) : null };
@@ -191,17 +203,38 @@ async function* sorted(dump: Dump, asked: Asked, order: SortOrder, { json }: LsO
 /** Group keys of the rows of several files. */
 class FileGroups {
   readonly #reasons = new Map<DumpFile, string | null>();
+  readonly #seen = new Set<string>();
+  readonly #values = new Map<string, Set<JsonValue>>();
+  #rows = 0;
 
   /** null for a bad record, and where all prompts of the file are equal, so that a prompt names no group. */
   of(file: DumpFile, row: DumpRecord): string | null {
     const key = keyOf(row);
     if (key === null) return null;
+    this.#note(key, row.rollout!);
     let reason = this.#reasons.get(file);
     if (reason === undefined) {
       reason = reasonOfNoGroups(file);
       this.#reasons.set(file, reason);
     }
     return reason !== null && key.from === 'prompt' ? null : key.key;
+  }
+
+  #note(key: GroupKey, rollout: Rollout): void {
+    if (this.#rows++ >= MOST_NOTED) return;
+    this.#seen.add(key.key);
+    for (const name of groupKeysLike(rollout)) {
+      const values = this.#values.get(name) ?? new Set();
+      this.#values.set(name, values.add(rollout.extras[name] ?? null));
+    }
+  }
+
+  /** A key of the records that makes even groups where the prompts make more of them; null where none does. */
+  get better(): string | null {
+    const rows = Math.min(this.#rows, MOST_NOTED);
+    for (const [name, { size }] of this.#values)
+      if (size > 1 && size < this.#seen.size && rows % size === 0 && rows > size) return name;
+    return null;
   }
 }
 
@@ -217,6 +250,9 @@ function reasonOfNoGroups(file: DumpFile): string | null {
   }
   return new Groups(head).reason;
 }
+
+/** So many rows tell whether a key makes groups. */
+const MOST_NOTED = 10_000;
 
 /** A copy that takes so much room in the temporary folder is worth a word. */
 const LARGE_COPY = 256 << 20;

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { RULE_NAMES } from '../replay/compare/rules.ts';
 import { countOf } from './count.ts';
-import { formatOption, mapOption, templateOption, validationOption } from './dump-options.ts';
+import { formatOption, groupOption, mapOption, templateOption, validationOption } from './dump-options.ts';
 import { run } from './output.ts';
 import type { ReplayFlags } from './replay-flags.ts';
 import { positive, secondsOf, withSandbox } from './sandbox-flags.ts';
@@ -42,6 +42,7 @@ export const replayCommand = (): Command =>
     .addOption(formatOption())
     .addOption(mapOption())
     .addOption(templateOption())
+    .addOption(groupOption())
     .action((args: string[], flags: ReplayFlags) =>
       run(async () => {
         // Engine and sandbox are loaded for this command alone: the others start without them.

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { formatOption, mapOption, templateOption, validationOption } from './dump-options.ts';
+import { formatOption, groupOption, mapOption, templateOption, validationOption } from './dump-options.ts';
 import { run } from './output.ts';
 import type { RescoreFlags } from './rescore-flags.ts';
 import { addReward } from './reward-flags.ts';
@@ -29,6 +29,7 @@ export const rescoreCommand = (): Command =>
     .addOption(formatOption())
     .addOption(mapOption())
     .addOption(templateOption())
+    .addOption(groupOption())
     .action((args: string[], flags: RescoreFlags) =>
       run(async () => {
         const { rescore } = await import('./rescore-run.ts');

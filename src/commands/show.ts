@@ -9,7 +9,7 @@ import { printJson } from '../json/print.ts';
 import { markdownText, readableText } from '../present/readable.ts';
 import { shownAdvantages } from '../rollout/advantage.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
-import { dumpOptions, formatOption, mapOption, templateOption, validationOption } from './dump-options.ts';
+import { dumpOptions, formatOption, groupOption, mapOption, templateOption, validationOption } from './dump-options.ts';
 import { DONE, print, run, say } from './output.ts';
 import { recordJson } from './row-json.ts';
 
@@ -38,6 +38,7 @@ export const showCommand = (): Command =>
     .addOption(formatOption())
     .addOption(mapOption())
     .addOption(templateOption())
+    .addOption(groupOption())
     .action((locators: string[], options: ShowOptions) => run(() => show(locators, options)));
 
 async function show(locators: readonly string[], options: ShowOptions): Promise<number> {

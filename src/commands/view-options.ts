@@ -1,7 +1,15 @@
 import { type Command, Option } from 'commander';
 import { configFiles } from '../config/places.ts';
 import { PRESET_NAMES } from '../config/presets.ts';
-import { formatOption, mapOption, notifyOption, pollOption, templateOption, validationOption } from './dump-options.ts';
+import {
+  formatOption,
+  groupOption,
+  mapOption,
+  notifyOption,
+  pollOption,
+  templateOption,
+  validationOption,
+} from './dump-options.ts';
 import { run, say, USAGE } from './output.ts';
 import { addRunAgain } from './run-again-options.ts';
 import type { ViewFlags } from './view.ts';
@@ -25,6 +33,7 @@ export const viewOptions = (program: Command): Command =>
       .addOption(formatOption())
       .addOption(mapOption())
       .addOption(templateOption())
+      .addOption(groupOption())
       .option(
         '--follow',
         'go to the newest step whenever one is complete (as F does); waits for a path that does not exist yet',

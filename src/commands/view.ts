@@ -30,10 +30,10 @@ export async function view(paths: readonly string[], options: ViewFlags): Promis
   // A mistake in them is told before anything is opened.
   const list = listOptions(options);
   const notify = conditionsOf(options.notify);
-  const stream = paths.length === 1 && paths[0] === '-' ? dumpOfStream(process.stdin) : null;
+  const reading = await dumpOptions(options);
+  const stream = paths.length === 1 && paths[0] === '-' ? dumpOfStream(process.stdin, reading) : null;
   const dump =
-    stream?.dump ??
-    Dump.open(paths, { ...(await dumpOptions(options)), holdBack: 'while-arriving', waits: options.follow ?? false });
+    stream?.dump ?? Dump.open(paths, { ...reading, holdBack: 'while-arriving', waits: options.follow ?? false });
   const name = sanitiseLine(stream !== null ? 'stdin' : paths.map((path) => basename(resolve(path))).join(' '));
   // With data on stdin the keys come from the terminal itself.
   const input = process.stdin.isTTY ? process.stdin : new ReadStream(openSync('/dev/tty', 'r'));

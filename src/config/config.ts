@@ -17,6 +17,18 @@ export interface Config {
   problems: readonly string[];
   /** Formats of the user's own; absent where there are none. */
   formats?: readonly OwnFormat[];
+  /** Chat templates and error patterns of the user's own: who knows their words checks them. */
+  chatTemplates?: readonly Described[];
+  errors?: readonly Described[];
+}
+
+/** A setting that others read: its values, and the line of each. */
+export interface Described {
+  name: string;
+  at: string;
+  value: unknown;
+  /** The line of a value, by its keys. */
+  lineOf(...keys: (string | number)[]): string;
 }
 
 /** A format that the user describes: the rollout's words, and where they lie in a record. */

@@ -1,6 +1,6 @@
 import { LineCounter, type Node, parseDocument } from 'yaml';
 import { z } from 'zod';
-import type { Config, OwnFormat, OwnKeys } from './config.ts';
+import type { Config, Described, OwnFormat, OwnKeys } from './config.ts';
 import { sequenceOf } from './key-names.ts';
 import { PRESET_NAMES, type PresetName } from './presets.ts';
 
@@ -9,7 +9,7 @@ const Key = z.union([z.string(), z.number().transform(String)]);
 const Keys = z.union([Key.transform((key) => [key]), z.array(Key)], 'a key, or a list of keys');
 const PresetNames = z.enum(PRESET_NAMES, `a preset: ${PRESET_NAMES.join(', ')}`);
 const Mapping = z.record(z.string(), z.unknown());
-const KNOWN = ['preset', 'keys', 'journal', 'formats'];
+const KNOWN = ['preset', 'keys', 'journal', 'formats', 'chat_templates', 'errors'];
 /** `turns: tot.steps`; a key that is a number is one too. */
 const Places = z.record(z.string(), Key);
 
@@ -98,8 +98,34 @@ export function parseConfig(text: string, path: string): Config {
     const places = Object.entries(read.data).map(([word, place]) => ({ word, place, at: at(['formats', name, word]) }));
     formats.push({ name, at: at(['formats', name]), places });
   }
+  const describedOf = (name: string): Described[] => {
+    const held = top.data[name] ?? [];
+    const entries: [string | number, unknown][] = Array.isArray(held)
+      ? held.map((value, i) => [i, value])
+      : Mapping.safeParse(held).success
+        ? Object.entries(held)
+        : [];
+    if (entries.length === 0 && top.data[name] != null && !Array.isArray(held) && typeof held !== 'object')
+      problems.push(`${at([name])}: ${name} holds descriptions; the README shows one`);
+    return entries.map(([key, value]) => ({
+      name: String(key),
+      at: at([name, key]),
+      value,
+      lineOf: (...keys) => at([name, key, ...keys]),
+    }));
+  };
+  const chatTemplates = describedOf('chat_templates');
+  const errors = describedOf('errors');
   let journal: string | null = null;
   if (typeof top.data.journal === 'string' && top.data.journal !== '') journal = top.data.journal;
   else if (top.data.journal != null) problems.push(`${at(['journal'])}: journal is \`beside\`, or a folder`);
-  return { preset, keys: own, journal, problems, ...(formats.length > 0 ? { formats } : {}) };
+  return {
+    preset,
+    keys: own,
+    journal,
+    problems,
+    ...(formats.length > 0 ? { formats } : {}),
+    ...(chatTemplates.length > 0 ? { chatTemplates } : {}),
+    ...(errors.length > 0 ? { errors } : {}),
+  };
 }

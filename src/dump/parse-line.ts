@@ -1,7 +1,9 @@
 import type { Format, ReadContext } from '../formats/format.ts';
+import { valueAt } from '../formats/key-map.ts';
 import { notRollout } from '../formats/not-rollouts.ts';
 import { formatOf, wrapList } from '../formats/registry.ts';
 import { JsonError, parseJson } from '../json/parse.ts';
+import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { reportedFinding } from '../rollout/checks.ts';
 import type { Finding } from '../rollout/finding.ts';
@@ -23,12 +25,20 @@ export function parseLine(text: string, context: ReadContext, part = 0): ParsedL
   const read = readJson(text, context, part);
   if ('error' in read) return bad(read.json, read.error);
   try {
-    const rollout = read.format.read(read.json, context);
+    const rollout = groupedBy(read.format.read(read.json, context), read.json, context);
     return { json: read.json, rollout, error: null, findings: rollout.findings };
   } catch (error) {
     // No format should throw; a record of a shape that nobody thought of is a row that says so, and its neighbours are rows as ever.
     return bad(read.json, `not readable as ${read.format.name}: ${(error as Error).message}`);
   }
+}
+
+/** The group that the user's key names; a record without the key keeps what it has. */
+function groupedBy(rollout: Rollout, record: JsonObject, { groupBy }: ReadContext): Rollout {
+  if (groupBy === undefined) return rollout;
+  const held = valueAt(record, groupBy) ?? valueAt(rollout.extras, groupBy);
+  if (held === undefined || held === null) return rollout;
+  return { ...rollout, group: typeof held === 'string' ? held : printJson(held) };
 }
 
 /** The fields of the whole rollout, for a fifth of a parse; null for a bad record, undefined where it takes a whole parse. */

@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { kindOf } from './containers/kind.ts';
-import { Dump } from './dump.ts';
+import { Dump, type DumpOptions } from './dump.ts';
 import { DumpFile, QUIET } from './dump-file.ts';
 import { FileContent } from './file-content.ts';
 import { openNameless } from './nameless-file.ts';
@@ -18,9 +18,9 @@ export interface StreamedDump {
  * A dump that comes through a pipe (`tail -F`, `ssh … cat`, `kubectl logs`). It is kept in a nameless file, so that memory stays
  * flat and any record can be read again; its locators are `-:LINE`.
  */
-export function dumpOfStream(stream: Readable): StreamedDump {
+export function dumpOfStream(stream: Readable, { reading }: DumpOptions = {}): StreamedDump {
   const fd = openNameless();
-  const file = new DumpFile({ path: '-', stream: 'stdin' }, () => false, new FileContent('-', fd));
+  const file = new DumpFile({ path: '-', stream: 'stdin' }, () => false, new FileContent('-', fd), reading);
   const dump = Dump.of(file);
   return { dump, ended: take(stream, fd, dump, file), stop: () => stream.destroy() };
 }

@@ -111,36 +111,39 @@ export function buildRollout(found: Found, context: ReadContext): Rollout {
   for (const key of Object.keys(found.extras ?? {})) extras[key] = found.extras![key] as JsonValue;
   const perTurn = turns.map(({ reward }) => reward);
   const contexts = found.contexts ?? [];
-  return completeRollout({
-    format: found.format,
-    step: found.step ?? null,
-    score: found.score ?? null,
-    groundTruth: found.groundTruth,
-    uid: found.uid ?? null,
-    requestId: null,
-    status: found.status ?? null,
-    ...(found.ended ? { ended: found.ended } : {}),
-    texts,
-    turns,
-    spans,
-    responseTurn: firstReply,
-    toolSchemas: Array.isArray(found.tools) ? found.tools : [],
-    extras,
-    validation,
-    // A recorded mask is shown of a validation rollout too; nothing of it was trained on.
-    lossMask: validation && found.mask !== 'recorded' ? null : maskOf(spans, messages.slice(firstReply), found),
-    ...(found.tokens ? { tokens: found.tokens } : {}),
-    ...(contexts.length > 1 ? { contexts } : {}),
-    ...(found.group ? { group: found.group } : {}),
-    rewards: {
-      total: found.score ?? null,
-      perTurn: noneAsNull(perTurn),
-      returns: noneAsNull(found.returns ?? []),
-      advantage: found.advantage ?? null,
-      ...(found.named ? { named: found.named } : {}),
-      unaligned: [],
+  return completeRollout(
+    {
+      format: found.format,
+      step: found.step ?? null,
+      score: found.score ?? null,
+      groundTruth: found.groundTruth,
+      uid: found.uid ?? null,
+      requestId: null,
+      status: found.status ?? null,
+      ...(found.ended ? { ended: found.ended } : {}),
+      texts,
+      turns,
+      spans,
+      responseTurn: firstReply,
+      toolSchemas: Array.isArray(found.tools) ? found.tools : [],
+      extras,
+      validation,
+      // A recorded mask is shown of a validation rollout too; nothing of it was trained on.
+      lossMask: validation && found.mask !== 'recorded' ? null : maskOf(spans, messages.slice(firstReply), found),
+      ...(found.tokens ? { tokens: found.tokens } : {}),
+      ...(contexts.length > 1 ? { contexts } : {}),
+      ...(found.group ? { group: found.group } : {}),
+      rewards: {
+        total: found.score ?? null,
+        perTurn: noneAsNull(perTurn),
+        returns: noneAsNull(found.returns ?? []),
+        advantage: found.advantage ?? null,
+        ...(found.named ? { named: found.named } : {}),
+        unaligned: [],
+      },
     },
-  });
+    context.errors,
+  );
 }
 
 const isReply = (role: string): boolean => role === 'assistant' || role === 'function_call';

@@ -45,25 +45,28 @@ function readEngineDump(record: JsonObject, context: ReadContext): Rollout {
   const responseTurn = spans.find((span) => span.field === 'output')?.turn ?? turns.length;
   const extras: JsonObject = Object.create(null);
   for (const key of Object.keys(record)) if (!KNOWN.has(key)) extras[key] = record[key] as JsonValue;
-  const rollout = completeRollout({
-    format: engineDump.name,
-    step: numberOf(record.step),
-    score,
-    groundTruth: record.gts,
-    uid: idOf(record.uid),
-    requestId: idOf(record.request_id),
-    status: idOf(record.status),
-    texts,
-    turns,
-    spans,
-    responseTurn,
-    toolSchemas: Array.isArray(record.tools) ? record.tools : [],
-    extras,
-    validation,
-    lossMask: validation ? null : lossMaskOf(record.mask_source, spans, tokens),
-    ...(tokens ? { tokens } : {}),
-    rewards: { total: score, perTurn, returns, advantage: null, unaligned: unalignedOf(record, turns.length) },
-  });
+  const rollout = completeRollout(
+    {
+      format: engineDump.name,
+      step: numberOf(record.step),
+      score,
+      groundTruth: record.gts,
+      uid: idOf(record.uid),
+      requestId: idOf(record.request_id),
+      status: idOf(record.status),
+      texts,
+      turns,
+      spans,
+      responseTurn,
+      toolSchemas: Array.isArray(record.tools) ? record.tools : [],
+      extras,
+      validation,
+      lossMask: validation ? null : lossMaskOf(record.mask_source, spans, tokens),
+      ...(tokens ? { tokens } : {}),
+      rewards: { total: score, perTurn, returns, advantage: null, unaligned: unalignedOf(record, turns.length) },
+    },
+    context.errors,
+  );
   return { ...rollout, findings: [...runFindings(record), ...lengthFindings(record), ...rollout.findings] };
 }
 

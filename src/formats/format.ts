@@ -1,4 +1,6 @@
+import type { OwnTemplate } from '../chat/own-template.ts';
 import type { JsonObject } from '../json/value.ts';
+import type { OwnError } from '../rollout/own-errors.ts';
 import type { Rollout, RolloutFields } from '../rollout/rollout.ts';
 import type { KeyMap } from './key-map.ts';
 
@@ -11,6 +13,12 @@ export interface ReadContext {
   chatTemplate?: string;
   /** The user's own names of the keys (`--map`, `formats:` in the settings). */
   maps?: readonly KeyMap[];
+  /** Chat templates of the user's own (`chat_templates:` in the settings). */
+  templates?: readonly OwnTemplate[];
+  /** How the user's own tools say that they failed (`errors:` in the settings). */
+  errors?: readonly OwnError[];
+  /** The place of the key that rollouts of one prompt share (`--group-by`). */
+  groupBy?: readonly (string | number)[];
 }
 
 /** The declaration of a format. Shared code asks these members and never a format's name. */

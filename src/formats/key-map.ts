@@ -23,6 +23,8 @@ export const MAP_WORDS = [
   'text',
 ] as const;
 
+export const isMapWord = (word: string): boolean => (MAP_WORDS as readonly string[]).includes(word);
+
 /** `$.tot.steps[0]['a b']`, `tot.steps.0`: the way down as keys and indices. Null for a text that is no such way, with the character that is wrong. */
 export function parsePlace(text: string): (string | number)[] | { at: number } {
   const way: (string | number)[] = [];

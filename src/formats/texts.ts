@@ -1,8 +1,9 @@
-import { segmentChat } from '../chat/segment.ts';
+import { templateOf } from '../chat/own-template.ts';
+import { segmentChat, type TemplateChoice } from '../chat/segment.ts';
 import { readToolSchemas, typesOf } from '../chat/tool-schemas.ts';
 import type { JsonObject, JsonValue } from '../json/value.ts';
 import { completeRollout } from '../rollout/complete.ts';
-import { countMask, inferLossMask } from '../rollout/loss-mask.ts';
+import { countMask, inferLossMask, type LossMask } from '../rollout/loss-mask.ts';
 import type { Rollout, Span } from '../rollout/rollout.ts';
 import { type Found, type FoundMessage, layMessages } from './build.ts';
 import { type EndRule, type LaidOut, layOut, UNKNOWN_END } from './conversation.ts';
@@ -23,6 +24,22 @@ export interface FoundTexts extends Omit<Found, 'messages' | 'firstReply' | 'con
   responseField: string | readonly { pointer: string; length: number }[];
 }
 
+/** What the user said of the templates of texts. */
+export const chatOf = ({ chatTemplate, templates }: ReadContext): TemplateChoice => ({
+  name: chatTemplate ?? null,
+  own: templates?.map(templateOf) ?? [],
+});
+
+/** Declared where the user said of which template the text is, and nothing of it is unknown. */
+export function inferredMask(
+  spans: readonly Span[],
+  fields: readonly string[],
+  { chatTemplate }: ReadContext,
+): LossMask {
+  const mask = inferLossMask(spans, fields);
+  return chatTemplate !== undefined && mask.unknownChars === 0 ? { ...mask, source: 'declared' } : mask;
+}
+
 export function textRollout(found: FoundTexts, context: ReadContext): Rollout {
   const { prompt, response, promptField, record } = found;
   const { validation } = context;
@@ -31,7 +48,7 @@ export function textRollout(found: FoundTexts, context: ReadContext): Rollout {
   const toolSchemas = Array.isArray(found.tools) ? found.tools : readToolSchemas(prompt);
   const end = found.end ?? UNKNOWN_END;
   const lay = (given: string, replied: string, field = promptField): LaidOut => {
-    const chat = segmentChat(given, replied);
+    const chat = segmentChat(given, replied, chatOf(context));
     return layOut(chat.turns, {
       promptField: field,
       responseField,
@@ -70,41 +87,44 @@ export function textRollout(found: FoundTexts, context: ReadContext): Rollout {
   const { tokens, mask } = found;
   const lossMask =
     mask === undefined || mask === 'inferred'
-      ? inferLossMask(spans, fields)
+      ? inferredMask(spans, fields, context)
       : {
           source: mask,
           ...countMask(spans, fields),
           trainedTokens: tokens?.mask.reduce((sum, bit) => sum + (bit === 0 ? 0 : 1), 0) ?? null,
           totalTokens: tokens?.mask.length ?? null,
         };
-  return completeRollout({
-    format: found.format,
-    step: found.step ?? null,
-    score: found.score ?? null,
-    groundTruth: found.groundTruth,
-    uid: found.uid ?? null,
-    requestId: null,
-    status: found.status ?? null,
-    ...(found.ended ? { ended: found.ended } : {}),
-    texts,
-    turns,
-    spans,
-    responseTurn,
-    toolSchemas,
-    extras,
-    validation,
-    lossMask: validation && mask !== 'recorded' ? null : lossMask,
-    ...(tokens ? { tokens } : {}),
-    ...(found.group ? { group: found.group } : {}),
-    rewards: {
-      total: found.score ?? null,
-      perTurn: null,
-      returns: null,
-      advantage: found.advantage ?? null,
-      ...(found.named ? { named: found.named } : {}),
-      unaligned: [],
+  return completeRollout(
+    {
+      format: found.format,
+      step: found.step ?? null,
+      score: found.score ?? null,
+      groundTruth: found.groundTruth,
+      uid: found.uid ?? null,
+      requestId: null,
+      status: found.status ?? null,
+      ...(found.ended ? { ended: found.ended } : {}),
+      texts,
+      turns,
+      spans,
+      responseTurn,
+      toolSchemas,
+      extras,
+      validation,
+      lossMask: validation && mask !== 'recorded' ? null : lossMask,
+      ...(tokens ? { tokens } : {}),
+      ...(found.group ? { group: found.group } : {}),
+      rewards: {
+        total: found.score ?? null,
+        perTurn: null,
+        returns: null,
+        advantage: found.advantage ?? null,
+        ...(found.named ? { named: found.named } : {}),
+        unaligned: [],
+      },
     },
-  });
+    context.errors,
+  );
 }
 
 /** The prompt holds its special tokens, and the response was decoded without them. */

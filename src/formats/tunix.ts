@@ -108,7 +108,7 @@ export const tunixTokens: Format = {
 
 function rolloutOf(
   record: JsonObject,
-  { validation }: ReadContext,
+  { validation, errors }: ReadContext,
   given: { messages: PlacedMessage[]; replies: Reply[]; mask: TokenMask; score: number | null },
 ): Rollout {
   const { messages, replies, mask, score } = given;
@@ -152,30 +152,33 @@ function rolloutOf(
   const extras: JsonObject = Object.create(null);
   for (const key of Object.keys(record)) if (!HELD.has(key)) extras[key] = literal(record[key]) ?? null;
   const status = idOf(literal(record.status));
-  return completeRollout({
-    format: 'tunix',
-    step: numberOf(record.step),
-    score,
-    groundTruth: undefined,
-    uid: null,
-    requestId: null,
-    status: status?.replace(/^TrajectoryStatus\./, '') ?? null,
-    texts,
-    turns,
-    spans,
-    responseTurn: firstReply,
-    toolSchemas: [],
-    extras,
-    validation,
-    lossMask: validation ? null : lossMaskOf(spans, messages.slice(firstReply), mask),
-    rewards: {
-      total: score,
-      perTurn: noneAsNull(perTurn),
-      returns: noneAsNull(returns),
-      advantage: null,
-      unaligned: [],
+  return completeRollout(
+    {
+      format: 'tunix',
+      step: numberOf(record.step),
+      score,
+      groundTruth: undefined,
+      uid: null,
+      requestId: null,
+      status: status?.replace(/^TrajectoryStatus\./, '') ?? null,
+      texts,
+      turns,
+      spans,
+      responseTurn: firstReply,
+      toolSchemas: [],
+      extras,
+      validation,
+      lossMask: validation ? null : lossMaskOf(spans, messages.slice(firstReply), mask),
+      rewards: {
+        total: score,
+        perTurn: noneAsNull(perTurn),
+        returns: noneAsNull(returns),
+        advantage: null,
+        unaligned: [],
+      },
     },
-  });
+    errors,
+  );
 }
 
 /** Reasoning stands before what was said. */

@@ -2,11 +2,11 @@ import { segmentChat } from '../chat/segment.ts';
 import { readToolSchemas, typesOf } from '../chat/tool-schemas.ts';
 import type { JsonObject, JsonValue } from '../json/value.ts';
 import { completeRollout, type RolloutDraft } from '../rollout/complete.ts';
-import { inferLossMask, type LossMask } from '../rollout/loss-mask.ts';
-import type { Rollout, RolloutFields, Span } from '../rollout/rollout.ts';
+import type { Rollout, RolloutFields } from '../rollout/rollout.ts';
 import { type EndRule, layOut, UNKNOWN_END } from './conversation.ts';
 import type { Format, ReadContext } from './format.ts';
 import { idOf, numberOf } from './scalars.ts';
+import { chatOf, inferredMask } from './texts.ts';
 import { layRewards } from './turn-rewards.ts';
 
 /** Keys with a place of their own in a Rollout; `uid` and `request_id` are read too, and stay among the extras. */
@@ -58,7 +58,7 @@ function readVerl(record: JsonObject, context: ReadContext): Rollout {
   const prompt = fields.texts.input!;
   const response = fields.texts.output!;
   const { validation } = context;
-  const chat = segmentChat(prompt, response, { name: context.chatTemplate ?? null });
+  const chat = segmentChat(prompt, response, chatOf(context));
   const toolSchemas = readToolSchemas(prompt);
   const { turns, spans, responseTurn } = layOut(chat.turns, {
     promptField: 'input',
@@ -80,13 +80,7 @@ function readVerl(record: JsonObject, context: ReadContext): Rollout {
     responseTurn,
     toolSchemas,
     validation,
-    lossMask: validation ? null : maskOf(spans, context.chatTemplate !== undefined),
+    lossMask: validation ? null : inferredMask(spans, ['output'], context),
   };
-  return completeRollout({ ...rollout, rewards: layRewards(fields.extras, rollout) });
-}
-
-/** Declared where the user said of which template the text is, and nothing of it is unknown. */
-function maskOf(spans: readonly Span[], isDeclared: boolean): LossMask {
-  const mask = inferLossMask(spans, ['output']);
-  return isDeclared && mask.unknownChars === 0 ? { ...mask, source: 'declared' } : mask;
+  return completeRollout({ ...rollout, rewards: layRewards(fields.extras, rollout) }, context.errors);
 }

@@ -3,9 +3,13 @@ import { meanText, scoreText } from './quantities.ts';
 /**
  * Describes a group of rollouts, the most useful part first: the place in it, whether its scores teach anything, their range.
  */
-export function groupParts(scores: readonly (number | null | undefined)[], place: number): string[] {
+export function groupParts(
+  scores: readonly (number | null | undefined)[],
+  place: number,
+  usual: number | null = null,
+): string[] {
   const finite = scores.filter((score): score is number => typeof score === 'number' && Number.isFinite(score));
-  const parts = [`group ${place}/${scores.length}`];
+  const parts = [`group ${place}/${scores.length}${missing(scores.length, usual)}`];
   if (finite.length === 0) return parts;
   const mean = finite.reduce((sum, score) => sum + score, 0) / finite.length;
   // GRPO's advantage is zero where all of a group score alike.
@@ -17,10 +21,14 @@ export function groupParts(scores: readonly (number | null | undefined)[], place
   return parts;
 }
 
+/** Most groups of the file have more. */
+const missing = (size: number, usual: number | null): string =>
+  usual !== null && size < usual ? `, incomplete: ${usual} elsewhere` : '';
+
 /** Sums up a group that is shown alone, in shorter and shorter words. */
-export function groupSummary(scores: readonly (number | null | undefined)[]): string[] {
+export function groupSummary(scores: readonly (number | null | undefined)[], usual: number | null = null): string[] {
   const finite = scores.filter((score): score is number => typeof score === 'number' && Number.isFinite(score));
-  const name = `group of ${scores.length}`;
+  const name = `group of ${scores.length}${missing(scores.length, usual)}`;
   if (finite.length === 0) return [`${name}: no scores`];
   const [first] = finite;
   if (finite.length === scores.length && finite.every((score) => score === first)) {

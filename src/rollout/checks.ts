@@ -1,4 +1,5 @@
 import { isUnclosed, openTag } from './call-error.ts';
+import type { ErrorPattern } from './error-kind.ts';
 import type { CheckDeclaration, Finding, Notice } from './finding.ts';
 import { auditMask, MASK_CHECKS } from './mask-audit.ts';
 import type { Rollout, ToolCall, Turn } from './rollout.ts';
@@ -44,7 +45,7 @@ export const reportedFinding = (check: Check, message: string, turn: number | nu
 const TOOL_CUT = /^\s*\(truncated\)\.\.\.|\.\.\.\(truncated\)/;
 
 /** The automatic checks of one rollout, over its response alone; an empty list means that nothing was found. */
-export function checkRollout(rollout: Omit<Rollout, 'findings'>): Finding[] {
+export function checkRollout(rollout: Omit<Rollout, 'findings'>, errors: readonly ErrorPattern[] = []): Finding[] {
   const findings: Finding[] = [];
   const notice: Notice<Check> = (check, turn, message, severity = DECLARED[check].severity) =>
     findings.push({ check, severity, turn, message });
@@ -56,7 +57,7 @@ export function checkRollout(rollout: Omit<Rollout, 'findings'>): Finding[] {
   for (const turn of rollout.turns)
     for (const call of turn.toolCalls) if (call.resultTurn !== null) asked.set(call.resultTurn, call);
   for (const turn of response) {
-    if (turn.role === 'tool') checkResult(turn, asked.get(turn.index)?.name ?? null, notice);
+    if (turn.role === 'tool') checkResult(turn, asked.get(turn.index)?.name ?? null, notice, errors);
     // A reply that is calls alone is an item of its own to some writers.
     if (turn.role === 'assistant' || turn.role === 'function_call')
       checkAssistant(turn, turn === response.at(-1), notice);
@@ -65,8 +66,8 @@ export function checkRollout(rollout: Omit<Rollout, 'findings'>): Finding[] {
   return findings;
 }
 
-function checkResult(turn: Turn, tool: string | null, notice: Notice<Check>): void {
-  const failure = failureOf(turn.text, tool);
+function checkResult(turn: Turn, tool: string | null, notice: Notice<Check>, errors: readonly ErrorPattern[]): void {
+  const failure = failureOf(turn.text, tool, errors);
   if (failure !== null) notice('tool_error', turn.index, failure.says);
   if (TOOL_CUT.test(turn.text)) notice('tool_cut', turn.index, 'the tool result was cut before the model saw it');
 }

@@ -2,16 +2,20 @@ import { checkRollout } from './checks.ts';
 import type { Ended } from './ended.ts';
 import { endedByReason } from './ended.ts';
 import { endedByText } from './ended-by-text.ts';
+import { errorPatterns, type OwnError } from './own-errors.ts';
 import type { Rollout } from './rollout.ts';
 
 /** A rollout as a format reads it; `ended` where the record says it in so many words. */
 export type RolloutDraft = Omit<Rollout, 'findings' | 'ended'> & { ended?: Ended | null };
 
-/** The conclusions for any format: how the rollout ended, and the findings. Every format ends with it. */
-export function completeRollout(draft: RolloutDraft): Rollout {
+/**
+ * The conclusions for any format: how the rollout ended, and the findings. Every format ends with it.
+ * @param errors how the user's own tools say that they failed
+ */
+export function completeRollout(draft: RolloutDraft, errors: readonly OwnError[] = []): Rollout {
   const ended = draft.ended ?? endedOf(draft);
   const rollout = { ...draft, ended };
-  return { ...rollout, findings: checkRollout(rollout) };
+  return { ...rollout, findings: checkRollout(rollout, errorPatterns(errors)) };
 }
 
 /** A recorded reason comes before the look of the text. */

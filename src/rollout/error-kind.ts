@@ -2,7 +2,7 @@
  * The kind of an error, and whose fault it was. One vocabulary for findings, filters, verdicts of running again and the
  * table of failures of a run.
  */
-const ERROR_KINDS = [
+export const ERROR_KINDS = [
   /** The code that was run raised, did not compile, or ended with a failure. */
   'exception',
   'syntax',
@@ -29,7 +29,7 @@ const ERROR_KINDS = [
 export type ErrorKind = (typeof ERROR_KINDS)[number];
 
 /** model: what it wrote was wrong; tool: its program broke; world: network, server or machine; ours: this program. */
-const FAULTS = ['model', 'tool', 'world', 'ours'] as const;
+export const FAULTS = ['model', 'tool', 'world', 'ours'] as const;
 export type Fault = (typeof FAULTS)[number];
 
 export interface ToolFailure {

@@ -22,5 +22,16 @@ export function groupKeyOf(rollout: Rollout): GroupKey {
   return { from: 'prompt', key: hash(`${prompt} ${printJson(rollout.groundTruth ?? null)}`), prompt };
 }
 
+/** Keys of the record itself that may name the prompt: a task, a problem, an index, with one value for each. */
+export const groupKeysLike = ({ extras, group }: Rollout): string[] =>
+  group !== undefined
+    ? []
+    : Object.keys(extras).filter(
+        (key) => LIKE_A_GROUP.test(key) && ['string', 'number', 'bigint'].includes(typeof extras[key]),
+      );
+
+const LIKE_A_GROUP =
+  /^(?:\w+_)?(?:task|prompt|problem|question|query|group|example|instance|item)(?:_?(?:id|idx|index|uid|key|hash|name))?$|^(?:index|idx)$/i;
+
 /** 48 bits are enough to tell the prompts of a step apart, and short enough to be read. */
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);

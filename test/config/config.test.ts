@@ -8,6 +8,18 @@ import { directoryWith } from '../program.ts';
 
 const read = (text: string) => parseConfig(text, '/home/me/config.yaml');
 
+test('what others read of the settings comes with its lines', () => {
+  const config = read('chat_templates:\n  mine:\n    user: "U: "\nerrors:\n  - pattern: x\n    tool: search\n');
+  expect(config.problems).toEqual([]);
+  expect(config.chatTemplates!.map(({ name, value, lineOf }) => [name, value, lineOf('user')])).toEqual([
+    ['mine', { user: 'U: ' }, '/home/me/config.yaml:3'],
+  ]);
+  expect(config.errors!.map(({ lineOf }) => lineOf('tool'))).toEqual(['/home/me/config.yaml:6']);
+  expect(read('errors: no\n').problems).toEqual([
+    '/home/me/config.yaml:1: errors holds descriptions; the README shows one',
+  ]);
+});
+
 describe('a key as people write it', () => {
   test.each([
     ['x', 'x'],
@@ -79,7 +91,7 @@ describe('config.yaml', () => {
     );
     expect(preset).toBeNull();
     expect(problems).toEqual([
-      '/home/me/config.yaml:2: no setting is called key; there are preset, keys, journal, formats',
+      '/home/me/config.yaml:2: no setting is called key; there are preset, keys, journal, formats, chat_templates, errors',
       '/home/me/config.yaml:1: nano is not a preset: vim, less, emacs, verl',
       '/home/me/config.yaml:4: no key is called "lefft"; write x, ctrl+x, f5, space, up, or y x for two in a row',
       '/home/me/config.yaml:5: fold wants a key, or a list of keys; quote what YAML reads as something else',

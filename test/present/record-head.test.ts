@@ -33,6 +33,8 @@ describe('the line above a transcript', () => {
     expect(groupParts([1, 1, 1], 1)).toEqual(['group 1/3', 'no signal', 'all 1.00']);
     expect(groupParts([1, null, Number.NaN], 3)).toEqual(['group 3/3', 'mean 1.00']);
     expect(groupParts([null, undefined], 1)).toEqual(['group 1/2']);
+    expect(groupParts([1, 0], 1, 4)[0]).toBe('group 1/2, incomplete: 4 elsewhere');
+    expect(groupParts([1, 0, 1, 0], 1, 4)[0]).toBe('group 1/4');
   });
 
   test('every part is whole or away, at any width', () => {

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonValue } from '../../json/value.ts';
 import { END_WORD } from '../../rollout/ended.ts';
+import { groupKeysLike } from '../../rollout/group-key.ts';
 import type { LossMask } from '../../rollout/loss-mask.ts';
 import { type Rollout, toolCallsOf } from '../../rollout/rollout.ts';
 import { formatJson } from '../json.ts';
@@ -68,9 +69,12 @@ export function detailBlocks(details: Details): Block[] {
 }
 
 function groupRows({ rollout, group, noGroup, advantage }: Details): TableRow[] {
-  if (group === '') return [{ name: 'group', value: 'none', from: noGroup }];
+  const [key] = groupKeysLike(rollout);
+  const offer: TableRow[] = key === undefined ? [] : [{ name: 'may group by', value: key, from: `--group-by ${key}` }];
+  if (group === '') return [{ name: 'group', value: 'none', from: noGroup }, ...offer];
   const byUid = (rollout.uid?.split('_').length ?? 0) > 2;
-  const rows: TableRow[] = [{ name: 'group', value: group, from: byUid ? 'by uid' : 'by prompt and ground truth' }];
+  const from = rollout.group !== undefined ? `by ${rollout.group}` : byUid ? 'by uid' : 'by prompt and ground truth';
+  const rows: TableRow[] = [{ name: 'group', value: group, from }, ...offer];
   if (advantage !== null) {
     rows.push({ name: 'advantage', value: formatAdvantage(advantage), from: 'recomputed from score, GRPO' });
   }

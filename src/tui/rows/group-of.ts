@@ -22,5 +22,5 @@ export function groupOf(groups: GroupIndex, { file, record }: Place): GroupOf {
   const scores = members.map((member) => file.score(member));
   const at = members.indexOf(record);
   const advantage = shownAdvantages(scores)[at] ?? null;
-  return { parts: groupParts(scores, at + 1), reason: '', advantage };
+  return { parts: groupParts(scores, at + 1, known.usual), reason: '', advantage };
 }

@@ -32,12 +32,13 @@ export function listHead(state: State, data: Data, theme: Theme, width: number):
 function groupHead(state: State, data: Data, theme: Theme, width: number): string {
   const { file } = state.list.group!;
   const rows = data.rows(state);
-  if (data.groups.groups(file) === null) return renderEdges(theme, [['quiet', '  looking for the group …']], [], width);
+  const known = data.groups.groups(file);
+  if (known === null) return renderEdges(theme, [['quiet', '  looking for the group …']], [], width);
   const scores = Array.from({ length: rows.length }, (_, index) => {
     const place = rows.at(index)!;
     return place.file.score(place.record);
   });
-  const texts = groupSummary(scores);
+  const texts = groupSummary(scores, known.usual);
   const text = texts.find((one) => piecesWidth([['plain', one]]) + 2 <= width) ?? texts.at(-1)!;
   return renderEdges(
     theme,

@@ -1,0 +1,66 @@
+import type { ChatTemplate, HeaderRule, Shape } from './template.ts';
+
+/** The texts of a template, or of what is left of it without special tokens, as a user writes them. */
+interface OwnShape {
+  /** What stands before the text of a role. */
+  headers: Readonly<Record<string, string>>;
+  /** What stands behind each text, before the next header. */
+  end: string | null;
+  /** What ends a result, before `end`. */
+  resultEnd: string | null;
+}
+
+/** A chat template that the user describes by its texts. It is plain data: threads are given it as it is. */
+export interface OwnTemplate extends OwnShape {
+  name: string;
+  /** Without special tokens, where that looks different. */
+  stripped: OwnShape | null;
+  /** Grammars of calls that their own tags do not tell. */
+  calls: readonly string[];
+}
+
+export const OWN_ROLES = ['system', 'user', 'assistant', 'tool'] as const;
+
+const read = new WeakMap<OwnTemplate, ChatTemplate>();
+
+export function templateOf(own: OwnTemplate): ChatTemplate {
+  let template = read.get(own);
+  if (template === undefined) {
+    template = {
+      name: own.name,
+      models: 'your own',
+      marked: { ...shapeOf(own), special: true },
+      stripped: own.stripped === null ? null : shapeOf(own.stripped),
+      class: 'exact',
+      calls: own.calls,
+    };
+    read.set(own, template);
+  }
+  return template;
+}
+
+/** A text is of the template if it begins with one of the headers, and its prompt ends with the assistant's. */
+function shapeOf({ headers, end, resultEnd }: OwnShape): Shape {
+  const rules = Object.entries(headers).map(([role, text]): HeaderRule => ({ open: header(text), role }));
+  const begins = new RegExp(`^\\s*(?:${rules.map(({ open }) => open).join('|')})`);
+  const asks = new RegExp(`${header(headers.assistant ?? '')}\\s{0,9}$`);
+  return {
+    detects: (prompt, response) =>
+      prompt === '' ? begins.test(response) : begins.test(prompt) && asks.test(prompt.slice(-MAX_HEADER)),
+    end: end === null ? '' : `(?:${line(end)})?`,
+    headers: rules,
+    ...(resultEnd === null ? {} : { resultEnd: line(resultEnd) }),
+  };
+}
+
+const MAX_HEADER = 4096;
+
+const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+/** A header that ends its line may end the text instead. */
+const header = (text: string): string =>
+  text.endsWith('\n') ? `${literal(text.replace(/\n+$/, ''))}(?:\\n+|$)` : literal(text);
+
+/** The line break at the end is often lost. */
+const line = (text: string): string =>
+  text.endsWith('\n') ? `${literal(text.replace(/\n+$/, ''))}\\n*` : `${literal(text)}\\n?`;
