@@ -13,6 +13,8 @@ interface Rule {
   says: string;
   /** Whether one trivial request shows if the server as a whole has this trouble. A run is given up on that evidence alone. */
   probes?: boolean;
+  /** The same run makes the rollout again, a few times, before it is a failure. */
+  remade?: boolean;
 }
 
 /**
@@ -42,6 +44,13 @@ export const FAULT_TABLE = {
   sandbox_fault: { fault: 'world', outcome: 'again', says: 'failed by the sandbox' },
   toolchain_missing: { fault: 'ours', outcome: 'again', says: 'in need of a toolchain that the sandbox does not have' },
   tool_unavailable: { fault: 'world', outcome: 'again', says: 'failed by a tool' },
+  /** A session whose server was started anew, an instance whose process was ended for another's call: nothing that this rollout did. */
+  state_lost: {
+    fault: 'world',
+    outcome: 'again',
+    says: 'lost with the session or the process that held its state',
+    remade: true,
+  },
   user_fault: { fault: 'world', outcome: 'again', says: 'failed by the simulated user' },
   reward_fault: { fault: 'world', outcome: 'again', says: 'not scored: the reward could not be asked' },
   no_truth: { fault: 'ours', outcome: 'unscored', says: 'not scored: the task has no ground truth' },

@@ -116,7 +116,9 @@ describe('out of order', () => {
     const act = (sid: string) => sessions.act({ sid, content: 'print(1)' });
     await expect(act('5')).rejects.toMatchObject({
       status: 404,
-      message: 'no session 5: /start_instance gives the sid',
+      message: expect.stringMatching(
+        /^no session 5: this server began at 20.*, and sessions end with the server that held them; \/start_instance opens another$/,
+      ),
     });
     const sid = await start({ instance_hash: 'free' });
     expect(await act(sid)).toEqual({ content: 'x' });
@@ -207,9 +209,22 @@ describe('what the model sees', () => {
       { status: 'Failed', compile_result: run({ return_code: 1, stderr: 'x was not declared' }) },
       'x was not declared',
     ],
-    ['a sandbox that failed', { status: 'SandboxError', message: 'no runner' }, 'Error: no runner'],
   ])('%s', async (_name, answer, content) => {
     expect(await seen(answer)).toBe(content);
+  });
+
+  test('nothing of a sandbox that failed: the action is tried once more, then the client is told', async () => {
+    const replies = [
+      { status: 'SandboxError', message: 'no runner' },
+      { status: 'Success', run_result: run({ stdout: 'a' }) },
+    ];
+    const { sessions, start } = await opened(async () => runCodeResponse.parse(replies.shift()));
+    const sid = await start({ instance_hash: 'free' });
+    expect(await sessions.act({ sid, content: '```python\nx\n```' })).toEqual({ content: 'a' });
+    await expect(seen({ status: 'SandboxError', message: 'no runner' })).rejects.toMatchObject({
+      status: 503,
+      message: 'the sandbox could not run the action: no runner; ask again later',
+    });
   });
 
   test('prose is answered, not run', async () => {

@@ -1,6 +1,7 @@
 import { linked } from '../../async/abort.ts';
+import { pause } from '../../async/timeout.ts';
 import type { JsonObject } from '../../json/value.ts';
-import { type Cause, outcomeOf } from '../faults.ts';
+import { type Cause, outcomeOf, ruleOf } from '../faults.ts';
 import type { Interaction } from '../interactions/interaction.ts';
 import type { World } from '../interactions/world.ts';
 import type { Model, SamplingParams } from '../model/model.ts';
@@ -58,6 +59,8 @@ export interface CollectorOptions {
   signal?: AbortSignal | undefined;
   /** Starts no more rollouts, and breaks off those that run, to be gone on with. */
   suspend?: AbortSignal | undefined;
+  /** Told of a rollout that is made once more in this run. */
+  onRemade?: ((lost: CollectedRollout) => void) | undefined;
   /** Told when a task's first rollout starts, in the order of the tasks. */
   onTask?: ((task: Task) => void) | undefined;
 }
@@ -112,7 +115,23 @@ async function* jobs({
   }
 }
 
-async function collectOne({ task, rollout, step }: Job, options: CollectorOptions): Promise<CollectedRollout> {
+/** How often a rollout is made again in its run, and ms before the first and the next time: a service that was ended has to come back. */
+const REMADE = [1000, 10_000];
+
+/** Makes a rollout, and again where what held its state was lost. */
+async function collectOne(job: Job, options: CollectorOptions): Promise<CollectedRollout> {
+  const { signal, suspend } = options;
+  for (const wait of REMADE) {
+    const made = await collectOnce(job, options);
+    const isRemade = made.cause !== null && ruleOf(made.cause).remade === true;
+    if (!isRemade || signal?.aborted || suspend?.aborted) return made;
+    options.onRemade?.(made);
+    await pause(wait, signal).catch(() => {});
+  }
+  return collectOnce(job, options);
+}
+
+async function collectOnce({ task, rollout, step }: Job, options: CollectorOptions): Promise<CollectedRollout> {
   const { model, signal, suspend, users, worlds } = options;
   const toolsKwargs = withInstance(task, options.request?.tools ?? []);
   const world = worlds?.open({ ...task, toolsKwargs });

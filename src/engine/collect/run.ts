@@ -154,6 +154,10 @@ async function collectWith(own: OwnParts, options: CollectionOptions): Promise<R
       live,
       signal: stop.signal,
       suspend: suspend?.signal,
+      onRemade: ({ task, rollout, request, judgement }) => {
+        const message = `${request.error ?? judgement.error}: made again`;
+        faults.warn({ kind: 'lost', message }, `task ${task.index + 1}, rollout ${rollout}`);
+      },
     });
     for await (const collected of rollouts) await run.take(collected);
   } finally {

@@ -20,6 +20,8 @@ interface Instance {
   held: Held;
   /** The tool's own name for it. */
   id: string;
+  /** One of its own calls did not come back, or ended the process. */
+  isGuilty: boolean;
 }
 
 /**
@@ -81,7 +83,7 @@ export class OwnTool implements Tool {
     const held = await this.held(signal);
     const answer = (await callHeld(held, 'create', [instanceId, kwargs], signal)) as JsonObject;
     this.#own.host.hold(held.process);
-    this.#instances.set(instanceId, { held, id: String(answer.instance) });
+    this.#instances.set(instanceId, { held, id: String(answer.instance), isGuilty: false });
     return { instanceId, response: responseOf(answer) };
   }
 
@@ -91,8 +93,13 @@ export class OwnTool implements Tool {
     kwargs: JsonObject = {},
     { signal }: ToolRun = {},
   ): Promise<ToolResult> {
-    const { held, id } = this.#instance(instanceId);
-    const answer = (await callHeld(held, 'execute', [id, parameters, kwargs], signal)) as JsonObject;
+    const instance = this.#instance(instanceId);
+    const { held, id } = instance;
+    const answer = (await callHeld(held, 'execute', [id, parameters, kwargs], signal).catch((error: Error) => {
+      const isOwn = error instanceof OwnCodeError && error.fault === 'tool';
+      if (isOwn && (signal?.aborted || held.process.isDead)) instance.isGuilty = true;
+      throw error;
+    })) as JsonObject;
     return {
       response: responseOf(answer),
       reward: typeof answer.reward === 'number' ? answer.reward : null,
@@ -122,9 +129,11 @@ export class OwnTool implements Tool {
     const instance = this.#instances.get(instanceId);
     if (instance === undefined) throw new Error(`${this.name} has no instance '${instanceId}': create it first`);
     if (!instance.held.process.isDead) return instance;
-    throw new OwnCodeError(`the state of ${this.name} was lost with its process, which another call ended`, {
-      fault: 'world',
-    });
+    // The rollout whose call ended the process is not made again for it: it would end the next one, too.
+    throw new OwnCodeError(
+      `the state of ${this.name} was lost with its process, which ${instance.isGuilty ? 'an earlier call of this rollout' : 'another call'} ended`,
+      { fault: instance.isGuilty ? 'tool' : 'world' },
+    );
   }
 }
 

@@ -1,5 +1,6 @@
 import { TimedOutError } from '../../async/timeout.ts';
 import type { JsonObject } from '../../json/value.ts';
+import { OwnCodeError } from '../../python/own-error.ts';
 import { RolloutFault } from '../faults.ts';
 import type { Interaction, UserWord } from '../interactions/interaction.ts';
 import type { Message } from '../message.ts';
@@ -48,7 +49,10 @@ export class SimulatedUser {
     } catch (error) {
       if (error instanceof RolloutFault || error instanceof TimedOutError) throw error;
       const who = this.interaction.isWorld ? `the ${this.interaction.name}` : 'the simulated user';
-      throw new RolloutFault('user_fault', `${who}: ${(error as Error).message}`, { cause: error });
+      const isLost = error instanceof OwnCodeError && error.fault === 'world';
+      throw new RolloutFault(isLost ? 'state_lost' : 'user_fault', `${who}: ${(error as Error).message}`, {
+        cause: error,
+      });
     }
   }
 }

@@ -130,7 +130,7 @@ export async function executeCall(call: PendingCall, setting: CallSetting, signa
 
 /** A tool that cannot reach what it speaks to says nothing of the model; null for an error of the tool's own. */
 function causeOf(error: Error): Cause | null {
-  if (error instanceof OwnCodeError) return error.fault === 'world' ? 'tool_unavailable' : null;
+  if (error instanceof OwnCodeError) return error.fault === 'world' ? 'state_lost' : null;
   return ['ConnectionError', 'ClientTimeoutError', 'SandboxApiError'].includes(error.name) ? 'tool_unavailable' : null;
 }
 

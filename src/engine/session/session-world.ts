@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
-import type { SandboxApiError } from '../../sandbox/api.ts';
+import { SandboxApiError } from '../../sandbox/api.ts';
 import { SessionClient, type SessionId } from '../../sandbox/sessions/client.ts';
-import { RolloutFault } from '../faults.ts';
+import { type Cause, RolloutFault } from '../faults.ts';
 import type { UserWord } from '../interactions/interaction.ts';
 import type { World } from '../interactions/world.ts';
 import { type Message, messageText } from '../message.ts';
@@ -13,6 +13,12 @@ export interface SessionModeOptions {
   /** A turn that holds one of these is the last; it is not sent. */
   stop?: readonly string[];
 }
+
+/** A service that is gone, or does not know the session any more, has lost what the rollout did in it; null for any other error. */
+export const causeOf = ({ kind, status }: SandboxApiError): Cause | null =>
+  kind === 'connection' || kind === 'timeout' || status === 404 || status === 410 || (status ?? 0) >= 500
+    ? 'state_lost'
+    : null;
 
 /** Opens the environments of verl's session protocol, one a rollout. */
 export class RolloutSessions {
@@ -55,7 +61,10 @@ class SessionWorld implements World {
   async start(_instanceId: string, _kwargs: JsonObject, signal?: AbortSignal): Promise<void> {
     if (this.#instance === null)
       throw new RolloutFault('own_fault', 'the task has no instance_id to start a session with');
-    this.sid = await this.#client.startInstance(this.#instance, signal);
+    this.sid = await this.#client.startInstance(this.#instance, signal).catch((error: Error) => {
+      const isGone = error instanceof SandboxApiError && error.status === undefined && causeOf(error) !== null;
+      throw isGone ? new RolloutFault('state_lost', this.#said('start_instance', error)) : error;
+    });
   }
 
   async respond(
@@ -71,7 +80,7 @@ class SessionWorld implements World {
     const { content, error } = await this.#client.processAction(this.sid!, action, signal);
     // An answer without an observation is "Error" to the model, as in verl; no answer at all is nothing that the model did.
     if (error !== null && error.kind !== 'answer')
-      throw new RolloutFault('user_fault', this.#said('process_action', error));
+      throw new RolloutFault(causeOf(error) ?? 'user_fault', this.#said('process_action', error));
     return { terminate: false, text: content, score: null, metadata: { observation_times: 1 } };
   }
 
@@ -83,7 +92,7 @@ class SessionWorld implements World {
 
   async judge(signal?: AbortSignal): Promise<RewardOutput> {
     const { reward, answer, error } = await this.#client.computeReward(this.sid!, signal);
-    if (error !== null) throw new RolloutFault('reward_fault', this.#said('compute_reward', error));
+    if (error !== null) throw new RolloutFault(causeOf(error) ?? 'reward_fault', this.#said('compute_reward', error));
     const response = isJsonObject(answer as JsonValue) ? (answer as JsonObject) : {};
     if (!('reward' in response) && !('f2p_total' in response))
       throw new RolloutFault('reward_fault', `${this.#url}: compute_reward answered without reward and f2p_total`);
@@ -97,7 +106,8 @@ class SessionWorld implements World {
   }
 
   #said(what: string, error: SandboxApiError): string {
-    const lost = error.status === 404 ? `; the service does not know session ${this.sid} any more` : '';
+    const lost =
+      error.status === 404 && this.sid !== null ? `; the service does not know session ${this.sid} any more` : '';
     return `${what} of ${this.#url}: ${error.message}${lost}`;
   }
 }

@@ -3,6 +3,7 @@ import { printJson } from '../../json/print.ts';
 import type { JsonObject, JsonValue } from '../../json/value.ts';
 import { SessionClient } from '../../sandbox/sessions/client.ts';
 import { instanceIdOf } from '../session/instance-id.ts';
+import { causeOf } from '../session/session-world.ts';
 import type { OpenAIFunctionToolSchema } from './schema.ts';
 import { StatefulTool, type ToolResult, type ToolRun } from './tool.ts';
 
@@ -60,7 +61,11 @@ export class SessionTool extends StatefulTool<State> {
   ): Promise<ToolResult> {
     const action = typeof content === 'string' ? content : printJson(content);
     const { content: text, error } = await this.#client.processAction(state.sid, action, signal);
-    return { response: { text, ...(error ? { error: error.message } : {}) }, reward: null, metrics: null };
+    if (error === null) return { response: { text }, reward: null, metrics: null };
+    // An answer without an observation is "Error" to the model, as in verl; no answer at all is nothing that the model did.
+    const cause = causeOf(error);
+    const fault = error.kind === 'answer' ? {} : { fault: 'world' as const, ...(cause === null ? {} : { cause }) };
+    return { response: { text, error: error.message, ...fault }, reward: null, metrics: null };
   }
 
   sidOf(instanceId: string): string | null {

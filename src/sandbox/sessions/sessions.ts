@@ -64,6 +64,8 @@ interface Session {
   reward: Reward | null;
   /** Its approximate size. */
   characters: number;
+  /** Forgotten, though one of its actions may still run. */
+  isGone: boolean;
   /** One action at a time: the next one builds on what this one leaves. */
   turn: Promise<unknown>;
 }
@@ -78,6 +80,9 @@ export class Sessions {
   readonly #open: LRUCache<string, Session>;
   /** So that a client that comes back too late is told so, and not that it never was here. */
   readonly #expired = new LRUCache<string, true>({ max: MAX_SESSIONS });
+  readonly #since = new Date();
+  /** The sum of what the open sessions hold. */
+  #held = 0;
 
   constructor({
     run,
@@ -96,7 +101,11 @@ export class Sessions {
       max: maxSessions,
       ttl: idleSeconds * 1000,
       updateAgeOnGet: true,
-      dispose: (_session, sid) => this.#expired.set(sid, true),
+      dispose: (session, sid) => {
+        this.#held -= session.characters;
+        session.isGone = true;
+        this.#expired.set(sid, true);
+      },
     });
   }
 
@@ -109,6 +118,7 @@ export class Sessions {
     const characters = lengthOf(request);
     this.#makeRoom(characters);
     const sid = newSid();
+    this.#held += characters;
     this.#open.set(sid, {
       instance: request.instance_hash,
       problem,
@@ -119,6 +129,7 @@ export class Sessions {
       judged: null,
       actions: 0,
       characters,
+      isGone: false,
       finished: false,
       reward: null,
       turn: Promise.resolve(),
@@ -132,7 +143,7 @@ export class Sessions {
     return this.#inTurn(sid, session, async () => {
       if (session.finished) throw new RequestError(409, `session ${sid} is finished: no action after /postprocess`);
       this.#makeRoom(content.length, sid);
-      session.characters += content.length;
+      this.#grow(session, content.length);
       session.actions++;
       const action = readAction(content, session.problem?.config.language ?? 'python');
       if ('fault' in action) return { content: `Error: ${action.fault}` };
@@ -149,7 +160,7 @@ export class Sessions {
     const session = this.#find(sid);
     return this.#inTurn(sid, session, async () => {
       session.finished = true;
-      session.characters -= session.workspace.size;
+      this.#grow(session, -session.workspace.size);
       session.workspace.clear();
       return { sid, actions: session.actions };
     });
@@ -174,23 +185,28 @@ export class Sessions {
         `session ${sid} is over: it was idle for ${this.#idleSeconds} s, or had to make room`,
       );
     }
-    throw new RequestError(404, `no session ${sid}: /start_instance gives the sid`);
+    throw new RequestError(
+      404,
+      `no session ${sid}: this server began at ${this.#since.toISOString()}, and sessions end with the server that held them; /start_instance opens another`,
+    );
   }
 
   /** The largest go first: a few that keep a hundred MB each must not push out the many that keep a page. */
   #makeRoom(wanted: number, own: string | null = null): void {
-    let held = wanted;
-    for (const session of this.#open.values()) held += session.characters;
-    if (held <= this.#maxCharacters) return;
+    if (this.#held + wanted <= this.#maxCharacters) return;
+    this.#open.purgeStale();
     const bySize = [...this.#open.entries()].sort(([, a], [, b]) => b.characters - a.characters);
     for (const [sid, { characters }] of bySize) {
-      if (held <= this.#maxCharacters || characters < wanted) break;
-      if (sid === own) continue;
-      this.#open.delete(sid);
-      held -= characters;
+      if (this.#held + wanted <= this.#maxCharacters || characters < wanted) break;
+      if (sid !== own) this.#open.delete(sid);
     }
-    if (held > this.#maxCharacters)
+    if (this.#held + wanted > this.#maxCharacters)
       throw new RequestError(504, 'the sessions of this server hold all they may; ask again later');
+  }
+
+  #grow(session: Session, characters: number): void {
+    session.characters += characters;
+    if (!session.isGone) this.#held += characters;
   }
 
   async #inTurn<T>(sid: string, session: Session, work: () => Promise<T>): Promise<T> {
@@ -200,6 +216,11 @@ export class Sessions {
       return await mine;
     } finally {
       // A long run is no idleness.
+      if (session.isGone) {
+        session.isGone = false;
+        this.#held += session.characters;
+        this.#expired.delete(sid);
+      }
       this.#open.set(sid, session);
     }
   }
@@ -242,7 +263,7 @@ export class Sessions {
     const { workspace, earlier } = session;
     const before = workspace.size;
     const answer = await workspace.execute(code, language, signal);
-    session.characters += workspace.size - before;
+    this.#grow(session, workspace.size - before);
     const length = earlier.reduce((sum, text) => sum + text.length, code.length);
     if (language === 'python' && endedByItself(answer) && length <= LONGEST_HISTORY) {
       session.earlier = [...earlier, code];

@@ -43,7 +43,11 @@ export class Workspace {
       ...(this.#state && { [STATE]: this.#state.toString('base64') }),
     };
     const program = { code: WORKSPACE_PROGRAM, language: 'python', files, fetch_files: [STATE], ...limits };
-    const answer = await this.#ask(program, signal);
+    let answer = await this.#ask(program, signal);
+    // What it is to go on from is still here, so it may begin again.
+    if (answer.status === 'SandboxError') answer = await this.#ask(program, signal);
+    if (answer.status === 'SandboxError')
+      throw new RequestError(503, `the sandbox could not run the action${reasonIn(answer.message)}; ask again later`);
     const kept = answer.files[STATE];
     if (kept !== undefined) this.#state = Buffer.from(kept, 'base64');
     return answer;
@@ -59,3 +63,9 @@ export class Workspace {
     return this.#run(request.value, signal);
   }
 }
+
+/** The message quotes the whole program before its reason. */
+const reasonIn = (message: string): string => {
+  const at = message.lastIndexOf(WORKSPACE_PROGRAM);
+  return at === -1 ? `: ${message}` : message.slice(at + WORKSPACE_PROGRAM.length).replace(/ None$/, '');
+};

@@ -37,6 +37,8 @@ interface Hands {
   stop(): void;
   kill(): void;
   hostPid(): number | null;
+  /** The interpreter that the slot was forked from has ended, and all runs with it. */
+  isLost(): boolean;
   memoryMb: number;
 }
 
@@ -112,6 +114,8 @@ export class SlotRun {
     signal?.removeEventListener('abort', abort);
     signal?.throwIfAborted();
     if (this.#fault !== null) throw new SandboxFault(this.#fault);
+    if (this.#ended === null && !this.#late && !this.#hungry && this.#hands.isLost())
+      throw new SandboxFault('the interpreter that runs are forked from ended, and this run with it');
     if (this.#fetched > limits.fetchBytes)
       throw new SandboxFault(`fetch_files: more than ${limits.fetchBytes} bytes were asked for`);
     return { compile: null, run: this.#result(outputs), files: this.#files };

@@ -29,6 +29,9 @@ export interface ZygoteOptions {
   ahead: number;
 }
 
+/** After so many slots in a row that could not be made there is no use in asking for more. */
+const MOST_MISSES = 20;
+const MISS_DELAY_MS = 50;
 const CONTROL_FD = 3;
 const INFO_FD = 4;
 const SOURCE_FD = 5;
@@ -46,6 +49,8 @@ export class Zygote {
   #pid: number | null = null;
   #asked = 0;
   #next = 0;
+  /** Slots in a row that could not be made. */
+  #misses = 0;
   #ended: Error | null = null;
 
   constructor(options: ZygoteOptions) {
@@ -111,6 +116,7 @@ export class Zygote {
       stop: () => this.#tell(`stop ${slot.pid}`),
       kill: () => this.#tell(`kill ${slot.pid}`),
       hostPid: () => this.#hostPid(slot),
+      isLost: () => this.#ended !== null,
       memoryMb: job.limits.memoryMb ?? this.#options.defaultMemoryMb,
     }).perform(wordsOf(job, files, this.#options.defaultMemoryMb), signal);
   }
@@ -124,6 +130,7 @@ export class Zygote {
   }
 
   #fill(): void {
+    if (this.#ended) return;
     const wanted = this.#options.ahead + this.#waiting.length;
     while (this.#free.length + this.#asked < wanted) {
       this.#asked++;
@@ -152,25 +159,43 @@ export class Zygote {
 
   #hear(line: string): void {
     const [word, ...values] = line.split(' ');
-    if (word === 'failed') this.#end(new Error(line));
-    if (word === 'slot') this.#open(values.map(Number)).catch((error: Error) => this.#end(error));
+    if (word === 'failed') this.#miss(new Error(line));
+    if (word === 'slot') this.#open(values.map(Number)).catch((error: Error) => this.#miss(error));
+  }
+
+  /** A slot that could not be made is asked for again: with the zygote every run under way would end. */
+  #miss(error: Error): void {
+    this.#asked--;
+    if (++this.#misses >= MOST_MISSES) this.#end(error);
+    else setTimeout(() => this.#fill(), MISS_DELAY_MS);
   }
 
   async #open([number = 0, pid = 0, ...theirs]: number[]): Promise<void> {
-    const open = (fd: number, flags: number) => openSync(`/proc/${this.#pid}/fd/${fd}`, flags | constants.O_NONBLOCK);
-    const [job, out, err, report] = theirs.map((fd, index) =>
-      open(fd, index === 0 ? constants.O_WRONLY : constants.O_RDONLY),
-    ) as [number, number, number, number];
-    this.#tell(`got ${number}`);
+    const opened: number[] = [];
     const group = this.#options.groups?.create() ?? null;
-    const slot: Slot = { number, pid, job, out, err, report, group };
-    if (group !== null) {
-      const host = this.#hostPid(slot);
-      if (host === null) throw new Error('a slot has no process');
-      await group.addSoon(host);
+    let slot: Slot;
+    try {
+      for (const [index, fd] of theirs.entries()) {
+        const flags = index === 0 ? constants.O_WRONLY : constants.O_RDONLY;
+        opened.push(openSync(`/proc/${this.#pid}/fd/${fd}`, flags | constants.O_NONBLOCK));
+      }
+      const [job, out, err, report] = opened as [number, number, number, number];
+      slot = { number, pid, job, out, err, report, group };
+      if (group !== null) {
+        const host = this.#hostPid(slot);
+        if (host === null) throw new Error('a slot has no process');
+        await group.addSoon(host);
+      }
+      // The slot forks the program's process only now: it is born in its group.
+      writeSync(job, 'g');
+    } catch (error) {
+      for (const fd of opened) closeSync(fd);
+      group?.remove();
+      throw error;
+    } finally {
+      this.#tell(`got ${number}`);
     }
-    // The slot forks the program's process only now: it is born in its group.
-    writeSync(job, 'g');
+    this.#misses = 0;
     this.#asked--;
     const waiting = this.#waiting.shift();
     if (waiting) waiting.resolve(slot);
