@@ -1,5 +1,6 @@
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { random } from './random.ts';
 
 export interface DumpPlan {
   steps: number;
@@ -28,7 +29,7 @@ const LINES = [
 /** Writes a dump in verl's layout without special tokens: STEP.jsonl, conversations with tool calls. The same plan gives the same bytes. */
 export function makeDump(out: string, { steps, samples, kb, group = 8, seed = 7 }: DumpPlan): void {
   mkdirSync(out, { recursive: true });
-  const next = generator(seed);
+  const next = random(seed);
   const text = (bytes: number, words: readonly string[], between: string): string => {
     const parts: string[] = [];
     for (let size = 0; size < bytes; size += parts.at(-1)!.length + 1)
@@ -57,15 +58,4 @@ export function makeDump(out: string, { steps, samples, kb, group = 8, seed = 7 
     }
     closeSync(fd);
   }
-}
-
-/** mulberry32: numbers from 0 to 1, the same for the same seed. */
-function generator(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { random } from '../../bench/support/random.ts';
 import { Dump } from '../../src/dump/dump.ts';
 import { countRollouts, parseLine } from '../../src/dump/parse-line.ts';
 import { parseJson } from '../../src/json/parse.ts';
@@ -42,15 +43,6 @@ const WRONG: JsonValue[] = [
   [1, 2],
   { a: 1 },
 ];
-
-/** The same numbers in each run. */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 1103515245 + 12345) & 0x7fffffff;
-    return state / 0x7fffffff;
-  };
-}
 
 /** Some values dropped, swapped, or of another type; those near the root more often. */
 function changed(value: JsonValue, next: () => number): JsonValue {
