@@ -11,6 +11,7 @@ export interface ReplayFlags extends SandboxFlags {
   sandboxPython?: string[];
   sandboxRequirements?: string;
   table?: boolean;
+  prompt?: boolean;
   journal?: string;
   exact?: string[] | true;
   filter?: string;

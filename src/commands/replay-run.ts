@@ -7,6 +7,7 @@ import { diffLines, outcomeLine, reportedLine } from '../present/replay-text.ts'
 import {
   againIn,
   backendWish,
+  CallSession,
   DriftTable,
   diffOf,
   type PlannedCall,
@@ -25,6 +26,7 @@ import {
   TABLES,
   whereOf,
 } from '../replay/index.ts';
+import { promptAt } from '../tui/runner/python-prompt.ts';
 import { asUsage, choiceOf, consent, openedOrUsage } from './consent.ts';
 import { dumpOptions } from './dump-options.ts';
 import { journalOf } from './journal-of.ts';
@@ -99,6 +101,11 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
       say(`code runs on ${backend.name} (${backend.why}); results are kept in ${journal.directory ?? 'memory'}`);
       if (journal.problem !== null) say(journal.problem);
       backend.onWait = (wait) => line.note(wait === null ? null : `${wait.reason}, waiting …`);
+    }
+    if (backend !== null && flags.prompt) {
+      const session = asUsage(() => new CallSession(first as PlannedCall, backend as ReplayBackend));
+      await promptAt(session, { input: process.stdin, output: process.stdout }, stop.signal);
+      return DONE;
     }
     if (backend !== null && secondPython !== undefined) {
       second = await openedOrUsage({ ...choice, python: secondPython });

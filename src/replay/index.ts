@@ -16,6 +16,7 @@ export {
 } from './backend.ts';
 export { type BranchDifference, type BranchEntry, branchesOf, branchLines, firstDifference } from './branches.ts';
 export { replayMany } from './bulk.ts';
+export { CallSession } from './call-session.ts';
 export { RULE_NAMES, type Rules, rulesWithout } from './compare/rules.ts';
 export {
   type DecideOptions,

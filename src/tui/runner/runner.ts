@@ -21,6 +21,7 @@ import {
 import { assertNever } from '../state/assert-never.ts';
 import type { RunnerJob } from '../state/effect.ts';
 import type { BulkProgress, RolloutChange } from '../state/replay.ts';
+import { openPrompt } from './call-prompt.ts';
 import { runAll, runList, startCall } from './calls.ts';
 import type { RunnerContext, RunnerOptions } from './context.ts';
 import { openCallEditor, openTurnEditor, takeEdited } from './edit.ts';
@@ -122,6 +123,8 @@ export class Runner implements RunnerContext {
         return takeEdited(this, job);
       case 'run':
         return startCall(this, job);
+      case 'prompt':
+        return openPrompt(this, job);
       case 'all':
         return runAll(this, job);
       case 'list':

@@ -102,6 +102,20 @@ export class Terminal {
     }
   }
 
+  /** As `handOver`, for a part of this program that reads lines by itself while the event loop turns. */
+  async lend(use: () => Promise<void>): Promise<void> {
+    this.#leave();
+    process.off('SIGTSTP', this.suspend).off('SIGCONT', this.#enter);
+    process.off('SIGINT', this.#die).on('SIGINT', ignore);
+    try {
+      await use();
+    } finally {
+      process.off('SIGINT', ignore).on('SIGINT', this.#die);
+      process.on('SIGTSTP', this.suspend).on('SIGCONT', this.#enter);
+      this.#enter();
+    }
+  }
+
   readonly #enter = (): void => {
     if (this.#inside) return;
     this.#inside = true;

@@ -168,6 +168,7 @@ class Program {
       report: (report) => this.dispatch(report),
       say: (text, kind) => this.dispatch({ type: 'say', text: sanitiseLine(text), kind }),
       handOver: (use) => this.#terminal.handOver(use),
+      lend: (use) => this.#terminal.lend(() => use({ input: input as unknown as NodeJS.ReadableStream, output })),
     });
     this.#finder = new Finder({
       data: this.#data,

@@ -42,6 +42,8 @@ export type RunnerJob =
   | { kind: 'edit'; place: Place; call: number; args: JsonValue | undefined; inside: boolean }
   | { kind: 'edited'; subject: EditorSubject; text: string }
   | ({ kind: 'run'; place: Place; call: number; args: JsonValue | undefined } & Way)
+  /** A Python prompt at the state before the call. */
+  | { kind: 'prompt'; place: Place; call: number; session: boolean }
   | ({ kind: 'all'; place: Place } & Way)
   /** `resume`: what was run in this way before is not run again. */
   | ({ kind: 'list'; rows: Rows; resume: boolean } & Way)

@@ -73,6 +73,8 @@ export function callKey(state: State, question: CallQuestion, key: string, data:
   if (where === null) return state;
   if ((key === 'e' || key === 'E') && where.name !== '')
     return doing(state, { kind: 'edit', place, call, args: edited, inside: key === 'E' });
+  if (key === 'i' && where.name !== '' && where.problem === null)
+    return doNow(state, { kind: 'prompt', place, call, session });
   if (key === 'a' || key === 'f' || key === 'F') {
     const kind = key === 'a' ? 'all' : key === 'f' ? 'list' : 'anew';
     return where.asks === null ? runMany(state, question, kind, data) : ask(state, { ...question, confirm: kind });

@@ -34,6 +34,7 @@ function callLines(question: CallQuestion, width: number): Lines {
   const hints = (list: string): Hint[] => [
     ...(canRun ? [['Enter', 'run'] as const] : []),
     ['e/E', 'edit'],
+    ...(canRun ? [['i', 'ask'] as const] : []),
     ['a', calls === 1 ? 'all' : `all ${calls}`],
     ['f', `list ${list}`],
     ...(isKnown && known < rollouts ? [['F', 'anew'] as const] : []),

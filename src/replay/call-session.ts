@@ -1,0 +1,58 @@
+import type { ReplayBackend } from './backend.ts';
+import { type Execution, executionOfCell } from './execution.ts';
+import type { PlannedCall } from './plan.ts';
+
+/** What a line came to. */
+export interface Said extends Pick<Execution, 'stdout' | 'stderr' | 'display'> {
+  failed: boolean;
+}
+
+/**
+ * The state before a call, to be asked: the calls that share it run first, then what was typed so far. All of it runs anew with each line, in
+ * a sandbox that is thrown away, so nothing is left behind, and what is drawn by chance is drawn again. A line that fails is not kept.
+ */
+export class CallSession {
+  readonly #plan: PlannedCall;
+  readonly #backend: ReplayBackend;
+  #typed: string[] = [];
+
+  /** @throws Error for a call that has no state of Python's */
+  constructor(plan: PlannedCall, backend: ReplayBackend) {
+    const { code, name, skip } = plan;
+    if (code?.language !== 'python')
+      throw new Error(
+        `${name ?? 'the call'} runs ${code?.language ?? 'no code'}: a prompt needs Python${skip === null ? '' : ` (${skip})`}`,
+      );
+    this.#plan = plan;
+    this.#backend = backend;
+  }
+
+  /** Calls that run first. */
+  get before(): readonly PlannedCall[] {
+    return this.#plan.predecessors ?? [];
+  }
+
+  get code(): string {
+    return this.#plan.code!.code;
+  }
+
+  async run(line: string, signal: AbortSignal): Promise<Said> {
+    const seconds = this.#plan.code!.timeout;
+    const earlier = this.before.map(({ code }) => code!.code);
+    const cells = [...earlier, ...this.#typed, line];
+    const answer = await this.#backend.runJupyter(
+      { cells, cell_timeout: seconds, total_timeout: seconds * cells.length },
+      { signal },
+    );
+    const cell = answer.cells[cells.length - 1];
+    if (cell === undefined) {
+      const isLate = answer.driver?.status === 'TimeLimitExceeded';
+      const stderr = isLate ? `no end after ${seconds} s` : answer.message || 'the interpreter ended before this line';
+      return { stdout: '', stderr, display: '', failed: true };
+    }
+    const { stdout, stderr, display, exitStatus } = executionOfCell(cell);
+    const failed = exitStatus !== 0;
+    if (!failed) this.#typed.push(line);
+    return { stdout, stderr, display, failed };
+  }
+}
