@@ -12,6 +12,7 @@ import {
   type Tool,
 } from '../src/engine/index.ts';
 import { scriptedModel } from '../test/engine/scripted-model.ts';
+import { manyRollouts, serveMany } from './support/many-rollouts.ts';
 import { figure, median } from './support/measure.ts';
 
 const ROLLOUTS = 1000;
@@ -57,6 +58,9 @@ if (process.argv[2] === '--serve-model') {
   process.send!(server.url);
 }
 
+if (process.argv[2] === '--serve-many')
+  process.once('message', async ({ ids }: { ids: number[][] | null }) => process.send!(await serveMany(ids)));
+
 const tasks: Task[] = Array.from({ length: ROLLOUTS }, (_, index) => ({
   index,
   key: `k${index}`,
@@ -88,8 +92,13 @@ function slowTool(): Tool {
   };
 }
 
-/** 1,000 rollouts of 4 turns at once, against a model and a tool with latency. */
 export async function run(): Promise<void> {
+  await manyRollouts(fileURLToPath(import.meta.url), Number(process.env.ROLLOUTS ?? 20_000));
+  if (!process.env.MANY_ONLY) await atOnce();
+}
+
+/** 1,000 rollouts of 4 turns at once, against a model and a tool with latency. */
+async function atOnce(): Promise<void> {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   const server = fork(fileURLToPath(import.meta.url), ['--serve-model']);

@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { ReadContext } from '../formats/format.ts';
 import type { Facts } from '../rollout/facts.ts';
 import { reasonOf } from '../text/problems.ts';
@@ -81,7 +82,7 @@ export class DumpFile {
     this.path = found.path;
     this.stream = found.stream;
     this.validation = isValidation(found.stream);
-    this.context = { ...said, validation: this.validation };
+    this.context = { ...said, validation: this.validation, directory: dirname(found.path) };
     this.#isFound = found.isFound === true;
     this.stem = stemOf(found.path);
     this.step = stepOfName(found.path);

@@ -8,6 +8,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts'
 import { reportedFinding } from '../rollout/checks.ts';
 import type { Finding } from '../rollout/finding.ts';
 import type { Rollout, RolloutFields } from '../rollout/rollout.ts';
+import { readBeside } from './beside.ts';
 
 /** The content of a line of a dump: a rollout, or why it is none. */
 export interface ParsedLine {
@@ -25,7 +26,8 @@ export function parseLine(text: string, context: ReadContext, part = 0): ParsedL
   const read = readJson(text, context, part);
   if ('error' in read) return bad(read.json, read.error);
   try {
-    const rollout = groupedBy(read.format.read(read.json, context), read.json, context);
+    const whole = read.format.read(read.json, withBeside(read.format, read.json, context));
+    const rollout = groupedBy(whole, read.json, context);
     return { json: read.json, rollout, error: null, findings: rollout.findings };
   } catch (error) {
     // No format should throw; a record of a shape that nobody thought of is a row that says so, and its neighbours are rows as ever.
@@ -39,6 +41,12 @@ function groupedBy(rollout: Rollout, record: JsonObject, { groupBy }: ReadContex
   const held = valueAt(record, groupBy) ?? valueAt(rollout.extras, groupBy);
   if (held === undefined || held === null) return rollout;
   return { ...rollout, group: typeof held === 'string' ? held : printJson(held) };
+}
+
+function withBeside({ besides }: Format, record: JsonObject, context: ReadContext): ReadContext {
+  const name = besides?.(record) ?? null;
+  const beside = name === null || context.directory === undefined ? undefined : readBeside(context.directory, name);
+  return beside === undefined ? context : { ...context, beside };
 }
 
 /** The fields of the whole rollout, for a fifth of a parse; null for a bad record, undefined where it takes a whole parse. */

@@ -4,6 +4,7 @@ import { completeRollout } from '../rollout/complete.ts';
 import type { Finding } from '../rollout/finding.ts';
 import { countMask, type LossMask, orTrained, type Trained } from '../rollout/loss-mask.ts';
 import type { Rollout, RolloutTokens, Span, Turn } from '../rollout/rollout.ts';
+import { toolsFileOf, unpackLine } from './engine-line.ts';
 import type { Format, ReadContext } from './format.ts';
 import { layRecordedCalls, messageContentText, turnOf } from './messages.ts';
 import { recordedSpans } from './recorded-spans.ts';
@@ -26,10 +27,12 @@ export const engineDump: Format = {
   quickKeys: verl.quickKeys,
   detects: (record) =>
     typeof record.writer === 'string' && record.writer.startsWith('rollout-viewer/') && verl.detects(record),
+  besides: toolsFileOf,
   read: readEngineDump,
 };
 
-function readEngineDump(record: JsonObject, context: ReadContext): Rollout {
+function readEngineDump(line: JsonObject, context: ReadContext): Rollout {
+  const record = unpackLine(line, context.beside);
   const texts = { input: (record.input as string | null) ?? '', output: (record.output as string | null) ?? '' };
   const messages = objectsOf(record.messages);
   const spans = recordedSpans(record.spans, texts, messages.length);

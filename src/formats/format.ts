@@ -1,5 +1,5 @@
 import type { OwnTemplate } from '../chat/own-template.ts';
-import type { JsonObject } from '../json/value.ts';
+import type { JsonObject, JsonValue } from '../json/value.ts';
 import type { OwnError } from '../rollout/own-errors.ts';
 import type { Rollout, RolloutFields } from '../rollout/rollout.ts';
 import type { KeyMap } from './key-map.ts';
@@ -19,6 +19,9 @@ export interface ReadContext {
   errors?: readonly OwnError[];
   /** The place of the key that rollouts of one prompt share (`--group-by`). */
   groupBy?: readonly (string | number)[];
+  /** The folder of the dump's file, and what the file beside it holds that the record names (`besides`). */
+  directory?: string;
+  beside?: JsonValue;
 }
 
 /** The declaration of a format. Shared code asks these members and never a format's name. */
@@ -34,6 +37,8 @@ export interface Format {
   detects(record: JsonObject): boolean;
   /** A record that holds several rollouts, or none: a record for each, which the formats then read as any other. */
   split?(record: JsonObject): JsonObject[];
+  /** A JSON file that the record needs to be read whole, by its path from the dump's folder; null where it needs none. */
+  besides?(record: JsonObject): string | null;
   /** These fields as `read` would give them, without laying out the turns; a format that cannot know them before has none. */
   fields?(record: JsonObject): RolloutFields;
   /** Reads a record that `detects` accepted; it accepts whatever the other keys hold. */

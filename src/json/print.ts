@@ -19,7 +19,9 @@ export function printJson(root: Printable, indent = 0): string {
         ? null
         : Object.keys(value).filter((key) => (value as JsonObject)[key] !== undefined);
       const length = keys === null ? (value as Printable[]).length : keys.length;
-      if (length === 0) {
+      if (keys === null && indent === 0 && isNumbers(value as Printable[])) {
+        out.push(`[${(value as number[]).join(',')}]`);
+      } else if (length === 0) {
         out.push(keys === null ? '[]' : '{}');
       } else {
         out.push(keys === null ? '[' : '{');
@@ -50,6 +52,10 @@ export function printJson(root: Printable, indent = 0): string {
     }
   }
 }
+
+/** Token ids come by the thousand. */
+const isNumbers = (values: readonly Printable[]): boolean =>
+  values.length > 0 && values.every((value) => typeof value === 'number' && Number.isFinite(value));
 
 /**
  * Characters that a terminal would obey, reorder or hide: DEL, C1, bidi controls, line separators, invisible characters. JSON.stringify escapes

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
-import { type FileHandle, open, readdir } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { packLine, toolsFile, toolsHash } from '../../formats/engine-line.ts';
 import { printJson } from '../../json/print.ts';
 import type { JsonObject } from '../../json/value.ts';
 import { type PictureFile, withoutPictures, writePictures } from './pictures.ts';
@@ -12,13 +13,26 @@ interface StepFile {
   size: number;
 }
 
+interface WaitingLine {
+  step: number;
+  task: string;
+  rollout: number;
+  line: Buffer;
+  pictures: ReadonlyMap<string, PictureFile>;
+  tools: string | null;
+  resolve: () => void;
+  reject: (error: Error) => void;
+}
+
 /** Appends rollouts to `OUT/{step}.jsonl`, each as one whole line handed to the system at once, so that a reader may follow. */
 export class DumpWriter {
   readonly out: string;
   readonly state: RunState;
   readonly #files = new Map<number, Promise<StepFile>>();
-  /** Lines go out one behind the other, so that a line and its note are never apart by more than themselves. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #keptTools = new Set<string>();
+  /** Lines go out in their order, so that lines and their notes are never apart by more than one writing. */
+  #waiting: WaitingLine[] = [];
+  #writing: Promise<void> | null = null;
 
   private constructor(out: string, state: RunState) {
     this.out = out;
@@ -39,27 +53,61 @@ export class DumpWriter {
 
   append(record: JsonObject, at: { step: number; task: string; rollout: number }): Promise<void> {
     const pictures = new Map<string, PictureFile>();
-    const { messages = [], tool_calls = [] } = record;
-    const own = {
+    const { messages = [], tool_calls = [], tools = [] } = record;
+    const own = packLine({
       ...record,
       messages: withoutPictures(messages, pictures),
       tool_calls: withoutPictures(tool_calls, pictures),
-    };
-    const line = `${printJson(own)}\n`;
-    const written = this.#last.then(async () => {
-      if (pictures.size > 0) await writePictures(this.out, pictures.values());
-      const file = await this.#file(at.step);
-      const bytes = Buffer.from(line);
-      await file.handle.appendFile(bytes);
-      file.size += bytes.length;
-      await this.state.note({ task: at.task, rollout: at.rollout, file: file.name, end: file.size });
     });
-    this.#last = written.catch(() => {});
-    return written;
+    const toolsText = Array.isArray(tools) && tools.length > 0 ? printJson(tools) : null;
+    if (toolsText !== null) own.tools = toolsHash(toolsText);
+    const line = Buffer.from(`${printJson(own)}\n`);
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ ...at, line, pictures, tools: toolsText, resolve, reject });
+      this.#writing ??= this.#writeAll();
+    });
+  }
+
+  /** What has come while the disk was busy goes out together. */
+  async #writeAll(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const { step } = this.#waiting[0]!;
+      const other = this.#waiting.findIndex((line) => line.step !== step);
+      const lines = this.#waiting.splice(0, other === -1 ? this.#waiting.length : other);
+      try {
+        await this.#write(step, lines);
+        for (const { resolve } of lines) resolve();
+      } catch (error) {
+        for (const { reject } of lines) reject(error as Error);
+      }
+    }
+    this.#writing = null;
+  }
+
+  async #write(step: number, lines: readonly WaitingLine[]): Promise<void> {
+    for (const { pictures, tools } of lines) {
+      if (pictures.size > 0) await writePictures(this.out, pictures.values());
+      if (tools !== null) await this.#keepTools(tools);
+    }
+    const file = await this.#file(step);
+    await file.handle.appendFile(Buffer.concat(lines.map(({ line }) => line)));
+    const notes = lines.map(({ task, rollout, line }) => {
+      file.size += line.length;
+      return { task, rollout, file: file.name, end: file.size };
+    });
+    await this.state.note(...notes);
+  }
+
+  async #keepTools(text: string): Promise<void> {
+    if (this.#keptTools.has(text)) return;
+    this.#keptTools.add(text);
+    const path = join(this.out, toolsFile(toolsHash(text)));
+    await writeFile(`${path}.new`, `${text}\n`);
+    await rename(`${path}.new`, path);
   }
 
   async close(): Promise<void> {
-    await this.#last;
+    await this.#writing;
     for (const opened of this.#files.values()) {
       const { handle } = await opened;
       await handle.sync();

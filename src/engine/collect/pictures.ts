@@ -16,12 +16,24 @@ const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)?(?:;[\w=.+-]+)*;base64,/;
 
 /** A line of a dump holds no base64: each picture becomes a reference with its size and hash, and `found` gets its bytes. */
 export function withoutPictures(value: JsonValue, found: Map<string, PictureFile>): JsonValue {
-  if (typeof value === 'string') return value;
-  if (Array.isArray(value)) return value.map((one) => withoutPictures(one, found));
+  if (Array.isArray(value)) return withoutOf(value, found);
   if (!isJsonObject(value)) return value;
   const url = urlOf(value);
-  if (url !== null && DATA_URL.test(url)) return referenceTo(url, found);
-  return Object.fromEntries(Object.entries(value).map(([key, own]) => [key, withoutPictures(own, found)]));
+  return url !== null && DATA_URL.test(url) ? referenceTo(url, found) : withoutOf(value, found);
+}
+
+/** What holds no picture is not copied. */
+function withoutOf<T extends JsonObject | JsonValue[]>(value: T, found: Map<string, PictureFile>): T {
+  let own: T | null = null;
+  for (const key of Object.keys(value) as (keyof T)[]) {
+    const inner = value[key] as JsonValue;
+    if (typeof inner !== 'object' || inner === null) continue;
+    const without = withoutPictures(inner, found);
+    if (without === inner) continue;
+    own ??= (Array.isArray(value) ? [...value] : { ...value }) as T;
+    own[key] = without as T[keyof T];
+  }
+  return own ?? value;
 }
 
 /** The bytes of an `image_url` part, or of a picture as a tool gives it. */

@@ -20,7 +20,7 @@ export interface RecordContext {
   cause?: Cause | null;
 }
 
-/** Says by whom a record was written; a reader knows the format by it. */
+/** Says by whom a record was written; a reader knows the format by it. A line of a dump is packed (`formats/engine-line`). */
 export const WRITER = 'rollout-viewer/1';
 
 /** Whether this program wrote the line, in this version or an earlier one. */
@@ -46,8 +46,8 @@ export function rolloutRecord(request: RolloutRequest, context: RecordContext): 
     gts: task.groundTruth,
     messages: request.messages as unknown as JsonValue,
     tools: request.toolSchemas as unknown as JsonValue,
-    tool_calls: request.calls as unknown as JsonValue,
-    generations: request.generations as unknown as JsonValue,
+    tool_calls: request.calls.map(withRoundTimes) as unknown as JsonValue,
+    generations: request.generations.map(withRoundTimes) as unknown as JsonValue,
     spans: shown.spans as unknown as JsonValue,
     ...(responseIds ? { prompt_ids: promptIds, response_ids: responseIds, response_mask: responseMask } : {}),
     ...(responseIds && responseLogprobs ? { rollout_log_probs: responseLogprobs } : {}),
@@ -66,7 +66,7 @@ export function rolloutRecord(request: RolloutRequest, context: RecordContext): 
     data_source: task.dataSource ?? null,
     mask_source: request.isRewritten ? 'rewritten' : 'recorded',
     prompt_turns: request.promptLength,
-    duration: request.duration,
+    duration: rounded(request.duration),
     error: request.error ?? judgement.error,
     state: request.state,
     writer: WRITER,
@@ -80,6 +80,16 @@ export function rolloutRecord(request: RolloutRequest, context: RecordContext): 
     uid: uidOf(task.key, rollout),
   };
 }
+
+/** Milliseconds are as much as a time can tell. */
+const rounded = (seconds: number): number => Math.round(seconds * 1e3) / 1e3;
+
+const withRoundTimes = <T extends Timed>(record: T): T => ({
+  ...record,
+  ...Object.fromEntries(TIMES.flatMap((key) => (typeof record[key] === 'number' ? [[key, rounded(record[key])]] : []))),
+});
+const TIMES = ['started', 'duration', 'waited'] as const;
+type Timed = { readonly [key in (typeof TIMES)[number]]?: number | null };
 
 type ShownTranscript = Pick<
   Transcript,

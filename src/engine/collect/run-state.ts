@@ -104,9 +104,9 @@ export class RunState {
     );
   }
 
-  async note(note: Note): Promise<void> {
-    this.#done.add(idOf(note.task, note.rollout, stepOf(note.file)));
-    await this.#notes.appendFile(`${JSON.stringify(note)}\n`);
+  async note(...notes: readonly Note[]): Promise<void> {
+    for (const { task, rollout, file } of notes) this.#done.add(idOf(task, rollout, stepOf(file)));
+    await this.#notes.appendFile(notes.map((note) => `${JSON.stringify(note)}\n`).join(''));
   }
 
   /** A rollout that has no line in the dump; `--resume` makes it again. */
@@ -128,7 +128,7 @@ export class RunState {
     const noted = own.reduce((end, note) => Math.max(end, note.end), 0);
     // A file shorter than its notes was changed by someone else: all of it is read anew.
     const known = noted <= size ? own : [];
-    for (const note of known) await this.note(note);
+    await this.note(...known);
     const from = known.length > 0 ? noted : 0;
     if (size > from) await this.#scan(path, file, from, size);
   }

@@ -159,7 +159,7 @@ async function collectWith(own: OwnParts, options: CollectionOptions): Promise<R
         faults.warn({ kind: 'lost', message }, `task ${task.index + 1}, rollout ${rollout}`);
       },
     });
-    for await (const collected of rollouts) await run.take(collected);
+    await takeAll(rollouts, (collected) => run.take(collected));
   } finally {
     unlink();
     run.close();
@@ -174,6 +174,31 @@ async function collectWith(own: OwnParts, options: CollectionOptions): Promise<R
     ended: signal?.aborted ? 'interrupted' : run.ended,
     faults: faults.summary(),
   };
+}
+
+/** Rollouts that are being written, and told, while others are made. */
+const MOST_TAKEN = 256;
+
+async function takeAll<T>(items: AsyncIterable<T>, take: (item: T) => Promise<void>): Promise<void> {
+  const taken = new Set<Promise<void>>();
+  let failure: { error: unknown } | null = null;
+  try {
+    for await (const item of items) {
+      const one = take(item)
+        .catch((error: unknown) => {
+          failure ??= { error };
+        })
+        .finally(() => taken.delete(one));
+      taken.add(one);
+      if (taken.size >= MOST_TAKEN) await Promise.race(taken);
+      if (failure !== null) break;
+    }
+  } finally {
+    await Promise.all(taken);
+  }
+  // Assigned by what was taken, which the compiler does not see.
+  const ended = failure as { error: unknown } | null;
+  if (ended) throw ended.error;
 }
 
 interface RunParts {

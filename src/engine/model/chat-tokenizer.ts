@@ -3,9 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Template } from '@huggingface/jinja';
 import { Tokenizer } from '@huggingface/tokenizers';
+import { LRUCache } from 'lru-cache';
+import { printJson } from '../../json/print.ts';
 import type { JsonObject, JsonValue } from '../../json/value.ts';
 import { reasonOf } from '../../text/problems.ts';
 import type { Message } from '../message.ts';
+import { ByteLevel } from './byte-level.ts';
 
 /** Stands for an assistant's text when a template is asked what it writes after it. Plain letters: no template changes them. */
 const SENTINEL = 'ROLLOUTVIEWERASSISTANTTEXT';
@@ -26,6 +29,9 @@ export class ChatTokenizer {
   readonly #tokenizer: Tokenizer;
   readonly #template: Template;
   readonly #special: JsonObject;
+  readonly #byteLevel: ByteLevel | null;
+  /** What was rendered of late: rollouts of one prompt ask for the same, and all of them for the template's own text. */
+  readonly #rendered: LRUCache<string, string> | null;
   /** Short, and the same for the same template and vocabulary. */
   readonly templateHash: string;
 
@@ -35,6 +41,15 @@ export class ChatTokenizer {
     if (source === null) throw new Error('no chat template: give one with --chat-template');
     this.#tokenizer = new Tokenizer(tokenizer, config);
     this.#template = new Template(source);
+    this.#byteLevel = ByteLevel.of(tokenizer as JsonObject, config);
+    // A template that reads the clock may say something else each time.
+    this.#rendered = source.includes('strftime_now')
+      ? null
+      : new LRUCache({
+          maxSize: 4_000_000,
+          maxEntrySize: 64_000,
+          sizeCalculation: (text, key) => text.length + key.length,
+        });
     this.templateHash = createHash('sha256')
       .update(source)
       .update(JSON.stringify(tokenizer))
@@ -52,22 +67,43 @@ export class ChatTokenizer {
     addGenerationPrompt: boolean,
     kwargs: JsonObject = {},
   ): string {
-    return this.#template.render({
-      ...this.#special,
-      ...kwargs,
-      messages: messages.map(templateMessage),
-      ...(tools.length > 0 ? { tools } : {}),
-      add_generation_prompt: addGenerationPrompt,
-    });
+    const render = () =>
+      this.#template.render({
+        ...this.#special,
+        ...kwargs,
+        messages: messages.map(templateMessage),
+        ...(tools.length > 0 ? { tools } : {}),
+        add_generation_prompt: addGenerationPrompt,
+      });
+    if (this.#rendered === null) return render();
+    const key = printJson([messages, tools, addGenerationPrompt, kwargs] as unknown as JsonValue);
+    const known = this.#rendered.get(key);
+    if (known !== undefined) return known;
+    const text = render();
+    this.#rendered.set(key, text);
+    return text;
   }
 
   encode(text: string): number[] {
+    return this.#byteLevel === null
+      ? this.#encodeWhole(text)
+      : this.#byteLevel.encode(text, (piece) => this.#encodeWhole(piece));
+  }
+
+  #encodeWhole(text: string): number[] {
     return this.#tokenizer.encode(text, { add_special_tokens: false }).ids;
+  }
+
+  /** Takes the special tokens out of a piece of `text`, as encoding and decoding it would. */
+  stripper(text: string): (piece: string) => string {
+    return this.#byteLevel?.stripper(text) ?? ((piece) => this.decode(this.encode(piece), true));
   }
 
   /** Spaces are kept as sampled: cleaning them up would make the text differ from its tokens. */
   decode(ids: readonly number[], skipSpecialTokens: boolean): string {
     if (ids.length === 0) return '';
+    if (this.#byteLevel !== null)
+      return this.#byteLevel.decode(ids, skipSpecialTokens, (id) => this.#tokenizer.id_to_token(id));
     return this.#tokenizer.decode([...ids], {
       skip_special_tokens: skipSpecialTokens,
       clean_up_tokenization_spaces: false,

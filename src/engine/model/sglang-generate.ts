@@ -10,9 +10,19 @@ import { PROBE_MS, probed } from './probe.ts';
 import { sseData } from './sse.ts';
 import { untilSuspended } from './suspend.ts';
 
+type TokenLogprob = readonly [number | null, number, ...unknown[]];
+
+// Checked by hand, as there are thousands of them, and a copy of each would be garbage.
+const areIds = (value: unknown): boolean => Array.isArray(value) && value.every(Number.isInteger);
+const areLogprobs = (value: unknown): boolean =>
+  Array.isArray(value) &&
+  value.every(
+    (pair) => Array.isArray(pair) && (pair[0] === null || typeof pair[0] === 'number') && Number.isInteger(pair[1]),
+  );
+
 const Answer = z.looseObject({
   text: z.string().nullish(),
-  output_ids: z.array(z.number().int()).nullish(),
+  output_ids: z.custom<number[]>(areIds, 'expected token ids').nullish(),
   meta_info: z
     .looseObject({
       finish_reason: z
@@ -22,7 +32,7 @@ const Answer = z.looseObject({
       completion_tokens: z.number().nullish(),
       weight_version: z.string().nullish(),
       /** [log probability, token id, text or null] a sampled token. */
-      output_token_logprobs: z.array(z.tuple([z.number().nullable(), z.number().int()], z.unknown())).nullish(),
+      output_token_logprobs: z.custom<TokenLogprob[]>(areLogprobs, 'expected [log probability, id] a token').nullish(),
     })
     .nullish(),
   error: z.unknown().optional(),

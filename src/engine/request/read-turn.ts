@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../json/value.ts';
 import type { Message } from '../message.ts';
 import type { Generation } from '../model/model.ts';
@@ -42,8 +41,9 @@ export function readTurn(
   if (found.length === 0) return { message, calls: [] };
   // Some servers number the calls of every turn from 0, or give them no id; results are paired by it, so each must be one of its kind.
   const ids = new Set(earlier.map(({ id }) => id));
-  const idOf = (given: string | undefined): string => {
-    const id = given && !ids.has(given) ? given : `call_${randomUUID().replaceAll('-', '')}`;
+  const idOf = (given: string | undefined, position: number): string => {
+    let id = given && !ids.has(given) ? given : `call_${earlier.length + position}`;
+    while (ids.has(id)) id = `${id}_`;
     ids.add(id);
     return id;
   };
@@ -51,7 +51,7 @@ export function readTurn(
     ({ name, raw, error }, position): CallRecord => ({
       index: earlier.length + position,
       turn,
-      id: idOf(native[position]?.id),
+      id: idOf(native[position]?.id, position),
       name,
       arguments: null,
       raw,

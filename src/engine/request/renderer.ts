@@ -101,8 +101,8 @@ export class TemplateRenderer implements Renderer {
   ): Rendering {
     const text = render(messages);
     const ids = this.#tokenizer.encode(text);
-    const strip = (piece: string) => this.#tokenizer.decode(this.#tokenizer.encode(piece), true);
-    const shown = this.#tokenizer.decode(ids, true);
+    const strip = this.#tokenizer.stripper(text);
+    const shown = strip(text);
     const pieces = layOut(text, messages, firstTurn, render).map((piece) => ({ ...piece, text: strip(piece.text) }));
     // No border is certain where stripping piece by piece gives another text (SentencePiece writes leading spaces).
     if (pieces.map((piece) => piece.text).join('') === shown)

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { withTimeout } from '../../async/timeout.ts';
 import type { JsonObject, JsonValue } from '../../json/value.ts';
 import { type Cause, RolloutFault } from '../faults.ts';
@@ -82,7 +82,7 @@ export class RolloutRequest {
     this.#options = options;
     const { partial, model, user } = options;
     this.rules = rulesOf(options.verlCompat);
-    this.requestId = partial?.request_id ?? options.requestId ?? randomUUID();
+    this.requestId = partial?.request_id ?? options.requestId ?? randomBytes(8).toString('hex');
     this.sampling = { ...options.sampling };
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.#grammar = toolGrammar(options.toolFormat ?? 'hermes');
@@ -266,7 +266,7 @@ export class RolloutRequest {
     this.#count.sampled(generation);
     this.#compareTemplates(generation);
     const sampled = this.#textOf(generation);
-    this.#spoken = ids && tokenizer ? tokenizer.decode(ids, false) : sampled;
+    if (this.#user) this.#spoken = ids && tokenizer ? tokenizer.decode(ids, false) : sampled;
     transcript.addSampled(turn, sampled, ids, logprobs, weightVersion);
     if (isOpen) messages.pop();
     this.#isTurnOpen = finishReason === 'abort' && (isOpen || ids!.length > 0);

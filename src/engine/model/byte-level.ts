@@ -1,0 +1,152 @@
+import { LRUCache } from 'lru-cache';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
+
+/** Characters of text whose ids are kept: system prompts, headers and results come again and again. */
+const KEPT = 8_000_000;
+
+interface AddedToken {
+  id: number;
+  content: string;
+  /** Left out of text that is shown. */
+  special: boolean;
+}
+
+/**
+ * What is sure of a byte-level tokenizer. Text between two special tokens is encoded on its own, and decoding gives the same text back:
+ * ids can be kept for such a text, special tokens be taken out of a text without its ids, and ids be decoded byte by byte.
+ */
+export class ByteLevel {
+  readonly #idOf: ReadonlyMap<string, number>;
+  readonly #added: ReadonlyMap<number, AddedToken>;
+  readonly #border: RegExp;
+  readonly #special: RegExp;
+  readonly #isNormalized: boolean;
+  /** The bytes of each token that was met. */
+  readonly #bytes = new Map<number, Uint8Array>();
+  readonly #known = new LRUCache<string, readonly number[]>({
+    maxSize: KEPT,
+    maxEntrySize: 64_000,
+    sizeCalculation: ({ length }, { length: size }) => length + size,
+  });
+
+  private constructor(added: readonly AddedToken[], isNormalized: boolean) {
+    this.#added = new Map(added.map((token) => [token.id, token]));
+    this.#idOf = new Map(added.map(({ content, id }) => [content, id]));
+    this.#border = anyOf([...this.#idOf.keys()]);
+    this.#special = anyOf(added.flatMap(({ content, special }) => (special ? [content] : [])));
+    this.#isNormalized = isNormalized;
+  }
+
+  /** @returns null where a text and its ids are not sure to say the same, or a border changes what is beside it */
+  static of(tokenizer: JsonObject, config: JsonObject): ByteLevel | null {
+    const added = (Array.isArray(tokenizer.added_tokens) ? tokenizer.added_tokens : []).filter(isJsonObject);
+    const isPlain = added.every(
+      ({ content, id, lstrip, rstrip, normalized }) =>
+        typeof content === 'string' && content !== '' && typeof id === 'number' && !lstrip && !rstrip && !normalized,
+    );
+    const { normalizer, pre_tokenizer: splitter, decoder, model } = tokenizer;
+    const isNormalized = isJsonObject(normalizer) && normalizer.type === 'NFC';
+    const isLossless =
+      (normalizer === null || normalizer === undefined || isNormalized) &&
+      isByteLevel(splitter) &&
+      isJsonObject(decoder) &&
+      decoder.type === 'ByteLevel' &&
+      isJsonObject(model) &&
+      model.type === 'BPE' &&
+      !model.end_of_word_suffix;
+    const more = Array.isArray(config.additional_special_tokens) ? config.additional_special_tokens : [];
+    const isOwnWay = config.remove_space === true || config.do_lowercase_and_remove_accent === true;
+    if (!isPlain || !isLossless || isOwnWay || more.some((one) => !added.some(({ content }) => content === one)))
+      return null;
+    const tokens = added.map(({ id, content, special }) => ({
+      id: id as number,
+      content: content as string,
+      special: special === true || more.includes(content!),
+    }));
+    return new ByteLevel(tokens, isNormalized);
+  }
+
+  encode(text: string, encode: (piece: string) => readonly number[]): number[] {
+    const ids: number[] = [];
+    const add = (piece: string) => {
+      if (piece === '') return;
+      let own = this.#known.get(piece);
+      if (own === undefined) {
+        own = encode(piece);
+        this.#known.set(piece, own);
+      }
+      for (const id of own) ids.push(id);
+    };
+    let at = 0;
+    for (const { 0: token, index } of text.matchAll(this.#border)) {
+      add(text.slice(at, index));
+      ids.push(this.#idOf.get(token)!);
+      at = index + token.length;
+    }
+    add(text.slice(at));
+    return ids;
+  }
+
+  /** @param tokenOf the token of an id, in the letters that stand for bytes; undefined where there is none */
+  decode(ids: readonly number[], skipsSpecial: boolean, tokenOf: (id: number) => string | undefined): string {
+    let text = '';
+    let bytes: Uint8Array[] = [];
+    const flush = () => {
+      if (bytes.length > 0) text += Buffer.concat(bytes).toString('utf8');
+      bytes = [];
+    };
+    for (const id of ids) {
+      const added = this.#added.get(id);
+      if (added === undefined) bytes.push(this.#bytesOf(id, tokenOf));
+      else if (!added.special || !skipsSpecial) {
+        flush();
+        text += added.content;
+      }
+    }
+    flush();
+    return text;
+  }
+
+  #bytesOf(id: number, tokenOf: (id: number) => string | undefined): Uint8Array {
+    let bytes = this.#bytes.get(id);
+    if (bytes === undefined) {
+      bytes = Uint8Array.from(tokenOf(id) ?? '', (letter) => BYTE_OF.get(letter) ?? 0);
+      this.#bytes.set(id, bytes);
+    }
+    return bytes;
+  }
+
+  /** Takes the special tokens out, as decoding its ids without them would; null where the ids say another text. */
+  stripper(text: string): ((piece: string) => string) | null {
+    const isSame = !LONE_SURROGATE.test(text) && (!this.#isNormalized || text.normalize('NFC') === text);
+    return isSame ? (piece) => piece.replace(this.#special, '') : null;
+  }
+}
+
+/** GPT-2's letters for the 256 bytes: those that can be printed stand for themselves. */
+const BYTE_OF = new Map<string, number>();
+for (let byte = 0, next = 256; byte < 256; byte++) {
+  const isPrinted = (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
+  BYTE_OF.set(String.fromCharCode(isPrinted ? byte : next++), byte);
+}
+
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/** One of the texts, the longest first; nothing where there are none. */
+function anyOf(texts: readonly string[]): RegExp {
+  const longestFirst = [...texts].sort((a, b) => b.length - a.length);
+  return new RegExp(longestFirst.map((text) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|') || '(?!)', 'gu');
+}
+
+/** The last step writes bytes, and none puts a space in front. */
+function isByteLevel(splitter: JsonValue | undefined): boolean {
+  if (!isJsonObject(splitter)) return false;
+  const steps = splitter.type === 'Sequence' ? splitter.pretokenizers : [splitter];
+  if (!Array.isArray(steps) || !steps.every(isJsonObject)) return false;
+  return (
+    (steps.at(-1) as JsonObject | undefined)?.type === 'ByteLevel' &&
+    steps.every(({ type, add_prefix_space, behavior }) =>
+      type === 'ByteLevel' ? add_prefix_space !== true : type === 'Split' && behavior === 'Isolated',
+    )
+  );
+}

@@ -1,0 +1,368 @@
+import { hashOf } from '../json/fingerprint.ts';
+import { parseJson } from '../json/parse.ts';
+import { printJson } from '../json/print.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import type { Span } from '../rollout/rollout.ts';
+
+/**
+ * The line of this program's own dumps, as short as it can be told: each text of a rollout stands in `input` or `output`, and what else
+ * holds it names its place there; what follows from the rest is left out. `packLine` and `unpackLine` are each other's inverse, and the
+ * whole record is what version 1 wrote.
+ */
+const WRITER = 'rollout-viewer/2';
+
+/** Shorter texts stand where they belong, for whoever looks at a line. */
+const LONG = 64;
+
+/** Keys that are left out where they say nothing. */
+const PLAIN: JsonObject = {
+  tools: [],
+  tool_calls: [],
+  generations: [],
+  gamma: 1,
+  reward_scores: {},
+  metrics: {},
+  warnings: [],
+  sampling_params: {},
+  data_source: null,
+  mask_source: 'recorded',
+  error: null,
+  state: 'completed',
+  finish_reason: 'stop',
+  cause: null,
+};
+const CALL_KEYS =
+  'index turn id name arguments raw error fault result result_turn reward metrics started duration waited'.split(' ');
+const GENERATION_KEYS = 'turn finish_reason started duration prompt_tokens completion_tokens retries'.split(' ');
+
+export function packLine(record: JsonObject): JsonObject {
+  const laid = record.spans as unknown as Span[];
+  const spans = packSpans(laid, record);
+  // A mask that does not lie end to end over the texts says nothing that could be told shorter.
+  if (spans === null) return record;
+  const texts = turnTexts(laid, record);
+  const messages = objectsOf(record.messages);
+  const calls = objectsOf(record.tool_calls);
+  const { reward, rollout_log_probs: logprobs } = record;
+  const { score, step, uid, ...packed } = without(
+    {
+      ...record,
+      messages: messages.map((message, index) => packMessage(message, index, texts, calls)),
+      tool_calls: packCalls(calls, texts),
+      generations: packGenerations(objectsOf(record.generations), messages, calls, record),
+      spans,
+      ...(isJsonObject(reward) ? { reward: without(reward, { error: null, metadata: {} }) } : {}),
+      ...(Array.isArray(logprobs) ? { rollout_log_probs: (logprobs as number[]).map(shortest) } : {}),
+    },
+    PLAIN,
+  );
+  if (record.prompt_turns === promptTurns(laid)) delete packed.prompt_turns;
+  if (printJson(record.turn_rewards) === printJson(usualRewards(record))) delete packed.turn_rewards;
+  if (printJson(record.returns) === printJson(returnsOf(record))) delete packed.returns;
+  // Short keys stand last, so that an index finds score and step at the line's end.
+  return { ...packed, writer: WRITER, ...given({ score, step, uid }) };
+}
+
+/** @param tools what the file beside the dump holds; the schemas are unknown without it */
+export function unpackLine(record: JsonObject, tools: JsonValue | undefined): JsonObject {
+  if (record.writer !== WRITER) return record;
+  const spans = unpackSpans(record.spans, record);
+  const texts = turnTexts(spans, record);
+  const messages = Array.isArray(record.messages) ? record.messages : [];
+  const calls = unpackCalls(objectsOf(record.tool_calls), texts);
+  const whole: JsonObject = {
+    prompt_turns: promptTurns(spans),
+
+    ...PLAIN,
+    ...record,
+  };
+  whole.spans = spans as unknown as JsonValue;
+  whole.messages = messages.map((message, index) => unpackMessage(message, index, texts, calls));
+  whole.tool_calls = calls;
+  if (isJsonObject(whole.generations)) whole.generations = unpackGenerations(whole.generations, calls, whole);
+  whole.turn_rewards ??= usualRewards(whole);
+  whole.returns ??= returnsOf(whole);
+  if (isJsonObject(whole.reward)) whole.reward = { metadata: {}, error: null, ...whole.reward };
+  if (typeof whole.tools === 'string') whole.tools = Array.isArray(tools) ? tools : [];
+  return whole;
+}
+
+// ── tools: the same few for all rollouts, in a file beside the dump ──
+export const toolsFile = (hash: string): string => `.rollout-viewer/tools-${hash}.json`;
+export const toolsHash = (tools: string): string => hashOf(tools);
+
+/** The file with the tools of a line, from the dump's folder; null for a line that names none. */
+export const toolsFileOf = ({ writer, tools }: JsonObject): string | null =>
+  writer === WRITER && typeof tools === 'string' && /^[0-9a-f]{16}$/.test(tools) ? toolsFile(tools) : null;
+
+// ── spans: `0:5 =113 1:11 *191`, end to end over input, then output: the turn where it is another, what it is, its length ──
+const MARKER = ':';
+const GIVEN = '=';
+const SAMPLED = '*';
+
+function packSpans(spans: readonly Span[], { input, output }: JsonObject): string | null {
+  const ends: Record<string, number> = { input: 0, output: 0 };
+  for (const { field, start, end } of spans) {
+    if (ends[field] !== start || (field === 'input' && ends.output! > 0)) return null;
+    ends[field] = end;
+  }
+  if (ends.input !== lengthOf(input) || ends.output !== lengthOf(output)) return null;
+  const kindOf = ({ kind, trained }: Span) => (kind === 'marker' ? MARKER : trained ? SAMPLED : GIVEN);
+  const turnOf = ({ turn }: Span, index: number) => (turn === spans[index - 1]?.turn ? '' : turn);
+  return spans.map((span, index) => `${turnOf(span, index)}${kindOf(span)}${span.end - span.start}`).join(' ');
+}
+
+const lengthOf = (text: JsonValue | undefined): number => (typeof text === 'string' ? text.length : 0);
+
+function unpackSpans(value: JsonValue | undefined, { input }: JsonObject): Span[] {
+  if (typeof value !== 'string') return Array.isArray(value) ? (value as unknown as Span[]) : [];
+  const border = lengthOf(input);
+  const spans: Span[] = [];
+  let at = 0;
+  let turn = 0;
+  for (const [, other, kind, length] of value.matchAll(/(\d*)([:=*])(\d+)/g)) {
+    if (other !== '') turn = Number(other);
+    const field = at < border ? 'input' : 'output';
+    const start = at < border ? at : at - border;
+    const end = start + Number(length);
+    at += Number(length);
+    const isText = kind !== MARKER;
+    spans.push({ field, start, end, turn, kind: isText ? 'text' : 'marker', trained: kind === SAMPLED });
+  }
+  return spans;
+}
+
+/** The text of each turn, without what the template writes around it. */
+function turnTexts(spans: readonly Span[], texts: JsonObject): Map<number, string> {
+  const found = new Map<number, string>();
+  for (const { field, start, end, turn, kind } of spans) {
+    const text = texts[field];
+    if (kind !== 'text' || typeof text !== 'string') continue;
+    found.set(turn, (found.get(turn) ?? '') + text.slice(start, end));
+  }
+  return found;
+}
+
+/** The prompt ends with the header of the first turn that is sampled. */
+const promptTurns = (spans: readonly Span[]): number => spans.findLast(({ field }) => field === 'input')?.turn ?? 0;
+
+// ── messages: a long content that is the turn's text is left out, one that is a part of it names its place ──
+function packMessage(
+  message: JsonObject,
+  index: number,
+  texts: ReadonlyMap<number, string>,
+  calls: readonly JsonObject[],
+): JsonObject {
+  const shown = texts.get(index) ?? '';
+  const packed = { ...message };
+  const { content, tool_calls, tool_call_id, name } = message;
+  const place = placeOf(content, shown);
+  if (place !== null) {
+    delete packed.content;
+    if (content !== shown) packed.content_at = place;
+  }
+  const answered = callAnswered(index, calls);
+  if (answered !== undefined && tool_call_id === answered.id && name === answered.name) {
+    delete packed.tool_call_id;
+    delete packed.name;
+  }
+  if (tool_calls !== undefined && isToldByCalls(tool_calls, index, calls)) delete packed.tool_calls;
+  return packed;
+}
+
+function unpackMessage(
+  packed: JsonValue,
+  index: number,
+  texts: ReadonlyMap<number, string>,
+  calls: readonly JsonObject[],
+): JsonObject {
+  const shown = texts.get(index) ?? '';
+  const {
+    role = null,
+    content_at,
+    content = at(shown, content_at) ?? shown,
+    ...more
+  } = isJsonObject(packed) ? packed : {};
+  const own = calls.filter(({ turn }) => turn === index);
+  const answered = role === 'tool' ? callAnswered(index, calls) : undefined;
+  return {
+    role,
+    content,
+    ...(own.length > 0 ? { tool_calls: own.map(messageCall) } : {}),
+    ...(answered ? { tool_call_id: answered.id!, name: answered.name! } : {}),
+    ...more,
+  };
+}
+
+/** Where a text stands in the turn's; null where it is short, or does not stand there. */
+function placeOf(text: JsonValue | undefined, shown: string, from = 0, least = LONG): [number, number] | null {
+  if (typeof text !== 'string' || text.length <= least) return null;
+  const start = shown.indexOf(text, from);
+  return start === -1 ? null : [start, start + text.length];
+}
+
+const at = (shown: string, place: JsonValue | undefined): string | null =>
+  Array.isArray(place) ? shown.slice(Number(place[0]), Number(place[1])) : null;
+
+const callAnswered = (index: number, calls: readonly JsonObject[]): JsonObject | undefined =>
+  calls.find((call) => call.result_turn === index);
+
+const messageCall = (call: JsonObject): JsonObject => ({
+  id: call.id!,
+  type: 'function',
+  function: { name: call.name!, arguments: argumentText(call) },
+});
+
+const isToldByCalls = (value: JsonValue, turn: number, calls: readonly JsonObject[]): boolean =>
+  printJson(value) === printJson(calls.filter((call) => call.turn === turn).map(messageCall));
+
+/** The arguments as a chat API writes them: `raw` itself, or what `raw` says beside the name. */
+function argumentText({ name, raw }: JsonObject): string {
+  const text = typeof raw === 'string' ? raw : '';
+  const said = jsonOf(text);
+  if (!isJsonObject(said) || said.name !== name || said.arguments === undefined) return text;
+  return typeof said.arguments === 'string' ? said.arguments : printJson(said.arguments);
+}
+
+function jsonOf(text: string): JsonValue | undefined {
+  try {
+    return text.trim() === '' ? {} : parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+// ── calls: nulls are left out, long texts are those of the turns, answers follow their turn in its order ──
+function packCalls(calls: readonly JsonObject[], texts: ReadonlyMap<number, string>): JsonObject[] {
+  const rawEnds = new Map<number, number>();
+  return calls.map((call, index): JsonObject => {
+    const { turn, raw, result, result_turn: answer } = call;
+    const packed = without(call, {
+      ...usual(call, index, calls),
+      error: null,
+      fault: null,
+      reward: null,
+      metrics: null,
+    });
+    const place = placeOf(raw, texts.get(Number(turn)) ?? '', rawEnds.get(Number(turn)), 0);
+    if (place !== null) {
+      rawEnds.set(Number(turn), place[1]);
+      delete packed.raw;
+      packed.raw_at = place;
+    }
+    const args = printJson(call.arguments);
+    if (args.length > LONG && printJson(jsonOf(argumentText(call)) ?? null) === args) delete packed.arguments;
+    if (typeof result === 'string' && result.length > LONG && result === texts.get(Number(answer)))
+      delete packed.result;
+    return packed;
+  });
+}
+
+function unpackCalls(calls: readonly JsonObject[], texts: ReadonlyMap<number, string>): JsonObject[] {
+  return calls.map((call, index): JsonObject => {
+    const { raw_at, ...rest } = call;
+    const nulls = Object.fromEntries(CALL_KEYS.map((key) => [key, null]));
+    const whole: JsonObject = { ...nulls, ...usual(call, index, calls), ...rest };
+    whole.raw ??= at(texts.get(Number(call.turn)) ?? '', raw_at);
+    if (call.arguments === undefined) whole.arguments = jsonOf(argumentText(whole)) ?? null;
+    if (call.result === undefined && typeof whole.result_turn === 'number')
+      whole.result = texts.get(whole.result_turn) ?? '';
+    return whole;
+  });
+}
+
+/** What a call has as a rule: its number, and its answer behind those of the calls before it in its turn. */
+function usual({ turn }: JsonObject, index: number, calls: readonly JsonObject[]): JsonObject {
+  const before = calls.slice(0, index).filter((other) => other.turn === turn).length;
+  return { index, id: `call_${index}`, result_turn: Number(turn) + 1 + before, waited: 0 };
+}
+
+// ── sampled turns: a list a key ──
+function packGenerations(
+  rows: readonly JsonObject[],
+  messages: readonly JsonObject[],
+  calls: readonly JsonObject[],
+  record: JsonObject,
+): JsonValue {
+  if (rows.some((row) => Object.keys(row).some((key) => !GENERATION_KEYS.includes(key)))) return rows as JsonValue;
+  const columns = GENERATION_KEYS.map((key): [string, JsonValue[]] => [key, rows.map((row) => row[key] ?? null)]);
+  const plain = usualGenerations(sampledTurns(messages, record), calls);
+  return Object.fromEntries(columns.filter(([key, values]) => printJson(values) !== printJson(plain[key])));
+}
+
+function unpackGenerations(columns: JsonObject, calls: readonly JsonObject[], whole: JsonObject): JsonValue {
+  const turns = Array.isArray(columns.turn) ? columns.turn : sampledTurns(objectsOf(whole.messages), whole);
+  const plain = usualGenerations(turns as number[], calls);
+  const value = (key: string, index: number): JsonValue => {
+    const column = columns[key] ?? plain[key];
+    return Array.isArray(column) ? (column[index] ?? null) : null;
+  };
+  return turns.map((_, index) => Object.fromEntries(GENERATION_KEYS.map((key) => [key, value(key, index)])));
+}
+
+/** The assistant's turns behind the prompt. */
+const sampledTurns = (messages: readonly JsonObject[], { prompt_turns }: JsonObject): number[] =>
+  messages.flatMap(({ role }, index) => (role === 'assistant' && index >= Number(prompt_turns) ? [index] : []));
+
+const usualGenerations = (turns: readonly number[], calls: readonly JsonObject[]): Record<string, JsonValue[]> => ({
+  turn: [...turns],
+  finish_reason: turns.map((turn) => (calls.some((call) => call.turn === turn) ? 'tool_calls' : 'stop')),
+  prompt_tokens: turns.map(() => null),
+  completion_tokens: turns.map(() => null),
+  retries: turns.map(() => 0),
+});
+
+/** As a rule the last sampled turn earns the score, and nothing else is earned. */
+function usualRewards({ messages, generations, score = null }: JsonObject): JsonValue {
+  const last = objectsOf(generations).at(-1)?.turn;
+  return objectsOf(messages).map((_, index) => (index === last ? score : null));
+}
+
+/** The sum of what comes from each sampled turn on, the later the less by `gamma`. */
+function returnsOf({ generations, gamma = 1, turn_rewards: rewards }: JsonObject): JsonValue {
+  const list = Array.isArray(rewards) ? rewards : [];
+  const returns: JsonValue[] = list.map(() => null);
+  let sum = 0;
+  for (const { turn } of objectsOf(generations).toReversed()) {
+    sum = Number(list[Number(turn)] ?? 0) + Number(gamma) * sum;
+    returns[Number(turn)] = sum;
+  }
+  return returns;
+}
+
+/** The keys whose values are not those of `plain`. */
+function without(value: JsonObject, plain: JsonObject): JsonObject {
+  const kept: JsonObject = {};
+  for (const key of Object.keys(value)) if (!isSame(value[key]!, plain[key])) kept[key] = value[key]!;
+  return kept;
+}
+
+function isSame(value: JsonValue, plain: JsonValue | undefined): boolean {
+  if (typeof plain !== 'object' || plain === null) return value === plain;
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    Array.isArray(value) === Array.isArray(plain) &&
+    Object.keys(value).length === 0
+  );
+}
+
+/** The keys that are there. */
+const given = (value: Record<string, JsonValue | undefined>): JsonObject =>
+  Object.fromEntries(Object.entries(value).filter((entry): entry is [string, JsonValue] => entry[1] !== undefined));
+
+/** Log probabilities are 32-bit numbers, as the trainer's tensors: the fewest digits that give the same one. */
+function shortest(value: number): number {
+  const exact = Math.fround(value);
+  if (exact === 0 || !Number.isFinite(exact)) return exact;
+  const magnitude = Math.floor(Math.log10(Math.abs(exact)));
+  for (let digits = 7; digits <= 9; digits++) {
+    const scale = 10 ** (digits - 1 - magnitude);
+    const short = scale <= 1e22 ? Math.round(exact * scale) / scale : Number(exact.toPrecision(digits));
+    if (Math.fround(short) === exact) return short;
+  }
+  return exact;
+}
+
+const objectsOf = (value: JsonValue | undefined): JsonObject[] =>
+  Array.isArray(value) ? value.filter(isJsonObject) : [];
