@@ -57,7 +57,6 @@ export function packLine(record: JsonObject): JsonObject {
     PLAIN,
   );
   if (record.prompt_turns === promptTurns(laid)) delete packed.prompt_turns;
-  if (printJson(record.turn_rewards) === printJson(usualRewards(record))) delete packed.turn_rewards;
   if (printJson(record.returns) === printJson(returnsOf(record))) delete packed.returns;
   // Short keys stand last, so that an index finds score and step at the line's end.
   return { ...packed, writer: WRITER, ...given({ score, step, uid }) };
@@ -80,7 +79,6 @@ export function unpackLine(record: JsonObject, tools: JsonValue | undefined): Js
   whole.messages = messages.map((message, index) => unpackMessage(message, index, texts, calls));
   whole.tool_calls = calls;
   if (isJsonObject(whole.generations)) whole.generations = unpackGenerations(whole.generations, calls, whole);
-  whole.turn_rewards ??= usualRewards(whole);
   whole.returns ??= returnsOf(whole);
   if (isJsonObject(whole.reward)) whole.reward = { metadata: {}, error: null, ...whole.reward };
   if (typeof whole.tools === 'string') whole.tools = Array.isArray(tools) ? tools : [];
@@ -311,12 +309,6 @@ const usualGenerations = (turns: readonly number[], calls: readonly JsonObject[]
   completion_tokens: turns.map(() => null),
   retries: turns.map(() => 0),
 });
-
-/** As a rule the last sampled turn earns the score, and nothing else is earned. */
-function usualRewards({ messages, generations, score = null }: JsonObject): JsonValue {
-  const last = objectsOf(generations).at(-1)?.turn;
-  return objectsOf(messages).map((_, index) => (index === last ? score : null));
-}
 
 /** The sum of what comes from each sampled turn on, the later the less by `gamma`. */
 function returnsOf({ generations, gamma = 1, turn_rewards: rewards }: JsonObject): JsonValue {

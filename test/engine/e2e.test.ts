@@ -1,5 +1,4 @@
 // From tasks to a dump that reads back as what the engine held: a scripted model over HTTP, code in the embedded sandbox.
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Dump } from '../../src/dump/dump.ts';
@@ -7,6 +6,7 @@ import { type CollectedRollout, parseTools, runCollection, runRequest } from '..
 import { groupAdvantages } from '../../src/rollout/advantage.ts';
 import { type SandboxServer, startSandbox } from '../../src/sandbox/server/index.ts';
 import { directoryWith, jsonLines, rolloutViewer } from '../program.ts';
+import { dumpLines } from '../support/dump-lines.ts';
 import { byteTokenizer, CHAT_TEMPLATE, IM_END, TOKENIZER_JSON } from './byte-tokenizer.ts';
 import { call } from './fake-model.ts';
 import { type Body, type Reply, type ScriptedModel, scriptedModel } from './scripted-model.ts';
@@ -268,7 +268,7 @@ describe('the embedded sandbox', () => {
       { cwd: out },
     );
     expect(ended.code).toBe(0);
-    expect(JSON.parse(readFileSync(join(out, 'o/1.jsonl'), 'utf8')).messages[3].content).toBe('12\n');
+    expect(dumpLines(join(out, 'o/1.jsonl'))[0].messages[3].content).toBe('12\n');
     const unknown = await rolloutViewer(
       ['rollout', 'tasks.jsonl', '--model', 'm', '--model-url', model.url, '--out', 'p', '--sandbox', 'docker'],
       { cwd: out },
@@ -333,7 +333,7 @@ describe('exact tokens', () => {
     );
     await exact.close();
     expect(run).toMatchObject({ code: 0, stdout: '' });
-    const record = JSON.parse(readFileSync(join(out, 'dump/1.jsonl'), 'utf8'));
+    const record = dumpLines(join(out, 'dump/1.jsonl'))[0];
     const { prompt_ids, response_ids, response_mask, rollout_log_probs } = record;
     expect(tokenizer.decode(prompt_ids, true)).toBe(record.input);
     expect(tokenizer.decode(response_ids, true)).toBe(record.output);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ScriptedModel, scriptedModel } from '../engine/scripted-model.ts';
 import { directoryWith, jsonLines, rolloutViewer } from '../program.ts';
+import { dumpLines } from '../support/dump-lines.ts';
 import { MY_TOOL, python, pythons, toolYaml } from './python.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: lines of a dump, looked into freely.
@@ -56,7 +57,7 @@ describe.skipIf(pythons().length === 0)('MyCustomTool of the document (skipped w
     ]);
     expect(stderr).toContain('1 of 1 rollouts');
     expect(code).toBe(0);
-    const [record] = jsonLines(readFileSync(join(out, '1.jsonl'), 'utf8')) as [Line];
+    const [record] = dumpLines(join(out, '1.jsonl')) as [Line];
     expect(record.score).toBe(0.75);
     expect(record.reward).toMatchObject({ metadata: { seen: 1 }, error: null });
     expect(record.tool_calls[0]).toMatchObject({
@@ -122,7 +123,7 @@ describe.skipIf(pythons().length === 0)('MyCustomTool of the document (skipped w
       ...['rollout', join(folder, 'tasks.jsonl'), ...live(), '--out', to, '--reward', 'exact_match', '--yes'],
       ...['--tools', join(folder, 'raises.yaml'), '--python', python()],
     ]);
-    const [record] = jsonLines(readFileSync(join(to, '1.jsonl'), 'utf8')) as [Line];
+    const [record] = dumpLines(join(to, '1.jsonl')) as [Line];
     expect(record.tool_calls[0]).toMatchObject({ result: "Error executing tool 'lookup': 'index'", reward: null });
     expect(record.tool_calls[0].error).toMatch(
       /^Traceback .*\n {2}File ".*raises\.py", line 25, in execute\n.*\nKeyError: 'index'$/,

@@ -1,12 +1,12 @@
 // The session protocol of the design document, from the command line, against services that take it literally.
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { parseJson } from '../../src/json/parse.ts';
 import { scriptedModel } from '../engine/scripted-model.ts';
-import { directoryWith, jsonLines, rolloutViewer } from '../program.ts';
+import { directoryWith, rolloutViewer } from '../program.ts';
+import { dumpLines } from '../support/dump-lines.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: lines of a dump and requests, looked into freely.
 type Line = any;
@@ -65,7 +65,7 @@ async function play(tasks: string, args: readonly string[], turns: readonly stri
   ]);
   let records: Line[] = [];
   try {
-    records = jsonLines(readFileSync(join(out, '1.jsonl'), 'utf8'));
+    records = dumpLines(join(out, '1.jsonl'));
   } catch {
     // No rollout was kept.
   }

@@ -13,7 +13,8 @@ import {
 import { RunCodeRequest, run_code, run_concurrent, set_endpoint, startSandbox } from '../../src/library/sandbox.ts';
 import { fakeTool } from '../engine/fake-tool.ts';
 import { scriptedModel } from '../engine/scripted-model.ts';
-import { directoryWith, jsonLines, rolloutViewer, root } from '../program.ts';
+import { directoryWith, rolloutViewer, root } from '../program.ts';
+import { dumpLines } from '../support/dump-lines.ts';
 import { MY_TOOL, python, pythons, toolYaml } from './python.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: lines of a dump, looked into freely.
@@ -54,7 +55,7 @@ async function play(files: Record<string, string>, args: readonly string[], turn
   const out = join(folder, 'dump');
   const flags = ['--model-url', model.url, '--model', 'm', '--out', out, '--python', python(), '--yes'];
   const ended = await rolloutViewer(['rollout', join(folder, 'tasks.jsonl'), ...flags, ...args], { cwd: folder });
-  const records: Line[] = existsSync(join(out, '1.jsonl')) ? jsonLines(readFileSync(join(out, '1.jsonl'), 'utf8')) : [];
+  const records: Line[] = dumpLines(join(out, '1.jsonl'));
   return { ...ended, record: records[0], folder };
 }
 

@@ -1,9 +1,9 @@
 // Environments and agents: the document's Gsm8kEnv, the built-in ones, and a user's own agent, from the command line.
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ScriptedModel, scriptedModel } from '../engine/scripted-model.ts';
-import { directoryWith, jsonLines, rolloutViewer } from '../program.ts';
+import { directoryWith, rolloutViewer } from '../program.ts';
+import { dumpLines } from '../support/dump-lines.ts';
 import { GSM8K_TOOL, python, pythons, toolYaml } from './python.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: lines of a dump, looked into freely.
@@ -132,7 +132,7 @@ describe.skipIf(pythons().length === 0)('environments (skipped without Python)',
     ]);
     let records: Line[] = [];
     try {
-      records = jsonLines(readFileSync(join(out, '1.jsonl'), 'utf8'));
+      records = dumpLines(join(out, '1.jsonl'));
     } catch {
       // Nothing was kept.
     }

@@ -1,12 +1,12 @@
 // Sessions in numbers, and a server of sessions that is killed in the middle of a run.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { mapOrdered } from '../../src/async/map-ordered.ts';
 import { SessionClient } from '../../src/sandbox/sessions/client.ts';
 import { scriptedModel } from '../engine/scripted-model.ts';
-import { bin, directoryWith, jsonLines, rolloutViewer } from '../program.ts';
+import { bin, directoryWith, rolloutViewer } from '../program.ts';
+import { dumpLines } from '../support/dump-lines.ts';
 
 const children: ChildProcess[] = [];
 afterEach(() => {
@@ -77,7 +77,7 @@ describe('sessions on our server', () => {
     expect(stderr).toMatch(/no session \d+: this server began at .*made again|cannot reach the sandbox.*made again/);
     expect(stderr).toContain('6 of 6 rollouts');
     expect(code).toBe(0);
-    const records = jsonLines(readFileSync(join(out, '1.jsonl'), 'utf8'));
+    const records = dumpLines(join(out, '1.jsonl'));
     expect(records.map(({ score }) => score)).toEqual([1, 1, 1, 1, 1, 1]);
   });
 });

@@ -71,7 +71,7 @@ const sourceText = ({ dataSource }: Task): string =>
 /** The function that the data source names; else what the tools, or the simulated user, say of the rollout. */
 function rewardOf(task: Task, request: RolloutRequest, rewards: RewardRouter): { name: string; fn: RewardFn } | null {
   const routed = routeOf(rewards, task.dataSource);
-  if (routed !== null) return routed;
+  if (routed !== null && routed.name !== 'tool_reward') return routed;
   if (Object.values(request.rewardScores).some((score) => typeof score === 'number') || request.rewardFailure !== null)
     return { name: 'tool_reward', fn: toolReward };
   const last = request.turnScores.at(-1);

@@ -23,14 +23,15 @@ const ROUTES: Record<string, string> = {
   apps: 'code',
   codeforces: 'code',
   taco: 'code',
-  // The session judged it: its reward is among the record's reward_scores.
-  swedev: 'tool_reward',
   ...Object.fromEntries(
     'nq triviaqa popqa hotpotqa 2wikimultihopqa musique bamboogle'
       .split(' ')
       .map((name) => [`searchR1_${name}`, 'search_qa']),
   ),
 };
+
+/** A session judges these: its reward is among the record's reward_scores. A function that is named goes before it. */
+const JUDGED_BY_SESSION = new Set(['swedev']);
 
 const routeOf = (dataSource: string): string | undefined =>
   (Object.hasOwn(ROUTES, dataSource) ? ROUTES[dataSource] : undefined) ??
@@ -65,7 +66,8 @@ export function rewardRouter({
   const table = new Map(Object.entries(routes));
   return {
     for(dataSource) {
-      const name = (dataSource === undefined ? undefined : (table.get(dataSource) ?? routeOf(dataSource))) ?? fallback;
+      const routed = dataSource === undefined ? undefined : (table.get(dataSource) ?? routeOf(dataSource));
+      const name = routed ?? fallback ?? (JUDGED_BY_SESSION.has(dataSource ?? '') ? 'tool_reward' : undefined);
       if (name === undefined) {
         const source = dataSource === undefined ? 'a task without data_source' : `data_source '${dataSource}'`;
         throw new RangeError(`no reward function for ${source}: name one (known: ${registry.names.join(', ')})`);
