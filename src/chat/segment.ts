@@ -7,7 +7,7 @@ import { type ChatTemplate, type HeaderRule, type Shape, type ShapeClass, THINK_
 import { TEMPLATES } from './templates/index.ts';
 
 /** A conversation as its text tells it. */
-export interface Conversation {
+export interface SegmentedChat {
   turns: ChatTurn[];
   /** null where no template is known by the text. */
   template: ChatTemplate | null;
@@ -28,7 +28,7 @@ export interface TemplateChoice {
  * The turns of a conversation, by the special tokens of its template where they are kept, else by what is left of it. The pieces of the
  * turns, end to end, cover prompt + response exactly, whatever the strings are.
  */
-export function segmentChat(prompt: string, response: string, choice: TemplateChoice = {}): Conversation {
+export function segmentChat(prompt: string, response: string, choice: TemplateChoice = {}): SegmentedChat {
   if (prompt + response === '') return { turns: [], template: null, class: 'lost' };
   if (choice.name === PLAIN) return { turns: oneBlock(prompt, response, 'marked'), template: null, class: 'exact' };
   const known = shapeOf(prompt, response, choice);

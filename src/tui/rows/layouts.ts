@@ -11,7 +11,7 @@ import { opened } from '../state/transcript.ts';
 import type { GroupIndex } from './group-index.ts';
 import { groupOf } from './group-of.ts';
 import { sameRecord } from './same-record.ts';
-import { type Beside, shownSections } from './shown-sections.ts';
+import { type GroupWords, shownSections } from './shown-sections.ts';
 
 /** Bytes of laid-out transcripts that are kept for going back to, with their records: enough for three of 1 MB. */
 const CACHE_SIZE = 36_000_000;
@@ -121,7 +121,7 @@ export class Layouts {
     setImmediate(go);
   }
 
-  #keyOf(state: State, place: Place, record: DumpRecord, width: number): { key: string; beside: Beside } {
+  #keyOf(state: State, place: Place, record: DumpRecord, width: number): { key: string; beside: GroupWords } {
     const { view, wrap, hidden } = state.display;
     // Groups become known while the record is open.
     const { parts, reason, advantage } = usesGroup(view) ? groupOf(this.#groups, place) : NO_GROUP;
@@ -133,7 +133,7 @@ export class Layouts {
 }
 
 interface Lay {
-  beside: Beside;
+  beside: GroupWords;
   width: number;
   folds: Folds;
   replay?: RolloutReplay | undefined;

@@ -12,7 +12,7 @@ import { inSections, type Section } from '../../present/transcript/section.ts';
 import { fieldBlocks } from '../../present/transcript/table-view.ts';
 import type { DisplayState } from '../state/display.ts';
 
-export interface Beside {
+export interface GroupWords {
   /** The record's group, in words. */
   group: string;
   /** Why there is none; '' where there is one. */
@@ -25,7 +25,7 @@ export function shownSections(
   record: DumpRecord,
   display: DisplayState,
   folds: Folds,
-  beside: Beside,
+  beside: GroupWords,
   replay?: RolloutReplay,
 ): Iterable<Section> {
   const { rollout } = record;
@@ -34,7 +34,7 @@ export function shownSections(
   return replay === undefined ? sections : withReplay(sections, rollout, replay, folds);
 }
 
-function shownBlocks(record: DumpRecord, display: DisplayState, folds: Folds, beside: Beside): Iterable<Block> {
+function shownBlocks(record: DumpRecord, display: DisplayState, folds: Folds, beside: GroupWords): Iterable<Block> {
   const { rollout, error } = record;
   if (record.isPending === true) return pendingBlocks(record.bytes);
   if (rollout === null) return rawBlocks(error ?? 'not a rollout', record.raw);
