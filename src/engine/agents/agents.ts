@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { printJson } from '../../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
 import type { Message } from '../message.ts';
-import { pythonJson } from './python-text.ts';
+import { pythonJson } from '../tools/python.ts';
 import { ToolManager, type ToolMap } from './tool-manager.ts';
 import { getToolParser, type ToolParser } from './tool-parser.ts';
 import {

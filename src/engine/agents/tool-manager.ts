@@ -7,8 +7,9 @@ import { rulesOf } from '../request/rules.ts';
 import { shownText, type ToolKwargs } from '../request/tool-calls.ts';
 import { ToolInstances } from '../request/tool-instances.ts';
 import { calculate } from '../tools/calculator.ts';
+import { pythonJson } from '../tools/python.ts';
 import type { Tool } from '../tools/tool.ts';
-import { pythonJson, pythonText } from './python-text.ts';
+import { pythonText } from './python-text.ts';
 
 /** A call that a model asked for; `arguments` as it wrote them. */
 export interface ToolCall {

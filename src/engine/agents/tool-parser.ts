@@ -2,7 +2,7 @@ import { NO_TYPES } from '../../chat/calls/call.ts';
 import { hermesCalls } from '../../chat/calls/tagged.ts';
 import type { JsonObject } from '../../json/value.ts';
 import { isUnclosed } from '../../rollout/call-error.ts';
-import { pythonJson } from './python-text.ts';
+import { pythonJson } from '../tools/python.ts';
 import type { BaseTool, ToolCall } from './tool-manager.ts';
 
 /** How an agent asks for tool calls in its prompt, and finds them in a reply. */
