@@ -9,7 +9,7 @@ import type { RunnerJob } from '../state/effect.ts';
 import type { BulkProgress, RolloutChange } from '../state/replay.ts';
 import type { Rows } from '../state/rows.ts';
 import type { Jobs } from './jobs.ts';
-import type { Lines } from './python-prompt.ts';
+import type { PythonLines } from './python-prompt.ts';
 import type { ReplaySettings } from './settings.ts';
 
 /** The screen, as the runner sees it. */
@@ -29,7 +29,7 @@ export interface RunnerOptions extends Omit<ReplaySettings, 'start'> {
   /** Gives the terminal to an editor for as long as `use` takes. */
   handOver<T>(use: () => T): T;
   /** Gives the terminal to a part of this program that reads lines, for as long as `use` takes. */
-  lend(use: (terminal: Lines) => Promise<void>): Promise<void>;
+  lend(use: (terminal: PythonLines) => Promise<void>): Promise<void>;
 }
 
 /** The runner's own parts, for the work that it does. */

@@ -3,13 +3,17 @@ import type { CallSession } from '../../replay/call-session.ts';
 import { sanitise } from '../../text/sanitise.ts';
 
 /** The terminal, or what stands in its place. */
-export interface Lines {
+export interface PythonLines {
   input: NodeJS.ReadableStream;
   output: NodeJS.WritableStream;
 }
 
 /** Reads Python at the state before a call, line by line, until the end of input or ^D. */
-export async function promptAt(session: CallSession, { input, output }: Lines, signal?: AbortSignal): Promise<void> {
+export async function promptAt(
+  session: CallSession,
+  { input, output }: PythonLines,
+  signal?: AbortSignal,
+): Promise<void> {
   const write = (text: string) =>
     output.write(text === '' || text.endsWith('\n') ? sanitise(text) : `${sanitise(text)}\n`);
   const { before } = session;
