@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest';
+import { ArrivalRate } from '../../src/analysis/arrival-rate.ts';
+import { arePromptsAlike, Groups } from '../../src/analysis/groups.ts';
+import { StepSums } from '../../src/analysis/step-stats.ts';
+import { usualInterval } from '../../src/analysis/usual-interval.ts';
+import { LineIndex } from '../../src/dump/line-index.ts';
+import { ENDS } from '../../src/rollout/ended.ts';
+import { FACT_ROW, factAt } from '../../src/rollout/facts.ts';
+
+const MINUTE = 60_000;
+
+describe('the rate of arrivals', () => {
+  test('is told over a minute at the least, and over five', () => {
+    const rate = new ArrivalRate(0);
+    expect(rate.perMinute(1000, null)).toBeNull();
+    rate.add(10, 1000);
+    expect(rate.perMinute(2000, null)).toBe(10);
+    expect(rate.perMinute(2 * MINUTE, null)).toBe(5);
+    expect(rate.perMinute(10 * MINUTE, null)).toBeNull();
+  });
+
+  test('spans three intervals where steps are written in one go, an hour at the most', () => {
+    const rate = new ArrivalRate(0);
+    rate.add(60, MINUTE);
+    expect(rate.perMinute(20 * MINUTE, 10 * MINUTE)).toBe(3);
+    expect(rate.perMinute(40 * MINUTE, 10 * MINUTE)).toBeNull();
+    const slow = new ArrivalRate(0);
+    slow.add(60, MINUTE);
+    expect(slow.perMinute(60 * MINUTE, 40 * MINUTE)).toBe(1);
+    expect(slow.perMinute(62 * MINUTE, 40 * MINUTE)).toBeNull();
+  });
+});
+
+describe('the usual interval of a step', () => {
+  const interval = (...minutes: number[]) => usualInterval(minutes.map((at) => ({ lastChange: at * MINUTE })) as never);
+
+  test('is the median of the gaps; one pause does not change it', () => {
+    expect(interval(0, 10, 20, 30)).toBe(10 * MINUTE);
+    expect(interval(0, 10, 20, 500, 510)).toBe(10 * MINUTE);
+  });
+
+  test('is not told by two steps, by copied files, nor where more than a third go backwards', () => {
+    expect(interval(0, 10)).toBeNull();
+    expect(interval(0, 0.001, 0.002, 0.003)).toBeNull();
+    expect(interval(0, 10, 5, 15, 8)).toBeNull();
+    expect(interval(0, 10, 20, 5, 15)).toBe(10 * MINUTE);
+  });
+});
+
+describe('a step', () => {
+  const index = new LineIndex();
+  const row = (errors: number, ended: (typeof ENDS)[number]) => {
+    const facts = new Float64Array(FACT_ROW);
+    facts[factAt('tool_errors')] = errors;
+    facts[factAt('ended')] = ENDS.indexOf(ended);
+    facts[FACT_ROW - 1] = 2 ** 31;
+    return facts;
+  };
+  for (const score of [1, 0.5, Number.NaN, null, undefined]) index.add(0, 10, score, 7);
+  index.setFacts(0, row(2, 'stop'));
+  index.setFacts(1, row(0, 'length'));
+  index.setFacts(2, row(Number.NaN, 'mid_word'));
+  const file = { index, count: 5, step: null, stepOf: () => 7, generation: 0, lastChange: 0 };
+
+  test('has the mean of its finite scores; shares are over what was looked at', () => {
+    expect(new StepSums().of(file as never)).toEqual({
+      step: 7,
+      rollouts: 5,
+      mean: 0.75,
+      notFinite: 1,
+      looked: 3,
+      observed: 2,
+      toolErrors: 1,
+      truncated: 2,
+    });
+  });
+
+  test('is summed up again when it has changed, and only then', () => {
+    const sums = new StepSums();
+    const first = sums.of(file as never);
+    expect(sums.of(file as never)).toBe(first);
+    expect(sums.of(Object.assign(file, { lastChange: 1 }) as never)).not.toBe(first);
+  });
+});
+
+describe('groups', () => {
+  const key = (from: 'uid' | 'prompt', name: string, prompt = name) => ({ from, key: name, prompt });
+
+  test('are never by adjacency, and a bad record has none', () => {
+    const groups = new Groups([key('prompt', 'a'), key('prompt', 'b'), null, key('prompt', 'a')]);
+    expect([groups.membersOf(0), groups.membersOf(1), groups.membersOf(2), groups.reason]).toEqual([
+      [0, 3],
+      [1],
+      [],
+      null,
+    ]);
+  });
+
+  test('by prompts that are all alike are none; those by uid hold', () => {
+    const alike = [key('prompt', 'a'), key('prompt', 'a'), key('uid', 'u', 'a')];
+    const groups = new Groups(alike);
+    expect(groups.reason).toContain('all prompts of this file are equal');
+    expect([groups.membersOf(0), groups.membersOf(2)]).toEqual([[], [2]]);
+    expect(arePromptsAlike([key('prompt', 'a')])).toBe(false);
+  });
+});
