@@ -63,8 +63,9 @@ const LABELS = (out: string, err: string) =>
   new RegExp(String.raw`^\s*\W{0,3}${out}\W{0,3}:?${BLOCK}(?:\n\s*|\s+)?\W{0,3}${err}\W{0,3}:?${BLOCK}\s*$`, 'i');
 /** Labels of two outputs, and of one. */
 const LAYOUTS = [
-  LABELS('(?:std)?out(?:put)?', '(?:std)?err(?:or)?s?'),
+  // Tags come first: the signs around a label may be theirs.
   /^\s*<(?:stdout|output)>\n?([\s\S]*?)\n?<\/(?:stdout|output)>\s*(?:<(?:stderr|error)>\n?([\s\S]*?)\n?<\/(?:stderr|error)>)?\s*$/,
+  LABELS('(?:std)?out(?:put)?', '(?:std)?err(?:or)?s?'),
   /^\s*<returncode>-?\d+<\/returncode>\s*<output>\n?([\s\S]*?)\n?<\/output>\s*$/,
   /^\s*(?:execution )?(?:output|result|stdout)s?:[^\S\n]*\n?([\s\S]*)$/i,
   /^\s*```(?:output|text|python)?\n([\s\S]*?)\n?```\s*$/,
@@ -79,19 +80,23 @@ function labelled(run: Execution, recorded: string): string | null {
     const match = new RegExp(layout.source, `${layout.flags}d`).exec(recorded);
     const [, out, err] = match?.indices ?? [];
     if (match === null || out === undefined) continue;
+    const showsStatus = layout.source.includes('returncode');
     // A label alone says nothing of stderr: what failed now is not hidden by it.
-    if (err === undefined && match[2] === undefined && hasFailed(run)) continue;
+    if (err === undefined && match[2] === undefined && !showsStatus && hasFailed(run)) continue;
     const put = (old: string, now: string): string =>
       old.trim() === now.trim() ? old : now.replace(/\n$/, '') + (/\s*$/.exec(old) as RegExpExecArray)[0];
-    const status = recorded.replace(/(<returncode>)-?\d+/, `$1${run.exitStatus ?? ''}`);
-    const text = status.length === recorded.length ? status : recorded;
-    const stderr = err === undefined ? '' : put(match[2] ?? '', run.stderr);
-    const both = layout.source.includes('returncode') ? outOf(run) + run.stderr : outOf(run);
-    return (
-      text.slice(0, out[0]) +
-      put(match[1] ?? '', both) +
-      (err === undefined ? text.slice(out[1]) : text.slice(out[1], err[0]) + stderr + text.slice(err[1]))
-    );
+    const head = recorded.slice(0, out[0]);
+    if (showsStatus)
+      return (
+        head.replace(/(<returncode>)-?\d+/, `$1${run.exitStatus ?? ''}`) +
+        put(match[1] ?? '', outOf(run) + run.stderr) +
+        recorded.slice(out[1])
+      );
+    const tail =
+      err === undefined
+        ? recorded.slice(out[1])
+        : recorded.slice(out[1], err[0]) + put(match[2] ?? '', run.stderr) + recorded.slice(err[1]);
+    return head + put(match[1] ?? '', outOf(run)) + tail;
   }
   return null;
 }

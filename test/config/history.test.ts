@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadColumns, saveColumns } from '../../src/config/columns.ts';
 import { History } from '../../src/config/history.ts';
+import { keyName, sequenceOf } from '../../src/config/key-names.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 
 const path = (): string => join(mkdtempSync(join(tmpdir(), 'history-')), 'state', 'file');
@@ -52,6 +53,17 @@ test('an empty value takes the keys of a command away, as an empty list does', (
     ['fold', []],
     ['wrap', []],
     ['zoom', ['space']],
+  ]);
+});
+
+test('a key with shift is a capital; where it is no letter nobody knows which key that is', () => {
+  expect(
+    ['S-a', 'shift+Ä', 'shift+1', 'C-S-a', 'shift+up', 'M-x', '^d', 'C-i', 'Ctrl+PgUp', 'f13'].map(keyName),
+  ).toEqual(['A', 'Ä', null, null, 'shift+up', 'alt+x', 'ctrl+d', 'tab', 'ctrl+pageup', null]);
+  expect([sequenceOf(' '), sequenceOf(''), sequenceOf('g  r')]).toEqual([
+    { sequence: 'space' },
+    { unknown: '' },
+    { sequence: 'g r' },
   ]);
 });
 

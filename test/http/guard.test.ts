@@ -1,9 +1,10 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { type Guard, isLoopback, newToken, refusalOf } from '../../src/http/guard.ts';
 
 const open: Guard = { token: null, allowHosts: ['lab.example'] };
 const closed: Guard = { token: 'secret', allowHosts: [] };
-const status = (headers: object, guard: Guard) => refusalOf(headers, guard)?.status ?? null;
+const status = (headers: IncomingHttpHeaders, guard: Guard) => refusalOf(headers, guard)?.status ?? null;
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
 
 describe('a port without a token', () => {

@@ -1,9 +1,11 @@
-import { mkdtempSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, openSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Folder } from '../../src/journal/folder.ts';
 import { Journal } from '../../src/journal/journal.ts';
+import { LinesFile } from '../../src/journal/lines.ts';
+import { journalPlace } from '../../src/journal/place.ts';
 import { Seal } from '../../src/journal/seal.ts';
 import type { ReplayOutcome } from '../../src/replay/index.ts';
 import {
@@ -111,6 +113,35 @@ describe('the last answer of a call', () => {
   });
 });
 
+describe('a file of lines', () => {
+  const linesOf = (path: string) => new LinesFile((mode) => openSync(path, mode === 'read' ? 'r' : 'a+'));
+  const news = (file: LinesFile) => [...file.news()].map(({ value }) => value.n);
+
+  test('that shrank is another one, and is read from its start', () => {
+    const path = join(folder(), 'a.jsonl');
+    writeFileSync(path, '{"n":1}\n{"n":2}\n');
+    const file = linesOf(path);
+    expect([news(file), news(file)]).toEqual([[1, 2], []]);
+    writeFileSync(path, '{"n":3}\n');
+    expect(news(file)).toEqual([3]);
+  });
+
+  test('leaves a line out that is longer than any of its own', () => {
+    const path = join(folder(), 'a.jsonl');
+    writeFileSync(path, `{"n":1}\n{"n":2,"text":"${'x'.repeat(17 << 20)}"}\n{"n":3}\n`);
+    expect(news(linesOf(path))).toEqual([1, 3]);
+  });
+});
+
+test('streams in streams belong to one dump', () => {
+  const env = { XDG_STATE_HOME: folder() };
+  const place = (path: string) => journalPlace(path, { env }).folders[0]!.names[1];
+  const run = join(folder(), 'run');
+  for (const name of ['train', 'val/val_1', 'other']) mkdirSync(join(run, name), { recursive: true });
+  expect([place(join(run, 'train')), place(join(run, 'val/val_1'))]).toEqual([place(run), place(run)]);
+  expect(place(join(run, 'other'))).not.toBe(place(run));
+});
+
 describe('the seal of a line', () => {
   test('holds for the line that it was put on, under the key of its user', () => {
     const place = folder();
@@ -122,8 +153,7 @@ describe('the seal of a line', () => {
     expect([mine.holds(line.replace('1', '2')), mine.holds('{"a":1}')]).toEqual([false, false]);
   });
 
-  test('is not made with a file that holds no key', async () => {
-    const { writeFileSync } = await import('node:fs');
+  test('is not made with a file that holds no key', () => {
     const place = folder();
     writeFileSync(join(place, 'journal.key'), 'something else\n');
     expect(() => Seal.of(Folder.open(place, [], false))).toThrow('holds no key; remove it');

@@ -162,6 +162,11 @@ describe('what a run may change', () => {
     expect(match(recorded, fresh, code)).toBeNull();
   });
 
+  test('a newline that a template takes away is nothing, and the space before the text stays a part of it', () => {
+    expect(match('  *', '  *\n')).toMatchObject({ rules: ['outer-space'], compared: 'whole' });
+    expect(match('*', '  *\n')).toMatchObject({ rules: ['outer-space'] });
+  });
+
   test('a changed digit, anywhere in a plain text, is found', () => {
     fc.assert(
       fc.property(fc.array(fc.integer(), { minLength: 1 }), fc.nat(), (numbers, at) => {

@@ -8,6 +8,7 @@ function found(
   pieces: [role: string, trained: boolean | null][],
   tokens?: Partial<RolloutTokens>,
   source: MaskSource = 'recorded',
+  validation = false,
 ): [string, number | null][] {
   const texts = { output: 'x'.repeat(pieces.length) };
   const turns = pieces.map(([role], index) => ({ index, role, text: 'x' }));
@@ -20,12 +21,30 @@ function found(
     trained,
   }));
   const lossMask = { source, ...countMask(spans, ['output']), trainedTokens: null, totalTokens: null };
-  const rollout = { texts, turns, spans, responseTurn: 0, validation: false, lossMask } as unknown as Rollout;
+  const rollout = { texts, turns, spans, responseTurn: 0, validation, lossMask } as unknown as Rollout;
   if (tokens !== undefined) rollout.tokens = { promptIds: null, responseIds: [], mask: [], logprobs: null, ...tokens };
   const findings: [string, number | null][] = [];
   auditMask(rollout, (check, turn) => findings.push([check, turn]));
   return findings;
 }
+
+test('of a validation rollout nothing is told', () => {
+  const pieces: [string, boolean][] = [
+    ['assistant', true],
+    ['tool', true],
+  ];
+  expect(found(pieces)).toEqual([['mask_foreign', 1]]);
+  expect(found(pieces, undefined, 'recorded', true)).toEqual([]);
+});
+
+test('end tokens of log probability 0 are told where turns are longer than they are by chance', () => {
+  const tokens = (mask: number[], logprobs: number[]) => ({ responseIds: mask.map(() => 1), mask, logprobs });
+  const ends = (mask: number[], logprobs: number[]) =>
+    found([['assistant', true]], tokens(mask, logprobs)).map(([check]) => check);
+  expect(ends([1, 1, 1, 0, 1, 1, 1], [-1, -1, 0, 0, -1, -1, 0])).toEqual(['logprob_placeholder']);
+  expect(ends([1, 1, 0, 1, 1], [-1, 0, 0, -1, 0])).toEqual([]);
+  expect(ends([1, 1, 1, 0, 1, 1, 1], [-1, 0, 0, 0, -1, -1, 0])).toEqual([]);
+});
 
 describe('a recorded mask', () => {
   test('that trains what the model wrote, and nothing else, is as it should be', () => {

@@ -55,6 +55,18 @@ describe('a tool result that is an error', () => {
     ];
     expect(failureOf('Nothing found.', 'search', own)).toMatchObject({ kind: 'rejected', says: 'no hit', start: 0 });
     expect(failureOf('Nothing found.', 'calc', own)).toBeNull();
+    const stricter = [{ ...own[0]!, tool: null, pattern: /429/ }];
+    expect(failureOf('429 Too Many Requests', 'any', stricter)).toMatchObject({ kind: 'rejected' });
+  });
+
+  test('of several tracebacks the last one counts; one that is quoted within a line is none', () => {
+    const trace = (error: string) => `Traceback (most recent call last):\n  File "a.py", line 1\n${error}\n`;
+    expect(failureOf(`${trace('MemoryError')}\n${trace('ValueError: x')}`, null)).toMatchObject({ kind: 'exception' });
+    expect(
+      failureOf(`${'a long line of text before it, quoted: '.repeat(2)}${trace('ValueError: x')}`, null),
+    ).toBeNull();
+    const cut = 'Traceback (most recent call last):\n  File "a.py", line 1';
+    expect(failureOf(cut, null)).toMatchObject({ kind: 'exception', start: cut.indexOf('  File') });
   });
 });
 

@@ -63,6 +63,23 @@ describe('the list of jumps', () => {
     expect(reader.record).toBe(10);
   });
 
+  test('keeps the newest hundred places', () => {
+    const reader = new Reader();
+    for (let record = 1; record <= 150; record++) reader.go(record);
+    const seen = [];
+    while (reader.move(-1)) seen.push(reader.record);
+    expect([seen.length, seen[0], seen.at(-1)]).toEqual([99, 149, 51]);
+  });
+
+  test('a search that stays in the rollout is no jump, one that leaves it is', () => {
+    const from = stateAt(1, noJumps);
+    const within: State = { ...from, transcript: { ...from.transcript, turn: 4 } };
+    const action = { type: 'search-next', by: 1 } as const;
+    expect(withJump(from, action, within).jumps).toBe(noJumps);
+    expect(withJump(from, action, stateAt(2, noJumps)).jumps.list).toEqual([at(1)]);
+    expect(withJump(from, { type: 'bottom', line: null }, within).jumps.list).toEqual([at(1)]);
+  });
+
   test('steps over what is gone or filtered out', () => {
     const reader = new Reader();
     for (const record of [10, 20, 30]) reader.go(record);

@@ -87,6 +87,17 @@ describe('the list', () => {
   });
 });
 
+test('the top of a list that is being made is gone to, unless the reader has moved', async () => {
+  await small();
+  const pinned = (turn: number | null) => {
+    const { list, transcript } = screen.state;
+    screen.state = { ...screen.state, list: { ...list, pinned: 'top' }, transcript: { ...transcript, turn } };
+    return screen.do({ type: 'rows-changed' }).selected;
+  };
+  expect(pinned(3)).toBe('3.jsonl:1');
+  expect(pinned(null)).toBe('1.jsonl:1');
+});
+
 describe('a group', () => {
   test('stands in the place of the list; the key, and going back, leave it', async () => {
     await (await small()).grouped();
@@ -164,10 +175,11 @@ describe('following', () => {
     expect(screen.message).toBe('following: waits for a complete step');
   });
 
-  test('another sort is no movement', async () => {
+  test('another sort is no movement: its first row of the step is gone to', async () => {
     await small();
     screen.do({ type: 'follow' });
-    await screen.do({ type: 'sort', key: 'score', descending: true }).settled();
+    await screen.do({ type: 'sort', key: 'score', descending: false }).settled();
+    expect(screen.selected).toBe('3.jsonl:2');
     expect(screen.state.follow.mode).toBe('on');
     expect(screen.do({ type: 'sample', by: 1 }).state.follow.mode).toBe('paused');
   });
@@ -399,6 +411,21 @@ test('a rollout opens with the end of its prompt in sight, above its response', 
   const view = screen.data.layout(screen.state)!;
   const { transcriptHeight } = screen.data.geometry(screen.state);
   expect(viewport(screen.state, screen.data)!.top).toBe(view.rowOfTurn(1) - Math.floor(transcriptHeight / 3));
+});
+
+test('of a rollout without a response the last turn is the one that is read', async () => {
+  screen = await TestScreen.open({ '1.jsonl': [{ ...toolRollout(1, 1, 1), output: '' }] });
+  const { rollout } = screen.data.record(screen.state.list.cursor!);
+  expect(viewport(screen.state, screen.data)!.turn).toBe(rollout!.turns.length - 1);
+});
+
+test('where a fork would run is taken for the rollout that was asked about', async () => {
+  await small();
+  screen.do({ type: 'fork-ask', model: { url: 'http://x/v1', name: 'qwen' } } as Action);
+  const where = { name: 'bubblewrap', why: 'here', asks: null, problem: null, before: [], stateful: false };
+  const answer = (place: unknown): Action => ({ type: 'replay-where', place, call: null, way: null, where }) as never;
+  expect(screen.do(answer(screen.place(0, 0))).state.replay.question).toMatchObject({ kind: 'fork', where: null });
+  expect(screen.do(answer(screen.state.list.cursor)).state.replay.question).toMatchObject({ where });
 });
 
 test('the record is copied as it is, whatever it holds', async () => {
