@@ -1,4 +1,6 @@
 // Runs a user's own JavaScript classes in a thread. The requests and answers are those of src/python/bridge.py.
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parentPort } from 'node:worker_threads';
 
@@ -14,6 +16,7 @@ interface Request {
   config?: unknown;
   schema?: unknown;
   task?: unknown;
+  kwargs?: Record<string, unknown>;
   call?: number;
 }
 
@@ -25,13 +28,15 @@ class CannotLoad extends Error {}
 
 const objects = new Map<
   string,
-  { own: Own; kind: string; about: unknown; last: { action?: unknown; observation?: unknown } }
+  { own: Own; kind: string; file: string; attribute: string; last: { action?: unknown } }
 >();
 const cancelled = new Map<number, () => void>();
 
+const camelOf = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
 /** Both spellings: `calcReward` and `calc_reward`. */
 function methodOf(own: Own, name: string): Method | null {
-  const camel = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const camel = camelOf(name);
   for (const key of [name, camel, camel.replace(/Openai/, 'OpenAI').replace('openai', 'OpenAI')]) {
     const found = own[key];
     if (typeof found === 'function') return found.bind(own) as Method;
@@ -39,7 +44,7 @@ function methodOf(own: Own, name: string): Method | null {
   return null;
 }
 
-async function load({ as, kind = 'tool', target, config, schema, task }: Request): Promise<unknown> {
+async function load({ as, kind = 'tool', target, config, schema, task, kwargs }: Request): Promise<unknown> {
   const { file, attribute } = target!;
   let module: Record<string, unknown>;
   try {
@@ -55,7 +60,7 @@ async function load({ as, kind = 'tool', target, config, schema, task }: Request
     );
   if (kind === 'reward') {
     if (typeof found !== 'function') throw new CannotLoad(`${file}: '${attribute}' is no function`);
-    objects.set(as!, { own: { score: found }, kind, about: {}, last: {} });
+    objects.set(as!, { own: { score: found, kwargs }, kind, file, attribute, last: {} });
     return {};
   }
   let own: Own;
@@ -74,7 +79,7 @@ async function load({ as, kind = 'tool', target, config, schema, task }: Request
   const given = methodOf(own, 'get_openai_tool_schema')?.() ?? schema ?? null;
   const steps = own.maxSteps ?? own.max_steps;
   const about = kind === 'tool' ? { schema: given } : { max_steps: typeof steps === 'number' ? steps : null };
-  objects.set(as!, { own, kind, about, last: {} });
+  objects.set(as!, { own, kind, file, attribute, last: {} });
   return about;
 }
 
@@ -90,12 +95,67 @@ function textOf(value: unknown): { text: string; error?: string; images?: string
   return { text, ...(typeof error === 'string' ? { error } : {}), ...(pictures ? { images: pictures } : {}) };
 }
 
-const describe = (value: unknown): string =>
-  value === null || value === undefined
-    ? String(value)
-    : Array.isArray(value)
-      ? `a list of ${value.length}`
-      : `a ${typeof value}`;
+const describe = (value: unknown): string => {
+  if (value === null || value === undefined) return String(value);
+  if (typeof value === 'number') return Number.isFinite(value) ? 'a number' : String(value);
+  if (ArrayBuffer.isView(value)) return 'bytes';
+  if (value instanceof Promise) return 'a promise (an await is missing)';
+  return Array.isArray(value)
+    ? `a list of ${value.length}`
+    : `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`;
+};
+
+/** Characters of one answer, as with Python. */
+const MOST = 64 * 1024 * 1024;
+
+/** A value as JSON can hold it: what JSON.stringify would change in silence is told. */
+function plain(value: unknown, depth = 0): unknown {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'string' || typeof value === 'boolean' || isNumber(value)) return value;
+  if (typeof value !== 'object' || ArrayBuffer.isView(value) || value instanceof Promise || depth > 200)
+    throw new Wrong(`${depth > 200 ? 'a value that is nested too deep' : describe(value)}, which JSON cannot hold`);
+  const { toJSON } = value as { toJSON?: unknown };
+  if (typeof toJSON === 'function') return plain(toJSON.call(value), depth + 1);
+  if (Array.isArray(value)) return value.map((one) => plain(one, depth + 1));
+  if (value instanceof Map || value instanceof Set)
+    throw new Wrong(`a ${value instanceof Map ? 'Map' : 'Set'}, which JSON cannot hold`);
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, one]) => (one === undefined ? [] : [[key, plain(one, depth + 1)]])),
+  );
+}
+
+function answerable(value: unknown): unknown {
+  const whole = plain(value);
+  const { length } = JSON.stringify(whole);
+  if (length > MOST) throw new Wrong(`${Math.round(length / 1e6)} MB; an answer may have ${Math.round(MOST / 1e6)} MB`);
+  return whole;
+}
+
+/** `Class.method (file.mjs:12)`: the line is the first in the file that declares the method. */
+function placeOf({ object, method }: Request): string {
+  const held = objects.get(object ?? '');
+  if (held === undefined) return '';
+  const names = held.kind === 'reward' ? [held.attribute] : [method!, camelOf(method!), ...(OWN_NAMES[method!] ?? [])];
+  let line = '';
+  try {
+    const declares = new RegExp(`(?:^|[\\s.*])(?:${names.join('|')})\\s*(?:\\(|=)`);
+    const at = readFileSync(held.file, 'utf8')
+      .split('\n')
+      .findIndex((text) => declares.test(text));
+    line = at === -1 ? '' : `:${at + 1}`;
+  } catch {
+    // The file has gone since.
+  }
+  const name = held.kind === 'reward' ? held.attribute : `${held.attribute}.${method}`;
+  return `${name} (${basename(held.file)}${line})`;
+}
+
+/** The user's names of what is called by a short one here. */
+const OWN_NAMES: Readonly<Record<string, readonly string[]>> = {
+  start: ['startInteraction', 'start_interaction'],
+  respond: ['generateResponse', 'generate_response'],
+  finalize: ['finalizeInteraction', 'finalize_interaction'],
+};
 
 function reward(value: unknown, what: string): number | null {
   if (value === null || value === undefined) return null;
@@ -138,7 +198,8 @@ async function call(request: Request): Promise<unknown> {
       return null;
     case 'reward.score': {
       const { data_source, solution_str, ground_truth, extra_info } = args[0] as Record<string, unknown>;
-      const value = await (own.score as Method)(data_source, solution_str, ground_truth, extra_info);
+      // What verl would hand on as keyword arguments comes as one object behind the others.
+      const value = await (own.score as Method)(data_source, solution_str, ground_truth, extra_info, own.kwargs ?? {});
       const whole = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
       const score = reward(whole === null ? value : (whole.score ?? whole.reward), 'the score');
       if (score === null) throw new Wrong(`${describe(value)}, not a score`);
@@ -206,14 +267,13 @@ async function answer(request: Request): Promise<void> {
       cancelled.set(id, () => reject(Object.assign(new Error('cancelled'), { stuck: true }))),
     );
     // JSON is the contract, as with Python: what it cannot hold is told here and not by the reader.
-    const value: unknown = await Promise.race([work, given]);
-    parentPort!.postMessage({ id, value: value === undefined ? null : JSON.parse(JSON.stringify(value)) });
+    parentPort!.postMessage({ id, value: answerable(await Promise.race([work, given])) });
   } catch (thrown) {
     const error = thrown instanceof Error ? thrown : new Error(String(thrown));
     const kind = error instanceof CannotLoad ? 'load' : error instanceof Wrong ? 'shape' : 'raised';
-    const place = objects.get(request.object ?? '')?.own.constructor?.name;
+    const place = placeOf(request);
     const said = error.message.startsWith('the ') ? error.message : `it gave ${error.message}`;
-    const message = kind === 'shape' ? `${place ? `${place}.` : ''}${request.method}: ${said}` : error.message;
+    const message = kind === 'shape' ? `${place === '' ? request.method : place}: ${said}` : error.message;
     parentPort!.postMessage({
       id,
       error: {

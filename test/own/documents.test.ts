@@ -188,6 +188,37 @@ describe.skipIf(!existsSync(SHIPPED))(`document 004: verl's shipped tool file (s
   });
 });
 
+describe.skipIf(pythons().length === 0)(
+  "document 004: its section of verl's configuration (skipped without Python)",
+  () => {
+    test('as printed, and a reward function with reward_kwargs beside it', async () => {
+      const { record, stderr } = await play(
+        {
+          'weather.py': WEATHER,
+          'tool_config.yaml': toolYaml('weather.Weather', 'get_weather', 'day'),
+          'reward.py': 'def mine(data_source, solution_str, ground_truth, extra_info, bonus):\n    return bonus\n',
+          'verl.yaml': `actor_rollout_ref:
+  rollout:
+    multi_turn:
+      tool_config_path: tool_config.yaml
+      format: chatml
+custom_reward_function:
+  path: reward.py
+  name: mine
+  reward_kwargs: {bonus: 0.25}
+`,
+          'tasks.jsonl': '{"prompt": "the weather?", "data_source": "mine"}\n',
+        },
+        ['--config', 'verl.yaml', '--max-seq-len', '4096'],
+        ['<tool_call>\n{"name": "get_weather", "arguments": {"day": "Monday"}}\n</tool_call>', 'fine'],
+      );
+      expect(stderr).toContain('1 of 1 rollouts');
+      expect(record).toMatchObject({ score: 0.25, reward: { name: 'reward.py' } });
+      expect(record.tool_calls).toHaveLength(1);
+    });
+  },
+);
+
 describe('document 003: the package sandbox_fusion, by its names', () => {
   test('set_endpoint, run_code and run_concurrent against an embedded server', async () => {
     const server = await startSandbox({ port: 0, backend: 'auto' });

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { scriptedModel } from '../engine/scripted-model.ts';
 import { directoryWith, execute, root } from '../program.ts';
 
 /** The first fenced program below a heading of the README. */
@@ -36,6 +37,30 @@ describe('the packed package', () => {
     expect(stderr).toBe('');
     expect(code).toBe(0);
     expect(stdout).toBe('SUCCEEDED 1 [ 1, 1 ]\nTool returned result: 4\n');
+  });
+
+  test("runs the notes' programs of the design document as they stand", async () => {
+    const notes = readFileSync(join(root, 'notes/engine.md'), 'utf8');
+    const programs = [...notes.matchAll(/```js\n([\s\S]*?)```/g)].map((match) => match[1]!);
+    const model = await scriptedModel(() => ({ text: '#### 8' }));
+    const task = { prompt: 'What is 4 + 4?', data_source: 'gsm8k', ground_truth: '8' };
+    writeFileSync(join(folder, 'tasks.jsonl'), `${JSON.stringify(task)}\n`.repeat(4));
+    const told: string[] = [];
+    for (const [index, program] of programs.entries()) {
+      writeFileSync(join(folder, `program-${index}.mjs`), program);
+      const env = { MODEL_URL: model.url };
+      const { stdout, stderr } = await execute(process.execPath, [`program-${index}.mjs`], { cwd: folder, env });
+      told.push(stderr + stdout);
+    }
+    await model.close();
+    const group = '[ 1, 1, 1, 1 ]';
+    expect(told).toEqual([
+      "[ 'add' ] true\n",
+      'SUCCEEDED 1.5 [ 1.35, 1.5 ]\n',
+      "{\n  c1: '2',\n  c2: 'Error: Division by zero is not allowed',\n  c3: \"Error: Tool 'nothing' not registered.\"\n}\n",
+      'user 1+1=? -\nassistant let me see -\ntool Tool returned result: 2 c1\n',
+      `[ ${group}, ${group} ]\n[ ${group}, ${group} ]\n`,
+    ]);
   });
 
   test('has types that a strict program is checked by', async () => {

@@ -111,7 +111,7 @@ class Mine:
     expect(raised.message).toBe('boom');
     expect(raised.trace).toMatch(/^RangeError: boom\n.*tool\.mjs:6:/);
     await expect(tool.execute('a', { query: 'shape' })).rejects.toThrow(
-      "Mine.execute: it gave a number in the place of the tool's text",
+      "Mine.execute (tool.mjs:4): it gave a number in the place of the tool's text",
     );
     expect(printed()).toContain('noise');
   });

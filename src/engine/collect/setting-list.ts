@@ -42,7 +42,11 @@ export const LIMIT_SETTINGS: readonly Setting[] = [
   setting('integer', 'max_response_length', 'tokens after the prompt, tool results included (8192)', {
     aliases: ['response_length'],
   }),
-  setting('integer', 'max_model_len', 'tokens in all; without it what the server says', { min: 1, ...none }),
+  setting('integer', 'max_model_len', 'tokens in all; without it what the server says', {
+    min: 1,
+    ...none,
+    aliases: ['max_seq_len'],
+  }),
   setting('integer', 'max_assistant_turns', 'assistant turns; none: no limit', none),
   setting('integer', 'max_user_turns', 'turns of tool results and of a simulated user; none: no limit', none),
   setting('integer', 'max_parallel_calls', 'tool calls of one turn that are run; none: all', none),
@@ -130,6 +134,7 @@ export const RUN_SETTINGS: readonly Setting[] = [
   setting('texts', 'python_path', 'folder where its imports are looked for first; may be given again'),
   setting('text', 'reward', 'reward function for tasks whose data_source has none, or a file with compute_score'),
   setting('text', 'function', 'the function in that file (compute_score)'),
+  setting('object', 'reward_kwargs', 'what that function is called with besides, as JSON'),
   setting('texts', 'session_url', 'address of a session service that answers every turn; given again, several in turn'),
   setting('texts', 'session_stop', 'text with which the model ends a session; may be given again'),
   setting('text', 'reward_url', 'address of a reward service, for the reward function http'),

@@ -63,6 +63,7 @@ export interface Settings extends Partial<Limits>, Omit<SamplingParams, 'n'> {
   env?: string;
   session_stop?: string[];
   function?: string;
+  reward_kwargs?: JsonObject;
   python?: string;
   python_path?: string[];
   reward_url?: string;

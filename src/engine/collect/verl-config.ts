@@ -12,8 +12,10 @@ const PLACES: readonly (readonly [path: string, key: string])[] = [
   ['reward.sandbox_fusion.url', 'sandbox_fusion_url'],
   ['custom_reward_function.path', 'reward'],
   ['custom_reward_function.name', 'function'],
+  ['custom_reward_function.reward_kwargs', 'reward_kwargs'],
   ['reward.custom_reward_function.path', 'reward'],
   ['reward.custom_reward_function.name', 'function'],
+  ['reward.custom_reward_function.reward_kwargs', 'reward_kwargs'],
   ...(
     [
       ['n', 'n'],
@@ -40,7 +42,10 @@ const PLACES: readonly (readonly [path: string, key: string])[] = [
 /** Keys that say nothing that must be told: switches of the trainer itself, and how its files are found. */
 const SILENT = new Set(['defaults', 'hydra', '_target_', 'actor_rollout_ref.rollout._target_']);
 /** Switches that hold here whatever they say, where they say this. */
-const HOLDS: Readonly<Record<string, unknown>> = { 'actor_rollout_ref.rollout.multi_turn.enable': true };
+const HOLDS: Readonly<Record<string, unknown>> = {
+  'actor_rollout_ref.rollout.multi_turn.enable': true,
+  'reward_model.reward_manager': 'http',
+};
 
 const SECTIONS = ['actor_rollout_ref', 'data', 'trainer', 'reward_model', 'algorithm', 'critic', 'defaults', 'hydra'];
 
@@ -70,6 +75,8 @@ export function readVerlConfig(value: unknown): VerlConfig | null {
     if (found === undefined) unresolved.push(`${path} (${String(given)})`);
     else if (found !== null && !isDefaultOff(key, found)) settings[key] = found;
   }
+  // A service that is asked over HTTP; the other managers of verl are ways to call a function.
+  if (at(tree, 'reward_model.reward_manager') === 'http') settings.reward ??= 'http';
   const own = Object.keys(value).filter((key) => !SECTIONS.includes(key) && !isSection && OWN_KEY.test(key));
   for (const key of own) settings[key] ??= value[key];
   const known = new Set([...PLACES.map(([path]) => path), ...own]);

@@ -40,10 +40,10 @@ interface OpenOptions {
 /** Reads the tool file, asks for what runs with the user's rights, and starts it. @throws Error that names the file, the line and what to do */
 export async function openOwn(settings: Settings, { say, allowOwn, runCode, signal }: OpenOptions): Promise<OwnParts> {
   const log = new OwnLog(say);
-  const { python, python_path: pythonPath, tools: toolFile, reward: path } = settings;
+  const { python, python_path: pythonPath, tools: toolFile, reward: path, reward_kwargs: kwargs } = settings;
   const code = new OwnCode({ python, pythonPath, log: (text) => log.write(text) });
   const reward = isRewardFile(path)
-    ? ownReward({ path, functionName: settings.function, python, pythonPath, log: (text) => log.write(text) })
+    ? ownReward({ path, functionName: settings.function, python, pythonPath, kwargs, log: (text) => log.write(text) })
     : null;
   let servers: StartedTools | null = null;
   const close = () => {

@@ -66,7 +66,9 @@ export function ownReward(options: OwnRewardOptions): OwnReward {
       return callHeld(held, 'score', [body], inner);
     }).catch((error: Error) => {
       // The exception's class is half of what it says.
-      const raised = error instanceof OwnCodeError ? error.trace?.split('\n').at(-1) : undefined;
+      // Python writes it behind the frames, JavaScript before them.
+      const lines = error instanceof OwnCodeError ? error.trace?.split('\n') : undefined;
+      const raised = lines?.[0]?.startsWith('Traceback') ? lines.at(-1) : lines?.[0];
       throw raised === undefined ? error : new OwnCodeError(raised, { trace: (error as OwnCodeError).trace });
     });
     const { score, metadata } = answer as JsonObject;

@@ -59,6 +59,7 @@ const typesOf =
 
 /** verl's names for grammars that have another name here, and those that write the same. */
 const NAMES: Readonly<Record<string, string>> = {
+  chatml: 'hermes',
   qwen: 'hermes',
   qwen25: 'hermes',
   qwen3: 'hermes',
