@@ -65,8 +65,9 @@ describe.each([
     await viewer.says('add 1.jsonl:1 1');
     const line = row(2);
     appendFileSync(join(directory, '1.jsonl'), line.slice(0, 30));
-    await new Promise((resolve) => setTimeout(resolve, 400));
-    expect(viewer.said).toEqual([]);
+    // What is told of another file was looked at later.
+    writeFileSync(join(directory, '2.jsonl'), row(9));
+    await viewer.says('add 2.jsonl:1 9');
     appendFileSync(join(directory, '1.jsonl'), line.slice(30) + row(3).trimEnd());
     await viewer.says('add 1.jsonl:2 2');
   });

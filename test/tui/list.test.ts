@@ -117,21 +117,6 @@ describe('the filter', () => {
     await app.sees('5 of 10');
   });
 
-  test('that takes long tells how far it is, keeps the keys alive, and ends by Esc', async () => {
-    const long = { ...toolRollout(1, 1, 1), output: 'so the salary is more than before '.repeat(10_000) };
-    const text = JSON.stringify(long);
-    await open({}, [], { '1.jsonl': Array.from({ length: 240 }, () => text) });
-    filter('output ~ /z[a-z]+q$/i');
-    await app.sees(/0 … +[\d.]+ %/);
-    app.press('J');
-    await app.sees('sample 2/240');
-    app.press('Esc');
-    await app.sees('cancelled; the list is as it was before');
-    await app.seesNot('& output');
-    app.press('J');
-    await app.sees('sample 3/240');
-  }, 90_000);
-
   test('is told at the foot where the list has no room', async () => {
     await open({ columns: 60 });
     filter('score == 1');

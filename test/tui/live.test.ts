@@ -105,11 +105,11 @@ describe('following (F)', () => {
     await app.sees('Problem 2-1');
     app.press('H', 'F');
     await app.sees('following');
-    await app.sees('2.jsonl:1  sample 1/2');
+    await app.list().selects('2.jsonl:1');
     writeFileSync(join(run.dir, '3.jsonl'), lines(toolRollout(3, 1, 1), toolRollout(3, 2, 1)));
     await app.sees('○3');
-    await app.sees('2.jsonl:1  sample 1/2');
-    await app.sees('3.jsonl:1  sample 1/2');
+    await app.list().selects('2.jsonl:1');
+    await app.list().selects('3.jsonl:1');
     app.press('j');
     await app.sees('follow paused, F goes on');
     app.press('l');
@@ -119,9 +119,9 @@ describe('following (F)', () => {
     await app.sees('3 steps');
     await app.sees('4 steps');
     await app.seesNot('○4');
-    await app.sees('3.jsonl:1  sample 1/2');
+    await app.list().selects('3.jsonl:1');
     app.press('F');
-    await app.sees('4.jsonl:1  sample 1/1');
+    await app.list().selects('4.jsonl:1');
     app.press('F');
     await app.sees('follow ended');
     await app.seesNot('following');
@@ -133,13 +133,13 @@ describe('following (F)', () => {
     await app.sees('2 steps · 4 rollouts');
     const step = (n: number) => lines(toolRollout(n, 1, 0), toolRollout(n, 2, 0.5), toolRollout(n, 3, 1));
     writeFileSync(join(run.dir, '3.jsonl'), step(3));
-    await app.sees('3.jsonl:3  sample 3/3');
+    await app.list().selects('3.jsonl:3');
     app.press('&');
     app.type('score<0.9');
     app.press('Enter');
-    await app.sees('3.jsonl:2  sample 2/3');
+    await app.list().selects('3.jsonl:2');
     writeFileSync(join(run.dir, '4.jsonl'), step(4));
-    await app.sees('4.jsonl:2  sample 2/3');
+    await app.list().selects('4.jsonl:2');
     await app.sees('following');
     app.press('j');
     await app.sees('follow paused');
@@ -148,11 +148,11 @@ describe('following (F)', () => {
   test('a step that a resumed run writes again is gone to, and shown as it is now', async () => {
     run = writeDump(smallRun(3, 2));
     app = App.start([run.dir, '--follow']);
-    await app.sees('3.jsonl:1  sample 1/2');
+    await app.list().selects('3.jsonl:1');
     // What is written before all is known belongs to the opening.
     await app.sees('3 steps · 6 rollouts');
     writeFileSync(join(run.dir, '2.jsonl'), lines(toolRollout(2, 7, 1), toolRollout(2, 8, 1), toolRollout(2, 9, 1)));
-    await app.sees('2.jsonl:1  sample 1/3');
+    await app.list().selects('2.jsonl:1');
     await app.sees('Problem 2-7');
     writeFileSync(join(run.dir, '2.jsonl'), lines(toolRollout(2, 5, 1), toolRollout(2, 6, 1), toolRollout(2, 4, 1)));
     await app.sees('Problem 2-5');

@@ -1,65 +1,19 @@
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { findOnPath } from '../../src/sandbox/server/backends/interpreters.ts';
-import { App, type StartOptions } from '../driver/app.ts';
 import { type Script, type ScriptedModel, scriptedModel } from '../engine/scripted-model.ts';
 import { lack, named } from '../sandbox/backends.ts';
-import { type DumpFiles, writeDump } from '../support/dump.ts';
+import { app, ask, close, DRIFTED, journal, open, reopen, rollout, run, SAME, startWith } from './replay-run.ts';
 
-const CALL = (code: string): string =>
-  `<tool_call>\n${JSON.stringify({ name: 'code_interpreter', arguments: { code } })}\n</tool_call>`;
-
-interface Step {
-  code: string;
-  result: string;
-}
-
-/** A rollout whose calls gave these results, as verl dumps it without special tokens. */
-const rollout = (steps: readonly Step[], keys: object = {}): object => ({
-  input: 'system\nRun Python with the tool where it helps.\nuser\nWhat is left?\nassistant\n',
-  output: `${steps
-    .map(({ code, result }) => `${CALL(code)}\nuser\n<tool_response>\n${result}\n</tool_response>\nassistant\n`)
-    .join('')}The answer is\n#### 7`,
-  gts: '7',
-  score: 1,
-  step: 1,
-  ...keys,
-});
-
-const SAME = { code: 'print(3 + 4)', result: '7' };
-const DRIFTED = { code: 'print("a")\nprint("left is", 20 + 1)\nprint("c")', result: 'a\nleft is 20\nc' };
-const SLOW = { code: 'import time\ntime.sleep(25)\nprint(7)', result: '7' };
-
-let app: App;
-let run: ReturnType<typeof writeDump>;
 let model: ScriptedModel | null = null;
 
-async function open(files: DumpFiles, args: string[] = [], options: StartOptions = {}): Promise<void> {
-  run = writeDump(files);
-  await reopen(args, options);
-}
-
-async function reopen(args: string[] = [], options: StartOptions = {}): Promise<void> {
-  app = App.start([run.dir, '--sandbox', 'auto', '--journal', journal(), ...args], { columns: 110, ...options });
-  await app.sees('▌›assistant');
-}
-
 afterEach(async () => {
-  await app.stop();
+  await close();
   await model?.close();
   model = null;
-  run.remove();
 });
-
-/** ! and the sandbox named. */
-async function ask(): Promise<void> {
-  app.press('!');
-  await app.sees('Enter run');
-}
-
-const journal = (): string => join(dirname(run.dir), 'kept');
 
 describe('run a tool call again', () => {
   test('! says what would run and where; nothing has run, and Esc leaves no trace', async () => {
@@ -199,7 +153,8 @@ describe('run a tool call again', () => {
     await reopen(['--exact', 'all']);
     await ask();
     app.press('Enter');
-    await app.sees('again: different');
+    // It is run once more, and lies elsewhere again where addresses are left to chance.
+    await app.sees(/again: (?:different|flaky)/);
     await app.sees('+ <object object at 0x');
   });
 
@@ -222,31 +177,6 @@ describe('run a tool call again', () => {
     await app.seesNot('! code_interpreter');
     app.press('h');
     await app.sees('t1 · 2/5');
-  });
-
-  test('what runs shows its seconds at the call, and ^c ends it', async () => {
-    await open({ '1.jsonl': [rollout([SLOW])] });
-    await ask();
-    app.press('Enter');
-    await app.sees(/running [1-9] s {2}\^c cancels/);
-    app.press('ctrl+c');
-    await app.sees('cancelled');
-    await app.seesNot('running');
-    app.press('l');
-    await app.sees('›tool');
-  });
-
-  test.skipIf(process.platform !== 'linux')('quitting ends what runs', async () => {
-    await open({ '1.jsonl': [rollout([SLOW])] });
-    await ask();
-    app.press('Enter');
-    await app.sees(/running [1-9] s/);
-    const below = descendants(app.pid);
-    expect(below.length).toBeGreaterThan(0);
-    app.press('q');
-    expect((await app.exits()).code).toBe(0);
-    await app.until(() => below.every((pid) => !isAlive(pid)), 'the end of what ran');
-    expect(app.inAlternateScreen).toBe(false);
   });
 
   test('--no-exec runs nothing, and ! says why', async () => {
@@ -276,48 +206,6 @@ test.skipIf(lack.bubblewrap !== null)(named('--tool says what a tool of another 
   await app.sees('! run_sh t2 on bubblewrap');
   app.press('Enter');
   await app.sees('again: same');
-});
-
-describe('calls that share a state', () => {
-  const CELLS = [
-    { code: 'x = 3', result: '(no output)' },
-    { code: 'import time\ntime.sleep(2)\ny = x + 4', result: '(no output)' },
-    { code: 'print(x + y)', result: '10' },
-  ];
-
-  test('s runs the calls before it first, in one notebook, and shows them as such', async () => {
-    await open({ '1.jsonl': [rollout(CELLS)] }, [], { rows: 40 });
-    app.press('$', 'h');
-    await ask();
-    await app.sees('! code_interpreter t6, call 3 of 3 on');
-    await app.sees('s session');
-    app.press('s');
-    await app.sees('t6, call 3 of 3, after calls 1 and 2 on');
-    app.press('Enter');
-    await app.sees(/runs first, for t6[\s\S]*runs first, for t6[\s\S]*running/);
-    await app.sees('again: with 2 calls before it in the same session');
-    await app.sees('again: same');
-    await app.seesNot('runs first');
-    app.press('h', 'h');
-    // Run by itself it fails, and the record proves that it ran in their session.
-    app.press('$', 'h');
-    await ask();
-    await app.sees('s session');
-    app.press('Enter');
-    await app.sees('in a session with call');
-  });
-
-  test('--session begins with it, and a runs all of them so', async () => {
-    await open({ '1.jsonl': [rollout(CELLS)] }, ['--session'], { rows: 40 });
-    app.press('$', 'h');
-    await ask();
-    await app.sees('after calls 1 and 2');
-    await app.sees('s alone');
-    app.press('a');
-    await app.sees('again: with 1 call before it in the same session');
-    await app.sees('again: with 2 calls before it in the same session');
-    expect(app.screen()).not.toContain('NameError');
-  });
 });
 
 describe('run many again', () => {
@@ -372,7 +260,8 @@ describe('run many again', () => {
   });
 
   test('what cannot be is told before the screen opens', async () => {
-    run = writeDump({ '1.jsonl': [rollout([SAME])] });
+    await open({ '1.jsonl': [rollout([SAME])] });
+    await app.stop();
     for (const [args, told] of [
       [['--sandbox', 'bwrap'], '--sandbox bwrap: neither auto, bubblewrap, pyodide, unconfined nor the http(s) URL'],
       [['--tools', 'none.yaml'], '--tools none.yaml: no such file or directory'],
@@ -380,7 +269,7 @@ describe('run many again', () => {
       [['--reward', 'none.py'], '--reward: none.py: no such file'],
       [['--exact', 'time'], "'time' is no rule"],
     ] as const) {
-      app = App.start([run.dir, ...args], { columns: 160 });
+      startWith(args, { columns: 160 });
       expect((await app.exits()).code).toBe(2);
       await app.sees(told);
       expect(app.lastMode(1049)).toBeNull();
@@ -397,54 +286,6 @@ describe('run many again', () => {
     app.press('Esc');
     await app.seesNot('run the calls');
     expect(existsSync(journal())).toBe(false);
-  });
-
-  test('a run over the list that was cancelled goes on where it was', async () => {
-    const slow = { code: 'import time\ntime.sleep(2)\nprint(7)', result: '7' };
-    const files = Object.fromEntries(
-      Array.from({ length: 10 }, (_, i) => [`${i + 1}.jsonl`, [rollout([i === 0 ? SAME : slow], { step: i + 1 })]]),
-    );
-    await open(files);
-    await ask();
-    app.press('f');
-    await app.sees('replaying');
-    await app.sees('same');
-    // The call under the cursor first, then everything.
-    app.press('ctrl+c');
-    await app.sees('this call is cancelled; once more ends the others');
-    app.press('ctrl+c');
-    await app.sees(/cancelled after \d+ calls?: \d+ same, 1 cancelled; ! f goes on/);
-    const kept = readFileSync(join(journal(), 'replay.jsonl'), 'utf8').trim().split('\n').length;
-    expect(kept).toBeLessThan(10);
-    app.press('q');
-    await app.exits();
-    // A later session knows what is done.
-    await reopen();
-    await ask();
-    await app.sees(`f list ${kept} of 10 done`);
-    app.press('f');
-    await app.sees(`${kept} of 10 done, goes on`);
-    await app.sees('10 calls: 10 same');
-    const lines = readFileSync(join(journal(), 'replay.jsonl'), 'utf8').trim().split('\n');
-    expect(lines).toHaveLength(10);
-    app.press('q');
-    await app.exits();
-    await reopen();
-    await app.sees(/10 +1 +1\.00.*same/);
-    await app.sees(/ 7 +1 +1\.00.*same/);
-  });
-
-  test('^c ends the call under the cursor, and leaves the others alone', async () => {
-    await open({ '1.jsonl': [rollout([{ ...SLOW, code: SLOW.code.replace('25', '1') }, SLOW])] }, [], { rows: 40 });
-    await ask();
-    app.press('a');
-    await app.sees('queued');
-    app.press('$', 'h');
-    await app.sees('t5 · 6/7');
-    app.press('ctrl+c');
-    await app.seesNot('queued');
-    await app.sees('again: same');
-    await app.sees('2 calls: 1 same, 1 cancelled');
   });
 
   test('k runs a call several times: a flaky one is told from a drifted one', async () => {
@@ -696,21 +537,6 @@ describe('score again', () => {
     await app.sees('scored again: 1.00 by gsm8k, recorded 1.00: same');
   });
 });
-
-/** The processes below one, read from /proc. */
-function descendants(pid: number): number[] {
-  const found = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
-  return found.flatMap((child) => [child, ...descendants(child)]);
-}
-
-/** A process that has ended and was not asked for its status yet (a zombie) does nothing any more. */
-function isAlive(pid: number): boolean {
-  try {
-    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
 
 /** A script that stands in for an editor. */
 function editor(body: string): string {

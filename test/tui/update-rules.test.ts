@@ -419,6 +419,17 @@ test('of a rollout without a response the last turn is the one that is read', as
   expect(viewport(screen.state, screen.data)!.turn).toBe(rollout!.turns.length - 1);
 });
 
+test('a filter that is still looking is ended by going back, and the list is as it was before', async () => {
+  await small(3, 8);
+  await filtered('step < 3');
+  screen.do({ type: 'filter', text: 'output ~ /left/' });
+  expect(screen.data.filterProgress(screen.state)).toMatchObject({ isWhole: false });
+  await screen.do({ type: 'back' }).settled();
+  expect(screen.message).toBe('cancelled; the list is as it was before');
+  expect(screen.state.list.choice.filter?.text).toBe('step < 3');
+  expect(screen.data.rows(screen.state)).toHaveLength(16);
+});
+
 test('where a fork would run is taken for the rollout that was asked about', async () => {
   await small();
   screen.do({ type: 'fork-ask', model: { url: 'http://x/v1', name: 'qwen' } } as Action);
