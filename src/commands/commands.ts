@@ -6,6 +6,8 @@ import type { Command } from 'commander';
 export const VERBS: Readonly<Record<string, () => Promise<Command>>> = {
   ls: async () => (await import('./ls.ts')).lsCommand(),
   show: async () => (await import('./show.ts')).showCommand(),
+  grep: async () => (await import('./grep.ts')).grepCommand(),
+  stats: async () => (await import('./stats.ts')).statsCommand(),
   replay: async () => (await import('./replay.ts')).replayCommand(),
   fork: async () => (await import('./fork.ts')).forkCommand(),
   rescore: async () => (await import('./rescore.ts')).rescoreCommand(),

@@ -75,7 +75,7 @@ export async function dumpOptions({
   const maps = [...(map === undefined ? [] : [mapOf(map)]), ...own.maps];
   const known = [...maps.map(({ name }) => name), ...FORMAT_NAMES];
   if (format !== undefined && !known.includes(format))
-    throw new UsageError(`--format ${format}: no format is called so; there are ${known.join(', ')}`);
+    throw new UsageError(`--format ${format}: there is no format of this name; there are ${known.join(', ')}`);
   const templates = [...own.templates.map(({ name }) => name), ...TEMPLATE_NAMES, PLAIN];
   if (chatTemplate !== undefined && !templates.includes(chatTemplate))
     throw new UsageError(

@@ -1,5 +1,5 @@
+import type { Hit, Matcher } from '../../analysis/text-search.ts';
 import type { Block } from '../../present/transcript/block.ts';
-import type { Hit, Matcher } from './pattern.ts';
 
 /** More are not counted: a pattern that matches everywhere finds nothing in particular. */
 export const MAX_HITS = 20_000;

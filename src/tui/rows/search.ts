@@ -5,7 +5,7 @@ import { samePlace } from '../state/rows.ts';
 import type { SearchState } from '../state/search.ts';
 import type { State } from '../state/state.ts';
 import type { Data } from './data.ts';
-import { hitRanges } from './pattern.ts';
+import { hitRanges } from './hit-ranges.ts';
 import type { Scan } from './scan.ts';
 
 /** A search that stands in what is open. */

@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
+import { matcher } from '../../analysis/text-search.ts';
 import type { DumpRecord } from '../../dump/dump-file.ts';
 import type { Block } from '../../present/transcript/block.ts';
 import { blocksOf } from '../../present/transcript/section.ts';
 import { ALL_OPEN } from '../../present/transcript/turn-blocks.ts';
 import type { DisplayState } from '../state/display.ts';
-import { matcher } from './pattern.ts';
 import { sameRecord } from './same-record.ts';
 import { Scan, type SearchedBlocks } from './scan.ts';
 import { shownSections } from './shown-sections.ts';

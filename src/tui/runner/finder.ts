@@ -1,9 +1,9 @@
+import { rawFilter } from '../../analysis/text-search.ts';
 import type { Place } from '../../dump/dump.ts';
 import { truncate } from '../../text/fit.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import type { Data } from '../rows/data.ts';
 import { LANDMARKS } from '../rows/landmarks.ts';
-import { rawFilter } from '../rows/pattern.ts';
 import { allRows } from '../rows/rows.ts';
 import type { FindReport } from '../state/action.ts';
 import type { FindJob, HitJob } from '../state/find.ts';

@@ -1,4 +1,4 @@
-import { LITERAL, matcher } from '../rows/pattern.ts';
+import { LITERAL, matcher } from '../../analysis/text-search.ts';
 import { searchPosition } from '../rows/search.ts';
 import type { PromptKind } from './prompt-kind.ts';
 import { startSearch } from './search.ts';

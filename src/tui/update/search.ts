@@ -1,6 +1,6 @@
+import type { Hit } from '../../analysis/text-search.ts';
 import type { Place } from '../../dump/dump.ts';
 import type { Data } from '../rows/data.ts';
-import type { Hit } from '../rows/pattern.ts';
 import { NO_HIT, scanOf, searchAt, searchPosition, standing, standsHere } from '../rows/search.ts';
 import { type Viewport, viewport } from '../rows/viewport.ts';
 import type { HitJob } from '../state/find.ts';

@@ -1,5 +1,4 @@
 import { RE2JS } from 're2js';
-import type { Range } from '../../present/transcript/block.ts';
 
 export interface Hit {
   block: string;
@@ -78,16 +77,4 @@ export function rawFilter(value: string): (raw: string) => boolean {
     });
     return holds;
   };
-}
-
-/** Hits as ranges of their blocks, the one that the cursor is on told apart. */
-export function hitRanges(hits: readonly Hit[], current: number): Map<string, Range[]> {
-  const byBlock = new Map<string, Range[]>();
-  hits.forEach(({ block, start, end }, i) => {
-    const range: Range = { start, end, style: i === current ? 'current' : 'match' };
-    const known = byBlock.get(block);
-    if (known === undefined) byBlock.set(block, [range]);
-    else known.push(range);
-  });
-  return byBlock;
 }

@@ -1,0 +1,139 @@
+import { Command } from 'commander';
+import { compareValues, type SortValue, sortValue } from '../analysis/query/sort.ts';
+import { Subject } from '../analysis/query/subject.ts';
+import { Summary, type SummaryRow } from '../analysis/summary.ts';
+import { Dump } from '../dump/dump.ts';
+import { type Printable, printJson } from '../json/print.ts';
+import { Facts, factRow } from '../rollout/facts.ts';
+import { cellWidth } from '../text/graphemes.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
+import {
+  dumpOptions,
+  formatOption,
+  groupOption,
+  mapOption,
+  type ReadingFlags,
+  templateOption,
+  validationOption,
+} from './dump-options.ts';
+import { ANSWER_IS_NO, DONE, print, run, say, USAGE } from './output.ts';
+import { filterOf, sortOf } from './query-options.ts';
+
+interface StatsOptions extends ReadingFlags {
+  by: string;
+  filter?: string;
+  json?: boolean;
+  csv?: boolean;
+}
+
+export const statsCommand = (): Command =>
+  new Command('stats')
+    .description('sum up rollouts by step, or by another key: scores, lengths, calls, findings')
+    .argument('<paths...>', 'directories, files or patterns of dumps')
+    .option('--by <key>', 'a row for each value of it: step, stream, ended, or a key of the records', 'step')
+    .option('--filter <expr>', 'only rollouts that it holds for')
+    .option('--json', 'one JSON object a line')
+    .option('--csv', 'comma-separated values, with a head')
+    .addOption(validationOption())
+    .addOption(formatOption())
+    .addOption(mapOption())
+    .addOption(templateOption())
+    .addOption(groupOption())
+    .action((paths: string[], options: StatsOptions) => run(() => stats(paths, options)));
+
+interface Row {
+  stream: string;
+  value: SortValue;
+  sum: SummaryRow;
+}
+
+/** A row for each stream and value: validation and training are never one mean. */
+async function stats(paths: readonly string[], options: StatsOptions): Promise<number> {
+  const filter = filterOf(options.filter);
+  const order = sortOf(options.by)!;
+  const dump = Dump.open(paths, await dumpOptions(options));
+  for (const notice of dump.notices) say(notice);
+  const sums = new Map<string, { stream: string; value: SortValue; sum: Summary }>();
+  try {
+    for (const file of dump.files) {
+      await file.buildIndex(() => true);
+      if (file.error !== null) say(`${file.path}: ${file.error}`);
+      for (let record = 0; record < file.count; record++) {
+        const row = file.read(record);
+        const subject = Subject.read(row);
+        if (filter !== null && !filter.accepts(subject)) continue;
+        const value = sortValue(order, subject);
+        const key = `${file.stream}\0${typeof value}\0${value}`;
+        const known = sums.get(key) ?? { stream: file.stream, value, sum: new Summary() };
+        sums.set(key, known);
+        if (row.rollout === null) known.sum.addBad();
+        else known.sum.add(row.rollout.score, new Facts(factRow(row.rollout, row.findings)));
+      }
+    }
+  } finally {
+    dump.close();
+  }
+  const rows = [...sums.values()]
+    .map(({ stream, value, sum }): Row => ({ stream, value, sum: sum.row() }))
+    .sort((a, b) =>
+      a.stream === b.stream ? compareValues(a.value, b.value, order.descending) : a.stream < b.stream ? -1 : 1,
+    );
+  if (rows.length === 0) {
+    if (dump.hasRefused || dump.files.every(({ state }) => state === 'failed')) return USAGE;
+    say(filter === null ? 'no rollouts' : 'nothing matches --filter');
+    return ANSWER_IS_NO;
+  }
+  for (const line of options.json
+    ? rows.map((row) => printJson(jsonOf(row, order.key)))
+    : tableOf(rows, order.key, options.csv === true))
+    await print(`${line}\n`);
+  return DONE;
+}
+
+const jsonOf = ({ stream, value, sum }: Row, key: string): { [name: string]: Printable } => ({
+  stream,
+  [key]: value,
+  rollouts: sum.rollouts,
+  bad_records: sum.bad,
+  scored: sum.scored,
+  score_mean: sum.mean,
+  score_deviation: sum.deviation,
+  facts: Object.fromEntries(sum.facts),
+  findings: Object.fromEntries(sum.findings),
+});
+
+/** Findings and facts that no row has get no column. */
+function tableOf(rows: readonly Row[], key: string, isCsv: boolean): string[] {
+  const facts = [...(rows[0]?.sum.facts.keys() ?? [])].filter((name) =>
+    rows.some(({ sum }) => sum.facts.get(name) != null),
+  );
+  const checks = [...new Set(rows.flatMap(({ sum }) => [...sum.findings.keys()]))];
+  const head = ['stream', key, 'rollouts', 'bad', 'scored', 'score', 'deviation', ...facts, ...checks];
+  const body = rows.map(({ stream, value, sum }) => [
+    stream,
+    value === null ? '' : String(value),
+    ...[sum.rollouts, sum.bad, sum.scored].map(String),
+    ...[sum.mean, sum.deviation, ...facts.map((name) => sum.facts.get(name) ?? null)].map(numberText),
+    ...checks.map((check) => String(sum.findings.get(check) ?? 0)),
+  ]);
+  if (isCsv) return [head, ...body].map((cells) => cells.map(csvCell).join(','));
+  const cells = [head, ...body].map((line) => line.map((cell) => (cell === '' ? '–' : sanitiseLine(cell))));
+  const widths = head.map((_, column) => cells.reduce((most, line) => Math.max(most, cellWidth(line[column]!)), 0));
+  // Names stand at the left, numbers under each other.
+  return cells.map((line) =>
+    line
+      .map((cell, column) => pad(cell, widths[column]!, column > 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+const pad = (cell: string, width: number, isNumber: boolean): string => {
+  const blanks = ' '.repeat(width - cellWidth(cell));
+  return isNumber ? blanks + cell : cell + blanks;
+};
+
+const numberText = (value: number | null): string =>
+  value === null ? '' : Number.isInteger(value) ? String(value) : value.toFixed(Math.abs(value) < 10 ? 3 : 1);
+
+const csvCell = (cell: string): string => (/[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);

@@ -1,0 +1,81 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { rolloutViewer } from '../program.ts';
+
+let folder: string;
+const record = (output: string, score: number, more = {}) =>
+  JSON.stringify({ input: 'user\nWhat is 2 + 3?\nassistant\n', output, gts: '5', score, step: 1, ...more });
+const call = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>\n';
+const failed = 'user\n<tool_response>\nNameError: \x1b[31mx\n</tool_response>\nassistant\nA NameError, so no.';
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'grep-'));
+  const lines = [record('It is 5.', 1, { task: 'a,"b"' }), record(call + failed, 0, { task: 'c' }), '{"input": "cut'];
+  writeFileSync(join(folder, '1.jsonl'), `${lines.join('\n')}\n`);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('grep', () => {
+  test('names rollout, turn and role; what a model wrote reaches no terminal unescaped', async () => {
+    const { code, stdout } = await rolloutViewer(['grep', 'NameError', folder]);
+    expect(code).toBe(0);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toContain(`${folder}/1.jsonl:2#t2: tool: `);
+    expect(lines[1]).toContain(`${folder}/1.jsonl:2#t3: assistant: A NameError, so no.`);
+    expect(stdout).not.toContain('\x1b');
+  });
+
+  test('by role, counted, limited; smart case; a hit is what its offsets say', async () => {
+    const json = async (...args: string[]) => {
+      const { stdout } = await rolloutViewer(['grep', ...args, folder, '--json']);
+      return stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
+    };
+    expect(await json('nameerror', '--count')).toEqual([{ locator: `${folder}/1.jsonl:2`, hits: 2 }]);
+    expect(await json('nAmeerror')).toEqual([]);
+    const [hit, ...others] = await json('so no', '--role', 'assistant', '--context', '3');
+    expect(others).toEqual([]);
+    expect(hit).toMatchObject({ turn: 3, role: 'assistant', text: 'so no', before: 'r, ', after: '.' });
+    expect(hit.end - hit.start).toBe(5);
+    expect(await json('5|no', '--limit', '1')).toHaveLength(1);
+    expect(await json('NameError', '--filter', 'score == 1')).toEqual([]);
+  });
+
+  test('nothing found is exit status 1, a pattern that cannot be read or a missing path 2', async () => {
+    expect(await rolloutViewer(['grep', 'zebra', folder])).toMatchObject({ code: 1, stdout: '' });
+    expect(await rolloutViewer(['grep', '(', folder])).toMatchObject({ code: 2, stdout: '' });
+    expect(await rolloutViewer(['grep', 'x', join(folder, 'none')])).toMatchObject({ code: 2, stdout: '' });
+  });
+});
+
+describe('stats', () => {
+  test('a row a step, bad records apart', async () => {
+    const { code, stdout } = await rolloutViewer(['stats', folder, '--json']);
+    expect(code).toBe(0);
+    const rows = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(
+      rows.map(({ step, rollouts, bad_records, score_mean }) => [step, rollouts, bad_records, score_mean]),
+    ).toEqual([[1, 2, 1, 0.5]]);
+    expect(rows[0].facts).toMatchObject({ tool_calls: 0.5, tool_errors: 1 });
+    expect(rows[0].findings).toEqual({ tool_error: 1 });
+  });
+
+  test('by a key of the records, as CSV that a reader takes apart again', async () => {
+    const { stdout } = await rolloutViewer(['stats', folder, '--by', 'task', '--csv', '--filter', 'score >= 0']);
+    const [head, ...lines] = stdout.trimEnd().split('\n');
+    expect(head!.split(',').slice(0, 6)).toEqual(['stream', 'task', 'rollouts', 'bad', 'scored', 'score']);
+    expect(lines.map((line) => line.replace(/^[^,]*,/, '').replace(/((?:"(?:[^"]|"")*"|[^,]*),\d).*/, '$1'))).toEqual([
+      '"a,""b""",1',
+      'c,1',
+    ]);
+  });
+
+  test('nothing that matches is exit status 1', async () => {
+    expect(await rolloutViewer(['stats', folder, '--filter', 'score > 5'])).toMatchObject({ code: 1, stdout: '' });
+  });
+});
