@@ -79,7 +79,7 @@ export async function dumpOptions({
   const templates = [...own.templates.map(({ name }) => name), ...TEMPLATE_NAMES, PLAIN];
   if (chatTemplate !== undefined && !templates.includes(chatTemplate))
     throw new UsageError(
-      `--chat-template ${chatTemplate}: no template is called so; there are ${templates.join(', ')}`,
+      `--chat-template ${chatTemplate}: there is no template of this name; there are ${templates.join(', ')}`,
     );
   const group = groupBy === undefined ? undefined : parsePlace(groupBy);
   if (group !== undefined && !Array.isArray(group))
@@ -110,7 +110,8 @@ function mapOf(text: string): KeyMap {
     const sign = piece.indexOf('=');
     const word = piece.slice(0, Math.max(0, sign)).trim();
     if (sign === -1) throw wrong('write WORD=PLACE', at);
-    if (!isMapWord(word)) throw wrong(`no part of a rollout is called so; there are ${MAP_WORDS.join(', ')}`, at);
+    if (!isMapWord(word))
+      throw wrong(`there is no part of a rollout of this name; there are ${MAP_WORDS.join(', ')}`, at);
     const way = parsePlace(piece.slice(sign + 1).trim());
     if (!Array.isArray(way))
       throw wrong('a place is written tot.steps[0], each step a key or a number', at + sign + 1 + way.at);

@@ -188,7 +188,7 @@ describe('the help', () => {
     app.type('zzz');
     await app.sees('no such command');
     app.press('Enter');
-    await app.sees('^ nothing is called so');
+    await app.sees('^ there is no command of this name');
     app.press('ctrl+c');
     await app.sees('▌›assistant');
   });

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { matcher, rawFilter } from '../../src/analysis/text-search.ts';
 import type { DumpFile } from '../../src/dump/dump-file.ts';
 import { FreshRows } from '../../src/tui/rows/fresh-rows.ts';
+import { hitRanges } from '../../src/tui/rows/hit-ranges.ts';
 import { markSigns } from '../../src/tui/rows/mark-signs.ts';
-import { hitRanges, matcher, rawFilter } from '../../src/tui/rows/pattern.ts';
 import { groupRows, nearestIn, positionIn, rowsOf } from '../../src/tui/rows/rows.ts';
 import { MAX_HITS, Scan } from '../../src/tui/rows/scan.ts';
 import { Searches } from '../../src/tui/rows/searches.ts';

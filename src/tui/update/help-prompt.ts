@@ -1,7 +1,7 @@
 import { type HelpEntry, helpEntries } from '../keys/help.ts';
 import type { PromptKind } from './prompt-kind.ts';
 
-/** The command whose key was typed, else one that is called so, else the first. */
+/** The command whose key was typed, else one of this name, else the first. */
 function bestOf(entries: readonly HelpEntry[], value: string): number {
   const byKey = entries.findIndex(({ keys }) => keys.includes(value.trim()));
   const byName = entries.findIndex(({ command }) => command.title.startsWith(value.trim().toLowerCase()));
@@ -14,7 +14,7 @@ export const helpPrompt: PromptKind = {
   hint: () => 'type to find a command, ↑ ↓ choose, Enter does it, Esc closes',
   check: (value, state, data) => {
     const entry = helpEntries(state, data, value)[state.help?.cursor ?? 0];
-    if (entry === undefined) return { message: 'nothing is called so', at: 0 };
+    if (entry === undefined) return { message: 'there is no command of this name', at: 0 };
     return entry.reason === null ? null : { message: entry.reason, at: 0 };
   },
   // The key that opened it closes it.
