@@ -15,8 +15,11 @@ export interface Form {
   /** It shows what went to stderr, or that the program failed. */
   showsErrors: boolean;
   /** The text that the tool makes; null where this form says nothing of such a run. @param recorded may hold the tool's own labels */
-  text(run: Execution, recorded: string): string | null;
+  text(run: Execution, recorded: string, alike: Alike): string | null;
 }
+
+/** Whether two texts of a labelled result are the same but for noise: then the recorded one stands. */
+export type Alike = (recorded: string, now: string) => boolean;
 
 const outOf = (run: Execution): string => run.stdout + run.display;
 const hasFailed = ({ isFinished, exitStatus }: Execution): boolean => !isFinished || exitStatus !== 0;
@@ -72,9 +75,9 @@ const LAYOUTS = [
 ];
 
 /** The record with the new run's outputs under its own labels. */
-function labelled(run: Execution, recorded: string): string | null {
+function labelled(run: Execution, recorded: string, alike: Alike): string | null {
   if (!run.isFinished) return null;
-  const json = jsonLayout(run, recorded);
+  const json = jsonLayout(run, recorded, alike);
   if (json !== null) return json;
   for (const layout of LAYOUTS) {
     const match = new RegExp(layout.source, `${layout.flags}d`).exec(recorded);
@@ -84,7 +87,7 @@ function labelled(run: Execution, recorded: string): string | null {
     // A label alone says nothing of stderr: what failed now is not hidden by it.
     if (err === undefined && match[2] === undefined && !showsStatus && hasFailed(run)) continue;
     const put = (old: string, now: string): string =>
-      old.trim() === now.trim() ? old : now.replace(/\n$/, '') + (/\s*$/.exec(old) as RegExpExecArray)[0];
+      old.trim() === now.trim() || alike(old, now) ? old : now.replace(/\n$/, '') + (/\s*$/.exec(old) as RegExpExecArray)[0];
     const head = recorded.slice(0, out[0]);
     if (showsStatus)
       return (
@@ -105,7 +108,7 @@ const OUT_KEYS = ['stdout', 'output', 'result', 'out'];
 const ERR_KEYS = ['stderr', 'error', 'err'];
 const EXIT_KEYS = ['exit_code', 'returncode', 'return_code', 'exitcode', 'exit_status'];
 
-function jsonLayout(run: Execution, recorded: string): string | null {
+function jsonLayout(run: Execution, recorded: string, alike: Alike): string | null {
   if (!/^\s*\{/.test(recorded)) return null;
   let value: unknown;
   try {
@@ -118,7 +121,8 @@ function jsonLayout(run: Execution, recorded: string): string | null {
   const out = OUT_KEYS.find((key) => typeof object[key] === 'string');
   if (out === undefined) return null;
   const set = (key: string, now: string) => {
-    if (String(object[key] ?? '').trim() !== now.trim()) object[key] = now;
+    const old = String(object[key] ?? '');
+    if (old.trim() !== now.trim() && !alike(old, now)) object[key] = now;
   };
   set(out, outOf(run));
   const err = ERR_KEYS.find((key) => key in object);

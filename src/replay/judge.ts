@@ -30,6 +30,8 @@ export interface JudgeOptions {
   again?: RunResult | null;
 }
 
+const NEVER = () => false;
+
 const nothing = { verdict: null, compared: 'none' as const, match: null, reason: null, lack: null };
 
 /** @param run one that has an answer */
@@ -37,7 +39,7 @@ export function judgeRun(plan: PlannedCall, run: RunResult, options: JudgeOption
   const { recorded, code } = plan;
   const { execution, given } = run;
   const result = given ?? {
-    text: execution === null ? '' : ((FORMS[0] as Form).text(execution, '') ?? ''),
+    text: execution === null ? '' : ((FORMS[0] as Form).text(execution, '', NEVER) ?? ''),
     reward: null,
     metrics: null,
   };
@@ -55,7 +57,7 @@ function contextOf(
   { rules, again }: JudgeOptions,
   form?: Form,
 ): MatchContext {
-  const other = again?.execution == null || form === undefined ? null : form.text(again.execution, fresh);
+  const other = again?.execution == null || form === undefined ? null : form.text(again.execution, fresh, NEVER);
   return {
     rules,
     facts: {
@@ -118,17 +120,25 @@ function judgeExecution(
   const failed = hasFailed(execution);
   const declared = plan.tool?.form ?? null;
   const forms = declared === null ? FORMS : [declared];
+  const plainContext = contextOf(plan, run, recorded, options, forms[0]);
   const texts = forms.flatMap((form) => {
-    const text = form.text(execution, recorded);
-    return text === null ? [] : [{ form, text }];
+    const rules: RuleName[] = [];
+    const alike = (before: string, now: string): boolean => {
+      const match = matchTexts(before, now, plainContext);
+      rules.push(...(match?.rules ?? []));
+      return match !== null;
+    };
+    const text = form.text(execution, recorded, alike);
+    return text === null ? [] : [{ form, text, rules }];
   });
   const plain = texts[0]?.text ?? NO_STDOUT;
   const lack = lackOf(execution, plan.code?.code ?? '', recorded, options.backend);
   let best: { form: Form; text: string; match: Match } | null = null;
   let hidden: string | null = null;
-  for (const { form, text } of texts) {
-    const match = matchTexts(recorded, text, contextOf(plan, run, recorded, options, form));
-    if (match === null) continue;
+  for (const { form, text, rules } of texts) {
+    const found = matchTexts(recorded, text, contextOf(plan, run, recorded, options, form));
+    if (found === null) continue;
+    const match = { ...found, rules: [...new Set([...found.rules, ...rules])] };
     // A failure that the text of an unknown tool hides would be taken for the same result.
     if (!form.showsErrors && failed && declared === null) hidden = text.trim() === '' ? null : text;
     else if (best === null || match.rules.length < best.match.rules.length) best = { form, text, match };

@@ -18,7 +18,7 @@ export interface OpenRewards {
  */
 export function openRewards(choice: RewardChoice, run?: Run): OpenRewards {
   const { reward, url, python, pythonPath, functionName, timeout } = choice;
-  const registry = builtinRewards();
+  const registry = builtinRewards({ python });
   const file = isRewardFile(reward) ? ownReward({ path: reward, functionName, python, pythonPath, timeout }) : null;
   if (isRewardFile(reward) && file !== null) registry.register(reward, file.fn);
   const byDataSource = rewardRouter({

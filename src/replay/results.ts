@@ -37,7 +37,7 @@ export function howOf(
 }
 
 /** Verdicts of another way of judging are not this one's. */
-const VERSION = '2';
+const VERSION = '3';
 
 /** Keeps what a call came to. Outcomes of calls that did not run are not worth keeping. */
 export function keepOutcome(journal: Journal, plan: PlannedCall, how: Fingerprint, outcome: ReplayOutcome): void {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -105,6 +106,30 @@ describe('the built-in functions', () => {
       });
     },
   );
+});
+
+const hasSympy = spawnSync('python3', ['-c', 'import sympy']).status === 0;
+
+describe('formulas that only sympy decides', () => {
+  const geo3k = { data_source: 'hiyouga/geometry3k', gts: '4!', score: 1 };
+  const judge = async (python: string | undefined, boxed: string) =>
+    rescoreRollout(
+      await rowOf({ ...geo3k, output: `<think>x</think>\\boxed{${boxed}}` }),
+      openRewards({ python }).router,
+    );
+
+  test('have no score without it, and the way to one is told', async () => {
+    expect(await judge(undefined, '2*3!*2')).toMatchObject({
+      status: 'error',
+      score: null,
+      reason: expect.stringContaining('--python names an interpreter'),
+    });
+  });
+
+  test.skipIf(!hasSympy)('have one with an interpreter that has it (skipped without sympy)', async () => {
+    expect(await judge('python3', '2*3!*2')).toMatchObject({ status: 'same', score: 1 });
+    expect(await judge('python3', '2*3!*3')).toMatchObject({ status: 'drift', score: 0.1 });
+  });
 });
 
 describe.skipIf(findOnPath('python3') === null)('a Python file with compute_score (skipped without python3)', () => {

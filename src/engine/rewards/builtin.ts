@@ -11,6 +11,7 @@ import { dapoScore } from './verl/dapo.ts';
 import { geo3kScore } from './verl/geo3k.ts';
 import { primeMathScore } from './verl/prime-math.ts';
 import { searchScore } from './verl/search-qa.ts';
+import { askSympy, type Zero } from './verl/sympy.ts';
 
 /** A ground truth as text: data sets hold numbers as numbers and as strings. */
 const truthText = (value: JsonValue | undefined): string =>
@@ -85,24 +86,25 @@ const exactMatch: RewardFn = ({ ground_truth: truth = '' }, action) => {
   return { reward: score, metadata: { exact_match: score } };
 };
 
-/** Two of verl's scores ask sympy where texts do not decide. */
-const orSympy =
-  (judge: (action: string, truth: string) => { score: number | null; pred: string }, needs: string) =>
-  (truth: JsonValue, action: string): RewardOutput => {
-    if (typeof truth !== 'string') throw new RolloutFault('no_truth', 'the ground truth is no text, where verl raises');
-    const { score, pred } = judge(action, truth);
-    if (score === null)
-      throw new RolloutFault(
-        'reward_fault',
-        `${needs} would decide whether ${pred} is ${truth}; --reward FILE.py with them does`,
-      );
-    return { reward: score, metadata: { acc: score, pred } };
-  };
+type Judged = (action: string, truth: string, zero?: Zero) => { score: number | null; pred: string };
 
-const geo3k = withTruth(orSympy(geo3kScore, 'mathruler and sympy'));
-const primeMath = withTruth((truth, action) =>
-  orSympy(primeMathScore, 'sympy')(typeof truth === 'string' ? truth : truthText(truth), action),
-);
+/** Two of verl's scores ask sympy where neither texts nor values decide. @param python an interpreter that may have it */
+const orSympy =
+  (judge: Judged, python: string | undefined): RewardFn =>
+  async (task, action, signal) => {
+    const wanted = truthOf(task);
+    const truth = judge === primeMathScore ? truthText(wanted) : wanted;
+    if (typeof truth !== 'string') throw new RolloutFault('no_truth', 'the ground truth is no text, where verl raises');
+    const asked: string[] = [];
+    let { score, pred } = judge(action, truth, (difference) => (asked.push(difference), null));
+    if (score === null && python !== undefined && asked.length > 0) {
+      const zero = await askSympy(python, asked, signal);
+      if (zero !== null) ({ score, pred } = judge(action, truth, zero));
+    }
+    if (score !== null) return { reward: score, metadata: { acc: score, pred } };
+    const how = python === undefined ? '--python names an interpreter that has it' : `${python} did not`;
+    throw new RolloutFault('reward_fault', `sympy would decide whether ${pred} is ${truth}; ${how}`);
+  };
 
 /** The sum of what the rollout's own tools say of it at its end (verl's `reward_scores`): a session's reward, a checked answer. */
 const toolReward: RewardFn = (task) => {
@@ -113,8 +115,8 @@ const toolReward: RewardFn = (task) => {
   return { reward: numbers.reduce((sum, score) => sum + score, 0), metadata: {} };
 };
 
-/** The functions that need nothing but the text. Tunix's names and rules, and verl's two most used scores. */
-export function builtinRewards(): RewardRegistry {
+/** The functions that need nothing but the text. Tunix's names and rules, and verl's scores. @param python an interpreter that may have sympy */
+export function builtinRewards({ python }: { python?: string | undefined } = {}): RewardRegistry {
   const registry = new RewardRegistry();
   registry.register('exact_match', exactMatch);
   registry.register('is_two', isTwo);
@@ -124,8 +126,8 @@ export function builtinRewards(): RewardRegistry {
   registry.register('math', math);
   registry.register('math_dapo', mathDapo);
   registry.register('search_qa', searchQa);
-  registry.register('geo3k', geo3k);
-  registry.register('prime_math', primeMath);
+  registry.register('geo3k', orSympy(geo3kScore, python));
+  registry.register('prime_math', orSympy(primeMathScore, python));
   registry.register('tool_reward', toolReward);
   return registry;
 }

@@ -45,7 +45,11 @@ const WORDINGS: readonly [RegExp, string][] = [
   [/^(json\.decoder\.JSONDecodeError): .*?(: line \d+ column \d+ \(char \d+\))$/, '$1$2'],
   [/^(?:SyntaxError|IndentationError|TabError)\b.*$/, 'SyntaxError'],
   [
-    /^(OSError|ConnectionError|TimeoutError|socket\.gaierror|urllib\.error\.URLError|requests\.exceptions\.ConnectionError): .*(?:Errno -[235]\]|Name or service not known|name resolution|Errno 101\]|Network is unreachable|Host is unreachable|Errno 111\]).*$/,
+    /^(?:OSError|ConnectionError|TimeoutError|socket\.gaierror): .*(?:Errno -[235]\]|Name or service not known|name resolution|Errno 101\]|Network is unreachable|Host is unreachable|Errno 111\]).*$/,
+    'OSError: no network',
+  ],
+  [
+    /^(urllib\.error\.URLError|requests\.exceptions\.ConnectionError): .*(?:Errno -[235]\]|Name or service not known|name resolution|Errno 101\]|Network is unreachable|Host is unreachable|Errno 111\]).*$/,
     '$1: no network',
   ],
   [/^(AttributeError: module '[^']+' has no attribute '[^']+').*$/, '$1'],

@@ -1,9 +1,10 @@
 import { gradeAnswer } from './grade.ts';
+import type { Zero } from './sympy.ts';
 
 /** The score of Geometry3K (`verl/utils/reward_score/geo3k.py`): nine tenths for the answer in the last box, one for the form. null: sympy would have to decide. */
-export function geo3kScore(solution: string, truth: string): { score: number | null; pred: string } {
+export function geo3kScore(solution: string, truth: string, zero?: Zero): { score: number | null; pred: string } {
   const pred = lastBox(solution);
-  const isRight = gradeAnswer(pred, truth.trim());
+  const isRight = gradeAnswer(pred, truth.trim(), zero);
   const isFormed = /^<think>[\s\S]*<\/think>[\s\S]*\\boxed\{[\s\S]*\}[\s\S]*$/.test(solution);
   return { score: isRight === null ? null : 0.9 * (isRight ? 1 : 0) + 0.1 * (isFormed ? 1 : 0), pred };
 }

@@ -1,11 +1,12 @@
 import { hendrycks } from '../math.ts';
+import type { Zero } from './sympy.ts';
 import { isOneValue, UnknownFormula } from './value.ts';
 
 /**
  * The grader of PRM800K, as mathruler and verl's prime_math have it: equal after normalisation, or equal in value. sympy decides the last
- * there; here values do, and null says that a formula cannot be read without it.
+ * there; here values do, and `zero` is asked of a formula that cannot be read without it. null: it does not know either.
  */
-export function gradeAnswer(given: string, truth: string): boolean | null {
+export function gradeAnswer(given: string, truth: string, zero: Zero = () => null): boolean | null {
   if (mathd(given) === mathd(truth)) return true;
   const [mine, other] = [normalise(given), normalise(truth)];
   if (mine === other) return true;
@@ -15,7 +16,7 @@ export function gradeAnswer(given: string, truth: string): boolean | null {
   if (truths.length !== givens.length) return false;
   let isUnsure = false;
   for (const [i, wanted] of truths.entries()) {
-    const found = isPart(wanted, givens[i] as string);
+    const found = isPart(wanted, givens[i] as string, zero);
     if (found === false) return false;
     isUnsure ||= found === null;
   }
@@ -24,7 +25,7 @@ export function gradeAnswer(given: string, truth: string): boolean | null {
 
 const FRACTION = /^-?[0-9]+.?\/0*[1-9][0-9]*.?$/;
 
-function isPart(wanted: string, given: string): boolean | null {
+function isPart(wanted: string, given: string, zero: Zero): boolean | null {
   if (FRACTION.test(wanted) && FRACTION.test(given)) return wanted === given;
   if (isInteger(wanted) !== isInteger(given)) return false;
   const difference = `(${wanted})-(${given})`;
@@ -33,7 +34,7 @@ function isPart(wanted: string, given: string): boolean | null {
   try {
     return isOneValue(wanted, given, { implicit: true }, 1e-9) ?? false;
   } catch (error) {
-    if (error instanceof UnknownFormula) return null;
+    if (error instanceof UnknownFormula) return zero(difference);
     throw error;
   }
 }

@@ -1,10 +1,11 @@
 import { gradeAnswer } from './grade.ts';
+import type { Zero } from './sympy.ts';
 import { isOneValue, numberAt, UnknownFormula } from './value.ts';
 
 /** The score of the NuminaMath sources (`verl/utils/reward_score/prime_math`): 1 where the answer that the text ends in equals the truth. null: sympy would have to decide. */
-export function primeMathScore(solution: string, truth: string): { score: number | null; pred: string } {
+export function primeMathScore(solution: string, truth: string, zero?: Zero): { score: number | null; pred: string } {
   const pred = answerIn(solution);
-  const graded = gradeAnswer(pred, truth);
+  const graded = gradeAnswer(pred, truth, zero);
   if (graded === true) return { score: 1, pred };
   const pis = /\\pi/.test(pred) || /\\pi/.test(truth) ? [Math.PI, 3.14] : [null];
   const equal = pis.map((pi) => mathEqual(pred, truth, pi));
