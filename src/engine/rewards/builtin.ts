@@ -96,7 +96,11 @@ const orSympy =
     const truth = judge === primeMathScore ? truthText(wanted) : wanted;
     if (typeof truth !== 'string') throw new RolloutFault('no_truth', 'the ground truth is no text, where verl raises');
     const asked: string[] = [];
-    let { score, pred } = judge(action, truth, (difference) => (asked.push(difference), null));
+    const noted: Zero = (difference) => {
+      asked.push(difference);
+      return null;
+    };
+    let { score, pred } = judge(action, truth, noted);
     if (score === null && python !== undefined && asked.length > 0) {
       const zero = await askSympy(python, asked, signal);
       if (zero !== null) ({ score, pred } = judge(action, truth, zero));
