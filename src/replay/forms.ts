@@ -15,7 +15,7 @@ export interface Form {
   /** It shows what went to stderr, or that the program failed. */
   showsErrors: boolean;
   /** The text that the tool makes; null where this form says nothing of such a run. @param recorded may hold the tool's own labels */
-  text(run: Execution, recorded: string, alike: Alike): string | null;
+  text(run: Execution, recorded: string, alike?: Alike): string | null;
 }
 
 /** Whether two texts of a labelled result are the same but for noise: then the recorded one stands. */
@@ -75,7 +75,7 @@ const LAYOUTS = [
 ];
 
 /** The record with the new run's outputs under its own labels. */
-function labelled(run: Execution, recorded: string, alike: Alike): string | null {
+function labelled(run: Execution, recorded: string, alike: Alike = () => false): string | null {
   if (!run.isFinished) return null;
   const json = jsonLayout(run, recorded, alike);
   if (json !== null) return json;
@@ -87,7 +87,9 @@ function labelled(run: Execution, recorded: string, alike: Alike): string | null
     // A label alone says nothing of stderr: what failed now is not hidden by it.
     if (err === undefined && match[2] === undefined && !showsStatus && hasFailed(run)) continue;
     const put = (old: string, now: string): string =>
-      old.trim() === now.trim() || alike(old, now) ? old : now.replace(/\n$/, '') + (/\s*$/.exec(old) as RegExpExecArray)[0];
+      old.trim() === now.trim() || alike(old, now)
+        ? old
+        : now.replace(/\n$/, '') + (/\s*$/.exec(old) as RegExpExecArray)[0];
     const head = recorded.slice(0, out[0]);
     if (showsStatus)
       return (

@@ -30,8 +30,6 @@ export interface JudgeOptions {
   again?: RunResult | null;
 }
 
-const NEVER = () => false;
-
 const nothing = { verdict: null, compared: 'none' as const, match: null, reason: null, lack: null };
 
 /** @param run one that has an answer */
@@ -39,7 +37,7 @@ export function judgeRun(plan: PlannedCall, run: RunResult, options: JudgeOption
   const { recorded, code } = plan;
   const { execution, given } = run;
   const result = given ?? {
-    text: execution === null ? '' : ((FORMS[0] as Form).text(execution, '', NEVER) ?? ''),
+    text: execution === null ? '' : ((FORMS[0] as Form).text(execution, '') ?? ''),
     reward: null,
     metrics: null,
   };
@@ -57,7 +55,7 @@ function contextOf(
   { rules, again }: JudgeOptions,
   form?: Form,
 ): MatchContext {
-  const other = again?.execution == null || form === undefined ? null : form.text(again.execution, fresh, NEVER);
+  const other = again?.execution == null || form === undefined ? null : form.text(again.execution, fresh);
   return {
     rules,
     facts: {
