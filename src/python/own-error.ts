@@ -7,11 +7,21 @@ export class OwnCodeError extends Error {
   readonly fault: OwnFault;
   /** The traceback with the user's own frames, for the record; null where the code did not raise. */
   readonly trace: string | null;
+  /** The call has cost its process: it ended it, or let nothing else run. */
+  readonly endsProcess: boolean;
 
-  constructor(message: string, { fault = 'tool', trace = null }: { fault?: OwnFault; trace?: string | null } = {}) {
+  constructor(
+    message: string,
+    {
+      fault = 'tool',
+      trace = null,
+      endsProcess = false,
+    }: { fault?: OwnFault; trace?: string | null; endsProcess?: boolean } = {},
+  ) {
     super(message);
     this.fault = fault;
     this.trace = trace;
+    this.endsProcess = endsProcess;
   }
 }
 

@@ -7,8 +7,8 @@ const GRACE = 1000;
 interface Waiting {
   resolve: (value: JsonValue) => void;
   reject: (error: Error) => void;
-  /** Its caller has gone; what comes of it is of interest to the process alone. */
-  isLeft: boolean;
+  /** Its time is over, in these words: it was asked to end, and whose fault it was is about to show. Null while it has time. */
+  left: string | null;
 }
 
 /** The place of the code that keeps every other call from running. */
@@ -25,7 +25,7 @@ export class Requests {
   #next = 1;
   #reason: OwnCodeError | null = null;
   #blocked: Blocked | null = null;
-  isTainted = false;
+  #isStuck = false;
 
   constructor(send: (body: JsonObject) => void, kill: () => void) {
     this.#send = send;
@@ -34,6 +34,11 @@ export class Requests {
 
   get isDead(): boolean {
     return this.#reason !== null;
+  }
+
+  /** It holds work that does not end, or that was asked to and has not yet. */
+  get isTainted(): boolean {
+    return this.#isStuck || [...this.#waiting.values()].some(({ left }) => left !== null);
   }
 
   get count(): number {
@@ -45,10 +50,10 @@ export class Requests {
     if (signal?.aborted) return Promise.reject(signal.reason);
     const id = this.#next++;
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = { resolve, reject, isLeft: false };
+      const waiting: Waiting = { resolve, reject, left: null };
       this.#waiting.set(id, waiting);
       if (signal !== undefined) {
-        const leave = () => this.#leave(id, waiting, signal.reason);
+        const leave = () => this.#leave(id, signal.reason);
         signal.addEventListener('abort', leave, { once: true });
         const end = () => signal.removeEventListener('abort', leave);
         waiting.resolve = (value) => {
@@ -71,6 +76,7 @@ export class Requests {
         call: typeof message.blocked === 'number' ? message.blocked : null,
         where: typeof message.where === 'string' ? message.where : null,
       };
+      for (const id of [...this.#waiting.keys()]) this.#tellLeft(id);
       return;
     }
     this.#blocked = null;
@@ -78,11 +84,16 @@ export class Requests {
     if (waiting === undefined) return;
     this.#waiting.delete(Number(message.id));
     const error = message.error as JsonObject | undefined;
+    if (error?.stuck === true) this.#isStuck = true;
+    // It ended when it was asked to: it had waited for something all the time.
+    if (waiting.left !== null) {
+      waiting.reject(new OwnCodeError(waiting.left));
+      return;
+    }
     if (error === undefined) {
       waiting.resolve(message.value ?? null);
       return;
     }
-    if (error.stuck === true) this.isTainted = true;
     const said = String(error.message);
     const trace = typeof error.trace === 'string' ? error.trace : null;
     const Kind = error.kind === 'load' ? CannotLoadError : OwnCodeError;
@@ -93,34 +104,45 @@ export class Requests {
   end(reason: string, guilty: number | null = null): void {
     if (this.#reason !== null) return;
     this.#reason = new OwnCodeError(reason, { fault: 'world' });
-    const waiting = [...this.#waiting];
-    this.#waiting.clear();
     // A call that is alone under way when its process ends has ended it.
-    const isAlone = waiting.filter(([, one]) => !one.isLeft).length === 1;
-    for (const [id, one] of waiting)
-      one.reject(guilty === id || (guilty === null && isAlone) ? new OwnCodeError(reason) : this.#reason);
+    const only = [...this.#waiting].filter(([, { left }]) => left === null);
+    const cause = guilty ?? (only.length === 1 ? only[0]![0] : null);
+    for (const [id, { reject, left }] of [...this.#waiting]) {
+      this.#waiting.delete(id);
+      if (id === cause)
+        reject(new OwnCodeError(left === null ? reason : `${left}${this.#place}`, { endsProcess: true }));
+      else reject(this.#reason);
+    }
   }
 
-  #leave(id: number, waiting: Waiting, reason: unknown): void {
-    const blocked = this.#blocked;
-    const said = reason instanceof Error ? reason.message : String(reason);
-    // A call that merely waits behind one that does not let go has not hung.
-    const isBehind = blocked !== null && blocked.call !== null && blocked.call !== id;
-    const where = blocked?.where ? `, at ${blocked.where}` : '';
-    waiting.isLeft = true;
+  /** The place of what lets nothing else run, for the end of a sentence. */
+  get #place(): string {
+    return this.#blocked?.where ? `, at ${this.#blocked.where}` : '';
+  }
+
+  /** A call that merely waits behind one that does not let go has not hung. */
+  #tellLeft(id: number): void {
+    const waiting = this.#waiting.get(id);
+    if (waiting?.left == null || this.#blocked === null) return;
+    const isBehind = this.#blocked.call !== null && this.#blocked.call !== id;
     waiting.reject(
       isBehind
-        ? new OwnCodeError(`${said}: another call keeps the process busy${where}`, { fault: 'world' })
-        : new OwnCodeError(blocked === null ? said : `${said}${where}`),
+        ? new OwnCodeError(`${waiting.left}: another call keeps the process busy${this.#place}`, { fault: 'world' })
+        : new OwnCodeError(`${waiting.left}${this.#place}`, { endsProcess: true }),
     );
+  }
+
+  #leave(id: number, reason: unknown): void {
+    const waiting = this.#waiting.get(id);
+    if (waiting === undefined) return;
+    waiting.left = reason instanceof Error ? reason.message : String(reason);
+    this.#tellLeft(id);
     this.#send({ op: 'cancel', call: id });
     setTimeout(() => {
       if (!this.#waiting.has(id) || this.#reason !== null) return;
       const guilty = this.#blocked?.call ?? id;
-      this.end(
-        `its process was ended, for another call did not come back${this.#blocked?.where ? `: ${this.#blocked.where}` : ''}`,
-        guilty,
-      );
+      const where = this.#blocked?.where ? `: ${this.#blocked.where}` : '';
+      this.end(`its process was ended, for another call did not come back${where}`, guilty);
       this.#kill();
     }, GRACE).unref();
   }

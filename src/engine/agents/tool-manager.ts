@@ -224,7 +224,8 @@ export class ToolManager {
     // Calls at the same time wait for the same instances.
     this.#opened ??= this.#instances.create(signal);
     await this.#opened;
-    if (this.#instances.failure !== null) throw new RolloutFault('tool_unavailable', this.#instances.failure);
+    const { failure, failureCause } = this.#instances;
+    if (failure !== null) throw new RolloutFault(failureCause, failure);
   }
 
   /** What went wrong beside the calls. */

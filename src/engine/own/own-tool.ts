@@ -20,7 +20,7 @@ interface Instance {
   held: Held;
   /** The tool's own name for it. */
   id: string;
-  /** One of its own calls did not come back, or ended the process. */
+  /** One of its own calls cost the process. */
   isGuilty: boolean;
 }
 
@@ -30,6 +30,7 @@ interface Instance {
  */
 export class OwnTool implements Tool {
   readonly use: OwnUse;
+  readonly lastWord = 1.5;
   readonly #own: OwnTarget;
   readonly #request: LoadRequest;
   readonly #instances = new Map<string, Instance>();
@@ -96,8 +97,7 @@ export class OwnTool implements Tool {
     const instance = this.#instance(instanceId);
     const { held, id } = instance;
     const answer = (await callHeld(held, 'execute', [id, parameters, kwargs], signal).catch((error: Error) => {
-      const isOwn = error instanceof OwnCodeError && error.fault === 'tool';
-      if (isOwn && (signal?.aborted || held.process.isDead)) instance.isGuilty = true;
+      if (error instanceof OwnCodeError && error.endsProcess) instance.isGuilty = true;
       throw error;
     })) as JsonObject;
     return {
@@ -128,7 +128,7 @@ export class OwnTool implements Tool {
   #instance(instanceId: string): Instance {
     const instance = this.#instances.get(instanceId);
     if (instance === undefined) throw new Error(`${this.name} has no instance '${instanceId}': create it first`);
-    if (!instance.held.process.isDead) return instance;
+    if (!instance.isGuilty && !instance.held.process.isDead) return instance;
     // The rollout whose call ended the process is not made again for it: it would end the next one, too.
     throw new OwnCodeError(
       `the state of ${this.name} was lost with its process, which ${instance.isGuilty ? 'an earlier call of this rollout' : 'another call'} ended`,

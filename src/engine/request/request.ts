@@ -221,7 +221,7 @@ export class RolloutRequest {
     const { partial, tokenizer } = this.#options;
     const opened = await this.#tools.create(signal);
     const { failure } = this.#tools;
-    if (failure !== null) throw new RolloutFault('tool_unavailable', failure);
+    if (failure !== null) throw new RolloutFault(this.#tools.failureCause, failure);
     if (partial === undefined) this.#conversation.open(opened, false);
     const opening = await this.#user?.start(signal);
     if (opening && partial === undefined) this.#conversation.open(opening, true);

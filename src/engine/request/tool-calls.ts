@@ -1,3 +1,4 @@
+import { pause, TimedOutError } from '../../async/timeout.ts';
 import type { JsonObject, JsonValue } from '../../json/value.ts';
 import { OwnCodeError } from '../../python/own-error.ts';
 import type { Fault } from '../../rollout/error-kind.ts';
@@ -96,6 +97,7 @@ export async function executeCall(call: PendingCall, setting: CallSetting, signa
   if (malformed !== null)
     return refuse(`Invalid JSON in arguments for '${call.name}': ${malformed}`, malformed, 'model');
   const { tool, kwargs } = instance!;
+  let running: Promise<ToolResult> | null = null;
   const parameters = (rules.version === null ? decoded.arguments : decoded.value) as JsonObject;
   try {
     const { value, waited } = await withClock(
@@ -103,7 +105,10 @@ export async function executeCall(call: PendingCall, setting: CallSetting, signa
       signal,
       async (inner, clock): Promise<ToolResult> => {
         const run = { signal: inner, clock };
-        if (!rules.instancePerCall) return tool.execute(instanceId, parameters, kwargs.execute_kwargs ?? {}, run);
+        if (!rules.instancePerCall) {
+          running = tool.execute(instanceId, parameters, kwargs.execute_kwargs ?? {}, run);
+          return running;
+        }
         const { instanceId: own } = await tool.create(undefined, kwargs.create_kwargs ?? {}, run);
         try {
           return await tool.execute(own, parameters, {}, run);
@@ -116,11 +121,12 @@ export async function executeCall(call: PendingCall, setting: CallSetting, signa
     if (fault === 'world' || fault === 'ours')
       throw new RolloutFault(value.response.cause ?? 'tool_unavailable', `tool '${call.name}': ${error}`);
     return { ...value, arguments: parameters, waited };
-  } catch (error) {
+  } catch (thrown) {
     signal.throwIfAborted();
+    const error = await lastWordOf(thrown, running, tool.lastWord);
     if (error instanceof RolloutFault) throw error;
     const { message } = error as Error;
-    const cause = causeOf(error as Error);
+    const cause = toolCauseOf(error as Error);
     if (cause !== null) throw new RolloutFault(cause, `tool '${call.name}': ${message}`);
     // The model reads what the exception says; the record keeps where it came from.
     const told = (error instanceof OwnCodeError ? error.trace : null) ?? message;
@@ -128,8 +134,18 @@ export async function executeCall(call: PendingCall, setting: CallSetting, signa
   }
 }
 
+/** What a call that met its timeout ends with, where the tool can tell whose fault that was; else what was thrown. */
+export async function lastWordOf(timedOut: unknown, running: Promise<unknown> | null, seconds = 0): Promise<unknown> {
+  if (!(timedOut instanceof TimedOutError) || running === null || seconds === 0) return timedOut;
+  const said = running.then(
+    () => timedOut,
+    (error: unknown) => (error instanceof OwnCodeError ? error : timedOut),
+  );
+  return Promise.race([said, pause(seconds * 1000).then(() => timedOut)]);
+}
+
 /** A tool that cannot reach what it speaks to says nothing of the model; null for an error of the tool's own. */
-function causeOf(error: Error): Cause | null {
+export function toolCauseOf(error: Error): Cause | null {
   if (error instanceof OwnCodeError) return error.fault === 'world' ? 'state_lost' : null;
   return ['ConnectionError', 'ClientTimeoutError', 'SandboxApiError'].includes(error.name) ? 'tool_unavailable' : null;
 }

@@ -1,11 +1,20 @@
 import { withTimeout } from '../../async/timeout.ts';
 import type { JsonValue } from '../../json/value.ts';
+import type { Cause } from '../faults.ts';
 import type { Message } from '../message.ts';
 import type { OpenAIFunctionToolSchema } from '../tools/schema.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { Limits } from './limits.ts';
 import type { LoopRules } from './rules.ts';
-import { type CallOutcome, executeCall, type PendingCall, type ToolInstance, type ToolKwargs } from './tool-calls.ts';
+import {
+  type CallOutcome,
+  executeCall,
+  lastWordOf,
+  type PendingCall,
+  type ToolInstance,
+  type ToolKwargs,
+  toolCauseOf,
+} from './tool-calls.ts';
 
 export interface ToolChoice {
   tools?: readonly Tool[];
@@ -27,6 +36,7 @@ export class ToolInstances {
   sid: string | null = null;
   /** Why a tool could not be created. */
   failure: string | null = null;
+  failureCause: Cause = 'tool_unavailable';
 
   constructor(
     choice: ToolChoice,
@@ -59,14 +69,18 @@ export class ToolInstances {
     const opened = await Promise.all(
       [...this.#instances.values()].map(async (instance): Promise<Message[]> => {
         const { tool, kwargs } = instance;
+        let running: ReturnType<Tool['create']> | null = null;
         try {
-          const { response } = await withTimeout(this.#limits.tool_timeout, signal, (inner) =>
-            tool.create(this.#requestId, kwargs.create_kwargs ?? {}, { signal: inner }),
-          );
+          const { response } = await withTimeout(this.#limits.tool_timeout, signal, (inner) => {
+            running = tool.create(this.#requestId, kwargs.create_kwargs ?? {}, { signal: inner });
+            return running;
+          });
           this.sid ??= tool.sidOf?.(this.#requestId) ?? null;
           return response.text === '' ? [] : [{ role: 'tool', name: tool.name, content: response.text }];
-        } catch (error) {
+        } catch (thrown) {
           signal.throwIfAborted();
+          const error = await lastWordOf(thrown, running, tool.lastWord);
+          this.failureCause = toolCauseOf(error as Error) ?? 'tool_unavailable';
           this.failure = `tool '${tool.name}' could not be created: ${(error as Error).message}`;
           instance.isThere = false;
           return [];

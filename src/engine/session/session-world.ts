@@ -15,7 +15,7 @@ export interface SessionModeOptions {
 }
 
 /** A service that is gone, or does not know the session any more, has lost what the rollout did in it; null for any other error. */
-export const causeOf = ({ kind, status }: SandboxApiError): Cause | null =>
+export const sessionCauseOf = ({ kind, status }: SandboxApiError): Cause | null =>
   kind === 'connection' || kind === 'timeout' || status === 404 || status === 410 || (status ?? 0) >= 500
     ? 'state_lost'
     : null;
@@ -62,7 +62,7 @@ class SessionWorld implements World {
     if (this.#instance === null)
       throw new RolloutFault('own_fault', 'the task has no instance_id to start a session with');
     this.sid = await this.#client.startInstance(this.#instance, signal).catch((error: Error) => {
-      const isGone = error instanceof SandboxApiError && error.status === undefined && causeOf(error) !== null;
+      const isGone = error instanceof SandboxApiError && error.status === undefined && sessionCauseOf(error) !== null;
       throw isGone ? new RolloutFault('state_lost', this.#said('start_instance', error)) : error;
     });
   }
@@ -80,7 +80,7 @@ class SessionWorld implements World {
     const { content, error } = await this.#client.processAction(this.sid!, action, signal);
     // An answer without an observation is "Error" to the model, as in verl; no answer at all is nothing that the model did.
     if (error !== null && error.kind !== 'answer')
-      throw new RolloutFault(causeOf(error) ?? 'user_fault', this.#said('process_action', error));
+      throw new RolloutFault(sessionCauseOf(error) ?? 'user_fault', this.#said('process_action', error));
     return { terminate: false, text: content, score: null, metadata: { observation_times: 1 } };
   }
 
@@ -92,7 +92,8 @@ class SessionWorld implements World {
 
   async judge(signal?: AbortSignal): Promise<RewardOutput> {
     const { reward, answer, error } = await this.#client.computeReward(this.sid!, signal);
-    if (error !== null) throw new RolloutFault(causeOf(error) ?? 'reward_fault', this.#said('compute_reward', error));
+    if (error !== null)
+      throw new RolloutFault(sessionCauseOf(error) ?? 'reward_fault', this.#said('compute_reward', error));
     const response = isJsonObject(answer as JsonValue) ? (answer as JsonObject) : {};
     if (!('reward' in response) && !('f2p_total' in response))
       throw new RolloutFault('reward_fault', `${this.#url}: compute_reward answered without reward and f2p_total`);

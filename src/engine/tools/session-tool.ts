@@ -3,7 +3,7 @@ import { printJson } from '../../json/print.ts';
 import type { JsonObject, JsonValue } from '../../json/value.ts';
 import { SessionClient } from '../../sandbox/sessions/client.ts';
 import { instanceIdOf } from '../session/instance-id.ts';
-import { causeOf } from '../session/session-world.ts';
+import { sessionCauseOf } from '../session/session-world.ts';
 import type { OpenAIFunctionToolSchema } from './schema.ts';
 import { StatefulTool, type ToolResult, type ToolRun } from './tool.ts';
 
@@ -63,7 +63,7 @@ export class SessionTool extends StatefulTool<State> {
     const { content: text, error } = await this.#client.processAction(state.sid, action, signal);
     if (error === null) return { response: { text }, reward: null, metrics: null };
     // An answer without an observation is "Error" to the model, as in verl; no answer at all is nothing that the model did.
-    const cause = causeOf(error);
+    const cause = sessionCauseOf(error);
     const fault = error.kind === 'answer' ? {} : { fault: 'world' as const, ...(cause === null ? {} : { cause }) };
     return { response: { text, error: error.message, ...fault }, reward: null, metrics: null };
   }

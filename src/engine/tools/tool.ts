@@ -44,6 +44,8 @@ export interface Tool {
     kwargs?: JsonObject,
     run?: ToolRun,
   ): Promise<{ instanceId: string; response: ToolResponse }>;
+  /** Seconds that it may take after a call's timeout to say whose fault that was. */
+  readonly lastWord?: number;
   /** The id of the session that an instance stands for, where it is one. */
   sidOf?(instanceId: string): string | null;
   execute(instanceId: string, parameters: JsonObject, kwargs?: JsonObject, run?: ToolRun): Promise<ToolResult>;
