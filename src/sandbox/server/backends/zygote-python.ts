@@ -17,7 +17,7 @@ export const HEAD = 16;
 export const ZYGOTE = String.raw`
 import sys
 _baseline = set(sys.modules)
-import _signal, _thread, ctypes, functools, gc, itertools, os, time
+import _signal, _thread, _weakref, atexit, ctypes, functools, gc, itertools, os, time
 
 _path = sys.argv[0]
 _folder = os.path.dirname(_path)
@@ -33,10 +33,51 @@ _fopen = _libc.fopen
 _fopen.restype = ctypes.c_void_p
 _exit = _api.Py_Exit
 _exit.argtypes = [ctypes.c_bool]
-# As pymain_run_file calls it; what it answers, 0 or -1, becomes the exit code 0 or 1.
+
+
+def _finish(failed):
+    """Ends the process of a program that ran to its end: all that Py_Exit would show, without taking the interpreter
+    itself apart, which takes longer than most programs."""
+    try:
+        if atexit._ncallbacks() or _thread._count() != _threads:
+            _exit(failed)
+        for name in ('stdin', 'stdout', 'stderr'):
+            setattr(sys, name, getattr(sys, '__' + name + '__'))
+        _flush()
+        for name in ('last_type', 'last_value', 'last_traceback', 'last_exc'):
+            if hasattr(sys, name):
+                setattr(sys, name, None)
+        names = ['__main__', *(name for name in list(sys.modules) if name not in _baseline)]
+        left = []
+        for name in names:
+            left.append(_weakref.ref(sys.modules[name]))
+            sys.modules[name] = None
+        gc.collect()
+        # As _PyModule_Clear does it, the last module first.
+        for module in filter(None, [reference() for reference in reversed(left)]):
+            values = vars(module)
+            for is_first in (True, False):
+                for name in list(values):
+                    if name != '__builtins__' and is_first == (name[:1] == '_' and name[1:2] != '_'):
+                        values[name] = None
+        module = values = None
+        gc.collect()
+        _flush()
+    except BaseException:
+        _exit(failed)
+    _api.exit(-failed)
+
+
+def _flush():
+    for file in (sys.stdout, sys.stderr):
+        if file is not None and not file.closed:
+            file.flush()
+
+
+# As pymain_run_file calls it.
 _run = _api.PyRun_SimpleFileExFlags
 _run.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_void_p]
-_run.restype = _exit
+_run.restype = _finish
 # One arena, or each thread sets 64 MB of addresses aside, which count against the limit.
 _libc.mallopt(-8, 1)
 
@@ -143,6 +184,7 @@ def _limit(resource, value):
 
 def _become(slot, files):
     """In the process of the program: takes its job and leaves nothing open but the three streams."""
+    global _threads
     job, out, err, report = slot
     try:
         _prctl(4, 1)
@@ -162,16 +204,9 @@ def _become(slot, files):
         os.dup2(out, 1)
         os.dup2(err, 2)
         os.chdir(_folder)
-        sys.argv[:] = [_path]
-        if hasattr(sys, 'orig_argv'):
-            sys.orig_argv[:] = [sys.orig_argv[0], _path]
-        sys.path[0] = _folder
-        sys.modules['__main__'] = type(sys)('__main__')
-        sys.modules['__main__'].__builtins__ = sys.modules['builtins']
-        for name in [name for name in sys.modules if name not in _baseline]:
-            del sys.modules[name]
         for resource, value in (pair.split('=') for pair in limits.split(',')):
             _limit(int(resource), int(value))
+        _threads = _thread._count()
         files.append(_fopen(_path.encode(), b'rb'))
         if not files[0]:
             os._exit(1)
@@ -291,6 +326,7 @@ def _slot(number, disk):
 
 
 _open = {}
+_threads = 0
 os.mkdir('/run/slot')
 os.makedirs('/etc', exist_ok=True)
 for _name, _text in (
@@ -322,6 +358,13 @@ if os.path.isdir('/run/bin'):
 _rest = b''
 _filter = None
 _signal.signal(_signal.SIGCHLD, _signal.SIG_IGN)
+# A program finds what 'python FILE' has loaded, and a main module of its own.
+_main = type(sys)('__main__')
+_main.__builtins__ = sys.modules['builtins']
+sys.modules['__main__'] = _main
+for _name in set(sys.modules) - _baseline:
+    del sys.modules[_name]
+del _main, _name
 gc.collect()
 gc.freeze()
 while True:
