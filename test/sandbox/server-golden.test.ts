@@ -129,9 +129,10 @@ function merged(recorded: unknown, ours: unknown): unknown {
 
 /** The tool that a recorded program needs and this machine's sandbox does not have. */
 function missingTool(answer: unknown, recorded: unknown): string | null {
-  const pattern = /\/bin\/bash: line 1: (\S+?): command not found/;
+  const pattern = /(?:\/bin\/bash: line 1: (\S+?): command not found|cannot run on this server: no (\S+))/;
   if (pattern.test(JSON.stringify(recorded))) return null;
-  return pattern.exec(JSON.stringify(answer))?.[1] ?? null;
+  const found = pattern.exec(JSON.stringify(answer));
+  return found?.[1] ?? found?.[2] ?? null;
 }
 
 describe.each(CONFINING)('%s', (backend) => {

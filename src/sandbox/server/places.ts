@@ -6,6 +6,8 @@ import { RequestError } from '../request-error.ts';
 import type { Backend, Job, Outcome, Usage } from './backends/backend.ts';
 
 const LOOK_MS = 100;
+/** A look takes at most this part of the time: 1 in 10. */
+const LOOK_SHARE = 10;
 /** The share of a processor that a program counts before it was measured. Most have ended by then. */
 const UNKNOWN_SHARE = 0.5;
 const UNKNOWN_BYTES = 64 * 1024 * 1024;
@@ -79,7 +81,7 @@ export class Places {
     const { abort, unlink } = linked(signal);
     const running: Running = { share: UNKNOWN_SHARE, bytes: UNKNOWN_BYTES, sample: null, last: null, abort };
     this.#running.add(running);
-    this.#clock ??= setInterval(() => this.#look(), LOOK_MS);
+    this.#clock ??= setTimeout(() => this.#look(), LOOK_MS);
     const ended = backend.execute({ ...job, metered: (sample) => (running.sample = sample) }, abort.signal);
     // Its processes take a moment to die after the caller has gone, and count until then.
     ended
@@ -163,11 +165,13 @@ export class Places {
       const detail = 'the programs of this server took more memory together than it has; ask again later';
       largest.abort.abort(new RequestError(504, detail));
     }
+    // Bombs of processes take their time to be looked at.
+    this.#clock = setTimeout(() => this.#look(), Math.max(LOOK_MS, LOOK_SHARE * (performance.now() - now)));
     this.#pump();
   }
 
   #stopClock(): void {
-    if (this.#clock) clearInterval(this.#clock);
+    if (this.#clock) clearTimeout(this.#clock);
     this.#clock = null;
   }
 }

@@ -23,8 +23,11 @@ const RESOURCE = { cpu: 0, fsize: 1, data: 2, core: 4, nproc: 6, as: 9 };
 
 export interface Slot {
   number: number;
-  /** In the zygote's process namespace. */
+  /** In the zygote's process namespace: the program's process, and the first of its own namespace. */
   pid: number;
+  init: number;
+  /** The same on the host, once somebody asked. */
+  hosts: { program: number; init: number } | null;
   job: number;
   out: number;
   err: number;
@@ -33,10 +36,12 @@ export interface Slot {
 }
 
 interface Hands {
-  /** Ends the program; its files can still be fetched. */
-  stop(): void;
+  /** Where the names of the files to fetch are written; null for none. */
+  wanted: number | null;
+  /** Ends the program and all that it began; its files can still be fetched. */
   kill(): void;
-  hostPid(): number | null;
+  /** The program's process first; empty once it has ended. */
+  hostPids(): number[];
   /** The interpreter that the slot was forked from has ended, and all runs with it. */
   isLost(): boolean;
   memoryMb: number;
@@ -49,13 +54,14 @@ export class SlotRun {
   readonly #hands: Hands;
   readonly #files = new Map<string, Buffer>();
   readonly #report: Socket;
+  readonly #streams: readonly [Socket, Socket];
+  readonly #wanted: Socket | null;
   #jobOpen = true;
   #began: bigint | null = null;
   #ended: { status: number; at: bigint } | null = null;
   #fault: string | null = null;
   #late = false;
   #hungry = false;
-  #pid: number | null | undefined;
   #stopTimer = () => {};
   #stopWatch = () => {};
   #file: { index: number; left: number; parts: Buffer[] } | null = null;
@@ -68,15 +74,17 @@ export class SlotRun {
     this.#fetch = fetch;
     this.#hands = hands;
     this.#report = reading(slot.report);
+    this.#streams = [reading(slot.out), reading(slot.err)];
+    this.#wanted = hands.wanted === null ? null : new Socket({ fd: hands.wanted, readable: false, writable: true });
+    this.#wanted?.on('error', () => {});
   }
 
   async perform(parts: readonly Buffer[], signal?: AbortSignal): Promise<Outcome> {
     const { limits, watch } = this.#job;
     const outputs = [new Output(limits.outputBytes), new Output(limits.outputBytes)] as const;
-    const streams = [reading(this.#slot.out), reading(this.#slot.err)] as const;
     const collected = [
-      outputs[0].collect(streams[0], watch && ((chunk) => watch(chunk, () => this.#expire()))),
-      outputs[1].collect(streams[1]),
+      outputs[0].collect(this.#streams[0], watch && ((chunk) => watch(chunk, () => this.#expire()))),
+      outputs[1].collect(this.#streams[1]),
     ];
     const over = new Promise<void>((resolve) => {
       this.#report.on('close', resolve);
@@ -98,11 +106,10 @@ export class SlotRun {
         // Less than the slot itself holds: the program's own limits end it.
       }
     }
-    const abort = () => this.#hands.kill();
+    const abort = () => this.#kill();
     signal?.addEventListener('abort', abort, { once: true });
     this.#job.metered?.(() => {
-      const pid = this.#hostPid();
-      const usage = pid === null ? null : usageOfTree(pid);
+      const usage = usageOfTree(...this.#hostPids());
       return usage && group ? { ...usage, bytes: group.bytes } : usage;
     });
     this.#give(parts);
@@ -111,6 +118,7 @@ export class SlotRun {
     this.#stopTimer();
     this.#stopWatch();
     this.#closeJob();
+    this.#wanted?.destroy();
     signal?.removeEventListener('abort', abort);
     signal?.throwIfAborted();
     if (this.#fault !== null) throw new SandboxFault(this.#fault);
@@ -148,25 +156,15 @@ export class SlotRun {
       } catch {
         // It has ended: its report says so.
       }
-      if (this.#fetch.length === 0) this.#closeJob();
+      this.#closeJob();
       return;
     }
     const stream = new Socket({ fd: job, readable: false, writable: true });
     this.#jobOpen = false;
     stream.on('error', () => {});
     for (const part of parts) stream.write(part);
-    if (this.#fetch.length === 0) stream.end();
-    else this.#ask = (text) => void stream.end(text);
+    stream.end();
   }
-
-  #ask = (text: string): void => {
-    try {
-      writeSync(this.#slot.job, text);
-    } catch {
-      // as above
-    }
-    this.#closeJob();
-  };
 
   #closeJob(): void {
     if (this.#jobOpen) closeSync(this.#slot.job);
@@ -202,41 +200,46 @@ export class SlotRun {
       this.#stopTimer = startTimer(this.#job.runTimeout, () => this.#expire());
       const excess = () => {
         this.#hungry = true;
-        this.#stop();
+        this.#kill();
       };
       const { group } = this.#slot;
       this.#stopWatch = group
         ? watchGroup(group, excess)
-        : watchRun(() => this.#hostPid(), this.#hands.memoryMb, excess);
+        : watchRun(() => this.#hostPids(), this.#hands.memoryMb, excess);
     } else if (word === 'E') {
       this.#stopTimer();
       this.#stopWatch();
       this.#hungry ||= this.#slot.group?.killedForMemory ?? false;
       this.#ended = { status: Number(first), at: BigInt(second) };
-      const most = this.#job.limits.fetchBytes;
-      if (this.#fetch.length > 0)
-        this.#ask(this.#fetch.map((path) => `${most} ${Buffer.from(path).toString('hex')}\n`).join(''));
+      this.#ask();
     } else if (word === 'F') {
       this.#fetched += Number(second);
       this.#file = { index: Number(first), left: Number(second), parts: [] };
-      if (this.#fetched > this.#job.limits.fetchBytes) this.#hands.kill();
+      if (this.#fetched > this.#job.limits.fetchBytes) this.#kill();
     } else if (word === 'X') this.#fault = `the run could not be prepared: ${line.slice(2)}`;
+  }
+
+  #ask(): void {
+    if (this.#wanted === null) return;
+    const most = this.#job.limits.fetchBytes;
+    this.#wanted.end(this.#fetch.map((path) => `${most} ${Buffer.from(path).toString('hex')}\n`).join(''));
   }
 
   #expire(): void {
     this.#late = true;
-    this.#stop();
+    this.#kill();
   }
 
-  #stop(): void {
-    this.#hands.stop();
-    this.#stopTimer = startTimer(GRACE_SECONDS, () => this.#hands.kill());
+  #kill(): void {
+    this.#hands.kill();
+    this.#stopTimer();
+    this.#stopTimer = startTimer(GRACE_SECONDS, () => {
+      for (const stream of [this.#report, ...this.#streams]) stream.destroy();
+    });
   }
 
-  #hostPid(): number | null {
-    if (this.#ended) return null;
-    if (this.#pid === undefined || this.#pid === null) this.#pid = this.#hands.hostPid();
-    return this.#pid;
+  #hostPids(): number[] {
+    return this.#ended ? [] : this.#hands.hostPids();
   }
 }
 

@@ -100,7 +100,7 @@ export async function supervise(
       };
       stopWatch = group
         ? watchGroup(group, excess)
-        : watchRun(() => supervisor, limits.memoryMb ?? DEFAULT_MEMORY_MB, excess);
+        : watchRun(() => (supervisor === null ? [] : [supervisor]), limits.memoryMb ?? DEFAULT_MEMORY_MB, excess);
     } else if (report?.kind === 'exited' && step) step.exited = true;
     else if (report?.kind === 'end' && step) {
       stopTimer();

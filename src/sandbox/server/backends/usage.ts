@@ -5,10 +5,10 @@ import type { Usage } from './backend.ts';
 const PAGE_BYTES = 4096;
 const TICK_MS = 10;
 
-/** null once the process has ended. */
-export function usageOfTree(root: number): Usage | null {
+/** Of these processes and all below them; null once they have ended. */
+export function usageOfTree(...roots: readonly number[]): Usage | null {
   const usage: Usage = { cpuMs: 0, bytes: 0, processes: 0 };
-  const open = [root];
+  const open = [...roots];
   for (let pid = open.pop(); pid !== undefined; pid = open.pop()) {
     try {
       // After the name, which may hold anything, in parentheses.

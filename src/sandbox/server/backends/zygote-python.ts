@@ -1,6 +1,7 @@
-// The Python side of forked runs. A warmed interpreter ("zygote"), pid 1 of a bubblewrap sandbox, forks a slot ahead of
-// each run: an init process in namespaces of its own, and below it the process that will run the program. Everything
-// that protects is in place before the slot takes a job; the zygote itself never sees a job, an output or a file.
+// The Python side of forked runs. A warmed interpreter ("zygote"), pid 1 of a bubblewrap sandbox, prepares a slot ahead of
+// each run: an init that only sleeps, and, forked from the zygote into the init's process space, the process that will
+// run the program, in namespaces of its own. Everything that protects is in place before it takes a job; the zygote itself
+// never sees a job, an output or a file.
 //
 // The program runs as `python FILE` would run it, by the same C function, with no Python frame below it: it is called
 // from the hooks of a fork in a thread that has none. A hook is an iterator's `next`, so a fork of the program's own
@@ -11,23 +12,26 @@ export const HEAD = 16;
 
 /**
  * argv: the path that every program gets. fd 3: the server. First a line of hex, the filter of system calls ('' for
- * none), then commands, a line each: `more SECONDS…`, `got SLOT`, `stop PID`, `kill PID`. It says `slot NUMBER PID JOB OUT ERR
- * REPORT`, the last four its own descriptors, which the server opens through /proc.
+ * none), then commands, a line each: `more SLOT BYTES`, `got SLOT`, `keep SLOT`, `kill SLOT`. It says `slot SLOT PID INIT JOB OUT
+ * ERR REPORT` and `kept SLOT WANTED`, all but the first three being its own descriptors, which the server opens through
+ * /proc. The report of a slot is closed when nothing of it runs any more.
  */
 export const ZYGOTE = String.raw`
 import sys
 _baseline = set(sys.modules)
-import _signal, _thread, _weakref, atexit, ctypes, functools, gc, itertools, os, time
+import _signal, _thread, _weakref, atexit, collections, ctypes, functools, gc, itertools, os, select, time
 
 _path = sys.argv[0]
 _folder = os.path.dirname(_path)
 _libc = ctypes.CDLL(None, use_errno=True)
 _api = ctypes.PyDLL(None, use_errno=True)
 _HEAD = ${HEAD}
-_CLONE = {'x86_64': 56, 'aarch64': 220}[os.uname().machine]
 _NEWUSER = 0x10000000
-# Mount, ipc, pid and net.
-_SPACES = 0x20000 | 0x08000000 | 0x20000000 | 0x40000000
+_NEWPID = 0x20000000
+# Mount, ipc and net.
+_SPACES = 0x20000 | 0x08000000 | 0x40000000
+# Memory and descriptors.
+_SHARED = 0x100 | 0x400
 _NOSUID, _NODEV, _NOEXEC, _BIND, _REC = 2, 4, 8, 4096, 16384
 _fopen = _libc.fopen
 _fopen.restype = ctypes.c_void_p
@@ -37,24 +41,23 @@ _exit.argtypes = [ctypes.c_bool]
 
 def _finish(failed):
     """Ends the process of a program that ran to its end: all that Py_Exit would show, without taking the interpreter
-    itself apart, which takes longer than most programs."""
+    itself apart, which takes longer than most programs. Where it cannot, the last hook calls Py_Exit."""
     try:
         if atexit._ncallbacks() or _thread._count() != _threads:
-            _exit(failed)
+            return _left.append(failed)
+        names = ['__main__', *(name for name in sys.modules if name not in _baseline)]
+        modules = [_weakref.ref(sys.modules[name]) for name in names]
         for name in ('stdin', 'stdout', 'stderr'):
             setattr(sys, name, getattr(sys, '__' + name + '__'))
         _flush()
         for name in ('last_type', 'last_value', 'last_traceback', 'last_exc'):
             if hasattr(sys, name):
                 setattr(sys, name, None)
-        names = ['__main__', *(name for name in list(sys.modules) if name not in _baseline)]
-        left = []
-        for name in names:
-            left.append(_weakref.ref(sys.modules[name]))
+        for name in sys.modules:
             sys.modules[name] = None
         gc.collect()
         # As _PyModule_Clear does it, the last module first.
-        for module in filter(None, [reference() for reference in reversed(left)]):
+        for module in filter(None, [reference() for reference in reversed(modules)]):
             values = vars(module)
             for is_first in (True, False):
                 for name in list(values):
@@ -64,7 +67,7 @@ def _finish(failed):
         gc.collect()
         _flush()
     except BaseException:
-        _exit(failed)
+        return _left.append(failed)
     _api.exit(-failed)
 
 
@@ -182,13 +185,37 @@ def _limit(resource, value):
     _check(_libc.setrlimit(resource, ctypes.byref(pair)), 'setrlimit')
 
 
-def _become(slot, files):
-    """In the process of the program: takes its job and leaves nothing open but the three streams."""
+def _begin():
+    """The first that a forked process does. The one of a program locks itself in, waits for its job, and leaves nothing
+    open but the three streams; the next hook runs the program."""
     global _threads
-    job, out, err, report = slot
+    is_program, disk, (job, out, err, report) = _fork
     try:
+        if not is_program:
+            _collect(disk, job, report)
+        # The group is the init's, in the init's session: the program may begin a session of its own.
+        os.setpgid(0, 1)
+        sys.unraisablehook = sys.__unraisablehook__
+        _close_but(job, out, err, report)
+        null = os.open('/dev/null', os.O_RDWR)
+        for file in (0, 1, 2):
+            os.dup2(null, file)
+        os.close(null)
+        _check(_libc.unshare(_SPACES), 'namespaces')
+        _loopback()
+        _root('/run/slot', disk)
+        os.umask(0o022)
+        _check(_libc.unshare(_NEWUSER), 'user namespace')
+        _write('/proc/self/setgroups', b'deny')
+        _write('/proc/self/uid_map', b'0 0 1')
+        _write('/proc/self/gid_map', b'0 0 1')
+        os.chroot('/run/slot')
+        os.chdir('/')
+        os.makedirs(_folder)
+        _lock()
+        if not os.read(job, 1):
+            os._exit(0)
         _prctl(4, 1)
-        _signal.signal(_signal.SIGUSR1, _signal.SIG_DFL)
         limits, lengths = _read(job, int(_read(job, _HEAD))).decode().split(';')
         lengths = [int(length) for length in lengths.split(',')]
         stdin = os.open('/run', os.O_TMPFILE | os.O_RDWR, 0o600) if lengths[0] else os.open('/dev/null', os.O_RDONLY)
@@ -204,86 +231,48 @@ def _become(slot, files):
         os.dup2(out, 1)
         os.dup2(err, 2)
         os.chdir(_folder)
+        # Not frozen as what is older: it may be part of the program's garbage.
+        sys.modules['__main__'] = type(sys)('__main__')
+        sys.modules['__main__'].__builtins__ = sys.modules['builtins']
+        _signal.signal(_signal.SIGINT, _signal.default_int_handler)
         for resource, value in (pair.split('=') for pair in limits.split(',')):
             _limit(int(resource), int(value))
         _threads = _thread._count()
-        files.append(_fopen(_path.encode(), b'rb'))
-        if not files[0]:
+        _files.append(_fopen(_path.encode(), b'rb'))
+        if not _files[0]:
             os._exit(1)
         os.write(report, b'S %d\n' % time.monotonic_ns())
-        keep = _libc.fileno(ctypes.c_void_p(files[0]))
-        os.closerange(3, keep)
-        os.closerange(keep + 1, 1024)
+        _close_but(_libc.fileno(ctypes.c_void_p(_files[0])))
     except BaseException as error:
         os.write(report, ('X %s\n' % error).encode())
         os._exit(97)
 
 
-def _init(number, slot, disk):
-    """Pid 1 of a slot."""
-    job, out, err, report = slot
+def _close_but(*files):
+    before = 2
+    for file in sorted(files):
+        os.closerange(before + 1, file)
+        before = file
+    # close_range
+    if _libc.syscall(436, before + 1, -1, 0) < 0:
+        os.closerange(before + 1, 65536)
+
+
+def _collect(spaces, wanted, report):
+    """A process in the file system of a program that has ended: hands out its files."""
     try:
-        _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
-        os.setsid()
-        # Out of the way of each other and of what the server's own descriptors may be.
-        high = [os.dup2(file, 200 + index, False) for index, file in enumerate(slot)]
-        null = os.open('/dev/null', os.O_RDWR)
-        for file in (0, 1, 2):
-            os.dup2(null, file)
-        os.closerange(3, 200)
-        os.closerange(204, 1024)
-        job, out, err, report = slot = tuple(high)
-        _loopback()
-        _root('/run/slot', disk)
-        os.umask(0o022)
-        _check(_libc.unshare(_NEWUSER), 'user namespace')
-        _write('/proc/self/setgroups', b'deny')
-        _write('/proc/self/uid_map', b'0 0 1')
-        _write('/proc/self/gid_map', b'0 0 1')
+        _check(_libc.setns(spaces, 0x20000), 'setns')
         os.chroot('/run/slot')
         os.chdir('/')
-        os.makedirs(_folder)
+        _close_but(wanted, report)
         _lock()
-        swept = []
-
-        def sweep(*_):
-            swept.append(True)
-            os.kill(-1, _signal.SIGKILL)
-
-        _signal.signal(_signal.SIGUSR1, sweep)
-        if not os.read(job, 1):
-            os._exit(0)
-        files = []
-        os.register_at_fork(after_in_child=functools.partial(next, map(_become, [slot], [files]), None))
-        os.register_at_fork(after_in_child=functools.partial(next, map(_run, files, [_path.encode()], [1], [None]), None))
-        forked = []
-        _thread.start_new_thread(forked.extend, (itertools.starmap(os.fork, [()]),))
-        while not forked:
-            time.sleep(0.0005)
-        # The program's, not its init's: the end of a stream is the end of the program.
-        os.close(out)
-        os.close(err)
-        os.write(report, b'R\n')
+        paths = b''
         while True:
-            try:
-                pid, status, use = os.wait4(-1, 0)
-            except ChildProcessError:
-                os._exit(1)
-            if pid == forked[0]:
-                break
-        ended = time.monotonic_ns()
-        try:
-            os.kill(-1, _signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        os.write(report, b'E %d %d\n' % (status, ended))
-        wanted = b''
-        while True:
-            part = os.read(job, 65536)
+            part = os.read(wanted, 65536)
             if not part:
                 break
-            wanted += part
-        for index, entry in enumerate(wanted.split(b'\n')[:-1]):
+            paths += part
+        for index, entry in enumerate(paths.split(b'\n')[:-1]):
             most, path = entry.split(b' ', 1)
             _fetch(report, index, int(most), bytes.fromhex(path.decode()))
     except BaseException as error:
@@ -308,24 +297,232 @@ def _fetch(report, index, most, path):
     os.close(file)
 
 
-def _slot(number, disk):
-    pipes = [os.pipe() for _ in range(4)]
-    (job, to), (out_from, out), (err_from, err), (report_from, report) = pipes
-    theirs, ours = (job, out, err, report), (to, out_from, err_from, report_from)
-    _api.PyOS_BeforeFork()
-    pid = _api.syscall(_CLONE, _SPACES | 17, 0, 0, 0, 0)
-    if pid == 0:
-        _api.PyOS_AfterFork_Child()
-        _init(number, theirs, disk)
-    _api.PyOS_AfterFork_Parent()
-    _check(pid, 'clone')
-    for file in theirs:
-        os.close(file)
-    _open[number] = ours
-    os.write(3, b'slot %d %d %d %d %d %d\n' % ((number, pid) + ours))
+class _Slot:
+    """A program's place: its init, then the program, then who hands out its files."""
+
+    def __init__(self, number, disk):
+        self.number = number
+        self.disk = disk
+        self.kept = None
+        pipes = [os.pipe() for _ in range(4)]
+        (job, to), (out_from, out), (err_from, err), (report_from, report) = pipes
+        self.theirs, self.ours = (job, out, err, report), (to, out_from, err_from, report_from)
+        self.report = report
+        self.init = self.pid = None
+
+    def prepare(self):
+        _enter(_home)
+        self.sleeper = _sleepers.pop() if _sleepers else _Sleeper()
+        self.init = self.sleeper.start()
+        os.setpgid(self.init, self.init)
+        space = os.open('/proc/%d/ns/pid' % self.init, os.O_RDONLY)
+        _enter(space)
+        os.close(space)
+        _fork[:] = [True, self.disk, self.theirs]
+
+    def abandon(self):
+        """It is not to be."""
+        if self.init:
+            os.kill(self.init, _signal.SIGKILL)
+            os.waitpid(self.init, 0)
+        for file in (self.kept or ()) if self.theirs is None else (*self.theirs[:3], *self.ours):
+            os.close(file)
+        self.close()
+
+    def forked(self, pid):
+        for file in self.theirs[:3]:
+            os.close(file)
+        self.theirs = None
+        self.pid = pid
+        _watch(pid, self.ended)
+        os.write(3, b'slot %d %d %d %d %d %d %d\n' % ((self.number, pid, self.init) + self.ours))
+
+    def got(self):
+        for file in self.ours:
+            os.close(file)
+
+    def keep(self):
+        """Its files are wanted when it has ended."""
+        to = -1
+        try:
+            spaces = os.open('/proc/%d/ns/mnt' % self.pid, os.O_RDONLY)
+            wanted, to = os.pipe()
+            self.kept = (spaces, wanted, to)
+        except (OSError, TypeError):
+            pass
+        os.write(3, b'kept %d %d\n' % (self.number, to))
+
+    def kill(self):
+        pid = self.init or self.pid
+        if pid:
+            os.kill(pid, _signal.SIGKILL)
+
+    def ended(self, status):
+        now = time.monotonic_ns()
+        self.pid = None
+        self.kill()
+        _watch(self.init, self.swept)
+        self.say(b'E %d %d\n' % (status, now))
+
+    def swept(self, _):
+        """Nothing of it runs any more."""
+        self.init = None
+        _sleepers.append(self.sleeper)
+        if self.kept is None:
+            self.close()
+        else:
+            _waiting.append(self.fetch)
+
+    def fetch(self):
+        _enter(_home)
+        spaces, wanted, _ = self.kept
+        _fork[:] = [False, spaces, (wanted, wanted, wanted, self.report)]
+        return self.fetching
+
+    def fetching(self, pid):
+        for file in self.kept:
+            os.close(file)
+        self.kept = None
+        self.pid = pid
+        _watch(pid, lambda _: self.close())
+
+    def close(self):
+        if self.report is not None:
+            os.close(self.report)
+            _slots.pop(self.number, None)
+        self.report = None
+
+    def say(self, text):
+        try:
+            os.write(self.report, text)
+        except OSError:
+            pass
 
 
-_open = {}
+def _enter(space):
+    """Processes that are forked from now on live there."""
+    _check(_libc.setns(space, _NEWPID), 'setns')
+
+
+def _watch(pid, ended):
+    file = _check(_libc.syscall(434, pid, 0), 'pidfd_open')
+    _ends[file] = (pid, ended)
+    _poll.register(file, select.POLLIN)
+
+
+def _more(number, disk):
+    slot = _slots[number] = _Slot(number, disk)
+    try:
+        slot.prepare()
+    except OSError:
+        slot.abandon()
+        raise
+    return slot.forked
+
+
+def _hear(line):
+    word, *values = line.split()
+    number, *rest = [int(value) for value in values]
+    if word == b'more':
+        _waiting.append(functools.partial(_more, number, *rest))
+        return
+    slot = _slots.get(number)
+    if slot is None:
+        return
+    if word == b'got':
+        slot.got()
+    elif word == b'keep':
+        slot.keep()
+    elif word == b'kill':
+        slot.kill()
+
+
+def _next():
+    """Serves until a process has to be forked, and returns the arguments of os.fork."""
+    global _rest, _filter, _forked
+    if _forked is not None:
+        _forked(_pids.pop())
+        _forked = None
+    while True:
+        for file, _ in _poll.poll(0 if _waiting else None):
+            if file == 3:
+                part = os.read(3, 65536)
+                if not part:
+                    os._exit(0)
+                *lines, _rest = (_rest + part).split(b'\n')
+                for line in lines:
+                    if _filter is None:
+                        _filter = bytes.fromhex(line.decode())
+                    else:
+                        _hear(line)
+            elif file in _ends:
+                pid, ended = _ends.pop(file)
+                _poll.unregister(file)
+                os.close(file)
+                ended(os.waitpid(pid, 0)[1])
+        if _waiting:
+            try:
+                _forked = _waiting.popleft()()
+                return ()
+            except OSError as error:
+                os.write(3, ('failed %s\n' % error).encode())
+
+
+def _serve():
+    """Forks as _next says, in a thread with no Python frame."""
+    _thread.start_new_thread(_pids.extend, (itertools.starmap(os.fork, iter(_next, None)),))
+
+
+def _failed(fault):
+    """The thread that forks could not, and has ended; another takes its place."""
+    global _forked
+    try:
+        _forked.__self__.abandon()
+        _forked = None
+        os.write(3, ('failed %s\n' % fault.exc_value).encode())
+        _enter(_home)
+        _serve()
+    except BaseException:
+        os.write(2, str(fault.exc_value).encode())
+        os._exit(1)
+
+
+class _Sleeper:
+    """What an init runs, in this memory and with these descriptors: it ignores SIGCHLD, so that orphans leave no zombie, and sleeps until it is killed.
+    A process space lives as long as its first process."""
+
+    def __init__(self):
+        self.stacks = [ctypes.create_string_buffer(_STACK) for _ in range(3)]
+        self.contexts = [ctypes.create_string_buffer(_CONTEXT) for _ in range(2)]
+        self.top = ctypes.c_void_p((ctypes.addressof(self.stacks[2]) + _STACK) & ~63)
+
+    def start(self):
+        ignoring, sleeping = self.contexts
+        self._make(sleeping, self.stacks[0], 0, _libc.pause)
+        self._make(ignoring, self.stacks[1], ctypes.addressof(sleeping), _libc.signal, 17, 1)
+        return _check(_libc.clone(_libc.setcontext, self.top, _NEWPID | _SHARED | 17, ignoring), 'clone')
+
+    def _make(self, context, stack, then, function, *values):
+        _check(_libc.getcontext(context), 'getcontext')
+        # uc_link, uc_stack.ss_sp, uc_stack.ss_size of ucontext_t.
+        for place, value in ((8, then), (16, ctypes.addressof(stack)), (32, _STACK)):
+            ctypes.memmove(ctypes.addressof(context) + place, value.to_bytes(8, sys.byteorder), 8)
+        _libc.makecontext(context, function, len(values), *values)
+
+
+_STACK = _CONTEXT = 8192
+_sleepers = []
+_home = os.open('/proc/self/ns/pid', os.O_RDONLY)
+_slots = {}
+_ends = {}
+_waiting = collections.deque()
+_pids = collections.deque(maxlen=1)
+_forked = None
+_fork = []
+_files = []
+_left = []
+_poll = select.poll()
+_poll.register(3, select.POLLIN)
 _threads = 0
 os.mkdir('/run/slot')
 os.makedirs('/etc', exist_ok=True)
@@ -357,38 +554,19 @@ if os.path.isdir('/run/bin'):
     _places.append(('/run/bin', True))
 _rest = b''
 _filter = None
-_signal.signal(_signal.SIGCHLD, _signal.SIG_IGN)
-# A program finds what 'python FILE' has loaded, and a main module of its own.
-_main = type(sys)('__main__')
-_main.__builtins__ = sys.modules['builtins']
-sys.modules['__main__'] = _main
+# A program finds what 'python FILE' has loaded.
 for _name in set(sys.modules) - _baseline:
     del sys.modules[_name]
-del _main, _name
+# No handler of the interpreter: an init of a slot would run it in this memory. A program gets it back.
+_signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+os.register_at_fork(after_in_child=functools.partial(next, itertools.starmap(_begin, [()]), None))
+os.register_at_fork(after_in_child=functools.partial(next, map(_run, _files, [_path.encode()], [1], [None]), None))
+os.register_at_fork(after_in_child=functools.partial(next, map(_exit, _left), None))
 gc.collect()
 gc.freeze()
-while True:
-    _part = os.read(3, 65536)
-    if not _part:
-        os._exit(0)
-    *_lines, _rest = (_rest + _part).split(b'\n')
-    for _line in _lines:
-        if _filter is None:
-            _filter = bytes.fromhex(_line.decode())
-            continue
-        _word, *_values = _line.split()
-        _values = [int(value) for value in _values]
-        if _word == b'more':
-            try:
-                _slot(*_values)
-            except OSError as error:
-                os.write(3, ('failed %d %s\n' % (_values[0], error)).encode())
-        elif _word == b'got':
-            for _file in _open.pop(_values[0]):
-                os.close(_file)
-        else:
-            try:
-                os.kill(_values[0], _signal.SIGUSR1 if _word == b'stop' else _signal.SIGKILL)
-            except OSError:
-                pass
+sys.unraisablehook = _failed
+_serve()
+_hold = _thread.allocate_lock()
+_hold.acquire()
+_hold.acquire()
 `;

@@ -1,7 +1,7 @@
 // Runs of Python forked from a warmed interpreter. Slots are forked ahead, so a run finds its namespaces, its root and
 // its locks in place; what it is given goes straight to its own process, and what it says comes straight from there.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
 import { LineSplitter } from '../lines.ts';
 import { Output } from '../output.ts';
@@ -44,6 +44,7 @@ export class Zygote {
   readonly #control: Duplex;
   readonly #free: Slot[] = [];
   readonly #waiting: { resolve: (slot: Slot) => void; reject: (error: Error) => void }[] = [];
+  readonly #kept = new Map<number, { resolve: (fd: number) => void; reject: (error: Error) => void }>();
   readonly #said = new Output(16 * 1024);
   /** On the host. */
   #pid: number | null = null;
@@ -112,10 +113,11 @@ export class Zygote {
     const fetch = job.fetchFiles.map((name) => confine(name, this.#directory, true));
     files.push([this.#path, asBuffer(job.code)]);
     const slot = await this.#take(signal);
+    const wanted = fetch.length > 0 ? await this.#keep(slot) : null;
     return new SlotRun(slot, job, fetch, {
-      stop: () => this.#tell(`stop ${slot.pid}`),
-      kill: () => this.#tell(`kill ${slot.pid}`),
-      hostPid: () => this.#hostPid(slot),
+      wanted,
+      kill: () => this.#tell(`kill ${slot.number}`),
+      hostPids: () => this.#hostPids(slot),
       isLost: () => this.#ended !== null,
       memoryMb: job.limits.memoryMb ?? this.#options.defaultMemoryMb,
     }).perform(wordsOf(job, files, this.#options.defaultMemoryMb), signal);
@@ -160,6 +162,7 @@ export class Zygote {
   #hear(line: string): void {
     const [word, ...values] = line.split(' ');
     if (word === 'failed') this.#miss(new Error(line));
+    if (word === 'kept') this.#kept.get(Number(values[0]))?.resolve(Number(values[1]));
     if (word === 'slot') this.#open(values.map(Number)).catch((error: Error) => this.#miss(error));
   }
 
@@ -170,23 +173,42 @@ export class Zygote {
     else setTimeout(() => this.#fill(), MISS_DELAY_MS);
   }
 
-  async #open([number = 0, pid = 0, ...theirs]: number[]): Promise<void> {
+  /** The files of its run will be asked for. @returns what the names are written to */
+  async #keep(slot: Slot): Promise<number> {
+    if (this.#ended) throw this.#ended;
+    const kept = new Promise<number>((resolve, reject) => this.#kept.set(slot.number, { resolve, reject }));
+    this.#tell(`keep ${slot.number}`);
+    try {
+      return this.#openTheirs(await kept, constants.O_WRONLY);
+    } catch (error) {
+      // It has ended while it waited.
+      for (const fd of [slot.job, slot.out, slot.err, slot.report]) closeSync(fd);
+      slot.group?.remove();
+      throw error;
+    } finally {
+      this.#kept.delete(slot.number);
+    }
+  }
+
+  #openTheirs(fd: number, flags: number): number {
+    return openSync(`/proc/${this.#pid}/fd/${fd}`, flags | constants.O_NONBLOCK);
+  }
+
+  async #open([number = 0, pid = 0, init = 0, ...theirs]: number[]): Promise<void> {
     const opened: number[] = [];
     const group = this.#options.groups?.create() ?? null;
     let slot: Slot;
     try {
-      for (const [index, fd] of theirs.entries()) {
-        const flags = index === 0 ? constants.O_WRONLY : constants.O_RDONLY;
-        opened.push(openSync(`/proc/${this.#pid}/fd/${fd}`, flags | constants.O_NONBLOCK));
-      }
+      for (const [index, fd] of theirs.entries())
+        opened.push(this.#openTheirs(fd, index === 0 ? constants.O_WRONLY : constants.O_RDONLY));
       const [job, out, err, report] = opened as [number, number, number, number];
-      slot = { number, pid, job, out, err, report, group };
+      slot = { number, pid, init, hosts: null, job, out, err, report, group };
       if (group !== null) {
-        const host = this.#hostPid(slot);
-        if (host === null) throw new Error('a slot has no process');
+        const [host] = this.#hostPids(slot);
+        if (host === undefined) throw new Error('a slot has no process');
         await group.addSoon(host);
       }
-      // The slot forks the program's process only now: it is born in its group.
+      // It takes a job, and with it whatever it forks, only in its group.
       writeSync(job, 'g');
     } catch (error) {
       for (const fd of opened) closeSync(fd);
@@ -202,18 +224,18 @@ export class Zygote {
     else this.#free.push(slot);
   }
 
-  /** Looked for when it is first needed: most runs have ended by then. */
-  #hostPid({ pid }: Slot): number | null {
-    try {
-      const children = readFileSync(`/proc/${this.#pid}/task/${this.#pid}/children`, 'latin1').trim().split(' ');
-      for (const child of children.reverse()) {
-        const spaces = /^NSpid:\s+(.*)$/m.exec(readFileSync(`/proc/${child}/status`, 'latin1'))?.[1]?.split(/\s+/);
-        if (spaces?.at(-2) === String(pid)) return Number(child);
-      }
-    } catch {
-      // It has ended since.
-    }
-    return null;
+  /** The program's process, and those that its init has taken over. */
+  #hostPids(slot: Slot): number[] {
+    // Looked for when they are first needed: most runs have ended by then.
+    slot.hosts ??= this.#findHosts(slot);
+    return slot.hosts === null ? [] : [slot.hosts.program, ...childrenOf(slot.hosts.init)];
+  }
+
+  #findHosts({ pid, init }: Slot): Slot['hosts'] {
+    const children = childrenOf(this.#pid).map((child) => [child, ownPid(child)] as const);
+    const hostOf = (own: number) => children.find((child) => child[1] === own)?.[0];
+    const hosts = { program: hostOf(pid), init: hostOf(init) };
+    return hosts.program === undefined || hosts.init === undefined ? null : (hosts as Slot['hosts']);
   }
 
   #end(error: Error): void {
@@ -223,8 +245,33 @@ export class Zygote {
       for (const fd of [job, out, err, report]) closeSync(fd);
       group?.remove();
     }
-    for (const { reject } of this.#waiting.splice(0)) reject(error);
+    for (const { reject } of [...this.#waiting.splice(0), ...this.#kept.values()]) reject(error);
     // It is the first process of its namespace: with it, all that it forked ends.
     killWhole(this.#child);
+  }
+}
+
+/** Of all its threads. */
+function childrenOf(pid: number | null): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+      readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1').split(' ').filter(Boolean).map(Number),
+    );
+  } catch {
+    return []; // it has ended since
+  }
+}
+
+/** Its number in the process space around its own. */
+function ownPid(pid: number): number {
+  try {
+    return Number(
+      /^NSpid:\s+(.*)$/m
+        .exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]
+        ?.split(/\s+/)
+        .at(-2),
+    );
+  } catch {
+    return 0;
   }
 }
