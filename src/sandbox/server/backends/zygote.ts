@@ -29,8 +29,8 @@ export interface ZygoteOptions {
   ahead: number;
 }
 
-/** After so many slots in a row that could not be made there is no use in asking for more. */
-const MOST_MISSES = 20;
+/** After so many slots in a row that could not be made, some seconds of them, there is no use in asking for more. */
+const MOST_MISSES = 400;
 const MISS_DELAY_MS = 50;
 const CONTROL_FD = 3;
 const INFO_FD = 4;
