@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { Template } from '@huggingface/jinja';
 import fc from 'fast-check';
-import type { ShapeClass } from '../../src/chat/template.ts';
+import type { ReadingClass } from '../../src/rollout/rollout.ts';
 
 /** A message as a chat template takes it. */
 export interface Message {
@@ -16,7 +16,7 @@ export interface Message {
 export interface Family {
   name: string;
   file: string;
-  class: ShapeClass;
+  class: ReadingClass;
   special: readonly string[];
   /** It renders calls and results; else a conversation holds none. */
   tools: boolean;
@@ -41,7 +41,7 @@ const exact = (name: string, file: string, special: readonly string[], tools = t
   special,
   tools,
 });
-const of = (shape: ShapeClass, family: Family): Family => ({ ...family, class: shape });
+const of = (shape: ReadingClass, family: Family): Family => ({ ...family, class: shape });
 
 export const FAMILIES: readonly Family[] = [
   exact('Qwen2.5', 'trl-qwen2_5', CHATML),

@@ -1,9 +1,10 @@
+import type { ReadingClass } from '../rollout/rollout.ts';
 import type { ChatTurn } from './chat-turn.ts';
 import { addPiece } from './chat-turn.ts';
 import { splitInlineResults } from './inline-results.ts';
 import { isWrapped, type Reading, readZone } from './readings.ts';
 import { endBefore, type Header, resultBefore, scanHeaders } from './scan-headers.ts';
-import { type ChatTemplate, type HeaderRule, type Shape, type ShapeClass, THINK_TAIL } from './template.ts';
+import { type ChatTemplate, type HeaderRule, type Shape, THINK_TAIL } from './template.ts';
 import { TEMPLATES } from './templates/index.ts';
 
 /** A conversation as its text tells it. */
@@ -12,7 +13,7 @@ export interface SegmentedChat {
   /** null where no template is known by the text. */
   template: ChatTemplate | null;
   /** With special tokens, every text tells its turns. */
-  class: ShapeClass;
+  class: ReadingClass;
 }
 
 /** The user says that there is no template: the prompt is one turn, and all of the response the model's. */

@@ -1,4 +1,4 @@
-import type { Role } from '../rollout/rollout.ts';
+import type { ReadingClass, Role } from '../rollout/rollout.ts';
 
 /**
  * The template's text before a turn's text, as the source of a regular expression. A group in it holds the role's word where one rule
@@ -41,12 +41,6 @@ export interface Shape {
   special?: true;
 }
 
-/**
- * exact: the text tells the turns. inferred: role words are glued to the text, so some borders are judged. lost: nothing is left
- * between the turns without special tokens.
- */
-export type ShapeClass = 'exact' | 'inferred' | 'lost';
-
 /** One chat template, or a family of templates that lay turns out in the same way. */
 export interface ChatTemplate {
   name: string;
@@ -57,7 +51,7 @@ export interface ChatTemplate {
   /** As `skip_special_tokens` leaves it; null where it is the same as `marked`, or where nothing is left. */
   stripped: Shape | null;
   /** The class of the stripped text: how much of it can be told. */
-  class: ShapeClass;
+  class: ReadingClass;
   /** Names of call grammars that need to be told, since their calls carry no tags. */
   calls?: readonly string[];
 }

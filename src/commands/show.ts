@@ -3,21 +3,26 @@ import { groupOfRecord } from '../analysis/group-of-record.ts';
 import { Dump } from '../dump/dump.ts';
 import type { DumpFile, DumpRecord } from '../dump/dump-file.ts';
 import { endingOf, type Locator, parseLocator } from '../dump/locator.ts';
+import { mappingOf } from '../dump/mapping.ts';
 import { UsageError } from '../dump/paths.ts';
-import { FORMATS } from '../formats/registry.ts';
 import { printJson } from '../json/print.ts';
 import { markdownText, readableText } from '../present/readable.ts';
+import { tokenBlocks } from '../present/transcript/token-view.ts';
 import { shownAdvantages } from '../rollout/advantage.ts';
+import { type TokenText, tokenTable } from '../rollout/token-table.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { dumpOptions, formatOption, groupOption, mapOption, templateOption, validationOption } from './dump-options.ts';
 import { DONE, print, run, say } from './output.ts';
 import { recordJson } from './row-json.ts';
+import { tokenizerOf, tokenizerOption } from './tokenizer-option.ts';
 
 interface ShowOptions {
   plain?: boolean;
   json?: boolean;
   markdown?: boolean;
   mapping?: boolean;
+  tokens?: boolean;
+  tokenizer?: string;
   format?: string;
   map?: string;
   validation?: string[];
@@ -32,6 +37,8 @@ export const showCommand = (): Command =>
     )
     .option('--plain', 'the readable version (default)')
     .option('--json', 'one JSON object a rollout, with turns, spans, loss mask and rewards')
+    .option('--tokens', 'a line a token, turn borders first; with --json an object a token')
+    .addOption(tokenizerOption())
     .option('--mapping', 'which key of the record became what, and what its format was read from')
     .option('--markdown', 'a transcript to paste into an issue')
     .addOption(validationOption())
@@ -44,6 +51,7 @@ export const showCommand = (): Command =>
 async function show(locators: readonly string[], options: ShowOptions): Promise<number> {
   const places = locators.map(parseLocator);
   const dumps = new Map<string, Dump>();
+  const tokenizer = await tokenizerOf(options.tokenizer);
   try {
     for (const [i, place] of places.entries()) {
       let dump = dumps.get(place.path);
@@ -54,6 +62,10 @@ async function show(locators: readonly string[], options: ShowOptions): Promise<
       const row = await findRow(dump, place);
       if (options.mapping) {
         await print(mappingText(row));
+        continue;
+      }
+      if (options.tokens) {
+        await print(tokensText(row, tokenizer, options.json === true));
         continue;
       }
       if (options.json) {
@@ -71,17 +83,32 @@ async function show(locators: readonly string[], options: ShowOptions): Promise<
 
 /** `word: places`, a line each, behind the format and its basis. */
 function mappingText(row: DumpRecord): string {
-  if (row.rollout === null) return `${sanitiseLine(`${row.locator}: ${row.error ?? ''}`)}\n`;
-  const name = row.rollout.format;
-  const format = FORMATS.find((one) => one.name === name);
-  const from =
-    format?.basis === 'documentation'
-      ? 'from documentation: no real file was at hand'
-      : 'built from files of its writer';
-  const own = format === undefined ? 'your own map' : from;
-  const rows = Object.entries(format?.mapping ?? {}).map(([word, place]) => `  ${word}: ${place}`);
-  return sanitise(`${[`${row.locator}: ${name} (${own})`, ...rows].join('\n')}\n`);
+  const mapping = mappingOf(row);
+  if (mapping === null) return `${sanitiseLine(`${row.locator}: ${row.error ?? ''}`)}\n`;
+  const rows = mapping.places.map(([word, place]) => `  ${word}: ${place}`);
+  return sanitise(`${[`${row.locator}: ${mapping.format} (${mapping.basis})`, ...rows].join('\n')}\n`);
 }
+
+/** Every token of the record. */
+function tokensText(row: DumpRecord, tokenizer: TokenText | null, asJson: boolean): string {
+  const { rollout } = row;
+  if (rollout === null) return `${sanitiseLine(`${row.locator}: ${row.error ?? ''}`)}\n`;
+  if (!asJson)
+    return [...tokenBlocks(rollout, tokenizer)]
+      .map(({ text, trained }) => `${SIGN[String(trained)]} ${text}\n`)
+      .join('');
+  const table = tokenTable(rollout, tokenizer);
+  if (table === null) return '';
+  return table.rows
+    .map(({ index, id, text, trained, values }) => {
+      const numbers = Object.fromEntries(table.columns.map((name, i) => [name, values[i] ?? null]));
+      return `${printJson({ index, id: id < 0 ? null : id, text, trained, from: table.from, values: numbers })}\n`;
+    })
+    .join('');
+}
+
+/** The gutter of the screen, in letters that a pipe keeps. */
+const SIGN: Readonly<Record<string, string>> = { true: '▌', false: ' ', null: '╎' };
 
 /** The record that a locator names. @throws UsageError that says what there is instead */
 export async function findRow(dump: Dump, place: Locator): Promise<DumpRecord> {

@@ -12,6 +12,7 @@ import {
 } from './dump-options.ts';
 import { run, say, USAGE } from './output.ts';
 import { addRunAgain } from './run-again-options.ts';
+import { tokenizerOption } from './tokenizer-option.ts';
 import type { ViewFlags } from './view.ts';
 
 /** The program without a command: the screen on a terminal, what `ls` prints elsewhere. */
@@ -34,6 +35,7 @@ export const viewOptions = (program: Command): Command =>
       .addOption(mapOption())
       .addOption(templateOption())
       .addOption(groupOption())
+      .addOption(tokenizerOption())
       .option(
         '--follow',
         'go to the newest step whenever one is complete (as F does); waits for a path that does not exist yet',

@@ -13,6 +13,7 @@ import { dumpOptions } from './dump-options.ts';
 import { DONE, say } from './output.ts';
 import { conditionsOf, filterOf, sortOf } from './query-options.ts';
 import { type RunAgainFlags, replayStart } from './run-again-options.ts';
+import { tokenizerOf } from './tokenizer-option.ts';
 
 export interface ViewFlags extends RunAgainFlags {
   validation?: string[];
@@ -23,6 +24,7 @@ export interface ViewFlags extends RunAgainFlags {
   filter?: string;
   sort?: string;
   keys?: string;
+  tokenizer?: string;
 }
 
 /** Opens paths in the terminal UI and stays until the user quits. Stdout must be a TTY. @throws UsageError as Dump.open does */
@@ -38,8 +40,10 @@ export async function view(paths: readonly string[], options: ViewFlags): Promis
   // With data on stdin the keys come from the terminal itself.
   const input = process.stdin.isTTY ? process.stdin : new ReadStream(openSync('/dev/tty', 'r'));
   const { keymap, problems, journal } = await keymapOf(options.keys);
+  const tokenizer = await tokenizerOf(options.tokenizer);
   await openScreen({
     dump,
+    tokenizer,
     keymap,
     problems,
     name,

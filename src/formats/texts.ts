@@ -4,7 +4,7 @@ import { readToolSchemas, typesOf } from '../chat/tool-schemas.ts';
 import type { JsonObject, JsonValue } from '../json/value.ts';
 import { completeRollout } from '../rollout/complete.ts';
 import { countMask, inferLossMask, type LossMask } from '../rollout/loss-mask.ts';
-import type { Rollout, Span } from '../rollout/rollout.ts';
+import type { ReadingClass, Rollout, Span } from '../rollout/rollout.ts';
 import { type Found, type FoundMessage, layMessages } from './build.ts';
 import { type EndRule, type LaidOut, layOut, UNKNOWN_END } from './conversation.ts';
 import type { ReadContext } from './format.ts';
@@ -47,8 +47,10 @@ export function textRollout(found: FoundTexts, context: ReadContext): Rollout {
   const responseField = pieces === null ? (found.responseField as string) : '/response';
   const toolSchemas = Array.isArray(found.tools) ? found.tools : readToolSchemas(prompt);
   const end = found.end ?? UNKNOWN_END;
+  let reading: ReadingClass = 'lost';
   const lay = (given: string, replied: string, field = promptField): LaidOut => {
     const chat = segmentChat(given, replied, chatOf(context));
+    reading = chat.class;
     return layOut(chat.turns, {
       promptField: field,
       responseField,
@@ -111,6 +113,7 @@ export function textRollout(found: FoundTexts, context: ReadContext): Rollout {
       toolSchemas,
       extras,
       validation,
+      reading,
       lossMask: validation && mask !== 'recorded' ? null : lossMask,
       ...(tokens ? { tokens } : {}),
       ...(found.group ? { group: found.group } : {}),

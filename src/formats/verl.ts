@@ -80,6 +80,7 @@ function readVerl(record: JsonObject, context: ReadContext): Rollout {
     responseTurn,
     toolSchemas,
     validation,
+    reading: chat.class,
     lossMask: validation ? null : inferredMask(spans, ['output'], context),
   };
   return completeRollout({ ...rollout, rewards: layRewards(fields.extras, rollout) }, context.errors);

@@ -98,6 +98,12 @@ export interface RolloutTokens {
   more?: Record<string, (number | null)[]>;
 }
 
+/**
+ * How much a text tells of its turns. exact: all of it. inferred: role words are glued to the text, so some borders are judged. lost:
+ * nothing is left between the turns.
+ */
+export type ReadingClass = 'exact' | 'inferred' | 'lost';
+
 /** One sampled trajectory, whatever format it came from. */
 export interface Rollout {
   format: string;
@@ -124,6 +130,8 @@ export interface Rollout {
   validation: boolean;
   lossMask: LossMask | null;
   ended: Ended;
+  /** Absent where the record holds messages instead of one text. */
+  reading?: ReadingClass;
   /** Absent where the record holds no ids. */
   tokens?: RolloutTokens;
   /** The message histories, the main one first; absent = there is no other. */

@@ -148,6 +148,7 @@ describe('the first bytes tell the container', () => {
     ['a,b\n', 'a.csv.gz', 'csv'],
     ['a: b\n', 'a.yml', 'yaml'],
     ['[\n', 'a.jsonl', 'lines'],
+    ['{\n  "a": 1\n}\n{\n', 'a.jsonl', 'json'],
     ['{"a": 1}\n', 'a', 'lines'],
     ['{"a":\n 1}\n', 'a', 'json'],
     ['{"a":\n{"b": 1}\n', 'a', 'lines'],

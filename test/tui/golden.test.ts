@@ -100,8 +100,10 @@ for (const [columns, rows] of SIZES) {
         );
         await matches('details');
         const signs = [/▌›assistant/, / ›assistant/, /›▾ \{/, /›input/];
+        // From the details round to the first.
+        app.press('3', 'v');
         for (const [i, view] of VIEWS.entries()) {
-          app.press('v');
+          if (i > 0) app.press('v');
           await app.sees(signs[i]!);
           await matches(view);
         }

@@ -14,7 +14,7 @@ const open = async (options: StartOptions = {}): Promise<App> => {
 afterEach(() => app.stop());
 
 describe('views by v', () => {
-  test('chat, raw text, JSON, fields, details, and round', async () => {
+  test('chat, raw text, JSON, fields, details, tokens, mapping, and round', async () => {
     await open({ columns: 120 });
     app.press('v');
     await app.sees(/›assistant[\s\S]*▌ <think>/);
@@ -27,6 +27,10 @@ describe('views by v', () => {
     app.press('v');
     await app.sees('inferred from roles');
     await app.sees(/ground truth +99/);
+    app.press('v');
+    await app.sees('this record holds no token ids');
+    app.press('v');
+    await app.sees('built from files of its writer');
     app.press('v');
     await app.sees('▌›assistant');
   });
@@ -61,7 +65,7 @@ describe('views by v', () => {
     await app.sees('t3 · 4/5');
     app.press('v', 'l', 'l', 'x');
     await app.sees('›  output: ▾');
-    app.press('3', 'v');
+    app.press('5', 'v');
     await app.sees('t3 · 4/5');
     await app.sees('▾ think, 6 words');
     app.press('2', 'v');

@@ -25,12 +25,18 @@ export function kindOf(head: Uint8Array, path: string): ContainerKind {
   if (starts(0x50, 0x41, 0x52, 0x31)) return 'parquet';
   if (Buffer.from(head.subarray(0, 16)).equals(SQLITE)) return 'sqlite';
   if (starts(0x80) && (head[1] ?? 0) >= 2 && (head[1] ?? 0) <= 5) return 'pickle';
+  const text = Buffer.from(head).toString('utf8');
   const ending = /\.([a-z]+)(?:\.(?:gz|zst))?$/i.exec(basename(path))?.[1]?.toLowerCase();
   if (ending === 'csv') return 'csv';
   if (ending === 'yaml' || ending === 'yml') return 'yaml';
-  // A name that promises lines is believed: their first may be half written.
-  if (ending !== undefined && ['jsonl', 'ndjson', 'jl'].includes(ending)) return 'lines';
-  return isDocument(Buffer.from(head).toString('utf8'), ending) ? 'json' : 'lines';
+  // A name that promises lines is believed, as their first may be half written; a bracket alone in its line begins none.
+  if (
+    ending !== undefined &&
+    ['jsonl', 'ndjson', 'jl'].includes(ending) &&
+    !/^\ufeff?\s*[[{][ \t\r]*\n\s*["[{]/.test(text)
+  )
+    return 'lines';
+  return isDocument(text, ending) ? 'json' : 'lines';
 }
 
 const SQLITE = Buffer.from('SQLite format 3\0');

@@ -20,6 +20,7 @@ import {
   noRollout,
   noSearch,
   noSort,
+  noTokens,
   noTurns,
   nothingRun,
   nothingToRedo,
@@ -107,6 +108,7 @@ export const COMMANDS: readonly Command[] = [
   ...landmark('warning', 'warning, also in another sample'),
   ...landmark('call', 'tool call, also in another sample'),
   ...landmark('reward', 'turn with a recorded reward'),
+  ...both('Find', next('surprise'), nextTitle('token that was unlikely'), (by) => ({ type: 'surprise', by }), noTokens),
   ...landmark('drift', 'result that differs when run again', firstReason(noRecord, nothingRun)),
   one(
     'Find',
@@ -119,10 +121,12 @@ export const COMMANDS: readonly Command[] = [
 
   one('Rollouts', 'follow', 'follow the newest step; any movement pauses it', { type: 'follow' }),
 
+  one('View', 'tokens', 'tokens, turn borders first', { type: 'view', view: 'tokens' }, noRecord),
+  one('View', 'mapping', 'which key of the record became what', { type: 'view', view: 'mapping' }, noRecord),
   one(
     'View',
     'view.next',
-    'chat, raw text, JSON, fields, details',
+    'chat, raw text, JSON, fields, details, tokens, mapping',
     (n) => ({ type: 'view-next', by: n ?? 1 }),
     noRecord,
   ),

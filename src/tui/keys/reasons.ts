@@ -19,6 +19,15 @@ export const noTurns: Reason = (state, data) => {
   return view === null ? 'the transcript is not in sight' : view.turn === null ? 'no turns here' : null;
 };
 
+export const noTokens: Reason = (state, data) => {
+  const { rollout } = state.list.cursor === null ? { rollout: null } : data.record(state.list.cursor);
+  return rollout === null
+    ? noRecord(state, data)
+    : rollout.tokens === undefined
+      ? 'no token ids were recorded here'
+      : null;
+};
+
 export const noOtherRow: Reason = (state, data) =>
   data.rows(state).length < 2 ? 'the list has no other rollout' : null;
 

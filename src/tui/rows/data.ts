@@ -6,6 +6,7 @@ import type { JsonValue } from '../../json/value.ts';
 import type { Column, ListShape, NOT_KNOWN } from '../../present/list-columns.ts';
 import type { Layout } from '../../present/transcript/layout.ts';
 import { Syntax } from '../../present/transcript/syntax.ts';
+import type { TokenText } from '../../rollout/token-table.ts';
 import type { ListChoice } from '../state/list.ts';
 import { type Rows, samePlace } from '../state/rows.ts';
 import type { Focus, State } from '../state/state.ts';
@@ -35,6 +36,8 @@ export interface Data {
   readonly dump: Dump;
   readonly live: LiveRun;
   readonly keys: KeyLabels;
+  /** The user's own, for a view of tokens. */
+  readonly tokenizer: TokenText | null;
   readonly fresh: FreshRows;
   readonly groups: GroupIndex;
   readonly syntax: Syntax;
@@ -79,6 +82,7 @@ export class DumpData implements Data {
   readonly dump: Dump;
   readonly live: LiveRun;
   readonly keys: KeyLabels;
+  readonly tokenizer: TokenText | null;
   readonly fresh = new FreshRows();
   readonly groups: GroupIndex;
   readonly syntax: Syntax;
@@ -108,19 +112,20 @@ export class DumpData implements Data {
    * @param again what running calls again came to, for a filter that asks
    */
   constructor(
-    { dump, live, keys }: Pick<Data, 'dump' | 'live' | 'keys'>,
+    { dump, live, keys, tokenizer = null }: Pick<Data, 'dump' | 'live' | 'keys'> & Partial<Pick<Data, 'tokenizer'>>,
     { changed, rowsChanged, found, again }: DataEvents,
   ) {
     this.dump = dump;
     this.live = live;
+    this.tokenizer = tokenizer;
     this.keys = keys;
     this.#changed = changed;
     this.#filtered = new FilteredRowsCache(dump, rowsChanged, again);
     this.#values = new ListValues(this.#filtered.pool, changed);
     this.groups = new GroupIndex(dump, rowsChanged);
     this.syntax = new Syntax(changed);
-    this.searches = new Searches(found);
-    this.#layouts = new Layouts(dump, this.groups, changed);
+    this.searches = new Searches(found, tokenizer);
+    this.#layouts = new Layouts(dump, this.groups, tokenizer, changed);
   }
 
   /** The dump has changed: it may hold more records than before. */

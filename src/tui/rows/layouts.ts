@@ -5,6 +5,7 @@ import { LONG_RECORD } from '../../dump/long-record.ts';
 import type { RolloutReplay } from '../../present/replay/view.ts';
 import type { Folds } from '../../present/transcript/blocks.ts';
 import { Layout } from '../../present/transcript/layout.ts';
+import type { TokenText } from '../../rollout/token-table.ts';
 import type { ViewName } from '../state/display.ts';
 import type { State } from '../state/state.ts';
 import { opened } from '../state/transcript.ts';
@@ -34,6 +35,7 @@ interface Laid {
 export class Layouts {
   readonly #dump: Dump;
   readonly #groups: GroupIndex;
+  readonly #tokenizer: TokenText | null;
   readonly #grown: () => void;
   #last: Laid | null = null;
   #growing: Layout | null = null;
@@ -45,8 +47,9 @@ export class Layouts {
   });
 
   /** @param grown is called while a long record is laid out further, and when it is whole */
-  constructor(dump: Dump, groups: GroupIndex, grown: () => void) {
+  constructor(dump: Dump, groups: GroupIndex, tokenizer: TokenText | null, grown: () => void) {
     this.#dump = dump;
+    this.#tokenizer = tokenizer;
     this.#groups = groups;
     this.#grown = grown;
   }
@@ -74,6 +77,7 @@ export class Layouts {
             replay,
             before: last?.layout ?? null,
             isEnough: enoughFor(record),
+            tokenizer: this.#tokenizer,
           });
     if (isPlain && layout.isWhole && layout !== kept?.layout) this.#cache.set(key, { record, layout });
     if (!layout.isWhole) this.#grow(layout);
@@ -92,7 +96,10 @@ export class Layouts {
       }
       const { key, beside } = this.#keyOf(state, place, record, width);
       if (state.replay.rollouts.has(record.locator) || this.#cache.get(key)?.record === record) continue;
-      this.#cache.set(key, { record, layout: lay(record, state, { beside, width, folds: opened.folds }) });
+      this.#cache.set(key, {
+        record,
+        layout: lay(record, state, { beside, width, folds: opened.folds, tokenizer: this.#tokenizer }),
+      });
       return true;
     }
     return false;
@@ -136,13 +143,25 @@ interface Lay {
   beside: GroupWords;
   width: number;
   folds: Folds;
+  tokenizer: TokenText | null;
   replay?: RolloutReplay | undefined;
   before?: Layout | null;
   isEnough?: (() => boolean) | undefined;
 }
 
-const lay = (record: DumpRecord, { display }: State, { beside, width, folds, replay, before, isEnough }: Lay): Layout =>
-  new Layout(shownSections(record, display, folds, beside, replay), width, folds, display.wrap, before, isEnough);
+const lay = (
+  record: DumpRecord,
+  { display }: State,
+  { beside, width, folds, tokenizer, replay, before, isEnough }: Lay,
+): Layout =>
+  new Layout(
+    shownSections(record, display, folds, beside, tokenizer, replay),
+    width,
+    folds,
+    display.wrap,
+    before,
+    isEnough,
+  );
 
 /** A record of usual length is laid out whole. */
 function enoughFor(record: DumpRecord): (() => boolean) | undefined {

@@ -4,6 +4,7 @@ import type { DumpRecord } from '../../dump/dump-file.ts';
 import type { Block } from '../../present/transcript/block.ts';
 import { blocksOf } from '../../present/transcript/section.ts';
 import { ALL_OPEN } from '../../present/transcript/turn-blocks.ts';
+import type { TokenText } from '../../rollout/token-table.ts';
 import type { DisplayState } from '../state/display.ts';
 import { sameRecord } from './same-record.ts';
 import { Scan, type SearchedBlocks } from './scan.ts';
@@ -32,6 +33,7 @@ interface Running {
 /** Searches in records: what they found follows from pattern, record and view, and is only remembered here. */
 export class Searches {
   readonly #found: () => void;
+  readonly #tokenizer: TokenText | null;
   readonly #known = new LRUCache<string, Known>({
     maxSize: CACHE_SIZE,
     sizeCalculation: ({ scan }, key) => key.length * 2 + 1000 + scan.hits.length * HIT,
@@ -42,8 +44,9 @@ export class Searches {
   #isWaiting = false;
 
   /** @param found is called while a search goes on that was not done at once, and when it ends */
-  constructor(found: () => void) {
+  constructor(found: () => void, tokenizer: TokenText | null) {
     this.#found = found;
+    this.#tokenizer = tokenizer;
   }
 
   get isBusy(): boolean {
@@ -76,7 +79,10 @@ export class Searches {
     if (open?.record === record && open.display.view === display.view && open.display.hidden === display.hidden) {
       return open.blocks;
     }
-    const blocks = new LazyBlocks(blocksOf(shownSections(record, display, ALL_OPEN, NOTHING)), record.bytes);
+    const blocks = new LazyBlocks(
+      blocksOf(shownSections(record, display, ALL_OPEN, NOTHING, this.#tokenizer)),
+      record.bytes,
+    );
     this.#open = { record, display, blocks };
     return blocks;
   }

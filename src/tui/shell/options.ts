@@ -1,5 +1,6 @@
 import type { Condition } from '../../analysis/condition.ts';
 import type { Dump } from '../../dump/dump.ts';
+import type { TokenText } from '../../rollout/token-table.ts';
 import type { Keymap } from '../keys/keymap.ts';
 import type { ReplaySettings } from '../runner/settings.ts';
 import type { FilterChoice, SortChoice } from '../state/list.ts';
@@ -21,6 +22,8 @@ export interface ScreenOptions {
   notify: readonly Condition[];
   replay: ReplaySettings;
   keymap: Keymap;
+  /** The user's own, which gives tokens their text. */
+  tokenizer?: TokenText | null;
   /** Mistakes of the user's settings, a line each. */
   problems: readonly string[];
 }

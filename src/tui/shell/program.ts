@@ -80,7 +80,7 @@ class Program {
     this.#quit = quit;
     this.#live = new LiveRun(dump, options.notify);
     this.#data = new DumpData(
-      { dump, live: this.#live, keys: options.keymap },
+      { dump, live: this.#live, keys: options.keymap, tokenizer: options.tokenizer ?? null },
       {
         changed: () => this.#screen.invalidate(),
         rowsChanged: () => this.dispatch({ type: 'rows-changed' }),

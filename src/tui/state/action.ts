@@ -55,6 +55,8 @@ type TranscriptAction =
   | { type: 'fold' }
   | { type: 'fold-all' }
   | { type: 'view'; view: ViewName }
+  /** To the next token that was sampled against the odds, in the view of tokens. */
+  | { type: 'surprise'; by: number }
   | { type: 'view-next'; by: number }
   | { type: 'wrap' }
   | { type: 'sideways'; by: number }

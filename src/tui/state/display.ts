@@ -2,7 +2,7 @@ import type { Place } from '../../dump/dump.ts';
 import type { TranscriptState } from './transcript.ts';
 
 /** The ways to show a record; the choice stays from sample to sample. */
-export const VIEWS = ['chat', 'raw', 'json', 'fields', 'details'] as const;
+export const VIEWS = ['chat', 'raw', 'json', 'fields', 'details', 'tokens', 'mapping'] as const;
 export type ViewName = (typeof VIEWS)[number];
 
 export interface DisplayState {

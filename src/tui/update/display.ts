@@ -1,3 +1,4 @@
+import { isSurprising, tokenTable } from '../../rollout/token-table.ts';
 import { goToTurn, viewport } from '../rows/viewport.ts';
 import { isByTurn, type KeptViews, VIEWS } from '../state/display.ts';
 import { samePlace } from '../state/rows.ts';
@@ -11,6 +12,8 @@ const WORDS = {
   json: 'JSON, x folds',
   fields: 'fields, - hides one',
   details: 'details: what is known, and where it comes from',
+  tokens: 'tokens, turn borders first',
+  mapping: 'mapping: which key of the record became what',
 } as const;
 
 /** The farthest that lines are scrolled to the right. */
@@ -44,6 +47,28 @@ export const displayHandlers = {
     display: { ...state.display, view, left: 0 },
     transcript: opened,
   }),
+
+  surprise: (state, { by }, data) => {
+    const { cursor } = state.list;
+    const rollout = cursor === null ? null : data.record(cursor).rollout;
+    const table = rollout === null ? null : tokenTable(rollout, null);
+    if (table === null) return saying(state, 'no token ids were recorded here');
+    const isOpen = state.display.view === 'tokens';
+    const at = isOpen ? (state.transcript.turn ?? -1) : -1;
+    const odd = table.rows.filter((row) => row.trained !== false && isSurprising(table, row)).map(({ index }) => index);
+    const found = by > 0 ? odd.filter((index) => index > at)[by - 1] : odd.filter((index) => index < at).at(by);
+    if (found === undefined) return saying(state, `no ${by > 0 ? 'later' : 'earlier'} token of less than 5 %`);
+    const next: State = isOpen
+      ? state
+      : {
+          ...state,
+          focus: 'transcript',
+          display: { ...state.display, view: 'tokens', left: 0, kept: keep(state) },
+          transcript: opened,
+        };
+    const view = viewport(next, data);
+    return view === null ? next : saying(goToTurn(next, view, found), `token ${found}`);
+  },
 
   wrap: (state, _action, data) => {
     const view = viewport(state, data);

@@ -108,6 +108,10 @@ function positionPieces({ state, data }: Scene, wide: boolean, brief = false): P
   }
   const share =
     wide && rollout.lossMask !== null ? `trained ${maskShare(rollout.lossMask)}` : maskShort(rollout.lossMask);
+  // That a text tells all of its turns is the rule, and said where there is room.
+  const { reading } = rollout;
+  if (reading !== undefined && (wide || reading !== 'exact'))
+    pieces.push([reading === 'exact' ? 'quiet' : 'unknown', reading], ['quiet', ' · ']);
   pieces.push(['quiet', share], ['plain', ' ']);
   return pieces;
 }

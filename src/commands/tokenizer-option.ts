@@ -1,0 +1,20 @@
+import { Option } from 'commander';
+import { UsageError } from '../dump/paths.ts';
+import type { TokenText } from '../rollout/token-table.ts';
+
+export const tokenizerOption = (): Option =>
+  new Option(
+    '--tokenizer <file>',
+    'tokenizer.json of the model: shows the text of recorded ids, and the ids of a text that has none',
+  );
+
+/** A tokenizer has megabytes, and its reader is loaded where one is asked for. @throws UsageError for a file that is none */
+export async function tokenizerOf(path: string | undefined): Promise<TokenText | null> {
+  if (path === undefined) return null;
+  try {
+    const { loadTokenText } = await import('../chat/token-text.ts');
+    return await loadTokenText(path);
+  } catch (error) {
+    throw new UsageError(`--tokenizer ${path}: no tokenizer.json (${(error as Error).message})`);
+  }
+}

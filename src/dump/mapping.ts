@@ -1,0 +1,22 @@
+import { FORMATS } from '../formats/registry.ts';
+import type { DumpRecord } from './dump-file.ts';
+
+/** Which key of the record became what, and what its format was read from. */
+export interface Mapping {
+  format: string;
+  basis: string;
+  places: readonly (readonly [word: string, place: string])[];
+}
+
+/** Null where no format knows the record. */
+export function mappingOf({ rollout }: Pick<DumpRecord, 'rollout'>): Mapping | null {
+  if (rollout === null) return null;
+  const format = FORMATS.find(({ name }) => name === rollout.format);
+  const basis =
+    format === undefined
+      ? 'your own map'
+      : format.basis === 'documentation'
+        ? 'from documentation: no real file was at hand'
+        : 'built from files of its writer';
+  return { format: rollout.format, basis, places: Object.entries(format?.mapping ?? {}) };
+}

@@ -1,0 +1,138 @@
+import type { Rollout } from '../../rollout/rollout.ts';
+import {
+  driftOf,
+  isSurprising,
+  type TokenRow,
+  type TokenRun,
+  type TokenTable,
+  type TokenText,
+  tokenTable,
+} from '../../rollout/token-table.ts';
+import { truncate } from '../../text/fit.ts';
+import { cellWidth } from '../../text/graphemes.ts';
+import { sanitiseLine } from '../../text/sanitise.ts';
+import { formatCount, formatPercent, plural } from '../numbers.ts';
+import type { Style } from '../theme.ts';
+import type { Block } from './block.ts';
+
+/** Cells of a token's text, and of a number. */
+const TEXT = 18;
+const NUMBER = 10;
+
+/** Higher bars are less likely tokens: a table that is read without colour. */
+const BARS = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/** Turn borders first, then a row a token. */
+export function* tokenBlocks(rollout: Rollout, tokenizer: TokenText | null): Generator<Block> {
+  const table = tokenTable(rollout, tokenizer);
+  if (table === null) {
+    yield said('none', 'this record holds no token ids; --tokenizer tokenizer.json gives those of its text', 'quiet');
+    return;
+  }
+  for (const [i, text] of headOf(table, rollout, tokenizer).entries()) yield said(`head.${i}`, text, 'quiet');
+  yield said('borders', 'borders', 'heading');
+  for (const run of table.runs) {
+    const { trained } = run;
+    yield { ...said(`run.${run.first}`, runText(table, run), 'plain'), trained };
+  }
+  yield said('tokens', `${'token'.padStart(6)} ${'id'.padStart(6)} ${fitted('text', TEXT)}${titles(table)}`, 'heading');
+  for (const row of table.rows)
+    yield {
+      id: `token.${row.index}`,
+      turn: row.index,
+      header: true,
+      text: tokenText(table, row),
+      style: heat(table, row),
+      trained: row.trained,
+      indent: 0,
+    };
+}
+
+const said = (id: string, text: string, style: Style): Block => ({
+  id: `tokens.${id}`,
+  turn: null,
+  text,
+  style,
+  trained: false,
+  indent: 0,
+});
+
+const titles = ({ columns }: TokenTable): string =>
+  columns.map((name) => truncate(name, NUMBER - 1).padStart(NUMBER)).join('');
+
+/** The table in words: where its ids are from, and what is odd about them. */
+export function headOf(table: TokenTable, rollout: Rollout, tokenizer: TokenText | null): string[] {
+  const { rows, runs, from } = table;
+  const trained = rows.filter((row) => row.trained === true).length;
+  const response = rows.length - runs.filter(({ isPrompt }) => isPrompt).reduce((sum, run) => sum + length(run), 0);
+  const share = response === 0 ? '' : ` (${formatPercent(trained / response)})`;
+  const lines = [
+    `${plural(rows.length, 'token')}, ${formatCount(response)} of the response, ${formatCount(trained)} trained${share}`,
+    from === 'recorded'
+      ? `ids as they were recorded${tokenizer === null ? '; --tokenizer tokenizer.json shows their text' : ''}`
+      : 'ids that the tokenizer gives this text: those that were sampled are not recorded',
+  ];
+  const { advantage } = rollout.rewards;
+  if (advantage !== null) lines.push(`advantage ${numberText(advantage)} for all that was sampled`);
+  const surprising = rows.filter((row) => isSurprising(table, row)).length;
+  if (table.columns.includes('logprob')) lines.push(`${plural(surprising, 'token')} with a chance of less than 5 %`);
+  const drift = tokenizer === null ? null : driftOf(table, tokenizer);
+  if (drift !== null)
+    lines.push(
+      `! the text, encoded again, gives other ids from token ${drift.row.index} on: ${drift.row.id} ${shown(drift.row.text)} was sampled, ${drift.instead ?? 'nothing'} comes of the text`,
+    );
+  return lines;
+}
+
+const length = ({ first, last }: TokenRun): number => last - first + 1;
+
+/** `  12–40 trained 29: "I" … "<|im_end|>"  mean logprob -0.41`. */
+export function runText({ rows, columns }: TokenTable, run: TokenRun): string {
+  const part = rows.slice(run.first, run.last + 1);
+  const word = run.isPrompt ? 'prompt' : run.trained === null ? 'unknown' : run.trained ? 'trained' : 'masked';
+  const [head, tail] = [part[0]!, part.at(-1)!];
+  const ends = part.length === 1 ? shown(head.text) : `${shown(head.text)} … ${shown(tail.text)}`;
+  const at = columns.indexOf('logprob');
+  const known = (run.trained === false ? [] : part).flatMap(({ values }) =>
+    typeof values[at] === 'number' ? [values[at]] : [],
+  );
+  const mean = known.reduce((sum, value) => sum + value, 0) / known.length;
+  const places = `${run.first}–${run.last}`;
+  const text = head.text === null ? `ids ${head.id} … ${tail.id}` : ends;
+  const said = known.length === 0 ? '' : `  mean logprob ${numberText(mean)}`;
+  return `${places.padStart(11)} ${word.padEnd(7)} ${formatCount(part.length)}: ${text}${said}`;
+}
+
+/** One token in one line. */
+export function tokenText(table: TokenTable, row: TokenRow): string {
+  const text = fitted(row.text === null ? '' : row.text === '' ? '⋯' : shown(row.text), TEXT);
+  const numbers = row.values.map((value) => (value === null ? '' : numberText(value)).padStart(NUMBER)).join('');
+  return `${String(row.index).padStart(6)} ${(row.id < 0 ? '?' : String(row.id)).padStart(6)} ${text}${numbers}${bar(table, row)}`.trimEnd();
+}
+
+const shown = (text: string | null): string =>
+  text === null ? '?' : truncate(sanitiseLine(JSON.stringify(text)), TEXT - 1);
+
+const fitted = (text: string, width: number): string => text + ' '.repeat(Math.max(1, width - cellWidth(text)));
+
+const numberText = (value: number): string =>
+  Number.isInteger(value) ? String(value) : Math.abs(value) < 0.001 ? value.toExponential(1) : value.toFixed(3);
+
+const logprobOf = ({ columns }: TokenTable, { values }: TokenRow): number | null => {
+  const at = columns.indexOf('logprob');
+  return at === -1 ? null : (values[at] ?? null);
+};
+
+function bar(table: TokenTable, row: TokenRow): string {
+  const logprob = logprobOf(table, row);
+  if (logprob === null || row.trained === false) return '';
+  return `  ${BARS[Math.max(0, Math.min(BARS.length - 1, Math.round(-logprob)))]!}${isSurprising(table, row) ? ' !' : ''}`;
+}
+
+function heat(table: TokenTable, row: TokenRow): Style {
+  if (row.trained === null) return 'unknown';
+  const logprob = logprobOf(table, row);
+  if (row.trained === false) return 'quiet';
+  if (logprob === null || logprob > -1) return 'plain';
+  return isSurprising(table, row) ? 'error' : 'warning';
+}

@@ -1,0 +1,133 @@
+import type { Trained } from './loss-mask.ts';
+import type { Rollout, RolloutTokens } from './rollout.ts';
+
+/** A user's tokenizer, as far as a view of tokens asks it. */
+export interface TokenText {
+  /** The text of each id; '' where a character goes on that an earlier one began. */
+  pieces(ids: readonly number[]): string[];
+  ids(text: string): number[];
+}
+
+export interface TokenRow {
+  /** Its place in prompt and response together. */
+  index: number;
+  id: number;
+  /** null without a tokenizer. */
+  text: string | null;
+  trained: Trained;
+  /** In the order of the table's columns. */
+  values: (number | null)[];
+}
+
+/** Tokens in a row with the same mask: what the policy wrote, or what it was given. */
+export interface TokenRun {
+  first: number;
+  last: number;
+  isPrompt: boolean;
+  trained: Trained;
+}
+
+/** All tokens of one history. */
+export interface TokenTable {
+  /** recorded, or made from the text by the user's tokenizer: then they need not be the ones that were sampled. */
+  from: 'recorded' | 'tokenizer';
+  columns: string[];
+  rows: TokenRow[];
+  runs: TokenRun[];
+}
+
+const PLACEHOLDER = -1;
+
+/** Ids as they were recorded, never rendered anew; where there are none, those that the tokenizer gives the text. Null without both. */
+export function tokenTable(rollout: Rollout, tokenizer: TokenText | null): TokenTable | null {
+  if (rollout.tokens !== undefined) return recorded(rollout.tokens, rollout.rewards.advantage, tokenizer);
+  return tokenizer === null ? null : encoded(rollout, tokenizer);
+}
+
+function recorded(tokens: RolloutTokens, advantage: number | null, tokenizer: TokenText | null): TokenTable {
+  const { promptIds, responseIds, mask, logprobs, more = {} } = tokens;
+  const lists = new Map<string, readonly (number | null)[]>();
+  if (logprobs !== null) lists.set('logprob', logprobs);
+  for (const [name, values] of Object.entries(more)) lists.set(SHORT[name] ?? name, values);
+  // One number for all that was sampled is told once, above the tokens.
+  if (lists.get('advantage')?.every((value) => value === null || value === advantage)) lists.delete('advantage');
+  const trainer = lists.get('trainer');
+  if (logprobs !== null && trainer !== undefined && !lists.has('mismatch'))
+    lists.set(
+      'mismatch',
+      mask.map((_, i) => difference(trainer[i], logprobs[i])),
+    );
+  const given = promptIds ?? [];
+  const ids = [...given, ...responseIds];
+  const texts = tokenizer?.pieces(ids) ?? null;
+  const rows = ids.map((id, index): TokenRow => {
+    const at = index - given.length;
+    return {
+      index,
+      id,
+      text: id === PLACEHOLDER ? null : (texts?.[index] ?? null),
+      trained: at >= 0 && mask[at] !== undefined ? mask[at] !== 0 : at >= 0 ? null : false,
+      values: [...lists.values()].map((values) => (at < 0 ? null : (values[at] ?? null))),
+    };
+  });
+  return { from: 'recorded', columns: [...lists.keys()], rows, runs: runsOf(rows, given.length) };
+}
+
+/** Names of recorded values as the view calls them. */
+const SHORT: Readonly<Record<string, string>> = {
+  advantages: 'advantage',
+  trainer_logprobs: 'trainer',
+  prev_logprobs: 'trainer',
+  train_log_probs: 'trainer',
+  ref_logprobs: 'reference',
+  ref_log_probs: 'reference',
+  mismatch_kl: 'mismatch',
+  weight_versions: 'policy',
+};
+
+const difference = (a: number | null | undefined, b: number | null | undefined): number | null =>
+  typeof a === 'number' && typeof b === 'number' ? a - b : null;
+
+function encoded({ texts, spans, turns, responseTurn }: Rollout, tokenizer: TokenText): TokenTable {
+  const rows: TokenRow[] = [];
+  let prompt = 0;
+  for (const { field, start, end, turn, trained } of spans) {
+    const ids = tokenizer.ids((texts[field] ?? '').slice(start, end));
+    const pieces = tokenizer.pieces(ids);
+    for (const [i, id] of ids.entries())
+      rows.push({ index: rows.length, id, text: pieces[i] ?? null, trained, values: [] });
+    if (turn < responseTurn || turn >= turns.length) prompt = rows.length;
+  }
+  return { from: 'tokenizer', columns: [], rows, runs: runsOf(rows, prompt) };
+}
+
+function runsOf(rows: readonly TokenRow[], prompt: number): TokenRun[] {
+  const runs: TokenRun[] = [];
+  for (const { index, trained } of rows) {
+    const last = runs.at(-1);
+    const isPrompt = index < prompt;
+    if (last !== undefined && last.trained === trained && last.isPrompt === isPrompt) last.last = index;
+    else runs.push({ first: index, last: index, isPrompt, trained });
+  }
+  return runs;
+}
+
+/** A token that was sampled with less than one chance in twenty. */
+export const SURPRISING = Math.log(0.05);
+
+export const isSurprising = ({ columns }: TokenTable, { values }: TokenRow): boolean =>
+  (values[columns.indexOf('logprob')] ?? 0) < SURPRISING;
+
+/**
+ * The first place at which the recorded ids are not those that the tokenizer gives their text: the text, encoded again, would be trained
+ * on as other tokens. Null where there is none, or a placeholder stands for the ids.
+ */
+export function driftOf(
+  { rows, from }: TokenTable,
+  tokenizer: TokenText,
+): { row: TokenRow; instead: number | null } | null {
+  if (from !== 'recorded' || rows.some(({ id }) => id === PLACEHOLDER)) return null;
+  const again = tokenizer.ids(rows.map(({ text }) => text ?? '').join(''));
+  const row = rows.find(({ id }, i) => again[i] !== id);
+  return row === undefined ? null : { row, instead: again[row.index] ?? null };
+}
