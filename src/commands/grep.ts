@@ -11,6 +11,7 @@ import { countOf } from './count.ts';
 import {
   dumpOptions,
   formatOption,
+  groupOption,
   mapOption,
   type ReadingFlags,
   templateOption,
@@ -43,6 +44,7 @@ export const grepCommand = (): Command =>
     .addOption(formatOption())
     .addOption(mapOption())
     .addOption(templateOption())
+    .addOption(groupOption())
     .action((pattern: string, paths: string[], options: GrepOptions) => run(() => grep(pattern, paths, options)));
 
 interface Hit {

@@ -44,7 +44,7 @@ export class Searches {
   #isWaiting = false;
 
   /** @param found is called while a search goes on that was not done at once, and when it ends */
-  constructor(found: () => void, tokenizer: TokenText | null) {
+  constructor(found: () => void, tokenizer: TokenText | null = null) {
     this.#found = found;
     this.#tokenizer = tokenizer;
   }
