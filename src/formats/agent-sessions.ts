@@ -1,3 +1,4 @@
+import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { buildRollout, chatMessage, type FoundMessage, objectsOf } from './build.ts';
@@ -283,7 +284,7 @@ function resultText(value: JsonValue | undefined): string {
   const parts = objectsOf(Array.isArray(value) ? value : value === undefined ? [] : [value]);
   const texts = parts.map((part) => {
     const response = isJsonObject(part.functionResponse) ? part.functionResponse.response : undefined;
-    if (isJsonObject(response)) return contentText(response.output ?? response.error) || JSON.stringify(response);
+    if (isJsonObject(response)) return contentText(response.output ?? response.error) || printJson(response);
     return contentText(part);
   });
   return texts.join('\n');

@@ -1,3 +1,4 @@
+import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { buildRollout, chatMessage, type FoundMessage, namedNumbers, objectsOf, parsed } from './build.ts';
@@ -43,7 +44,7 @@ export const chatMessages: Format = {
     const rejected = field === 'chosen' ? listOf(record.rejected) : [];
     if (rejected.length > 0) {
       let shared = 0;
-      while (shared < own.length && JSON.stringify(own[shared]) === JSON.stringify(rejected[shared])) shared++;
+      while (shared < own.length && printJson(own[shared]) === printJson(rejected[shared])) shared++;
       contexts.push({ kind: 'rejected', name: 'rejected', after: shared === 0 ? null : shared - 1 });
       for (const [at, message] of rejected.entries())
         if (at >= shared) messages.push({ ...chatMessage(message, `/rejected/${at}`), context: 1, trained: false });

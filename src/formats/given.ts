@@ -1,3 +1,4 @@
+import { printJson } from '../json/print.ts';
 import type { FoundMessage } from './build.ts';
 
 /** The role of a reply that stands in the prompt: an example, or the history up to here. Another rollout's policy wrote it, or a person. */
@@ -10,7 +11,7 @@ export function given(message: FoundMessage): FoundMessage {
   const { calls, ...rest } = message;
   const shown = (calls ?? []).map(({ name, arguments: args }, at) => ({
     pointer: `${message.texts[0]?.pointer ?? ''}#call${at}`,
-    text: `${name ?? 'a call'} ${typeof args === 'string' ? args : JSON.stringify(args ?? null)}`,
+    text: `${name ?? 'a call'} ${typeof args === 'string' ? args : printJson(args ?? null)}`,
   }));
   return { ...rest, role: GIVEN_REPLY, texts: [...message.texts, ...shown], trained: false };
 }

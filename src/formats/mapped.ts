@@ -1,3 +1,4 @@
+import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { buildRollout, chatMessage, type FoundMessage, objectsOf, parsed, roleOfMessage } from './build.ts';
 import type { Format } from './format.ts';
@@ -66,4 +67,4 @@ function messageOf(one: JsonObject, pointer: string, places: KeyMap['places']): 
 }
 
 const textOf = (value: JsonValue | undefined): string =>
-  isJsonObject(value) && typeof value.text !== 'string' ? JSON.stringify(value) : contentText(value);
+  isJsonObject(value) && typeof value.text !== 'string' ? printJson(value) : contentText(value);

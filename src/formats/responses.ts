@@ -1,3 +1,4 @@
+import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { FoundMessage, MessageCall, MessageText } from './build.ts';
 import { roleOfMessage } from './build.ts';
@@ -76,7 +77,7 @@ function outputOf(item: JsonObject, place: string): MessageText {
         : '';
   return {
     pointer: `${place}/output`,
-    text: text === '' && value !== null && value !== '' && !Array.isArray(value) ? JSON.stringify(value) : text,
+    text: text === '' && value !== null && value !== '' && !Array.isArray(value) ? printJson(value) : text,
   };
 }
 

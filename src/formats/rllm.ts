@@ -1,3 +1,4 @@
+import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { buildRollout, chatMessage, type FoundMessage, idsOf, namedNumbers, numbersOf, objectsOf } from './build.ts';
@@ -53,7 +54,7 @@ export const rllm: Format = {
     };
     for (const [at, step] of steps.entries()) {
       const list = historyOf(step);
-      const keys = list.map((message) => JSON.stringify([message.role ?? null, message.content ?? null]));
+      const keys = list.map((message) => printJson([message.role ?? null, message.content ?? null]));
       const shared = sharedHead(history, keys);
       if (at === 0 || shared < history.length) {
         close();
@@ -117,7 +118,7 @@ function historyOf(step: JsonObject): JsonObject[] {
   const list = objectsOf(step.chat_completions);
   if (list.length > 0) return list;
   const text =
-    typeof step.observation === 'string' ? step.observation : step.observation ? JSON.stringify(step.observation) : '';
+    typeof step.observation === 'string' ? step.observation : step.observation ? printJson(step.observation) : '';
   const reply = typeof step.model_response === 'string' ? step.model_response : '';
   return [
     ...(text === '' ? [] : [{ role: 'user', content: text }]),

@@ -1,3 +1,4 @@
+import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { buildRollout, chatMessage, type FoundMessage, namedNumbers, objectsOf, parsed } from './build.ts';
 import type { Format } from './format.ts';
@@ -98,7 +99,7 @@ function said(message: JsonObject, at: string): FoundMessage {
   const { calls, ...rest } = one;
   const shown = calls.map(({ name, arguments: args }, i) => ({
     pointer: `${at}/tool_calls/${i}`,
-    text: `${name ?? 'a call'} ${JSON.stringify(args ?? null)}`,
+    text: `${name ?? 'a call'} ${printJson(args ?? null)}`,
   }));
   return { ...rest, texts: [...rest.texts, ...shown] };
 }

@@ -1,3 +1,4 @@
+import { printJson } from '../../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
 import { unclosedCall } from '../../rollout/call-error.ts';
 import {
@@ -104,8 +105,8 @@ function eachOf(raw: string, start: number, end: number, isOpen: boolean): Parse
   return values.map((value, i) => ({
     start: start + i * step,
     end: i === values.length - 1 ? end : start + (i + 1) * step,
-    raw: values.length === 1 ? raw : JSON.stringify(value),
-    ...namedCall(JSON.stringify(value), EITHER),
+    raw: values.length === 1 ? raw : printJson(value),
+    ...namedCall(printJson(value), EITHER),
   }));
 }
 
