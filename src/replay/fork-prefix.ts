@@ -34,8 +34,8 @@ export function prefixOrigin(
   missing: readonly { name: string }[],
 ): PrefixOrigin {
   const turns = rollout.turns.slice(0, turn);
-  const own = new Set(rollout.spans.filter((span) => span.turn < turn).map(({ field, turn }) => `${field} ${turn}`));
-  const fields = new Set(rollout.spans.filter((span) => span.turn < turn).map(({ field }) => field));
+  const own = new Set(rollout.spans.map(({ field, turn }) => `${field} ${turn}`));
+  const fields = new Set(rollout.spans.map(({ field }) => field));
   const hasThink = turns.some(({ parts }) => parts.some(({ kind }) => kind === 'think'));
   return {
     // A field that holds several turns is a text that was cut.
@@ -50,11 +50,12 @@ export function prefixOrigin(
 }
 
 export function prefixText({ from, messages, uncertain, think, missing }: PrefixOrigin): string {
-  const judged = uncertain === 0 ? 'all borders certain' : `${uncertain} with borders that are not certain`;
+  const sure = uncertain === 0 ? 'all borders certain' : `${uncertain} with borders that are not certain`;
+  const count = `${messages} message${messages === 1 ? '' : 's'}`;
   return [
     from === 'recorded'
-      ? `the prefix is ${messages} recorded messages`
-      : `the prefix is ${messages} messages of turns that were cut out of a text (${judged})`,
+      ? `the prefix is ${count} as recorded`
+      : `the prefix is ${count} of turns that were cut out of a text (${sure})`,
     "the server's own template renders them",
     ...(think === 'sent' ? ['reasoning is sent along, and the template may drop it'] : []),
     ...(missing.length > 0 ? [`nothing here runs ${missing.join(', ')}: a branch that calls it ends there`] : []),
