@@ -252,6 +252,20 @@ test('a record is passed over unread only where its line would hold the words as
   expect(finds('output ~ /and more/i')).toBe(true);
 });
 
+test('a line that escapes letters may hold any word, and a record that is read already is asked itself', () => {
+  const subject = (raw: string) =>
+    new Subject({ file: {}, record: 0 } as never, {
+      read: () => ({ rollout: null, findings: [] }),
+      hasRaw: (characters) => raw.includes(characters),
+    });
+  expect(subject('some words').mayHold('other')).toBe(false);
+  expect(subject('some words').mayHold('words')).toBe(true);
+  expect(subject('s\\u006fme').mayHold('other')).toBe(true);
+  const read = subject('some words');
+  expect(read.record.rollout).toBeNull();
+  expect(read.mayHold('other')).toBe(true);
+});
+
 test('letters fold as RE2 folds them, in the short cut for plain words too', () => {
   const finds = (pattern: string, output: string) =>
     evaluator(parseQuery(`output ~ /${pattern}/i`))({

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ArrivalRate } from '../../src/analysis/arrival-rate.ts';
+import { parseCondition } from '../../src/analysis/condition.ts';
 import { arePromptsAlike, Groups } from '../../src/analysis/groups.ts';
 import { StepSums } from '../../src/analysis/step-stats.ts';
 import { usualInterval } from '../../src/analysis/usual-interval.ts';
@@ -80,6 +81,35 @@ describe('a step', () => {
     const first = sums.of(file as never);
     expect(sums.of(file as never)).toBe(first);
     expect(sums.of(Object.assign(file, { lastChange: 1 }) as never)).not.toBe(first);
+  });
+});
+
+describe('a condition on a step', () => {
+  const stats = {
+    step: 1,
+    rollouts: 4,
+    mean: 0.0996,
+    notFinite: 0,
+    looked: 4,
+    observed: 0,
+    toolErrors: 0,
+    truncated: 1,
+  };
+  const judge = (text: string, more = {}) => parseCondition(text).judge({ ...stats, ...more });
+
+  test('says what is true of it, in as few digits as that takes', () => {
+    expect(judge('score < 0.1')).toBe('score 0.0996 < 0.1');
+    expect(judge('score < 0.2')).toBe('score 0.10 < 0.2');
+    expect(judge('truncation_rate >= 0.25 && score < 1')).toBe(
+      'truncation_rate 0.25, score 0.10: truncation_rate >= 0.25 && score < 1',
+    );
+  });
+
+  test('does not hold of what nobody knows', () => {
+    expect(judge('tool_error_rate < 0.5')).toBeNull();
+    expect(judge('tool_error_rate < 0.5', { observed: 2 })).toBe('tool_error_rate 0.00 < 0.5');
+    expect(judge('score < 1', { mean: null })).toBeNull();
+    expect(judge('truncation_rate < 1', { looked: 0 })).toBeNull();
   });
 });
 

@@ -6,6 +6,8 @@ import { failedCallText, rulesOf, unknownToolText } from '../../src/engine/reque
 import { TokenCount } from '../../src/engine/request/token-count.ts';
 import { truncateToolText } from '../../src/engine/request/truncate.ts';
 import { guessTokens, ModelWindow, readRefusal } from '../../src/engine/request/window.ts';
+import { mathScore } from '../../src/engine/rewards/math.ts';
+import { pythonFloat } from '../../src/engine/tools/python.ts';
 
 describe('the tokens of the next turn', () => {
   const OWN = rulesOf(null);
@@ -212,5 +214,17 @@ test("each of verl's trees has its own ways", () => {
   expect([failedCallText(old, 'f', 'x'), failedCallText(now, 'f', 'x')]).toEqual([
     'Error when executing tool: x',
     "Error executing tool 'f': x",
+  ]);
+});
+
+test('a float is printed as Python prints it, the exponent from 1e16 on and below 1e-4', () => {
+  expect(
+    [1, -0, 0.5, 1e15, 1e16, 1.5e300, 0.0001, 0.00001, Number.NaN, Number.NEGATIVE_INFINITY].map(pythonFloat),
+  ).toEqual(['1.0', '-0.0', '0.5', '1000000000000000.0', '1e+16', '1.5e+300', '0.0001', '1e-05', 'nan', '-inf']);
+});
+
+test('of a boxed equation the right side is the answer, where the left one is a name', () => {
+  expect(['x=5', 'k = 5', 'total=5', '5'].map((answer) => mathScore(`\\boxed{${answer}}`, '5').score)).toEqual([
+    1, 1, 0, 1,
   ]);
 });

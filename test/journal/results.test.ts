@@ -129,7 +129,8 @@ describe('a file of lines', () => {
   test('leaves a line out that is longer than any of its own', () => {
     const path = join(folder(), 'a.jsonl');
     writeFileSync(path, `{"n":1}\n{"n":2,"text":"${'x'.repeat(17 << 20)}"}\n{"n":3}\n`);
-    expect(news(linesOf(path))).toEqual([1, 3]);
+    const file = linesOf(path);
+    expect([news(file), file.badLines]).toEqual([[1, 3], 0]);
   });
 });
 

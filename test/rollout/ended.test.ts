@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { unclosedCall } from '../../src/rollout/call-error.ts';
+import { completeRollout } from '../../src/rollout/complete.ts';
 import { endedByReason } from '../../src/rollout/ended.ts';
 import { endedByText } from '../../src/rollout/ended-by-text.ts';
 import type { Turn } from '../../src/rollout/rollout.ts';
@@ -23,6 +24,28 @@ describe('a recorded reason', () => {
   test('is the evidence, with the key that holds it', () => {
     expect(endedByReason('status', ' done ')).toEqual({ how: 'stop', evidence: 'status done' });
   });
+});
+
+test('a finish reason comes before a status, and either before the look of the text', () => {
+  const ended = (more: object) =>
+    completeRollout({
+      turns: [],
+      spans: [],
+      texts: {},
+      responseTurn: 0,
+      extras: {},
+      status: null,
+      lossMask: null,
+      validation: false,
+      ...more,
+    } as never).ended;
+  expect(ended({ extras: { finish_reason: 'length' }, status: 'completed' }).how).toBe('length');
+  expect(ended({ extras: { finish_reason: 'sunny', stop_reason: 'end_turn' } })).toEqual({
+    how: 'stop',
+    evidence: 'stop_reason end_turn',
+  });
+  expect(ended({ status: 'timeout' }).how).toBe('aborted');
+  expect(ended({}).evidence).toBe('the response is empty');
 });
 
 describe('without one, the text', () => {

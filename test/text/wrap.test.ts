@@ -41,6 +41,12 @@ const anyText = fc
   .array(fc.oneof(pieces, fc.string({ unit: 'grapheme' }), fc.string({ maxLength: 40 })), { maxLength: 60 })
   .map((parts) => sanitise(parts.join('')));
 
+test('a long run of marks parts no pair of surrogates', () => {
+  const { ends } = graphemes(`a${'\u0301'.repeat(198)}🙂`);
+  expect(ends.at(-1)).toBe(201);
+  expect(ends).not.toContain(200);
+});
+
 describe('wrap', () => {
   test('breaks at words, and hangs the lines that continue a list item under its text', () => {
     expect(shown('so the number of apples\n- first we compute the cost\n    x = y + 2 and more', 12)).toEqual([

@@ -79,6 +79,13 @@ describe("the user's own keys", () => {
     expect(keymap.label('fold')).toBe(':fold');
   });
 
+  test('of a command for both panes are taken from those of one; those of one leave it the other', () => {
+    const both = new Keymap(own('keys: {zoom: j}').keys);
+    expect(PANES.map((pane) => both.command('j', pane)?.id)).toEqual(['zoom', 'zoom']);
+    const one = new Keymap(own('keys: {mark.row: q}').keys);
+    expect([one.command('q', 'list')?.id, one.command('q', 'transcript')?.id]).toEqual(['mark.row', 'quit']);
+  });
+
   test('a command that there is not is told, with the one that was meant', () => {
     expect(own('keys:\n  turn.nxt: x\n  frobnicate: y\n').problems).toEqual([
       'config.yaml:2: no command is called turn.nxt, perhaps turn.next',

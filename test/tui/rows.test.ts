@@ -25,7 +25,7 @@ describe('what is searched for', () => {
   test.each<[string, string, string[]]>([
     ['john', 'John john', ['John', 'john']],
     ['John', 'John john', ['John']],
-    ['\\Sohn', 'John john', ['John', 'john']],
+    ['\\Sohn', 'JOHN john', ['JOHN', 'john']],
     ['a.c', 'abc a.c', ['abc', 'a.c']],
     ['\\Va.c', 'abc a.c', ['a.c']],
     ['^b', 'a\nb', ['b']],

@@ -29,7 +29,7 @@ describe('below a prompt', () => {
     screen.do({ type: 'prompt-submit' });
     const { prompt } = screen.state;
     screen.state = { ...screen.state, prompt: { ...prompt!, value: 'x'.repeat(60), error: { message: 'no', at: 40 } } };
-    expect(text(promptInfo(scene(), 43))).toBe(`${' '.repeat(37)}no  ^`);
+    expect(text(promptInfo(scene(), 45))).toBe(`${' '.repeat(37)}no  ^`);
     expect(text(promptInfo(scene(), 30))).toBe('no');
   });
 
