@@ -59,7 +59,7 @@ if (process.argv[2] === '--serve-model') {
 }
 
 if (process.argv[2] === '--serve-many')
-  process.once('message', async ({ ids }: { ids: number[][] | null }) => process.send!(await serveMany(ids)));
+  process.once('message', async ({ ids }: { ids: number[][][] | null }) => process.send!(await serveMany(ids)));
 
 const tasks: Task[] = Array.from({ length: ROLLOUTS }, (_, index) => ({
   index,
@@ -94,7 +94,7 @@ function slowTool(): Tool {
 
 export async function run(): Promise<void> {
   await manyRollouts(fileURLToPath(import.meta.url), Number(process.env.ROLLOUTS ?? 20_000));
-  if (!process.env.MANY_ONLY) await atOnce();
+  await atOnce();
 }
 
 /** 1,000 rollouts of 4 turns at once, against a model and a tool with latency. */

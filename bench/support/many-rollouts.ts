@@ -17,15 +17,18 @@ const THOUGHT =
   'The largest class has what is left when the two others are taken from all the students of the school. I take the first of them away with the calculator, and then the second, so that the number which is left is the one that was asked for. ';
 const ANSWER = 'The two smaller classes have 103 students together, so the largest has 49. '.repeat(2);
 
-const callOf = (turn: number) => ({
+/** Results differ from rollout to rollout, as in life: what was rendered before is of no use for them. */
+const VARIANTS = 500;
+
+const callOf = (turn: number, variant: number) => ({
   name: 'calculator',
-  arguments: `{"a": 152, "b": ${47 + turn}, "op": "-"}`,
+  arguments: `{"a": 152, "b": ${47.5 + turn + 10 * variant}, "op": "-"}`,
 });
 
 /** The text of a turn as a model writes it, its call in it. */
-function textOf(turn: number): string {
+function textOf(turn: number, variant: number): string {
   if (turn === TURNS - 1) return `${ANSWER}\n#### 49`;
-  const { name, arguments: args } = callOf(turn);
+  const { name, arguments: args } = callOf(turn, variant);
   return `${THOUGHT}\n<tool_call>\n{"name": "${name}", "arguments": ${args}}\n</tool_call>`;
 }
 
@@ -39,23 +42,23 @@ function latency(number: number): number {
 export type ManyMode = 'chat' | 'generate';
 
 /** The model server, in a process of its own: `ids` are those of the turns, for a server that gives ids. */
-export async function serveMany(ids: number[][] | null): Promise<string> {
-  const turnOf = new Map<number, number>();
+export async function serveMany(ids: number[][][] | null): Promise<string> {
+  const lengths: number[] = [];
   const server = await scriptedModel(
     (body, { number }): Reply => {
       const delay = latency(number);
       if (ids === null) {
         const turn = body.messages.filter(({ role }: { role: string }) => role === 'assistant').length;
-        const call = { ...callOf(turn), id: `call_${turn}` };
-        return turn === TURNS - 1 ? { text: textOf(turn), delay } : { text: THOUGHT, calls: [call], delay };
+        const call = { ...callOf(turn, number % VARIANTS), id: `call_${turn}` };
+        return turn === TURNS - 1 ? { text: textOf(turn, 0), delay } : { text: THOUGHT, calls: [call], delay };
       }
-      // The prompts are all of one length, so that of what was asked tells the turn.
-      const lengths = body.input_ids.length;
-      if (!turnOf.has(lengths)) turnOf.set(lengths, 0);
-      const turn = [...turnOf.keys()].sort((a, b) => a - b).indexOf(lengths);
-      const own = ids[Math.min(turn, TURNS - 1)]!;
+      // What was asked tells the turn: a turn has a hundred tokens more than the one before.
+      const asked = body.input_ids.length;
+      lengths[0] ??= asked;
+      const turn = Math.min(TURNS - 1, Math.round((asked - lengths[0]!) / ids[0]![0]!.length));
+      const own = ids[number % VARIANTS]![turn]!;
       const logprobs = own.map((_, at) => Math.fround(-1 / (1 + ((number + at) % 97))));
-      return { text: textOf(turn), ids: own, logprobs, delay };
+      return { text: textOf(turn, number % VARIANTS), ids: own, logprobs, delay };
     },
     { keepRequests: false },
   );
@@ -118,20 +121,13 @@ async function measure(mode: ManyMode, rollouts: number, bundle: string): Promis
       ...(mode === 'chat' ? {} : { api: 'generate', tokenizer: family! }),
     } as Settings;
     const lag = monitorEventLoopDelay({ resolution: 1 });
-    let before = process.cpuUsage();
-    let isStarted = false;
+    lag.enable();
+    const before = process.cpuUsage();
     const summary = await runCollection({
       tasksPath: join(directory, 'tasks.jsonl'),
       settings,
       resume: false,
       say: (message) => console.error(message),
-      onProgress: () => {
-        // Reading the tokenizer is no part of a rollout's cost.
-        if (isStarted) return;
-        isStarted = true;
-        before = process.cpuUsage();
-        lag.enable();
-      },
     });
     const { user, system } = process.cpuUsage(before);
     lag.disable();
@@ -140,14 +136,16 @@ async function measure(mode: ManyMode, rollouts: number, bundle: string): Promis
     return { cpuMs: (user + system) / 1000 / rollouts, lagMs: lag.percentile(99) / 1e6, ...sizes(settings.out!) };
   } finally {
     server?.kill();
-    if (!process.env.KEEP) rmSync(directory, { recursive: true, force: true });
-    else console.log(directory);
+    rmSync(directory, { recursive: true, force: true });
   }
 }
 
-async function idsOfTurns(file: string): Promise<number[][]> {
+/** For each variant, those of its turns. */
+async function idsOfTurns(file: string): Promise<number[][][]> {
   const tokenizer = await loadChatTokenizer(file);
-  return Array.from({ length: TURNS }, (_, turn) => tokenizer.encode(`${textOf(turn)}<|im_end|>`));
+  return Array.from({ length: VARIANTS }, (_, variant) =>
+    Array.from({ length: TURNS }, (_, turn) => tokenizer.encode(`${textOf(turn, variant)}<|im_end|>`)),
+  );
 }
 
 /** Bytes of the dump, of the text in it, and its tokens. */
@@ -169,11 +167,7 @@ function sizes(out: string): Pick<Measured, 'bytes' | 'textBytes' | 'tokens'> {
 /** @param bundle the file that serves the model when it is started with --serve-many */
 export async function manyRollouts(bundle: string, rollouts = 20_000): Promise<void> {
   const family = tokenizerFile('qwen2.5');
-  const modes: ManyMode[] = process.env.MODE
-    ? [process.env.MODE as ManyMode]
-    : family === null
-      ? ['chat']
-      : ['chat', 'generate'];
+  const modes: ManyMode[] = family === null ? ['chat'] : ['chat', 'generate'];
   if (family === null) console.log('exact ids: not measured, npm ci in bench/ brings the tokenizer');
   for (const mode of modes) {
     const { cpuMs, lagMs, bytes, textBytes, tokens } = await measure(mode, rollouts, bundle);

@@ -13,6 +13,7 @@ const WRITER = 'rollout-viewer/2';
 
 /** Shorter texts stand where they belong, for whoever looks at a line. */
 const LONG = 64;
+const SHORT_ARGUMENTS = 24;
 
 /** Keys that are left out where they say nothing. */
 const PLAIN: JsonObject = {
@@ -57,7 +58,8 @@ export function packLine(record: JsonObject): JsonObject {
     PLAIN,
   );
   if (record.prompt_turns === promptTurns(laid)) delete packed.prompt_turns;
-  if (printJson(record.returns) === printJson(returnsOf(record))) delete packed.returns;
+  if (isSameList(record.turn_rewards, usualRewards(record))) delete packed.turn_rewards;
+  if (isSameList(record.returns, returnsOf(record))) delete packed.returns;
   // Short keys stand last, so that an index finds score and step at the line's end.
   return { ...packed, writer: WRITER, ...given({ score, step, uid }) };
 }
@@ -79,6 +81,7 @@ export function unpackLine(record: JsonObject, tools: JsonValue | undefined): Js
   whole.messages = messages.map((message, index) => unpackMessage(message, index, texts, calls));
   whole.tool_calls = calls;
   if (isJsonObject(whole.generations)) whole.generations = unpackGenerations(whole.generations, calls, whole);
+  whole.turn_rewards ??= usualRewards(whole);
   whole.returns ??= returnsOf(whole);
   if (isJsonObject(whole.reward)) whole.reward = { metadata: {}, error: null, ...whole.reward };
   if (typeof whole.tools === 'string') whole.tools = Array.isArray(tools) ? tools : [];
@@ -249,7 +252,8 @@ function packCalls(calls: readonly JsonObject[], texts: ReadonlyMap<number, stri
       packed.raw_at = place;
     }
     const args = printJson(call.arguments);
-    if (args.length > LONG && printJson(jsonOf(argumentText(call)) ?? null) === args) delete packed.arguments;
+    if (args.length > SHORT_ARGUMENTS && printJson(jsonOf(argumentText(call)) ?? null) === args)
+      delete packed.arguments;
     if (typeof result === 'string' && result.length > LONG && result === texts.get(Number(answer)))
       delete packed.result;
     return packed;
@@ -285,7 +289,7 @@ function packGenerations(
   if (rows.some((row) => Object.keys(row).some((key) => !GENERATION_KEYS.includes(key)))) return rows as JsonValue;
   const columns = GENERATION_KEYS.map((key): [string, JsonValue[]] => [key, rows.map((row) => row[key] ?? null)]);
   const plain = usualGenerations(sampledTurns(messages, record), calls);
-  return Object.fromEntries(columns.filter(([key, values]) => printJson(values) !== printJson(plain[key])));
+  return Object.fromEntries(columns.filter(([key, values]) => !isSameList(values, plain[key])));
 }
 
 function unpackGenerations(columns: JsonObject, calls: readonly JsonObject[], whole: JsonObject): JsonValue {
@@ -310,8 +314,14 @@ const usualGenerations = (turns: readonly number[], calls: readonly JsonObject[]
   retries: turns.map(() => 0),
 });
 
+/** As a rule the last sampled turn earns the score, and nothing else is earned. */
+function usualRewards({ messages, generations, score = null }: JsonObject): JsonValue[] {
+  const last = objectsOf(generations).at(-1)?.turn;
+  return objectsOf(messages).map((_, index) => (index === last ? score : null));
+}
+
 /** The sum of what comes from each sampled turn on, the later the less by `gamma`. */
-function returnsOf({ generations, gamma = 1, turn_rewards: rewards }: JsonObject): JsonValue {
+function returnsOf({ generations, gamma = 1, turn_rewards: rewards }: JsonObject): JsonValue[] {
   const list = Array.isArray(rewards) ? rewards : [];
   const returns: JsonValue[] = list.map(() => null);
   let sum = 0;
@@ -321,6 +331,9 @@ function returnsOf({ generations, gamma = 1, turn_rewards: rewards }: JsonObject
   }
   return returns;
 }
+
+const isSameList = (values: JsonValue | undefined, others: readonly JsonValue[] | undefined): boolean =>
+  Array.isArray(values) && values.length === others?.length && values.every((value, index) => value === others[index]);
 
 /** The keys whose values are not those of `plain`. */
 function without(value: JsonObject, plain: JsonObject): JsonObject {

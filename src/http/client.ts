@@ -17,6 +17,8 @@ export interface HttpRequest {
   body?: string;
   headers?: Record<string, string>;
   signal?: AbortSignal | undefined;
+  /** Milliseconds without a byte after which the answer is given up; none without it. */
+  silentMs?: number;
   /** On a connection of its own: the server may close a kept one just as the request goes out. */
   fresh?: boolean;
 }
@@ -43,13 +45,23 @@ export class ClientTimeoutError extends Error {
 }
 
 /** Sends a request, and resolves once the head of the answer is there. @throws ConnectionError, or the signal's reason */
-export async function open({ url, method, body, headers, signal, fresh = false }: HttpRequest): Promise<OpenAnswer> {
+export async function open({
+  url,
+  method,
+  body,
+  headers,
+  signal,
+  silentMs = 0,
+  fresh = false,
+}: HttpRequest): Promise<OpenAnswer> {
   signal?.throwIfAborted();
   const dispatcher = fresh ? new Client(new URL(url).origin, { headersTimeout: 0, bodyTimeout: 0 }) : agent;
   try {
     const answer = await send(url, {
       method,
       dispatcher,
+      headersTimeout: silentMs,
+      bodyTimeout: silentMs,
       ...(body === undefined ? {} : { body }),
       ...(signal === undefined ? {} : { signal }),
       headers: {
@@ -110,6 +122,7 @@ const connectionError = (error: unknown): ConnectionError =>
 export function reasonOfConnection(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map((one: Error) => one.message).join('; ');
   const { message, code, name } = error as NodeJS.ErrnoException;
+  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') return 'no byte came for too long';
   if (code === 'UND_ERR_SOCKET') return 'the connection was closed before the end of the answer';
   return message || code || name || 'the connection failed';
 }

@@ -41,7 +41,7 @@ export function printJson(root: Printable, indent = 0): string {
           value = (top.value as Printable[])[top.next];
         } else {
           const key = top.keys[top.next] as string;
-          out.push(quoted(key), indent > 0 ? ': ' : ':');
+          out.push(quotedKey(key), indent > 0 ? ': ' : ':');
           value = (top.value as { [key: string]: Printable })[key];
         }
         top.next++;
@@ -65,6 +65,16 @@ const UNSAFE = /[\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060
 
 const quoted = (text: string): string =>
   JSON.stringify(text).replace(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+/** The same few keys come again and again. */
+const quotedKeys = new Map<string, string>();
+function quotedKey(key: string): string {
+  const known = quotedKeys.get(key);
+  if (known !== undefined) return known;
+  const text = quoted(key);
+  if (quotedKeys.size < 1000 && key.length < 64) quotedKeys.set(key, text);
+  return text;
+}
 
 function scalar(value: null | undefined | boolean | number | bigint | string): string {
   if (typeof value === 'bigint') return value.toString();

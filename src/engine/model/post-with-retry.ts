@@ -1,4 +1,3 @@
-import { linked } from '../../async/abort.ts';
 import { ConnectionError, type OpenAnswer, open, reasonOfConnection } from '../../http/client.ts';
 import { retryAfterMs, withRetry } from '../../http/retry.ts';
 import type { JsonObject } from '../../json/value.ts';
@@ -68,26 +67,21 @@ async function postOnce<T>(
   signal: AbortSignal | undefined,
   read: ReadAnswer<T>,
 ): Promise<T> {
-  const { abort, unlink } = linked(signal);
-  const idle = setTimeout(() => abort.abort(new Error(`no byte for ${idleMs / 1000} s`)), idleMs);
   let answer: OpenAnswer | null = null;
   try {
     const headers = {
       accept: 'text/event-stream, application/json',
       ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
     };
-    answer = await open({ url, method: 'POST', body: payload, headers, signal: abort.signal });
-    const chunks = watched(answer, idle);
+    answer = await open({ url, method: 'POST', body: payload, headers, signal, silentMs: idleMs });
+    const chunks = watched(answer);
     if (answer.status < 200 || answer.status > 299) throw await failure(url, answer, chunks);
     return await read(chunks, answer.headers['content-type'] ?? '');
   } catch (error) {
     answer?.body.destroy();
     if (error instanceof RetryableError || error instanceof ModelError || signal?.aborted) throw error;
-    const cause = abort.signal.aborted ? abort.signal.reason : error;
-    throw new RetryableError(cause instanceof ConnectionError ? cause.message : reasonOfConnection(cause));
+    throw new RetryableError(error instanceof ConnectionError ? error.message : reasonOfConnection(error));
   } finally {
-    clearTimeout(idle);
-    unlink();
     if (answer) drain(answer);
   }
 }
@@ -105,10 +99,9 @@ function drain({ body }: OpenAnswer): void {
 /** No turn is so long; a server that never ends one must not take all memory. */
 const LARGEST_ANSWER = 256 << 20;
 
-async function* watched({ body }: OpenAnswer, idle: NodeJS.Timeout): AsyncGenerator<Uint8Array> {
+async function* watched({ body }: OpenAnswer): AsyncGenerator<Uint8Array> {
   let bytes = 0;
   for await (const chunk of body.iterator({ destroyOnReturn: false })) {
-    idle.refresh();
     bytes += (chunk as Uint8Array).length;
     if (bytes > LARGEST_ANSWER)
       throw new ModelError(`the answer is longer than ${LARGEST_ANSWER >> 20} MB`, null, 'refused');
