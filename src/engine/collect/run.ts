@@ -190,7 +190,7 @@ async function takeAll<T>(items: AsyncIterable<T>, take: (item: T) => Promise<vo
         })
         .finally(() => taken.delete(one));
       taken.add(one);
-      if (taken.size >= MOST_TAKEN) await Promise.race(taken);
+      if (taken.size >= MOST_TAKEN) await taken.values().next().value;
       if (failure !== null) break;
     }
   } finally {

@@ -130,6 +130,25 @@ async function readAnswer(
   return turn.finish();
 }
 
+const isText = (value: unknown): boolean => value === undefined || value === null || typeof value === 'string';
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+/** A piece of text, as all but a few are: they come by the thousand, and a look is cheaper than a schema. */
+function isUsual(value: unknown): value is Chunk {
+  if (!isObject(value) || value.error || value.usage || !Array.isArray(value.choices)) return false;
+  return value.choices.every(
+    (choice) =>
+      isObject(choice) &&
+      isText(choice.finish_reason) &&
+      choice.message === undefined &&
+      isObject(choice.delta) &&
+      isText(choice.delta.content) &&
+      isText(choice.delta.reasoning_content) &&
+      isText(choice.delta.reasoning) &&
+      !choice.delta.tool_calls,
+  );
+}
+
 function parseChunk(data: string): Chunk {
   let value: unknown;
   try {
@@ -137,6 +156,7 @@ function parseChunk(data: string): Chunk {
   } catch {
     throw new RetryableError(`the server sent no JSON: ${data.slice(0, 200)}`);
   }
+  if (isUsual(value)) return value;
   const chunk = Chunk.safeParse(value);
   if (!chunk.success) throw new RetryableError(`the server sent an unknown shape: ${shapeProblem(chunk.error.issues)}`);
   if (chunk.data.error)

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { OwnUse } from '../own/own-use.ts';
+import { serversPlaces } from './mcp-places.ts';
 import type { McpConnection, McpEntry } from './mcp-tool.ts';
 import type { OpenAIFunctionToolSchema } from './schema.ts';
 import { StatefulTool, type ToolResult } from './tool.ts';
@@ -28,7 +28,9 @@ export class McpEntryTool extends StatefulTool<null> {
   /** Servers that are programs run with the user's rights. */
   get uses(): OwnUse[] {
     const { path, where } = this.#place;
-    const commands = commandsOf(join(dirname(path), this.#entry.mcp_servers_config_path));
+    const places = serversPlaces(this.#entry.mcp_servers_config_path, path);
+    const file = places.find((place) => existsSync(place));
+    const commands = file === undefined ? [] : commandsOf(file);
     return commands.map((command) => ({
       what: `the MCP server \`${command}\``,
       runs: command.split(' ')[0]!,

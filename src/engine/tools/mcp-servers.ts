@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { dirname, isAbsolute, join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -7,6 +6,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { z } from 'zod';
 import manifest from '../../../package.json' with { type: 'json' };
 import { reasonOf, shapeProblem } from '../../text/problems.ts';
+import { serversPlaces } from './mcp-places.ts';
 
 /** `mcpServers` of verl's file and of other programs: an address, or a command that speaks on its stdin and stdout. */
 const ServersFile = z.looseObject({
@@ -27,9 +27,8 @@ type Server = z.infer<typeof ServersFile>['mcpServers'][string];
 
 const VERSION = { name: manifest.name, version: manifest.version };
 
-/** A file beside the tool file may be named as verl names it, by a path from where it is started. */
 export async function readServers(path: string, beside: string): Promise<Record<string, Server>> {
-  const places = isAbsolute(path) ? [path] : [join(dirname(beside), path), path];
+  const places = serversPlaces(path, beside);
   let problem = '';
   for (const place of places) {
     let text: string;
