@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type ClientRequest, request } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type SandboxOptions, type SandboxServer, startSandbox } from '../../src/sandbox/server/index.ts';
+import { createRunner, type SandboxOptions, type SandboxServer, startSandbox } from '../../src/sandbox/server/index.ts';
 import { lack } from './backends.ts';
 
 // Whichever confines here; what is tested does not depend on it.
@@ -134,6 +134,7 @@ describe('who may come in', () => {
 
   test('what confines nothing must be meant, and stays on loopback', async () => {
     await expect(startSandbox({ port: 0, backend: 'unconfined' })).rejects.toThrow('--yes-unconfined');
+    await expect(createRunner({ backend: 'unconfined' })).rejects.toThrow('yesUnconfined');
     const beyond = { port: 0, backend: 'unconfined', yesUnconfined: true, host: '0.0.0.0', token: 't' } as const;
     await expect(startSandbox(beyond)).rejects.toThrow('never listens beyond loopback');
   });

@@ -17,6 +17,10 @@ export async function openCodeRunner(where: string): Promise<CodeRunner> {
   if (!(BACKEND_CHOICES as string[]).includes(where)) {
     throw new Error(`--sandbox ${where}: expected an address, or one of ${BACKEND_CHOICES.join(', ')}`);
   }
+  if (where === 'unconfined')
+    throw new Error(
+      '--sandbox unconfined: start `rollout-viewer sandbox --backend unconfined --yes-unconfined` if that is meant, and give its address',
+    );
   const runner = await createRunner({ backend: where as BackendChoice });
   const defaults = {
     compile_timeout: 10,

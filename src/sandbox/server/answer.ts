@@ -19,7 +19,8 @@ export async function answerTo(
   try {
     return await routed(request, routes, signal);
   } catch (error) {
-    return failed(error, log);
+    // A client that has hung up did nothing wrong, and reads no answer.
+    return failed(error, signal.aborted ? () => {} : log);
   }
 }
 

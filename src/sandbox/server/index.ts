@@ -26,6 +26,8 @@ const DRAIN_MS = 50;
 /** Programs at the same time for each processor, most of them asleep. */
 const MOST_A_PROCESSOR = 32;
 const MB = 1024 * 1024;
+const UNMEANT =
+  'the backend unconfined runs every program as you, with your files and your network: say --yes-unconfined, too (yesUnconfined in a program)';
 
 export interface SandboxRunnerOptions {
   /** One of this machine, or the address of a SandboxFusion that this server stands before. */
@@ -43,6 +45,8 @@ export interface SandboxRunnerOptions {
   cgroups?: CgroupVersions;
   /** The interpreter of Python programs in bubblewrap, in the place of the one on PATH. */
   python?: string;
+  /** The backend that confines nothing was asked for knowingly. */
+  yesUnconfined?: boolean;
   log?: (line: string) => void;
 }
 
@@ -66,6 +70,7 @@ interface Engine extends SandboxRunner {
 }
 
 async function openEngine(options: SandboxRunnerOptions, maxQueue: number): Promise<Engine> {
+  if (options.backend === 'unconfined' && !options.yesUnconfined) throw new Error(UNMEANT);
   const processors = availableParallelism();
   const most = options.maxConcurrency ?? MOST_A_PROCESSOR * processors;
   const memoryMb = options.memoryBudgetMb ?? Math.max(1024, Math.floor((freemem() / MB) * 0.75));
@@ -93,7 +98,7 @@ async function openEngine(options: SandboxRunnerOptions, maxQueue: number): Prom
   };
 }
 
-/** @throws {Error} when no backend can be used; the message says why. */
+/** @throws {Error} when no backend can be used, or one that confines nothing was not meant; the message says why. */
 export async function createRunner(options: SandboxRunnerOptions = {}): Promise<SandboxRunner> {
   return openEngine(options, Number.POSITIVE_INFINITY);
 }
@@ -107,8 +112,6 @@ export interface SandboxOptions extends SandboxRunnerOptions {
   token?: string | null;
   /** Names that a request's Host may be, beside loopback. */
   allowHosts?: readonly string[];
-  /** The backend that confines nothing was asked for knowingly. */
-  yesUnconfined?: boolean;
   /** Problems that /submit and the prompt endpoints know: each NAME=FILE. */
   datasets?: readonly string[];
   /** Test cases of one submission that run at the same time; 3 where it is not said. */
@@ -130,7 +133,8 @@ export interface SandboxServer {
 export async function startSandbox(options: SandboxOptions = {}): Promise<SandboxServer> {
   const { host = '127.0.0.1', port = 8080, log = () => {} } = options;
   const token = options.token ?? (isLoopback(host) ? null : newToken());
-  if (options.backend === 'unconfined') refuseUnlessMeant(host, options.yesUnconfined ?? false);
+  if (options.backend === 'unconfined' && options.yesUnconfined && !isLoopback(host))
+    throw new Error(`--backend unconfined never listens beyond loopback; --host ${host} is refused`);
   const engine = await openEngine(options, options.maxQueue ?? MAX_QUEUE);
   const { placed, places } = engine;
   let threads: RequestThreads | null = null;
@@ -193,13 +197,3 @@ const threadData = (
   backend: { name: backend.name, languages: [...backend.languages] },
   options,
 });
-
-function refuseUnlessMeant(host: string, meant: boolean): void {
-  if (!meant) {
-    throw new Error(
-      '--backend unconfined runs every program as you, with your files and your network: say --yes-unconfined, too',
-    );
-  }
-  if (!isLoopback(host))
-    throw new Error(`--backend unconfined never listens beyond loopback; --host ${host} is refused`);
-}
