@@ -116,7 +116,7 @@ async function* jobs({
 }
 
 /** How often a rollout is made again in its run, and ms before the first and the next time: a service that was ended has to come back. */
-const REMADE = [1000, 10_000];
+const REMADE = [1000, 5000];
 
 /** Makes a rollout, and again where what held its state was lost. */
 async function collectOne(job: Job, options: CollectorOptions): Promise<CollectedRollout> {
