@@ -168,6 +168,9 @@ describe('what failed around the model is no score', () => {
     sandboxIsDead = false;
     rewardIsDead = false;
     expect(await run(settings, true)).toMatchObject({ done: 2, unscored: 0 });
+    const clean = workplace(task());
+    await clean.run(settings);
+    expect(shown(rows())).toEqual(shown(clean.rows()));
     expect(trouble).toContain('dead');
   });
 
