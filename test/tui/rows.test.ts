@@ -202,6 +202,9 @@ describe('new rows', () => {
     expect(look(fresh, [one, two], 2000)).toBe(3000);
     expect(look(fresh, [one, two], 5000)).toBe(2000);
     expect([fresh.has(one), fresh.has(two)]).toEqual([false, true]);
+    // One that was visited before those above it is new no more, and they are.
+    fresh.look([], { file, record: 5 }, 5500);
+    expect([fresh.has({ file, record: 4 }), fresh.has({ file, record: 5 })]).toEqual([true, false]);
     // Out of sight, it begins again.
     expect(look(fresh, [], 6000)).toBeNull();
     expect(look(fresh, [two], 7000)).toBe(5000);
