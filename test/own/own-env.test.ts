@@ -163,6 +163,9 @@ describe.skipIf(pythons().length === 0)('environments (skipped without Python)',
       turn_rewards: [null, 0, null, 1.5],
       reward: { metadata: { tries: 2 } },
     });
+    const other = await play('counting', ['--env', 'task', '--reward', 'dummy', '--resume'], ['1']);
+    expect(other.code).toBe(2);
+    expect(other.stderr).toMatch(/env: "task", was ".*counting\.py:Counting"/);
   });
 
   test('an agent of the user beside it', async () => {

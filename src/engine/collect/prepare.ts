@@ -135,6 +135,7 @@ function fingerprintOf(
 ): RunFingerprint {
   const { model, api, tool_format, batch_size, reward, rewards, gamma, verl_compat, apply_chat_template_kwargs } =
     settings;
+  const { agent, env, interaction_config, function: functionName, reward_kwargs, session_url, session_stop } = settings;
   return fingerprint({
     ...samplingOf(settings),
     ...limitsOf(settings),
@@ -147,6 +148,13 @@ function fingerprintOf(
     gamma,
     verl_compat,
     apply_chat_template_kwargs,
+    agent,
+    env,
+    interaction_config,
+    function: functionName,
+    reward_kwargs,
+    session: session_url?.length ? true : undefined,
+    session_stop,
     tools: tools.length > 0 ? settingsHash(tools.map((tool) => templateSchema(tool.getOpenAIToolSchema()))) : undefined,
     template: tokenizer?.templateHash,
   });
