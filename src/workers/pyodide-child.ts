@@ -6,7 +6,7 @@ import { fstatSync, readSync, writeFileSync, writeSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { harden, limitDisk, limitMemory, type MemoryFiles, seal } from '../sandbox/server/backends/pyodide-harden.ts';
 import type { PyodideJob, PyodideReport } from '../sandbox/server/backends/pyodide-protocol.ts';
-import { BOOTSTRAP, PRELOADED } from '../sandbox/server/backends/pyodide-python.ts';
+import { BOOTSTRAP, BY_SIGNAL, PRELOADED } from '../sandbox/server/backends/pyodide-python.ts';
 
 // Only what is used here. Pyodide's own types ask for the DOM, and the package is found by path at run time.
 interface Pyodide {
@@ -137,7 +137,7 @@ function writeWhole(fd: number, bytes: Uint8Array): number {
 /** os._exit leaves through an exception of Emscripten's; anything else ended the interpreter itself. */
 function fatal(error: unknown): number {
   const status = Object.getOwnPropertyDescriptor(error, 'status')?.value as unknown;
-  if (typeof status === 'number') return status & 0xff;
+  if (typeof status === 'number') return (status & ~0x7f) === BY_SIGNAL ? -(status & 0x7f) : status & 0xff;
   writeWhole(
     2,
     Buffer.from(`the Python interpreter ended: ${error instanceof Error ? error.message : String(error)}\n`),

@@ -58,11 +58,6 @@ const DIFFERENCES: Record<string, Difference> = {
 
 /** Pyodide is one Python in one process of its own. */
 const ON_PYODIDE: Record<string, Difference> = {
-  py_killed_sigkill: { reason: 'a signal to oneself is an exit code', ours: run({ return_code: 137 }) },
-  py_sigsegv: {
-    reason: 'a fatal signal ends the interpreter with its own words',
-    ours: run({ return_code: 134, stdout: expect.any(String), stderr: expect.any(String) }),
-  },
   py_timeout_unflushed: { reason: 'Pyodide hands over each line at once', ours: run({ stdout: 'before\n' }) },
   py_grandchild_killed_on_timeout: {
     reason: 'there are no processes',

@@ -4,13 +4,38 @@
 export const PRELOADED =
   'import json, re, math, collections, datetime, decimal, fractions, itertools, functools, random, traceback, types, atexit, io';
 
+/** What os._exit is given for a death by a signal, beside its number: no program means such a code. */
+export const BY_SIGNAL = 0x53_4700;
+
 /**
  * Runs a source file as `python FILE` would: a fresh `__main__`, its path as argv[0] and in tracebacks, the exit
  * codes of CPython, buffers flushed at the end. It removes itself from the names that a program can see.
  */
 export const BOOTSTRAP = `
 def __rollout_viewer_make():
-    import atexit, builtins, os, random, sys, traceback, types
+    import _signal, atexit, builtins, os, posix, random, sys, traceback, types
+
+    leave, pid, raising, killing = os._exit, os.getpid(), _signal.raise_signal, posix.kill
+    # Ignored where no handler is: SIGCHLD, SIGCONT, SIGURG, SIGWINCH, and those that stop.
+    harmless = {0, 17, 18, 19, 20, 21, 22, 23, 28}
+
+    def raise_signal(number, /):
+        # There is no kernel that would end the process: Emscripten makes an exit code of it, or words of its own.
+        if number == 9 or number not in harmless and _signal.getsignal(number) is _signal.SIG_DFL:
+            leave(${BY_SIGNAL} + number)
+        return raising(number)
+
+    def kill(target, number, /):
+        return raise_signal(number) if number and target in (pid, 0, -1) else killing(target, number)
+
+    def abort():
+        leave(${BY_SIGNAL} + 6)
+
+    os.kill = posix.kill = kill
+    os.abort = posix.abort = abort
+    _signal.raise_signal = raise_signal
+    if 'signal' in sys.modules:
+        sys.modules['signal'].raise_signal = raise_signal
 
     def report(error):
         # The frames above the program's own are this function's.
