@@ -48,6 +48,8 @@ export interface ForkOptions {
   /** Texts in the place of recorded ones, by turn. */
   edits?: ReadonlyMap<number, string>;
   journal: Journal;
+  /** The uid of each branch, by `branchUid`; made here where it is not given. */
+  uids?: readonly string[];
   /** A directory for the branches, in the place of the journal's own. */
   out?: string | undefined;
   signal?: AbortSignal | undefined;
@@ -71,6 +73,9 @@ export interface Branch {
   /** The beginning of a turn that the model did not get to the end of; null where it ended them all. */
   partial: string | null;
 }
+
+/** A uid for a branch of a record: unique for good, though two forks at once count from the same number. Readers group by all but its last two parts. */
+export const branchUid = (record: string): string => `${record.slice(0, 12)}_${randomUUID()}_0`;
 
 /**
  * Goes on from a turn with a live model, n times at once, and yields each branch as it ends. A branch that is cut off is kept as far as it
@@ -135,8 +140,7 @@ async function runBranch(options: ForkOptions, record: string, branch: number, p
     ...{ locator: row.locator, record, turn, edited: (edits?.size ?? 0) > 0 },
     ...{ prefix: prefix as unknown as JsonObject, partial: cut },
   };
-  // Two forks at once count from the same number; readers group by all but the last two parts.
-  const uid = `${task.key}_${randomUUID()}_0`;
+  const uid = options.uids?.[place] ?? branchUid(record);
   const line = { ...rolloutRecord(request, context), uid, fork };
   const turns = parseLine(printJson(line), { validation: false }).rollout?.turns ?? [];
   const entry = {

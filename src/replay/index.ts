@@ -29,7 +29,7 @@ export { DriftTable, TABLES } from './drift-table.ts';
 export { REPLAYS } from './entries.ts';
 
 export { requirementsPython } from './environment.ts';
-export { type Branch, forkRollout } from './fork.ts';
+export { type Branch, branchUid, forkRollout } from './fork.ts';
 export { forkPrefix, PrefixOrigin, prefixText } from './fork-prefix.ts';
 export { type OpenRewards, openRewards } from './open-rewards.ts';
 export {

@@ -103,6 +103,7 @@ describe('what was run again, beside the record', () => {
       fc.property(hostile, hostile, hostile, fc.integer({ min: 40, max: 120 }), (recorded, result, stderr, width) => {
         const one = outcome(recorded.join(''), result.join(''), stderr.join(''));
         const branch: BranchView = {
+          uid: 'b0',
           branch: 0,
           turn: 2,
           model: result.join(''),

@@ -394,16 +394,26 @@ describe('running again', () => {
         state: { kind: 'running', since: 0, attempt: 1, of: 1 },
       } as never),
       change({ kind: 'call', call: 0, edited: false, state: { kind: 'done', outcome: outcome('mine') } } as never),
-      change({ kind: 'branch', branch: { branch: 2 } } as never),
+      change({ kind: 'branch', branch: { uid: 'b', branch: 2 } } as never),
+      // Another fork at the same time counts from the same number.
+      change({ kind: 'branch', branch: { uid: 'c', branch: 2 } } as never),
+      change({ kind: 'branch', branch: { uid: 'c', branch: 2, model: 'ended' } } as never),
       change({
         kind: 'journal',
         calls: new Map([[0, { underway: null, standing: outcome('kept'), edits: [], reported: [] }]]),
-        branches: [{ branch: 1 }, { branch: 2, model: 'kept' }],
+        branches: [
+          { uid: 'a', branch: 1 },
+          { uid: 'b', branch: 2, model: 'kept' },
+        ],
       } as never),
     );
     const replay = screen.state.replay.rollouts.get(locator)!;
     expect(replay.calls.get(0)).toMatchObject({ underway: null, standing: { name: 'mine' } });
-    expect(replay.branches).toEqual([{ branch: 1 }, { branch: 2 }]);
+    expect(replay.branches).toEqual([
+      { uid: 'a', branch: 1 },
+      { uid: 'b', branch: 2 },
+      { uid: 'c', branch: 2, model: 'ended' },
+    ]);
   });
 
   test('words come in parts, and what is under way ends with everything', async () => {

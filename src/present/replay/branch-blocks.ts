@@ -24,10 +24,10 @@ export function branchBlocks(
       style: 'heading',
     },
   ];
-  for (const branch of branches) {
-    const id = `t${turn}.branch${branch.branch}`;
+  for (const [number, branch] of branches.entries()) {
+    const id = `t${turn}.branch${branch.uid}`;
     const isFolded = folds.get(id) ?? !branch.isNew;
-    const text = `${isFolded ? '▸' : '▾'} ${summary(branch)}`;
+    const text = `${isFolded ? '▸' : '▾'} ${summary(number, branch)}`;
     const style = branch.status === null ? 'accent' : branch.error !== null ? 'error' : 'strong';
     blocks.push({ ...base, id, text, style, fold: isFolded ? 'closed' : 'open' });
     if (!isFolded) blocks.push(...bodyBlocks(branch, id, turn));
@@ -44,8 +44,8 @@ function spreadText(branches: readonly BranchView[], recorded: number | null): s
   return `, mean score ${scoreText(spread.mean)} ± ${scoreText(spread.deviation)} of ${spread.count}${own}`;
 }
 
-function summary({ branch, turn, model, status, score, turns, difference }: BranchView): string {
-  const said = [`branch ${branch} from t${turn}`, sanitiseLine(model)];
+function summary(number: number, { turn, model, status, score, turns, difference }: BranchView): string {
+  const said = [`branch ${number} from t${turn}`, sanitiseLine(model)];
   if (status === null) said.push('running, ^c cancels');
   else {
     said.push(score === null ? 'no score' : `score ${scoreText(score)}`);

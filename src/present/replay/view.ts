@@ -27,6 +27,8 @@ export interface SpokenTurn {
 
 /** A branch of the rollout, as far as it has come. */
 export interface BranchView {
+  uid: string;
+  /** Counts the branches of the rollout; two forks at once count from the same number. */
   branch: number;
   /** The first turn that is its own. */
   turn: number;

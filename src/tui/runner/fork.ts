@@ -14,6 +14,7 @@ import {
   type BranchEntry,
   branchesOf,
   branchLines,
+  branchUid,
   firstDifference,
   forkRollout,
   openRewards,
@@ -42,14 +43,16 @@ export async function startFork(
   const rewards = openRewards(reward, backend?.run);
   const first = row.rollout.turns[turn]?.role === 'assistant' && edited === null ? turn : turn + 1;
   const live = new Map<number, LiveBranch>();
-  const earlier = branchesOf(runner.journal, recordKey(row.raw)).length;
+  const record = recordKey(row.raw);
+  const uids = Array.from({ length: n }, () => branchUid(record));
+  const earlier = branchesOf(runner.journal, record).length;
   let timer: NodeJS.Timeout | null = null;
   const show = (branch: BranchView) => runner.change(row.locator, { kind: 'branch', branch });
   const showLive = () => {
     timer = null;
     for (const one of live.values()) show(one.view(model.name, first));
   };
-  for (let i = 0; i < n; i++) live.set(earlier + i, new LiveBranch(earlier + i));
+  for (const [i, uid] of uids.entries()) live.set(earlier + i, new LiveBranch(uid, earlier + i));
   showLive();
   try {
     const branches = forkRollout({
@@ -62,6 +65,7 @@ export async function startFork(
       tools,
       rewards: rewards.router,
       n,
+      uids,
       sampling: samplingOf(chosen),
       limits: limitsOf(chosen),
       ...(edited === null ? {} : { edits: new Map([[turn, edited]]) }),
@@ -92,12 +96,14 @@ export async function startFork(
 
 /** A branch while it comes: the turn that is streaming grows, and is replaced by its message when that is whole. */
 class LiveBranch {
+  readonly #uid: string;
   readonly #branch: number;
   readonly #turns = new Map<number, SpokenTurn>();
   /** Why the model is waited for. */
   note: string | null = null;
 
-  constructor(branch: number) {
+  constructor(uid: string, branch: number) {
+    this.#uid = uid;
     this.#branch = branch;
   }
 
@@ -118,6 +124,7 @@ class LiveBranch {
     const turns = [...this.#turns].sort(([a], [b]) => a - b).filter(([at]) => at >= turn);
     return {
       ...RUNNING,
+      uid: this.#uid,
       branch: this.#branch,
       turn,
       model,
@@ -161,6 +168,7 @@ const spoken = ({ role, text, parts, toolCalls }: Turn): SpokenTurn => ({
 function endedView(branch: Branch): BranchView {
   const { entry, turns, difference, score, reward, status, error } = branch;
   return {
+    uid: entry.uid,
     branch: branch.branch,
     turn: entry.turn,
     model: entry.model,
@@ -201,6 +209,7 @@ function keptView(entry: BranchEntry, row: DumpRecord, files: Map<string, string
   const { prefix = null, partial = null } =
     line === undefined ? {} : (Kept.safeParse(parseJson(line)).data?.fork ?? {});
   return {
+    uid,
     branch,
     turn,
     model,

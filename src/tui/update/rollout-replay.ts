@@ -11,8 +11,8 @@ export function changedReplay(replay: RolloutReplay, change: RolloutChange, now:
   switch (change.kind) {
     case 'journal': {
       // Results of this session stay: they are whole, the journal's texts may be cut.
-      const own = new Set(replay.branches.map(({ branch }) => branch));
-      const branches = [...change.branches.filter(({ branch }) => !own.has(branch)), ...replay.branches];
+      const own = new Set(replay.branches.map(({ uid }) => uid));
+      const branches = [...change.branches.filter(({ uid }) => !own.has(uid)), ...replay.branches];
       return { ...replay, calls: new Map([...change.calls, ...calls]), branches: branches.sort(byNumber), now };
     }
     case 'call':
@@ -27,7 +27,7 @@ export function changedReplay(replay: RolloutReplay, change: RolloutChange, now:
         if (callOf(call).underway?.kind === 'before') calls.set(call, { ...callOf(call), underway: null });
       return { ...replay, calls, now };
     case 'branch': {
-      const others = replay.branches.filter(({ branch }) => branch !== change.branch.branch);
+      const others = replay.branches.filter(({ uid }) => uid !== change.branch.uid);
       return { ...replay, branches: [...others, change.branch].sort(byNumber), now };
     }
     case 'rescored':
