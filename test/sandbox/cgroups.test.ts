@@ -1,6 +1,6 @@
 // The code of control groups against folders that stand in for the kernel's: what is written where, in both versions.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Cgroups } from '../../src/sandbox/server/backends/cgroups.ts';
@@ -34,7 +34,7 @@ describe('version 2', () => {
     const group = groups.create();
     const folder = runsIn('user/scope/rollout-viewer-4711')[0]!;
     // The kernel makes them with the folder.
-    for (const name of ['memory.max', 'memory.swap.max']) writeFileSync(join(root, folder, name), 'max\n');
+    for (const name of ['memory.max', 'memory.swap.max', 'cpu.max']) writeFileSync(join(root, folder, name), 'max\n');
     group.limit(limits);
     group.add(12);
     expect(['memory.max', 'memory.swap.max', 'pids.max', 'cgroup.procs'].map((name) => read(folder, name))).toEqual([
@@ -43,6 +43,9 @@ describe('version 2', () => {
       '7',
       '12',
     ]);
+    // Nine tenths of one processor, and all of the others.
+    const [quota, period] = read(folder, 'cpu.max').split(' ').map(Number);
+    expect((quota! / period!).toFixed(1)).toBe((availableParallelism() - 0.1).toFixed(1));
     groups.create();
     expect(runsIn('user/scope/rollout-viewer-4711')).toHaveLength(2);
   });

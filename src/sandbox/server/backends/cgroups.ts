@@ -3,9 +3,11 @@
 // memory, socket buffers, the pages and names of a tmpfs.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { rmdir, writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 
 const PREFIX = 'rollout-viewer-';
+const PERIOD_US = 100_000;
 const RETRY_MS = 50;
 const RETRIES = 100;
 
@@ -17,7 +19,8 @@ export interface GroupLimits {
 /** The names and forms of a version. */
 interface Version {
   number: 1 | 2;
-  memory: (bytes: number) => [file: string, value: string][];
+  /** The files that are there are written: a controller may be missing. */
+  limits: (bytes: number) => [file: string, value: string][];
   usage: string;
   /** Holds a line `oom_kill N`. */
   events: string;
@@ -27,7 +30,7 @@ const VERSIONS: Record<1 | 2, Version> = {
   1: {
     number: 1,
     // The second is there only where swap is counted; it may not be below the first.
-    memory: (bytes) => [
+    limits: (bytes) => [
       ['memory.limit_in_bytes', String(bytes)],
       ['memory.memsw.limit_in_bytes', String(bytes)],
     ],
@@ -36,11 +39,13 @@ const VERSIONS: Record<1 | 2, Version> = {
   },
   2: {
     number: 2,
-    memory: (bytes) => [
+    limits: (bytes) => [
       ['memory.swap.max', '0'],
       ['memory.max', String(bytes)],
       // One that goes too far ends the whole run, not some process of it.
       ['memory.oom.group', '1'],
+      // A bomb leaves the server a tenth of a processor.
+      ['cpu.max', `${Math.round((availableParallelism() - 0.1) * PERIOD_US)} ${PERIOD_US}`],
     ],
     usage: 'memory.current',
     events: 'memory.events',
@@ -133,7 +138,7 @@ export class Cgroup {
 
   limit({ memoryBytes, processes }: GroupLimits): void {
     const [memory = '', pids = memory] = this.#folders;
-    for (const [file, value] of this.#version.memory(memoryBytes)) {
+    for (const [file, value] of this.#version.limits(memoryBytes)) {
       const path = join(memory, file);
       if (existsSync(path)) writeFileSync(path, value);
     }
