@@ -2,11 +2,11 @@ import type { ChatTemplate, HeaderRule, Shape } from './template.ts';
 
 /** The texts of a template, or of what is left of it without special tokens, as a user writes them. */
 interface OwnShape {
-  /** What stands before the text of a role. */
+  /** Text before that of a role. */
   headers: Readonly<Record<string, string>>;
-  /** What stands behind each text, before the next header. */
+  /** Text behind each one, before the next header. */
   end: string | null;
-  /** What ends a result, before `end`. */
+  /** The end of a result, before `end`. */
   resultEnd: string | null;
 }
 

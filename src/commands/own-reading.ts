@@ -11,7 +11,7 @@ import { ERROR_KINDS, FAULTS } from '../rollout/error-kind.ts';
 import type { OwnError } from '../rollout/own-errors.ts';
 import { say } from './output.ts';
 
-/** What the settings say of foreign records: formats, chat templates, the errors of tools. */
+/** The settings for foreign records: formats, chat templates, the errors of tools. */
 interface OwnReading {
   maps: KeyMap[];
   templates: OwnTemplate[];

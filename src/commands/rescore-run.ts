@@ -110,7 +110,7 @@ async function opened(flag: string, choice: RewardChoice, run: Run, signal: Abor
   return rewards;
 }
 
-/** What two functions, or several runs of one, say of all rollouts together. */
+/** The sum over all rollouts of two functions, or of several runs of one. */
 class ScoreSums {
   #both = 0;
   #parts = 0;

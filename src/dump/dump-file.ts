@@ -344,7 +344,7 @@ export class DumpFile {
     };
   }
 
-  /** Where a thread finds a record. */
+  /** The place at which a thread finds a record. */
   whereabouts(record: number): LongRecordPlace {
     const { index, context } = this;
     const [offset, length, part] = [index.offset(record), index.length(record), index.part(record)];

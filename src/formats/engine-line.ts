@@ -195,7 +195,7 @@ function unpackMessage(
   };
 }
 
-/** Where a text stands in the turn's; null where it is short, or does not stand there. */
+/** The place of a text in the turn's; null where it is short, or does not stand there. */
 function placeOf(text: JsonValue | undefined, shown: string, from = 0, least = LONG): [number, number] | null {
   if (typeof text !== 'string' || text.length <= least) return null;
   const start = shown.indexOf(text, from);
@@ -273,7 +273,7 @@ function unpackCalls(calls: readonly JsonObject[], texts: ReadonlyMap<number, st
   });
 }
 
-/** What a call has as a rule: its number, and its answer behind those of the calls before it in its turn. */
+/** A call as it is as a rule: its number, and its answer behind those of the calls before it in its turn. */
 function usual({ turn }: JsonObject, index: number, calls: readonly JsonObject[]): JsonObject {
   const before = calls.slice(0, index).filter((other) => other.turn === turn).length;
   return { index, id: `call_${index}`, result_turn: Number(turn) + 1 + before, waited: 0 };

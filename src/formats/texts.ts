@@ -24,7 +24,7 @@ export interface FoundTexts extends Omit<Found, 'messages' | 'firstReply' | 'con
   responseField: string | readonly { pointer: string; length: number }[];
 }
 
-/** What the user said of the templates of texts. */
+/** The user's word on the templates of texts. */
 export const chatOf = ({ chatTemplate, templates }: ReadContext): TemplateChoice => ({
   name: chatTemplate ?? null,
   own: templates?.map(templateOf) ?? [],

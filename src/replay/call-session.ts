@@ -2,7 +2,7 @@ import type { ReplayBackend } from './backend.ts';
 import { type Execution, executionOfCell } from './execution.ts';
 import type { PlannedCall } from './plan.ts';
 
-/** What a line came to. */
+/** The outcome of a line. */
 export interface Said extends Pick<Execution, 'stdout' | 'stderr' | 'display'> {
   failed: boolean;
 }

@@ -6,7 +6,7 @@ import { type Branch, type ForkOptions, forkRollout } from './fork.ts';
 export const decidingTurns = ({ turns, responseTurn }: Rollout): Turn[] =>
   turns.filter(({ role, index, context = 0 }) => role === 'assistant' && index >= responseTurn && context === 0);
 
-/** What asking costs, as far as the record tells: branches as long as it, from their turns on. */
+/** The cost of asking, as far as the record tells: branches as long as it, from their turns on. */
 export interface DecideCost {
   branches: number;
   /** Characters that the model would write; about four make a token. */

@@ -6,7 +6,7 @@ export interface DriftRow {
   calls: number;
   same: number;
   drift: number;
-  /** Of these with drift: those that come out differently each time. */
+  /** Calls among those with drift that come out differently each time. */
   flaky: number;
   infra: number;
   unknown: number;

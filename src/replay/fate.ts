@@ -1,6 +1,6 @@
 import { SUCCESS, wilson } from './spread.ts';
 
-/** Of the branches that were made anew from a turn, those that succeed. */
+/** The branches that succeed, of those made anew from a turn. */
 export interface TurnFate {
   turn: number;
   /** Branches with a score. */

@@ -45,7 +45,7 @@ export async function replayCall(plan: PlannedCall, options: ReplayOptions): Pro
 
 /** More seconds for a program that a loaded host kept waiting. */
 const PATIENCE = { times: 4, most: 120 };
-/** Of its time limit, what a program that nobody held up spends on a processor. */
+/** Share of its time limit that a program spends on a processor where nobody holds it up. */
 const BUSY_SHARE = 0.85;
 
 class Replay {

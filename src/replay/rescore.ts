@@ -23,7 +23,7 @@ export interface Rescored {
   pred: JsonValue;
   metadata: JsonObject;
   seconds: number;
-  /** Where it was judged more than once: `score` is the mean then. */
+  /** Present where it was scored more than once: `score` is the mean then. */
   repeats: Repeats | null;
   /** Another function beside it. */
   against: Beside | null;

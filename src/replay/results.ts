@@ -131,7 +131,7 @@ export function standingWord(journal: Journal, record: string): string {
   return WORST.find((word) => [...words.values()].includes(word)) ?? '';
 }
 
-/** What running calls again came to, for filters: the last outcome of each call as it was recorded. */
+/** The results of running calls again, for filters: the last outcome of each call as it was recorded. */
 export const againIn =
   (journals: readonly Journal[]): AgainLookup =>
   (raw) => {

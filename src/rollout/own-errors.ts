@@ -3,7 +3,7 @@ import type { ErrorKind, ErrorPattern, Fault } from './error-kind.ts';
 
 /** How a user's tool says that it failed. It is plain data: threads are given it as it is. */
 export interface OwnError {
-  /** Of RE2, which takes time that grows with the text alone. */
+  /** A pattern of RE2, which takes time that grows with the text alone. */
   pattern: string;
   tool: string | null;
   kind: ErrorKind;

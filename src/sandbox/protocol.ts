@@ -98,7 +98,7 @@ export type RunCodeResponse = z.infer<typeof runCodeResponse>;
 /** Runs one program: the embedded backends and a remote server alike. */
 export type RunCode = (request: RunCodeRequest, signal?: AbortSignal, wishes?: RunWishes) => Promise<RunCodeResponse>;
 
-/** What a caller in this process may ask beyond the protocol. */
+/** A caller in this process may ask for these beyond the protocol. */
 export interface RunWishes {
   /** An interpreter that starts for this run alone, with a hash seed of its own. */
   ownInterpreter?: boolean;

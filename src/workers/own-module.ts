@@ -198,7 +198,7 @@ async function call(request: Request): Promise<unknown> {
       return null;
     case 'reward.score': {
       const { data_source, solution_str, ground_truth, extra_info } = args[0] as Record<string, unknown>;
-      // What verl would hand on as keyword arguments comes as one object behind the others.
+      // verl's keyword arguments come as one object behind the others.
       const value = await (own.score as Method)(data_source, solution_str, ground_truth, extra_info, own.kwargs ?? {});
       const whole = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
       const score = reward(whole === null ? value : (whole.score ?? whole.reward), 'the score');

@@ -31,7 +31,7 @@ export const AGAIN_PARTS = [
 ] as const;
 export type AgainPart = (typeof AGAIN_PARTS)[number];
 
-/** What the part is for one call; `again` alone has two values. */
+/** The value of the part for one call; `again` alone has two values. */
 export function againValues(call: RunAgain, part: AgainPart | null): JsonValue[] {
   return part === null ? [call.status, call.verdict] : [call[part]];
 }

@@ -23,7 +23,7 @@ export const NO_TYPES: TypeOf = () => null;
 /** One way in which models write calls. It finds all calls of a text, whole ones and broken ones. */
 export interface CallGrammar {
   name: string;
-  /** What is written around calls and means nothing without them. */
+  /** Text around calls that means nothing without them. */
   around?: RegExp;
   read(text: string, typeOf: TypeOf): ParsedCall[];
 }

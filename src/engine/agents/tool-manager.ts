@@ -155,7 +155,7 @@ export interface ManagerOptions {
   descFallback?: string;
   /** The task's own arguments to tools of verl's interface, by tool name. */
   toolsKwargs?: Readonly<Record<string, ToolKwargs>> | undefined;
-  /** Of the calls of such tools; their text is whole where no length is given. */
+  /** Length of the text of such tools' calls; it is whole where no length is given. */
   limits?: Partial<Limits> | undefined;
 }
 
@@ -228,7 +228,7 @@ export class ToolManager {
     if (failure !== null) throw new RolloutFault(failureCause, failure);
   }
 
-  /** What went wrong beside the calls. */
+  /** Errors beside those of the calls. */
   get warnings(): readonly string[] {
     return this.#warnings;
   }
@@ -241,7 +241,7 @@ export class ToolManager {
     return rewards;
   }
 
-  /** What goes wrong is the output's error, but for a fault of the world. */
+  /** A failure is the output's error, but for a fault of the world. */
   run(name: string, kwargs: JsonObject): ToolOutput {
     return this.#guarded(name, (tool) => tool.forward(kwargs)) as ToolOutput;
   }

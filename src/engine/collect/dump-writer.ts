@@ -68,7 +68,7 @@ export class DumpWriter {
     });
   }
 
-  /** What has come while the disk was busy goes out together. */
+  /** Lines that came while the disk was busy go out together. */
   async #writeAll(): Promise<void> {
     while (this.#waiting.length > 0) {
       const { step } = this.#waiting[0]!;

@@ -22,7 +22,7 @@ export function withoutPictures(value: JsonValue, found: Map<string, PictureFile
   return url !== null && DATA_URL.test(url) ? referenceTo(url, found) : withoutOf(value, found);
 }
 
-/** What holds no picture is not copied. */
+/** A value without a picture is not copied. */
 function withoutOf<T extends JsonObject | JsonValue[]>(value: T, found: Map<string, PictureFile>): T {
   let own: T | null = null;
   for (const key of Object.keys(value) as (keyof T)[]) {

@@ -12,7 +12,7 @@ export interface UserWord {
   metadata: JsonValue;
   /** In the place of the text, where more than a user speaks. */
   messages?: readonly Message[];
-  /** What a reader of the rollout should know of it. */
+  /** A remark for the reader of the rollout. */
   warning?: string | undefined;
 }
 

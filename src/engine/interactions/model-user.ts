@@ -9,7 +9,7 @@ const Config = z.looseObject({
   /** An OpenAI-compatible server, up to and with /v1. */
   model_url: z.string().min(1),
   model: z.string().min(1),
-  /** Who the user is and what they want; `{key}` stands for a key of the sample's interaction_kwargs. */
+  /** The user's character and wishes; `{key}` stands for a key of the sample's interaction_kwargs. */
   persona: z.string().min(1),
   /** The environment variable that holds the server's key. */
   api_key_env: z.string().default('ROLLOUT_VIEWER_USER_API_KEY'),

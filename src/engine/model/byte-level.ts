@@ -12,7 +12,7 @@ interface AddedToken {
 }
 
 /**
- * What is sure of a byte-level tokenizer. Text between two special tokens is encoded on its own, and decoding gives the same text back:
+ * The certain properties of a byte-level tokenizer. Text between two special tokens is encoded on its own, and decoding gives the same text back:
  * ids can be kept for such a text, special tokens be taken out of a text without its ids, and ids be decoded byte by byte.
  */
 export class ByteLevel {

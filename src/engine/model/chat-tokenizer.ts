@@ -30,7 +30,7 @@ export class ChatTokenizer {
   readonly #template: Template;
   readonly #special: JsonObject;
   readonly #byteLevel: ByteLevel | null;
-  /** What was rendered of late: rollouts of one prompt ask for the same, and all of them for the template's own text. */
+  /** Texts rendered of late: rollouts of one prompt ask for the same, and all of them for the template's own text. */
   readonly #rendered: LRUCache<string, string> | null;
   /** Short, and the same for the same template and vocabulary. */
   readonly templateHash: string;

@@ -7,7 +7,7 @@ import type { LoopRules } from './rules.ts';
 import { tokenizationWarning } from './tokenization-check.ts';
 import { Transcript } from './transcript.ts';
 
-/** What was said in a rollout, as messages and as the text and tokens that the model saw: the two grow together. */
+/** The messages of a rollout, and the text and tokens that the model saw of them: the two grow together. */
 export class Conversation {
   readonly messages: Message[];
   /** How many of the messages were given; a tool that speaks when it is created speaks in the prompt. */

@@ -30,7 +30,7 @@ export interface Noise {
   start: number;
   end: number;
   rule: RuleName;
-  /** Where the token that may stand in its place ends in a recorded line, and begins before `end`; -1 where none stands there. */
+  /** The end of the token that may stand in its place in a recorded line, and begins before `end`; -1 where none stands there. */
   read(text: string, start: number): number;
   readBack(text: string, end: number): number;
   /** A token that a cut goes through. */
@@ -100,7 +100,7 @@ export function noiseOf(line: string, index: number, facts: RunFacts, rules: Rul
   if (line.includes('{') && !writesBraces(code)) sets(line, add);
   if (clock.reads) times(line, index, facts, add);
   if (IDENTITY.test(code)) {
-    // Where chance is asked for too, only what is as long as an address is one.
+    // Only a number as long as an address is one where chance is asked for too.
     for (const { 0: text, index: start } of line.matchAll(LARGE))
       if (!clock.hasChance || text.replace(/^-?(?:0x)?/, '').length >= (text.includes('x') ? 11 : 13))
         add(token(start, start + text.length, 'object-ids', LARGE_TOKEN, /[0-9a-fx-]/));

@@ -13,7 +13,7 @@ export interface OutputLine {
   index: number;
 }
 
-/** What was printed last, a question to the user for one, may stand before it. */
+/** The last printed text, a question to the user for one, may stand before it. */
 const HEADER = /(?:Traceback \(most recent call last\):|Exception Group Traceback .*:)$/;
 const FRAME = /^ {2,}File "([^"]*)", line (\d+)(?:, in (.+))?$/;
 const LIBRARY = /\/(?:lib\/python[\d.]+|python\d+\.zip|site-packages|dist-packages|_pyodide)\/|^<frozen /;

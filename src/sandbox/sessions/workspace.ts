@@ -44,7 +44,7 @@ export class Workspace {
     };
     const program = { code: WORKSPACE_PROGRAM, language: 'python', files, fetch_files: [STATE], ...limits };
     let answer = await this.#ask(program, signal);
-    // What it is to go on from is still here, so it may begin again.
+    // The state that it goes on from is still here, so it may begin again.
     if (answer.status === 'SandboxError') answer = await this.#ask(program, signal);
     if (answer.status === 'SandboxError')
       throw new RequestError(503, `the sandbox could not run the action${reasonIn(answer.message)}; ask again later`);

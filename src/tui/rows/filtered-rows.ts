@@ -29,7 +29,7 @@ export interface Wanted {
   sort: SortChoice | null;
   /** Values to sort by that the dump does not hold. */
   extra?: ((place: Place) => SortValue) | null;
-  /** What running calls again came to, for a filter that asks. */
+  /** The outcome of running calls again, for a filter that asks. */
   again?: () => Promise<AgainLookup>;
 }
 

@@ -188,7 +188,7 @@ function endedView(branch: Branch): BranchView {
 const withPartial = (turns: SpokenTurn[], partial: string | null): SpokenTurn[] =>
   partial === null ? turns : [...turns, { role: 'assistant, broken off', text: partial, calls: [] }];
 
-/** What a branch's line says of how it was made; lines of earlier versions say less. */
+/** A branch's line says how it was made; lines of earlier versions say less. */
 const Kept = z.object({
   fork: z.object({ prefix: PrefixOrigin.nullable().catch(null), partial: z.string().nullable().catch(null) }),
 });

@@ -68,7 +68,7 @@ export class LazyRunner {
     }
   }
 
-  /** What the journal knows of calls that were run again. */
+  /** The journal's results of calls that were run again. */
   async again(): Promise<AgainLookup> {
     this.#jobs++;
     try {

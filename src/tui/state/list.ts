@@ -6,7 +6,7 @@ export interface FilterChoice {
   text: string;
   /** `&!`: what the filter turns away. */
   isInverted: boolean;
-  /** What was known of calls that were run again, where the filter asks for it: with more of it the list is another one. */
+  /** The known results of calls that were run again, where the filter asks for them: with more of them the list is another one. */
   runs?: ReadonlyMap<string, string>;
 }
 

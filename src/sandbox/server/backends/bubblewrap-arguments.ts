@@ -1,4 +1,4 @@
-// What bubblewrap is told for a run: the system that every program sees, the files of its own, and its limits.
+// The arguments of bubblewrap for a run: the system that every program sees, the files of its own, and its limits.
 import { existsSync, lstatSync, readlinkSync } from 'node:fs';
 import { posix } from 'node:path';
 import { confineFile } from '../paths.ts';
