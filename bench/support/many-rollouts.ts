@@ -39,7 +39,7 @@ function latency(number: number): number {
   return Math.min(2000, Math.max(50, 300 * Math.exp(0.8 * normal)));
 }
 
-export type ManyMode = 'chat' | 'generate';
+type ManyMode = 'chat' | 'generate';
 
 /** The model server, in a process of its own: `ids` are those of the turns, for a server that gives ids. */
 export async function serveMany(ids: number[][][] | null): Promise<string> {

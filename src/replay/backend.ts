@@ -119,7 +119,7 @@ async function embeddedBackend(
   const { concurrency } = choice;
   const runner = await createRunner({
     backend: name as 'auto',
-    // Whoever chose it has agreed, or nothing would run: a call is only run again after consent.
+    // The person who chose it has agreed, or nothing would run: a call is only run again after consent.
     yesUnconfined: true,
     ...(concurrency !== undefined && { maxConcurrency: concurrency }),
     ...(choice.python !== undefined && { python: choice.python }),

@@ -19,7 +19,7 @@ export interface Form {
 }
 
 /** Whether two texts of a labelled result are the same but for noise: then the recorded one stands. */
-export type Alike = (recorded: string, now: string) => boolean;
+type Alike = (recorded: string, now: string) => boolean;
 
 const outOf = (run: Execution): string => run.stdout + run.display;
 const hasFailed = ({ isFinished, exitStatus }: Execution): boolean => !isFinished || exitStatus !== 0;

@@ -29,7 +29,7 @@ export interface Rescored {
   against: Beside | null;
 }
 
-export interface Repeats {
+interface Repeats {
   /** Runs that gave a score. */
   runs: number;
   /** The standard deviation of these runs. */
@@ -40,7 +40,7 @@ export interface Repeats {
   wavers: boolean;
 }
 
-export interface Beside extends Pick<Rescored, 'reward' | 'score' | 'pred' | 'reason'> {
+interface Beside extends Pick<Rescored, 'reward' | 'score' | 'pred' | 'reason'> {
   /** The two give other scores, or one gives none. */
   parts: boolean;
 }

@@ -113,7 +113,7 @@ function runsOf(rows: readonly TokenRow[], prompt: number): TokenRun[] {
 }
 
 /** A token that was sampled with less than one chance in twenty. */
-export const SURPRISING = Math.log(0.05);
+const SURPRISING = Math.log(0.05);
 
 export const isSurprising = ({ columns }: TokenTable, { values }: TokenRow): boolean =>
   (values[columns.indexOf('logprob')] ?? 0) < SURPRISING;

@@ -134,7 +134,7 @@ export async function executeCall(call: PendingCall, setting: CallSetting, signa
   }
 }
 
-/** What a call that met its timeout ends with, where the tool can tell whose fault that was; else what was thrown. */
+/** A call that met its timeout ends with this where the tool can tell whose fault that was, else with the error that was thrown. */
 export async function lastWordOf(timedOut: unknown, running: Promise<unknown> | null, seconds = 0): Promise<unknown> {
   if (!(timedOut instanceof TimedOutError) || running === null || seconds === 0) return timedOut;
   const said = running.then(

@@ -61,7 +61,7 @@ const titles = ({ columns }: TokenTable): string =>
   columns.map((name) => truncate(name, NUMBER - 1).padStart(NUMBER)).join('');
 
 /** The table in words: where its ids are from, and what is odd about them. */
-export function headOf(table: TokenTable, rollout: Rollout, tokenizer: TokenText | null): string[] {
+function headOf(table: TokenTable, rollout: Rollout, tokenizer: TokenText | null): string[] {
   const { rows, runs, from } = table;
   const trained = rows.filter((row) => row.trained === true).length;
   const response = rows.length - runs.filter(({ isPrompt }) => isPrompt).reduce((sum, run) => sum + length(run), 0);
@@ -87,7 +87,7 @@ export function headOf(table: TokenTable, rollout: Rollout, tokenizer: TokenText
 const length = ({ first, last }: TokenRun): number => last - first + 1;
 
 /** `  12–40 trained 29: "I" … "<|im_end|>"  mean logprob -0.41`. */
-export function runText({ rows, columns }: TokenTable, run: TokenRun): string {
+function runText({ rows, columns }: TokenTable, run: TokenRun): string {
   const part = rows.slice(run.first, run.last + 1);
   const word = run.isPrompt ? 'prompt' : run.trained === null ? 'unknown' : run.trained ? 'trained' : 'masked';
   const [head, tail] = [part[0]!, part.at(-1)!];
@@ -104,7 +104,7 @@ export function runText({ rows, columns }: TokenTable, run: TokenRun): string {
 }
 
 /** One token in one line. */
-export function tokenText(table: TokenTable, row: TokenRow): string {
+function tokenText(table: TokenTable, row: TokenRow): string {
   const text = fitted(row.text === null ? '' : row.text === '' ? '⋯' : shown(row.text), TEXT);
   const numbers = row.values.map((value) => (value === null ? '' : numberText(value)).padStart(NUMBER)).join('');
   return `${String(row.index).padStart(6)} ${(row.id < 0 ? '?' : String(row.id)).padStart(6)} ${text}${numbers}${bar(table, row)}`.trimEnd();

@@ -4,7 +4,7 @@
 export const PRELOADED =
   'import json, re, math, collections, datetime, decimal, fractions, itertools, functools, random, traceback, types, atexit, io';
 
-/** What os._exit is given for a death by a signal, beside its number: no program means such a code. */
+/** os._exit gets this for a death by a signal, beside its number: no program means such a code. */
 export const BY_SIGNAL = 0x53_4700;
 
 /**

@@ -36,7 +36,7 @@ export interface Slot {
 }
 
 interface Hands {
-  /** Where the names of the files to fetch are written; null for none. */
+  /** The file for the names of the files to fetch; null for none. */
   wanted: number | null;
   /** Ends the program and all that it began; its files can still be fetched. */
   kill(): void;

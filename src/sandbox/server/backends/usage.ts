@@ -5,7 +5,7 @@ import type { Usage } from './backend.ts';
 const PAGE_BYTES = 4096;
 const TICK_MS = 10;
 
-/** Of these processes and all below them; null once they have ended. */
+/** The usage of these processes and all below them; null once they have ended. */
 export function usageOfTree(...roots: readonly number[]): Usage | null {
   const usage: Usage = { cpuMs: 0, bytes: 0, processes: 0 };
   const open = [...roots];

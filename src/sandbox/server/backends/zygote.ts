@@ -251,7 +251,7 @@ export class Zygote {
   }
 }
 
-/** Of all its threads. */
+/** The time of all its threads. */
 function childrenOf(pid: number | null): number[] {
   try {
     return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
