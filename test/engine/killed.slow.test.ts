@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { spawn as spawnTerminal } from '@lydell/node-pty';
 import xterm from '@xterm/headless';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { unpackLine } from '../../src/formats/engine-line.ts';
+import type { JsonObject } from '../../src/json/value.ts';
 import { bin, directoryWith, jsonLines, rolloutViewer } from '../program.ts';
 import { type Body, type ScriptedModel, scriptedModel } from './scripted-model.ts';
 
@@ -81,7 +83,8 @@ const args = (...more: string[]) => [
 ];
 const text = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8') : '');
 const linesOf = (directory: string) =>
-  [1, 2, 3].flatMap((step) => jsonLines(text(join(directory, `dump/${step}.jsonl`))));
+  [1, 2, 3].flatMap((step) => jsonLines(text(join(directory, `dump/${step}.jsonl`))).map(whole));
+const whole = (line: Record<string, unknown>): Record<string, unknown> => unpackLine(line as JsonObject, []);
 
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -227,8 +230,8 @@ describe('a run that cannot begin, or does not end well', () => {
     [
       'an unknown grammar',
       { 'tasks.jsonl': task },
-      ['--model', 'm', '--model-url', 'http://x/v1', '--out', 'o', '--tool-format', 'glm'],
-      "unknown tool format 'glm'; known: hermes",
+      ['--model', 'm', '--model-url', 'http://x/v1', '--out', 'o', '--tool-format', 'morse'],
+      "unknown tool format 'morse'; known: hermes",
     ],
     [
       'a data source without a reward',

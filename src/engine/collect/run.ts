@@ -159,7 +159,12 @@ async function collectWith(own: OwnParts, options: CollectionOptions): Promise<R
         faults.warn({ kind: 'lost', message }, `task ${task.index + 1}, rollout ${rollout}`);
       },
     });
-    await takeAll(rollouts, (collected) => run.take(collected));
+    // One that failed is waited for: while the server is being probed, no more are asked of it.
+    await takeAll(
+      rollouts,
+      (collected) => run.take(collected),
+      ({ record }) => record === null,
+    );
   } finally {
     unlink();
     run.close();
@@ -179,7 +184,11 @@ async function collectWith(own: OwnParts, options: CollectionOptions): Promise<R
 /** Rollouts that are being written, and told, while others are made. */
 const MOST_TAKEN = 256;
 
-async function takeAll<T>(items: AsyncIterable<T>, take: (item: T) => Promise<void>): Promise<void> {
+async function takeAll<T>(
+  items: AsyncIterable<T>,
+  take: (item: T) => Promise<void>,
+  isWaitedFor: (item: T) => boolean,
+): Promise<void> {
   const taken = new Set<Promise<void>>();
   let failure: { error: unknown } | null = null;
   try {
@@ -190,6 +199,7 @@ async function takeAll<T>(items: AsyncIterable<T>, take: (item: T) => Promise<vo
         })
         .finally(() => taken.delete(one));
       taken.add(one);
+      if (isWaitedFor(item)) await one;
       if (taken.size >= MOST_TAKEN) await taken.values().next().value;
       if (failure !== null) break;
     }
