@@ -17,6 +17,8 @@ export interface ForkFlags extends SandboxFlags, RewardFlags {
   out?: string;
   journal?: string;
   toolFormat?: string;
+  api: 'chat' | 'generate' | 'completions';
+  tokenizer?: string;
   json?: boolean;
   validation?: string[];
   /** Sampling parameters and limits, by their camel-cased keys. */

@@ -4,7 +4,7 @@ import { Dump } from '../dump/dump.ts';
 import { parseLocator } from '../dump/locator.ts';
 import { UsageError } from '../dump/paths.ts';
 import { limitsOf, samplingOf, settingsOfFlags } from '../engine/collect/setting-flags.ts';
-import { ChatCompletionsModel, type RolloutEvent } from '../engine/index.ts';
+import { loadChatTokenizer, modelOf, type RolloutEvent } from '../engine/index.ts';
 import { reachModel } from '../http/reach.ts';
 import { printJson } from '../json/print.ts';
 import { fateText } from '../present/fate-text.ts';
@@ -51,6 +51,7 @@ export async function fork(text: string, flags: ForkFlags): Promise<number> {
   const settings = asUsage(() => settingsOfFlags(settingTexts(flags, FORK_SETTINGS)));
   const problem = rewardProblem(rewardChoiceOf(flags));
   if (problem !== null) throw new UsageError(`--reward: ${problem}`);
+  const { model, tokenizer } = await modelOfFlags(flags);
   const replayTools = asUsage(() => new ReplayTools({ tools: flags.tools, mapped: flags.tool, own: ownCodeOf(flags) }));
   const dump = Dump.open([place.path], await dumpOptions(flags));
   const journal = await journalOf(place.path, flags.journal);
@@ -84,10 +85,8 @@ export async function fork(text: string, flags: ForkFlags): Promise<number> {
     const branches: Branch[] = [];
     const options = {
       row,
-      model: new ChatCompletionsModel(flags.model, {
-        url: flags.modelUrl,
-        apiKey: process.env.ROLLOUT_VIEWER_API_KEY ?? process.env.OPENAI_API_KEY,
-      }),
+      model,
+      tokenizer: model.exact ? tokenizer : undefined,
       tools,
       rewards: rewards.router,
       ...(edits === null ? {} : { edits }),
@@ -120,6 +119,17 @@ export async function fork(text: string, flags: ForkFlags): Promise<number> {
     rewards?.close();
     journal.close();
     dump.close();
+  }
+}
+
+/** @throws UsageError for a tokenizer that is missing or cannot be read */
+async function modelOfFlags({ api, model, modelUrl, tokenizer: path }: ForkFlags) {
+  try {
+    const tokenizer = path === undefined ? undefined : await loadChatTokenizer(path);
+    const server = { apiKey: process.env.ROLLOUT_VIEWER_API_KEY ?? process.env.OPENAI_API_KEY };
+    return { model: modelOf({ api, model, model_url: modelUrl }, tokenizer, server), tokenizer };
+  } catch (error) {
+    throw new UsageError(`--api ${api}: ${(error as Error).message.replace(/^--api \S+ /, '')}`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { SUCCESS } from '../replay/spread.ts';
 import { countOf } from './count.ts';
 import { formatOption, groupOption, mapOption, templateOption, validationOption } from './dump-options.ts';
@@ -35,6 +35,15 @@ export function forkCommand(): Command {
       'where the list of branches is kept (default: the state directory of this user; `beside`: .rollout-viewer beside the dump)',
     )
     .option('--tool-format <name>', 'the grammar of calls that the model writes in its text')
+    .addOption(
+      new Option(
+        '--api <name>',
+        'how the server is asked: by messages, or by token ids (SGLang, vLLM), then from the recorded tokens',
+      )
+        .choices(['chat', 'generate', 'completions'])
+        .default('chat'),
+    )
+    .option('--tokenizer <path>', 'tokenizer.json or its folder, for an --api that takes token ids')
     .option('--json', 'one JSON object a branch, and the turns as they come')
     .addOption(validationOption())
     .addOption(formatOption())

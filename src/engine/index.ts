@@ -75,6 +75,7 @@ export {
 } from './collect/collector.ts';
 export { DumpWriter } from './collect/dump-writer.ts';
 export { GroupBuffer, type IncompleteGroup } from './collect/group-buffer.ts';
+export { modelOf } from './collect/prepare.ts';
 export { rolloutRecord, WRITER } from './collect/record.ts';
 export { type CollectionOptions, type RunProgress, type RunSummary, runCollection } from './collect/run.ts';
 export type { Judgement } from './collect/score.ts';
@@ -104,6 +105,7 @@ export { OwnTool } from './own/own-tool.ts';
 export type { OwnUse } from './own/own-use.ts';
 export { DEFAULT_LIMITS, type Limits } from './request/limits.ts';
 export type { RequestOptions, RequestState, RolloutEvent } from './request/options.ts';
+export type { RenderedPiece, Rendering } from './request/renderer.ts';
 export { createRequests, RolloutRequest, runRequest } from './request/request.ts';
 export type { CallRecord, ToolKwargs } from './request/tool-calls.ts';
 export { truncateToolText } from './request/truncate.ts';

@@ -18,8 +18,10 @@ export const PrefixOrigin = z.object({
   messages: z.number(),
   /** Turns whose borders are not certain. */
   uncertain: z.number(),
-  /** The template that makes text of the messages: the server's own. */
-  template: z.literal('server'),
+  /** server: its template makes text of the messages; tokenizer: ours does; none: the recorded tokens are sent as they are. */
+  template: z.enum(['server', 'tokenizer', 'none']),
+  /** Why the recorded tokens could not be sent to a server that takes them. */
+  notExact: z.string().nullable().catch(null),
   /** Reasoning of earlier turns. sent: the template may drop it; none: there is none. */
   think: z.enum(['sent', 'none']),
   /** Tools of the prompt that nothing here runs. */
@@ -32,6 +34,7 @@ export function prefixOrigin(
   rollout: Rollout,
   { messages, turn }: Prefix,
   missing: readonly { name: string }[],
+  { template, notExact }: Pick<PrefixOrigin, 'template' | 'notExact'>,
 ): PrefixOrigin {
   const turns = rollout.turns.slice(0, turn);
   const own = new Set(rollout.spans.map(({ field, turn }) => `${field} ${turn}`));
@@ -43,21 +46,26 @@ export function prefixOrigin(
     turns: turns.length,
     messages: messages.length,
     uncertain: turns.filter(({ confidence }) => confidence !== 'marked').length,
-    template: 'server',
+    template,
+    notExact,
     think: hasThink ? 'sent' : 'none',
     missing: missing.map(({ name }) => name),
   };
 }
 
-export function prefixText({ from, messages, uncertain, think, missing }: PrefixOrigin): string {
+export function prefixText({ from, messages, uncertain, think, missing, template, notExact }: PrefixOrigin): string {
   const sure = uncertain === 0 ? 'all borders certain' : `${uncertain} with borders that are not certain`;
   const count = `${messages} message${messages === 1 ? '' : 's'}`;
   return [
     from === 'recorded'
       ? `the prefix is ${count} as recorded`
       : `the prefix is ${count} of turns that were cut out of a text (${sure})`,
-    "the server's own template renders them",
-    ...(think === 'sent' ? ['reasoning is sent along, and the template may drop it'] : []),
+    ...(template === 'none' ? ['its recorded tokens are sent as they are'] : []),
+    ...(template === 'server' ? ["the server's own template renders them"] : []),
+    ...(template === 'tokenizer'
+      ? [`the tokenizer's template renders them: ${notExact ?? 'no tokens are recorded'}`]
+      : []),
+    ...(think === 'sent' && template !== 'none' ? ['reasoning is sent along, and the template may drop it'] : []),
     ...(missing.length > 0 ? [`nothing here runs ${missing.join(', ')}: a branch that calls it ends there`] : []),
   ].join('; ');
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { DumpRecord } from '../dump/dump-file.ts';
 import { parseLine } from '../dump/parse-line.ts';
 import {
+  type ChatTokenizer,
   type Judgement,
   type Limits,
   type Message,
@@ -31,6 +32,7 @@ import {
 import { forkPrefix, type PrefixOrigin, prefixOrigin } from './fork-prefix.ts';
 import { missingTools } from './missing-tools.ts';
 import { primedTools } from './primed-tools.ts';
+import { recordedTokens } from './recorded-tokens.ts';
 import { dataSourceOf, extraInfoOf } from './reward-task.ts';
 
 export interface ForkOptions {
@@ -45,6 +47,8 @@ export interface ForkOptions {
   sampling?: SamplingParams;
   limits?: Partial<Limits>;
   toolFormat?: string;
+  /** For a model that takes token ids. */
+  tokenizer?: ChatTokenizer | undefined;
   /** Texts in the place of recorded ones, by turn. */
   edits?: ReadonlyMap<number, string>;
   journal: Journal;
@@ -104,7 +108,14 @@ async function runBranch(options: ForkOptions, record: string, branch: number, p
   const tools = [...options.tools, ...missing];
   const made = forkPrefix(rollout, options.turn, { offersTools: tools.length > 0, ...(edits && { edits }) });
   const { messages, turn } = made;
-  const prefix = prefixOrigin(rollout, made, missing);
+  const recorded = options.tokenizer === undefined || edits?.size ? null : recordedTokens(rollout, made);
+  const prompt = typeof recorded === 'object' ? recorded : null;
+  const notExact = typeof recorded === 'string' ? recorded : edits?.size ? 'the turn was changed' : null;
+  const template = options.tokenizer === undefined ? 'server' : prompt === null ? 'tokenizer' : 'none';
+  const prefix = prefixOrigin(rollout, made, missing, {
+    template,
+    notExact: template === 'tokenizer' ? notExact : null,
+  });
   // A system turn that held nothing but the template's tools is not sent, so messages may count one less than turns.
   const shift = turn - messages.length;
   const seed = sampling?.seed;
@@ -123,6 +134,8 @@ async function runBranch(options: ForkOptions, record: string, branch: number, p
     toolsKwargs: kwargsOf(rollout, tools),
     ...(sampling ? { sampling: seed === undefined ? sampling : { ...sampling, seed: seed + place } } : {}),
     ...(limits ? { limits } : {}),
+    ...(options.tokenizer ? { tokenizer: options.tokenizer } : {}),
+    ...(prompt === null ? {} : { prompt }),
     ...(options.toolFormat ? { toolFormat: options.toolFormat } : {}),
     signal,
     onEvent: heard,

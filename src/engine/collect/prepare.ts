@@ -100,8 +100,9 @@ function sessionsOf({ session_url: urls, session_stop: stop = [], reward }: Sett
   return { open: (task) => sessions.open(task), isJudge: reward === undefined, needsInstance: true };
 }
 
-function modelOf(
-  { api = 'chat', model_url, model }: Settings,
+/** @throws Error for a server that takes ids, without a tokenizer */
+export function modelOf(
+  { api = 'chat', model_url, model }: Pick<Settings, 'api' | 'model_url' | 'model'>,
   tokenizer: ChatTokenizer | undefined,
   options: Omit<ModelServer, 'url'>,
 ): Model {

@@ -64,7 +64,8 @@ export class Conversation {
       throw new RolloutFault('prompt_not_rendered', 'pictures have no token ids here: use --api chat');
     let rendering: Rendering;
     try {
-      rendering = this.renderer.prompt(this.messages.slice(0, this.promptLength), this.#schemas);
+      rendering =
+        this.#options.prompt ?? this.renderer.prompt(this.messages.slice(0, this.promptLength), this.#schemas);
     } catch (error) {
       throw new RolloutFault('prompt_not_rendered', `the chat template: ${(error as Error).message}`);
     }

@@ -5,6 +5,7 @@ import type { ChatTokenizer } from '../model/chat-tokenizer.ts';
 import type { Model, ModelDelta, SamplingParams } from '../model/model.ts';
 import type { Limits } from './limits.ts';
 import type { PartialRollout } from './records.ts';
+import type { Rendering } from './renderer.ts';
 import type { VerlVersion } from './rules.ts';
 import type { TokenizationCheck } from './tokenization-check.ts';
 import type { CallRecord } from './tool-calls.ts';
@@ -33,6 +34,8 @@ export interface RequestOptions extends ToolChoice {
   model: Model;
   /** Any prefix of a conversation. */
   messages: readonly Message[];
+  /** The messages as a model saw them before, token by token; rendered anew where it is not given. */
+  prompt?: Rendering | undefined;
   sampling?: SamplingParams;
   limits?: Partial<Limits>;
   /** Needed by a model that takes ids; with any other it renders `input` and `output` in the model's own template. */

@@ -1,0 +1,37 @@
+import type { RenderedPiece, Rendering } from '../engine/index.ts';
+import type { Rollout } from '../rollout/rollout.ts';
+import type { Prefix } from './fork-prefix.ts';
+
+/**
+ * The recorded tokens up to the turn that is made anew, as the prompt of a branch: a server that takes ids goes on from what the model saw,
+ * not from a text that was rendered again. The tokens of a turn are known where the mask has one run for each reply.
+ * @returns why there are none, as a text
+ */
+export function recordedTokens(rollout: Rollout, { messages, turn }: Prefix): Rendering | string {
+  const { tokens, turns, responseTurn, contexts } = rollout;
+  if (tokens === undefined || tokens.promptIds === null || tokens.promptIds.length === 0)
+    return 'the record holds no token ids of its prompt';
+  if ((contexts?.length ?? 1) > 1) return 'the record holds several message histories';
+  if (tokens.mask.length !== tokens.responseIds.length) return 'the record has not one bit of the mask for each token';
+  const replies = turns.filter(({ index, role }) => index >= responseTurn && role === 'assistant');
+  const starts = tokens.mask.flatMap((bit, at) => (bit !== 0 && (tokens.mask[at - 1] ?? 0) === 0 ? [at] : []));
+  if (starts.length !== replies.length)
+    return `the mask has ${starts.length} trained runs for ${replies.length} replies`;
+  const reply = replies.findIndex(({ index }) => index === turn);
+  if (reply === -1) return 'the turn is no recorded reply';
+  return {
+    ids: [...tokens.promptIds, ...tokens.responseIds.slice(0, starts[reply])],
+    pieces: piecesBefore(rollout, turn, turn - messages.length),
+  };
+}
+
+/** The recorded text before the first word of a turn. @param shift turns that are no message */
+function piecesBefore({ spans, texts }: Rollout, turn: number, shift: number): RenderedPiece[] {
+  const pieces: RenderedPiece[] = [];
+  for (const span of spans) {
+    if (span.turn > turn || (span.turn === turn && span.kind === 'text')) break;
+    const text = (texts[span.field] ?? '').slice(span.start, span.end);
+    pieces.push({ turn: Math.max(0, span.turn - shift), kind: span.kind, text });
+  }
+  return pieces;
+}
