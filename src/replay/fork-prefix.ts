@@ -21,7 +21,7 @@ export const PrefixOrigin = z.object({
   /** server: its template makes text of the messages; tokenizer: ours does; none: the recorded tokens are sent as they are. */
   template: z.enum(['server', 'tokenizer', 'none']),
   /** Why the recorded tokens could not be sent to a server that takes them. */
-  notExact: z.string().nullable().catch(null),
+  rerendered: z.string().nullable().catch(null),
   /** Reasoning of earlier turns. sent: the template may drop it; none: there is none. */
   think: z.enum(['sent', 'none']),
   /** Tools of the prompt that nothing here runs. */
@@ -34,7 +34,7 @@ export function prefixOrigin(
   rollout: Rollout,
   { messages, turn }: Prefix,
   missing: readonly { name: string }[],
-  { template, notExact }: Pick<PrefixOrigin, 'template' | 'notExact'>,
+  { template, rerendered }: Pick<PrefixOrigin, 'template' | 'rerendered'>,
 ): PrefixOrigin {
   const turns = rollout.turns.slice(0, turn);
   const own = new Set(rollout.spans.map(({ field, turn }) => `${field} ${turn}`));
@@ -47,13 +47,13 @@ export function prefixOrigin(
     messages: messages.length,
     uncertain: turns.filter(({ confidence }) => confidence !== 'marked').length,
     template,
-    notExact,
+    rerendered,
     think: hasThink ? 'sent' : 'none',
     missing: missing.map(({ name }) => name),
   };
 }
 
-export function prefixText({ from, messages, uncertain, think, missing, template, notExact }: PrefixOrigin): string {
+export function prefixText({ from, messages, uncertain, think, missing, template, rerendered }: PrefixOrigin): string {
   const sure = uncertain === 0 ? 'all borders certain' : `${uncertain} with borders that are not certain`;
   const count = `${messages} message${messages === 1 ? '' : 's'}`;
   return [
@@ -63,7 +63,7 @@ export function prefixText({ from, messages, uncertain, think, missing, template
     ...(template === 'none' ? ['its recorded tokens are sent as they are'] : []),
     ...(template === 'server' ? ["the server's own template renders them"] : []),
     ...(template === 'tokenizer'
-      ? [`the tokenizer's template renders them: ${notExact ?? 'no tokens are recorded'}`]
+      ? [`the tokenizer's template renders them: ${rerendered ?? 'no tokens are recorded'}`]
       : []),
     ...(think === 'sent' && template !== 'none' ? ['reasoning is sent along, and the template may drop it'] : []),
     ...(missing.length > 0 ? [`nothing here runs ${missing.join(', ')}: a branch that calls it ends there`] : []),

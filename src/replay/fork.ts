@@ -110,11 +110,11 @@ async function runBranch(options: ForkOptions, record: string, branch: number, p
   const { messages, turn } = made;
   const recorded = options.tokenizer === undefined || edits?.size ? null : recordedTokens(rollout, made);
   const prompt = typeof recorded === 'object' ? recorded : null;
-  const notExact = typeof recorded === 'string' ? recorded : edits?.size ? 'the turn was changed' : null;
+  const rerendered = typeof recorded === 'string' ? recorded : edits?.size ? 'the turn was changed' : null;
   const template = options.tokenizer === undefined ? 'server' : prompt === null ? 'tokenizer' : 'none';
   const prefix = prefixOrigin(rollout, made, missing, {
     template,
-    notExact: template === 'tokenizer' ? notExact : null,
+    rerendered: template === 'tokenizer' ? rerendered : null,
   });
   // A system turn that held nothing but the template's tools is not sent, so messages may count one less than turns.
   const shift = turn - messages.length;

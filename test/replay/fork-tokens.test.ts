@@ -74,7 +74,7 @@ test('a branch goes on from the tokens that were recorded, up to the turn that i
   expect(sent).toEqual([...promptIds!, ...responseIds.slice(0, secondRun)]);
   expect(tokenizer.decode(sent!, false).endsWith('<|im_start|>assistant\n')).toBe(true);
 
-  expect(all[0]!.prefix).toMatchObject({ template: 'none', notExact: null });
+  expect(all[0]!.prefix).toMatchObject({ template: 'none', rerendered: null });
   expect(all[0]!.turns.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant']);
   expect(all[0]!.turns[1]!.text).toContain('print(2 + 2)');
   expect(all[0]!.difference).toMatchObject({ turn: 3 });
@@ -96,5 +96,5 @@ test('where the tokens of a turn are not known, the prefix is rendered, and why 
   const edits = new Map([[2, '5']]);
   const shared = { row, model, tokenizer, tools: [tool], rewards: rewardRouter(), journal: Journal.of(path) };
   for await (const branch of forkRollout({ ...shared, turn: 2, edits }))
-    expect(branch.prefix).toMatchObject({ template: 'tokenizer', notExact: 'the turn was changed' });
+    expect(branch.prefix).toMatchObject({ template: 'tokenizer', rerendered: 'the turn was changed' });
 });
