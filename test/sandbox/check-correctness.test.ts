@@ -343,6 +343,21 @@ describe.skipIf(!hasPython)('with real programs (skipped without python3)', () =
   });
 });
 
+test('the cases behind the first one that does not compile are skipped, whichever of them answers first', async () => {
+  const broken = failed(null, {});
+  const after = (turns: number) => new Promise<void>((resolve) => setTimeout(resolve, turns));
+  // A sandbox that does not heed its signal: the third case answers last, and does not compile either.
+  const run: Run = async (request) => {
+    const index = Number((request as RunCodeInput).stdin);
+    await after(index * 20);
+    return index === 1 ? success('1\n') : broken;
+  };
+  const cases = { inputs: ['0', '1', '2'], outputs: ['0', '1', '2'] };
+  const { results, metadata } = await checkCorrectness(run, cases, 'x');
+  expect(results).toEqual([-4, -4, -4]);
+  expect(statuses(metadata)).toEqual(['compile_error', 'compile_error_skipped', 'compile_error_skipped']);
+});
+
 describe('compute_score without a sandbox', () => {
   const never: Run = () => Promise.reject(new Error('was run'));
   test.each([
