@@ -44,7 +44,7 @@ describe('what was noticed, on the screen', () => {
     await app.sees('!the response is empty');
     app.press('J');
     await app.seesNot('the response is empty');
-    app.press('3', 'v');
+    app.press('5', 'v');
     await app.sees(/▌! {2}no end +the response ends inside <think>/);
   });
 });
