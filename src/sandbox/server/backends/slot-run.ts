@@ -66,6 +66,7 @@ export class SlotRun {
   #stopWatch = () => {};
   #file: { index: number; left: number; parts: Buffer[] } | null = null;
   #fetched = 0;
+  #isFetched = false;
   #rest: Buffer = Buffer.alloc(0);
 
   constructor(slot: Slot, job: Job, fetch: readonly string[], hands: Hands) {
@@ -124,6 +125,10 @@ export class SlotRun {
     if (this.#fault !== null) throw new SandboxFault(this.#fault);
     if (this.#ended === null && !this.#late && !this.#hungry && this.#hands.isLost())
       throw new SandboxFault('the interpreter that runs are forked from ended, and this run with it');
+    // A state that nobody gave back must not pass for a run that left none.
+    const hasRunOut = this.#late || this.#hungry || this.#fetched > limits.fetchBytes;
+    if (this.#wanted !== null && this.#ended !== null && !this.#isFetched && !hasRunOut)
+      throw new SandboxFault('the files of the run could not be fetched');
     if (this.#fetched > limits.fetchBytes)
       throw new SandboxFault(`fetch_files: more than ${limits.fetchBytes} bytes were asked for`);
     return { compile: null, run: this.#result(outputs), files: this.#files };
@@ -216,7 +221,8 @@ export class SlotRun {
       this.#fetched += Number(second);
       this.#file = { index: Number(first), left: Number(second), parts: [] };
       if (this.#fetched > this.#job.limits.fetchBytes) this.#kill();
-    } else if (word === 'X') this.#fault = `the run could not be prepared: ${line.slice(2)}`;
+    } else if (word === 'D') this.#isFetched = true;
+    else if (word === 'X') this.#fault = `the run could not be prepared: ${line.slice(2)}`;
   }
 
   #ask(): void {

@@ -14,7 +14,8 @@ export const HEAD = 16;
  * argv: the path that every program gets. fd 3: the server. First a line of hex, the filter of system calls ('' for
  * none), then commands, a line each: `more SLOT BYTES`, `got SLOT`, `keep SLOT`, `kill SLOT`. It says `slot SLOT PID INIT JOB OUT
  * ERR REPORT` and `kept SLOT WANTED`, all but the first three being its own descriptors, which the server opens through
- * /proc. The report of a slot is closed when nothing of it runs any more.
+ * /proc. The report of a slot is closed when nothing of it runs any more: `S TIME`, `E STATUS TIME`, a `F INDEX LENGTH` with its bytes for
+ * each file, `D` behind the last of them, and `X WHY` for what could not be done.
  */
 export const ZYGOTE = String.raw`
 import sys
@@ -275,6 +276,7 @@ def _collect(spaces, wanted, report):
         for index, entry in enumerate(paths.split(b'\n')[:-1]):
             most, path = entry.split(b' ', 1)
             _fetch(report, index, int(most), bytes.fromhex(path.decode()))
+        os.write(report, b'D\n')
     except BaseException as error:
         os.write(report, ('X %s\n' % error).encode())
     os._exit(0)
@@ -346,6 +348,11 @@ class _Slot:
         to = -1
         try:
             spaces = os.open('/proc/%d/ns/mnt' % self.pid, os.O_RDONLY)
+            if os.fstat(spaces).st_ino == _own_space:
+                # It has not left this one yet.
+                os.close(spaces)
+                _keeping.append(self)
+                return
             wanted, to = os.pipe()
             self.kept = (spaces, wanted, to)
         except (OSError, TypeError):
@@ -444,7 +451,7 @@ def _next():
         _forked(_pids.pop())
         _forked = None
     while True:
-        for file, _ in _poll.poll(0 if _waiting else None):
+        for file, _ in _poll.poll(0 if _waiting else _KEEPING_MS if _keeping else None):
             if file == 3:
                 part = os.read(3, 65536)
                 if not part:
@@ -460,6 +467,8 @@ def _next():
                 _poll.unregister(file)
                 os.close(file)
                 ended(os.waitpid(pid, 0)[1])
+        for slot in [_keeping.popleft() for _ in range(len(_keeping))]:
+            slot.keep()
         if _waiting:
             try:
                 _forked = _waiting.popleft()()
@@ -516,6 +525,9 @@ _home = os.open('/proc/self/ns/pid', os.O_RDONLY)
 _slots = {}
 _ends = {}
 _waiting = collections.deque()
+_keeping = collections.deque()
+_KEEPING_MS = 2
+_own_space = os.stat('/proc/self/ns/mnt').st_ino
 _pids = collections.deque(maxlen=1)
 _forked = None
 _fork = []
