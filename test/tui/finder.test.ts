@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { Dump } from '../../src/dump/dump.ts';
+import { LONG_RECORD } from '../../src/dump/long-record.ts';
 import type { Data } from '../../src/tui/rows/data.ts';
 import { allRows } from '../../src/tui/rows/rows.ts';
 import { Finder } from '../../src/tui/runner/finder.ts';
@@ -50,6 +51,16 @@ describe('a search over records that nobody looked at yet', () => {
     // Fewer than were asked for: as far as it goes.
     expect(await seek({ kind: 'landmark', landmark: 'error', from: at(4), by: -9 })).toEqual({ record: 0, nth: 1 });
     expect(await seek({ kind: 'landmark', landmark: 'error', from: at(4), by: 1 })).toEqual({ record: null, nth: 0 });
+  });
+
+  test('in records that a thread reads as well', async () => {
+    const long = { filler: 'x'.repeat(1_600_000) };
+    await opened([fine(), { ...failed(), ...long }, fine({ ...long, uid: 'bb-1' }), fine({ uid: 'bb-2' })]);
+    expect(dump.files[0]!.index.length(1)).toBeGreaterThan(LONG_RECORD);
+    expect(await seek({ kind: 'landmark', landmark: 'error', from: at(0), by: 1 })).toEqual({ record: 1, nth: 1 });
+    expect(await seek({ kind: 'landmark', landmark: 'error', from: at(1), by: 1 })).toEqual({ record: null, nth: 0 });
+    expect((await seek({ kind: 'id', id: 'bb-1', from: at(0) })).record).toBe(2);
+    expect((await seek({ kind: 'id', id: 'bb', from: at(2) })).record).toBe(3);
   });
 
   test('an id is looked for behind the cursor, then from the beginning; one that only the text holds is none', async () => {

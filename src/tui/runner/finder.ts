@@ -1,5 +1,6 @@
 import { rawFilter } from '../../analysis/text-search.ts';
 import type { Place } from '../../dump/dump.ts';
+import type { DumpRecord } from '../../dump/dump-file.ts';
 import { truncate } from '../../text/fit.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import type { Data } from '../rows/data.ts';
@@ -20,6 +21,14 @@ export interface FinderHost {
   readonly data: Data;
   state(): State;
   report(report: FindReport): void;
+}
+
+/** What is looked for in each record. */
+interface Look {
+  /** Without a parse; true where only a parse tells. */
+  mayHold(place: Place): boolean;
+  /** Says enough. */
+  holds(place: Place, record: DumpRecord): boolean;
 }
 
 /** Looks through the records of a dump for what a key asked for, in slices between which the screen lives on. One search at a time. */
@@ -53,14 +62,19 @@ export class Finder {
     const { data } = this.#host;
     const mayHold = rawFilter(job.value);
     let found: Place | null = null;
-    const look = (place: Place): boolean => {
-      const raw = place.file.raw(place.record);
-      if (raw === null || !mayHold(raw)) return false;
-      const scan = data.searches.of(data.dump.read(place), this.#host.state().display, job.value);
-      if (raw.length <= LONG) scan?.run(() => false);
-      if (scan === null || (scan.isDone && scan.hits.length === 0)) return false;
-      found = place;
-      return true;
+    const look: Look = {
+      mayHold: (place) => {
+        // The text of a long record is not read on this thread.
+        const raw = data.dump.isLong(place) ? '' : place.file.raw(place.record);
+        return raw === '' || (raw !== null && mayHold(raw));
+      },
+      holds: (place, record) => {
+        const scan = data.searches.of(record, this.#host.state().display, job.value);
+        if (record.bytes <= LONG) scan?.run(() => false);
+        if (scan === null || (scan.isDone && scan.hits.length === 0)) return false;
+        found = place;
+        return true;
+      },
     };
     const rows = () => data.rows(this.#host.state());
     const start = startOf(rows(), job.from, job.by);
@@ -76,10 +90,10 @@ export class Finder {
     const direction = job.by < 0 ? -1 : 1;
     let wanted = Math.abs(job.by);
     let last: { place: Place; nth: number } | null = null;
-    const look = (place: Place): boolean => {
+    const mayHold = (place: Place): boolean => kind.has(place, this.#host.state()) !== false;
+    const holds = (place: Place, record: DumpRecord): boolean => {
       const state = this.#host.state();
-      if (kind.has(place, state) === false) return false;
-      const count = kind.landmarks(place.file.read(place.record), state).length;
+      const count = kind.landmarks(record, state).length;
       // A rollout that is known to have one, though not where, counts as a whole.
       const found = count === 0 && kind.has(place, state) === true ? 1 : count;
       if (found === 0) return false;
@@ -91,7 +105,7 @@ export class Finder {
     const what = `${/^[aeiou]/.test(kind.word) ? 'an' : 'a'} ${kind.word}`;
     const start = startOf(rows(), job.from, direction);
     const total = direction > 0 ? rows().length - 1 - start : start;
-    await this.#walk(run, rows, job.from, direction, look, { what, total, before: 0 });
+    await this.#walk(run, rows, job.from, direction, { mayHold, holds }, { what, total, before: 0 });
     // With fewer than the count asks for, the last one is as far as it goes.
     const found = last as { place: Place; nth: number } | null;
     if (run === this.#run) this.#host.report({ type: 'found', job, place: found?.place ?? null, nth: found?.nth ?? 0 });
@@ -107,29 +121,36 @@ export class Finder {
     const begins = (id: string | null | undefined): boolean =>
       id != null && wanted !== '' && withoutHyphens(id).startsWith(wanted);
     let found: Place | null = null;
-    const look = (place: Place): boolean => {
-      if (isPlain && !inText.test(place.file.raw(place.record) ?? '')) return false;
-      const { rollout } = place.file.read(place.record);
+    const { dump } = this.#host.data;
+    const mayHold = (place: Place): boolean =>
+      !isPlain || dump.isLong(place) || inText.test(place.file.raw(place.record) ?? '');
+    const holds = (place: Place, { rollout }: DumpRecord): boolean => {
       if (!begins(rollout?.uid) && !begins(rollout?.requestId)) return false;
       found = place;
       return true;
     };
-    const { dump } = this.#host.data;
     const what = `the id ${sanitiseLine(job.id)}`;
     const rows = () => allRows(dump.files);
     const total = rows().length;
-    const isDone = await this.#walk(run, rows, job.from, 1, look, { what, total, before: 0 });
+    const isDone = await this.#walk(run, rows, job.from, 1, { mayHold, holds }, { what, total, before: 0 });
     // Round: up to the record that the search began at, which may be the only one.
     if (!isDone && run === this.#run && job.from !== null) {
       const { from } = job;
-      const before = (place: Place): boolean => {
-        look(place);
-        return found !== null || (place.file === from.file && place.record === from.record);
+      const isLast = (place: Place) => place.file === from.file && place.record === from.record;
+      const before: Look = {
+        mayHold: (place) => isLast(place) || mayHold(place),
+        holds: (place, record) => holds(place, record) || isLast(place),
       };
       const done = total - 1 - rows().indexOf(from);
       await this.#walk(run, rows, null, 1, before, { what, total, before: done });
     }
     if (run === this.#run) this.#host.report({ type: 'found', job, place: found, nth: 0 });
+  }
+
+  /** @returns null where something else is looked for by now */
+  async #read(place: Place, run: number): Promise<DumpRecord | null> {
+    const { dump } = this.#host.data;
+    return dump.isLong(place) ? dump.readLong(place, () => run === this.#run) : place.file.read(place.record);
   }
 
   /** From behind `from` to the end of the order, or until `look` says enough. @returns whether it did */
@@ -138,7 +159,7 @@ export class Finder {
     rowsNow: () => Rows,
     from: Place | null,
     direction: 1 | -1,
-    look: (place: Place) => boolean,
+    look: Look,
     { what, total, before }: { what: string; total: number; before: number },
   ): Promise<boolean> {
     let rows = rowsNow();
@@ -153,7 +174,11 @@ export class Finder {
       const next = rows.at(at);
       if (next === null) return false;
       place = next;
-      if (look(place)) return true;
+      if (look.mayHold(place)) {
+        const record = await this.#read(place, run);
+        if (record === null) return false;
+        if (look.holds(place, record)) return true;
+      }
       const now = performance.now();
       if (now < end) continue;
       if (now - told > NEWS_MS) {
