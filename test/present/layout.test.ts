@@ -147,4 +147,18 @@ describe('a layout that is made from another one, or in several goes', () => {
       { numRuns: 100 },
     );
   });
+
+  test('is laid out as far as a place that is asked for', () => {
+    const opened = new Map([['t0', false]]);
+    const whole = lay(opened, 60);
+    const last = whole.anchor(whole.rows - 1);
+    for (const ask of [
+      (layout: Layout) => layout.row(last),
+      (layout: Layout) => layout.has(last.block),
+      (layout: Layout) => layout.exactRow(last),
+      (layout: Layout) => layout.rowOfTurn(4),
+    ])
+      expect(ask(lay(opened, 60, undefined, () => true))).toEqual(ask(whole));
+    expect(lay(opened, 60, undefined, () => true).rows).toBeLessThan(whole.rows);
+  });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { matcher, rawFilter } from '../../src/analysis/text-search.ts';
-import type { DumpFile } from '../../src/dump/dump-file.ts';
+import type { DumpFile, DumpRecord } from '../../src/dump/dump-file.ts';
 import { FreshRows } from '../../src/tui/rows/fresh-rows.ts';
 import { hitRanges } from '../../src/tui/rows/hit-ranges.ts';
 import { markSigns } from '../../src/tui/rows/mark-signs.ts';
@@ -9,6 +9,7 @@ import { MAX_HITS, Scan } from '../../src/tui/rows/scan.ts';
 import { Searches } from '../../src/tui/rows/searches.ts';
 import { SortTable } from '../../src/tui/rows/sort-table.ts';
 import { Uint32List } from '../../src/tui/rows/uint32-list.ts';
+import { initialState } from '../../src/tui/state/state.ts';
 
 const fileOf = (count: number, generation = 0): DumpFile => ({ count, generation }) as unknown as DumpFile;
 
@@ -228,4 +229,11 @@ test('a letter comes before the mark of the space bar', () => {
     [2, '•'],
     [3, 'b'],
   ]);
+});
+
+test('a search of a record that is still being read is not over', () => {
+  const record = { isPending: true, locator: '1.jsonl:1', bytes: 5_000_000 } as DumpRecord;
+  const scan = new Searches(() => {}).of(record, initialState(80, 24).display, 'x')!;
+  expect([scan.isDone, scan.share, scan.hits]).toEqual([false, 0, []]);
+  expect(new Searches(() => {}).of(record, initialState(80, 24).display, '(')).toBeNull();
 });

@@ -275,7 +275,7 @@ export class Layout {
   /** The row that shows an anchor; where its block is folded away, the nearest part that holds it. */
   row(anchor: Anchor): number {
     for (let id = anchor.block; id !== ''; id = id.slice(0, Math.max(0, id.lastIndexOf('.')))) {
-      const found = this.#byId.get(id);
+      const found = this.#found(id);
       if (found === undefined) continue;
       let { placed } = found;
       if (id !== anchor.block) return found.start + placed.row;
@@ -287,12 +287,18 @@ export class Layout {
   }
 
   has(block: string): boolean {
-    return this.#byId.has(block);
+    return this.#found(block) !== undefined;
+  }
+
+  /** What is asked for is laid out first: a place must not be another one because a long rollout is not whole yet. */
+  #found(block: string): Found | undefined {
+    if (!this.#byId.has(block)) this.more(() => this.#byId.has(block));
+    return this.#byId.get(block);
   }
 
   /** The anchor's own row; null where it is folded or clipped away. */
   exactRow(anchor: Anchor): number | null {
-    if (!this.#byId.has(anchor.block)) return null;
+    if (!this.has(anchor.block)) return null;
     const row = this.row(anchor);
     const { start, text } = this.text(row);
     const shown = this.at(row);
@@ -315,6 +321,8 @@ export class Layout {
 
   /** The first row of a turn. */
   rowOfTurn(turn: number): number {
+    const isLaid = (): boolean => (this.#turnRows.at(-1)?.turn ?? -1) >= turn;
+    if (!isLaid()) this.more(isLaid);
     return this.#turnRows.find((entry) => entry.turn === turn)?.row ?? this.#turnRows.at(-1)?.row ?? 0;
   }
 

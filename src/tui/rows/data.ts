@@ -92,6 +92,7 @@ export class DumpData implements Data {
   /** The record that is read. It stays as it was read, whatever becomes of its file, until it is asked for again. */
   #open: OpenRecord | null = null;
   readonly #changed: () => void;
+  readonly #found: () => void;
   readonly #layouts: Layouts;
   readonly #filtered: FilteredRowsCache;
   readonly #values: ListValues;
@@ -120,6 +121,7 @@ export class DumpData implements Data {
     this.tokenizer = tokenizer;
     this.keys = keys;
     this.#changed = changed;
+    this.#found = found;
     this.#filtered = new FilteredRowsCache(dump, rowsChanged, again);
     this.#values = new ListValues(this.#filtered.pool, changed);
     this.groups = new GroupIndex(dump, rowsChanged);
@@ -298,6 +300,8 @@ export class DumpData implements Data {
     if (record === null || this.#open !== open) return;
     open.record = record;
     this.#changed();
+    // A search of it has waited.
+    this.#found();
   }
 
   warm(state: State, places: readonly Place[]): boolean {

@@ -55,6 +55,7 @@ export class Searches {
 
   /** The search for a value in a record, begun where it is new; null for a pattern that cannot be read. */
   of(record: DumpRecord, display: DisplayState, value: string): Scan | null {
+    if (record.isPending === true) return notBegun(value);
     const key = [record.locator, display.view, display.hidden.join('\n'), value].join('\0');
     const running = this.#running?.key === key ? this.#running.known : undefined;
     const known = running ?? this.#known.get(key);
@@ -112,6 +113,15 @@ export class Searches {
       this.#found();
     };
     setImmediate(turn);
+  }
+}
+
+/** The search of a record that is still being read: it goes on when that has come. */
+function notBegun(value: string): Scan | null {
+  try {
+    return new Scan(new LazyBlocks([], 1), matcher(value));
+  } catch {
+    return null;
   }
 }
 
