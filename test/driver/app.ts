@@ -288,6 +288,8 @@ export class App {
 
   async exits(): Promise<{ code: number; signal: number }> {
     await this.until(() => this.#exit !== null, 'the end of the program');
+    // The emulator reads what came last a moment later.
+    await new Promise<void>((resolve) => this.#terminal.write('', resolve));
     return this.#exit!;
   }
 
