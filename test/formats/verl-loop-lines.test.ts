@@ -5,6 +5,8 @@ import { type Recorded, recorded, tokenizerFile, tokenizerOf } from '../engine/v
 const cases = recorded('loop.jsonl');
 const families = [...new Set(cases.map(({ family }) => family as string))];
 
+if (cases.length === 0) test.skip('lines that verl dumped (skipped without its recorded conversations)', () => {});
+
 /** The dump's lines of verl's own agent loop, against the mask that it gave each token. */
 describe.each(families)('lines that verl dumped, %s', (family) => {
   test.skipIf(tokenizerFile(family) === null)(
