@@ -99,47 +99,62 @@ export function layMessages(
   return { texts, spans, turns };
 }
 
+type Named = Omit<Found, 'messages'>;
+
+/** What stands in the rollout as it was found, and in the extras what has no place of its own. */
+export function namedParts(found: Named) {
+  const { record, known, tokens, group, ended } = found;
+  const extras: JsonObject = Object.create(null);
+  for (const key of Object.keys(record)) if (!known.has(key)) extras[key] = record[key] as JsonValue;
+  for (const key of Object.keys(found.extras ?? {})) extras[key] = found.extras![key] as JsonValue;
+  return {
+    format: found.format,
+    step: found.step ?? null,
+    score: found.score ?? null,
+    groundTruth: found.groundTruth,
+    uid: found.uid ?? null,
+    requestId: null,
+    status: found.status ?? null,
+    extras,
+    ...(ended ? { ended } : {}),
+    ...(tokens ? { tokens } : {}),
+    ...(group ? { group } : {}),
+  };
+}
+
+/** The rewards of the rollout as a whole. */
+export const wholeRewards = ({ score, advantage, named }: Named) => ({
+  total: score ?? null,
+  advantage: advantage ?? null,
+  ...(named ? { named } : {}),
+  unaligned: [],
+});
+
 /** A rollout of messages: the mask is by message, but where tokens are recorded. */
 export function buildRollout(found: Found, context: ReadContext): Rollout {
-  const { messages, record } = found;
+  const { messages } = found;
   const { validation } = context;
   const { texts, spans, turns } = layMessages(messages, context, found.hasCallsApart === true);
   const firstReply =
     found.firstReply ?? firstIndex(messages, (message) => trainedOf(message) !== false || isReply(message.role));
-  const extras: JsonObject = Object.create(null);
-  for (const key of Object.keys(record)) if (!found.known.has(key)) extras[key] = record[key] as JsonValue;
-  for (const key of Object.keys(found.extras ?? {})) extras[key] = found.extras![key] as JsonValue;
   const perTurn = turns.map(({ reward }) => reward);
   const contexts = found.contexts ?? [];
   return completeRollout(
     {
-      format: found.format,
-      step: found.step ?? null,
-      score: found.score ?? null,
-      groundTruth: found.groundTruth,
-      uid: found.uid ?? null,
-      requestId: null,
-      status: found.status ?? null,
-      ...(found.ended ? { ended: found.ended } : {}),
+      ...namedParts(found),
       texts,
       turns,
       spans,
       responseTurn: firstReply,
       toolSchemas: Array.isArray(found.tools) ? found.tools : [],
-      extras,
       validation,
       // A recorded mask is shown of a validation rollout too; nothing of it was trained on.
       lossMask: validation && found.mask !== 'recorded' ? null : maskOf(spans, messages.slice(firstReply), found),
-      ...(found.tokens ? { tokens: found.tokens } : {}),
       ...(contexts.length > 1 ? { contexts } : {}),
-      ...(found.group ? { group: found.group } : {}),
       rewards: {
-        total: found.score ?? null,
+        ...wholeRewards(found),
         perTurn: noneAsNull(perTurn),
         returns: noneAsNull(found.returns ?? []),
-        advantage: found.advantage ?? null,
-        ...(found.named ? { named: found.named } : {}),
-        unaligned: [],
       },
     },
     context.errors,

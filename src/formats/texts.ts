@@ -1,11 +1,10 @@
 import { templateOf } from '../chat/own-template.ts';
 import { segmentChat, type TemplateChoice } from '../chat/segment.ts';
 import { readToolSchemas, typesOf } from '../chat/tool-schemas.ts';
-import type { JsonObject, JsonValue } from '../json/value.ts';
 import { completeRollout } from '../rollout/complete.ts';
 import { countMask, inferLossMask, type LossMask } from '../rollout/loss-mask.ts';
 import type { ReadingClass, Rollout, Span } from '../rollout/rollout.ts';
-import { type Found, type FoundMessage, layMessages } from './build.ts';
+import { type Found, type FoundMessage, layMessages, namedParts, wholeRewards } from './build.ts';
 import { type EndRule, type LaidOut, layOut, UNKNOWN_END } from './conversation.ts';
 import type { ReadContext } from './format.ts';
 
@@ -41,7 +40,7 @@ export function inferredMask(
 }
 
 export function textRollout(found: FoundTexts, context: ReadContext): Rollout {
-  const { prompt, response, promptField, record } = found;
+  const { prompt, response, promptField } = found;
   const { validation } = context;
   const pieces = typeof found.responseField === 'string' ? null : found.responseField;
   const responseField = pieces === null ? (found.responseField as string) : '/response';
@@ -82,9 +81,6 @@ export function textRollout(found: FoundTexts, context: ReadContext): Rollout {
     texts[pointer] = response.slice(at, at + length);
     at += length;
   }
-  const extras: JsonObject = Object.create(null);
-  for (const key of Object.keys(record)) if (!found.known.has(key)) extras[key] = record[key] as JsonValue;
-  for (const key of Object.keys(found.extras ?? {})) extras[key] = found.extras![key] as JsonValue;
   const fields = pieces?.map(({ pointer }) => pointer) ?? [responseField];
   const { tokens, mask } = found;
   const lossMask =
@@ -98,32 +94,19 @@ export function textRollout(found: FoundTexts, context: ReadContext): Rollout {
         };
   return completeRollout(
     {
-      format: found.format,
-      step: found.step ?? null,
-      score: found.score ?? null,
-      groundTruth: found.groundTruth,
-      uid: found.uid ?? null,
-      requestId: null,
-      status: found.status ?? null,
-      ...(found.ended ? { ended: found.ended } : {}),
+      ...namedParts(found),
       texts,
       turns,
       spans,
       responseTurn,
       toolSchemas,
-      extras,
       validation,
       reading,
       lossMask: validation && mask !== 'recorded' ? null : lossMask,
-      ...(tokens ? { tokens } : {}),
-      ...(found.group ? { group: found.group } : {}),
       rewards: {
-        total: found.score ?? null,
+        ...wholeRewards(found),
         perTurn: null,
         returns: null,
-        advantage: found.advantage ?? null,
-        ...(found.named ? { named: found.named } : {}),
-        unaligned: [],
       },
     },
     context.errors,
