@@ -108,7 +108,11 @@ async function runBranch(options: ForkOptions, record: string, branch: number, p
   const tools = [...options.tools, ...missing];
   const made = forkPrefix(rollout, options.turn, { offersTools: tools.length > 0, ...(edits && { edits }) });
   const { messages, turn } = made;
-  const recorded = options.tokenizer === undefined || edits?.size ? null : recordedTokens(rollout, made);
+  const { tokenizer } = options;
+  const recorded =
+    tokenizer === undefined || edits?.size
+      ? null
+      : recordedTokens(rollout, made, (ids) => tokenizer.decode(ids, false));
   const prompt = typeof recorded === 'object' ? recorded : null;
   const rerendered = typeof recorded === 'string' ? recorded : edits?.size ? 'the turn was changed' : null;
   const template = options.tokenizer === undefined ? 'server' : prompt === null ? 'tokenizer' : 'none';

@@ -1,13 +1,18 @@
 import type { RenderedPiece, Rendering } from '../engine/index.ts';
-import type { Rollout } from '../rollout/rollout.ts';
+import type { Rollout, Turn } from '../rollout/rollout.ts';
 import type { Prefix } from './fork-prefix.ts';
 
 /**
  * The recorded tokens up to the turn that is made anew, as the prompt of a branch: a server that takes ids goes on from what the model saw,
- * not from a text that was rendered again. The tokens of a turn are known where the mask has one run for each reply.
+ * not from a text that was rendered again. The tokens of a turn are known where the mask has one run for each reply, and they are taken where
+ * they decode to what was said.
  * @returns why there are none, as a text
  */
-export function recordedTokens(rollout: Rollout, { messages, turn }: Prefix): Rendering | string {
+export function recordedTokens(
+  rollout: Rollout,
+  { messages, turn }: Prefix,
+  decode: (ids: number[]) => string,
+): Rendering | string {
   const { tokens, turns, responseTurn, contexts } = rollout;
   if (tokens === undefined || tokens.promptIds === null || tokens.promptIds.length === 0)
     return 'the record holds no token ids of its prompt';
@@ -17,12 +22,28 @@ export function recordedTokens(rollout: Rollout, { messages, turn }: Prefix): Re
   const starts = tokens.mask.flatMap((bit, at) => (bit !== 0 && (tokens.mask[at - 1] ?? 0) === 0 ? [at] : []));
   if (starts.length !== replies.length)
     return `the mask has ${starts.length} trained runs for ${replies.length} replies`;
+  // A run that is no reply's own would be taken for the beginning of one.
+  const others = turns.filter((one) => one.index >= responseTurn && !replies.includes(one));
+  if (!replies.every(({ trained }) => trained === true) || others.some(({ trained }) => trained !== false))
+    return 'the mask trains other turns than the replies';
   const reply = replies.findIndex(({ index }) => index === turn);
   if (reply === -1) return 'the turn is no recorded reply';
-  return {
-    ids: [...tokens.promptIds, ...tokens.responseIds.slice(0, starts[reply])],
-    pieces: piecesBefore(rollout, turn, turn - messages.length),
-  };
+  const ids = [...tokens.promptIds, ...tokens.responseIds.slice(0, starts[reply])];
+  const missing = firstMissing(turns.slice(0, turn), decode(ids));
+  if (missing !== null) return `the recorded tokens do not decode to the text of t${missing}: another tokenizer?`;
+  return { ids, pieces: piecesBefore(rollout, turn, turn - messages.length) };
+}
+
+/** The first turn whose text does not stand in the decoded one, behind those before it; null where all do. */
+function firstMissing(turns: readonly Turn[], decoded: string): number | null {
+  let at = 0;
+  for (const { index, text } of turns) {
+    const said = text.trim();
+    const found = decoded.indexOf(said, at);
+    if (found === -1) return index;
+    at = found + said.length;
+  }
+  return null;
 }
 
 /** The recorded text before the first word of a turn. @param shift turns that are no message */

@@ -84,13 +84,21 @@ test('where the tokens of a turn are not known, the prefix is rendered, and why 
   const { tool, path, row, rollout } = await recorded();
   const { promptIds, mask } = rollout.tokens!;
   const prefix = { messages: [{ role: 'user', content: '' }], turn: 1 };
+  const decode = (ids: number[]) => tokenizer.decode(ids, false);
   const why = (tokens: object) =>
-    recordedTokens({ ...rollout, tokens: { ...rollout.tokens!, ...tokens } }, prefix) as string;
+    recordedTokens({ ...rollout, tokens: { ...rollout.tokens!, ...tokens } }, prefix, decode) as string;
   expect(why({ promptIds: null })).toBe('the record holds no token ids of its prompt');
   expect(why({ mask: mask.slice(1) })).toBe('the record has not one bit of the mask for each token');
   expect(why({ mask: mask.map(() => 1) })).toBe('the mask has 1 trained runs for 3 replies');
-  expect(recordedTokens(rollout, { ...prefix, turn: 2 })).toBe('the turn is no recorded reply');
-  expect(recordedTokens(rollout, prefix)).toMatchObject({ ids: promptIds });
+  expect(recordedTokens(rollout, { ...prefix, turn: 2 }, decode)).toBe('the turn is no recorded reply');
+  expect(recordedTokens(rollout, prefix, decode)).toMatchObject({ ids: promptIds });
+
+  expect(recordedTokens(rollout, prefix, () => 'another text')).toBe(
+    'the recorded tokens do not decode to the text of t0: another tokenizer?',
+  );
+  // One run for each reply, but the second begins with the result of the tool.
+  const turns = rollout.turns.map((turn) => (turn.index === 2 ? { ...turn, trained: true } : turn));
+  expect(recordedTokens({ ...rollout, turns }, prefix, decode)).toBe('the mask trains other turns than the replies');
 
   const { model } = await server(['#### 8']);
   const edits = new Map([[2, '5']]);
