@@ -140,7 +140,7 @@ async function eachTurn(rollout: Rollout, options: Omit<DecideOptions, 'turns'>,
   const { n = 1 } = options;
   const { branches, written, calls } = decideCost(rollout, turns, n);
   const cost = `${plural(turns.length, 'turn')} × ${n} = ${plural(branches, 'branch')}: about ${formatCount(Math.ceil(written / 4))} tokens and ${plural(calls, 'tool call')}, if they are as long as the record`;
-  await allowed(cost.replace('branchs', 'branches'), flags.yes === true);
+  await allowed(cost, flags.yes === true);
   const recorded = rollout.score === null ? 'no score' : `score ${rollout.score}`;
   say(`a branch succeeds from score ${flags.success} on; the record has ${recorded}`);
   let answered = 0;

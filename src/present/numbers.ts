@@ -6,7 +6,8 @@ const grouped = new Intl.NumberFormat('en-US');
 export const formatCount = (count: number): string => grouped.format(count);
 
 /** '1 turn', '3 turns'. */
-export const plural = (count: number, word: string): string => `${formatCount(count)} ${word}${count === 1 ? '' : 's'}`;
+export const plural = (count: number, word: string): string =>
+  `${formatCount(count)} ${word}${count === 1 ? '' : /(?:[sx]|[cs]h)$/.test(word) ? 'es' : 's'}`;
 
 /** A reward says its sign: '+0.25', '-1.00', '+0.00'. */
 export function formatReward(reward: number): string {

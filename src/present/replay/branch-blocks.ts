@@ -20,7 +20,7 @@ export function branchBlocks(
     {
       ...base,
       id: `t${turn}.branches`,
-      text: `${branches.length === 1 ? '1 branch' : `${branches.length} branches`}${spreadText(branches, recorded)}`,
+      text: plural(branches.length, 'branch') + spreadText(branches, recorded),
       style: 'heading',
     },
   ];
