@@ -29,7 +29,7 @@ export function matcher(value: string): Matcher {
   const exact = /\p{Lu}/u.test(isLiteral ? text : text.replace(/\\./g, ''));
   if (text === '') return { find: () => {}, overlap: 0 };
   if ((isLiteral || !META.test(text)) && (exact || /^[\x20-\x7e]*$/.test(text))) return literal(text, exact);
-  const pattern = RE2JS.compile(
+  const pattern = compiled(
     isLiteral ? RE2JS.quote(text) : text,
     RE2JS.MULTILINE | (exact ? 0 : RE2JS.CASE_INSENSITIVE),
   );
@@ -44,6 +44,16 @@ export function matcher(value: string): Matcher {
       }
     },
   };
+}
+
+/** @throws Error that says what is wrong, without the flags that were not typed */
+function compiled(text: string, flags: number): RE2JS {
+  try {
+    return RE2JS.compile(text, flags);
+  } catch (error) {
+    const said = (error as Error).message.replace(/^error parsing regexp: /, '').replace(/: `.*$/s, '');
+    throw new Error(`the pattern cannot be read: ${said}`);
+  }
 }
 
 function literal(text: string, exact: boolean): Matcher {

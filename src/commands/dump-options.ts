@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { RE2JS } from 're2js';
 import { PLAIN } from '../chat/segment.ts';
 import { TEMPLATE_NAMES } from '../chat/templates/index.ts';
@@ -9,7 +9,7 @@ import { FORMAT_NAMES } from '../formats/registry.ts';
 import { ownReading } from './own-reading.ts';
 
 /** `--validation GLOB`: streams whose rollouts are not trained on, beside those that are named so. */
-export const validationOption = (): Option =>
+const validationOption = (): Option =>
   new Option('--validation <glob...>', 'streams that hold validation rollouts (always: val, valid, validation, val_…)');
 
 /** `--poll SECONDS`; 0 = never. */
@@ -31,28 +31,35 @@ export const notifyOption = (): Option =>
   ).argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
 
 /** `--format NAME`: the record's own looks do not count. */
-export const formatOption = (): Option =>
+const formatOption = (): Option =>
   new Option('--format <name>', 'read records as this format, whatever they look like').argParser(
     (text: string) => text,
   );
 
 /** `--map turns=tot.steps,score=final`. */
-export const mapOption = (): Option =>
+const mapOption = (): Option =>
   new Option(
     '--map <places>',
     `where a foreign record has what a rollout has: turns=tot.steps,score=final (${MAP_WORDS.join(', ')})`,
   );
 
 /** For texts whose template cannot be told, or is told wrongly. */
-export const templateOption = (): Option =>
+const templateOption = (): Option =>
   new Option(
     '--chat-template <name>',
     `the chat template of the texts, or ${PLAIN} where there is none and all of a response is the model's (${TEMPLATE_NAMES.join(', ')})`,
   );
 
 /** `--group-by task_id`. */
-export const groupOption = (): Option =>
+const groupOption = (): Option =>
   new Option('--group-by <key>', 'the key that rollouts of one prompt share, such as task_id or extra_info.index');
+
+/** What a user can say of the records, the same for each command that reads them. */
+export const withReading = (command: Command): Command =>
+  [validationOption(), formatOption(), mapOption(), templateOption(), groupOption()].reduce(
+    (all, option) => all.addOption(option),
+    command,
+  );
 
 export interface ReadingFlags {
   groupBy?: string;

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { Subject } from '../analysis/query/subject.ts';
-import { type Matcher, matcher, rawFilter } from '../analysis/text-search.ts';
+import { type Matcher, matcher } from '../analysis/text-search.ts';
 import { Dump } from '../dump/dump.ts';
 import type { DumpRecord } from '../dump/dump-file.ts';
 import { UsageError } from '../dump/paths.ts';
@@ -8,15 +8,7 @@ import { printJson } from '../json/print.ts';
 import type { Turn } from '../rollout/rollout.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { countOf } from './count.ts';
-import {
-  dumpOptions,
-  formatOption,
-  groupOption,
-  mapOption,
-  type ReadingFlags,
-  templateOption,
-  validationOption,
-} from './dump-options.ts';
+import { dumpOptions, type ReadingFlags, withReading } from './dump-options.ts';
 import { ANSWER_IS_NO, DONE, hasColour, print, run, say, USAGE } from './output.ts';
 import { filterOf } from './query-options.ts';
 
@@ -30,22 +22,18 @@ interface GrepOptions extends ReadingFlags {
 }
 
 export const grepCommand = (): Command =>
-  new Command('grep')
-    .description('search the turns of rollouts; a hit is named by its locator and turn')
-    .argument('<pattern>', 'RE2; a capital letter in it makes case count; \\V before it takes it word for word')
-    .argument('<paths...>', 'directories, files or patterns of dumps')
-    .option('--role <role...>', 'only turns of these roles: system, user, assistant, tool …')
-    .option('--filter <expr>', 'only rollouts that it holds for')
-    .option('--context <n>', 'characters beside a hit', countOf, 40)
-    .option('--count', 'only how many hits each rollout has')
-    .option('--limit <n>', 'at most so many lines', countOf)
-    .option('--json', 'one JSON object a line')
-    .addOption(validationOption())
-    .addOption(formatOption())
-    .addOption(mapOption())
-    .addOption(templateOption())
-    .addOption(groupOption())
-    .action((pattern: string, paths: string[], options: GrepOptions) => run(() => grep(pattern, paths, options)));
+  withReading(
+    new Command('grep')
+      .description('search the turns of rollouts; a hit is named by its locator and turn')
+      .argument('<pattern>', 'RE2; a capital letter in it makes case count; \\V before it takes it word for word')
+      .argument('<paths...>', 'directories, files or patterns of dumps')
+      .option('--role <role...>', 'only turns of these roles: system, user, assistant, tool …')
+      .option('--filter <expr>', 'only rollouts that it holds for')
+      .option('--context <n>', 'characters beside a hit', countOf, 40)
+      .option('--count', 'only how many hits each rollout has')
+      .option('--limit <n>', 'at most so many lines', countOf)
+      .option('--json', 'one JSON object a line'),
+  ).action((pattern: string, paths: string[], options: GrepOptions) => run(() => grep(pattern, paths, options)));
 
 interface Hit {
   turn: Turn;
@@ -58,7 +46,6 @@ interface Hit {
 async function grep(pattern: string, paths: readonly string[], options: GrepOptions): Promise<number> {
   const wanted = matcherOf(pattern);
   const filter = filterOf(options.filter);
-  const mayHold = rawFilter(pattern);
   const dump = Dump.open(paths, await dumpOptions(options));
   for (const notice of dump.notices) say(notice);
   let printed = 0;
@@ -67,8 +54,6 @@ async function grep(pattern: string, paths: readonly string[], options: GrepOpti
       await file.buildIndex(() => true);
       if (file.error !== null) say(`${file.path}: ${file.error}`);
       for (let record = 0; record < file.count; record++) {
-        const raw = file.raw(record);
-        if (raw !== null && !mayHold(raw)) continue;
         const row = file.read(record);
         if (filter !== null && !filter.accepts(Subject.read(row))) continue;
         for (const line of linesOf(row, hitsOf(row, wanted, options.role), options)) {
@@ -91,7 +76,7 @@ function matcherOf(pattern: string): Matcher {
   try {
     return matcher(pattern);
   } catch (error) {
-    throw new UsageError(`the pattern cannot be read: ${(error as Error).message}`);
+    throw new UsageError((error as Error).message);
   }
 }
 

@@ -18,16 +18,7 @@ import { type GroupKey, groupKeyOf, groupKeysLike } from '../rollout/group-key.t
 import type { Rollout } from '../rollout/rollout.ts';
 import { againOf } from './again-of.ts';
 import { countOf } from './count.ts';
-import {
-  dumpOptions,
-  formatOption,
-  groupOption,
-  mapOption,
-  notifyOption,
-  pollOption,
-  templateOption,
-  validationOption,
-} from './dump-options.ts';
+import { dumpOptions, notifyOption, pollOption, withReading } from './dump-options.ts';
 import { followPaths, followStream } from './follow.ts';
 import { ANSWER_IS_NO, DONE, hasColour, print, run, say, USAGE } from './output.ts';
 import { conditionsOf, filterOf, sortOf } from './query-options.ts';
@@ -47,27 +38,23 @@ export interface LsOptions {
 }
 
 export const lsCommand = (): Command =>
-  new Command('ls')
-    .description('list rollouts, one a line')
-    .argument('<paths...>', 'directories, files or patterns of dumps, or - for a stream on stdin')
-    .option('--json', 'one JSON object a line')
-    .option('--follow', 'go on with what comes; waits for a path that does not exist yet')
-    .option('--events', 'with --follow: say of each row whether it was added, replaced or removed')
-    .addOption(pollOption())
-    .addOption(notifyOption())
-    .option(
-      '--filter <expr>',
-      "only rollouts that it holds for: 'score < 0.5 && output ~ /sorry/i || finding:tool_error'",
-    )
-    .option('--journal <dir>', 'where `replay` kept the results that `again` in a filter asks for')
-    .option('--sort <key>', 'by score, step, turns, … or a key of the records; score:desc for the highest first')
-    .option('--limit <n>', 'at most so many rows', countOf)
-    .addOption(validationOption())
-    .addOption(formatOption())
-    .addOption(mapOption())
-    .addOption(templateOption())
-    .addOption(groupOption())
-    .action((paths: string[], options: LsOptions) => run(() => ls(paths, options)));
+  withReading(
+    new Command('ls')
+      .description('list rollouts, one a line')
+      .argument('<paths...>', 'directories, files or patterns of dumps, or - for a stream on stdin')
+      .option('--json', 'one JSON object a line')
+      .option('--follow', 'go on with what comes; waits for a path that does not exist yet')
+      .option('--events', 'with --follow: say of each row whether it was added, replaced or removed')
+      .addOption(pollOption())
+      .addOption(notifyOption())
+      .option(
+        '--filter <expr>',
+        "only rollouts that it holds for: 'score < 0.5 && output ~ /sorry/i || finding:tool_error'",
+      )
+      .option('--journal <dir>', 'where `replay` kept the results that `again` in a filter asks for')
+      .option('--sort <key>', 'by score, step, turns, … or a key of the records; score:desc for the highest first')
+      .option('--limit <n>', 'at most so many rows', countOf),
+  ).action((paths: string[], options: LsOptions) => run(() => ls(paths, options)));
 
 /** Prints the list; without rows the answer is no. */
 export async function ls(paths: readonly string[], options: LsOptions): Promise<number> {

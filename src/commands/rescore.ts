@@ -1,38 +1,34 @@
 import { Command } from 'commander';
-import { formatOption, groupOption, mapOption, templateOption, validationOption } from './dump-options.ts';
+import { withReading } from './dump-options.ts';
 import { run } from './output.ts';
 import type { RescoreFlags } from './rescore-flags.ts';
 import { addReward } from './reward-flags.ts';
 import { positive, withSandbox } from './sandbox-flags.ts';
 
 export const rescoreCommand = (): Command =>
-  addReward(withSandbox(new Command('rescore')))
-    .description('judge recorded rollouts anew, and tell whose score is another')
-    .argument('<rollouts...>', 'FILE:LINE, or directories and files for all')
-    .option('--timeout <seconds>', 'for one rollout in a Python file', positive, 60)
-    .option('--against <name|file.py>', 'a second reward function beside it: tells the rollouts where the two part')
-    .option(
-      '--repeat <k>',
-      'judge each so often, for a function that asks a judge: mean, spread, and whose score wavers',
-      positive,
-      1,
-    )
-    .option('--concurrency <n>', 'rollouts at the same time', positive)
-    .option(
-      '--journal <dir>',
-      'where scores are kept (default: the state directory of this user; `beside`: .rollout-viewer beside the dump)',
-    )
-    .option('--no-exec', 'run no code: neither a Python file nor the test cases of a code task')
-    .option('--filter <expr>', 'of those, the rollouts that this holds for, as in `ls --filter`')
-    .option('--json', 'one JSON object a rollout')
-    .addOption(validationOption())
-    .addOption(formatOption())
-    .addOption(mapOption())
-    .addOption(templateOption())
-    .addOption(groupOption())
-    .action((args: string[], flags: RescoreFlags) =>
-      run(async () => {
-        const { rescore } = await import('./rescore-run.ts');
-        return rescore(args, flags);
-      }),
-    );
+  withReading(
+    addReward(withSandbox(new Command('rescore')))
+      .description('judge recorded rollouts anew, and tell whose score is another')
+      .argument('<rollouts...>', 'FILE:LINE, or directories and files for all')
+      .option('--timeout <seconds>', 'for one rollout in a Python file', positive, 60)
+      .option('--against <name|file.py>', 'a second reward function beside it: tells the rollouts where the two part')
+      .option(
+        '--repeat <k>',
+        'judge each so often, for a function that asks a judge: mean, spread, and whose score wavers',
+        positive,
+        1,
+      )
+      .option('--concurrency <n>', 'rollouts at the same time', positive)
+      .option(
+        '--journal <dir>',
+        'where scores are kept (default: the state directory of this user; `beside`: .rollout-viewer beside the dump)',
+      )
+      .option('--no-exec', 'run no code: neither a Python file nor the test cases of a code task')
+      .option('--filter <expr>', 'of those, the rollouts that this holds for, as in `ls --filter`')
+      .option('--json', 'one JSON object a rollout'),
+  ).action((args: string[], flags: RescoreFlags) =>
+    run(async () => {
+      const { rescore } = await import('./rescore-run.ts');
+      return rescore(args, flags);
+    }),
+  );

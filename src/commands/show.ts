@@ -11,7 +11,7 @@ import { tokenBlocks } from '../present/transcript/token-view.ts';
 import { shownAdvantages } from '../rollout/advantage.ts';
 import { type TokenText, tokenTable } from '../rollout/token-table.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
-import { dumpOptions, formatOption, groupOption, mapOption, templateOption, validationOption } from './dump-options.ts';
+import { dumpOptions, withReading } from './dump-options.ts';
 import { DONE, print, run, say } from './output.ts';
 import { recordJson } from './row-json.ts';
 import { tokenizerOf, tokenizerOption } from './tokenizer-option.ts';
@@ -29,24 +29,20 @@ interface ShowOptions {
 }
 
 export const showCommand = (): Command =>
-  new Command('show')
-    .description('print rollouts whole')
-    .argument(
-      '<locators...>',
-      'FILE:LINE, FILE:LINE.PART, ARCHIVE/MEMBER or FILE as `ls` prints them; #tN behind it for one turn',
-    )
-    .option('--plain', 'the readable version (default)')
-    .option('--json', 'one JSON object a rollout, with turns, spans, loss mask and rewards')
-    .option('--tokens', 'a line a token, turn borders first; with --json an object a token')
-    .addOption(tokenizerOption())
-    .option('--mapping', 'which key of the record became what, and what its format was read from')
-    .option('--markdown', 'a transcript to paste into an issue')
-    .addOption(validationOption())
-    .addOption(formatOption())
-    .addOption(mapOption())
-    .addOption(templateOption())
-    .addOption(groupOption())
-    .action((locators: string[], options: ShowOptions) => run(() => show(locators, options)));
+  withReading(
+    new Command('show')
+      .description('print rollouts whole')
+      .argument(
+        '<locators...>',
+        'FILE:LINE, FILE:LINE.PART, ARCHIVE/MEMBER or FILE as `ls` prints them; #tN behind it for one turn',
+      )
+      .option('--plain', 'the readable version (default)')
+      .option('--json', 'one JSON object a rollout, with turns, spans, loss mask and rewards')
+      .option('--tokens', 'a line a token, turn borders first; with --json an object a token')
+      .addOption(tokenizerOption())
+      .option('--mapping', 'which key of the record became what, and what its format was read from')
+      .option('--markdown', 'a transcript to paste into an issue'),
+  ).action((locators: string[], options: ShowOptions) => run(() => show(locators, options)));
 
 async function show(locators: readonly string[], options: ShowOptions): Promise<number> {
   const places = locators.map(parseLocator);

@@ -7,15 +7,7 @@ import { type Printable, printJson } from '../json/print.ts';
 import { Facts, factRow } from '../rollout/facts.ts';
 import { cellWidth } from '../text/graphemes.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
-import {
-  dumpOptions,
-  formatOption,
-  groupOption,
-  mapOption,
-  type ReadingFlags,
-  templateOption,
-  validationOption,
-} from './dump-options.ts';
+import { dumpOptions, type ReadingFlags, withReading } from './dump-options.ts';
 import { ANSWER_IS_NO, DONE, print, run, say, USAGE } from './output.ts';
 import { filterOf, sortOf } from './query-options.ts';
 
@@ -27,19 +19,15 @@ interface StatsOptions extends ReadingFlags {
 }
 
 export const statsCommand = (): Command =>
-  new Command('stats')
-    .description('sum up rollouts by step, or by another key: scores, lengths, calls, findings')
-    .argument('<paths...>', 'directories, files or patterns of dumps')
-    .option('--by <key>', 'a row for each value of it: step, stream, ended, or a key of the records', 'step')
-    .option('--filter <expr>', 'only rollouts that it holds for')
-    .option('--json', 'one JSON object a line')
-    .option('--csv', 'comma-separated values, with a head')
-    .addOption(validationOption())
-    .addOption(formatOption())
-    .addOption(mapOption())
-    .addOption(templateOption())
-    .addOption(groupOption())
-    .action((paths: string[], options: StatsOptions) => run(() => stats(paths, options)));
+  withReading(
+    new Command('stats')
+      .description('sum up rollouts by step, or by another key: scores, lengths, calls, findings')
+      .argument('<paths...>', 'directories, files or patterns of dumps')
+      .option('--by <key>', 'a row for each value of it: step, stream, ended, or a key of the records', 'step')
+      .option('--filter <expr>', 'only rollouts that it holds for')
+      .option('--json', 'one JSON object a line')
+      .option('--csv', 'comma-separated values, with a head'),
+  ).action((paths: string[], options: StatsOptions) => run(() => stats(paths, options)));
 
 interface Row {
   stream: string;
@@ -83,6 +71,7 @@ async function stats(paths: readonly string[], options: StatsOptions): Promise<n
     say(filter === null ? 'no rollouts' : 'nothing matches --filter');
     return ANSWER_IS_NO;
   }
+  if (rows.every(({ value }) => value === null)) say(`--by: no rollout here has ${order.key}`);
   for (const line of options.json
     ? rows.map((row) => printJson(jsonOf(row, order.key)))
     : tableOf(rows, order.key, options.csv === true))

@@ -1,15 +1,7 @@
 import { type Command, Option } from 'commander';
 import { configFiles } from '../config/places.ts';
 import { PRESET_NAMES } from '../config/presets.ts';
-import {
-  formatOption,
-  groupOption,
-  mapOption,
-  notifyOption,
-  pollOption,
-  templateOption,
-  validationOption,
-} from './dump-options.ts';
+import { notifyOption, pollOption, withReading } from './dump-options.ts';
 import { run, say, USAGE } from './output.ts';
 import { addRunAgain } from './run-again-options.ts';
 import { tokenizerOption } from './tokenizer-option.ts';
@@ -18,23 +10,20 @@ import type { ViewFlags } from './view.ts';
 /** The program without a command: the screen on a terminal, what `ls` prints elsewhere. */
 export const viewOptions = (program: Command): Command =>
   addRunAgain(
-    program
-      .argument('[paths...]', 'directories, files or patterns of dumps, or - for a stream on stdin')
-      .addOption(
-        new Option('--keys <preset>', `the keys of another program; your own stand in ${configFiles()[0]}`).choices(
-          PRESET_NAMES,
+    withReading(
+      program
+        .argument('[paths...]', 'directories, files or patterns of dumps, or - for a stream on stdin')
+        .addOption(
+          new Option('--keys <preset>', `the keys of another program; your own stand in ${configFiles()[0]}`).choices(
+            PRESET_NAMES,
+          ),
+        )
+        .option('--filter <expr>', 'list only rollouts such as score<0.5 && output~/sorry/')
+        .option(
+          '--sort <key>',
+          'sort the list by score, step, turns, bytes … or a key of the extras; KEY:desc for the largest first',
         ),
-      )
-      .option('--filter <expr>', 'list only rollouts such as score<0.5 && output~/sorry/')
-      .option(
-        '--sort <key>',
-        'sort the list by score, step, turns, bytes … or a key of the extras; KEY:desc for the largest first',
-      )
-      .addOption(validationOption())
-      .addOption(formatOption())
-      .addOption(mapOption())
-      .addOption(templateOption())
-      .addOption(groupOption())
+    )
       .addOption(tokenizerOption())
       .option(
         '--follow',

@@ -46,6 +46,9 @@ describe('grep', () => {
   test('nothing found is exit status 1, a pattern that cannot be read or a missing path 2', async () => {
     expect(await rolloutViewer(['grep', 'zebra', folder])).toMatchObject({ code: 1, stdout: '' });
     expect(await rolloutViewer(['grep', '(', folder])).toMatchObject({ code: 2, stdout: '' });
+    // The message holds nothing that was not typed.
+    const { stderr } = await rolloutViewer(['grep', '(', folder]);
+    expect(stderr).toBe('rollout-viewer: the pattern cannot be read: missing closing )\n');
     expect(await rolloutViewer(['grep', 'x', join(folder, 'none')])).toMatchObject({ code: 2, stdout: '' });
   });
 });
@@ -73,6 +76,11 @@ describe('stats', () => {
       '"a,""b""",1',
       'c,1',
     ]);
+  });
+
+  test('a key that no rollout has is told', async () => {
+    const { code, stderr } = await rolloutViewer(['stats', folder, '--by', 'nowhere']);
+    expect([code, stderr]).toEqual([0, 'rollout-viewer: --by: no rollout here has nowhere\n']);
   });
 
   test('nothing that matches is exit status 1', async () => {
