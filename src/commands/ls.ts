@@ -2,7 +2,7 @@ import { createReadStream, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { Command } from 'commander';
 import { arePromptsAlike, Groups } from '../analysis/groups.ts';
-import type { AgainLookup } from '../analysis/query/again.ts';
+import type { KeptLookup } from '../analysis/query/kept.ts';
 import type { Query } from '../analysis/query/query.ts';
 import { compareValues, type SortOrder, type SortValue, sortValue } from '../analysis/query/sort.ts';
 import { Subject } from '../analysis/query/subject.ts';
@@ -16,10 +16,10 @@ import { listColumns, listHeader, listLine } from '../present/list-text.ts';
 import { sizeText } from '../present/quantities.ts';
 import { type GroupKey, groupKeyOf, groupKeysLike } from '../rollout/group-key.ts';
 import type { Rollout } from '../rollout/rollout.ts';
-import { againOf } from './again-of.ts';
 import { countOf } from './count.ts';
 import { dumpOptions, notifyOption, pollOption, withReading } from './dump-options.ts';
 import { followPaths, followStream } from './follow.ts';
+import { keptOf } from './kept-of.ts';
 import { ANSWER_IS_NO, DONE, hasColour, print, run, say, USAGE } from './output.ts';
 import { conditionsOf, filterOf, sortOf } from './query-options.ts';
 import { rowJson } from './row-json.ts';
@@ -51,7 +51,7 @@ export const lsCommand = (): Command =>
         '--filter <expr>',
         "only rollouts that it holds for: 'score < 0.5 && output ~ /sorry/i || finding:tool_error'",
       )
-      .option('--journal <dir>', 'where `replay` kept the results that `again` in a filter asks for')
+      .option('--journal <dir>', 'where the results and labels are kept that `again` and `label` in a filter ask for')
       .option('--sort <key>', 'by score, step, turns, … or a key of the records; score:desc for the highest first')
       .option('--limit <n>', 'at most so many rows', countOf),
   ).action((paths: string[], options: LsOptions) => run(() => ls(paths, options)));
@@ -61,7 +61,7 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
   const filter = filterOf(options.filter);
   const order = sortOf(options.sort);
   const notify = conditionsOf(options.notify);
-  const again = filter?.asksAgain ? await againOf(paths, options.journal) : undefined;
+  const kept = await keptOf(filter, paths, options.journal);
   const stream = streamOf(paths);
   if (notify.length > 0 && stream === null && !options.follow)
     throw new UsageError('--notify tells of steps as they become complete: it goes with --follow');
@@ -70,7 +70,7 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
   const following = {
     ...options,
     notify,
-    accepts: (row: DumpRecord) => filter?.accepts(Subject.read(row, again)) ?? true,
+    accepts: (row: DumpRecord) => filter?.accepts(Subject.read(row, kept)) ?? true,
   };
   if (stream !== null)
     return ended(await followStream(dumpOfStream(stream, await dumpOptions(options)), following), filter);
@@ -81,7 +81,7 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
     );
   const dump = Dump.open(paths, await dumpOptions(options));
   for (const notice of dump.notices) say(notice);
-  const asked = { filter, again };
+  const asked = { filter, kept };
   const limit = options.limit ?? Number.POSITIVE_INFINITY;
   const columns = listColumns(dump.files.map((file) => file.path));
   const groups = new FileGroups();
@@ -128,7 +128,7 @@ function streamOf(paths: readonly string[]): Readable | null {
 
 interface Asked {
   filter: Query | null;
-  again: AgainLookup | undefined;
+  kept: KeptLookup | undefined;
 }
 
 interface Listed {
@@ -147,9 +147,9 @@ async function* indexedFiles(dump: Dump): AsyncGenerator<DumpFile> {
 }
 
 /** The rollouts that the filter lets through. A record is parsed only where the filter needs more than the index knows. */
-function* matching(file: DumpFile, { filter, again }: Asked): Generator<Subject<DumpRecord>> {
+function* matching(file: DumpFile, { filter, kept }: Asked): Generator<Subject<DumpRecord>> {
   for (let record = 0; record < file.count; record++) {
-    const subject = Subject.of({ file, record }, again);
+    const subject = Subject.of({ file, record }, kept);
     if (filter === null || filter.accepts(subject)) yield subject;
   }
 }

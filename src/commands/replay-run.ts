@@ -5,11 +5,11 @@ import { printJson } from '../json/print.ts';
 import { driftTableLines } from '../present/drift-table-text.ts';
 import { diffLines, outcomeLine, reportedLine } from '../present/replay-text.ts';
 import {
-  againIn,
   backendWish,
   CallSession,
   DriftTable,
   diffOf,
+  keptIn,
   type PlannedCall,
   planCalls,
   type ReplayBackend,
@@ -183,7 +183,7 @@ async function* plannedRollouts(
   tools: ReplayTools,
   journal: Journal,
 ): AsyncGenerator<readonly PlannedCall[]> {
-  const rows = selectRows(args, await dumpOptions(flags), filterOf(flags.filter), againIn([journal]));
+  const rows = selectRows(args, await dumpOptions(flags), filterOf(flags.filter), keptIn([journal]));
   for await (const { row, turn } of rows) {
     if (row.rollout === null) {
       say(`${row.locator}: ${row.error}`);

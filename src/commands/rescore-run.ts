@@ -5,8 +5,8 @@ import type { Printable } from '../json/print.ts';
 import { printJson } from '../json/print.ts';
 import { plural } from '../present/numbers.ts';
 import {
-  againIn,
   backendWish,
+  keptIn,
   type OpenRewards,
   openRewards,
   type ReplayBackend,
@@ -156,7 +156,7 @@ async function openFor(flags: RescoreFlags): Promise<ReplayBackend> {
 }
 
 async function* rowsOf(args: readonly string[], flags: RescoreFlags, journal: Journal): AsyncGenerator<DumpRecord> {
-  const rows = selectRows(args, await dumpOptions(flags), filterOf(flags.filter), againIn([journal]));
+  const rows = selectRows(args, await dumpOptions(flags), filterOf(flags.filter), keptIn([journal]));
   for await (const { row } of rows) yield row;
 }
 

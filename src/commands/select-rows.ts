@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import type { AgainLookup } from '../analysis/query/again.ts';
+import type { KeptLookup } from '../analysis/query/kept.ts';
 import type { Query } from '../analysis/query/query.ts';
 import { Subject } from '../analysis/query/subject.ts';
 import { Dump, type DumpOptions } from '../dump/dump.ts';
@@ -22,11 +22,11 @@ export async function* selectRows(
   args: readonly string[],
   options: DumpOptions,
   filter: Query | null = null,
-  again?: AgainLookup,
+  kept?: KeptLookup,
 ): AsyncGenerator<SelectedRow> {
   for (const arg of args) {
-    if (isLocator(arg)) yield* one(arg, options, filter, again);
-    else yield* all(arg, options, filter, again);
+    if (isLocator(arg)) yield* one(arg, options, filter, kept);
+    else yield* all(arg, options, filter, kept);
   }
 }
 
@@ -47,13 +47,13 @@ async function* one(
   arg: string,
   options: DumpOptions,
   filter: Query | null,
-  again?: AgainLookup,
+  kept?: KeptLookup,
 ): AsyncGenerator<SelectedRow> {
   const place = parseLocator(arg);
   const dump = Dump.open([place.path], options);
   try {
     const row = await findRow(dump, place);
-    if (filter === null || filter.accepts(Subject.read(row, again))) yield { row, turn: place.turn };
+    if (filter === null || filter.accepts(Subject.read(row, kept))) yield { row, turn: place.turn };
   } finally {
     dump.close();
   }
@@ -63,7 +63,7 @@ async function* all(
   path: string,
   options: DumpOptions,
   filter: Query | null,
-  again?: AgainLookup,
+  kept?: KeptLookup,
 ): AsyncGenerator<SelectedRow> {
   const dump = Dump.open([path], options);
   for (const notice of dump.notices) say(notice);
@@ -72,7 +72,7 @@ async function* all(
       await file.buildIndex(() => true);
       if (file.error !== null) say(`${file.path}: ${file.error}`);
       for (let record = 0; record < file.count; record++) {
-        const subject = Subject.of({ file, record }, again);
+        const subject = Subject.of({ file, record }, kept);
         if (filter === null || filter.accepts(subject)) yield { row: subject.record, turn: null };
       }
     }

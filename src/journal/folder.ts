@@ -6,6 +6,7 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   type Stats,
 } from 'node:fs';
@@ -116,6 +117,11 @@ export class Folder {
     if (problem === null) return fd;
     closeSync(fd);
     throw new Error(`${shown} ${problem}`);
+  }
+
+  /** The names in it, in their order. @throws Error */
+  names(): string[] {
+    return readdirSync(HAS_DESCRIPTOR_PATHS ? `/proc/self/fd/${this.#fd}/` : this.#below('')).sort();
   }
 
   close(): void {

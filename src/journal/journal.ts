@@ -19,6 +19,8 @@ export type EntryHead = z.infer<typeof EntryHead>;
 export interface EntryKind<T extends EntryHead> {
   name: 'replay' | 'fork' | 'rescore' | 'label';
   schema: z.ZodType<T>;
+  /** In a folder that the user names everybody has a file, and what each says counts for the name that stands in it. */
+  isShared?: boolean;
 }
 
 /** An entry that somebody else wrote, or nobody knows who: to be shown with that name, never to be counted. */
@@ -30,6 +32,8 @@ export interface Reported<T> {
 interface Source {
   file: LinesFile;
   folder: JournalFolder;
+  /** The file that this user's entries are written to. */
+  isMine: boolean;
 }
 
 interface KindOfEntries {
@@ -41,6 +45,8 @@ interface KindOfEntries {
 
 /** Entries of this layout; those of version 0.1 have no number. */
 const LAYOUT = 2;
+/** People who share a folder. */
+const MOST_FILES = 200;
 /** Bytes that are read of a file which may have come with a dump. */
 const MOST_BYTES = { own: Number.POSITIVE_INFINITY, sealed: 1 << 28, reported: 1 << 24 };
 
@@ -51,8 +57,8 @@ const MOST_BYTES = { own: Number.POSITIVE_INFINITY, sealed: 1 << 28, reported: 1
 export class Journal {
   readonly place: JournalPlace;
   readonly #kinds = new Map<string, KindOfEntries>();
-  /** undefined: nothing was written yet; null: nothing can be. */
-  #home: JournalFolder | null | undefined;
+  /** By whether others write there too. undefined: nothing was written yet; null: nothing can be. */
+  readonly #homes = new Map<boolean, JournalFolder | null>();
   readonly #folders = new Map<JournalFolder, Folder>();
   #seal: Seal | null | undefined;
   /** Why entries are not where they were wished, or not on disk at all; null while all is well. */
@@ -79,25 +85,27 @@ export class Journal {
     return home === null ? null : this.#folder(home, true).folder(name, true);
   }
 
-  #writable(): JournalFolder | null {
-    if (this.#home !== undefined) return this.#home;
+  #writable(isShared = false): JournalFolder | null {
+    const known = this.#homes.get(isShared);
+    if (known !== undefined) return known;
     const problems: string[] = [];
-    this.#home = null;
+    let home: JournalFolder | null = null;
     const candidates = this.place.folders.filter(({ trust }) => trust !== 'reported');
     for (const one of candidates) {
       try {
-        if (!this.#folder(one, true).isOwn) throw new Error(`${pathOf(one)} belongs to another user`);
+        const isOpen = isShared && one.isNamed === true;
+        if (!this.#folder(one, true).isOwn && !isOpen) throw new Error(`${pathOf(one)} belongs to another user`);
         if (one.trust === 'sealed' && this.#sealer() === null) throw new Error('there is no key to sign entries with');
-        this.#home = one;
+        home = one;
         break;
       } catch (error) {
         problems.push(reasonOf(error));
       }
     }
-    if (this.#home === null) this.problem = `nothing is kept: ${problems.join('; ')}`;
-    else if (this.#home !== candidates[0])
-      this.problem = `${problems.join('; ')}; results are kept in ${pathOf(this.#home)}`;
-    return this.#home;
+    this.#homes.set(isShared, home);
+    if (home === null) this.problem = `nothing is kept: ${problems.join('; ')}`;
+    else if (home !== candidates[0]) this.problem = `${problems.join('; ')}; results are kept in ${pathOf(home)}`;
+    return home;
   }
 
   #folder(place: JournalFolder, make: boolean): Folder {
@@ -124,8 +132,8 @@ export class Journal {
   append<T extends EntryHead>(kind: EntryKind<T>, entry: Omit<EntryHead, 'at'> & { [key: string]: Printable }): void {
     const { sources, own } = this.#kind(kind);
     const whole = { kind: kind.name, layout: LAYOUT, at: new Date().toISOString(), ...entry };
-    const home = this.#writable();
-    const source = sources.find(({ folder }) => folder === home);
+    const home = this.#writable(kind.isShared);
+    const source = sources.find(({ folder, isMine }) => isMine && folder === home);
     try {
       if (source === undefined) throw new Error('in memory alone');
       const line = printJson(whole);
@@ -190,24 +198,44 @@ export class Journal {
     if (!read.success || value.kind !== kind.name) return;
     const entry = read.data;
     const isProven = folder.trust === 'own' || (folder.trust === 'sealed' && this.#sealer()?.holds(text) === true);
-    if (isOwn && isProven && value.layout === LAYOUT) keep(own, entry);
+    const isHeard = isOwn || (kind.isShared === true && folder.isNamed === true);
+    if (isHeard && isProven && value.layout === LAYOUT) keep(own, entry);
     else keep(reported, { by: speakerOf(folder, isOwn, owner), entry }, ({ entry: one }) => one);
+  }
+
+  /** The files of a kind in a folder, this user's first. */
+  #filesOf(
+    { name, isShared = false }: Pick<EntryKind<EntryHead>, 'name' | 'isShared'>,
+    folder: JournalFolder,
+  ): string[] {
+    if (!isShared || folder.isNamed !== true) return [`${name}.jsonl`];
+    const mine = `${name}-${userName()}.jsonl`;
+    try {
+      const isOne = (other: string): boolean =>
+        other === `${name}.jsonl` || (other !== mine && other.startsWith(`${name}-`) && other.endsWith('.jsonl'));
+      return [mine, ...this.#folder(folder, false).names().filter(isOne).slice(0, MOST_FILES)];
+    } catch {
+      return [mine, `${name}.jsonl`];
+    }
   }
 
   #kind<T extends EntryHead>(kind: EntryKind<T>): KindOfEntries {
     const known = this.#kinds.get(kind.name);
     if (known !== undefined) return known;
-    const name = `${kind.name}.jsonl`;
-    const sources = this.place.folders.map((folder): Source => {
-      const open = (mode: 'read' | 'append'): number => this.#folder(folder, false).openFile(name, mode);
-      return { folder, file: new LinesFile(open, MOST_BYTES[folder.trust]) };
-    });
+    const sources = this.place.folders.flatMap((folder) =>
+      this.#filesOf(kind, folder).map((name, i): Source => {
+        const open = (mode: 'read' | 'append'): number => this.#folder(folder, false).openFile(name, mode);
+        return { folder, file: new LinesFile(open, MOST_BYTES[folder.trust]), isMine: i === 0 };
+      }),
+    );
     const made: KindOfEntries = { kind, sources, own: new Map(), reported: new Map() };
     this.#kinds.set(kind.name, made);
     this.#refresh(kind);
     return made;
   }
 }
+
+const userName = (): string => String(process.geteuid?.() ?? 'me');
 
 /** The source of a reported entry. */
 function speakerOf({ trust }: JournalFolder, isOwn: boolean, owner: number | null): string {

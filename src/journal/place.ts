@@ -12,6 +12,8 @@ export interface JournalFolder {
    * the dump says so.
    */
   trust: 'own' | 'sealed' | 'reported';
+  /** The user named this very folder. */
+  isNamed?: true;
 }
 
 /** The places of the user's work on a dump, the wished one first, and of others' reports. Nothing is made before there is something to keep. */
@@ -52,7 +54,7 @@ export function journalPlace(path: string | null, { journal, env = process.env }
   if (journal === undefined) return { folders: [state, ...beside], state: key };
   const wished = resolve(journal);
   const others = beside.filter((one) => pathOf(one) !== wished);
-  const named: JournalFolder = { base: dirname(wished), names: [basename(wished)], trust: 'own' };
+  const named: JournalFolder = { base: dirname(wished), names: [basename(wished)], trust: 'own', isNamed: true };
   return { folders: [named, state, ...others], state: key };
 }
 

@@ -43,10 +43,10 @@ export { editCall, type PlannedCall, planCalls, whereOf } from './plan.ts';
 export { type CallState, replayCall, skippedOutcome } from './replay-call.ts';
 export { keptRescore, type Rescored, rescoreMany, rescoreRollout } from './rescore.ts';
 export {
-  againIn,
   historyOf,
   howOf,
   keepOutcome,
+  keptIn,
   knownOutcome,
   reportedOf,
   standingOutcome,

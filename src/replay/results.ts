@@ -1,5 +1,7 @@
-import type { AgainLookup, RunAgain } from '../analysis/query/again.ts';
+import type { RunAgain } from '../analysis/query/again.ts';
+import type { KeptLookup } from '../analysis/query/kept.ts';
 import type { Journal } from '../journal/journal.ts';
+import { standingLabels } from '../journal/labels.ts';
 import { recordKey } from '../journal/record-key.ts';
 import { changesOf, type Fingerprint, fingerprintOf } from '../json/fingerprint.ts';
 import type { Printable } from '../json/print.ts';
@@ -131,15 +133,15 @@ export function standingWord(journal: Journal, record: string): string {
   return WORST.find((word) => [...words.values()].includes(word)) ?? '';
 }
 
-/** The results of running calls again, for filters: the last outcome of each call as it was recorded. */
-export const againIn =
-  (journals: readonly Journal[]): AgainLookup =>
+/** For filters: the last outcome of each call as it was recorded, and the labels. */
+export const keptIn =
+  (journals: readonly Journal[]): KeptLookup =>
   (raw) => {
     const record = recordKey(raw);
     const last = new Map<number, RunAgain>();
     for (const entry of journals.flatMap((journal) => journal.known(REPLAYS, record)))
       if (!entry.edited) last.set(entry.call, runAgain(entry));
-    return [...last.values()];
+    return { again: [...last.values()], labels: journals.flatMap((journal) => standingLabels(journal, record)) };
   };
 
 const runAgain = ({

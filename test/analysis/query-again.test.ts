@@ -43,6 +43,6 @@ test('a call that is not the one with the verdict does not make up for it', () =
 
 test('a part that there is not is named, with those that there are', () => {
   expect(() => compileQuery('again.color == red')).toThrow('again.exit');
-  expect(compileQuery('score < 1 && again == drift').asksAgain).toBe(true);
-  expect(compileQuery('score < 1').asksAgain).toBe(false);
+  expect(compileQuery('score < 1 && again == drift').asksKept).toBe(true);
+  expect(compileQuery('score < 1').asksKept).toBe(false);
 });

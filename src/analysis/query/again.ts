@@ -14,9 +14,6 @@ export interface RunAgain {
   reason: string | null;
 }
 
-/** Outcomes by the text of a record; the caller knows where they are kept. */
-export type AgainLookup = (raw: string) => readonly RunAgain[];
-
 /** Names behind `again.`; `again` alone is the status or the verdict. */
 export const AGAIN_PARTS = [
   'status',

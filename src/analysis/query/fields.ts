@@ -2,6 +2,7 @@ import { CHECKS, type Check, checkWord } from '../../rollout/checks.ts';
 import { FACTS, isFact } from '../../rollout/facts.ts';
 import { nearestWord } from '../../text/nearest.ts';
 import { AGAIN_PARTS, type AgainPart } from './again.ts';
+import { LABEL_NAMES } from './label.ts';
 
 /** The names that an expression knows; every other name is a key among the extras. */
 export type NumberField = 'score' | 'step' | 'sample' | 'bytes' | 'findings';
@@ -17,13 +18,17 @@ export const FIELD_NAMES: readonly string[] = [...NUMBER_FIELDS, ...FACT_FIELDS,
 /** Names that only a filter knows: what running calls again came to. */
 export const AGAIN_NAMES: readonly string[] = ['again', ...AGAIN_PARTS.map((part) => `again.${part}`)];
 
-/** `tool.NAME` is how often that tool is called; `again` asks each call that was run again. */
+/** Names that only a filter knows: what is kept beside the dump. */
+export const KEPT_NAMES: readonly string[] = [...AGAIN_NAMES, ...LABEL_NAMES];
+
+/** `tool.NAME` is how often that tool is called; `again` asks each call that was run again, `label` each rater. */
 export type Field =
   | { type: 'number'; name: NumberField }
   | { type: 'fact'; name: string }
   | { type: 'text'; name: TextField }
   | { type: 'tool'; name: string }
   | { type: 'again'; name: string; part: AgainPart | null }
+  | { type: 'label'; name: string }
   | { type: 'extra'; path: string };
 
 export function fieldNamed(name: string): Field {
@@ -32,6 +37,7 @@ export function fieldNamed(name: string): Field {
   if ((TEXT_FIELDS as readonly string[]).includes(name)) return { type: 'text', name: name as TextField };
   if (AGAIN_NAMES.includes(name))
     return { type: 'again', name, part: name === 'again' ? null : (name.slice('again.'.length) as AgainPart) };
+  if (name === 'label' || name.startsWith('label.')) return { type: 'label', name };
   if (name.startsWith('tool.')) return { type: 'tool', name: name.slice(5) };
   return { type: 'extra', path: name.startsWith('extras.') ? name.slice(7) : name };
 }
@@ -42,7 +48,7 @@ export function fieldName(field: Field): string {
   if (field.type !== 'extra') return field.name;
   const isTaken =
     fieldNamed(field.path).type !== 'extra' ||
-    /^(?:extras|again)\./.test(field.path) ||
+    /^(?:extras|again|label)\./.test(field.path) ||
     RESERVED.has(field.path) ||
     nearField(field.path) !== null;
   return isTaken ? `extras.${field.path}` : field.path;

@@ -135,9 +135,9 @@ class Parser {
 
   #literal(name: string, field: Field, by: Comparison): Literal {
     const token = this.#take();
-    // Verdicts and names of tools are words; the others are asked for by the names of fields.
+    // Verdicts, labels and names of tools are words; the others are asked for by the names of fields.
     const literal = literalOf(token);
-    const isWord = field.type === 'again' && token.kind === 'name' && literal === undefined;
+    const isWord = (field.type === 'again' || field.type === 'label') && token.kind === 'name' && literal === undefined;
     const value = isWord ? token.value : literal;
     if (value === undefined)
       throw new QueryError(

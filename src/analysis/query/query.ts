@@ -1,8 +1,9 @@
 import { RE2JS } from 're2js';
 import type { JsonValue } from '../../json/value.ts';
-import { type AgainPart, againValues } from './again.ts';
+import { againValues } from './again.ts';
 import type { Comparison, Expression, Literal } from './expression.ts';
-import { type Cost, fieldCost } from './fields.ts';
+import { type Cost, type Field, fieldCost } from './fields.ts';
+import { labelValues } from './label.ts';
 import { parseQuery } from './parse.ts';
 import { type Subject, textOf } from './subject.ts';
 
@@ -10,19 +11,19 @@ import { type Subject, textOf } from './subject.ts';
 export interface Query {
   text: string;
   cost: Cost;
-  /** It asks what running calls again came to, which no dump holds. */
-  asksAgain: boolean;
+  /** It asks for what is kept beside the dump: results of running calls again, labels. */
+  asksKept: boolean;
   /** Never throws. */
   accepts(subject: Subject): boolean;
 }
 
 /** The questions of an expression to its subject, a record or a step. */
-export type Askable = Pick<Subject, 'value' | 'facts' | 'mayHold'> & Partial<Pick<Subject, 'again'>>;
+export type Askable = Pick<Subject, 'value' | 'facts' | 'mayHold'> & Partial<Pick<Subject, 'again' | 'labels'>>;
 
 /** @throws QueryError at the character that is wrong */
 export function compileQuery(text: string): Query {
   const expression = parseQuery(text);
-  return { text, cost: costOf(expression), asksAgain: asksAgain(expression), accepts: evaluator(expression) };
+  return { text, cost: costOf(expression), asksKept: asksKept(expression), accepts: evaluator(expression) };
 }
 
 /**
@@ -47,7 +48,7 @@ export function evaluator(expression: Expression): (subject: Askable) => boolean
       return (subject) => subject.facts.findings.includes(expression.check);
     case 'compare': {
       const { field, by, value } = expression;
-      if (field.type === 'again') return (subject) => someAgain(subject, field.part, by, value);
+      if (isKept(field)) return (subject) => someKept(subject, field, by, value);
       return (subject) => compare(subject.value(field), by, value);
     }
     case 'match': {
@@ -55,8 +56,7 @@ export function evaluator(expression: Expression): (subject: Askable) => boolean
       const needles = needlesOf(expression);
       const { field } = expression;
       const isFound = (value: JsonValue | undefined) => value !== undefined && value !== null && finds(textOf(value));
-      if (field.type === 'again')
-        return ({ again = [] }) => again.some((call) => againValues(call, field.part).some(isFound));
+      if (isKept(field)) return (subject) => keptValues(subject, field).some((values) => values.some(isFound));
       return (subject) => {
         if (needles?.every((needle) => !subject.mayHold(needle))) return false;
         return isFound(subject.value(field));
@@ -65,26 +65,37 @@ export function evaluator(expression: Expression): (subject: Askable) => boolean
   }
 }
 
-/** Whether it holds for one of the calls that were run again; `== null` for a rollout of which none was. */
-function someAgain({ again = [] }: Askable, part: AgainPart | null, by: Comparison, wanted: Literal): boolean {
-  if (wanted === null && part === null) return (again.length === 0) === (by === '==');
-  return again.some((call) => {
-    const values = againValues(call, part);
+type KeptField = Extract<Field, { type: 'again' | 'label' }>;
+
+const isKept = (field: Field): field is KeptField => field.type === 'again' || field.type === 'label';
+
+/** The values for each call that was run again, or for each rater. */
+const keptValues = ({ again = [], labels = [] }: Askable, field: KeptField): JsonValue[][] =>
+  field.type === 'again'
+    ? again.map((call) => againValues(call, field.part))
+    : labels.map((word) => labelValues(word, field.name)).filter((values) => values.length > 0);
+
+/** Whether it holds for one of the calls that were run again, or of the raters; `== null` for a rollout that has none. */
+function someKept(subject: Askable, field: KeptField, by: Comparison, wanted: Literal): boolean {
+  const kept = keptValues(subject, field);
+  if (wanted === null && (field.type === 'label' || field.part === null))
+    return kept.every((values) => values.every((one) => one === null)) === (by === '==');
+  return kept.some((values) => {
     return by === '!='
       ? values.every((one) => compare(one, by, wanted))
       : values.some((one) => compare(one, by, wanted));
   });
 }
 
-function asksAgain(expression: Expression): boolean {
+function asksKept(expression: Expression): boolean {
   switch (expression.op) {
     case 'and':
     case 'or':
-      return asksAgain(expression.left) || asksAgain(expression.right);
+      return asksKept(expression.left) || asksKept(expression.right);
     case 'not':
-      return asksAgain(expression.of);
+      return asksKept(expression.of);
     default:
-      return expression.op !== 'finding' && expression.field.type === 'again';
+      return expression.op !== 'finding' && isKept(expression.field);
   }
 }
 

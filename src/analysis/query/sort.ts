@@ -19,7 +19,7 @@ export function parseSort(text: string): SortOrder {
   if (direction !== undefined && direction !== 'asc' && direction !== 'desc')
     throw new QueryError('expected asc or desc after the colon', text.lastIndexOf(':') + 1);
   const field = fieldNamed(name);
-  if (field.type === 'again') throw new QueryError('rows are filtered by it, not sorted', 0);
+  if (field.type === 'again' || field.type === 'label') throw new QueryError('rows are filtered by it, not sorted', 0);
   const meant = field.type === 'extra' && !name.startsWith('extras.') ? nearField(name) : null;
   if (meant !== null) throw new QueryError(`do you mean ${meant}? A key of that name is extras.${name}`, 0);
   return { key: name, field, descending: direction === 'desc' };

@@ -5,8 +5,10 @@ import { printJson } from '../../json/print.ts';
 import { isJsonObject, type JsonValue } from '../../json/value.ts';
 import { Facts, factRow } from '../../rollout/facts.ts';
 import { type RolloutFields, toolCallsOf } from '../../rollout/rollout.ts';
-import type { AgainLookup, RunAgain } from './again.ts';
+import type { RunAgain } from './again.ts';
 import type { Field, NumberField, TextField } from './fields.ts';
+import { type Kept, type KeptLookup, NOTHING_KEPT } from './kept.ts';
+import type { LabelWord } from './label.ts';
 
 /** The part of a file's index that answers without reading a record. */
 export interface SubjectFile {
@@ -39,35 +41,40 @@ export interface RecordSource<Read extends AskedRecord> {
 export class Subject<Read extends AskedRecord = AskedRecord> {
   readonly #place: SubjectPlace;
   readonly #source: RecordSource<Read>;
-  readonly #again: () => readonly RunAgain[];
+  readonly #kept: () => Kept;
   #record: Read | null = null;
   #fields: RolloutFields | null | undefined;
 
-  /** @param again the calls of the record that were run again */
-  constructor(place: SubjectPlace, source: RecordSource<Read>, again: () => readonly RunAgain[] = () => []) {
+  /** @param kept what is kept of the record beside the dump */
+  constructor(place: SubjectPlace, source: RecordSource<Read>, kept: () => Kept = () => NOTHING_KEPT) {
     this.#place = place;
     this.#source = source;
-    this.#again = again;
+    this.#kept = kept;
   }
 
   /** A record of a file that is open. */
-  static of(place: Place, again?: AgainLookup): Subject<DumpRecord> {
+  static of(place: Place, kept?: KeptLookup): Subject<DumpRecord> {
     const { file, record } = place;
     const source = {
       read: () => file.read(record),
       hasRaw: (characters: string) => file.raw(record)?.includes(characters) ?? true,
     };
-    return new Subject(place, source, () => again?.(file.raw(record) ?? '') ?? []);
+    return new Subject(place, source, () => kept?.(file.raw(record) ?? '') ?? NOTHING_KEPT);
   }
 
   /** A record that is read already. */
-  static read(row: DumpRecord, again?: AgainLookup): Subject<DumpRecord> {
-    return new Subject(row, { read: () => row, hasRaw: () => true }, () => again?.(row.raw) ?? []);
+  static read(row: DumpRecord, kept?: KeptLookup): Subject<DumpRecord> {
+    return new Subject(row, { read: () => row, hasRaw: () => true }, () => kept?.(row.raw) ?? NOTHING_KEPT);
   }
 
   /** The record's calls that were run again. */
   get again(): readonly RunAgain[] {
-    return this.#again();
+    return this.#kept().again;
+  }
+
+  /** What raters say of it. */
+  get labels(): readonly LabelWord[] {
+    return this.#kept().labels;
   }
 
   /** The record's number in its file, from 0. */
@@ -103,7 +110,7 @@ export class Subject<Read extends AskedRecord = AskedRecord> {
     if (field.type === 'number') return this.#number(field.name) ?? undefined;
     if (field.type === 'fact') return this.facts.value(field.name) ?? undefined;
     if (field.type === 'text') return this.#text(field.name) ?? undefined;
-    if (field.type === 'again') return undefined;
+    if (field.type === 'again' || field.type === 'label') return undefined;
     if (field.type === 'tool') {
       const { rollout } = this.record;
       return rollout === null ? undefined : toolCallsOf(rollout).filter((call) => call.name === field.name).length;

@@ -1,5 +1,5 @@
 import type { LiveRun } from '../../analysis/live-run.ts';
-import type { AgainLookup } from '../../analysis/query/again.ts';
+import type { KeptLookup } from '../../analysis/query/kept.ts';
 import type { Dump, Place } from '../../dump/dump.ts';
 import type { DumpRecord } from '../../dump/dump-file.ts';
 import type { JsonValue } from '../../json/value.ts';
@@ -68,7 +68,7 @@ interface DataEvents {
   changed: () => void;
   rowsChanged: () => void;
   found: () => void;
-  again?: () => Promise<AgainLookup>;
+  kept?: () => Promise<KeptLookup>;
 }
 
 interface OpenRecord {
@@ -110,11 +110,11 @@ export class DumpData implements Data {
    * @param changed is called when more is known that the dump has no event for
    * @param rowsChanged the list has other rows
    * @param found is called when a long search has come further
-   * @param again what running calls again came to, for a filter that asks
+   * @param kept what is kept beside the dump, for a filter that asks
    */
   constructor(
     { dump, live, keys, tokenizer = null }: Pick<Data, 'dump' | 'live' | 'keys'> & Partial<Pick<Data, 'tokenizer'>>,
-    { changed, rowsChanged, found, again }: DataEvents,
+    { changed, rowsChanged, found, kept }: DataEvents,
   ) {
     this.dump = dump;
     this.live = live;
@@ -122,7 +122,7 @@ export class DumpData implements Data {
     this.keys = keys;
     this.#changed = changed;
     this.#found = found;
-    this.#filtered = new FilteredRowsCache(dump, rowsChanged, again);
+    this.#filtered = new FilteredRowsCache(dump, rowsChanged, kept);
     this.#values = new ListValues(this.#filtered.pool, changed);
     this.groups = new GroupIndex(dump, rowsChanged);
     this.syntax = new Syntax(changed);

@@ -1,4 +1,4 @@
-import type { AgainLookup } from '../../analysis/query/again.ts';
+import { type KeptLookup, NOTHING_KEPT } from '../../analysis/query/kept.ts';
 import type { Dump, Place } from '../../dump/dump.ts';
 import { type ListChoice, sameFilterAndSort } from '../state/list.ts';
 import type { Rows } from '../state/rows.ts';
@@ -16,15 +16,15 @@ const NOT_BEGUN: FilterProgress = { found: 0, looked: 0, total: 0, isWhole: fals
 /** The list as it is filtered and sorted now; the one before it is kept, so that going back to it takes no time. */
 export class FilteredRowsCache {
   readonly #dump: Dump;
-  readonly #again: () => Promise<AgainLookup>;
+  readonly #kept: () => Promise<KeptLookup>;
   readonly #changed: () => void;
   readonly #pool = new QueryPool();
   #now: Made | null = null;
   #spare: Made | null = null;
 
-  constructor(dump: Dump, changed: () => void, again: () => Promise<AgainLookup> = async () => () => []) {
+  constructor(dump: Dump, changed: () => void, kept: () => Promise<KeptLookup> = async () => () => NOTHING_KEPT) {
     this.#dump = dump;
-    this.#again = again;
+    this.#kept = kept;
     this.#changed = changed;
   }
 
@@ -81,7 +81,7 @@ export class FilteredRowsCache {
     const rows = new FilteredRows(
       this.#dump,
       this.#pool,
-      { filter, sort, extra, again: this.#again },
+      { filter, sort, extra, kept: this.#kept },
       { before: now?.rows.rows ?? all, known: known?.rows ?? null, first: cursor?.file ?? null },
       () => {
         if (this.#now?.rows === rows) this.#changed();

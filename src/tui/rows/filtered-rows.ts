@@ -1,4 +1,4 @@
-import type { AgainLookup } from '../../analysis/query/again.ts';
+import type { KeptLookup } from '../../analysis/query/kept.ts';
 import type { SortValue } from '../../analysis/query/sort.ts';
 import type { Dump, Place } from '../../dump/dump.ts';
 import type { DumpFile } from '../../dump/dump-file.ts';
@@ -29,8 +29,8 @@ export interface Wanted {
   sort: SortChoice | null;
   /** Values to sort by that the dump does not hold. */
   extra?: ((place: Place) => SortValue) | null;
-  /** The outcome of running calls again, for a filter that asks. */
-  again?: () => Promise<AgainLookup>;
+  /** What is kept beside the dump, for a filter that asks. */
+  kept?: () => Promise<KeptLookup>;
 }
 
 /** How far the list is. */
@@ -93,7 +93,7 @@ export class FilteredRows {
   ) {
     this.wanted = wanted;
     this.#dump = dump;
-    this.#filter = new RowFilter(wanted.filter, wanted.sort, pool, wanted.extra ?? null, wanted.again);
+    this.#filter = new RowFilter(wanted.filter, wanted.sort, pool, wanted.extra ?? null, wanted.kept);
     this.#table = wanted.sort === null ? null : new SortTable(wanted.sort.descending);
     this.#maxAsked = pool.size * 2 + 1;
     this.#before = from.before;

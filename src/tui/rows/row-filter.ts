@@ -1,4 +1,4 @@
-import type { AgainLookup } from '../../analysis/query/again.ts';
+import { type KeptLookup, NOTHING_KEPT } from '../../analysis/query/kept.ts';
 import { compileQuery, type Query } from '../../analysis/query/query.ts';
 import type { Asked } from '../../analysis/query/query-thread.ts';
 import { parseSort, type SortOrder, type SortValue, sortValue } from '../../analysis/query/sort.ts';
@@ -41,31 +41,31 @@ export class RowFilter {
   readonly #asked: Asked;
   readonly #pool: QueryPool;
   readonly #extra: ((place: Place) => SortValue) | null;
-  readonly #again: () => Promise<AgainLookup>;
+  readonly #kept: () => Promise<KeptLookup>;
 
   /**
    * @param extra values of what the dump does not hold, such as the results of replays
-   * @param again what running calls again came to, for a filter that asks
+   * @param kept what is kept beside the dump, for a filter that asks
    */
   constructor(
     filter: FilterChoice | null,
     sort: SortChoice | null,
     pool: QueryPool,
     extra: ((place: Place) => SortValue) | null = null,
-    again: () => Promise<AgainLookup> = async () => () => [],
+    kept: () => Promise<KeptLookup> = async () => () => NOTHING_KEPT,
   ) {
     this.#query = filter === null ? null : compileQuery(filter.text);
     this.#isInverted = filter?.isInverted ?? false;
     this.#order = sort === null || extra !== null ? null : parseSort(sort.key);
     this.#pool = pool;
     this.#extra = extra;
-    this.#again = again;
+    this.#kept = kept;
     this.#asked = { filter, sort: this.#order?.key ?? null, columns: [] };
   }
 
   /** undefined where the record itself has to be read. */
   atOnce(place: Place): RowAnswer | undefined {
-    if (this.#query?.asksAgain) return undefined;
+    if (this.#query?.asksKept) return undefined;
     try {
       return this.#judge(place, ELSEWHERE);
     } catch (error) {
@@ -86,10 +86,10 @@ export class RowFilter {
 
   /** @param isIn whether they are known to be in the list @returns null when the program ends */
   async read(file: DumpFile, records: readonly number[], isIn = false): Promise<RowAnswer[] | null> {
-    if (this.#query?.asksAgain && !isIn) {
+    if (this.#query?.asksKept && !isIn) {
       // No thread has the journal.
-      const again = await this.#again();
-      return records.map((record) => this.#judge({ file, record }, here({ file, record }), again));
+      const kept = await this.#kept();
+      return records.map((record) => this.#judge({ file, record }, here({ file, record }), kept));
     }
     const answer = await this.#pool.ask(file, records, isIn ? { ...this.#asked, filter: null } : this.#asked);
     if (answer !== null)
@@ -113,8 +113,8 @@ export class RowFilter {
     return verdicts;
   }
 
-  #judge(place: Place, source: RecordSource<ParsedLine>, again?: AgainLookup): RowAnswer {
-    const subject = new Subject(place, source, () => again?.(place.file.raw(place.record) ?? '') ?? []);
+  #judge(place: Place, source: RecordSource<ParsedLine>, kept?: KeptLookup): RowAnswer {
+    const subject = new Subject(place, source, () => kept?.(place.file.raw(place.record) ?? '') ?? NOTHING_KEPT);
     if (this.#query !== null && this.#query.accepts(subject) === this.#isInverted) return null;
     return this.#valued(place, subject);
   }

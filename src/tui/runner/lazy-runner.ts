@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AgainLookup } from '../../analysis/query/again.ts';
+import { type KeptLookup, NOTHING_KEPT } from '../../analysis/query/kept.ts';
 import type { Place } from '../../dump/dump.ts';
 import { journalPlace, pathOf } from '../../journal/place.ts';
 import type { RunnerJob } from '../state/effect.ts';
@@ -68,15 +68,15 @@ export class LazyRunner {
     }
   }
 
-  /** The journal's results of calls that were run again. */
-  async again(): Promise<AgainLookup> {
+  /** What the journal holds of a record. */
+  async kept(): Promise<KeptLookup> {
     this.#jobs++;
     try {
-      const [runner, { againIn }] = await Promise.all([this.#open(), import('../../replay/results.ts')]);
-      return againIn([runner.journal]);
+      const [runner, { keptIn }] = await Promise.all([this.#open(), import('../../replay/results.ts')]);
+      return keptIn([runner.journal]);
     } catch (error) {
       this.#options.say((error as Error).message, 'error');
-      return () => [];
+      return () => NOTHING_KEPT;
     } finally {
       this.#jobs--;
     }

@@ -85,7 +85,7 @@ class Program {
         changed: () => this.#screen.invalidate(),
         rowsChanged: () => this.dispatch({ type: 'rows-changed' }),
         found: () => this.dispatch({ type: 'search-found' }),
-        again: () => this.#runner.again(),
+        kept: () => this.#runner.kept(),
       },
     );
     this.#clock = new AgeClock(

@@ -41,8 +41,8 @@ export const listHandlers = {
     try {
       const filter = filterFromText(text, before);
       if (filter === null && before === null) return saying(state, 'nothing is filtered');
-      const asksAgain = filter !== null && compileQuery(filter.text).asksAgain;
-      const asked = asksAgain ? { ...filter, runs: state.replay.words } : filter;
+      const asksKept = filter !== null && compileQuery(filter.text).asksKept;
+      const asked = asksKept ? { ...filter, runs: state.replay.words } : filter;
       const next = arranged(state, { filter: asked }, data);
       if (filter !== null) return next;
       // A sorted list fills in turns: its rows are not all there yet.

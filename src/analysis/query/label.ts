@@ -1,0 +1,24 @@
+import type { JsonValue } from '../../json/value.ts';
+
+/** What one rater says of a record, as a filter may ask for it. */
+export interface LabelWord {
+  rater: string;
+  /** null: the rater wrote a note and gave no label. */
+  label: string | null;
+  note: string | null;
+  /** The turn that it speaks of. */
+  turn: number | null;
+}
+
+/** Names behind `label.`; any other name there is a rater's, and means that rater's label. */
+const LABEL_PARTS = ['rater', 'note', 'turn'] as const;
+
+export const LABEL_NAMES: readonly string[] = ['label', ...LABEL_PARTS.map((part) => `label.${part}`)];
+
+/** The values of the part for one rater; none where the name behind `label.` is that of another one. */
+export function labelValues(word: LabelWord, name: string): JsonValue[] {
+  if (name === 'label') return [word.label];
+  const part = name.slice('label.'.length);
+  if (LABEL_PARTS.includes(part as never)) return [word[part as (typeof LABEL_PARTS)[number]]];
+  return word.rater === part ? [word.label] : [];
+}
