@@ -1,5 +1,6 @@
 import { CHECKS } from '../rollout/checks.ts';
-import { FACTS, type Facts } from '../rollout/facts.ts';
+import { FACTS } from '../rollout/facts.ts';
+import type { FactRows } from './facts/fact-rows.ts';
 
 /** Rollouts of one step, or of one value of another key, summed up. */
 export interface SummaryRow {
@@ -16,55 +17,43 @@ export interface SummaryRow {
   findings: ReadonlyMap<string, number>;
 }
 
-/** Sums up rollouts one by one (Welford's way, so that a million scores lose no digits). */
-export class Summary {
-  #rollouts = 0;
-  #bad = 0;
-  #scored = 0;
-  #mean = 0;
-  #squares = 0;
-  readonly #facts = new Map<string, { sum: number; count: number }>();
-  readonly #findings = new Map<string, number>();
+/** Sums up some of the rows. */
+export function summarise(rows: FactRows, members: readonly number[]): SummaryRow {
+  const own = members.filter((row) => !rows.has(row, 'bad_record'));
+  const scores = momentsOf(rows.numbers('score'), own);
+  const quantities = FACTS.filter(({ words }) => words === undefined);
+  const counts = CHECKS.map((check): [string, number] => [check, own.filter((row) => rows.has(row, check)).length]);
+  return {
+    rollouts: own.length,
+    bad: members.length - own.length,
+    scored: scores.count,
+    mean: scores.mean,
+    deviation: scores.deviation,
+    facts: new Map(quantities.map(({ name }) => [name, momentsOf(rows.numbers(name), own).mean])),
+    findings: new Map(counts.filter(([, count]) => count > 0)),
+  };
+}
 
-  addBad(): void {
-    this.#bad++;
-  }
+interface Moments {
+  count: number;
+  mean: number | null;
+  deviation: number | null;
+}
 
-  /** @param score as recorded; NaN, infinite and missing ones are in no mean */
-  add(score: number | null, facts: Facts): void {
-    this.#rollouts++;
-    if (score !== null && Number.isFinite(score)) {
-      this.#scored++;
-      const off = score - this.#mean;
-      this.#mean += off / this.#scored;
-      this.#squares += off * (score - this.#mean);
-    }
-    for (const { name, words } of FACTS) {
-      const value = words === undefined ? facts.value(name) : null;
-      if (typeof value !== 'number' || !Number.isFinite(value)) continue;
-      const known = this.#facts.get(name) ?? { sum: 0, count: 0 };
-      this.#facts.set(name, { sum: known.sum + value, count: known.count + 1 });
-    }
-    for (const check of facts.findings) this.#findings.set(check, (this.#findings.get(check) ?? 0) + 1);
+/** Of the finite values alone; Welford's way, so that a million scores lose no digits. */
+export function momentsOf(values: Float64Array, members: Iterable<number>): Moments {
+  let count = 0;
+  let mean = 0;
+  let squares = 0;
+  for (const row of members) {
+    const value = values[row]!;
+    if (!Number.isFinite(value)) continue;
+    count++;
+    const off = value - mean;
+    mean += off / count;
+    squares += off * (value - mean);
   }
-
-  row(): SummaryRow {
-    const known = this.#scored > 0;
-    return {
-      rollouts: this.#rollouts,
-      bad: this.#bad,
-      scored: this.#scored,
-      mean: known ? this.#mean : null,
-      deviation: known ? Math.sqrt(this.#squares / this.#scored) : null,
-      facts: new Map(
-        FACTS.filter(({ words }) => words === undefined).map(({ name }) => {
-          const { sum, count } = this.#facts.get(name) ?? { sum: 0, count: 0 };
-          return [name, count === 0 ? null : sum / count];
-        }),
-      ),
-      findings: new Map(
-        CHECKS.flatMap((check) => (this.#findings.has(check) ? [[check, this.#findings.get(check)!]] : [])),
-      ),
-    };
-  }
+  return count === 0
+    ? { count, mean: null, deviation: null }
+    : { count, mean, deviation: Math.sqrt(Math.max(0, squares) / count) };
 }

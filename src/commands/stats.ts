@@ -1,10 +1,9 @@
 import { Command } from 'commander';
-import { compareValues, type SortValue, sortValue } from '../analysis/query/sort.ts';
-import { Subject } from '../analysis/query/subject.ts';
-import { Summary, type SummaryRow } from '../analysis/summary.ts';
+import { type FactRows, readFactRows } from '../analysis/facts/fact-rows.ts';
+import { compareValues, type SortValue } from '../analysis/query/sort.ts';
+import { type SummaryRow, summarise } from '../analysis/summary.ts';
 import { Dump } from '../dump/dump.ts';
 import { type Printable, printJson } from '../json/print.ts';
-import { Facts, factRow } from '../rollout/facts.ts';
 import { cellWidth } from '../text/graphemes.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { dumpOptions, type ReadingFlags, withReading } from './dump-options.ts';
@@ -41,28 +40,27 @@ async function stats(paths: readonly string[], options: StatsOptions): Promise<n
   const order = sortOf(options.by)!;
   const dump = Dump.open(paths, await dumpOptions(options));
   for (const notice of dump.notices) say(notice);
-  const sums = new Map<string, { stream: string; value: SortValue; sum: Summary }>();
+  const buckets = new Map<string, { stream: string; value: SortValue; members: number[] }>();
+  let all: FactRows;
+  let columns: [readonly (string | null)[], readonly (string | null)[], Float64Array];
   try {
-    for (const file of dump.files) {
-      await file.buildIndex(() => true);
-      if (file.error !== null) say(`${file.path}: ${file.error}`);
-      for (let record = 0; record < file.count; record++) {
-        const row = file.read(record);
-        const subject = Subject.read(row);
-        if (filter !== null && !filter.accepts(subject)) continue;
-        const value = sortValue(order, subject);
-        const key = `${file.stream}\0${typeof value}\0${value}`;
-        const known = sums.get(key) ?? { stream: file.stream, value, sum: new Summary() };
-        sums.set(key, known);
-        if (row.rollout === null) known.sum.addBad();
-        else known.sum.add(row.rollout.score, new Facts(factRow(row.rollout, row.findings)));
-      }
-    }
+    all = await readFactRows(dump, filter);
+    columns = [all.words('stream'), all.words(order.key), all.numbers(order.key)];
   } finally {
     dump.close();
   }
-  const rows = [...sums.values()]
-    .map(({ stream, value, sum }): Row => ({ stream, value, sum: sum.row() }))
+  for (const file of dump.files) if (file.error !== null) say(`${file.path}: ${file.error}`);
+  const [streams, words, numbers] = columns;
+  for (let row = 0; row < all.length; row++) {
+    const stream = streams[row]!;
+    const value = words[row] ?? (Number.isNaN(numbers[row]!) ? null : numbers[row]!);
+    const key = `${stream}\0${typeof value}\0${value}`;
+    const known = buckets.get(key);
+    if (known === undefined) buckets.set(key, { stream, value, members: [row] });
+    else known.members.push(row);
+  }
+  const rows = [...buckets.values()]
+    .map(({ stream, value, members }): Row => ({ stream, value, sum: summarise(all, members) }))
     .sort((a, b) =>
       a.stream === b.stream ? compareValues(a.value, b.value, order.descending) : a.stream < b.stream ? -1 : 1,
     );
