@@ -1,5 +1,5 @@
 // npm run build: one bundle for the program, one for its library, and one small file for each worker or child in src/workers/.
-import { chmodSync, copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -36,36 +36,35 @@ const shared = {
   },
 };
 
-const workers = existsSync(join(root, 'src/workers'))
-  ? readdirSync(join(root, 'src/workers')).filter((name) => name.endsWith('.ts'))
-  : [];
-const program = await build({
-  ...shared,
-  entryPoints: { 'rollout-viewer': join(root, 'src/main.ts') },
-  outdir: dist,
-  // What a command imports when it runs lies in files beside the bundle: `ls` need not parse Ink, nor the screen the sandbox server.
-  splitting: true,
-  chunkNames: 'part-[hash]',
-});
-const children = await Promise.all(
-  workers.map((name) =>
-    build({
-      ...shared,
-      entryPoints: [join(root, 'src/workers', name)],
-      outfile: join(dist, 'workers', `${basename(name, '.ts')}.js`),
-    }),
-  ),
-);
-const library = await build({
-  ...shared,
-  entryPoints: ['engine', 'sandbox', 'session'].map((name) => join(root, 'src/library', `${name}.ts`)),
-  outdir: dist,
-  splitting: true,
-  chunkNames: 'library-[hash]',
-});
+/** What the program, its library and its threads share is written once; what a command imports when it runs lies in files of its own: `ls` need not parse Ink. */
+const split = { ...shared, splitting: true, chunkNames: 'part-[hash]' };
+
+/** It runs behind a permission model that lets it read one file. */
+const ALONE = 'pyodide-child';
+const workers = readdirSync(join(root, 'src/workers'))
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => basename(name, '.ts'));
+const source = (folder, name) => join(root, 'src', folder, `${name}.ts`);
+
+const builds = await Promise.all([
+  build({
+    ...split,
+    entryPoints: {
+      'rollout-viewer': join(root, 'src/main.ts'),
+      ...Object.fromEntries(['engine', 'sandbox', 'session'].map((name) => [name, source('library', name)])),
+    },
+    outdir: dist,
+  }),
+  build({
+    ...split,
+    entryPoints: workers.filter((name) => name !== ALONE).map((name) => source('workers', name)),
+    outdir: join(dist, 'workers'),
+  }),
+  build({ ...shared, entryPoints: [source('workers', ALONE)], outfile: join(dist, 'workers', `${ALONE}.js`) }),
+]);
 const bin = join(dist, 'rollout-viewer.js');
 writeFileSync(bin, `#!/usr/bin/env node\n${readFileSync(bin, 'utf8')}`);
 chmodSync(bin, 0o755);
-writeFileSync(join(dist, 'THIRD-PARTY-NOTICES.txt'), noticesOf(root, [program, library, ...children]));
+writeFileSync(join(dist, 'THIRD-PARTY-NOTICES.txt'), noticesOf(root, builds));
 // The user's interpreter runs this file as it is.
 copyFileSync(join(root, 'src/python/bridge.py'), join(dist, 'bridge.py'));

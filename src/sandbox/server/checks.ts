@@ -55,7 +55,7 @@ export function sandboxChecks(options: SandboxRunnerOptions): { checks: DoctorCh
     {
       name: 'sandbox',
       needed: true,
-      remedy: 'apt-get install bubblewrap; or npm install pyodide (Python only); or --backend URL',
+      remedy: 'apt-get install bubblewrap; or Pyodide (Python only); or --backend URL',
       async prove() {
         const { backend } = await runner();
         return [backend.name, ...backend.why.map((reason) => `not ${reason}`)].join('; ');

@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import envPaths from 'env-paths';
+import { missingPart } from '../../../text/optional-part.ts';
 import { sweepLeftovers } from '../leftovers.ts';
 import { PRELOADED } from './pyodide-python.ts';
 
@@ -22,7 +23,7 @@ export function findPyodide(): PyodideFiles {
   try {
     entry = createRequire(import.meta.url).resolve('pyodide');
   } catch {
-    throw new Error('the package pyodide is not installed');
+    throw new Error(missingPart('pyodide'));
   }
   return { folder: realpathSync(dirname(entry)), child: realpathSync(findChild()) };
 }
