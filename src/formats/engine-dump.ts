@@ -10,6 +10,7 @@ import { layRecordedCalls, messageContentText, turnOf } from './messages.ts';
 import { recordedSpans } from './recorded-spans.ts';
 import { idOf, numberOf } from './scalars.ts';
 import { verl } from './verl.ts';
+import { listsByToken } from './verl-tokens.ts';
 
 /** Keys that the rollout has a place for, or that only bear out what it shows. */
 const KNOWN = new Set(
@@ -139,11 +140,14 @@ function tokensOf(record: JsonObject): RolloutTokens | null {
   const mask = integersOf(record.response_mask);
   if (responseIds === null || mask === null || mask.length !== responseIds.length) return null;
   const logprobs = numbersOf(record.rollout_log_probs, responseIds.length);
+  // The trainer's values, where somebody added them; `returns` is a list by turn here.
+  const { rollout_log_probs: _, returns: __, turn_rewards: ___, ...more } = listsByToken(record, mask.length);
   return {
     promptIds: integersOf(record.prompt_ids),
     responseIds,
     mask,
     logprobs: logprobs?.every((value) => value !== null) ? (logprobs as number[]) : null,
+    ...(Object.keys(more).length > 0 ? { more } : {}),
   };
 }
 

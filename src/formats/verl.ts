@@ -1,13 +1,16 @@
 import { segmentChat } from '../chat/segment.ts';
 import { readToolSchemas, typesOf } from '../chat/tool-schemas.ts';
 import type { JsonObject, JsonValue } from '../json/value.ts';
+import { reportedFinding } from '../rollout/checks.ts';
 import { completeRollout, type RolloutDraft } from '../rollout/complete.ts';
-import type { Rollout, RolloutFields } from '../rollout/rollout.ts';
+import type { Finding } from '../rollout/finding.ts';
+import type { Rollout, RolloutFields, RolloutTokens } from '../rollout/rollout.ts';
 import { type EndRule, layOut, UNKNOWN_END } from './conversation.ts';
 import type { Format, ReadContext } from './format.ts';
 import { idOf, numberOf } from './scalars.ts';
 import { chatOf, inferredMask } from './texts.ts';
 import { layRewards } from './turn-rewards.ts';
+import { layTokenMask, unevenLists, verlTokens } from './verl-tokens.ts';
 
 /** Keys with a place of their own in a Rollout; `uid` and `request_id` are read too, and stay among the extras. */
 const KNOWN = new Set(['input', 'output', 'gts', 'score', 'step']);
@@ -70,6 +73,8 @@ function readVerl(record: JsonObject, context: ReadContext): Rollout {
     grammars: chat.template?.calls ?? [],
     typeOf: typesOf(toolSchemas),
   });
+  const tokens = validation ? null : verlTokens(record);
+  const recorded = tokens === null ? null : layTokenMask({ turns, spans, responseTurn }, tokens, 'output');
   const rollout: Omit<RolloutDraft, 'rewards'> = {
     format: 'verl',
     step: numberOf(record.step),
@@ -81,7 +86,22 @@ function readVerl(record: JsonObject, context: ReadContext): Rollout {
     toolSchemas,
     validation,
     reading: chat.class,
-    lossMask: validation ? null : inferredMask(spans, ['output'], context),
+    lossMask: validation ? null : (recorded ?? inferredMask(spans, ['output'], context)),
+    ...(tokens === null ? {} : { tokens }),
   };
-  return completeRollout({ ...rollout, rewards: layRewards(fields.extras, rollout) }, context.errors);
+  const whole = completeRollout({ ...rollout, rewards: layRewards(fields.extras, rollout) }, context.errors);
+  return tokens === null ? whole : { ...whole, findings: [...lengthFindings(record, tokens), ...whole.findings] };
+}
+
+/** Lists of another length than the mask are left out rather than laid on the wrong tokens, and the rollout says so. */
+function lengthFindings(record: JsonObject, { mask }: RolloutTokens): Finding[] {
+  const uneven = unevenLists(record, mask.length);
+  if (uneven.length === 0) return [];
+  const lengths = uneven.map(([name, length]) => `${length} of ${name}`).join(', ');
+  return [
+    reportedFinding(
+      'mask_length',
+      `the lists of the response differ in length: ${mask.length} of the mask, ${lengths}`,
+    ),
+  ];
 }

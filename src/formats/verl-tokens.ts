@@ -1,0 +1,89 @@
+import type { JsonObject } from '../json/value.ts';
+import { countMask, type LossMask, type Trained } from '../rollout/loss-mask.ts';
+import type { Rollout, RolloutTokens } from '../rollout/rollout.ts';
+import { idsOf, numbersOf } from './build.ts';
+import { runsOf } from './token-lists.ts';
+
+/** What is laid on tokens where a list has their length: rewards, values and log probabilities, by verl's names and those near them. */
+const BY_TOKEN = /(?:log_?probs?|rewards|scores|advantages?|returns|values|weights|entrop(?:y|ys|ies)|kl|versions)$/;
+/** Lists by call and by turn; of the length of the response they would be so by chance. */
+const BY_TURN = new Set(['tool_rewards', 'turn_scores']);
+
+/** Stands for an id that was not recorded. */
+const NO_ID = -1;
+
+/**
+ * The values by token that verl's trainer holds in memory, where somebody added them to the lines of its dump: `response_mask`, and beside
+ * it `response_ids`, `rollout_log_probs`, `token_level_rewards`, `advantages`, `returns` … Null without a mask.
+ */
+export function verlTokens(record: JsonObject): RolloutTokens | null {
+  const mask = idsOf(record.response_mask);
+  if (mask === null || mask.some((bit) => bit !== 0 && bit !== 1)) return null;
+  const ids = idsOf(record.response_ids) ?? idsOf(record.responses);
+  const { rollout_log_probs: logprobs = null, ...more } = listsByToken(record, mask.length);
+  return {
+    promptIds: idsOf(record.prompt_ids),
+    responseIds: ids?.length === mask.length ? ids : mask.map(() => NO_ID),
+    mask,
+    logprobs,
+    ...(Object.keys(more).length > 0 ? { more } : {}),
+  };
+}
+
+/** Lists of numbers with one for each of so many tokens. */
+export function listsByToken(record: JsonObject, length: number): Record<string, (number | null)[]> {
+  const lists: Record<string, (number | null)[]> = {};
+  for (const [key, value] of Object.entries(record)) {
+    if (!BY_TOKEN.test(key) || BY_TURN.has(key)) continue;
+    const list = numbersOf(value);
+    if (list !== null && list.length === length && length > 0) lists[key] = list;
+  }
+  return lists;
+}
+
+/** Lists that are of tokens whatever their length: that they have another one than the mask is a fault. */
+const ALWAYS_BY_TOKEN = /^(?:response_ids|token_level_\w+|rm_scores|advantages|\w+_log_?probs?)$/;
+
+/** Those whose length is not the mask's, with their length. */
+export function unevenLists(record: JsonObject, length: number): [name: string, length: number][] {
+  return Object.entries(record).flatMap(([key, value]): [string, number][] => {
+    const isList = ALWAYS_BY_TOKEN.test(key) && Array.isArray(value) && value.length > 0;
+    return isList && value.length !== length ? [[key, value.length]] : [];
+  });
+}
+
+/**
+ * Lays a mask of tokens on the text of a response, where trained and masked runs follow each other as the turns of the model and the others do.
+ * Where they do not, nobody can tell which text is which without the tokenizer, and the text is unknown.
+ */
+export function layTokenMask(
+  { turns, spans, responseTurn }: Pick<Rollout, 'turns' | 'spans' | 'responseTurn'>,
+  { mask }: RolloutTokens,
+  field: string,
+): LossMask {
+  const runs = runsOf(mask).map(({ trained }) => trained);
+  const shown: boolean[] = [];
+  for (const { role } of turns.slice(responseTurn)) {
+    const isModel = role === 'assistant';
+    if (shown.at(-1) !== isModel) shown.push(isModel);
+  }
+  const isUntrained = !runs.includes(true);
+  const fits = runs.length === shown.length && runs.every((trained, i) => trained === shown[i]);
+  for (const span of spans) {
+    if (span.field !== field) continue;
+    if (isUntrained) span.trained = false;
+    else if (!fits) span.trained = null;
+    // The end token of a sampled turn and the line break behind it are told apart by their ids alone.
+    else if (span.kind === 'text') span.trained = turns[span.turn]?.role === 'assistant';
+  }
+  for (const turn of turns.slice(responseTurn)) {
+    const own: Trained = isUntrained ? false : fits ? turn.role === 'assistant' : null;
+    turn.trained = own === true && turn.text === '' ? false : own;
+  }
+  return {
+    source: isUntrained || fits ? 'tokens' : 'unknown',
+    ...countMask(spans, [field]),
+    trainedTokens: mask.reduce((sum, bit) => sum + bit, 0),
+    totalTokens: mask.length,
+  };
+}
