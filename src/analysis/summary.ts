@@ -15,6 +15,8 @@ export interface SummaryRow {
   facts: ReadonlyMap<string, number | null>;
   /** How many rollouts have each finding; those that none has are left out. */
   findings: ReadonlyMap<string, number>;
+  /** How many rollouts gave each check something to look at: its rate is over these. */
+  observed: ReadonlyMap<string, number>;
 }
 
 /** Sums up some of the rows. */
@@ -31,6 +33,7 @@ export function summarise(rows: FactRows, members: readonly number[]): SummaryRo
     deviation: scores.deviation,
     facts: new Map(quantities.map(({ name }) => [name, momentsOf(rows.numbers(name), own).mean])),
     findings: new Map(counts.filter(([, count]) => count > 0)),
+    observed: new Map(CHECKS.map((check) => [check, own.filter((row) => rows.isObserved(row, check)).length])),
   };
 }
 

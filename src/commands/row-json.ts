@@ -1,6 +1,7 @@
 import type { DumpRecord } from '../dump/dump-file.ts';
 import type { Printable } from '../json/print.ts';
 import { isJsonObject } from '../json/value.ts';
+import { unobservedChecks } from '../rollout/checks.ts';
 import { FACTS, Facts, factRow } from '../rollout/facts.ts';
 import type { Finding } from '../rollout/finding.ts';
 import type { Rollout, Span, Turn } from '../rollout/rollout.ts';
@@ -34,6 +35,7 @@ export function rowJson(row: DumpRecord, group: string | null): { [key: string]:
     group,
     bytes: row.bytes,
     findings: row.findings.map(findingJson),
+    unobserved: unobservedChecks(rollout).filter((check) => !row.findings.some((one) => one.check === check)),
     extras: rollout.extras,
   };
 }

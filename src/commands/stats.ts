@@ -87,6 +87,7 @@ const jsonOf = ({ stream, value, sum }: Row, key: string): { [name: string]: Pri
   score_deviation: sum.deviation,
   facts: Object.fromEntries(sum.facts),
   findings: Object.fromEntries(sum.findings),
+  observed: Object.fromEntries(sum.observed),
 });
 
 /** Findings and facts that no row has get no column. */
@@ -95,13 +96,17 @@ function tableOf(rows: readonly Row[], key: string, isCsv: boolean): string[] {
     rows.some(({ sum }) => sum.facts.get(name) != null),
   );
   const checks = [...new Set(rows.flatMap(({ sum }) => [...sum.findings.keys()]))];
+  // A cell of the table says of how many: 3/40.
+  const observed = isCsv ? checks : [];
   const head = ['stream', key, 'rollouts', 'bad', 'scored', 'score', 'deviation', ...facts, ...checks];
+  head.push(...observed.map((check) => `${check}_observed`));
   const body = rows.map(({ stream, value, sum }) => [
     stream,
     value === null ? '' : String(value),
     ...[sum.rollouts, sum.bad, sum.scored].map(String),
     ...[sum.mean, sum.deviation, ...facts.map((name) => sum.facts.get(name) ?? null)].map(numberText),
-    ...checks.map((check) => String(sum.findings.get(check) ?? 0)),
+    ...checks.map((check) => foundText(sum, check, isCsv)),
+    ...observed.map((check) => String(sum.observed.get(check) ?? 0)),
   ]);
   if (isCsv) return [head, ...body].map((cells) => cells.map(csvCell).join(','));
   const cells = [head, ...body].map((line) => line.map((cell) => (cell === '' ? '–' : sanitiseLine(cell))));
@@ -113,6 +118,13 @@ function tableOf(rows: readonly Row[], key: string, isCsv: boolean): string[] {
       .join('  ')
       .trimEnd(),
   );
+}
+
+/** '' where no rollout gave the check anything to look at. */
+function foundText({ findings, observed }: SummaryRow, check: string, isCsv: boolean): string {
+  const found = findings.get(check) ?? 0;
+  const of = observed.get(check) ?? 0;
+  return isCsv ? String(found) : of === 0 ? '' : `${found}/${of}`;
 }
 
 const pad = (cell: string, width: number, isNumber: boolean): string => {

@@ -65,6 +65,7 @@ function readEngineDump(line: JsonObject, context: ReadContext): Rollout {
       toolSchemas: Array.isArray(record.tools) ? record.tools : [],
       extras,
       validation,
+      hasNotes: true,
       lossMask: validation ? null : lossMaskOf(record.mask_source, spans, tokens),
       ...(tokens ? { tokens } : {}),
       rewards: { total: score, perTurn, returns, advantage: null, unaligned: unalignedOf(record, turns.length) },

@@ -1,6 +1,7 @@
 import { isUnclosed, openTag } from './call-error.ts';
 import type { ErrorPattern } from './error-kind.ts';
-import type { CheckDeclaration, Finding, Notice } from './finding.ts';
+import type { CheckDeclaration, Finding, Need, Notice } from './finding.ts';
+import { inputsOf, NOTHING } from './inputs.ts';
 import { auditMask, MASK_CHECKS } from './mask-audit.ts';
 import type { Rollout, ToolCall, Turn } from './rollout.ts';
 import { failureOf } from './tool-failure.ts';
@@ -10,16 +11,16 @@ import { failureOf } from './tool-failure.ts';
  * its word in the list and its bit among the facts; a test asks for its fixture in fixtures/findings/.
  */
 const DECLARED = {
-  bad_record: { word: 'bad', severity: 'error' },
-  tool_error: { word: 'error', severity: 'error' },
-  tool_cut: { word: 'cut', severity: 'warning' },
-  call_unparsed: { word: 'unparsed', severity: 'error' },
-  call_without_result: { word: 'no result', severity: 'warning' },
-  own_tool_response: { word: 'own result', severity: 'warning' },
-  unclosed: { word: 'unclosed', severity: 'warning' },
-  empty_output: { word: 'empty', severity: 'warning' },
-  not_scored: { word: 'no score', severity: 'error' },
-  run_warning: { word: 'warned', severity: 'warning' },
+  bad_record: { needs: 'record', word: 'bad', severity: 'error' },
+  tool_error: { needs: 'results', word: 'error', severity: 'error' },
+  tool_cut: { needs: 'results', word: 'cut', severity: 'warning' },
+  call_unparsed: { needs: 'calls', word: 'unparsed', severity: 'error' },
+  call_without_result: { needs: 'calls', word: 'no result', severity: 'warning' },
+  own_tool_response: { needs: 'reply', word: 'own result', severity: 'warning' },
+  unclosed: { needs: 'reply', word: 'unclosed', severity: 'warning' },
+  empty_output: { needs: 'rollout', word: 'empty', severity: 'warning' },
+  not_scored: { needs: 'notes', word: 'no score', severity: 'error' },
+  run_warning: { needs: 'notes', word: 'warned', severity: 'warning' },
   ...MASK_CHECKS,
 } as const satisfies Record<string, CheckDeclaration>;
 
@@ -29,6 +30,25 @@ export const CHECKS = Object.keys(DECLARED) as readonly Check[];
 
 /** Failures; the other findings say that something looks odd. */
 export const ERROR_CHECKS: readonly Check[] = CHECKS.filter((check) => DECLARED[check].severity === 'error');
+
+const DECLARATIONS: readonly CheckDeclaration[] = CHECKS.map((check) => DECLARED[check]);
+
+/** What it takes to look for it. */
+export const needOf = (check: Check): Need => DECLARED[check].needs;
+
+/** The checks that a rollout gives something to look at, as bits in the order of CHECKS. @param rollout null for a bad record */
+export function observedBits(rollout: Omit<Rollout, 'findings'> | null): number {
+  const has = rollout === null ? NOTHING : inputsOf(rollout);
+  let bits = 0;
+  for (let i = 0; i < DECLARATIONS.length; i++) if (has[DECLARATIONS[i]!.needs]) bits |= 1 << i;
+  return bits;
+}
+
+/** The checks whose input is missing: of them nothing is known. */
+export function unobservedChecks(rollout: Omit<Rollout, 'findings'> | null): Check[] {
+  const bits = observedBits(rollout);
+  return CHECKS.filter((_, i) => (bits & (1 << i)) === 0);
+}
 
 /** @returns the name itself for a check that is not declared */
 export const checkWord = (check: string): string =>

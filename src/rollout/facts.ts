@@ -1,4 +1,4 @@
-import { CHECKS, type Check } from './checks.ts';
+import { CHECKS, type Check, observedBits } from './checks.ts';
 import { ENDS } from './ended.ts';
 import type { Finding } from './finding.ts';
 import { type Rollout, toolCallsOf } from './rollout.ts';
@@ -83,8 +83,10 @@ export const FACTS: readonly Fact[] = [
   },
 ];
 
-/** The facts of a rollout, in the order of FACTS, then its findings as bits below a mark that says that it was looked at. */
-export const FACT_ROW = FACTS.length + 1;
+/** The facts of a rollout in the order of FACTS, then its findings as bits below a mark that says that it was looked at, then which checks had something to look at. */
+export const FACT_ROW = FACTS.length + 2;
+const FOUND = FACTS.length;
+const OBSERVED = FACTS.length + 1;
 
 /** Findings fit below it: 31 checks. */
 const LOOKED_AT = 2 ** 31;
@@ -93,9 +95,11 @@ const LOOKED_AT = 2 ** 31;
 export function factRow(rollout: Rollout | null, findings: readonly Finding[]): Float64Array {
   const row = new Float64Array(FACT_ROW);
   for (const [i, fact] of FACTS.entries()) row[i] = (rollout === null ? fact.ofBad : fact.of(rollout)) ?? Number.NaN;
-  let bits = LOOKED_AT;
-  for (const { check } of findings) bits += bitOf(check) & ~bits ? bitOf(check) : 0;
-  row[FACTS.length] = bits;
+  let found = 0;
+  for (const { check } of findings) found |= bitOf(check);
+  row[FOUND] = LOOKED_AT + found;
+  // A record may report by itself what no check could see.
+  row[OBSERVED] = observedBits(rollout) | found;
   return row;
 }
 
@@ -123,7 +127,12 @@ export class Facts {
   }
 
   has(check: Check): boolean {
-    return ((this.#row[FACTS.length]! % LOOKED_AT) & bitOf(check)) !== 0;
+    return ((this.#row[FOUND]! % LOOKED_AT) & bitOf(check)) !== 0;
+  }
+
+  /** Where it is not observed, that it was not found says nothing. */
+  isObserved(check: Check): boolean {
+    return (this.#row[OBSERVED]! & bitOf(check)) !== 0;
   }
 }
 
@@ -134,4 +143,4 @@ export const isFact = (name: string): boolean => FACT_AT.has(name);
 export const factAt = (name: string): number => FACT_AT.get(name) ?? -1;
 
 /** A row of facts in which nobody has looked is all 0. */
-export const isLookedAt = (rows: Float64Array, at: number): boolean => rows[at + FACTS.length]! >= LOOKED_AT;
+export const isLookedAt = (rows: Float64Array, at: number): boolean => rows[at + FOUND]! >= LOOKED_AT;

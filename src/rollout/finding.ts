@@ -8,8 +8,16 @@ export interface Finding {
   message: string;
 }
 
+/**
+ * What a check looks at. Where a rollout lacks it, the check has seen nothing: its verdict is neither healthy nor unhealthy.
+ * results: results of tools in the response; calls: tool calls; reply: text of the model, told apart from other text; notes: its writer
+ * notes what went wrong; mask: a mask that was laid, not judged; ids, logprobs: of the response's tokens, beside such a mask.
+ */
+export type Need = 'record' | 'rollout' | 'results' | 'calls' | 'reply' | 'notes' | 'mask' | 'ids' | 'logprobs';
+
 /** A check as the lists and filters know it. */
 export interface CheckDeclaration {
+  needs: Need;
   /** The word that stands for it where there is room for one word only. */
   word: string;
   /** error: something failed; warning: something looks odd. */

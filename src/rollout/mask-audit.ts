@@ -3,13 +3,13 @@ import { isLaid } from './loss-mask.ts';
 import type { Rollout, RolloutTokens, Span } from './rollout.ts';
 
 export const MASK_CHECKS = {
-  mask_foreign: { word: 'mask: foreign', severity: 'error' },
-  mask_missing: { word: 'mask: own', severity: 'warning' },
-  mask_zero: { word: 'mask: zero', severity: 'warning' },
-  mask_length: { word: 'mask: length', severity: 'error' },
-  mask_inverted: { word: 'mask: inverted', severity: 'error' },
-  mask_break: { word: 'mask: break', severity: 'warning' },
-  logprob_placeholder: { word: 'logprob', severity: 'warning' },
+  mask_foreign: { needs: 'mask', word: 'mask: foreign', severity: 'error' },
+  mask_missing: { needs: 'mask', word: 'mask: own', severity: 'warning' },
+  mask_zero: { needs: 'mask', word: 'mask: zero', severity: 'warning' },
+  mask_length: { needs: 'ids', word: 'mask: length', severity: 'error' },
+  mask_inverted: { needs: 'mask', word: 'mask: inverted', severity: 'error' },
+  mask_break: { needs: 'mask', word: 'mask: break', severity: 'warning' },
+  logprob_placeholder: { needs: 'logprobs', word: 'logprob', severity: 'warning' },
 } as const satisfies Record<string, CheckDeclaration>;
 
 type NoticeMask = Notice<keyof typeof MASK_CHECKS>;

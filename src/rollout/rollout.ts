@@ -136,6 +136,8 @@ export interface Rollout {
   tokens?: RolloutTokens;
   /** The message histories, the main one first; absent = there is no other. */
   contexts?: Context[];
+  /** Its writer notes in the record what went wrong while it was made. */
+  hasNotes?: true;
   /** The key of the prompt's group, where the record names it. */
   group?: string;
   rewards: Rewards;

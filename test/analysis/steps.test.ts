@@ -54,7 +54,7 @@ describe('a step', () => {
     const facts = new Float64Array(FACT_ROW);
     facts[factAt('tool_errors')] = errors;
     facts[factAt('ended')] = ENDS.indexOf(ended);
-    facts[FACT_ROW - 1] = 2 ** 31;
+    facts[FACT_ROW - 2] = 2 ** 31;
     return facts;
   };
   for (const score of [1, 0.5, Number.NaN, null, undefined]) index.add(0, 10, score, 7);

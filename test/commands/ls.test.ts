@@ -25,7 +25,7 @@ describe('ls', () => {
     const rows = jsonLines(stdout);
     expect(rows.length).toBe(12);
     expect(Object.keys(rows[0]!)).toEqual(
-      'locator format stream step sample score turns tool_calls contexts tool_errors chars think_chars tokens ended group bytes findings extras'.split(
+      'locator format stream step sample score turns tool_calls contexts tool_errors chars think_chars tokens ended group bytes findings unobserved extras'.split(
         ' ',
       ),
     );

@@ -1,11 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parseLine } from '../../src/dump/parse-line.ts';
-import { CHECKS } from '../../src/rollout/checks.ts';
+import { CHECKS, needOf } from '../../src/rollout/checks.ts';
+import { Facts, factRow } from '../../src/rollout/facts.ts';
 
-/** A record with the finding, one near it without, and one whose input is missing; `line` where it is no JSON. */
+/** A record with the finding, one near it without, and one whose input is missing (`observed` is false); `line` where it is no JSON. */
 interface Case {
   finds: boolean;
+  observed?: false;
   why: string;
   record?: object;
   line?: string;
@@ -21,12 +23,16 @@ test('every check has a fixture, and every fixture a check', () => {
 describe.each(CHECKS)('%s', (check) => {
   const cases = casesOf(check);
 
-  test('is shown with it and near it', () => {
-    expect(new Set(cases.map(({ finds }) => finds))).toEqual(new Set([true, false]));
+  test('is shown with it, near it, and where nothing can be seen', () => {
+    const verdicts = cases.map(({ finds, observed }) => (observed === false ? 'unobserved' : finds));
+    // Whether a line is a record can be seen of any line.
+    const unobserved = needOf(check) === 'record' ? [] : ['unobserved'];
+    expect(new Set(verdicts)).toEqual(new Set([true, false, ...unobserved]));
   });
 
-  test.each(cases)('$why: $finds', ({ finds, record, line }) => {
-    const { findings } = parseLine(line ?? JSON.stringify(record), { validation: false });
-    expect(findings.some((finding) => finding.check === check)).toBe(finds);
+  test.each(cases)('$why: $finds', ({ finds, observed, record, line }) => {
+    const { rollout, findings } = parseLine(line ?? JSON.stringify(record), { validation: false });
+    const facts = new Facts(factRow(rollout, findings));
+    expect([facts.has(check), facts.isObserved(check)]).toEqual([finds, observed !== false]);
   });
 });

@@ -23,7 +23,7 @@ export interface FactRows {
   /** The number of each row's prompt, the same in all steps of its stream; -1 where the row has no group. */
   readonly prompts: Int32Array;
   has(row: number, check: Check): boolean;
-  /** The check had what it looks at; false for a bad record. */
+  /** The check had what it looks at; of a bad record only `bad_record` had. */
   isObserved(row: number, check: Check): boolean;
   /** Where the row's record lies. */
   place(row: number): { file: DumpFile; record: number };
@@ -35,7 +35,6 @@ interface Row {
   file: DumpFile;
   record: number;
   facts: Facts;
-  isBad: boolean;
   score: number | null;
   values: ReadonlyMap<string, number | string>;
 }
@@ -71,7 +70,6 @@ export async function readFactRows(
         file,
         record,
         facts: new Facts(factRow(rollout, row.findings)),
-        isBad: rollout === null,
         score: rollout?.score ?? null,
         values: valuesOf(Subject.read(row)),
       });
@@ -152,8 +150,8 @@ class ReadRows implements FactRows {
     return this.#row(row).facts.has(check);
   }
 
-  isObserved(row: number, _check: Check): boolean {
-    return !this.#row(row).isBad;
+  isObserved(row: number, check: Check): boolean {
+    return this.#row(row).facts.isObserved(check);
   }
 
   place(row: number): { file: DumpFile; record: number } {

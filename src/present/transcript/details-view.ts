@@ -1,6 +1,8 @@
 import { isJsonObject, type JsonValue } from '../../json/value.ts';
+import { CHECKS, checkWord, needOf, unobservedChecks } from '../../rollout/checks.ts';
 import { END_WORD } from '../../rollout/ended.ts';
 import { groupKeysLike } from '../../rollout/group-key.ts';
+import { LACKS } from '../../rollout/inputs.ts';
 import type { LossMask } from '../../rollout/loss-mask.ts';
 import { type Rollout, toolCallsOf } from '../../rollout/rollout.ts';
 import { formatJson } from '../json.ts';
@@ -61,11 +63,30 @@ export function detailBlocks(details: Details): Block[] {
     const from = finding.turn === null ? '' : `t${finding.turn}`;
     rows.push({ name: finding.severity, value: `! ${finding.message}`, from, style: findingStyle(finding) });
   }
+  rows.push(...verdictRows(rollout));
   const shown = [...OWN_ROWS, ...rollout.rewards.unaligned.map(({ field }) => field)];
   for (const [name, value] of Object.entries(rollout.extras)) {
     if (!shown.includes(name)) rows.push({ name, value: textOf(value), from: 'extra' });
   }
   return table(rows).map((block, i) => ({ ...block, id: `detail.${i}` }));
+}
+
+/** Which checks found nothing, and which had nothing to look at. */
+function verdictRows(rollout: Rollout): TableRow[] {
+  const found = new Set(rollout.findings.map(({ check }) => check));
+  const unobserved = unobservedChecks(rollout).filter((check) => !found.has(check));
+  const healthy = CHECKS.filter((check) => !found.has(check) && !unobserved.includes(check));
+  const needs = [...new Set(unobserved.map(needOf))];
+  const lacking = needs.map((need) => {
+    const checks = unobserved.filter((check) => needOf(check) === need);
+    return `${LACKS[need]}: ${checks.map(checkWord).join(', ')}`;
+  });
+  return [
+    { name: 'healthy', value: healthy.map(checkWord).join(', '), from: plural(healthy.length, 'check') },
+    ...(lacking.length === 0
+      ? []
+      : [{ name: 'unobserved', value: lacking.join('; '), from: plural(unobserved.length, 'check') }]),
+  ];
 }
 
 function groupRows({ rollout, group, noGroup, advantage }: Details): TableRow[] {

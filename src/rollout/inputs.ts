@@ -1,0 +1,58 @@
+import type { Need } from './finding.ts';
+import { isLaid } from './loss-mask.ts';
+import type { Rollout } from './rollout.ts';
+
+export type Inputs = Readonly<Record<Need, boolean>>;
+
+/** What a record that is no rollout gives to look at. */
+export const NOTHING: Inputs = {
+  record: true,
+  rollout: false,
+  results: false,
+  calls: false,
+  reply: false,
+  notes: false,
+  mask: false,
+  ids: false,
+  logprobs: false,
+};
+
+/** What is missing, in words. */
+export const LACKS: Readonly<Record<Need, string>> = {
+  record: 'no record',
+  rollout: 'no rollout',
+  results: 'no tool result',
+  calls: 'no tool call',
+  reply: "no text known to be the model's",
+  notes: 'no notes of its writer',
+  mask: 'no recorded mask',
+  ids: 'no token ids with a mask',
+  logprobs: 'no log probabilities',
+};
+
+/** What a rollout gives the checks to look at. */
+export function inputsOf(rollout: Omit<Rollout, 'findings'>): Inputs {
+  const { turns, responseTurn, tokens, lossMask, validation } = rollout;
+  let results = false;
+  let calls = false;
+  let reply = false;
+  for (let i = responseTurn; i < turns.length; i++) {
+    const { role, toolCalls, text } = turns[i]!;
+    if (role === 'tool') results = true;
+    if ((role === 'assistant' || role === 'function_call') && text !== '') reply = true;
+    if (toolCalls.length > 0) calls = true;
+  }
+  const mask = !validation && lossMask !== null && isLaid(lossMask);
+  const ids = mask && tokens !== undefined;
+  return {
+    record: true,
+    rollout: true,
+    results,
+    calls,
+    reply,
+    notes: rollout.hasNotes === true,
+    mask,
+    ids,
+    logprobs: ids && tokens.logprobs !== null,
+  };
+}
