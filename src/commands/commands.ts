@@ -8,6 +8,8 @@ export const VERBS: Readonly<Record<string, () => Promise<Command>>> = {
   show: async () => (await import('./show.ts')).showCommand(),
   grep: async () => (await import('./grep.ts')).grepCommand(),
   stats: async () => (await import('./stats.ts')).statsCommand(),
+  label: async () => (await import('./label.ts')).labelCommand(),
+  labels: async () => (await import('./labels.ts')).labelsCommand(),
   replay: async () => (await import('./replay.ts')).replayCommand(),
   fork: async () => (await import('./fork.ts')).forkCommand(),
   rescore: async () => (await import('./rescore.ts')).rescoreCommand(),

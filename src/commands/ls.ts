@@ -12,6 +12,7 @@ import { UsageError } from '../dump/paths.ts';
 import { dumpOfStream } from '../dump/stream-file.ts';
 import { printJson } from '../json/print.ts';
 import type { JsonValue } from '../json/value.ts';
+import { labelWords } from '../present/label-text.ts';
 import { listColumns, listHeader, listLine } from '../present/list-text.ts';
 import { sizeText } from '../present/quantities.ts';
 import { type GroupKey, groupKeyOf, groupKeysLike } from '../rollout/group-key.ts';
@@ -23,6 +24,7 @@ import { keptOf } from './kept-of.ts';
 import { ANSWER_IS_NO, DONE, hasColour, print, run, say, USAGE } from './output.ts';
 import { conditionsOf, filterOf, sortOf } from './query-options.ts';
 import { rowJson } from './row-json.ts';
+import { labelJson, rowLabels } from './row-labels.ts';
 
 export interface LsOptions {
   json?: boolean;
@@ -83,6 +85,7 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
   for (const notice of dump.notices) say(notice);
   const asked = { filter, kept };
   const limit = options.limit ?? Number.POSITIVE_INFINITY;
+  const labels = await rowLabels(paths[0]!, options.journal);
   const columns = listColumns(dump.files.map((file) => file.path));
   const groups = new FileGroups();
   let printed = 0;
@@ -93,7 +96,11 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
       ? listed(dump, asked, options, groups)
       : sorted(dump, asked, order, options, groups)) {
       if (printed >= limit) break;
-      await print(options.json ? `${printJson(rowJson(row, group))}\n` : `${listLine(row, columns, hasColour())}\n`);
+      await print(
+        options.json
+          ? `${printJson({ ...rowJson(row, group), labels: labels.of(row.raw).map(labelJson) })}\n`
+          : `${listLine(row, columns, hasColour(), labelWords(labels.of(row.raw)))}\n`,
+      );
       printed++;
       if (row.rollout !== null) rollouts++;
     }

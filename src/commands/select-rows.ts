@@ -5,8 +5,8 @@ import { Subject } from '../analysis/query/subject.ts';
 import { Dump, type DumpOptions } from '../dump/dump.ts';
 import type { DumpRecord } from '../dump/dump-file.ts';
 import { parseLocator } from '../dump/locator.ts';
+import { findRow } from './find-row.ts';
 import { say } from './output.ts';
-import { findRow } from './show.ts';
 
 export interface SelectedRow {
   row: DumpRecord;

@@ -1,10 +1,9 @@
 import { Command } from 'commander';
 import { groupOfRecord } from '../analysis/group-of-record.ts';
 import { Dump } from '../dump/dump.ts';
-import type { DumpFile, DumpRecord } from '../dump/dump-file.ts';
-import { endingOf, type Locator, parseLocator } from '../dump/locator.ts';
+import type { DumpRecord } from '../dump/dump-file.ts';
+import { parseLocator } from '../dump/locator.ts';
 import { mappingOf } from '../dump/mapping.ts';
-import { UsageError } from '../dump/paths.ts';
 import { printJson } from '../json/print.ts';
 import { markdownText, readableText } from '../present/readable.ts';
 import { tokenBlocks } from '../present/transcript/token-view.ts';
@@ -12,7 +11,8 @@ import { shownAdvantages } from '../rollout/advantage.ts';
 import { type TokenText, tokenTable } from '../rollout/token-table.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { dumpOptions, withReading } from './dump-options.ts';
-import { DONE, print, run, say } from './output.ts';
+import { findRow } from './find-row.ts';
+import { DONE, print, run } from './output.ts';
 import { recordJson } from './row-json.ts';
 import { tokenizerOf, tokenizerOption } from './tokenizer-option.ts';
 
@@ -105,37 +105,6 @@ function tokensText(row: DumpRecord, tokenizer: TokenText | null, asJson: boolea
 
 /** The gutter of the screen, in letters that a pipe keeps. */
 const SIGN: Readonly<Record<string, string>> = { true: '▌', false: ' ', null: '╎' };
-
-/** The record that a locator names. @throws UsageError that says what there is instead */
-export async function findRow(dump: Dump, place: Locator): Promise<DumpRecord> {
-  const { path, line, turn } = place;
-  const [file] = dump.files;
-  // A folder that is one rollout, such as a trial, is named by its path.
-  if (file === undefined || (file.path !== path && (line !== null || dump.files.length > 1)))
-    throw new UsageError(`${path}: a directory; name a file in it, such as ${file?.path ?? path}:1`);
-  if (file.state === 'waiting') await file.buildIndex(() => true);
-  if (file.error !== null) {
-    if (file.count === 0) throw new UsageError(`${path}: ${file.error}`);
-    say(`${path}: ${file.error}`);
-  }
-  const record = file.recordAt(place);
-  if (record === -1) throw new UsageError(`${path}${endingOf(place)}: ${whyNowhere(file, place)}`);
-  const row = file.read(record);
-  const turns = row.rollout?.turns.length ?? 0;
-  if (turn !== null && turn >= turns)
-    throw new UsageError(
-      `${path}${line === null ? '' : `:${line}`}#t${turn}: this rollout has ${turns} turns, t0 to t${turns - 1}`,
-    );
-  return row;
-}
-
-function whyNowhere(file: DumpFile, { line, part, member }: Locator): string {
-  const last = file.count === 0 ? 0 : file.index.line(file.count - 1);
-  if (member !== '') return `the archive has no such rollout; its first is ${file.locator(0)}`;
-  if (line === null) return `which of its ${file.count} rollouts? write FILE:LINE, such as ${file.locator(0)}`;
-  if (part > 0) return 'the line holds no such rollout';
-  return line > last || line === 0 ? `the file has ${last} lines` : 'a blank line';
-}
 
 /** The advantage is relative to the other rollouts of the group, which are looked up in the file. */
 function jsonOf(row: DumpRecord) {

@@ -4,8 +4,7 @@ import { compareValues, type SortValue } from '../analysis/query/sort.ts';
 import { type SummaryRow, summarise } from '../analysis/summary.ts';
 import { Dump } from '../dump/dump.ts';
 import { type Printable, printJson } from '../json/print.ts';
-import { cellWidth } from '../text/graphemes.ts';
-import { sanitiseLine } from '../text/sanitise.ts';
+import { csvCell, textTable } from '../present/text-table.ts';
 import { dumpOptions, type ReadingFlags, withReading } from './dump-options.ts';
 import { ANSWER_IS_NO, DONE, print, run, say, USAGE } from './output.ts';
 import { filterOf, sortOf } from './query-options.ts';
@@ -109,15 +108,8 @@ function tableOf(rows: readonly Row[], key: string, isCsv: boolean): string[] {
     ...observed.map((check) => String(sum.observed.get(check) ?? 0)),
   ]);
   if (isCsv) return [head, ...body].map((cells) => cells.map(csvCell).join(','));
-  const cells = [head, ...body].map((line) => line.map((cell) => (cell === '' ? '–' : sanitiseLine(cell))));
-  const widths = head.map((_, column) => cells.reduce((most, line) => Math.max(most, cellWidth(line[column]!)), 0));
   // Names stand at the left, numbers under each other.
-  return cells.map((line) =>
-    line
-      .map((cell, column) => pad(cell, widths[column]!, column > 0))
-      .join('  ')
-      .trimEnd(),
-  );
+  return textTable([head, ...body], (column) => column > 0);
 }
 
 /** '' where no rollout gave the check anything to look at. */
@@ -127,12 +119,5 @@ function foundText({ findings, observed }: SummaryRow, check: string, isCsv: boo
   return isCsv ? String(found) : of === 0 ? '' : `${found}/${of}`;
 }
 
-const pad = (cell: string, width: number, isNumber: boolean): string => {
-  const blanks = ' '.repeat(width - cellWidth(cell));
-  return isNumber ? blanks + cell : cell + blanks;
-};
-
 const numberText = (value: number | null): string =>
   value === null ? '' : Number.isInteger(value) ? String(value) : value.toFixed(Math.abs(value) < 10 ? 3 : 1);
-
-const csvCell = (cell: string): string => (/[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);

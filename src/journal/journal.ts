@@ -168,6 +168,14 @@ export class Journal {
     return new Set([...this.#kind(kind).own.values()].map((entries) => entries.at(-1)!.locator));
   }
 
+  /** Every record that has entries of a kind, reported ones included, each with its place at the last entry: a hint. */
+  records<T extends EntryHead>(kind: EntryKind<T>): { record: string; locator: string }[] {
+    const { own, reported } = this.#kind(kind);
+    const places = new Map([...reported].map(([record, entries]) => [record, entries.at(-1)!.entry.locator]));
+    for (const [record, entries] of own) places.set(record, entries.at(-1)!.locator);
+    return [...places].map(([record, locator]) => ({ record, locator }));
+  }
+
   close(): void {
     for (const { sources } of this.#kinds.values()) for (const { file } of sources) file.close();
     for (const folder of this.#folders.values()) folder.close();

@@ -25,8 +25,8 @@ export function listColumns(paths: readonly string[]): ListColumns {
 export const listHeader = ({ locator }: ListColumns): string =>
   `${fitLeft('rollout', locator)}   step sample   score turns calls     size  findings`;
 
-/** One rollout on one line; without colour nothing is lost. */
-export function listLine(row: DumpRecord, { locator }: ListColumns, colour: boolean): string {
+/** One rollout on one line; without colour nothing is lost. @param label what people say of it */
+export function listLine(row: DumpRecord, { locator }: ListColumns, colour: boolean, label = ''): string {
   const place = sanitiseLine(row.locator);
   const left = cellWidth(place) > locator ? truncateStart(place, locator) : fitLeft(place, locator);
   const { rollout } = row;
@@ -44,5 +44,6 @@ export function listLine(row: DumpRecord, { locator }: ListColumns, colour: bool
   ];
   const words = [...new Set(row.findings.map(({ check }) => check))].map(checkWord).join(', ');
   const note = words === '' ? '' : `  ${colour ? RED : ''}${words}${colour ? RESET : ''}`;
-  return `${colour ? DIM : ''}${left}${colour ? RESET : ''} ${cells.join(' ')}${note}`;
+  const said = label === '' ? '' : `  [${label}]`;
+  return `${colour ? DIM : ''}${left}${colour ? RESET : ''} ${cells.join(' ')}${note}${said}`;
 }
