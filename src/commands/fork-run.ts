@@ -36,7 +36,7 @@ import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
 import { openTools, ownCodeOf } from './own-run.ts';
 import { rewardChoiceOf } from './reward-flags.ts';
 import { settingTexts } from './setting-flags.ts';
-import { findRow } from './show.ts';
+import { findRow } from './find-row.ts';
 
 /** Seconds for which a model server that does not listen yet is waited for. */
 const PATIENCE = 5;

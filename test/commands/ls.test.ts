@@ -25,7 +25,7 @@ describe('ls', () => {
     const rows = jsonLines(stdout);
     expect(rows.length).toBe(12);
     expect(Object.keys(rows[0]!)).toEqual(
-      'locator format stream step sample score turns tool_calls contexts tool_errors chars think_chars tokens ended group bytes findings unobserved extras'.split(
+      'locator format stream step sample score turns tool_calls contexts tool_errors chars think_chars tokens ended group bytes findings unobserved extras labels'.split(
         ' ',
       ),
     );
@@ -62,6 +62,7 @@ describe('ls', () => {
       findings: [
         { check: 'bad_record', severity: 'error', turn: null, message: 'not JSON at character 1: expected a value' },
       ],
+      labels: [],
     });
     expect(code).toBe(0);
   });
