@@ -30,13 +30,13 @@ import { sanitise } from '../text/sanitise.ts';
 import { editText } from '../tui/runner/external-program.ts';
 import { asUsage, choiceOf, consent, openedOrUsage } from './consent.ts';
 import { dumpOptions } from './dump-options.ts';
+import { findRow } from './find-row.ts';
 import { FORK_SETTINGS, type ForkFlags } from './fork-flags.ts';
 import { journalOf } from './journal-of.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
 import { openTools, ownCodeOf } from './own-run.ts';
 import { rewardChoiceOf } from './reward-flags.ts';
 import { settingTexts } from './setting-flags.ts';
-import { findRow } from './find-row.ts';
 
 /** Seconds for which a model server that does not listen yet is waited for. */
 const PATIENCE = 5;
