@@ -74,6 +74,13 @@ export const FACTS: readonly Fact[] = [
     of: ({ tokens, lossMask }) => tokens?.responseIds.length ?? lossMask?.totalTokens ?? null,
   },
   {
+    name: 'trained',
+    title: 'trained',
+    help: 'tokens of the response that are trained on',
+    ofBad: null,
+    of: ({ lossMask }) => lossMask?.trainedTokens ?? null,
+  },
+  {
     name: 'ended',
     title: 'ended',
     help: `how it ended: ${ENDS.join(', ')}`,

@@ -8,9 +8,9 @@ const estimator = (name: string) => ESTIMATORS.find((one) => one.name === name)!
 const numbers = (value: Recorded): Recorded => (Array.isArray(value) ? value.map(numbers) : Number(value));
 
 const isNear = (a: number, b: number): boolean =>
-  Object.is(a, b) || a === b || Math.abs(a - b) <= 1e-4 * Math.max(1, Math.abs(b));
+  Object.is(a, b) || a === b || Math.abs(a - b) <= 2e-7 * Math.max(1e-3, Math.abs(b));
 
-/** Equal up to the 32 bits that verl reckons with. */
+/** Equal but for the last of the 32 bits that verl reckons with. */
 const areNear = (got: number[][] | null, wanted: number[][] | null): boolean =>
   got === null || wanted === null
     ? got === wanted
@@ -67,10 +67,6 @@ describe('advantages', () => {
       const wanted = verl.raises === undefined ? numbers(verl.advantages) : null;
       return !areNear(estimator(label).advantages(batch), wanted);
     });
-    // Whitening divides the last bit of 32 by almost nothing where all returns are equal.
-    const isEqualButForABit = ({ case: name }: Recorded) => /^all equal|differences of 1e-7/.test(name);
-    expect(wrong.filter((one) => !isEqualButForABit(one)).map(({ label, case: name }) => `${label}: ${name}`)).toEqual(
-      [],
-    );
+    expect(wrong.map(({ label, case: name }) => `${label}: ${name}`)).toEqual([]);
   });
 });

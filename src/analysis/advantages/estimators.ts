@@ -2,7 +2,7 @@
 export interface Batch {
   /** Token-level rewards; a row's outcome is their sum. */
   rewards: readonly (readonly number[])[];
-  /** 1 = trained. */
+  /** 1 = trained; n where the reward stands for a whole response of n trained tokens. */
   masks: readonly (readonly number[])[];
   /** The prompt of each row; rows of one prompt are a group. */
   groups: readonly (string | number)[];
@@ -19,11 +19,16 @@ export interface Estimator {
   isRewardToGo: boolean;
   /** Its values depend on rows of other prompts too. */
   isOfBatch: boolean;
+  /** How many tokens of each response are trained matters. */
+  isByLength: boolean;
   /** @returns advantages by row and token; null where the batch has not what it needs, or verl would raise */
   advantages(batch: Batch): number[][] | null;
 }
 
-const EPSILON = 1e-6;
+/** verl reckons in 32 bits, and where the scores of a group are all but equal the rounding decides the value: each step is rounded as torch does it. */
+const f32 = Math.fround;
+
+const EPSILON = f32(1e-6);
 
 const decimal = (value: number): string => (Number.isInteger(value) ? value.toFixed(1) : String(value));
 
@@ -33,6 +38,7 @@ function plusPlus(gamma: number, isReset: boolean): Estimator {
     name: `reinforce_plus_plus gamma ${decimal(gamma)}${isReset ? ', reset at observations' : ''}`,
     isRewardToGo: true,
     isOfBatch: true,
+    isByLength: true,
     advantages(batch) {
       const returnsOf = isReset ? resetReturns : discountedReturns;
       const returns = batch.masks.map((mask, row) => returnsOf(batch.rewards[row]!, mask, gamma));
@@ -47,6 +53,7 @@ function outcome(name: string, judge: (scores: number[], lengths: number[]) => n
     name,
     isRewardToGo: false,
     isOfBatch: false,
+    isByLength: false,
     advantages(batch) {
       const scores = byGroup(batch, judge);
       return scores.includes(undefined) ? null : spread(batch, scores);
@@ -54,7 +61,47 @@ function outcome(name: string, judge: (scores: number[], lengths: number[]) => n
   };
 }
 
-const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+/** torch.sum on a CPU: eight lanes with four rows at a time; below eight values four values at a time. */
+function sumOf(values: ArrayLike<number>): number {
+  const { length } = values;
+  if (length < LANES) return stridedSum(values, 0, 1, length);
+  const rows = Math.floor(length / LANES);
+  let sum = 0;
+  for (let i = rows * LANES; i < length; i++) sum = f32(sum + f32(values[i]!));
+  for (let lane = 0; lane < LANES; lane++) sum = f32(sum + stridedSum(values, lane, LANES, rows));
+  return sum;
+}
+
+const LANES = 8;
+const AT_ONCE = 4;
+
+function stridedSum(values: ArrayLike<number>, from: number, stride: number, length: number): number {
+  const whole = Math.floor(length / AT_ONCE);
+  let sum = 0;
+  for (let part = 0; part < AT_ONCE; part++) {
+    let own = cascadeSum(values, from + part * stride, stride * AT_ONCE, whole);
+    if (part === 0) for (let i = whole * AT_ONCE; i < length; i++) own = f32(own + f32(values[from + i * stride]!));
+    sum = part === 0 ? own : f32(sum + own);
+  }
+  return sum;
+}
+
+/** Values are added up in blocks, and those in blocks of blocks, so that small ones are not lost in a large sum. */
+const LEVELS = 4;
+const SMALLEST_BLOCK = 16;
+
+function cascadeSum(values: ArrayLike<number>, from: number, stride: number, length: number): number {
+  const block = Math.max(SMALLEST_BLOCK, 2 ** Math.floor(Math.ceil(Math.log2(Math.max(1, length))) / LEVELS));
+  const sums = [0, 0, 0, 0];
+  for (let i = 0; i < length; i++) {
+    sums[0] = f32(sums[0]! + f32(values[from + i * stride]!));
+    for (let level = 1, every = block; level < LEVELS && (i + 1) % every === 0; level++, every *= block) {
+      sums[level] = f32(sums[level]! + sums[level - 1]!);
+      sums[level - 1] = 0;
+    }
+  }
+  return sums.reduce((sum, part) => f32(sum + part));
+}
 
 /** One number a row from those of its group. */
 function byGroup(
@@ -75,24 +122,46 @@ function byGroup(
 }
 
 const spread = ({ masks }: Batch, values: readonly (number | undefined)[]): number[][] =>
-  masks.map((mask, row) => mask.map((bit) => values[row]! * bit));
+  masks.map((mask, row) => mask.map((bit) => f32(values[row]! * Math.min(1, bit))));
 
-/** Of one alone the mean is 0 and the deviation 1, as verl has it. The deviation is that of a sample (n − 1). */
-function momentsOf(scores: readonly number[]): { mean: number; deviation: number } {
-  if (scores.length === 1) return { mean: 0, deviation: 1 };
-  const mean = sumOf(scores) / scores.length;
-  return { mean, deviation: Math.sqrt(sumOf(scores.map((score) => (score - mean) ** 2)) / (scores.length - 1)) };
+const meanOf = (scores: readonly number[]): number => (scores.length === 1 ? 0 : f32(sumOf(scores) / scores.length));
+
+const less = (scores: readonly number[], baseline: number): number[] => scores.map((score) => f32(score - baseline));
+
+/** torch.std, which adds up in 64 bits; of a sample (n − 1). Of one alone the mean is 0 and the deviation 1, as verl has it. */
+function deviationOf(scores: readonly number[]): number {
+  if (scores.length === 1) return 1;
+  let mean = 0;
+  let squares = 0;
+  for (const [i, score] of scores.entries()) {
+    const off = score - mean;
+    mean += off / (i + 1);
+    squares += off * (score - mean);
+  }
+  return f32(Math.sqrt(squares / (scores.length - 1)));
 }
 
-function standardized(scores: readonly number[]): number[] {
-  const { mean, deviation } = momentsOf(scores);
-  return scores.map((score) => (score - mean) / (deviation + EPSILON));
+const standardized = (scores: readonly number[], deviation = deviationOf(scores)): number[] =>
+  less(scores, meanOf(scores)).map((off) => f32(off / f32(deviation + EPSILON)));
+
+/** The deviation as verl's vectorized form reckons it, all in 32 bits. */
+function vectorizedDeviation(scores: readonly number[]): number {
+  if (scores.length === 1) return 1;
+  const squares = less(scores, meanOf(scores)).reduce((sum, off) => f32(sum + f32(off ** 2)), 0);
+  return f32(Math.sqrt(f32(squares / (scores.length - 1))));
 }
 
 function leaveOneOut(scores: readonly number[]): number[] {
   const n = scores.length;
-  const { mean } = momentsOf(scores);
-  return scores.map((score) => (n === 1 ? score : (n / (n - 1)) * (score - mean)));
+  if (n === 1) return [...scores];
+  const baseline = f32(f32(meanOf(scores) * n) / (n - 1));
+  return scores.map((score) => f32(f32(f32(score * n) / (n - 1)) - baseline));
+}
+
+function leaveOneOutVectorized(scores: readonly number[]): number[] {
+  const n = scores.length;
+  const sum = sumOf(scores);
+  return scores.map((score) => (n === 1 ? 0 : f32(f32(f32(n * score) - sum) / (n - 1))));
 }
 
 /** Only the best of a group is told to be better, by how far it is ahead of the second. verl raises for a group of one. */
@@ -102,9 +171,9 @@ function bestAlone(scores: readonly number[], isNormed: boolean): number[] | nul
   const rank = (score: number): number => (Number.isNaN(score) ? Number.POSITIVE_INFINITY : score);
   const order = [...scores.keys()].sort((a, b) => rank(scores[b]!) - rank(scores[a]!) || a - b);
   const best = order[0]!;
-  const [first, second] = [scores[best]!, scores[order[1]!]!];
-  const scale = isNormed ? momentsOf(scores).deviation + EPSILON : 1;
-  return scores.map((_, i) => (i === best ? (first - second) / scale : 0));
+  const lead = f32(scores[best]! - scores[order[1]!]!);
+  const scale = isNormed ? f32(deviationOf(scores) + EPSILON) : 1;
+  return scores.map((_, i) => (i === best ? f32(lead / scale) : 0));
 }
 
 /** Observations are skipped: the return goes over them unchanged. */
@@ -113,7 +182,7 @@ function discountedReturns(rewards: readonly number[], mask: readonly number[], 
   let sum = 0;
   for (let t = mask.length - 1; t >= 0; t--) {
     if (mask[t] === 0) continue;
-    sum = rewards[t]! + gamma * sum;
+    sum = f32(rewards[t]! + f32(f32(gamma) * sum));
     returns[t] = sum;
   }
   return returns;
@@ -123,9 +192,9 @@ function resetReturns(rewards: readonly number[], mask: readonly number[], gamma
   const returns = mask.map(() => 0);
   let sum = 0;
   for (let t = mask.length - 1; t >= 0; t--) {
-    sum = rewards[t]! + gamma * sum;
+    sum = f32(rewards[t]! + f32(f32(gamma) * sum));
     returns[t] = sum;
-    sum *= mask[t]!;
+    sum = f32(sum * mask[t]!);
   }
   return returns;
 }
@@ -143,10 +212,10 @@ function generalized(
   let last = 0;
   for (let t = mask.length - 1; t >= 0; t--) {
     const bit = mask[t]!;
-    const delta = rewards[t]! + gamma * nextValue - values[t]!;
-    const advantage = delta + gamma * lambda * last;
-    nextValue = values[t]! * bit + (1 - bit) * nextValue;
-    last = advantage * bit + (1 - bit) * last;
+    const delta = f32(f32(rewards[t]! + f32(f32(gamma) * nextValue)) - f32(values[t]!));
+    const advantage = f32(delta + f32(f32(gamma * lambda) * last));
+    nextValue = f32(f32(values[t]! * bit) + f32((1 - bit) * nextValue));
+    last = f32(f32(advantage * bit) + f32((1 - bit) * last));
     advantages[t] = last;
   }
   return advantages;
@@ -157,44 +226,53 @@ function generalized(
  * trained. Masked tokens keep what comes out, unless their caller takes it away.
  */
 function whitened(values: readonly (readonly number[])[], masks: readonly (readonly number[])[]): number[][] | null {
-  const trained = values.flatMap((row, i) => row.filter((_, t) => masks[i]![t] === 1));
-  if (trained.length < 2) return null;
-  const mean = sumOf(trained) / trained.length;
-  const variance = sumOf(trained.map((value) => (value - mean) ** 2)) / (trained.length - 1);
-  const scale = 1 / Math.sqrt(variance + 1e-8);
-  return values.map((row) => row.map((value) => (value - mean) * scale));
+  const weights = Float64Array.from(masks.flat());
+  const count = weights.reduce((sum, weight) => sum + weight, 0);
+  if (count < 2) return null;
+  const all = Float32Array.from(values.flat());
+  const meanBy = (of: (value: number) => number): number => {
+    const weighted = all.map((value, i) => (weights[i] === 0 ? 0 : f32(of(value)) * weights[i]!));
+    return f32(sumOf(weighted) / f32(count));
+  };
+  const mean = meanBy((value) => value);
+  const squares = meanBy((value) => f32(value - mean) ** 2);
+  const variance = f32(squares * f32(count / (count - 1)));
+  const scale = f32(1 / f32(Math.sqrt(f32(variance + f32(1e-8)))));
+  return values.map((row) => row.map((value) => f32(f32(value - mean) * scale)));
 }
 
 const masked = (values: number[][] | null, { masks }: Batch): number[][] | null =>
-  values?.map((row, i) => row.map((value, t) => value * masks[i]![t]!)) ?? null;
+  values?.map((row, i) => row.map((value, t) => f32(value * Math.min(1, masks[i]![t]!)))) ?? null;
 
 /**
- * verl's estimators of advantages. Formulas: `verl/trainer/ppo/core_algos.py`, there in 32-bit floats. A group of one is judged against 0.
+ * verl's estimators of advantages. Formulas: `verl/trainer/ppo/core_algos.py`. A group of one is judged against 0.
  */
 export const ESTIMATORS: readonly Estimator[] = [
-  outcome('grpo', standardized),
-  // The same by another way of summing.
-  outcome('grpo_vectorized', standardized),
-  outcome('dr_grpo', (scores) => scores.map((score) => score - momentsOf(scores).mean)),
+  outcome('grpo', (scores) => standardized(scores)),
+  outcome('grpo_vectorized', (scores) => standardized(scores, vectorizedDeviation(scores))),
+  outcome('dr_grpo', (scores) => less(scores, meanOf(scores))),
   outcome('grpo_passk', (scores) => bestAlone(scores, true)),
   outcome('grpo_passk without std', (scores) => bestAlone(scores, false)),
   outcome('rloo', leaveOneOut),
-  outcome('rloo_vectorized', (scores) => (scores.length === 1 ? [0] : leaveOneOut(scores))),
-  outcome('opo', (scores, lengths) => {
-    const total = lengths.reduce((sum, length) => sum + length, 0);
-    const baseline = scores.length === 1 ? 0 : scores.reduce((sum, score, i) => sum + score * lengths[i]!, 0) / total;
-    return scores.map((score) => score - baseline);
-  }),
+  outcome('rloo_vectorized', leaveOneOutVectorized),
+  {
+    ...outcome('opo', (scores, lengths) => {
+      const weighted = scores.map((score, i) => f32(score * lengths[i]!));
+      return less(scores, scores.length === 1 ? 0 : f32(sumOf(weighted) / sumOf(lengths)));
+    }),
+    isByLength: true,
+  },
   {
     name: 'gpg',
     isRewardToGo: false,
     isOfBatch: true,
+    isByLength: false,
     advantages(batch) {
       const scores = batch.rewards.map(sumOf);
-      const alpha = scores.length / Math.max(1, scores.filter((score) => score !== 0).length);
+      const alpha = f32(scores.length / Math.max(1, scores.filter((score) => score !== 0).length));
       return spread(
         batch,
-        byGroup(batch, (own) => own.map((score) => alpha * (score - momentsOf(own).mean))),
+        byGroup(batch, (own) => less(own, meanOf(own)).map((off) => f32(alpha * off))),
       );
     },
   },
@@ -202,8 +280,9 @@ export const ESTIMATORS: readonly Estimator[] = [
     name: 'reinforce_plus_plus_baseline',
     isRewardToGo: false,
     isOfBatch: true,
+    isByLength: true,
     advantages(batch) {
-      const centred = byGroup(batch, (scores) => scores.map((score) => score - momentsOf(scores).mean));
+      const centred = byGroup(batch, (scores) => less(scores, meanOf(scores)));
       const values = batch.masks.map((mask, i) => mask.map(() => centred[i]!));
       return masked(whitened(values, batch.masks), batch);
     },
@@ -214,16 +293,17 @@ export const ESTIMATORS: readonly Estimator[] = [
     name: 'remax',
     isRewardToGo: true,
     isOfBatch: false,
+    isByLength: true,
     advantages({ rewards, masks, baselines }) {
       if (baselines == null) return null;
       return masks.map((mask, row) => {
         let sum = 0;
         const returns = mask.map(() => 0);
         for (let t = mask.length - 1; t >= 0; t--) {
-          sum += rewards[row]![t]! * mask[t]!;
+          sum = f32(sum + f32(rewards[row]![t]! * mask[t]!));
           returns[t] = sum;
         }
-        return returns.map((value, t) => value - baselines[row]! * mask[t]!);
+        return returns.map((value, t) => f32(value - f32(f32(baselines[row]!) * mask[t]!)));
       });
     },
   },
@@ -236,6 +316,7 @@ export const ESTIMATORS: readonly Estimator[] = [
       name: `gae gamma ${decimal(gamma)} lam ${decimal(lambda)}`,
       isRewardToGo: true,
       isOfBatch: true,
+      isByLength: true,
       advantages: ({ rewards, masks, values }) =>
         values == null
           ? null

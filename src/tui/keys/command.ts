@@ -1,6 +1,7 @@
 import type { Data } from '../rows/data.ts';
 import type { Action } from '../state/action.ts';
-import type { Focus, State } from '../state/state.ts';
+import type { KeyPane } from '../state/page.ts';
+import type { State } from '../state/state.ts';
 
 export const CATEGORIES = [
   'Move',
@@ -8,6 +9,7 @@ export const CATEGORIES = [
   'List',
   'Find',
   'View',
+  'Compare',
   'Search',
   'Take away',
   'Run again',
@@ -22,8 +24,10 @@ export interface Command {
   category: Category;
   /** Starts with a verb, in lower case: 'next turn'. */
   title: string;
-  /** The pane that must have the keys, where the command means nothing in the other; there it comes before a command for both. */
-  when?: Focus;
+  /** The pane that must have the keys, where the command means nothing in the others; there it comes before a command for several. */
+  when?: KeyPane;
+  /** Without `when`: means something on a page too. */
+  onPage?: true;
   /** The action of its key; `count` is the number typed before it, null without one. */
   action(count: number | null): Action;
   /** Why it cannot act now; null when it can. */

@@ -23,6 +23,7 @@ import {
   noTokens,
   noTurns,
   nothingRun,
+  nothingToOpen,
   nothingToRedo,
   nothingToUndo,
   notMarked,
@@ -56,6 +57,10 @@ const both = (
     one(category, ids[i]!, titles[i]!, (count) => action(direction * (count ?? 1)), disabled[i] ?? disabled[0]),
   );
 
+/** Means something on a page too. */
+const onPage = (...commands: readonly Command[]): Command[] =>
+  commands.map((command) => ({ ...command, onPage: true }));
+
 const next = (id: string): [string, string] => [`${id}.next`, `${id}.previous`];
 const nextTitle = (what: string): [string, string] => [`next ${what}`, `previous ${what}`];
 
@@ -70,16 +75,23 @@ export const COMMANDS: readonly Command[] = [
   ...both('Move', next('turn'), nextTitle('turn'), (by) => ({ type: 'turn', by }), noTurns),
   one('Move', 'turn.first', 'first turn', { type: 'turn-edge', edge: 'first' }, noTurns),
   one('Move', 'turn.last', 'last turn', { type: 'turn-edge', edge: 'last' }, noTurns),
-  ...scroll('line', 'a line'),
-  ...scroll('half', 'half a page'),
-  ...scroll('page', 'a page'),
-  one('Move', 'top', 'top, or the line of the count', (line) => ({ type: 'top', line })),
-  one('Move', 'bottom', 'bottom, or the line of the count', (line) => ({ type: 'bottom', line })),
+  ...onPage(
+    ...scroll('line', 'a line'),
+    ...scroll('half', 'half a page'),
+    ...scroll('page', 'a page'),
+    one('Move', 'top', 'top, or the line of the count', (line) => ({ type: 'top', line })),
+    one('Move', 'bottom', 'bottom, or the line of the count', (line) => ({ type: 'bottom', line })),
+  ),
+  ...both('Move', ['column.next', 'column.previous'], nextTitle('column'), (by) => ({ type: 'page-column', by })).map(
+    (command): Command => ({ ...command, when: 'page' }),
+  ),
 
   ...both('Rollouts', next('sample'), nextTitle('sample'), (by) => ({ type: 'sample', by }), noOtherRow),
   ...both('Rollouts', next('step'), nextTitle('step, same prompt'), (by) => ({ type: 'step', by }), noOtherStep),
-  one('Rollouts', 'open', 'open the rollout; in it, fold or unfold the turn', { type: 'open' }, noRecord),
-  one('Rollouts', 'back', 'back one level', { type: 'back' }),
+  ...onPage(
+    one('Rollouts', 'open', 'open the rollout; in it, fold or unfold the turn', { type: 'open' }, nothingToOpen),
+    one('Rollouts', 'back', 'back one level', { type: 'back' }),
+  ),
   one('Rollouts', 'focus.next', 'other pane', { type: 'focus-next' }),
 
   one('List', 'filter', 'filter the list; empty clears, ! before it inverts', {
@@ -88,6 +100,8 @@ export const COMMANDS: readonly Command[] = [
   }),
   one('List', 'sort', 'sort the list: best, worst, by a column', { type: 'list-menu', menu: 'sort' }),
   one('List', 'sort.reverse', 'reverse the sort', { type: 'sort-reverse' }, noSort),
+  { ...one('List', 'page.sort', 'sort the page by the column; again: reversed', { type: 'page-sort' }), when: 'page' },
+  { ...one('List', 'page.switch', 'switch the row off or on', { type: 'page-switch' }), when: 'page' },
   one('List', 'columns', 'choose the columns', { type: 'list-menu', menu: 'columns' }),
   one('List', 'group', 'the group of this prompt together; the list again', { type: 'group' }, noRecord),
   ...both(
@@ -137,6 +151,10 @@ export const COMMANDS: readonly Command[] = [
   ...both('View', ['right', 'left'], ['scroll right', 'scroll left'], (by) => ({ type: 'sideways', by }), linesWrapped),
   one('View', 'field.hide', 'hide the field', { type: 'field-hide' }, noField),
   one('View', 'field.show', 'show hidden fields', { type: 'field-show-all' }, noHidden),
+
+  ...onPage(
+    one('Compare', 'page.group', 'the group of this prompt, with its advantages', { type: 'page-group' }, noRecord),
+  ),
 
   one('Search', 'search', 'search this sample', { type: 'prompt-open', prompt: 'search' }, noRecord),
   ...both(
@@ -193,14 +211,16 @@ export const COMMANDS: readonly Command[] = [
   one('Run again', 'rescore', 'score the rollout again', { type: 'rescore', all: false }, noRollout),
   one('Run again', 'rescore.all', 'score all of the list again', { type: 'rescore', all: true }, noRecord),
 
-  one('Program', 'command', 'enter a command, a number, a locator', { type: 'prompt-open', prompt: 'command' }),
-  one('Program', 'help', 'what can be done here', { type: 'prompt-open', prompt: 'help' }),
-  one('Program', 'mouse', 'mouse on, off', { type: 'mouse-mode' }),
-  one('Program', 'reload', 'read from disk again', { type: 'reload' }),
-  one('Program', 'repaint', 'draw the screen again', { type: 'repaint' }),
-  one('Program', 'suspend', 'suspend; fg comes back', { type: 'suspend' }),
-  one('Program', 'cancel', 'cancel what runs; twice: quit', () => ({ type: 'cancel', at: performance.now() })),
-  one('Program', 'quit', 'quit', { type: 'quit' }),
+  ...onPage(
+    one('Program', 'command', 'enter a command, a number, a locator', { type: 'prompt-open', prompt: 'command' }),
+    one('Program', 'help', 'what can be done here', { type: 'prompt-open', prompt: 'help' }),
+    one('Program', 'mouse', 'mouse on, off', { type: 'mouse-mode' }),
+    one('Program', 'reload', 'read from disk again', { type: 'reload' }),
+    one('Program', 'repaint', 'draw the screen again', { type: 'repaint' }),
+    one('Program', 'suspend', 'suspend; fg comes back', { type: 'suspend' }),
+    one('Program', 'cancel', 'cancel what runs; twice: quit', () => ({ type: 'cancel', at: performance.now() })),
+    one('Program', 'quit', 'quit', { type: 'quit' }),
+  ),
 ];
 
 export const commandOf = (id: string): Command | undefined => COMMANDS.find((command) => command.id === id);

@@ -1,14 +1,18 @@
 import { type Keys, PRESETS } from '../../config/presets.ts';
-import type { Focus } from '../state/state.ts';
+import type { KeyPane } from '../state/page.ts';
 import type { Command } from './command.ts';
 import { COMMANDS } from './commands.ts';
 
-export const PANES: readonly Focus[] = ['list', 'transcript'];
+const PANES: readonly KeyPane[] = ['list', 'transcript', 'page'];
 
-/** Which command a sequence of keys means in each pane. A command of one pane comes before one for both. */
+/** Which command a sequence of keys means in each pane. A command of one pane comes before one for several. */
 export class Keymap {
-  readonly #commands = { list: new Map<string, Command>(), transcript: new Map<string, Command>() };
-  readonly #prefixes = { list: new Set<string>(), transcript: new Set<string>() };
+  readonly #commands = {
+    list: new Map<string, Command>(),
+    transcript: new Map<string, Command>(),
+    page: new Map<string, Command>(),
+  };
+  readonly #prefixes = { list: new Set<string>(), transcript: new Set<string>(), page: new Set<string>() };
   readonly #keys: Keys;
 
   constructor(keys: Keys = PRESETS.vim) {
@@ -24,12 +28,12 @@ export class Keymap {
     }
   }
 
-  command(sequence: string, pane: Focus): Command | undefined {
+  command(sequence: string, pane: KeyPane): Command | undefined {
     return this.#commands[pane].get(sequence);
   }
 
   /** More keys may follow. */
-  isPrefix(sequence: string, pane: Focus): boolean {
+  isPrefix(sequence: string, pane: KeyPane): boolean {
     return this.#prefixes[pane].has(sequence);
   }
 
@@ -39,19 +43,20 @@ export class Keymap {
   }
 
   /** The keys that reach a command: in that pane, else in any. */
-  keysOf(id: string, pane?: Focus): readonly string[] {
+  keysOf(id: string, pane?: KeyPane): readonly string[] {
     const panes = pane === undefined ? PANES : [pane];
     return (this.#keys[id] ?? []).filter((key) => panes.some((one) => this.command(key, one)?.id === id));
   }
 
   /** Its first key as people write it; for a command without one, how the `:` line calls it. */
-  label(id: string, pane?: Focus): string {
+  label(id: string, pane?: KeyPane): string {
     const [key] = this.keysOf(id, pane);
     return key === undefined ? `:${id}` : keyLabel(key);
   }
 }
 
-export const panesOf = (command: Command): readonly Focus[] => (command.when === undefined ? PANES : [command.when]);
+export const panesOf = ({ when, onPage }: Command): readonly KeyPane[] =>
+  when !== undefined ? [when] : onPage === true ? PANES : PANES.filter((pane) => pane !== 'page');
 
 const SIGNS: Record<string, string> = {
   space: 'space',

@@ -3,6 +3,7 @@ import { type Keys, PRESETS, type PresetName, withKeys } from '../../config/pres
 import { nearestWord } from '../../text/nearest.ts';
 import type { Command } from './command.ts';
 import { COMMANDS } from './commands.ts';
+import { panesOf } from './keymap.ts';
 
 /** A preset with the user's own keys over it, and what is wrong with those. */
 export function ownKeys(preset: PresetName, config: Config): { keys: Keys; problems: readonly string[] } {
@@ -34,9 +35,13 @@ export function ownKeys(preset: PresetName, config: Config): { keys: Keys; probl
 
 const WAYS_OUT = ['quit', 'cancel', 'command'];
 
-/** The user gives the key to another command. One of a single pane leaves a command for both its other pane. */
+/** The user gives the key to another command. One of a single pane leaves a command for several its other panes. */
 const isTaken = (command: Command, key: string, own: ReadonlyMap<Command, readonly string[]>): boolean =>
-  [...own].some(([one, keys]) => keys.includes(key) && (one.when === undefined || one.when === command.when));
+  [...own].some(
+    ([one, keys]) => keys.includes(key) && (one.when === undefined ? shares(one, command) : one.when === command.when),
+  );
+
+const shares = (a: Command, b: Command): boolean => panesOf(a).some((pane) => panesOf(b).includes(pane));
 
 /** `, perhaps turn.next`: the command whose id is spelt most like it. */
 function nearest(id: string): string {

@@ -1,6 +1,7 @@
 import { toolCallsOf } from '../../rollout/rollout.ts';
 import type { Data } from '../rows/data.ts';
 import { viewport } from '../rows/viewport.ts';
+import { pageInSight } from '../state/page.ts';
 import type { State } from '../state/state.ts';
 
 /** Why a command cannot act now; null when it can. */
@@ -10,6 +11,9 @@ const rolloutOf = (state: State, data: Data) =>
   state.list.cursor === null ? null : data.record(state.list.cursor).rollout;
 
 export const noRecord: Reason = (state) => (state.list.cursor === null ? 'no rollout is open' : null);
+
+/** A row of a page says itself what it opens. */
+export const nothingToOpen: Reason = (state, data) => (pageInSight(state) === null ? noRecord(state, data) : null);
 
 export const noRollout: Reason = (state, data) =>
   noRecord(state, data) ?? (rolloutOf(state, data) === null ? 'this line is no rollout' : null);

@@ -1,5 +1,5 @@
 import type { Key } from '../screen/keys.ts';
-import type { Focus } from '../state/state.ts';
+import type { KeyPane } from '../state/page.ts';
 import type { Command } from './command.ts';
 import type { Keymap } from './keymap.ts';
 
@@ -18,7 +18,7 @@ export interface Resolved {
  */
 export class Resolver {
   readonly #keymap: Keymap;
-  readonly #pane: () => Focus;
+  readonly #pane: () => KeyPane;
   readonly #run: (resolved: Resolved) => void;
   readonly #pendingChanged: () => void;
   readonly #unknown: (keys: string) => void;
@@ -32,7 +32,7 @@ export class Resolver {
    */
   constructor(
     keymap: Keymap,
-    pane: () => Focus,
+    pane: () => KeyPane,
     run: (resolved: Resolved) => void,
     pendingChanged: () => void,
     unknown: (keys: string) => void,

@@ -8,8 +8,9 @@ import type { Layout } from '../../present/transcript/layout.ts';
 import { Syntax } from '../../present/transcript/syntax.ts';
 import type { TokenText } from '../../rollout/token-table.ts';
 import type { ListChoice } from '../state/list.ts';
+import type { KeyPane } from '../state/page.ts';
 import { type Rows, samePlace } from '../state/rows.ts';
-import type { Focus, State } from '../state/state.ts';
+import type { State } from '../state/state.ts';
 import { allColumns, chosenColumns, listShapeOf } from './columns.ts';
 import type { FilterProgress } from './filtered-rows.ts';
 import { FilteredRowsCache } from './filtered-rows-cache.ts';
@@ -18,6 +19,8 @@ import { type Geometry, geometry, type PaneShape } from './geometry.ts';
 import { GroupIndex } from './group-index.ts';
 import { sortedMembers } from './group-rows.ts';
 import { Layouts } from './layouts.ts';
+import type { Page } from './page.ts';
+import { Pages } from './pages.ts';
 import { replayColumnsShown } from './replay-values.ts';
 import { allRows, groupRows } from './rows.ts';
 import { Searches } from './searches.ts';
@@ -26,9 +29,9 @@ import { ListValues } from './values.ts';
 /** The user's keys, as far as texts name them. */
 export interface KeyLabels {
   /** A command's first key as people write it; for a command without one, how the `:` line calls it. */
-  label(id: string, pane?: Focus): string;
+  label(id: string, pane?: KeyPane): string;
   /** The keys that reach a command: in that pane, else in any. */
-  keysOf(id: string, pane?: Focus): readonly string[];
+  keysOf(id: string, pane?: KeyPane): readonly string[];
 }
 
 /** The open dump, as update and views may ask about it. Answers follow from the dump and the state alone; they are only remembered here. */
@@ -56,6 +59,8 @@ export interface Data {
   /** The value that a record holds under a name of its own, for a column. */
   value(place: Place, name: string): JsonValue | undefined | typeof NOT_KNOWN;
   record(place: Place): DumpRecord;
+  /** The page in sight; null while list and transcript are. */
+  page(state: State): Page | null;
   /** The change on disk of the open record since it was read, in words; '' for none. */
   diskChange(place: Place): string;
   /** The transcript under the cursor, laid out for the width it has; null while nothing is open. */
@@ -96,6 +101,7 @@ export class DumpData implements Data {
   readonly #layouts: Layouts;
   readonly #filtered: FilteredRowsCache;
   readonly #values: ListValues;
+  readonly #pages = new Pages();
   #group: { members: readonly number[]; sort: ListChoice['sort']; rows: Rows } | null = null;
   #shape: ListShape | null = null;
   #columns: { key: string; print: string; columns: ReturnType<typeof allColumns> } | null = null;
@@ -124,7 +130,10 @@ export class DumpData implements Data {
     this.#found = found;
     this.#filtered = new FilteredRowsCache(dump, rowsChanged, kept);
     this.#values = new ListValues(this.#filtered.pool, changed);
-    this.groups = new GroupIndex(dump, rowsChanged);
+    this.groups = new GroupIndex(dump, () => {
+      this.#pages.changed();
+      rowsChanged();
+    });
     this.syntax = new Syntax(changed);
     this.searches = new Searches(found, tokenizer);
     this.#layouts = new Layouts(dump, this.groups, tokenizer, changed);
@@ -133,6 +142,7 @@ export class DumpData implements Data {
   /** The dump has changed: it may hold more records than before. */
   changed(): void {
     this.#rows = null;
+    this.#pages.changed();
     this.#filtered.refresh();
     const open = this.#open;
     if (open === null) return;
@@ -176,6 +186,10 @@ export class DumpData implements Data {
       return this.#group.rows;
     }
     return this.#filtered.rows(list.choice, this.#rows, list.cursor) ?? this.#rows;
+  }
+
+  page(state: State): Page | null {
+    return this.#pages.of(state, this);
   }
 
   filterProgress({ list }: State): FilterProgress | null {

@@ -6,6 +6,7 @@ import type { Data } from '../rows/data.ts';
 import { afterEsc, type Key } from '../screen/keys.ts';
 import { mouseEvent } from '../screen/mouse.ts';
 import type { Action } from '../state/action.ts';
+import { paneOf } from '../state/page.ts';
 import type { State } from '../state/state.ts';
 import { PromptKeys } from './prompt-keys.ts';
 
@@ -37,7 +38,7 @@ export class Input {
     this.#host = host;
     this.#resolver = new Resolver(
       host.keymap,
-      () => host.state().focus,
+      () => paneOf(host.state()),
       (resolved) => this.#run(resolved),
       () => host.pendingChanged(),
       (keys) => this.#unknown(keys),

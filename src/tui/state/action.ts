@@ -7,6 +7,7 @@ import type { ViewName } from './display.ts';
 import type { EditorSubject } from './editor.ts';
 import type { FindJob, FindProgress, LandmarkName } from './find.ts';
 import type { MenuKind } from './list.ts';
+import type { PageSubject } from './page.ts';
 import type { PromptId, PromptProblem } from './prompt.ts';
 import type { BulkProgress, ForkSettings, LiveModel, RolloutChange, Way, Where } from './replay.ts';
 
@@ -16,6 +17,7 @@ export type Action =
   | GoAction
   | TranscriptAction
   | ListAction
+  | PageAction
   | PromptAction
   | ReplayAction
   | ProgramAction
@@ -90,6 +92,20 @@ type ListAction =
   | { type: 'mark-row' }
   | { type: 'list-menu'; menu: MenuKind }
   | { type: 'menu-key'; key: string };
+
+type PageAction =
+  | { type: 'page-open'; subject: PageSubject }
+  /** The same page of another subject, such as one with a member switched off. */
+  /** The group of the rollout that is open, with its advantages. */
+  | { type: 'page-group' }
+  | { type: 'page-column'; by: number }
+  /** By the column of the cursor; again: the other way. */
+  | { type: 'page-sort' }
+  | { type: 'page-change'; subject: PageSubject }
+  /** What the row under the cursor does besides opening. */
+  | { type: 'page-switch' }
+  /** A place that a row of the page leads to; Esc comes back. */
+  | { type: 'page-read'; place: Place; turn: number | null };
 
 /** `by` counts into the past. */
 type PromptAction =

@@ -4,6 +4,7 @@ import type { FindProgress } from './find.ts';
 import { type FollowState, initialFollow } from './follow.ts';
 import { type JumpList, noJumps } from './jumps.ts';
 import { firstList, type ListState } from './list.ts';
+import type { PageState } from './page.ts';
 import type { PromptId, PromptState } from './prompt.ts';
 import { initialReplay, NOTHING_ASKED, type ReplayState } from './replay.ts';
 import type { SearchState } from './search.ts';
@@ -20,6 +21,8 @@ export interface State {
   list: ListState;
   transcript: TranscriptState;
   display: DisplayState;
+  /** Stands in the place of list and transcript while it is in sight. */
+  page: PageState | null;
   search: SearchState | null;
   jumps: JumpList;
   /** A search over many records that is under way. */
@@ -63,6 +66,7 @@ export const initialState = (columns: number, rows: number): State => ({
   list: firstList,
   transcript: opened,
   display: firstDisplay,
+  page: null,
   search: null,
   jumps: noJumps,
   find: null,

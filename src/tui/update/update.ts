@@ -14,6 +14,7 @@ import { listHandlers } from './list.ts';
 import { markHandlers } from './marks.ts';
 import { menuHandlers } from './menu.ts';
 import { moveHandlers } from './move.ts';
+import { asideAfter, pageHandlerOf, pageHandlers } from './page.ts';
 import { programHandlers } from './program.ts';
 import { promptHandlers } from './prompt.ts';
 import { replayHandlers } from './replay.ts';
@@ -22,6 +23,7 @@ import { rolloutHandlers } from './rollout.ts';
 import { searchHandlers } from './search.ts';
 
 const HANDLERS: Handlers = {
+  ...pageHandlers,
   ...moveHandlers,
   ...rolloutHandlers,
   ...foldHandlers,
@@ -48,13 +50,17 @@ export function update(state: State, action: Action, data: Data): { state: State
   const jumped = withJump(before, action, after);
   if (isReport) return { state: jumped, effects };
 
-  const followed = partsOf(followAfter(action, before, jumped, data));
+  const followed = partsOf(followAfter(action, before, asideAfter(before, jumped), data));
   return { state: followed.state, effects: [...effects, ...followed.effects] };
 }
 
 /** An action may lead to another one: the answer of a prompt or a menu to what it asks for. */
 function handled(state: State, action: Action, data: Data): { state: State; effects: readonly Effect[] } {
-  const handle = HANDLERS[action.type] as (state: State, action: Action, data: Data) => Result;
+  const handle = (pageHandlerOf(state, action) ?? HANDLERS[action.type]) as (
+    state: State,
+    action: Action,
+    data: Data,
+  ) => Result;
   const { state: after, effects, next } = partsOf(handle(state, action, data));
   if (next === null) return { state: after, effects };
 

@@ -12,7 +12,8 @@ import { searchPosition } from '../rows/search.ts';
 import { viewport } from '../rows/viewport.ts';
 import type { FindProgress } from '../state/find.ts';
 import { filterText } from '../state/list.ts';
-import type { Focus, State, StatusMessage } from '../state/state.ts';
+import { type KeyPane, pageInSight, paneOf } from '../state/page.ts';
+import type { State, StatusMessage } from '../state/state.ts';
 import { editorFooter } from './editor.ts';
 import { foundText } from './list-head.ts';
 import { menuPieces } from './menu.ts';
@@ -20,7 +21,7 @@ import { questionLines } from './question.ts';
 import type { Scene } from './scene.ts';
 
 /** Hints of each pane: commands whose keys stand side by side, and the word for them. */
-const HINTS: Record<Focus, readonly (readonly [ids: readonly string[], word: string])[]> = {
+const HINTS: Record<KeyPane, readonly (readonly [ids: readonly string[], word: string])[]> = {
   list: [
     [['line.down', 'line.up'], 'sample'],
     [['open'], 'read'],
@@ -45,12 +46,23 @@ const HINTS: Record<Focus, readonly (readonly [ids: readonly string[], word: str
     [['help'], 'help'],
     [['quit'], 'quit'],
   ],
+  page: [
+    [['line.down', 'line.up'], 'row'],
+    [['column.previous', 'column.next'], 'column'],
+    [['open'], 'open'],
+    [['page.sort'], 'sort'],
+    [['page.switch'], 'on/off'],
+    [['back'], 'back'],
+    [['help'], 'help'],
+    [['quit'], 'quit'],
+  ],
 };
 
 /** As many as there is room for; that of the help stays. */
-function hintPieces({ focus }: State, names: KeyLabels, hasErrors: boolean, room: number): Piece[] {
-  const hints = HINTS[focus].flatMap(([ids, word]) => {
-    const keys = ids.flatMap((id) => names.keysOf(id, focus).slice(0, 1));
+function hintPieces(state: State, names: KeyLabels, hasErrors: boolean, room: number): Piece[] {
+  const pane = paneOf(state);
+  const hints = HINTS[pane].flatMap(([ids, word]) => {
+    const keys = ids.flatMap((id) => names.keysOf(id, pane).slice(0, 1));
     if (keys.length === 0 || (word === 'error' && !hasErrors)) return [];
     const pieces: Piece[] = [
       ['accent', ` ${keys.map(keyLabel).join('/')}`],
@@ -71,6 +83,11 @@ function hintPieces({ focus }: State, names: KeyLabels, hasErrors: boolean, room
 function positionPieces({ state, data }: Scene, wide: boolean, brief = false): Piece[] {
   const { cursor } = state.list;
   const pieces: Piece[] = [];
+  const page = pageInSight(state);
+  if (page !== null) {
+    const { length } = data.page(state)!;
+    return length === 0 ? pieces : [['quiet', `${formatCount(page.row + 1)}/${formatCount(length)} `]];
+  }
   if (cursor === null) return pieces;
   if (state.focus === 'list') {
     const { here } = listWindow(state, data);

@@ -1,7 +1,9 @@
 import { styled } from '../../present/theme.ts';
 import type { Region } from '../screen/screen.ts';
+import { pageInSight } from '../state/page.ts';
 import { editorView } from './editor.ts';
 import { listView } from './list.ts';
+import { pageView } from './page.ts';
 import type { PaneView, Scene } from './scene.ts';
 import { transcriptView } from './transcript.ts';
 
@@ -19,6 +21,7 @@ export function bodyPanes(scene: Scene): Region[] {
   if (tooSmall || state.help !== null) return [];
   // The title of the editor stands above its text.
   if (state.editor !== null) return [pane('editor', editorView, 0, state.columns, 2)];
+  if (pageInSight(state) !== null) return [pane('page', pageView, 0, state.columns)];
   const both = listWidth > 0 && transcriptWidth > 0;
   return [
     ...(listWidth > 0 ? [pane('list', listView, 0, listWidth)] : []),

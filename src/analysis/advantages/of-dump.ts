@@ -1,0 +1,35 @@
+import { ESTIMATORS, type Estimator } from './estimators.ts';
+
+/** The rollouts of one step, as far as a dump tells of them. */
+export interface StepScores {
+  /** NaN where there is none. */
+  scores: ArrayLike<number>;
+  /** Rollouts without a group have one of their own. */
+  groups: readonly (string | number)[];
+  /** How many tokens of each response are trained; NaN where that was not recorded. */
+  lengths: ArrayLike<number>;
+}
+
+/** The estimators that scores, groups and lengths are enough for: the others need a critic, a greedy answer or rewards by token. */
+export const OF_A_DUMP: readonly Estimator[] = ESTIMATORS.filter(
+  ({ name }) => !/^gae|^remax|reset at|gamma (?!1\.0)/.test(name),
+);
+
+/**
+ * The advantages of some rows by one estimator, or why there are none. They are recomputed from the scores: a KL penalty in the reward is
+ * not in them.
+ */
+export function advantagesOf(estimator: Estimator, step: StepScores, rows: readonly number[]): number[] | string {
+  const { isByLength, isOfBatch } = estimator;
+  const all = isOfBatch ? step.groups.map((_, row) => row) : rows;
+  if (all.some((row) => Number.isNaN(step.scores[row]!))) return 'a score is missing';
+  if (isByLength && all.some((row) => Number.isNaN(step.lengths[row]!))) return 'the trained tokens were not recorded';
+  if (rows.length < 2 && !isOfBatch) return 'a rollout alone has nothing to compare with';
+  const at = new Map(all.map((row, i) => [row, i]));
+  const found = estimator.advantages({
+    rewards: all.map((row) => [step.scores[row]!]),
+    masks: all.map((row) => [isByLength ? step.lengths[row]! : 1]),
+    groups: all.map((row) => step.groups[row]!),
+  });
+  return found === null ? 'verl refuses such a batch' : rows.map((row) => found[at.get(row)!]![0]!);
+}

@@ -1,0 +1,77 @@
+/**
+ * Whether the scores of a group teach anything. none: all are alike, so every advantage is 0; outlier: all but one are alike, and that one
+ * carries all of it; unknown: fewer than two have a score.
+ */
+export const SIGNALS = ['yes', 'outlier', 'none', 'unknown'] as const;
+export type Signal = (typeof SIGNALS)[number];
+
+/** The scores of one prompt in numbers. Those that are missing or not finite are in none of them. */
+export interface GroupStats {
+  n: number;
+  scored: number;
+  mean: number | null;
+  /** The deviation with n - 1, as GRPO has it. */
+  spread: number | null;
+  best: number | null;
+  worst: number | null;
+  /** How many reach the score that counts as solved. */
+  passed: number;
+  signal: Signal;
+}
+
+/** A score of at least this counts as solved, unless the user says otherwise. */
+export const PASS = 0.5;
+
+/** @param scores NaN where there is none */
+export function groupStats(scores: ArrayLike<number>, pass = PASS): GroupStats {
+  let scored = 0;
+  let mean = 0;
+  let squares = 0;
+  let best = Number.NEGATIVE_INFINITY;
+  let worst = Number.POSITIVE_INFINITY;
+  let passed = 0;
+  for (let i = 0; i < scores.length; i++) {
+    const score = scores[i]!;
+    if (!Number.isFinite(score)) continue;
+    scored++;
+    const off = score - mean;
+    mean += off / scored;
+    squares += off * (score - mean);
+    if (score > best) best = score;
+    if (score < worst) worst = score;
+    if (score >= pass) passed++;
+  }
+  const isKnown = scored > 0;
+  return {
+    n: scores.length,
+    scored,
+    mean: isKnown ? mean : null,
+    spread: scored > 1 ? Math.sqrt(squares / (scored - 1)) : null,
+    best: isKnown ? best : null,
+    worst: isKnown ? worst : null,
+    passed,
+    signal:
+      scored < 2 ? 'unknown' : best === worst ? 'none' : isOneOut(scores, scored, best, worst) ? 'outlier' : 'yes',
+  };
+}
+
+/** All scores but one are equal. Of two, neither is the outlier. */
+function isOneOut(scores: ArrayLike<number>, scored: number, best: number, worst: number): boolean {
+  if (scored < 3) return false;
+  let atBest = 0;
+  let atWorst = 0;
+  for (let i = 0; i < scores.length; i++) {
+    if (scores[i] === best) atBest++;
+    else if (scores[i] === worst) atWorst++;
+  }
+  return atBest + atWorst === scored && Math.min(atBest, atWorst) === 1;
+}
+
+/** The chance that one of k answers is right, without bias from n of which c are (Chen et al. 2021); null where n is below k. */
+export function passChance(n: number, c: number, k: number): number | null {
+  if (n < k || k < 1) return null;
+  if (n - c < k) return 1;
+  let none = 1;
+  for (let i = n - c + 1; i <= n; i++) none *= 1 - k / i;
+  return 1 - none;
+}

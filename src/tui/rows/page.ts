@@ -1,0 +1,43 @@
+import type { Cell, TableColumn } from '../../present/page-table.ts';
+import type { Action } from '../state/action.ts';
+import type { PageSort } from '../state/page.ts';
+
+export interface PageRow {
+  cells: readonly Cell[];
+  /** What Enter does, in the column of the cursor. */
+  open?: (column: number) => Action | null;
+  /** What the key that switches does. */
+  toggle?: Action;
+}
+
+/** All that a page shows: a line that says what it is, titles, rows. Texts are sanitised. */
+export interface Page {
+  title: string;
+  /** Stands at the right of the title: how much is known. */
+  note: string;
+  /** Lines between the title and the table. */
+  head?: readonly string[];
+  columns: readonly TableColumn[];
+  length: number;
+  row(index: number): PageRow;
+  /** Stands in place of the rows where there are none. */
+  empty: string;
+  /** The order that the rows are in, where a column was chosen for it or the page has one of its own. */
+  sort: PageSort | null;
+}
+
+/** Rows by the values of a column, those without a value last; equal ones keep their order. */
+export function byColumn<Row>(
+  rows: readonly Row[],
+  valueIn: (row: Row) => number | string | null,
+  descending: boolean,
+): Row[] {
+  const keyed = rows.map((row) => ({ row, value: valueIn(row) }));
+  const isNone = (value: number | string | null) => value === null || Number.isNaN(value);
+  keyed.sort((a, b) => {
+    if (isNone(a.value) || isNone(b.value)) return Number(isNone(a.value)) - Number(isNone(b.value));
+    const order = a.value! < b.value! ? -1 : a.value! > b.value! ? 1 : 0;
+    return descending ? -order : order;
+  });
+  return keyed.map(({ row }) => row);
+}

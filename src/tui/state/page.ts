@@ -1,0 +1,44 @@
+import type { Place } from '../../dump/dump.ts';
+import type { State } from './state.ts';
+
+/** What a page shows. A new one is a kind here and a builder in rows/pages.ts. */
+export type PageSubject =
+  /** The rollouts of one prompt in one step; `left` are the records that are switched off. */
+  { kind: 'group'; place: Place; left: readonly number[] };
+
+/** A view of the whole body, in the place of the list and the transcript: rows with a cursor. */
+export interface PageState {
+  subject: PageSubject;
+  row: number;
+  column: number;
+  /** The first row on the screen. */
+  top: number;
+  sort: PageSort | null;
+  /** The page that Esc leads back to. */
+  below: PageState | null;
+  /** A rollout of it is being read: the page is out of sight until Esc. */
+  isAside: boolean;
+}
+
+export interface PageSort {
+  column: number;
+  descending: boolean;
+}
+
+export type KeyPane = State['focus'] | 'page';
+
+/** The page that is in sight. */
+export const pageInSight = ({ page }: State): PageState | null => (page === null || page.isAside ? null : page);
+
+/** The one that has the keys. */
+export const paneOf = (state: State): KeyPane => (pageInSight(state) === null ? state.focus : 'page');
+
+export const freshPage = (subject: PageSubject, below: PageState | null): PageState => ({
+  subject,
+  row: 0,
+  column: 0,
+  top: 0,
+  sort: null,
+  below,
+  isAside: false,
+});

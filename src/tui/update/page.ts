@@ -1,0 +1,109 @@
+import type { Data } from '../rows/data.ts';
+import type { Page } from '../rows/page.ts';
+import type { Action } from '../state/action.ts';
+import { freshPage, type PageState, type PageSubject, pageInSight } from '../state/page.ts';
+import type { State } from '../state/state.ts';
+import { visit } from './cursor.ts';
+import { type Result, type SomeHandlers, saying } from './result.ts';
+
+/** Rows of a page that are on the screen: below its title, its head and its titles of columns. */
+const heightOf = (state: State, data: Data, page: Page): number =>
+  Math.max(1, data.geometry(state).bodyHeight - 2 - (page.head?.length ?? 0));
+
+/** The page with its cursor on a row, which is in sight. */
+function atRow(state: State, data: Data, row: number): State {
+  const shown = pageInSight(state);
+  const page = data.page(state);
+  if (shown === null || page === null) return state;
+  const at = Math.max(0, Math.min(page.length - 1, row));
+  const height = heightOf(state, data, page);
+  const top = Math.max(at - height + 1, Math.min(shown.top, at), 0);
+  return { ...state, page: { ...shown, row: at, top: Math.min(top, Math.max(0, page.length - height)) } };
+}
+
+const withPage = (state: State, change: Partial<PageState>): State =>
+  state.page === null ? state : { ...state, page: { ...state.page, ...change } };
+
+const opened = (state: State, subject: PageSubject): State => ({
+  ...state,
+  page: freshPage(subject, state.page),
+});
+
+export const pageHandlers = {
+  'page-open': (state, { subject }) => opened(state, subject),
+
+  'page-group': (state) => {
+    const { cursor } = state.list;
+    if (cursor === null) return saying(state, 'no rollout here');
+    return opened(state, { kind: 'group', place: cursor, left: [] });
+  },
+
+  'page-change': (state, { subject }, data) => atRow(withPage(state, { subject }), data, pageInSight(state)?.row ?? 0),
+
+  'page-column': (state, { by }, data) => {
+    const shown = pageInSight(state);
+    const columns = data.page(state)?.columns.length ?? 0;
+    if (shown === null) return state;
+    return withPage(state, { column: Math.max(0, Math.min(columns - 1, shown.column + by)) });
+  },
+
+  'page-sort': (state, _action, data) => {
+    const shown = pageInSight(state);
+    const page = data.page(state);
+    if (shown === null || page === null) return state;
+    const { column } = shown;
+    // Numbers are wanted from the largest, names from the first.
+    const descending = page.sort?.column === column ? !page.sort.descending : page.columns[column]?.isText !== true;
+    return atRow(withPage(state, { sort: { column, descending } }), data, 0);
+  },
+
+  'page-switch': (state, _action, data): Result => {
+    const toggle = rowHere(state, data)?.toggle;
+    return toggle === undefined ? saying(state, 'nothing to switch in this row') : { state, next: toggle };
+  },
+
+  'page-read': (state, { place, turn }, data) => {
+    const moved = visit({ ...withPage(state, { isAside: true }), focus: 'transcript' }, data, place);
+    return turn === null ? moved : { state: moved, next: { type: 'go', place, turn } };
+  },
+} satisfies SomeHandlers;
+
+function rowHere(state: State, data: Data) {
+  const shown = pageInSight(state);
+  const page = data.page(state);
+  return shown === null || page === null || shown.row >= page.length ? null : page.row(shown.row);
+}
+
+/** What keys of the list and the transcript mean while a page is in sight. */
+const ON_PAGE = {
+  scroll: (state, { by, unit }, data) => {
+    const page = data.page(state);
+    if (page === null) return state;
+    const height = heightOf(state, data, page);
+    const span = unit === 'line' ? 1 : unit === 'half' ? Math.max(1, height >> 1) : Math.max(1, height - 1);
+    return atRow(state, data, (pageInSight(state)?.row ?? 0) + by * span);
+  },
+  top: (state, { line }, data) => atRow(state, data, line === null ? 0 : line - 1),
+  bottom: (state, { line }, data) => atRow(state, data, line === null ? (data.page(state)?.length ?? 0) - 1 : line - 1),
+  open: (state, _action, data): Result => {
+    const next = rowHere(state, data)?.open?.(pageInSight(state)?.column ?? 0) ?? null;
+    return next === null ? saying(state, 'nothing to open in this row') : { state, next };
+  },
+  back: (state) => ({ ...state, page: state.page?.below ?? null }),
+  resize: (state, { columns, rows }, data) => atRow({ ...state, columns, rows }, data, pageInSight(state)?.row ?? 0),
+} satisfies SomeHandlers;
+
+/** Ways out of a rollout that was opened from a page, and of the page to anywhere else. */
+export function pageHandlerOf(state: State, { type }: Action): SomeHandlers[Action['type']] | undefined {
+  if (state.page === null) return undefined;
+  if (state.page.isAside) return type === 'back' ? backToPage : undefined;
+  return (ON_PAGE as SomeHandlers)[type];
+}
+
+const backToPage = (state: State): State => withPage(state, { isAside: false });
+
+/** Another rollout was gone to by its name, its number or a mark: the page stands aside for it. */
+export const asideAfter = (before: State, after: State): State =>
+  pageInSight(before) !== null && before.page === after.page && before.list.cursor !== after.list.cursor
+    ? withPage(after, { isAside: true })
+    : after;
