@@ -17,7 +17,6 @@ const opened = async (columns = 100, rows = 20): Promise<TestScreen> => {
 
 const lines = (width = 100, height = 18): string[] =>
   pageView({ state: screen.state, data: screen.data, theme: MONO, name: '', pending: '' }, width, height).map((line) =>
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: styles are taken away
     line.replace(/\x1b\[[\d;]*m/g, ''),
   );
 
