@@ -243,6 +243,57 @@ const places = attacks(
   'bubblewrap',
 );
 
+/** On what a forked run stands: its init, the interpreter that it was forked from, and the session that runs share. */
+const forked = attacks(
+  {
+    'a child beside it, which nobody waits for': 'clones(0x8000 | 17)',
+    'the first process as the first victim when memory is short': 'open("/proc/1/oom_score_adj", "w").write("1000")',
+    'less processor time for the session of all runs': 'open("/proc/self/autogroup", "w").write("19")',
+    'no processor time for the first process': 'os.sched_setscheduler(1, os.SCHED_IDLE, os.sched_param(0)) is None',
+    'the same by attributes': 'sys_(314, 1, struct.pack("<IIQiIQQQ", 48, 5, 0, 0, 0, 0, 0, 0), 0)',
+    'the same by its parameter': 'sys_(142, 1, struct.pack("i", 0))',
+    'a low priority for the first process': 'os.setpriority(os.PRIO_PROCESS, 1, 19) is None',
+    'a low priority for its group': 'os.setpriority(os.PRIO_PGRP, 0, 19) is None',
+    'a low priority for its user': 'os.setpriority(os.PRIO_USER, 0, 19) is None',
+    'one processor for the first process': 'os.sched_setaffinity(1, [0]) is None',
+    'a limit for the first process': [
+      'import resource',
+      'resource.prlimit(1, resource.RLIMIT_CPU, (1, 1)) is not None',
+    ],
+    'the processes around it, in its own /proc': [
+      '',
+      '[n for n in os.listdir("/proc") if n.isdigit() and int(n) != os.getpid()]',
+    ],
+    'memory that is shared with the interpreter':
+      '[line for line in open("/proc/self/maps") if "w-s" in line or "ws" in line.split()[1]]',
+    'a capability, taken back':
+      'libc.capset(struct.pack("<II", 0x20080522, 0), struct.pack("<6I", *[0xffffffff] * 6)) == 0',
+    'a capability for what it executes': 'libc.prctl(47, 2, 12, 0, 0) == 0',
+    'more than its bounding set': 'libc.prctl(23, 21, 0, 0, 0) == 1',
+    'what setuid would give': 'libc.prctl(39, 0, 0, 0, 0) == 0',
+    'a dump of its memory': ['import resource', 'resource.setrlimit(resource.RLIMIT_CORE, (1 << 20, 1 << 20)) is None'],
+    'the interface of its network': [
+      'import fcntl\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)',
+      'fcntl.ioctl(s, 0x8914, b"lo".ljust(16, b"\\0") + bytes(24))',
+    ],
+    'a link by netlink': [
+      's = socket.socket(16, 3, 0)\nbody = struct.pack("<BBHiII", 0, 0, 0, 0, 0, 0) + struct.pack("<HH", 12, 18 | 0x8000) + struct.pack("<HH", 8, 1) + b"veth"\ns.send(struct.pack("<IHHII", 16 + len(body), 16, 0x605, 1, 0) + body)',
+      'struct.unpack_from("<i", s.recv(4096), 16)[0] == 0',
+    ],
+    'a terminal of another run': '[n for n in os.listdir("/dev/pts") if n != "ptmx"]',
+    'an alarm that wakes the machine': 'sys_(283, 8, 0)',
+    'a deadline of the scheduler':
+      'sys_(314, 0, struct.pack("<IIQiIQQQ", 48, 6, 0, 0, 0, 1000000, 2000000, 2000000), 0)',
+    'the memory of the first process, given up': ['fd = libc.syscall(434, 1, 0)', 'fd >= 0 and sys_(448, fd, 0)'],
+    'the group of another process': 'os.setpgid(1, 0) is None',
+    'sockets of others, by their table': 'len(open("/proc/net/unix").read().splitlines()) > 1',
+    'a file of /etc that all runs read': 'os.chmod("/etc/passwd", 0o600) is None',
+    'the time of a file of the interpreter': 'os.utime(os.__file__) is None',
+    'a place mounted over by a link of /proc': 'os.rename("/proc", "/old") is None',
+  },
+  'bubblewrap',
+);
+
 export const FAMILIES: Record<string, Attack[]> = {
   files,
   places,
@@ -250,6 +301,7 @@ export const FAMILIES: Record<string, Attack[]> = {
   processes,
   kernel,
   'other runs': runs,
+  forked,
   javascript,
   modules,
 };

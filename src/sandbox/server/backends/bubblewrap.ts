@@ -136,7 +136,8 @@ class Bubblewrap implements Backend {
     if (this.#filter !== null) writeFileSync(this.#filter, seccompFilter(groups !== null));
     const system = systemArguments(interpreters);
     this.#system = [
-      ...[...system, '--disable-userns', '--cap-drop', 'ALL', '--info-fd', String(INFO_FD)],
+      ...[...system, '--remount-ro', '/proc', '--disable-userns', '--cap-drop', 'ALL'],
+      ...['--info-fd', String(INFO_FD)],
       ...['--ro-bind', supervisor, SUPERVISOR_PATH],
     ];
     this.#zygoteOptions = {

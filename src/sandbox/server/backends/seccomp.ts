@@ -91,6 +91,12 @@ const CALLS = {
   socket: [41, 198],
   socketpair: [53, 199],
   ioctl: [16, 29],
+  prlimit64: [302, 261],
+  sched_setparam: [142, 118],
+  sched_setscheduler: [144, 119],
+  sched_setaffinity: [203, 122],
+  sched_setattr: [314, 274],
+  setpriority: [141, 140],
 } as const satisfies Record<string, readonly [number, number]>;
 type Call = keyof typeof CALLS;
 
@@ -104,11 +110,16 @@ const NEWEST = 450;
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET; unshare also knows NEWTIME. */
 const NAMESPACES = 0x7e020000;
 const NEWTIME = 0x80;
+/** A child that is a sibling: nobody waits for it, and it stands outside of the tree whose memory is added up. */
+const SIBLING = 0x8000;
 const FAMILIES = { unix: 1, inet: 2, inet6: 10, netlink: 16 };
 /** TIOCSTI and TIOCLINUX type into a terminal, TIOCSETD loads line disciplines. */
 const TERMINAL = [0x5412, 0x541c, 0x5423];
 /** Linux as it is, the question for it, and without random addresses, which some runtimes ask for. */
 const PERSONALITIES = [0, 0xffffffff, 0x40000];
+
+/** The process that ends a run. One that gets no processor ends nothing. */
+const FIRST_PROCESS = 1;
 
 const LOAD = 0x20;
 const RETURN = 0x06;
@@ -131,6 +142,13 @@ const onlyFor = (values: readonly number[], errno: number): Instruction[] => [
   [LOAD, 0, 0, FIRST_ARGUMENT_AT],
   ...values.map((value, index): Instruction => [JUMP_EQUAL, values.length - index, 0, value]),
   give(refuse(errno)),
+  give(ALLOW),
+];
+/** Not where the argument at this place is the first process. */
+const notFirst = (at: number): Instruction[] => [
+  [LOAD, 0, 0, FIRST_ARGUMENT_AT + 8 * at],
+  [JUMP_EQUAL, 0, 1, FIRST_PROCESS],
+  give(refuse(EPERM)),
   give(ALLOW),
 ];
 const withoutBits = (bits: number, errno: number): Instruction[] => [
@@ -158,12 +176,19 @@ export function seccompFilter(counted: boolean, machine: string = process.arch):
   const numberOf = (call: Call): number => CALLS[call][machine === 'x64' ? 0 : 1];
   const families = Object.values(FAMILIES);
   const special: Record<string, Instruction[]> = {
-    clone: withoutBits(NAMESPACES, EPERM),
+    clone: withoutBits(NAMESPACES | SIBLING, EPERM),
     unshare: withoutBits(NAMESPACES | NEWTIME, EPERM),
     socket: onlyFor(families, EAFNOSUPPORT),
     socketpair: onlyFor(families, EAFNOSUPPORT),
     personality: onlyFor(PERSONALITIES, EPERM),
     ioctl: secondIsNot(TERMINAL),
+    prlimit64: notFirst(0),
+    sched_setparam: notFirst(0),
+    sched_setscheduler: notFirst(0),
+    sched_setaffinity: notFirst(0),
+    sched_setattr: notFirst(0),
+    // PRIO_PROCESS alone: the first process is in the program's group.
+    setpriority: [[LOAD, 0, 0, FIRST_ARGUMENT_AT], [JUMP_EQUAL, 1, 0, 0], give(refuse(EPERM)), ...notFirst(1)],
     // It answers as if it locked: the locks of shared system files would be seen by other runs.
     flock: [give(refuse(0))],
   };

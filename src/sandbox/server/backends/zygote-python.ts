@@ -118,12 +118,8 @@ def _root(base, disk):
         if not is_folder:
             os.close(os.open(base + path, os.O_CREAT, 0o644))
         _mount(path, base + path, None, _BIND | _REC)
-    _mount('proc', base + '/proc', 'proc', _NOSUID | _NODEV | _NOEXEC)
-    for name in ('sys', 'sysrq-trigger', 'irq', 'bus'):
-        target = base + '/proc/' + name
-        if os.path.exists(target):
-            _mount(target, target, None, _BIND)
-            _mount(None, target, None, 32 | _BIND | 1 | _NOSUID | _NODEV | _NOEXEC)
+    # The init's entry would be the program's to write to, as it is of the same user; and the init is the zygote's in part.
+    _mount('proc', base + '/proc', 'proc', 1 | _NOSUID | _NODEV | _NOEXEC, 'hidepid=2')
     _mount('tmpfs', base + '/dev/shm', 'tmpfs', _NOSUID | _NODEV, 'mode=1777,size=67108864,nr_inodes=4096')
     _mount('devpts', base + '/dev/pts', 'devpts', _NOSUID | _NOEXEC, 'newinstance,ptmxmode=0666,mode=620')
 
