@@ -10,6 +10,7 @@ export const VERBS: Readonly<Record<string, () => Promise<Command>>> = {
   stats: async () => (await import('./stats.ts')).statsCommand(),
   label: async () => (await import('./label.ts')).labelCommand(),
   labels: async () => (await import('./labels.ts')).labelsCommand(),
+  signal: async () => (await import('./signal.ts')).signalCommand(),
   replay: async () => (await import('./replay.ts')).replayCommand(),
   fork: async () => (await import('./fork.ts')).forkCommand(),
   rescore: async () => (await import('./rescore.ts')).rescoreCommand(),

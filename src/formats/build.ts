@@ -378,10 +378,13 @@ export const objectsOf = (value: JsonValue | undefined): JsonObject[] =>
 /** One number or null an entry; null for what is no list of such. */
 export function numbersOf(value: JsonValue | undefined): (number | null)[] | null {
   if (!Array.isArray(value)) return null;
-  return value.every((one) => one === null || typeof one === 'number' || typeof one === 'boolean')
+  return value.every((one) => one === null || typeof one === 'number' || typeof one === 'boolean' || isNotFinite(one))
     ? value.map((one) => (typeof one === 'boolean' ? Number(one) : numberOf(one)))
     : null;
 }
+
+/** JSON has no word for them, and writers take strings. */
+const isNotFinite = (value: JsonValue): boolean => value === 'NaN' || value === 'Infinity' || value === '-Infinity';
 
 /** Token ids, or a mask of them; null where they are none, and for an empty list, which records nothing. */
 export function idsOf(value: JsonValue | undefined): number[] | null {

@@ -1,0 +1,53 @@
+import type { Dump } from '../../dump/dump.ts';
+import type { DumpFile } from '../../dump/dump-file.ts';
+import type { Query } from '../query/query.ts';
+import { Subject } from '../query/subject.ts';
+import { type SignalRow, settleGroups, signalRow } from './signal-row.ts';
+
+/** Where a row of a step stands. */
+export interface SignalPlace {
+  file: DumpFile;
+  record: number;
+}
+
+/** The rows that a trainer judged together. */
+export interface SignalStep {
+  stream: string;
+  /** null where neither record nor file says. */
+  step: number | null;
+  rows: SignalRow<SignalPlace>[];
+  /** Rollouts that are not trained on, and records that are none: they are in no figure. */
+  leftOut: number;
+}
+
+/**
+ * The steps of a dump, each once, in the order in which they are whole. Several files may hold one step (a file a rank); only steps that go on in a
+ * later file are kept meanwhile. The files' indexes are built.
+ */
+export async function* readSignal(dump: Dump, filter: Query | null): AsyncGenerator<SignalStep> {
+  const lastFile = new Map<string, number>();
+  for (const [at, file] of dump.files.entries()) {
+    await file.buildIndex(() => true);
+    for (let record = 0; record < file.count; record++) lastFile.set(keyOf(file, record), at);
+  }
+  const open = new Map<string, SignalStep>();
+  for (const [at, file] of dump.files.entries()) {
+    for (let record = 0; record < file.count; record++) {
+      const key = keyOf(file, record);
+      const step = open.get(key) ?? { stream: file.stream, step: file.stepOf(record), rows: [], leftOut: 0 };
+      open.set(key, step);
+      const row = file.read(record);
+      if (filter !== null && !filter.accepts(Subject.read(row))) continue;
+      const signal = row.rollout === null ? null : signalRow(row.rollout, { file, record });
+      if (signal === null) step.leftOut++;
+      else step.rows.push(signal);
+    }
+    for (const [key, step] of open) {
+      if (lastFile.get(key)! > at) continue;
+      open.delete(key);
+      yield { ...step, rows: settleGroups(step.rows) };
+    }
+  }
+}
+
+const keyOf = (file: DumpFile, record: number): string => `${file.stream}\0${file.stepOf(record)}`;

@@ -1,0 +1,363 @@
+import { type Fit, fitAdvantages, totalOf } from './fit.ts';
+import { type ByToken, type SignalRow, turnOfToken } from './signal-row.ts';
+
+/** What the gradient could not see, or saw wrongly. */
+export const SIGNAL_CHECKS = {
+  reward_masked: { word: 'reward on a masked token', severity: 'warning' },
+  reward_padding: { word: 'reward on padding', severity: 'error' },
+  reward_untrained: { word: 'reward without a trained token', severity: 'warning' },
+  reward_blocked: { word: 'reward does not reach the turns before an observation', severity: 'error' },
+  reward_sum: { word: 'rewards by token do not sum to the score', severity: 'warning' },
+  baseline_untrained: { word: 'group baseline holds a row that is not trained', severity: 'error' },
+  session_zeroed: { word: 'advantage 0 for every output of the session', severity: 'error' },
+  group_nan: { word: 'NaN in a group', severity: 'error' },
+  group_alone: { word: 'group of one', severity: 'warning' },
+  no_signal: { word: 'no signal', severity: 'warning' },
+  duplicate: { word: 'written twice', severity: 'warning' },
+  advantage_differs: { word: 'advantage is not the one that fits', severity: 'warning' },
+} as const;
+
+export type SignalCheck = keyof typeof SIGNAL_CHECKS;
+
+/** Something about the signal of one row, or of a whole group. */
+export interface SignalFinding {
+  check: SignalCheck;
+  severity: 'error' | 'warning';
+  /** The rows that it speaks of, by their place in the list that was audited; the first is the one to look at. */
+  rows: number[];
+  /** The token of the response, from 0, and the turn that it lies in; null where it is about the whole row, or cannot be told. */
+  token: number | null;
+  turn: number | null;
+  message: string;
+}
+
+export interface SignalAudit {
+  findings: SignalFinding[];
+  /** null where no advantages were recorded. */
+  fit: Fit | null;
+  /** How many rows had what a check looks at; a rate is of these. */
+  observed: { masks: number; rewards: number; advantages: number; groups: number };
+}
+
+/** Audits the rows that a trainer judged together: those of one step of a stream. */
+export function auditSignal(rows: readonly SignalRow<unknown>[]): SignalAudit {
+  const findings: SignalFinding[] = [];
+  const notice: Notice = (check, own, message, token = null, severity = SIGNAL_CHECKS[check].severity) =>
+    findings.push({
+      check,
+      severity,
+      rows: own,
+      token,
+      turn: token === null ? null : turnOfToken(rows[own[0]!]!, token),
+      message,
+    });
+  const groups = groupsOf(rows);
+  const fit = fitAdvantages(rows);
+  for (const row of rows.keys()) auditRow(rows, row, groups, fit, notice);
+  auditUntoldFlow(rows, notice);
+  for (const group of groups.values()) auditGroup(rows, group, fit, notice);
+  auditSizes(groups, notice);
+  for (const { row, token, recorded, expected, estimator } of fit?.others ?? [])
+    notice(
+      'advantage_differs',
+      [row],
+      `advantage ${brief(recorded)} was recorded; ${estimator}, which fits ${fit!.fitted} of ${fit!.groups} groups, gives ${brief(expected)}`,
+      token,
+    );
+  return {
+    findings,
+    fit,
+    observed: {
+      masks: rows.filter(({ mask }) => mask !== null).length,
+      rewards: rows.filter(({ rewards }) => rewards !== null).length,
+      advantages: rows.filter(({ advantages }) => advantages !== null).length,
+      groups: [...groups.values()].filter(({ judged }) => judged.length > 1).length,
+    },
+  };
+}
+
+type Notice = (
+  check: SignalCheck,
+  rows: number[],
+  message: string,
+  token?: number | null,
+  severity?: SignalFinding['severity'],
+) => void;
+
+interface Group {
+  rows: number[];
+  /** Those whose rewards make the baseline: the last output of each session, else all. */
+  judged: number[];
+}
+
+function groupsOf(rows: readonly SignalRow<unknown>[]): Map<string, Group> {
+  const last = new Map<string, number>();
+  for (const [at, { session }] of rows.entries()) {
+    if (session === null) continue;
+    const before = last.get(session.name);
+    if (before === undefined || rows[before]!.session!.output < session.output) last.set(session.name, at);
+  }
+  const groups = new Map<string, Group>();
+  for (const [at, { group, session }] of rows.entries()) {
+    const own = groups.get(group) ?? { rows: [], judged: [] };
+    groups.set(group, own);
+    own.rows.push(at);
+    if (session === null || last.get(session.name) === at) own.judged.push(at);
+  }
+  return groups;
+}
+
+const isUntrained = ({ mask }: SignalRow<unknown>): boolean => mask !== null && mask.every((bit) => bit === 0);
+
+function auditRow(
+  rows: readonly SignalRow<unknown>[],
+  at: number,
+  groups: ReadonlyMap<string, Group>,
+  fit: Fit | null,
+  notice: Notice,
+): void {
+  const row = rows[at]!;
+  const { mask, rewards, score } = row;
+  auditSum(row, at, notice);
+  if (mask === null) return;
+  const total = totalOf(row);
+  if (isUntrained(row)) {
+    const group = groups.get(row.group)!;
+    const place = rewards?.findLastIndex((value) => (value ?? 0) !== 0) ?? -1;
+    // verl puts a reward on `valid length - 1`; of an empty response that is the last token of the padding.
+    if (place !== -1 && row.isEmpty)
+      notice(
+        'reward_padding',
+        [at],
+        `the response is empty, and its reward ${brief(total)} stands on a token of padding: nothing learns from it, and its group counts it`,
+        place,
+      );
+    else if (total !== 0 && Number.isFinite(total) && group.judged.length < 2 && score !== null)
+      notice(
+        'reward_untrained',
+        [at],
+        `nothing of the rollout is trained: its reward ${brief(total)} reaches no token`,
+      );
+    return;
+  }
+  if (rewards === null || rewards.length !== mask.length) return;
+  auditPlace(rows, at, groups, notice);
+  auditFlow(row, at, fit, notice);
+}
+
+/** A session's outputs are judged by their sum, wherever in the last of them it stands. */
+function isOneOfSeveral(rows: readonly SignalRow<unknown>[], { session }: SignalRow<unknown>, group: Group): boolean {
+  return session !== null && group.rows.filter((other) => rows[other]!.session?.name === session.name).length > 1;
+}
+
+function auditPlace(
+  rows: readonly SignalRow<unknown>[],
+  at: number,
+  groups: ReadonlyMap<string, Group>,
+  notice: Notice,
+): void {
+  const row = rows[at]!;
+  const { mask, rewards } = row;
+  if (isOneOfSeveral(rows, row, groups.get(row.group)!)) return;
+  const token = rewards!.findIndex(
+    (value, t) => mask![t] === 0 && value !== null && value !== 0 && !Number.isNaN(value),
+  );
+  if (token === -1) return;
+  const sum = rewards!.reduce((all: number, value, t) => all + (mask![t] === 0 ? (value ?? 0) : 0), 0);
+  notice(
+    'reward_masked',
+    [at],
+    `reward ${brief(sum)} stands on token ${token}, which is masked: GRPO, RLOO and OPO count it all the same, GAE, REINFORCE++ and ReMax lose it`,
+    token,
+  );
+}
+
+/** Whether a reward reached what was trained before an observation. */
+function auditFlow(row: SignalRow<unknown>, at: number, fit: Fit | null, notice: Notice): void {
+  const { mask, rewards, returns, advantages, estimator } = row;
+  const border = borderOf(row);
+  if (border === null) return;
+  const { last, before } = border;
+  const isLost = (list: ByToken): boolean => (list[before] ?? 0) === 0 && (list[last] ?? 0) !== 0;
+  if (returns?.length === mask!.length) {
+    const isOwn = rewards!.slice(0, before + 1).some((value) => (value ?? 0) !== 0);
+    if (!isOwn && isLost(returns))
+      notice(
+        'reward_blocked',
+        [at],
+        `the reward ${brief(rewards![last]!)} on token ${last} reached no token before the observation: the return of token ${before} is 0`,
+        before,
+      );
+    return;
+  }
+  const names = fit?.byGroup.get(row.group) ?? new Set(fit?.best ?? []);
+  const resets = [...names].filter((name) => name.includes('reset at observations'));
+  if (advantages !== null) {
+    if (resets.length > 0 && resets.length === names.size)
+      notice(
+        'reward_blocked',
+        [at],
+        `the recorded advantages are those of ${resets[0]}: the reward on token ${last} reached no token before the observation`,
+        before,
+      );
+    return;
+  }
+  if (estimator !== null && PLUS_PLUS.test(estimator))
+    notice(
+      'reward_blocked',
+      [at],
+      `REINFORCE++ ${BEFORE_FIX}, the reward on token ${last} ${NOT_REACHED}`,
+      before,
+      'warning',
+    );
+}
+
+const PLUS_PLUS = /^reinforce_?(?:plus_?plus|\+\+)$/i;
+const BEFORE_FIX = 'of verl before its change 7300';
+const NOT_REACHED = 'did not reach the turns before the observation';
+
+/** Where neither returns, advantages nor the estimator are recorded, and no group either, one note says what may be. */
+function auditUntoldFlow(rows: readonly SignalRow<unknown>[], notice: Notice): void {
+  const places = [...rows.entries()].flatMap(([at, row]) => {
+    if (row.isGroupRecorded || row.returns !== null || row.advantages !== null || row.estimator !== null) return [];
+    const border = borderOf(row);
+    return border === null ? [] : [{ at, ...border }];
+  });
+  const [first] = places;
+  if (first !== undefined)
+    notice(
+      'reward_blocked',
+      places.map(({ at }) => at),
+      `neither returns, advantages nor the estimator are recorded: if it is REINFORCE++ ${BEFORE_FIX}, the reward on token ${first.last} ${NOT_REACHED}`,
+      first.before,
+      'warning',
+    );
+}
+
+/** The last trained token with a reward, and the last trained one before the observation that stands before it; null where none does. */
+function borderOf({ mask, rewards }: SignalRow<unknown>): { last: number; before: number } | null {
+  if (mask === null || rewards?.length !== mask.length) return null;
+  const last = rewards.findLastIndex((value, t) => mask[t] === 1 && (value ?? 0) !== 0);
+  const border = last === -1 ? -1 : mask.lastIndexOf(0, last);
+  const before = border === -1 ? -1 : mask.lastIndexOf(1, border);
+  return before === -1 ? null : { last, before };
+}
+
+/** A KL penalty lies in the rewards, never in the scores. */
+function auditSum({ tokenScores, rewards, score }: SignalRow<unknown>, at: number, notice: Notice): void {
+  const list = tokenScores ?? rewards;
+  if (list === null || score === null || !Number.isFinite(score)) return;
+  const sum = list.reduce((all: number, value) => all + (value ?? 0), 0);
+  if (!Number.isFinite(sum) || Math.abs(sum - score) <= 1e-3 * Math.max(1, Math.abs(score))) return;
+  const why = tokenScores === null ? ' (a KL penalty in the rewards would be a reason)' : '';
+  notice('reward_sum', [at], `the rewards by token sum to ${brief(sum)}, the score is ${brief(score)}${why}`);
+}
+
+function auditGroup(rows: readonly SignalRow<unknown>[], group: Group, fit: Fit | null, notice: Notice): void {
+  const { judged } = group;
+  auditSessions(rows, group, notice);
+  auditCopies(rows, group, notice);
+  if (judged.length < 2) return;
+  const totals = judged.map((at) => totalOf(rows[at]!));
+  const scored = judged.filter((_, i) => !Number.isNaN(totals[i]) || isNaNRecorded(rows[judged[i]!]!));
+  const broken = scored.filter((at) => !Number.isFinite(totalOf(rows[at]!)));
+  if (broken.length > 0) {
+    notice(
+      'group_nan',
+      [...broken, ...judged.filter((at) => !broken.includes(at))],
+      `${brief(totalOf(rows[broken[0]!]!))} is the reward of ${broken.length} of ${judged.length}: it spreads to the whole group, and with whitening to the whole batch`,
+    );
+    return;
+  }
+  const known = totals.filter(Number.isFinite);
+  if (known.length < 2) return;
+  if (known.every((total) => total === known[0])) {
+    if (known.length === judged.length)
+      notice(
+        'no_signal',
+        [...judged],
+        `all ${judged.length} rewards are ${brief(known[0]!)}: the group teaches nothing`,
+      );
+    return;
+  }
+  auditBaseline(rows, group, fit, notice);
+}
+
+const isNaNRecorded = ({ rewards, score }: SignalRow<unknown>): boolean =>
+  Number.isNaN(score) || (rewards?.some((value) => Number.isNaN(value)) ?? false);
+
+/** A row that is rejected whole keeps its reward and its group, and so moves what its siblings are judged by. */
+function auditBaseline(rows: readonly SignalRow<unknown>[], { judged }: Group, fit: Fit | null, notice: Notice): void {
+  const rejected = judged.filter((at) => isUntrained(rows[at]!) && Number.isFinite(totalOf(rows[at]!)));
+  const trained = judged.filter((at) => rows[at]!.mask !== null && !isUntrained(rows[at]!));
+  if (rejected.length === 0 || trained.length === 0) return;
+  if (fit !== null && isJudgedAlone(rows, rejected, trained)) return;
+  const mean = (own: readonly number[]): number => own.reduce((sum, at) => sum + totalOf(rows[at]!), 0) / own.length;
+  notice(
+    'baseline_untrained',
+    [...rejected, ...trained],
+    `${rejected.length} of ${judged.length} ${rejected.length === 1 ? 'is' : 'are'} not trained and ${rejected.length === 1 ? 'counts' : 'count'} for the baseline: the mean is ${brief(mean([...rejected, ...trained]))}, without ${brief(mean(trained))}`,
+  );
+}
+
+/** The recorded advantages are what the trained rows alone give, and not what all of the group gives. */
+function isJudgedAlone(
+  rows: readonly SignalRow<unknown>[],
+  rejected: readonly number[],
+  trained: readonly number[],
+): boolean {
+  const fits = (own: readonly number[]): boolean => {
+    const fit = fitAdvantages(own.map((at) => rows[at]!));
+    return fit !== null && fit.best.length > 0;
+  };
+  return fits(trained) && !fits([...rejected, ...trained]);
+}
+
+/** verl judges a session by its last output and gives the others its advantage, which is 0 where nothing of that output is trained. */
+function auditSessions(rows: readonly SignalRow<unknown>[], { rows: members, judged }: Group, notice: Notice): void {
+  for (const last of judged) {
+    const row = rows[last]!;
+    if (row.session === null || !isUntrained(row)) continue;
+    const others = members.filter((at) => at !== last && rows[at]!.session?.name === row.session!.name);
+    const lost = others.filter((at) => rows[at]!.mask !== null && !isUntrained(rows[at]!));
+    if (lost.length > 0)
+      notice(
+        'session_zeroed',
+        [last, ...lost],
+        `nothing of the session's last output is trained, so verl gives advantage 0 to its ${lost.length === 1 ? 'other output' : `${lost.length} other outputs`} too`,
+      );
+  }
+}
+
+/** The same tokens sampled with the same probabilities are one rollout that was written twice. */
+function auditCopies(rows: readonly SignalRow<unknown>[], { rows: members }: Group, notice: Notice): void {
+  const seen = new Map<string, number>();
+  for (const at of members) {
+    const { requestId, sampled, ids } = rows[at]!;
+    const isTelling = sampled !== null && ids !== null && sampled.filter((value) => (value ?? 0) !== 0).length >= 4;
+    const key = requestId ?? (isTelling ? `${ids!.join()} ${sampled!.join()}` : null);
+    if (key === null) continue;
+    const before = seen.get(key);
+    if (before === undefined) seen.set(key, at);
+    else
+      notice(
+        'duplicate',
+        [at, before],
+        requestId === null
+          ? 'the same tokens with the same log probabilities stand in the group twice'
+          : `request ${requestId} stands in the group twice`,
+      );
+  }
+}
+
+/** A rollout alone is judged against 0; that is told only where the other groups have more. */
+function auditSizes(groups: ReadonlyMap<string, Group>, notice: Notice): void {
+  const alone = [...groups.values()].filter(({ judged }) => judged.length === 1);
+  if (alone.length * 2 >= groups.size) return;
+  for (const { judged } of alone)
+    notice('group_alone', [...judged], 'alone in its group: GRPO judges it against 0, the others give it its reward');
+}
+
+/** Four digits tell what is to be told. */
+const brief = (value: number): string =>
+  Number.isFinite(value) ? String(Number(value.toPrecision(4))) : Number.isNaN(value) ? 'NaN' : String(value);

@@ -1,0 +1,155 @@
+import { groupKeyOf } from '../../rollout/group-key.ts';
+import type { Rollout } from '../../rollout/rollout.ts';
+
+/** Numbers by token of the response; null where the trainer gave none. */
+export type ByToken = readonly (number | null)[];
+
+/** What the gradient could see of one rollout, as far as it was recorded. Lists have one entry for each token of the response. */
+export interface SignalRow<At> {
+  at: At;
+  uid: string | null;
+  /** By the record's own word, or by its prompt; `settleGroups` has the last word. */
+  group: string;
+  isGroupRecorded: boolean;
+  /** A hash of the prompt alone. */
+  prompt: string;
+  /**
+   * One output of a session, by verl's `uid` of 2026-04 on (`{prompt}_{session}_{output}`): the last output of a session is judged, and its
+   * advantage is given to the others. null where the record does not say.
+   */
+  session: { name: string; output: number } | null;
+  requestId: string | null;
+  score: number | null;
+  /** 1 = trained; null where no mask was recorded. */
+  mask: readonly number[] | null;
+  rewards: ByToken | null;
+  /** Where they differ from the rewards (a KL penalty lies in those): the scores by token. */
+  tokenScores: ByToken | null;
+  advantages: ByToken | null;
+  returns: ByToken | null;
+  values: ByToken | null;
+  /** Log probabilities of who sampled, and of who trained. */
+  sampled: ByToken | null;
+  trainer: ByToken | null;
+  ids: readonly number[] | null;
+  /** The estimator that the record names. */
+  estimator: string | null;
+  /** The response has no text. */
+  isEmpty: boolean;
+  /** Turns of the response from which nothing is trained and from which something is, in runs; the turn that begins each. */
+  turnRuns: { isModel: boolean; turn: number }[];
+  /** Trained and other tokens (characters where there are no tokens) by who wrote them. */
+  trainedBy: ReadonlyMap<string, number>;
+  /** What `trainedBy` counts. */
+  unit: 'tokens' | 'characters';
+}
+
+const REWARDS = ['token_level_rewards', 'rewards', 'token_rewards'];
+const SCORES = ['token_level_scores', 'rm_scores'];
+const TRAINER = ['old_log_probs', 'trainer_logprobs', 'prev_logprobs', 'train_log_probs', 'log_probs'];
+const ESTIMATOR = ['adv_estimator', 'estimator', 'advantage_estimator'];
+
+/** null for a rollout that is not trained on. */
+export function signalRow<At>(rollout: Rollout, at: At): SignalRow<At> | null {
+  if (rollout.validation) return null;
+  const { tokens, rewards, extras, turns, responseTurn, uid } = rollout;
+  const more = tokens?.more ?? {};
+  const named = (names: readonly string[]): ByToken | null => {
+    const name = names.find((one) => more[one] !== undefined);
+    return name === undefined ? null : more[name]!;
+  };
+  const mask = tokens?.mask ?? null;
+  const group = groupKeyOf(rollout);
+  const session = uid === null ? null : /^.+_(\d+)_(\d+)$/.exec(uid);
+  const estimator = ESTIMATOR.map((name) => extras[name]).find((value) => typeof value === 'string');
+  const scores = named(SCORES);
+  return {
+    at,
+    group: group.key,
+    isGroupRecorded: group.from === 'uid',
+    prompt: group.prompt,
+    uid,
+    session: session === null ? null : { name: uid!.slice(0, uid!.lastIndexOf('_')), output: Number(session[2]) },
+    requestId: rollout.requestId,
+    score: rollout.score,
+    mask,
+    rewards: named(REWARDS) ?? scores,
+    tokenScores: scores,
+    advantages: named(['advantages', 'advantage']) ?? constant(mask, rewards.advantage),
+    returns: named(['returns']),
+    values: named(['values']),
+    sampled: tokens?.logprobs ?? null,
+    trainer: named(TRAINER),
+    ids: tokens?.responseIds.every((id) => id >= 0) ? tokens.responseIds : null,
+    estimator: (estimator as string | undefined) ?? null,
+    isEmpty: turns.slice(responseTurn).every(({ text }) => text === ''),
+    turnRuns: turnRuns(rollout),
+    ...trainedBy(rollout),
+  };
+}
+
+/**
+ * What only the rows of a step together tell of their groups: a `uid` that several share is the group's own, and prompts that are all alike tell no
+ * groups apart (images leave no trace in a text).
+ */
+export function settleGroups<At>(rows: readonly SignalRow<At>[]): SignalRow<At>[] {
+  const shared = new Map<string, number>();
+  for (const { uid, isGroupRecorded } of rows)
+    if (uid !== null && !isGroupRecorded) shared.set(uid, (shared.get(uid) ?? 0) + 1);
+  const isOwn = ({ uid, isGroupRecorded }: SignalRow<At>): boolean =>
+    isGroupRecorded || (uid !== null && shared.get(uid)! > 1);
+  const byPrompt = rows.filter((row) => !isOwn(row));
+  const areAlike = byPrompt.length > 1 && byPrompt.every(({ prompt }) => prompt === byPrompt[0]!.prompt);
+  return rows.map((row, at) => {
+    if (row.isGroupRecorded) return row;
+    if (isOwn(row)) return { ...row, group: `uid ${row.uid}`, isGroupRecorded: true };
+    return areAlike ? { ...row, group: `row ${at}` } : row;
+  });
+}
+
+/** One number for the whole rollout, on what is trained of it. */
+const constant = (mask: readonly number[] | null, value: number | null): ByToken | null =>
+  mask === null || value === null ? null : mask.map((bit) => bit * value);
+
+function turnRuns({ turns, responseTurn }: Rollout): SignalRow<unknown>['turnRuns'] {
+  const runs: SignalRow<unknown>['turnRuns'] = [];
+  for (const { role, index } of turns.slice(responseTurn)) {
+    const isModel = role === 'assistant';
+    if (runs.at(-1)?.isModel !== isModel) runs.push({ isModel, turn: index });
+  }
+  return runs;
+}
+
+/** The turn that a token of the response lies in, where the runs of the mask follow each other as the turns do; else null. */
+export function turnOfToken({ mask, turnRuns: runs }: SignalRow<unknown>, token: number): number | null {
+  if (mask === null) return null;
+  let run = -1;
+  let found: number | null = null;
+  for (const [t, bit] of mask.entries()) {
+    if (t === 0 || bit !== mask[t - 1]) run++;
+    if (runs[run]?.isModel !== (bit === 1)) return null;
+    if (t === token) found = runs[run]!.turn;
+  }
+  return run === runs.length - 1 ? found : null;
+}
+
+/** Tokens where the mask by token can be told apart by turns, else characters of text that is known to be trained. */
+function trainedBy({ spans, turns, lossMask }: Rollout): Pick<SignalRow<unknown>, 'trainedBy' | 'unit'> {
+  const counts = new Map<string, number>();
+  let total = 0;
+  for (const { trained, turn, start, end } of spans) {
+    if (trained !== true) continue;
+    const role = turns[turn]?.role ?? 'unknown';
+    counts.set(role, (counts.get(role) ?? 0) + end - start);
+    total += end - start;
+  }
+  const tokens = lossMask?.trainedTokens ?? null;
+  if (tokens === null) return { trainedBy: counts, unit: 'characters' };
+  if (counts.size === 1) return { trainedBy: new Map([[[...counts.keys()][0]!, tokens]]), unit: 'tokens' };
+  if (total === 0) return { trainedBy: new Map(tokens === 0 ? [] : [['unknown', tokens]]), unit: 'tokens' };
+  // Text of several roles is trained: without a tokenizer the share of each is that of its characters.
+  return {
+    trainedBy: new Map([...counts].map(([role, count]) => [role, Math.round((tokens * count) / total)])),
+    unit: 'tokens',
+  };
+}
