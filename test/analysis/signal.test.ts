@@ -192,7 +192,7 @@ describe('signal', () => {
       groups.map(({ group, score, i }) => ({
         mask: [1],
         rewards: [score],
-        advantages: [group === 'c' && i === 0 ? 5 : score === 1 ? 0.70711 : -0.70711],
+        advantages: [group === 'c' && i === 0 ? 5 : (score * 2 - 1) * Math.SQRT1_2],
         uid: `${group}_${i}_0`,
       })),
     );

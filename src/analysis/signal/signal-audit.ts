@@ -107,7 +107,7 @@ function groupsOf(rows: readonly SignalRow<unknown>[]): Map<string, Group> {
   return groups;
 }
 
-const isUntrained = ({ mask }: SignalRow<unknown>): boolean => mask !== null && mask.every((bit) => bit === 0);
+const isUntrained = ({ mask }: SignalRow<unknown>): boolean => mask?.every((bit) => bit === 0) === true;
 
 function auditRow(
   rows: readonly SignalRow<unknown>[],
