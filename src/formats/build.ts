@@ -250,7 +250,10 @@ function decoded(value: JsonValue | undefined): { args: JsonValue; error: string
 }
 
 /** Results are found by their call's id; those without one belong, in order, to the calls before them in the same history. */
-function pairResults(turns: readonly Turn[], messages: readonly FoundMessage[]): void {
+export function pairResults(
+  turns: readonly Turn[],
+  messages: readonly Pick<FoundMessage, 'answers' | 'isResult'>[],
+): void {
   const byId = new Map<string, ToolCall>();
   let waiting: ToolCall[] = [];
   for (const [index, turn] of turns.entries()) {

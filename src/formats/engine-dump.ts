@@ -4,6 +4,7 @@ import { completeRollout } from '../rollout/complete.ts';
 import type { Finding } from '../rollout/finding.ts';
 import { countMask, type LossMask, orTrained, type Trained } from '../rollout/loss-mask.ts';
 import type { Rollout, RolloutTokens, Span, Turn } from '../rollout/rollout.ts';
+import { pairResults } from './build.ts';
 import { toolsFileOf, unpackLine } from './engine-line.ts';
 import type { Format, ReadContext } from './format.ts';
 import { layRecordedCalls, messageContentText, turnOf } from './messages.ts';
@@ -116,7 +117,7 @@ function turnsOf(
   }
   const recorded = objectsOf(record.tool_calls);
   let firstCall = 0;
-  return messages.map((message, index) => {
+  const turns = messages.map((message, index) => {
     const own = shown.get(index);
     const turn = turnOf(
       index,
@@ -124,7 +125,7 @@ function turnsOf(
       own?.text ?? messageContentText(message.content),
       firstCall,
     );
-    turn.trained = own?.trained ?? false;
+    turn.trained = own === undefined ? false : own.trained;
     layRecordedCalls(
       turn,
       recorded.filter((call) => call.turn === index),
@@ -134,7 +135,17 @@ function turnsOf(
     firstCall += turn.toolCalls.length;
     return turn;
   });
+  // A trainer that knows messages alone records no calls: those in the texts are answered by what follows them.
+  if (recorded.length === 0)
+    pairResults(
+      turns,
+      turns.map(({ role }) => ({ isResult: role === ENVIRONMENT })),
+    );
+  return turns;
 }
+
+/** Who speaks between two sampled turns, where only the mask tells that someone does. */
+const ENVIRONMENT = 'environment';
 
 function tokensOf(record: JsonObject): RolloutTokens | null {
   const responseIds = integersOf(record.response_ids);
@@ -154,7 +165,7 @@ function tokensOf(record: JsonObject): RolloutTokens | null {
 
 function lossMaskOf(source: unknown, spans: readonly Span[], tokens: RolloutTokens | null): LossMask {
   return {
-    source: source === 'rewritten' ? 'rewritten' : 'recorded',
+    source: source === 'rewritten' || source === 'unknown' ? source : 'recorded',
     ...countMask(spans, ['output']),
     trainedTokens: tokens?.mask.reduce((sum, bit) => sum + (bit === 0 ? 0 : 1), 0) ?? null,
     totalTokens: tokens?.mask.length ?? null,

@@ -96,10 +96,11 @@ export const toolsHash = (tools: string): string => hashOf(tools);
 export const toolsFileOf = ({ writer, tools }: JsonObject): string | null =>
   writer === WRITER && typeof tools === 'string' && /^[0-9a-f]{16}$/.test(tools) ? toolsFile(tools) : null;
 
-// ── spans: `0:5 =113 1:11 *191`, end to end over input, then output: the turn where it is another, what it is, its length ──
+// ── spans: `0:5 =113 1:11 *191`, end to end over input, then output: the turn where it is another, what it is, its length (docs/dump-format.md) ──
 const MARKER = ':';
 const GIVEN = '=';
 const SAMPLED = '*';
+const UNKNOWN = '?';
 
 function packSpans(spans: readonly Span[], { input, output }: JsonObject): string | null {
   const ends: Record<string, number> = { input: 0, output: 0 };
@@ -108,7 +109,8 @@ function packSpans(spans: readonly Span[], { input, output }: JsonObject): strin
     ends[field] = end;
   }
   if (ends.input !== lengthOf(input) || ends.output !== lengthOf(output)) return null;
-  const kindOf = ({ kind, trained }: Span) => (kind === 'marker' ? MARKER : trained ? SAMPLED : GIVEN);
+  const kindOf = ({ kind, trained }: Span) =>
+    kind === 'marker' ? MARKER : trained === null ? UNKNOWN : trained ? SAMPLED : GIVEN;
   const turnOf = ({ turn }: Span, index: number) => (turn === spans[index - 1]?.turn ? '' : turn);
   return spans.map((span, index) => `${turnOf(span, index)}${kindOf(span)}${span.end - span.start}`).join(' ');
 }
@@ -121,14 +123,15 @@ function unpackSpans(value: JsonValue | undefined, { input }: JsonObject): Span[
   const spans: Span[] = [];
   let at = 0;
   let turn = 0;
-  for (const [, other, kind, length] of value.matchAll(/(\d*)([:=*])(\d+)/g)) {
+  for (const [, other, kind, length] of value.matchAll(/(\d*)([:=*?])(\d+)/g)) {
     if (other !== '') turn = Number(other);
     const field = at < border ? 'input' : 'output';
     const start = at < border ? at : at - border;
     const end = start + Number(length);
     at += Number(length);
     const isText = kind !== MARKER;
-    spans.push({ field, start, end, turn, kind: isText ? 'text' : 'marker', trained: kind === SAMPLED });
+    const trained = kind === UNKNOWN ? null : kind === SAMPLED;
+    spans.push({ field, start, end, turn, kind: isText ? 'text' : 'marker', trained });
   }
   return spans;
 }

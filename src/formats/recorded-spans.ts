@@ -37,8 +37,8 @@ function spanOf({ field, start, end, turn, kind, trained }: JsonObject, turnCoun
     turn <= turnCount &&
     turnCount > 0 &&
     (kind === 'text' || kind === 'marker') &&
-    typeof trained === 'boolean';
+    (typeof trained === 'boolean' || trained === null);
   return isSpan
-    ? { field, start, end, turn: Math.min(turn, turnCount - 1), kind, trained: trained && kind === 'text' }
+    ? { field, start, end, turn: Math.min(turn, turnCount - 1), kind, trained: kind === 'text' ? trained : false }
     : null;
 }
