@@ -4,10 +4,10 @@ import { addPiece, type ChatTurn } from './chat-turn.ts';
  * Results that stand inside of the model's turn, without a header: Search-R1's `<information>`, ReTool's `<interpreter>`, ToRL's fence
  * `output`. A call must stand right before; whether the record's trainer masked them is not said, and a model may write them itself.
  */
-const INLINE: readonly { call: RegExp; close: RegExp }[] = [
-  { call: /<\/search>\s*<information>/g, close: /<\/information>/g },
-  { call: /<\/code>\s*<interpreter>/g, close: /<\/interpreter>/g },
-  { call: /(?<=^|\n)```[ \t]*\n+```output[ \t]*\n/g, close: /\n```(?=\s|$)/g },
+const INLINE: readonly { holds: string; call: RegExp; close: RegExp }[] = [
+  { holds: '<information>', call: /<\/search>\s*<information>/g, close: /<\/information>/g },
+  { holds: '<interpreter>', call: /<\/code>\s*<interpreter>/g, close: /<\/interpreter>/g },
+  { holds: '```output', call: /(?<=^|\n)```[ \t]*\n+```output[ \t]*\n/g, close: /\n```(?=\s|$)/g },
 ];
 
 /** Splits a turn of the model at the results in it. What is behind the first is judged: a result may quote what ends it. */
@@ -41,7 +41,8 @@ export function splitInlineResults(text: string, turn: ChatTurn): ChatTurn[] {
 
 /** Places where a result begins and ends, alternating. */
 function cutsIn(body: string, offset: number): { at: number }[] {
-  for (const { call, close } of INLINE) {
+  for (const { holds, call, close } of INLINE) {
+    if (!body.includes(holds)) continue;
     const cuts: { at: number }[] = [];
     call.lastIndex = 0;
     for (let match = call.exec(body); match !== null; match = call.exec(body)) {

@@ -16,6 +16,8 @@ export interface Header {
 
 interface Compiled {
   rules: readonly { rule: HeaderRule; pattern: RegExp }[];
+  /** Every text that a rule begins with, each once. */
+  begins: readonly string[];
   end: RegExp;
   resultEnd: RegExp | null;
 }
@@ -26,7 +28,11 @@ function compile(shape: Shape): Compiled {
   const known = compiled.get(shape);
   if (known !== undefined) return known;
   const made: Compiled = {
-    rules: shape.headers.map((rule) => ({ rule, pattern: new RegExp(rule.open, 'g') })),
+    rules: shape.headers.map((rule) => ({
+      rule,
+      pattern: new RegExp(rule.open, rule.begins === undefined ? 'g' : 'y'),
+    })),
+    begins: [...new Set(shape.headers.flatMap(({ begins = [] }) => begins))],
     end: new RegExp(`(?:${shape.end})$`),
     resultEnd: shape.resultEnd === undefined ? null : new RegExp(`(?:${shape.resultEnd})$`),
   };
@@ -39,24 +45,22 @@ const MAX_END = 512;
 
 /** The places in from … to where the shape's headers may stand, in order, without overlap; the earlier rule where two fit. */
 export function scanHeaders(shape: Shape, text: string, from: number, to: number): Header[] {
-  const { rules } = compile(shape);
+  const { rules, begins } = compile(shape);
   const within = to === text.length ? text : text.slice(0, to);
+  const places = placesOf(begins, within, from);
   const found: { start: number; length: number; order: number; role: Role; rule: HeaderRule }[] = [];
   for (const [order, { rule, pattern }] of rules.entries()) {
-    pattern.lastIndex = from;
-    for (let match = pattern.exec(within); match !== null; match = pattern.exec(within)) {
-      const { index } = match;
-      const length = match[0].length;
-      if (length === 0) pattern.lastIndex++;
+    for (const match of matchesOf(pattern, within, from, rule.begins, places)) {
       found.push({
-        start: index,
-        length,
+        start: match.index,
+        length: match[0].length,
         order,
         role: rule.role ?? roleOf((match[1] ?? '').trim() || 'assistant'),
         rule,
       });
     }
   }
+  if (found.length === 0) return [];
   found.sort((a, b) => a.start - b.start || a.order - b.order);
   const headers: Header[] = [];
   for (const { start, length, role, rule } of found) {
@@ -74,6 +78,67 @@ export function scanHeaders(shape: Shape, text: string, from: number, to: number
     });
   }
   return headers;
+}
+
+const NOWHERE: readonly number[] = [];
+
+/** Where each word stands. Those at a line's end are looked for there: lines are fewer than letters. */
+function placesOf(words: readonly string[], text: string, from: number): ReadonlyMap<string, readonly number[]> {
+  const places = new Map<string, number[]>();
+  const add = (word: string, at: number): void => {
+    const known = places.get(word);
+    if (known === undefined) places.set(word, [at]);
+    else known.push(at);
+  };
+  const atEnds = words.filter((word) => word.endsWith('\n'));
+  for (const word of words)
+    if (!word.endsWith('\n'))
+      for (let at = text.indexOf(word, from); at !== -1; at = text.indexOf(word, at + 1)) add(word, at);
+  if (atEnds.length === 0) return places;
+  for (let end = text.indexOf('\n', from); end !== -1; end = text.indexOf('\n', end + 1))
+    for (const word of atEnds) {
+      const at = end + 1 - word.length;
+      if (at >= from && text.startsWith(word, at)) add(word, at);
+    }
+  for (const word of atEnds) {
+    const at = text.length + 1 - word.length;
+    if (at >= from && text.startsWith(word.slice(0, -1), at)) add(word, at);
+  }
+  return places;
+}
+
+/** The matches of a rule, in order, none in another. Words are found far faster than patterns, and most texts hold none of them. */
+function matchesOf(
+  pattern: RegExp,
+  text: string,
+  from: number,
+  begins: readonly string[] | undefined,
+  places: ReadonlyMap<string, readonly number[]>,
+): readonly RegExpExecArray[] {
+  const matches: RegExpExecArray[] = [];
+  if (begins === undefined) {
+    pattern.lastIndex = from;
+    for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+      if (match[0].length === 0) pattern.lastIndex++;
+      matches.push(match);
+    }
+    return matches;
+  }
+  let candidates = NOWHERE;
+  for (const word of begins) {
+    const own = places.get(word);
+    if (own !== undefined) candidates = candidates.length === 0 ? own : [...candidates, ...own].sort((a, b) => a - b);
+  }
+  let free = from;
+  for (const at of candidates) {
+    if (at < free) continue;
+    pattern.lastIndex = at;
+    const match = pattern.exec(text);
+    if (match === null) continue;
+    free = at + match[0].length;
+    matches.push(match);
+  }
+  return matches;
 }
 
 /** The start of the end marker that reaches up to `at`. */

@@ -39,8 +39,8 @@ export function segmentChat(prompt: string, response: string, choice: TemplateCh
   // An agent loop whose model said nothing writes the prompt a second time.
   const isRepeated = prompt !== '' && response.startsWith(prompt);
   const laid = isRepeated
-    ? [...layTurns(shape, prompt, ''), ...oneBlock('', response, 'unknown', prompt.length)]
-    : givenTags(text, prompt, layTurns(shape, prompt, response));
+    ? [...layTurns(shape, prompt, prompt.length), ...oneBlock('', response, 'unknown', prompt.length)]
+    : givenTags(text, prompt, layTurns(shape, text, prompt.length));
   const turns = withSystem(shape, text, prompt.length, hidden(shape, prompt.length, laid)).flatMap((turn) =>
     splitInlineResults(text, turn),
   );
@@ -114,9 +114,8 @@ interface Placed {
   bodyStart: number;
 }
 
-function layTurns(shape: Shape, prompt: string, response: string): ChatTurn[] {
-  const text = prompt + response;
-  const boundary = prompt.length;
+function layTurns(shape: Shape, text: string, boundary: number): ChatTurn[] {
+  const prompt = text.slice(0, boundary);
   const asked = scanHeaders(shape, text, 0, boundary);
   const placed: Placed[] = [];
   const opening = asked[0];

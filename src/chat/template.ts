@@ -6,6 +6,11 @@ import type { ReadingClass, Role } from '../rollout/rollout.ts';
  */
 export interface HeaderRule {
   open: string;
+  /**
+   * The texts that a match begins with, one of which stands wherever it matches: only there `open` is asked. The end of the text counts as
+   * a line's end. Without it `open` is searched for in the whole text.
+   */
+  begins?: readonly string[];
   /** The role, where the rule stands for one alone. */
   role?: Role;
   /** Legal behind turns of these roles only. */

@@ -36,7 +36,6 @@ export interface LaidOut {
 
 /** Lays chat turns out on the fields they came from: spans by field, parsed calls, and the trained text by role. */
 export function layOut(chatTurns: readonly ChatTurn[], conversation: PromptAndResponse): LaidOut {
-  const text = conversation.prompt + conversation.response;
   const spans: Span[] = [];
   const turns: Turn[] = [];
   let responseTurn = chatTurns.length;
@@ -45,11 +44,11 @@ export function layOut(chatTurns: readonly ChatTurn[], conversation: PromptAndRe
     let body = '';
     let trained: Trained = false;
     for (const piece of chatTurn.pieces) {
-      if (piece.kind === 'text') body += text.slice(piece.start, piece.end);
-      for (const span of spansOf(chatTurn, piece, text, conversation)) {
+      if (piece.kind === 'text') body += textOfPiece(piece, conversation);
+      for (const span of spansOf(chatTurn, piece, index, conversation)) {
         if (span.kind === 'text') trained = orTrained(trained, span.trained);
         if (span.field === conversation.responseField) responseTurn = Math.min(responseTurn, index);
-        spans.push({ ...span, turn: index });
+        spans.push(span);
       }
     }
     const turn: Turn = {
@@ -87,38 +86,46 @@ export function layOut(chatTurns: readonly ChatTurn[], conversation: PromptAndRe
   return { turns, spans, responseTurn };
 }
 
+/** A piece's text. Prompt and response are not put together for it: they may be long. */
+function textOfPiece({ start, end }: TurnPiece, { prompt, response }: PromptAndResponse): string {
+  const boundary = prompt.length;
+  if (end <= boundary) return prompt.slice(start, end);
+  const own = response.slice(Math.max(0, start - boundary), end - boundary);
+  return start < boundary ? prompt.slice(start) + own : own;
+}
+
 /** The spans of a piece: of each field its part, an end token apart from what the template writes behind it. */
-function* spansOf(
-  turn: ChatTurn,
-  piece: TurnPiece,
-  text: string,
-  conversation: PromptAndResponse,
-): Generator<Omit<Span, 'turn'>> {
+function spansOf(chatTurn: ChatTurn, piece: TurnPiece, turn: number, conversation: PromptAndResponse): Span[] {
+  const spans: Span[] = [];
   const { promptField, responseField, prompt, validation, end } = conversation;
   const boundary = prompt.length;
   const { kind } = piece;
   if (piece.start < boundary)
-    yield { field: promptField, start: piece.start, end: Math.min(piece.end, boundary), kind, trained: false };
-  if (piece.end <= boundary) return;
+    spans.push({
+      field: promptField,
+      start: piece.start,
+      end: Math.min(piece.end, boundary),
+      turn,
+      kind,
+      trained: false,
+    });
+  if (piece.end <= boundary) return spans;
   const from = Math.max(piece.start, boundary) - boundary;
   const to = piece.end - boundary;
-  const part = (start: number, stop: number, trained: Trained): Omit<Span, 'turn'> => ({
-    field: responseField,
-    start,
-    end: stop,
-    kind,
-    trained: validation ? false : trained,
-  });
-  if (turn.confidence === 'unknown' || turn.unmasked === true) yield part(from, to, null);
-  else if (turn.role !== 'assistant') yield part(from, to, false);
-  else if (kind === 'text') yield part(from, to, piece.isGiven !== true);
-  else if (piece.isEnd !== true) yield part(from, to, false);
+  const part = (start: number, stop: number, trained: Trained): void => {
+    spans.push({ field: responseField, start, end: stop, turn, kind, trained: validation ? false : trained });
+  };
+  if (chatTurn.confidence === 'unknown' || chatTurn.unmasked === true) part(from, to, null);
+  else if (chatTurn.role !== 'assistant') part(from, to, false);
+  else if (kind === 'text') part(from, to, piece.isGiven !== true);
+  else if (piece.isEnd !== true) part(from, to, false);
   else {
-    const token = text.slice(piece.start, piece.end).trimEnd().length;
+    const token = textOfPiece(piece, conversation).trimEnd().length;
     const cut = Math.max(from, Math.min(to, piece.start - boundary + token));
-    if (cut > from) yield part(from, cut, end.token);
-    if (to > cut) yield part(cut, to, end.newline);
+    if (cut > from) part(from, cut, end.token);
+    if (to > cut) part(cut, to, end.newline);
   }
+  return spans;
 }
 
 /** Results belong, in order, to the calls of the assistant turn before them. A call that was not read was not run, unless there is a result for each. */

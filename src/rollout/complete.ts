@@ -8,11 +8,13 @@ import type { Rollout } from './rollout.ts';
 /** A rollout as a format reads it; `ended` where the record says it in so many words. */
 export type RolloutDraft = Omit<Rollout, 'findings' | 'ended'> & { ended?: Ended | null };
 
+const NO_ERRORS: readonly OwnError[] = [];
+
 /**
  * The conclusions for any format: how the rollout ended, and the findings. Every format ends with it.
  * @param errors how the user's own tools say that they failed
  */
-export function completeRollout(draft: RolloutDraft, errors: readonly OwnError[] = []): Rollout {
+export function completeRollout(draft: RolloutDraft, errors: readonly OwnError[] = NO_ERRORS): Rollout {
   const ended = draft.ended ?? endedOf(draft);
   const rollout = { ...draft, ended };
   return { ...rollout, findings: checkRollout(rollout, errorPatterns(errors)) };

@@ -145,7 +145,11 @@ export interface Rollout {
 }
 
 /** All calls of a rollout in the order of their index. */
-export const toolCallsOf = (rollout: Rollout): ToolCall[] => rollout.turns.flatMap((turn) => turn.toolCalls);
+export function toolCallsOf({ turns }: Pick<Rollout, 'turns'>): ToolCall[] {
+  const calls: ToolCall[] = [];
+  for (const turn of turns) calls.push(...turn.toolCalls);
+  return calls;
+}
 
 /** The fields of a record as a whole. */
 export type RolloutFields = Pick<Rollout, 'texts' | 'groundTruth' | 'uid' | 'requestId' | 'status' | 'extras'>;

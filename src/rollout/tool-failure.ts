@@ -3,7 +3,9 @@ import { ERROR_PATTERNS } from './error-patterns.ts';
 
 /** The failure that the result of a tool tells, if it tells one. @param own patterns of the user, which come first */
 export function failureOf(text: string, tool: string | null, own: readonly ErrorPattern[] = []): ToolFailure | null {
-  for (const { tool: only, pattern, kind, fault, says } of [...own, ...ERROR_PATTERNS]) {
+  for (const { tool: only, pattern, kind, fault, says } of own.length === 0
+    ? ERROR_PATTERNS
+    : [...own, ...ERROR_PATTERNS]) {
     if (only !== null && only !== tool) continue;
     const found = pattern.exec(text);
     if (found === null) continue;

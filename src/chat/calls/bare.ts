@@ -71,6 +71,7 @@ export const harmonyCalls: CallGrammar = {
 /** Mistral: a list of calls, or `NAME[CALL_ID]id[ARGS]{…}` for each. */
 export const mistralCalls: CallGrammar = {
   name: 'mistral',
+  open: '[TOOL_CALLS]',
   read(text) {
     const calls: ParsedCall[] = [];
     const tag = '[TOOL_CALLS]';
@@ -113,6 +114,7 @@ function eachOf(raw: string, start: number, end: number, isOpen: boolean): Parse
 /** Gemma 4: `call:NAME{key:<|"|>text<|"|>,n:2}`. */
 export const gemma4Calls: CallGrammar = {
   name: 'gemma4',
+  open: '<|tool_call>',
   read(text) {
     const calls: ParsedCall[] = [];
     const [open, close] = ['<|tool_call>', '<tool_call|>'];

@@ -23,6 +23,8 @@ export const NO_TYPES: TypeOf = () => null;
 /** One way in which models write calls. It finds all calls of a text, whole ones and broken ones. */
 export interface CallGrammar {
   name: string;
+  /** The opening tag, for a grammar that can be told by it. */
+  open?: string;
   /** Text around calls that means nothing without them. */
   around?: RegExp;
   read(text: string, typeOf: TypeOf): ParsedCall[];

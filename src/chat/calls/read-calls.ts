@@ -20,9 +20,9 @@ export interface ReadCallsOptions {
   typeOf?: TypeOf;
 }
 
-/** The first characters of an opening tag; a text without any holds no tagged call. */
+/** The first characters of the opening tags; a text without those of a grammar holds none of its calls. */
 const MAY_HOLD =
-  /<tool_call|<function_calls>|<minimax:|<seed:tool|<\|tool_call|<\|START_ACTION|<\|action_start|<｜|\[TOOL_CALLS\]/;
+  /<tool_call|<function_calls>|<minimax:|<seed:tool|<\|tool_call|<\|START_ACTION|<\|action_start|<｜|\[TOOL_CALLS\]/g;
 
 /** All calls in a model's text, in the order of their places, whole ones and broken ones. */
 export function readCalls(
@@ -30,7 +30,10 @@ export function readCalls(
   { names = [], answered = false, typeOf = NO_TYPES }: ReadCallsOptions = {},
 ): ParsedCall[] {
   let calls: ParsedCall[] = [];
-  if (MAY_HOLD.test(text)) for (const grammar of BY_TAGS) calls = calls.concat(grammar.read(text, typeOf));
+  const tags = text.match(MAY_HOLD);
+  if (tags !== null)
+    for (const grammar of BY_TAGS)
+      if (tags.some((tag) => grammar.open!.startsWith(tag))) calls = calls.concat(grammar.read(text, typeOf));
   for (const grammar of BY_NAME) if (names.includes(grammar.name)) calls = calls.concat(grammar.read(text, typeOf));
   if (answered && calls.length === 0)
     for (const grammar of BY_NAME) {

@@ -25,6 +25,7 @@ interface Tagged {
 function tagged({ name, around, open, close, read }: Tagged): CallGrammar {
   return {
     name,
+    open,
     ...(around ? { around } : {}),
     read(text, typeOf) {
       const calls: ParsedCall[] = [];

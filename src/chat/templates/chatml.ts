@@ -1,5 +1,7 @@
 import { type ChatTemplate, type Shape, THINK_TAIL } from '../template.ts';
 
+const IM_START = ['<|im_start|>'];
+const RESULT = ['<tool_response>'];
 const RESULT_END = String.raw`\n?</tool_response>\s*`;
 
 const marked: Shape = {
@@ -10,11 +12,16 @@ const marked: Shape = {
     ),
   end: String.raw`(?:<\|im_end\|>\s*)?(?:<\|endoftext\|>\s*)*`,
   headers: [
-    { open: String.raw`<\|im_start\|>user\n<tool_response>\n?`, role: 'tool' },
-    { open: String.raw`<\|im_start\|>tool\n<tool_response>\n?`, role: 'tool' },
-    { open: String.raw`<\|im_start\|>tool\nFunction [^\n]{1,80} returned:\n`, role: 'tool', bare: true },
-    { open: String.raw`<tool_response>\n?`, role: 'tool', after: ['tool'] },
-    { open: String.raw`<\|im_start\|>([^\n<|]{1,64}?)(?: name=(?:<\|\w+\|>|[^\n<|]*))?(?:\n|$)` },
+    { open: String.raw`<\|im_start\|>user\n<tool_response>\n?`, begins: IM_START, role: 'tool' },
+    { open: String.raw`<\|im_start\|>tool\n<tool_response>\n?`, begins: IM_START, role: 'tool' },
+    {
+      open: String.raw`<\|im_start\|>tool\nFunction [^\n]{1,80} returned:\n`,
+      begins: IM_START,
+      role: 'tool',
+      bare: true,
+    },
+    { open: String.raw`<tool_response>\n?`, begins: RESULT, role: 'tool', after: ['tool'] },
+    { open: String.raw`<\|im_start\|>([^\n<|]{1,64}?)(?: name=(?:<\|\w+\|>|[^\n<|]*))?(?:\n|$)`, begins: IM_START },
   ],
   resultEnd: RESULT_END,
 };
@@ -29,29 +36,40 @@ const stripped: Shape = {
       new RegExp(`(?:^|\\n|</tool_response>)assistant\\n${THINK_TAIL}$`).test(prompt)),
   end: String.raw`\n?`,
   headers: [
-    { open: String.raw`(?<=</tool_call>\s{0,4})user\n<tool_response>\n?`, role: 'tool' },
-    { open: String.raw`(?<=^|\n|</tool_call>)(?:user|tool)\n<tool_response>\n?`, role: 'tool' },
-    { open: String.raw`(?<=</tool_response>\n?)<tool_response>\n?`, role: 'tool', after: ['tool'] },
+    { open: String.raw`(?<=</tool_call>\s{0,4})user\n<tool_response>\n?`, begins: ['user\n'], role: 'tool' },
+    {
+      open: String.raw`(?<=^|\n|</tool_call>)(?:user|tool)\n<tool_response>\n?`,
+      begins: ['user\n', 'tool\n'],
+      role: 'tool',
+    },
+    { open: String.raw`(?<=</tool_response>\n?)<tool_response>\n?`, begins: RESULT, role: 'tool', after: ['tool'] },
     {
       open: String.raw`(?<=^|\n|</function_calls>)tool\nFunction [^\n]{1,80} returned:\n`,
+      begins: ['tool\n'],
       role: 'tool',
       bare: true,
       after: ['assistant', 'tool'],
     },
     {
       open: String.raw`(?<=</(?:tool_call|function_calls)>\s{0,4})tool\n`,
+      begins: ['tool\n'],
       role: 'tool',
       after: ['assistant'],
       bare: true,
     },
-    { open: String.raw`(?<=\n)tool\n`, role: 'tool', after: ['tool'], prose: true, bare: true },
-    { open: String.raw`(?<=^|\n)environment name=[^\n]{0,40}\n`, role: 'tool', bare: true },
-    { open: String.raw`(?<=^|\n)system name=[^\n]{0,40}\n`, role: 'system' },
-    { open: String.raw`(?<=^|\n|</tool_response>)assistant(?:\n|$)`, role: 'assistant' },
+    { open: String.raw`(?<=\n)tool\n`, begins: ['tool\n'], role: 'tool', after: ['tool'], prose: true, bare: true },
+    {
+      open: String.raw`(?<=^|\n)environment name=[^\n]{0,40}\n`,
+      begins: ['environment name='],
+      role: 'tool',
+      bare: true,
+    },
+    { open: String.raw`(?<=^|\n)system name=[^\n]{0,40}\n`, begins: ['system name='], role: 'system' },
+    { open: String.raw`(?<=^|\n|</tool_response>)assistant(?:\n|$)`, begins: ['assistant\n'], role: 'assistant' },
     // Hermes-3 writes two: the tools', and the user's own.
-    { open: String.raw`(?:(?<=^\s{0,9})|(?<=</tool_call>\n?))system\n`, role: 'system' },
-    { open: String.raw`(?<=^|\n)user(?:\n|$)`, role: 'user' },
-    { open: String.raw`(?<=\S)user\n`, role: 'user', weak: true, after: ['assistant'] },
+    { open: String.raw`(?:(?<=^\s{0,9})|(?<=</tool_call>\n?))system\n`, begins: ['system\n'], role: 'system' },
+    { open: String.raw`(?<=^|\n)user(?:\n|$)`, begins: ['user\n'], role: 'user' },
+    { open: String.raw`(?<=\S)user\n`, begins: ['user\n'], role: 'user', weak: true, after: ['assistant'] },
   ],
   resultEnd: RESULT_END,
 };
