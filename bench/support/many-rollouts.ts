@@ -167,7 +167,8 @@ function sizes(out: string): Pick<Measured, 'bytes' | 'textBytes' | 'tokens'> {
 /** @param bundle the file that serves the model when it is started with --serve-many */
 export async function manyRollouts(bundle: string, rollouts = 20_000): Promise<void> {
   const family = tokenizerFile('qwen2.5');
-  const modes: ManyMode[] = family === null ? ['chat'] : ['chat', 'generate'];
+  const wanted = process.env.MODE?.split(',') ?? ['chat', 'generate'];
+  const modes = (['chat', 'generate'] as const).filter((mode) => wanted.includes(mode) && (mode === 'chat' || family));
   if (family === null) console.log('exact ids: not measured, npm ci in bench/ brings the tokenizer');
   for (const mode of modes) {
     const { cpuMs, lagMs, bytes, textBytes, tokens } = await measure(mode, rollouts, bundle);

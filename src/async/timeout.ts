@@ -1,4 +1,4 @@
-import { linked, untilAborted } from './abort.ts';
+import { onAbort, untilAborted } from './abort.ts';
 
 /** The longest that a timer of Node can wait; a longer one would ring at once. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
@@ -11,19 +11,41 @@ export class TimedOutError extends Error {
   }
 }
 
+/**
+ * Runs `work` with a signal of its own, which ends with `outer`, or once `stop` is called. Rejects with the reason as soon as it does: `work`
+ * may ignore its signal.
+ */
+export function stoppable<T>(
+  outer: AbortSignal | undefined,
+  work: (signal: AbortSignal, stop: (reason: unknown) => void) => Promise<T>,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    if (outer?.aborted) return reject(outer.reason);
+    const abort = new AbortController();
+    const stop = (reason: unknown) => {
+      stopListening();
+      reject(reason);
+      abort.abort(reason);
+    };
+    const stopListening = onAbort(outer, () => stop(outer!.reason));
+    (async () => work(abort.signal, stop))().finally(stopListening).then(resolve, reject);
+  });
+}
+
 /** Runs `work` with a signal that ends after `seconds` or with `outer`. @throws TimedOutError, or the reason of `outer` */
 export async function withTimeout<T>(
   seconds: number,
   outer: AbortSignal | undefined,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const { abort, unlink } = linked(outer);
-  const timer = setTimeout(() => abort.abort(new TimedOutError(seconds)), Math.min(seconds * 1000, MAX_DELAY_MS));
+  let timer: NodeJS.Timeout | undefined;
   try {
-    return await untilAborted((async () => work(abort.signal))(), abort.signal);
+    return await stoppable(outer, (signal, stop) => {
+      timer = setTimeout(() => stop(new TimedOutError(seconds)), Math.min(seconds * 1000, MAX_DELAY_MS));
+      return work(signal);
+    });
   } finally {
     clearTimeout(timer);
-    unlink();
   }
 }
 

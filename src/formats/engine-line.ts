@@ -217,15 +217,32 @@ const messageCall = (call: JsonObject): JsonObject => ({
   function: { name: call.name!, arguments: argumentText(call) },
 });
 
-const isToldByCalls = (value: JsonValue, turn: number, calls: readonly JsonObject[]): boolean =>
-  printJson(value) === printJson(calls.filter((call) => call.turn === turn).map(messageCall));
+/** Whether the calls of a message are those of the turn, key by key. */
+function isToldByCalls(value: JsonValue, turn: number, calls: readonly JsonObject[]): boolean {
+  const own = calls.filter((call) => call.turn === turn);
+  if (!Array.isArray(value) || value.length !== own.length) return false;
+  return value.every((written, index) => {
+    if (!isJsonObject(written) || !isJsonObject(written.function) || written.type !== 'function') return false;
+    const { id, name } = own[index]!;
+    return (
+      written.id === id &&
+      written.function.name === name &&
+      written.function.arguments === argumentText(own[index]!) &&
+      Object.keys(written).join() === 'id,type,function' &&
+      Object.keys(written.function).join() === 'name,arguments'
+    );
+  });
+}
 
 /** The arguments as a chat API writes them: `raw` itself, or what `raw` says beside the name. */
-function argumentText({ name, raw }: JsonObject): string {
+const argumentText = (call: JsonObject): string => spokenArguments(call).text;
+
+function spokenArguments({ name, raw }: JsonObject): { text: string; value: JsonValue | undefined } {
   const text = typeof raw === 'string' ? raw : '';
   const said = jsonOf(text);
-  if (!isJsonObject(said) || said.name !== name || said.arguments === undefined) return text;
-  return typeof said.arguments === 'string' ? said.arguments : printJson(said.arguments);
+  if (!isJsonObject(said) || said.name !== name || said.arguments === undefined) return { text, value: said };
+  const { arguments: own } = said;
+  return typeof own === 'string' ? { text: own, value: jsonOf(own) } : { text: printJson(own), value: own };
 }
 
 function jsonOf(text: string): JsonValue | undefined {
@@ -255,7 +272,7 @@ function packCalls(calls: readonly JsonObject[], texts: ReadonlyMap<number, stri
       packed.raw_at = place;
     }
     const args = printJson(call.arguments);
-    if (args.length > SHORT_ARGUMENTS && printJson(jsonOf(argumentText(call)) ?? null) === args)
+    if (args.length > SHORT_ARGUMENTS && printJson(spokenArguments(call).value ?? null) === args)
       delete packed.arguments;
     if (typeof result === 'string' && result.length > LONG && result === texts.get(Number(answer)))
       delete packed.result;
@@ -269,7 +286,7 @@ function unpackCalls(calls: readonly JsonObject[], texts: ReadonlyMap<number, st
     const nulls = Object.fromEntries(CALL_KEYS.map((key) => [key, null]));
     const whole: JsonObject = { ...nulls, ...usual(call, index, calls), ...rest };
     whole.raw ??= at(texts.get(Number(call.turn)) ?? '', raw_at);
-    if (call.arguments === undefined) whole.arguments = jsonOf(argumentText(whole)) ?? null;
+    if (call.arguments === undefined) whole.arguments = spokenArguments(whole).value ?? null;
     if (call.result === undefined && typeof whole.result_turn === 'number')
       whole.result = texts.get(whole.result_turn) ?? '';
     return whole;

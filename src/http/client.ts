@@ -1,5 +1,5 @@
-import { Agent, Client, type Dispatcher, request as send } from 'undici';
-import { linked } from '../async/abort.ts';
+import { Agent, Client, type Dispatcher } from 'undici';
+import { onAbort } from '../async/abort.ts';
 
 /**
  * Undici's own time limits are off: a program in a sandbox, or a model, may take longer than its five minutes.
@@ -19,19 +19,26 @@ export interface HttpRequest {
   signal?: AbortSignal | undefined;
   /** Milliseconds without a byte after which the answer is given up; none without it. */
   silentMs?: number;
+  /** Milliseconds for the whole exchange; none without it, or where it is not finite. */
+  timeoutMs?: number;
   /** On a connection of its own: the server may close a kept one just as the request goes out. */
   fresh?: boolean;
 }
 
-/** An answer whose body is still to be read. */
-export interface OpenAnswer {
+export interface AnswerHead {
   status: number;
   headers: Record<string, string | undefined>;
-  body: Dispatcher.ResponseData['body'];
 }
 
-export interface HttpAnswer extends Omit<OpenAnswer, 'body'> {
+export interface HttpAnswer extends AnswerHead {
   text: string;
+}
+
+/** Takes an answer piece by piece. What it throws gives the answer up, and the exchange fails with it. */
+export interface AnswerReader {
+  head(head: AnswerHead): void;
+  /** @returns whether it needs no more: what is left then passes by, so that the connection serves the next request */
+  data(chunk: Uint8Array): boolean;
 }
 
 /** No answer came: refused, reset, unknown host, broken off. */
@@ -44,76 +51,117 @@ export class ClientTimeoutError extends Error {
   override name = 'ClientTimeoutError';
 }
 
-/** Sends a request, and resolves once the head of the answer is there. @throws ConnectionError, or the signal's reason */
-export async function open({
-  url,
-  method,
-  body,
-  headers,
-  signal,
-  silentMs = 0,
-  fresh = false,
-}: HttpRequest): Promise<OpenAnswer> {
-  signal?.throwIfAborted();
-  const dispatcher = fresh ? new Client(new URL(url).origin, { headersTimeout: 0, bodyTimeout: 0 }) : agent;
-  try {
-    const answer = await send(url, {
-      method,
-      dispatcher,
-      headersTimeout: silentMs,
-      bodyTimeout: silentMs,
-      ...(body === undefined ? {} : { body }),
-      ...(signal === undefined ? {} : { signal }),
-      headers: {
-        accept: 'application/json',
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-    });
-    return { status: answer.statusCode, headers: firstValues(answer.headers), body: answer.body };
-  } catch (error) {
-    if (signal?.aborted) throw signal.reason;
-    throw connectionError(error);
-  } finally {
-    // Closing waits until the answer that is open has been read.
-    if (fresh) void dispatcher.close().catch(() => {});
-  }
-}
+const DRAIN_MS = 1000;
 
 /**
- * One exchange whose whole answer is read. @param timeoutMs over the whole exchange; not finite: none
- * @throws ConnectionError | ClientTimeoutError, or the signal's reason
+ * Sends a request and hands its answer to the reader as it comes. Callbacks, not streams: a run of rollouts asks thousands of times a second.
+ * Resolves at the answer's end, or once the reader needs no more.
+ * @throws ConnectionError | ClientTimeoutError, the signal's reason, or what the reader threw
  */
-export async function exchange(request: HttpRequest & { timeoutMs: number }): Promise<HttpAnswer> {
-  const { timeoutMs, signal } = request;
-  const { abort, unlink } = linked(signal);
-  const late = () => abort.abort(new ClientTimeoutError(`no answer within ${timeoutMs / 1000} s`));
-  const timer = timeoutMs <= LONGEST_TIMER_MS ? setTimeout(late, timeoutMs) : undefined;
-  try {
-    const { body, ...head } = await open({ ...request, signal: abort.signal });
-    return { ...head, text: await wholeText(body) };
-  } catch (error) {
-    if (abort.signal.aborted) throw abort.signal.reason;
-    throw error instanceof ConnectionError ? error : connectionError(error);
-  } finally {
-    clearTimeout(timer);
-    unlink();
-  }
+export function receive(request: HttpRequest, reader: AnswerReader): Promise<void> {
+  const { url, method, body, headers, signal, silentMs = 0, timeoutMs = 0, fresh = false } = request;
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const { origin, pathname, search } = new URL(url);
+    const dispatcher = fresh ? new Client(origin, { headersTimeout: 0, bodyTimeout: 0 }) : agent;
+    let controller: Dispatcher.DispatchController | null = null;
+    let isOver = false;
+    let timer: NodeJS.Timeout | undefined;
+    const settle = (failure: { error: unknown } | null) => {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(timer);
+      stopListening();
+      // Closing waits until the answer that is open has been read.
+      if (fresh) void dispatcher.close().catch(() => {});
+      if (failure === null) resolve();
+      else reject(failure.error);
+    };
+    const giveUp = (error: unknown) => {
+      settle({ error });
+      controller?.abort(error as Error);
+    };
+    const stopListening = onAbort(signal, () => giveUp(signal!.reason));
+    if (timeoutMs > 0 && timeoutMs <= LONGEST_TIMER_MS) {
+      const late = () => giveUp(new ClientTimeoutError(`no answer within ${timeoutMs / 1000} s`));
+      timer = setTimeout(late, timeoutMs);
+    }
+    dispatcher.dispatch(
+      {
+        origin,
+        path: pathname + search,
+        method,
+        headersTimeout: silentMs,
+        bodyTimeout: silentMs,
+        body: body ?? null,
+        headers: {
+          accept: 'application/json',
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+      },
+      {
+        onRequestStart(started) {
+          controller = started;
+          if (isOver) started.abort(new Error('given up before it was sent'));
+        },
+        onResponseStart(_, status, all) {
+          if (isOver || status < 200) return;
+          try {
+            reader.head({ status, headers: firstValues(all) });
+          } catch (error) {
+            giveUp(error);
+          }
+        },
+        onResponseData(_, chunk) {
+          if (isOver) return;
+          try {
+            if (!reader.data(chunk)) return;
+            settle(null);
+            timer = setTimeout(() => controller?.abort(new Error('the answer goes on behind its end')), DRAIN_MS);
+          } catch (error) {
+            giveUp(error);
+          }
+        },
+        onResponseEnd() {
+          clearTimeout(timer);
+          settle(null);
+        },
+        onResponseError(_, error) {
+          clearTimeout(timer);
+          settle({ error: connectionError(error) });
+        },
+      },
+    );
+  });
 }
 
-async function wholeText(body: AsyncIterable<Uint8Array>): Promise<string> {
+/** One exchange whose whole answer is read. @throws ConnectionError | ClientTimeoutError, or the signal's reason */
+export async function exchange(request: HttpRequest & { timeoutMs: number }): Promise<HttpAnswer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > MAX_ANSWER_BYTES) throw new ConnectionError(`the answer is larger than ${MAX_ANSWER_BYTES >> 20} MB`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+  let head: AnswerHead = { status: 0, headers: {} };
+  await receive(request, {
+    head: (own) => {
+      head = own;
+    },
+    data: (chunk) => {
+      size += chunk.length;
+      if (size > MAX_ANSWER_BYTES) throw new ConnectionError(`the answer is larger than ${MAX_ANSWER_BYTES >> 20} MB`);
+      chunks.push(chunk);
+      return false;
+    },
+  });
+  return { ...head, text: Buffer.concat(chunks).toString('utf8') };
 }
 
-const firstValues = (headers: Record<string, string | string[] | undefined>): Record<string, string | undefined> =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]));
+function firstValues(headers: Record<string, string | string[] | undefined>): Record<string, string | undefined> {
+  for (const name in headers) {
+    const value = headers[name];
+    if (Array.isArray(value)) headers[name] = value[0];
+  }
+  return headers as Record<string, string | undefined>;
+}
 
 const connectionError = (error: unknown): ConnectionError =>
   new ConnectionError(reasonOfConnection(error), { cause: error });

@@ -6,9 +6,29 @@ export type Printable = JsonValue | undefined | Printable[] | { [key: string]: P
 /**
  * Prints a value on one line, or indented by `indent` spaces a level. Bigints keep their digits as JSON numbers;
  * NaN and ±Infinity, which JSON does not know, become the strings "NaN", "Infinity" and "-Infinity".
- * Iterative, because nesting may be deep.
  */
 export function printJson(root: Printable, indent = 0): string {
+  try {
+    // Node's own is several times as fast.
+    if (isPlain(root)) return escaped(JSON.stringify(root ?? null, null, indent));
+  } catch (error) {
+    // Nesting is too deep for both.
+    if (!(error instanceof RangeError)) throw error;
+  }
+  return printAny(root, indent);
+}
+
+/** Whether JSON has a word for all that is in it. */
+function isPlain(value: Printable): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object' || value === null) return typeof value !== 'bigint';
+  if (Array.isArray(value)) return value.every(isPlain);
+  for (const key in value) if (!isPlain(value[key])) return false;
+  return true;
+}
+
+/** Iterative, because nesting may be deep. */
+function printAny(root: Printable, indent: number): string {
   const out: string[] = [];
   const open: { value: Printable[] | { [key: string]: Printable }; keys: string[] | null; next: number }[] = [];
   const newline = () => (indent > 0 ? `\n${' '.repeat(indent * open.length)}` : '');
@@ -19,9 +39,7 @@ export function printJson(root: Printable, indent = 0): string {
         ? null
         : Object.keys(value).filter((key) => (value as JsonObject)[key] !== undefined);
       const length = keys === null ? (value as Printable[]).length : keys.length;
-      if (keys === null && indent === 0 && isNumbers(value as Printable[])) {
-        out.push(`[${(value as number[]).join(',')}]`);
-      } else if (length === 0) {
+      if (length === 0) {
         out.push(keys === null ? '[]' : '{}');
       } else {
         out.push(keys === null ? '[' : '{');
@@ -41,7 +59,7 @@ export function printJson(root: Printable, indent = 0): string {
           value = (top.value as Printable[])[top.next];
         } else {
           const key = top.keys[top.next] as string;
-          out.push(quotedKey(key), indent > 0 ? ': ' : ':');
+          out.push(quoted(key), indent > 0 ? ': ' : ':');
           value = (top.value as { [key: string]: Printable })[key];
         }
         top.next++;
@@ -53,28 +71,17 @@ export function printJson(root: Printable, indent = 0): string {
   }
 }
 
-/** Token ids come by the thousand. */
-const isNumbers = (values: readonly Printable[]): boolean =>
-  values.length > 0 && values.every((value) => typeof value === 'number' && Number.isFinite(value));
-
 /**
  * Characters that a terminal would obey, reorder or hide: DEL, C1, bidi controls, line separators, invisible characters. JSON.stringify escapes
  * C0 and lone surrogates by itself. Escaped, the value is the same to whoever reads the JSON.
  */
 const UNSAFE = /[\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
-const quoted = (text: string): string =>
-  JSON.stringify(text).replace(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+/** They stand in strings alone, so that a whole text can be gone through at once. */
+const escaped = (json: string): string =>
+  json.replace(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** The same few keys come again and again. */
-const quotedKeys = new Map<string, string>();
-function quotedKey(key: string): string {
-  const known = quotedKeys.get(key);
-  if (known !== undefined) return known;
-  const text = quoted(key);
-  if (quotedKeys.size < 1000 && key.length < 64) quotedKeys.set(key, text);
-  return text;
-}
+const quoted = (text: string): string => escaped(JSON.stringify(text));
 
 function scalar(value: null | undefined | boolean | number | bigint | string): string {
   if (typeof value === 'bigint') return value.toString();

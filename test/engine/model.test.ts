@@ -7,7 +7,7 @@ import {
   runRequest,
   SglangGenerateModel,
 } from '../../src/engine/index.ts';
-import { sseData } from '../../src/engine/model/sse.ts';
+import { ServerEvents } from '../../src/engine/model/sse.ts';
 import { byteTokenizer, IM_END } from './byte-tokenizer.ts';
 import { call } from './fake-model.ts';
 import { fakeTool } from './fake-tool.ts';
@@ -31,17 +31,14 @@ async function chat(script: Script, options = {}): Promise<ChatCompletionsModel>
 }
 
 describe('server-sent events', () => {
-  it('are the same however the bytes are cut', async () => {
+  it('are the same however the bytes are cut', () => {
     const bytes = new TextEncoder().encode('data: eins\r\n\r\n: comment\ndata:zwei\ndata: ä drei\n\ndata: [DONE]');
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.integer({ min: 0, max: bytes.length })), async (cuts) => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: bytes.length })), (cuts) => {
         const places = [0, ...cuts.sort((a, b) => a - b), bytes.length];
-        const chunks = (async function* () {
-          for (let i = 1; i < places.length; i++) yield bytes.slice(places[i - 1], places[i]);
-        })();
-        const events: string[] = [];
-        for await (const data of sseData(chunks)) events.push(data);
-        expect(events).toEqual(['eins', 'zwei\nä drei', '[DONE]']);
+        const reader = new ServerEvents();
+        const events = places.flatMap((place, i) => (i === 0 ? [] : reader.push(bytes.slice(places[i - 1], place))));
+        expect([...events, ...reader.end()]).toEqual(['eins', 'zwei\nä drei', '[DONE]']);
       }),
     );
   });

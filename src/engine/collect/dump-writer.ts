@@ -13,13 +13,19 @@ interface StepFile {
   size: number;
 }
 
+interface ToolsFile {
+  hash: string;
+  text: string;
+  isKept: boolean;
+}
+
 interface WaitingLine {
   step: number;
   task: string;
   rollout: number;
   line: Buffer;
   pictures: ReadonlyMap<string, PictureFile>;
-  tools: string | null;
+  tools: ToolsFile | null;
   resolve: () => void;
   reject: (error: Error) => void;
 }
@@ -29,7 +35,8 @@ export class DumpWriter {
   readonly out: string;
   readonly state: RunState;
   readonly #files = new Map<number, Promise<StepFile>>();
-  readonly #keptTools = new Set<string>();
+  /** The schemas of tools, the same few for all rollouts, by their text. */
+  readonly #tools = new Map<string, ToolsFile>();
   /** Lines go out in their order, so that lines and their notes are never apart by more than one writing. */
   #waiting: WaitingLine[] = [];
   #writing: Promise<void> | null = null;
@@ -59,11 +66,11 @@ export class DumpWriter {
       messages: withoutPictures(messages, pictures),
       tool_calls: withoutPictures(tool_calls, pictures),
     });
-    const toolsText = Array.isArray(tools) && tools.length > 0 ? printJson(tools) : null;
-    if (toolsText !== null) own.tools = toolsHash(toolsText);
+    const schemas = Array.isArray(tools) && tools.length > 0 ? this.#toolsFile(printJson(tools)) : null;
+    if (schemas !== null) own.tools = schemas.hash;
     const line = Buffer.from(`${printJson(own)}\n`);
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ ...at, line, pictures, tools: toolsText, resolve, reject });
+      this.#waiting.push({ ...at, line, pictures, tools: schemas, resolve, reject });
       this.#writing ??= this.#writeAll();
     });
   }
@@ -95,15 +102,24 @@ export class DumpWriter {
       file.size += line.length;
       return { task, rollout, file: file.name, end: file.size };
     });
-    await this.state.note(...notes);
+    this.state.note(...notes);
   }
 
-  async #keepTools(text: string): Promise<void> {
-    if (this.#keptTools.has(text)) return;
-    this.#keptTools.add(text);
-    const path = join(this.out, toolsFile(toolsHash(text)));
-    await writeFile(`${path}.new`, `${text}\n`);
+  #toolsFile(text: string): ToolsFile {
+    let file = this.#tools.get(text);
+    if (file === undefined) {
+      file = { text, hash: toolsHash(text), isKept: false };
+      this.#tools.set(text, file);
+    }
+    return file;
+  }
+
+  async #keepTools(file: ToolsFile): Promise<void> {
+    if (file.isKept) return;
+    const path = join(this.out, toolsFile(file.hash));
+    await writeFile(`${path}.new`, `${file.text}\n`);
     await rename(`${path}.new`, path);
+    file.isKept = true;
   }
 
   async close(): Promise<void> {

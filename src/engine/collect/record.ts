@@ -84,10 +84,11 @@ export function rolloutRecord(request: RolloutRequest, context: RecordContext): 
 /** Milliseconds are as much as a time can tell. */
 const rounded = (seconds: number): number => Math.round(seconds * 1e3) / 1e3;
 
-const withRoundTimes = <T extends Timed>(record: T): T => ({
-  ...record,
-  ...Object.fromEntries(TIMES.flatMap((key) => (typeof record[key] === 'number' ? [[key, rounded(record[key])]] : []))),
-});
+function withRoundTimes<T extends Timed>(record: T): T {
+  const own: { -readonly [key in keyof Timed]: Timed[key] } & T = { ...record };
+  for (const key of TIMES) if (typeof own[key] === 'number') own[key] = rounded(own[key]);
+  return own;
+}
 const TIMES = ['started', 'duration', 'waited'] as const;
 type Timed = { readonly [key in (typeof TIMES)[number]]?: number | null };
 

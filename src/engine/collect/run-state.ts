@@ -24,6 +24,9 @@ const idOf = (task: string, rollout: number, step: string): string => `${step}/$
 
 const stepOf = (file: string): string => basename(file, '.jsonl');
 
+/** Milliseconds for which notes are collected. */
+const NOTES_MS = 100;
+
 export interface OpenOptions {
   /** Goes on with the rollouts that are there. */
   resume: boolean;
@@ -44,6 +47,11 @@ export class RunState {
   readonly #lockPath: string;
   readonly #done = new Set<string>();
   #notes!: FileHandle;
+  /** Notes that were not written yet: a few of them go out together. */
+  #unwritten: Note[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  /** Whether all that were to be written could be. */
+  #written = Promise.resolve(true);
   #failures!: FileHandle;
 
   private constructor(out: string) {
@@ -104,9 +112,24 @@ export class RunState {
     );
   }
 
-  async note(...notes: readonly Note[]): Promise<void> {
+  note(...notes: readonly Note[]): void {
     for (const { task, rollout, file } of notes) this.#done.add(idOf(task, rollout, stepOf(file)));
-    await this.#notes.appendFile(notes.map((note) => `${JSON.stringify(note)}\n`).join(''));
+    this.#unwritten.push(...notes);
+    this.#timer ??= setTimeout(() => void this.#writeNotes(), NOTES_MS);
+  }
+
+  /** The dump can be read without them, and a gap in them would hide lines: after one that failed no more are written. */
+  async #writeNotes(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const text = this.#unwritten.map((note) => `${JSON.stringify(note)}\n`).join('');
+    this.#unwritten = [];
+    const append = async (isWhole: boolean): Promise<boolean> => {
+      if (isWhole && text !== '') await this.#notes.appendFile(text);
+      return isWhole;
+    };
+    this.#written = this.#written.then(append).catch(() => false);
+    await this.#written;
   }
 
   /** A rollout that has no line in the dump; `--resume` makes it again. */
@@ -115,6 +138,7 @@ export class RunState {
   }
 
   async close(): Promise<void> {
+    await this.#writeNotes();
     await this.#notes?.close();
     await this.#failures?.close();
     await rm(this.#lockPath, { force: true });
@@ -128,7 +152,7 @@ export class RunState {
     const noted = own.reduce((end, note) => Math.max(end, note.end), 0);
     // A file shorter than its notes was changed by someone else: all of it is read anew.
     const known = noted <= size ? own : [];
-    await this.note(...known);
+    this.note(...known);
     const from = known.length > 0 ? noted : 0;
     if (size > from) await this.#scan(path, file, from, size);
   }
@@ -148,7 +172,7 @@ export class RunState {
         let start = 0;
         for (let end = rest.indexOf(10); end !== -1; end = rest.indexOf(10, start)) {
           whole += end + 1 - start;
-          await this.#take(rest.toString('utf8', start, end), file, whole);
+          this.#take(rest.toString('utf8', start, end), file, whole);
           start = end + 1;
         }
         rest = rest.subarray(start);
@@ -159,7 +183,7 @@ export class RunState {
     if (whole < size) await truncate(path, whole);
   }
 
-  async #take(line: string, file: string, end: number): Promise<void> {
+  #take(line: string, file: string, end: number): void {
     let record: JsonValue;
     try {
       record = parseJson(line);
@@ -168,7 +192,7 @@ export class RunState {
     }
     if (!isOwnLine(record) || typeof record.uid !== 'string') return;
     const [, task, rollout] = /^(.*)_(\d+)_\d+$/s.exec(record.uid) ?? [];
-    if (task !== undefined) await this.note({ task, rollout: Number(rollout), file, end });
+    if (task !== undefined) this.note({ task, rollout: Number(rollout), file, end });
   }
 }
 

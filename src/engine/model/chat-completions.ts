@@ -3,9 +3,8 @@ import type { JsonObject, JsonValue } from '../../json/value.ts';
 import { shapeProblem } from '../../text/problems.ts';
 import type { Message, MessageToolCall } from '../message.ts';
 import { type Generation, type Model, type ModelRequest, type SamplingParams, servedFinish } from './model.ts';
-import { type ModelServer, postWithRetry, RetryableError } from './post-with-retry.ts';
+import { type ModelServer, postWithRetry, RetryableError, type TurnReader } from './post-with-retry.ts';
 import { PROBE_MS, probed } from './probe.ts';
-import { sseData } from './sse.ts';
 import { untilSuspended } from './suspend.ts';
 
 const text = z.string().nullish();
@@ -59,7 +58,7 @@ export class ChatCompletionsModel implements Model {
         this.#http,
         body,
         signal,
-        (chunks, type) => readAnswer(chunks, type, request),
+        () => new TurnBuilder(request),
         (reason) => request.onDelta?.({ kind: 'retry', reason }),
       );
     return untilSuspended(request, asking, () => BROKEN_OFF);
@@ -110,32 +109,17 @@ function wireSampling({ max_new_tokens, ...rest }: SamplingParams, budget: numbe
   return { ...(rest as JsonObject), ...(limits.length > 0 ? { max_tokens: Math.min(...limits) } : {}) };
 }
 
-async function readAnswer(
-  chunks: AsyncIterable<Uint8Array>,
-  contentType: string,
-  request: ModelRequest,
-): Promise<Omit<Generation, 'retries'>> {
-  const turn = new TurnBuilder(request);
-  if (contentType.includes('event-stream')) {
-    for await (const data of sseData(chunks)) {
-      request.onActivity?.();
-      if (data.trim() === '[DONE]') break;
-      turn.add(parseChunk(data));
-    }
-  } else {
-    const parts: Uint8Array[] = [];
-    for await (const chunk of chunks) parts.push(chunk);
-    turn.add(parseChunk(Buffer.concat(parts).toString('utf8')));
-  }
-  return turn.finish();
-}
-
-const isText = (value: unknown): boolean => value === undefined || value === null || typeof value === 'string';
+const isNone = (value: unknown): value is undefined | null => value === undefined || value === null;
+const isText = (value: unknown): boolean => isNone(value) || typeof value === 'string';
+const isCount = (value: unknown): boolean => isNone(value) || typeof value === 'number';
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
-/** A piece of text, as all but a few are: they come by the thousand, and a look is cheaper than a schema. */
+/** A piece of a turn as all but a few are: they come by the thousand, and a look is cheaper than a schema. */
 function isUsual(value: unknown): value is Chunk {
-  if (!isObject(value) || value.error || value.usage || !Array.isArray(value.choices)) return false;
+  if (!isObject(value) || value.error || !Array.isArray(value.choices)) return false;
+  const { usage } = value;
+  if (!isNone(usage) && !(isObject(usage) && isCount(usage.prompt_tokens) && isCount(usage.completion_tokens)))
+    return false;
   return value.choices.every(
     (choice) =>
       isObject(choice) &&
@@ -145,9 +129,18 @@ function isUsual(value: unknown): value is Chunk {
       isText(choice.delta.content) &&
       isText(choice.delta.reasoning_content) &&
       isText(choice.delta.reasoning) &&
-      !choice.delta.tool_calls,
+      (isNone(choice.delta.tool_calls) ||
+        (Array.isArray(choice.delta.tool_calls) && choice.delta.tool_calls.every(isUsualCall))),
   );
 }
+
+const isUsualCall = (call: unknown): boolean =>
+  isObject(call) &&
+  isCount(call.index) &&
+  isText(call.id) &&
+  isObject(call.function) &&
+  isText(call.function.name) &&
+  isText(call.function.arguments);
 
 function parseChunk(data: string): Chunk {
   let value: unknown;
@@ -164,7 +157,7 @@ function parseChunk(data: string): Chunk {
   return chunk.data;
 }
 
-class TurnBuilder {
+class TurnBuilder implements TurnReader<Omit<Generation, 'retries'>> {
   #text = '';
   #reasoning = '';
   #calls: MessageToolCall[] = [];
@@ -177,7 +170,9 @@ class TurnBuilder {
     this.#request = request;
   }
 
-  add(chunk: Chunk): void {
+  add(json: string): void {
+    this.#request.onActivity?.();
+    const chunk = parseChunk(json);
     if (chunk.usage) this.#usage = chunk.usage;
     const choice = chunk.choices?.[0];
     if (!choice) return;

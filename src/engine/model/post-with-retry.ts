@@ -1,7 +1,8 @@
-import { ConnectionError, type OpenAnswer, open, reasonOfConnection } from '../../http/client.ts';
+import { type AnswerHead, ConnectionError, receive } from '../../http/client.ts';
 import { retryAfterMs, withRetry } from '../../http/retry.ts';
 import type { JsonObject } from '../../json/value.ts';
 import { ModelError } from './model.ts';
+import { ServerEvents } from './sse.ts';
 
 export interface ModelServer {
   url: string;
@@ -30,17 +31,21 @@ export class RetryableError extends Error {
 const OVERFLOW =
   /context (length|window|size)|maximum (context|model|input) length|longer than the model|too many tokens|exceeds? .{0,40}context/i;
 
-type ReadAnswer<T> = (chunks: AsyncIterable<Uint8Array>, contentType: string) => Promise<T>;
+/** Puts a turn together from what the server says of it: its events, or one whole answer. What it throws ends the attempt. */
+export interface TurnReader<T> {
+  add(json: string): void;
+  finish(): T;
+}
 
 /**
- * Posts `body` as JSON and hands the open answer to `read`, which runs anew for every attempt.
+ * Posts `body` as JSON, and has the answer read by a new reader for every attempt.
  * @throws ModelError once no attempt is left or the failure is final, or the signal's reason
  */
 export async function postWithRetry<T>(
   server: ModelServer,
   body: JsonObject,
   signal: AbortSignal | undefined,
-  read: ReadAnswer<T>,
+  reader: () => TurnReader<T>,
   onRetry: (reason: string) => void,
 ): Promise<{ value: T; retries: number }> {
   const payload = JSON.stringify(body);
@@ -51,7 +56,7 @@ export async function postWithRetry<T>(
   try {
     return await withRetry({ attempts, firstDelayMs, signal, retryable, onRetry }, async (attempt) => {
       tries = attempt;
-      return { value: await postOnce(server, payload, signal, read), retries: attempt - 1 };
+      return { value: await postOnce(server, payload, signal, reader()), retries: attempt - 1 };
     });
   } catch (error) {
     if (!(error instanceof RetryableError)) throw error;
@@ -61,69 +66,65 @@ export async function postWithRetry<T>(
   }
 }
 
+/** No turn is so long; a server that never ends one must not take all memory. */
+const LARGEST_ANSWER = 256 << 20;
+
 async function postOnce<T>(
   { url, apiKey, idleMs = 300_000 }: ModelServer,
   payload: string,
   signal: AbortSignal | undefined,
-  read: ReadAnswer<T>,
+  turn: TurnReader<T>,
 ): Promise<T> {
-  let answer: OpenAnswer | null = null;
-  try {
-    const headers = {
-      accept: 'text/event-stream, application/json',
-      ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
-    };
-    answer = await open({ url, method: 'POST', body: payload, headers, signal, silentMs: idleMs });
-    const chunks = watched(answer);
-    if (answer.status < 200 || answer.status > 299) throw await failure(url, answer, chunks);
-    return await read(chunks, answer.headers['content-type'] ?? '');
-  } catch (error) {
-    answer?.body.destroy();
-    if (error instanceof RetryableError || error instanceof ModelError || signal?.aborted) throw error;
-    throw new RetryableError(error instanceof ConnectionError ? error.message : reasonOfConnection(error));
-  } finally {
-    if (answer) drain(answer);
-  }
-}
-
-const DRAIN_MS = 1000;
-
-/** A reader that has seen the last event leaves a few bytes: once they are gone, the connection serves the next turn. */
-function drain({ body }: OpenAnswer): void {
-  if (body.readableEnded || body.destroyed) return;
-  const timer = setTimeout(() => body.destroy(), DRAIN_MS);
-  body.on('error', () => {}).once('close', () => clearTimeout(timer));
-  body.resume();
-}
-
-/** No turn is so long; a server that never ends one must not take all memory. */
-const LARGEST_ANSWER = 256 << 20;
-
-async function* watched({ body }: OpenAnswer): AsyncGenerator<Uint8Array> {
+  const headers = {
+    accept: 'text/event-stream, application/json',
+    ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
+  };
+  let head: AnswerHead = { status: 0, headers: {} };
+  let events: ServerEvents | null = null;
+  /** Of an answer that is no stream of events. */
+  const parts: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of body.iterator({ destroyOnReturn: false })) {
-    bytes += (chunk as Uint8Array).length;
-    if (bytes > LARGEST_ANSWER)
-      throw new ModelError(`the answer is longer than ${LARGEST_ANSWER >> 20} MB`, null, 'refused');
-    yield chunk as Uint8Array;
+  const isOk = () => head.status >= 200 && head.status <= 299;
+  /** @returns whether it was the last one */
+  const add = (data: string): boolean => {
+    if (data.trim() === '[DONE]') return true;
+    turn.add(data);
+    return false;
+  };
+  try {
+    await receive(
+      { url, method: 'POST', body: payload, headers, signal, silentMs: idleMs },
+      {
+        head(own) {
+          head = own;
+          if (isOk() && own.headers['content-type']?.includes('event-stream')) events = new ServerEvents();
+        },
+        data(chunk) {
+          bytes += chunk.length;
+          if (bytes > LARGEST_ANSWER)
+            throw new ModelError(`the answer is longer than ${LARGEST_ANSWER >> 20} MB`, null, 'refused');
+          if (events !== null) return events.push(chunk).some(add);
+          parts.push(chunk);
+          return !isOk() && bytes > REASON_BYTES;
+        },
+      },
+    );
+  } catch (error) {
+    if (error instanceof ConnectionError) throw new RetryableError(error.message);
+    throw error;
   }
+  const text = Buffer.concat(parts).toString('utf8');
+  if (!isOk()) throw failure(url, head, text);
+  // Assigned by the reader, which the compiler does not see.
+  const streamed = events as ServerEvents | null;
+  if (streamed === null) turn.add(text);
+  else streamed.end().some(add);
+  return turn.finish();
 }
 
 const REASON_BYTES = 1 << 16;
 
-async function failure(
-  url: string,
-  { status, headers }: OpenAnswer,
-  chunks: AsyncIterable<Uint8Array>,
-): Promise<Error> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of chunks) {
-    parts.push(chunk);
-    size += chunk.length;
-    if (size > REASON_BYTES) break;
-  }
-  const text = Buffer.concat(parts).toString('utf8');
+function failure(url: string, { status, headers }: AnswerHead, text: string): Error {
   const message = `HTTP ${status}: ${text.slice(0, 500).trim() || reasonOfStatus(status, headers.location)}`;
   if (status === 429 || status >= 500) return new RetryableError(message, status, retryAfterMs(headers['retry-after']));
   return new ModelError(`${url}: ${message}`, status, OVERFLOW.test(text) ? 'overflow' : 'refused', text);

@@ -5,9 +5,8 @@ import type { JsonObject } from '../../json/value.ts';
 import { shapeProblem } from '../../text/problems.ts';
 import type { ChatTokenizer } from './chat-tokenizer.ts';
 import { type Generation, type Model, ModelError, type ModelRequest, servedFinish } from './model.ts';
-import { type ModelServer, postWithRetry, RetryableError } from './post-with-retry.ts';
+import { type ModelServer, postWithRetry, RetryableError, type TurnReader } from './post-with-retry.ts';
 import { PROBE_MS, probed } from './probe.ts';
-import { sseData } from './sse.ts';
 import { untilSuspended } from './suspend.ts';
 
 type TokenLogprob = readonly [number | null, number, ...unknown[]];
@@ -81,9 +80,9 @@ export class SglangGenerateModel implements Model {
         this.#http,
         request.suspend ? { ...body, rid } : body,
         signal,
-        async (chunks, type) => {
+        () => {
           turn = new TokenTurn(this.#tokenizer, request);
-          return this.#read(turn, chunks, type, request);
+          return turn;
         },
         (reason) => request.onDelta?.({ kind: 'retry', reason }),
       );
@@ -116,21 +115,6 @@ export class SglangGenerateModel implements Model {
     const inputIds = this.#tokenizer.encode('ping');
     return probed(once.generate({ messages: [], tools: [], sampling, signal, maxNewTokens: 1, inputIds }));
   }
-
-  async #read(turn: TokenTurn, chunks: AsyncIterable<Uint8Array>, contentType: string, request: ModelRequest) {
-    if (contentType.includes('event-stream')) {
-      for await (const data of sseData(chunks)) {
-        request.onActivity?.();
-        if (data.trim() === '[DONE]') break;
-        turn.add(parse(data));
-      }
-    } else {
-      const parts: Uint8Array[] = [];
-      for await (const chunk of chunks) parts.push(chunk);
-      turn.add(parse(Buffer.concat(parts).toString('utf8')));
-    }
-    return turn.finish();
-  }
 }
 
 function parse(data: string): Answer {
@@ -147,7 +131,7 @@ function parse(data: string): Answer {
   return answer.data;
 }
 
-class TokenTurn {
+class TokenTurn implements TurnReader<Omit<Generation, 'retries'>> {
   #ids: number[] = [];
   #logprobs: number[] = [];
   #shown = '';
@@ -160,7 +144,9 @@ class TokenTurn {
     this.#request = request;
   }
 
-  add({ text, output_ids, meta_info }: Answer): void {
+  add(json: string): void {
+    this.#request.onActivity?.();
+    const { text, output_ids, meta_info } = parse(json);
     const pairs = meta_info?.output_token_logprobs ?? null;
     const ids = pairs ? pairs.map((pair) => pair[1]) : (output_ids ?? []);
     const logprobs = pairs ? pairs.map((pair) => pair[0] ?? Number.NaN) : [];

@@ -1,25 +1,41 @@
 /**
- * The `data` of each server-sent event, as the bytes of a response arrive. CR, LF and CRLF end lines, an empty line ends an event,
+ * Gives the `data` of each server-sent event, as the bytes of a response arrive. CR, LF and CRLF end lines, an empty line ends an event,
  * comments and other fields are skipped (https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation).
- * An event that the stream ends in is given too: some servers leave out the last empty line.
  */
-export async function* sseData(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let rest = '';
-  let data: string[] = [];
-  for await (const chunk of body) {
-    rest += decoder.decode(chunk, { stream: true });
+export class ServerEvents {
+  readonly #decoder = new TextDecoder();
+  #rest = '';
+  #data: string[] = [];
+
+  /** The events that are whole with these bytes. */
+  push(chunk: Uint8Array): string[] {
+    const text = this.#rest + this.#decoder.decode(chunk, STREAMED);
     // A CR at the very end may be half of a CRLF, so it waits for the next chunk.
-    const lines = rest.split(/\r\n|\n|\r(?!$)/);
-    rest = lines.pop()!;
+    const lines = text.includes('\r') ? text.split(/\r\n|\n|\r(?!$)/) : text.split('\n');
+    this.#rest = lines.pop()!;
+    const events: string[] = [];
     for (const line of lines) {
-      if (line === '') {
-        if (data.length > 0) yield data.join('\n');
-        data = [];
-      } else if (line.startsWith('data:')) data.push(line.slice(line[5] === ' ' ? 6 : 5));
+      if (line !== '') this.#addLine(line);
+      else if (this.#data.length > 0) events.push(this.#take());
     }
+    return events;
   }
-  const last = rest.replace(/\r$/, '');
-  if (last.startsWith('data:')) data.push(last.slice(last[5] === ' ' ? 6 : 5));
-  if (data.length > 0) yield data.join('\n');
+
+  /** The event that the stream ended in: some servers leave out the last empty line. */
+  end(): string[] {
+    this.#addLine(this.#rest.replace(/\r$/, ''));
+    return this.#data.length > 0 ? [this.#take()] : [];
+  }
+
+  #addLine(line: string): void {
+    if (line.startsWith('data:')) this.#data.push(line.slice(line[5] === ' ' ? 6 : 5));
+  }
+
+  #take(): string {
+    const data = this.#data.length === 1 ? this.#data[0]! : this.#data.join('\n');
+    this.#data = [];
+    return data;
+  }
 }
+
+const STREAMED = { stream: true };

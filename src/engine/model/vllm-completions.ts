@@ -3,9 +3,8 @@ import type { JsonObject } from '../../json/value.ts';
 import { shapeProblem } from '../../text/problems.ts';
 import type { ChatTokenizer } from './chat-tokenizer.ts';
 import { type Generation, type Model, ModelError, type ModelRequest, servedFinish } from './model.ts';
-import { type ModelServer, postWithRetry, RetryableError } from './post-with-retry.ts';
+import { type ModelServer, postWithRetry, RetryableError, type TurnReader } from './post-with-retry.ts';
 import { PROBE_MS, probed } from './probe.ts';
-import { sseData } from './sse.ts';
 import { untilSuspended } from './suspend.ts';
 
 const Answer = z.looseObject({
@@ -65,10 +64,9 @@ export class VllmCompletionsModel implements Model {
         this.#http,
         body,
         signal,
-        async (chunks, type) => {
+        () => {
           turn = new CompletionTurn(this.#tokenizer, request);
-          await readInto(turn, chunks, type);
-          return turn.finish();
+          return turn;
         },
         (reason) => request.onDelta?.({ kind: 'retry', reason }),
       );
@@ -81,19 +79,6 @@ export class VllmCompletionsModel implements Model {
     const inputIds = this.#tokenizer.encode('ping');
     return probed(once.generate({ messages: [], tools: [], sampling, signal, maxNewTokens: 1, inputIds }));
   }
-}
-
-async function readInto(turn: CompletionTurn, chunks: AsyncIterable<Uint8Array>, contentType: string): Promise<void> {
-  if (contentType.includes('event-stream')) {
-    for await (const data of sseData(chunks)) {
-      if (data.trim() === '[DONE]') break;
-      turn.add(parse(data));
-    }
-    return;
-  }
-  const parts: Uint8Array[] = [];
-  for await (const chunk of chunks) parts.push(chunk);
-  turn.add(parse(Buffer.concat(parts).toString('utf8')));
 }
 
 function parse(data: string): Answer {
@@ -111,7 +96,7 @@ function parse(data: string): Answer {
   return answer.data;
 }
 
-class CompletionTurn {
+class CompletionTurn implements TurnReader<Omit<Generation, 'retries'>> {
   readonly #ids: number[] = [];
   readonly #logprobs: (number | null)[] = [];
   #reason: string | null = null;
@@ -124,8 +109,9 @@ class CompletionTurn {
     this.#request = request;
   }
 
-  add({ choices, usage }: Answer): void {
+  add(json: string): void {
     this.#request.onActivity?.();
+    const { choices, usage } = parse(json);
     if (usage) this.#usage = usage;
     const choice = choices?.[0];
     if (!choice) return;

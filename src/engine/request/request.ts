@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { withTimeout } from '../../async/timeout.ts';
 import type { JsonObject, JsonValue } from '../../json/value.ts';
 import { type Cause, RolloutFault } from '../faults.ts';
@@ -82,7 +82,7 @@ export class RolloutRequest {
     this.#options = options;
     const { partial, model, user } = options;
     this.rules = rulesOf(options.verlCompat);
-    this.requestId = partial?.request_id ?? options.requestId ?? randomBytes(8).toString('hex');
+    this.requestId = partial?.request_id ?? options.requestId ?? newId();
     this.sampling = { ...options.sampling };
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.#grammar = toolGrammar(options.toolFormat ?? 'hermes');
@@ -464,6 +464,9 @@ export class RolloutRequest {
 
   #now = (): number => (performance.now() - this.#startedAt) / 1000;
 }
+
+/** Node draws UUIDs from a store of random bytes, so that one costs little. */
+const newId = (): string => randomUUID().replaceAll('-', '').slice(-16);
 
 /** Makes one rollout from any message prefix. Never rejects for what happens in it: see `state`, `status` and `error`. */
 export const runRequest = (options: RequestOptions): Promise<RolloutRequest> => new RolloutRequest(options).run();
