@@ -5,6 +5,7 @@ import { unobservedChecks } from '../rollout/checks.ts';
 import { FACTS, Facts, factRow } from '../rollout/facts.ts';
 import type { Finding } from '../rollout/finding.ts';
 import type { Rollout, Span, Turn } from '../rollout/rollout.ts';
+import { timeByKind } from '../rollout/times.ts';
 
 /** An integer beyond 2^53 as it was recorded; the domain's numbers hold no more digits. */
 function digitsOf({ json }: DumpRecord, key: string): bigint | null {
@@ -70,6 +71,11 @@ export function recordJson(
       trained_tokens: lossMask.trainedTokens,
       total_tokens: lossMask.totalTokens,
     },
+    times: timesJson(rollout),
+    policy:
+      rollout.policy === undefined
+        ? null
+        : { first: rollout.policy.first, last: rollout.policy.last, trained_at: rollout.policy.trainedAt },
     rewards: {
       total: rewards.total,
       per_turn: perTurn(rollout),
@@ -126,3 +132,17 @@ const spanJson = ({ field, start, end, turn, kind, trained }: Span): Printable =
 });
 
 const findingJson = ({ check, severity, turn, message }: Finding): Printable => ({ check, severity, turn, message });
+
+/** Seconds from the rollout's start; null where no times were recorded. */
+function timesJson({ times }: Rollout): Printable {
+  if (times === undefined) return null;
+  const { started, wall, spans, durations, doubt } = times;
+  return {
+    started,
+    wall,
+    by_kind: timeByKind(times),
+    spans: spans.map((span) => ({ ...span })),
+    durations: { ...durations },
+    doubt,
+  };
+}

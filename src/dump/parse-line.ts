@@ -1,6 +1,8 @@
 import type { Format, ReadContext } from '../formats/format.ts';
 import { valueAt } from '../formats/key-map.ts';
 import { notRollout } from '../formats/not-rollouts.ts';
+import { recordedPolicy } from '../formats/recorded-policy.ts';
+import { withTurns } from '../formats/recorded-times.ts';
 import { formatOf, wrapList } from '../formats/registry.ts';
 import { JsonError, parseJson } from '../json/parse.ts';
 import { printJson } from '../json/print.ts';
@@ -27,12 +29,24 @@ export function parseLine(text: string, context: ReadContext, part = 0): ParsedL
   if ('error' in read) return bad(read.json, read.error);
   try {
     const whole = read.format.read(read.json, withBeside(read.format, read.json, context));
-    const rollout = groupedBy(whole, read.json, context);
+    const rollout = withTrainer(groupedBy(whole, read.json, context), read.format, read.json);
     return { json: read.json, rollout, error: null, findings: rollout.findings };
   } catch (error) {
     // No format should throw; a record of a shape that nobody thought of is a row that says so, and its neighbours are rows as ever.
     return bad(read.json, `not readable as ${read.format.name}: ${(error as Error).message}`);
   }
+}
+
+/** When it was made, and by which weights. */
+function withTrainer(rollout: Rollout, format: Format, record: JsonObject): Rollout {
+  const times = format.times?.(record) ?? null;
+  const policy = recordedPolicy(record);
+  if (times === null && policy === null) return rollout;
+  return {
+    ...rollout,
+    ...(times === null ? {} : { times: withTurns(times, rollout) }),
+    ...(policy === null ? {} : { policy }),
+  };
 }
 
 /** The group that the user's key names; a record without the key keeps what it has. */

@@ -4,6 +4,7 @@ import type { Context } from '../rollout/rollout.ts';
 import { buildRollout, chatMessage, type FoundMessage, objectsOf } from './build.ts';
 import type { Format, Session } from './format.ts';
 import { contentText } from './parts.ts';
+import { sessionTimes } from './recorded-times.ts';
 import { responseMessages } from './responses.ts';
 import { idOf } from './scalars.ts';
 
@@ -38,6 +39,7 @@ export const codexFormat: Format = {
     system: 'session_meta.instructions',
   },
   detects: (record) => record.session_of === codex.name,
+  times: sessionTimes,
   read(record, context) {
     const messages: FoundMessage[] = [];
     const contexts: Context[] = [{ kind: 'main', name: null, after: null }];
@@ -142,6 +144,7 @@ export const piFormat: Format = {
     contexts: 'lines of the type compaction',
   },
   detects: (record) => record.session_of === pi.name,
+  times: sessionTimes,
   read(record, context) {
     const events = objectsOf(record.events);
     const messages: FoundMessage[] = [];
@@ -223,6 +226,7 @@ export const geminiFormat: Format = {
     (Array.isArray(record.messages) &&
       record.sessionId !== undefined &&
       (record.projectHash !== undefined || record.startTime !== undefined)),
+  times: sessionTimes,
   read(record, context) {
     const field = record.session_of === gemini.name ? 'events' : 'messages';
     const newest = new Map<string, { one: JsonObject; at: number }>();

@@ -3,6 +3,7 @@ import type { Context, Rollout } from '../rollout/rollout.ts';
 import { buildRollout, type FoundMessage, idsOf, type MessageText, numbersOf, objectsOf } from './build.ts';
 import type { Format, ReadContext } from './format.ts';
 import { contentText } from './parts.ts';
+import { harborTimes } from './recorded-times.ts';
 import { idOf, numberOf } from './scalars.ts';
 import { joinCalls, type SampledTokens } from './token-lists.ts';
 
@@ -203,6 +204,7 @@ export const harbor: Format = {
   },
   detects: (record) =>
     record.trial_name !== undefined && (record.verifier_result !== undefined || record.agent_info !== undefined),
+  times: harborTimes,
   read(record, context) {
     const { trajectory, linked, ...result } = record;
     const verifier = isJsonObject(record.verifier_result) ? record.verifier_result : {};

@@ -3,6 +3,7 @@ import type { Context } from '../rollout/rollout.ts';
 import { buildRollout, callsOf, type FoundMessage, type MessageText, objectsOf } from './build.ts';
 import type { Format, Session } from './format.ts';
 import { contentText } from './parts.ts';
+import { sessionTimes } from './recorded-times.ts';
 import { idOf, numberOf } from './scalars.ts';
 
 const KINDS = new Set(['user', 'assistant', 'system', 'summary']);
@@ -34,6 +35,7 @@ export const claudeCodeFormat: Format = {
       'isSidechain (or agentId), compact_boundary and isCompactSummary, forks of parentUuid; files of subagents/ beside it',
   },
   detects: (record) => record.session_of === claudeCode.name,
+  times: sessionTimes,
   read(record, context) {
     const events = objectsOf(record.events);
     const isSub =

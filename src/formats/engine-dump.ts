@@ -9,6 +9,7 @@ import { toolsFileOf, unpackLine } from './engine-line.ts';
 import type { Format, ReadContext } from './format.ts';
 import { layRecordedCalls, messageContentText, turnOf } from './messages.ts';
 import { recordedSpans } from './recorded-spans.ts';
+import { engineTimes } from './recorded-times.ts';
 import { idOf, numberOf } from './scalars.ts';
 import { verl } from './verl.ts';
 import { listsByToken } from './verl-tokens.ts';
@@ -44,6 +45,7 @@ function readEngineDump(line: JsonObject, context: ReadContext): Rollout {
   const turns = turnsOf(messages, record, texts, spans);
   const tokens = tokensOf(record);
   const score = numberOf(record.score);
+  const times = engineTimes(record);
   const perTurn = numbersOf(record.turn_rewards, turns.length);
   const returns = numbersOf(record.returns, turns.length);
   for (const turn of turns) turn.reward = perTurn?.[turn.index] ?? null;
@@ -69,6 +71,7 @@ function readEngineDump(line: JsonObject, context: ReadContext): Rollout {
       hasNotes: true,
       lossMask: validation ? null : lossMaskOf(record.mask_source, spans, tokens),
       ...(tokens ? { tokens } : {}),
+      ...(times ? { times } : {}),
       rewards: { total: score, perTurn, returns, advantage: null, unaligned: unalignedOf(record, turns.length) },
     },
     context.errors,

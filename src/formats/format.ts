@@ -2,6 +2,7 @@ import type { OwnTemplate } from '../chat/own-template.ts';
 import type { JsonObject, JsonValue } from '../json/value.ts';
 import type { OwnError } from '../rollout/own-errors.ts';
 import type { Rollout, RolloutFields } from '../rollout/rollout.ts';
+import type { Times } from '../rollout/times.ts';
 import type { KeyMap } from './key-map.ts';
 
 export interface ReadContext {
@@ -41,6 +42,8 @@ export interface Format {
   besides?(record: JsonObject): string | null;
   /** These fields as `read` would give them, without laying out the turns; a format that cannot know them before has none. */
   fields?(record: JsonObject): RolloutFields;
+  /** When and how long, where the writer recorded it; stretches without a turn get theirs afterwards, where that can be told. */
+  times?(record: JsonObject): Times | null;
   /** Reads a record that `detects` accepted; it accepts whatever the other keys hold. */
   read(record: JsonObject, context: ReadContext): Rollout;
 }

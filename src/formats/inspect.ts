@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts'
 import type { Context } from '../rollout/rollout.ts';
 import { buildRollout, chatMessage, type FoundMessage, objectsOf } from './build.ts';
 import type { Format } from './format.ts';
+import { inspectTimes } from './recorded-times.ts';
 import { idOf, numberOf } from './scalars.ts';
 
 /** Inspect's log as one JSON file (`inspect_ai/log/_log.py`): a sample for each input and epoch. */
@@ -43,6 +44,7 @@ export const inspectSample: Format = {
     record.epoch !== undefined &&
     record.id !== undefined &&
     (record.input !== undefined || record.messages !== undefined || record.target !== undefined),
+  times: inspectTimes,
   read(record, context) {
     const attachments = isJsonObject(record.attachments) ? record.attachments : {};
     const list = objectsOf(record.messages).map((message) => attached(message, attachments) as JsonObject);

@@ -2,6 +2,7 @@ import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { buildRollout, chatMessage, type FoundMessage, namedNumbers, objectsOf, parsed } from './build.ts';
 import type { Format } from './format.ts';
+import { tauTimes } from './recorded-times.ts';
 import { idOf, numberOf } from './scalars.ts';
 
 /** tau-bench's results, also as docent keeps them: `{task_id, reward, info, traj, trial}`. */
@@ -64,6 +65,7 @@ export const tau2: Format = {
     Array.isArray(record.messages) &&
     record.task_id !== undefined &&
     (record.tau2 !== undefined || record.reward_info !== undefined || record.termination_reason !== undefined),
+  times: tauTimes,
   read(record, context) {
     const reward = isJsonObject(record.reward_info) ? record.reward_info : {};
     const messages = objectsOf(record.messages).flatMap((message, at): FoundMessage[] => {

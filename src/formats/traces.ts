@@ -3,6 +3,7 @@ import type { Context, RolloutTokens } from '../rollout/rollout.ts';
 import { buildRollout, chatMessage, type FoundMessage, idsOf, numbersOf, objectsOf } from './build.ts';
 import type { Format, Session } from './format.ts';
 import { given } from './given.ts';
+import { traceTimes, withTurns } from './recorded-times.ts';
 import { idOf, numberOf } from './scalars.ts';
 
 /** Lists that hold a value for each masked-in token of a node; `is_masked` and the trainer's come with prime-rl's annotations. */
@@ -37,6 +38,7 @@ export const trace: Format = {
   detects: (record) =>
     Array.isArray(record.nodes) &&
     (isJsonObject(record.rewards) || record.timing !== undefined || record.task !== undefined),
+  times: traceTimes,
   read(record, context) {
     const nodes = objectsOf(record.nodes);
     const episode = isJsonObject(record.episode) ? record.episode : {};
@@ -153,7 +155,13 @@ export const liveFormat: Format = {
       },
       context,
     );
-    return { ...rollout, format: 'prime-rl-live', status: rollout.status ?? 'running' };
+    const times = traceTimes(whole);
+    return {
+      ...rollout,
+      ...(times === null ? {} : { times: withTurns(times, rollout) }),
+      format: 'prime-rl-live',
+      status: rollout.status ?? 'running',
+    };
   },
 };
 

@@ -12,6 +12,7 @@ import {
 } from './build.ts';
 import type { Format } from './format.ts';
 import { given } from './given.ts';
+import { verifiersTimes } from './recorded-times.ts';
 import { idOf, numberOf } from './scalars.ts';
 import { joinCalls, type SampledTokens } from './token-lists.ts';
 
@@ -41,6 +42,7 @@ export const verifiers: Format = {
       (record.problem_id !== undefined && record.sample_id !== undefined) ||
       (record.id !== undefined && record.generation_ms !== undefined) ||
       (record.task !== undefined && record.reward !== undefined && record.input === undefined)),
+  times: verifiersTimes,
   read(record, context) {
     const prompt = messagesIn(record.prompt, 'prompt', 'user').map(given);
     const completion = messagesIn(record.completion, 'completion', 'assistant');

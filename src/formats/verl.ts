@@ -7,6 +7,7 @@ import type { Finding } from '../rollout/finding.ts';
 import type { Rollout, RolloutFields, RolloutTokens } from '../rollout/rollout.ts';
 import { type EndRule, layOut, UNKNOWN_END } from './conversation.ts';
 import type { Format, ReadContext } from './format.ts';
+import { verlTimes } from './recorded-times.ts';
 import { idOf, numberOf } from './scalars.ts';
 import { chatOf, inferredMask } from './texts.ts';
 import { layRewards } from './turn-rewards.ts';
@@ -25,6 +26,7 @@ export const verl: Format = {
   name: 'verl',
   quickKeys: { score: 'score', step: 'step' },
   detects: (record) => isText(record.input) && isText(record.output),
+  times: verlTimes,
   read: readVerl,
   fields: fieldsOf,
 };

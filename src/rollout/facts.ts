@@ -2,6 +2,7 @@ import { CHECKS, type Check, observedBits } from './checks.ts';
 import { ENDS } from './ended.ts';
 import type { Finding } from './finding.ts';
 import { type Rollout, toolCallsOf } from './rollout.ts';
+import { timeByKind } from './times.ts';
 
 /**
  * A number that a rollout tells. An entry in FACTS is all that it takes: the index keeps it, filters and sort orders know its name,
@@ -88,7 +89,57 @@ export const FACTS: readonly Fact[] = [
     ofBad: null,
     of: ({ ended }) => ENDS.indexOf(ended.how),
   },
+  timeFact('wall', 'from its start to the last sign'),
+  timeFact('model', 'of generating'),
+  timeFact('tool', 'of tools, calls side by side counted once'),
+  timeFact('queue', 'of waiting for a place'),
+  timeFact('score', 'of scoring'),
+  timeFact('blank', 'that nothing recorded explains'),
+  {
+    name: 'tokens_per_s',
+    title: 'tok/s',
+    help: 'trained tokens by second of generating',
+    ofBad: null,
+    of: (rollout) => {
+      const seconds = timeOf(rollout, 'model');
+      const trained = rollout.lossMask?.trainedTokens ?? null;
+      return trained === null || seconds === null || seconds === 0 ? null : trained / seconds;
+    },
+  },
+  {
+    name: 'policy',
+    title: 'policy',
+    help: 'the oldest version of the weights that sampled it',
+    ofBad: null,
+    of: ({ policy }) => policy?.first ?? null,
+  },
+  {
+    name: 'staleness',
+    title: 'stale',
+    help: 'how many versions the oldest weights that sampled it lie behind those that were trained with it',
+    ofBad: null,
+    of: ({ policy }) => (policy === undefined || policy.trainedAt === null ? null : policy.trainedAt - policy.first),
+  },
 ];
+
+function timeFact(kind: 'wall' | keyof ReturnType<typeof timeByKind>, says: string): Fact {
+  return {
+    name: `time.${kind}`,
+    title: kind,
+    help: `seconds ${says}, where times were recorded`,
+    ofBad: null,
+    of: (rollout) => timeOf(rollout, kind),
+  };
+}
+
+/** null where nothing of the kind was recorded: that nothing took time is not known then. */
+function timeOf({ times }: Rollout, kind: 'wall' | keyof ReturnType<typeof timeByKind>): number | null {
+  if (times === undefined) return null;
+  if (kind === 'wall') return times.wall;
+  const isRecorded =
+    kind === 'blank' || times.durations[kind] !== undefined || times.spans.some((span) => span.kind === kind);
+  return isRecorded ? timeByKind(times)[kind] : null;
+}
 
 /** The facts of a rollout in the order of FACTS, then its findings as bits below a mark that says that it was looked at, then which checks had something to look at. */
 export const FACT_ROW = FACTS.length + 2;

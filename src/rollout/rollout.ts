@@ -3,6 +3,7 @@ import type { Ended } from './ended.ts';
 import type { Finding } from './finding.ts';
 import type { LossMask, Trained } from './loss-mask.ts';
 import type { Rewards } from './rewards.ts';
+import type { Times } from './times.ts';
 
 /** system, user, assistant and tool, or what else a template calls a speaker. */
 export type Role = 'system' | 'user' | 'assistant' | 'tool' | (string & {});
@@ -104,6 +105,14 @@ export interface RolloutTokens {
  */
 export type ReadingClass = 'exact' | 'inferred' | 'lost';
 
+/** The oldest and the newest weights that sampled a rollout, by the trainer's count. */
+export interface PolicyVersions {
+  first: number;
+  last: number;
+  /** The version that was trained with it, where the record counts steps and versions alike; else null, and its age is not known. */
+  trainedAt: number | null;
+}
+
 /** One sampled trajectory, whatever format it came from. */
 export interface Rollout {
   format: string;
@@ -134,6 +143,10 @@ export interface Rollout {
   reading?: ReadingClass;
   /** Absent where the record holds no ids. */
   tokens?: RolloutTokens;
+  /** Absent where no version of the weights was recorded. */
+  policy?: PolicyVersions;
+  /** Absent where no times were recorded. */
+  times?: Times;
   /** The message histories, the main one first; absent = there is no other. */
   contexts?: Context[];
   /** Its writer notes in the record what went wrong while it was made. */

@@ -1,0 +1,44 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import type { PolicyVersions } from '../rollout/rollout.ts';
+import { numberOf } from './scalars.ts';
+
+/** Keys that hold the version of the weights that sampled: one, a list by turn or token, or spans `{start, end, version}`. */
+const KEYS = [
+  'weight_versions',
+  'weight_version',
+  'policy_versions',
+  'policy_version',
+  'versions',
+  'head_version',
+  'tail_version',
+];
+
+/** The versions of the weights that sampled the rollout, as far as the record names them by numbers; null where it does not. */
+export function recordedPolicy(record: JsonObject): PolicyVersions | null {
+  const work = workOf(record);
+  const { policy } = work;
+  const worked = isJsonObject(policy) ? [policy.start, policy.end].flatMap(versionsIn) : versionsIn(policy);
+  const versions = [...KEYS.flatMap((key) => versionsIn(record[key])), ...worked];
+  if (versions.length === 0) return null;
+  return {
+    first: versions.reduce((least, version) => Math.min(least, version)),
+    last: versions.reduce((most, version) => Math.max(most, version)),
+    // prime-rl's versions are its steps.
+    trainedAt: worked.length === 0 ? null : numberOf(work.step),
+  };
+}
+
+function versionsIn(value: JsonValue | undefined): number[] {
+  if (Array.isArray(value)) return value.flatMap(versionsIn);
+  if (isJsonObject(value)) return versionsIn(value.version);
+  // Prompts and observations have -1 where they stand among tokens.
+  const version = numberOf(value);
+  return version !== null && Number.isInteger(version) && version >= 0 ? [version] : [];
+}
+
+/** prime-rl's `run.work`, of the trace or of its episode. */
+function workOf(record: JsonObject): JsonObject {
+  const holder = isJsonObject(record.episode) ? record.episode : record;
+  const run = isJsonObject(holder.run) ? holder.run : {};
+  return isJsonObject(run.work) ? run.work : {};
+}
