@@ -4,10 +4,10 @@ import { type Alarm, LiveRun } from '../analysis/live-run.ts';
 import type { Dump, DumpChange } from '../dump/dump.ts';
 import { type DumpFile, type DumpRecord, QUIET } from '../dump/dump-file.ts';
 import { Follower } from '../dump/follow.ts';
+import { recordFactsOf } from '../dump/record-facts.ts';
 import type { StreamedDump } from '../dump/stream-file.ts';
 import { printJson } from '../json/print.ts';
 import { listColumns, listHeader, listLine } from '../present/list-text.ts';
-import { factRow } from '../rollout/facts.ts';
 import { groupKeyOf } from '../rollout/group-key.ts';
 import { DONE, hasColour, print, say } from './output.ts';
 import { rowJson } from './row-json.ts';
@@ -77,7 +77,7 @@ export class RowPrinter {
       // A row that cannot be read just now, because its file is being switched, stays what it was.
       if (row.raw === '') continue;
       // Nothing looks at records in the background here; the rates of a step are known from what is printed.
-      file.index.setFacts(record, factRow(row.rollout, row.findings));
+      file.index.setFacts(record, recordFactsOf(row));
       const before = printed[record];
       const hash = hashOf(row.raw);
       if (hash === before?.hash) continue;

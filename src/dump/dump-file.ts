@@ -48,6 +48,8 @@ export class DumpFile {
   /** The step that the file's name tells, null when it tells none. */
   readonly step: number | null;
   index = new LineIndex();
+  /** What the groups of the whole dump tell of a record, by the name of the measure; laid by whoever knows all of them. */
+  measures: ((record: number, name: string) => number) | null = null;
   state: 'waiting' | 'indexing' | 'ready' | 'failed' | 'gone' = 'waiting';
   /** Why it could not be read, or not to its end. */
   error: string | null = null;

@@ -7,7 +7,6 @@ import { LONG_RECORD, LongRecords } from './long-record.ts';
 import { bad } from './parse-line.ts';
 import { EMPTY, type FoundPaths, findFiles, inOrder, isValidationStream, UsageError } from './paths.ts';
 import type { Place, Progress } from './place.ts';
-import { RecordWorker } from './record-worker-client.ts';
 
 export type { Place, Progress } from './place.ts';
 
@@ -66,9 +65,11 @@ export class Dump {
   #nextNotice = 0;
   #isClosed = false;
   #isIndexed = false;
-  readonly #worker = new RecordWorker();
   readonly #longRecords = new LongRecords();
-  readonly #facts = new FactsPass(this.#worker, () => this.notify());
+  readonly #facts = new FactsPass(
+    () => this.notify(),
+    () => {},
+  );
   readonly #records = new LRUCache<string, DumpRecord>({ maxSize: CACHE_BYTES, maxEntrySize: CACHE_BYTES });
   readonly #keys = new WeakMap<DumpFile, { count: number; generation: number; keys: Promise<(GroupKey | null)[]> }>();
 
@@ -217,6 +218,16 @@ export class Dump {
     this.#facts.pause(isPaused);
   }
 
+  /** Resolves once every record was looked at, for commands; it indexes what is not yet. @param onProgress called now and then */
+  async lookAtAll(onProgress: () => void = () => {}): Promise<void> {
+    for (const file of this.#files) await file.buildIndex(() => !this.#isClosed);
+    this.#isIndexed = true;
+    const stop = this.subscribe(onProgress);
+    this.#facts.background(this.#files);
+    await this.#facts.whenDone();
+    stop();
+  }
+
   /** Names of values that the records seen so far have beside those of every rollout, such as `acc`. */
   get extras(): ReadonlySet<string> {
     return this.#facts.extras;
@@ -263,7 +274,7 @@ export class Dump {
 
   close(): void {
     this.#isClosed = true;
-    this.#worker.close();
+    this.#facts.close();
     this.#longRecords.close();
     for (const file of this.files) file.close();
     this.#listeners.clear();

@@ -1,43 +1,57 @@
+import { availableParallelism } from 'node:os';
+import type { JsonValue } from '../json/value.ts';
 import { FACT_ROW, isLookedAt } from '../rollout/facts.ts';
 import type { GroupKey } from '../rollout/group-key.ts';
 
 import type { DumpFile } from './dump-file.ts';
 import type { Place, Progress } from './place.ts';
-import type { RecordWorker } from './record-worker-client.ts';
+import { RecordWorker, type WorkerAnswer } from './record-worker-client.ts';
 
-/** The most that one request to the thread holds, so that a row that comes into sight waits for less than a tenth of a second. */
-const BATCH_RECORDS = 128;
-const BATCH_BYTES = 4 << 20;
+/** The most that one request to a thread holds, so that a row that comes into sight waits for less than a tenth of a second. */
+const BATCH_RECORDS = 256;
+const BATCH_BYTES = 2 << 20;
+/** Each holds 40 MB. */
+const MOST_THREADS = 8;
+/** Requests that wait at a thread, so that it never does. */
+const AHEAD = 2;
 
-/** Fills in what needs a parse: rows in sight first, then every record of the dump, one batch at a time. */
+/** Fills in what needs a parse: rows in sight first, then every record of the dump, in threads, each record once. */
 export class FactsPass {
-  readonly #worker: RecordWorker;
+  readonly #workers: { worker: RecordWorker; asked: number }[];
   readonly #changed: () => void;
+  readonly #fileDone: (file: DumpFile) => void;
   #wanted: readonly Place[] = [];
   #queue: DumpFile[] = [];
   /** The place of the background pass in the first file of its queue. */
   #next = 0;
-  #isRunning = false;
+  #asked = 0;
+  #isClosed = false;
+  /** Requests of the background pass on their way, by file. */
+  readonly #open = new Map<DumpFile, number>();
   /** Records that could not be read; without them the pass would ask for them for ever. */
   readonly #lost = new Map<DumpFile, Set<number>>();
   /** Names of values that the records seen so far have beside those of every rollout. */
   readonly extras = new Set<string>();
   #pauses = 0;
+  #waiting: (() => void)[] = [];
 
-  constructor(worker: RecordWorker, changed: () => void) {
-    this.#worker = worker;
+  /** @param fileDone all that can be known of a file's records is known */
+  constructor(changed: () => void, fileDone: (file: DumpFile) => void) {
+    const threads = Math.max(1, Math.min(MOST_THREADS, availableParallelism()));
+    this.#workers = Array.from({ length: threads }, () => ({ worker: new RecordWorker(), asked: 0 }));
     this.#changed = changed;
+    this.#fileDone = fileDone;
   }
 
   want(places: readonly Place[]): void {
     this.#wanted = places.filter((place) => this.#isMissing(place.file, place.record));
-    void this.#run();
+    this.#run();
   }
 
   background(files: readonly DumpFile[]): void {
     this.#queue = [...files];
     this.#next = 0;
-    void this.#run();
+    this.#run();
   }
 
   /** A file has new records: they are looked at before what waits already, since a run that is followed is asked about its newest step. */
@@ -45,13 +59,13 @@ export class FactsPass {
     this.#lost.delete(file);
     if (this.#queue[0] === file) this.#next = 0;
     else this.#queue = [...this.#queue.slice(0, 1), file, ...this.#queue.slice(1).filter((other) => other !== file)];
-    void this.#run();
+    this.#run();
   }
 
   /** Rows in sight are still looked at. Each pause is ended for itself. Something that a person waits for has the disk and the processors. */
   pause(isPaused: boolean): void {
     this.#pauses += isPaused ? 1 : -1;
-    void this.#run();
+    this.#run();
   }
 
   /** All that can be known of the file's records is known. */
@@ -61,8 +75,21 @@ export class FactsPass {
 
   progress(files: readonly DumpFile[]): Progress {
     const total = files.reduce((sum, file) => sum + file.count, 0);
-    const waiting = this.#queue.reduce((sum, file) => sum + file.count, 0) - this.#next;
-    return { phase: this.#queue.length > 0 ? 'facts' : 'done', done: total - waiting, total };
+    const done = files.reduce((sum, file) => sum + file.index.looked + (this.#lost.get(file)?.size ?? 0), 0);
+    const isBusy = this.#queue.length > 0 || this.#open.size > 0;
+    return { phase: isBusy ? 'facts' : 'done', done: Math.min(done, total), total };
+  }
+
+  /** Resolves once nothing waits any more, or the dump was closed. */
+  whenDone(): Promise<void> {
+    if (this.#isClosed || (this.#queue.length === 0 && this.#asked === 0)) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const { worker } of this.#workers) worker.close();
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
   async groupKeys(file: DumpFile): Promise<(GroupKey | null)[]> {
@@ -74,36 +101,53 @@ export class FactsPass {
     return keys;
   }
 
-  async #run(): Promise<void> {
-    if (this.#isRunning) return;
-    this.#isRunning = true;
-    for (;;) {
-      const [file, records] = this.#nextBatch();
+  #run(): void {
+    while (!this.#isClosed && this.#asked < this.#workers.length * AHEAD) {
+      const [file, records, isBackground] = this.#nextBatch();
       if (file === undefined) break;
-      if (!(await this.#ask(file, records))) break;
-      this.#changed();
+      this.#asked++;
+      if (isBackground) this.#open.set(file, (this.#open.get(file) ?? 0) + 1);
+      void this.#ask(file, records).then(() => {
+        this.#asked--;
+        if (isBackground) this.#settle(file);
+        this.#changed();
+        this.#run();
+      });
     }
-    this.#isRunning = false;
+    if (this.#queue.length > 0 || this.#asked > 0) return;
+    for (const resolve of this.#waiting.splice(0)) resolve();
     this.#changed();
   }
 
-  #nextBatch(): [DumpFile | undefined, number[]] {
+  #settle(file: DumpFile): void {
+    const open = this.#open.get(file)! - 1;
+    if (open > 0) {
+      this.#open.set(file, open);
+      return;
+    }
+    this.#open.delete(file);
+    if (!this.#isClosed && this.isDone(file)) this.#fileDone(file);
+  }
+
+  #nextBatch(): [DumpFile | undefined, number[], boolean] {
     const [first] = this.#wanted;
     if (first !== undefined) {
       const records = this.#wanted.filter((place) => place.file === first.file).map((place) => place.record);
       this.#wanted = this.#wanted.filter((place) => place.file !== first.file);
-      return [first.file, records.slice(0, BATCH_RECORDS)];
+      return [first.file, records.slice(0, BATCH_RECORDS), false];
     }
     for (let file = this.#queue[0]; file !== undefined && this.#pauses === 0; file = this.#queue[0]) {
-      const records = this.#batch(file, this.#next, (record) => this.#isMissing(file as DumpFile, record));
+      const records = this.isDone(file)
+        ? []
+        : this.#batch(file, this.#next, (record) => this.#isMissing(file as DumpFile, record));
       if (records.length > 0) {
         this.#next = (records.at(-1) as number) + 1;
-        return [file, records];
+        return [file, records, true];
       }
       this.#queue.shift();
       this.#next = 0;
     }
-    return [undefined, []];
+    return [undefined, [], false];
   }
 
   #batch(file: DumpFile, from: number, wants: (record: number) => boolean): number[] {
@@ -119,20 +163,27 @@ export class FactsPass {
 
   /** @returns false when the dump was closed */
   async #ask(file: DumpFile, records: readonly number[], keys?: (GroupKey | null)[]): Promise<boolean> {
-    const { index } = file;
-    const places = Float64Array.from(records.flatMap((record) => [index.offset(record), index.length(record)]));
-    const { generation } = file;
-    const parts = records.map((record) => index.part(record));
+    const { index, generation } = file;
+    const places = new Float64Array(records.length * 2);
+    let hasParts = false;
+    for (const [i, record] of records.entries()) {
+      places[i * 2] = index.offset(record);
+      places[i * 2 + 1] = index.length(record);
+      hasParts ||= index.part(record) > 0;
+    }
     const request = {
       path: file.readablePath,
       places,
-      parts: parts.some((part) => part > 0) ? parts : null,
+      parts: hasParts ? records.map((record) => index.part(record)) : null,
       context: file.context,
       wantsKeys: keys !== undefined,
     };
-    const answer = await this.#worker.ask(request, [places.buffer]);
+    const idlest = this.#workers.reduce((best, one) => (one.asked < best.asked ? one : best));
+    idlest.asked++;
+    const answer = await idlest.worker.ask(request, [places.buffer]);
+    idlest.asked--;
     if (answer === null) {
-      if (this.#worker.isClosed) return false;
+      if (this.#isClosed) return false;
       // One of these is more than the thread has memory for. Which one, is found by asking for each alone.
       if (records.length === 1) this.#markLost(file, records[0] as number);
       else for (const record of records) if (!(await this.#ask(file, [record], keys))) return false;
@@ -142,17 +193,28 @@ export class FactsPass {
     for (const name of answer.extras) this.extras.add(name);
     // The answer speaks of an earlier content; the file waits in the queue again.
     if (generation !== file.generation || index !== file.index) return true;
+    this.#take(file, records, answer);
+    keys?.push(...records.map((_, i) => answer.keys[i] ?? null));
+    return true;
+  }
+
+  #take(file: DumpFile, records: readonly number[], answer: WorkerAnswer): void {
     for (const [i, record] of records.entries()) {
       if (!isLookedAt(answer.facts, i * FACT_ROW)) {
         this.#markLost(file, record);
-      } else {
-        index.setFacts(record, answer.facts.subarray(i * FACT_ROW, (i + 1) * FACT_ROW));
-        // The parse has the last word over what the line's tail told.
-        index.setScore(record, answer.hasScore[i] === 1 ? answer.scores[i] : null);
+        continue;
       }
+      if (record >= file.count) continue;
+      const cells = new Map<string, JsonValue>();
+      for (const { name, values } of answer.cells) if (values[i] !== undefined) cells.set(name, values[i]);
+      file.index.setFacts(record, {
+        row: answer.facts.subarray(i * FACT_ROW, (i + 1) * FACT_ROW),
+        score: answer.hasScore[i] === 1 ? answer.scores[i]! : null,
+        group: answer.groups[i]!,
+        prompt: answer.prompts[i]!,
+        cells,
+      });
     }
-    keys?.push(...records.map((_, i) => answer.keys[i] ?? null));
-    return true;
   }
 
   #isMissing(file: DumpFile, record: number): boolean {

@@ -1,9 +1,12 @@
 import type { Check } from '../rollout/checks.ts';
-import { FACT_ROW, Facts, isLookedAt } from '../rollout/facts.ts';
+import { Facts } from '../rollout/facts.ts';
+import { FileFacts } from './file-facts.ts';
+import { NumberColumn } from './number-column.ts';
+import type { RecordFacts } from './record-facts.ts';
 import type { QuickValue } from './tail-keys.ts';
 
 /**
- * The place of each record of a file, and the little that is known of it without reading it again: 20 bytes a record, 8 more for each fact once facts are kept.
+ * The place of each record of a file, and what is known of it without reading it again: 20 bytes a record, and the columns of its facts.
  * Records are counted from 0; blank lines are none, but count as physical lines. A line that holds several rollouts is as many records.
  */
 export class LineIndex {
@@ -12,14 +15,10 @@ export class LineIndex {
   /** Byte length in 30 bits, state of the score in 2. */
   #lengths = new Uint32Array(64);
   #scores = new Float64Array(64);
-  /** Rows as `factRow` makes them, zeros = not looked at. A file whose facts nobody asked for has none. */
-  #facts: Float64Array | null = null;
-  #looked = 0;
+  #columns = new FileFacts();
   /** The step of all records so far, until one differs; then one a record. */
   #step: number | null = null;
   #steps: Float64Array | null = null;
-  /** Every finding that any record had. */
-  readonly #found = new Set<Check>();
   /** For each blank line, how many records stand before it. Ascending. */
   #blanks: number[] = [];
   /** Only where a line holds several rollouts, or none: each record's physical line, and its number there from 1 (0 = it has the line to itself). */
@@ -32,7 +31,12 @@ export class LineIndex {
 
   /** How many records were looked at: their facts are known. */
   get looked(): number {
-    return this.#looked;
+    return this.#columns.looked;
+  }
+
+  /** The facts of all records, by column. */
+  get columns(): FileFacts {
+    return this.#columns;
   }
 
   /** Appends a record. @param length bytes, below 2^30 */
@@ -41,7 +45,6 @@ export class LineIndex {
     if (at === this.#offsets.length) this.#grow();
     this.#offsets[at] = offset;
     this.#lengths[at] = Math.min(length, MAX_LENGTH);
-    this.#facts?.fill(0, at * FACT_ROW, (at + 1) * FACT_ROW);
     this.#count++;
     this.setScore(at, score);
     this.#setStep(at, step ?? null);
@@ -67,7 +70,7 @@ export class LineIndex {
 
   /** Forgets the records from `count` on, so that a changed end can be read again. */
   truncate(count: number): void {
-    for (let record = count; record < this.#count; record++) if (this.isLooked(record)) this.#looked--;
+    this.#columns.truncate(count);
     this.#count = Math.min(count, this.#count);
     while ((this.#blanks.at(-1) ?? 0) > this.#count) this.#blanks.pop();
   }
@@ -127,36 +130,68 @@ export class LineIndex {
 
   /** undefined where nobody has looked. */
   facts(record: number): Facts | undefined {
-    return this.isLooked(record)
-      ? new Facts(this.#facts!.subarray(record * FACT_ROW, (record + 1) * FACT_ROW))
-      : undefined;
+    return this.isLooked(record) ? new Facts(this.#columns.row(record)) : undefined;
   }
 
   /** The number of one fact, without an object for the answer: NaN where the rollout does not tell it, or nobody has looked. @param at its place in FACTS */
   factNumber(record: number, at: number): number {
-    return this.isLooked(record) ? this.#facts![record * FACT_ROW + at]! : Number.NaN;
+    return this.#columns.rows[at]!.at(record);
   }
 
   isLooked(record: number): boolean {
-    return this.#facts !== null && record < this.#count && isLookedAt(this.#facts, record * FACT_ROW);
+    return record < this.#count && this.#columns.isLooked(record);
   }
 
   /** Some record that was looked at has one of these findings. */
   hasAny(checks: readonly Check[]): boolean {
-    return checks.some((check) => this.#found.has(check));
+    return this.#columns.hasAny(checks);
   }
 
-  /** The record's row of facts, for another thread; zeros where nobody has looked. */
-  factRow(record: number): Float64Array {
-    return this.#facts?.slice(record * FACT_ROW, (record + 1) * FACT_ROW) ?? new Float64Array(FACT_ROW);
+  /** The parse has the last word over what the line's tail told of the score. */
+  setFacts(record: number, facts: RecordFacts): void {
+    this.#columns.set(record, facts);
+    this.setScore(record, facts.score);
   }
 
-  /** @param row as `factRow` makes it */
-  setFacts(record: number, row: Float64Array): void {
-    this.#facts ??= new Float64Array(this.#offsets.length * FACT_ROW);
-    if (!this.isLooked(record)) this.#looked++;
-    this.#facts.set(row, record * FACT_ROW);
-    for (const check of new Facts(row).findings) this.#found.add(check);
+  /** What is kept of it for another day; null where lines hold several rollouts. */
+  store(): StoredIndex | null {
+    if (this.#parts !== null) return null;
+    const [gaps, lengths, states, scores, steps] = [0, 0, 0, 0, 0].map(() => new NumberColumn());
+    let end = 0;
+    for (let record = 0; record < this.#count; record++) {
+      gaps!.set(record, this.offset(record) - end);
+      lengths!.set(record, this.length(record));
+      states!.set(record, this.#lengths[record]! >>> 30);
+      scores!.set(record, this.#scores[record]!);
+      steps!.set(record, this.step(record) ?? Number.NaN);
+      end = this.offset(record) + this.length(record);
+    }
+    const blanks = new NumberColumn();
+    for (const [at, blank] of this.#blanks.entries()) blanks.set(at, blank);
+    return { gaps: gaps!, lengths: lengths!, states: states!, scores: scores!, steps: steps!, blanks };
+  }
+
+  /** null where it cannot be the index of a file of so many bytes. */
+  static of(stored: StoredIndex, columns: FileFacts, bytes: number): LineIndex | null {
+    const { gaps, lengths, states, scores, steps, blanks } = stored;
+    const index = new LineIndex();
+    const count = lengths.length;
+    for (let record = 0, end = 0; record < count; record++) {
+      const [gap, length, state, step] = [gaps.at(record), lengths.at(record), states.at(record), steps.at(record)];
+      const isPlace = Number.isSafeInteger(gap) && gap >= 0 && Number.isSafeInteger(length) && length >= 0;
+      end += gap + length;
+      if (!isPlace || length > MAX_LENGTH || end > bytes || !(state >= 0 && state <= 2)) return null;
+      const score = state === UNKNOWN ? undefined : state === NONE ? null : scores.at(record);
+      index.add(end - length, length, score, Number.isNaN(step) ? null : step);
+    }
+    for (let at = 0, before = 0; at < blanks.length; at++) {
+      const blank = blanks.at(at);
+      if (!Number.isSafeInteger(blank) || blank < before || blank > count) return null;
+      index.#blanks.push(blank);
+      before = blank;
+    }
+    index.#columns = columns;
+    return index;
   }
 
   #setStep(at: number, step: number | null): void {
@@ -174,11 +209,20 @@ export class LineIndex {
     this.#offsets = grown(new Float64Array(size), this.#offsets);
     this.#lengths = grown(new Uint32Array(size), this.#lengths);
     this.#scores = grown(new Float64Array(size), this.#scores);
-    if (this.#facts !== null) this.#facts = grown(new Float64Array(size * FACT_ROW), this.#facts);
     if (this.#lines !== null) this.#lines = grown(new Uint32Array(size), this.#lines);
     if (this.#parts !== null) this.#parts = grown(new Uint32Array(size), this.#parts);
     if (this.#steps !== null) this.#steps = grown(new Float64Array(size), this.#steps);
   }
+}
+
+/** The columns of an index. The start of each record is told by the gap behind the end of the one before it. */
+export interface StoredIndex {
+  gaps: NumberColumn;
+  lengths: NumberColumn;
+  states: NumberColumn;
+  scores: NumberColumn;
+  steps: NumberColumn;
+  blanks: NumberColumn;
 }
 
 export const MAX_LENGTH = 2 ** 30 - 1;

@@ -1,4 +1,5 @@
 import type { ReadContext } from '../formats/format.ts';
+import type { JsonValue } from '../json/value.ts';
 import type { GroupKey } from '../rollout/group-key.ts';
 import { ThreadClient } from './thread-client.ts';
 
@@ -17,6 +18,10 @@ export interface WorkerAnswer {
   facts: Float64Array;
   scores: Float64Array;
   hasScore: Uint8Array;
+  groups: Float64Array;
+  prompts: Float64Array;
+  /** Values under names of the records' own, one a record, undefined where it has none. */
+  cells: { name: string; values: (JsonValue | undefined)[] }[];
   /** Group keys, null for a bad record; empty unless asked for. */
   keys: (GroupKey | null)[];
   /** Names under which the records have values of their own, each once. */

@@ -180,6 +180,12 @@ export class Facts {
     return Number.isNaN(value) ? null : (FACTS[at]!.words?.[value] ?? value);
   }
 
+  /** A test of columns that hold rows of facts, without an object for each row. */
+  static finder(check: Check): (columns: readonly { at(row: number): number }[], row: number) => boolean {
+    const bit = bitOf(check);
+    return (columns, row) => ((columns[FOUND]!.at(row) % LOOKED_AT) & bit) !== 0;
+  }
+
   get findings(): Check[] {
     return CHECKS.filter((check) => this.has(check));
   }

@@ -22,6 +22,55 @@ export function groupKeyOf(rollout: Rollout): GroupKey {
   return { from: 'prompt', key: hash(`${prompt} ${printJson(rollout.groundTruth ?? null)}`), prompt };
 }
 
+/** As `groupKeyOf`, in two numbers, for a million rollouts; NaN is no number of a group. An odd group is one by its prompt. */
+export function groupNumbersOf(rollout: Rollout): { group: number; prompt: number } {
+  const prompt = promptNumber(rollout);
+  const { group, uid } = rollout;
+  const parts = group === undefined ? (uid?.split('_') ?? []) : [];
+  const own = group ?? (parts.length > 2 ? parts.slice(0, -2).join('_') : null);
+  if (own !== null) return { group: numberOf(own, 0) * 2, prompt };
+  return { group: numberOf(printJson(rollout.groundTruth ?? null), prompt) * 2 + 1, prompt };
+}
+
+export const isOfPrompt = (group: number): boolean => group % 2 === 1;
+
+/** The prompt that was hashed last: rollouts of one group often lie side by side. */
+let last: { texts: string[]; number: number } = { texts: [], number: 0 };
+
+function promptNumber({ turns, responseTurn }: Rollout): number {
+  const end = turns[responseTurn - 1]?.role === 'assistant' ? responseTurn - 1 : responseTurn;
+  let isSame = last.texts.length === end * 2;
+  for (let i = 0; i < end && isSame; i++)
+    isSame = last.texts[i * 2] === turns[i]!.role && last.texts[i * 2 + 1] === turns[i]!.text;
+  if (isSame) return last.number;
+  const texts: string[] = [];
+  let number = 0;
+  for (let i = 0; i < end; i++) {
+    const { role, text } = turns[i]!;
+    texts.push(role, text);
+    number = numberOf(text, numberOf(role, number));
+  }
+  last = { texts, number };
+  return number;
+}
+
+/** A number below 2^52 for a text and what came before it: two multiplicative hashes of 32 bits (MurmurHash3's steps) put together. */
+function numberOf(text: string, before: number): number {
+  let a = (0xdeadbeef ^ (before | 0)) | 0;
+  let b = (0x41c6ce57 ^ ((before / 2 ** 26) | 0)) | 0;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    a = Math.imul(a ^ unit, 0x85ebca6b);
+    b = Math.imul(b ^ unit, 0xc2b2ae35);
+    a = (a << 15) | (a >>> 17);
+    b = (b << 13) | (b >>> 19);
+  }
+  a = Math.imul(a ^ (b >>> 16) ^ text.length, 0x85ebca6b);
+  b = Math.imul(b ^ (a >>> 13), 0xc2b2ae35);
+  a ^= b >>> 16;
+  return (b >>> 6) * 2 ** 26 + (a >>> 6);
+}
+
 /** Keys of the record itself that may name the prompt: a task, a problem, an index, with one value for each. */
 export const groupKeysLike = ({ extras, group }: Rollout): string[] =>
   group !== undefined

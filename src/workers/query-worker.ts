@@ -8,7 +8,7 @@ import { Subject, type SubjectFile } from '../analysis/query/subject.ts';
 import { bad, type ParsedLine, parseFields, parseLine } from '../dump/parse-line.ts';
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonValue } from '../json/value.ts';
-import { FACT_ROW, Facts, factRow, isLookedAt } from '../rollout/facts.ts';
+import { Facts, isLookedAt } from '../rollout/facts.ts';
 
 /** The most characters of a value that a column shows. */
 const MAX_SHOWN = 200;
@@ -35,9 +35,6 @@ parentPort?.on('message', ({ id, request }: { id: number; request: QueryRequest 
     accepted: new Uint8Array(count),
     values: [],
     columns: [],
-    facts: new Float64Array(count * FACT_ROW),
-    scores: new Float64Array(count),
-    hasScore: new Uint8Array(count),
   };
   const query = filter === null ? null : queryFor(filter.text);
   const order: SortOrder | null = sort === null ? null : { key: sort, field: fieldNamed(sort), descending: false };
@@ -49,6 +46,7 @@ parentPort?.on('message', ({ id, request }: { id: number; request: QueryRequest 
     const file: SubjectFile = {
       stream: request.stream,
       index: { length: () => bytes! },
+      measures: null,
       stepOf: () => (Number.isNaN(step!) ? null : step!),
       score: () => (hasScore === 0 ? undefined : hasScore === 1 ? null : score!),
       facts: () => (isLookedAt(place, FACTS_AT) ? new Facts(place.subarray(FACTS_AT)) : undefined),
@@ -70,11 +68,7 @@ parentPort?.on('message', ({ id, request }: { id: number; request: QueryRequest 
     const read = (): ParsedLine => {
       const line = text();
       if (line === null) return bad(undefined, 'it cannot be read');
-      const parsed = parseLine(line, request.context, part);
-      answer.facts.set(factRow(parsed.rollout, parsed.findings), i * FACT_ROW);
-      answer.scores[i] = parsed.rollout?.score ?? 0;
-      answer.hasScore[i] = parsed.rollout?.score == null ? 0 : 1;
-      return parsed;
+      return parseLine(line, request.context, part);
     };
     const subject = new Subject(
       { file, record: record! },
@@ -86,9 +80,7 @@ parentPort?.on('message', ({ id, request }: { id: number; request: QueryRequest 
     for (const field of shown) answer.columns.push(shownValue(subject.value(field)));
   }
   if (fd !== null) closeSync(fd);
-  const { accepted, facts, scores, hasScore } = answer;
-  const transfer = [accepted.buffer, facts.buffer, scores.buffer, hasScore.buffer] as ArrayBuffer[];
-  parentPort?.postMessage({ id, answer }, transfer);
+  parentPort?.postMessage({ id, answer }, [answer.accepted.buffer as ArrayBuffer]);
 });
 
 function opened(path: string): number | null {

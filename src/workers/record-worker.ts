@@ -1,33 +1,52 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import { parseLine } from '../dump/parse-line.ts';
+import { recordFactsOf } from '../dump/record-facts.ts';
 import type { WorkerAnswer, WorkerRequest } from '../dump/record-worker-client.ts';
+import type { JsonValue } from '../json/value.ts';
 import { addExtraNames } from '../rollout/extra-names.ts';
-import { FACT_ROW, factRow } from '../rollout/facts.ts';
+import { FACT_ROW } from '../rollout/facts.ts';
 import { groupKeyOf } from '../rollout/group-key.ts';
+
+/** Bytes that are read in one go. */
+const READ = 1 << 20;
 
 /** Parses records off the main thread, so that the screen never waits for them. */
 parentPort?.on('message', ({ id, request }: { id: number; request: WorkerRequest }) => {
   const { path, places, parts, context, wantsKeys } = request;
   const count = places.length / 2;
   const extras = new Set<string>();
+  const cells = new Map<string, (JsonValue | undefined)[]>();
   const answer: WorkerAnswer = {
     facts: new Float64Array(count * FACT_ROW),
     scores: new Float64Array(count),
     hasScore: new Uint8Array(count),
+    groups: new Float64Array(count),
+    prompts: new Float64Array(count),
+    cells: [],
     keys: [],
     extras: [],
   };
   try {
     const fd = openSync(path, 'r');
     try {
+      const lines = new Lines(fd);
       for (let i = 0; i < count; i++) {
-        const buffer = Buffer.allocUnsafe(places[i * 2 + 1] as number);
-        const length = readSync(fd, buffer, 0, buffer.length, places[i * 2] as number);
-        const line = parseLine(buffer.toString('utf8', 0, length), context, parts?.[i]);
-        answer.facts.set(factRow(line.rollout, line.findings), i * FACT_ROW);
-        answer.scores[i] = line.rollout?.score ?? 0;
-        answer.hasScore[i] = line.rollout?.score == null ? 0 : 1;
+        const line = parseLine(lines.at(places[i * 2]!, places[i * 2 + 1]!, places, i), context, parts?.[i]);
+        const { row, score, group, prompt, cells: own } = recordFactsOf(line);
+        answer.facts.set(row, i * FACT_ROW);
+        answer.scores[i] = score ?? 0;
+        answer.hasScore[i] = score === null ? 0 : 1;
+        answer.groups[i] = group;
+        answer.prompts[i] = prompt;
+        for (const [name, value] of own) {
+          let values = cells.get(name);
+          if (values === undefined) {
+            values = new Array(count).fill(undefined);
+            cells.set(name, values);
+          }
+          values[i] = value;
+        }
         if (line.rollout !== null) addExtraNames(line.rollout.extras, extras);
         if (wantsKeys) answer.keys.push(line.rollout === null ? null : groupKeyOf(line.rollout));
       }
@@ -38,6 +57,36 @@ parentPort?.on('message', ({ id, request }: { id: number; request: WorkerRequest
     // A file that vanished: its records say so when they are looked at; here they stay "not looked at".
   }
   answer.extras = [...extras];
-  const { facts, scores, hasScore } = answer;
-  parentPort?.postMessage({ id, answer }, [facts.buffer, scores.buffer, hasScore.buffer] as ArrayBuffer[]);
+  answer.cells = [...cells].map(([name, values]) => ({ name, values }));
+  const { facts, scores, hasScore, groups, prompts } = answer;
+  const transfer = [facts.buffer, scores.buffer, hasScore.buffer, groups.buffer, prompts.buffer] as ArrayBuffer[];
+  parentPort?.postMessage({ id, answer }, transfer);
 });
+
+/** The texts of lines that mostly lie one behind the other, and are read so. */
+class Lines {
+  readonly #fd: number;
+  #buffer: Buffer = Buffer.alloc(0);
+  #start = 0;
+
+  constructor(fd: number) {
+    this.#fd = fd;
+  }
+
+  /** @param places those of all lines that are asked for, of which this is the one at `i` */
+  at(offset: number, length: number, places: Float64Array, i: number): string {
+    if (offset < this.#start || offset + length > this.#start + this.#buffer.length) {
+      let end = offset + length;
+      for (let next = i + 1; next * 2 < places.length; next++) {
+        const to = places[next * 2]! + places[next * 2 + 1]!;
+        if (places[next * 2]! < offset || to - offset > READ) break;
+        end = Math.max(end, to);
+      }
+      const buffer = Buffer.allocUnsafe(end - offset);
+      this.#buffer = buffer.subarray(0, readSync(this.#fd, buffer, 0, buffer.length, offset));
+      this.#start = offset;
+    }
+    const from = offset - this.#start;
+    return this.#buffer.toString('utf8', from, from + length);
+  }
+}

@@ -50,17 +50,17 @@ describe('the usual interval of a step', () => {
 
 describe('a step', () => {
   const index = new LineIndex();
-  const row = (errors: number, ended: (typeof ENDS)[number]) => {
+  const row = (errors: number, ended: (typeof ENDS)[number], score: number) => {
     const facts = new Float64Array(FACT_ROW);
     facts[factAt('tool_errors')] = errors;
     facts[factAt('ended')] = ENDS.indexOf(ended);
     facts[FACT_ROW - 2] = 2 ** 31;
-    return facts;
+    return { row: facts, score, group: Number.NaN, prompt: Number.NaN, cells: new Map() };
   };
   for (const score of [1, 0.5, Number.NaN, null, undefined]) index.add(0, 10, score, 7);
-  index.setFacts(0, row(2, 'stop'));
-  index.setFacts(1, row(0, 'length'));
-  index.setFacts(2, row(Number.NaN, 'mid_word'));
+  index.setFacts(0, row(2, 'stop', 1));
+  index.setFacts(1, row(0, 'length', 0.5));
+  index.setFacts(2, row(Number.NaN, 'mid_word', Number.NaN));
   const file = { index, count: 5, step: null, stepOf: () => 7, generation: 0, lastChange: 0 };
 
   test('has the mean of its finite scores; shares are over what was looked at', () => {

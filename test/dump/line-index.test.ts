@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { FileContent, samplesOf } from '../../src/dump/file-content.ts';
 import { LineIndex } from '../../src/dump/line-index.ts';
-import { factRow } from '../../src/rollout/facts.ts';
+import { recordFactsOf } from '../../src/dump/record-facts.ts';
 
 describe('the index of a file', () => {
   const built = () => {
@@ -35,7 +35,10 @@ describe('the index of a file', () => {
 
   test('forgets an end that changed, and what was known of it', () => {
     const index = built();
-    index.setFacts(2, factRow(null, [{ check: 'tool_cut', severity: 'warning', turn: null, message: '' }]));
+    index.setFacts(
+      2,
+      recordFactsOf({ rollout: null, findings: [{ check: 'tool_cut', severity: 'warning', turn: null, message: '' }] }),
+    );
     expect([index.looked, index.hasAny(['tool_cut']), index.isLooked(2)]).toEqual([1, true, true]);
     index.truncate(1);
     expect([index.count, index.looked, index.line(0)]).toEqual([1, 0, 2]);

@@ -43,7 +43,8 @@ test('the index keeps any facts beside any findings, and knows who was not looke
     row[1] = i % 2;
     return row;
   });
-  for (const [i, row] of rows.entries()) index.setFacts(i * 3, row);
+  for (const [i, row] of rows.entries())
+    index.setFacts(i * 3, { row, score: null, group: Number.NaN, prompt: Number.NaN, cells: new Map() });
   for (const [i, check] of CHECKS.entries()) {
     expect([index.facts(i * 3)?.value('tool_calls'), index.facts(i * 3)?.findings]).toEqual([i % 2, [check]]);
     expect(index.facts(i * 3 + 1)).toBeUndefined();

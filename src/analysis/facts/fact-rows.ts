@@ -1,15 +1,17 @@
+import { IN_RECORD } from '../../dump/cell-column.ts';
 import type { Dump } from '../../dump/dump.ts';
 import type { DumpFile } from '../../dump/dump-file.ts';
+import { STATUS_CELL } from '../../dump/record-facts.ts';
 import type { JsonValue } from '../../json/value.ts';
-import { CHECKS, type Check } from '../../rollout/checks.ts';
-import { addExtraNames } from '../../rollout/extra-names.ts';
-import { FACTS, Facts, factRow } from '../../rollout/facts.ts';
-import { groupKeyOf } from '../../rollout/group-key.ts';
-import { fieldNamed } from '../query/fields.ts';
+import type { Check } from '../../rollout/checks.ts';
+import { FACTS, Facts, factAt } from '../../rollout/facts.ts';
+import { type Field, fieldNamed } from '../query/fields.ts';
+import type { KeptLookup } from '../query/kept.ts';
+import { ASK, NO, readerOf, verdictsOf } from '../query/on-columns.ts';
 import type { Query } from '../query/query.ts';
 import { Subject } from '../query/subject.ts';
-import { type GroupMeasure, groupMeasures, isGroupMeasure } from './group-measures.ts';
-import { type GroupedRow, numberGroups } from './group-numbers.ts';
+import { type FactTable, factTableOf, layMeasures } from './fact-table.ts';
+import { isGroupMeasure } from './group-measures.ts';
 
 /** The facts of many rollouts by column; row i is the same rollout in each. Bad records are rows too. */
 export interface FactRows {
@@ -31,156 +33,180 @@ export interface FactRows {
   readonly numberNames: readonly string[];
 }
 
-interface Row {
-  file: DumpFile;
-  record: number;
-  facts: Facts;
-  score: number | null;
-  values: ReadonlyMap<string, number | string>;
-}
-
 /** All rollouts of a dump that the filter lets through. What a group tells is of the whole group, whatever the filter leaves of it. */
 export async function readFactRows(
   dump: Dump,
   filter: Query | null,
   progress: (done: number, total: number) => void = () => {},
+  kept?: KeptLookup,
 ): Promise<FactRows> {
-  const rows: Row[] = [];
-  const grouped: GroupedRow[] = [];
-  const accepted: number[] = [];
-  const units = new Map<string, number>();
-  for (const file of dump.files) await file.buildIndex(() => true);
-  const total = dump.files.reduce((sum, file) => sum + file.count, 0);
-  for (const [at, file] of dump.files.entries()) {
-    for (let record = 0; record < file.count; record++) {
-      const row = file.read(record);
-      if (filter?.accepts(Subject.read(row)) ?? true) accepted.push(rows.length);
-      const { rollout } = row;
-      const unit = `${at} ${rollout?.step ?? file.stepOf(record)}`;
-      if (!units.has(unit)) units.set(unit, units.size);
-      const key = rollout === null ? null : groupKeyOf(rollout);
-      grouped.push({
-        stream: file.stream,
-        unit: units.get(unit)!,
-        key: key?.key ?? null,
-        isOfPrompt: key?.from === 'prompt',
-        prompt: key?.prompt ?? '',
-      });
-      rows.push({
-        file,
-        record,
-        facts: new Facts(factRow(rollout, row.findings)),
-        score: rollout?.score ?? null,
-        values: valuesOf(Subject.read(row)),
-      });
-      progress(rows.length, total);
+  await dump.lookAtAll(() => {
+    const { done, total } = dump.progress();
+    progress(done, total);
+  });
+  return factRowsOf(dump, filter, kept);
+}
+
+/** The rows of a dump as far as its records were looked at: the others have no facts yet. */
+export function factRowsOf(dump: Dump, filter: Query | null, kept?: KeptLookup): FactRows {
+  layMeasures(dump);
+  const table = factTableOf(dump);
+  if (filter === null) return new TableRows(table, null);
+  const accepted = new Uint32Array(table.length);
+  let length = 0;
+  table.eachFile((file, start, count) => {
+    const verdicts = verdictsOf(filter.expression, file, 0, count);
+    for (let record = 0; record < count; record++) {
+      const verdict = verdicts[record]!;
+      if (verdict === NO) continue;
+      if (verdict === ASK && !filter.accepts(Subject.of({ file, record }, kept))) continue;
+      accepted[length++] = start + record;
     }
-  }
-  return new ReadRows(rows, grouped, Uint32Array.from(accepted));
+  });
+  return new TableRows(table, accepted.slice(0, length));
 }
 
-/** Words of which a row has at most one each; extras come beside them. */
-const NAMED = ['status', 'uid', 'request_id', 'gts'];
+class TableRows implements FactRows {
+  readonly #table: FactTable;
+  /** Rows of the table; null for all. */
+  readonly #accepted: Uint32Array | null;
+  readonly #numbers = new Map<string, Float64Array>();
+  #facts: { row: number; facts: Facts } | null = null;
+  #groups: Int32Array | null = null;
+  #prompts: Int32Array | null = null;
 
-function valuesOf(subject: Subject): Map<string, number | string> {
-  const values = new Map<string, number | string>();
-  const names = new Set<string>(NAMED);
-  addExtraNames(subject.fields?.extras ?? {}, names);
-  for (const name of names) {
-    const value = plain(subject.value(NAMED.includes(name) ? fieldNamed(name) : { type: 'extra', path: name }));
-    if (value !== null) values.set(name, value);
-  }
-  return values;
-}
-
-function plain(value: JsonValue | undefined): number | string | null {
-  if (typeof value === 'boolean') return value ? 1 : 0;
-  if (typeof value === 'bigint') return Number(value);
-  return typeof value === 'number' || typeof value === 'string' ? value : null;
-}
-
-class ReadRows implements FactRows {
-  readonly #rows: readonly Row[];
-  readonly #accepted: Uint32Array;
-  readonly groups: Int32Array;
-  readonly prompts: Int32Array;
-  readonly #allGroups: Int32Array;
-  #measures: Record<GroupMeasure, Float64Array> | null = null;
-
-  constructor(rows: readonly Row[], grouped: readonly GroupedRow[], accepted: Uint32Array) {
-    this.#rows = rows;
+  constructor(table: FactTable, accepted: Uint32Array | null) {
+    this.#table = table;
     this.#accepted = accepted;
-    const { groups, prompts } = numberGroups(grouped);
-    this.#allGroups = groups;
-    this.groups = Int32Array.from(accepted, (at) => groups[at]!);
-    this.prompts = Int32Array.from(accepted, (at) => prompts[at]!);
   }
 
   get length(): number {
-    return this.#accepted.length;
+    return this.#accepted?.length ?? this.#table.length;
   }
 
-  #row(row: number): Row {
-    return this.#rows[this.#accepted[row]!]!;
+  get groups(): Int32Array {
+    this.#groups ??= this.#picked(this.#table.numbers.groups, (length) => new Int32Array(length));
+    return this.#groups;
+  }
+
+  get prompts(): Int32Array {
+    this.#prompts ??= this.#picked(this.#table.numbers.prompts, (length) => new Int32Array(length));
+    return this.#prompts;
   }
 
   numbers(name: string): Float64Array {
-    if (isGroupMeasure(name)) {
-      this.#measures ??= groupMeasures(
-        this.#allGroups,
-        Float64Array.from(this.#rows, ({ score }) => score ?? Number.NaN),
-      );
-      const column = this.#measures[name];
-      return Float64Array.from(this.#accepted, (at) => column[at]!);
+    let numbers = this.#numbers.get(name);
+    if (numbers === undefined) {
+      numbers = this.#picked(this.#wholeColumn(name), (length) => new Float64Array(length));
+      this.#numbers.set(name, numbers);
     }
-    return Float64Array.from(this.#accepted, (at) => {
-      const value = cellOf(this.#rows[at]!, name);
-      return typeof value === 'number' ? value : Number.NaN;
-    });
+    return numbers;
   }
 
-  words(name: string): (string | null)[] {
-    return Array.from(this.#accepted, (at) => {
-      const value = cellOf(this.#rows[at]!, name);
-      return typeof value === 'string' ? value : null;
+  words(name: string): readonly (string | null)[] {
+    const words: (string | null)[] = new Array(this.length);
+    this.#eachValue(fieldNamed(name), (row, value) => {
+      words[row] = typeof value === 'string' ? value : null;
     });
+    return words;
   }
 
   has(row: number, check: Check): boolean {
-    return this.#row(row).facts.has(check);
+    const { file, record } = this.place(row);
+    // What could not be read is no rollout.
+    return file.index.isLooked(record) ? this.#factsOf(row).has(check) : check === 'bad_record';
   }
 
   isObserved(row: number, check: Check): boolean {
-    return this.#row(row).facts.isObserved(check);
+    const { file, record } = this.place(row);
+    return file.index.isLooked(record) ? this.#factsOf(row).isObserved(check) : check === 'bad_record';
   }
 
   place(row: number): { file: DumpFile; record: number } {
-    const { file, record } = this.#row(row);
-    return { file, record };
+    const at = this.#accepted?.[row] ?? row;
+    const { starts, files } = this.#table;
+    let low = 0;
+    let high = files.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (starts[middle]! <= at) low = middle;
+      else high = middle - 1;
+    }
+    return { file: files[low]!, record: at - starts[low]! };
   }
 
   get numberNames(): string[] {
-    const names = new Set<string>(['score', 'step', ...FACTS.filter(({ words }) => !words).map(({ name }) => name)]);
-    for (const at of this.#accepted)
-      for (const [name, value] of this.#rows[at]!.values)
-        if (typeof value === 'number' && !NAMED.includes(name)) names.add(name);
+    const names = new Set(['score', 'step', ...FACTS.filter(({ words }) => !words).map(({ name }) => name)]);
+    for (const { index } of this.#table.files)
+      for (const name of index.columns.cells.keys()) if (name !== STATUS_CELL) names.add(nameOfCell(name));
     return [...names].filter((name) => this.numbers(name).some((value) => !Number.isNaN(value)));
+  }
+
+  #factsOf(row: number): Facts {
+    if (this.#facts?.row !== row) {
+      const { file, record } = this.place(row);
+      this.#facts = { row, facts: new Facts(file.index.columns.row(record)) };
+    }
+    return this.#facts.facts;
+  }
+
+  #picked<T extends Int32Array | Float64Array>(column: T, make: (length: number) => T): T {
+    if (this.#accepted === null) return column;
+    const picked = make(this.#accepted.length);
+    for (let row = 0; row < picked.length; row++) picked[row] = column[this.#accepted[row]!]!;
+    return picked;
+  }
+
+  /** Of all rows of the table. */
+  #wholeColumn(name: string): Float64Array {
+    const table = this.#table;
+    if (isGroupMeasure(name)) return table.measure(name);
+    if (name === 'score') return table.scores;
+    const column = new Float64Array(table.length).fill(Number.NaN);
+    const field = fieldNamed(name);
+    const at = field.type === 'fact' ? factAt(field.name) : -1;
+    table.eachFile((file, start, count) => {
+      if (at >= 0) {
+        if (FACTS[at]!.words === undefined) file.index.columns.rows[at]!.copyTo(column, start, count);
+        return;
+      }
+      const read = readerOf(file, field);
+      for (let record = 0; record < count; record++)
+        column[start + record] = numberIn(valueIn(file, record, field, read?.(record) ?? undefined, read === null));
+    });
+    return column;
+  }
+
+  #eachValue(field: Field, visit: (row: number, value: JsonValue | undefined) => void): void {
+    let file: DumpFile | null = null;
+    let read: ReturnType<typeof readerOf> = null;
+    for (let row = 0; row < this.length; row++) {
+      const place = this.place(row);
+      if (place.file !== file) {
+        file = place.file;
+        read = readerOf(file, field);
+      }
+      visit(row, valueIn(file, place.record, field, read?.(place.record) ?? undefined, read === null));
+    }
   }
 }
 
-function cellOf(row: Row, name: string): number | string | null {
-  const field = fieldNamed(name);
-  if (field.type === 'fact') return row.facts.value(name);
-  if (field.type === 'extra') return row.values.get(field.path) ?? null;
-  if (field.type === 'number') {
-    if (name === 'score') return row.score;
-    if (name === 'step') return row.file.stepOf(row.record);
-    if (name === 'sample') return row.record + 1;
-    if (name === 'bytes') return row.file.index.length(row.record);
-    return CHECKS.filter((check) => row.facts.has(check)).length;
-  }
-  if (name === 'stream') return row.file.stream;
-  const known = row.values.get(name);
-  if (known !== undefined) return known;
-  return plain(Subject.of(row).value(field));
+/** What the columns tell, or else the record. */
+function valueIn(
+  file: DumpFile,
+  record: number,
+  field: Field,
+  told: JsonValue | undefined | typeof IN_RECORD,
+  isNoColumn: boolean,
+): JsonValue | undefined {
+  return isNoColumn || told === IN_RECORD ? Subject.of({ file, record }).value(field) : told;
 }
+
+function numberIn(value: JsonValue | undefined): number {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  return typeof value === 'bigint' ? Number(value) : Number.NaN;
+}
+
+/** A cell whose name stands for something else in the language is asked for as an extra. */
+const nameOfCell = (name: string): string => (fieldNamed(name).type === 'extra' ? name : `extras.${name}`);

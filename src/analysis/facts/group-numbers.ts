@@ -1,15 +1,15 @@
-/** A row as far as its group goes. */
-export interface GroupedRow {
+import { isOfPrompt } from '../../rollout/group-key.ts';
+
+/** Rows of many files as far as their groups go, a column each. */
+export interface GroupColumns {
+  /** Of the record: a number for its group, odd where that is one by its prompt; NaN where it has none. */
+  keys: Float64Array;
+  /** A number for the prompt alone. */
+  prompts: Float64Array;
+  /** What a group lies within: a step of a file. Rows of one unit may lie apart. */
+  units: Uint32Array;
   /** Rows of several streams never share a prompt. */
-  stream: string;
-  /** What a group lies within: a step of a file. */
-  unit: number;
-  /** null for a bad record. */
-  key: string | null;
-  /** The key is a hash of the prompt, not the record's own word. */
-  isOfPrompt: boolean;
-  /** A hash of the prompt alone. */
-  prompt: string;
+  streams: Uint32Array;
 }
 
 export interface GroupNumbers {
@@ -17,6 +17,8 @@ export interface GroupNumbers {
   groups: Int32Array;
   /** The same prompt has one number in all steps of its stream. */
   prompts: Int32Array;
+  /** Units whose prompts are all equal: they name no group there. */
+  alike: ReadonlySet<number>;
 }
 
 /**
@@ -24,54 +26,75 @@ export interface GroupNumbers {
  * A key of the record that comes back in another unit names its prompt for good; one that never does (a fresh uid each step) is worth the
  * prompt's hash.
  */
-export function numberGroups(rows: readonly GroupedRow[]): GroupNumbers {
-  const alike = unitsAlike(rows);
-  const lasting = lastingStreams(rows);
-  const groups = new Int32Array(rows.length).fill(-1);
-  const prompts = new Int32Array(rows.length).fill(-1);
-  const groupNumbers = new Map<string, number>();
-  const promptNumbers = new Map<string, number>();
-  for (const [i, { stream, unit, key, isOfPrompt, prompt }] of rows.entries()) {
-    if (key === null || (isOfPrompt && alike.has(unit))) continue;
-    groups[i] = numbered(groupNumbers, `${unit}\0${key}`);
-    const name = isOfPrompt || lasting.has(stream) || alike.has(unit) ? key : prompt;
-    prompts[i] = numbered(promptNumbers, `${stream}\0${name}`);
+export function numberGroups({ keys, prompts: hashes, units, streams }: GroupColumns): GroupNumbers {
+  const alike = unitsAlike(keys, hashes, units);
+  const lasting = lastingStreams(keys, units, streams);
+  const groups = new Int32Array(keys.length).fill(-1);
+  const prompts = new Int32Array(keys.length).fill(-1);
+  // One map a unit and a stream: a pair of numbers makes no quick key.
+  const ofUnit = new Map<number, Map<number, number>>();
+  const ofStream = new Map<number, Map<number, number>>();
+  let [groupCount, promptCount] = [0, 0];
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i]!;
+    const isAlike = alike.has(units[i]!);
+    if (Number.isNaN(key) || (isAlike && isOfPrompt(key))) continue;
+    const inUnit = mapOf(ofUnit, units[i]!);
+    let group = inUnit.get(key);
+    if (group === undefined) {
+      group = groupCount++;
+      inUnit.set(key, group);
+    }
+    groups[i] = group;
+    // The hash of a prompt alone is another number than that of a group, which is even or odd at twice its size.
+    const name = isOfPrompt(key) || isAlike || lasting.has(streams[i]!) ? key : -hashes[i]! - 1;
+    const inStream = mapOf(ofStream, streams[i]!);
+    let prompt = inStream.get(name);
+    if (prompt === undefined) {
+      prompt = promptCount++;
+      inStream.set(name, prompt);
+    }
+    prompts[i] = prompt;
   }
-  return { groups, prompts };
+  return { groups, prompts, alike };
+}
+
+function mapOf(maps: Map<number, Map<number, number>>, at: number): Map<number, number> {
+  let map = maps.get(at);
+  if (map === undefined) {
+    map = new Map();
+    maps.set(at, map);
+  }
+  return map;
 }
 
 /** Units with more than one rollout, of which all prompts are equal. */
-function unitsAlike(rows: readonly GroupedRow[]): ReadonlySet<number> {
-  const seen = new Map<number, { prompt: string; rows: number; isAlike: boolean }>();
-  for (const { unit, key, prompt } of rows) {
-    if (key === null) continue;
-    const known = seen.get(unit);
-    if (known === undefined) seen.set(unit, { prompt, rows: 1, isAlike: true });
-    else {
-      known.rows++;
-      known.isAlike &&= known.prompt === prompt;
-    }
+function unitsAlike(keys: Float64Array, prompts: Float64Array, units: Uint32Array): ReadonlySet<number> {
+  const first = new Map<number, number>();
+  const several = new Set<number>();
+  const differ = new Set<number>();
+  for (let i = 0; i < keys.length; i++) {
+    if (Number.isNaN(keys[i]!)) continue;
+    const unit = units[i]!;
+    const known = first.get(unit);
+    if (known === undefined) first.set(unit, prompts[i]!);
+    else if (known !== prompts[i]) differ.add(unit);
+    else several.add(unit);
   }
-  return new Set([...seen].filter(([, unit]) => unit.isAlike && unit.rows > 1).map(([unit]) => unit));
+  return new Set([...several].filter((unit) => !differ.has(unit)));
 }
 
 /** Streams whose records name a prompt by a key of their own that comes back in another unit. */
-function lastingStreams(rows: readonly GroupedRow[]): ReadonlySet<string> {
-  const units = new Map<string, number>();
-  const lasting = new Set<string>();
-  for (const { stream, unit, key, isOfPrompt } of rows) {
-    if (key === null || isOfPrompt || lasting.has(stream)) continue;
-    const name = `${stream}\0${key}`;
-    const before = units.get(name);
-    if (before === undefined) units.set(name, unit);
-    else if (before !== unit) lasting.add(stream);
+function lastingStreams(keys: Float64Array, units: Uint32Array, streams: Uint32Array): ReadonlySet<number> {
+  const seen = new Map<number, Map<number, number>>();
+  const lasting = new Set<number>();
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i]!;
+    if (Number.isNaN(key) || isOfPrompt(key) || lasting.has(streams[i]!)) continue;
+    const known = mapOf(seen, streams[i]!);
+    const before = known.get(key);
+    if (before === undefined) known.set(key, units[i]!);
+    else if (before !== units[i]) lasting.add(streams[i]!);
   }
   return lasting;
-}
-
-function numbered(numbers: Map<string, number>, name: string): number {
-  const known = numbers.get(name);
-  if (known !== undefined) return known;
-  numbers.set(name, numbers.size);
-  return numbers.size - 1;
 }

@@ -1,6 +1,7 @@
 import { CHECKS, type Check, checkWord } from '../../rollout/checks.ts';
 import { FACTS, isFact } from '../../rollout/facts.ts';
 import { nearestWord } from '../../text/nearest.ts';
+import { GROUP_MEASURES, type GroupMeasure, isGroupMeasure } from '../facts/group-measures.ts';
 import { AGAIN_PARTS, type AgainPart } from './again.ts';
 import { LABEL_NAMES } from './label.ts';
 
@@ -13,7 +14,7 @@ export const FACT_FIELDS: readonly string[] = FACTS.map(({ name }) => name);
 export const TEXT_FIELDS: readonly TextField[] = ['input', 'output', 'gts', 'stream', 'status', 'uid', 'request_id'];
 
 /** Names that a filter and a sort order know, in the order in which they are offered. */
-export const FIELD_NAMES: readonly string[] = [...NUMBER_FIELDS, ...FACT_FIELDS, ...TEXT_FIELDS];
+export const FIELD_NAMES: readonly string[] = [...NUMBER_FIELDS, ...FACT_FIELDS, ...GROUP_MEASURES, ...TEXT_FIELDS];
 
 /** Names that only a filter knows: what running calls again came to. */
 export const AGAIN_NAMES: readonly string[] = ['again', ...AGAIN_PARTS.map((part) => `again.${part}`)];
@@ -26,6 +27,7 @@ export type Field =
   | { type: 'number'; name: NumberField }
   | { type: 'fact'; name: string }
   | { type: 'text'; name: TextField }
+  | { type: 'group'; name: GroupMeasure }
   | { type: 'tool'; name: string }
   | { type: 'again'; name: string; part: AgainPart | null }
   | { type: 'label'; name: string }
@@ -34,6 +36,7 @@ export type Field =
 export function fieldNamed(name: string): Field {
   if ((NUMBER_FIELDS as readonly string[]).includes(name)) return { type: 'number', name: name as NumberField };
   if (isFact(name)) return { type: 'fact', name };
+  if (isGroupMeasure(name)) return { type: 'group', name };
   if ((TEXT_FIELDS as readonly string[]).includes(name)) return { type: 'text', name: name as TextField };
   if (AGAIN_NAMES.includes(name))
     return { type: 'again', name, part: name === 'again' ? null : (name.slice('again.'.length) as AgainPart) };
@@ -78,7 +81,7 @@ export function nearField(name: string): string | null {
 export type Cost = 'quick' | 'facts' | 'record';
 
 export function fieldCost(field: Field): Cost {
-  if (field.type === 'fact') return 'facts';
+  if (field.type === 'fact' || field.type === 'group') return 'facts';
   if (field.type === 'number') return field.name === 'findings' ? 'facts' : 'quick';
   return field.type === 'text' && field.name === 'stream' ? 'quick' : 'record';
 }

@@ -2,7 +2,7 @@ import type { DumpFile } from '../../dump/dump-file.ts';
 import { ThreadClient } from '../../dump/thread-client.ts';
 import type { ReadContext } from '../../formats/format.ts';
 import type { JsonValue } from '../../json/value.ts';
-import { FACT_ROW, isLookedAt } from '../../rollout/facts.ts';
+import { FACT_ROW } from '../../rollout/facts.ts';
 import type { SortValue } from './sort.ts';
 
 /** The question to each record. */
@@ -35,10 +35,6 @@ export interface QueryAnswer {
   values: SortValue[];
   /** Values to show, record after record; empty where none is. */
   columns: (JsonValue | undefined)[];
-  /** The facts that a parse found, a row a record, for the index; zeros where no parse was needed. */
-  facts: Float64Array;
-  scores: Float64Array;
-  hasScore: Uint8Array;
 }
 
 /** A thread that reads and parses records to answer what their index cannot. */
@@ -47,8 +43,8 @@ export class QueryThread extends ThreadClient<QueryRequest, QueryAnswer> {
     super('query-worker');
   }
 
-  async askFor(file: DumpFile, records: readonly number[], asked: Asked): Promise<QueryAnswer | null> {
-    const { index, generation } = file;
+  askFor(file: DumpFile, records: readonly number[], asked: Asked): Promise<QueryAnswer | null> {
+    const { index } = file;
     const places = new Float64Array(records.length * PLACE);
     for (const [i, record] of records.entries()) {
       const score = file.score(record);
@@ -56,16 +52,9 @@ export class QueryThread extends ThreadClient<QueryRequest, QueryAnswer> {
       const step = file.stepOf(record) ?? Number.NaN;
       const place = [index.offset(record), index.length(record), record, step, known, score ?? 0, index.part(record)];
       places.set(place, i * PLACE);
-      places.set(index.factRow(record), i * PLACE + FACTS_AT);
+      if (index.isLooked(record)) places.set(index.columns.row(record), i * PLACE + FACTS_AT);
     }
     const { readablePath: path, context, stream } = file;
-    const answer = await this.ask({ ...asked, path, context, stream, places }, [places.buffer]);
-    if (answer === null || generation !== file.generation || index !== file.index) return answer;
-    for (const [i, record] of records.entries()) {
-      if (!isLookedAt(answer.facts, i * FACT_ROW) || record >= index.count) continue;
-      index.setFacts(record, answer.facts.subarray(i * FACT_ROW, (i + 1) * FACT_ROW));
-      index.setScore(record, answer.hasScore[i] === 1 ? answer.scores[i]! : null);
-    }
-    return answer;
+    return this.ask({ ...asked, path, context, stream, places }, [places.buffer]);
   }
 }

@@ -10,9 +10,12 @@ import { type Subject, textOf } from './subject.ts';
 /** A filter that is ready to be asked. */
 export interface Query {
   text: string;
+  expression: Expression;
   cost: Cost;
   /** It asks for what is kept beside the dump: results of running calls again, labels. */
   asksKept: boolean;
+  /** It asks what all rollouts of a group tell together. */
+  asksGroups: boolean;
   /** Never throws. */
   accepts(subject: Subject): boolean;
 }
@@ -23,7 +26,14 @@ export type Askable = Pick<Subject, 'value' | 'facts' | 'mayHold'> & Partial<Pic
 /** @throws QueryError at the character that is wrong */
 export function compileQuery(text: string): Query {
   const expression = parseQuery(text);
-  return { text, cost: costOf(expression), asksKept: asksKept(expression), accepts: evaluator(expression) };
+  return {
+    text,
+    expression,
+    cost: costOf(expression),
+    asksKept: someField(expression, isKept),
+    asksGroups: someField(expression, ({ type }) => type === 'group'),
+    accepts: evaluator(expression),
+  };
 }
 
 /**
@@ -87,15 +97,15 @@ function someKept(subject: Askable, field: KeptField, by: Comparison, wanted: Li
   });
 }
 
-function asksKept(expression: Expression): boolean {
+function someField(expression: Expression, holds: (field: Field) => boolean): boolean {
   switch (expression.op) {
     case 'and':
     case 'or':
-      return asksKept(expression.left) || asksKept(expression.right);
+      return someField(expression.left, holds) || someField(expression.right, holds);
     case 'not':
-      return asksKept(expression.of);
+      return someField(expression.of, holds);
     default:
-      return expression.op !== 'finding' && isKept(expression.field);
+      return expression.op !== 'finding' && holds(expression.field);
   }
 }
 
@@ -109,7 +119,7 @@ function cheapestFirst({ left, right }: Two): [(subject: Askable) => boolean, (s
 
 const COSTS: readonly Cost[] = ['quick', 'facts', 'record'];
 
-function compare(value: JsonValue | undefined, by: Comparison, wanted: Literal): boolean {
+export function compare(value: JsonValue | undefined, by: Comparison, wanted: Literal): boolean {
   if (by === '==') return isEqual(value ?? null, wanted);
   if (by === '!=') return !isEqual(value ?? null, wanted);
   // A big integer keeps its digits as a bigint, and compares with numbers exactly.
@@ -137,7 +147,7 @@ function literalsOf(source: string): string[] | null {
 const FOLDS_OTHERWISE = /[\u017f\u0130]/;
 const ASCII = /^[\0-\x7f]*$/;
 
-function finder(source: string, ignoresCase: boolean): (text: string) => boolean {
+export function finder(source: string, ignoresCase: boolean): (text: string) => boolean {
   const literals = literalsOf(source);
   if (literals !== null && !ignoresCase) return (text) => literals.some((literal) => text.includes(literal));
   const pattern = RE2JS.compile(source, ignoresCase ? RE2JS.CASE_INSENSITIVE : 0);

@@ -19,6 +19,8 @@ export interface SubjectFile {
   score(record: number): number | null | undefined;
   /** undefined where nobody has looked yet. */
   facts(record: number): Facts | undefined;
+  /** What its group tells of a record, NaN where that is not known; null where nobody has looked at the groups. */
+  measures: ((record: number, name: string) => number) | null;
 }
 
 export interface SubjectPlace {
@@ -110,6 +112,11 @@ export class Subject<Read extends AskedRecord = AskedRecord> {
     if (field.type === 'number') return this.#number(field.name) ?? undefined;
     if (field.type === 'fact') return this.facts.value(field.name) ?? undefined;
     if (field.type === 'text') return this.#text(field.name) ?? undefined;
+    if (field.type === 'group') {
+      const { file, record } = this.#place;
+      const value = file.measures?.(record, field.name) ?? Number.NaN;
+      return Number.isNaN(value) ? undefined : value;
+    }
     if (field.type === 'again' || field.type === 'label') return undefined;
     if (field.type === 'tool') {
       const { rollout } = this.record;

@@ -13,6 +13,8 @@ const folder = mkdtempSync(join(tmpdir(), 'facts-'));
 let rows: FactRows;
 let failures: FactRows;
 
+const code = (text: string) => Number.parseInt(text, 36);
+
 const line = (prompt: string, score: number, more = {}) =>
   JSON.stringify({ input: `user\n${prompt}\nassistant\n`, output: 'It is 5.', gts: '5', score, step: 1, ...more });
 
@@ -51,18 +53,24 @@ test('what a group tells is of the whole group, whatever a filter leaves of it',
 });
 
 test('equal prompts in all of a step name no group; a key that comes back names the prompt, a fresh one does not', () => {
+  // The number of a group is odd where it is one by its prompt.
   const row = (unit: number, key: string, isOfPrompt: boolean, prompt = key) => ({
-    stream: 's',
     unit,
-    key,
-    isOfPrompt,
-    prompt,
+    key: code(key) * 2 + (isOfPrompt ? 1 : 0),
+    prompt: code(prompt),
   });
-  const alike = numberGroups([row(0, 'p', true), row(0, 'p', true), row(1, 'q', true), row(1, 'r', true)]);
+  const numbers = (rows: ReturnType<typeof row>[]) =>
+    numberGroups({
+      keys: Float64Array.from(rows, ({ key }) => key),
+      prompts: Float64Array.from(rows, ({ prompt }) => prompt),
+      units: Uint32Array.from(rows, ({ unit }) => unit),
+      streams: new Uint32Array(rows.length),
+    });
+  const alike = numbers([row(0, 'p', true), row(0, 'p', true), row(1, 'q', true), row(1, 'r', true)]);
   expect([...alike.groups]).toEqual([-1, -1, 0, 1]);
-  const fresh = numberGroups([row(0, 'u1', false, 'p'), row(1, 'u2', false, 'p'), row(1, 'u3', false, 'q')]);
+  const fresh = numbers([row(0, 'u1', false, 'p'), row(1, 'u2', false, 'p'), row(1, 'u3', false, 'q')]);
   expect([...fresh.prompts]).toEqual([0, 0, 1]);
-  const lasting = numberGroups([row(0, 't1', false, 'p'), row(1, 't1', false, 'q'), row(1, 't2', false, 'q')]);
+  const lasting = numbers([row(0, 't1', false, 'p'), row(1, 't1', false, 'q'), row(1, 't2', false, 'q')]);
   expect([...lasting.prompts]).toEqual([0, 0, 1]);
 });
 

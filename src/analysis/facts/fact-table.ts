@@ -1,0 +1,113 @@
+import type { Dump } from '../../dump/dump.ts';
+import type { DumpFile } from '../../dump/dump-file.ts';
+import { type GroupMeasure, groupMeasures, isGroupMeasure } from './group-measures.ts';
+import { type GroupNumbers, numberGroups } from './group-numbers.ts';
+
+/** All rollouts of a dump in one row of columns, file behind file; what their groups tell is found when somebody asks. */
+export class FactTable {
+  readonly files: readonly DumpFile[];
+  /** The first row of each file, and the number of rows behind the last. */
+  readonly starts: readonly number[];
+  readonly length: number;
+  readonly #at: ReadonlyMap<DumpFile, number>;
+  #numbers: GroupNumbers | null = null;
+  #measures: Record<GroupMeasure, Float64Array> | null = null;
+  #scores: Float64Array | null = null;
+  #units: Uint32Array | null = null;
+
+  constructor(files: readonly DumpFile[]) {
+    this.files = files;
+    const starts = [0];
+    for (const file of files) starts.push(starts.at(-1)! + file.count);
+    this.starts = starts;
+    this.length = starts.at(-1)!;
+    this.#at = new Map(files.map((file, at) => [file, starts[at]!]));
+  }
+
+  rowOf(file: DumpFile, record: number): number {
+    return (this.#at.get(file) ?? 0) + record;
+  }
+
+  /** Calls with each file and its first row. */
+  eachFile(visit: (file: DumpFile, start: number, count: number) => void): void {
+    for (const [at, file] of this.files.entries())
+      visit(file, this.starts[at]!, this.starts[at + 1]! - this.starts[at]!);
+  }
+
+  get scores(): Float64Array {
+    if (this.#scores !== null) return this.#scores;
+    const scores = new Float64Array(this.length).fill(Number.NaN);
+    this.eachFile((file, start, count) => {
+      for (let record = 0; record < count; record++) scores[start + record] = file.index.score(record) ?? Number.NaN;
+    });
+    this.#scores = scores;
+    return scores;
+  }
+
+  /** The step of a file that each row lies in, numbered over all files. */
+  get units(): Uint32Array {
+    if (this.#units !== null) return this.#units;
+    const units = new Uint32Array(this.length);
+    let made = 0;
+    this.eachFile((file, start, count) => {
+      const numbers = new Map<number | null, number>();
+      for (let record = 0; record < count; record++) {
+        const step = file.stepOf(record);
+        let unit = numbers.get(step);
+        if (unit === undefined) {
+          unit = made++;
+          numbers.set(step, unit);
+        }
+        units[start + record] = unit;
+      }
+    });
+    this.#units = units;
+    return units;
+  }
+
+  get numbers(): GroupNumbers {
+    if (this.#numbers !== null) return this.#numbers;
+    const keys = new Float64Array(this.length);
+    const prompts = new Float64Array(this.length);
+    const streams = new Uint32Array(this.length);
+    const known = new Map<string, number>();
+    this.eachFile((file, start, count) => {
+      const { columns } = file.index;
+      columns.groups.copyTo(keys, start, count);
+      columns.prompts.copyTo(prompts, start, count);
+      if (!known.has(file.stream)) known.set(file.stream, known.size);
+      streams.fill(known.get(file.stream)!, start, start + count);
+    });
+    this.#numbers = numberGroups({ keys, prompts, units: this.units, streams });
+    return this.#numbers;
+  }
+
+  measure(name: GroupMeasure): Float64Array {
+    this.#measures ??= groupMeasures(this.numbers.groups, this.scores);
+    return this.#measures[name];
+  }
+}
+
+/** The table of a dump as it is now, kept until a record is added or looked at. */
+const tables = new WeakMap<Dump, { key: string; table: FactTable }>();
+
+export function factTableOf(dump: Dump): FactTable {
+  const files = [...dump.files];
+  const key = files.map((file) => `${file.generation} ${file.count} ${file.index.looked}`).join();
+  const known = tables.get(dump);
+  if (known?.key === key && known.table.files.every((file, at) => file === files[at])) return known.table;
+  const table = new FactTable(files);
+  tables.set(dump, { key, table });
+  return table;
+}
+
+/** Lays what the groups of all rollouts tell on the files, where filters and sort orders ask for it. */
+export function layMeasures(dump: Dump): void {
+  const table = factTableOf(dump);
+  for (const file of table.files) {
+    const start = table.rowOf(file, 0);
+    const { count } = file;
+    file.measures = (record, name) =>
+      record < count && isGroupMeasure(name) ? table.measure(name)[start + record]! : Number.NaN;
+  }
+}

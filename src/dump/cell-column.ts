@@ -1,0 +1,114 @@
+import type { JsonValue } from '../json/value.ts';
+import { NumberColumn } from './number-column.ts';
+
+/** Only the record itself tells the value. */
+export const IN_RECORD = Symbol('in the record');
+
+/** What the cell of a row holds. The numbers stand in kept files. */
+const MISSING = 0;
+const NUMBER = 1;
+const FALSE = 2;
+const TRUE = 3;
+const NULL = 4;
+const TEXT = 5;
+const OTHER = 6;
+export const CELL_KINDS = 7;
+
+/** More different texts than these tell rollouts apart, and are not worth keeping: a uid. */
+const MOST_TEXTS = 4096;
+const FEW_TEXTS = 128;
+const LONGEST_TEXT = 200;
+
+/** The value that rows have under one name of the record's own: numbers, words of which there are few, true, false and null. */
+export class CellColumn {
+  readonly #kinds: NumberColumn;
+  readonly #values: NumberColumn;
+  readonly #texts: string[];
+  readonly #ids = new Map<string, number>();
+  #count = 0;
+  /** No more texts are taken in. */
+  #isFull = false;
+
+  constructor(kinds = new NumberColumn(), values = new NumberColumn(), texts: string[] = []) {
+    this.#kinds = kinds;
+    this.#values = values;
+    this.#texts = texts;
+    for (const [id, text] of texts.entries()) this.#ids.set(text, id);
+    this.#count = kinds.length;
+  }
+
+  get kinds(): NumberColumn {
+    return this.#kinds;
+  }
+
+  get values(): NumberColumn {
+    return this.#values;
+  }
+
+  get texts(): readonly string[] {
+    return this.#texts;
+  }
+
+  set(row: number, value: JsonValue | undefined): void {
+    this.#count = Math.max(this.#count, row + 1);
+    // Rows that nobody filled have no value.
+    for (let before = this.#kinds.length; before < row; before++) this.#put(before, MISSING, Number.NaN);
+    if (value === undefined) this.#put(row, MISSING, Number.NaN);
+    else if (value === null) this.#put(row, NULL, Number.NaN);
+    else if (typeof value === 'number') this.#put(row, NUMBER, value);
+    else if (typeof value === 'boolean') this.#put(row, value ? TRUE : FALSE, value ? 1 : 0);
+    else if (typeof value === 'string') this.#putText(row, value);
+    else this.#put(row, OTHER, Number.NaN);
+  }
+
+  #put(row: number, kind: number, value: number): void {
+    this.#kinds.set(row, kind);
+    this.#values.set(row, value);
+  }
+
+  #putText(row: number, text: string): void {
+    let id = this.#ids.get(text);
+    const known = this.#texts.length;
+    this.#isFull ||= known >= MOST_TEXTS || (known >= FEW_TEXTS && known > this.#count / 2);
+    if (id === undefined && (text.length > LONGEST_TEXT || this.#isFull)) {
+      this.#put(row, OTHER, Number.NaN);
+      return;
+    }
+    if (id === undefined) {
+      id = this.#texts.push(text) - 1;
+      this.#ids.set(text, id);
+    }
+    this.#put(row, TEXT, id);
+  }
+
+  at(row: number): JsonValue | undefined | typeof IN_RECORD {
+    switch (this.#kinds.at(row)) {
+      case NUMBER:
+        return this.#values.at(row);
+      case FALSE:
+        return false;
+      case TRUE:
+        return true;
+      case NULL:
+        return null;
+      case TEXT:
+        return this.#texts[this.#values.at(row)];
+      case OTHER:
+        return IN_RECORD;
+      default:
+        return undefined;
+    }
+  }
+
+  /** The number of a row, 1 and 0 for true and false; NaN where it has none. */
+  numberAt(row: number): number {
+    const kind = this.#kinds.at(row);
+    return kind === NUMBER || kind === TRUE || kind === FALSE ? this.#values.at(row) : Number.NaN;
+  }
+
+  truncate(length: number): void {
+    this.#kinds.truncate(length);
+    this.#values.truncate(length);
+    this.#count = Math.min(this.#count, length);
+  }
+}

@@ -1,0 +1,94 @@
+import type { JsonValue } from '../json/value.ts';
+import { CHECKS, type Check } from '../rollout/checks.ts';
+import { FACT_ROW, Facts } from '../rollout/facts.ts';
+import { CellColumn, IN_RECORD } from './cell-column.ts';
+import { NumberColumn } from './number-column.ts';
+import { MOST_CELLS, type RecordFacts, STATUS_CELL } from './record-facts.ts';
+
+/** The facts of the records of one file, a column each. A record that nobody has looked at has none. */
+export class FileFacts {
+  /** How many records were looked at. */
+  looked = 0;
+  readonly isLookedAt = new NumberColumn();
+  /** In the order of a row of facts. */
+  readonly rows: readonly NumberColumn[] = Array.from({ length: FACT_ROW }, () => new NumberColumn());
+  readonly groups = new NumberColumn();
+  readonly prompts = new NumberColumn();
+  readonly cells = new Map<string, CellColumn>();
+  /** There were more names than are kept. */
+  hasMoreCells = false;
+  /** Every finding that any record had. */
+  readonly #found = new Set<Check>();
+
+  isLooked(record: number): boolean {
+    return this.isLookedAt.at(record) === 1;
+  }
+
+  set(record: number, { row, group, prompt, cells }: RecordFacts): void {
+    if (!this.isLooked(record)) this.looked++;
+    this.isLookedAt.set(record, 1);
+    for (const [at, column] of this.rows.entries()) column.set(record, row[at]!);
+    this.groups.set(record, group);
+    this.prompts.set(record, prompt);
+    for (const [name, value] of cells) {
+      let column = this.cells.get(name);
+      if (column === undefined) {
+        if (this.cells.size >= MOST_CELLS) {
+          this.hasMoreCells = true;
+          continue;
+        }
+        column = new CellColumn();
+        this.cells.set(name, column);
+      }
+      column.set(record, value);
+    }
+    if (cells.size >= MOST_CELLS) this.hasMoreCells = true;
+    this.#note(row);
+  }
+
+  #note(row: Float64Array): void {
+    for (const check of new Facts(row).findings) this.#found.add(check);
+  }
+
+  /** What was found is known again from the columns. */
+  noteAll(count: number): void {
+    for (const check of CHECKS) {
+      for (let record = 0; record < count; record++) {
+        if (!new Facts(this.row(record)).has(check)) continue;
+        this.#found.add(check);
+        break;
+      }
+    }
+  }
+
+  hasAny(checks: readonly Check[]): boolean {
+    return checks.some((check) => this.#found.has(check));
+  }
+
+  row(record: number): Float64Array {
+    return Float64Array.from(this.rows, (column) => column.at(record));
+  }
+
+  /** The value under a name of the record's own, as far as it is kept; undefined where it has none. */
+  cell(record: number, path: string): JsonValue | undefined | typeof IN_RECORD {
+    const own = this.cells.get(path);
+    if (own !== undefined) return own.at(record);
+    if (this.hasMoreCells) return IN_RECORD;
+    // What lies within a list, or deeper, is told by the record alone.
+    const dot = path.indexOf('.');
+    if (dot === -1) return undefined;
+    const outer = this.cells.get(path.slice(0, dot));
+    return outer?.at(record) === IN_RECORD ? IN_RECORD : undefined;
+  }
+
+  status(record: number): string | null | typeof IN_RECORD {
+    const status = this.cells.get(STATUS_CELL)?.at(record);
+    return typeof status === 'string' || status === IN_RECORD ? status : null;
+  }
+
+  truncate(count: number): void {
+    for (let record = count; record < this.isLookedAt.length; record++) if (this.isLooked(record)) this.looked--;
+    for (const column of [this.isLookedAt, ...this.rows, this.groups, this.prompts, ...this.cells.values()])
+      column.truncate(count);
+  }
+}

@@ -1,0 +1,130 @@
+/** The arrays that a column may lie in, from the smallest; with each its sign for a number that is not known. */
+const FORMS = {
+  u8: { make: (length: number) => new Uint8Array(length), unknown: 0xff },
+  u16: { make: (length: number) => new Uint16Array(length), unknown: 0xffff },
+  f32: { make: (length: number) => new Float32Array(length), unknown: Number.NaN },
+  f64: { make: (length: number) => new Float64Array(length), unknown: Number.NaN },
+} as const;
+
+type Form = keyof typeof FORMS;
+export const COLUMN_FORMS = Object.keys(FORMS) as [Form, ...Form[]];
+type Values = Uint8Array | Uint16Array | Float32Array | Float64Array;
+
+/** A column as bytes: no array where every row has the same number. */
+export type StoredNumbers =
+  | { form: 'same'; length: number; value: number; values: null }
+  | { form: Form; length: number; value: number; values: Values };
+
+/** A number a row, NaN where it is not known, in the smallest form that holds every one of them exactly. */
+export class NumberColumn {
+  #length = 0;
+  #same = Number.NaN;
+  #form: Form | null = null;
+  #values: Values = NO_VALUES;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** The number that every row has; NaN also where no row has any. Undefined where they differ. */
+  get same(): number | undefined {
+    return this.#form === null ? this.#same : undefined;
+  }
+
+  at(row: number): number {
+    if (row >= this.#length) return Number.NaN;
+    if (this.#form === null) return this.#same;
+    const value = this.#values[row]!;
+    return value === FORMS[this.#form].unknown ? Number.NaN : value;
+  }
+
+  set(row: number, value: number): void {
+    if (this.#form === null) {
+      if (this.#length === 0) this.#same = value;
+      if (Object.is(value, this.#same) && row <= this.#length) {
+        this.#length = Math.max(this.#length, row + 1);
+        return;
+      }
+      this.#spread(formOf(value, this.#same, row > this.#length ? Number.NaN : value), row + 1);
+    } else if (!fits(this.#form, value)) this.#spread(formOf(value, value, value, this.#form), row + 1);
+    if (row >= this.#values.length) this.#spread(this.#form!, row + 1);
+    if (row > this.#length) this.#values.fill(FORMS[this.#form!].unknown, this.#length, row);
+    this.#values[row] = Number.isNaN(value) ? FORMS[this.#form!].unknown : value;
+    this.#length = Math.max(this.#length, row + 1);
+  }
+
+  /** Writes the rows from 0 on into `target`. */
+  copyTo(target: Float64Array, at: number, length: number): void {
+    const known = Math.min(length, this.#length);
+    if (this.#form === null) target.fill(this.#same, at, at + known);
+    else {
+      const { unknown } = FORMS[this.#form];
+      const values = this.#values;
+      for (let row = 0; row < known; row++) {
+        const value = values[row]!;
+        target[at + row] = value === unknown ? Number.NaN : value;
+      }
+    }
+    target.fill(Number.NaN, at + known, at + length);
+  }
+
+  truncate(length: number): void {
+    this.#length = Math.min(this.#length, length);
+  }
+
+  store(): StoredNumbers {
+    const length = this.#length;
+    if (this.#form === null) return { form: 'same', length, value: this.#same, values: null };
+    return { form: this.#form, length, value: 0, values: this.#values.subarray(0, length) };
+  }
+
+  static of(stored: StoredNumbers): NumberColumn {
+    const column = new NumberColumn();
+    column.#length = stored.length;
+    if (stored.form === 'same') column.#same = stored.value;
+    else {
+      column.#form = stored.form;
+      column.#values = stored.values;
+    }
+    return column;
+  }
+
+  /** Takes another form, or more room. */
+  #spread(form: Form, length: number): void {
+    const room = Math.max(64, length, this.#values.length, length > this.#values.length ? this.#length * 2 : 0);
+    const values: Values = FORMS[form].make(room);
+    const unknown = FORMS[form].unknown;
+    if (form === this.#form) values.set(this.#values.subarray(0, this.#length));
+    else
+      for (let row = 0; row < this.#length; row++) {
+        const value = this.at(row);
+        values[row] = Number.isNaN(value) ? unknown : value;
+      }
+    this.#form = form;
+    this.#values = values;
+  }
+}
+
+const NO_VALUES = new Uint8Array(0);
+
+function fits(form: Form, value: number): boolean {
+  if (Number.isNaN(value)) return true;
+  if (form === 'f64') return true;
+  if (form === 'f32') return Math.fround(value) === value;
+  return Number.isInteger(value) && value >= 0 && value < FORMS[form].unknown && !Object.is(value, -0);
+}
+
+/** The smallest form, from `least` on, that holds these. */
+function formOf(a: number, b: number, c: number, least: Form = 'u8'): Form {
+  for (const form of COLUMN_FORMS.slice(COLUMN_FORMS.indexOf(least)))
+    if (fits(form, a) && fits(form, b) && fits(form, c)) return form;
+  return 'f64';
+}
+
+/** An array of that form over bytes that lie at a multiple of 8. */
+export function valuesOver(form: Form, bytes: Uint8Array, length: number): Values {
+  const { buffer, byteOffset } = bytes;
+  if (form === 'u8') return new Uint8Array(buffer, byteOffset, length);
+  if (form === 'u16') return new Uint16Array(buffer, byteOffset, length);
+  return form === 'f32' ? new Float32Array(buffer, byteOffset, length) : new Float64Array(buffer, byteOffset, length);
+}
