@@ -13,6 +13,8 @@ export const ALLOWED = {
   rollout: ['json'],
   http: ['async', 'json', 'text'],
   python: ['async', 'json', 'text'],
+  // Other programs of this user point at what a screen shows.
+  listen: [],
   chat: ['rollout', 'json'],
   formats: ['chat', 'rollout', 'json'],
   dump: ['formats', 'rollout', 'text', 'json'],
@@ -40,6 +42,7 @@ export const ALLOWED = {
   present: ['replay', 'analysis', 'journal', 'config', 'dump', 'chat', 'rollout', 'text', 'json'],
   tui: [
     'async',
+    'listen',
     'present',
     'replay',
     'engine',
@@ -54,11 +57,15 @@ export const ALLOWED = {
     'text',
     'json',
   ],
+  // The command line as tools of an agent.
+  mcp: ['async', 'dump', 'listen', 'json', 'text'],
   // What `rollout-viewer/engine`, `/sandbox` and `/session` give to programs.
   library: ['engine', 'sandbox', 'python', 'rollout', 'http', 'async', 'json'],
   workers: ['async', 'analysis', 'dump', 'formats', 'chat', 'rollout', 'sandbox', 'engine', 'replay', 'text', 'json'],
   commands: [
     'async',
+    'mcp',
+    'listen',
     'tui',
     'present',
     'replay',

@@ -17,6 +17,7 @@ export const VERBS: Readonly<Record<string, () => Promise<Command>>> = {
   rollout: async () => (await import('./rollout.ts')).rolloutCommand(),
   sandbox: async () => (await import('./sandbox.ts')).sandboxCommand(),
   doctor: async () => (await import('./doctor.ts')).doctorCommand(),
+  mcp: async () => (await import('./mcp.ts')).mcpCommand(),
   retrieve: async () => (await import('./retrieve.ts')).retrieveCommand(),
   completion: async () => (await import('./completion.ts')).completionCommand(tree),
   manual: async () => (await import('./manual.ts')).manualCommand(tree),

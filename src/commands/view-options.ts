@@ -29,6 +29,7 @@ export const viewOptions = (program: Command): Command =>
         '--follow',
         'go to the newest step whenever one is complete (as F does); waits for a path that does not exist yet',
       )
+      .option('--listen', 'agents of yours may bring rollouts to this screen (`mcp`, a socket of this user alone)')
       .addOption(notifyOption())
       .addOption(pollOption()),
   ).action((paths: string[], options: ViewFlags) => {

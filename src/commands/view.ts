@@ -25,6 +25,8 @@ export interface ViewFlags extends RunAgainFlags {
   sort?: string;
   keys?: string;
   tokenizer?: string;
+  /** Other programs of this user may point at rollouts. */
+  listen?: boolean;
 }
 
 /** Opens paths in the terminal UI and stays until the user quits. Stdout must be a TTY. @throws UsageError as Dump.open does */
@@ -53,6 +55,7 @@ export async function view(paths: readonly string[], options: ViewFlags): Promis
     poll: options.poll,
     list,
     follow: options.follow ?? false,
+    listen: options.listen ? (await import('../listen/listener.ts')).listen : undefined,
     notify,
     replay: { ...replayOptions(paths, options), journal: options.journal ?? journal ?? undefined },
   });

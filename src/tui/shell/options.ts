@@ -1,5 +1,6 @@
 import type { Condition } from '../../analysis/condition.ts';
 import type { Dump } from '../../dump/dump.ts';
+import type { PointAnswer, PointRequest } from '../../listen/place.ts';
 import type { TokenText } from '../../rollout/token-table.ts';
 import type { Keymap } from '../keys/keymap.ts';
 import type { ReplaySettings } from '../runner/settings.ts';
@@ -24,6 +25,8 @@ export interface ScreenOptions {
   keymap: Keymap;
   /** The user's own, which gives tokens their text. */
   tokenizer?: TokenText | null;
+  /** Takes what other programs of this user want to be seen, once the screen is there. @returns a function that ends it */
+  listen?: ((show: (request: PointRequest) => Promise<PointAnswer>) => Promise<() => void>) | undefined;
   /** Mistakes of the user's settings, a line each. */
   problems: readonly string[];
 }

@@ -3,6 +3,8 @@ import { loadColumns, saveColumns } from '../../config/columns.ts';
 import { History } from '../../config/history.ts';
 import { columnsFile, historyFile } from '../../config/places.ts';
 import type { Follower } from '../../dump/follow.ts';
+import type { PointAnswer, PointRequest } from '../../listen/place.ts';
+import { plural } from '../../present/numbers.ts';
 import { themeFor } from '../../present/theme.ts';
 import { rewardProblem } from '../../replay/reward-choice.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
@@ -10,6 +12,7 @@ import { DumpData } from '../rows/data.ts';
 import { openInEditor, pipeTo } from '../runner/external-program.ts';
 import { Finder } from '../runner/finder.ts';
 import { LazyRunner } from '../runner/lazy-runner.ts';
+import { pointedAt } from '../runner/pointed.ts';
 import { Keyboard } from '../screen/keyboard.ts';
 import { osc52 } from '../screen/osc52.ts';
 import { Screen } from '../screen/screen.ts';
@@ -69,6 +72,7 @@ class Program {
   #state: State;
   #follower: Follower | null = null;
   #idle: IdleReporter | null = null;
+  #stopListening: () => void = () => {};
   /** A frame with a rollout was painted, or there is none. */
   #hasShown = false;
   /** Notices of the dump that were shown at the foot. */
@@ -203,6 +207,15 @@ class Program {
       const { Follower } = await import('../../dump/follow.ts');
       if (!dump.isClosed) this.#follower = new Follower(dump, { poll });
     });
+    void this.#options
+      .listen?.((request) => this.#point(request))
+      .then(
+        (stop) => {
+          this.#stopListening = stop;
+        },
+        (error: Error) =>
+          this.dispatch({ type: 'say', text: sanitiseLine(`--listen: ${error.message}`), kind: 'error' }),
+      );
     if (isTested(env))
       this.#idle = new IdleReporter({
         isBusy: () => this.#isBusy(),
@@ -324,6 +337,20 @@ class Program {
     this.#draw();
   }
 
+  /** What another program of this user points at is shown, and what it says that is not so is told. */
+  async #point(request: PointRequest): Promise<PointAnswer> {
+    const { place, turn, search, broken } = await pointedAt(this.#options.dump, request);
+    this.dispatch({ type: 'go', place, turn });
+    if (search !== '') this.dispatch({ type: 'search', value: search });
+    const [first] = broken;
+    const text =
+      first === undefined
+        ? 'shown by another program of yours'
+        : `shown by another program of yours; broken: ${broken.length} of ${plural(request.quotes.length, 'quote')}, not there exactly once: “${first.slice(0, 60)}”`;
+    this.dispatch({ type: 'alarm', text: sanitiseLine(text) });
+    return { opened: true, problem: '', broken };
+  }
+
   #checkReward({ choice, prompt, value, at }: Extract<Effect, { type: 'check-reward' }>): void {
     const message = rewardProblem(choice);
     if (message === null) this.dispatch({ type: 'reward-chosen', choice });
@@ -351,6 +378,7 @@ class Program {
 
   readonly #end = (): void => {
     this.#idle?.stop();
+    this.#stopListening();
     this.#prefetch.stop();
     this.#clock.stop();
     this.#terminal.stop();

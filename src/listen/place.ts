@@ -1,0 +1,34 @@
+import { lstatSync, mkdirSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+
+/** What is pointed at. */
+export interface PointRequest {
+  locator: string;
+  turn: number | null;
+  /** Words of the text that are to be highlighted. */
+  quotes: readonly string[];
+}
+
+export interface PointAnswer {
+  opened: boolean;
+  /** Why it was not opened; '' otherwise. */
+  problem: string;
+  /** Quotes that do not stand in the text exactly once. */
+  broken: readonly string[];
+}
+
+/** Longer requests are refused. */
+export const MOST_REQUEST_BYTES = 100_000;
+
+/** The folder of the sockets of this user's screens: nobody else may enter it. @throws Error where another user made it */
+export function socketFolder(): string {
+  const { uid } = userInfo();
+  const { XDG_RUNTIME_DIR: runtime } = process.env;
+  const folder = runtime ? join(runtime, 'rollout-viewer') : join(tmpdir(), `rollout-viewer-${uid}`);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const stats = lstatSync(folder);
+  if (!stats.isDirectory() || stats.uid !== uid || (stats.mode & 0o077) !== 0)
+    throw new Error(`${folder}: not a folder of this user alone; XDG_RUNTIME_DIR names another place`);
+  return folder;
+}

@@ -1,0 +1,67 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+/** An answer that takes longer is given up: the agent may ask for less. */
+const LONGEST_MS = 120_000;
+
+export interface Ran {
+  /** The objects that were taken, in the order of the lines. */
+  rows: Record<string, unknown>[];
+  /** There were more lines than were taken. */
+  hasMore: boolean;
+  /** What the program said beside its answer. */
+  messages: string;
+  /** null: it was ended, because enough was taken. */
+  status: number | null;
+}
+
+/**
+ * Runs this program with `--json` arguments and takes lines of its answer until `take` says false. Every ability of the command line is an
+ * agent's this way, and a dump that would break a reading breaks a child.
+ */
+export async function askProgram(
+  args: readonly string[],
+  take: (row: Record<string, unknown>) => boolean,
+  signal?: AbortSignal,
+): Promise<Ran> {
+  const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, NO_COLOR: '1' },
+  });
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', resolve);
+  });
+  ended.catch(() => {});
+  let messages = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    if (messages.length < MOST_MESSAGES) messages += text;
+  });
+  const end = () => child.kill('SIGKILL');
+  const timer = setTimeout(end, LONGEST_MS);
+  signal?.addEventListener('abort', end);
+  const rows: Record<string, unknown>[] = [];
+  let hasMore = false;
+  try {
+    for await (const line of createInterface({ input: child.stdout })) {
+      if (!line.startsWith('{')) {
+        messages += line;
+        continue;
+      }
+      const row = JSON.parse(line) as Record<string, unknown>;
+      hasMore = !take(row);
+      if (hasMore) break;
+      rows.push(row);
+    }
+    if (hasMore) end();
+    const status = await ended;
+    if (status === null && !hasMore) throw new Error(`it took longer than ${LONGEST_MS / 1000} s: ask for less`);
+    return { rows, hasMore, messages: messages.trim(), status };
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', end);
+    end();
+  }
+}
+
+const MOST_MESSAGES = 4000;
