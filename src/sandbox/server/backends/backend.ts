@@ -1,5 +1,6 @@
 // A backend says what it can run and which limits it enforces, opens after a probe of the real machine,
 // and runs one job at a time in a place of its own. Shared code asks these declarations, never a backend's name.
+import { readFileSync } from 'node:fs';
 import type { CommandRunResult, Language } from '../../protocol.ts';
 import type { CgroupVersions } from './cgroups.ts';
 
@@ -45,6 +46,20 @@ export interface RunLimits {
   outputBytes: number;
   /** The sum over all fetched files. */
   fetchBytes: number;
+}
+
+const MOST_DESCRIPTORS = 4096;
+
+/** What a process may have open; no more than this process may. */
+export const DESCRIPTORS = Math.min(MOST_DESCRIPTORS, ownDescriptors());
+
+function ownDescriptors(): number {
+  try {
+    const [, hard = ''] = /^Max open files +\S+ +(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1')) ?? [];
+    return Number(hard) || MOST_DESCRIPTORS;
+  } catch {
+    return MOST_DESCRIPTORS; // no Linux
+  }
 }
 
 export const DEFAULT_RUN_LIMITS: RunLimits = {

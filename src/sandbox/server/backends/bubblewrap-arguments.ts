@@ -2,7 +2,7 @@
 import { existsSync, lstatSync, readlinkSync } from 'node:fs';
 import { posix } from 'node:path';
 import { confineFile } from '../paths.ts';
-import { type Job, SandboxFault } from './backend.ts';
+import { DESCRIPTORS, type Job, SandboxFault } from './backend.ts';
 import type { Interpreters } from './interpreters.ts';
 import type { Source } from './languages.ts';
 
@@ -73,6 +73,7 @@ export function ulimits(job: Job, reservesAddresses: boolean): string {
     '-c 0',
     `-f ${job.limits.diskMb * 1024}`,
     `-u ${job.limits.processes}`,
+    `-n ${DESCRIPTORS}`,
     ...(seconds < 2 ** 31 ? [`-t ${seconds}`] : []),
     `-d ${memory}`,
     ...(reservesAddresses ? [] : [`-v ${memory}`]),

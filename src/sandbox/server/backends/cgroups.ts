@@ -7,6 +7,8 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 
 const PREFIX = 'rollout-viewer-';
+/** The queues of TCP in version 1, of all memory. */
+const TCP_PART = 8;
 const PERIOD_US = 100_000;
 const RETRY_MS = 50;
 const RETRIES = 100;
@@ -33,6 +35,8 @@ const VERSIONS: Record<1 | 2, Version> = {
     limits: (bytes) => [
       ['memory.limit_in_bytes', String(bytes)],
       ['memory.memsw.limit_in_bytes', String(bytes)],
+      // Counted beside the rest.
+      ['memory.kmem.tcp.limit_in_bytes', String(Math.floor(bytes / TCP_PART))],
     ],
     usage: 'memory.usage_in_bytes',
     events: 'memory.oom_control',
@@ -156,6 +160,10 @@ export class Cgroup {
 
   get bytes(): number {
     return Number(readFileSync(join(this.#folders[0]!, this.#version.usage), 'latin1'));
+  }
+
+  get countsSockets(): boolean {
+    return this.#version.number === 2;
   }
 
   get killedForMemory(): boolean {

@@ -1,23 +1,49 @@
 // The memory of a whole run where no cgroup counts it. rlimits count one process at a time, and not what processes
-// share, so many small ones could still take the machine; this adds up what they hold.
+// share, so many small ones could still take the machine; this adds up what they hold, and what the kernel holds for them.
+import { statfsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import type { Cgroup } from './cgroups.ts';
-import { heldByKernel, usageOfTree } from './usage.ts';
+import { BehindDescriptors, processesOf, sharedOnce, socketsOf } from './usage.ts';
 
-const INTERVAL_MS = 50;
-/** Once a run holds a quarter of its limit: two processors fill some 3 MB a millisecond. */
-const CLOSE_INTERVAL_MS = 10;
-/** A look at a bomb of 256 processes takes 20 ms of the thread that answers /v1/ping: the rest is so many times as long. */
-const SHARE = 8;
+/** Two processors fill no more in a millisecond: a run is looked at before it could have met its limit. */
+const BYTES_A_MS = 8 * 1024 * 1024;
+const LONGEST_MS = 50;
+const SHORTEST_MS = 2;
+/** All looks together take at most this part of the thread that answers /v1/ping: 1 in 5. */
+const SHARE = 5;
+/** A tree whose pages are shared by more processes than that is not worth the time of finding out. */
+const MOST_SHARED = 16;
+
+/** A socket's buffer, full, as it is when nobody enlarges it; a name in a tmpfs with all that the kernel keeps of it. */
+const SOCKET_BYTES = 232 * 1024;
+const INODE_BYTES = 1024;
+/** TCP enlarges its buffers by itself. Fewer sockets cannot hold much. */
+const FEW_TCP = 8;
+/** The kernel's records around what a queue holds. */
+const QUEUE_OVERHEAD = 1.3;
 
 /**
  * Looks at the processes and all below them until told to stop.
  * @param pidsOf in namespaces of their own: what the kernel holds for those of the first counts, too
+ * @param onExcess is told all of them
  */
-export function watchRun(pidsOf: () => readonly number[], limitMb: number, onExcess: () => void): () => void {
+export function watchRun(
+  pidsOf: () => readonly number[],
+  limitMb: number,
+  onExcess: (pids: readonly number[]) => void,
+): () => void {
+  const queues = new TcpQueues();
+  const descriptors = new BehindDescriptors();
   return watch(
     () => {
-      const pids = pidsOf();
-      return pids.length === 0 ? 0 : (usageOfTree(...pids)?.bytes ?? 0) + heldByKernel(pids[0]!);
+      const roots = pidsOf();
+      const processes = [...processesOf(roots)];
+      const first = processes.find(({ pid }) => pid === roots[0])?.pid;
+      return {
+        pids: processes.map(({ pid }) => pid),
+        own: processes.reduce((sum, { bytes }) => sum + bytes, 0),
+        kernel: descriptors.of(processes) + (first === undefined ? 0 : inSpacesOf(first, queues)),
+      };
     },
     limitMb,
     onExcess,
@@ -26,30 +52,117 @@ export function watchRun(pidsOf: () => readonly number[], limitMb: number, onExc
 
 /** The same for a process of the host. */
 export function watchProcess(pid: number, limitMb: number, onExcess: () => void): () => void {
-  return watch(() => usageOfTree(pid)?.bytes ?? 0, limitMb, onExcess);
+  return watch(
+    () => {
+      const processes = [...processesOf([pid])];
+      return { pids: [], own: processes.reduce((sum, { bytes }) => sum + bytes, 0), kernel: 0 };
+    },
+    limitMb,
+    onExcess,
+  );
 }
 
-function watch(bytesOf: () => number, limitMb: number, onExcess: () => void): () => void {
+interface Held {
+  /** Whose pages may be shared. */
+  pids: number[];
+  own: number;
+  kernel: number;
+}
+
+let freeAt = 0;
+
+function watch(held: () => Held, limitMb: number, onExcess: (pids: readonly number[]) => void): () => void {
   const limit = limitMb * 1024 * 1024;
   const look = () => {
     const began = performance.now();
-    const bytes = bytesOf();
-    if (bytes > limit) return onExcess();
-    const interval = bytes > limit / 4 ? CLOSE_INTERVAL_MS : INTERVAL_MS;
-    timer = setTimeout(look, Math.max(interval, SHARE * (performance.now() - began)));
+    if (began < freeAt) {
+      timer = setTimeout(look, freeAt - began);
+      return;
+    }
+    const { pids, own, kernel } = held();
+    let bytes = own + kernel;
+    if (bytes > limit && pids.length > 1 && bytes < MOST_SHARED * limit) bytes = sharedOnce(pids) + kernel;
+    if (bytes > limit) return onExcess(pids);
+    const now = performance.now();
+    freeAt = now + (SHARE - 1) * (now - began);
+    timer = setTimeout(look, Math.min(LONGEST_MS, Math.max(SHORTEST_MS, (limit - bytes) / BYTES_A_MS)));
   };
-  let timer = setTimeout(look, INTERVAL_MS);
+  let timer = setTimeout(look, Math.min(LONGEST_MS, limit / BYTES_A_MS));
   return () => clearTimeout(timer);
+}
+
+/** About what the kernel holds for the namespaces of a process: socket buffers, and files in memory. */
+function inSpacesOf(pid: number, queues: TcpQueues): number {
+  let bytes = 0;
+  try {
+    const { all, tcp } = socketsOf(pid);
+    bytes += all * SOCKET_BYTES + (tcp > FEW_TCP ? queues.of(pid) : 0);
+  } catch {
+    // It has ended since.
+  }
+  // What is mounted there the program cannot move.
+  for (const place of ['', 'dev/shm']) {
+    try {
+      const { blocks, bfree, bsize, files, ffree } = statfsSync(`/proc/${pid}/root/${place}`);
+      bytes += (blocks - bfree) * bsize + (files - ffree) * INODE_BYTES;
+    } catch {
+      // Only who may trace it may follow this; then its tmpfs has only the bound of its size.
+    }
+  }
+  return bytes;
+}
+
+/** The bytes in a run's queues of TCP. The kernel takes 10 ms to list them, so they are read beside all else. */
+class TcpQueues {
+  #bytes = 0;
+  #reading = false;
+
+  of(pid: number): number {
+    if (!this.#reading) void this.#read(pid);
+    return this.#bytes;
+  }
+
+  async #read(pid: number): Promise<void> {
+    this.#reading = true;
+    try {
+      const tables = await Promise.all(['tcp', 'tcp6'].map((name) => readFile(`/proc/${pid}/net/${name}`, 'latin1')));
+      let bytes = 0;
+      for (const [, sent = '', received = ''] of tables.join('').matchAll(/ ([0-9A-F]{8}):([0-9A-F]{8}) /g))
+        bytes += Number.parseInt(sent, 16) + Number.parseInt(received, 16);
+      this.#bytes = bytes * QUEUE_OVERHEAD;
+    } catch {
+      // It has ended since.
+    } finally {
+      this.#reading = false;
+    }
+  }
 }
 
 const GROUP_INTERVAL_MS = 100;
 
-/** The kernel ends one process of a run that goes too far in a cgroup; this reports it, to end the rest. */
-export function watchGroup(group: Cgroup, onExcess: () => void): () => void {
+/**
+ * The kernel ends one process of a run that goes too far in a cgroup; this reports it, to end the rest.
+ * @param pidOf a process in the network space of the run: version 1 does not count what sockets hold
+ */
+export function watchGroup(
+  group: Cgroup,
+  pidOf: () => number | undefined,
+  limitMb: number,
+  onExcess: () => void,
+): () => void {
   const timer = setInterval(() => {
-    if (!group.killedForMemory) return;
+    const isOver = !group.countsSockets && group.bytes + socketBytes(pidOf()) > limitMb * 1024 * 1024;
+    if (!isOver && !group.killedForMemory) return;
     clearInterval(timer);
     onExcess();
   }, GROUP_INTERVAL_MS);
   return () => clearInterval(timer);
+}
+
+function socketBytes(pid: number | undefined): number {
+  try {
+    return pid === undefined ? 0 : socketsOf(pid).all * SOCKET_BYTES;
+  } catch {
+    return 0; // it has ended since
+  }
 }

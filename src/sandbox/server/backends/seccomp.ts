@@ -97,11 +97,13 @@ const CALLS = {
   sched_setaffinity: [203, 122],
   sched_setattr: [314, 274],
   setpriority: [141, 140],
+  io_setup: [206, 0],
+  setsockopt: [54, 208],
 } as const satisfies Record<string, readonly [number, number]>;
 type Call = keyof typeof CALLS;
 
-/** Libraries meet these two on old kernels and know what to do then; with clone3 the flags lie where no filter sees them. */
-const MISSING: Call[] = ['clone3', 'io_uring_setup', 'io_uring_enter', 'io_uring_register', 'memfd_secret'];
+/** Libraries meet these on old kernels and know what to do then; with clone3 the flags lie where no filter sees them. */
+const MISSING: Call[] = ['clone3', 'io_setup', 'io_uring_setup', 'io_uring_enter', 'io_uring_register', 'memfd_secret'];
 /** Only a cgroup counts their memory. */
 const UNCOUNTED: Call[] = ['memfd_create', 'shmget', 'msgget', 'semget'];
 /** Beyond the newest call of the table's libseccomp; what a newer kernel adds is missing here. */
@@ -113,6 +115,9 @@ const NEWTIME = 0x80;
 /** A child that is a sibling: nobody waits for it, and it stands outside of the tree whose memory is added up. */
 const SIBLING = 0x8000;
 const FAMILIES = { unix: 1, inet: 2, inet6: 10, netlink: 16 };
+/** SO_SNDBUF, SO_RCVBUF and their forced forms, of SOL_SOCKET. */
+const SOCKET_LEVEL = 1;
+const BUFFER_SIZES = [7, 8, 32, 33];
 /** TIOCSTI and TIOCLINUX type into a terminal, TIOCSETD loads line disciplines. */
 const TERMINAL = [0x5412, 0x541c, 0x5423];
 /** Linux as it is, the question for it, and without random addresses, which some runtimes ask for. */
@@ -191,6 +196,16 @@ export function seccompFilter(counted: boolean, machine: string = process.arch):
     setpriority: [[LOAD, 0, 0, FIRST_ARGUMENT_AT], [JUMP_EQUAL, 1, 0, 0], give(refuse(EPERM)), ...notFirst(1)],
     // It answers as if it locked: the locks of shared system files would be seen by other runs.
     flock: [give(refuse(0))],
+    // A wish: the kernel may give less. What it gives by itself is what is counted for a socket.
+    setsockopt: [
+      [LOAD, 0, 0, FIRST_ARGUMENT_AT + 8],
+      [JUMP_EQUAL, 1, 0, SOCKET_LEVEL],
+      give(ALLOW),
+      [LOAD, 0, 0, FIRST_ARGUMENT_AT + 16],
+      ...BUFFER_SIZES.map((value, index): Instruction => [JUMP_EQUAL, BUFFER_SIZES.length - index, 0, value]),
+      give(ALLOW),
+      give(refuse(0)),
+    ],
   };
   const answers = (Object.keys(CALLS) as Call[]).flatMap((call) => {
     if (special[call]) return block(numberOf(call), special[call]);

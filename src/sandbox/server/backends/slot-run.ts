@@ -4,11 +4,11 @@ import { closeSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { CommandRunResult } from '../../protocol.ts';
 import { Output } from '../output.ts';
-import { type Job, type Outcome, SandboxFault } from './backend.ts';
+import { DESCRIPTORS, type Job, type Outcome, SandboxFault } from './backend.ts';
 import type { Cgroup } from './cgroups.ts';
 import { watchGroup, watchRun } from './memory-watch.ts';
 import { startTimer } from './timer.ts';
-import { usageOfTree } from './usage.ts';
+import { killAtOnce, usageOfTree } from './usage.ts';
 import { HEAD } from './zygote-python.ts';
 
 /** A program that the kernel does not end at once is not waited for. */
@@ -19,7 +19,7 @@ const OWN_PROCESSES = 4;
 /** The capacity of a pipe: a job below it is written at once. */
 const PIPE_BYTES = 65_536;
 /** RLIMIT_* of Linux. */
-const RESOURCE = { cpu: 0, fsize: 1, data: 2, core: 4, nproc: 6, as: 9 };
+const RESOURCE = { cpu: 0, fsize: 1, data: 2, core: 4, nproc: 6, nofile: 7, as: 9 };
 
 export interface Slot {
   number: number;
@@ -109,6 +109,7 @@ export class SlotRun {
     }
     const abort = () => this.#kill();
     signal?.addEventListener('abort', abort, { once: true });
+    if (signal?.aborted) abort();
     this.#job.metered?.(() => {
       const usage = usageOfTree(...this.#hostPids());
       return usage && group ? { ...usage, bytes: group.bytes } : usage;
@@ -125,6 +126,9 @@ export class SlotRun {
     if (this.#fault !== null) throw new SandboxFault(this.#fault);
     if (this.#ended === null && !this.#late && !this.#hungry && this.#hands.isLost())
       throw new SandboxFault('the interpreter that runs are forked from ended, and this run with it');
+    // A limit may end it sooner; by itself it never does.
+    if (this.#began === null && this.#ended?.status === 0)
+      throw new SandboxFault('the process of the run ended before the program began');
     // A state that nobody gave back must not pass for a run that left none.
     const hasRunOut = this.#late || this.#hungry || this.#fetched > limits.fetchBytes;
     if (this.#wanted !== null && this.#ended !== null && !this.#isFetched && !hasRunOut)
@@ -149,25 +153,24 @@ export class SlotRun {
   }
 
   #give(parts: readonly Buffer[]): void {
-    const whole = Buffer.concat(parts.length < 8 ? parts.filter((part) => part.length < PIPE_BYTES) : []);
-    const { job } = this.#slot;
-    if (
-      whole.length > 0 &&
-      whole.length <= PIPE_BYTES &&
-      whole.length === parts.reduce((sum, part) => sum + part.length, 0)
-    ) {
+    let left = parts.filter((part) => part.length > 0);
+    if (left.reduce((sum, part) => sum + part.length, 0) <= PIPE_BYTES) {
+      const whole = Buffer.concat(left);
       try {
-        writeSync(job, whole);
+        // A user who holds many pipes gets short ones from the kernel: not all of it may fit.
+        left = [whole.subarray(writeSync(this.#slot.job, whole))].filter((part) => part.length > 0);
       } catch {
-        // It has ended: its report says so.
+        left = []; // it has ended: its report says so
       }
-      this.#closeJob();
-      return;
+      if (left.length === 0) {
+        this.#closeJob();
+        return;
+      }
     }
-    const stream = new Socket({ fd: job, readable: false, writable: true });
+    const stream = new Socket({ fd: this.#slot.job, readable: false, writable: true });
     this.#jobOpen = false;
     stream.on('error', () => {});
-    for (const part of parts) stream.write(part);
+    for (const part of left) stream.write(part);
     stream.end();
   }
 
@@ -203,13 +206,14 @@ export class SlotRun {
     if (word === 'S') {
       this.#began = BigInt(first);
       this.#stopTimer = startTimer(this.#job.runTimeout, () => this.#expire());
-      const excess = () => {
+      const excess = (pids: readonly number[] = []) => {
         this.#hungry = true;
+        killAtOnce(pids);
         this.#kill();
       };
       const { group } = this.#slot;
       this.#stopWatch = group
-        ? watchGroup(group, excess)
+        ? watchGroup(group, () => this.#hostPids()[0], this.#hands.memoryMb, excess)
         : watchRun(() => this.#hostPids(), this.#hands.memoryMb, excess);
     } else if (word === 'E') {
       this.#stopTimer();
@@ -261,6 +265,7 @@ export function wordsOf(job: Job, files: readonly [string, Buffer][], defaultMem
     `${RESOURCE.core}=0`,
     `${RESOURCE.fsize}=${limits.diskMb * 1024 * 1024}`,
     `${RESOURCE.nproc}=${limits.processes}`,
+    `${RESOURCE.nofile}=${DESCRIPTORS}`,
     ...(seconds < 2 ** 31 ? [`${RESOURCE.cpu}=${seconds}`] : []),
     `${RESOURCE.data}=${memory}`,
     `${RESOURCE.as}=${memory}`,

@@ -13,6 +13,7 @@ import { killWhole } from './kill-whole.ts';
 import { watchGroup, watchRun } from './memory-watch.ts';
 import { LONGEST_REPORT, ReportReader, type Step } from './supervisor.ts';
 import { startTimer } from './timer.ts';
+import { killAtOnce } from './usage.ts';
 
 export const INFO_FD = 8;
 export const BLOCK_FD = 10;
@@ -32,6 +33,7 @@ export async function supervise(
   signal?: AbortSignal,
 ): Promise<Outcome> {
   const { limits } = job;
+  const memoryMb = limits.memoryMb ?? DEFAULT_MEMORY_MB;
   const diagnosis = new Output(64 * 1024);
   const outputs = pipes.map(() => new Output(limits.outputBytes));
   const results: Record<Step, CommandRunResult | null> = { compile: null, run: null };
@@ -94,13 +96,14 @@ export async function supervise(
       step = { name: report.step, status: KILLED, exited: false, late: false, hungry: false };
       const current = step;
       stopTimer = startTimer(report.step === 'compile' ? job.compileTimeout : job.runTimeout, expire);
-      const excess = () => {
+      const excess = (pids: readonly number[] = []) => {
         current.hungry = true;
+        killAtOnce(pids.filter((pid) => pid !== supervisor));
         kill();
       };
       stopWatch = group
-        ? watchGroup(group, excess)
-        : watchRun(() => (supervisor === null ? [] : [supervisor]), limits.memoryMb ?? DEFAULT_MEMORY_MB, excess);
+        ? watchGroup(group, () => supervisor ?? undefined, memoryMb, excess)
+        : watchRun(() => (supervisor === null ? [] : [supervisor]), memoryMb, excess);
     } else if (report?.kind === 'exited' && step) step.exited = true;
     else if (report?.kind === 'end' && step) {
       stopTimer();
@@ -168,7 +171,8 @@ const KILLED = 128 + 9;
 /** `stderr` holds only what the sandbox itself has to say; the program's own goes before it. */
 function resultOf({ status, exited, late, hungry }: Running, seconds: number): CommandRunResult {
   // Signals are negative, as upstream has them.
-  const code = exited || status <= 128 ? status : 128 - status;
+  // A shell that waits for what was killed may name the signal that told it so.
+  const code = exited || status <= 128 ? status : 128 - (hungry ? KILLED : status);
   return {
     status: late ? 'TimeLimitExceeded' : 'Finished',
     execution_time: seconds,

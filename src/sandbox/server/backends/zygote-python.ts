@@ -121,7 +121,7 @@ def _root(base, disk):
     # The init's entry would be the program's to write to, as it is of the same user; and the init is the zygote's in part.
     _mount('proc', base + '/proc', 'proc', 1 | _NOSUID | _NODEV | _NOEXEC, 'hidepid=2')
     _mount('tmpfs', base + '/dev/shm', 'tmpfs', _NOSUID | _NODEV, 'mode=1777,size=67108864,nr_inodes=4096')
-    _mount('devpts', base + '/dev/pts', 'devpts', _NOSUID | _NOEXEC, 'newinstance,ptmxmode=0666,mode=620')
+    _mount('devpts', base + '/dev/pts', 'devpts', _NOSUID | _NOEXEC, 'newinstance,ptmxmode=0666,mode=620,max=64')
 
 
 def _loopback():

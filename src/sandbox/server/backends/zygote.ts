@@ -1,7 +1,7 @@
 // Runs of Python forked from a warmed interpreter. Slots are forked ahead, so a run finds its namespaces, its root and
 // its locks in place; what it is given goes straight to its own process, and what it says comes straight from there.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, constants, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
 import { LineSplitter } from '../lines.ts';
 import { Output } from '../output.ts';
@@ -11,6 +11,7 @@ import type { Cgroups } from './cgroups.ts';
 import { killWhole } from './kill-whole.ts';
 import { temporaryName } from './languages.ts';
 import { asBuffer, type Slot, SlotRun, wordsOf } from './slot-run.ts';
+import { childrenOf, ownPid } from './usage.ts';
 import { ZYGOTE } from './zygote-python.ts';
 
 /** The folders in which a file of a job may lie; elsewhere the system's folders are mounted. */
@@ -232,7 +233,7 @@ export class Zygote {
   }
 
   #findHosts({ pid, init }: Slot): Slot['hosts'] {
-    const children = childrenOf(this.#pid).map((child) => [child, ownPid(child)] as const);
+    const children = childrenOf(this.#pid ?? 0).map((child) => [child, ownPid(child)] as const);
     const hostOf = (own: number) => children.find((child) => child[1] === own)?.[0];
     const hosts = { program: hostOf(pid), init: hostOf(init) };
     return hosts.program === undefined || hosts.init === undefined ? null : (hosts as Slot['hosts']);
@@ -248,30 +249,5 @@ export class Zygote {
     for (const { reject } of [...this.#waiting.splice(0), ...this.#kept.values()]) reject(error);
     // It is the first process of its namespace: with it, all that it forked ends.
     killWhole(this.#child);
-  }
-}
-
-/** The time of all its threads. */
-function childrenOf(pid: number | null): number[] {
-  try {
-    return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
-      readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1').split(' ').filter(Boolean).map(Number),
-    );
-  } catch {
-    return []; // it has ended since
-  }
-}
-
-/** Its number in the process space around its own. */
-function ownPid(pid: number): number {
-  try {
-    return Number(
-      /^NSpid:\s+(.*)$/m
-        .exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]
-        ?.split(/\s+/)
-        .at(-2),
-    );
-  } catch {
-    return 0;
   }
 }
