@@ -143,10 +143,10 @@ interface Listed {
   group: string | null;
 }
 
-/** The files of a dump, each once it is indexed. */
-async function* indexedFiles(dump: Dump): AsyncGenerator<DumpFile> {
+/** The files of a dump, each once it is indexed. @param most of a file whose records are copied no more than so many are wanted */
+async function* indexedFiles(dump: Dump, most = Number.POSITIVE_INFINITY): AsyncGenerator<DumpFile> {
   for (const file of dump.files) {
-    await file.buildIndex(() => true);
+    await file.buildIndex(() => file.copiedBytes === 0 || file.count < most);
     if (file.error !== null) say(`${file.path}: ${file.error}`);
     if (file.copiedBytes > LARGE_COPY) say(`${file.path}: ${costOf(file)}`);
     yield file;
@@ -161,8 +161,13 @@ function* matching(file: DumpFile, { filter, kept }: Asked): Generator<Subject<D
   }
 }
 
-async function* listed(dump: Dump, asked: Asked, { json }: LsOptions, groups: FileGroups): AsyncGenerator<Listed> {
-  for await (const file of indexedFiles(dump)) {
+async function* listed(
+  dump: Dump,
+  asked: Asked,
+  { json, limit }: LsOptions,
+  groups: FileGroups,
+): AsyncGenerator<Listed> {
+  for await (const file of indexedFiles(dump, asked.filter === null ? limit : undefined)) {
     for (const { record: row } of matching(file, asked)) {
       yield { row, group: json === true ? groups.of(file, row) : null };
     }

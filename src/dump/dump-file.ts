@@ -32,6 +32,8 @@ export type FileChange = 'none' | 'appended' | 'replaced' | 'gone';
 export interface UpdateOptions {
   /** A last line without its newline may be half of one: leave it out. */
   holdBack: boolean;
+  /** Somebody is at the keys meanwhile: what takes long is done in a thread. */
+  inThread?: boolean;
   /** Called after each chunk; answers false to stop. */
   onProgress?: () => boolean;
 }
@@ -199,8 +201,8 @@ export class DumpFile {
     return !this.#hasUnendedLine && this.#scan.position > this.#scan.lineStart;
   }
 
-  async #rescan(identity: Identity, { holdBack, onProgress }: UpdateOptions): Promise<FileChange> {
-    const { handle, shape, copy } = await this.#content.open(this.context);
+  async #rescan(identity: Identity, { holdBack, inThread = false, onProgress }: UpdateOptions): Promise<FileChange> {
+    const { handle, shape, copy } = await this.#content.open(this.context, inThread);
     try {
       const isAppended = copy === null && this.#isAppended(identity, handle.fd);
       const before = this.index.count;

@@ -140,6 +140,7 @@ export class Dump {
     const { count: before, error: knownError, generation } = file;
     const change = await file.update({
       holdBack,
+      inThread: true,
       onProgress: () => {
         this.notify();
         return !this.#isClosed;

@@ -49,10 +49,10 @@ export class FileContent {
   /** How the file is packed; null until it was opened. */
   kind: ContainerKind | null = null;
 
-  /** Opens the bytes for a scan; a container is read anew, and its copy grows while it is scanned. */
-  async open(context: ReadContext): Promise<{ handle: FileHandle } & Omit<Opened, 'kind'>> {
+  /** Opens the bytes for a scan; a container is read anew, and its copy grows while it is scanned. @param inThread a large one is unpacked in one */
+  async open(context: ReadContext, inThread: boolean): Promise<{ handle: FileHandle } & Omit<Opened, 'kind'>> {
     if (this.isStream) return { handle: await open(this.readablePath, 'r'), shape: null, copy: null };
-    const { kind, shape, copy } = await openContainer(this.path, context);
+    const { kind, shape, copy } = await openContainer(this.path, context, this.path, inThread);
     this.close();
     this.kind = kind;
     if (copy !== null) this.#nameless = copy.fd;

@@ -26,7 +26,7 @@ type Slice = { field: string; start: number; end: number };
 
 /** A part of a rollout that is small enough to cross to the main thread between two keys. */
 export type RolloutPiece =
-  | { kind: 'text'; field: string; text: string }
+  | { kind: 'texts'; texts: [field: string, text: string][] }
   | { kind: 'turns'; turns: Turn[]; slices: (Slice | null)[] }
   | { kind: 'spans'; spans: Span[] }
   | { kind: 'tokens'; list: TokenList; values: (number | null)[] };
@@ -68,8 +68,8 @@ export class LongRecords extends ThreadClient<LongRecordRequest, LongRecordAnswe
 
 function addPiece(rollout: Rollout, piece: RolloutPiece): void {
   switch (piece.kind) {
-    case 'text':
-      rollout.texts[piece.field] = piece.text;
+    case 'texts':
+      for (const [field, text] of piece.texts) rollout.texts[field] = text;
       break;
     case 'turns':
       for (const [i, turn] of piece.turns.entries()) {

@@ -47,6 +47,8 @@ function hiddenIn(directory: string, names: ReadonlySet<string>): (name: string)
   // prime-rl, its eras of steps: the trainer's view of the same rollouts, and those of them that were trained on.
   if (names.has('rollouts')) hide('token_exports');
   if (names.has('all')) hide('effective');
+  // A conversation of OpenHands' SDK is its state, which its events belong to.
+  if (names.has('base_state.json')) hide('events');
   // slime and miles.
   if (names.has('rollout_data')) hide('train_data', 'trajectory', 'dashboard_columns');
   // A trial of Harbor is its result, which the rest of the folder belongs to.

@@ -1,7 +1,6 @@
-import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
-import { buildRollout, chatMessage, type FoundMessage, objectsOf } from './build.ts';
+import { buildRollout, chatMessage, type FoundMessage, objectsOf, responseText } from './build.ts';
 import type { Format, Session } from './format.ts';
 import { contentText } from './parts.ts';
 import { sessionTimes } from './recorded-times.ts';
@@ -17,6 +16,9 @@ export const codex: Session = {
   isEvent: (record) =>
     (typeof record.type === 'string' && CODEX.has(record.type) && isJsonObject(record.payload)) ||
     record.record_type === 'state' ||
+    // What `codex exec --json` prints.
+    (record.type === 'thread.started' && record.thread_id !== undefined) ||
+    (record.type === 'item.completed' && isJsonObject(record.item)) ||
     (typeof record.id === 'string' &&
       record.instructions !== undefined &&
       record.timestamp !== undefined &&
@@ -33,7 +35,7 @@ export const codexFormat: Format = {
   quickKeys: null,
   basis: 'files',
   mapping: {
-    turns: 'response_item; event_msg repeats them and is left out',
+    turns: 'response_item; event_msg repeats them and is left out; of `codex exec --json` item.completed',
     calls: 'items of a type that ends in _call',
     contexts: 'compacted',
     system: 'session_meta.instructions',
@@ -59,7 +61,12 @@ export const codexFormat: Format = {
     for (const [at, line] of objectsOf(record.events).entries()) {
       const payload = isJsonObject(line.payload) ? line.payload : line;
       const type = line.payload === undefined ? 'response_item' : line.type;
-      if (type === 'response_item') {
+      if (line.type === 'thread.started') meta = { id: line.thread_id ?? null };
+      else if (line.type === 'turn.completed') usage = line.usage;
+      else if (line.type === 'item.completed') {
+        if (items.length === 0) from = at;
+        items.push(...(isJsonObject(line.item) ? executed(line.item) : []));
+      } else if (type === 'response_item') {
         if (items.length === 0) from = at;
         if (typeof payload.type === 'string' || payload.role !== undefined) items.push(payload);
         else if (payload.instructions !== undefined) meta = payload;
@@ -120,6 +127,31 @@ export const codexFormat: Format = {
   },
 };
 
+/** An item that `codex exec` told of, as the model's own: what it did and what came of it are one there. */
+function executed(item: JsonObject): JsonObject[] {
+  const { id = null, text = '' } = item;
+  const call = (name: string, args: JsonValue, output: JsonValue): JsonObject[] => [
+    { type: 'function_call', call_id: id, name, arguments: args },
+    { type: 'function_call_output', call_id: id, output },
+  ];
+  switch (item.type) {
+    case 'agent_message':
+      return [{ type: 'message', role: 'assistant', content: text }];
+    case 'reasoning':
+      return [{ type: 'reasoning', summary: [{ text }] }];
+    case 'command_execution':
+      return call('shell', { command: item.command ?? null }, item.aggregated_output ?? '');
+    case 'file_change':
+      return call('apply_patch', { changes: item.changes ?? null }, item.status ?? '');
+    case 'mcp_tool_call':
+      return call(idOf(item.tool) ?? 'tool', item.arguments ?? null, item.result ?? item.error ?? item.status ?? '');
+    case 'web_search':
+      return call('web_search', { query: item.query ?? null }, '').slice(0, 1);
+    default:
+      return [];
+  }
+}
+
 /** pi's session (`packages/coding-agent`): a line a message, and changes of model beside them. */
 export const pi: Session = {
   name: 'pi',
@@ -141,7 +173,7 @@ export const piFormat: Format = {
   mapping: {
     turns: 'lines of the type message',
     calls: 'parts of the type toolCall',
-    contexts: 'lines of the type compaction',
+    contexts: 'lines of the type compaction; forks of parentId',
   },
   detects: (record) => record.session_of === pi.name,
   times: sessionTimes,
@@ -151,18 +183,26 @@ export const piFormat: Format = {
     const contexts: Context[] = [{ kind: 'main', name: null, after: null }];
     let session: JsonObject = {};
     let reason: string | null = null;
+    let main = 0;
+    const forks = leftForks(events);
+    const placeOf = new Map<JsonObject, number>();
+    const open = (kind: Context['kind'], after = messages.length - 1) =>
+      contexts.push({ kind, name: null, after: after < 0 ? null : after }) - 1;
+    const turnOf = new Map<JsonValue | undefined, number>();
     for (const [at, event] of events.entries()) {
       if (event.type === 'session') session = event;
-      if (event.type === 'compaction') {
-        contexts.push({ kind: 'compaction', name: null, after: messages.length === 0 ? null : messages.length - 1 });
-        if (typeof event.summary === 'string')
-          messages.push({
-            role: 'user',
-            trained: false,
-            context: contexts.length - 1,
-            texts: [{ pointer: `/events/${at}/summary`, text: event.summary }],
-          });
-      }
+      const fork = forks.get(event);
+      if (fork !== undefined && !placeOf.has(fork)) placeOf.set(fork, open('branch', turnOf.get(fork.parentId) ?? -1));
+      if (event.type === 'compaction' && fork === undefined) main = open('compaction');
+      const context = fork === undefined ? main : (placeOf.get(fork) as number);
+      turnOf.set(event.id, event.type === 'message' ? messages.length : (turnOf.get(event.parentId) ?? -1));
+      if ((event.type === 'compaction' || event.type === 'branch_summary') && typeof event.summary === 'string')
+        messages.push({
+          role: 'user',
+          trained: false,
+          context,
+          texts: [{ pointer: `/events/${at}/summary`, text: event.summary }],
+        });
       if (event.type !== 'message' || !isJsonObject(event.message)) continue;
       const { message } = event;
       const one = chatMessage(message, `/events/${at}/message`);
@@ -178,7 +218,7 @@ export const piFormat: Format = {
       const failed = typeof message.errorMessage === 'string' && shown.texts.every((piece) => piece.text === '');
       if (failed)
         shown.texts = [{ pointer: `/events/${at}/message/errorMessage`, text: `[${message.errorMessage as string}]` }];
-      messages.push({ ...shown, context: contexts.length - 1, ...(failed ? { trained: false } : {}) });
+      messages.push({ ...shown, context, ...(failed ? { trained: false } : {}) });
     }
     const { type: _type, ...shown } = session;
     return buildRollout(
@@ -196,6 +236,23 @@ export const piFormat: Format = {
     );
   },
 };
+
+/** The lines that the last one does not come from, each with the line that its branch begins with. Parents may be missing or lead in a circle. */
+function leftForks(events: readonly JsonObject[]): Map<JsonObject, JsonObject> {
+  const byId = new Map(events.flatMap((one) => (typeof one.id === 'string' ? [[one.id, one] as const] : [])));
+  const parentOf = (one: JsonObject) => (typeof one.parentId === 'string' ? byId.get(one.parentId) : undefined);
+  const way = new Set<JsonObject>();
+  for (let one = events.findLast(({ id }) => id !== undefined); one !== undefined && !way.has(one); one = parentOf(one))
+    way.add(one);
+  const left = new Map<JsonObject, JsonObject>();
+  for (const event of events) {
+    const parent = parentOf(event);
+    if (parent === undefined || way.has(event)) continue;
+    const root = way.has(parent) ? event : left.get(parent);
+    if (root !== undefined) left.set(event, root);
+  }
+  return left;
+}
 
 const GEMINI = new Set(['user', 'gemini', 'info', 'error', 'warning', 'model']);
 
@@ -286,10 +343,8 @@ const geminiText = (one: JsonObject): string => contentText(one.content ?? one.p
 /** Results are parts of Gemini's API: `[{functionResponse: {response: {output}}}]`. */
 function resultText(value: JsonValue | undefined): string {
   const parts = objectsOf(Array.isArray(value) ? value : value === undefined ? [] : [value]);
-  const texts = parts.map((part) => {
-    const response = isJsonObject(part.functionResponse) ? part.functionResponse.response : undefined;
-    if (isJsonObject(response)) return contentText(response.output ?? response.error) || printJson(response);
-    return contentText(part);
-  });
+  const texts = parts.map(({ functionResponse: answer, ...part }) =>
+    isJsonObject(answer) ? responseText(answer.response) : contentText(part),
+  );
   return texts.join('\n');
 }

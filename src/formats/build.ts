@@ -1,3 +1,4 @@
+import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { completeRollout } from '../rollout/complete.ts';
 import type { Ended } from '../rollout/ended.ts';
@@ -34,6 +35,8 @@ export interface FoundMessage {
   answers?: string | null;
   /** It answers a call, though its role is another than tool's. */
   isResult?: boolean;
+  /** Its text is the call, and nothing else. */
+  isCallText?: true;
   /** Sampled by the policy and trained on; null where the record does not say. By default an assistant's message is. */
   trained?: Trained;
   reward?: number | null;
@@ -210,6 +213,7 @@ function layMessage(message: FoundMessage, index: number, firstCall: number, has
     } else {
       if (own.length > 0) turn.parts = plainParts(turn.parts);
       turn.toolCalls = recorded;
+      if (message.isCallText && text !== '') turn.parts = [{ kind: 'call', start: 0, end: text.length, call: 0 }];
     }
   }
   return turn;
@@ -288,14 +292,16 @@ export function chatMessage(message: JsonObject, at: string): FoundMessage {
   if (thought !== undefined)
     texts.push({ pointer: `${at}/${thought}`, text: message[thought] as string, isThought: true });
   else texts.push(...thoughtsOf(message, at));
-  const said = message.content ?? message.value ?? message.text;
-  const place = message.content !== undefined ? 'content' : message.value !== undefined ? 'value' : 'text';
-  texts.push({ pointer: `${at}/${place}`, text: contentText(said) });
-  const calls = callsOf(message);
+  const place = ['content', 'value', 'text', 'parts'].find((key) => message[key] !== undefined) ?? 'content';
+  texts.push({ pointer: `${at}/${place}`, text: contentText(message[place]) });
+  const role = roleOfMessage(message.role ?? message.from);
+  const said = role === 'function_call' ? parsed(texts.at(-1)!.text) : undefined;
+  const calls = isJsonObject(said) ? [{ ...callOf(said), raw: texts.at(-1)!.text }] : callsOf(message);
   return {
-    role: roleOfMessage(message.role ?? message.from),
+    role,
     texts,
     ...(calls.length > 0 ? { calls } : {}),
+    ...(isJsonObject(said) ? { isCallText: true } : {}),
     answers: idOf(message.tool_call_id ?? message.tool_use_id ?? message.toolCallId ?? message.call_id),
   };
 }
@@ -351,8 +357,48 @@ export function callsOf(message: JsonObject): MessageCall[] {
   });
   if (calls.length > 0) return calls;
   if (isJsonObject(message.function_call)) return [callOf(message.function_call)];
-  const blocks = Array.isArray(message.content) ? message.content.filter(isJsonObject) : [];
-  return blocks.filter(({ type }) => type === 'tool_use' || type === 'toolCall' || type === 'tool_call').map(callOf);
+  return objectsOf(message.content ?? message.parts).flatMap((block) => {
+    if (isJsonObject(block.functionCall)) return [callOf(block.functionCall)];
+    return CALL_BLOCKS.has(String(block.type)) ? [callOf(block)] : [];
+  });
+}
+
+const CALL_BLOCKS = new Set(['tool_use', 'toolCall', 'tool_call']);
+
+/**
+ * A message of which blocks may be results (Anthropic's `tool_result`, Gemini's `functionResponse`): those are tool turns of their own;
+ * what a person said beside them is a turn of the user.
+ */
+export function withResults(message: JsonObject, at: string): FoundMessage[] {
+  const key = Array.isArray(message.content) ? 'content' : 'parts';
+  const role = roleOfMessage(message.role);
+  const results: FoundMessage[] = [];
+  const said: MessageText[] = [];
+  for (const [i, block] of objectsOf(message[key]).entries()) {
+    const place = `${at}/${key}/${i}`;
+    const { functionResponse: answer } = block;
+    if (block.type === 'tool_result')
+      results.push(resultMessage(idOf(block.tool_use_id), `${place}/content`, contentText(block.content)));
+    else if (isJsonObject(answer))
+      results.push(resultMessage(idOf(answer.id), `${place}/functionResponse/response`, responseText(answer.response)));
+    else said.push({ pointer: `${place}/text`, text: contentText(block) });
+  }
+  const texts = said.filter(({ text }) => text !== '');
+  if (results.length === 0 && (role !== 'user' || texts.length < 2)) return [chatMessage(message, at)];
+  return texts.length === 0 ? results : [...results, { role, texts }];
+}
+
+const resultMessage = (answers: string | null, pointer: string, text: string): FoundMessage => ({
+  role: 'tool',
+  trained: false,
+  answers,
+  texts: [{ pointer, text }],
+});
+
+/** What a function of Gemini's API answered: `{output}` or `{error}`, or an object of the tool's own. */
+export function responseText(response: JsonValue | undefined): string {
+  if (!isJsonObject(response)) return contentText(response);
+  return contentText(response.output ?? response.error) || printJson(response);
 }
 
 function callOf(call: JsonObject): MessageCall {

@@ -1,7 +1,7 @@
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
-import { buildRollout, chatMessage, type FoundMessage, namedNumbers, objectsOf, parsed } from './build.ts';
+import { buildRollout, chatMessage, type FoundMessage, namedNumbers, objectsOf, parsed, withResults } from './build.ts';
 import type { Format } from './format.ts';
 import { idOf, numberOf } from './scalars.ts';
 
@@ -38,7 +38,7 @@ export const chatMessages: Format = {
         ? [chatMessage({ role: 'system', content: record.system }, '/system')]
         : []),
       ...first.map((text) => chatMessage({ role: 'user', content: text }, '/prompt')),
-      ...own.map((message, at) => chatMessage(message, `/${field}/${at}`)),
+      ...own.flatMap((message, at) => withResults(message, `/${field}/${at}`)),
     ];
     const contexts: Context[] = [{ kind: 'main', name: null, after: null }];
     const rejected = field === 'chosen' ? listOf(record.rejected) : [];

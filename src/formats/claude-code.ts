@@ -1,12 +1,14 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
-import { buildRollout, callsOf, type FoundMessage, type MessageText, objectsOf } from './build.ts';
+import { buildRollout, callsOf, type FoundMessage, type MessageText, objectsOf, withResults } from './build.ts';
 import type { Format, Session } from './format.ts';
 import { contentText } from './parts.ts';
 import { sessionTimes } from './recorded-times.ts';
 import { idOf, numberOf } from './scalars.ts';
 
 const KINDS = new Set(['user', 'assistant', 'system', 'summary']);
+const isMessage = (record: JsonObject): boolean =>
+  (record.type === 'user' || record.type === 'assistant') && isJsonObject(record.message);
 
 /** Claude Code's transcript (`~/.claude/projects/…/SESSION.jsonl`): an event a line. Agent logs of tools beside it hold events of the same shape. */
 export const claudeCode: Session = {
@@ -16,8 +18,10 @@ export const claudeCode: Session = {
       (record.sessionId !== undefined || record.agentId !== undefined) &&
       record.uuid !== undefined &&
       record.payload === undefined) ||
+    // What `claude -p --output-format stream-json` prints.
+    (record.session_id !== undefined && (isMessage(record) || record.type === 'system' || record.type === 'result')) ||
     (record.type === 'summary' && typeof record.summary === 'string' && record.leafUuid !== undefined),
-  keyOf: (record) => idOf(record.sessionId),
+  keyOf: (record) => idOf(record.sessionId ?? record.session_id),
 };
 
 /**
@@ -32,16 +36,18 @@ export const claudeCodeFormat: Format = {
     turns: 'message of the lines user and assistant; lines of one message.id are one turn',
     calls: 'blocks of the type tool_use',
     contexts:
-      'isSidechain (or agentId), compact_boundary and isCompactSummary, forks of parentUuid; files of subagents/ beside it',
+      'isSidechain (or agentId), parent_tool_use_id, compact_boundary and isCompactSummary, forks of parentUuid; files of subagents/ beside it',
   },
-  detects: (record) => record.session_of === claudeCode.name,
+  detects: (record) => record.session_of === claudeCode.name || listOf(record) !== undefined,
   times: sessionTimes,
   read(record, context) {
-    const events = objectsOf(record.events);
+    const field = listOf(record) ?? 'events';
+    const events = objectsOf(record[field]);
     const isSub =
       events.some((one) => one.isSidechain === true) &&
       events.every((one) => one.isSidechain === true || !KINDS.has(String(one.type)));
     const left = isSub ? new Set<JsonObject>() : leftBehind(events);
+    const sideRoots = rootsOfSides(events);
     const contexts: Context[] = [{ kind: 'main', name: null, after: null }];
     const placeOf = new Map<string, number>([['main', 0]]);
     const messages: FoundMessage[] = [];
@@ -58,7 +64,7 @@ export const claudeCodeFormat: Format = {
       return contexts.length - 1;
     };
     for (const [at, event] of events.entries()) {
-      const isSide = event.isSidechain === true && !isSub;
+      const isSide = (event.isSidechain === true || idOf(event.parent_tool_use_id) !== null) && !isSub;
       if (!isSide && (event.subtype === 'compact_boundary' || event.isCompactSummary === true)) {
         const key = event.subtype === 'compact_boundary' ? `cut ${at}` : null;
         // The summary belongs to the boundary right before it.
@@ -66,15 +72,20 @@ export const claudeCodeFormat: Format = {
           contexts.at(-1)?.kind === 'compaction' && messages.every((one) => one.context !== contexts.length - 1);
         if (key !== null || !isBehind) main = contextFor(key ?? `cut ${at}`, 'compaction', null);
       }
-      if (event.type !== 'user' && event.type !== 'assistant') continue;
-      const side = idOf(event.agentId) ?? 'sidechain';
+      const isLine = event.type === 'tool_use' || event.type === 'tool_result';
+      if (event.type !== 'user' && event.type !== 'assistant' && !isLine) continue;
+      const side = idOf(event.agentId) ?? idOf(event.parent_tool_use_id);
       const place = isSide
-        ? contextFor(`side ${side}`, 'subagent', side)
+        ? contextFor(`side ${side ?? idOf(sideRoots.get(event)?.uuid) ?? ''}`, 'subagent', side ?? 'sidechain')
         : left.has(event)
           ? contextFor(`left ${idOf(rootOf(event, events)) ?? ''}`, 'branch', null)
           : main;
+      if (isLine) {
+        messages.push({ ...lineMessage(event, `/${field}/${at}`), context: place });
+        continue;
+      }
       const message = isJsonObject(event.message) ? event.message : { content: event.message ?? null };
-      const pointer = `/events/${at}/message`;
+      const pointer = `/${field}/${at}/message`;
       if (event.type === 'assistant') {
         model = idOf(message.model) ?? model;
         reason = idOf(message.stop_reason) ?? reason;
@@ -92,7 +103,11 @@ export const claudeCodeFormat: Format = {
         }
         continue;
       }
-      messages.push(...userMessages(message, pointer).map((one) => ({ ...one, context: place })));
+      const said = withResults({ ...message, role: 'user' }, pointer).filter(
+        ({ role, texts }) =>
+          role === 'tool' || !Array.isArray(message.content) || texts.some(({ text }) => text !== ''),
+      );
+      messages.push(...said.map((one) => ({ ...one, context: place })));
     }
     for (const one of objectsOf(record.subagents)) {
       const { name, events: lines, ...meta } = one;
@@ -104,16 +119,16 @@ export const claudeCodeFormat: Format = {
         own,
       });
     }
-    const session = events.find((one) => one.sessionId !== undefined);
+    const session = events.find((one) => one.sessionId !== undefined || one.session_id !== undefined);
     return buildRollout(
       {
         format: 'claude-code',
         record,
-        known: new Set(['session_of', 'events', 'subagents']),
+        known: new Set(['session_of', field, 'subagents']),
         messages,
         hasCallsApart: true,
         contexts,
-        uid: idOf(session?.sessionId),
+        uid: idOf(session?.sessionId ?? session?.session_id),
         extras: {
           ...(model === null ? {} : { model }),
           ...(reason === null ? {} : { stop_reason: reason }),
@@ -126,6 +141,23 @@ export const claudeCodeFormat: Format = {
     );
   },
 };
+
+/** The lists that exports of a session hold its events in. */
+const listOf = (record: JsonObject): string | undefined =>
+  ['loglines', 'messages'].find((key) => objectsOf(record[key]).some(isMessage));
+
+/** A call or a result that stands on a line of its own, as older versions wrote them. */
+function lineMessage(event: JsonObject, at: string): FoundMessage {
+  const id = idOf(event.tool_use_id ?? event.toolUseId ?? event.id);
+  if (event.type === 'tool_result')
+    return {
+      role: 'tool',
+      trained: false,
+      answers: id,
+      texts: [{ pointer: `${at}/output`, text: contentText(event.output ?? event.content) }],
+    };
+  return { role: 'function_call', texts: [], calls: [{ id, name: idOf(event.name), arguments: event.input }] };
+}
 
 const pick = (record: JsonObject, keys: readonly string[]): JsonObject =>
   Object.fromEntries(keys.flatMap((key) => (record[key] === undefined ? [] : [[key, record[key] as JsonValue]])));
@@ -157,29 +189,6 @@ function replyOf(message: JsonObject, pointer: string): FoundMessage {
   }
   const calls = callsOf(message);
   return { role: 'assistant', texts: texts.filter(({ text }) => text !== ''), ...(calls.length > 0 ? { calls } : {}) };
-}
-
-/** Results are tool turns of their own; what a person said beside them is a turn of the user. */
-function userMessages(message: JsonObject, pointer: string): FoundMessage[] {
-  const { content } = message;
-  if (!Array.isArray(content))
-    return [{ role: 'user', texts: [{ pointer: `${pointer}/content`, text: contentText(content) }] }];
-  const messages: FoundMessage[] = [];
-  const said: MessageText[] = [];
-  for (const [i, block] of content.entries()) {
-    const at = `${pointer}/content/${i}`;
-    if (isJsonObject(block) && block.type === 'tool_result')
-      messages.push({
-        role: 'tool',
-        trained: false,
-        answers: idOf(block.tool_use_id),
-        texts: [{ pointer: `${at}/content`, text: contentText(block.content) }],
-      });
-    else said.push({ pointer: `${at}/text`, text: contentText(block as JsonValue) });
-  }
-  const texts = said.filter(({ text }) => text !== '');
-  if (texts.length > 0) messages.push({ role: 'user', texts });
-  return messages;
 }
 
 const isPrompt = (event: JsonObject): boolean => {
@@ -214,6 +223,18 @@ function leftBehind(events: readonly JsonObject[]): Set<JsonObject> {
     if (hasPrompt && one !== undefined && way.has(one)) left.add(event);
   }
   return left;
+}
+
+/** For each line of a sidechain the one that it began with: older versions name no agent. */
+function rootsOfSides(events: readonly JsonObject[]): Map<JsonObject, JsonObject> {
+  const byUuid = new Map(events.map((one) => [one.uuid, one]));
+  const roots = new Map<JsonObject, JsonObject>();
+  for (const event of events) {
+    if (event.isSidechain !== true) continue;
+    const parent = typeof event.parentUuid === 'string' ? byUuid.get(event.parentUuid) : undefined;
+    roots.set(event, parent === undefined ? event : (roots.get(parent) ?? event));
+  }
+  return roots;
 }
 
 /** The prompt that a branch began with, so that one branch is one context. */

@@ -11,9 +11,10 @@ import {
   parsed,
 } from './build.ts';
 import type { Format } from './format.ts';
+import { idTurns } from './ids-only.ts';
 import { idOf, numberOf } from './scalars.ts';
 import { textRollout } from './texts.ts';
-import { splitSequence } from './token-lists.ts';
+import { SAMPLED_END, splitSequence } from './token-lists.ts';
 
 /** ART's group (`art/utils/trajectory_logging.py`): trajectories of one prompt. A message that is a Choice was sampled, all others were given. */
 export const artGroup: Format = {
@@ -153,21 +154,31 @@ export const atropos: Format = {
       const one = chatMessage(message, `/messages/${at}`);
       return { ...one, reward: numberOf(message.reward) };
     });
-    const text = typeof record.messages === 'string' ? record.messages : null;
+    const common = {
+      format: 'atropos',
+      record,
+      known: ATROPOS,
+      score: numberOf(record.scores),
+      advantage: numberOf(Array.isArray(record.advantages) ? null : record.advantages),
+      tokens,
+      mask: 'recorded' as const,
+    };
+    if (typeof record.messages === 'string')
+      return textRollout(
+        {
+          ...common,
+          end: SAMPLED_END,
+          isWhole: true,
+          prompt: '',
+          response: record.messages,
+          promptField: '',
+          responseField: '/messages',
+        },
+        context,
+      );
+    // An environment may keep the tokens alone.
     return buildRollout(
-      {
-        format: 'atropos',
-        record,
-        known: ATROPOS,
-        messages:
-          list.length > 0 || text === null
-            ? messages
-            : [{ role: 'unknown', texts: [{ pointer: '/messages', text }], trained: null }],
-        score: numberOf(record.scores),
-        advantage: numberOf(Array.isArray(record.advantages) ? null : record.advantages),
-        tokens,
-        mask: 'recorded',
-      },
+      { ...common, messages: list.length > 0 || tokens === null ? messages : idTurns(tokens, '/tokens') },
       context,
     );
   },

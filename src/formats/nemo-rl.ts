@@ -29,27 +29,34 @@ export const nemoRl: Format = {
     advantage: 'advantages[0]',
   },
   detects: (record) =>
-    Array.isArray(record.content) && (record.token_loss_mask !== undefined || Array.isArray(record.rewards)),
+    (Array.isArray(record.content) || typeof record.content === 'string') &&
+    (record.token_loss_mask !== undefined || record.rewards !== undefined),
   read(record, context) {
-    const content = first(record.content);
-    const tokens = tokensOf(record);
+    const isSliced = [record.rewards, record.input_lengths, record.sample_loss_mask].some(Array.isArray);
+    const one = (key: string): JsonValue | undefined => {
+      const value = record[key];
+      return isSliced && Array.isArray(value) ? value[0] : value;
+    };
+    const content = one('content');
+    const tokens = tokensOf(one);
     const common = {
       format: 'nemo-rl',
       record,
       known: KNOWN,
-      score: numberOf(first(record.rewards)),
+      score: numberOf(one('rewards')),
       uid: null,
       tokens,
-      extras: extrasOf(record),
+      extras: extrasOf(record, one),
       ...(record.token_loss_mask === undefined ? {} : { mask: 'recorded' as const }),
     };
+    const place = isSliced && Array.isArray(record.content) ? '/content/0' : '/content';
     const list = Array.isArray(content) ? content : [content ?? ''];
     if (list.some(isJsonObject)) {
-      const messages = objectsOf(list).map((message, at) => chatMessage(message, `/content/0/${at}`));
+      const messages = objectsOf(list).map((message, at) => chatMessage(message, `${place}/${at}`));
       return buildRollout({ ...common, messages }, context);
     }
     const texts = list.map((text) => (typeof text === 'string' ? text : ''));
-    const at = Array.isArray(content) ? (i: number) => `/content/0/${i}` : () => '/content/0';
+    const at = Array.isArray(content) ? (i: number) => `${place}/${i}` : () => place;
     return textRollout(
       {
         ...common,
@@ -64,14 +71,14 @@ export const nemoRl: Format = {
   },
 };
 
-const first = (value: JsonValue | undefined): JsonValue | undefined => (Array.isArray(value) ? value[0] : value);
+type One = (key: string) => JsonValue | undefined;
 
-function tokensOf(record: JsonObject): RolloutTokens | null {
-  const ids = idsOf(first(record.token_ids));
-  const mask = idsOf(first(record.token_loss_mask));
+function tokensOf(one: One): RolloutTokens | null {
+  const ids = idsOf(one('token_ids'));
+  const mask = idsOf(one('token_loss_mask'));
   if (ids === null || mask === null || mask.length !== ids.length) return null;
-  const length = numberOf(first(record.input_lengths)) ?? ids.length;
-  const list = (key: string) => numbersOf(first(record[key]))?.slice(0, length) ?? null;
+  const length = numberOf(one('input_lengths')) ?? ids.length;
+  const list = (key: string) => numbersOf(one(key))?.slice(0, length) ?? null;
   return splitSequence(ids.slice(0, length), mask.slice(0, length), {
     logprobs: list('generation_logprobs'),
     prev_logprobs: list('prev_logprobs'),
@@ -80,11 +87,11 @@ function tokensOf(record: JsonObject): RolloutTokens | null {
 }
 
 /** Batch slices of one value each stand for it. */
-function extrasOf(record: JsonObject): JsonObject {
+function extrasOf(record: JsonObject, one: One): JsonObject {
   const extras: JsonObject = {};
   for (const [key, value] of Object.entries(record))
     if (!KNOWN.has(key) && Array.isArray(value) && value.length === 1) extras[key] = value[0] as JsonValue;
-  const weight = numberOf(first(record.sample_loss_mask));
+  const weight = numberOf(one('sample_loss_mask'));
   if (weight !== null) extras.sample_loss_mask = weight;
   const id = idOf(record.idx);
   if (id !== null) extras.idx = record.idx as JsonValue;

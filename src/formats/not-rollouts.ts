@@ -67,6 +67,14 @@ const KNOWN: readonly Known[] = [
     is: (record) => Array.isArray(record.tasks) && record.simulations === undefined && isJsonObject(record.info),
   },
   {
+    says: 'verdicts on rollouts of NeMo-Gym; those lie in the file of rollouts beside it',
+    is: (record) => record._ng_task_index !== undefined && record.verdict !== undefined,
+  },
+  {
+    says: "figures of NeMo-Gym's tasks over their rollouts; those lie in the file of rollouts beside it",
+    is: (record) => record['mean/reward'] !== undefined && record.responses_create_params === undefined,
+  },
+  {
     says: "the settings of a job or a trial of Harbor; the rollout is the trial's folder",
     is: (record) =>
       (record.trials_dir !== undefined || record.jobs_dir !== undefined || record.n_total_trials !== undefined) &&

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import type { Context } from '../rollout/rollout.ts';
 import {
   buildRollout,
   type FoundMessage,
@@ -31,7 +32,8 @@ export const openHands: Format = {
   quickKeys: null,
   basis: 'files',
   mapping: {
-    turns: 'history[], or the array of events: actions of the agent, messages of the user',
+    turns:
+      'history[], or the array of events: actions of the agent, messages of the user; of newer evaluations the events of its SDK',
     calls: 'actions that run something',
     score: 'success, or test_result.report.resolved',
     status: 'error',
@@ -41,19 +43,13 @@ export const openHands: Format = {
     (Array.isArray(record.history) &&
       record.history.some((one) =>
         isJsonObject(one)
-          ? isEvent(one)
+          ? isEvent(one) || openHandsSdk.isEvent(one)
           : Array.isArray(one) && isJsonObject(one[0] ?? null) && isEvent(one[0] as JsonObject),
       )),
   read(record, context) {
     const isSession = record.session_of === 'openhands';
     const field = isSession ? 'events' : 'history';
     const list = (Array.isArray(record[field]) ? record[field] : []).flat().filter(isJsonObject);
-    const messages: FoundMessage[] = [];
-    /** The call of an action, by its event's number: an observation names its cause. */
-    for (const [at, event] of list.entries()) {
-      const message = messageOf(event, `/${field}/${at}`, at === 0);
-      if (message !== null) messages.push(message);
-    }
     const result = isJsonObject(record.test_result) ? record.test_result : {};
     const report = isJsonObject(result.report) ? result.report : isJsonObject(record.report) ? record.report : {};
     const success = record.success ?? report.resolved ?? record.resolved;
@@ -62,7 +58,7 @@ export const openHands: Format = {
         format: 'openhands',
         record,
         known: new Set(['history', 'events', 'session_of', 'instruction']),
-        messages,
+        ...historyOf(list, field),
         hasCallsApart: true,
         score: typeof success === 'boolean' ? Number(success) : numberOf(success),
         uid: idOf(record.instance_id),
@@ -73,6 +69,28 @@ export const openHands: Format = {
     );
   },
 };
+
+/** The messages of events. A condensation takes some away and puts a summary in their place: another history begins. */
+function historyOf(events: readonly JsonObject[], field: string): { messages: FoundMessage[]; contexts: Context[] } {
+  const messages: FoundMessage[] = [];
+  const contexts: Context[] = [{ kind: 'main', name: null, after: null }];
+  for (const [at, event] of events.entries()) {
+    const place = `/${field}/${at}`;
+    const isSdk = openHandsSdk.isEvent(event);
+    const args = isJsonObject(event.args) ? event.args : {};
+    if (event.kind === 'Condensation' || event.action === 'condensation') {
+      contexts.push({ kind: 'compaction', name: null, after: messages.length === 0 ? null : messages.length - 1 });
+      const pointer = isSdk ? `${place}/summary` : `${place}/args/summary`;
+      const text = contentText(isSdk ? event.summary : args.summary);
+      if (text !== '')
+        messages.push({ role: 'user', trained: false, context: contexts.length - 1, texts: [{ pointer, text }] });
+      continue;
+    }
+    const found = isSdk ? sdkMessage(event, place) : messageOf(event, place, at === 0);
+    messages.push(...found.map((message) => ({ ...message, context: contexts.length - 1 })));
+  }
+  return { messages, contexts };
+}
 
 /** An event of the array, or of the history. */
 export const isOpenHandsEvent = (one: JsonObject): boolean =>
@@ -87,7 +105,7 @@ const isEvent = (one: JsonObject): boolean =>
       one.thought !== undefined)) ||
   (typeof one.observation === 'string' && (one.content !== undefined || isJsonObject(one.extras)));
 
-function messageOf(event: JsonObject, place: string, isFirst: boolean): FoundMessage | null {
+function messageOf(event: JsonObject, place: string, isFirst: boolean): FoundMessage[] {
   const args = isJsonObject(event.args) ? event.args : event;
   const within = isJsonObject(event.args) ? `${place}/args` : place;
   const meta = isJsonObject(event.tool_call_metadata) ? event.tool_call_metadata : {};
@@ -95,28 +113,32 @@ function messageOf(event: JsonObject, place: string, isFirst: boolean): FoundMes
   if (typeof event.observation === 'string') {
     // Notes of the program itself (its state, the workspace) answer no call.
     const isNote = ['agent_state_changed', 'recall', 'null', 'condense', 'success'].includes(event.observation);
-    if (isNote && event.observation !== 'success') return null;
-    return {
-      role: 'tool',
-      trained: false,
-      answers: id,
-      texts: [{ pointer: `${place}/content`, text: contentText(event.content) }],
-    };
+    if (isNote && event.observation !== 'success') return [];
+    return [
+      {
+        role: 'tool',
+        trained: false,
+        answers: id,
+        texts: [{ pointer: `${place}/content`, text: contentText(event.content) }],
+      },
+    ];
   }
   const { action } = event;
   if (typeof action !== 'string' || ['recall', 'change_agent_state', 'null', 'condensation'].includes(action))
-    return null;
+    return [];
   const source = idOf(event.source);
   const texts = textsOf(event, args, within, place);
-  if (action === 'system') return { role: 'system', trained: false, texts };
+  if (action === 'system') return [{ role: 'system', trained: false, texts }];
   const isUser = source === 'user' || (source === null && isFirst && action === 'message');
-  if (isUser) return { role: 'user', trained: false, texts };
+  if (isUser) return [{ role: 'user', trained: false, texts }];
   const call = NO_CALL.has(action) ? null : callOf(action, args, meta, id);
-  return {
-    role: source === 'environment' ? 'environment' : 'assistant',
-    texts,
-    ...(call === null ? {} : { calls: [call] }),
-  };
+  return [
+    {
+      role: source === 'environment' ? 'environment' : 'assistant',
+      texts,
+      ...(call === null ? {} : { calls: [call] }),
+    },
+  ];
 }
 
 function textsOf(event: JsonObject, args: JsonObject, within: string, place: string): MessageText[] {
@@ -147,7 +169,7 @@ function callOf(action: string, args: JsonObject, meta: JsonObject, id: string |
   return { id, name: idOf(meta.function_name) ?? action, arguments: own };
 }
 
-/** Events of OpenHands' agent SDK, one a line; a conversation is a file. */
+/** Events of OpenHands' agent SDK, one a line, or each a file of `events/` beside the conversation's `base_state.json`. */
 export const openHandsSdk: Session = {
   name: 'openhands-sdk',
   isEvent: (record) =>
@@ -162,15 +184,22 @@ export const openHandsSdkFormat: Format = {
   mapping: {
     turns: 'MessageEvent and ActionEvent of the agent, ObservationEvent, AgentErrorEvent',
     calls: 'tool_call of an ActionEvent',
+    contexts: 'Condensation',
   },
   detects: (record) => record.session_of === openHandsSdk.name,
-  read(record, context) {
-    const messages = objectsOf(record.events).flatMap((event, at) => sdkMessage(event, `/events/${at}`));
-    return buildRollout(
-      { format: 'openhands-sdk', record, known: new Set(['events', 'session_of']), messages, hasCallsApart: true },
+  read: (record, context) =>
+    buildRollout(
+      {
+        format: 'openhands-sdk',
+        record,
+        known: new Set(['events', 'session_of']),
+        ...historyOf(objectsOf(record.events), 'events'),
+        hasCallsApart: true,
+        uid: idOf(record.id),
+        status: idOf(record.execution_status ?? record.agent_status),
+      },
       context,
-    );
-  },
+    ),
 };
 
 function sdkMessage(event: JsonObject, place: string): FoundMessage[] {

@@ -15,7 +15,7 @@ import { rllm, rllmEpisode } from './rllm.ts';
 import { milesColumns, milesTrajectory, slime, slimeTrain } from './slime.ts';
 import { miniSweAgent, sweAgent } from './swe-agent.ts';
 import { tau, tau2, tau2Run } from './tau.ts';
-import { agentLightning, areal, rlLoggingBoard, skyrl, trl } from './text-rows.ts';
+import { agentLightning, areal, promptAndReplyRow, rlLoggingBoard, skyrl, trl } from './text-rows.ts';
 import { tinkerConversation, tinkerSummary, tinkerTrajectory, tinkerTree } from './tinker.ts';
 import { openInstruct, primeTokens } from './tokens-alone.ts';
 import { episode, liveFormat, liveTrace, trace } from './traces.ts';
@@ -77,6 +77,7 @@ export const FORMATS: readonly Format[] = [
   milesColumns,
   rlLoggingBoard,
   chatMessages,
+  promptAndReplyRow,
   promptRow,
 ];
 

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts'
 import type { Rollout } from '../rollout/rollout.ts';
 import { buildRollout, chatMessage, namedNumbers, numbersOf, objectsOf, parsed } from './build.ts';
 import type { Format, ReadContext } from './format.ts';
+import { given } from './given.ts';
 import { idOf, numberOf } from './scalars.ts';
 import { textRollout } from './texts.ts';
 import { SAMPLED_END } from './token-lists.ts';
@@ -142,22 +143,51 @@ export const trl: Format = {
     score: 'reward, else accuracy_reward, else the first reward column',
     advantage: 'advantage',
   },
-  detects: ({ prompt, completion, advantage, step }) =>
-    isTextOrList(prompt) && isTextOrList(completion) && advantage !== undefined && step !== undefined,
-  read: (record, context) => promptAndCompletion('trl', record, context),
+  detects: (record) =>
+    isTextOrList(record.prompt) &&
+    isTextOrList(record.completion) &&
+    record.step !== undefined &&
+    (record.advantage !== undefined || Object.keys(record).some((key) => REWARD.test(key))),
+  read: (record, context) => promptAndReply('trl', 'completion', record, context),
 };
 
-const isTextOrList = (value: JsonValue | undefined): boolean => isText(value) || Array.isArray(value);
+const REPLIES = ['completion', 'response', 'generation'];
 
-function promptAndCompletion(format: string, record: JsonObject, context: ReadContext): Rollout {
-  const columns = Object.keys(record).filter((key) => REWARD.test(key) && !['advantage'].includes(key));
+/** A prompt and what was answered, in a row of its own: data sets of replies, and writers that nobody has described. */
+export const promptAndReplyRow: Format = {
+  name: 'prompt-response',
+  quickKeys: null,
+  basis: 'documentation',
+  mapping: {
+    prompt: 'prompt',
+    response: REPLIES.join(', or '),
+    score: 'reward, else score',
+  },
+  detects: (record) => isTextOrList(record.prompt) && REPLIES.some((key) => isTextOrList(record[key])),
+  read: (record, context) =>
+    promptAndReply(
+      'prompt-response',
+      REPLIES.find((key) => isTextOrList(record[key])) ?? 'completion',
+      record,
+      context,
+    ),
+};
+
+const isTextOrList = (value: JsonValue | undefined): boolean =>
+  isText(value) || (Array.isArray(value) && value.some(isJsonObject));
+
+function promptAndReply(format: string, reply: string, record: JsonObject, context: ReadContext): Rollout {
+  const rewards = format === 'trl' ? REWARD : /^(?:reward|score)$/;
+  const columns = Object.keys(record).filter(
+    (key) => rewards.test(key) && (record[key] === null || numberOf(record[key]) !== null),
+  );
   const named = namedNumbers(Object.fromEntries(columns.map((key) => [key, numberOf(record[key])])));
   const main = ['reward', 'accuracy_reward', 'correctness_reward'].find((key) => columns.includes(key)) ?? columns[0];
   const value = main === undefined ? null : numberOf(record[main]);
   const common = {
     format,
     record,
-    known: set('prompt completion advantage step'),
+    known: new Set(['prompt', reply, 'advantage', 'step']),
     // A reward function that gave None is NaN in a column of floats: no score.
     score: value !== null && Number.isNaN(value) ? null : value,
     step: numberOf(record.step),
@@ -165,25 +195,20 @@ function promptAndCompletion(format: string, record: JsonObject, context: ReadCo
     named,
     groundTruth: record.answer ?? record.ground_truth ?? record.solution,
   };
-  if (isText(record.prompt) && isText(record.completion))
+  const response = record[reply];
+  if (isText(record.prompt) && isText(response))
     return textRollout(
-      {
-        ...common,
-        prompt: record.prompt,
-        response: record.completion,
-        promptField: 'prompt',
-        responseField: 'completion',
-      },
+      { ...common, prompt: record.prompt, response, promptField: 'prompt', responseField: reply },
       context,
     );
-  const messages = ['prompt', 'completion'].flatMap((field) => {
+  const messages = ['prompt', reply].flatMap((field) => {
     const value = record[field];
     const list = isText(value)
       ? (parsed(value) ?? [{ role: field === 'prompt' ? 'user' : 'assistant', content: value }])
       : value;
     return objectsOf(list).map((message, at) => {
       const one = chatMessage(message, `/${field}/${at}`);
-      return field === 'prompt' ? { ...one, trained: false } : one;
+      return field === 'prompt' ? given(one) : one;
     });
   });
   return buildRollout({ ...common, messages }, context);
@@ -198,8 +223,9 @@ export const rlLoggingBoard: Format = {
   detects: (record) =>
     isText(record.prompt) &&
     isText(record.response) &&
-    record.step !== undefined &&
-    (record.response_tokens !== undefined || record.ref_response !== undefined || record.reward !== undefined),
+    (record.response_tokens !== undefined ||
+      record.ref_response !== undefined ||
+      (record.step !== undefined && record.reward !== undefined)),
   read: (record, context) =>
     textRollout(
       {

@@ -29,22 +29,22 @@ export interface Ended {
 const REASONS: readonly [End, RegExp][] = [
   [
     'length',
-    /^(?:length|(?:model_)?max_?(?:length|tokens|steps|turns|iterations|context|context_limit|completion_tokens|new_tokens)(?:_reached|_exceeded)?|truncated|model_length|context_(?:length|window)_exceeded|(?:exit|limit)_(?:context|cost|format)|limits_?exceeded|overlong|token_limit)$/,
+    /^(?:length|(?:model_)?max_?(?:(?:prompt|response|input|output|total|completion|new|tool)_)*(?:length|tokens|steps|turns|iterations|calls|context|context_limit)(?:_?(?:reached|exceeded|hit))?|(?:generation_)?truncated|incomplete|model_length|(?:model_)?context_(?:length|window)(?:_exceeded)?|prompt_too_long|(?:exit|limit)_(?:context|cost)|submitted_\(exit_(?:context|cost)\)|(?:limits?|budget)_?exceeded|overlong|token_limit)$/,
   ],
   [
     'aborted',
-    /^(?:abort(?:ed)?|cancel(?:led|ed)?|(?:env_|agent_|exit_)?time_?out|timed_out|failed|failure|error|exit_error|running|pending|interrupted|killed|content_filter|refusal|rejected)$/,
+    /^(?:abort(?:ed)?|cancel(?:led|ed)?|(?:[a-z_]*_)?time_?out(?:_?error|_reached)?|[a-z]+timeouterror|timed_out|failed|failure|too_many_errors|has_error|(?:agent_|user_|environment_|infrastructure_|unexpected_|exit_)?error|retryerror|(?:submitted_\()?exit_(?:format|api|error|environment_error|total_execution_time|command_timeout)\)?|stuck|paused|running|pending|interrupted|killed|content_filter|refusal|rejected)$/,
   ],
   [
     'stop',
-    /^(?:stop(?:ped)?|eos|eos_token|end_?turn|stop_(?:sequence|string|token)|tool_(?:calls?|use)|function_call|completed?|success|succeeded|finish(?:ed)?|done|submitted|agent_finished|terminated|env_done)$/,
+    /^(?:stop(?:ped)?|eos|eos_token|end_?turn|stop_(?:sequence|string|token)|tool_?(?:calls?|use)|function_call|no_tools(?:_called)?|(?:agent_)?completed?|(?:user|agent)_stop|early_exit|exit_forfeit|success|succeeded|finish(?:ed)?|done|submitted|agent_finished|terminated|env_done)$/,
   ],
 ];
 
 /** The meaning of a recorded finish reason or status; null for a word that is not known. @param name the key that holds it */
 export function endedByReason(name: string, reason: string): Ended | null {
   const word = reason
-    .replace(/^[A-Za-z]+\./, '')
+    .replace(/^(?:[A-Za-z]+\.|FINISH_REASON_)/, '')
     .trim()
     .toLowerCase()
     .replaceAll(/[\s-]+/g, '_');

@@ -47,7 +47,9 @@ const withoutPieces = (rollout: Rollout): Rollout => {
 };
 
 function* piecesOf({ texts, turns, spans, tokens }: Rollout): Generator<RolloutPiece> {
-  for (const [field, text] of Object.entries(texts)) yield { kind: 'text', field, text };
+  // A history of messages has a text for each.
+  for (const share of shares(Object.entries(texts), ([, text]) => TURN_BYTES + text.length))
+    yield { kind: 'texts', texts: share };
   const places = textPlaces(spans);
   for (const share of shares(turns, (turn) => TURN_BYTES + weightOf(turn))) {
     const slices = share.map((turn) => sliceOf(turn, places, texts));

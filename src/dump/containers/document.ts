@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import type { ReadContext } from '../../formats/format.ts';
-import { formatOf, wrapList } from '../../formats/registry.ts';
+import { formatOf, sessionOf, wrapList } from '../../formats/registry.ts';
 import { JsonError, parseJson } from '../../json/parse.ts';
 import { printJson } from '../../json/print.ts';
 import { isJsonObject, type JsonValue } from '../../json/value.ts';
@@ -8,6 +8,7 @@ import { countRollouts } from '../parse-line.ts';
 import { oneLine } from './inspect-log.ts';
 import { LARGEST_RECORD } from './limits.ts';
 import { type CopyLine, unreadable } from './lines-in.ts';
+import { sessionsOf } from './sessions.ts';
 
 /** A document is read whole; its records must fit into strings one by one. */
 const LARGEST_DOCUMENT = 2 ** 31 - 1024;
@@ -69,6 +70,12 @@ function* elements(bytes: Buffer, start: number, context: ReadContext): Generato
     : formatOf(head, context) === undefined && wrapList([head]) !== null;
   if (isOne && bytes.length < LARGEST_RECORD) {
     const value = valueIn(bytes.subarray(start));
+    const session = isJsonObject(head) ? sessionOf(head) : undefined;
+    if (session !== undefined && Array.isArray(value)) {
+      const events = value.flatMap((event, at) => (isJsonObject(event) ? [{ event, line: at + 1 }] : []));
+      yield* sessionsOf(events, session, ':1');
+      return;
+    }
     const record = Array.isArray(value) ? wrapList(value) : null;
     if (record !== null || !Array.isArray(value) || !value.some(isJsonObject)) {
       yield { text: record === null ? printOr(value, bytes) : printJson(record), place: ':1' };

@@ -1,3 +1,6 @@
+import { createReadStream, statSync } from 'node:fs';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
+import { LARGE_SAMPLE, LargeSamples } from './large-sample.ts';
 import { type CopyLine, unreadable } from './lines-in.ts';
 import type { Member } from './zip.ts';
 
@@ -16,14 +19,83 @@ export async function* inspectSamples(members: ReadonlyMap<string, Member>): Asy
     if (!SAMPLE.test(member.name)) continue;
     const place = `/${member.name}`;
     try {
-      const text = oneLine(await member.bytes());
-      const brace = text.indexOf(0x7b);
-      const isObject = head !== null && brace !== -1 && text.subarray(0, brace).every((byte) => byte <= 32);
-      yield { text: isObject ? Buffer.concat([head, text.subarray(brace + 1)]) : text, place };
+      const isLarge = member.size > LARGE_SAMPLE;
+      const text = isLarge ? await largeSample(member, members) : await member.bytes();
+      yield { text: withHead(oneLine(text), head), place, isWaited: isLarge };
     } catch (error) {
       yield { text: unreadable((error as Error).message), place };
     }
   }
+}
+
+/** The record with what the log says of all, which stands first. */
+function withHead(text: Buffer, head: Buffer | null): Buffer {
+  const brace = text.indexOf(0x7b);
+  const isObject = head !== null && brace !== -1 && text.subarray(0, brace).every((byte) => byte <= 32);
+  return isObject ? Buffer.concat([head, text.subarray(brace + 1)]) : text;
+}
+
+/** A sample up to its events, with the error and the limit that the log's summaries hold of it. */
+async function largeSample(member: Member, members: ReadonlyMap<string, Member>): Promise<Buffer> {
+  const samples = new LargeSamples(false);
+  for await (const piece of member.pieces()) {
+    const [found] = samples.feed(Buffer.from(piece));
+    if (found?.isWhole) return found.text;
+    if (found !== undefined)
+      return withMore(found.text, { ...(await summaryOf(member.name, members)), ...leftOut(member.size) });
+  }
+  throw new Error('it ends before its events');
+}
+
+const leftOut = (size: number): JsonObject => ({
+  left_out: `events and what stands behind them, of ${Math.round(size / 2 ** 20)} MB`,
+});
+
+/** The error and the limit of a sample, as it would have them itself. */
+async function summaryOf(name: string, members: ReadonlyMap<string, Member>): Promise<JsonObject> {
+  for (const member of members.values()) {
+    if (!/^(?:summaries\.json|_journal\/summaries\/\d+\.json)$/.test(member.name)) continue;
+    try {
+      const list = JSON.parse(Buffer.from(await member.bytes()).toString('utf8')) as JsonValue;
+      const own = (Array.isArray(list) ? list : [])
+        .filter(isJsonObject)
+        .find(({ id, epoch }) => `samples/${String(id)}_epoch_${String(epoch)}.json` === name);
+      if (own === undefined) continue;
+      const { error, limit } = own;
+      return {
+        ...(typeof error === 'string' ? { error: { message: error } } : {}),
+        ...(typeof limit === 'string' ? { limit: { type: limit } } : {}),
+      };
+    } catch {
+      // Summaries that are cut off: the sample stands without them.
+    }
+  }
+  return {};
+}
+
+const withMore = (object: Buffer, more: JsonObject): Buffer =>
+  Buffer.concat([object.subarray(0, -1), Buffer.from(`,${JSON.stringify(more).slice(1)}`)]);
+
+/** A log of one JSON text that is larger than a document should be, by the start of its keys. */
+export const isLargeLog = (size: number, head: Buffer): boolean =>
+  size > LARGE_SAMPLE && /^(?:\ufeff)?\s*\{\s*"version"\s*:\s*\d+\s*,[\s\S]*"eval"\s*:/.test(head.toString('utf8'));
+
+/** The samples of such a log, each up to its events. The reads leave the loop free between chunks. */
+export async function* largeLogSamples(path: string): AsyncGenerator<CopyLine> {
+  const samples = new LargeSamples(true);
+  const { size } = statSync(path);
+  let head: Buffer | null = null;
+  let number = 0;
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) {
+    const found = samples.feed(chunk as Buffer);
+    if (samples.head !== null && head === null) head = headFrom(samples.head, 'the log');
+    for (const { text, isWhole } of found) {
+      number++;
+      const whole = isWhole ? text : withMore(text, leftOut(size));
+      yield { text: withHead(oneLine(whole), head), place: `:1.${number}`, isWaited: true };
+    }
+  }
+  if (number === 0) throw new Error('the log ends before its first sample is told');
 }
 
 /** `{"eval_log":…,` of the newest head; null where there is none. */
@@ -31,15 +103,20 @@ async function headOf(members: ReadonlyMap<string, Member>): Promise<Buffer | nu
   for (const name of ['header.json', '_journal/start.json']) {
     const member = members.get(name);
     if (member === undefined) continue;
-    try {
-      const value = JSON.parse(Buffer.from(await member.bytes()).toString('utf8')) as { [key: string]: unknown };
-      const { eval: spec, plan, status, version } = value;
-      return Buffer.from(`{"eval_log":${JSON.stringify({ version, status, eval: spec, plan, from: name })},`);
-    } catch {
-      // A head that is cut off: the samples stand without it.
-    }
+    const head = headFrom(await member.bytes().catch(() => Buffer.alloc(0)), name);
+    if (head !== null) return head;
   }
   return null;
+}
+
+/** Null for a head that is cut off: the samples stand without it. */
+function headFrom(bytes: Uint8Array, name: string): Buffer | null {
+  try {
+    const { eval: spec, plan, status, version } = JSON.parse(Buffer.from(bytes).toString('utf8')) as JsonObject;
+    return Buffer.from(`{"eval_log":${JSON.stringify({ version, status, eval: spec, plan, from: name })},`);
+  } catch {
+    return null;
+  }
 }
 
 /** Line ends between the tokens of a JSON text become blanks; inside strings there are none. */

@@ -5,6 +5,8 @@ import { UNREADABLE } from '../parse-line.ts';
 export interface CopyLine {
   text: string | Uint8Array;
   place?: string;
+  /** The next one is far: whoever waits gets what there is. */
+  isWaited?: boolean;
 }
 
 /** Records that were laid out a line each in a nameless file, so that each is read alone. */
@@ -41,13 +43,13 @@ export function lineCopyOf(fd: number, source: AsyncIterable<CopyLine> | Iterabl
       batch = BATCH;
     };
     try {
-      for await (const { text, place } of source) {
+      for await (const { text, place, isWaited } of source) {
         const line = typeof text === 'string' ? Buffer.from(text) : text;
         if (place !== undefined) copy.places[count] = place;
         count++;
         parts.push(line, NEWLINE);
         bytes += line.length + 1;
-        if (bytes < batch) continue;
+        if (bytes < batch && !isWaited) continue;
         flush();
         yield;
       }

@@ -1,12 +1,13 @@
 import { closeSync, openSync, readFileSync, readSync, statSync, writeSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { ReadContext } from '../../formats/format.ts';
+import { copyInThread } from '../copy-thread.ts';
 import { type Join, joinOf } from '../joins/index.ts';
 import { openNameless } from '../nameless-file.ts';
 import { type FileShape, fileShapeOf } from '../shape.ts';
 import { documentRecords } from './document.ts';
 import { gunzip } from './gzip.ts';
-import { inspectSamples, isInspectLog } from './inspect-log.ts';
+import { inspectSamples, isInspectLog, isLargeLog, largeLogSamples } from './inspect-log.ts';
 import { type ContainerKind, HEAD_BYTES, kindOf } from './kind.ts';
 
 import { LARGEST_RECORD } from './limits.ts';
@@ -29,15 +30,31 @@ export interface Opened {
  * Opens whatever a path holds. JSON lines are read where they are; all else is laid out a line a record in a nameless file, in one pass and
  * record by record, so that the first is there at once and memory stays flat.
  * @param name the path that the user knows the bytes by, where they are read from another
+ * @param inThread a person waits for keys meanwhile
  */
-export async function openContainer(path: string, context: ReadContext, name = path): Promise<Opened> {
+export async function openContainer(
+  path: string,
+  context: ReadContext,
+  name = path,
+  inThread = false,
+): Promise<Opened> {
   const kind = kindOf(headOf(path), name);
   if (kind === 'gzip' || kind === 'zstd') return openPacked(path, kind, context, name);
   const join = joinOf(name);
   if (kind === 'lines') return openLines(path, context, join);
+  if (inThread && THREADED.has(kind)) return { kind, shape: null, copy: copyInThread(path, name, context) };
   const source = await sourceOf(kind, path, context);
   if (source === null) return openLines(path, context, join);
   return { kind, shape: null, copy: lineCopyOf(openNameless(), joined(source, join)) };
+}
+
+/** Kinds that are unpacked from their bytes alone, and may be large. */
+const THREADED: ReadonlySet<ContainerKind> = new Set(['zip', 'parquet', 'sqlite', 'pickle']);
+
+/** Fills a file with the records of a container. @returns null where they are lines after all */
+export async function copyInto(fd: number, path: string, context: ReadContext, name: string): Promise<Copy | null> {
+  const source = await sourceOf(kindOf(headOf(path), name), path, context);
+  return source === null ? null : lineCopyOf(fd, joined(source, joinOf(name)));
 }
 
 function openLines(path: string, context: ReadContext, join: Join | null): Opened {
@@ -60,7 +77,7 @@ async function sourceOf(
 ): Promise<AsyncIterable<CopyLine> | Iterable<CopyLine> | null> {
   switch (kind) {
     case 'json':
-      return documentRecords(path, context);
+      return isLargeLog(statSync(path).size, headOf(path)) ? largeLogSamples(path) : documentRecords(path, context);
     case 'csv':
       return (await import('./table.ts')).csvRecords(path);
     case 'yaml':

@@ -83,11 +83,15 @@ function plain(value: unknown): JsonValue {
  */
 export function* pickledRows(root: JsonValue): Generator<CopyLine> {
   if (!isJsonObject(root)) {
-    yield { text: printJson({ value: root }), place: ':1' };
+    const list = Array.isArray(root) ? root.flat() : [];
+    const isSamples = list.some((one) => isJsonObject(one) && one.tokens !== undefined);
+    if (isSamples) yield* pickledRows({ samples: list });
+    else yield { text: printJson({ value: root }), place: ':1' };
     return;
   }
   const { samples, rollout_data: columns, ...rest } = root;
-  const rows = Array.isArray(samples) ? samples : isJsonObject(columns) ? rowsOf(columns) : null;
+  // Samples may still lie in the groups of their prompts.
+  const rows = Array.isArray(samples) ? samples.flat() : isJsonObject(columns) ? rowsOf(columns) : null;
   if (rows === null) {
     yield { text: printJson(root), place: ':1' };
     return;

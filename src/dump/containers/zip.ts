@@ -1,14 +1,16 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { inflateRawSync } from 'node:zlib';
+import { closeSync, createReadStream, fstatSync, openSync, readSync } from 'node:fs';
+import { createInflateRaw, inflateRawSync } from 'node:zlib';
 import { type Entry, fromFd, type ZipFile } from 'yauzl';
 import { BombGuard, LARGEST_RECORD } from './limits.ts';
-import { unzstdBytes } from './zstd.ts';
+import { unzstdBytes, unzstdIn } from './zstd.ts';
 
 /** A member of a zip; of members of one name the last one counts, as for Python's zipfile. */
 export interface Member {
   name: string;
   size: number;
   bytes(): Promise<Uint8Array>;
+  /** The same piece by piece, for one who needs its start alone. */
+  pieces(): AsyncGenerator<Uint8Array>;
 }
 
 const METHOD_STORED = 0;
@@ -33,7 +35,12 @@ export async function* inZip<T>(
     for (const entry of await entriesOf(zip)) {
       const name = entry.fileName;
       if (name.endsWith('/')) continue;
-      members.set(name, { name, size: entry.uncompressedSize, bytes: () => bytesOf(fd, zip, entry, guard) });
+      members.set(name, {
+        name,
+        size: entry.uncompressedSize,
+        bytes: () => bytesOf(fd, zip, entry, guard),
+        pieces: () => piecesOf(fd, zip, entry, guard),
+      });
     }
     yield* use(members);
   } finally {
@@ -70,6 +77,28 @@ async function bytesOf(fd: number, zip: ZipFile, entry: Entry, guard: BombGuard)
     const bytes = method === METHOD_STORED ? packed : inflateRawSync(packed, { maxOutputLength: Math.max(size, 1) });
     guard.add(bytes.length);
     return bytes;
+  } catch (error) {
+    throw new Error(`${name} cannot be unpacked: ${(error as Error).message}`);
+  }
+}
+
+/** @throws Error that names the member */
+async function* piecesOf(fd: number, zip: ZipFile, entry: Entry, guard: BombGuard): AsyncGenerator<Uint8Array> {
+  const { fileName: name, compressedSize: size, compressionMethod: method } = entry;
+  try {
+    if (entry.isEncrypted()) throw new Error('it is encrypted');
+    const start = await dataStart(zip, entry);
+    if (method === METHOD_ZSTD) {
+      yield* unzstdIn(fd, start, start + size, guard);
+      return;
+    }
+    if (method !== METHOD_STORED && method !== METHOD_DEFLATED)
+      throw new Error(`its compression (${method}) is not known`);
+    const packed = createReadStream('', { fd, start, end: start + size - 1, autoClose: false });
+    for await (const piece of method === METHOD_STORED ? packed : packed.pipe(createInflateRaw())) {
+      guard.add((piece as Buffer).length);
+      yield piece as Buffer;
+    }
   } catch (error) {
     throw new Error(`${name} cannot be unpacked: ${(error as Error).message}`);
   }

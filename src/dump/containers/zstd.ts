@@ -9,29 +9,33 @@ const FRAME = 0xfd2fb528;
  * one. A frame that is not whole ends it with an error.
  */
 export async function* unzstd(path: string): AsyncGenerator<Uint8Array> {
-  const decode = await frameDecoder();
   const fd = openSync(path, 'r');
   try {
     const { size } = fstatSync(fd);
-    const guard = new BombGuard(size);
-    for (let at = 0; at < size; ) {
-      const { length, isData, most } = frameAt(fd, at, size);
-      if (isData && most > LARGE_FRAME) {
-        for await (const piece of largeFrame(fd, at, length)) {
-          guard.add(piece.length);
-          yield piece;
-        }
-      } else if (isData) {
-        const packed = Buffer.alloc(length);
-        readSync(fd, packed, 0, length, at);
-        const unpacked = decode(packed, most);
-        guard.add(unpacked.length);
-        yield unpacked;
-      }
-      at += length;
-    }
+    yield* unzstdIn(fd, 0, size, new BombGuard(size));
   } finally {
     closeSync(fd);
+  }
+}
+
+/** The same of the bytes from `start` to `end`. */
+export async function* unzstdIn(fd: number, start: number, end: number, guard: BombGuard): AsyncGenerator<Uint8Array> {
+  const decode = await frameDecoder();
+  for (let at = start; at < end; ) {
+    const { length, isData, most } = frameAt(fd, at, end);
+    if (isData && most > LARGE_FRAME) {
+      for await (const piece of largeFrame(fd, at, length)) {
+        guard.add(piece.length);
+        yield piece;
+      }
+    } else if (isData) {
+      const packed = Buffer.alloc(length);
+      readSync(fd, packed, 0, length, at);
+      const unpacked = decode(packed, most);
+      guard.add(unpacked.length);
+      yield unpacked;
+    }
+    at += length;
   }
 }
 

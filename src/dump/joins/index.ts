@@ -27,6 +27,7 @@ export function joinOf(path: string): Join | null {
   if (name === 'result.json' && existsSync(`${folder}agent/trajectory.json`)) return () => trialJoin(`${folder}agent/`);
   if (/^trajectory(?:\..+)?\.json$/.test(name) || /\.trajectory(?:\..+)?\.json$/.test(name))
     return () => linkedJoin(folder);
+  if (name === 'base_state.json' && existsSync(`${folder}events`)) return () => eventsJoin(`${folder}events/`);
   const session = /^(.+)\.jsonl$/.exec(name)?.[1];
   if (session !== undefined && existsSync(`${folder}${session}/subagents`))
     return () => subagentJoin(`${folder}${session}/subagents/`);
@@ -160,6 +161,16 @@ async function subagentJoin(folder: string): Promise<Adder> {
     subagents.push({ ...(isJsonObject(meta) ? meta : {}), name: name.replace(/\.jsonl$/, ''), events });
   }
   return edit((record) => (record.session_of === undefined ? record : { ...record, subagents }));
+}
+
+/** A conversation of OpenHands' SDK: its state, and a file for each event. */
+async function eventsJoin(folder: string): Promise<Adder> {
+  const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
+  const events = names.sort().flatMap((name) => {
+    const event = fileValue(folder + name);
+    return isJsonObject(event) && typeof event.kind === 'string' ? [event] : [];
+  });
+  return edit((record) => (events.length === 0 ? record : { ...record, session_of: 'openhands-sdk', events }));
 }
 
 /** Conversations and summaries are written in one order; where their numbers differ, nobody knows which belongs to which. */

@@ -1,0 +1,28 @@
+import { openSync } from 'node:fs';
+import { parentPort } from 'node:worker_threads';
+import type { Copy } from '../dump/containers/lines-in.ts';
+import { copyInto } from '../dump/containers/open.ts';
+import type { CopyAnswer, CopyRequest } from '../dump/copy-thread.ts';
+
+let copy: Copy | null = null;
+let told = 0;
+
+/** Lays the records of a container out in a file, a batch for each request. */
+parentPort?.on('message', async ({ id, request }: { id: number; request: CopyRequest }) => {
+  const answer: CopyAnswer = { isDone: true, from: told, places: [], error: null };
+  try {
+    if ('path' in request) {
+      const { into, path, name, context } = request;
+      copy = await copyInto(openSync(into, 'r+'), path, context, name);
+    }
+    if (copy !== null) {
+      answer.isDone = (await copy.fill.next()).done === true;
+      answer.places = copy.places.slice(told);
+      answer.error = copy.error;
+      told = copy.places.length;
+    }
+  } catch (error) {
+    answer.error = (error as Error).message;
+  }
+  parentPort?.postMessage({ id, answer });
+});
