@@ -12,14 +12,20 @@ const sample = (id: number) => ({
   scores: { match: { value: 'C' } },
 });
 const withEvents = (id: number) => ({ ...sample(id), events: [{ event: 'model', events: '}]"\\"' }], attachments: {} });
-const LOG = { version: 2, status: 'success', eval: { task: 'samples' }, samples: [withEvents(1), sample(2), withEvents(3)] };
+const LOG = {
+  version: 2,
+  status: 'success',
+  eval: { task: 'samples' },
+  samples: [withEvents(1), sample(2), withEvents(3)],
+};
 
 /** The samples of a text that comes in chunks of the size. */
 function found(whole: string, isLog: boolean, size: number): { samples: unknown[]; head: unknown } {
   const samples = new LargeSamples(isLog);
   const bytes = Buffer.from(whole);
   const texts: Buffer[] = [];
-  for (let at = 0; at < bytes.length; at += size) texts.push(...samples.feed(bytes.subarray(at, at + size)).map(({ text }) => text));
+  for (let at = 0; at < bytes.length; at += size)
+    texts.push(...samples.feed(bytes.subarray(at, at + size)).map(({ text }) => text));
   return {
     samples: texts.map((one) => JSON.parse(one.toString())),
     head: samples.head === null ? null : JSON.parse(samples.head.toString()),
@@ -37,7 +43,11 @@ test.each([1, 2, 3, 7, 64, 100_000])('samples of a log up to their events, in ch
 
 test('a log that ends in a sample gives what stood before its events', () => {
   const text = JSON.stringify(LOG);
-  expect(found(text.slice(0, text.lastIndexOf('"event":')), true, 50).samples).toEqual([sample(1), sample(2), sample(3)]);
+  expect(found(text.slice(0, text.lastIndexOf('"event":')), true, 50).samples).toEqual([
+    sample(1),
+    sample(2),
+    sample(3),
+  ]);
   expect(found(text.slice(0, 100), true, 50).samples).toEqual([]);
 });
 
