@@ -7,7 +7,10 @@ export const formatCount = (count: number): string => grouped.format(count);
 
 /** '1 turn', '3 turns'. */
 export const plural = (count: number, word: string): string =>
-  `${formatCount(count)} ${word}${count === 1 ? '' : /(?:[sx]|[cs]h)$/.test(word) ? 'es' : 's'}`;
+  `${formatCount(count)} ${count === 1 ? word : pluralOf(word)}`;
+
+const pluralOf = (word: string): string =>
+  /[^aeiou]y$/.test(word) ? `${word.slice(0, -1)}ies` : `${word}${/(?:[sx]|[cs]h)$/.test(word) ? 'es' : 's'}`;
 
 /** A reward says its sign: '+0.25', '-1.00', '+0.00'. */
 export function formatReward(reward: number): string {

@@ -109,7 +109,11 @@ function byGroup(
   judge: (scores: number[], lengths: number[]) => number[] | null,
 ): (number | undefined)[] {
   const members = new Map<string | number, number[]>();
-  for (const [row, group] of groups.entries()) members.set(group, [...(members.get(group) ?? []), row]);
+  for (const [row, group] of groups.entries()) {
+    const own = members.get(group);
+    if (own === undefined) members.set(group, [row]);
+    else own.push(row);
+  }
   const values: (number | undefined)[] = groups.map(() => undefined);
   for (const rows of members.values()) {
     const judged = judge(

@@ -30,7 +30,9 @@ export function fitAdvantages(rows: readonly SignalRow<unknown>[]): Fit | null {
   const members = new Map<string, number[]>();
   for (const [i, row] of known.entries()) {
     const { group } = rows[row]!;
-    members.set(group, [...(members.get(group) ?? []), i]);
+    const own = members.get(group);
+    if (own === undefined) members.set(group, [i]);
+    else own.push(i);
   }
   const differsAt = (name: string, i: number): number => {
     const values = given.get(name);

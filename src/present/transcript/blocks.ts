@@ -9,6 +9,7 @@ import { contextHeading, OwnTrajectories, withOutlines } from './context-blocks.
 import { findingsByTurn, Unplaced } from './findings.ts';
 import { Results } from './results.ts';
 import type { Section } from './section.ts';
+import { timeBlocks } from './time-block.ts';
 import { type Folds, turnBlocks } from './turn-blocks.ts';
 import { partlyTrained } from './turn-mask.ts';
 
@@ -65,6 +66,10 @@ export function* transcriptSections(
   const results = new Results(rollout);
   const findings = findingsByTurn(rollout.findings);
   const own = new OwnTrajectories(rollout);
+
+  const { times } = rollout;
+  if (times !== undefined)
+    yield { id: 'time', key: '', source: rollout, blocks: () => [...timeBlocks(times), blank('time', null)] };
 
   for (const turn of rollout.turns) {
     const { index } = turn;

@@ -156,6 +156,23 @@ export const COMMANDS: readonly Command[] = [
     one('Compare', 'page.group', 'the group of this prompt, with its advantages', { type: 'page-group' }, noRecord),
   ),
 
+  one(
+    'Compare',
+    'page.contexts',
+    'the histories of this rollout as a tree',
+    { type: 'page-here', page: 'contexts' },
+    noRecord,
+  ),
+  one('Compare', 'page.history', 'what the model saw for this turn', { type: 'page-here', page: 'history' }, noTurns),
+  one('Compare', 'page.times', 'where the time of this rollout went', { type: 'page-here', page: 'times' }, noRecord),
+  one(
+    'Compare',
+    'page.step.times',
+    'where the time of this step went, slowest first',
+    { type: 'page-here', page: 'step-times' },
+    noRecord,
+  ),
+
   one('Search', 'search', 'search this sample', { type: 'prompt-open', prompt: 'search' }, noRecord),
   ...both(
     'Search',

@@ -2,11 +2,21 @@ import { type PageState, pageInSight } from '../state/page.ts';
 import type { State } from '../state/state.ts';
 import type { Data } from './data.ts';
 import type { Page } from './page.ts';
+import { contextsPage, historyPage } from './page-contexts.ts';
 import { groupPage } from './page-group.ts';
+import { stepTimesPage, timesPage } from './page-times.ts';
 
 /** A new kind of page is a case here. */
 function build({ subject, sort }: PageState, data: Data): Page {
   switch (subject.kind) {
+    case 'contexts':
+      return contextsPage(subject, data);
+    case 'history':
+      return historyPage(subject, data);
+    case 'times':
+      return timesPage(subject, sort, data);
+    case 'step-times':
+      return stepTimesPage(subject, sort);
     case 'group':
       return groupPage(subject, sort, data);
   }

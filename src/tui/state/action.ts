@@ -98,6 +98,8 @@ type PageAction =
   /** The same page of another subject, such as one with a member switched off. */
   /** The group of the rollout that is open, with its advantages. */
   | { type: 'page-group' }
+  /** A page of the rollout that is open. */
+  | { type: 'page-here'; page: 'contexts' | 'history' | 'times' | 'step-times' }
   | { type: 'page-column'; by: number }
   /** By the column of the cursor; again: the other way. */
   | { type: 'page-sort' }

@@ -4,7 +4,14 @@ import type { State } from './state.ts';
 /** What a page shows. A new one is a kind here and a builder in rows/pages.ts. */
 export type PageSubject =
   /** The rollouts of one prompt in one step; `left` are the records that are switched off. */
-  { kind: 'group'; place: Place; left: readonly number[] };
+  | { kind: 'group'; place: Place; left: readonly number[] }
+  /** The message histories of a rollout. */
+  | { kind: 'contexts'; place: Place }
+  /** What the model saw when it made a turn. */
+  | { kind: 'history'; place: Place; turn: number }
+  /** Where the time of a rollout went, and that of all rollouts of its file. */
+  | { kind: 'times'; place: Place }
+  | { kind: 'step-times'; place: Place };
 
 /** A view of the whole body, in the place of the list and the transcript: rows with a cursor. */
 export interface PageState {

@@ -1,5 +1,6 @@
 import type { Data } from '../rows/data.ts';
 import type { Page } from '../rows/page.ts';
+import { viewport } from '../rows/viewport.ts';
 import type { Action } from '../state/action.ts';
 import { freshPage, type PageState, type PageSubject, pageInSight } from '../state/page.ts';
 import type { State } from '../state/state.ts';
@@ -36,6 +37,14 @@ export const pageHandlers = {
     const { cursor } = state.list;
     if (cursor === null) return saying(state, 'no rollout here');
     return opened(state, { kind: 'group', place: cursor, left: [] });
+  },
+
+  'page-here': (state, { page }, data) => {
+    const { cursor: place } = state.list;
+    if (place === null) return saying(state, 'no rollout here');
+    if (page !== 'history') return opened(state, { kind: page, place });
+    const turn = viewport(state, data)?.turn ?? null;
+    return turn === null ? saying(state, 'no turn here') : opened(state, { kind: page, place, turn });
   },
 
   'page-change': (state, { subject }, data) => atRow(withPage(state, { subject }), data, pageInSight(state)?.row ?? 0),

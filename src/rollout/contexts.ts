@@ -1,0 +1,122 @@
+import type { Context, Rollout, Turn } from './rollout.ts';
+
+/** A message history with its place in the tree of those of a rollout. */
+export interface ContextNode {
+  /** Its place in `Rollout.contexts`. */
+  index: number;
+  context: Context;
+  /** The history that it leaves; null for one that none is known of. */
+  parent: number | null;
+  depth: number;
+  /** The numbers of its own turns. */
+  turns: number[];
+  /** Characters of its own turns that are trained, and all; null where nothing is known of the mask. */
+  trained: number | null;
+  chars: number;
+}
+
+const MAIN: Context = { kind: 'main', name: null, after: null };
+
+/** The histories of a rollout in the order of a tree: each behind the one that it leaves. A parent that loops or is not there is none. */
+export function contextTree(rollout: Rollout): ContextNode[] {
+  const contexts = rollout.contexts ?? [MAIN];
+  const turns: number[][] = contexts.map(() => []);
+  for (const turn of rollout.turns) turns[turn.context ?? 0]?.push(turn.index);
+  const parents = contexts.map(({ after }, index) => {
+    const parent = after === null ? null : (rollout.turns[after]?.context ?? (after < rollout.turns.length ? 0 : null));
+    return parent === index || index === 0 ? null : parent;
+  });
+  const children = new Map<number | null, number[]>();
+  for (const [index, parent] of parents.entries()) {
+    const siblings = children.get(parent);
+    if (siblings === undefined) children.set(parent, [index]);
+    else siblings.push(index);
+  }
+  const nodes: ContextNode[] = [];
+  const seen = new Set<number>();
+  const masks = masksByTurn(rollout);
+  // Without recursion: a rollout may have thousands of histories, each leaving the one before.
+  const walk = (root: number) => {
+    const waiting: [index: number, depth: number][] = [[root, 0]];
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      const [index, depth] = next;
+      if (seen.has(index)) continue;
+      seen.add(index);
+      const own = turns[index]!;
+      const known = own.flatMap((turn) => masks.get(turn) ?? []);
+      nodes.push({
+        index,
+        context: contexts[index]!,
+        parent: parents[index]!,
+        depth,
+        turns: own,
+        trained: known.length === 0 ? null : known.reduce((sum, { trained }) => sum + trained, 0),
+        chars: own.reduce((sum, turn) => sum + rollout.turns[turn]!.text.length, 0),
+      });
+      for (const child of (children.get(index) ?? []).toReversed()) waiting.push([child, depth + 1]);
+    }
+  };
+  for (const root of children.get(null) ?? []) walk(root);
+  // Those that are left go round in a circle.
+  for (const index of contexts.keys()) walk(index);
+  return nodes;
+}
+
+/** Trained characters of each turn of which the mask is known. */
+function masksByTurn({ spans }: Rollout): Map<number, { trained: number }> {
+  const masks = new Map<number, { trained: number }>();
+  for (const { turn, kind, trained, start, end } of spans) {
+    if (kind !== 'text' || trained === null) continue;
+    const mask = masks.get(turn) ?? { trained: 0 };
+    if (trained) mask.trained += end - start;
+    masks.set(turn, mask);
+  }
+  return masks;
+}
+
+/**
+ * The turns that the model saw when it made this one, in their order, the turn itself last: its history's own, and before them those of the histories
+ * that it goes on from. What a compaction begins anew with stands in its own history.
+ */
+export function historyAt(rollout: Rollout, turn: number): Turn[] {
+  const contexts = rollout.contexts ?? [MAIN];
+  let history: Turn[] = [];
+  let at: number | null = turn;
+  const seen = new Set<number>();
+  while (at !== null) {
+    const index: number = rollout.turns[at]?.context ?? 0;
+    if (seen.has(index)) break;
+    seen.add(index);
+    const last = at;
+    history = [...rollout.turns.filter((one) => (one.context ?? 0) === index && one.index <= last), ...history];
+    const context: Context | undefined = contexts[index];
+    // A subagent and a compacted history begin with what stands in them.
+    at = context === undefined || context.kind === 'subagent' || context.kind === 'compaction' ? null : context.after;
+  }
+  return history;
+}
+
+/** What a history that begins anew has of the one before, by the texts of the turns; null where it is not known which that was. */
+export function keptBy(
+  rollout: Rollout,
+  { index, context, turns }: ContextNode,
+): { kept: number[]; dropped: number[]; added: number[] } | null {
+  const before = context.after ?? (index > 0 && turns[0] !== undefined ? turns[0] - 1 : null);
+  if (context.kind !== 'compaction' || before === null || rollout.turns[before] === undefined) return null;
+  const old = historyAt(rollout, before);
+  const texts = new Map<string, number>();
+  for (const { role, text } of turns.map((turn) => rollout.turns[turn]!)) {
+    const key = `${role}\0${text.trim()}`;
+    texts.set(key, (texts.get(key) ?? 0) + 1);
+  }
+  const kept: number[] = [];
+  const dropped: number[] = [];
+  for (const { role, text, index: turn } of old) {
+    const key = `${role}\0${text.trim()}`;
+    const left = texts.get(key) ?? 0;
+    (left > 0 ? kept : dropped).push(turn);
+    if (left > 0) texts.set(key, left - 1);
+  }
+  const keptTexts = new Set(kept.map((turn) => rollout.turns[turn]!.text.trim()));
+  return { kept, dropped, added: turns.filter((turn) => !keptTexts.has(rollout.turns[turn]!.text.trim())) };
+}
