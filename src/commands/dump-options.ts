@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { RE2JS } from 're2js';
 import { PLAIN } from '../chat/segment.ts';
 import { TEMPLATE_NAMES } from '../chat/templates/index.ts';
+import { factsFolder } from '../config/places.ts';
 import type { DumpOptions } from '../dump/dump.ts';
 import { isValidationStream, UsageError } from '../dump/paths.ts';
 import { isMapWord, type KeyMap, MAP_WORDS, parsePlace } from '../formats/key-map.ts';
@@ -95,6 +96,7 @@ export async function dumpOptions({
       `${' '.repeat(group.at)}^`,
     ]);
   return {
+    facts: factsFolder(),
     reading: {
       ...(chatTemplate === undefined ? {} : { chatTemplate }),
       ...(format === undefined ? {} : { format }),

@@ -13,6 +13,9 @@ export const columnsFile = (): string => join(paths.log, 'columns.json');
 /** $XDG_STATE_HOME/rollout-viewer/history.jsonl; `log` is what env-paths calls the place of state. */
 export const historyFile = (): string => join(paths.log, 'history.jsonl');
 
+/** $XDG_STATE_HOME/rollout-viewer/facts: what was found in records, from one day to the next. */
+export const factsFolder = (): string => join(paths.log, 'facts');
+
 /** $XDG_CACHE_HOME/rollout-viewer/environments, of root /var/cache: virtual environments that were made of requirements files. */
 export const environmentsFolder = (): string =>
   process.getuid?.() === 0 && process.env.XDG_CACHE_HOME === undefined

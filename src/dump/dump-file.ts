@@ -4,6 +4,7 @@ import type { ReadContext } from '../formats/format.ts';
 import type { Facts } from '../rollout/facts.ts';
 import { reasonOf } from '../text/problems.ts';
 import type { Copy } from './containers/lines-in.ts';
+import { type FactsCache, type KeptFile, nameOf } from './facts-cache.ts';
 import { FileContent, type Identity, samplesOf } from './file-content.ts';
 import { LineIndex } from './line-index.ts';
 import { endingOf, type Locator } from './locator.ts';
@@ -11,7 +12,7 @@ import type { LongRecordPlace } from './long-record.ts';
 import { bad, countRollouts, type ParsedLine, parseLine } from './parse-line.ts';
 import { EMPTY, type FoundFile, isValidationStream, problemOfFile, stemOf, stepOfName } from './paths.ts';
 import { addUnendedLine, type LineScan, scanLines } from './scan-lines.ts';
-import { type FileShape, fileShapeOf } from './shape.ts';
+import { type FileShape, fileShapeOf, linesShape } from './shape.ts';
 
 /** A record with where it lies. `raw` is the line's text; `sample` counts from 1, bad records included, blank lines not. */
 export interface DumpRecord extends ParsedLine {
@@ -66,7 +67,12 @@ export class DumpFile {
   readonly #content: FileContent;
   readonly #isFound: boolean;
   #identity: Identity | null = null;
-  #samples: Buffer | null = null;
+  #samples: string | null = null;
+  readonly #cache: FactsCache | null;
+  /** Facts of a file whose index has to be made anew. */
+  #kept: KeptFile | null = null;
+  /** The facts that were kept of it were those of another content. */
+  wasRewritten = false;
   #scan: LineScan = { position: 0, lineStart: 0 };
   /** The last record is a line that has no newline yet. */
   #hasUnendedLine = false;
@@ -82,7 +88,9 @@ export class DumpFile {
     isValidation: (stream: string) => boolean = isValidationStream,
     content?: FileContent,
     said: Omit<ReadContext, 'validation'> = {},
+    cache: FactsCache | null = null,
   ) {
+    this.#cache = cache;
     this.path = found.path;
     this.stream = found.stream;
     this.validation = isValidation(found.stream);
@@ -167,15 +175,20 @@ export class DumpFile {
     if (isFirst) this.state = 'indexing';
     try {
       const identity = this.#content.identity();
+      const isKept = isFirst && this.#restore(identity, options.holdBack);
       const seen = this.#identity;
-      if (seen !== null && isSame(seen, identity) && (options.holdBack || !this.#hasHeldBack()))
-        return this.#becomeReady('none');
-      this.error = !this.#content.isStream && (isFirst || identity.size === 0) ? problemOfFile(this.path) : null;
+      if (seen !== null && isSame(seen, identity) && (options.holdBack || !this.#hasHeldBack())) {
+        if (isKept) this.lastChange = Math.min(identity.modified, Date.now());
+        return this.#becomeReady(isKept ? 'replaced' : 'none');
+      }
+      this.error =
+        !this.#content.isStream && ((isFirst && !isKept) || identity.size === 0) ? problemOfFile(this.path) : null;
       if (this.error !== null && isFirst) {
         this.state = 'failed';
         return 'none';
       }
       const change = await this.#rescan(identity, options);
+      if (isKept) this.wasRewritten = change === 'replaced';
       if (!isFirst && (seen === null || !isSame(seen, identity))) this.lastChange = Date.now();
       else this.lastChange = Math.min(identity.modified, Date.now());
       const isNothing = this.bytes === 0 || (this.#copy !== null && this.#scan.position === 0);
@@ -183,7 +196,8 @@ export class DumpFile {
         this.state = 'failed';
         return change;
       }
-      return this.#becomeReady(change);
+      // What comes first is new, however much of it was known.
+      return this.#becomeReady(isFirst ? 'replaced' : change);
     } catch (error) {
       const isGone = ['ENOENT', 'ESTALE', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
       this.error = reasonOf(error);
@@ -230,6 +244,7 @@ export class DumpFile {
       }
       this.error ??= copy?.error ?? null;
       this.#identity = identity;
+      this.#takeKept(identity);
       this.#samples = samplesOf(handle.fd, this.#scan.position);
       this.#nameWhatItIs();
       return !isAppended ? 'replaced' : this.index.count === before && !isRowReread ? 'none' : 'appended';
@@ -313,7 +328,66 @@ export class DumpFile {
     if (seen.device !== identity.device || seen.inode !== identity.inode || identity.size < this.#scan.position)
       return false;
     if (identity.size === seen.size && identity.modified !== seen.modified) return false;
-    return this.#samples?.equals(samplesOf(fd, this.#scan.position)) ?? false;
+    return this.#samples === samplesOf(fd, this.#scan.position);
+  }
+
+  get #keptName(): string {
+    const { device, inode } = this.#identity ?? this.#content.identity();
+    // The folder is not part of how records are read.
+    return nameOf(device, inode, { ...this.context, directory: undefined });
+  }
+
+  /** What was known of the file at another time. @returns whether its index is */
+  #restore(identity: Identity, holdBack: boolean): boolean {
+    const kept = this.#content.isStream ? null : (this.#cache?.read(this.#keptName) ?? null);
+    if (kept === null || kept.device !== identity.device || kept.inode !== identity.inode) return false;
+    if (kept.index === null) {
+      this.#kept = kept;
+      return false;
+    }
+    const shape = linesShape(kept.shape);
+    const index = shape === null ? null : LineIndex.of(kept.index, kept.facts, kept.position);
+    if (index === null) return false;
+    const { device, inode, size, modified, samples, position, lineStart } = kept;
+    this.index = index;
+    this.#identity = { device, inode, size, modified };
+    this.#samples = samples;
+    this.#scan = { position, lineStart };
+    this.#shape = shape;
+    this.#hasUnendedLine = kept.hasUnendedLine;
+    if (this.#hasUnendedLine && holdBack) {
+      this.#forgetLastLine();
+      this.#hasUnendedLine = false;
+    }
+    this.bytes = size;
+    this.indexedBytes = position;
+    return true;
+  }
+
+  /** Facts of records whose places were found anew, in the same bytes. */
+  #takeKept(identity: Identity): void {
+    const kept = this.#kept;
+    this.#kept = null;
+    if (kept === null || !isSame(kept, identity)) return;
+    if (kept.count === this.index.count && kept.recordBytes === this.index.recordBytes)
+      this.index.takeColumns(kept.facts);
+  }
+
+  /** Keeps what is known of the file for another day. */
+  keep(): void {
+    if (this.#cache === null || this.#identity === null || this.#content.isStream || this.error !== null) return;
+    const isPlain = this.#copy === null && this.#shape?.kind === 'lines';
+    this.#cache.write(this.#keptName, {
+      ...this.#identity,
+      samples: this.#samples ?? '',
+      ...this.#scan,
+      hasUnendedLine: this.#hasUnendedLine,
+      shape: this.#shape,
+      count: this.count,
+      recordBytes: this.index.recordBytes,
+      index: isPlain ? this.index.store() : null,
+      facts: this.index.columns,
+    });
   }
 
   /** Reads and parses one record. It never throws: what cannot be read is a row that says why. */

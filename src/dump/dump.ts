@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { ReadContext } from '../formats/format.ts';
 import type { GroupKey } from '../rollout/group-key.ts';
 import { DumpFile, type DumpRecord, type FileChange } from './dump-file.ts';
+import { FactsCache } from './facts-cache.ts';
 import { FactsPass } from './facts-pass.ts';
 import { LONG_RECORD, LongRecords } from './long-record.ts';
 import { bad } from './parse-line.ts';
@@ -15,6 +16,8 @@ export interface DumpOptions {
   isValidation?: (stream: string) => boolean;
   /** The user's words about the records: their format, the places of a foreign one's parts. */
   reading?: Omit<ReadContext, 'validation'>;
+  /** The folder that keeps facts from one day to the next. */
+  facts?: string;
   /** Named paths may be missing: they are waited for. */
   waits?: boolean;
   /**
@@ -56,6 +59,7 @@ export class Dump {
   /** A line without its newline is shown once its file is quiet. */
   readonly showsUnended: boolean;
   #files: DumpFile[] = [];
+  readonly #cache: FactsCache | null;
   readonly #isValidation: (stream: string) => boolean;
   readonly #reading: Omit<ReadContext, 'validation'>;
   readonly #listeners = new Set<() => void>();
@@ -68,13 +72,14 @@ export class Dump {
   readonly #longRecords = new LongRecords();
   readonly #facts = new FactsPass(
     () => this.notify(),
-    () => {},
+    (file) => file.keep(),
   );
   readonly #records = new LRUCache<string, DumpRecord>({ maxSize: CACHE_BYTES, maxEntrySize: CACHE_BYTES });
   readonly #keys = new WeakMap<DumpFile, { count: number; generation: number; keys: Promise<(GroupKey | null)[]> }>();
 
   private constructor(paths: readonly string[], options: DumpOptions) {
     this.paths = paths;
+    this.#cache = options.facts === undefined ? null : FactsCache.at(options.facts);
     this.holdBack = options.holdBack !== undefined;
     this.showsUnended = options.holdBack !== 'always';
     this.#isValidation = options.isValidation ?? isValidationStream;
@@ -103,7 +108,7 @@ export class Dump {
   #take({ files, notices, refused }: FoundPaths): void {
     this.notices.push(...refused, ...notices);
     this.hasRefused = refused.length > 0;
-    this.#files = files.map((file) => new DumpFile(file, this.#isValidation, undefined, this.#reading));
+    this.#files = files.map((file) => new DumpFile(file, this.#isValidation, undefined, this.#reading, this.#cache));
   }
 
   /** The file to show first: the newest step of the first train stream; a stream without steps opens at its last file. */
@@ -149,6 +154,12 @@ export class Dump {
     // A live run creates files empty, and removes them: that is no news.
     const isNews = file.error !== knownError && file.state !== 'gone' && !(this.holdBack && file.error === EMPTY);
     if (file.error !== null && isNews) this.notices.push(`${file.path}: ${file.error}`);
+    if (file.wasRewritten) {
+      this.notices.push(
+        `${file.path}: it was written anew since its facts were kept: they were dropped, and it is read again`,
+      );
+      file.wasRewritten = false;
+    }
     if (change !== 'none') {
       const isNew = generation === file.generation && change !== 'gone';
       this.#changed({ kind: isNew ? 'appended' : change, file, from: isNew ? Math.min(before, file.count) : 0 });
@@ -172,7 +183,7 @@ export class Dump {
     const isThere = new Set(found.map((file) => file.path));
     const added = found
       .filter((file) => !known.has(file.path))
-      .map((file) => new DumpFile(file, this.#isValidation, undefined, this.#reading));
+      .map((file) => new DumpFile(file, this.#isValidation, undefined, this.#reading, this.#cache));
     // With nothing at all left the file system is away rather than the run: what was read stays listed until it is back.
     const removed = found.length === 0 ? [] : this.#files.filter((file) => !isThere.has(file.path));
     if (added.length === 0 && removed.length === 0) return [];
@@ -226,6 +237,7 @@ export class Dump {
     const stop = this.subscribe(onProgress);
     this.#facts.background(this.#files);
     await this.#facts.whenDone();
+    await this.#cache?.whenWritten();
     stop();
   }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { open } from 'node:fs/promises';
@@ -107,12 +108,12 @@ export class FileContent {
  * Samples of the first `length` bytes: head, tail and places between. A file that grew and has the same samples was appended to;
  * a run that writes a step again changes the scores at the tail of its lines, or their number, and so at least one of them.
  */
-export function samplesOf(fd: number, length: number): Buffer {
+export function samplesOf(fd: number, length: number): string {
   const size = Math.min(SAMPLE, length);
   const samples = Buffer.alloc(size * SAMPLES);
   for (let i = 0; i < SAMPLES; i++) {
     const position = Math.floor(((length - size) * i) / (SAMPLES - 1));
     readSync(fd, samples, i * size, size, position);
   }
-  return samples;
+  return createHash('sha256').update(samples).digest('hex');
 }

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../json/value.ts';
-import { CHECKS, type Check } from '../rollout/checks.ts';
+import type { Check } from '../rollout/checks.ts';
 import { FACT_ROW, Facts } from '../rollout/facts.ts';
 import { CellColumn, IN_RECORD } from './cell-column.ts';
 import { NumberColumn } from './number-column.ts';
@@ -9,16 +9,32 @@ import { MOST_CELLS, type RecordFacts, STATUS_CELL } from './record-facts.ts';
 export class FileFacts {
   /** How many records were looked at. */
   looked = 0;
-  readonly isLookedAt = new NumberColumn();
+  readonly isLookedAt: NumberColumn;
   /** In the order of a row of facts. */
-  readonly rows: readonly NumberColumn[] = Array.from({ length: FACT_ROW }, () => new NumberColumn());
-  readonly groups = new NumberColumn();
-  readonly prompts = new NumberColumn();
-  readonly cells = new Map<string, CellColumn>();
+  readonly rows: readonly NumberColumn[];
+  readonly groups: NumberColumn;
+  readonly prompts: NumberColumn;
+  readonly cells: Map<string, CellColumn>;
   /** There were more names than are kept. */
   hasMoreCells = false;
   /** Every finding that any record had. */
   readonly #found = new Set<Check>();
+
+  constructor(
+    isLookedAt = new NumberColumn(),
+    rows: readonly NumberColumn[] = Array.from({ length: FACT_ROW }, () => new NumberColumn()),
+    groups = new NumberColumn(),
+    prompts = new NumberColumn(),
+    cells = new Map<string, CellColumn>(),
+  ) {
+    this.isLookedAt = isLookedAt;
+    this.rows = rows;
+    this.groups = groups;
+    this.prompts = prompts;
+    this.cells = cells;
+    for (let record = 0; record < isLookedAt.length; record++) if (isLookedAt.at(record) === 1) this.looked++;
+    for (const check of Facts.allFound(rows, isLookedAt.length)) this.#found.add(check);
+  }
 
   isLooked(record: number): boolean {
     return this.isLookedAt.at(record) === 1;
@@ -43,22 +59,7 @@ export class FileFacts {
       column.set(record, value);
     }
     if (cells.size >= MOST_CELLS) this.hasMoreCells = true;
-    this.#note(row);
-  }
-
-  #note(row: Float64Array): void {
     for (const check of new Facts(row).findings) this.#found.add(check);
-  }
-
-  /** What was found is known again from the columns. */
-  noteAll(count: number): void {
-    for (const check of CHECKS) {
-      for (let record = 0; record < count; record++) {
-        if (!new Facts(this.row(record)).has(check)) continue;
-        this.#found.add(check);
-        break;
-      }
-    }
   }
 
   hasAny(checks: readonly Check[]): boolean {

@@ -153,6 +153,18 @@ export class LineIndex {
     this.setScore(record, facts.score);
   }
 
+  /** Takes over facts that are known of the same records. */
+  takeColumns(columns: FileFacts): void {
+    this.#columns = columns;
+  }
+
+  /** The bytes of all records together. */
+  get recordBytes(): number {
+    let bytes = 0;
+    for (let record = 0; record < this.#count; record++) bytes += this.length(record);
+    return bytes;
+  }
+
   /** What is kept of it for another day; null where lines hold several rollouts. */
   store(): StoredIndex | null {
     if (this.#parts !== null) return null;

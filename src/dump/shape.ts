@@ -12,6 +12,14 @@ export type FileShape =
   | { kind: 'session'; session: Session }
   | { kind: 'none'; says: string };
 
+/** A shape of lines that was kept; null for anything else. */
+export function linesShape(value: unknown): FileShape | null {
+  const { kind, quickKeys, isKnown } = (value ?? {}) as { kind?: unknown; quickKeys?: unknown; isKnown?: unknown };
+  const keys = (quickKeys ?? {}) as { score?: unknown; step?: unknown };
+  const areKeys = quickKeys === null || (typeof keys.score === 'string' && typeof keys.step === 'string');
+  return kind === 'lines' && areKeys && typeof isKnown === 'boolean' ? (value as FileShape) : null;
+}
+
 /** So many lines are looked at: a session may begin with some that are no events. */
 const LINES = 8;
 /** A first line that is longer says enough by its head in no case, and is taken for a rollout. */

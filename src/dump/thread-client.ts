@@ -39,7 +39,7 @@ export class ThreadClient<Request extends object, Answer extends object> {
   }
 
   #start(): Worker {
-    const worker = new Worker(fileOf(this.#name), { resourceLimits: { maxYoungGenerationSizeMb: YOUNG } });
+    const worker = new Worker(threadFile(this.#name), { resourceLimits: { maxYoungGenerationSizeMb: YOUNG } });
     worker.unref();
     worker.on('message', ({ id, answer }: { id: number; answer: Answer }) => {
       this.#waiting.get(id)?.(answer);
@@ -78,7 +78,7 @@ export class ThreadClient<Request extends object, Answer extends object> {
 }
 
 /** Built: a file beside the bundle. In tests the sources run, and in bench/ a bundle beside dist: the built worker serves them. */
-function fileOf(name: string): string {
+export function threadFile(name: string): string {
   const places = ['./workers', '../dist/workers', '../../dist/workers'];
   const files = places.map((place) => fileURLToPath(new URL(`${place}/${name}.js`, import.meta.url)));
   return files.find((file) => existsSync(file)) ?? files[0]!;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { Folder, isOwnFile, ownerOf } from '../files/folder.ts';
 import { type Printable, printJson } from '../json/print.ts';
-import { Folder, isOwnFile, ownerOf } from './folder.ts';
 import { type Line, LinesFile } from './lines.ts';
 import { type JournalFolder, type JournalPlace, journalPlace, type PlaceOptions, pathOf } from './place.ts';
 import { Seal } from './seal.ts';

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { closeSync, readFileSync, writeSync } from 'node:fs';
-import type { Folder } from './folder.ts';
+import type { Folder } from '../files/folder.ts';
 
 const KEY = 'journal.key';
 const SEALED = /,"seal":"([0-9a-f]{64})"\}$/;

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { Folder, readRegular } from '../journal/folder.ts';
+import { Folder, readRegular } from '../files/folder.ts';
 import type { Journal } from '../journal/journal.ts';
 import { LinesFile } from '../journal/lines.ts';
 import { printJson } from '../json/print.ts';

@@ -186,6 +186,14 @@ export class Facts {
     return (columns, row) => ((columns[FOUND]!.at(row) % LOOKED_AT) & bit) !== 0;
   }
 
+  /** The checks that found something in any of the first rows of such columns. */
+  static allFound(columns: readonly { at(row: number): number }[], rows: number): Check[] {
+    const found = columns[FOUND]!;
+    let bits = 0;
+    for (let row = 0; row < rows; row++) bits |= found.at(row) % LOOKED_AT;
+    return CHECKS.filter((check) => (bits & bitOf(check)) !== 0);
+  }
+
   get findings(): Check[] {
     return CHECKS.filter((check) => this.has(check));
   }

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, openSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { Folder } from '../../src/journal/folder.ts';
+import { Folder } from '../../src/files/folder.ts';
 import { Journal } from '../../src/journal/journal.ts';
 import { LinesFile } from '../../src/journal/lines.ts';
 import { journalPlace } from '../../src/journal/place.ts';

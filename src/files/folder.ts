@@ -8,11 +8,14 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  renameSync,
   type Stats,
+  unlinkSync,
 } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-const { O_APPEND, O_CREAT, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
+const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants;
 
 /** Linux opens a name relative to a folder that is held open; elsewhere the path is looked at before and after. */
 const HAS_DESCRIPTOR_PATHS = existsSync('/proc/self/fd');
@@ -122,6 +125,37 @@ export class Folder {
   /** The names in it, in their order. @throws Error */
   names(): string[] {
     return readdirSync(HAS_DESCRIPTOR_PATHS ? `/proc/self/fd/${this.#fd}/` : this.#below('')).sort();
+  }
+
+  /** Writes a file whole, for this user alone: whoever reads meets the one before it, or this one. @throws the system's error */
+  async replaceFile(name: string, parts: readonly Buffer[]): Promise<void> {
+    const made = `${name}.${process.pid}.new`;
+    const handle = await open(this.#below(made), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+    try {
+      for (const part of parts) await handle.writeFile(part);
+      await handle.close();
+      renameSync(this.#below(made), this.#below(name));
+    } catch (error) {
+      await handle.close().catch(() => {});
+      this.remove(made);
+      throw error;
+    }
+  }
+
+  /** The regular files in it. */
+  list(): { name: string; size: number; modified: number }[] {
+    return this.names().flatMap((name) => {
+      const stat = lstatSync(this.#below(name), { throwIfNoEntry: false });
+      return stat?.isFile() ? [{ name, size: stat.size, modified: stat.mtimeMs }] : [];
+    });
+  }
+
+  remove(name: string): void {
+    try {
+      unlinkSync(this.#below(name));
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw error;
+    }
   }
 
   close(): void {
