@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Template } from '@huggingface/jinja';
 import { Tokenizer } from '@huggingface/tokenizers';
@@ -145,7 +145,12 @@ export class ChatTokenizer {
 }
 
 /** Reads tokenizer.json, the tokenizer_config.json beside it, and a template file: Jinja text, or a JSON file that has `chat_template`. */
-export async function loadChatTokenizer(tokenizerPath: string, templatePath?: string): Promise<ChatTokenizer> {
+export async function loadChatTokenizer(path: string, templatePath?: string): Promise<ChatTokenizer> {
+  const isFolder = await stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  const tokenizerPath = isFolder ? join(path, 'tokenizer.json') : path;
   const read = async (path: string): Promise<JsonObject> => {
     try {
       return JSON.parse(await readFile(path, 'utf8')) as JsonObject;
