@@ -8,13 +8,13 @@ import type { Model, SamplingParams } from '../model/model.ts';
 import type { RequestOptions } from '../request/options.ts';
 import type { PartialRollout } from '../request/records.ts';
 import { RolloutRequest } from '../request/request.ts';
-import type { RewardRouter } from '../rewards/index.ts';
+import type { OverlongBuffer, RewardRouter } from '../rewards/index.ts';
 import type { Tool } from '../tools/tool.ts';
 import { GroupBuffer, type IncompleteGroup } from './group-buffer.ts';
 import type { LiveFile } from './live.ts';
 import { pool } from './pool.ts';
 import { rolloutRecord } from './record.ts';
-import { type Judgement, judgeRollout } from './score.ts';
+import { type Judgement, judgeRollout, withPenalty } from './score.ts';
 import type { Task } from './tasks.ts';
 
 export interface CollectorOptions {
@@ -47,6 +47,8 @@ export interface CollectorOptions {
   worlds?:
     | { open(task: Task): World; isJudge: boolean; needsInstance?: boolean; ownsTools?: boolean; asksReward?: boolean }
     | undefined;
+  /** What a response costs that nears its limit. */
+  overlong?: OverlongBuffer | null;
   /** Rollouts that need not be made again. */
   isDone?: (task: string, rollout: number, step: number) => boolean;
   /** Simulated users, by the name in a task's interaction_kwargs. */
@@ -169,9 +171,9 @@ async function judged(
   { task, rollout, step }: Job,
   request: RolloutRequest,
   rewards: RewardRouter,
-  { model, signal, gamma = 1 }: CollectorOptions,
+  { model, signal, gamma = 1, overlong = null }: CollectorOptions,
 ): Promise<CollectedRollout> {
-  const judgement = await judgeRollout(task, request, rewards, signal);
+  const judgement = withPenalty(await judgeRollout(task, request, rewards, signal), request, overlong);
   // The fault that ended the rollout comes before the fault of its score.
   const cause = outcomeOf(request.cause) === 'scored' ? (judgement.cause ?? request.cause) : request.cause;
   const isKept = outcomeOf(cause) !== 'again' && request.state !== 'suspended';

@@ -9,9 +9,10 @@ import { SglangGenerateModel } from '../model/sglang-generate.ts';
 import { VllmCompletionsModel } from '../model/vllm-completions.ts';
 import type { OwnParts } from '../own/open-own.ts';
 import { worldsOf } from '../own/open-worlds.ts';
+import { DEFAULT_LIMITS } from '../request/limits.ts';
 import { toolGrammar } from '../request/tool-grammar.ts';
 import { ModelWindow } from '../request/window.ts';
-import { type RewardRouter, rewardRouter } from '../rewards/index.ts';
+import { type OverlongBuffer, overlongBuffer, type RewardRouter, rewardRouter } from '../rewards/index.ts';
 import { RolloutSessions } from '../session/session-world.ts';
 import { templateSchema } from '../tools/schema.ts';
 import type { Tool } from '../tools/tool.ts';
@@ -29,6 +30,7 @@ export interface RunSetup {
   users: ReadonlyMap<string, Interaction>;
   window: ModelWindow;
   worlds: CollectorOptions['worlds'];
+  overlong: OverlongBuffer | null;
   fingerprint: RunFingerprint;
 }
 
@@ -65,10 +67,12 @@ export async function prepareRun(
     const worlds = sessionsOf(settings) ?? worldsOf(settings, { code: own.code, tools, rewards });
     const { users } = own;
     const window = new ModelWindow();
+    const limits = { ...(worlds === undefined ? {} : { max_assistant_turns: SESSION_TURNS }), ...limitsOf(settings) };
+    const longest = limits.max_response_length ?? DEFAULT_LIMITS.max_response_length;
     const request = {
       tools,
       sampling: samplingOf(settings),
-      limits: { ...(worlds === undefined ? {} : { max_assistant_turns: SESSION_TURNS }), ...limitsOf(settings) },
+      limits,
       tokenizer,
       templateKwargs: settings.apply_chat_template_kwargs,
       tokenizationCheck: settings.tokenization_check ?? 'strict',
@@ -84,6 +88,7 @@ export async function prepareRun(
       request,
       window,
       worlds,
+      overlong: overlongBuffer(settings.overlong_buffer, longest),
       fingerprint: fingerprintOf(settings, tools, tokenizer),
     };
   } catch (error) {
@@ -137,6 +142,7 @@ function fingerprintOf(
   const { model, api, tool_format, batch_size, reward, rewards, gamma, verl_compat, apply_chat_template_kwargs } =
     settings;
   const { agent, env, interaction_config, function: functionName, reward_kwargs, session_url, session_stop } = settings;
+  const { overlong_buffer } = settings;
   return fingerprint({
     ...samplingOf(settings),
     ...limitsOf(settings),
@@ -154,6 +160,7 @@ function fingerprintOf(
     interaction_config,
     function: functionName,
     reward_kwargs,
+    overlong_buffer,
     session: session_url?.length ? true : undefined,
     session_stop,
     tools: tools.length > 0 ? settingsHash(tools.map((tool) => templateSchema(tool.getOpenAIToolSchema()))) : undefined,

@@ -2,7 +2,13 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.
 import { type Cause, RolloutFault } from '../faults.ts';
 import { messageText } from '../message.ts';
 import type { RolloutRequest } from '../request/request.ts';
-import type { RewardFn, RewardRouter, RewardTask } from '../rewards/index.ts';
+import {
+  type OverlongBuffer,
+  overlongPenalty,
+  type RewardFn,
+  type RewardRouter,
+  type RewardTask,
+} from '../rewards/index.ts';
 import type { Task } from './tasks.ts';
 
 /** The score of a rollout, and how it came about. */
@@ -60,6 +66,28 @@ export async function judgeRollout(
     const cause = signal?.aborted ? 'interrupted' : error instanceof RolloutFault ? error.reason : 'reward_fault';
     return none(cause, (error as Error).message, name);
   }
+}
+
+/** The score with what the length of the response costs. */
+export function withPenalty(judgement: Judgement, request: RolloutRequest, buffer: OverlongBuffer | null): Judgement {
+  if (buffer === null || judgement.score === null) return judgement;
+  const tokens = responseTokens(request);
+  if (tokens === null) {
+    const error = 'overlong_buffer counts tokens, and the server tells none: take an --api with token ids';
+    return { ...judgement, score: null, error, cause: 'no_reward' };
+  }
+  const penalty = overlongPenalty(tokens, buffer);
+  const metadata = { ...judgement.metadata, overlong_reward: penalty, overlong: penalty < 0 };
+  return { ...judgement, score: judgement.score + penalty, metadata };
+}
+
+/** By ids, else by the server's own figures: what the last turn stands behind, and the turn itself, without the prompt. */
+function responseTokens({ transcript, generations }: RolloutRequest): number | null {
+  if (transcript.responseTokens !== null) return transcript.responseTokens;
+  const [first, last] = [generations[0], generations.at(-1)];
+  if (!first || !last || first.prompt_tokens === null || last.prompt_tokens === null || last.completion_tokens === null)
+    return null;
+  return last.prompt_tokens + last.completion_tokens - first.prompt_tokens;
 }
 
 /** A user's own file says itself what it needs. */

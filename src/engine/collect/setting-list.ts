@@ -135,6 +135,12 @@ export const RUN_SETTINGS: readonly Setting[] = [
   setting('text', 'reward', 'reward function for tasks whose data_source has none, or a file with compute_score'),
   setting('text', 'function', 'the function in that file (compute_score)'),
   setting('object', 'reward_kwargs', 'what that function is called with besides, as JSON'),
+  setting(
+    'object',
+    'overlong_buffer',
+    'what a response costs that nears max_response_length, as JSON: {"len": 512, "penalty_factor": 1}',
+    { aliases: ['overlong_buffer_cfg'] },
+  ),
   setting('texts', 'session_url', 'address of a session service that answers every turn; given again, several in turn'),
   setting('texts', 'session_stop', 'text with which the model ends a session; may be given again'),
   setting('text', 'reward_url', 'address of a reward service, for the reward function http'),

@@ -64,6 +64,7 @@ export interface Settings extends Partial<Limits>, Omit<SamplingParams, 'n'> {
   session_stop?: string[];
   function?: string;
   reward_kwargs?: JsonObject;
+  overlong_buffer?: JsonObject;
   python?: string;
   python_path?: string[];
   reward_url?: string;

@@ -16,6 +16,9 @@ const PLACES: readonly (readonly [path: string, key: string])[] = [
   ['reward.custom_reward_function.path', 'reward'],
   ['reward.custom_reward_function.name', 'function'],
   ['reward.custom_reward_function.reward_kwargs', 'reward_kwargs'],
+  ['reward_model.overlong_buffer', 'overlong_buffer'],
+  ['reward_model.reward_kwargs.overlong_buffer_cfg', 'overlong_buffer'],
+  ['reward.reward_kwargs.overlong_buffer_cfg', 'overlong_buffer'],
   ...(
     [
       ['n', 'n'],

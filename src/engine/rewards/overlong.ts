@@ -1,0 +1,30 @@
+import { isJsonObject, type JsonValue } from '../../json/value.ts';
+
+/** DAPO's soft limit (verl's `overlong_buffer_cfg`): the last `len` tokens of the response's limit cost up to `factor`. */
+export interface OverlongBuffer {
+  len: number;
+  factor: number;
+  /** Tokens that a response may have. */
+  limit: number;
+}
+
+/** @returns null where it is switched off @throws Error that says what is wrong */
+export function overlongBuffer(value: JsonValue | undefined, limit: number): OverlongBuffer | null {
+  if (!isJsonObject(value) || value.enable === false) return null;
+  const { enable: _enable, log: _log, len, penalty_factor: factor = 1, ...more } = value;
+  const [unknown] = Object.keys(more);
+  if (unknown !== undefined)
+    throw new Error(`overlong_buffer: unknown key '${unknown}'; known: enable, len, penalty_factor, log`);
+  if (typeof len !== 'number' || !Number.isInteger(len) || len < 1)
+    throw new Error('overlong_buffer: len must be a whole number of tokens from 1');
+  if (typeof factor !== 'number' || !Number.isFinite(factor))
+    throw new Error('overlong_buffer: penalty_factor must be a number');
+  if (len > limit) throw new Error(`overlong_buffer: len ${len} must not be more than max_response_length ${limit}`);
+  return { len, factor, limit };
+}
+
+/** Without a lower bound, and in 32 bits, as in verl; 0 for a response that stays out of the buffer. */
+export function overlongPenalty(tokens: number, { len, factor, limit }: OverlongBuffer): number {
+  const exceeded = tokens - (limit - len);
+  return exceeded <= 0 ? 0 : Math.fround(Math.fround(-exceeded / len) * factor);
+}

@@ -1,0 +1,77 @@
+// What verl's reward managers score, recorded: the naive one reads the whole response, the dapo one takes off what its length costs.
+import { describe, expect, it } from 'vitest';
+import { collectRollouts, rewardRouter, type Task } from '../../src/engine/index.ts';
+import { overlongBuffer, overlongPenalty } from '../../src/engine/rewards/index.ts';
+import type { JsonObject } from '../../src/json/value.ts';
+import { fakeModel } from './fake-model.ts';
+import { type Recorded, recorded } from './verl-truth.ts';
+
+const cases = recorded('managers.jsonl');
+const why = cases.length === 0 ? ' (skipped: no recorded truth here)' : '';
+
+const number = (value: Recorded): number => (typeof value === 'object' ? value.tensor : Number(value));
+
+async function scored({ response, data_source, ground_truth, reward_kwargs, valid_tokens, manager }: Recorded) {
+  const text = response.map((piece: Recorded) => piece.text).join('');
+  const { fn } = rewardRouter().for(data_source);
+  const buffer = overlongBuffer(reward_kwargs.overlong_buffer_cfg, reward_kwargs.max_resp_len);
+  const { reward, metadata } = await fn({ ground_truth } as never, text);
+  const penalty = manager === 'dapo' && buffer !== null ? overlongPenalty(valid_tokens, buffer) : null;
+  return { reward, metadata, penalty };
+}
+
+describe(`verl's reward managers${why}`, () => {
+  it
+    .skipIf(cases.length === 0)
+    .each(cases.length === 0 ? [['-', null]] : cases.map((one, at) => [`${at + 1} ${one.manager}`, one]))(
+    '%s',
+    async (_, one: Recorded) => {
+      if (one.verl.raises) {
+        // The same is refused, in words of this program.
+        await expect(scored(one)).rejects.toThrow(
+          one.verl.raises === 'NotImplementedError' ? `data_source '${one.data_source}'` : 'overlong_buffer: len 20',
+        );
+        return;
+      }
+      const { reward, metadata, penalty } = await scored(one);
+      const { score, acc, pred, overlong_reward, overlong } = one.verl.reward_extra_info;
+      expect(reward + (penalty ?? 0)).toBe(number(one.verl.reward_score));
+      expect(reward).toBe(number(score ?? acc));
+      if (pred !== undefined) expect(metadata).toMatchObject({ pred, acc });
+      expect(penalty === null ? undefined : penalty + 0).toBe(
+        overlong_reward === undefined ? undefined : number(overlong_reward) + 0,
+      );
+      if (overlong !== undefined) expect(penalty! < 0).toBe(number(overlong) === 1);
+    },
+  );
+});
+
+describe('a response that runs into its overlong buffer', () => {
+  const task = { index: 0, key: 'k', messages: [{ role: 'user', content: '5?' }], groundTruth: '5' };
+  const score = async (completionTokens: number | null) => {
+    const { model } = fakeModel(() => ({ text: '#### 5', promptTokens: 12, completionTokens }));
+    const rollouts = collectRollouts({
+      tasks: [{ ...task, dataSource: 'gsm8k', extraInfo: {}, toolsKwargs: {} } as unknown as Task],
+      model,
+      rewards: rewardRouter(),
+      overlong: overlongBuffer({ len: 20, penalty_factor: 0.5 }, 100),
+    });
+    for await (const { record } of rollouts) return record as JsonObject;
+    throw new Error('no rollout');
+  };
+
+  it('costs a part of the score, which the line says', async () => {
+    expect(await score(80)).toMatchObject({ score: 1, reward: { metadata: { overlong_reward: 0, overlong: false } } });
+    expect(await score(90)).toMatchObject({ score: 0.75, reward: { metadata: { overlong_reward: -0.25 } } });
+  });
+
+  it('has no score where nobody counts its tokens', async () => {
+    expect(await score(null)).toMatchObject({ score: null, status: 'NOT_SCORED', cause: 'no_reward' });
+  });
+
+  it('is refused where its numbers mean nothing', () => {
+    expect(() => overlongBuffer({ len: 0 }, 100)).toThrow('len must be a whole number');
+    expect(() => overlongBuffer({ len: 5, penalty: 1 }, 100)).toThrow("unknown key 'penalty'");
+    expect(overlongBuffer({ enable: false, len: 0 }, 100)).toBeNull();
+  });
+});
