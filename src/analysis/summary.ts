@@ -1,5 +1,5 @@
 import { CHECKS } from '../rollout/checks.ts';
-import { FACTS } from '../rollout/facts.ts';
+import { FACTS, isQuantity } from '../rollout/facts.ts';
 import type { FactRows } from './facts/fact-rows.ts';
 
 /** Rollouts of one step, or of one value of another key, summed up. */
@@ -23,7 +23,7 @@ export interface SummaryRow {
 export function summarise(rows: FactRows, members: readonly number[]): SummaryRow {
   const own = members.filter((row) => !rows.has(row, 'bad_record'));
   const scores = momentsOf(rows.numbers('score'), own);
-  const quantities = FACTS.filter(({ words }) => words === undefined);
+  const quantities = FACTS.filter(isQuantity);
   const counts = CHECKS.map((check): [string, number] => [check, own.filter((row) => rows.has(row, check)).length]);
   return {
     rollouts: own.length,

@@ -131,7 +131,13 @@ const spanJson = ({ field, start, end, turn, kind, trained }: Span): Printable =
   trained,
 });
 
-const findingJson = ({ check, severity, turn, message }: Finding): Printable => ({ check, severity, turn, message });
+const findingJson = ({ check, severity, turn, message, error }: Finding): Printable => ({
+  check,
+  severity,
+  turn,
+  message,
+  ...(error === undefined ? {} : { error }),
+});
 
 /** Seconds from the rollout's start; null where no times were recorded. */
 function timesJson({ times }: Rollout): Printable {

@@ -1,9 +1,13 @@
 import { isUnclosed, openTag } from './call-error.ts';
 import type { ErrorPattern } from './error-kind.ts';
 import type { CheckDeclaration, Finding, Need, Notice } from './finding.ts';
+import { checkHacks, HACK_CHECKS } from './hack-signs.ts';
 import { inputsOf, NOTHING } from './inputs.ts';
+import { mostRepeated, sameAnswers } from './loops.ts';
 import { auditMask, MASK_CHECKS } from './mask-audit.ts';
 import type { Rollout, ToolCall, Turn } from './rollout.ts';
+import { textScan } from './text-scan.ts';
+import { checkText, TEXT_CHECKS } from './text-signs.ts';
 import { failureOf } from './tool-failure.ts';
 
 /**
@@ -22,6 +26,9 @@ const DECLARED = {
   not_scored: { needs: 'notes', word: 'no score', severity: 'error' },
   run_warning: { needs: 'notes', word: 'warned', severity: 'warning' },
   ...MASK_CHECKS,
+  call_loop: { needs: 'calls', word: 'loop', severity: 'warning' },
+  ...HACK_CHECKS,
+  ...TEXT_CHECKS,
 } as const satisfies Record<string, CheckDeclaration>;
 
 export type Check = keyof typeof DECLARED;
@@ -67,8 +74,8 @@ const TOOL_CUT = /^\s*\(truncated\)\.\.\.|\.\.\.\(truncated\)/;
 /** The automatic checks of one rollout, over its response alone; an empty list means that nothing was found. */
 export function checkRollout(rollout: Omit<Rollout, 'findings'>, errors: readonly ErrorPattern[] = []): Finding[] {
   const findings: Finding[] = [];
-  const notice: Notice<Check> = (check, turn, message, severity = DECLARED[check].severity) =>
-    findings.push({ check, severity, turn, message });
+  const notice: Notice<Check> = (check, turn, message, severity = DECLARED[check].severity, error) =>
+    findings.push({ check, severity, turn, message, ...(error === undefined ? {} : { error }) });
   const response = rollout.turns.slice(rollout.responseTurn);
   if (response.every((turn) => turn.text.trim() === '')) {
     notice('empty_output', null, 'the response is empty: an aborted or padding request');
@@ -83,14 +90,40 @@ export function checkRollout(rollout: Omit<Rollout, 'findings'>, errors: readonl
       checkAssistant(turn, turn === response.at(-1), notice);
   }
   auditMask(rollout, notice);
+  checkCalls(rollout, notice);
+  checkHacks(rollout, notice);
+  checkText(rollout, textScan(rollout), notice);
   return findings;
+}
+
+/** Fewer may be patience. */
+const LOOP = 3;
+
+function checkCalls(rollout: Omit<Rollout, 'findings'>, notice: Notice<Check>): void {
+  const most = mostRepeated(rollout);
+  if (most === null) return;
+  const same = most.calls.length < LOOP ? 0 : sameAnswers(most, rollout.turns);
+  if (same >= LOOP)
+    notice(
+      'call_loop',
+      most.calls.at(-1)!.turn,
+      `${most.name ?? 'a call'} was called ${most.calls.length} times with the same arguments, and gave the same ${same} times`,
+    );
 }
 
 function checkResult(turn: Turn, tool: string | null, notice: Notice<Check>, errors: readonly ErrorPattern[]): void {
   const failure = failureOf(turn.text, tool, errors);
-  if (failure !== null) notice('tool_error', turn.index, failure.says);
+  if (failure !== null) {
+    const { kind, fault, exception = null } = failure;
+    notice('tool_error', turn.index, failure.says, undefined, { kind, fault, exception });
+  }
   if (TOOL_CUT.test(turn.text)) notice('tool_cut', turn.index, 'the tool result was cut before the model saw it');
 }
+
+/** What results of tools stand in, by templates and by those who play them. */
+const OWN_RESULTS = ['<tool_response>', '<tool_result>', '<function_results>', '```output'];
+
+const NO_JSON = { kind: 'bad_json', fault: 'model', exception: null } as const;
 
 function checkAssistant(turn: Turn, isLast: boolean, notice: Notice<Check>): void {
   for (const call of turn.toolCalls) {
@@ -101,7 +134,7 @@ function checkAssistant(turn: Turn, isLast: boolean, notice: Notice<Check>): voi
       // A result behind it says that somebody read it.
       if (call.resultTurn !== null)
         notice('call_unparsed', turn.index, `${name} is not readable here: ${call.error}`, 'warning');
-      else notice('call_unparsed', turn.index, `${name} was not executed: ${call.error}`);
+      else notice('call_unparsed', turn.index, `${name} was not executed: ${call.error}`, undefined, NO_JSON);
     } else if (call.resultTurn === null) {
       notice('call_without_result', turn.index, `no result of ${name} was recorded`);
     }
@@ -112,8 +145,9 @@ function checkAssistant(turn: Turn, isLast: boolean, notice: Notice<Check>): voi
       open.end === turn.text.length && isLast ? 'the response ends inside <think>' : '<think> is never closed';
     notice('unclosed', turn.index, where);
   }
-  if (turn.text.includes('<tool_response>')) {
+  const own = OWN_RESULTS.find((tag) => turn.text.includes(tag));
+  if (own !== undefined) {
     const mask = turn.trained === true ? ', and is trained on it' : '';
-    notice('own_tool_response', turn.index, `the model wrote a <tool_response> itself${mask}`);
+    notice('own_tool_response', turn.index, `the model wrote a ${own} itself${mask}`);
   }
 }

@@ -32,6 +32,8 @@ const PROSE = 60;
 /** A letter, or a sign that something must follow. */
 const BREAKS_OFF = /[\p{L},([{=+*/\\<-]$/u;
 
+export const endsInMidSentence = (text: string): boolean => brokenWord(text) !== null;
+
 /** The last word of prose that breaks off; null where the text ends as texts do, or may. */
 function brokenWord(text: string): string | null {
   const line = text.slice(text.lastIndexOf('\n') + 1);

@@ -10,8 +10,9 @@ export const ERROR_KINDS = [
   'out_of_memory',
   /** It took longer than it was allowed. */
   'timeout',
-  /** The called function does not exist, or its arguments are not what it takes. */
+  /** The called function does not exist, the call is no JSON, or its arguments are not what the tool takes. */
   'unknown_tool',
+  'bad_json',
   'bad_arguments',
   /** The tool ran and said no: not found, not allowed, against a rule. */
   'rejected',
@@ -20,6 +21,8 @@ export const ERROR_KINDS = [
   'unavailable',
   /** Another status of HTTP. */
   'http',
+  /** The sandbox that was to run the code broke. */
+  'sandbox',
   /** The tool itself broke. */
   'tool_failure',
   /** It ran, and nothing of what it printed was kept. */
@@ -38,6 +41,8 @@ export interface ToolFailure {
   fault: Fault | null;
   /** In words, without what the text said itself. */
   says: string;
+  /** The class of the exception, where the text names one. */
+  exception?: string;
   /** The place of the sign in the text, in UTF-16 units. */
   start: number;
   end: number;

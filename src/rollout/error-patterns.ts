@@ -36,10 +36,22 @@ export const ERROR_PATTERNS: readonly ErrorPattern[] = [
     'the model called a function that does not exist',
   ),
   any(
-    /^\s*(?:Error: )?Invalid (?:JSON|arguments|parameters|tool call)\b/i,
+    /^\s*(?:Error: )?(?:Invalid JSON\b|JSON ?Decode ?Error\b|Failed to (?:parse|decode) (?:JSON|tool call|arguments)\b)/i,
+    'bad_json',
+    'model',
+    'the call was no JSON',
+  ),
+  any(
+    /^\s*(?:Error: )?(?:Invalid (?:arguments|parameters|tool call)\b|TypeError: [\w.]+\(\) (?:got an unexpected keyword|missing \d+ required))/i,
     'bad_arguments',
     'model',
-    "the call's arguments were no JSON, or not what the tool takes",
+    "the call's arguments were not what the tool takes",
+  ),
+  any(
+    /^\s*(?:Error: )?(?:SandboxError\b|Sandbox (?:error|failed|crashed|unavailable|not available|was (?:lost|killed))\b|sandbox_error\b|API Request Error: Sandbox)/i,
+    'sandbox',
+    'world',
+    'the sandbox broke',
   ),
   any(
     /^\s*no stdout here\s*$/,

@@ -1,8 +1,13 @@
 import { CHECKS, type Check, observedBits } from './checks.ts';
 import { ENDS } from './ended.ts';
+import { ERROR_KINDS, FAULTS } from './error-kind.ts';
 import type { Finding } from './finding.ts';
+import { mostRepeated } from './loops.ts';
 import { type Rollout, toolCallsOf } from './rollout.ts';
+import { SCRIPTS } from './scripts.ts';
+import { textScan } from './text-scan.ts';
 import { timeByKind } from './times.ts';
+import { tokenMeasures } from './token-measures.ts';
 
 /**
  * A number that a rollout tells. An entry in FACTS is all that it takes: the index keeps it, filters and sort orders know its name,
@@ -16,6 +21,8 @@ export interface Fact {
   help: string;
   /** The words of a fact that is no quantity, by their number; it is compared with these. */
   words?: readonly string[];
+  /** A number that stands for a text, and is compared with others of its kind: six digits of base 16. */
+  isSignature?: true;
   /** The value of a bad record; null where it has none. */
   ofBad: number | null;
   /** null where the rollout does not tell. */
@@ -32,6 +39,13 @@ export const FACTS: readonly Fact[] = [
     help: 'tool calls, unparsed ones included',
     ofBad: 0,
     of: (rollout) => toolCallsOf(rollout).length,
+  },
+  {
+    name: 'tools',
+    title: 'tools',
+    help: 'tools that the prompt shows to the model',
+    ofBad: null,
+    of: ({ toolSchemas }) => toolSchemas.length,
   },
   {
     name: 'contexts',
@@ -120,7 +134,121 @@ export const FACTS: readonly Fact[] = [
     ofBad: null,
     of: ({ policy }) => (policy === undefined || policy.trainedAt === null ? null : policy.trainedAt - policy.first),
   },
+  {
+    name: 'error.kind',
+    title: 'error',
+    help: `the kind that most of its failed calls have, else the first one's: ${ERROR_KINDS.join(', ')}`,
+    words: ERROR_KINDS,
+    ofBad: null,
+    of: (rollout) => indexOrNull(ERROR_KINDS, mostFailed(rollout)?.kind),
+  },
+  {
+    name: 'fault',
+    title: 'fault',
+    help: `whose fault those were: ${FAULTS.join(', ')}`,
+    words: FAULTS,
+    ofBad: null,
+    of: (rollout) => indexOrNull(FAULTS, mostFailed(rollout)?.fault),
+  },
+  {
+    name: 'loop',
+    title: 'loop',
+    help: 'how often the same call was made with the same arguments, at most',
+    ofBad: null,
+    of: (rollout) => mostRepeated(rollout)?.calls.length ?? null,
+  },
+  {
+    name: 'repetition',
+    title: 'repeats',
+    help: "the share of runs of eight words of the model's text that it had said before, 0 to 1",
+    ofBad: null,
+    of: (rollout) => (textScan(rollout).words === 0 ? null : textScan(rollout).repetition),
+  },
+  {
+    name: 'script',
+    title: 'script',
+    help: `what most letters of the model's text are written in: ${SCRIPTS.join(', ')}`,
+    words: SCRIPTS,
+    ofBad: null,
+    of: (rollout) => mainScript(textScan(rollout).letters),
+  },
+  {
+    name: 'opening',
+    title: 'opening',
+    help: "a number of the first eight words of the model's text: equal where rollouts begin alike",
+    isSignature: true,
+    ofBad: null,
+    of: (rollout) => (textScan(rollout).words === 0 ? null : textScan(rollout).opening),
+  },
+  {
+    name: 'gist',
+    title: 'gist',
+    help: "a number of all of the model's text: equal in copies, a bit or two of 24 apart in near copies",
+    isSignature: true,
+    ofBad: null,
+    of: (rollout) => (textScan(rollout).words === 0 ? null : textScan(rollout).gist),
+  },
+  {
+    name: 'entropy',
+    title: 'entropy',
+    help: 'mean entropy of the trained tokens, where it was recorded',
+    ofBad: null,
+    of: (rollout) => tokenMeasures(rollout).entropy,
+  },
+  {
+    name: 'logprob_min',
+    title: 'lowest',
+    help: 'log probability of the least likely trained token',
+    ofBad: null,
+    of: (rollout) => tokenMeasures(rollout).logprobMin,
+  },
+  {
+    name: 'kl_k1',
+    title: 'kl k1',
+    help: 'mismatch of sampling and training: mean of log p(sampled) - log p(trainer)',
+    ofBad: null,
+    of: (rollout) => tokenMeasures(rollout).k1,
+  },
+  {
+    name: 'kl_k3',
+    title: 'kl k3',
+    help: 'the same, by the estimator exp(r) - r - 1 with r = log p(trainer) - log p(sampled), never negative',
+    ofBad: null,
+    of: (rollout) => tokenMeasures(rollout).k3,
+  },
+  {
+    name: 'clipped',
+    title: 'clipped',
+    help: 'the share of trained tokens that the trainer recorded as clipped or masked, 0 to 1',
+    ofBad: null,
+    of: (rollout) => tokenMeasures(rollout).clipped,
+  },
 ];
+
+const indexOrNull = <Word>(words: readonly Word[], word: Word | null | undefined): number | null =>
+  word == null ? null : words.indexOf(word);
+
+/** Of the failures of a rollout the first one of the kind that most are of; null without a failure. */
+function mostFailed({ findings }: Rollout): NonNullable<Finding['error']> | null {
+  let most: NonNullable<Finding['error']> | null = null;
+  let count = 0;
+  for (const { error } of findings) {
+    if (error === undefined) continue;
+    const own = findings.filter((other) => other.error?.kind === error.kind).length;
+    if (own > count) {
+      most = error;
+      count = own;
+    }
+  }
+  return most;
+}
+
+function mainScript(letters: Int32Array): number | null {
+  let main: number | null = null;
+  for (let script = 0; script < letters.length; script++)
+    if (letters[script]! > (main === null ? 0 : letters[main]!)) main = script;
+  return main;
+}
 
 function timeFact(kind: 'wall' | keyof ReturnType<typeof timeByKind>, says: string): Fact {
   return {
@@ -177,7 +305,9 @@ export class Facts {
     const at = FACT_AT.get(name);
     if (at === undefined) return null;
     const value = this.#row[at]!;
-    return Number.isNaN(value) ? null : (FACTS[at]!.words?.[value] ?? value);
+    const { words, isSignature } = FACTS[at]!;
+    if (Number.isNaN(value)) return null;
+    return isSignature ? signatureText(value) : (words?.[value] ?? value);
   }
 
   /** A test of columns that hold rows of facts, without an object for each row. */
@@ -207,6 +337,11 @@ export class Facts {
     return (this.#row[OBSERVED]! & bitOf(check)) !== 0;
   }
 }
+
+const signatureText = (value: number): string => value.toString(16).padStart(6, '0');
+
+/** A fact whose numbers can be added: words and signatures are none. */
+export const isQuantity = ({ words, isSignature }: Fact): boolean => words === undefined && isSignature === undefined;
 
 const FACT_AT: ReadonlyMap<string, number> = new Map(FACTS.map(({ name }, at) => [name, at]));
 export const isFact = (name: string): boolean => FACT_AT.has(name);

@@ -1,3 +1,5 @@
+import type { ErrorKind, Fault } from './error-kind.ts';
+
 /** Something that an automatic check noticed in a rollout. */
 export interface Finding {
   /** A name of `CHECKS` in checks.ts, which this file may not import: a rollout carries its findings. */
@@ -6,14 +8,28 @@ export interface Finding {
   /** The turn it speaks of; null when it is about the whole record. */
   turn: number | null;
   message: string;
+  /** Of a failed call: its kind, whose fault it was (null where nobody can tell), and the class of the exception, where it names one. */
+  error?: { kind: ErrorKind; fault: Fault | null; exception: string | null };
 }
 
 /**
  * What a check looks at. Where a rollout lacks it, the check has seen nothing: its verdict is neither healthy nor unhealthy.
  * results: results of tools in the response; calls: tool calls; reply: text of the model, told apart from other text; notes: its writer
- * notes what went wrong; mask: a mask that was laid, not judged; ids, logprobs: of the response's tokens, beside such a mask.
+ * notes what went wrong; mask: a mask that was laid, not judged; ids, logprobs: of the response's tokens, beside such a mask; truth: a ground truth that is too long to stand in a text by chance; verdict: right or wrong, beside the score.
  */
-export type Need = 'record' | 'rollout' | 'results' | 'calls' | 'reply' | 'notes' | 'mask' | 'ids' | 'logprobs';
+export type Need =
+  | 'record'
+  | 'rollout'
+  | 'results'
+  | 'calls'
+  | 'reply'
+  | 'notes'
+  | 'mask'
+  | 'ids'
+  | 'logprobs'
+  | 'truth'
+  | 'truth_and_results'
+  | 'verdict';
 
 /** A check as the lists and filters know it. */
 export interface CheckDeclaration {
@@ -30,4 +46,5 @@ export type Notice<Name extends string> = (
   turn: number | null,
   message: string,
   severity?: Finding['severity'],
+  error?: Finding['error'],
 ) => void;

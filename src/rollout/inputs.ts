@@ -1,4 +1,5 @@
 import type { Need } from './finding.ts';
+import { truthsOf, verdictOf } from './hack-signs.ts';
 import { isLaid } from './loss-mask.ts';
 import type { Rollout } from './rollout.ts';
 
@@ -15,6 +16,9 @@ export const NOTHING: Inputs = {
   mask: false,
   ids: false,
   logprobs: false,
+  truth: false,
+  truth_and_results: false,
+  verdict: false,
 };
 
 /** What is missing, in words. */
@@ -28,6 +32,9 @@ export const LACKS: Readonly<Record<Need, string>> = {
   mask: 'no recorded mask',
   ids: 'no token ids with a mask',
   logprobs: 'no log probabilities',
+  truth: 'no long ground truth',
+  truth_and_results: 'no long ground truth, or no tool result',
+  verdict: 'no right or wrong beside the score',
 };
 
 /** What a rollout gives the checks to look at. */
@@ -43,6 +50,7 @@ export function inputsOf(rollout: Omit<Rollout, 'findings'>): Inputs {
     if (toolCalls.length > 0) calls = true;
   }
   const mask = !validation && lossMask !== null && isLaid(lossMask);
+  const truth = truthsOf(rollout.groundTruth).length > 0;
   const ids = mask && tokens !== undefined;
   return {
     record: true,
@@ -54,5 +62,8 @@ export function inputsOf(rollout: Omit<Rollout, 'findings'>): Inputs {
     mask,
     ids,
     logprobs: ids && tokens.logprobs !== null,
+    truth,
+    truth_and_results: truth && results,
+    verdict: rollout.score !== null && verdictOf(rollout) !== null,
   };
 }

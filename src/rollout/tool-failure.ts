@@ -34,9 +34,10 @@ function raised(text: string): ToolFailure | null {
   const name = RAISED.exec(text.slice(line.start, line.end))?.[1];
   if (traceback === -1 && name === undefined) return null;
   const known = EXCEPTIONS.find(([pattern]) => pattern.test(name ?? ''));
-  if (known !== undefined) return { kind: known[1], fault: known[2], says: known[3], ...line };
+  const exception = name === undefined ? {} : { exception: name };
+  if (known !== undefined) return { kind: known[1], fault: known[2], says: known[3], ...exception, ...line };
   const says = traceback === -1 ? 'the code raised an exception' : 'a Python traceback';
-  return { kind: 'exception', fault: 'model', says, ...line };
+  return { kind: 'exception', fault: 'model', says, ...exception, ...line };
 }
 
 /** The last place where the words begin a line, indents and the signs of a quote aside. */

@@ -100,7 +100,7 @@ describe('a filter', () => {
   });
 
   test('names are completed at the end', () => {
-    expect(completions('sc', [])).toEqual(['score']);
+    expect(completions('sco', [])).toEqual(['score']);
     expect(completions('score<1 && ac', ['acc'])).toEqual(['score<1 && acc']);
     expect(completions('finding:tool_', [])).toEqual(['finding:tool_error', 'finding:tool_cut']);
     expect(completions('score < 0.5', [])).toEqual([]);

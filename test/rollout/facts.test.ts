@@ -63,7 +63,7 @@ test('an entry of the table is a name for filters and sort orders, and a key of 
   for (const { name } of FACTS) expect(FIELD_NAMES).toContain(name);
   const rows = jsonLines((await rolloutViewer(['ls', '--json', '--filter', 'tool_errors > 0', directory])).stdout);
   expect(rows.map(({ sample }) => sample)).toEqual([2]);
-  for (const { name } of FACTS) expect(rows[0]).toHaveProperty(name);
+  for (const { name } of FACTS) expect(rows[0]).toHaveProperty([name]);
   const byWord = await rolloutViewer(['ls', '--json', '--filter', 'ended == "length"', directory]);
   expect(byWord.code).toBe(1);
   const longest = jsonLines(

@@ -4,7 +4,7 @@ import type { DumpFile } from '../../dump/dump-file.ts';
 import { STATUS_CELL } from '../../dump/record-facts.ts';
 import type { JsonValue } from '../../json/value.ts';
 import type { Check } from '../../rollout/checks.ts';
-import { FACTS, Facts, factAt } from '../../rollout/facts.ts';
+import { FACTS, Facts, factAt, isQuantity } from '../../rollout/facts.ts';
 import { type Field, fieldNamed } from '../query/fields.ts';
 import type { KeptLookup } from '../query/kept.ts';
 import { ASK, NO, readerOf, verdictsOf } from '../query/on-columns.ts';
@@ -136,7 +136,7 @@ class TableRows implements FactRows {
   }
 
   get numberNames(): string[] {
-    const names = new Set(['score', 'step', ...FACTS.filter(({ words }) => !words).map(({ name }) => name)]);
+    const names = new Set(['score', 'step', ...FACTS.filter(isQuantity).map(({ name }) => name)]);
     for (const { index } of this.#table.files)
       for (const name of index.columns.cells.keys()) if (name !== STATUS_CELL) names.add(nameOfCell(name));
     return [...names].filter((name) => this.numbers(name).some((value) => !Number.isNaN(value)));

@@ -1,0 +1,44 @@
+import { printJson } from '../json/print.ts';
+import type { Rollout, ToolCall, Turn } from './rollout.ts';
+
+/** Calls of one tool with the same arguments in one history, in their order. */
+export interface SameCalls {
+  name: string | null;
+  calls: { call: ToolCall; turn: number }[];
+}
+
+/** The call that the response makes most often with the same arguments; null without a call. */
+export function mostRepeated({ turns, responseTurn }: Pick<Rollout, 'turns' | 'responseTurn'>): SameCalls | null {
+  const same = new Map<string, SameCalls>();
+  let most: SameCalls | null = null;
+  for (let i = responseTurn; i < turns.length; i++) {
+    const { toolCalls, context = 0 } = turns[i]!;
+    for (const call of toolCalls) {
+      const key = `${context} ${call.name} ${argumentsOf(call)}`;
+      const known = same.get(key) ?? { name: call.name, calls: [] };
+      if (known.calls.length === 0) same.set(key, known);
+      known.calls.push({ call, turn: i });
+      if (most === null || known.calls.length > most.calls.length) most = known;
+    }
+  }
+  return most;
+}
+
+const argumentsOf = ({ raw, arguments: given }: ToolCall): string => {
+  if (raw !== '') return raw.trim();
+  return given === null ? '' : printJson(given);
+};
+
+/** How many of the calls had the very result that one of them had before: a call that is made again after a change is none. */
+export function sameAnswers({ calls }: SameCalls, turns: readonly Turn[]): number {
+  const counts = new Map<string, number>();
+  let most = 0;
+  for (const { call } of calls) {
+    const text = call.resultTurn === null ? null : turns[call.resultTurn]?.text;
+    if (text == null) continue;
+    const count = (counts.get(text) ?? 0) + 1;
+    counts.set(text, count);
+    most = Math.max(most, count);
+  }
+  return most;
+}

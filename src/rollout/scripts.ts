@@ -1,0 +1,63 @@
+/** Systems of writing, as far as they are told apart. Signs of mathematics and Greek letters stand in texts of any. */
+export const SCRIPTS = [
+  'latin',
+  'han',
+  'kana',
+  'hangul',
+  'cyrillic',
+  'arabic',
+  'hebrew',
+  'devanagari',
+  'thai',
+  'other',
+] as const;
+export type Script = (typeof SCRIPTS)[number];
+
+const RANGES: readonly (readonly [number, number, Script])[] = [
+  [0xc0, 0x24f, 'latin'],
+  [0x400, 0x52f, 'cyrillic'],
+  [0x530, 0x58f, 'other'],
+  [0x590, 0x5ff, 'hebrew'],
+  [0x600, 0x6ff, 'arabic'],
+  [0x750, 0x77f, 'arabic'],
+  [0x900, 0x97f, 'devanagari'],
+  [0x980, 0xdff, 'other'],
+  [0xe00, 0xe7f, 'thai'],
+  [0xe80, 0x10ff, 'other'],
+  [0x1100, 0x11ff, 'hangul'],
+  [0x1200, 0x13ff, 'other'],
+  [0x1e00, 0x1eff, 'latin'],
+  [0x3041, 0x30ff, 'kana'],
+  [0x3400, 0x4dbf, 'han'],
+  [0x4e00, 0x9fff, 'han'],
+  [0xac00, 0xd7a3, 'hangul'],
+  [0xf900, 0xfaff, 'han'],
+];
+
+/** The script of a letter beyond ASCII by its place in SCRIPTS; -1 for what is no letter of one. */
+export function scriptOf(code: number): number {
+  let low = 0;
+  let high = RANGES.length - 1;
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const [from, to, script] = RANGES[middle]!;
+    if (code < from) high = middle - 1;
+    else if (code > to) low = middle + 1;
+    else return SCRIPTS.indexOf(script);
+  }
+  return -1;
+}
+
+/** Adds the letters of a text to the counts, by SCRIPTS. */
+export function countLetters(text: string, counts: Int32Array, end = text.length): void {
+  for (let i = 0; i < end; i++) {
+    const code = text.charCodeAt(i);
+    if (code < 128) {
+      const letter = code | 32;
+      if (letter > 96 && letter < 123) counts[0]!++;
+    } else {
+      const script = scriptOf(code);
+      if (script >= 0) counts[script]!++;
+    }
+  }
+}

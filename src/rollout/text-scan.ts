@@ -1,0 +1,165 @@
+import type { Rollout, Turn } from './rollout.ts';
+import { SCRIPTS, scriptOf } from './scripts.ts';
+
+/** What one pass over the text that the model wrote in a response tells of it. */
+export interface TextScan {
+  words: number;
+  /** The share of its runs of eight words that it had written before: lines said again, phrases in a circle. */
+  repetition: number;
+  /** Of its first words: equal where rollouts begin alike. 24 bits. */
+  opening: number;
+  /** Of all its runs of three words: near copies differ in a bit or two of 24. */
+  gist: number;
+  /** Letters by SCRIPTS. */
+  letters: Int32Array;
+}
+
+/** Words of a run that counts as said again. */
+const RUN = 8;
+/** Words of an opening. */
+const OPENING = 8;
+/** Longer ones are cut: `aaaa…` repeats itself. */
+const LONGEST_WORD = 16;
+/** A text of more runs is looked at by a share of them, chosen by their words. */
+const MOST_RUNS = 1 << 18;
+const BITS = 24;
+const BLANK = 32;
+const BASE = 0x01000193;
+/** The golden ratio of 2^32. */
+const SPREAD = 0x9e3779b1;
+const BASE_RUN = power(BASE, RUN);
+
+function power(base: number, exponent: number): number {
+  let result = 1;
+  for (let i = 0; i < exponent; i++) result = Math.imul(result, base);
+  return result;
+}
+
+/** Bits of a number well spread over all of it (Murmur3's last step). */
+function mixed(value: number): number {
+  let h = value ^ (value >>> 16);
+  h = Math.imul(h, 0x85ebca6b);
+  h ^= h >>> 13;
+  h = Math.imul(h, 0xc2b2ae35);
+  return (h ^ (h >>> 16)) >>> 0;
+}
+
+/** A set of hashes in one array, emptied for each text. */
+let table = new Uint32Array(1 << 10);
+const lastWords = new Int32Array(RUN);
+const least = new Uint32Array(BITS);
+
+let known: { turns: readonly Turn[]; scan: TextScan } | null = null;
+
+/** Checks and facts ask for the same rollout one after the other: it is scanned once. */
+export function textScan({ turns, responseTurn }: Pick<Rollout, 'turns' | 'responseTurn'>): TextScan {
+  if (known?.turns !== turns) {
+    const texts: string[] = [];
+    for (let i = responseTurn; i < turns.length; i++) if (isModels(turns[i]!)) texts.push(turns[i]!.text);
+    known = { turns, scan: scanTexts(texts) };
+  }
+  return known.scan;
+}
+
+/** A reply that is calls alone is a turn of its own to some writers. */
+export const isModels = ({ role }: Turn): boolean => role === 'assistant' || role === 'function_call';
+
+/** @param texts what the model wrote, turn by turn */
+export function scanTexts(texts: readonly string[]): TextScan {
+  const length = texts.reduce((sum, text) => sum + text.length, 0);
+  // A text in a script without blanks may have a word a character.
+  let size = 64;
+  while (size < length && size < MOST_RUNS * 2) size *= 2;
+  if (table.length < size) table = new Uint32Array(size);
+  else table.fill(0, 0, size);
+  // Of a text that has more runs than the table holds, each run with a hash below the limit is looked at.
+  const limit = length > MOST_RUNS ? (MOST_RUNS / length) * 2 ** 32 : 2 ** 32;
+  least.fill(0xffffffff);
+  lastWords.fill(0);
+  const letters = new Int32Array(SCRIPTS.length);
+  let latin = 0;
+  let words = 0;
+  let runs = 0;
+  let repeated = 0;
+  let run = 0;
+  let opening = 0;
+  let before = 0;
+  let beforeThat = 0;
+  // One loop without a call in it: every character of a run of a million rollouts comes by here.
+  for (const text of texts) {
+    let word = 0;
+    let characters = 0;
+    for (let i = 0; i <= text.length; i++) {
+      const code = i === text.length ? BLANK : text.charCodeAt(i);
+      let isEnd = code <= BLANK;
+      if (!isEnd) {
+        word = (Math.imul(word, BASE) + code) | 0;
+        characters++;
+        isEnd = characters === LONGEST_WORD;
+        if (code < 128) {
+          const letter = code | 32;
+          if (letter > 96 && letter < 123) latin++;
+        } else {
+          const script = scriptOf(code);
+          if (script >= 0) {
+            letters[script]!++;
+            // These write no blanks between words.
+            isEnd = isEnd || code >= 0x3041;
+          }
+        }
+      }
+      if (!isEnd || characters === 0) continue;
+      const slot = words & (RUN - 1);
+      run = (Math.imul(run, BASE) + word - Math.imul(lastWords[slot]!, BASE_RUN)) | 0;
+      lastWords[slot] = word;
+      words++;
+      if (words <= OPENING) opening = run;
+      if (words >= 3) {
+        const three = Math.imul(Math.imul(Math.imul(beforeThat, BASE) + before, BASE) + word, SPREAD) >>> 0;
+        const bin = ((three & 0xffff) * BITS) >>> 16;
+        if (three < least[bin]!) least[bin] = three;
+      }
+      beforeThat = before;
+      before = word;
+      word = 0;
+      characters = 0;
+      if (words < RUN) continue;
+      const hash = Math.imul(run ^ (run >>> 15), SPREAD) >>> 0 || 1;
+      if (hash >= limit) continue;
+      runs++;
+      let at = (hash >>> 7) & (size - 1);
+      while (table[at] !== 0 && table[at] !== hash) at = (at + 1) & (size - 1);
+      if (table[at] === hash) repeated++;
+      else table[at] = hash;
+    }
+  }
+  letters[0]! += latin;
+  return {
+    words,
+    repetition: runs === 0 ? 0 : repeated / runs,
+    opening: words === 0 ? 0 : mixed(opening) >>> (32 - BITS),
+    gist: gistOf(words < 3 ? run : null),
+    letters,
+  };
+}
+
+/** One bit of the least hash of each bin (b-bit minwise hashing, Li and König 2010); an empty bin takes that of the next one. */
+function gistOf(alone: number | null): number {
+  if (alone !== null) return mixed(alone) >>> (32 - BITS);
+  let gist = 0;
+  for (let bin = 0; bin < BITS; bin++) {
+    let from = bin;
+    while (least[from] === 0xffffffff) from = (from + 1) % BITS;
+    // Bins are chosen by the remainder: a bit from elsewhere.
+    gist |= ((mixed(least[from]! + (from === bin ? 0 : bin)) >>> 7) & 1) << bin;
+  }
+  return gist;
+}
+
+/** How many of 24 bits differ: near copies differ in none, or one. */
+export function gistDistance(a: number, b: number): number {
+  let bits = a ^ b;
+  let count = 0;
+  for (; bits !== 0; bits &= bits - 1) count++;
+  return count;
+}

@@ -1,0 +1,126 @@
+import { endsInMidSentence } from './ended-by-text.ts';
+import type { CheckDeclaration, Notice } from './finding.ts';
+import type { Rollout, Turn } from './rollout.ts';
+import { countLetters, SCRIPTS } from './scripts.ts';
+import { isModels, type TextScan } from './text-scan.ts';
+
+export const TEXT_CHECKS = {
+  repetition: { needs: 'reply', word: 'repeats', severity: 'warning' },
+  script_change: { needs: 'reply', word: 'script', severity: 'warning' },
+  broken_text: { needs: 'reply', word: 'U+FFFD', severity: 'warning' },
+  own_role: { needs: 'reply', word: 'own role', severity: 'warning' },
+  no_answer: { needs: 'reply', word: 'no answer', severity: 'warning' },
+  mid_sentence: { needs: 'reply', word: 'mid-sentence', severity: 'warning' },
+} as const satisfies Record<string, CheckDeclaration>;
+
+type NoticeText = Notice<keyof typeof TEXT_CHECKS>;
+type Read = Omit<Rollout, 'findings'>;
+
+/** Half of a text, and enough of it that a list or a table is none. */
+const MUCH_REPEATED = 0.5;
+const MANY_WORDS = 100;
+
+/** Signs in the text that the model wrote. */
+export function checkText(rollout: Read, scan: TextScan, notice: NoticeText): void {
+  const { turns, responseTurn } = rollout;
+  if (scan.repetition >= MUCH_REPEATED && scan.words >= MANY_WORDS)
+    notice('repetition', null, `${Math.round(scan.repetition * 100)} % of the model's text was said before in it`);
+  checkScripts(rollout, scan, notice);
+  for (let i = responseTurn; i < turns.length; i++) {
+    const turn = turns[i]!;
+    if (!isModels(turn)) continue;
+    if (turn.text.includes('\ufffd'))
+      notice('broken_text', i, 'the text holds U+FFFD, which stands for bytes that are no character');
+    const role = ownRole(turn.text);
+    if (role !== null && !promptSays(rollout, role))
+      notice('own_role', i, `the model wrote the role word ${role} itself`);
+  }
+  checkAnswer(rollout, notice);
+}
+
+/** Letters that a name, a quote or a sign has no use for. */
+const FOREIGN_LETTERS = 4;
+
+/** A script that nothing before the reply is written in. */
+function checkScripts({ turns, responseTurn }: Read, { letters }: TextScan, notice: NoticeText): void {
+  const foreign = SCRIPTS.findIndex((_, script) => script > 0 && letters[script]! >= FOREIGN_LETTERS);
+  if (foreign === -1) return;
+  const given = new Int32Array(SCRIPTS.length);
+  for (const [i, turn] of turns.entries()) if (i < responseTurn || !isModels(turn)) countLetters(turn.text, given);
+  for (const [script, name] of SCRIPTS.entries()) {
+    if (script === 0 || letters[script]! < FOREIGN_LETTERS || given[script]! > 0) continue;
+    notice(
+      'script_change',
+      firstWith(turns, responseTurn, script),
+      `${letters[script]} letters of the script ${name}, which nothing before is written in`,
+    );
+    return;
+  }
+}
+
+function firstWith(turns: readonly Turn[], from: number, script: number): number | null {
+  const counts = new Int32Array(SCRIPTS.length);
+  for (let i = from; i < turns.length; i++) {
+    if (!isModels(turns[i]!)) continue;
+    countLetters(turns[i]!.text, counts);
+    if (counts[script]! > 0) return i;
+  }
+  return null;
+}
+
+/** Tokens and words by which templates and plain dialogues name who speaks. */
+const ROLE_TOKEN = /<\|(?:im_start|start_header_id|user|assistant|system|start)\|>|<(?:start_of_turn|start_of_role)>/;
+const ROLE_LINES = ['\nHuman:', '\nUser:', '\nAssistant:', '\n### Instruction:'];
+
+function ownRole(text: string): string | null {
+  if (text.includes('<|') || text.includes('<start_of_')) {
+    const token = ROLE_TOKEN.exec(text);
+    if (token !== null) return token[0];
+  }
+  return ROLE_LINES.find((line) => text.includes(line))?.trim() ?? null;
+}
+
+/** A task about dialogues has such words in its own text. */
+const promptSays = ({ turns, responseTurn }: Read, role: string): boolean =>
+  turns.slice(0, responseTurn).some(({ text }) => text.includes(role));
+
+/** A call by which an agent hands in what it made. */
+const HANDS_IN = /submit|finish|complete|done|final|answer|terminate|stop|exit|transfer/i;
+/** The forms in which tasks ask for the answer: a prompt that names one gets it in that form. */
+const FORMS = ['\\boxed', '####', '<answer>'] as const;
+
+function checkAnswer({ turns, responseTurn, ended }: Read, notice: NoticeText): void {
+  if (!turns.some((turn, i) => i >= responseTurn && isModels(turn) && turn.text !== '')) return;
+  let last: Turn | undefined;
+  for (let i = turns.length - 1; i >= responseTurn && last === undefined; i--)
+    if ((turns[i]!.context ?? 0) === 0) last = turns[i]!;
+  if (last === undefined) return;
+  if (isModels(last) && endsInMidSentence(last.text))
+    notice('mid_sentence', last.index, 'the text ends in the middle of a sentence');
+  if (!isModels(last)) {
+    if (last.role === 'tool' && ended.how !== 'stop' && !handedIn(turns, responseTurn))
+      notice('no_answer', last.index, 'nothing of the model stands behind the last tool result');
+    return;
+  }
+  if (last.toolCalls.length > 0) return;
+  const open = last.parts.at(-1);
+  if (last.text.trim() !== '' && (open?.kind === 'think' || !hasText(last)))
+    notice('no_answer', last.index, 'the reply is reasoning alone');
+  else {
+    const form = FORMS.find((one) => turns.slice(0, responseTurn).some(({ text }) => text.includes(one)));
+    if (form !== undefined && !turns.slice(responseTurn).some((turn) => isModels(turn) && turn.text.includes(form)))
+      notice('no_answer', last.index, `the prompt names the form ${form} of an answer, and the reply has none`);
+  }
+}
+
+const hasText = ({ text, parts }: Turn): boolean =>
+  parts.some(({ kind, start, end }) => kind === 'text' && text.slice(start, end).trim() !== '');
+
+function handedIn(turns: readonly Turn[], from: number): boolean {
+  for (let i = turns.length - 1; i >= from; i--) {
+    const { toolCalls } = turns[i]!;
+    if (toolCalls.length > 0)
+      return toolCalls.some(({ name, raw }) => HANDS_IN.test(name ?? '') || /^\s*submit/.test(raw));
+  }
+  return false;
+}

@@ -1,0 +1,82 @@
+import type { Rollout, RolloutTokens } from './rollout.ts';
+
+/** What the values recorded for trained tokens come to; null where they were not recorded. */
+export interface TokenMeasures {
+  /** The mean. */
+  entropy: number | null;
+  /** The token that was least likely. */
+  logprobMin: number | null;
+  /** How far the trainer's log probabilities lie from those of sampling: the mean of log ratio k1 = sampled − trainer … */
+  k1: number | null;
+  /** … and k3 = exp(trainer − sampled) − (trainer − sampled) − 1, which is never negative (Schulman 2020). */
+  k3: number | null;
+  /** The share of tokens that the trainer says it clipped. */
+  clipped: number | null;
+}
+
+const NONE: TokenMeasures = { entropy: null, logprobMin: null, k1: null, k3: null, clipped: null };
+
+/** Names under which writers keep the trainer's own log probabilities, entropies, k3 of each token, and which it clipped. */
+const TRAINER = ['trainer', 'trainer_logprobs', 'train_log_probs', 'prev_logprobs', 'old_log_probs', 'log_probs'];
+const ENTROPY = ['entropy', 'entropies', 'entropys'];
+const MISMATCH = ['mismatch_kl'];
+const CLIPPED = ['is_masked', 'is_clipped', 'clipped'];
+
+let known: { tokens: RolloutTokens; measures: TokenMeasures } | null = null;
+
+/** Several facts ask for the same tokens one after the other: they are counted once. */
+export function tokenMeasures({ tokens }: Pick<Rollout, 'tokens'>): TokenMeasures {
+  if (tokens === undefined) return NONE;
+  if (known?.tokens !== tokens) known = { tokens, measures: measured(tokens) };
+  return known.measures;
+}
+
+type Values = readonly (number | null)[];
+
+function measured({ mask, logprobs, more = {} }: RolloutTokens): TokenMeasures {
+  const list = (names: readonly string[]): Values | null => {
+    const name = names.find((one) => more[one]?.length === mask.length);
+    return name === undefined ? null : more[name]!;
+  };
+  const sampled = logprobs?.length === mask.length ? logprobs : null;
+  const trainer = list(TRAINER);
+  return {
+    entropy: meanOf(mask, list(ENTROPY)),
+    logprobMin: leastOf(mask, sampled),
+    k1: meanOf(
+      mask,
+      byToken(sampled, trainer, (a, b) => a - b),
+    ),
+    k3: meanOf(mask, byToken(trainer, sampled, (a, b) => Math.exp(a - b) - (a - b) - 1) ?? list(MISMATCH)),
+    clipped: meanOf(mask, list(CLIPPED)),
+  };
+}
+
+function byToken(a: Values | null, b: Values | null, of: (a: number, b: number) => number): Values | null {
+  if (a === null || b === null) return null;
+  return a.map((value, at) => (value === null || b[at] === null ? null : of(value, b[at]!)));
+}
+
+/** Over trained tokens with a finite value; null where there is none. */
+function meanOf(mask: readonly number[], values: Values | null): number | null {
+  if (values === null) return null;
+  let sum = 0;
+  let count = 0;
+  for (let at = 0; at < mask.length; at++) {
+    const value = values[at];
+    if (mask[at] === 0 || value == null || !Number.isFinite(value)) continue;
+    sum += value;
+    count++;
+  }
+  return count === 0 ? null : sum / count;
+}
+
+function leastOf(mask: readonly number[], values: Values | null): number | null {
+  if (values === null) return null;
+  let least = Number.POSITIVE_INFINITY;
+  for (let at = 0; at < mask.length; at++) {
+    const value = values[at];
+    if (mask[at] !== 0 && value != null && value < least) least = value;
+  }
+  return Number.isFinite(least) ? least : null;
+}
