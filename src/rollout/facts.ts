@@ -305,9 +305,7 @@ export class Facts {
     const at = FACT_AT.get(name);
     if (at === undefined) return null;
     const value = this.#row[at]!;
-    const { words, isSignature } = FACTS[at]!;
-    if (Number.isNaN(value)) return null;
-    return isSignature ? signatureText(value) : (words?.[value] ?? value);
+    return Number.isNaN(value) ? null : factValue(FACTS[at]!, value);
   }
 
   /** A test of columns that hold rows of facts, without an object for each row. */
@@ -338,7 +336,9 @@ export class Facts {
   }
 }
 
-const signatureText = (value: number): string => value.toString(16).padStart(6, '0');
+/** What a filter compares and a person sees of a fact's number. */
+export const factValue = ({ words, isSignature }: Fact, value: number): number | string =>
+  isSignature ? value.toString(16).padStart(6, '0') : (words?.[value] ?? value);
 
 /** A fact whose numbers can be added: words and signatures are none. */
 export const isQuantity = ({ words, isSignature }: Fact): boolean => words === undefined && isSignature === undefined;

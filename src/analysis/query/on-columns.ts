@@ -1,7 +1,7 @@
 import { IN_RECORD } from '../../dump/cell-column.ts';
 import type { DumpFile } from '../../dump/dump-file.ts';
 import type { JsonValue } from '../../json/value.ts';
-import { FACTS, Facts, factAt } from '../../rollout/facts.ts';
+import { FACTS, Facts, factAt, factValue } from '../../rollout/facts.ts';
 import type { Expression } from './expression.ts';
 import type { Field } from './fields.ts';
 import { compare, finder } from './query.ts';
@@ -33,10 +33,10 @@ export function readerOf(file: DumpFile, field: Field): FieldReader | null {
     case 'fact': {
       const at = factAt(field.name);
       const column = columns.rows[at]!;
-      const { words } = FACTS[at]!;
+      const fact = FACTS[at]!;
       return known((record) => {
         const value = column.at(record);
-        return Number.isNaN(value) ? undefined : (words?.[value] ?? value);
+        return Number.isNaN(value) ? undefined : factValue(fact, value);
       });
     }
     case 'text':
