@@ -121,7 +121,7 @@ const VERDICTS = new Set([
 ]);
 
 /** What the record says of right and wrong beside its score, where that is a plain yes or no. */
-export function verdictOf({
+export function rightOrWrong({
   extras,
   rewards,
 }: Pick<Rollout, 'extras' | 'rewards'>): { name: string; isRight: boolean } | null {
@@ -137,7 +137,7 @@ export function verdictOf({
 /** Right and no reward, or wrong and a full one. */
 function scoreAgainst(rollout: Read): string | null {
   const { score } = rollout;
-  const verdict = verdictOf(rollout);
+  const verdict = rightOrWrong(rollout);
   if (verdict === null || score === null || Number.isNaN(score)) return null;
   if (verdict.isRight && score <= 0) return `${verdict.name} says right, and the score is ${score}`;
   if (!verdict.isRight && score >= 1) return `${verdict.name} says wrong, and the score is ${score}`;

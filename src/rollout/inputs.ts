@@ -1,5 +1,5 @@
 import type { Need } from './finding.ts';
-import { truthsOf, verdictOf } from './hack-signs.ts';
+import { truthsOf, rightOrWrong } from './hack-signs.ts';
 import { isLaid } from './loss-mask.ts';
 import type { Rollout } from './rollout.ts';
 
@@ -64,6 +64,6 @@ export function inputsOf(rollout: Omit<Rollout, 'findings'>): Inputs {
     logprobs: ids && tokens.logprobs !== null,
     truth,
     truth_and_results: truth && results,
-    verdict: rollout.score !== null && verdictOf(rollout) !== null,
+    verdict: rollout.score !== null && rightOrWrong(rollout) !== null,
   };
 }

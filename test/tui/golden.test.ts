@@ -95,7 +95,7 @@ for (const [columns, rows] of SIZES) {
         app.press('4', 'v');
         await app.sees(/advantage +\S+ {2}recomputed/);
         await app.until(
-          () => (columns < 120 || /tool errors/.test(app.screen())) && !/indexing|checking|· +·/.test(app.screen()),
+          () => (columns < 120 || /tool errors/.test(app.screen())) && !/indexing|checking|\d +·/.test(app.screen()),
           'all that is counted',
         );
         await matches('details');
