@@ -1,5 +1,5 @@
 import type { Need } from './finding.ts';
-import { truthsOf, rightOrWrong } from './hack-signs.ts';
+import { rightOrWrong, truthsOf } from './hack-signs.ts';
 import { isLaid } from './loss-mask.ts';
 import type { Rollout } from './rollout.ts';
 
