@@ -24,14 +24,20 @@ export async function* selectRows(
   filter: Query | null = null,
   kept?: KeptLookup,
 ): AsyncGenerator<SelectedRow> {
-  for (const arg of args) {
-    if (isLocator(arg)) yield* one(arg, options, filter, kept);
-    else yield* all(arg, options, filter, kept);
+  // Many locators may name one file.
+  const dumps = new Map<string, Dump>();
+  try {
+    for (const arg of args) {
+      if (isLocator(arg)) yield* one(arg, dumps, options, filter, kept);
+      else yield* all(arg, options, filter, kept);
+    }
+  } finally {
+    for (const dump of dumps.values()) dump.close();
   }
 }
 
 /** A path that holds a colon and a number is a path where it is there. */
-const isLocator = (arg: string): boolean =>
+export const isLocator = (arg: string): boolean =>
   !existsSync(arg) && (/:\d+(?:\.\d+)?(?:#t\d+)?$/.test(arg) || /#t\d+$/.test(arg) || isMember(arg));
 
 /** The way to a member of an archive: a part of it is a file. */
@@ -45,18 +51,16 @@ export const pathOfArgument = (arg: string): string => (isLocator(arg) ? parseLo
 
 async function* one(
   arg: string,
+  dumps: Map<string, Dump>,
   options: DumpOptions,
   filter: Query | null,
   kept?: KeptLookup,
 ): AsyncGenerator<SelectedRow> {
   const place = parseLocator(arg);
-  const dump = Dump.open([place.path], options);
-  try {
-    const row = await findRow(dump, place);
-    if (filter === null || filter.accepts(Subject.read(row, kept))) yield { row, turn: place.turn };
-  } finally {
-    dump.close();
-  }
+  const dump = dumps.get(place.path) ?? Dump.open([place.path], options);
+  dumps.set(place.path, dump);
+  const row = await findRow(dump, place);
+  if (filter === null || filter.accepts(Subject.read(row, kept))) yield { row, turn: place.turn };
 }
 
 async function* all(

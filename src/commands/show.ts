@@ -1,80 +1,159 @@
 import { Command } from 'commander';
-import { groupOfRecord } from '../analysis/group-of-record.ts';
-import { Dump } from '../dump/dump.ts';
 import type { DumpRecord } from '../dump/dump-file.ts';
-import { parseLocator } from '../dump/locator.ts';
 import { mappingOf } from '../dump/mapping.ts';
+import { UsageError } from '../dump/paths.ts';
+import type { Label } from '../journal/labels.ts';
 import { printJson } from '../json/print.ts';
-import { markdownText, readableText } from '../present/readable.ts';
+import { readableText } from '../present/readable.ts';
 import { tokenBlocks } from '../present/transcript/token-view.ts';
-import { shownAdvantages } from '../rollout/advantage.ts';
 import { type TokenText, tokenTable } from '../rollout/token-table.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
-import { dumpOptions, withReading } from './dump-options.ts';
-import { findRow } from './find-row.ts';
-import { DONE, print, run } from './output.ts';
+import { countOf } from './count.ts';
+import { dumpOptions, type ReadingFlags, withReading } from './dump-options.ts';
+import { journalOf } from './journal-of.ts';
+import { ANSWER_IS_NO, DONE, print, run, say } from './output.ts';
+import { filterOf } from './query-options.ts';
 import { recordJson } from './row-json.ts';
+import { labelJson, labelsIn } from './row-labels.ts';
+import { isLocator, pathOfArgument, selectRows } from './select-rows.ts';
 import { tokenizerOf, tokenizerOption } from './tokenizer-option.ts';
 
-interface ShowOptions {
+interface ShowFlags extends ReadingFlags {
+  filter?: string;
+  limit?: number;
   plain?: boolean;
   json?: boolean;
+  jsonl?: boolean;
+  csv?: boolean;
+  columns?: string;
   markdown?: boolean;
+  html?: string;
   mapping?: boolean;
   tokens?: boolean;
   tokenizer?: string;
-  format?: string;
-  map?: string;
-  validation?: string[];
+  redact?: boolean;
+  journal?: string;
 }
 
 export const showCommand = (): Command =>
   withReading(
     new Command('show')
-      .description('print rollouts whole')
+      .description('print rollouts whole, or take them away as Markdown, CSV, JSON lines or a page of HTML')
       .argument(
-        '<locators...>',
-        'FILE:LINE, FILE:LINE.PART, ARCHIVE/MEMBER or FILE as `ls` prints them; #tN behind it for one turn',
+        '<rollouts...>',
+        'FILE:LINE, FILE:LINE.PART, ARCHIVE/MEMBER as `ls` prints them, #tN behind it for one turn; files and directories for all of theirs',
       )
+      .option('--filter <expr>', 'of those, the rollouts that it holds for')
+      .option('--limit <n>', 'at most so many', countOf)
       .option('--plain', 'the readable version (default)')
       .option('--json', 'one JSON object a rollout, with turns, spans, loss mask and rewards')
+      .option('--jsonl', 'the records themselves, a line each: a dump again')
+      .option('--csv', 'a line a rollout; text that a spreadsheet would take for a formula has an apostrophe before it')
+      .option('--columns <names>', 'of --csv: score,turns,acc,findings,label … as filters name them')
+      .option('--markdown', 'a transcript to paste into an issue')
+      .option(
+        '--html <file>',
+        'a page that stands alone: nothing of the data runs in it, and it needs no server; - for stdout',
+      )
+      .option(
+        '--redact',
+        'mask secrets: keys that are known by their looks, bearer tokens, values of KEY, TOKEN, SECRET',
+      )
       .option('--tokens', 'a line a token, turn borders first; with --json an object a token')
       .addOption(tokenizerOption())
       .option('--mapping', 'which key of the record became what, and what its format was read from')
-      .option('--markdown', 'a transcript to paste into an issue'),
-  ).action((locators: string[], options: ShowOptions) => run(() => show(locators, options)));
+      .option('--journal <dir>', 'where the labels are kept'),
+  ).action((args: string[], flags: ShowFlags) => run(() => show(args, flags)));
 
-async function show(locators: readonly string[], options: ShowOptions): Promise<number> {
-  const places = locators.map(parseLocator);
-  const dumps = new Map<string, Dump>();
-  const tokenizer = await tokenizerOf(options.tokenizer);
+/** A way to write rollouts down, one after another. */
+export interface Form {
+  /** @param turn that turn alone */
+  row(row: DumpRecord, labels: readonly Label[], turn: number | null): Promise<void>;
+  end(): Promise<void>;
+}
+
+async function show(args: readonly string[], flags: ShowFlags): Promise<number> {
+  const filter = filterOf(flags.filter);
+  const options = await dumpOptions(flags);
+  const journal = await journalOf(pathOfArgument(args[0]!), flags.journal);
+  const labels = await labelsIn(journal);
+  const kept = filter?.asksKept ? (await import('../replay/results.ts')).keptIn([journal]) : undefined;
+  const redact = flags.redact ? await (await import('../text/redact.ts')).redactor() : null;
+  const limit = flags.limit ?? Number.POSITIVE_INFINITY;
+  const form = await formOf(args, flags);
+  let shown = 0;
   try {
-    for (const [i, place] of places.entries()) {
-      let dump = dumps.get(place.path);
-      if (dump === undefined) {
-        dump = Dump.open([place.path], await dumpOptions(options));
-        dumps.set(place.path, dump);
-      }
-      const row = await findRow(dump, place);
-      if (options.mapping) {
-        await print(mappingText(row));
+    for await (const { row: read, turn } of selectRows(args, options, filter, kept)) {
+      if (shown++ >= limit) break;
+      const said = labels.of(read.raw);
+      if (redact === null) {
+        await form.row(read, said, turn);
         continue;
       }
-      if (options.tokens) {
-        await print(tokensText(row, tokenizer, options.json === true));
-        continue;
-      }
-      if (options.json) {
-        await print(`${printJson(jsonOf(row))}\n`);
-        continue;
-      }
-      const heading = places.length > 1 && !options.markdown ? `${i > 0 ? '\n' : ''}==> ${locators[i]} <==\n\n` : '';
-      await print(heading + (options.markdown ? markdownText(row, place.turn) : readableText(row, place.turn)));
+      const { redactedRecord } = await import('../dump/redacted-record.ts');
+      const mask = async (text: string | null) => (text === null ? null : redact(text));
+      const words = said.map(async (one) => ({ ...one, note: await mask(one.note), quote: await mask(one.quote) }));
+      await form.row(await redactedRecord(read, redact), await Promise.all(words), turn);
     }
+    await form.end();
   } finally {
-    for (const dump of dumps.values()) dump.close();
+    journal.close();
   }
-  return DONE;
+  if (shown > 0) return DONE;
+  say(filter === null ? 'no rollouts' : 'nothing matches --filter');
+  return ANSWER_IS_NO;
+}
+
+/** @throws UsageError where two are asked for */
+async function formOf(args: readonly string[], flags: ShowFlags): Promise<Form> {
+  const asked = (['plain', 'jsonl', 'csv', 'markdown', 'html', 'mapping', 'tokens'] as const).filter(
+    (name) => flags[name],
+  );
+  const [name = flags.json ? 'json' : 'plain', second] = asked;
+  if (second !== undefined || (flags.json === true && asked.length > 0 && name !== 'tokens'))
+    throw new UsageError(`--${name} and --${second ?? 'json'}: one form at a time`);
+  if (flags.columns !== undefined && name !== 'csv') throw new UsageError('--columns goes with --csv');
+  if (name === 'csv') return (await import('./show-csv.ts')).csvForm(flags.columns);
+  if (name === 'html') return (await import('./show-html.ts')).htmlForm(flags.html!, titleOf(args, flags));
+  if (name === 'json') return jsonForm();
+  const tokenizer = name === 'tokens' ? await tokenizerOf(flags.tokenizer) : null;
+  if (name === 'jsonl') return textForm(({ raw }) => `${raw.trim().replace(/\r?\n/g, ' ')}\n`);
+  if (name === 'mapping') return textForm(mappingText);
+  if (name === 'tokens') return textForm((row) => tokensText(row, tokenizer, flags.json === true));
+  if (name === 'markdown') {
+    const { markdownText } = await import('../present/markdown.ts');
+    return textForm((row, labels, turn, at) => (at > 0 ? '\n' : '') + markdownText(row, turn, labels));
+  }
+  // One rollout has no heading above it.
+  const isOne = args.length === 1 && isLocator(args[0]!);
+  return textForm((row, labels, turn, at) => {
+    const heading = isOne
+      ? ''
+      : `${at > 0 ? '\n' : ''}==> ${sanitiseLine(row.locator)}${turn === null ? '' : `#t${turn}`} <==\n\n`;
+    return heading + readableText(row, turn, labels);
+  });
+}
+
+const titleOf = (args: readonly string[], { filter }: ShowFlags): string =>
+  [args.join(' '), ...(filter === undefined ? [] : [filter])].join(': ');
+
+function textForm(text: (row: DumpRecord, labels: readonly Label[], turn: number | null, at: number) => string): Form {
+  let at = 0;
+  return {
+    async row(row, labels, turn) {
+      await print(text(row, labels, turn, at++));
+    },
+    async end() {},
+  };
+}
+
+async function jsonForm(): Promise<Form> {
+  const { GroupPlaces } = await import('../analysis/group-places.ts');
+  const groups = new GroupPlaces();
+  return textForm((row, labels) => {
+    const { key, advantage } = groups.of(row);
+    return `${printJson({ ...recordJson(row, key, advantage), labels: labels.map(labelJson) })}\n`;
+  });
 }
 
 /** `word: places`, a line each, behind the format and its basis. */
@@ -105,11 +184,3 @@ function tokensText(row: DumpRecord, tokenizer: TokenText | null, asJson: boolea
 
 /** The gutter of the screen, in letters that a pipe keeps. */
 const SIGN: Readonly<Record<string, string>> = { true: '▌', false: ' ', null: '╎' };
-
-/** The advantage is relative to the other rollouts of the group, which are looked up in the file. */
-function jsonOf(row: DumpRecord) {
-  if (row.rollout === null) return recordJson(row, null, null);
-  const { key, members } = groupOfRecord(row);
-  const advantages = shownAdvantages(members.map(({ score }) => score));
-  return recordJson(row, key, advantages[members.findIndex(({ record }) => record === row.record)] ?? null);
-}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { markdownText, readableText } from '../../src/present/readable.ts';
+import { readableText } from '../../src/present/readable.ts';
 import { Results } from '../../src/present/transcript/results.ts';
 
 const turn = (index: number, role: string, text: string, more = {}) => ({
@@ -26,18 +26,6 @@ test('a rollout reads as roles and texts, one turn of it alone too', () => {
   expect(readableText(row, 1)).toBe('[assistant]\n\na␛\n');
   expect(readableText({ ...(row as object), rollout: null } as never)).toBe(
     '[bad record]\n\nnot JSON\n\n[raw]\n\n{"a␛"}\n',
-  );
-});
-
-test('as Markdown, with a fence that is longer than any within', () => {
-  const row = record(
-    turn(0, 'user', 'q'),
-    turn(1, 'assistant', 'a', { trained: true }),
-    turn(2, 'tool', 'x\n````\ny'),
-    turn(3, 'tool', '4', { trained: null }),
-  );
-  expect(markdownText(row)).toBe(
-    '# 1.jsonl:1\n\nscore 0.5 · step 7 · ground truth `4`\n\n## 0 user\n\nq\n\n## 1 assistant (trained)\n\na\n\n## 2 tool\n\n`````\nx\n````\ny\n`````\n\n## 3 tool (mask unknown)\n\n```\n4\n```\n',
   );
 });
 
