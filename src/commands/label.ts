@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import { Command } from 'commander';
 import { Dump } from '../dump/dump.ts';
 import { parseLocator } from '../dump/locator.ts';
@@ -10,6 +9,7 @@ import { dumpOptions, type ReadingFlags, withReading } from './dump-options.ts';
 import { findRow } from './find-row.ts';
 import { journalOf } from './journal-of.ts';
 import { DONE, print, run, say, USAGE } from './output.ts';
+import { raterOf, shortWord } from './rater.ts';
 
 interface LabelFlags extends ReadingFlags {
   note?: string;
@@ -42,7 +42,7 @@ async function setLabel(text: string, label: string | undefined, flags: LabelFla
   const change = flags.remove
     ? { label: null, note: null }
     : {
-        ...(label === undefined ? {} : { label: wordOf('the label', label), turn: place.turn }),
+        ...(label === undefined ? {} : { label: shortWord('the label', label), turn: place.turn }),
         ...(flags.note === undefined ? {} : { note: flags.note.trim() === '' ? null : oneLineOf(flags.note) }),
       };
   const dump = Dump.open([place.path], await dumpOptions(flags));
@@ -61,25 +61,4 @@ async function setLabel(text: string, label: string | undefined, flags: LabelFla
   }
 }
 
-/** Longer words are no labels, and would break every table. */
-const MOST_CHARACTERS = 60;
-
-/** @throws UsageError */
-function wordOf(what: string, text: string): string {
-  const word = text.trim();
-  if (word === '' || /[\p{Cc}\u2028\u2029]/u.test(word) || word.length > MOST_CHARACTERS)
-    throw new UsageError(`${what} is a word or a few, at most ${MOST_CHARACTERS} characters in one line`);
-  return word;
-}
-
 const oneLineOf = (text: string): string => text.trim().replace(/\s*[\n\r\u2028\u2029]+\s*/g, ' ');
-
-/** The name under which this user labels. @throws UsageError */
-export function raterOf(flag: string | undefined): string {
-  if (flag !== undefined) return wordOf('--rater', flag);
-  try {
-    return userInfo().username || 'me';
-  } catch {
-    return 'me';
-  }
-}

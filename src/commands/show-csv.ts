@@ -10,7 +10,7 @@ import { csvCell } from '../present/text-table.ts';
 import { addExtraNames } from '../rollout/extra-names.ts';
 import { FACTS } from '../rollout/facts.ts';
 import { print } from './output.ts';
-import type { Form } from './show.ts';
+import type { WrittenForm } from './show.ts';
 
 /** So many rows tell which keys of their own the records have. */
 const LOOKED_AT = 200;
@@ -29,7 +29,7 @@ const USUAL = [
 ];
 
 /** @throws UsageError for a name that cannot be one */
-export function csvForm(columns: string | undefined): Form {
+export function csvForm(columns: string | undefined): WrittenForm {
   const names = columns?.split(',').map((name) => name.trim());
   const wrong = names?.find((name) => !/^[\p{L}_][\p{L}\p{N}_.-]*$/u.test(name));
   if (wrong !== undefined) throw new UsageError(`--columns: "${wrong}" is no name; write score,turns,acc`);

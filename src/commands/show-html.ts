@@ -1,20 +1,20 @@
 import { once } from 'node:events';
 import { closeSync, createWriteStream, existsSync, openSync, readSync } from 'node:fs';
 import { UsageError } from '../dump/paths.ts';
-import { PAGE_SIGN, type PageRow, pageEnd, pageStart } from '../present/html/page.ts';
+import { type ContentsRow, PAGE_SIGN, pageEnd, pageStart } from '../present/html/page.ts';
 import { PAGE_HEAD, pageRow, rolloutArticle } from '../present/html/rollout.ts';
 import { plural } from '../present/numbers.ts';
 import { sizeText } from '../present/quantities.ts';
 import { print, say } from './output.ts';
-import type { Form } from './show.ts';
+import type { WrittenForm } from './show.ts';
 
 /** A browser opens no larger page gladly. */
 const LARGE = 100e6;
 
 /** @param path - is stdout. @throws UsageError for a file that is there and is no page of ours: it might be somebody's dump */
-export function htmlForm(path: string, title: string): Form {
+export function htmlForm(path: string, title: string): WrittenForm {
   const out = path === '-' ? { write: print, end: async () => {} } : fileOut(path);
-  const rows: PageRow[] = [];
+  const rows: ContentsRow[] = [];
   let bytes = 0;
   const write = async (text: string) => {
     bytes += Buffer.byteLength(text);

@@ -66,7 +66,7 @@ export const showCommand = (): Command =>
   ).action((args: string[], flags: ShowFlags) => run(() => show(args, flags)));
 
 /** A way to write rollouts down, one after another. */
-export interface Form {
+export interface WrittenForm {
   /** @param turn that turn alone */
   row(row: DumpRecord, labels: readonly Label[], turn: number | null): Promise<void>;
   end(): Promise<void>;
@@ -105,7 +105,7 @@ async function show(args: readonly string[], flags: ShowFlags): Promise<number> 
 }
 
 /** @throws UsageError where two are asked for */
-async function formOf(args: readonly string[], flags: ShowFlags): Promise<Form> {
+async function formOf(args: readonly string[], flags: ShowFlags): Promise<WrittenForm> {
   const asked = (['plain', 'jsonl', 'csv', 'markdown', 'html', 'mapping', 'tokens'] as const).filter(
     (name) => flags[name],
   );
@@ -137,7 +137,9 @@ async function formOf(args: readonly string[], flags: ShowFlags): Promise<Form> 
 const titleOf = (args: readonly string[], { filter }: ShowFlags): string =>
   [args.join(' '), ...(filter === undefined ? [] : [filter])].join(': ');
 
-function textForm(text: (row: DumpRecord, labels: readonly Label[], turn: number | null, at: number) => string): Form {
+function textForm(
+  text: (row: DumpRecord, labels: readonly Label[], turn: number | null, at: number) => string,
+): WrittenForm {
   let at = 0;
   return {
     async row(row, labels, turn) {
@@ -147,7 +149,7 @@ function textForm(text: (row: DumpRecord, labels: readonly Label[], turn: number
   };
 }
 
-async function jsonForm(): Promise<Form> {
+async function jsonForm(): Promise<WrittenForm> {
   const { GroupPlaces } = await import('../analysis/group-places.ts');
   const groups = new GroupPlaces();
   return textForm((row, labels) => {

@@ -25,6 +25,7 @@ export const viewOptions = (program: Command): Command =>
         ),
     )
       .addOption(tokenizerOption())
+      .option('--rater <name>', 'whose labels yours are (default: the name of this user)')
       .option(
         '--follow',
         'go to the newest step whenever one is complete (as F does); waits for a path that does not exist yet',

@@ -12,6 +12,7 @@ import { openScreen } from '../tui/shell/program.ts';
 import { dumpOptions } from './dump-options.ts';
 import { DONE, say } from './output.ts';
 import { conditionsOf, filterOf, sortOf } from './query-options.ts';
+import { raterOf } from './rater.ts';
 import { type RunAgainFlags, replayStart } from './run-again-options.ts';
 import { tokenizerOf } from './tokenizer-option.ts';
 
@@ -27,6 +28,7 @@ export interface ViewFlags extends RunAgainFlags {
   tokenizer?: string;
   /** Other programs of this user may point at rollouts. */
   listen?: boolean;
+  rater?: string;
 }
 
 /** Opens paths in the terminal UI and stays until the user quits. Stdout must be a TTY. @throws UsageError as Dump.open does */
@@ -57,6 +59,7 @@ export async function view(paths: readonly string[], options: ViewFlags): Promis
     follow: options.follow ?? false,
     listen: options.listen ? (await import('../listen/listener.ts')).listen : undefined,
     notify,
+    rater: raterOf(options.rater),
     replay: { ...replayOptions(paths, options), journal: options.journal ?? journal ?? undefined },
   });
   stream?.stop();

@@ -91,6 +91,7 @@ const vim: Keys = {
   'mark.go': ["'"],
   'mark.next': ['] m'],
   'mark.previous': ['[ m'],
+  label: ['i'],
   undo: ['u'],
   redo: ['U'],
 

@@ -25,6 +25,8 @@ export interface ListRow {
   hasOwnColumn: { again: boolean; rescored: boolean };
   /** The score that it was given anew, and whether it is another one; undefined where nobody asked. */
   rescored: { score: number | null; isDrift: boolean } | undefined;
+  /** What people say of it; '' where nobody does. */
+  label: string;
   /** Bytes of its step came a moment ago: it is not whole yet. */
   arriving: boolean;
   /** The value under a name of the record's own; undefined where it has none, NOT_KNOWN until it was looked at. */
@@ -202,6 +204,18 @@ export const replayColumns = (keys: { again: string; rescored: string }): Column
     style: ({ rescored }) => (rescored?.isDrift ? 'warning' : 'plain'),
   },
 ];
+
+/** What people say of it. @param key under which it is sorted */
+export const labelColumn = (key: string): Column => ({
+  key,
+  title: 'label',
+  short: 'label',
+  width: 8,
+  min: 5,
+  align: 'left',
+  rank: 1.8,
+  text: ({ label }) => label,
+});
 
 /** A value that only some dumps have. */
 export function valueColumn(name: string): Column {

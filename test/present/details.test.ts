@@ -13,6 +13,7 @@ function details(record: object, more: Partial<Details> = {}, validation = false
     group: '',
     noGroup: 'not known yet',
     advantage: null,
+    labels: [],
   };
   return detailBlocks({ rollout, ...around, ...more }).map(({ label, text }) => `${label}${text}`);
 }

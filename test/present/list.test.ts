@@ -18,6 +18,7 @@ const row: ListRow = {
   bytes: 24_000,
   facts: new Facts(factRow(null, [{ check: 'tool_error', severity: 'error', turn: null, message: '' }])),
   again: '',
+  label: '',
   hasOwnColumn: { again: false, rescored: false },
   rescored: undefined,
   arriving: false,

@@ -15,7 +15,7 @@ for (const key of Object.keys(plain) as (keyof typeof plain)[]) plain[key] = '';
 
 const read = (record: object) => formatOf(record as JsonObject)!.read(record as JsonObject, { validation: false });
 function lines(record: object, advantage: number | null = null, width = 60): string[] {
-  const layout = new Layout(transcriptSections(read(record), new Map(), advantage), width);
+  const layout = new Layout(transcriptSections(read(record), new Map(), { advantage }), width);
   return renderTranscript(layout, 0, layout.rows, plain, { turn: null }).map((line) => line.trimEnd());
 }
 const details = (record: object, advantage: number | null = null): string[] =>
@@ -27,6 +27,7 @@ const details = (record: object, advantage: number | null = null): string[] =>
     group: '',
     noGroup: 'alone',
     advantage,
+    labels: [],
   }).map(({ label, text }) => `${label}${text}`);
 
 describe('recorded rewards', () => {

@@ -147,16 +147,16 @@ describe('taking it away', () => {
   test('y copies to the clipboard and says what', async () => {
     await open({ columns: 160 });
     app.press('y', 'c');
-    await app.sees('copied call 0 as a command');
+    await app.sees('sent call 0 as a command');
     expect(clipboard()).toBe("python3 - <<'EOF'\nleft = 100 - 1\nprint(left)\nEOF\n");
     app.press('y', 'l');
     await app.sees('#t2');
     expect(clipboard()).toMatch(/2\.jsonl:1#t2$/);
     app.press('l', 'y', 't');
-    await app.sees('copied turn t3');
+    await app.sees('sent turn t3');
     expect(clipboard()).toContain('99');
     app.press('y', 'j');
-    await app.sees('copied the record as JSON');
+    await app.sees('sent the record as JSON');
     expect(JSON.parse(clipboard())).toMatchObject({ gts: '99', step: 2 });
   });
 

@@ -18,7 +18,7 @@ const exported = {
 const textOf = (): string => {
   const { state, data } = screen!;
   const record = data.record(state.list.cursor!);
-  const nothing = { group: '', noGroup: '', advantage: null };
+  const nothing = { group: '', noGroup: '', advantage: null, labels: [] };
   const sections = [...shownSections(record, state.display, new Map(), nothing, null)];
   return sections.flatMap((section) => section.blocks().map(({ text }) => text)).join('\n');
 };

@@ -27,12 +27,12 @@ export const pageStart = (title: string): string => `${PAGE_SIGN}
 `;
 
 /** A column of the contents; numbers end at its right edge. */
-export interface PageColumn {
+export interface ContentsColumn {
   title: string;
   isNumber: boolean;
 }
 
-export interface PageRow {
+export interface ContentsRow {
   /** The anchor of its article. */
   id: string;
   name: string;
@@ -40,7 +40,7 @@ export interface PageRow {
 }
 
 /** The end of a page, with a table of what stands in it where that is more than one thing. */
-export function pageEnd(head: readonly PageColumn[], rows: readonly PageRow[]): string {
+export function pageEnd(head: readonly ContentsColumn[], rows: readonly ContentsRow[]): string {
   const index =
     rows.length < 2
       ? ''

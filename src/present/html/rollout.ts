@@ -8,9 +8,9 @@ import { labelText, labelWords } from '../label-text.ts';
 import { maskShare } from '../mask-share.ts';
 import { formatCount, formatReward } from '../numbers.ts';
 import { scoreText } from '../quantities.ts';
-import { escaped, type PageColumn, type PageRow } from './page.ts';
+import { type ContentsColumn, type ContentsRow, escaped } from './page.ts';
 
-export const PAGE_HEAD: readonly PageColumn[] = ['step', 'score', 'turns', 'calls', 'label', 'findings'].map(
+export const PAGE_HEAD: readonly ContentsColumn[] = ['step', 'score', 'turns', 'calls', 'label', 'findings'].map(
   (title, i) => ({
     title,
     isNumber: i < 4,
@@ -18,7 +18,7 @@ export const PAGE_HEAD: readonly PageColumn[] = ['step', 'score', 'turns', 'call
 );
 
 /** A line of the page's contents. */
-export function pageRow(row: DumpRecord, id: string, labels: readonly Label[]): PageRow {
+export function pageRow(row: DumpRecord, id: string, labels: readonly Label[]): ContentsRow {
   const { rollout } = row;
   const findings = [...new Set(row.findings.map(({ check }) => check))].join(', ');
   return {

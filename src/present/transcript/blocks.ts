@@ -16,7 +16,7 @@ import { partlyTrained } from './turn-mask.ts';
 export type { Folds };
 
 /** The rollout's own numbers, once, after its last turn. */
-function verdictBlocks(rollout: Rollout, advantage: number | null): Block[] {
+function verdictBlocks(rollout: Rollout, advantage: number | null, labels: readonly string[]): Block[] {
   const line = (id: string, text: string, style: Block['style'] = 'plain'): Block => ({
     id,
     turn: null,
@@ -37,6 +37,8 @@ function verdictBlocks(rollout: Rollout, advantage: number | null): Block[] {
     blocks.push(line(`unaligned.${field}`, sanitise(`${field} ${formatJson(values)}, unaligned`), 'quiet'));
   }
   if (rollout.lossMask !== null) blocks.push(line('mask', `loss mask ${maskShare(rollout.lossMask)}`, 'quiet'));
+  for (const [i, text] of labels.entries())
+    blocks.push({ ...line(`label.${i}`, `label ${text}`, 'strong'), clip: false });
   return blocks;
 }
 
@@ -54,11 +56,19 @@ export const turnSection = (index: number): string => `t${index}`;
 /** The section behind the last turn. */
 export const END_SECTION = 'end';
 
-/** All of a rollout as it reads from top to bottom, a section a turn. `advantage`: relative to its group, null where that is not known. */
+/** What stands behind the last turn beside what the record says. */
+interface Beside {
+  /** Relative to its group; null where that is not known. */
+  advantage?: number | null;
+  /** What people say of it. */
+  labels?: readonly string[];
+}
+
+/** All of a rollout as it reads from top to bottom, a section a turn. */
 export function* transcriptSections(
   rollout: Rollout,
   opened: Folds,
-  advantage: number | null = null,
+  { advantage = null, labels = [] }: Beside = {},
 ): Generator<Section> {
   const folds = withOutlines(rollout, opened);
   const keys = foldKeys(opened);
@@ -94,9 +104,9 @@ export function* transcriptSections(
 
   yield {
     id: END_SECTION,
-    key: `${keys.get('c')} ${keys.get(END_SECTION)} ${advantage}`,
+    key: `${keys.get('c')} ${keys.get(END_SECTION)} ${advantage} ${labels.join('\n')}`,
     source: rollout,
-    blocks: () => [...own.blocks(null, folds), ...verdictBlocks(rollout, advantage)],
+    blocks: () => [...own.blocks(null, folds), ...verdictBlocks(rollout, advantage, labels)],
   };
 }
 

@@ -38,6 +38,8 @@ export interface Details {
   noGroup: string;
   /** Relative to its group; null without one. */
   advantage: number | null;
+  /** What people say of it. */
+  labels: readonly string[];
 }
 
 /** 't1 +0.10, t3 +1.00': the turns that have one. */
@@ -59,6 +61,7 @@ export function detailBlocks(details: Details): Block[] {
   }
   rows.push(...groupRows(details), ...rewardRows(rollout), ...maskRows(rollout), ...turnRows(rollout));
   rows.push(...nameRows(rollout, details.fileStep));
+  for (const label of details.labels) rows.push({ name: 'label', value: label });
   for (const finding of rollout.findings) {
     const from = finding.turn === null ? '' : `t${finding.turn}`;
     rows.push({ name: finding.severity, value: `! ${finding.message}`, from, style: findingStyle(finding) });

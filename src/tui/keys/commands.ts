@@ -115,6 +115,13 @@ export const COMMANDS: readonly Command[] = [
   { ...one('List', 'mark.row', 'mark the row, or not, and go down', { type: 'mark-row' }, noRecord), when: 'list' },
   one('List', 'mark.go', 'go to a mark', { type: 'list-menu', menu: 'go' }, noMarks),
   ...both('List', next('mark'), nextTitle('mark'), (by) => ({ type: 'mark-next', by }), notMarked),
+  one(
+    'List',
+    'label',
+    'say what the rollout is: a letter, a word, a note',
+    { type: 'list-menu', menu: 'label' },
+    noRecord,
+  ),
   one('List', 'undo', 'undo a filter, a sort, columns, marks', { type: 'undo' }, nothingToUndo),
   one('List', 'redo', 'do it again', { type: 'redo' }, nothingToRedo),
 

@@ -3,6 +3,7 @@ import type { Dump } from '../../dump/dump.ts';
 import {
   type Column,
   type ListShape,
+  labelColumn,
   ownColumns,
   replayColumns,
   sortedColumn,
@@ -13,7 +14,7 @@ import { isFact } from '../../rollout/facts.ts';
 import { cellWidth } from '../../text/graphemes.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import type { ListChoice } from '../state/list.ts';
-import { REPLAY_KEYS } from './replay-values.ts';
+import { LABEL_KEY, REPLAY_KEYS } from './replay-values.ts';
 
 /** Scores that are looked at for the room they need, spread over the dump. */
 const SAMPLED_FILES = 40;
@@ -53,7 +54,7 @@ export interface KnownColumn {
   isIdle: boolean;
 }
 
-/** All columns that there are for this dump. @param isShownByReplay keys of what was run again in so many rollouts that it has a column by itself */
+/** All columns that there are for this dump. @param isShownByReplay keys of what was run again or labelled, so that it has a column by itself */
 export function allColumns(
   shape: ListShape,
   extras: Iterable<string>,
@@ -66,7 +67,7 @@ export function allColumns(
       isValue: false,
       isIdle: column.key === 'stream' && shape.streams.length < 2,
     })),
-    ...replayColumns(REPLAY_KEYS).map((column) => ({
+    ...[...replayColumns(REPLAY_KEYS), labelColumn(LABEL_KEY)].map((column) => ({
       column,
       isShown: isShownByReplay.has(column.key),
       isValue: false,

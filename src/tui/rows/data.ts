@@ -21,7 +21,7 @@ import { sortedMembers } from './group-rows.ts';
 import { Layouts } from './layouts.ts';
 import type { Page } from './page.ts';
 import { Pages } from './pages.ts';
-import { replayColumnsShown } from './replay-values.ts';
+import { keptColumnsShown } from './replay-values.ts';
 import { allRows, groupRows } from './rows.ts';
 import { Searches } from './searches.ts';
 import { ListValues } from './values.ts';
@@ -237,10 +237,10 @@ export class DumpData implements Data {
     return this.#geometry!.geometry;
   }
 
-  #all({ replay }: State): ReturnType<typeof allColumns> {
+  #all(state: State): ReturnType<typeof allColumns> {
     const { files, extras } = this.dump;
     const records = files.reduce((sum, file) => sum + file.count, 0);
-    const isShownByReplay = replayColumnsShown(replay);
+    const isShownByReplay = keptColumnsShown(state);
     const key = [files.length, records, extras.size, ...isShownByReplay].join(' ');
     if (this.#columns?.key !== key) {
       const found = listShapeOf(this.dump);

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Dump, Place } from '../../dump/dump.ts';
 import type { DumpRecord } from '../../dump/dump-file.ts';
 import { LONG_RECORD } from '../../dump/long-record.ts';
+import { labelText } from '../../present/label-text.ts';
 import type { RolloutReplay } from '../../present/replay/view.ts';
 import type { Folds } from '../../present/transcript/blocks.ts';
 import { Layout } from '../../present/transcript/layout.ts';
@@ -133,8 +134,19 @@ export class Layouts {
     // Groups become known while the record is open.
     const { parts, reason, advantage } = usesGroup(view) ? groupOf(this.#groups, place) : NO_GROUP;
     const isTold = view === 'details';
-    const beside = { group: isTold ? parts.join(', ') : '', noGroup: isTold ? reason : '', advantage };
-    const key = [record.locator, width, view, wrap, hidden.join('\n'), beside.group, beside.noGroup, advantage];
+    const labels = (state.labels.rollouts.get(record.locator) ?? []).map(labelText);
+    const beside = { labels, group: isTold ? parts.join(', ') : '', noGroup: isTold ? reason : '', advantage };
+    const key = [
+      record.locator,
+      width,
+      view,
+      wrap,
+      hidden.join('\n'),
+      beside.group,
+      beside.noGroup,
+      advantage,
+      ...labels,
+    ];
     return { key: key.join('\0'), beside };
   }
 }

@@ -18,7 +18,7 @@ const TURN = 8;
 /** ms between two tellings of how far it is. */
 const TELL = 100;
 
-const NOTHING = { group: '', noGroup: '', advantage: null };
+const NOTHING = { group: '', noGroup: '', advantage: null, labels: [] };
 
 interface Known {
   record: DumpRecord;

@@ -23,6 +23,8 @@ export interface GroupWords {
   /** Why there is none; '' where there is one. */
   noGroup: string;
   advantage: number | null;
+  /** What people say of the record. */
+  labels: readonly string[];
 }
 
 /** A record as the chosen view shows it. */
@@ -37,7 +39,7 @@ export function shownSections(
   const { rollout } = record;
   if (rollout === null || display.view !== 'chat')
     return inSections(shownBlocks(record, display, folds, beside, tokenizer));
-  const sections = transcriptSections(rollout, folds, beside.advantage);
+  const sections = transcriptSections(rollout, folds, beside);
   return replay === undefined ? sections : withReplay(sections, rollout, replay, folds);
 }
 

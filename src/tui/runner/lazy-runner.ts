@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import { type KeptLookup, NOTHING_KEPT } from '../../analysis/query/kept.ts';
 import type { Place } from '../../dump/dump.ts';
 import { journalPlace, pathOf } from '../../journal/place.ts';
@@ -92,9 +91,13 @@ export class LazyRunner {
 
   #hasJournal(): boolean {
     const { path, journal, env } = this.#options;
-    return journalPlace(path, { journal, env }).folders.some((folder) =>
-      ['replay', 'fork', 'rescore'].some((kind) => existsSync(join(pathOf(folder), `${kind}.jsonl`))),
-    );
+    return journalPlace(path, { journal, env }).folders.some((folder) => {
+      try {
+        return readdirSync(pathOf(folder)).some((name) => /^(?:replay|fork|rescore|label)(?:-.*)?\.jsonl$/.test(name));
+      } catch {
+        return false;
+      }
+    });
   }
 
   #open(): Promise<Runner> {

@@ -2,6 +2,7 @@ import type { Place } from '../../dump/dump.ts';
 import type { DumpRecord } from '../../dump/dump-file.ts';
 import { OwnCode } from '../../engine/own/own-code.ts';
 import { Journal } from '../../journal/journal.ts';
+import { keepLabel, type Label, standingLabels } from '../../journal/labels.ts';
 import { recordKey } from '../../journal/record-key.ts';
 import type { JsonValue } from '../../json/value.ts';
 import type { CallReplay, RescoreView } from '../../present/replay/view.ts';
@@ -23,7 +24,7 @@ import type { RunnerJob } from '../state/effect.ts';
 import type { BulkProgress, RolloutChange } from '../state/replay.ts';
 import { openPrompt } from './call-prompt.ts';
 import { runAll, runList, startCall } from './calls.ts';
-import type { RunnerContext, RunnerOptions } from './context.ts';
+import type { JobOf, RunnerContext, RunnerOptions } from './context.ts';
 import { openCallEditor, openTurnEditor, takeEdited } from './edit.ts';
 import { keptBranches, startFork } from './fork.ts';
 import { Jobs } from './jobs.ts';
@@ -52,6 +53,7 @@ export class Runner implements RunnerContext {
   /** Results that were not reported yet, by locator. */
   #words = new Map<string, string>();
   #rescores = new Map<string, RescoreView>();
+  #labels = new Map<string, Label[]>();
   /** Rows whose words were looked up. */
   readonly #recalled = new Set<string>();
 
@@ -115,6 +117,8 @@ export class Runner implements RunnerContext {
 
   async #do(job: RunnerJob): Promise<void> {
     switch (job.kind) {
+      case 'label':
+        return this.#label(job);
       case 'where':
         return whereRuns(this, job);
       case 'edit':
@@ -142,6 +146,18 @@ export class Runner implements RunnerContext {
       default:
         return assertNever(job);
     }
+  }
+
+  /** Keeps what this user says of a rollout; it is on disk before anything else is done. */
+  #label({ place, rater, change }: JobOf<'label'>): void {
+    const { locator, raw } = this.row(place);
+    keepLabel(this.journal, { record: recordKey(raw), locator, rater }, change);
+    this.options.report({ type: 'labels-known', labels: new Map([[locator, this.#labelsOf(raw)]]) });
+    if (this.journal.problem !== null) this.options.say(this.journal.problem, 'error');
+  }
+
+  #labelsOf(raw: string): Label[] {
+    return standingLabels(this.journal, recordKey(raw));
   }
 
   /** The call that is pointed at where it is under way, else everything. */
@@ -217,6 +233,11 @@ export class Runner implements RunnerContext {
     const record = recordKey(raw);
     const word = standingWord(this.journal, record);
     if (word !== '') this.setWord(locator, word);
+    const labels = standingLabels(this.journal, record);
+    if (labels.length > 0) {
+      this.#labels.set(locator, labels);
+      this.#reportSoon();
+    }
     const rescored = keptRescore(this.journal, record);
     if (rescored !== null) this.setRescored(locator, rescored);
   }
@@ -229,9 +250,11 @@ export class Runner implements RunnerContext {
   #reportSoon(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = null;
-      const [words, rescores] = [this.#words, this.#rescores];
+      const [words, rescores, labels] = [this.#words, this.#rescores, this.#labels];
       this.#words = new Map();
       this.#rescores = new Map();
+      this.#labels = new Map();
+      if (labels.size > 0) this.options.report({ type: 'labels-known', labels });
       if (words.size + rescores.size > 0) this.options.report({ type: 'replay-words', words, rescores });
       this.#reportBusy();
     }, REPORT_MS);

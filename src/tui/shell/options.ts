@@ -22,6 +22,8 @@ export interface ScreenOptions {
   /** A step that one of these holds for rings the bell. */
   notify: readonly Condition[];
   replay: ReplaySettings;
+  /** The name under which this user labels. */
+  rater: string;
   keymap: Keymap;
   /** The user's own, which gives tokens their text. */
   tokenizer?: TokenText | null;

@@ -13,14 +13,15 @@ import { openInEditor, pipeTo } from '../runner/external-program.ts';
 import { Finder } from '../runner/finder.ts';
 import { LazyRunner } from '../runner/lazy-runner.ts';
 import { pointedAt } from '../runner/pointed.ts';
+import { copyText } from '../screen/clipboard.ts';
 import { Keyboard } from '../screen/keyboard.ts';
-import { osc52 } from '../screen/osc52.ts';
 import { Screen } from '../screen/screen.ts';
 import { Terminal } from '../screen/terminal.ts';
 import type { Action } from '../state/action.ts';
 import { assertNever } from '../state/assert-never.ts';
 import type { Effect } from '../state/effect.ts';
 import type { FindJob } from '../state/find.ts';
+import { initialLabels } from '../state/labels.ts';
 import { openedList } from '../state/list.ts';
 import { initialReplay } from '../state/replay.ts';
 import { samePlace } from '../state/rows.ts';
@@ -75,6 +76,8 @@ class Program {
   #stopListening: () => void = () => {};
   /** A frame with a rollout was painted, or there is none. */
   #hasShown = false;
+  /** Copies that nobody has taken yet. */
+  #copies = 0;
   /** Notices of the dump that were shown at the foot. */
   #noticed = 0;
 
@@ -102,6 +105,7 @@ class Program {
       message: problemMessage(options.problems),
       history: this.#history.load(),
       replay: initialReplay(replay.start),
+      labels: initialLabels(options.rater),
       follow: { mode: options.follow ? 'on' : 'off', at: null },
     };
     const theme = themeFor(env);
@@ -227,6 +231,7 @@ class Program {
   #isBusy(): boolean {
     return (
       [this.#keyboard, this.#input, this.#screen, this.#finder, this.#runner].some((part) => part.isBusy) ||
+      this.#copies > 0 ||
       this.#ink.isLoading ||
       this.#data.isBusy(this.#state)
     );
@@ -276,7 +281,7 @@ class Program {
   }
 
   #perform(effect: Effect): void {
-    const { output, env } = this.#options;
+    const { env } = this.#options;
     switch (effect.type) {
       case 'quit':
         this.#end();
@@ -313,7 +318,7 @@ class Program {
         this.#reload();
         break;
       case 'copy':
-        output.write(osc52(effect.text, env));
+        void this.#copy(effect);
         break;
       case 'edit':
         this.#handOver(() => openInEditor(effect.text, effect.extension, env));
@@ -349,6 +354,19 @@ class Program {
         : `shown by another program of yours; broken: ${broken.length} of ${plural(request.quotes.length, 'quote')}, not there exactly once: “${first.slice(0, 60)}”`;
     this.dispatch({ type: 'alarm', text: sanitiseLine(text) });
     return { opened: true, problem: '', broken };
+  }
+
+  /** `copied` is said where something says that it has it. */
+  async #copy({ text, words }: Extract<Effect, { type: 'copy' }>): Promise<void> {
+    const { output, env } = this.#options;
+    this.#copies++;
+    try {
+      const taker = await copyText(text, env, (sequence) => output.write(sequence));
+      const said = taker === null ? `sent ${words} to the terminal's clipboard` : `copied ${words} to ${taker}`;
+      this.dispatch({ type: 'say', text: said, kind: 'info' });
+    } finally {
+      this.#copies--;
+    }
   }
 
   #checkReward({ choice, prompt, value, at }: Extract<Effect, { type: 'check-reward' }>): void {

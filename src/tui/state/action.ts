@@ -1,4 +1,5 @@
 import type { Place } from '../../dump/dump.ts';
+import type { Label, LabelChange } from '../../journal/labels.ts';
 import type { JsonValue } from '../../json/value.ts';
 import type { RescoreView } from '../../present/replay/view.ts';
 import type { RewardChoice } from '../../replay/reward-choice.ts';
@@ -90,8 +91,11 @@ type ListAction =
   | { type: 'group' }
   | { type: 'mark'; letter: string }
   | { type: 'mark-row' }
-  | { type: 'list-menu'; menu: MenuKind }
-  | { type: 'menu-key'; key: string };
+  /** @property then follows a label that is given with one key */
+  | { type: 'list-menu'; menu: MenuKind; then?: Action }
+  | { type: 'menu-key'; key: string }
+  /** What this user says of the rollout under the cursor, and what follows that. */
+  | { type: 'label'; change: LabelChange; then?: Action };
 
 type PageAction =
   | { type: 'page-open'; subject: PageSubject }
@@ -179,6 +183,8 @@ type ReplayReport =
   | { type: 'fork-edited'; place: Place; turn: number; text: string }
   | { type: 'replay-rollout'; locator: string; change: RolloutChange; now: number }
   /** New results, by locator. */
+  /** What people say of rollouts, by locator; an empty list where nobody does any more. */
+  | { type: 'labels-known'; labels: ReadonlyMap<string, readonly Label[]> }
   | { type: 'replay-words'; words: ReadonlyMap<string, string>; rescores: ReadonlyMap<string, RescoreView> }
   | { type: 'replay-busy'; isBusy: boolean; bulk: BulkProgress | null }
   | { type: 'replay-idle'; now: number }
@@ -241,6 +247,7 @@ export const REPORTS: Readonly<Record<ReportAction['type'], true>> = {
   'replay-edited': true,
   'fork-edited': true,
   'replay-rollout': true,
+  'labels-known': true,
   'replay-words': true,
   'replay-busy': true,
   'replay-idle': true,

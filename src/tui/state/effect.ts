@@ -1,4 +1,5 @@
 import type { Place } from '../../dump/dump.ts';
+import type { LabelChange } from '../../journal/labels.ts';
 import type { JsonValue } from '../../json/value.ts';
 import type { RewardChoice } from '../../replay/reward-choice.ts';
 import type { EditorSubject } from './editor.ts';
@@ -26,7 +27,8 @@ export type Effect =
   /** The open record is read again: what is gone to is shown as it is now. */
   | { type: 'reopen' }
   | { type: 'bell' }
-  | { type: 'copy'; text: string }
+  /** `words` say what it is, to whoever is told that it was taken. */
+  | { type: 'copy'; text: string; words: string }
   /** The text goes to an editor, or to a shell command. */
   | { type: 'edit'; text: string; extension: string }
   | { type: 'pipe'; command: string; text: string; extension: string }
@@ -50,6 +52,7 @@ export type RunnerJob =
   | { kind: 'fork-where'; place: Place }
   | { kind: 'fork-edit'; place: Place; turn: number; text: string | null; inside: boolean }
   | ForkPlan
+  | { kind: 'label'; place: Place; rater: string; change: LabelChange }
   | { kind: 'rescore'; rows: Rows; choice: RewardChoice }
   /** That call alone; null: everything. */
   | { kind: 'cancel'; call: { place: Place; call: number } | null };

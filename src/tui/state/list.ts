@@ -1,5 +1,7 @@
 import type { SortValue } from '../../analysis/query/sort.ts';
 import type { Place } from '../../dump/dump.ts';
+import type { Action } from './action.ts';
+import type { LabelState } from './labels.ts';
 import type { TranscriptState } from './transcript.ts';
 
 export interface FilterChoice {
@@ -8,6 +10,8 @@ export interface FilterChoice {
   isInverted: boolean;
   /** The known results of calls that were run again, where the filter asks for them: with more of them the list is another one. */
   runs?: ReadonlyMap<string, string>;
+  /** The same of labels. */
+  labels?: LabelState['rollouts'];
 }
 
 export interface SortChoice {
@@ -37,12 +41,14 @@ export interface ListChoice {
 }
 
 /** The menus of the list, each answered with a key or a few: see update/menu.ts. */
-export type MenuKind = 'sort' | 'columns' | 'mark' | 'go';
+export type MenuKind = 'sort' | 'columns' | 'mark' | 'go' | 'label';
 
 export interface ListMenu {
   kind: MenuKind;
   /** The entry that Enter takes. */
   cursor: number;
+  /** Follows the answer. */
+  then?: Action;
 }
 
 export const noChoice: ListChoice = { filter: null, sort: null, columns: null, marks: new Map() };
@@ -100,7 +106,8 @@ export const sameFilterAndSort = (a: ListChoice, b: ListChoice): boolean =>
   (a.filter === b.filter ||
     (a.filter?.text === b.filter?.text &&
       a.filter?.isInverted === b.filter?.isInverted &&
-      a.filter?.runs === b.filter?.runs)) &&
+      a.filter?.runs === b.filter?.runs &&
+      a.filter?.labels === b.filter?.labels)) &&
   (a.sort === b.sort ||
     (a.sort?.key === b.sort?.key && a.sort?.descending === b.sort?.descending && a.sort?.values === b.sort?.values));
 

@@ -1,7 +1,17 @@
 import type { Jump } from './jumps.ts';
 
 /** The questions at the foot of the screen; update/prompt-kinds.ts has an entry for each. */
-export type PromptId = 'command' | 'filter' | 'search' | 'pipe' | 'model' | 'help' | 'sampling' | 'reward';
+export type PromptId =
+  | 'command'
+  | 'filter'
+  | 'search'
+  | 'pipe'
+  | 'model'
+  | 'help'
+  | 'sampling'
+  | 'reward'
+  | 'label'
+  | 'note';
 
 export interface PromptProblem {
   message: string;

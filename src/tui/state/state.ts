@@ -3,6 +3,7 @@ import type { EditorState } from './editor.ts';
 import type { FindProgress } from './find.ts';
 import { type FollowState, initialFollow } from './follow.ts';
 import { type JumpList, noJumps } from './jumps.ts';
+import { initialLabels, type LabelState } from './labels.ts';
 import { firstList, type ListState } from './list.ts';
 import type { PageState } from './page.ts';
 import type { PromptId, PromptState } from './prompt.ts';
@@ -32,6 +33,7 @@ export interface State {
   /** The newest seed of a prompt. */
   seed: number;
   replay: ReplayState;
+  labels: LabelState;
   /** A text that is edited in the screen; null while none is. */
   editor: EditorState | null;
   follow: FollowState;
@@ -74,6 +76,7 @@ export const initialState = (columns: number, rows: number): State => ({
   prompt: null,
   seed: 0,
   replay: initialReplay(NOTHING_ASKED),
+  labels: initialLabels(''),
   editor: null,
   follow: initialFollow,
   alarm: null,

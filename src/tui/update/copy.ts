@@ -11,7 +11,7 @@ export const copyHandlers = {
       const others = `${key(state, data, 'edit')} opens it, ${key(state, data, 'pipe')} gives it to a command`;
       return saying(state, `${words}: too long for a terminal's clipboard; ${others}`, 'error');
     }
-    return { state: saying(state, `copied ${words}`), effects: [{ type: 'copy', text }] };
+    return { state, effects: [{ type: 'copy', text, words }] };
   },
   pipe: (state, { command }, data) => {
     const given = exported(state, data);

@@ -4,7 +4,7 @@ import { parseSort } from '../../analysis/query/sort.ts';
 import { formatCount } from '../../present/numbers.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import type { Data } from '../rows/data.ts';
-import { replayValues } from '../rows/replay-values.ts';
+import { keptValues } from '../rows/replay-values.ts';
 import { type FilterChoice, filterText, type ListChoice, type SortChoice } from '../state/list.ts';
 import type { State } from '../state/state.ts';
 import { followOn } from './follow.ts';
@@ -42,7 +42,7 @@ export const listHandlers = {
       const filter = filterFromText(text, before);
       if (filter === null && before === null) return saying(state, 'nothing is filtered');
       const asksKept = filter !== null && compileQuery(filter.text).asksKept;
-      const asked = asksKept ? { ...filter, runs: state.replay.words } : filter;
+      const asked = asksKept ? { ...filter, runs: state.replay.words, labels: state.labels.rollouts } : filter;
       const next = arranged(state, { filter: asked }, data);
       if (filter !== null) return next;
       // A sorted list fills in turns: its rows are not all there yet.
@@ -56,7 +56,7 @@ export const listHandlers = {
 
   sort: (state, { key, descending }, data) => {
     try {
-      const values = key === null ? null : replayValues(key, state.replay);
+      const values = key === null ? null : keptValues(key, state);
       if (key !== null && values === null) parseSort(key);
       const sort = key === null ? null : { key, descending, ...(values === null ? {} : { values }) };
       return saying(arranged(state, { sort }, data), wordsOf(sort));

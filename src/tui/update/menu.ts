@@ -2,6 +2,7 @@ import type { Data } from '../rows/data.ts';
 import type { Action } from '../state/action.ts';
 import type { ListMenu } from '../state/list.ts';
 import type { State } from '../state/state.ts';
+import { labelKey } from './label.ts';
 import { isMarkLetter, type MenuEntry, markEntries, sortEntries } from './menu-entries.ts';
 import { type Result, type SomeHandlers, saying } from './result.ts';
 
@@ -10,11 +11,14 @@ const withMenu = (state: State, menu: ListMenu | null): State => ({ ...state, li
 const act = (state: State, action: Action): Result => ({ state: withMenu(state, null), next: action });
 
 export const menuHandlers = {
-  'list-menu': (state, { menu }, data) => {
+  'list-menu': (state, { menu, then }, data) => {
     if (menu === 'go' && markEntries(state).length === 0)
       return saying(state, `no marks yet; ${data.keys.label('mark')} and a letter sets one`);
     const isHidden = menu === 'columns' && data.geometry(state).listWidth === 0;
-    return { ...withMenu(state, { kind: menu, cursor: 0 }), focus: isHidden ? 'list' : state.focus };
+    return {
+      ...withMenu(state, { kind: menu, cursor: 0, ...(then && { then }) }),
+      focus: isHidden ? 'list' : state.focus,
+    };
   },
 
   'menu-key': (state, { key }, data) => {
@@ -22,6 +26,10 @@ export const menuHandlers = {
     if (menu === null) return state;
     if (['esc', 'ctrl+c', 'ctrl+g'].includes(key)) return withMenu(state, null);
     if (menu.kind === 'columns') return columnsKey(state, menu, key, data);
+    if (menu.kind === 'label') {
+      const next = labelKey(state, data, key, menu.then);
+      return typeof next === 'string' ? saying(withMenu(state, null), next) : act(state, next);
+    }
     if (menu.kind === 'mark') {
       if (isMarkLetter(key)) return act(state, { type: 'mark', letter: key });
       return saying(withMenu(state, null), 'a mark is a letter or a digit');

@@ -2,6 +2,7 @@ import type { PromptId } from '../state/prompt.ts';
 import { commandPrompt } from './command-prompt.ts';
 import { filterPrompt } from './filter-prompt.ts';
 import { helpPrompt } from './help-prompt.ts';
+import { labelPrompt, notePrompt } from './label.ts';
 import { modelPrompt } from './model-prompt.ts';
 import { pipePrompt } from './pipe-prompt.ts';
 import type { PromptKind } from './prompt-kind.ts';
@@ -19,4 +20,6 @@ export const PROMPTS: Readonly<Record<PromptId, PromptKind>> = {
   reward: rewardPrompt,
   search: searchPrompt,
   pipe: pipePrompt,
+  label: labelPrompt,
+  note: notePrompt,
 };

@@ -10,6 +10,7 @@ import { foldHandlers } from './fold.ts';
 import { followAfter, followHandlers } from './follow.ts';
 import { groupHandlers } from './group.ts';
 import { withJump } from './jumps.ts';
+import { labelHandlers } from './label.ts';
 import { listHandlers } from './list.ts';
 import { markHandlers } from './marks.ts';
 import { menuHandlers } from './menu.ts';
@@ -31,6 +32,7 @@ const HANDLERS: Handlers = {
   ...groupHandlers,
   ...markHandlers,
   ...menuHandlers,
+  ...labelHandlers,
   ...displayHandlers,
   ...searchHandlers,
   ...copyHandlers,

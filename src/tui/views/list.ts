@@ -1,4 +1,5 @@
 import type { DumpFile } from '../../dump/dump-file.ts';
+import { labelWords } from '../../present/label-text.ts';
 import { renderListHeader, renderListRow } from '../../present/list.ts';
 import type { ListRow } from '../../present/list-columns.ts';
 import { styled } from '../../present/theme.ts';
@@ -15,12 +16,12 @@ import type { PaneView } from './scene.ts';
 function listRow(
   file: DumpFile,
   record: number,
-  { replay }: State,
+  { replay, labels }: State,
   data: Data,
   hasOwnColumn: ListRow['hasOwnColumn'],
 ): ListRow {
   const facts = file.facts(record);
-  const isAgain = replay.words.size > 0 || replay.rescores.size > 0;
+  const isAgain = replay.words.size > 0 || replay.rescores.size > 0 || labels.rollouts.size > 0;
   const locator = isAgain ? file.locator(record) : '';
   const rescored = replay.rescores.get(locator);
   return {
@@ -33,6 +34,7 @@ function listRow(
     facts,
     again: replay.words.get(locator) ?? '',
     hasOwnColumn,
+    label: labelWords(labels.rollouts.get(locator) ?? []),
     rescored: rescored && { score: rescored.score, isDrift: rescored.status === 'drift' },
     arriving: file.isArriving(),
     value: (name) => data.value({ file, record }, name),

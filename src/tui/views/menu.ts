@@ -1,4 +1,5 @@
 import { type Piece, piecesWidth } from '../../present/line.ts';
+import { sanitiseLine } from '../../text/sanitise.ts';
 import type { Data } from '../rows/data.ts';
 import type { State } from '../state/state.ts';
 import { type MenuEntry, markEntries, sortEntries } from '../update/menu-entries.ts';
@@ -14,6 +15,17 @@ export function menuPieces(state: State, data: Data, width: number): Piece[] | n
       ['d', 'as at first'],
       ['Esc', 'done'],
     ]);
+  if (menu.kind === 'label')
+    return [
+      ['plain', ` ${sanitiseLine(state.labels.rater)} labels: `],
+      ['accent', 'a letter'],
+      ...keys([
+        ['  Enter', 'a word'],
+        ['space', 'a note'],
+        ['-', 'takes it back'],
+        ['Esc', ''],
+      ]),
+    ];
   if (menu.kind === 'mark') return [['plain', ' mark with a letter …']];
   if (menu.kind === 'go') return entriesLine(' go to', markEntries(state), menu.cursor, width);
   return entriesLine(' sort by', sortEntries(state, data), menu.cursor, width);

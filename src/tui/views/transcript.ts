@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { labelWords } from '../../present/label-text.ts';
 import { renderHeadFindings, renderRecordHead } from '../../present/record-head.ts';
 import { renderTranscript } from '../../present/transcript/render.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
@@ -13,12 +14,13 @@ export const transcriptView: PaneView = ({ state, data, theme }, width) => {
   if (cursor === null || view === null) return [];
   const { file, record } = cursor;
   const hits = highlights(state, data);
+  const said = labelWords(state.labels.rollouts.get(file.locator(record)) ?? []);
   const head = {
     locator: sanitiseLine(`${basename(file.path)}:${file.index.line(record)}`),
     sample: record + 1,
     samples: file.count,
     score: file.score(record),
-    group: groupOf(data.groups, cursor).parts,
+    group: [...(said === '' ? [] : [`label ${said}`]), ...groupOf(data.groups, cursor).parts],
     fate: data.diskChange(cursor),
   };
   return [

@@ -1,0 +1,11 @@
+import type { Label } from '../../journal/labels.ts';
+
+/** What people say of rollouts, as far as it was looked up. */
+export interface LabelState {
+  /** The name under which this user labels. */
+  rater: string;
+  /** By locator; of a rollout that nobody labelled there is none. */
+  rollouts: ReadonlyMap<string, readonly Label[]>;
+}
+
+export const initialLabels = (rater: string): LabelState => ({ rater, rollouts: new Map() });
