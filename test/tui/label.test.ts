@@ -83,7 +83,7 @@ describe('one key opens the menu', () => {
   test('what shall follow a label follows it', async () => {
     await open();
     const { selected } = screen;
-    screen.do({ type: 'list-menu', menu: 'label', then: { type: 'sample', by: 1 } }, { type: 'menu-key', key: 'a' });
+    screen.do({ type: 'list-menu', menu: 'label', after: { type: 'sample', by: 1 } }, { type: 'menu-key', key: 'a' });
     expect(screen.effects).toMatchObject([{ job: { change: { label: 'a' } } }]);
     expect(screen.selected).not.toBe(selected);
   });

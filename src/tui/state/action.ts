@@ -91,11 +91,11 @@ type ListAction =
   | { type: 'group' }
   | { type: 'mark'; letter: string }
   | { type: 'mark-row' }
-  /** @property then follows a label that is given with one key */
-  | { type: 'list-menu'; menu: MenuKind; then?: Action }
+  /** @property after follows a label that is given with one key */
+  | { type: 'list-menu'; menu: MenuKind; after?: Action }
   | { type: 'menu-key'; key: string }
   /** What this user says of the rollout under the cursor, and what follows that. */
-  | { type: 'label'; change: LabelChange; then?: Action };
+  | { type: 'label'; change: LabelChange; after?: Action };
 
 type PageAction =
   | { type: 'page-open'; subject: PageSubject }

@@ -48,7 +48,7 @@ export interface ListMenu {
   /** The entry that Enter takes. */
   cursor: number;
   /** Follows the answer. */
-  then?: Action;
+  after?: Action;
 }
 
 export const noChoice: ListChoice = { filter: null, sort: null, columns: null, marks: new Map() };

@@ -8,13 +8,13 @@ import type { PromptKind } from './prompt-kind.ts';
 import { type Result, type SomeHandlers, saying } from './result.ts';
 
 export const labelHandlers = {
-  label: (state, { change, then }): Result => {
+  label: (state, { change, after }): Result => {
     const place = state.list.cursor;
     if (place === null) return saying(state, 'no rollout here');
     return {
       state: saying(state, saidText(change, state.labels.rater)),
       effects: [{ type: 'run', job: { kind: 'label', place, rater: state.labels.rater, change } }],
-      ...(then && { next: then }),
+      ...(after && { next: after }),
     };
   },
 
@@ -35,9 +35,9 @@ function saidText({ label, note }: LabelChange, rater: string): string {
 }
 
 /** A letter labels; words, notes and taking back have keys that are none. */
-export function labelKey(state: State, data: Data, key: string, then: Action | undefined): Action | string {
+export function labelKey(state: State, data: Data, key: string, after: Action | undefined): Action | string {
   const turn = turnHere(state, data);
-  if (/^[a-zA-Z0-9]$/.test(key)) return { type: 'label', change: { label: key, turn }, ...(then && { then }) };
+  if (/^[a-zA-Z0-9]$/.test(key)) return { type: 'label', change: { label: key, turn }, ...(after && { after }) };
   if (key === 'enter') return { type: 'prompt-open', prompt: 'label' };
   if (key === 'space') return { type: 'prompt-open', prompt: 'note', value: ownNote(state) };
   if (key === '-' || key === 'backspace' || key === 'delete')

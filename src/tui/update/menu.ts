@@ -11,12 +11,12 @@ const withMenu = (state: State, menu: ListMenu | null): State => ({ ...state, li
 const act = (state: State, action: Action): Result => ({ state: withMenu(state, null), next: action });
 
 export const menuHandlers = {
-  'list-menu': (state, { menu, then }, data) => {
+  'list-menu': (state, { menu, after }, data) => {
     if (menu === 'go' && markEntries(state).length === 0)
       return saying(state, `no marks yet; ${data.keys.label('mark')} and a letter sets one`);
     const isHidden = menu === 'columns' && data.geometry(state).listWidth === 0;
     return {
-      ...withMenu(state, { kind: menu, cursor: 0, ...(then && { then }) }),
+      ...withMenu(state, { kind: menu, cursor: 0, ...(after && { after }) }),
       focus: isHidden ? 'list' : state.focus,
     };
   },
@@ -27,7 +27,7 @@ export const menuHandlers = {
     if (['esc', 'ctrl+c', 'ctrl+g'].includes(key)) return withMenu(state, null);
     if (menu.kind === 'columns') return columnsKey(state, menu, key, data);
     if (menu.kind === 'label') {
-      const next = labelKey(state, data, key, menu.then);
+      const next = labelKey(state, data, key, menu.after);
       return typeof next === 'string' ? saying(withMenu(state, null), next) : act(state, next);
     }
     if (menu.kind === 'mark') {
