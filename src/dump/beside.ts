@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { parseJson } from '../json/parse.ts';
 import type { JsonValue } from '../json/value.ts';
+import { readStrangerFile } from './stranger-file.ts';
 
 /** All lines of a dump name the same few files. */
 const known = new LRUCache<string, { value: JsonValue }>({ max: 100 });
@@ -14,8 +14,8 @@ export function readBeside(directory: string, name: string): JsonValue | undefin
   const before = known.get(path);
   if (before !== undefined) return before.value;
   try {
-    const text = readFileSync(path, 'utf8');
-    if (text.length > MOST_BYTES) return undefined;
+    const text = readStrangerFile(path, MOST_BYTES);
+    if (text === null) return undefined;
     const value = parseJson(text);
     known.set(path, { value });
     return value;

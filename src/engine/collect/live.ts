@@ -1,4 +1,5 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { RolloutRequest } from '../request/request.ts';
 
@@ -76,7 +77,7 @@ export class LiveFile {
       const seconds = Math.round((now - since) / 100) / 10;
       rollouts.push({ task, rollout, step, at: stage, ...(tools.length > 0 ? { tools } : {}), turns, seconds });
     }
-    return { time: new Date(now).toISOString(), pid: process.pid, ...this.#counts(), at, rollouts };
+    return { time: new Date(now).toISOString(), pid: process.pid, host: hostname(), ...this.#counts(), at, rollouts };
   }
 
   async close(): Promise<void> {

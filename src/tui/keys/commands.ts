@@ -163,6 +163,10 @@ export const COMMANDS: readonly Command[] = [
     one('Compare', 'page.group', 'the group of this prompt, with its advantages', { type: 'page-group' }, noRecord),
   ),
 
+  one('Program', 'page.under.way', 'rollouts that are not finished', {
+    type: 'page-open',
+    subject: { kind: 'under-way' },
+  }),
   one(
     'Compare',
     'page.contexts',

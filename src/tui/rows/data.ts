@@ -19,6 +19,7 @@ import { type Geometry, geometry, type PaneShape } from './geometry.ts';
 import { GroupIndex } from './group-index.ts';
 import { sortedMembers } from './group-rows.ts';
 import { Layouts } from './layouts.ts';
+import { LiveStates } from './live-states.ts';
 import type { Page } from './page.ts';
 import { Pages } from './pages.ts';
 import { keptColumnsShown } from './replay-values.ts';
@@ -43,6 +44,7 @@ export interface Data {
   readonly tokenizer: TokenText | null;
   readonly fresh: FreshRows;
   readonly groups: GroupIndex;
+  readonly underWay: LiveStates;
   readonly syntax: Syntax;
   readonly searches: Searches;
   /** The list in the order and as far as it is filtered, or the group that is shown alone. */
@@ -90,6 +92,7 @@ export class DumpData implements Data {
   readonly tokenizer: TokenText | null;
   readonly fresh = new FreshRows();
   readonly groups: GroupIndex;
+  readonly underWay: LiveStates;
   readonly syntax: Syntax;
   readonly searches: Searches;
   #rows: Rows | null = null;
@@ -133,6 +136,10 @@ export class DumpData implements Data {
     this.groups = new GroupIndex(dump, () => {
       this.#pages.changed();
       rowsChanged();
+    });
+    this.underWay = new LiveStates(dump, () => {
+      this.#pages.changed();
+      changed();
     });
     this.syntax = new Syntax(changed);
     this.searches = new Searches(found, tokenizer);

@@ -5,6 +5,7 @@ import type { Page } from './page.ts';
 import { contextsPage, historyPage } from './page-contexts.ts';
 import { groupPage } from './page-group.ts';
 import { stepTimesPage, timesPage } from './page-times.ts';
+import { underWayPage } from './page-under-way.ts';
 
 /** A new kind of page is a case here. */
 function build({ subject, sort }: PageState, data: Data): Page {
@@ -15,6 +16,8 @@ function build({ subject, sort }: PageState, data: Data): Page {
       return historyPage(subject, data);
     case 'times':
       return timesPage(subject, sort, data);
+    case 'under-way':
+      return underWayPage(data.underWay.states, sort);
     case 'step-times':
       return stepTimesPage(subject, sort);
     case 'group':

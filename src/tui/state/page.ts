@@ -11,7 +11,9 @@ export type PageSubject =
   | { kind: 'history'; place: Place; turn: number }
   /** Where the time of a rollout went, and that of all rollouts of its file. */
   | { kind: 'times'; place: Place }
-  | { kind: 'step-times'; place: Place };
+  | { kind: 'step-times'; place: Place }
+  /** Rollouts that are not finished. */
+  | { kind: 'under-way' };
 
 /** A view of the whole body, in the place of the list and the transcript: rows with a cursor. */
 export interface PageState {

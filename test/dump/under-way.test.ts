@@ -1,0 +1,70 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readLiveState } from '../../src/dump/under-way.ts';
+import { underWayPage } from '../../src/tui/rows/page-under-way.ts';
+
+const state = (more: object = {}) => ({
+  time: '2026-01-01T00:00:00.000Z',
+  pid: 999_999_999,
+  host: 'here',
+  at: { generating: 2, tool: 1 },
+  rollouts: [
+    { task: 0, rollout: 1, step: 3, at: 'tool', tools: ['code\u001b[31m'], turns: 4, seconds: 12.5 },
+    { task: 1, rollout: 0, at: 'generating', turns: 2, seconds: 1 },
+  ],
+  ...more,
+});
+
+const folder = (): string => {
+  const directory = mkdtempSync(join(tmpdir(), 'live-'));
+  mkdirSync(join(directory, '.rollout-viewer'));
+  return directory;
+};
+const written = (content: unknown): string => {
+  const directory = folder();
+  writeFileSync(
+    join(directory, '.rollout-viewer', 'live.json'),
+    typeof content === 'string' ? content : JSON.stringify(content),
+  );
+  return directory;
+};
+
+describe('what a run says of rollouts under way', () => {
+  it('is read with its stages; a writer of this machine that is gone is known to be', () => {
+    const directory = written(state());
+    expect(readLiveState(directory, 'here')).toMatchObject({ isGone: true, stages: { generating: 2, tool: 1 } });
+    expect(readLiveState(directory, 'elsewhere')).toMatchObject({ isGone: false });
+    expect(readLiveState(written(state({ pid: process.pid })), 'here')).toMatchObject({ isGone: false });
+  });
+
+  it('is nothing where it is half written, of another shape, a link or a pipe', () => {
+    for (const content of ['', '{"time": "2026', '[]', state({ at: { generating: -1 } }), state({ rollouts: [{}] })])
+      expect(readLiveState(written(content), 'here')).toBeNull();
+    const linked = folder();
+    symlinkSync(join(written(state()), '.rollout-viewer', 'live.json'), join(linked, '.rollout-viewer', 'live.json'));
+    expect(readLiveState(linked, 'here')).toBeNull();
+    const piped = folder();
+    execFileSync('mkfifo', [join(piped, '.rollout-viewer', 'live.json')]);
+    expect(readLiveState(piped, 'here')).toBeNull();
+    expect(readLiveState(folder(), 'here')).toBeNull();
+  });
+
+  it('is a page: the longest first, escape codes gone, the writer told dead, silent or live', () => {
+    const directory = written(state());
+    const found = { ...readLiveState(directory, 'here')!, directory };
+    const at = (seconds: number) => underWayPage([found], null, found.written + seconds * 1000);
+    expect(at(1).length).toBe(2);
+    expect(at(1).row(0).cells).toEqual(['0', '1', '3', 'tool', expect.not.stringContaining('\u001b'), '4', '13 s']);
+    expect(at(20).head).toEqual([
+      '2 generating, 1 tool   its writer is gone, 20 s after its last sign',
+      '1 rollout more than their writer lists one by one',
+    ]);
+    const distant = { ...found, isGone: false };
+    expect(underWayPage([distant], null, found.written + 20_000).head![0]).toContain('no sign for 20 s');
+    expect(underWayPage([distant], null, found.written + 1000).head![0]).toContain('live');
+    expect(underWayPage([], null).empty).toContain('no run writes here');
+  });
+});
