@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { type ClientRequest, request } from 'node:http';
 import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createRunner, type SandboxOptions, type SandboxServer, startSandbox } from '../../src/sandbox/server/index.ts';
 import { lack } from './backends.ts';
@@ -237,6 +238,84 @@ describe('places', () => {
     running.hangUp();
     // It would have to wait a minute, and the test would be over.
     expect(((await (await last).json()) as { status: string }).status).toBe('Success');
+  });
+});
+
+describe('connections', () => {
+  const PING = 'GET /v1/ping HTTP/1.1\r\nHost: localhost\r\n\r\n';
+  const ENDLESS =
+    'POST /run_code HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
+
+  /** Sends pieces until the server closes the connection. @returns what it answered */
+  async function sendUntilClosed(server: SandboxServer, head: string, piece: string): Promise<string> {
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+    socket.on('error', () => {});
+    let heard = '';
+    socket.on('data', (chunk: Buffer) => {
+      heard += chunk.toString();
+    });
+    socket.write(head);
+    const send = () => {
+      while (!socket.destroyed && socket.write(piece));
+    };
+    socket.on('drain', send);
+    send();
+    await new Promise((resolve) => socket.once('close', resolve));
+    return heard;
+  }
+
+  test('a body without end is answered 413, and then cut off', async () => {
+    const server = await start({ bodyLimit: 1_000_000 });
+    const heard = await sendUntilClosed(server, ENDLESS, `10000\r\n${'a'.repeat(0x10000)}\r\n`);
+    expect(heard).toContain('HTTP/1.1 413 ');
+    expect((await post(server, { code: 'print(1)' })).status).toBe(200);
+  });
+
+  test('a body of single bytes is refused before it is many', async () => {
+    const server = await start();
+    expect(await sendUntilClosed(server, ENDLESS, '1\r\na\r\n'.repeat(10_000))).toContain('in over 50000 parts');
+  });
+
+  test('requests that do not wait for their turn end their connection', async () => {
+    const server = await start();
+    const one = `${ENDLESS}0\r\n\r\n`;
+    await sendUntilClosed(server, '', one.repeat(100));
+    expect((await post(server, { code: 'print(1)' })).status).toBe(200);
+  });
+
+  test('connections that ask nothing keep nobody out', async () => {
+    const server = await start();
+    const port = Number(new URL(server.url).port);
+    const idle = Array.from({ length: 2500 }, () => connect(port, '127.0.0.1').on('error', () => {}));
+    await Promise.all(idle.map((socket) => once(socket, 'connect')));
+    const socket = connect(port, '127.0.0.1', () => socket.write(PING));
+    expect((await once(socket, 'data')).toString()).toContain('"pong"');
+    expect((await post(server, { code: 'print(1)' })).status).toBe(200);
+    for (const one of [...idle, socket]) one.destroy();
+  });
+
+  test('a body is read as Python reads it', async () => {
+    const server = await start();
+    const body = JSON.stringify({ code: 'print("é")', language: 'python' });
+    const read = async (bytes: Buffer) => {
+      const answer = await post(server, { code: '' }, { body: new Uint8Array(bytes) });
+      const said = (await answer.json()) as { detail?: string; run_result?: { stdout: string } };
+      return [answer.status, said.detail ?? said.run_result?.stdout];
+    };
+    const unreadable = [400, 'There was an error parsing the body'];
+    expect(await read(Buffer.from(`\ufeff${body}`))).toEqual([200, 'é\n']);
+    expect(await read(Buffer.from(body, 'utf16le'))).toEqual([200, 'é\n']);
+    expect(await read(Buffer.from(`\ufeff${body}`, 'utf16le').swap16())).toEqual([200, 'é\n']);
+    expect(await read(Buffer.from(body, 'latin1'))).toEqual(unreadable);
+    expect(await read(gzipSync(body))).toEqual(unreadable);
+  });
+
+  test('a memory limit beyond every machine is no limit of ours', async () => {
+    const server = await start();
+    for (const memory_limit_MB of [1e308, 2 ** 63]) {
+      const answer = await post(server, { code: 'print(1)', memory_limit_MB });
+      expect(((await answer.json()) as { status: string }).status).toBe('Success');
+    }
   });
 });
 

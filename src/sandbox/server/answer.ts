@@ -81,21 +81,41 @@ function json(status: number, value: unknown, headers: Record<string, string> = 
   };
 }
 
+/** FastAPI's words for any error that is none of JSON. */
+const UNREADABLE = 'There was an error parsing the body';
+
+/** The text as Python's json.loads takes it: UTF-8, or UTF-16 by the place of its zeros. UTF-32 nobody sends: null, as for what is no text. */
+function decoded(bytes: Uint8Array): string | null {
+  const [a, b, c, d] = bytes;
+  const zeros = [a, b, c, d].map((byte) => (byte === 0 ? '0' : 'x')).join('');
+  const isMarked32 =
+    (a === 0xff && b === 0xfe && c === 0 && d === 0) || (a === 0 && b === 0 && c === 0xfe && d === 0xff);
+  if (bytes.length >= 4 && (isMarked32 || zeros === 'x000' || zeros === '000x')) return null;
+  const is16 = (a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff) || a === 0 || (b === 0 && bytes.length > 1);
+  const encoding = !is16 ? 'utf-8' : a === 0xfe || a === 0 ? 'utf-16be' : 'utf-16le';
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
 type Parsed = { value: unknown } | { error: Record<string, unknown> };
 
 /** FastAPI reads JSON where the content type says so or is missing; any other body is a string to it. */
 function parseBody(contentType: string | undefined, bytes: Uint8Array): Parsed {
   if (bytes.length === 0) return { value: undefined };
   const type = (contentType ?? 'application/json').split(';')[0]!.trim().toLowerCase();
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
-  if (!/^application\/(?:json|[^/]*\+json)$/.test(type)) return { value: text };
+  if (!/^application\/(?:json|[^/]*\+json)$/.test(type)) return { value: Buffer.from(bytes).toString('utf8') };
+  const text = decoded(bytes);
+  if (text === null) throw new RequestError(400, UNREADABLE);
   try {
     return { value: parsePythonJson(text) };
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     const { offset, message } = error;
     // CPython throws no JSONDecodeError for it, and FastAPI's words for any other error are these.
-    if (message.startsWith('Exceeds the limit')) throw new RequestError(400, 'There was an error parsing the body');
+    if (message.startsWith('Exceeds the limit')) throw new RequestError(400, UNREADABLE);
     return {
       error: {
         type: 'json_invalid',

@@ -1,9 +1,11 @@
 // The HTTP half of the server: who may come in, bodies up to a limit and within the memory of all, a handler that is
 // told at once when its client has hung up. What is long goes to a request thread; a short program is answered right here.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { type Guard, refusalOf } from '../../http/guard.ts';
 import { RequestError } from '../request-error.ts';
 import { answerTo, failed } from './answer.ts';
+import { DESCRIPTORS } from './backends/backend.ts';
 import type { Budget, Share } from './budget.ts';
 import type { Places } from './places.ts';
 import type { RawAnswer } from './request-thread-protocol.ts';
@@ -21,7 +23,14 @@ const HEADERS_MS = 20_000;
 const REQUEST_MS = 120_000;
 /** For a client that does not take its answer. */
 const ANSWER_MS = 60_000;
-const MOST_CONNECTIONS = 4096;
+const MOST_CONNECTIONS = Math.floor(DESCRIPTORS / 2);
+/** Requests on one connection that came before their turn. */
+const MOST_AHEAD = 64;
+/** A body in more parts than that is sent to keep the server busy: honest clients send 64 kB at a time. */
+const MOST_PARTS = 50_000;
+const MOST_DROPPED = 256 * 1024 * 1024;
+/** What a part takes beside its bytes. */
+const PART_BYTES = 256;
 
 export interface HttpOptions {
   guard: Guard;
@@ -35,17 +44,21 @@ export interface HttpOptions {
 
 export function httpServer(options: HttpOptions): Server {
   const short = new Map([['/run_code', printedElsewhere(runCodeRoute(options.run), options.threads)]]);
+  const callers = new Callers();
   const server = createServer(
     { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, noDelay: true },
     async (request, response) => {
+      if (!callers.asks(request.socket)) return;
       const gone = new AbortController();
       const share = options.budget.open();
       response.on('close', () => {
+        callers.answered(request.socket);
         share.close();
         if (!response.writableFinished) gone.abort(new DOMException('the client hung up', 'AbortError'));
       });
+      const hasCome = () => callers.hasAsked(request.socket);
       try {
-        const answer = await answered(request, short, gone.signal, share, options);
+        const answer = await answered(request, short, gone.signal, share, hasCome, options);
         if (!gone.signal.aborted) await send(response, answer, share, options.places);
       } catch (error) {
         if (gone.signal.aborted) return;
@@ -54,8 +67,50 @@ export function httpServer(options: HttpOptions): Server {
       }
     },
   );
-  server.maxConnections = MOST_CONNECTIONS;
+  server.on('connection', (socket) => callers.add(socket));
   return server;
+}
+
+/**
+ * The connections. Where there are too many, the one that has kept the server waiting longest goes: for its next
+ * request, or for the rest of one. None goes whose request is being worked at.
+ */
+class Callers {
+  readonly #ahead = new Map<Socket, number>();
+  /** Those that it is their turn to send something; the one that was asked first is first. */
+  readonly #awaited = new Set<Socket>();
+
+  add(socket: Socket): void {
+    this.#ahead.set(socket, 0);
+    this.#awaited.add(socket);
+    socket.once('close', () => {
+      this.#ahead.delete(socket);
+      this.#awaited.delete(socket);
+    });
+    if (this.#ahead.size <= MOST_CONNECTIONS) return;
+    const [oldest = socket] = this.#awaited;
+    oldest.destroy();
+  }
+
+  /** A request has begun. @returns false for one too many */
+  asks(socket: Socket): boolean {
+    const ahead = (this.#ahead.get(socket) ?? 0) + 1;
+    if (ahead > MOST_AHEAD) socket.destroy();
+    else this.#ahead.set(socket, ahead);
+    return ahead <= MOST_AHEAD;
+  }
+
+  /** The whole of its request has come. */
+  hasAsked(socket: Socket): void {
+    this.#awaited.delete(socket);
+  }
+
+  answered(socket: Socket): void {
+    const ahead = this.#ahead.get(socket);
+    if (ahead === undefined) return;
+    this.#ahead.set(socket, ahead - 1);
+    if (ahead === 1) this.#awaited.add(socket);
+  }
 }
 
 const text = (body: string): RawAnswer => ({
@@ -69,19 +124,24 @@ async function answered(
   short: ReadonlyMap<string, Route>,
   signal: AbortSignal,
   share: Share,
+  hasCome: () => void,
   { guard, threads, bodyLimit, log }: HttpOptions,
 ): Promise<RawAnswer> {
   const { headers, method = 'GET', url = '/' } = request;
   const refusal = refusalOf(headers, guard);
   if (refusal) {
-    request.resume();
+    drop(request);
     const challenge: Record<string, string> = refusal.status === 401 ? { 'www-authenticate': 'Bearer' } : {};
     const answer = text(JSON.stringify({ detail: refusal.detail }));
     return { ...answer, status: refusal.status, headers: { ...answer.headers, ...challenge } };
   }
   // Answered whatever else goes on: it is how a cluster asks whether the server lives.
-  if (url === '/v1/ping' && method === 'GET') return text('"pong"');
+  if (url === '/v1/ping' && method === 'GET') {
+    drop(request);
+    return text('"pong"');
+  }
   const body = await readBody(request, bodyLimit, share);
+  hasCome();
   const asked = { method, url, host: headers.host ?? 'localhost', contentType: headers['content-type'], body };
   if (body.length <= SHORT_BODY && method === 'POST' && short.has(url)) return answerTo(asked, short, signal, log);
   return threads.answer(asked, signal);
@@ -120,35 +180,40 @@ async function send(
   response.writeHead(status, headers).end(body);
 }
 
+/** The rest of a body is read and dropped, or its sender would never see the answer; but not without end. */
+function drop(request: IncomingMessage): void {
+  let length = 0;
+  request.on('data', (chunk: Buffer) => {
+    length += chunk.length + PART_BYTES;
+    if (length > MOST_DROPPED) request.socket.destroy();
+  });
+}
+
 function readBody(request: IncomingMessage, limit: number, share: Share): Promise<Uint8Array<ArrayBuffer>> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    let chunks: Buffer[] = [];
     let length = 0;
-    const tooLarge = () => {
-      chunks.length = 0; // and the rest is read and dropped, or the client would never see the answer
-      reject(new RequestError(413, `the body is over ${limit} bytes`));
-    };
-    if (Number(request.headers['content-length']) > limit) {
+    const refuse = (error: Error) => {
+      chunks = [];
+      request.off('data', take);
+      drop(request);
       request.resume();
-      return tooLarge();
-    }
-    request.on('data', (chunk: Buffer) => {
+      reject(error);
+    };
+    const take = (chunk: Buffer) => {
       length += chunk.length;
-      if (length > limit) return tooLarge();
+      if (length > limit) return refuse(new RequestError(413, `the body is over ${limit} bytes`));
+      if (chunks.length === MOST_PARTS)
+        return refuse(new RequestError(413, `the body comes in over ${MOST_PARTS} parts`));
       chunks.push(chunk);
-      const wait = share.take(TIMES_BODY * chunk.length);
+      const wait = share.take(TIMES_BODY * chunk.length + PART_BYTES);
       if (wait === null) return;
       request.pause();
-      wait.then(
-        () => request.resume(),
-        (error: Error) => {
-          chunks.length = 0;
-          length = Number.POSITIVE_INFINITY;
-          request.resume();
-          reject(error);
-        },
-      );
-    });
+      wait.then(() => request.resume(), refuse);
+    };
+    if (Number(request.headers['content-length']) > limit)
+      return refuse(new RequestError(413, `the body is over ${limit} bytes`));
+    request.on('data', take);
     request.on('end', () => {
       const body = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
       let at = 0;

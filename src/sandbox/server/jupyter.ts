@@ -8,7 +8,14 @@ import { DRIVER } from './jupyter-driver.ts';
 import { LineSplitter } from './lines.ts';
 import { Output } from './output.ts';
 import { decodeFiles } from './paths.ts';
-import { cutTimeout, DEFAULT_RUN_OPTIONS, type Executing, encodeFiles, type ProgramOptions } from './runner.ts';
+import {
+  cutTimeout,
+  DEFAULT_RUN_OPTIONS,
+  type Executing,
+  encodeFiles,
+  memoryOf,
+  type ProgramOptions,
+} from './runner.ts';
 
 export type RunJupyter = (request: RunJupyterRequest, signal?: AbortSignal) => Promise<RunJupyterResponse>;
 
@@ -30,7 +37,7 @@ export function runJupyterOn(
           fetchFiles: request.fetch_files,
           compileTimeout: 0,
           runTimeout: Number.isNaN(request.total_timeout) ? 0 : Math.min(request.total_timeout, maxRunTimeout),
-          limits: { ...limits, memoryMb: request.memory_limit_MB > 0 ? request.memory_limit_MB : limits.memoryMb },
+          limits: { ...limits, memoryMb: memoryOf(request.memory_limit_MB, limits) },
           watch: (chunk, stop) => cells.push(chunk, stop),
         },
         signal,

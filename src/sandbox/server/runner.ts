@@ -42,7 +42,7 @@ export function runCodeOn(
           fetchFiles: request.fetch_files,
           compileTimeout: Math.min(request.compile_timeout, maxRunTimeout),
           runTimeout: Math.min(request.run_timeout, maxRunTimeout),
-          limits: { ...limits, memoryMb: request.memory_limit_MB > 0 ? request.memory_limit_MB : limits.memoryMb },
+          limits: { ...limits, memoryMb: memoryOf(request.memory_limit_MB, limits) },
           ...wishes,
         },
         signal,
@@ -60,6 +60,12 @@ export function runCodeOn(
     }
   };
 }
+
+/** More than any machine has, and still a whole number of bytes. */
+const MOST_MEMORY_MB = 2 ** 32;
+
+export const memoryOf = (asked: number, { memoryMb }: RunLimits): number | null =>
+  asked > 0 ? Math.min(asked, MOST_MEMORY_MB) : memoryMb;
 
 export const cutTimeout = (maxRunTimeout: number): string =>
   `the time limits were cut to ${maxRunTimeout} s, the most that this server gives (--max-run-timeout)`;
