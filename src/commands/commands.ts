@@ -8,6 +8,8 @@ export const VERBS: Readonly<Record<string, () => Promise<Command>>> = {
   show: async () => (await import('./show.ts')).showCommand(),
   grep: async () => (await import('./grep.ts')).grepCommand(),
   stats: async () => (await import('./stats.ts')).statsCommand(),
+  groups: async () => (await import('./groups.ts')).groupsCommand(),
+  matrix: async () => (await import('./matrix.ts')).matrixCommand(),
   label: async () => (await import('./label.ts')).labelCommand(),
   labels: async () => (await import('./labels.ts')).labelsCommand(),
   signal: async () => (await import('./signal.ts')).signalCommand(),

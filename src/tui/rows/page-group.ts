@@ -1,5 +1,5 @@
 import { advantagesOf, OF_A_DUMP } from '../../analysis/advantages/of-dump.ts';
-import { groupStats } from '../../analysis/group-stats.ts';
+import { groupStats } from '../../analysis/prompts/group-stats.ts';
 import { formatAdvantage, plural } from '../../present/numbers.ts';
 import { meanText, scoreText } from '../../present/quantities.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';

@@ -1,0 +1,87 @@
+import { type GroupRow, orderOfSteps } from './group-table.ts';
+import { membersByNumber } from './members.ts';
+
+/** What became of a prompt from step to step. */
+export interface MatrixRow {
+  stream: string;
+  prompt: number;
+  /** Its groups in the order of the steps, one a step: of a step that was written twice the one that was read last. */
+  cells: readonly GroupRow[];
+  /** The largest mean less the smallest. */
+  swing: number;
+  first: number | null;
+  last: number | null;
+  /** The step from which on it was solved, to the end. */
+  learned: number | null;
+  /** The last step in which it went from solved to not solved, where it is not solved at the end. */
+  forgotten: number | null;
+}
+
+export interface Matrix {
+  /** In order; NaN for rollouts without a step. */
+  steps: readonly number[];
+  /** The largest swing first. */
+  rows: readonly MatrixRow[];
+}
+
+/** @param pass the mean from which on a prompt counts as solved */
+export function promptMatrix(table: readonly GroupRow[], pass: number): Matrix {
+  const steps = [...new Set(table.map(({ step }) => step))].sort(orderOfSteps);
+  const groups = membersByNumber(Int32Array.from(table, ({ prompt }) => prompt));
+  const rows: MatrixRow[] = [];
+  for (let prompt = 0; prompt < groups.length; prompt++) {
+    const cells = oneAStep(Array.from(groups.of(prompt), (at) => table[at]!));
+    if (cells.length > 0) rows.push(matrixRow(prompt, cells, pass));
+  }
+  return { steps, rows: rows.sort((a, b) => b.swing - a.swing) };
+}
+
+function oneAStep(groups: GroupRow[]): GroupRow[] {
+  groups.sort((a, b) => orderOfSteps(a.step, b.step));
+  return groups.filter(({ step }, i) => !Object.is(groups[i + 1]?.step, step));
+}
+
+function matrixRow(prompt: number, cells: readonly GroupRow[], pass: number): MatrixRow {
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  let first: number | null = null;
+  let last: number | null = null;
+  let learned: number | null = null;
+  let forgotten: number | null = null;
+  let wasSolved = false;
+  for (const { mean, step } of cells) {
+    if (mean === null) continue;
+    low = Math.min(low, mean);
+    high = Math.max(high, mean);
+    first ??= mean;
+    last = mean;
+    const isSolved = mean >= pass;
+    if (isSolved && !wasSolved) learned = step;
+    if (wasSolved && !isSolved) forgotten = step;
+    wasSolved = isSolved;
+  }
+  return {
+    stream: cells[0]!.stream,
+    prompt,
+    cells,
+    swing: high >= low ? high - low : 0,
+    first,
+    last,
+    learned: wasSolved ? learned : null,
+    forgotten: wasSolved ? null : forgotten,
+  };
+}
+
+/** The group of a prompt in a step; null where it was not sampled. */
+export function cellAt({ cells }: MatrixRow, step: number): GroupRow | null {
+  let low = 0;
+  let high = cells.length - 1;
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const order = orderOfSteps(cells[middle]!.step, step);
+    if (order === 0) return cells[middle]!;
+    if (order < 0) low = middle + 1;
+    else high = middle - 1;
+  }
+  return null;
+}

@@ -1,0 +1,21 @@
+/** The rows of each number from 0, one number behind the other, in their order; rows numbered -1 are in none. */
+export interface Members {
+  readonly length: number;
+  of(number: number): Uint32Array;
+}
+
+/** Two passes and three arrays, whatever the number of rows. */
+export function membersByNumber(numbers: Int32Array): Members {
+  let most = -1;
+  for (const number of numbers) if (number > most) most = number;
+  const starts = new Uint32Array(most + 2);
+  for (const number of numbers) if (number >= 0) starts[number + 1]!++;
+  for (let i = 1; i < starts.length; i++) starts[i]! += starts[i - 1]!;
+  const next = starts.slice();
+  const rows = new Uint32Array(starts[most + 1]!);
+  for (let row = 0; row < numbers.length; row++) {
+    const number = numbers[row]!;
+    if (number >= 0) rows[next[number]!++] = row;
+  }
+  return { length: most + 1, of: (number) => rows.subarray(starts[number]!, starts[number + 1]!) };
+}
