@@ -74,6 +74,8 @@ const vim: Keys = {
   sort: ['s'],
   'sort.reverse': ['S'],
   columns: ['c'],
+  groups: ['g o'],
+  matrix: ['g x'],
   'page.group': ['P'],
   'page.contexts': ['g c'],
   'page.history': ['g h'],

@@ -160,6 +160,14 @@ export const COMMANDS: readonly Command[] = [
   one('View', 'field.show', 'show hidden fields', { type: 'field-show-all' }, noHidden),
 
   ...onPage(
+    one('Compare', 'groups', 'all groups: mean, spread, pass@k, signal', (k) => ({
+      type: 'page-open',
+      subject: { kind: 'groups', k: k ?? 1 },
+    })),
+    one('Compare', 'matrix', 'prompts by steps: when learned, when forgotten', {
+      type: 'page-open',
+      subject: { kind: 'matrix' },
+    }),
     one('Compare', 'page.group', 'the group of this prompt, with its advantages', { type: 'page-group' }, noRecord),
   ),
 

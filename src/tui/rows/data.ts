@@ -18,6 +18,7 @@ import { FreshRows } from './fresh-rows.ts';
 import { type Geometry, geometry, type PaneShape } from './geometry.ts';
 import { GroupIndex } from './group-index.ts';
 import { sortedMembers } from './group-rows.ts';
+import { KnownFacts } from './known-facts.ts';
 import { Layouts } from './layouts.ts';
 import { LiveStates } from './live-states.ts';
 import type { Page } from './page.ts';
@@ -47,6 +48,7 @@ export interface Data {
   readonly underWay: LiveStates;
   readonly syntax: Syntax;
   readonly searches: Searches;
+  readonly facts: KnownFacts;
   /** The list in the order and as far as it is filtered, or the group that is shown alone. */
   rows(state: State): Rows;
   /** How far the list is filtered and sorted; null where nothing is. */
@@ -95,6 +97,7 @@ export class DumpData implements Data {
   readonly underWay: LiveStates;
   readonly syntax: Syntax;
   readonly searches: Searches;
+  readonly facts: KnownFacts;
   #rows: Rows | null = null;
   #geometry: { shape: PaneShape; geometry: Geometry } | null = null;
   /** The record that is read. It stays as it was read, whatever becomes of its file, until it is asked for again. */
@@ -138,6 +141,10 @@ export class DumpData implements Data {
       rowsChanged();
     });
     this.underWay = new LiveStates(dump, () => {
+      this.#pages.changed();
+      changed();
+    });
+    this.facts = new KnownFacts(dump, () => {
       this.#pages.changed();
       changed();
     });
@@ -211,7 +218,7 @@ export class DumpData implements Data {
   isBusy(state: State): boolean {
     const { phase } = this.dump.progress();
     if (this.#open?.record.isPending === true) return true;
-    const isAsking = [this.groups, this.#values, this.searches, this.#layouts].some((part) => part.isBusy);
+    const isAsking = [this.groups, this.facts, this.#values, this.searches, this.#layouts].some((part) => part.isBusy);
     return phase !== 'done' || isAsking || this.filterProgress(state)?.isBusy === true;
   }
 

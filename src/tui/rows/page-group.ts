@@ -60,7 +60,7 @@ export function groupPage({ place, left }: Subject, sort: PageSort | null, data:
         ...(stats.spread === null ? [] : [`spread ${meanText(stats.spread)}`]),
         SIGNAL_TEXT[stats.signal],
       ].join(' · '),
-      ...[...reasons].map(([reason, names]) => `${names.join(', ')}: ${reason}`),
+      ...[...reasons].map(([reason, names]) => `${reason}: ${names.join(', ')}`),
     ],
     columns: [
       { title: 'sample', width: 8, isFixed: true },

@@ -1,14 +1,17 @@
+import type { FactRows } from '../../analysis/facts/fact-rows.ts';
 import { type PageState, pageInSight } from '../state/page.ts';
 import type { State } from '../state/state.ts';
 import type { Data } from './data.ts';
 import type { Page } from './page.ts';
 import { contextsPage, historyPage } from './page-contexts.ts';
 import { groupPage } from './page-group.ts';
+import { groupsPage } from './page-groups.ts';
+import { matrixPage } from './page-matrix.ts';
 import { stepTimesPage, timesPage } from './page-times.ts';
 import { underWayPage } from './page-under-way.ts';
 
 /** A new kind of page is a case here. */
-function build({ subject, sort }: PageState, data: Data): Page {
+function build({ subject, sort }: PageState, state: State, data: Data): Page {
   switch (subject.kind) {
     case 'contexts':
       return contextsPage(subject, data);
@@ -22,12 +25,36 @@ function build({ subject, sort }: PageState, data: Data): Page {
       return stepTimesPage(subject, sort);
     case 'group':
       return groupPage(subject, sort, data);
+    case 'groups':
+      return ofAll(state, data, (facts) => groupsPage(subject, sort, facts, data));
+    case 'matrix':
+      return ofAll(state, data, (facts) => matrixPage(sort, facts, data));
   }
 }
 
+/** A page of all rollouts, once their facts are known. */
+function ofAll(state: State, data: Data, page: (facts: FactRows) => Page): Page {
+  const facts = data.facts.of(state);
+  return facts === null ? { ...READING, note: data.facts.note } : page(facts);
+}
+
+const READING: Omit<Page, 'note'> = {
+  title: 'reading all rollouts',
+  columns: [],
+  length: 0,
+  row: () => ({ cells: [] }),
+  empty: 'nothing is known yet; Esc goes back',
+  sort: null,
+};
+
 /** The page in sight. It is built again when what it shows has changed: the dump, the subject, the order. */
 export class Pages {
-  #built: { subject: PageState['subject']; sort: PageState['sort']; page: Page } | null = null;
+  #built: {
+    subject: PageState['subject'];
+    sort: PageState['sort'];
+    filter: State['list']['choice']['filter'];
+    page: Page;
+  } | null = null;
 
   /** More is known than before. */
   changed(): void {
@@ -38,8 +65,10 @@ export class Pages {
     const shown = pageInSight(state);
     if (shown === null) return null;
     const { subject, sort } = shown;
-    if (this.#built?.subject !== subject || this.#built.sort !== sort)
-      this.#built = { subject, sort, page: build(shown, data) };
-    return this.#built.page;
+    const { filter } = state.list.choice;
+    const built = this.#built;
+    if (built?.subject !== subject || built.sort !== sort || built.filter !== filter)
+      this.#built = { subject, sort, filter, page: build(shown, state, data) };
+    return this.#built!.page;
   }
 }

@@ -13,7 +13,11 @@ export type PageSubject =
   | { kind: 'times'; place: Place }
   | { kind: 'step-times'; place: Place }
   /** Rollouts that are not finished. */
-  | { kind: 'under-way' };
+  | { kind: 'under-way' }
+  /** A row for each prompt of each step; pass@k. */
+  | { kind: 'groups'; k: number }
+  /** A row for each prompt, a column for each step. */
+  | { kind: 'matrix' };
 
 /** A view of the whole body, in the place of the list and the transcript: rows with a cursor. */
 export interface PageState {

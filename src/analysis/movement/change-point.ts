@@ -1,0 +1,81 @@
+import { fTail } from './statistics.ts';
+
+export interface ChangePoint {
+  /** The first value behind the change. */
+  at: number;
+  /** How far the level moved. */
+  jump: number;
+  /** The chance of a jump this clear in a series that only drifts, whichever place it were at. */
+  p: number;
+}
+
+/** Values that must lie on each side. */
+const SIDE = 3;
+/** What drifts smoothly, as while a model learns, is no change: a curve of this degree is taken out first. */
+const DEGREE = 3;
+
+/**
+ * The place at which a series jumps most clearly: a curve with a step is compared with the curve alone at each place (the largest F of them,
+ * as Andrews 1993 does; its chance is that of one place times the places). No permutation and no chance is in it.
+ * @param weights how many rollouts each value is the mean of
+ */
+export function changePoint(values: ArrayLike<number>, weights: ArrayLike<number>): ChangePoint | null {
+  const n = values.length;
+  const terms = Math.min(DEGREE, Math.floor(n / 8)) + 1;
+  const places = n - 2 * SIDE + 1;
+  const df = n - terms - 1;
+  if (places < 1 || df < 2) return null;
+  const basis = smoothBasis(n, terms, weights);
+  const rest = residual(
+    Float64Array.from({ length: n }, (_, i) => values[i]! * Math.sqrt(weights[i]!)),
+    basis,
+  );
+  const total = dot(rest, rest);
+  const size = Array.from({ length: n }, (_, i) => values[i]! ** 2 * weights[i]!).reduce((sum, one) => sum + one, 0);
+  if (total <= 1e-18 * Math.max(size, 1e-300)) return null;
+  let best: { at: number; gain: number; jump: number } | null = null;
+  for (let at = SIDE; at <= n - SIDE; at++) {
+    const step = residual(
+      Float64Array.from({ length: n }, (_, i) => (i >= at ? Math.sqrt(weights[i]!) : 0)),
+      basis,
+    );
+    const length = dot(step, step);
+    if (length < 1e-9) continue;
+    const along = dot(step, rest);
+    const gain = (along * along) / length;
+    if (best === null || gain > best.gain) best = { at, gain, jump: along / length };
+  }
+  if (best === null) return null;
+  const f = best.gain / (Math.max(total - best.gain, 1e-12 * total) / df);
+  return { at: best.at, jump: best.jump, p: Math.min(1, fTail(f, 1, df) * places) };
+}
+
+/** Orthonormal columns of a smooth curve, each value weighted. */
+function smoothBasis(n: number, terms: number, weights: ArrayLike<number>): Float64Array[] {
+  const basis: Float64Array[] = [];
+  for (let power = 0; power < terms; power++) {
+    const column = Float64Array.from(
+      { length: n },
+      (_, i) => ((2 * i) / Math.max(1, n - 1) - 1) ** power * Math.sqrt(weights[i]!),
+    );
+    const rest = residual(residual(column, basis), basis);
+    const length = Math.sqrt(dot(rest, rest));
+    if (length > 1e-9) basis.push(rest.map((value) => value / length));
+  }
+  return basis;
+}
+
+function residual(values: Float64Array, basis: readonly Float64Array[]): Float64Array {
+  const rest = values.slice();
+  for (const column of basis) {
+    const along = dot(rest, column);
+    for (let i = 0; i < rest.length; i++) rest[i]! -= along * column[i]!;
+  }
+  return rest;
+}
+
+function dot(a: Float64Array, b: Float64Array): number {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) sum += a[i]! * b[i]!;
+  return sum;
+}

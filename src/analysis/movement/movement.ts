@@ -1,0 +1,359 @@
+import { CHECKS } from '../../rollout/checks.ts';
+import { FACTS } from '../../rollout/facts.ts';
+import type { FactRows } from '../facts/fact-rows.ts';
+import { membersByNumber } from '../prompts/members.ts';
+import { type ChangePoint, changePoint } from './change-point.ts';
+import { correlationTail, pearson, ranksOf, spearman } from './statistics.ts';
+
+/** What movement looks at. */
+export type MovementFacts = Pick<
+  FactRows,
+  'length' | 'numbers' | 'words' | 'groups' | 'numberNames' | 'has' | 'isObserved' | 'place'
+>;
+
+/** How a number went with the reward, and whether it jumped. */
+export interface Movement {
+  name: string;
+  /** Rank correlation with the score among rollouts of one prompt, over all groups; NaN where nothing varies. */
+  within: number;
+  withinP: number;
+  /** Of the means by step with those of the score. */
+  overSteps: number;
+  /** Of the means by step with the step. */
+  trend: number;
+  change: (ChangePoint & { step: number; before: number; after: number }) | null;
+  /** The chance of such a jump, times the numbers that were looked at. */
+  p: number;
+  isAlarm: boolean;
+  /** Others that jumped with it: one movement, not several. */
+  alike: readonly string[];
+  /** Rows that show what it was before and behind the change. */
+  examples: { before: readonly number[]; after: readonly number[] };
+}
+
+interface NumberColumn {
+  name: string;
+  values: Float64Array;
+}
+
+/** Numbers that count the steps, or name things. */
+const NO_MEASURE =
+  /(?:^|[._])(?:step|steps|epoch|index|idx|id|ids|uid|time|timestamp|date|seed|version|sample|created|start|end)$/i;
+
+const isMeasure = (name: string): boolean =>
+  name !== 'score' && !NO_MEASURE.test(name) && !/^(?:adv|rank|group\..*|labels?)$/.test(name);
+
+/** Every number, every word of a fact and every finding, each as a number. */
+function columnsOf(facts: MovementFacts): NumberColumn[] {
+  const columns: NumberColumn[] = facts.numberNames
+    .filter(isMeasure)
+    .map((name) => ({ name, values: facts.numbers(name) }));
+  for (const { name, words } of FACTS) {
+    if (words === undefined) continue;
+    const own = facts.words(name);
+    for (const word of words) {
+      if (!own.includes(word)) continue;
+      const values = Float64Array.from(own, (one) => (one === null ? Number.NaN : Number(one === word)));
+      columns.push({ name: `${name}:${word}`, values });
+    }
+  }
+  for (const check of CHECKS) {
+    const values = new Float64Array(facts.length);
+    let isAny = false;
+    for (let row = 0; row < values.length; row++) {
+      const has = facts.has(row, check);
+      isAny ||= has;
+      values[row] = has ? 1 : facts.isObserved(row, check) ? 0 : Number.NaN;
+    }
+    if (isAny) columns.push({ name: `finding:${check}`, values });
+  }
+  return columns;
+}
+
+/** The rows of the stream that was trained on; where there are several, of the one with the most. */
+export function trainedRows(facts: Pick<FactRows, 'length' | 'words' | 'place'>): Uint32Array {
+  const streams = facts.words('stream');
+  const counts = new Map<string, number>();
+  const known = new Map<object, boolean>();
+  const isTrained = (row: number): boolean => {
+    const { file } = facts.place(row);
+    const found = known.get(file) ?? !file.validation;
+    known.set(file, found);
+    return found;
+  };
+  const rows: number[] = [];
+  for (let row = 0; row < facts.length; row++) if (isTrained(row)) rows.push(row);
+  const candidates = rows.length > 0 ? rows : Array.from({ length: facts.length }, (_, row) => row);
+  for (const row of candidates) counts.set(streams[row] ?? '', (counts.get(streams[row] ?? '') ?? 0) + 1);
+  const [largest] = [...counts].sort(([, a], [, b]) => b - a)[0] ?? [''];
+  return Uint32Array.from(candidates.filter((row) => (streams[row] ?? '') === largest));
+}
+
+/** The time of each row, by which things move: places of steps in their order; without any step the files in theirs. -1: not known. */
+export interface Timeline {
+  /** The step at each place; where there are no steps, the number of the file from 1. */
+  steps: readonly number[];
+  /** The place of each row of the dump, -1 where it has none. */
+  at: Int32Array;
+}
+
+/** Steps may have gaps, or be written twice: their order alone counts. */
+export function timelineOf(facts: Pick<FactRows, 'length' | 'numbers' | 'place'>, rows: Uint32Array): Timeline {
+  const own = facts.numbers('step');
+  const hasSteps = rows.some((row) => !Number.isNaN(own[row]!));
+  const files = new Map<object, number>();
+  const timeOf = (row: number): number => {
+    if (hasSteps) return own[row]!;
+    const { file } = facts.place(row);
+    if (!files.has(file)) files.set(file, files.size + 1);
+    return files.get(file)!;
+  };
+  const times = Float64Array.from(rows, timeOf);
+  const steps = [...new Set(times)].filter((time) => !Number.isNaN(time)).sort((a, b) => a - b);
+  const places = new Map(steps.map((step, at) => [step, at]));
+  const at = new Int32Array(facts.length).fill(-1);
+  for (const [i, row] of rows.entries()) at[row] = places.get(times[i]!) ?? -1;
+  return { steps, at };
+}
+
+/** A jump below this share of a rollout's own deviation is too small to matter. */
+const SMALLEST_JUMP = 0.15;
+const ALARM = 0.01;
+/** Part of the score, or the score by another name. */
+const IS_SCORE = 0.98;
+const EXAMPLES = 3;
+
+/**
+ * What moved. Values are compared among rollouts that scored alike, so that what only goes with getting better is no movement: a hack is a
+ * new way to the same reward. The clearest jump first.
+ */
+export function movements(facts: MovementFacts): Movement[] {
+  const rows = trainedRows(facts);
+  const { steps, at } = timelineOf(facts, rows);
+  const scores = facts.numbers('score');
+  const strata = strataOf(scores, rows);
+  const groups = membersByNumber(Int32Array.from(rows, (row) => facts.groups[row]!));
+  const groupRows = Array.from({ length: groups.length }, (_, group) => Array.from(groups.of(group), (i) => rows[i]!));
+  const scoreMeans = meansBy(scores, rows, at, steps.length).means;
+  const columns = columnsOf(facts).filter(({ values }) => varies(values, rows));
+  const found = columns.map(({ name, values }): Movement & { series: Float64Array } => {
+    const own = rows.filter((row) => !Number.isNaN(values[row]!) && at[row]! >= 0);
+    const { means, counts } = meansBy(values, own, at, steps.length);
+    const adjusted = lessStrata(values, own, strata);
+    const shifted = meansBy(adjusted, own, at, steps.length);
+    const told = steps.flatMap((_, i) => (counts[i]! > 0 ? [i] : []));
+    const change = changePoint(
+      told.map((i) => shifted.means[i]!),
+      told.map((i) => counts[i]!),
+    );
+    const { rho, p: withinP } = withinGroups(values, scores, groupRows);
+    const place = change === null ? -1 : told[change.at]!;
+    const p = change === null ? 1 : Math.min(1, change.p * columns.length);
+    const isLarge = change !== null && Math.abs(change.jump) >= SMALLEST_JUMP * deviationOf(adjusted, own);
+    return {
+      name,
+      within: rho,
+      withinP,
+      overSteps: correlationOfMeans(means, scoreMeans),
+      trend: correlationOfMeans(means, Float64Array.from(steps)),
+      change:
+        change === null
+          ? null
+          : {
+              ...change,
+              step: steps[place]!,
+              before: meanOver(values, own, (row) => at[row]! < place),
+              after: meanOver(values, own, (row) => at[row]! >= place),
+            },
+      p,
+      isAlarm: p < ALARM && isLarge && !(Math.abs(rho) > IS_SCORE),
+      alike: [],
+      examples: change === null ? { before: [], after: [] } : examplesOf(values, own, at, place, scores),
+      series: shifted.means,
+    };
+  });
+  found.sort((a, b) => a.p - b.p || Math.abs(b.change?.jump ?? 0) - Math.abs(a.change?.jump ?? 0));
+  return joined(found);
+}
+
+/** Alarms whose means by step go up and down together are one. */
+function joined(found: readonly (Movement & { series: Float64Array })[]): Movement[] {
+  const leaders: { movement: Movement; series: Float64Array; alike: string[] }[] = [];
+  const result: Movement[] = [];
+  for (const { series, ...movement } of found) {
+    const leader = movement.isAlarm
+      ? leaders.find((one) => Math.abs(pearsonOfKnown(one.series, series)) > ALIKE)
+      : undefined;
+    if (leader !== undefined) leader.alike.push(movement.name);
+    const alike: string[] = [];
+    const own = leader === undefined ? { ...movement, alike } : { ...movement, isAlarm: false };
+    if (leader === undefined && movement.isAlarm) leaders.push({ movement: own, series, alike });
+    result.push(own);
+  }
+  return result;
+}
+
+const ALIKE = 0.7;
+
+function pearsonOfKnown(a: Float64Array, b: Float64Array): number {
+  const both = [...a.keys()].filter((i) => !Number.isNaN(a[i]!) && !Number.isNaN(b[i]!));
+  return pearson(
+    both.map((i) => a[i]!),
+    both.map((i) => b[i]!),
+  );
+}
+
+function varies(values: Float64Array, rows: Uint32Array): boolean {
+  let first = Number.NaN;
+  for (const row of rows) {
+    const value = values[row]!;
+    if (!Number.isFinite(value)) continue;
+    if (Number.isNaN(first)) first = value;
+    else if (value !== first) return true;
+  }
+  return false;
+}
+
+/** Rollouts that scored alike: by the score itself where it has few values, else by fifths of it. */
+function strataOf(scores: Float64Array, rows: Uint32Array): Int32Array {
+  const finite = Float64Array.from(rows, (row) => scores[row]!)
+    .filter(Number.isFinite)
+    .sort();
+  const values = [...new Set(finite)];
+  const edges = values.length <= FEW ? values : FIFTHS.map((share) => finite[Math.floor(share * finite.length)]!);
+  const strata = new Int32Array(scores.length).fill(-1);
+  for (const row of rows) {
+    const score = scores[row]!;
+    if (Number.isFinite(score)) strata[row] = edges.findLastIndex((edge) => score >= edge) + 1;
+  }
+  return strata;
+}
+
+const FEW = 6;
+const FIFTHS = [0.2, 0.4, 0.6, 0.8];
+
+function lessStrata(values: Float64Array, rows: Uint32Array, strata: Int32Array): Float64Array {
+  const sums = new Map<number, { sum: number; count: number }>();
+  for (const row of rows) {
+    const known = sums.get(strata[row]!) ?? { sum: 0, count: 0 };
+    known.sum += values[row]!;
+    known.count++;
+    sums.set(strata[row]!, known);
+  }
+  const adjusted = new Float64Array(values.length).fill(Number.NaN);
+  for (const row of rows) {
+    const { sum, count } = sums.get(strata[row]!)!;
+    adjusted[row] = values[row]! - sum / count;
+  }
+  return adjusted;
+}
+
+function meansBy(values: Float64Array, rows: Uint32Array, at: Int32Array, length: number) {
+  const means = new Float64Array(length);
+  const counts = new Float64Array(length);
+  for (const row of rows) {
+    const place = at[row]!;
+    if (place < 0 || !Number.isFinite(values[row]!)) continue;
+    means[place]! += values[row]!;
+    counts[place]!++;
+  }
+  for (let i = 0; i < length; i++) means[i] = counts[i] === 0 ? Number.NaN : means[i]! / counts[i]!;
+  return { means, counts };
+}
+
+function correlationOfMeans(a: Float64Array, b: Float64Array): number {
+  const both = [...a.keys()].filter((i) => !Number.isNaN(a[i]!) && !Number.isNaN(b[i]!));
+  return both.length < 3
+    ? Number.NaN
+    : spearman(
+        both.map((i) => a[i]!),
+        both.map((i) => b[i]!),
+      );
+}
+
+/** Ranks within each group, less their mean, of all groups together. */
+export function withinGroups(
+  values: Float64Array,
+  scores: Float64Array,
+  groups: readonly (readonly number[])[],
+): { rho: number; p: number } {
+  let [aa, bb, ab, df] = [0, 0, 0, -1];
+  for (const members of groups) {
+    const known = members.filter((row) => !Number.isNaN(values[row]!) && !Number.isNaN(scores[row]!));
+    if (known.length < 2) continue;
+    const a = ranksOf(known.map((row) => values[row]!));
+    const b = ranksOf(known.map((row) => scores[row]!));
+    const mean = (known.length + 1) / 2;
+    let isAny = false;
+    for (let i = 0; i < known.length; i++) {
+      const [x, y] = [a[i]! - mean, b[i]! - mean];
+      aa += x * x;
+      bb += y * y;
+      ab += x * y;
+      isAny ||= x !== 0 || y !== 0;
+    }
+    if (isAny) df += known.length - 1;
+  }
+  const rho = aa === 0 || bb === 0 ? Number.NaN : Math.max(-1, Math.min(1, ab / Math.sqrt(aa * bb)));
+  return { rho, p: correlationTail(rho, df) };
+}
+
+function meanOver(values: Float64Array, rows: Uint32Array, isIn: (row: number) => boolean): number {
+  let [sum, count] = [0, 0];
+  for (const row of rows) {
+    if (!isIn(row) || !Number.isFinite(values[row]!)) continue;
+    sum += values[row]!;
+    count++;
+  }
+  return count === 0 ? Number.NaN : sum / count;
+}
+
+function deviationOf(values: Float64Array, rows: Uint32Array): number {
+  const mean = meanOver(values, rows, () => true);
+  return Math.sqrt(
+    meanOver(
+      values.map((value) => (value - mean) ** 2),
+      rows,
+      () => true,
+    ),
+  );
+}
+
+const BINS = 12;
+
+/** Rollouts of the values that became common, and of those that were: the best scored of different groups come first behind the change. */
+function examplesOf(values: Float64Array, rows: Uint32Array, at: Int32Array, place: number, scores: Float64Array) {
+  const sorted = Float64Array.from(rows, (row) => values[row]!).sort();
+  const edges = [
+    ...new Set(Array.from({ length: BINS - 1 }, (_, i) => sorted[Math.floor(((i + 1) / BINS) * sorted.length)]!)),
+  ];
+  const binOf = (row: number): number => edges.findLastIndex((edge) => values[row]! >= edge) + 1;
+  const before = new Float64Array(edges.length + 1);
+  const after = new Float64Array(edges.length + 1);
+  const bins = new Map<number, number>();
+  for (const row of rows) {
+    const bin = binOf(row);
+    bins.set(row, bin);
+    (at[row]! < place ? before : after)[bin]!++;
+  }
+  const total = (counts: Float64Array) => counts.reduce((sum, count) => sum + count, 0);
+  const [allBefore, allAfter] = [total(before), total(after)];
+  const surprise = Float64Array.from(before, (old, bin) => {
+    const expected = ((old + 0.5) / (allBefore + 1)) * allAfter;
+    return (after[bin]! - expected) / Math.sqrt(expected);
+  });
+  const pick = (isAfter: boolean): number[] => {
+    const own = [...rows].filter((row) => at[row]! >= place === isAfter);
+    const sign = isAfter ? 1 : -1;
+    return own
+      .sort(
+        (a, b) =>
+          sign * (surprise[bins.get(b)!]! - surprise[bins.get(a)!]!) ||
+          (scores[b]! || 0) - (scores[a]! || 0) ||
+          Math.abs(at[a]! - place) - Math.abs(at[b]! - place) ||
+          a - b,
+      )
+      .slice(0, EXAMPLES);
+  };
+  return { before: pick(false), after: pick(true) };
+}

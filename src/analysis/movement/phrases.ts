@@ -1,0 +1,165 @@
+/** The text of a rollout by who wrote it. */
+export interface SaidText {
+  model: string;
+  tools: string;
+}
+
+export interface TextRow {
+  row: number;
+  /** The place in the timeline. */
+  at: number;
+  score: number;
+  group: number;
+  said: SaidText;
+}
+
+/** Words that came at some step and stayed. */
+export interface PhraseMovement {
+  /** As they were written, but for numbers. */
+  phrase: string;
+  by: keyof SaidText;
+  /** The place in the timeline from which on they are there. */
+  at: number;
+  /** The share of the rollouts that scored alike that have them. */
+  before: number;
+  after: number;
+  /** Of those with it behind the change, how many scored above the mean of their group; NaN where none has another to compare with. */
+  lift: number;
+  /** The logarithm of the chance of it, corrected for the phrases and places that were looked at. */
+  logP: number;
+  rows: readonly number[];
+}
+
+const MIN_ROWS = 4;
+/** Longer texts are looked at from both ends. */
+const MOST_TEXT = 20_000;
+
+/** Words and pairs of them, numbers as 0: what is said in other words each time has none in common, what is copied has. */
+export function phrasesOf(text: string): Set<string> {
+  const cut = text.length <= MOST_TEXT ? text : `${text.slice(0, MOST_TEXT / 2)} ${text.slice(-MOST_TEXT / 2)}`;
+  const words = cut.toLowerCase().match(/[\p{L}_][\p{L}\p{N}_.]*|\d+/gu) ?? [];
+  const phrases = new Set<string>();
+  let before = '';
+  for (const word of words) {
+    const plain = /^\d/.test(word) ? '0' : word.replace(/\.+$/, '').replaceAll(/\d+/g, '0').slice(0, 40);
+    phrases.add(plain);
+    if (before !== '') phrases.add(`${before} ${plain}`);
+    before = plain;
+  }
+  return phrases;
+}
+
+/**
+ * Phrases that were rare and then are not, the clearest first. They are counted by group, for the rollouts of one prompt share its words.
+ * `isRewarded`: those that came with reward alone, counted among rollouts that had it, so that what comes with learning is none.
+ */
+export function newPhrases(rows: readonly TextRow[], places: number, isRewarded: boolean): PhraseMovement[] {
+  const means = groupMeans(rows);
+  const isAhead = ({ score, group }: TextRow): boolean => score > (means.get(group) ?? Number.POSITIVE_INFINITY);
+  const top = topScore(rows);
+  const counted = isRewarded ? rows.filter(({ score }) => score >= top) : rows;
+  const units = unitsOf(counted, places);
+  const found = new Map<string, number[]>();
+  for (const [i, { said }] of counted.entries())
+    for (const by of ['model', 'tools'] as const)
+      for (const phrase of phrasesOf(said[by])) {
+        const key = `${by === 'model' ? 'm' : 't'}${phrase}`;
+        const known = found.get(key);
+        if (known) known.push(i);
+        else found.set(key, [i]);
+      }
+  const candidates = [...found].filter(([, own]) => own.length >= MIN_ROWS);
+  const correction = Math.log(Math.max(1, candidates.length)) + Math.log(Math.max(1, places));
+  const movements: PhraseMovement[] = [];
+  for (const [key, own] of candidates) {
+    const best = bestSplit(own, counted, units, places);
+    if (best === null) continue;
+    const behind = own.filter((i) => counted[i]!.at >= best.at).map((i) => counted[i]!);
+    const compared = behind.filter(({ group }) => means.has(group));
+    const lift = compared.length === 0 ? Number.NaN : compared.filter(isAhead).length / compared.length;
+    movements.push({
+      phrase: key.slice(1),
+      by: key[0] === 'm' ? 'model' : 'tools',
+      at: best.at,
+      before: best.before,
+      after: best.after,
+      lift,
+      logP: Math.min(0, best.logP + correction),
+      rows: behind.map(({ row }) => row),
+    });
+  }
+  movements.sort((a, b) => a.logP - b.logP || b.rows.length - a.rows.length || (a.phrase < b.phrase ? -1 : 1));
+  return apart(movements);
+}
+
+/** The mean score of each group whose scores differ. */
+function groupMeans(rows: readonly TextRow[]): Map<number, number> {
+  const groups = new Map<number, number[]>();
+  for (const { group, score } of rows)
+    if (group >= 0 && Number.isFinite(score)) groups.set(group, [...(groups.get(group) ?? []), score]);
+  return new Map(
+    [...groups].flatMap(([group, scores]): [number, number][] =>
+      scores.some((score) => score !== scores[0]) ? [[group, scores.reduce((a, b) => a + b, 0) / scores.length]] : [],
+    ),
+  );
+}
+
+/** The score that the better third reaches. */
+function topScore(rows: readonly TextRow[]): number {
+  const scores = Float64Array.from(rows, ({ score }) => score)
+    .filter(Number.isFinite)
+    .sort();
+  return scores.length === 0 ? Number.NEGATIVE_INFINITY : scores[Math.floor((scores.length - 1) * (2 / 3))]!;
+}
+
+/** How many units (groups; rollouts without one each for itself) lie at each place. */
+function unitsOf(rows: readonly TextRow[], places: number): Float64Array {
+  const seen = new Set<number>();
+  const units = new Float64Array(places);
+  for (const { at, group } of rows) {
+    if (group >= 0 && seen.has(group)) continue;
+    if (group >= 0) seen.add(group);
+    units[at]!++;
+  }
+  return units;
+}
+
+/** The split that parts rare from common most clearly (the largest likelihood ratio), where it becomes more and stays. */
+function bestSplit(own: readonly number[], rows: readonly TextRow[], units: Float64Array, places: number) {
+  const having = unitsOf(
+    own.map((i) => rows[i]!),
+    places,
+  );
+  const all = units.reduce((sum, one) => sum + one, 0);
+  const some = having.reduce((sum, one) => sum + one, 0);
+  let best: { at: number; logP: number; before: number; after: number } | null = null;
+  let [beforeAll, before] = [0, 0];
+  for (let at = 1; at < places; at++) {
+    beforeAll += units[at - 1]!;
+    before += having[at - 1]!;
+    const [afterAll, after] = [all - beforeAll, some - before];
+    if (beforeAll < MIN_ROWS || afterAll < MIN_ROWS || after < MIN_ROWS) continue;
+    const [low, high] = [before / beforeAll, after / afterAll];
+    if (high <= low * 2) continue;
+    const gain = likelihood(before, beforeAll) + likelihood(after, afterAll) - likelihood(some, all);
+    // Wilks: twice the gain is a chi square of one degree; its tail is about exp(-gain).
+    if (best === null || -gain < best.logP) best = { at, logP: -gain, before: low, after: high };
+  }
+  return best;
+}
+
+const likelihood = (k: number, n: number): number =>
+  k === 0 || k === n ? 0 : k * Math.log(k / n) + (n - k) * Math.log(1 - k / n);
+
+/** Phrases of the same rollouts are one movement, named by its longest. */
+function apart(movements: readonly PhraseMovement[]): PhraseMovement[] {
+  const kept: { movement: PhraseMovement; rows: Set<number> }[] = [];
+  for (const movement of movements.slice(0, 400)) {
+    const isSame = kept.some(({ rows }) => {
+      const common = movement.rows.filter((row) => rows.has(row)).length;
+      return common >= 0.6 * Math.min(rows.size, movement.rows.length);
+    });
+    if (!isSame) kept.push({ movement, rows: new Set(movement.rows) });
+  }
+  return kept.map(({ movement }) => movement);
+}

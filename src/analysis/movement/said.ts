@@ -1,0 +1,20 @@
+import type { FactRows } from '../facts/fact-rows.ts';
+import type { SaidText } from './phrases.ts';
+
+/** Longer records are not read for their words. */
+const LONGEST = 2_000_000;
+
+/** What the model and its tools said in a rollout; null where it cannot be read. */
+export function saidBy(facts: Pick<FactRows, 'place'>, row: number): SaidText | null {
+  const { file, record } = facts.place(row);
+  if (file.index.length(record) > LONGEST) return null;
+  const { rollout } = file.read(record);
+  if (rollout === null) return null;
+  const turns = rollout.turns.slice(rollout.responseTurn);
+  const of = (isTool: boolean): string =>
+    turns
+      .filter(({ role }) => (role === 'tool') === isTool)
+      .map(({ text }) => text)
+      .join('\n');
+  return { model: of(false), tools: of(true) };
+}

@@ -1,0 +1,282 @@
+import { CHECKS, checkWord } from '../rollout/checks.ts';
+import { ERROR_KINDS } from '../rollout/error-kind.ts';
+import type { FactRows } from './facts/fact-rows.ts';
+import { type Movement, type MovementFacts, movements, timelineOf, trainedRows } from './movement/movement.ts';
+import { newPhrases, type PhraseMovement, type SaidText, type TextRow } from './movement/phrases.ts';
+import { type GroupRow, groupTable } from './prompts/group-table.ts';
+
+export type TriageFacts = MovementFacts & Pick<FactRows, 'prompts'>;
+
+/** A rollout to read, and why this one. */
+export interface TriagePick {
+  row: number;
+  /** What it stands for: best, worst, gap, no signal, finding, error, change, phrase, extreme, random. */
+  kind: string;
+  reason: string;
+}
+
+export interface TriageOptions {
+  n: number;
+  seed: number;
+  /** The text of a row, for phrases that came with the reward; null where it cannot be read. */
+  textOf?: (row: number) => SaidText | null;
+}
+
+/** Texts of so many rollouts are looked at for phrases. */
+export const TEXTS = 3000;
+const RANDOM_SHARE = 5;
+
+/** Numbers from a seed (mulberry32). */
+function random(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Some of the numbers below a length, each as likely as the others, in a random order. */
+function sample(length: number, count: number, next: () => number): number[] {
+  const chosen = new Set<number>();
+  // Floyd's way: no list of all of them.
+  for (let i = Math.max(0, length - count); i < length; i++) {
+    const at = Math.floor(next() * (i + 1));
+    chosen.add(chosen.has(at) ? i : at);
+  }
+  const order = [...chosen];
+  for (let i = order.length - 1; i > 0; i--) {
+    const j = Math.floor(next() * (i + 1));
+    [order[i], order[j]] = [order[j]!, order[i]!];
+  }
+  return order;
+}
+
+/** A reason to read something, with the rollouts that it has, the fittest first. */
+interface Queue {
+  kind: string;
+  reason: string;
+  rows: readonly number[];
+}
+
+/** The rollouts to read, each once: by turns one of each reason, and a fifth of them by chance alone. The same seed gives the same ones. */
+export function triage(facts: TriageFacts, { n, seed, textOf }: TriageOptions): TriagePick[] {
+  const next = random(seed);
+  const count = Math.min(n, facts.length);
+  const byChance = Math.min(count, Math.floor(n / RANDOM_SHARE));
+  const taken = new Map<number, TriagePick>();
+  const rounds = queues(facts, next, textOf).map((queue) => ({ ...queue, at: 0 }));
+  while (taken.size < count - byChance) {
+    const before = taken.size;
+    for (const queue of rounds) {
+      if (taken.size >= count - byChance) break;
+      while (queue.at < queue.rows.length && taken.has(queue.rows[queue.at]!)) queue.at++;
+      const row = queue.rows[queue.at++];
+      if (row !== undefined) taken.set(row, { row, kind: queue.kind, reason: queue.reason });
+    }
+    if (taken.size === before) break;
+  }
+  for (const row of sample(facts.length, Math.min(facts.length, count + taken.size), next)) {
+    if (taken.size >= count) break;
+    if (!taken.has(row)) taken.set(row, { row, kind: 'random', reason: 'by chance' });
+  }
+  return [...taken.values()];
+}
+
+/** All reasons, the most telling first: with few places to fill they come first. */
+function queues(facts: TriageFacts, next: () => number, textOf: TriageOptions['textOf']): Queue[] {
+  const shuffled = shuffle(facts.length, next);
+  const scores = facts.numbers('score');
+  const table = groupTable(facts);
+  const moved = movements(facts);
+  const phrases = textOf === undefined ? [] : phraseQueues(facts, textOf, next);
+  const changes = changeQueues(moved);
+  const [findings, errors] = [findingQueues(facts, shuffled), errorQueues(facts, shuffled)];
+  const groups = groupQueues(table, scores, next);
+  const [best, worst] = endQueues(scores, shuffled);
+  return [
+    ...phrases.slice(0, 3),
+    ...changes.slice(0, 4),
+    ...groups,
+    best,
+    worst,
+    ...findings,
+    ...errors,
+    ...extremeQueues(facts),
+    ...phrases.slice(3),
+    ...changes.slice(4),
+  ].filter(({ rows }) => rows.length > 0);
+}
+
+function shuffle(length: number, next: () => number): Uint32Array {
+  const order = Uint32Array.from({ length }, (_, i) => i);
+  for (let i = length - 1; i > 0; i--) {
+    const j = Math.floor(next() * (i + 1));
+    [order[i], order[j]] = [order[j]!, order[i]!];
+  }
+  return order;
+}
+
+function endQueues(scores: Float64Array, shuffled: Uint32Array): [Queue, Queue] {
+  const scored = shuffled.filter((row) => Number.isFinite(scores[row]!));
+  // Among equals chance decides, so that the order of the dump does not.
+  const ordered = [...scored].sort((a, b) => scores[b]! - scores[a]!);
+  return [
+    { kind: 'best', reason: 'among the best scores', rows: ordered.slice(0, MANY) },
+    { kind: 'worst', reason: 'among the worst scores', rows: ordered.slice(-MANY).reverse() },
+  ];
+}
+
+/** More of one reason are never asked for. */
+const MANY = 200;
+
+function groupQueues(table: readonly GroupRow[], scores: Float64Array, next: () => number): Queue[] {
+  const memberWith = ({ rows }: GroupRow, score: number | null): number[] =>
+    [...rows].filter((row) => scores[row] === score).slice(0, 1);
+  const wide = table.filter(({ signal }) => signal === 'yes' || signal === 'outlier');
+  const gap = ({ best, worst }: GroupRow): number => (best ?? 0) - (worst ?? 0);
+  const order = new Map(table.map((group) => [group, next()]));
+  const byGap = [...wide].sort((a, b) => gap(b) - gap(a) || order.get(a)! - order.get(b)!);
+  const dead = table.filter(({ signal }) => signal === 'none').sort((a, b) => order.get(a)! - order.get(b)!);
+  const known = table.filter(({ signal }) => signal !== 'unknown').length;
+  const share = known === 0 ? 0 : Math.round((dead.length / known) * 100);
+  const world = table.filter(({ blameless }) => blameless > 0);
+  return [
+    {
+      kind: 'gap',
+      reason: 'the best and the worst of a group far apart',
+      rows: byGap
+        .slice(0, MANY)
+        .flatMap((group) => [...memberWith(group, group.best), ...memberWith(group, group.worst)]),
+    },
+    {
+      kind: 'no signal',
+      reason: `all of its group score alike, as in ${share} % of the groups`,
+      // All failed and all solved are two things: by turns.
+      rows: byTurns(
+        dead.filter(({ best }) => (best ?? 0) <= 0),
+        dead.filter(({ best }) => (best ?? 0) > 0),
+      )
+        .slice(0, MANY)
+        .map(({ rows }) => rows[0]!),
+    },
+    {
+      kind: 'world zero',
+      reason: 'a zero in its group that the world made',
+      rows: world.slice(0, MANY).flatMap((group) => memberWith(group, group.worst)),
+    },
+  ];
+}
+
+const byTurns = <T>(a: readonly T[], b: readonly T[]): T[] =>
+  Array.from({ length: Math.max(a.length, b.length) }, (_, i) =>
+    [a[i], b[i]].filter((one) => one !== undefined),
+  ).flat();
+
+function findingQueues(facts: TriageFacts, shuffled: Uint32Array): Queue[] {
+  return CHECKS.map((check) => ({
+    kind: 'finding',
+    reason: `finding: ${checkWord(check)}`,
+    rows: first(shuffled, (row) => facts.has(row, check)),
+  }));
+}
+
+function errorQueues(facts: TriageFacts, shuffled: Uint32Array): Queue[] {
+  const kinds = facts.words('error.kind');
+  const ends = facts.words('ended');
+  return [
+    ...ERROR_KINDS.map((kind) => ({
+      kind: 'error',
+      reason: `a tool failed: ${kind}`,
+      rows: first(shuffled, (row) => kinds[row] === kind),
+    })),
+    ...[...new Set(ends)]
+      .sort()
+      .flatMap((end) =>
+        end === null || end === 'stop' || end === 'unknown'
+          ? []
+          : [{ kind: 'ended', reason: `it ended: ${end}`, rows: first(shuffled, (row) => ends[row] === end) }],
+      ),
+  ];
+}
+
+function first(order: Uint32Array, is: (row: number) => boolean): number[] {
+  const found: number[] = [];
+  for (const row of order) {
+    if (is(row)) found.push(row);
+    if (found.length >= MANY) break;
+  }
+  return found;
+}
+
+/** Of each number the rollout with the most of it, where that stands out from the others. */
+function extremeQueues(facts: TriageFacts): Queue[] {
+  return facts.numberNames
+    .filter((name) => name !== 'score' && name !== 'step')
+    .flatMap((name) => {
+      const values = facts.numbers(name);
+      const known = [...values.keys()].filter((row) => Number.isFinite(values[row]!));
+      const sorted = Float64Array.from(known, (row) => values[row]!).sort();
+      const at = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))] ?? 0;
+      const limit = at(0.75) + 6 * Math.max(at(0.75) - at(0.25), Number.EPSILON);
+      const rows = known.filter((row) => values[row]! > limit).sort((a, b) => values[b]! - values[a]!);
+      // Where many stand out it is a kind of rollout, and chance and changes show it.
+      if (rows.length === 0 || rows.length > known.length / 10) return [];
+      return [{ kind: 'extreme', reason: `the most ${name} by far`, rows: rows.slice(0, MANY) }];
+    });
+}
+
+const CHANGE = 0.05;
+
+function changeQueues(moved: readonly Movement[]): Queue[] {
+  return moved
+    .filter(({ change, p }) => change !== null && p < CHANGE)
+    .sort((a, b) => Number(b.isAlarm) - Number(a.isAlarm))
+    .map(({ name, change, examples }) => ({
+      kind: 'change',
+      reason: `${name} moved at step ${change!.step}, ${short(change!.before)} to ${short(change!.after)}`,
+      rows: [...examples.after.slice(0, 2), ...examples.before.slice(0, 1), ...examples.after.slice(2)],
+    }));
+}
+
+const short = (value: number): string => String(Number(value.toPrecision(3)));
+
+/** The chance, as a logarithm, below which a phrase is worth a look. */
+const PHRASE = Math.log(1e-3);
+
+function phraseQueues(facts: TriageFacts, textOf: (row: number) => SaidText | null, next: () => number): Queue[] {
+  const rows = trainedRows(facts);
+  const timeline = timelineOf(facts, rows);
+  const texts = textRows(facts, rows, timeline.at, textOf, next);
+  const places = timeline.steps.length;
+  const rewarded = newPhrases(texts, places, true).filter(({ logP }) => logP < PHRASE);
+  const any = newPhrases(texts, places, false).filter(({ logP }) => logP < PHRASE);
+  const queue = ({ phrase, by, at, before, after, rows: own }: PhraseMovement): Queue => ({
+    kind: 'phrase',
+    reason: `${by === 'model' ? 'it says' : 'a tool says'} "${phrase}", new at step ${timeline.steps[at]}: ${percent(before)} to ${percent(after)}`,
+    rows: own,
+  });
+  return byTurns(rewarded.slice(0, 6), any.slice(0, 6)).map(queue);
+}
+
+const percent = (share: number): string => `${Math.round(share * 100)} %`;
+
+/** Rollouts of all steps, whole groups of them, with their texts. */
+function textRows(
+  facts: TriageFacts,
+  rows: Uint32Array,
+  at: Int32Array,
+  textOf: (row: number) => SaidText | null,
+  next: () => number,
+): TextRow[] {
+  const scores = facts.numbers('score');
+  const known = rows.filter((row) => at[row]! >= 0);
+  const chosen = known.length <= TEXTS ? known : sample(known.length, TEXTS, next).map((i) => known[i]!);
+  const found: TextRow[] = [];
+  for (const row of [...chosen].sort((a, b) => a - b)) {
+    const said = textOf(row);
+    if (said !== null) found.push({ row, at: at[row]!, score: scores[row]!, group: facts.groups[row]!, said });
+  }
+  return found;
+}
