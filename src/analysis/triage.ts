@@ -2,10 +2,17 @@ import { CHECKS, checkWord } from '../rollout/checks.ts';
 import { ERROR_KINDS } from '../rollout/error-kind.ts';
 import type { FactRows } from './facts/fact-rows.ts';
 import { type Movement, type MovementFacts, movements, timelineOf, trainedRows } from './movement/movement.ts';
-import { newPhrases, type PhraseMovement, type SaidText, type TextRow } from './movement/phrases.ts';
+import {
+  mostSaid,
+  newPhrases,
+  type PhraseMovement,
+  phrasesBy,
+  type SaidText,
+  type TextRow,
+} from './movement/phrases.ts';
 import { type GroupRow, groupTable } from './prompts/group-table.ts';
 
-export type TriageFacts = MovementFacts & Pick<FactRows, 'prompts'>;
+type TriageFacts = MovementFacts & Pick<FactRows, 'prompts'>;
 
 /** A rollout to read, and why this one. */
 export interface TriagePick {
@@ -20,10 +27,12 @@ export interface TriageOptions {
   seed: number;
   /** The text of a row, for phrases that came with the reward; null where it cannot be read. */
   textOf?: (row: number) => SaidText | null;
+  /** Is waited for between parts of the work, where a person waits beside it. */
+  rest?: () => Promise<void> | undefined;
 }
 
 /** Texts of so many rollouts are looked at for phrases. */
-export const TEXTS = 3000;
+const TEXTS = 3000;
 const RANDOM_SHARE = 5;
 
 /** Numbers from a seed (mulberry32). */
@@ -61,12 +70,15 @@ interface Queue {
 }
 
 /** The rollouts to read, each once: by turns one of each reason, and a fifth of them by chance alone. The same seed gives the same ones. */
-export function triage(facts: TriageFacts, { n, seed, textOf }: TriageOptions): TriagePick[] {
+export async function triage(
+  facts: TriageFacts,
+  { n, seed, textOf, rest = () => undefined }: TriageOptions,
+): Promise<TriagePick[]> {
   const next = random(seed);
   const count = Math.min(n, facts.length);
   const byChance = Math.min(count, Math.floor(n / RANDOM_SHARE));
   const taken = new Map<number, TriagePick>();
-  const rounds = queues(facts, next, textOf).map((queue) => ({ ...queue, at: 0 }));
+  const rounds = (await queues(facts, next, textOf, rest)).map((queue) => ({ ...queue, at: 0 }));
   while (taken.size < count - byChance) {
     const before = taken.size;
     for (const queue of rounds) {
@@ -85,18 +97,25 @@ export function triage(facts: TriageFacts, { n, seed, textOf }: TriageOptions): 
 }
 
 /** All reasons, the most telling first: with few places to fill they come first. */
-function queues(facts: TriageFacts, next: () => number, textOf: TriageOptions['textOf']): Queue[] {
+async function queues(
+  facts: TriageFacts,
+  next: () => number,
+  textOf: TriageOptions['textOf'],
+  rest: NonNullable<TriageOptions['rest']>,
+): Promise<Queue[]> {
   const shuffled = shuffle(facts.length, next);
   const scores = facts.numbers('score');
   const table = groupTable(facts);
+  await rest();
   const moved = movements(facts);
-  const phrases = textOf === undefined ? [] : phraseQueues(facts, textOf, next);
+  const phrases = textOf === undefined ? [] : await phraseQueues(facts, textOf, next, rest);
+  await rest();
   const changes = changeQueues(moved);
   const [findings, errors] = [findingQueues(facts, shuffled), errorQueues(facts, shuffled)];
   const groups = groupQueues(table, scores, next);
   const [best, worst] = endQueues(scores, shuffled);
   return [
-    ...phrases.slice(0, 3),
+    ...phrases.slice(0, 4),
     ...changes.slice(0, 4),
     ...groups,
     best,
@@ -104,7 +123,7 @@ function queues(facts: TriageFacts, next: () => number, textOf: TriageOptions['t
     ...findings,
     ...errors,
     ...extremeQueues(facts),
-    ...phrases.slice(3),
+    ...phrases.slice(4),
     ...changes.slice(4),
   ].filter(({ rows }) => rows.length > 0);
 }
@@ -245,38 +264,61 @@ const short = (value: number): string => String(Number(value.toPrecision(3)));
 /** The chance, as a logarithm, below which a phrase is worth a look. */
 const PHRASE = Math.log(1e-3);
 
-function phraseQueues(facts: TriageFacts, textOf: (row: number) => SaidText | null, next: () => number): Queue[] {
+async function phraseQueues(
+  facts: TriageFacts,
+  textOf: (row: number) => SaidText | null,
+  next: () => number,
+  rest: NonNullable<TriageOptions['rest']>,
+): Promise<Queue[]> {
   const rows = trainedRows(facts);
   const timeline = timelineOf(facts, rows);
-  const texts = textRows(facts, rows, timeline.at, textOf, next);
+  const texts = await textRows(facts, rows, timeline.at, textOf, next, rest);
   const places = timeline.steps.length;
-  const rewarded = newPhrases(texts, places, true).filter(({ logP }) => logP < PHRASE);
-  const any = newPhrases(texts, places, false).filter(({ logP }) => logP < PHRASE);
+  const rewarded = (await newPhrases(texts, places, true, rest)).filter(({ logP }) => logP < PHRASE);
+  const any = (await newPhrases(texts, places, false, rest)).filter(({ logP }) => logP < PHRASE);
   const queue = ({ phrase, by, at, before, after, rows: own }: PhraseMovement): Queue => ({
     kind: 'phrase',
     reason: `${by === 'model' ? 'it says' : 'a tool says'} "${phrase}", new at step ${timeline.steps[at]}: ${percent(before)} to ${percent(after)}`,
     rows: own,
   });
-  return byTurns(rewarded.slice(0, 6), any.slice(0, 6)).map(queue);
+  return [repeatQueue(texts), ...byTurns(rewarded.slice(0, 6), any.slice(0, 6)).map(queue)];
 }
+
+/** The same words said over and over. */
+function repeatQueue(texts: readonly TextRow[]): Queue {
+  const often = texts.filter(({ repeats }) => repeats >= OFTEN).sort((a, b) => b.repeats - a.repeats);
+  return { kind: 'loop', reason: 'it says the same over and over', rows: often.map(({ row }) => row) };
+}
+
+const OFTEN = 6;
 
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
 /** Rollouts of all steps, whole groups of them, with their texts. */
-function textRows(
+async function textRows(
   facts: TriageFacts,
   rows: Uint32Array,
   at: Int32Array,
   textOf: (row: number) => SaidText | null,
   next: () => number,
-): TextRow[] {
+  rest: NonNullable<TriageOptions['rest']>,
+): Promise<TextRow[]> {
   const scores = facts.numbers('score');
   const known = rows.filter((row) => at[row]! >= 0);
   const chosen = known.length <= TEXTS ? known : sample(known.length, TEXTS, next).map((i) => known[i]!);
   const found: TextRow[] = [];
   for (const row of [...chosen].sort((a, b) => a - b)) {
     const said = textOf(row);
-    if (said !== null) found.push({ row, at: at[row]!, score: scores[row]!, group: facts.groups[row]!, said });
+    if (said !== null)
+      found.push({
+        row,
+        at: at[row]!,
+        score: scores[row]!,
+        group: facts.groups[row]!,
+        phrases: phrasesBy(said),
+        repeats: mostSaid(said.model),
+      });
+    await rest();
   }
   return found;
 }

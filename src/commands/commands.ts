@@ -10,6 +10,8 @@ export const VERBS: Readonly<Record<string, () => Promise<Command>>> = {
   stats: async () => (await import('./stats.ts')).statsCommand(),
   groups: async () => (await import('./groups.ts')).groupsCommand(),
   matrix: async () => (await import('./matrix.ts')).matrixCommand(),
+  movement: async () => (await import('./movement.ts')).movementCommand(),
+  triage: async () => (await import('./triage.ts')).triageCommand(),
   label: async () => (await import('./label.ts')).labelCommand(),
   labels: async () => (await import('./labels.ts')).labelsCommand(),
   signal: async () => (await import('./signal.ts')).signalCommand(),

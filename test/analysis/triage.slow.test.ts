@@ -17,7 +17,7 @@ async function looked(seed: number, shape: RunShape, plants: Plants) {
   const dump = Dump.open([dir]);
   try {
     const facts = await readFactRows(dump, null);
-    const picks = triage(facts, { n: 50, seed: 1, textOf: (row) => saidBy(facts, row) });
+    const picks = await triage(facts, { n: 50, seed: 1, textOf: (row) => saidBy(facts, row) });
     const nameOf = (row: number): string => {
       const { file, record } = facts.place(row);
       return `${file.stem}:${record + 1}`;

@@ -10,7 +10,10 @@ export interface TextRow {
   at: number;
   score: number;
   group: number;
-  said: SaidText;
+  /** Those of `phrasesOf`, behind an m or t for who said them. */
+  phrases: readonly string[];
+  /** Of what the model said: see `mostSaid`. */
+  repeats: number;
 }
 
 /** Words that came at some step and stayed. */
@@ -34,10 +37,36 @@ const MIN_ROWS = 4;
 /** Longer texts are looked at from both ends. */
 const MOST_TEXT = 20_000;
 
-/** Words and pairs of them, numbers as 0: what is said in other words each time has none in common, what is copied has. */
-export function phrasesOf(text: string): Set<string> {
+function wordsOf(text: string): string[] {
   const cut = text.length <= MOST_TEXT ? text : `${text.slice(0, MOST_TEXT / 2)} ${text.slice(-MOST_TEXT / 2)}`;
-  const words = cut.toLowerCase().match(/[\p{L}_][\p{L}\p{N}_.]*|\d+/gu) ?? [];
+  return cut.toLowerCase().match(/[\p{L}_][\p{L}\p{N}_.]*|\d+/gu) ?? [];
+}
+
+/** How often the words that are said most often in a row come. */
+export function mostSaid(text: string): number {
+  const words = wordsOf(text);
+  const counts = new Map<string, number>();
+  let most = 0;
+  for (let i = 0; i + IN_A_ROW <= words.length; i++) {
+    const said = words.slice(i, i + IN_A_ROW).join(' ');
+    const count = (counts.get(said) ?? 0) + 1;
+    counts.set(said, count);
+    if (count > most) most = count;
+  }
+  return most;
+}
+
+const IN_A_ROW = 5;
+
+/** The phrases of a rollout, behind an m or t for who said them. */
+export const phrasesBy = ({ model, tools }: SaidText): string[] => [
+  ...Array.from(phrasesOf(model), (phrase) => `m${phrase}`),
+  ...Array.from(phrasesOf(tools), (phrase) => `t${phrase}`),
+];
+
+/** Words and pairs of them, numbers as 0: what is said in other words each time has none in common, what is copied has. */
+function phrasesOf(text: string): Set<string> {
+  const words = wordsOf(text);
   const phrases = new Set<string>();
   let before = '';
   for (const word of words) {
@@ -53,25 +82,31 @@ export function phrasesOf(text: string): Set<string> {
  * Phrases that were rare and then are not, the clearest first. They are counted by group, for the rollouts of one prompt share its words.
  * `isRewarded`: those that came with reward alone, counted among rollouts that had it, so that what comes with learning is none.
  */
-export function newPhrases(rows: readonly TextRow[], places: number, isRewarded: boolean): PhraseMovement[] {
+export async function newPhrases(
+  rows: readonly TextRow[],
+  places: number,
+  isRewarded: boolean,
+  rest: () => Promise<void> | undefined = () => undefined,
+): Promise<PhraseMovement[]> {
   const means = groupMeans(rows);
   const isAhead = ({ score, group }: TextRow): boolean => score > (means.get(group) ?? Number.POSITIVE_INFINITY);
   const top = topScore(rows);
   const counted = isRewarded ? rows.filter(({ score }) => score >= top) : rows;
   const units = unitsOf(counted, places);
   const found = new Map<string, number[]>();
-  for (const [i, { said }] of counted.entries())
-    for (const by of ['model', 'tools'] as const)
-      for (const phrase of phrasesOf(said[by])) {
-        const key = `${by === 'model' ? 'm' : 't'}${phrase}`;
-        const known = found.get(key);
-        if (known) known.push(i);
-        else found.set(key, [i]);
-      }
+  for (const [i, { phrases }] of counted.entries()) {
+    for (const phrase of phrases) {
+      const known = found.get(phrase);
+      if (known) known.push(i);
+      else found.set(phrase, [i]);
+    }
+    await rest();
+  }
   const candidates = [...found].filter(([, own]) => own.length >= MIN_ROWS);
   const correction = Math.log(Math.max(1, candidates.length)) + Math.log(Math.max(1, places));
   const movements: PhraseMovement[] = [];
   for (const [key, own] of candidates) {
+    await rest();
     const best = bestSplit(own, counted, units, places);
     if (best === null) continue;
     const behind = own.filter((i) => counted[i]!.at >= best.at).map((i) => counted[i]!);

@@ -3,12 +3,11 @@ function logGamma(x: number): number {
   let sum = 1.000000000190015;
   for (const [i, c] of LANCZOS.entries()) sum += c / (x + i + 1);
   const t = x + 5.5;
-  return (x + 0.5) * Math.log(t) - t + Math.log((2.5066282746310005 * sum) / x);
+  return (x + 0.5) * Math.log(t) - t + Math.log((Math.sqrt(2 * Math.PI) * sum) / x);
 }
 
 const LANCZOS = [
-  76.18009172947146, -86.50532032941677, 24.01409824083091, -1.231739572450155, 0.1208650973866179e-2,
-  -0.5395239384953e-5,
+  76.18009172947146, -86.5053203294168, 24.01409824083091, -1.23173957245016, 0.00120865097386618, -0.5395239384953e-5,
 ];
 
 /** The regularised incomplete beta function, by its continued fraction (Lentz). */
