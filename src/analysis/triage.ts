@@ -1,7 +1,7 @@
 import { CHECKS, checkWord } from '../rollout/checks.ts';
 import { ERROR_KINDS } from '../rollout/error-kind.ts';
 import type { FactRows } from './facts/fact-rows.ts';
-import { type Movement, type MovementFacts, movements, timelineOf, trainedRows } from './movement/movement.ts';
+import { type Movement, type MovementFacts, movements, timelineOf, rowsOfTraining } from './movement/movement.ts';
 import {
   mostSaid,
   newPhrases,
@@ -270,7 +270,7 @@ async function phraseQueues(
   next: () => number,
   rest: NonNullable<TriageOptions['rest']>,
 ): Promise<Queue[]> {
-  const rows = trainedRows(facts);
+  const rows = rowsOfTraining(facts);
   const timeline = timelineOf(facts, rows);
   const texts = await textRows(facts, rows, timeline.at, textOf, next, rest);
   const places = timeline.steps.length;

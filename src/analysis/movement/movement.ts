@@ -71,7 +71,7 @@ function columnsOf(facts: MovementFacts): NumberColumn[] {
 }
 
 /** The rows of the stream that was trained on; where there are several, of the one with the most. */
-export function trainedRows(facts: Pick<FactRows, 'length' | 'words' | 'place'>): Uint32Array {
+export function rowsOfTraining(facts: Pick<FactRows, 'length' | 'words' | 'place'>): Uint32Array {
   const streams = facts.words('stream');
   const counts = new Map<string, number>();
   const known = new Map<object, boolean>();
@@ -128,7 +128,7 @@ const EXAMPLES = 3;
  * new way to the same reward. The clearest jump first.
  */
 export function movements(facts: MovementFacts): Movement[] {
-  const rows = trainedRows(facts);
+  const rows = rowsOfTraining(facts);
   const { steps, at } = timelineOf(facts, rows);
   const scores = facts.numbers('score');
   const strata = strataOf(scores, rows);
