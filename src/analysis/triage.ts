@@ -1,7 +1,7 @@
 import { CHECKS, checkWord } from '../rollout/checks.ts';
 import { ERROR_KINDS } from '../rollout/error-kind.ts';
 import type { FactRows } from './facts/fact-rows.ts';
-import { type Movement, type MovementFacts, movements, timelineOf, rowsOfTraining } from './movement/movement.ts';
+import { type Movement, type MovementFacts, movements, rowsOfTraining, timelineOf } from './movement/movement.ts';
 import {
   mostSaid,
   newPhrases,
