@@ -225,6 +225,7 @@ const DISK_ERRORS: Readonly<Record<string, string>> = {
   ENOSPC: 'no space left on the disk',
   EDQUOT: 'the disk quota is used up',
   EROFS: 'the file system is read-only',
+  EFBIG: 'the file may not grow any further (ulimit -f)',
   EIO: 'the disk fails (input/output error)',
 };
 
