@@ -9,7 +9,7 @@ import { Corpus } from '../../src/engine/retrieval/corpus.ts';
 import { serveCorpus } from '../../src/engine/retrieval/serve.ts';
 import { templateSchema } from '../../src/engine/tools/schema.ts';
 import { executeTool } from './execute-tool.ts';
-import { recorded, verlData } from './verl-truth.ts';
+import { type Recorded, recorded, verlData } from './verl-truth.ts';
 
 const folder = join(verlData, 'configs');
 const files = (() => {
@@ -67,6 +67,108 @@ describe(`verl's own files${why}`, () => {
         expect(load).toThrow('recipe.collabllm.collabllm_interation.CollabLLMInteraction): unknown class');
       else expect([...load().keys()]).toEqual(['gsm8k']);
     }
+  });
+});
+
+const TOOLS = '2026-01-29/examples/sglang_multiturn/config/tool_config';
+
+/** A service on loopback that says what `answer` makes of each question. */
+async function service(
+  answer: (asked: Recorded) => unknown,
+): Promise<{ url: string; asked: Recorded[]; close(): void }> {
+  const asked: Recorded[] = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const part of request) body += part;
+    asked.push(JSON.parse(body));
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(answer(asked.at(-1))));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked, close };
+}
+
+describe(`verl's own tool files do what they say${why}`, () => {
+  const toolOf = (name: string, url?: string) => {
+    const own = url === undefined ? text(name) : text(name).replace(/https?:\/\/[^"\s]+/, url);
+    return parseTools(own, name)[0]!;
+  };
+
+  it.skipIf(files.length === 0).each([
+    ['gsm8k', 'calc_gsm8k_reward', "'42'"],
+    ['geo3k', 'calc_geo3k_reward', "'42'"],
+  ])('%s: the reward of an answer, and a price for one that is no better', async (file, name, shown) => {
+    const tool = toolOf(`${TOOLS}/${file}_tool_config.yaml`);
+    expect(tool.name).toBe(name);
+    const { instanceId } = await tool.create('i', { ground_truth: '42' });
+    const ask = (answer: string) => tool.execute(instanceId, { answer });
+    expect(await ask('41')).toMatchObject({
+      response: { text: "Current parsed answer='41' reward=0.0" },
+      reward: -0.05,
+    });
+    expect(await ask('42')).toMatchObject({
+      response: { text: `Current parsed answer=${shown} reward=1.0` },
+      reward: 0,
+    });
+    expect(await ask('42')).toMatchObject({ reward: -0.05 });
+    expect(await tool.calcReward(instanceId)).toBe(1);
+    await tool.release(instanceId);
+  });
+
+  it
+    .skipIf(files.length === 0)
+    .each([
+      `${TOOLS}/sandbox_fusion_tool_config.yaml`,
+      '2026-01-29/tests/workers/rollout/resource/tool_configs/sandbox_fusion_tool_config',
+      'v0.6.1/recipe/retool/sandbox_fusion_tool_config.yaml',
+    ])('%s: code runs in the sandbox that it names', async (name) => {
+    const run_result = { status: 'Finished', execution_time: 0, return_code: 0, stdout: '4\n', stderr: '' };
+    const sandbox = await service(() => ({ status: 'Success', message: '', run_result }));
+    const { response } = await executeTool(toolOf(name, `${sandbox.url}/run_code`), { code: 'print(2+2)' });
+    sandbox.close();
+    expect(response.text.trim()).toBe('4');
+    expect(sandbox.asked).toMatchObject([{ code: expect.stringContaining('print(2+2)'), language: 'python' }]);
+  });
+
+  it
+    .skipIf(files.length === 0)
+    .each([
+      `${TOOLS}/search_tool_config.yaml`,
+      '2026-01-29/tests/workers/rollout/resource/tool_configs/search_tool_config',
+    ])('%s: queries go to the retrieval server that it names', async (name) => {
+    const found = { document: { contents: 'Lima\nLima is the capital of Peru.' }, score: 1 };
+    const retrieval = await service(() => ({ result: [[found]] }));
+    const { response } = await executeTool(toolOf(name, `${retrieval.url}/retrieve`), {
+      query_list: ['capital of Peru'],
+    });
+    retrieval.close();
+    expect(JSON.parse(response.text)).toEqual({ result: 'Doc 1 (Title: Lima)\nLima is the capital of Peru.' });
+    expect(retrieval.asked).toMatchObject([{ queries: ['capital of Peru'], topk: 3, return_scores: true }]);
+  });
+
+  it.skipIf(files.length === 0)(
+    'pictures are not cut here: a call of image_zoom_in_tool ends the rollout, and says so',
+    async () => {
+      const tool = toolOf('v0.7.0/recipe/deepeyes/configs/image_zoom_in_tool_config.yaml');
+      await expect(executeTool(tool, { bbox_2d: [0, 0, 1, 1] })).rejects.toThrow(
+        'cuts pictures, which this program does not',
+      );
+    },
+  );
+
+  it.skipIf(files.length === 0)('the agents of LangGraph and CollabLLM are named as what they are', () => {
+    for (const name of files.filter((one) => one.endsWith('agent.yaml'))) {
+      expect(() => parseSettings(text(name), name), name).toThrow(name);
+      expect(() => parseTools(text(name), name), name).toThrow(name);
+    }
+  });
+
+  it.skipIf(files.length === 0)('no file is left out', () => {
+    const all = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    expect(all).toHaveLength(23);
   });
 });
 
