@@ -1,5 +1,6 @@
 import type { Dump, DumpChange } from '../dump/dump.ts';
 import type { DumpFile } from '../dump/dump-file.ts';
+import { Unmade } from '../dump/unmade.ts';
 import { ArrivalRate } from './arrival-rate.ts';
 import type { Condition } from './condition.ts';
 import { type StepStats, StepSums } from './step-stats.ts';
@@ -31,6 +32,9 @@ export interface RunStats {
   /** The last complete steps of the stream, oldest first. Rates and what is not finite are over these. */
   last: readonly StepStats[];
   notFinite: number;
+  unscored: number;
+  /** Rollouts that `rollout` could not make, which have no line. */
+  failed: number;
   toolErrorRate: number | null;
   truncationRate: number | null;
   perMinute: number | null;
@@ -54,6 +58,7 @@ export class LiveRun {
   readonly #dump: Dump;
   readonly #conditions: readonly Condition[];
   readonly #sums = new StepSums();
+  readonly #unmade = new Unmade();
   /** null until the dump is known as it was at opening. */
   #rate: ArrivalRate | null = null;
   #hasCome = false;
@@ -133,6 +138,8 @@ export class LiveRun {
       rollouts,
       last,
       notFinite: sumOf(last, ({ notFinite }) => notFinite),
+      unscored: sumOf(last, ({ unscored }) => unscored),
+      failed: this.#unmade.of(files).reduce((sum, { causes }) => sum + causes.length, 0),
       toolErrorRate: observed === 0 ? null : sumOf(last, ({ toolErrors }) => toolErrors) / observed,
       truncationRate: share(sumOf(last, ({ truncated }) => truncated)),
       perMinute: this.#rate?.perMinute(now, interval) ?? null,

@@ -14,6 +14,8 @@ export interface StepStats {
   mean: number | null;
   /** Scores that are NaN or infinite; they are in no mean. */
   notFinite: number;
+  /** Rollouts without a score, where others have one. */
+  unscored: number;
   /** How many rollouts the rates are over: those that were looked at. */
   looked: number;
   /** Rollouts with a recorded tool result: only of these it is known whether one failed. */
@@ -29,6 +31,7 @@ function stepStats(file: DumpFile): StepStats {
   let sum = 0;
   let finite = 0;
   let notFinite = 0;
+  let unscored = 0;
   let observed = 0;
   let toolErrors = 0;
   let truncated = 0;
@@ -39,7 +42,7 @@ function stepStats(file: DumpFile): StepStats {
         sum += score;
         finite++;
       } else notFinite++;
-    }
+    } else unscored++;
     const errors = index.factNumber(record, TOOL_ERRORS);
     if (!Number.isNaN(errors)) observed++;
     if (errors > 0) toolErrors++;
@@ -50,6 +53,7 @@ function stepStats(file: DumpFile): StepStats {
     rollouts: count,
     mean: finite === 0 ? null : sum / finite,
     notFinite,
+    unscored: finite === 0 ? 0 : unscored,
     looked: index.looked,
     observed,
     toolErrors,

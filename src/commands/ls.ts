@@ -10,10 +10,12 @@ import { Dump, type Place } from '../dump/dump.ts';
 import type { DumpFile, DumpRecord } from '../dump/dump-file.ts';
 import { UsageError } from '../dump/paths.ts';
 import { dumpOfStream } from '../dump/stream-file.ts';
+import { Unmade } from '../dump/unmade.ts';
 import { printJson } from '../json/print.ts';
 import type { JsonValue } from '../json/value.ts';
 import { labelWords } from '../present/label-text.ts';
 import { listColumns, listHeader, listLine } from '../present/list-text.ts';
+import { plural } from '../present/numbers.ts';
 import { sizeText } from '../present/quantities.ts';
 import { type GroupKey, groupKeyOf, groupKeysLike } from '../rollout/group-key.ts';
 import type { Rollout } from '../rollout/rollout.ts';
@@ -83,6 +85,7 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
     );
   const dump = Dump.open(paths, await dumpOptions(options));
   for (const notice of dump.notices) say(notice);
+  for (const { folder, causes } of new Unmade().of(dump.files)) say(`${folder}: ${failedText(causes)}`);
   const asked = { filter, kept };
   const limit = options.limit ?? Number.POSITIVE_INFINITY;
   const labels = await rowLabels(paths[0]!, options.journal);
@@ -117,6 +120,15 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
     return ANSWER_IS_NO;
   }
   return ended(printed, filter);
+}
+
+/** `2 rollouts failed and have no line (2 model_refused); rollout --resume makes them again` */
+function failedText(causes: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const cause of causes) counts.set(cause, (counts.get(cause) ?? 0) + 1);
+  const list = [...counts].map(([cause, count]) => `${count} ${cause}`).join(', ');
+  const have = causes.length === 1 ? 'has' : 'have';
+  return `${plural(causes.length, 'rollout')} failed and ${have} no line (${list}); rollout --resume makes what failed again`;
 }
 
 function ended(rows: number, filter: Query | null): number {

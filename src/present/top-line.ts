@@ -70,6 +70,8 @@ function partsOf({ run, follow, progress, sandbox }: TopLine): Part[] {
   if (mean !== null)
     parts.push(left(4, ['quiet', run.validation ? '  val score ' : '  score '], ['plain', meanText(mean)]));
   if (mean !== null && run.last.length > 1) parts.push(left(SPARK_RANK, sparkOf(run, SMALLEST_SPARK)));
+  if (run.failed > 0) parts.push(left(2.5, ['plain', '  '], ['warning', `${formatCount(run.failed)} failed`]));
+  if (run.unscored > 0) parts.push(left(6.5, ['plain', '  '], ['warning', `${formatCount(run.unscored)} unscored`]));
   if (run.notFinite > 0) parts.push(left(6, ['plain', '  '], ['warning', `${formatCount(run.notFinite)} NaN`]));
   if (run.toolErrorRate !== null)
     parts.push(left(8, ['quiet', '  tool errors '], ['plain', formatPercent(run.toolErrorRate)]));

@@ -8,6 +8,7 @@ const step = (mean: number | null, toolErrors = 0, truncated = 0, looked = 100):
   rollouts: 100,
   mean,
   notFinite: 0,
+  unscored: 0,
   looked,
   observed: looked,
   toolErrors,

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Unmade } from '../../src/dump/unmade.ts';
 import { FAULT_TABLE, type RunSummary, runCollection, type Settings } from '../../src/engine/index.ts';
 import { directoryWith } from '../program.ts';
 
@@ -117,7 +118,8 @@ function workplace(tasks: string) {
         .map((line) => JSON.parse(line) as Record<string, unknown>),
     );
   };
-  return { run, rows, said };
+  const unmade = () => new Unmade().of([{ path: join(directory, 'out/1.jsonl') }]).flatMap(({ causes }) => causes);
+  return { run, rows, said, unmade };
 }
 
 const shown = (rows: Record<string, unknown>[]) =>
@@ -137,15 +139,17 @@ describe('what failed around the model is no score', () => {
     ['no JSON', 'model_gone'],
     ['closed', 'model_gone'],
   ] as const)('%s is %s: no line, said once, and made again', async (trouble, cause) => {
-    const { run, rows, said } = workplace(task());
+    const { run, rows, said, unmade } = workplace(task());
     mode = trouble;
     const broken = await run();
     expect(broken).toMatchObject({ done: 0, failed: 2, ended: null });
     expect(rows()).toEqual([]);
     expect(said.filter((line) => line.includes(`[${cause}`))).toHaveLength(1);
+    expect(unmade()).toEqual([cause, cause]);
     expect(broken.faults).toEqual([`2 ${FAULT_TABLE[cause].says}: no line; --resume makes it again`]);
     mode = 'ok';
     expect(await run({}, true)).toMatchObject({ done: 2, failed: 0, unscored: 0, meanScore: 1 });
+    expect(unmade()).toEqual([]);
     const clean = workplace(task());
     await clean.run();
     expect(shown(rows())).toEqual(shown(clean.rows()));

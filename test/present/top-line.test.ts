@@ -12,6 +12,7 @@ const step = (mean: number | null): StepStats => ({
   rollouts: 128,
   mean,
   notFinite: 0,
+  unscored: 0,
   looked: 128,
   observed: 128,
   toolErrors: 0,
@@ -26,6 +27,8 @@ const run: RunStats = {
   rollouts: 16384,
   last: [0.1, 0.15, 0.2, 0.25, 0.3, 0.3, null, 0.35, 0.41].map(step),
   notFinite: 3,
+  unscored: 0,
+  failed: 0,
   toolErrorRate: 0.12,
   truncationRate: 0.04,
   perMinute: 12.3,
@@ -50,6 +53,12 @@ describe('the first line', () => {
     expect(text(80)).toBe(' rollout_data  ● live  128 steps · 16,384 rollouts  score 0.41 ▃▄▆▆ ▇█  4 s ago ');
     expect(text(60).trimEnd()).toBe(' rollout_data  ● live  128 steps  score 0.41        4 s ago');
     expect(text(40).trimEnd()).toBe(' rollout_data  ● live           4 s ago');
+  });
+
+  test('says how many rollouts have no line, and how many no score', () => {
+    expect(text(150, { failed: 2, unscored: 14 })).toContain('  2 failed');
+    expect(text(150, { failed: 2, unscored: 14 })).toContain('  14 unscored');
+    expect(text(80, { failed: 2 })).toContain('  2 failed');
   });
 
   test('never breaks a part, whatever the width', () => {

@@ -1,0 +1,60 @@
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** A run notes more failures than this only when something is very wrong; the first of them say what. */
+const MOST_BYTES = 8 << 20;
+
+interface Noted {
+  key: string;
+  causes: string[];
+}
+
+/** Rollouts that `rollout` could not make, and that have no line therefore: it notes them beside its dump. */
+export class Unmade {
+  readonly #noted = new Map<string, Noted>();
+
+  /** @returns for each dump folder of the files that has some, the causes, one a rollout */
+  of(files: readonly { path: string }[]): { folder: string; causes: readonly string[] }[] {
+    const folders = [...new Set(files.map(({ path }) => dirname(path)))];
+    return folders.flatMap((folder) => {
+      const causes = this.#causesIn(folder);
+      return causes.length === 0 ? [] : [{ folder, causes }];
+    });
+  }
+
+  #causesIn(folder: string): readonly string[] {
+    const path = join(folder, '.rollout-viewer/failures.jsonl');
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (!found?.isFile() || found.size === 0) return [];
+    const key = `${found.mtimeMs} ${found.size}`;
+    const noted = this.#noted.get(path);
+    if (noted?.key === key) return noted.causes;
+    const causes = read(path, Math.min(found.size, MOST_BYTES)).split('\n').flatMap(causeOf);
+    this.#noted.set(path, { key, causes });
+    return causes;
+  }
+}
+
+function read(path: string, length: number): string {
+  try {
+    const file = openSync(path, 'r');
+    try {
+      const bytes = Buffer.alloc(length);
+      return bytes.toString('utf8', 0, readSync(file, bytes));
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return '';
+  }
+}
+
+/** Half a line is one that is being written. */
+function causeOf(line: string): string[] {
+  try {
+    const { cause } = JSON.parse(line) as { cause?: unknown };
+    return [typeof cause === 'string' && /^[a-z_]+$/.test(cause) ? cause : 'unknown'];
+  } catch {
+    return [];
+  }
+}
