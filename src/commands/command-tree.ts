@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { AGAIN_NAMES, FIELD_NAMES } from '../analysis/query/fields.ts';
+import { FIELD_NAMES, FILTER_NAMES } from '../analysis/query/fields.ts';
 import { CHECKS } from '../rollout/checks.ts';
 import { viewOptions } from './view-options.ts';
 
@@ -27,7 +27,7 @@ export type FlagValue = 'none' | 'path' | 'text' | readonly string[];
 /** Values of flags that no list of choices restricts. */
 const OFFERED: Readonly<Record<string, readonly string[]>> = {
   '--sort': FIELD_NAMES.flatMap((field) => [field, `${field}:desc`]),
-  '--filter': [...FIELD_NAMES, ...AGAIN_NAMES, ...CHECKS.map((check) => `finding:${check}`)],
+  '--filter': [...FIELD_NAMES, ...FILTER_NAMES, ...CHECKS.map((check) => `finding:${check}`)],
   '--notify': ['score', 'tool_error_rate', 'truncation_rate'],
   '--sandbox': ['auto', 'bubblewrap', 'pyodide', 'unconfined'],
 };

@@ -1,5 +1,5 @@
 import { CHECKS } from '../../rollout/checks.ts';
-import { FIELD_NAMES, KEPT_NAMES } from './fields.ts';
+import { FIELD_NAMES, FILTER_NAMES } from './fields.ts';
 
 /** Whole expressions that one being typed may become: the name at its end completed. @param extras keys that the records have */
 export function completions(text: string, extras: readonly string[]): string[] {
@@ -7,7 +7,7 @@ export function completions(text: string, extras: readonly string[]): string[] {
   if (finding !== null) return endings(text, finding[1]!, CHECKS);
   const word = /(?:^|[\s(!&|])([\p{L}_][\p{L}\p{N}_.-]*)?$/u.exec(text);
   if (word === null) return [];
-  return endings(text, word[1] ?? '', [...FIELD_NAMES, ...KEPT_NAMES, ...extras, 'finding:']);
+  return endings(text, word[1] ?? '', [...FIELD_NAMES, ...FILTER_NAMES, ...extras, 'finding:']);
 }
 
 const endings = (text: string, typed: string, names: readonly string[]): string[] =>

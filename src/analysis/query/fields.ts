@@ -3,6 +3,7 @@ import { FACTS, isFact } from '../../rollout/facts.ts';
 import { nearestWord } from '../../text/nearest.ts';
 import { GROUP_MEASURES, type GroupMeasure, isGroupMeasure } from '../facts/group-measures.ts';
 import { AGAIN_PARTS, type AgainPart } from './again.ts';
+import { CONTEXT_NAMES, type ContextPart, isContextPart } from './context.ts';
 import { LABEL_NAMES } from './label.ts';
 
 /** The names that an expression knows; every other name is a key among the extras. */
@@ -22,12 +23,16 @@ export const AGAIN_NAMES: readonly string[] = ['again', ...AGAIN_PARTS.map((part
 /** Names that only a filter knows: what is kept beside the dump. */
 export const KEPT_NAMES: readonly string[] = [...AGAIN_NAMES, ...LABEL_NAMES];
 
+/** Names that only a filter knows: it asks each history, call or rater. */
+export const FILTER_NAMES: readonly string[] = [...KEPT_NAMES, ...CONTEXT_NAMES];
+
 /** `tool.NAME` is how often that tool is called; `again` asks each call that was run again, `label` each rater. */
 export type Field =
   | { type: 'number'; name: NumberField }
   | { type: 'fact'; name: string }
   | { type: 'text'; name: TextField }
   | { type: 'group'; name: GroupMeasure }
+  | { type: 'context'; name: ContextPart }
   | { type: 'tool'; name: string }
   | { type: 'again'; name: string; part: AgainPart | null }
   | { type: 'label'; name: string }
@@ -36,6 +41,7 @@ export type Field =
 export function fieldNamed(name: string): Field {
   if ((NUMBER_FIELDS as readonly string[]).includes(name)) return { type: 'number', name: name as NumberField };
   if (isFact(name)) return { type: 'fact', name };
+  if (isContextPart(name)) return { type: 'context', name };
   if (isGroupMeasure(name)) return { type: 'group', name };
   if ((TEXT_FIELDS as readonly string[]).includes(name)) return { type: 'text', name: name as TextField };
   if (AGAIN_NAMES.includes(name))

@@ -1,6 +1,7 @@
 import { RE2JS } from 're2js';
 import type { JsonValue } from '../../json/value.ts';
 import { againValues } from './again.ts';
+import { type ContextPart, contextValues } from './context.ts';
 import type { Comparison, Expression, Literal } from './expression.ts';
 import { type Cost, type Field, fieldCost } from './fields.ts';
 import { labelValues } from './label.ts';
@@ -21,7 +22,8 @@ export interface Query {
 }
 
 /** The questions of an expression to its subject, a record or a step. */
-export type Askable = Pick<Subject, 'value' | 'facts' | 'mayHold'> & Partial<Pick<Subject, 'again' | 'labels'>>;
+export type Askable = Pick<Subject, 'value' | 'facts' | 'mayHold'> &
+  Partial<Pick<Subject, 'again' | 'labels' | 'record'>>;
 
 /** @throws QueryError at the character that is wrong */
 export function compileQuery(text: string): Query {
@@ -59,6 +61,7 @@ export function evaluator(expression: Expression): (subject: Askable) => boolean
     case 'compare': {
       const { field, by, value } = expression;
       if (isKept(field)) return (subject) => someKept(subject, field, by, value);
+      if (field.type === 'context') return (subject) => someContext(subject, field.name, by, value);
       return (subject) => compare(subject.value(field), by, value);
     }
     case 'match': {
@@ -67,6 +70,7 @@ export function evaluator(expression: Expression): (subject: Askable) => boolean
       const { field } = expression;
       const isFound = (value: JsonValue | undefined) => value !== undefined && value !== null && finds(textOf(value));
       if (isKept(field)) return (subject) => keptValues(subject, field).some((values) => values.some(isFound));
+      if (field.type === 'context') return (subject) => contextsOf(subject, field.name).some(isFound);
       return (subject) => {
         if (needles?.every((needle) => !subject.mayHold(needle))) return false;
         return isFound(subject.value(field));
@@ -95,6 +99,15 @@ function someKept(subject: Askable, field: KeptField, by: Comparison, wanted: Li
       ? values.every((one) => compare(one, by, wanted))
       : values.some((one) => compare(one, by, wanted));
   });
+}
+
+const contextsOf = ({ record }: Askable, part: ContextPart): JsonValue[] =>
+  contextValues(record?.rollout ?? null, part);
+
+/** Whether it holds for one of the histories; `!=` asks all of them, as for what is kept. */
+function someContext(subject: Askable, part: ContextPart, by: Comparison, wanted: Literal): boolean {
+  const values = contextsOf(subject, part);
+  return by === '!=' ? values.every((one) => compare(one, by, wanted)) : values.some((one) => compare(one, by, wanted));
 }
 
 function someField(expression: Expression, holds: (field: Field) => boolean): boolean {

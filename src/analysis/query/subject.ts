@@ -117,7 +117,7 @@ export class Subject<Read extends AskedRecord = AskedRecord> {
       const value = file.measures?.(record, field.name) ?? Number.NaN;
       return Number.isNaN(value) ? undefined : value;
     }
-    if (field.type === 'again' || field.type === 'label') return undefined;
+    if (field.type === 'again' || field.type === 'label' || field.type === 'context') return undefined;
     if (field.type === 'tool') {
       const { rollout } = this.record;
       return rollout === null ? undefined : toolCallsOf(rollout).filter((call) => call.name === field.name).length;

@@ -1,0 +1,22 @@
+import type { JsonValue } from '../../json/value.ts';
+import { type ContextNode, contextTree } from '../../rollout/contexts.ts';
+import type { Rollout } from '../../rollout/rollout.ts';
+
+/** What a filter asks of the histories of a rollout; it holds where it holds for one of them. */
+const PARTS = {
+  'context.kind': ({ context }) => context.kind,
+  'context.name': ({ context }) => context.name,
+  'context.turns': ({ turns, context }) => context.own?.turns.length ?? turns.length,
+  /** From 0 to 1; unknown where the mask is. */
+  'context.trained_share': ({ trained, chars }) => (trained === null || chars === 0 ? null : trained / chars),
+  'context.depth': ({ depth }) => depth,
+} as const satisfies Record<string, (node: ContextNode) => JsonValue>;
+
+export type ContextPart = keyof typeof PARTS;
+
+export const CONTEXT_NAMES = Object.keys(PARTS) as readonly ContextPart[];
+
+export const isContextPart = (name: string): name is ContextPart => Object.hasOwn(PARTS, name);
+
+export const contextValues = (rollout: Rollout | null, part: ContextPart): JsonValue[] =>
+  rollout === null ? [] : contextTree(rollout).map((node) => PARTS[part](node));
