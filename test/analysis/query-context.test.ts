@@ -21,7 +21,7 @@ const place = {
     stepOf: () => 1,
     score: () => null,
     facts: () => undefined,
-    measures: () => undefined,
+    measures: () => Number.NaN,
   },
   record: 0,
 };
