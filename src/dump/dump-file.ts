@@ -189,7 +189,8 @@ export class DumpFile {
       }
       const change = await this.#rescan(identity, options);
       if (isKept) this.wasRewritten = change === 'replaced';
-      if (!isFirst && (seen === null || !isSame(seen, identity))) this.lastChange = Date.now();
+      if (!isFirst && (seen === null || seen.size !== identity.size || seen.modified !== identity.modified))
+        this.lastChange = Date.now();
       else this.lastChange = Math.min(identity.modified, Date.now());
       const isNothing = this.bytes === 0 || (this.#copy !== null && this.#scan.position === 0);
       if (this.error !== null && isNothing) {
@@ -348,9 +349,9 @@ export class DumpFile {
     const shape = linesShape(kept.shape);
     const index = shape === null ? null : LineIndex.of(kept.index, kept.facts, kept.position);
     if (index === null) return false;
-    const { device, inode, size, modified, samples, position, lineStart } = kept;
+    const { device, inode, size, modified, changed, samples, position, lineStart } = kept;
     this.index = index;
-    this.#identity = { device, inode, size, modified };
+    this.#identity = { device, inode, size, modified, changed };
     this.#samples = samples;
     this.#scan = { position, lineStart };
     this.#shape = shape;
@@ -457,4 +458,8 @@ export class DumpFile {
 }
 
 const isSame = (a: Identity, b: Identity): boolean =>
-  a.device === b.device && a.inode === b.inode && a.size === b.size && a.modified === b.modified;
+  a.device === b.device &&
+  a.inode === b.inode &&
+  a.size === b.size &&
+  a.modified === b.modified &&
+  a.changed === b.changed;

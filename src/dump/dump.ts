@@ -225,6 +225,17 @@ export class Dump {
     this.#facts.want(places);
   }
 
+  /** Every record that is there now was looked at, or cannot be. */
+  whenLooked(): Promise<void> {
+    this.#facts.background(this.#files);
+    return this.#facts.whenDone();
+  }
+
+  /** The facts of these records, before those of all others. @returns once they are known, or cannot be */
+  lookAt(file: DumpFile, records: readonly number[]): Promise<void> {
+    return this.#facts.lookAt(file, records);
+  }
+
   /** The background pass waits while something that a person asked for reads the records. */
   pauseFacts(isPaused: boolean): void {
     this.#facts.pause(isPaused);

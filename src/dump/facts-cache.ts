@@ -18,6 +18,7 @@ export interface KeptFile {
   inode: number;
   size: number;
   modified: number;
+  changed: number;
   samples: string;
   /** Bytes that were read, and the start of the line that had no end then. */
   position: number;

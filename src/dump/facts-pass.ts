@@ -54,6 +54,12 @@ export class FactsPass {
     this.#run();
   }
 
+  /** @returns once the facts of these records are known, or cannot be */
+  async lookAt(file: DumpFile, records: readonly number[]): Promise<void> {
+    const missing = records.filter((record) => this.#isMissing(file, record));
+    if (missing.length > 0) await this.#ask(file, missing);
+  }
+
   /** A file has new records: they are looked at before what waits already, since a run that is followed is asked about its newest step. */
   add(file: DumpFile): void {
     this.#lost.delete(file);

@@ -13,6 +13,8 @@ export interface Identity {
   inode: number;
   size: number;
   modified: number;
+  /** Of the file or of what stands about it, which nobody can set back: another name changes it as well. */
+  changed: number;
 }
 
 /** Longer lines cannot become a string in Node 20. */
@@ -42,9 +44,9 @@ export class FileContent {
   }
 
   identity(): Identity {
-    const { dev, ino, size, mtimeMs } =
+    const { dev, ino, size, mtimeMs, ctimeMs } =
       this.isStream && this.#nameless !== null ? fstatSync(this.#nameless) : statSync(this.path);
-    return { device: dev, inode: ino, size, modified: mtimeMs };
+    return { device: dev, inode: ino, size, modified: mtimeMs, changed: ctimeMs };
   }
 
   /** How the file is packed; null until it was opened. */

@@ -92,7 +92,8 @@ describe('a filter', () => {
   test('knows what it costs', () => {
     expect(compileQuery('score < 1 && !(bytes > 3 || stream == "val")').cost).toBe('quick');
     expect(compileQuery('score < 1 || finding:cut').cost).toBe('facts');
-    expect(compileQuery('turns > 1 || acc == 1').cost).toBe('record');
+    expect(compileQuery('turns > 1 || acc == 1').cost).toBe('facts');
+    expect(compileQuery('turns > 1 || output ~ /x/').cost).toBe('record');
   });
 
   test('a pattern that would take other engines for ever ends at once', async () => {

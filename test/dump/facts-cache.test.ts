@@ -97,6 +97,12 @@ describe('facts that were kept', () => {
     writeFileSync(dumpFile, lines(100, 110).replaceAll('"score":1', '"score":3'));
     utimesSync(dumpFile, new Date(), new Date(Date.now() + 5000));
     expect((await look()).rows).toEqual(await fresh());
+    // Nor does it help that its time is set back.
+    const { atime, mtime } = statSync(dumpFile);
+    await look();
+    writeFileSync(dumpFile, lines(100, 110).replaceAll('"score":1', '"score":4'));
+    utimesSync(dumpFile, atime, mtime);
+    expect((await look()).rows).toEqual(await fresh());
   });
 
   test('are worth nothing where anything is wrong with them', async () => {

@@ -87,7 +87,8 @@ export function nearField(name: string): string | null {
 export type Cost = 'quick' | 'facts' | 'record';
 
 export function fieldCost(field: Field): Cost {
-  if (field.type === 'fact' || field.type === 'group') return 'facts';
+  if (field.type === 'fact' || field.type === 'group' || field.type === 'extra') return 'facts';
   if (field.type === 'number') return field.name === 'findings' ? 'facts' : 'quick';
+  if (field.type === 'text' && field.name === 'status') return 'facts';
   return field.type === 'text' && field.name === 'stream' ? 'quick' : 'record';
 }

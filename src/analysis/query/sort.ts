@@ -1,4 +1,5 @@
 import { printJson } from '../../json/print.ts';
+import type { JsonValue } from '../../json/value.ts';
 import { type Field, fieldNamed, nearField } from './fields.ts';
 import { QueryError } from './query-error.ts';
 import type { Subject } from './subject.ts';
@@ -27,8 +28,9 @@ export function parseSort(text: string): SortOrder {
 
 export type SortValue = number | string | null;
 
-export function sortValue(order: SortOrder, subject: Subject): SortValue {
-  const value = subject.value(order.field);
+export const sortValue = (order: SortOrder, subject: Subject): SortValue => sortable(subject.value(order.field));
+
+export function sortable(value: JsonValue | undefined): SortValue {
   if (value === undefined || value === null) return null;
   if (typeof value === 'boolean') return value ? 1 : 0;
   if (typeof value === 'number' || typeof value === 'string') return value;

@@ -11,7 +11,14 @@ interface Made {
 }
 
 /** A filter whose rows nobody has asked for yet. */
-const NOT_BEGUN: FilterProgress = { found: 0, looked: 0, total: 0, isWhole: false, isBusy: false };
+const NOT_BEGUN: FilterProgress = {
+  found: 0,
+  looked: 0,
+  total: 0,
+  isWhole: false,
+  isBusy: false,
+  waitsForFacts: false,
+};
 
 /** The list as it is filtered and sorted now; the one before it is kept, so that going back to it takes no time. */
 export class FilteredRowsCache {

@@ -1,3 +1,4 @@
+import { layMeasures } from '../../analysis/facts/fact-table.ts';
 import type { KeptLookup } from '../../analysis/query/kept.ts';
 import type { SortValue } from '../../analysis/query/sort.ts';
 import type { Dump, Place } from '../../dump/dump.ts';
@@ -42,6 +43,8 @@ export interface FilterProgress {
   isWhole: boolean;
   /** New ones are being looked at. */
   isBusy: boolean;
+  /** It waits for facts, and for nothing else. */
+  waitsForFacts: boolean;
 }
 
 /** Consecutive records of one file; `open` are those of which a thread has to tell. */
@@ -77,6 +80,9 @@ export class FilteredRows {
   #shown = 0;
   #sliceStart = 0;
   #isWhole = false;
+  /** Facts are waited for that groups need; and how many rollouts there were when groups were told last. */
+  #isWaiting = false;
+  #grouped = 0;
 
   /**
    * @param before the rows that are shown until there are new ones
@@ -93,7 +99,7 @@ export class FilteredRows {
   ) {
     this.wanted = wanted;
     this.#dump = dump;
-    this.#filter = new RowFilter(wanted.filter, wanted.sort, pool, wanted.extra ?? null, wanted.kept);
+    this.#filter = new RowFilter(wanted.filter, wanted.sort, dump, pool, wanted.extra ?? null, wanted.kept);
     this.#table = wanted.sort === null ? null : new SortTable(wanted.sort.descending);
     this.#maxAsked = pool.size * 2 + 1;
     this.#before = from.before;
@@ -118,7 +124,15 @@ export class FilteredRows {
       looked += part.looked;
     }
     const total = this.#dump.files.reduce((sum, file) => sum + file.count, 0);
-    return { found, looked, total, isWhole: this.#isWhole, isBusy: this.#isRunning || this.#isStale };
+    if (this.#isWaiting) looked = this.#dump.progress().done;
+    return {
+      found,
+      looked,
+      total,
+      isWhole: this.#isWhole,
+      isBusy: this.#isRunning || this.#isStale,
+      waitsForFacts: this.#filter.needsFactsAlone,
+    };
   }
 
   /** The dump may have changed. */
@@ -162,6 +176,7 @@ export class FilteredRows {
     this.#isRunning = true;
     let isReading = false;
     let hasNews = false;
+    if (this.#filter.asksGroups) await this.#layGroups();
     while (this.#isStale && !this.#isClosed) {
       this.#isStale = false;
       this.#sliceStart = performance.now();
@@ -195,6 +210,20 @@ export class FilteredRows {
     this.#isWhole = true;
     this.#known = null;
     if (hasNews || !wasWhole) this.#show();
+  }
+
+  /** What a group tells is known once all of its rollouts are. */
+  async #layGroups(): Promise<void> {
+    this.#changed();
+    this.#isWaiting = true;
+    await this.#dump.whenLooked();
+    this.#isWaiting = false;
+    if (this.#isClosed) return;
+    layMeasures(this.#dump);
+    // With one rollout more, all of its group are other ones.
+    const rollouts = this.#dump.files.reduce((sum, file) => sum + file.count, 0);
+    if (rollouts !== this.#grouped) for (const part of [...this.#parts.values()]) this.#forget(part);
+    this.#grouped = rollouts;
   }
 
   /** Lets the keys have their turn, and the screen its picture. */

@@ -12,6 +12,13 @@ const DEAD = 4;
 
 /** Comparisons between two looks at the clock. */
 const STEP = 4096;
+/** So few are sorted by comparing. */
+const FEW = 512;
+const RADIX = 1 << 16;
+/** Pieces of a key: four of a number, one of its kind. */
+const DIGITS = 5;
+/** Rows between two looks at the clock, where each takes little. */
+const STRIDE = 1 << 14;
 
 /**
  * Records with what they are sorted by: 17 bytes each in typed arrays, so that a million neither take memory nor keep the garbage
@@ -138,24 +145,91 @@ export class SortTable {
     this.#order = hasDead ? order.filter(isAlive) : order;
   }
 
-  /** Short runs by the engine's own sort, then merged two by two. */
+  /**
+   * Sixteen bits of a key after the other, the lowest first, each pass keeping the order of the one before (LSD radix sort): a million take
+   * a tenth of what comparisons take. The first order is that of the files.
+   */
   *#sorted(ids: Uint32Array<ArrayBuffer>): Generator<void, Uint32Array<ArrayBuffer>> {
-    const compare = (a: number, b: number) => this.compare(a, b);
-    for (let from = 0; from < ids.length; from += STEP) {
-      ids.subarray(from, from + STEP).sort(compare);
-      yield;
-    }
-    let source = ids;
+    if (ids.length < FEW) return ids.sort((a, b) => this.compare(a, b));
+    let source = yield* this.#inFileOrder(ids);
     let target = new Uint32Array(ids.length);
-    for (let run = STEP; run < ids.length; run *= 2) {
-      for (let from = 0; from < ids.length; from += run * 2) {
-        const middle = Math.min(from + run, ids.length);
-        const left = source.subarray(from, middle);
-        yield* this.#mergeInto(target, from, left, source.subarray(middle, from + run * 2));
+    const words = yield* this.#keys(source);
+    for (let digit = 0; digit < DIGITS; digit++) {
+      const counts = new Uint32Array(RADIX + 1);
+      for (let i = 0; i < source.length; i++) {
+        counts[words[(source[i]! - this.#merged) * DIGITS + digit]! + 1]!++;
+        if ((i & (STRIDE - 1)) === 0) yield;
+      }
+      if (counts.includes(source.length)) continue;
+      for (let value = 0; value < RADIX; value++) counts[value + 1]! += counts[value]!;
+      for (let i = 0; i < source.length; i++) {
+        const id = source[i]!;
+        target[counts[words[(id - this.#merged) * DIGITS + digit]!]!++] = id;
+        if ((i & (STRIDE - 1)) === 0) yield;
       }
       [source, target] = [target, source];
     }
     return source;
+  }
+
+  /** The rows as they lie in the files. */
+  *#inFileOrder(ids: Uint32Array<ArrayBuffer>): Generator<void, Uint32Array<ArrayBuffer>> {
+    const ranks = this.#ranks.reduce((most, rank) => Math.max(most, rank), 0) + 1;
+    const starts = new Uint32Array(ranks + 1);
+    for (const id of ids) starts[this.#ranks[this.#files[id]!]! + 1]!++;
+    yield;
+    for (let rank = 0; rank < ranks; rank++) starts[rank + 1]! += starts[rank]!;
+    const ordered = new Uint32Array(ids.length);
+    let isAscending = true;
+    let last = -1;
+    for (let i = 0; i < ids.length; i++) {
+      const id = ids[i]!;
+      if (i > 0 && this.#files[id] === this.#files[ids[i - 1]!]) isAscending &&= this.#records[id]! > last;
+      last = this.#records[id]!;
+      ordered[starts[this.#ranks[this.#files[id]!]!]!++] = id;
+      if ((i & (STRIDE - 1)) === 0) yield;
+    }
+    // Records of a file are looked at in their order; should they ever not be, comparing puts them right.
+    return isAscending
+      ? ordered
+      : ordered.sort(
+          (a, b) =>
+            this.#ranks[this.#files[a]!]! - this.#ranks[this.#files[b]!]! || this.#records[a]! - this.#records[b]!,
+        );
+  }
+
+  /** The key of each row in pieces of 16 bits, the lowest first: its number, as bits that are in order as it is, then its kind. */
+  *#keys(ids: Uint32Array): Generator<void, Uint16Array> {
+    const words = new Uint16Array(ids.length * DIGITS);
+    const number = new Float64Array(1);
+    const bits = new Uint32Array(number.buffer);
+    const flip = this.#descending ? 0xffffffff : 0;
+    const ofText = this.#textRanks();
+    for (let i = 0; i < ids.length; i++) {
+      const id = ids[i]!;
+      const kind = this.#kinds[id]!;
+      const at = (id - this.#merged) * DIGITS;
+      words[at + 4] = kind;
+      if ((i & (STRIDE - 1)) === 0) yield;
+      if (kind >= NOT_A_NUMBER) continue;
+      // 0 and -0 are equal.
+      number[0] = (kind === TEXT ? ofText[this.#numbers[id]!]! : this.#numbers[id]!) + 0;
+      const isNegative = bits[1]! >>> 31 === 1;
+      const high = ((isNegative ? ~bits[1]! : bits[1]! | 0x80000000) ^ flip) >>> 0;
+      const low = ((isNegative ? ~bits[0]! : bits[0]!) ^ flip) >>> 0;
+      words[at] = low & 0xffff;
+      words[at + 1] = low >>> 16;
+      words[at + 2] = high & 0xffff;
+      words[at + 3] = high >>> 16;
+    }
+    return words;
+  }
+
+  #textRanks(): Float64Array {
+    const ranks = new Float64Array(this.#texts.length);
+    const order = [...this.#texts.keys()].sort((a, b) => (this.#texts[a]! < this.#texts[b]! ? -1 : 1));
+    for (const [rank, id] of order.entries()) ranks[id] = rank;
+    return ranks;
   }
 
   *#mergeInto(target: Uint32Array, from: number, left: Uint32Array, right: Uint32Array): Generator<void> {

@@ -97,7 +97,8 @@ function positionPieces({ state, data }: Scene, wide: boolean, brief = false): P
   const filterProgress = data.filterProgress(state);
   if (sort !== null && filterProgress?.isWhole === false) {
     const share = filterProgress.total === 0 ? 0 : filterProgress.looked / filterProgress.total;
-    pieces.push(['accent', `sorting ${formatPercent(share)} `], ['quiet', 'Esc cancels   ']);
+    const how = filterProgress.waitsForFacts ? `${formatPercent(share)} known` : `sorting ${formatPercent(share)}`;
+    pieces.push(['accent', `${how} `], ['quiet', 'Esc cancels   ']);
   }
   // A list without room shows its filter and order here.
   if (data.geometry(state).listWidth === 0) {

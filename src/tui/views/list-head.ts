@@ -12,9 +12,9 @@ export function foundText(state: State, data: Data): string {
   const rows = data.rows(state);
   const filterProgress = data.filterProgress(state);
   if (filterProgress === null) return '';
-  const { found, looked, total, isWhole } = filterProgress;
+  const { found, looked, total, isWhole, waitsForFacts } = filterProgress;
   if (isWhole) return `${formatCount(rows.length)} of ${formatCount(total)}`;
-  return `${formatCount(found)} … ${total === 0 ? '' : formatPercent(looked / total)}`;
+  return `${formatCount(found)} … ${total === 0 ? '' : `${formatPercent(looked / total)}${waitsForFacts ? ' known' : ''}`}`;
 }
 
 /** The line above the titles that says which part of the dump is listed; null for all of it. */

@@ -1,0 +1,174 @@
+import { execFileSync, fork } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readFactRows } from '../src/analysis/facts/fact-rows.ts';
+import { compileQuery } from '../src/analysis/query/query.ts';
+import { Dump } from '../src/dump/dump.ts';
+import { FilteredRowsCache } from '../src/tui/rows/filtered-rows-cache.ts';
+import { allRows } from '../src/tui/rows/rows.ts';
+import { type ListChoice, noChoice } from '../src/tui/state/list.ts';
+import { bin, figure, madeDump, residentMegabytes } from './support/measure.ts';
+
+const NEEDLE = 'no such words in it';
+const ROLLOUTS = 1_000_000;
+
+/** A million rollouts of 2 kB: their facts, found and kept, and questions to all of them. Each part is a process of its own. */
+export async function run(): Promise<void> {
+  const part = process.argv.find((one) => one.startsWith('--find='));
+  const dump = madeDump('find', 500, ROLLOUTS / 500, 2);
+  if (part !== undefined) {
+    const [, name, cache] = /^--find=(\w+):(.*)$/.exec(part)!;
+    await PARTS[name!]!(dump, cache!);
+    return;
+  }
+  const cache = mkdtempSync(join(tmpdir(), 'find-'));
+  try {
+    for (const name of Object.keys(PARTS)) await inProcess(name, cache);
+    await search(dump);
+  } finally {
+    rmSync(cache, { recursive: true });
+  }
+}
+
+function inProcess(name: string, cache: string): Promise<void> {
+  const child = fork(fileURLToPath(new URL('../scripts/bench.mjs', import.meta.url)), [
+    'find',
+    `--find=${name}:${cache}`,
+    '--built',
+  ]);
+  return new Promise((resolve, reject) =>
+    child.once('exit', (code) => (code === 0 ? resolve() : reject(new Error(name)))),
+  );
+}
+
+const PARTS: Record<string, (dump: string, cache: string) => Promise<void>> = {
+  async facts(path, cache) {
+    const bare = bareParse(path);
+    const before = process.cpuUsage();
+    const start = performance.now();
+    const dump = Dump.open([path], { facts: join(cache, 'facts') });
+    await dump.lookAtAll();
+    const { user, system } = process.cpuUsage(before);
+    const wall = performance.now() - start;
+    figure(
+      'facts of a rollout, processor time',
+      `${((user + system) / 1000 / ROLLOUTS).toFixed(4)} ms`,
+      `JSON.parse of it: ${bare.toFixed(4)} ms`,
+      (user + system) / 1000 / ROLLOUTS / 0.05,
+      '≤ 1 × 0.05 ms',
+    );
+    figure(
+      'a million, until all is known and kept',
+      `${(wall / 1000).toFixed(1)} s`,
+      `${dump.files.length} files`,
+      null,
+      '',
+    );
+    const bytes = readdirSync(join(cache, 'facts')).reduce(
+      (sum, name) => sum + statSync(join(cache, 'facts', name)).size,
+      0,
+    );
+    figure('kept on disk', `${(bytes / 1e6).toFixed(0)} MB`, '', null, '≤ 120 MB');
+    figure(
+      'memory while they are found, threads included',
+      `${residentMegabytes(process.pid).toFixed(0)} MB`,
+      '',
+      null,
+      '≤ 350 MB',
+    );
+    dump.close();
+  },
+  async again(path, cache) {
+    const start = performance.now();
+    const dump = Dump.open([path], { facts: join(cache, 'facts') });
+    await dump.lookAtAll();
+    figure('opened again', `${(performance.now() - start).toFixed(0)} ms`, '', null, '≤ 2,000 ms');
+    for (const text of [
+      'score < 0.5 && chars > 1000',
+      'finding:tool_error || acc == true',
+      'group.std == 0',
+      'adv > 0',
+    ]) {
+      const began = performance.now();
+      const rows = await readFactRows(dump, compileQuery(text));
+      figure(
+        `filter a million: ${text}`,
+        `${(performance.now() - began).toFixed(0)} ms`,
+        `${rows.length} rows`,
+        null,
+        '≤ 200 ms',
+      );
+    }
+    for (const choice of [
+      { filter: { text: 'score < 0.5', isInverted: false } },
+      { filter: { text: 'chars > 1500 && acc == true', isInverted: false } },
+      { sort: { key: 'chars', descending: true } },
+      { sort: { key: 'adv', descending: true } },
+    ]) {
+      const lags: number[] = [];
+      const ms = await arranged(dump, choice, lags);
+      lags.sort((a, b) => a - b);
+      figure(
+        `on the screen: ${JSON.stringify(choice).slice(1, -1)}`.slice(0, 44),
+        `${ms.toFixed(0)} ms`,
+        `the longest that a key waits: ${lags.at(-1)?.toFixed(0)} ms`,
+        null,
+        '≤ 200 ms, 16 ms',
+      );
+    }
+    figure('memory', `${residentMegabytes(process.pid).toFixed(0)} MB`, '', null, '≤ 350 MB');
+    dump.close();
+  },
+};
+
+/** ms for JSON.parse alone, a line. */
+function bareParse(path: string): number {
+  const text = execFileSync('head', ['-n', '2000', join(path, '1.jsonl')], { maxBuffer: 1 << 28 }).toString();
+  const lines = text.split('\n').filter((line) => line !== '');
+  const start = performance.now();
+  for (let i = 0; i < 3; i++) for (const line of lines) JSON.parse(line);
+  return (performance.now() - start) / lines.length / 3;
+}
+
+async function arranged(dump: Dump, wanted: Partial<ListChoice>, lags: number[]): Promise<number> {
+  const choice: ListChoice = { ...noChoice, ...wanted };
+  const start = performance.now();
+  let last = start;
+  const ticks = setInterval(() => {
+    const now = performance.now();
+    lags.push(now - last);
+    last = now;
+  }, 1);
+  await new Promise<void>((resolve) => {
+    const cache = new FilteredRowsCache(dump, () => {
+      if (cache.progress(choice)?.isWhole !== true) return;
+      cache.close();
+      resolve();
+    });
+    cache.rows(choice, allRows(dump.files), null);
+  });
+  clearInterval(ticks);
+  return performance.now() - start;
+}
+
+async function search(dump: string): Promise<void> {
+  const time = (command: string, args: readonly string[]): number => {
+    const start = performance.now();
+    try {
+      execFileSync(command, args, { stdio: 'ignore' });
+    } catch {
+      // Nothing found is exit status 1.
+    }
+    return performance.now() - start;
+  };
+  const state = mkdtempSync(join(tmpdir(), 'find-state-'));
+  process.env.XDG_STATE_HOME = state;
+  const files = readdirSync(dump).map((name) => join(dump, name));
+  time('rg', ['-cF', NEEDLE, ...files]);
+  const theirs = time('rg', ['-cF', NEEDLE, ...files]);
+  const ours = time(process.execPath, [bin, 'grep', '--count', NEEDLE, dump]);
+  figure('literal search through all', `${ours.toFixed(0)} ms`, `rg: ${theirs.toFixed(0)} ms`, ours / theirs, '≤ 5 ×');
+  rmSync(state, { recursive: true });
+}
