@@ -11,8 +11,9 @@ const LONGEST_MS = 50;
 const SHORTEST_MS = 2;
 /** All looks together take at most this part of the thread that answers /v1/ping: 1 in 5. */
 const SHARE = 5;
-/** A tree whose pages are shared by more processes than that is not worth the time of finding out. */
-const MOST_SHARED = 16;
+/** A tree of more processes than that, or of so many times its limit, is not asked which pages it shares: it takes too long. */
+const MOST_PROCESSES = 64;
+const MOST_TIMES = 16;
 
 /** A socket's buffer, full, as it is when nobody enlarges it; a name in a tmpfs with all that the kernel keeps of it. */
 const SOCKET_BYTES = 232 * 1024;
@@ -73,22 +74,28 @@ let freeAt = 0;
 
 function watch(held: () => Held, limitMb: number, onExcess: (pids: readonly number[]) => void): () => void {
   const limit = limitMb * 1024 * 1024;
-  const look = () => {
+  let isOver = false;
+  const look = async () => {
     const began = performance.now();
     if (began < freeAt) {
       timer = setTimeout(look, freeAt - began);
       return;
     }
     const { pids, own, kernel } = held();
+    freeAt = began + SHARE * (performance.now() - began);
     let bytes = own + kernel;
-    if (bytes > limit && pids.length > 1 && bytes < MOST_SHARED * limit) bytes = sharedOnce(pids) + kernel;
+    const mayShare = pids.length > 1 && pids.length <= MOST_PROCESSES && bytes < MOST_TIMES * limit;
+    if (bytes > limit && mayShare) bytes = (await sharedOnce(pids)) + kernel;
+    if (isOver) return;
     if (bytes > limit) return onExcess(pids);
-    const now = performance.now();
-    freeAt = now + (SHARE - 1) * (now - began);
-    timer = setTimeout(look, Math.min(LONGEST_MS, Math.max(SHORTEST_MS, (limit - bytes) / BYTES_A_MS)));
+    const pause = Math.max(SHORTEST_MS, (limit - bytes) / BYTES_A_MS, performance.now() - began);
+    timer = setTimeout(look, Math.min(LONGEST_MS, pause));
   };
   let timer = setTimeout(look, Math.min(LONGEST_MS, limit / BYTES_A_MS));
-  return () => clearTimeout(timer);
+  return () => {
+    isOver = true;
+    clearTimeout(timer);
+  };
 }
 
 /** About what the kernel holds for the namespaces of a process: socket buffers, and files in memory. */

@@ -1,5 +1,6 @@
 // The use of a process and all below it, by /proc. Linux only; elsewhere there is nothing to read.
 import { closeSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import type { Usage } from './backend.ts';
 
 const TICK_MS = 10;
@@ -45,8 +46,8 @@ interface Process {
 
 /** These processes and all below them. */
 export function* processesOf(roots: readonly number[]): Generator<Process> {
-  const open = [...roots];
-  for (let pid = open.pop(); pid !== undefined; pid = open.pop()) {
+  const left = [...roots];
+  for (let pid = left.pop(); pid !== undefined; pid = left.pop()) {
     let found: Process;
     try {
       const status = readProc(`/proc/${pid}/status`);
@@ -55,7 +56,7 @@ export function* processesOf(roots: readonly number[]): Generator<Process> {
       // A child stands below the thread that forked it.
       for (const thread of threadsOf(pid, numberAfter(status, '\nThreads:')))
         for (const child of readProc(`/proc/${pid}/task/${thread}/children`).split(' '))
-          if (child !== '') open.push(Number(child));
+          if (child !== '') left.push(Number(child));
     } catch {
       continue; // it has ended since
     }
@@ -83,13 +84,20 @@ export function killAtOnce(pids: readonly number[]): void {
   }
 }
 
-/** What the processes hold when pages that several of them share count once. It takes milliseconds. */
-export function sharedOnce(pids: readonly number[]): number {
+/** What the processes hold when pages that several of them share count once. The kernel takes its time, in other threads. */
+export async function sharedOnce(pids: readonly number[]): Promise<number> {
+  const buffer = Buffer.allocUnsafe(4096);
   let kB = 0;
   for (const pid of pids) {
     try {
-      const rollup = readProc(`/proc/${pid}/smaps_rollup`);
-      kB += numberAfter(rollup, '\nPss_Anon:') + numberAfter(rollup, '\nPss_Shmem:');
+      const file = await open(`/proc/${pid}/smaps_rollup`);
+      try {
+        const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
+        const rollup = buffer.toString('latin1', 0, bytesRead);
+        kB += numberAfter(rollup, '\nPss_Anon:') + numberAfter(rollup, '\nPss_Shmem:');
+      } finally {
+        await file.close();
+      }
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EACCES') return Number.POSITIVE_INFINITY;
     }
