@@ -1,11 +1,15 @@
 import { Command } from 'commander';
+import { type Bucket, bucketsOf, type Spread, spreadOf } from '../analysis/charts/buckets.ts';
+import { histogramOf, unknownFilter } from '../analysis/charts/histogram.ts';
 import { type FactRows, readFactRows } from '../analysis/facts/fact-rows.ts';
-import { compareValues, type SortValue } from '../analysis/query/sort.ts';
+import type { SortValue } from '../analysis/query/sort.ts';
 import { type SummaryRow, summarise } from '../analysis/summary.ts';
 import { Dump } from '../dump/dump.ts';
+import { UsageError } from '../dump/paths.ts';
 import { type Printable, printJson } from '../json/print.ts';
 import { csvCell, textTable } from '../present/text-table.ts';
 import { dumpOptions, type ReadingFlags, withReading } from './dump-options.ts';
+import { keptOf } from './kept-of.ts';
 import { ANSWER_IS_NO, DONE, print, run, say, USAGE } from './output.ts';
 import { filterOf, sortOf } from './query-options.ts';
 
@@ -14,6 +18,9 @@ interface StatsOptions extends ReadingFlags {
   filter?: string;
   json?: boolean;
   csv?: boolean;
+  of?: string;
+  histogram?: boolean;
+  journal?: string;
 }
 
 export const statsCommand = (): Command =>
@@ -23,6 +30,9 @@ export const statsCommand = (): Command =>
       .argument('<paths...>', 'directories, files or patterns of dumps')
       .option('--by <key>', 'a row for each value of it: step, stream, ended, or a key of the records', 'step')
       .option('--filter <expr>', 'only rollouts that it holds for')
+      .option('--of <names>', 'of these numbers alone, spread and all: score,turns,reward.extra …')
+      .option('--histogram', 'with --of: how many rollouts have which value, each bar with its filter')
+      .option('--journal <dir>', 'where the labels are kept that a filter asks for')
       .option('--json', 'one JSON object a line')
       .option('--csv', 'comma-separated values, with a head'),
   ).action((paths: string[], options: StatsOptions) => run(() => stats(paths, options)));
@@ -37,44 +47,86 @@ interface Row {
 async function stats(paths: readonly string[], options: StatsOptions): Promise<number> {
   const filter = filterOf(options.filter);
   const order = sortOf(options.by)!;
+  const numbers = namesOf(options);
   const dump = Dump.open(paths, await dumpOptions(options));
   for (const notice of dump.notices) say(notice);
-  const buckets = new Map<string, { stream: string; value: SortValue; members: number[] }>();
   let all: FactRows;
-  let columns: [readonly (string | null)[], readonly (string | null)[], Float64Array];
+  let buckets: Bucket[];
+  let lines: string[];
   try {
-    all = await readFactRows(dump, filter);
-    columns = [all.words('stream'), all.words(order.key), all.numbers(order.key)];
+    all = await readFactRows(dump, filter, undefined, await keptOf(filter, paths, options.journal));
+    buckets = bucketsOf(all, order.key, order.descending);
+    lines =
+      numbers === null
+        ? summaries(all, buckets, order.key, options)
+        : ofNumbers(all, buckets, order.key, numbers, options);
   } finally {
     dump.close();
   }
   for (const file of dump.files) if (file.error !== null) say(`${file.path}: ${file.error}`);
-  const [streams, words, numbers] = columns;
-  for (let row = 0; row < all.length; row++) {
-    const stream = streams[row]!;
-    const value = words[row] ?? (Number.isNaN(numbers[row]!) ? null : numbers[row]!);
-    const key = `${stream}\0${typeof value}\0${value}`;
-    const known = buckets.get(key);
-    if (known === undefined) buckets.set(key, { stream, value, members: [row] });
-    else known.members.push(row);
-  }
-  const rows = [...buckets.values()]
-    .map(({ stream, value, members }): Row => ({ stream, value, sum: summarise(all, members) }))
-    .sort((a, b) =>
-      a.stream === b.stream ? compareValues(a.value, b.value, order.descending) : a.stream < b.stream ? -1 : 1,
-    );
-  if (rows.length === 0) {
+  if (all.length === 0) {
     if (dump.hasRefused || dump.files.every(({ state }) => state === 'failed')) return USAGE;
     say(filter === null ? 'no rollouts' : 'nothing matches --filter');
     return ANSWER_IS_NO;
   }
-  if (rows.every(({ value }) => value === null)) say(`--by: no rollout here has ${order.key}`);
-  for (const line of options.json
-    ? rows.map((row) => printJson(jsonOf(row, order.key)))
-    : tableOf(rows, order.key, options.csv === true))
-    await print(`${line}\n`);
+  if (buckets.every(({ value }) => value === null)) say(`--by: no rollout here has ${order.key}`);
+  for (const line of lines) await print(`${line}\n`);
   return DONE;
 }
+
+/** @throws UsageError that says what there is */
+function namesOf({ of, histogram }: StatsOptions): readonly string[] | null {
+  if (of !== undefined) return of.split(',').map((name) => sortOf(name.trim())!.key);
+  if (histogram) throw new UsageError('--histogram is of a number: give --of score');
+  return null;
+}
+
+function summaries(all: FactRows, buckets: readonly Bucket[], key: string, { json, csv }: StatsOptions): string[] {
+  const rows = buckets.map(({ stream, value, members }): Row => ({ stream, value, sum: summarise(all, members) }));
+  return json ? rows.map((row) => printJson(jsonOf(row, key))) : tableOf(rows, key, csv === true);
+}
+
+const SPREAD = ['count', 'unknown', 'mean', 'deviation', 'least', 'median', 'most'] as const satisfies (keyof Spread)[];
+
+/** What the charts of the screen draw, as lines: a number by step, or how often it has which value. */
+function ofNumbers(
+  all: FactRows,
+  buckets: readonly Bucket[],
+  key: string,
+  names: readonly string[],
+  { json, csv, histogram }: StatsOptions,
+): string[] {
+  for (const name of names)
+    if (all.numbers(name).every(Number.isNaN)) say(`--of: no rollout here has a number ${name}`);
+  const rows = names.flatMap((name): { [name: string]: Printable }[] =>
+    histogram
+      ? barsOf(all, name)
+      : buckets.map(({ stream, value, members }) => ({
+          number: name,
+          stream,
+          [key]: value,
+          ...spreadOf(all.numbers(name), members),
+        })),
+  );
+  if (json) return rows.map((row) => printJson(row));
+  const head = histogram ? ['number', 'from', 'to', 'count', 'filter'] : ['number', 'stream', key, ...SPREAD];
+  const body = rows.map((row) => head.map((name) => cellText(row[name] ?? null, csv === true)));
+  if (csv) return [head, ...body].map((cells) => cells.map(csvCell).join(','));
+  return textTable([head, ...body], (column) => column > (histogram ? 0 : 1) && head[column] !== 'filter');
+}
+
+/** The last line of each counts the rollouts that do not tell. */
+function barsOf(all: FactRows, name: string): { [name: string]: Printable }[] {
+  const { bars, unknown } = histogramOf(name, all.numbers(name));
+  const rows = bars.map(({ from, to, count, filter }) => ({ number: name, from, to, count, filter }));
+  return unknown === 0
+    ? rows
+    : [...rows, { number: name, from: null, to: null, count: unknown, filter: unknownFilter(name, bars) }];
+}
+
+/** CSV has every digit. */
+const cellText = (value: Printable, isWhole: boolean): string =>
+  typeof value === 'number' ? (isWhole ? String(value) : numberText(value)) : value === null ? '' : String(value);
 
 const jsonOf = ({ stream, value, sum }: Row, key: string): { [name: string]: Printable } => ({
   stream,

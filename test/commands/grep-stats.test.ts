@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { rolloutViewer } from '../program.ts';
+import { directoryWith, jsonLines, rolloutViewer, verlLine } from '../program.ts';
 
 let folder: string;
 const record = (output: string, score: number, more = {}) =>
@@ -85,5 +85,44 @@ describe('stats', () => {
 
   test('nothing that matches is exit status 1', async () => {
     expect(await rolloutViewer(['stats', folder, '--filter', 'score > 5'])).toMatchObject({ code: 1, stdout: '' });
+  });
+});
+
+describe('stats --of', () => {
+  const run = directoryWith({
+    '1.jsonl': [1, 0, Number.NaN, 1].map((score) => verlLine({ score, acc: 0.5 }).replace('null', 'NaN')).join(''),
+    '4.jsonl': [0.25].map((score) => verlLine({ score, step: 4 })).join(''),
+  });
+  const stats = async (...args: string[]) => rolloutViewer(['stats', run, ...args]);
+
+  test('tells how a number lies in each step, with every digit in JSON', async () => {
+    const rows = jsonLines((await stats('--of', 'score,acc', '--json')).stdout);
+    expect(
+      rows.map(({ number, step, count, unknown, mean, median }) => [number, step, count, unknown, mean, median]),
+    ).toEqual([
+      ['score', 1, 3, 1, 2 / 3, 1],
+      ['score', 4, 1, 0, 0.25, 0.25],
+      ['acc', 1, 4, 0, 0.5, 0.5],
+      ['acc', 4, 0, 1, null, null],
+    ]);
+  });
+
+  test('--histogram counts values, and each bar lists its rollouts when it is asked as a filter', async () => {
+    const bars = jsonLines((await stats('--of', 'score', '--histogram', '--json')).stdout);
+    expect(bars.map(({ from, count }) => [from, count])).toEqual([
+      [0, 1],
+      [0.25, 1],
+      [1, 2],
+      [null, 1],
+    ]);
+    for (const { filter, count } of bars) {
+      const { stdout } = await rolloutViewer(['ls', run, '--json', '--filter', String(filter)]);
+      expect(jsonLines(stdout), String(filter)).toHaveLength(Number(count));
+    }
+  });
+
+  test('a number that nobody has is told, and so is --histogram alone', async () => {
+    expect((await stats('--of', 'nothing')).stderr).toContain('no rollout here has a number nothing');
+    expect((await stats('--histogram')).code).toBe(2);
   });
 });

@@ -1,0 +1,75 @@
+import type { FactRows } from '../facts/fact-rows.ts';
+import { compareValues, type SortValue } from '../query/sort.ts';
+
+/** Rollouts of one stream that share a value: of a step, of another key. Validation and training are never one mean. */
+export interface Bucket {
+  stream: string;
+  /** null: they do not tell. */
+  value: SortValue;
+  members: number[];
+}
+
+/** Streams by name, their values in order; a step that was written twice is one bucket. */
+export function bucketsOf(rows: FactRows, key: string, descending = false): Bucket[] {
+  const [streams, words, numbers] = [rows.words('stream'), rows.words(key), rows.numbers(key)];
+  const buckets = new Map<string | null, Map<SortValue, Bucket>>();
+  for (let row = 0; row < rows.length; row++) {
+    const stream = streams[row]!;
+    const value = words[row] ?? (Number.isNaN(numbers[row]!) ? null : numbers[row]!);
+    let own = buckets.get(stream);
+    if (own === undefined) {
+      own = new Map();
+      buckets.set(stream, own);
+    }
+    const known = own.get(value);
+    if (known === undefined) own.set(value, { stream, value, members: [row] });
+    else known.members.push(row);
+  }
+  return [...buckets.values()]
+    .flatMap((own) => [...own.values()])
+    .sort((a, b) =>
+      a.stream === b.stream ? compareValues(a.value, b.value, descending) : a.stream < b.stream ? -1 : 1,
+    );
+}
+
+/** How a number lies among some rollouts. What is NaN or infinite is in no figure. */
+export interface Spread {
+  /** Those with a finite value. */
+  count: number;
+  unknown: number;
+  mean: number | null;
+  /** Of the population. */
+  deviation: number | null;
+  least: number | null;
+  median: number | null;
+  most: number | null;
+}
+
+/** Welford's way, so that a million values lose no digits. */
+export function spreadOf(values: Float64Array, members: readonly number[]): Spread {
+  const known = new Float64Array(members.length);
+  let count = 0;
+  let mean = 0;
+  let squares = 0;
+  for (const row of members) {
+    const value = values[row]!;
+    if (!Number.isFinite(value)) continue;
+    known[count++] = value;
+    const off = value - mean;
+    mean += off / count;
+    squares += off * (value - mean);
+  }
+  const unknown = members.length - count;
+  if (count === 0) return { count, unknown, mean: null, deviation: null, least: null, median: null, most: null };
+  const sorted = known.subarray(0, count).sort();
+  const middle = (sorted[(count - 1) >> 1]! + sorted[count >> 1]!) / 2;
+  return {
+    count,
+    unknown,
+    mean,
+    deviation: Math.sqrt(Math.max(0, squares) / count),
+    least: sorted[0]!,
+    median: middle,
+    most: sorted[count - 1]!,
+  };
+}

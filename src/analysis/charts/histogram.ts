@@ -1,0 +1,81 @@
+/** So many rollouts have a value from `from` up to, but not with, `to`; the last bar has its upper end too. */
+export interface Bar {
+  from: number;
+  to: number;
+  count: number;
+  /** It holds for the rollouts of this bar, and for no others. */
+  filter: string;
+}
+
+export interface Histogram {
+  bars: readonly Bar[];
+  /** Rollouts without a finite value. */
+  unknown: number;
+}
+
+/** Bars of round widths, empty ones between full ones included; where there are few values, one for each. @param most bars at most */
+export function histogramOf(name: string, values: Float64Array, most = 20): Histogram {
+  let count = 0;
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  const each = new Map<number, number>();
+  for (const value of values) {
+    if (!Number.isFinite(value)) continue;
+    count++;
+    if (value < low) low = value;
+    if (value > high) high = value;
+    // -0 is 0.
+    if (each.size <= most) each.set(value + 0, (each.get(value + 0) ?? 0) + 1);
+  }
+  const unknown = values.length - count;
+  if (count === 0) return { bars: [], unknown };
+  if (each.size <= most && !isRow(each.size, low, high))
+    return {
+      bars: [...each]
+        .sort(([a], [b]) => a - b)
+        .map(([value, own]) => ({ from: value, to: value, count: own, filter: `${name} == ${value}` })),
+      unknown,
+    };
+  const width = roundWidth(high - low, most);
+  const first = Math.floor(low / width);
+  const last = Math.max(first, Math.ceil(high / width) - 1);
+  const edge = (i: number): number => Number((i * width).toPrecision(12));
+  const bars = Array.from({ length: last - first + 1 }, (_, i) => ({
+    from: edge(first + i),
+    to: edge(first + i + 1),
+    count: 0,
+  }));
+  for (const value of values) {
+    if (!Number.isFinite(value)) continue;
+    let at = Math.max(0, Math.min(bars.length - 1, Math.floor(value / width) - first));
+    // The quotient and the edges round apart.
+    if (at > 0 && value < bars[at]!.from) at--;
+    else if (at < bars.length - 1 && value >= bars[at]!.to) at++;
+    bars[at]!.count++;
+  }
+  return {
+    bars: bars.map((bar, i) => ({
+      ...bar,
+      filter: `${name} >= ${bar.from} && ${name} ${i === bars.length - 1 ? '<=' : '<'} ${bar.to}`,
+    })),
+    unknown,
+  };
+}
+
+/** Holds for the rollouts that are in no bar. */
+export function unknownFilter(name: string, bars: readonly Bar[]): string {
+  const [first, last] = [bars[0], bars.at(-1)];
+  return first === undefined || last === undefined ? '' : `!(${name} >= ${first.from} && ${name} <= ${last.to})`;
+}
+
+/** Few values that lie far apart are no row of bars: 0 and 1, or −1, 0.2 and 7. */
+const isRow = (distinct: number, low: number, high: number): boolean =>
+  distinct > 10 && high - low > 0 && !Number.isInteger(low);
+
+/** 1, 2 or 5 times a power of ten. */
+function roundWidth(range: number, most: number): number {
+  const least = range / (most - 1);
+  const power = 10 ** Math.floor(Math.log10(least));
+  const width = [1, 2, 5, 10].find((times) => times * power >= least)! * power;
+  return Number(width.toPrecision(12));
+}

@@ -1,0 +1,75 @@
+/** A point of a chart; y is finite. */
+export interface ChartPoint {
+  x: number;
+  y: number;
+}
+
+/** Dots of a cell by column and row, as Unicode numbers them. */
+const DOTS = [
+  [0x01, 0x02, 0x04, 0x40],
+  [0x08, 0x10, 0x20, 0x80],
+] as const;
+
+/**
+ * A line through points in `width` × `height` cells of 2 × 4 dots, from the lowest value at the bottom to the highest at the top. Where more
+ * than one point falls on a column of dots, all between the least and the most of them is drawn. A gap of `x` stays empty.
+ * @param points by rising x
+ */
+export function brailleChart(points: readonly ChartPoint[], width: number, height: number): string[] {
+  const cells = Array.from({ length: height }, () => new Uint8Array(width));
+  const [first, last] = [points[0], points.at(-1)];
+  if (first === undefined || last === undefined || width < 1 || height < 1) return cells.map(() => ' '.repeat(width));
+  const low = points.reduce((least, { y }) => Math.min(least, y), Number.POSITIVE_INFINITY);
+  const high = points.reduce((most, { y }) => Math.max(most, y), Number.NEGATIVE_INFINITY);
+  const [columns, rows] = [width * 2, height * 4];
+  const columnOf = (x: number): number =>
+    last.x === first.x ? 0 : Math.round(((x - first.x) / (last.x - first.x)) * (columns - 1));
+  const rowOf = (y: number): number =>
+    high === low ? rows >> 1 : Math.round((1 - (y - low) / (high - low)) * (rows - 1));
+  const dot = (column: number, row: number): void => {
+    cells[row >> 2]![column >> 1]! |= DOTS[column & 1]![row & 3]!;
+  };
+  const usual = usualGap(points);
+  for (const [i, { x, y }] of points.entries()) {
+    const [column, row] = [columnOf(x), rowOf(y)];
+    dot(column, row);
+    const before = points[i - 1];
+    if (before === undefined || x - before.x > usual * 1.5) continue;
+    const [from, start] = [columnOf(before.x), rowOf(before.y)];
+    const steps = Math.max(column - from, Math.abs(row - start));
+    for (let step = 1; step < steps; step++)
+      dot(from + Math.round(((column - from) * step) / steps), start + Math.round(((row - start) * step) / steps));
+  }
+  return cells.map((line) =>
+    Array.from(line, (bits) => (bits === 0 ? ' ' : String.fromCharCode(0x2800 + bits))).join(''),
+  );
+}
+
+/** The distance of most points from the one before. */
+function usualGap(points: readonly ChartPoint[]): number {
+  const gaps = points
+    .slice(1)
+    .map(({ x }, i) => x - points[i]!.x)
+    .sort((a, b) => a - b);
+  return gaps[gaps.length >> 1] ?? 1;
+}
+
+/** The chart with its range at the left: the highest value above, the lowest below, and the first and last x under it. */
+export function labelledChart(
+  points: readonly ChartPoint[],
+  width: number,
+  height: number,
+  textOf: (value: number) => string,
+): string[] {
+  if (points.length === 0) return [];
+  const low = textOf(points.reduce((least, { y }) => Math.min(least, y), Number.POSITIVE_INFINITY));
+  const high = textOf(points.reduce((most, { y }) => Math.max(most, y), Number.NEGATIVE_INFINITY));
+  const room = Math.max(low.length, high.length);
+  const lines = brailleChart(points, Math.max(1, width - room - 2), height).map((line, i) => {
+    const label = i === 0 ? high : i === height - 1 && low !== high ? low : '';
+    return `${label.padStart(room)} ${i === 0 ? '┐' : i === height - 1 ? '┘' : '│'}${line}`;
+  });
+  const [first, last] = [String(points[0]!.x), String(points.at(-1)!.x)];
+  const gap = Math.max(1, width - room - 2 - first.length - last.length);
+  return [...lines, `${' '.repeat(room + 2)}${first}${first === last ? '' : ' '.repeat(gap) + last}`];
+}
