@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { type Bucket, bucketsOf, type Spread, spreadOf } from '../analysis/charts/buckets.ts';
+import { type Bucket, bucketsOf, type NumberSpread, numberSpread } from '../analysis/charts/buckets.ts';
 import { histogramOf, unknownFilter } from '../analysis/charts/histogram.ts';
 import { type FactRows, readFactRows } from '../analysis/facts/fact-rows.ts';
 import type { SortValue } from '../analysis/query/sort.ts';
@@ -86,7 +86,15 @@ function summaries(all: FactRows, buckets: readonly Bucket[], key: string, { jso
   return json ? rows.map((row) => printJson(jsonOf(row, key))) : tableOf(rows, key, csv === true);
 }
 
-const SPREAD = ['count', 'unknown', 'mean', 'deviation', 'least', 'median', 'most'] as const satisfies (keyof Spread)[];
+const SPREAD = [
+  'count',
+  'unknown',
+  'mean',
+  'deviation',
+  'least',
+  'median',
+  'most',
+] as const satisfies (keyof NumberSpread)[];
 
 /** What the charts of the screen draw, as lines: a number by step, or how often it has which value. */
 function ofNumbers(
@@ -105,7 +113,7 @@ function ofNumbers(
           number: name,
           stream,
           [key]: value,
-          ...spreadOf(all.numbers(name), members),
+          ...numberSpread(all.numbers(name), members),
         })),
   );
   if (json) return rows.map((row) => printJson(row));

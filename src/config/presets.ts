@@ -76,6 +76,7 @@ const vim: Keys = {
   columns: ['c'],
   groups: ['g o'],
   matrix: ['g x'],
+  charts: ['g v'],
   'page.group': ['P'],
   'page.contexts': ['g c'],
   'page.history': ['g h'],

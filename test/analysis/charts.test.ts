@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { bucketsOf, spreadOf } from '../../src/analysis/charts/buckets.ts';
+import { bucketsOf, numberSpread } from '../../src/analysis/charts/buckets.ts';
 import { histogramOf } from '../../src/analysis/charts/histogram.ts';
 import type { FactRows } from '../../src/analysis/facts/fact-rows.ts';
 import { compileQuery } from '../../src/analysis/query/query.ts';
@@ -58,16 +58,16 @@ describe('a histogram', () => {
 
 test('a spread is that of the finite values', () => {
   const values = Float64Array.of(4, Number.NaN, 1, 2, Number.NEGATIVE_INFINITY, 100);
-  expect(spreadOf(values, [0, 1, 2, 3, 4])).toMatchObject({ count: 3, unknown: 2, least: 1, median: 2, most: 4 });
-  expect(spreadOf(values, [0, 2, 3]).mean).toBeCloseTo(7 / 3, 12);
-  expect(spreadOf(values, [2]).deviation).toBe(0);
-  expect(spreadOf(values, [1, 4])).toMatchObject({ count: 0, mean: null, least: null, median: null });
+  expect(numberSpread(values, [0, 1, 2, 3, 4])).toMatchObject({ count: 3, unknown: 2, least: 1, median: 2, most: 4 });
+  expect(numberSpread(values, [0, 2, 3]).mean).toBeCloseTo(7 / 3, 12);
+  expect(numberSpread(values, [2]).deviation).toBe(0);
+  expect(numberSpread(values, [1, 4])).toMatchObject({ count: 0, mean: null, least: null, median: null });
 });
 
 test('a spread equals the plain formulas', () => {
   fc.assert(
     fc.property(fc.array(fc.double({ min: -1e6, max: 1e6, noNaN: true }), { minLength: 1, maxLength: 50 }), (list) => {
-      const found = spreadOf(Float64Array.from(list), [...list.keys()]);
+      const found = numberSpread(Float64Array.from(list), [...list.keys()]);
       const mean = list.reduce((sum, value) => sum + value, 0) / list.length;
       const sorted = [...list].sort((a, b) => a - b);
       expect(found.mean).toBeCloseTo(mean, 6);

@@ -33,7 +33,7 @@ export function bucketsOf(rows: FactRows, key: string, descending = false): Buck
 }
 
 /** How a number lies among some rollouts. What is NaN or infinite is in no figure. */
-export interface Spread {
+export interface NumberSpread {
   /** Those with a finite value. */
   count: number;
   unknown: number;
@@ -46,7 +46,7 @@ export interface Spread {
 }
 
 /** Welford's way, so that a million values lose no digits. */
-export function spreadOf(values: Float64Array, members: readonly number[]): Spread {
+export function numberSpread(values: Float64Array, members: readonly number[]): NumberSpread {
   const known = new Float64Array(members.length);
   let count = 0;
   let mean = 0;

@@ -1,11 +1,11 @@
 import type { FactRows } from '../facts/fact-rows.ts';
-import { bucketsOf, type Spread, spreadOf } from './buckets.ts';
+import { bucketsOf, type NumberSpread, numberSpread } from './buckets.ts';
 
 /** How a number lies in each step of each stream, in their order. What is told of no step is in no chart. */
 export interface StepOfNumber {
   stream: string;
   step: number | null;
-  spread: Spread;
+  spread: NumberSpread;
 }
 
 /** Made once of the same rows, however often it is drawn. */
@@ -23,7 +23,7 @@ export function stepsOfNumber(rows: FactRows, name: string): readonly StepOfNumb
     steps = kept.buckets.map(({ stream, value, members }) => ({
       stream,
       step: typeof value === 'number' ? value : null,
-      spread: spreadOf(values, members),
+      spread: numberSpread(values, members),
     }));
     kept.numbers.set(name, steps);
   }

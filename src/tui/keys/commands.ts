@@ -164,6 +164,10 @@ export const COMMANDS: readonly Command[] = [
       type: 'page-open',
       subject: { kind: 'groups', k: k ?? 1 },
     })),
+    one('Compare', 'charts', 'every number by step, drawn; its values as bars', {
+      type: 'page-open',
+      subject: { kind: 'charts' },
+    }),
     one('Compare', 'matrix', 'prompts by steps: when learned, when forgotten', {
       type: 'page-open',
       subject: { kind: 'matrix' },

@@ -140,14 +140,12 @@ export class DumpData implements Data {
       this.#pages.changed();
       rowsChanged();
     });
-    this.underWay = new LiveStates(dump, () => {
+    const factsChanged = (): void => {
       this.#pages.changed();
       changed();
-    });
-    this.facts = new KnownFacts(dump, () => {
-      this.#pages.changed();
-      changed();
-    });
+    };
+    this.underWay = new LiveStates(dump, factsChanged);
+    this.facts = new KnownFacts(dump, factsChanged, kept);
     this.syntax = new Syntax(changed);
     this.searches = new Searches(found, tokenizer);
     this.#layouts = new Layouts(dump, this.groups, tokenizer, changed);

@@ -1,4 +1,5 @@
 import { type FactRows, readFactRows } from '../../analysis/facts/fact-rows.ts';
+import { type KeptLookup, NOTHING_KEPT } from '../../analysis/query/kept.ts';
 import { compileQuery } from '../../analysis/query/query.ts';
 import type { Dump } from '../../dump/dump.ts';
 import { filterText } from '../state/list.ts';
@@ -15,12 +16,15 @@ interface Asked {
 export class KnownFacts {
   readonly #dump: Dump;
   readonly #changed: () => void;
+  readonly #kept: () => Promise<KeptLookup>;
   #asked: Asked | null = null;
   #shown: FactRows | null = null;
   #isReading = false;
 
-  constructor(dump: Dump, changed: () => void) {
+  /** @param kept what is kept beside the dump, for a filter that asks */
+  constructor(dump: Dump, changed: () => void, kept: () => Promise<KeptLookup> = async () => () => NOTHING_KEPT) {
     this.#dump = dump;
+    this.#kept = kept;
     this.#changed = changed;
   }
 
@@ -54,12 +58,14 @@ export class KnownFacts {
     this.#asked = asked;
     try {
       const query = text === '' ? null : compileQuery(text);
-      this.#shown = await readFactRows(this.#dump, query, (done, total) => {
+      const kept = query?.asksKept === true ? await this.#kept() : undefined;
+      const progress = (done: number, total: number): void => {
         const share = total === 0 ? 1 : done / total;
         if (Math.floor(share * 100) === Math.floor((asked.share ?? 0) * 100)) return;
         asked.share = share;
         this.#changed();
-      });
+      };
+      this.#shown = await readFactRows(this.#dump, query, progress, kept);
     } finally {
       asked.share = null;
       this.#isReading = false;

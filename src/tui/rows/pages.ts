@@ -2,7 +2,9 @@ import type { FactRows } from '../../analysis/facts/fact-rows.ts';
 import { type PageState, pageInSight } from '../state/page.ts';
 import type { State } from '../state/state.ts';
 import type { Data } from './data.ts';
+import type { Geometry } from './geometry.ts';
 import type { Page } from './page.ts';
+import { chartPage, chartsPage, histogramPage } from './page-charts.ts';
 import { contextsPage, historyPage } from './page-contexts.ts';
 import { groupPage } from './page-group.ts';
 import { groupsPage } from './page-groups.ts';
@@ -29,6 +31,14 @@ function build({ subject, sort }: PageState, state: State, data: Data): Page {
       return ofAll(state, data, (facts) => groupsPage(subject, sort, facts, data));
     case 'matrix':
       return ofAll(state, data, (facts) => matrixPage(sort, facts, data));
+    case 'charts':
+      return ofAll(state, data, (facts) => chartsPage(sort, facts, data));
+    case 'chart':
+      return ofAll(state, data, (facts) =>
+        chartPage(subject.name, sort, facts, data, { width: state.columns, height: data.geometry(state).bodyHeight }),
+      );
+    case 'histogram':
+      return ofAll(state, data, (facts) => histogramPage(subject.name, sort, facts, data));
   }
 }
 
@@ -53,6 +63,7 @@ export class Pages {
     subject: PageState['subject'];
     sort: PageState['sort'];
     filter: State['list']['choice']['filter'];
+    geometry: Geometry;
     page: Page;
   } | null = null;
 
@@ -66,9 +77,10 @@ export class Pages {
     if (shown === null) return null;
     const { subject, sort } = shown;
     const { filter } = state.list.choice;
+    const geometry = data.geometry(state);
     const built = this.#built;
-    if (built?.subject !== subject || built.sort !== sort || built.filter !== filter)
-      this.#built = { subject, sort, filter, page: build(shown, state, data) };
+    if (built?.subject !== subject || built.sort !== sort || built.filter !== filter || built.geometry !== geometry)
+      this.#built = { subject, sort, filter, geometry, page: build(shown, state, data) };
     return this.#built!.page;
   }
 }

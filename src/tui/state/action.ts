@@ -109,6 +109,8 @@ type PageAction =
   | { type: 'page-sort' }
   | { type: 'page-change'; subject: PageSubject }
   /** What the row under the cursor does besides opening. */
+  /** The list, as a filter beside the one in force leaves it. */
+  | { type: 'page-list'; filter: string }
   | { type: 'page-switch' }
   /** A place that a row of the page leads to; Esc comes back. */
   | { type: 'page-read'; place: Place; turn: number | null };

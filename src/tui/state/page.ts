@@ -17,7 +17,12 @@ export type PageSubject =
   /** A row for each prompt of each step; pass@k. */
   | { kind: 'groups'; k: number }
   /** A row for each prompt, a column for each step. */
-  | { kind: 'matrix' };
+  | { kind: 'matrix' }
+  /** Every number, with its curve. */
+  | { kind: 'charts' }
+  /** A number by step, and how often it has which value. */
+  | { kind: 'chart'; name: string }
+  | { kind: 'histogram'; name: string };
 
 /** A view of the whole body, in the place of the list and the transcript: rows with a cursor. */
 export interface PageState {

@@ -99,6 +99,19 @@ export const COMMAND_LINE: readonly LineCommand[] = [
         `${name}:desc`,
       ]),
   },
+  ...(['chart', 'histogram'] as const).map(
+    (kind): LineCommand => ({
+      name: kind,
+      usage: 'score',
+      help:
+        kind === 'chart'
+          ? 'draws a number by step'
+          : 'tells how often a number has which value; a bar lists its rollouts',
+      check: (name) => (name === '' ? 'which number? :charts lists them' : problemOf(() => parseSort(name))),
+      action: (name) => ({ type: 'page-open', subject: { kind, name } }),
+      complete: (_name, _state, data) => [...NUMBER_FIELDS, ...FACT_FIELDS, ...[...data.dump.extras].map(valueName)],
+    }),
+  ),
   {
     name: 'view',
     usage: 'raw',

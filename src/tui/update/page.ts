@@ -2,6 +2,7 @@ import type { Data } from '../rows/data.ts';
 import type { Page } from '../rows/page.ts';
 import { viewport } from '../rows/viewport.ts';
 import type { Action } from '../state/action.ts';
+import { filterText } from '../state/list.ts';
 import { freshPage, type PageState, type PageSubject, pageInSight } from '../state/page.ts';
 import type { State } from '../state/state.ts';
 import { visit } from './cursor.ts';
@@ -69,6 +70,12 @@ export const pageHandlers = {
   'page-switch': (state, _action, data): Result => {
     const toggle = rowHere(state, data)?.toggle;
     return toggle === undefined ? saying(state, 'nothing to switch in this row') : { state, next: toggle };
+  },
+
+  'page-list': (state, { filter }): Result => {
+    const before = state.list.choice.filter;
+    const text = before === null ? filter : `(${filterText(before)}) && (${filter})`;
+    return { state: { ...state, page: null, focus: 'list' }, next: { type: 'filter', text } };
   },
 
   'page-read': (state, { place, turn }, data) => {

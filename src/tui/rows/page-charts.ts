@@ -1,0 +1,219 @@
+import { histogramOf, unknownFilter } from '../../analysis/charts/histogram.ts';
+import { chartOf, type StepOfNumber, stepsOfNumber } from '../../analysis/charts/numbers-of.ts';
+import type { FactRows } from '../../analysis/facts/fact-rows.ts';
+import { labelledChart } from '../../present/braille.ts';
+import { formatCount, formatPercent, sparkline } from '../../present/numbers.ts';
+import { meanText, scoreText } from '../../present/quantities.ts';
+import { sanitiseLine } from '../../text/sanitise.ts';
+import type { PageSort } from '../state/page.ts';
+import type { Data } from './data.ts';
+import { byColumn, type Page } from './page.ts';
+
+const SPARK = 16;
+/** Rows of a chart at most; it leaves half of the page to the table. */
+const CHART_HEIGHT = 12;
+const BAR = 40;
+
+const text = (value: number | null): string =>
+  value === null ? '–' : Number.isInteger(value) ? formatCount(value) : meanText(value);
+
+interface NumberRow {
+  name: string;
+  known: number;
+  first: number | null;
+  last: number | null;
+  least: number | null;
+  most: number | null;
+  steps: readonly number[];
+}
+
+/** Lists of numbers are made of facts once, however often they are sorted. */
+const tables = new WeakMap<FactRows, readonly NumberRow[]>();
+
+function numbersOf(facts: FactRows): readonly NumberRow[] {
+  const known = tables.get(facts);
+  if (known !== undefined) return known;
+  const table = facts.numberNames.map((name): NumberRow => {
+    const steps = stepsOfNumber(facts, name);
+    const means = chartOf(steps).points.map(({ y }) => y);
+    return {
+      name,
+      known: steps.reduce((sum, { spread }) => sum + spread.count, 0),
+      first: means[0] ?? null,
+      last: means.at(-1) ?? null,
+      least: means.length === 0 ? null : means.reduce((a, b) => Math.min(a, b)),
+      most: means.length === 0 ? null : means.reduce((a, b) => Math.max(a, b)),
+      steps: means,
+    };
+  });
+  tables.set(facts, table);
+  return table;
+}
+
+/** Every number that the rollouts tell, with its curve by step; Enter draws it, and in the last column shows how often it has which value. */
+export function chartsPage(sort: PageSort | null, facts: FactRows, data: Data): Page {
+  const table = numbersOf(facts);
+  const values: ((row: NumberRow) => number | string | null)[] = [
+    ({ name }) => name,
+    ({ known }) => known,
+    ({ first }) => first,
+    ({ last }) => last,
+    ({ least }) => least,
+    ({ last, first }) => (last === null || first === null ? null : last - first),
+    ({ most }) => most,
+  ];
+  const rows = sort === null ? table : byColumn(table, values[sort.column] ?? values[0]!, sort.descending);
+  return {
+    title: `numbers of ${formatCount(facts.length)} rollouts, by step`,
+    note: data.facts.note,
+    head: ['means of a step; Enter draws the number, in the last column it shows its values'],
+    columns: [
+      { title: 'number', width: 14, isText: true, isFixed: true },
+      { title: 'known', width: 7 },
+      { title: 'first', width: 7 },
+      { title: 'last', width: 7 },
+      { title: 'least', width: 7 },
+      { title: 'by step', width: SPARK, isText: true },
+      { title: 'most', width: 7 },
+      { title: 'values', width: 7, isText: true },
+    ],
+    length: rows.length,
+    empty: 'no rollout tells a number',
+    sort,
+    row: (index) => {
+      const { name, known, first, last, least, most, steps } = rows[index]!;
+      return {
+        cells: [
+          sanitiseLine(name),
+          formatCount(known),
+          text(first),
+          text(last),
+          text(least),
+          sparkline(steps, SPARK),
+          text(most),
+          'Enter',
+        ],
+        open: (column) => ({ type: 'page-open', subject: { kind: column === 7 ? 'histogram' : 'chart', name } }),
+      };
+    },
+  };
+}
+
+/** A number by step: drawn, and a row a step; Enter lists the rollouts of that step. */
+export function chartPage(
+  name: string,
+  sort: PageSort | null,
+  facts: FactRows,
+  data: Data,
+  { width, height }: { width: number; height: number },
+): Page {
+  const steps = stepsOfNumber(facts, name);
+  const { stream, points } = chartOf(steps);
+  const values: ((row: StepOfNumber) => number | string | null)[] = [
+    (row) => row.stream,
+    ({ step }) => step,
+    ({ spread }) => spread.count,
+    ({ spread }) => spread.mean,
+    ({ spread }) => spread.deviation,
+    ({ spread }) => spread.least,
+    ({ spread }) => spread.median,
+    ({ spread }) => spread.most,
+    ({ spread }) => spread.unknown,
+  ];
+  const rows = sort === null ? steps : byColumn(steps, values[sort.column] ?? values[0]!, sort.descending);
+  const isKnown = steps.some(({ spread }) => spread.count > 0);
+  return {
+    title: sanitiseLine(`${name} by step`),
+    note: data.facts.note,
+    head: isKnown
+      ? [
+          sanitiseLine(`mean${stream === '' ? '' : ` of ${stream}`}; Enter lists the rollouts of a step`),
+          ...labelledChart(points, width - 2, Math.max(3, Math.min(CHART_HEIGHT, height >> 1)), (value) => text(value)),
+        ]
+      : [],
+    columns: [
+      { title: 'stream', width: 10, isText: true, isFixed: true },
+      { title: 'step', width: 6, isFixed: true },
+      ...['count', 'mean', 'spread', 'least', 'median', 'most', 'unknown'].map((title) => ({ title, width: 8 })),
+    ],
+    length: isKnown ? rows.length : 0,
+    empty: `no rollout tells a number ${sanitiseLine(name)}; :charts lists those that there are`,
+    sort,
+    row: (index) => {
+      const row = rows[index]!;
+      const { step, spread } = row;
+      return {
+        cells: [
+          sanitiseLine(row.stream),
+          step === null ? '–' : String(step),
+          formatCount(spread.count),
+          ...[spread.mean, spread.deviation, spread.least, spread.median, spread.most].map(text),
+          formatCount(spread.unknown),
+        ],
+        open: () =>
+          step === null
+            ? null
+            : {
+                type: 'page-list',
+                filter: `step == ${step}${isOneStream(steps) ? '' : ` && stream == ${JSON.stringify(row.stream)}`}`,
+              },
+      };
+    },
+  };
+}
+
+const isOneStream = (steps: readonly StepOfNumber[]): boolean =>
+  steps.every(({ stream }) => stream === steps[0]!.stream);
+
+/** How often a number has which value; Enter lists the rollouts of a bar. */
+export function histogramPage(name: string, sort: PageSort | null, facts: FactRows, data: Data): Page {
+  const { bars, unknown } = histogramOf(name, facts.numbers(name));
+  const most = bars.reduce((top, { count }) => Math.max(top, count), 1);
+  const all = [
+    ...bars.map(({ from, to, count, filter }) => ({
+      title: from === to ? scoreText(from) : `${text(from)} … ${text(to)}`,
+      from: from as number | null,
+      count,
+      filter,
+    })),
+    ...(unknown === 0 || bars.length === 0
+      ? []
+      : [{ title: 'not told', from: null, count: unknown, filter: unknownFilter(name, bars) }]),
+  ];
+  const rows =
+    sort === null ? all : byColumn(all, (row) => (sort.column === 0 ? row.from : row.count), sort.descending);
+  return {
+    title: sanitiseLine(`values of ${name}`),
+    note: data.facts.note,
+    head: bars.length === 0 ? [] : ['Enter lists the rollouts of a bar'],
+    columns: [
+      { title: 'value', width: 20 },
+      { title: 'rollouts', width: 9 },
+      { title: 'share', width: 7 },
+      { title: '', width: BAR, isText: true, grows: true },
+    ],
+    length: rows.length,
+    empty: `no rollout tells a number ${sanitiseLine(name)}; :charts lists those that there are`,
+    sort,
+    row: (index) => {
+      const { title, count, filter } = rows[index]!;
+      return {
+        cells: [
+          title,
+          formatCount(count),
+          formatPercent(facts.length === 0 ? 0 : count / facts.length),
+          barText(count / most),
+        ],
+        open: () => ({ type: 'page-list', filter }),
+      };
+    },
+  };
+}
+
+const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+
+/** What there is at all is seen. */
+function barText(share: number): string {
+  const eighths = Math.min(BAR * 8, share > 0 ? Math.max(1, Math.round(share * BAR * 8)) : 0);
+  return '█'.repeat(eighths >> 3) + EIGHTHS[eighths & 7]!;
+}
