@@ -55,4 +55,24 @@ describe('a page of one rollout', () => {
     expect(shown[3]).toMatch(/^› +0 ms +1\.0 s +setup/);
     expect(shown[4]).toMatch(/1\.0 s +2\.0 s +model +t1/);
   });
+
+  test('what its step taught is read in slices, then told with the place of each finding', async () => {
+    const line = (reward: number, mask: number[], i: number) => ({
+      input: 'user\nq\nassistant\n',
+      output: 'a b',
+      uid: `p_${i}_0`,
+      score: reward,
+      response_mask: mask,
+      token_level_rewards: [0, reward],
+    });
+    screen = await TestScreen.open({ '1.jsonl': [line(1, [1, 0], 0), line(0, [1, 1], 1)] }, 120, 20);
+    screen.do({ type: 'page-here', page: 'signal' });
+    expect(lines()[0]).toContain('reading 0 of 2');
+    const { file } = screen.place(0, 0);
+    while (screen.data.signals.of(file).signal === null) await new Promise((resolve) => setImmediate(resolve));
+    const shown = lines();
+    expect(shown[0]).toMatch(/what 1 taught +1 finding/);
+    expect(shown[1]).toMatch(/2 rollouts in 1 group of several · trained 3 tokens/);
+    expect(shown.at(-1)).toMatch(/^› · +1 {2}reward on a masked token +reward 1 stands on token 1/);
+  });
 });

@@ -181,6 +181,13 @@ export const COMMANDS: readonly Command[] = [
   }),
   one(
     'Compare',
+    'page.signal',
+    'what this step taught, and where its signal was lost',
+    { type: 'page-here', page: 'signal' },
+    noRecord,
+  ),
+  one(
+    'Compare',
     'page.contexts',
     'the histories of this rollout as a tree',
     { type: 'page-here', page: 'contexts' },

@@ -26,6 +26,7 @@ import { Pages } from './pages.ts';
 import { keptColumnsShown } from './replay-values.ts';
 import { allRows, groupRows } from './rows.ts';
 import { Searches } from './searches.ts';
+import { StepSignals } from './step-signals.ts';
 import { ListValues } from './values.ts';
 
 /** The user's keys, as far as texts name them. */
@@ -46,6 +47,7 @@ export interface Data {
   readonly fresh: FreshRows;
   readonly groups: GroupIndex;
   readonly underWay: LiveStates;
+  readonly signals: StepSignals;
   readonly syntax: Syntax;
   readonly searches: Searches;
   readonly facts: KnownFacts;
@@ -95,6 +97,7 @@ export class DumpData implements Data {
   readonly fresh = new FreshRows();
   readonly groups: GroupIndex;
   readonly underWay: LiveStates;
+  readonly signals: StepSignals;
   readonly syntax: Syntax;
   readonly searches: Searches;
   readonly facts: KnownFacts;
@@ -145,6 +148,7 @@ export class DumpData implements Data {
       changed();
     };
     this.underWay = new LiveStates(dump, factsChanged);
+    this.signals = new StepSignals(factsChanged);
     this.facts = new KnownFacts(dump, factsChanged, kept);
     this.syntax = new Syntax(changed);
     this.searches = new Searches(found, tokenizer);

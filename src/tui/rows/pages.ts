@@ -9,6 +9,7 @@ import { contextsPage, historyPage } from './page-contexts.ts';
 import { groupPage } from './page-group.ts';
 import { groupsPage } from './page-groups.ts';
 import { matrixPage } from './page-matrix.ts';
+import { signalPage } from './page-signal.ts';
 import { stepTimesPage, timesPage } from './page-times.ts';
 import { underWayPage } from './page-under-way.ts';
 
@@ -21,6 +22,8 @@ function build({ subject, sort }: PageState, state: State, data: Data): Page {
       return historyPage(subject, data);
     case 'times':
       return timesPage(subject, sort, data);
+    case 'signal':
+      return signalPage(subject, sort, data);
     case 'under-way':
       return underWayPage(data.underWay.states, sort);
     case 'step-times':

@@ -103,7 +103,7 @@ type PageAction =
   /** The group of the rollout that is open, with its advantages. */
   | { type: 'page-group' }
   /** A page of the rollout that is open. */
-  | { type: 'page-here'; page: 'contexts' | 'history' | 'times' | 'step-times' }
+  | { type: 'page-here'; page: 'contexts' | 'history' | 'times' | 'step-times' | 'signal' }
   | { type: 'page-column'; by: number }
   /** By the column of the cursor; again: the other way. */
   | { type: 'page-sort' }

@@ -12,6 +12,8 @@ export type PageSubject =
   /** Where the time of a rollout went, and that of all rollouts of its file. */
   | { kind: 'times'; place: Place }
   | { kind: 'step-times'; place: Place }
+  /** What the step of a rollout taught. */
+  | { kind: 'signal'; place: Place }
   /** Rollouts that are not finished. */
   | { kind: 'under-way' }
   /** A row for each prompt of each step; pass@k. */
