@@ -4,7 +4,7 @@ import { type SignalRow, settleGroups, signalRow } from '../../analysis/signal/s
 import type { DumpFile } from '../../dump/dump-file.ts';
 
 /** What can be told of a step once all its rows are read. */
-export interface StepSignal {
+interface TaughtStep {
   rows: SignalRow<number>[];
   audit: SignalAudit;
   lesson: Lesson;
@@ -17,7 +17,7 @@ interface Look {
   generation: number;
   done: number;
   total: number;
-  signal: StepSignal | null;
+  signal: TaughtStep | null;
 }
 
 /** Reads all rollouts of a file in slices, and says what the trainer could see of them. The last file that was asked for is kept. */
