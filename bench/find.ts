@@ -12,34 +12,31 @@ import { type ListChoice, noChoice } from '../src/tui/state/list.ts';
 import { bin, figure, madeDump, residentMegabytes } from './support/measure.ts';
 
 const NEEDLE = 'no such words in it';
-const ROLLOUTS = 1_000_000;
+/** `--rollouts=N` for fewer of them. */
+const ROLLOUTS = Number(argument('rollouts') ?? 1_000_000);
+const PER_STEP = 2000;
+
+function argument(name: string): string | undefined {
+  return process.argv.find((one) => one.startsWith(`--${name}=`))?.slice(name.length + 3);
+}
 
 /** A million rollouts of 2 kB: their facts, found and kept, and questions to all of them. Each part is a process of its own. */
 export async function run(): Promise<void> {
-  const part = process.argv.find((one) => one.startsWith('--find='));
-  const dump = madeDump('find', 500, ROLLOUTS / 500, 2);
-  if (part !== undefined) {
-    const [, name, cache] = /^--find=(\w+):(.*)$/.exec(part)!;
-    await PARTS[name!]!(dump, cache!);
-    return;
-  }
+  const dump = madeDump(`find-${ROLLOUTS}`, ROLLOUTS / PER_STEP, PER_STEP, 2);
   const cache = mkdtempSync(join(tmpdir(), 'find-'));
   try {
-    for (const name of Object.keys(PARTS)) await inProcess(name, cache);
+    for (const name of Object.keys(PARTS)) await inProcess(name, dump, cache);
     await search(dump);
   } finally {
     rmSync(cache, { recursive: true });
   }
 }
 
-function inProcess(name: string, cache: string): Promise<void> {
-  const child = fork(fileURLToPath(new URL('../scripts/bench.mjs', import.meta.url)), [
-    'find',
-    `--find=${name}:${cache}`,
-    '--built',
-  ]);
+/** In a process of its own: the memory of one part is not that of another. */
+function inProcess(name: string, dump: string, cache: string): Promise<void> {
+  const child = fork(fileURLToPath(import.meta.url), [`--part=${name}`, `--rollouts=${ROLLOUTS}`, dump, cache]);
   return new Promise((resolve, reject) =>
-    child.once('exit', (code) => (code === 0 ? resolve() : reject(new Error(name)))),
+    child.once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`${name} ended with ${code}`)))),
   );
 }
 
@@ -171,4 +168,11 @@ async function search(dump: string): Promise<void> {
   const ours = time(process.execPath, [bin, 'grep', '--count', NEEDLE, dump]);
   figure('literal search through all', `${ours.toFixed(0)} ms`, `rg: ${theirs.toFixed(0)} ms`, ours / theirs, '≤ 5 ×');
   rmSync(state, { recursive: true });
+}
+
+const part = argument('part');
+if (part !== undefined) {
+  const [dump, cache] = process.argv.slice(-2);
+  await PARTS[part]!(dump!, cache!);
+  process.exit();
 }

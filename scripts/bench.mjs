@@ -8,7 +8,7 @@ import { build as bundle, install, root } from './setup.mjs';
 install();
 bundle();
 const { build } = await import('esbuild');
-const wanted = process.argv.slice(2);
+const wanted = process.argv.slice(2).filter((name) => !name.startsWith('--'));
 const names = readdirSync(join(root, 'bench'))
   .filter((name) => name.endsWith('.ts'))
   .map((name) => basename(name, '.ts'))

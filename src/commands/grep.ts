@@ -1,11 +1,12 @@
 import { Command } from 'commander';
+import { readFactRows } from '../analysis/facts/fact-rows.ts';
 import { Subject } from '../analysis/query/subject.ts';
-import { type Matcher, matcher } from '../analysis/text-search.ts';
+import { type SearchFor, searchDump, type TextHit } from '../analysis/search/search-thread.ts';
+import { matcher } from '../analysis/text-search.ts';
 import { Dump } from '../dump/dump.ts';
-import type { DumpRecord } from '../dump/dump-file.ts';
+import type { DumpFile } from '../dump/dump-file.ts';
 import { UsageError } from '../dump/paths.ts';
 import { printJson } from '../json/print.ts';
-import type { Turn } from '../rollout/rollout.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { countOf } from './count.ts';
 import { dumpOptions, type ReadingFlags, withReading } from './dump-options.ts';
@@ -15,6 +16,7 @@ import { filterOf } from './query-options.ts';
 interface GrepOptions extends ReadingFlags {
   json?: boolean;
   role?: string[];
+  in?: string;
   filter?: string;
   limit?: number;
   context: number;
@@ -28,6 +30,7 @@ export const grepCommand = (): Command =>
       .argument('<pattern>', 'RE2; a capital letter in it makes case count; \\V before it takes it word for word')
       .argument('<paths...>', 'directories, files or patterns of dumps')
       .option('--role <role...>', 'only turns of these roles: system, user, assistant, tool …')
+      .option('--in <field>', 'search a field of the records in place of their turns: gts, status, a key of the extras')
       .option('--filter <expr>', 'only rollouts that it holds for')
       .option('--context <n>', 'characters beside a hit', countOf, 40)
       .option('--count', 'only how many hits each rollout has')
@@ -35,33 +38,37 @@ export const grepCommand = (): Command =>
       .option('--json', 'one JSON object a line'),
   ).action((pattern: string, paths: string[], options: GrepOptions) => run(() => grep(pattern, paths, options)));
 
-interface Hit {
-  turn: Turn;
-  /** UTF-16 offsets into the turn's text. */
-  start: number;
-  end: number;
-}
-
 /** Prints the hits, in the order of the dump; without any the answer is no. */
 async function grep(pattern: string, paths: readonly string[], options: GrepOptions): Promise<number> {
-  const wanted = matcherOf(pattern);
+  checkPattern(pattern);
   const filter = filterOf(options.filter);
   const dump = Dump.open(paths, await dumpOptions(options));
   for (const notice of dump.notices) say(notice);
+  const most = options.limit ?? Number.POSITIVE_INFINITY;
+  const wanted: SearchFor = {
+    pattern,
+    roles: options.role ?? null,
+    field: options.in ?? null,
+    context: options.context,
+    most: options.count === true ? 0 : most,
+  };
+  const told = new Set<DumpFile>();
   let printed = 0;
   try {
-    for (const file of dump.files) {
-      await file.buildIndex(() => true);
-      if (file.error !== null) say(`${file.path}: ${file.error}`);
-      for (let record = 0; record < file.count; record++) {
-        const row = file.read(record);
-        if (filter !== null && !filter.accepts(Subject.read(row))) continue;
-        for (const line of linesOf(row, hitsOf(row, wanted, options.role), options)) {
-          if (printed++ >= (options.limit ?? Number.POSITIVE_INFINITY)) return DONE;
+    if (filter?.asksGroups) await readFactRows(dump, null);
+    for await (const { file, from, count, found, isLost } of searchDump(dump, wanted)) {
+      if (!told.has(file) && file.error !== null) say(`${file.path}: ${file.error}`);
+      told.add(file);
+      if (isLost) say(`${file.locator(from)} and ${count - 1} behind it take more memory than there is to search`);
+      for (const { record, count: hitCount, hits } of found) {
+        if (filter !== null && !filter.accepts(Subject.of({ file, record }))) continue;
+        for (const line of linesOf(file.locator(record), hitCount, hits, options)) {
+          if (printed++ >= most) return DONE;
           await print(`${line}\n`);
         }
       }
     }
+    for (const file of dump.files) if (!told.has(file) && file.error !== null) say(`${file.path}: ${file.error}`);
   } finally {
     dump.close();
   }
@@ -71,54 +78,35 @@ async function grep(pattern: string, paths: readonly string[], options: GrepOpti
   return isUnread ? USAGE : ANSWER_IS_NO;
 }
 
-function matcherOf(pattern: string): Matcher {
+function checkPattern(pattern: string): void {
   if (pattern === '') throw new UsageError('the pattern is empty: name what to search for');
   try {
-    return matcher(pattern);
+    matcher(pattern);
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
 }
 
-function hitsOf({ rollout }: DumpRecord, wanted: Matcher, roles: readonly string[] | undefined): Hit[] {
-  const hits: Hit[] = [];
-  for (const turn of rollout?.turns ?? []) {
-    if (roles !== undefined && !roles.includes(turn.role)) continue;
-    wanted.find(turn.text, (start, end) => {
-      hits.push({ turn, start, end });
-      return true;
-    });
-  }
-  return hits;
-}
-
-function* linesOf(row: DumpRecord, hits: readonly Hit[], { json, count, context }: GrepOptions): Generator<string> {
-  if (hits.length === 0) return;
+function* linesOf(
+  locator: string,
+  total: number,
+  hits: readonly TextHit[],
+  { json, count }: GrepOptions,
+): Generator<string> {
   if (count === true) {
-    yield json === true
-      ? printJson({ locator: row.locator, hits: hits.length })
-      : `${sanitiseLine(row.locator)}: ${hits.length}`;
+    yield json === true ? printJson({ locator, hits: total }) : `${sanitiseLine(locator)}: ${total}`;
     return;
   }
-  for (const { turn, start, end } of hits) {
-    const { index, role, text } = turn;
-    const [from, to] = [Math.max(0, start - context), Math.min(text.length, end + context)];
+  for (const { turn, role, start, end, text, before, after, goesOn } of hits) {
+    const place = turn === null ? locator : `${locator}#t${turn}`;
     if (json === true) {
-      yield printJson({
-        locator: `${row.locator}#t${index}`,
-        turn: index,
-        role,
-        start,
-        end,
-        text: text.slice(start, end),
-        before: text.slice(from, start),
-        after: text.slice(end, to),
-      });
+      yield printJson({ locator: place, turn, role, start, end, text, before, after });
       continue;
     }
-    const [before, hit, after] = [text.slice(from, start), text.slice(start, end), text.slice(end, to)].map(oneLine);
+    const [left, hit, right] = [before, text, after].map(oneLine);
     const shown = hasColour() ? `\x1b[1m${hit}\x1b[22m` : hit;
-    yield `${sanitiseLine(row.locator)}#t${index}: ${sanitiseLine(role)}: ${from > 0 ? '…' : ''}${before}${shown}${after}${to < text.length ? '…' : ''}`;
+    const who = role === null ? '' : `${sanitiseLine(role)}: `;
+    yield `${sanitiseLine(place)}: ${who}${goesOn[0] ? '…' : ''}${left}${shown}${right}${goesOn[1] ? '…' : ''}`;
   }
 }
 

@@ -1,0 +1,126 @@
+import { availableParallelism } from 'node:os';
+import type { Dump } from '../../dump/dump.ts';
+import type { DumpFile } from '../../dump/dump-file.ts';
+import { ThreadClient } from '../../dump/thread-client.ts';
+import type { ReadContext } from '../../formats/format.ts';
+
+/** What is searched for, and where. */
+export interface SearchFor {
+  /** As `matcher` takes it. */
+  pattern: string;
+  /** Only turns of these roles. */
+  roles: readonly string[] | null;
+  /** A field of the filter language to look in, in place of the turns. */
+  field: string | null;
+  /** Characters that are told beside a hit. */
+  context: number;
+  /** The most hits that are told of one rollout; all are counted. */
+  most: number;
+}
+
+export interface SearchRequest extends SearchFor {
+  path: string;
+  stream: string;
+  readContext: ReadContext;
+  /** Offset and byte length of each record, alternating, in the order of the file. */
+  places: Float64Array;
+  parts: readonly number[] | null;
+}
+
+export interface TextHit {
+  /** null where a field was looked in. */
+  turn: number | null;
+  role: string | null;
+  /** UTF-16 offsets into the text of the turn or field. */
+  start: number;
+  end: number;
+  text: string;
+  before: string;
+  after: string;
+  /** Text stands before and behind what is told. */
+  goesOn: readonly [before: boolean, after: boolean];
+}
+
+export interface RecordHits {
+  /** Its place among those that were asked for. */
+  at: number;
+  count: number;
+  hits: TextHit[];
+}
+
+export interface SearchAnswer {
+  found: RecordHits[];
+}
+
+class SearchThread extends ThreadClient<SearchRequest, SearchAnswer> {
+  constructor() {
+    super('search-worker');
+  }
+}
+
+/** Records of one file that were searched through. */
+export interface Searched {
+  file: DumpFile;
+  from: number;
+  count: number;
+  found: readonly { record: number; count: number; hits: readonly TextHit[] }[];
+  /** The records could not be searched: more than a thread has memory for. */
+  isLost: boolean;
+}
+
+const BYTES = 8 << 20;
+const RECORDS = 1 << 14;
+const MOST_THREADS = 8;
+
+/** Searches all records of a dump in threads; what was found comes in the order of the dump, and nothing is read ahead of who asks. */
+export async function* searchDump(dump: Dump, wanted: SearchFor): AsyncGenerator<Searched> {
+  const threads = Array.from(
+    { length: Math.max(1, Math.min(MOST_THREADS, availableParallelism())) },
+    () => new SearchThread(),
+  );
+  const asked: Promise<Searched>[] = [];
+  let next = 0;
+  try {
+    for (const file of dump.files) {
+      if (file.state === 'waiting') await file.buildIndex(() => !dump.isClosed);
+      for (let from = 0; from < file.count; ) {
+        const to = endOf(file, from);
+        asked.push(ask(threads[next++ % threads.length]!, file, from, to, wanted));
+        from = to;
+        if (asked.length > threads.length * 2) yield await asked.shift()!;
+      }
+    }
+    while (asked.length > 0) yield await asked.shift()!;
+  } finally {
+    for (const thread of threads) thread.close();
+  }
+}
+
+function endOf({ index }: DumpFile, from: number): number {
+  let to = from;
+  let bytes = 0;
+  while (to < index.count && to - from < RECORDS && (to === from || bytes + index.length(to) <= BYTES))
+    bytes += index.length(to++);
+  return to;
+}
+
+async function ask(
+  thread: SearchThread,
+  file: DumpFile,
+  from: number,
+  to: number,
+  wanted: SearchFor,
+): Promise<Searched> {
+  const { index, readablePath: path, stream, context: readContext } = file;
+  const places = new Float64Array((to - from) * 2);
+  let hasParts = false;
+  for (let record = from; record < to; record++) {
+    places[(record - from) * 2] = index.offset(record);
+    places[(record - from) * 2 + 1] = index.length(record);
+    hasParts ||= index.part(record) > 0;
+  }
+  const parts = hasParts ? Array.from({ length: to - from }, (_, at) => index.part(from + at)) : null;
+  const answer = await thread.ask({ ...wanted, path, stream, readContext, places, parts }, [places.buffer]);
+  const found = (answer?.found ?? []).map(({ at, count, hits }) => ({ record: from + at, count, hits }));
+  return { file, from, count: to - from, found, isLost: answer === null };
+}

@@ -1,0 +1,72 @@
+import { LITERAL } from '../text-search.ts';
+
+/** Bytes of which one stands in every line with a hit, so that most lines need no parse. */
+export interface Sieve {
+  needles: readonly string[];
+  ignoresCase: boolean;
+}
+
+/** So short a piece stands in nearly every line. */
+const SHORTEST = 2;
+/** Characters that JSON writes as they are, and that nobody escapes. */
+const PLAIN = /[A-Za-z0-9_ ]+/g;
+
+/**
+ * What a search lets a line be passed over by; null where only a parse tells. The longest plain piece of what is searched for is cut in
+ * two: a text that a format puts together from two parts of the record holds one of the halves in one of the parts.
+ */
+export function sieveOf(value: string): Sieve | null {
+  const isLiteral = value.startsWith(LITERAL);
+  const text = isLiteral ? value.slice(LITERAL.length) : value;
+  const ignoresCase = !/\p{Lu}/u.test(isLiteral ? text : text.replace(/\\./g, ''));
+  const parts = isLiteral ? [text] : requiredParts(text);
+  // Where case does not count, the sign of the kelvin is a k, and to a pattern ſ is an s.
+  const folded = isLiteral || !/[\\^$.|?*+()[\]{}]/.test(text) ? /k/i : /[sk]/i;
+  const runs = parts
+    .flatMap((part) => part.match(PLAIN) ?? [])
+    .flatMap((run) => (ignoresCase ? run.split(folded) : run));
+  const longest = runs.reduce((best, run) => (run.length > best.length ? run : best), '');
+  if (longest.length < SHORTEST * 2) return null;
+  const middle = longest.length >> 1;
+  const needles = [longest.slice(0, middle), longest.slice(middle)];
+  return { needles, ignoresCase };
+}
+
+/** Pieces of a pattern that every match holds word for word; none where it has alternatives or groups. */
+function requiredParts(pattern: string): string[] {
+  if (/[|()[\]{}]|\\[pPQEx]/.test(pattern)) return [];
+  // An escaped letter is a class or a border; a character before ? or * need not be there.
+  return pattern
+    .replace(/\\[A-Za-z0-9]/g, '\0')
+    .replace(/\\(.)/g, '\0')
+    .replace(/.[?*]\??/gs, '\0')
+    .split(/[\0.^$+]/);
+}
+
+/** What JSON may write in place of a plain character: then only a parse tells. */
+const ESCAPED = '\\u00';
+
+/** The bit that tells small letters from capital ones. Set in other bytes it makes some of them alike, which costs a parse and no hit. */
+const SMALL = 0x20202020;
+
+/**
+ * Calls `found` with the place of each needle, and of each escape that may stand for one; it answers with the next place worth looking at.
+ * Places ascend for each needle, not over all. Where case does not count, the bytes are changed.
+ */
+export function sift(bytes: Buffer, { needles, ignoresCase }: Sieve, found: (at: number) => number): void {
+  if (ignoresCase) setBits(bytes);
+  for (const needle of [...needles, ESCAPED]) {
+    const wanted = Buffer.from(needle, 'latin1');
+    if (ignoresCase) for (const [at, byte] of wanted.entries()) wanted[at] = byte | (SMALL & 0xff);
+    for (let at = bytes.indexOf(wanted); at !== -1; ) at = bytes.indexOf(wanted, found(at));
+  }
+}
+
+function setBits(bytes: Buffer): void {
+  const { buffer, byteOffset, length } = bytes;
+  const head = Math.min(length, -byteOffset & 3);
+  for (let at = 0; at < head; at++) bytes[at] = bytes[at]! | (SMALL & 0xff);
+  const words = new Int32Array(buffer, byteOffset + head, (length - head) >> 2);
+  for (let at = 0; at < words.length; at++) words[at] = words[at]! | SMALL;
+  for (let at = head + words.length * 4; at < length; at++) bytes[at] = bytes[at]! | (SMALL & 0xff);
+}
