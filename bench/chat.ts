@@ -14,7 +14,7 @@ const SEED = Number(process.env.RV_SEED ?? 7);
 
 /** npm run bench chat: conversations at random, rendered by published templates, read back with special tokens and without. */
 export async function run(): Promise<void> {
-  scored();
+  if (process.env.RV_FAMILY === undefined) scored();
   if (!templatesAt(TEMPLATES)) {
     console.log(`skipped: no templates in ${TEMPLATES}`);
     return;

@@ -1,7 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import { Dump } from '../../src/dump/dump.ts';
 import { countRollouts, parseLine } from '../../src/dump/parse-line.ts';
+import { UsageError } from '../../src/dump/paths.ts';
 import { parseJson } from '../../src/json/parse.ts';
 import { printJson } from '../../src/json/print.ts';
 import type { JsonValue } from '../../src/json/value.ts';
@@ -57,10 +59,10 @@ function changed(value: JsonValue, next: () => number): JsonValue {
   return copy;
 }
 
-/** The first record of each sample: those of all writers where they are at hand, else those of the project. */
-export async function sampleRecords(root: string): Promise<JsonValue[]> {
+/** Files with rollouts: those of all writers where they are at hand, else those of the project. */
+export function sampleFiles(root: string): string[] {
   const shared = join(process.env.RV_SHARED ?? join(root, '../shared'), 'data/formats');
-  const files = existsSync(shared)
+  return existsSync(shared)
     ? readFileSync(join(shared, 'truth.jsonl'), 'utf8')
         .split('\n')
         .filter((line) => line !== '')
@@ -68,8 +70,12 @@ export async function sampleRecords(root: string): Promise<JsonValue[]> {
         .filter(({ file, rollouts }) => rollouts > 0 && !file.endsWith('/'))
         .map(({ file }) => join(shared, file))
     : [join(root, 'fixtures/tau-airline/1.jsonl'), join(root, 'fixtures/rollout_data/train/3.jsonl')];
+}
+
+/** The first record of each sample. */
+export async function sampleRecords(root: string): Promise<JsonValue[]> {
   const records: JsonValue[] = [];
-  for (const path of files) {
+  for (const path of sampleFiles(root)) {
     const dump = Dump.open([path]);
     const [file] = dump.files;
     await file!.buildIndex(() => true);
@@ -104,4 +110,76 @@ export function faultOf(record: JsonValue, next: () => number): string | null {
     return said(`thrown: ${(error as Error).stack}`);
   }
   return null;
+}
+
+/** A larger file takes too long to be tried thousands of times. */
+const LARGEST_FILE = 120_000;
+
+/** Files whose bytes are changed, by their path; each lies in a folder of its own, so that nothing beside it helps. */
+export class DamagedFiles {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'damaged-'));
+  readonly #files: { name: string; bytes: Buffer }[];
+
+  constructor(root: string) {
+    this.#files = sampleFiles(root)
+      .filter((path) => statSync(path).size < LARGEST_FILE)
+      .map((path) => ({ name: basename(path), bytes: readFileSync(path) }));
+  }
+
+  get count(): number {
+    return this.#files.length;
+  }
+
+  /** Opens a variant of the file of this number, and reads its first and last records. @returns what was wrong, or null */
+  async faultOf(number: number, next: () => number): Promise<string | null> {
+    const { name, bytes } = this.#files[number % this.#files.length]!;
+    const { damaged, from } = damagedBytes(bytes, next);
+    const folder = join(this.#folder, String(number % this.#files.length));
+    mkdirSync(folder, { recursive: true });
+    const path = join(folder, name);
+    writeFileSync(path, damaged);
+    try {
+      const dump = Dump.open([path]);
+      const [file] = dump.files;
+      await file!.buildIndex(() => true);
+      const rows = file!.count;
+      for (const record of new Set([0, 1, rows - 1]))
+        if (record >= 0 && record < rows && file!.read(record).error?.startsWith('not readable as'))
+          return `${name}: ${file!.read(record).error}`;
+      const kept =
+        /\.jsonl$/.test(name) && file!.container === 'lines' && file!.copiedBytes === 0 ? linesBefore(bytes, from) : 0;
+      dump.close();
+      return rows < kept ? `${name}: ${rows} rows where ${kept} whole lines stand before byte ${from}` : null;
+    } catch (error) {
+      // A file that is refused says why.
+      return error instanceof UsageError ? null : `${name}: ${(error as Error).stack}`;
+    }
+  }
+
+  close(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+const linesBefore = (bytes: Buffer, end: number): number =>
+  bytes
+    .subarray(0, end)
+    .toString('latin1')
+    .split('\n')
+    .slice(0, -1)
+    .filter((line) => line.trim() !== '').length;
+
+/** Cut off, bytes changed, a piece taken out or written twice, two pieces exchanged; `from` is the first byte that may differ. */
+function damagedBytes(bytes: Buffer, next: () => number): { damaged: Buffer; from: number } {
+  const at = () => Math.floor(next() * bytes.length);
+  const [a, b, c, d] = [at(), at(), at(), at()].sort((x, y) => x - y) as [number, number, number, number];
+  const part = (start: number, end?: number) => bytes.subarray(start, end);
+  const kind = Math.floor(next() * 5);
+  if (kind === 0) return { damaged: part(0, a), from: a };
+  if (kind === 1) return { damaged: Buffer.concat([part(0, a), part(b)]), from: a };
+  if (kind === 2) return { damaged: Buffer.concat([part(0, b), part(a)]), from: b };
+  if (kind === 3) return { damaged: Buffer.concat([part(0, a), part(c, d), part(b, c), part(a, b), part(d)]), from: a };
+  const damaged = Buffer.from(bytes);
+  for (let i = 0; i < 4; i++) damaged[[a, b, c, d][i]!] = Math.floor(next() * 256);
+  return { damaged, from: a };
 }

@@ -49,6 +49,7 @@ const isPrompt = ({ text }: Zone, { role, bodyStart }: Header): boolean =>
 function mayFollow(zone: Zone, before: Node, header: Header, adjacent: boolean): boolean {
   const { shape, text } = zone;
   if (isWrapped(shape, before) && header.resultEnd === null) return false;
+  if (before.role === 'tool' && saysCall(text.slice(before.bodyStart, header.endStart), header.rule)) return false;
   // The generation prompt stands at the end of a text, whatever was said last.
   const atEnd = isPrompt(zone, header);
   if (atEnd && shape.special === true && header !== zone.next) return true;
@@ -59,6 +60,12 @@ function mayFollow(zone: Zone, before: Node, header: Header, adjacent: boolean):
     return false;
   return (shape.follows?.[before.role] ?? FOLLOWS[before.role] ?? OTHER).includes(header.role);
 }
+
+/** A call's text is no longer than this. */
+const MAX_CALL = 4096;
+
+const saysCall = (text: string, { answers }: HeaderRule): boolean =>
+  answers !== undefined && new RegExp(`(?:${answers})\\s*$`).test(text.slice(-MAX_CALL));
 
 /** A result whose header opens a tag must close it. */
 export const isWrapped = (shape: Shape, { rule }: { rule: HeaderRule | null }): boolean =>
@@ -107,7 +114,9 @@ export function readZone(zone: Zone): Reading {
   }
   const every = placed(zone, zone.headers);
   if (!isClean && hasWeak && isLegal(zone, every, all)) {
-    return { borders: every.map((header) => ({ header, judged: true })), unknown: [] };
+    // A border that no other conversation does without is certain, whatever its word.
+    const certain = new Set(shared(zone)?.borders.map(({ header }) => header));
+    return { borders: every.map((header) => ({ header, judged: !certain.has(header) })), unknown: [] };
   }
   return shared(zone) ?? lost(zone);
 }

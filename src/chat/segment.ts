@@ -217,11 +217,13 @@ function generationOf(headers: readonly Header[], prompt: string): Header | null
 /** The borders of a zone, and its unknown text, in the order of the text. */
 function add(placed: Placed[], { borders, unknown }: Reading): void {
   const turns = [
-    ...borders.map(({ header, judged }) => placedOf(header, judged ? 'inferred' : 'marked')),
+    // A turn is as certain as the border before it and the one behind it.
+    ...borders.map(({ header, judged }, i) =>
+      placedOf(header, judged || borders[i + 1]?.judged === true ? 'inferred' : 'marked'),
+    ),
     ...unknown.map(({ start }): Placed => ({ ...placedOf(start, 'unknown'), role: 'unknown', bodyStart: start.start })),
   ];
-  // A judged border says as much of the turn before it.
-  if (borders.some(({ judged }) => judged)) {
+  if (borders[0]?.judged === true) {
     const open = placed.at(-1)!;
     if (open.confidence === 'marked') open.confidence = 'inferred';
   }

@@ -19,6 +19,8 @@ export interface HeaderRule {
   weak?: true;
   /** Behind other roles it is prose, and nothing to wonder at. */
   prose?: true;
+  /** How a call ends that it answers; a result that ends so is no result, but what the model went on to say. The source of a regular expression. */
+  answers?: string;
   /** A result without the tags that the shape's other results stand in. */
   bare?: true;
 }
