@@ -79,7 +79,13 @@ export const rllm: Format = {
       const prompt = idsOf(step.prompt_ids);
       const sampled = idsOf(step.response_ids);
       if (prompt !== null && sampled !== null)
-        calls.push({ prompt, sampled, mask: null, logprobs: numbersOf(step.logprobs) });
+        calls.push({
+          prompt,
+          sampled,
+          mask: null,
+          logprobs: numbersOf(step.logprobs),
+          version: numberOf(step.weight_version),
+        });
     }
     close();
     const task = isJsonObject(episode.task) ? episode.task : {};

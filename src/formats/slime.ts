@@ -6,7 +6,7 @@ import { given } from './given.ts';
 import { idTurns } from './ids-only.ts';
 import { idOf, numberOf } from './scalars.ts';
 import { textRollout } from './texts.ts';
-import { SAMPLED_END } from './token-lists.ts';
+import { runsOf, SAMPLED_END } from './token-lists.ts';
 
 const KNOWN = new Set(
   'prompt response tokens loss_mask rollout_log_probs teacher_log_probs reward label status group_index'.split(' '),
@@ -162,6 +162,8 @@ function tokensOf(sample: JsonObject, train: JsonObject): RolloutTokens | null {
     const list = fitting(train[key] ?? sample[key]);
     if (list !== null) more[key] = list;
   }
+  const versions = versionsOf(sample.weight_versions, mask);
+  if (versions !== null) more.weight_versions = versions;
   return {
     promptIds: ids.slice(0, from),
     responseIds: ids.slice(from),
@@ -169,6 +171,20 @@ function tokensOf(sample: JsonObject, train: JsonObject): RolloutTokens | null {
     logprobs: fitting(sample.rollout_log_probs),
     ...(Object.keys(more).length > 0 ? { more } : {}),
   };
+}
+
+/** The policy's version of each sampled token: one for all, or one for each run of sampled tokens. */
+function versionsOf(value: JsonValue | undefined, mask: readonly number[]): (number | null)[] | null {
+  const versions = Array.isArray(value) ? value.map((one) => numberOf(one)) : [];
+  const runs = runsOf(mask).filter(({ trained }) => trained).length;
+  const isOne = new Set(versions).size === 1;
+  if (versions.length === 0 || (!isOne && versions.length !== runs)) return null;
+  let run = -1;
+  return mask.map((bit, at) => {
+    if (bit === 0) return null;
+    if (at === 0 || mask[at - 1] === 0) run++;
+    return (isOne ? versions[0] : versions[run]) ?? null;
+  });
 }
 
 function mainOf(named: Record<string, number | null> | null): number | null {

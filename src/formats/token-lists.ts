@@ -7,6 +7,8 @@ export interface SampledTokens {
   /** The mask of the sampled ones; all are trained where it is not recorded. */
   mask: number[] | null;
   logprobs: (number | null)[] | null;
+  /** The policy's version, where the writer tells it of each call. */
+  version?: number | null;
 }
 
 /**
@@ -19,6 +21,7 @@ export function joinCalls(calls: readonly SampledTokens[]): RolloutTokens | null
   const responseIds: number[] = [];
   const mask: number[] = [];
   const logprobs: (number | null)[] = [];
+  const versions: (number | null)[] = [];
   for (const [at, call] of calls.entries()) {
     if (at > 0) {
       const before = first.prompt.length + responseIds.length;
@@ -30,15 +33,24 @@ export function joinCalls(calls: readonly SampledTokens[]): RolloutTokens | null
         responseIds.push(id);
         mask.push(0);
         logprobs.push(null);
+        versions.push(null);
       }
     }
     for (const [i, id] of call.sampled.entries()) {
       responseIds.push(id);
       mask.push(call.mask?.[i] ?? 1);
       logprobs.push(call.logprobs?.[i] ?? null);
+      versions.push(call.version ?? null);
     }
   }
-  return { promptIds: first.prompt, responseIds, mask, logprobs: anyNumber(logprobs) };
+  const known = anyNumber(versions);
+  return {
+    promptIds: first.prompt,
+    responseIds,
+    mask,
+    logprobs: anyNumber(logprobs),
+    ...(known === null ? {} : { more: { weight_versions: known } }),
+  };
 }
 
 const anyNumber = (values: (number | null)[]): (number | null)[] | null =>

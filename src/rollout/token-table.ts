@@ -118,7 +118,7 @@ function runsOf(rows: readonly TokenRow[], prompt: number): TokenRun[] {
 }
 
 /** A token that was sampled with less than one chance in twenty. */
-const SURPRISING = Math.log(0.05);
+export const SURPRISING = Math.log(0.05);
 
 export const isSurprising = ({ columns }: TokenTable, { values }: TokenRow): boolean =>
   (values[columns.indexOf('logprob')] ?? 0) < SURPRISING;
@@ -135,4 +135,27 @@ export function driftOf(
   const again = tokenizer.ids(rows.map(({ text }) => text ?? '').join(''));
   const row = rows.find(({ id }, i) => again[i] !== id);
   return row === undefined ? null : { row, instead: again[row.index] ?? null };
+}
+
+/** Sampled turns, and how many of their end tokens are trained and masked. */
+export interface TurnEnds {
+  turns: number;
+  trained: number;
+  masked: number;
+}
+
+/** A token that ends a turn, in the form that special tokens have. */
+const END_TOKEN = /^(?:<[|｜/]?[^\s<>]{1,40}>|\[e~\[|<turn\|>)$/;
+
+/** The end tokens of sampled turns: the last token of a trained run, or the first of the masked one behind it. */
+export function endsOf({ rows, runs }: TokenTable): TurnEnds {
+  const isEnd = (at: number): boolean => END_TOKEN.test(rows[at]?.text ?? '');
+  const ends: TurnEnds = { turns: 0, trained: 0, masked: 0 };
+  for (const { trained, isPrompt, last } of runs) {
+    if (trained !== true || isPrompt) continue;
+    ends.turns++;
+    if (isEnd(last)) ends.trained++;
+    else if (isEnd(last + 1) && rows[last + 1]?.trained === false) ends.masked++;
+  }
+  return ends;
 }

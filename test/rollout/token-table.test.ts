@@ -6,7 +6,7 @@ import { loadTokenText } from '../../src/chat/token-text.ts';
 import { parseLine } from '../../src/dump/parse-line.ts';
 import { tokenBlocks } from '../../src/present/transcript/token-view.ts';
 import type { Rollout } from '../../src/rollout/rollout.ts';
-import { driftOf, isSurprising, tokenTable } from '../../src/rollout/token-table.ts';
+import { driftOf, endsOf, isSurprising, type TokenText, tokenTable } from '../../src/rollout/token-table.ts';
 import { TOKENIZER_JSON } from '../engine/byte-tokenizer.ts';
 
 const file = join(mkdtempSync(join(tmpdir(), 'rv-tokenizer-')), 'tokenizer.json');
@@ -102,4 +102,39 @@ describe('the view of tokens', () => {
   test('escapes what a token holds', () => {
     expect(lines(exported([27, 91], [50], [1], [-1])).join('')).not.toContain('\u001b');
   });
+});
+
+test('the end token of each sampled turn is trained, masked, or not there', () => {
+  const texts: Record<number, string> = { 1: 'q', 2: 'a', 3: '<|im_end|>', 4: '\n' };
+  const named: TokenText = { pieces: (some) => some.map((id) => texts[id] ?? '?'), ids: () => [] };
+  const ends = (response: number[], mask: number[]) =>
+    endsOf(
+      tokenTable(
+        exported(
+          [1],
+          response,
+          mask,
+          response.map(() => -1),
+        ),
+        named,
+      )!,
+    );
+  expect(ends([2, 3, 4, 2, 3], [1, 1, 0, 1, 1])).toEqual({ turns: 2, trained: 2, masked: 0 });
+  expect(ends([2, 3, 4, 2, 2], [1, 0, 0, 1, 1])).toEqual({ turns: 2, trained: 0, masked: 1 });
+  const lines = (response: number[], mask: number[]) =>
+    [
+      ...tokenBlocks(
+        exported(
+          [1],
+          response,
+          mask,
+          response.map(() => -1),
+        ),
+        named,
+      ),
+    ]
+      .map(({ text }) => text)
+      .join('\n');
+  expect(lines([2, 3, 4], [1, 0, 0])).toContain('the end token behind 1 of 1 sampled turn is masked');
+  expect(lines([2, 3, 4], [1, 1, 0])).toContain('the end token of 1 of 1 sampled turn is trained');
 });

@@ -11,6 +11,7 @@ import { Results } from './results.ts';
 import type { Section } from './section.ts';
 import { timeBlocks } from './time-block.ts';
 import { type Folds, turnBlocks } from './turn-blocks.ts';
+import { heatByTurn } from './turn-heat.ts';
 import { partlyTrained } from './turn-mask.ts';
 
 export type { Folds };
@@ -76,6 +77,7 @@ export function* transcriptSections(
   const results = new Results(rollout);
   const findings = findingsByTurn(rollout.findings);
   const own = new OwnTrajectories(rollout);
+  const heats = heatByTurn(rollout);
 
   const { times } = rollout;
   if (times !== undefined)
@@ -93,7 +95,15 @@ export function* transcriptSections(
         const noticed = new Unplaced(findings.get(index) ?? []);
         return [
           ...(heading === null ? [] : [heading, blank(heading.id, null)]),
-          ...turnBlocks({ rollout, turn, folds, results, mask: masks.get(index), findings: noticed }),
+          ...turnBlocks({
+            rollout,
+            turn,
+            folds,
+            results,
+            mask: masks.get(index),
+            heat: heats.get(index),
+            findings: noticed,
+          }),
           // Turns that are folded to a line stand close, as an outline.
           ...(areBothFolded ? [] : [blank(`t${index}`, index)]),
           ...own.blocks(index, folds),

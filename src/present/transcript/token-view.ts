@@ -1,11 +1,13 @@
 import type { Rollout } from '../../rollout/rollout.ts';
 import {
   driftOf,
+  endsOf,
   isSurprising,
   type TokenRow,
   type TokenRun,
   type TokenTable,
   type TokenText,
+  type TurnEnds,
   tokenTable,
 } from '../../rollout/token-table.ts';
 import { truncate } from '../../text/fit.ts';
@@ -14,13 +16,11 @@ import { sanitiseLine } from '../../text/sanitise.ts';
 import { formatCount, formatPercent, plural } from '../numbers.ts';
 import type { Style } from '../theme.ts';
 import type { Block } from './block.ts';
+import { chanceBar } from './turn-heat.ts';
 
 /** Cells of a token's text, and of a number. */
 const TEXT = 18;
 const NUMBER = 10;
-
-/** Higher bars are less likely tokens: a table that is read without colour. */
-const BARS = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /** Turn borders first, then a row a token. */
 export function* tokenBlocks(rollout: Rollout, tokenizer: TokenText | null): Generator<Block> {
@@ -76,12 +76,23 @@ function headOf(table: TokenTable, rollout: Rollout, tokenizer: TokenText | null
   if (advantage !== null) lines.push(`advantage ${numberText(advantage)} for all that was sampled`);
   const surprising = rows.filter((row) => isSurprising(table, row)).length;
   if (table.columns.includes('logprob')) lines.push(`${plural(surprising, 'token')} with a chance of less than 5 %`);
+  if (tokenizer !== null) lines.push(...endsText(endsOf(table)));
   const drift = tokenizer === null ? null : driftOf(table, tokenizer);
   if (drift !== null)
     lines.push(
       `! the text, encoded again, gives other ids from token ${drift.row.index} on: ${drift.row.id} ${shown(drift.row.text)} was sampled, ${drift.instead ?? 'nothing'} comes of the text`,
     );
   return lines;
+}
+
+/** What the mask says of the tokens that end sampled turns. */
+function endsText({ turns, trained, masked }: TurnEnds): string[] {
+  if (turns === 0 || trained + masked === 0) return [];
+  if (masked > 0)
+    return [
+      `! the end token behind ${masked} of ${plural(turns, 'sampled turn')} is masked: nothing teaches the model to stop there`,
+    ];
+  return [`the end token of ${trained} of ${plural(turns, 'sampled turn')} is trained`];
 }
 
 const length = ({ first, last }: TokenRun): number => last - first + 1;
@@ -126,7 +137,7 @@ const logprobOf = ({ columns }: TokenTable, { values }: TokenRow): number | null
 function bar(table: TokenTable, row: TokenRow): string {
   const logprob = logprobOf(table, row);
   if (logprob === null || row.trained === false) return '';
-  return `  ${BARS[Math.max(0, Math.min(BARS.length - 1, Math.round(-logprob)))]!}${isSurprising(table, row) ? ' !' : ''}`;
+  return `  ${chanceBar(logprob)}${isSurprising(table, row) ? ' !' : ''}`;
 }
 
 function heat(table: TokenTable, row: TokenRow): Style {

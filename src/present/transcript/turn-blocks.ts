@@ -11,6 +11,7 @@ import type { Block, Note } from './block.ts';
 import { type CallPiece, callPieces, rawPiece } from './call.ts';
 import { findingNote, findingStyle, foldedPieces, type Unplaced } from './findings.ts';
 import type { Results } from './results.ts';
+import type { TurnHeat } from './turn-heat.ts';
 import { type MaskPiece, maskedText, trainedWithin } from './turn-mask.ts';
 
 /** Parts that the reader opened or closed against the default, by block id. */
@@ -39,13 +40,18 @@ const PADS = /(<\|[A-Za-z_]{0,20}pad[A-Za-z_]{0,20}\|>)\1+/g;
 const withoutPads = (text: string): string =>
   text.replace(PADS, (run, pad: string) => `${pad} × ${formatCount(run.length / pad.length)}`);
 
-function headerBlock({ rollout, turn, results, findings }: Shown, folded: boolean): Block {
+function headerBlock({ rollout, turn, results, findings, heat }: Shown, folded: boolean): Block {
   const right: Piece[] = [];
   const add = (style: Piece[0], text: string) => right.push([style, `${right.length > 0 ? '  ' : ''}${text}`]);
   if (folded) for (const [style, text] of foldedPieces(findings.all)) add(style, text);
   if (turn.confidence === 'inferred') add('quiet', 'border inferred');
   if (turn.confidence === 'unknown') add('unknown', 'borders unknown');
   else if (turn.trained === null) add('unknown', 'mask unknown');
+  if (heat !== undefined)
+    add(
+      heat.surprising > 0 ? 'warning' : 'quiet',
+      heat.strip + (heat.surprising > 0 ? ` ${heat.surprising} unlikely` : ''),
+    );
   if (turn.reward !== null) add('strong', formatReward(turn.reward));
   const sum = rollout.rewards.returns?.[turn.index] ?? null;
   if (sum !== null) add('quiet', `return ${scoreText(sum)}`);
@@ -75,6 +81,8 @@ export interface Shown {
   folds: Folds;
   mask: readonly MaskPiece[] | undefined;
   results: Results;
+  /** How sure the model was, where that was recorded. */
+  heat?: TurnHeat | undefined;
   /** Findings that no line has shown yet. */
   findings: Unplaced;
 }
