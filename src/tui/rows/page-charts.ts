@@ -12,7 +12,9 @@ import { byColumn, type Page } from './page.ts';
 const SPARK = 16;
 /** Rows of a chart at most; it leaves half of the page to the table. */
 const CHART_HEIGHT = 12;
+/** Cells of the longest bar, and of what stands beside it. */
 const BAR = 40;
+const BESIDE_BAR = 46;
 
 const text = (value: number | null): string =>
   value === null ? '–' : Number.isInteger(value) ? formatCount(value) : meanText(value);
@@ -48,6 +50,15 @@ function numbersOf(facts: FactRows): readonly NumberRow[] {
   });
   tables.set(facts, table);
   return table;
+}
+
+/** So many values that they fit: each the mean of those beside each other. */
+function merged(values: readonly number[], most: number): number[] {
+  if (values.length <= most) return [...values];
+  return Array.from({ length: most }, (_, i) => {
+    const part = values.slice(Math.floor((i * values.length) / most), Math.floor(((i + 1) * values.length) / most));
+    return part.reduce((sum, value) => sum + value, 0) / part.length;
+  });
 }
 
 /** Every number that the rollouts tell, with its curve by step; Enter draws it, and in the last column shows how often it has which value. */
@@ -89,7 +100,7 @@ export function chartsPage(sort: PageSort | null, facts: FactRows, data: Data): 
           text(first),
           text(last),
           text(least),
-          sparkline(steps, SPARK),
+          sparkline(merged(steps, SPARK), SPARK),
           text(most),
           'Enter',
         ],
@@ -166,7 +177,8 @@ const isOneStream = (steps: readonly StepOfNumber[]): boolean =>
   steps.every(({ stream }) => stream === steps[0]!.stream);
 
 /** How often a number has which value; Enter lists the rollouts of a bar. */
-export function histogramPage(name: string, sort: PageSort | null, facts: FactRows, data: Data): Page {
+export function histogramPage(name: string, sort: PageSort | null, facts: FactRows, data: Data, width: number): Page {
+  const room = Math.max(8, Math.min(BAR, width - BESIDE_BAR));
   const { bars, unknown } = histogramOf(name, facts.numbers(name));
   const most = bars.reduce((top, { count }) => Math.max(top, count), 1);
   const all = [
@@ -190,7 +202,7 @@ export function histogramPage(name: string, sort: PageSort | null, facts: FactRo
       { title: 'value', width: 20 },
       { title: 'rollouts', width: 9 },
       { title: 'share', width: 7 },
-      { title: '', width: BAR, isText: true, grows: true },
+      { title: '', width: room, isText: true, grows: true },
     ],
     length: rows.length,
     empty: `no rollout tells a number ${sanitiseLine(name)}; :charts lists those that there are`,
@@ -202,7 +214,7 @@ export function histogramPage(name: string, sort: PageSort | null, facts: FactRo
           title,
           formatCount(count),
           formatPercent(facts.length === 0 ? 0 : count / facts.length),
-          barText(count / most),
+          barText(count / most, room),
         ],
         open: () => ({ type: 'page-list', filter }),
       };
@@ -213,7 +225,7 @@ export function histogramPage(name: string, sort: PageSort | null, facts: FactRo
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 /** What there is at all is seen. */
-function barText(share: number): string {
-  const eighths = Math.min(BAR * 8, share > 0 ? Math.max(1, Math.round(share * BAR * 8)) : 0);
+function barText(share: number, room: number): string {
+  const eighths = Math.min(room * 8, share > 0 ? Math.max(1, Math.round(share * room * 8)) : 0);
   return '█'.repeat(eighths >> 3) + EIGHTHS[eighths & 7]!;
 }

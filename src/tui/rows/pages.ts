@@ -41,7 +41,7 @@ function build({ subject, sort }: PageState, state: State, data: Data): Page {
         chartPage(subject.name, sort, facts, data, { width: state.columns, height: data.geometry(state).bodyHeight }),
       );
     case 'histogram':
-      return ofAll(state, data, (facts) => histogramPage(subject.name, sort, facts, data));
+      return ofAll(state, data, (facts) => histogramPage(subject.name, sort, facts, data, state.columns));
   }
 }
 
