@@ -42,6 +42,7 @@ export const ALLOWED = {
     'text',
     'json',
   ],
+  judge: ['engine', 'analysis', 'journal', 'rollout', 'json'],
   present: ['replay', 'analysis', 'journal', 'config', 'dump', 'chat', 'rollout', 'text', 'json'],
   tui: [
     'async',
@@ -66,6 +67,7 @@ export const ALLOWED = {
   library: ['engine', 'sandbox', 'python', 'rollout', 'http', 'async', 'json'],
   workers: ['async', 'analysis', 'dump', 'formats', 'chat', 'rollout', 'sandbox', 'engine', 'replay', 'text', 'json'],
   commands: [
+    'judge',
     'async',
     'mcp',
     'listen',

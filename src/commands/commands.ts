@@ -13,6 +13,7 @@ export const VERBS: Readonly<Record<string, () => Promise<Command>>> = {
   movement: async () => (await import('./movement.ts')).movementCommand(),
   triage: async () => (await import('./triage.ts')).triageCommand(),
   label: async () => (await import('./label.ts')).labelCommand(),
+  judge: async () => (await import('./judge.ts')).judgeCommand(),
   labels: async () => (await import('./labels.ts')).labelsCommand(),
   signal: async () => (await import('./signal.ts')).signalCommand(),
   replay: async () => (await import('./replay.ts')).replayCommand(),

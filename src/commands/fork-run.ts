@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { createInterface } from 'node:readline/promises';
 import { Dump } from '../dump/dump.ts';
 import { parseLocator } from '../dump/locator.ts';
 import { UsageError } from '../dump/paths.ts';
@@ -28,6 +27,7 @@ import {
 import type { Rollout } from '../rollout/rollout.ts';
 import { sanitise } from '../text/sanitise.ts';
 import { editText } from '../tui/runner/external-program.ts';
+import { allowCost } from './allow-cost.ts';
 import { asUsage, choiceOf, consent, openedOrUsage } from './consent.ts';
 import { dumpOptions } from './dump-options.ts';
 import { findRow } from './find-row.ts';
@@ -140,7 +140,7 @@ async function eachTurn(rollout: Rollout, options: Omit<DecideOptions, 'turns'>,
   const { n = 1 } = options;
   const { branches, written, calls } = decideCost(rollout, turns, n);
   const cost = `${plural(turns.length, 'turn')} × ${n} = ${plural(branches, 'branch')}: about ${formatCount(Math.ceil(written / 4))} tokens and ${plural(calls, 'tool call')}, if they are as long as the record`;
-  await allowed(cost, flags.yes === true);
+  await allowCost(cost, flags.yes === true);
   const recorded = rollout.score === null ? 'no score' : `score ${rollout.score}`;
   say(`a branch succeeds from score ${flags.success} on; the record has ${recorded}`);
   let answered = 0;
@@ -155,19 +155,6 @@ async function eachTurn(rollout: Rollout, options: Omit<DecideOptions, 'turns'>,
   }
   say('the shares are of branches made anew from each turn: they show where fates part, and claim no cause');
   return options.signal?.aborted || answered === 0 ? ANSWER_IS_NO : DONE;
-}
-
-/** @throws UsageError where it is not allowed */
-async function allowed(cost: string, isAllowed: boolean): Promise<void> {
-  if (isAllowed) return say(cost);
-  if (!process.stdin.isTTY || !process.stderr.isTTY) throw new UsageError(`${cost}: give --yes to allow it`);
-  const reader = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const answer = await reader.question(`${cost}. Go on? [y/N] `);
-    if (!/^y(es)?$/i.test(answer.trim())) throw new UsageError('not allowed: nothing was asked');
-  } finally {
-    reader.close();
-  }
 }
 
 /** @throws UsageError for a turn that is not there, or a text that is not another one */

@@ -10,6 +10,8 @@ const LabelEntry = EntryHead.extend({
   turn: z.number().int().nonnegative().nullable().optional(),
   /** The words of that turn that it rests on. */
   quote: z.string().nullable().optional(),
+  /** Names the text that a judge judged by. */
+  rubric: z.string().nullable().optional(),
 });
 type LabelEntry = z.infer<typeof LabelEntry>;
 
@@ -24,11 +26,12 @@ export interface Label {
   note: string | null;
   turn: number | null;
   quote: string | null;
+  rubric: string | null;
   at: string;
 }
 
 /** What is new; what is left out stays as it was. */
-export type LabelChange = Partial<Pick<Label, 'label' | 'note' | 'turn' | 'quote'>>;
+export type LabelChange = Partial<Pick<Label, 'label' | 'note' | 'turn' | 'quote' | 'rubric'>>;
 
 /** Keeps what a rater says of a record. @param record its recordKey */
 export function keepLabel(
@@ -53,10 +56,10 @@ export function reportedLabels(journal: Journal, record: string): { by: string; 
 function standing(entries: readonly LabelEntry[]): Label[] {
   const raters = new Map<string, Label>();
   for (const { rater, at, record: _record, locator: _locator, ...said } of entries) {
-    const before = raters.get(rater) ?? { label: null, note: null, turn: null, quote: null };
+    const before = raters.get(rater) ?? { label: null, note: null, turn: null, quote: null, rubric: null };
     const given = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
     // Another label is another judgement: the turn and the quote of the one before go with it.
-    const place = said.label === undefined ? {} : { turn: null, quote: null };
+    const place = said.label === undefined ? {} : { turn: null, quote: null, rubric: null };
     raters.set(rater, { ...before, ...place, ...given, rater, at });
   }
   return [...raters.values()].filter(({ label, note }) => label !== null || note !== null);

@@ -22,6 +22,7 @@ const said = (label: string | null, more: Partial<Label> = {}): Label => ({
   note: null,
   turn: null,
   quote: null,
+  rubric: null,
   at: '',
   ...more,
 });

@@ -1,0 +1,47 @@
+import { Command } from 'commander';
+import { countOf } from './count.ts';
+import { type ReadingFlags, withReading } from './dump-options.ts';
+import { run } from './output.ts';
+import { positive } from './sandbox-flags.ts';
+
+export interface JudgeFlags extends ReadingFlags {
+  rubric: string;
+  modelUrl: string;
+  model?: string;
+  filter?: string;
+  half?: string;
+  limit?: number;
+  concurrency: number;
+  maxCharacters: number;
+  yes?: boolean;
+  anew?: boolean;
+  json?: boolean;
+  journal?: string;
+}
+
+export const judgeCommand = (): Command =>
+  withReading(
+    new Command('judge')
+      .description('label rollouts with a model and a rubric; each label has a quote that stands in the rollout')
+      .argument('<rollouts...>', 'FILE:LINE, or directories and files for all')
+      .requiredOption('--rubric <file>', 'a text that says how to judge, with a line "labels: hack, fine, unsure"')
+      .requiredOption('--model-url <url>', 'an OpenAI-compatible server, up to and with /v1')
+      .option('--model <name>', 'the model there (default: the first that it lists)')
+      .option('--filter <expr>', 'of those, the rollouts that this holds for, such as label != null')
+      .option(
+        '--half <tune|test>',
+        'only one half, by a hash of the record: a rubric is written on tune, and tested on test',
+      )
+      .option('--limit <n>', 'at most so many', countOf)
+      .option('--concurrency <n>', 'requests at the same time', positive, 4)
+      .option('--max-characters <n>', 'of a rollout; the middle of its longest turns is left out', positive, 60_000)
+      .option('--anew', 'also those that this model judged by this very rubric already')
+      .option('--yes', 'go on without asking what it may cost')
+      .option('--journal <dir>', 'where labels are kept; several people may share it')
+      .option('--json', 'one JSON object a rollout, then one of the agreement with people'),
+  ).action((args: string[], flags: JudgeFlags) =>
+    run(async () => {
+      const { judge } = await import('./judge-run.ts');
+      return judge(args, flags);
+    }),
+  );
