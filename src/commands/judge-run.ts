@@ -11,7 +11,7 @@ import { recordKey } from '../journal/record-key.ts';
 import { printJson } from '../json/print.ts';
 import { judgementIn } from '../judge/answer.ts';
 import { questionOf, sizeOf } from '../judge/ask.ts';
-import { type Compared, type Half, halfAgreement, halfOf, humanLabel, judgeName } from '../judge/halves.ts';
+import { type Half, halfAgreement, halfOf, humanLabel, judgeName, type TwoLabels } from '../judge/halves.ts';
 import { type Rubric, readRubric } from '../judge/rubric.ts';
 import { formatCount, plural } from '../present/numbers.ts';
 import { keptIn } from '../replay/results.ts';
@@ -38,7 +38,7 @@ interface Judged {
 }
 
 /** Asks, prints a line a rollout, and how far the judge agrees with people. @returns the exit status */
-export async function judge(args: readonly string[], flags: JudgeFlags): Promise<number> {
+export async function judgeRollouts(args: readonly string[], flags: JudgeFlags): Promise<number> {
   const rubric = rubricOf(flags.rubric);
   const half = halfFlag(flags.half);
   if (!URL.canParse(flags.modelUrl))
@@ -197,8 +197,8 @@ async function comparedIn(
   rows: AsyncIterable<{ row: DumpRecord }>,
   journal: Journal,
   rater: string,
-): Promise<Compared[]> {
-  const found: Compared[] = [];
+): Promise<TwoLabels[]> {
+  const found: TwoLabels[] = [];
   for await (const { row } of rows) {
     const record = recordKey(row.raw);
     const labels = standingLabels(journal, record);
@@ -218,7 +218,7 @@ function lineOf({ locator, status, label, turn, quote, reason, half, human }: Ju
 
 async function printAgreement(
   judged: readonly Judged[],
-  compared: readonly Compared[],
+  compared: readonly TwoLabels[],
   isJson: boolean,
 ): Promise<void> {
   const of = (status: Judged['status']) => judged.filter((one) => one.status === status).length;

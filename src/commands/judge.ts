@@ -41,7 +41,7 @@ export const judgeCommand = (): Command =>
       .option('--json', 'one JSON object a rollout, then one of the agreement with people'),
   ).action((args: string[], flags: JudgeFlags) =>
     run(async () => {
-      const { judge } = await import('./judge-run.ts');
-      return judge(args, flags);
+      const { judgeRollouts } = await import('./judge-run.ts');
+      return judgeRollouts(args, flags);
     }),
   );

@@ -11,7 +11,7 @@ const Answer = z.object({
 });
 
 /** A judgement that rests on words of the rollout. */
-export interface Judgement {
+export interface GroundedLabel {
   label: string;
   turn: number;
   quote: string;
@@ -19,7 +19,7 @@ export interface Judgement {
 }
 
 /** The judgement, or why the answer is void. */
-export function judgementIn(text: string, rollout: Rollout, { labels }: Rubric): Judgement | string {
+export function judgementIn(text: string, rollout: Rollout, { labels }: Rubric): GroundedLabel | string {
   const answer = lastObject(text);
   if (answer === null) return 'the answer holds no JSON object with label, turn and quote';
   const { turn, quote, reason } = answer;

@@ -20,14 +20,14 @@ export function humanLabel(labels: readonly Label[]): string | null {
   return first === undefined || first[1] === second?.[1] ? null : first[0];
 }
 
-export interface Compared {
+export interface TwoLabels {
   record: string;
   human: string;
   judge: string;
 }
 
 /** How far a judge agrees with people on one half. null where it has no label of both. */
-export const halfAgreement = (compared: readonly Compared[], half: Half): Agreement | null =>
+export const halfAgreement = (compared: readonly TwoLabels[], half: Half): Agreement | null =>
   agreementOf(
     compared
       .filter(({ record }) => halfOf(record) === half)

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { bucketsOf, numberSpread } from '../../src/analysis/charts/buckets.ts';
 import { histogramOf } from '../../src/analysis/charts/histogram.ts';
+import { curveOf, stepsOfNumber } from '../../src/analysis/charts/numbers-of.ts';
 import type { FactRows } from '../../src/analysis/facts/fact-rows.ts';
 import { compileQuery } from '../../src/analysis/query/query.ts';
 
@@ -94,5 +95,33 @@ test('a step that was written twice is one bucket, streams stay apart, gaps stay
     ['train', null, '3'],
     ['val', 1, '4'],
     ['val', 7, '5'],
+  ]);
+});
+
+test('a curve has the mean of each step, of the stream that has the most; what is not finite is in none', () => {
+  const steps = [1, 1, 2, 5, 1, Number.NaN];
+  const values = [0, 1, Number.NaN, 4, 9, 7];
+  const streams = ['train', 'train', 'train', 'train', 'val', 'train'];
+  const rows = {
+    length: 6,
+    words: (name: string) => (name === 'stream' ? streams : steps.map(() => null)),
+    numbers: (name: string) => Float64Array.from(name === 'step' ? steps : values),
+  } as unknown as FactRows;
+  expect(curveOf(rows, 'x')).toEqual({
+    stream: 'train',
+    known: 5,
+    points: [
+      { x: 1, y: 0.5 },
+      { x: 5, y: 4 },
+    ],
+  });
+  expect(
+    stepsOfNumber(rows, 'x').map(({ stream, step, spread }) => [stream, step, spread.mean, spread.unknown]),
+  ).toEqual([
+    ['train', 1, 0.5, 0],
+    ['train', 2, null, 1],
+    ['train', 5, 4, 0],
+    ['train', null, 7, 0],
+    ['val', 1, 9, 0],
   ]);
 });

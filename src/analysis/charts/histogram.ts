@@ -37,9 +37,12 @@ export function histogramOf(name: string, values: Float64Array, most = 20): Hist
       unknown,
     };
   const width = roundWidth(high - low, most);
-  const first = Math.floor(low / width);
-  const last = Math.max(first, Math.ceil(high / width) - 1);
   const edge = (i: number): number => Number((i * width).toPrecision(12));
+  // The quotients and the edges round apart.
+  let first = Math.floor(low / width);
+  while (edge(first) > low) first--;
+  let last = Math.max(first, Math.ceil(high / width) - 1);
+  while (edge(last + 1) < high) last++;
   const bars = Array.from({ length: last - first + 1 }, (_, i) => ({
     from: edge(first + i),
     to: edge(first + i + 1),
@@ -48,7 +51,6 @@ export function histogramOf(name: string, values: Float64Array, most = 20): Hist
   for (const value of values) {
     if (!Number.isFinite(value)) continue;
     let at = Math.max(0, Math.min(bars.length - 1, Math.floor(value / width) - first));
-    // The quotient and the edges round apart.
     if (at > 0 && value < bars[at]!.from) at--;
     else if (at < bars.length - 1 && value >= bars[at]!.to) at++;
     bars[at]!.count++;

@@ -1,42 +1,90 @@
 import type { FactRows } from '../facts/fact-rows.ts';
-import { bucketsOf, type NumberSpread, numberSpread } from './buckets.ts';
+import { type Bucket, bucketsOf, type NumberSpread, numberSpread } from './buckets.ts';
 
-/** How a number lies in each step of each stream, in their order. What is told of no step is in no chart. */
+/** How a number lies in a step of a stream. What is told of no step is in no chart. */
 export interface StepOfNumber {
   stream: string;
   step: number | null;
   spread: NumberSpread;
 }
 
-/** Made once of the same rows, however often it is drawn. */
-const known = new WeakMap<FactRows, { buckets: ReturnType<typeof bucketsOf>; numbers: Map<string, StepOfNumber[]> }>();
-
-export function stepsOfNumber(rows: FactRows, name: string): readonly StepOfNumber[] {
-  let kept = known.get(rows);
-  if (kept === undefined) {
-    kept = { buckets: bucketsOf(rows, 'step'), numbers: new Map() };
-    known.set(rows, kept);
-  }
-  let steps = kept.numbers.get(name);
-  if (steps === undefined) {
-    const values = rows.numbers(name);
-    steps = kept.buckets.map(({ stream, value, members }) => ({
-      stream,
-      step: typeof value === 'number' ? value : null,
-      spread: numberSpread(values, members),
-    }));
-    kept.numbers.set(name, steps);
-  }
-  return steps;
+interface Kept {
+  buckets: readonly Bucket[];
+  /** The bucket of each row. */
+  ids: Int32Array;
+  steps: Map<string, readonly StepOfNumber[]>;
+  curves: Map<string, Curve>;
 }
 
-/** The means by step of the stream that has the most steps: what a chart draws. */
-export function chartOf(steps: readonly StepOfNumber[]): { stream: string; points: { x: number; y: number }[] } {
+/** Made once of the same rows, however often it is drawn. */
+const kept = new WeakMap<FactRows, Kept>();
+
+function keptOf(rows: FactRows): Kept {
+  const known = kept.get(rows);
+  if (known !== undefined) return known;
+  const buckets = bucketsOf(rows, 'step');
+  const ids = new Int32Array(rows.length);
+  for (const [id, { members }] of buckets.entries()) for (const row of members) ids[row] = id;
+  const made: Kept = { buckets, ids, steps: new Map(), curves: new Map() };
+  kept.set(rows, made);
+  return made;
+}
+
+const stepIn = ({ value }: Bucket): number | null => (typeof value === 'number' ? value : null);
+
+/** In the order of streams and steps. */
+export function stepsOfNumber(rows: FactRows, name: string): readonly StepOfNumber[] {
+  const { buckets, steps } = keptOf(rows);
+  const known = steps.get(name);
+  if (known !== undefined) return known;
+  const values = rows.numbers(name);
+  const made = buckets.map((bucket) => ({
+    stream: bucket.stream,
+    step: stepIn(bucket),
+    spread: numberSpread(values, bucket.members),
+  }));
+  steps.set(name, made);
+  return made;
+}
+
+/** The means of a number by step: what a chart draws. */
+export interface Curve {
+  /** The one that has the most steps. */
+  stream: string;
+  points: readonly { x: number; y: number }[];
+  /** Rollouts of all streams that tell the number. */
+  known: number;
+}
+
+/** One pass over the rows: a list of numbers draws dozens of these. */
+export function curveOf(rows: FactRows, name: string): Curve {
+  const { buckets, ids, curves } = keptOf(rows);
+  const kept = curves.get(name);
+  if (kept !== undefined) return kept;
+  const values = rows.numbers(name);
+  const counts = new Float64Array(buckets.length);
+  const means = new Float64Array(buckets.length);
+  for (let row = 0; row < ids.length; row++) {
+    const value = values[row]!;
+    // NaN and the infinities: what is taken from itself is no number there.
+    if (value - value !== 0) continue;
+    const id = ids[row]!;
+    means[id]! += (value - means[id]!) / ++counts[id]!;
+  }
   const streams = new Map<string, { x: number; y: number }[]>();
-  for (const { stream, step, spread } of steps) {
-    if (step === null || spread.mean === null) continue;
-    streams.set(stream, [...(streams.get(stream) ?? []), { x: step, y: spread.mean }]);
+  for (const [id, bucket] of buckets.entries()) {
+    const step = stepIn(bucket);
+    if (step === null || counts[id] === 0) continue;
+    const points = streams.get(bucket.stream);
+    if (points === undefined) streams.set(bucket.stream, [{ x: step, y: means[id]! }]);
+    else points.push({ x: step, y: means[id]! });
   }
   const [first] = [...streams].sort(([, a], [, b]) => b.length - a.length);
-  return { stream: first?.[0] ?? '', points: first?.[1] ?? [] };
+  const made = {
+    stream: first?.[0] ?? '',
+    points: first?.[1] ?? [],
+    known: counts.reduce((sum, count) => sum + count, 0),
+  };
+  curves.set(name, made);
+  return made;
 }

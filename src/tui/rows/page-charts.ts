@@ -1,5 +1,5 @@
 import { histogramOf, unknownFilter } from '../../analysis/charts/histogram.ts';
-import { chartOf, type StepOfNumber, stepsOfNumber } from '../../analysis/charts/numbers-of.ts';
+import { curveOf, type StepOfNumber, stepsOfNumber } from '../../analysis/charts/numbers-of.ts';
 import type { FactRows } from '../../analysis/facts/fact-rows.ts';
 import { labelledChart } from '../../present/braille.ts';
 import { formatCount, formatPercent, sparkline } from '../../present/numbers.ts';
@@ -29,27 +29,19 @@ interface NumberRow {
   steps: readonly number[];
 }
 
-/** Lists of numbers are made of facts once, however often they are sorted. */
-const tables = new WeakMap<FactRows, readonly NumberRow[]>();
-
-function numbersOf(facts: FactRows): readonly NumberRow[] {
-  const known = tables.get(facts);
-  if (known !== undefined) return known;
-  const table = facts.numberNames.map((name): NumberRow => {
-    const steps = stepsOfNumber(facts, name);
-    const means = chartOf(steps).points.map(({ y }) => y);
-    return {
-      name,
-      known: steps.reduce((sum, { spread }) => sum + spread.count, 0),
-      first: means[0] ?? null,
-      last: means.at(-1) ?? null,
-      least: means.length === 0 ? null : means.reduce((a, b) => Math.min(a, b)),
-      most: means.length === 0 ? null : means.reduce((a, b) => Math.max(a, b)),
-      steps: means,
-    };
-  });
-  tables.set(facts, table);
-  return table;
+/** Only what is in sight is summed up, as long as nothing is sorted. */
+function numberRow(facts: FactRows, name: string): NumberRow {
+  const { points, known } = curveOf(facts, name);
+  const means = points.map(({ y }) => y);
+  return {
+    name,
+    known,
+    first: means[0] ?? null,
+    last: means.at(-1) ?? null,
+    least: means.length === 0 ? null : means.reduce((a, b) => Math.min(a, b)),
+    most: means.length === 0 ? null : means.reduce((a, b) => Math.max(a, b)),
+    steps: means,
+  };
 }
 
 /** So many values that they fit: each the mean of those beside each other. */
@@ -63,7 +55,7 @@ function merged(values: readonly number[], most: number): number[] {
 
 /** Every number that the rollouts tell, with its curve by step; Enter draws it, and in the last column shows how often it has which value. */
 export function chartsPage(sort: PageSort | null, facts: FactRows, data: Data): Page {
-  const table = numbersOf(facts);
+  const names = facts.numberNames;
   const values: ((row: NumberRow) => number | string | null)[] = [
     ({ name }) => name,
     ({ known }) => known,
@@ -73,7 +65,14 @@ export function chartsPage(sort: PageSort | null, facts: FactRows, data: Data): 
     ({ last, first }) => (last === null || first === null ? null : last - first),
     ({ most }) => most,
   ];
-  const rows = sort === null ? table : byColumn(table, values[sort.column] ?? values[0]!, sort.descending);
+  const rows =
+    sort === null
+      ? null
+      : byColumn(
+          names.map((name) => numberRow(facts, name)),
+          values[sort.column] ?? values[0]!,
+          sort.descending,
+        );
   return {
     title: `numbers of ${formatCount(facts.length)} rollouts, by step`,
     note: data.facts.note,
@@ -88,11 +87,11 @@ export function chartsPage(sort: PageSort | null, facts: FactRows, data: Data): 
       { title: 'most', width: 7 },
       { title: 'values', width: 7, isText: true },
     ],
-    length: rows.length,
+    length: names.length,
     empty: 'no rollout tells a number',
     sort,
     row: (index) => {
-      const { name, known, first, last, least, most, steps } = rows[index]!;
+      const { name, known, first, last, least, most, steps } = rows?.[index] ?? numberRow(facts, names[index]!);
       return {
         cells: [
           sanitiseLine(name),
@@ -119,7 +118,7 @@ export function chartPage(
   { width, height }: { width: number; height: number },
 ): Page {
   const steps = stepsOfNumber(facts, name);
-  const { stream, points } = chartOf(steps);
+  const { stream, points } = curveOf(facts, name);
   const values: ((row: StepOfNumber) => number | string | null)[] = [
     (row) => row.stream,
     ({ step }) => step,
