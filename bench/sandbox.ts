@@ -1,5 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { CgroupVersions } from '../src/sandbox/server/backends/cgroups.ts';
+import { hasSeccomp, seccompFilter } from '../src/sandbox/server/backends/seccomp.ts';
 import { createRunner, startSandbox } from '../src/sandbox/server/index.ts';
 import { figure, interleaved, median } from './support/measure.ts';
 
@@ -18,6 +23,7 @@ export async function run(): Promise<void> {
     if (backend === 'bubblewrap') await againstPython(server.url);
     else await pooled(server.url);
     await server.close();
+    if (backend === 'bubblewrap') await protection();
     await throughput(backend);
   }
 }
@@ -45,6 +51,56 @@ async function againstPython(url: string): Promise<void> {
       );
   }
 }
+
+/** What the filter of system calls and a cgroup add to print(1), each with and without in turns. */
+async function protection(): Promise<void> {
+  if (hasSeccomp()) {
+    const folder = mkdtempSync(join(tmpdir(), 'rollout-viewer-bench-'));
+    const path = join(folder, 'filter');
+    writeFileSync(path, seccompFilter(false));
+    const started = (filtered: boolean) => () => {
+      const filter = openSync(path, 'r');
+      const python = ['/usr/bin/python3', '-I', '-c', 'print(1)'];
+      const seccomp = filtered ? ['--seccomp', '3'] : [];
+      spawnSync('bwrap', ['--dev-bind', '/', '/', ...seccomp, ...python], {
+        stdio: ['ignore', 'pipe', 'pipe', filter],
+      });
+      closeSync(filter);
+    };
+    const [filtered, open] = await interleaved(
+      RUNS,
+      () => timed(started(true)),
+      () => timed(started(false)),
+    );
+    cost('seccomp: bwrap python3 -I -c print(1)', filtered, open);
+    rmSync(folder, { recursive: true });
+  }
+  const server = (cgroups: CgroupVersions, lines: string[] = []) =>
+    startSandbox({ port: 0, backend: 'bubblewrap', cgroups, log: (line) => lines.push(line) });
+  const lines: string[] = [];
+  const [grouped, plain] = [await server([2, 1], lines), await server([])];
+  const version = /cgroup \(version (\d)\)/.exec(lines.join('\n'))?.[1];
+  if (version === undefined) console.log(`cgroups are skipped: ${lines.find((line) => line.startsWith('limits: '))}`);
+  else {
+    await Promise.all([print(grouped.url), print(plain.url)]);
+    const [held, free] = await interleaved(
+      RUNS,
+      () => timed(() => print(grouped.url)),
+      () => timed(() => print(plain.url)),
+    );
+    cost(`cgroup of version ${version}: print(1)`, held, free);
+  }
+  await Promise.all([grouped.close(), plain.close()]);
+}
+
+const cost = (what: string, having: number, lacking: number): void =>
+  figure(
+    what,
+    `${(having - lacking).toFixed(2)} ms`,
+    `${having.toFixed(1)} with, ${lacking.toFixed(1)} without`,
+    null,
+    '≤ 2 ms',
+  );
 
 const RUNS = 500;
 const ROUNDS = 5;
