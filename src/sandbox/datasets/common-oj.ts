@@ -132,7 +132,7 @@ async function runCase(
   );
   const passed = answer.status === 'Success' && sameLines(stdoutOf(answer), test.output.stdout ?? '');
   const shown = passed && !config.extra.return_full_case ? { input: cut(test.input), output: cut(test.output) } : test;
-  return { passed, exec_info: answer, test_info: { ...shown } };
+  return { passed, exec_info: grading.keep(answer), test_info: { ...shown } };
 }
 
 const stdoutOf = (answer: RunCodeResponse) => answer.run_result?.stdout ?? '';

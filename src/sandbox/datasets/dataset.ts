@@ -20,6 +20,8 @@ export interface Grading {
   run: RunCode;
   /** Test cases of one problem that run at the same time. */
   casesAtOnce: number;
+  /** For each of many answers, once it was judged: the room for what they printed has a limit. */
+  keep: (answer: RunCodeResponse) => RunCodeResponse;
   signal?: AbortSignal | undefined;
 }
 

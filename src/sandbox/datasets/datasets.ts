@@ -15,6 +15,7 @@ import type {
 import { RequestError } from '../request-error.ts';
 import { CARRIED, carriedTable, isCarried } from './carried.ts';
 import type { DatasetClass, ProblemRow } from './dataset.ts';
+import { KeptOutputs } from './kept-outputs.ts';
 import { CLASS_NAMES, classNamed, registeredClass } from './registry.ts';
 import { readTable, type Table } from './table.ts';
 
@@ -29,6 +30,7 @@ export class Datasets {
   readonly #run: RunCode;
   readonly #tables: ReadonlyMap<string, Table>;
   readonly #casesAtOnce: number;
+  readonly #outputs = new KeptOutputs();
 
   /** @param run how programs run: a backend behind the server's queue, which holds the limit for all cases together */
   constructor(run: RunCode, tables: ReadonlyMap<string, Table> = new Map(), casesAtOnce: number = CASES_AT_ONCE) {
@@ -91,7 +93,13 @@ export class Datasets {
     if (request.completion.length > LONGEST_COMPLETION) {
       throw new RequestError(413, `the completion is over ${LONGEST_COMPLETION} characters`);
     }
-    return kind.evaluate(await this.#row(request), request, { run: this.#run, casesAtOnce: this.#casesAtOnce, signal });
+    const outputs = this.#outputs.open();
+    const grading = { run: this.#run, casesAtOnce: this.#casesAtOnce, signal, keep: outputs.keep };
+    try {
+      return await kind.evaluate(await this.#row(request), request, grading);
+    } finally {
+      outputs.close();
+    }
   }
 
   /** As submit, with a test case for each assertion where a problem's test is a flat list of them, and all of them run. */
@@ -99,10 +107,17 @@ export class Datasets {
     const kind = this.#classOf(request);
     const rows = kind.split?.(await this.#row(request)) ?? null;
     if (rows === null || rows.length < 2) return this.submit(request, signal);
-    const judge = (row: ProblemRow, own: AbortSignal) =>
-      kind.evaluate(row, request, { run: this.#run, casesAtOnce: this.#casesAtOnce, signal: own });
-    const each = await mapOrdered(rows, judge, { concurrency: this.#casesAtOnce, signal });
-    return { tests: each.flatMap((result) => result.tests) };
+    const { keep, close } = this.#outputs.open();
+    const judge = async (row: ProblemRow, own: AbortSignal) => {
+      const grading = { run: this.#run, casesAtOnce: this.#casesAtOnce, signal: own, keep };
+      const { tests } = await kind.evaluate(row, request, grading);
+      return tests.map((test) => ({ ...test, exec_info: keep(test.exec_info) }));
+    };
+    try {
+      return { tests: (await mapOrdered(rows, judge, { concurrency: this.#casesAtOnce, signal })).flat() };
+    } finally {
+      close();
+    }
   }
 
   /** Upstream's answer too: no class computes any. */

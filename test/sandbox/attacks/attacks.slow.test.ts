@@ -378,6 +378,28 @@ while True: pass`;
           },
         }),
       ],
+      'a hundred cases of 8 MB': [
+        '/submit',
+        () => ({
+          dataset: 'x',
+          id: 1,
+          completion:
+            '```python\nimport sys\nsys.stdout.buffer.write(b"\\xff" * 4000000)\nsys.stderr.write("y" * 4000000)\n```',
+          config: {
+            dataset_type: 'CommonOJDataset',
+            language: 'python',
+            extra: { run_all_cases: true },
+            provided_data: {
+              id: 1,
+              content: '',
+              test: JSON.stringify(
+                Array.from({ length: 100 }, () => ({ input: { stdin: '' }, output: { stdout: '1' } })),
+              ),
+              labels: '{}',
+            },
+          },
+        }),
+      ],
       'sessions of 20 MB': [
         '/start_instance',
         () => ({
@@ -408,10 +430,21 @@ while True: pass`;
         });
         expect(status).toBeGreaterThanOrEqual(200);
         if (/^(?:a form|plain text|a rebound|a page)/.test(name)) expect(status).toBeGreaterThanOrEqual(400);
+        // Its thread has the sessions of everybody.
+        if (name === 'a hundred cases of 8 MB') expect(status).toBe(200);
         // The bodies are built in this very process; the server's own silence is measured by the bench.
         expect(quiet).toBeLessThan(8000);
         expect((await run('print(6 * 7)')).run_result?.stdout).toBe('42\n');
       });
+    });
+
+    test('they are at least 120, in eight families of ten', () => {
+      const counts = [
+        ...Object.values(FAMILIES).map((all) => all.filter(({ only }) => (only ?? backend) === backend).length),
+        ...[memory, endless, bodies].map((all) => Object.keys(all).length),
+      ];
+      expect(counts.reduce((sum, count) => sum + count)).toBeGreaterThanOrEqual(120);
+      expect(counts.filter((count) => count >= 10).length).toBeGreaterThanOrEqual(8);
     });
 
     test('nothing is left but what the server itself has', async () => {

@@ -1,0 +1,45 @@
+// What the programs of a submission have printed is kept until its last case has run. A hundred cases of 8 MB would end
+// the thread that judges, and all sessions with it.
+import type { CommandRunResult, RunCodeResponse } from '../protocol.ts';
+
+/** Characters that one submission keeps, and all at the same time. */
+const A_SUBMISSION = 32 * 1024 * 1024;
+const ALL = 256 * 1024 * 1024;
+/** What a case shows in any case. */
+const SHOWN = 10_000;
+
+export class KeptOutputs {
+  #all = 0;
+
+  /** The outputs of one submission, until it is closed. */
+  open(): { keep: (answer: RunCodeResponse) => RunCodeResponse; close: () => void } {
+    let own = 0;
+    const keep = (answer: RunCodeResponse): RunCodeResponse => {
+      const size = sizeOf(answer.compile_result) + sizeOf(answer.run_result);
+      if (own + size <= A_SUBMISSION && this.#all + size <= ALL) {
+        own += size;
+        this.#all += size;
+        return answer;
+      }
+      return { ...answer, compile_result: shortened(answer.compile_result), run_result: shortened(answer.run_result) };
+    };
+    const close = () => {
+      this.#all -= own;
+      own = 0;
+    };
+    return { keep, close };
+  }
+}
+
+const sizeOf = (result: CommandRunResult | null): number =>
+  (result?.stdout?.length ?? 0) + (result?.stderr?.length ?? 0);
+
+const shortened = (result: CommandRunResult | null): CommandRunResult | null =>
+  result && { ...result, stdout: cut(result.stdout), stderr: cut(result.stderr) };
+
+function cut(text: string | null): string | null {
+  if (text === null || text.length <= SHOWN) return text;
+  // Through bytes: a slice would keep the whole text in memory.
+  const shown = Buffer.from(text.slice(0, SHOWN), 'utf16le').toString('utf16le');
+  return `${shown}\n[output cut: ${text.length} characters, of which the first ${SHOWN} are shown: the outputs of all cases are too long to be kept]\n`;
+}
