@@ -378,7 +378,7 @@ while True: pass`;
           },
         }),
       ],
-      'a hundred cases of 8 MB': [
+      'cases of 8 MB': [
         '/submit',
         () => ({
           dataset: 'x',
@@ -393,7 +393,10 @@ while True: pass`;
               id: 1,
               content: '',
               test: JSON.stringify(
-                Array.from({ length: 100 }, () => ({ input: { stdin: '' }, output: { stdout: '1' } })),
+                Array.from({ length: backend === 'pyodide' ? 20 : 100 }, () => ({
+                  input: { stdin: '' },
+                  output: { stdout: '1' },
+                })),
               ),
               labels: '{}',
             },
@@ -431,7 +434,7 @@ while True: pass`;
         expect(status).toBeGreaterThanOrEqual(200);
         if (/^(?:a form|plain text|a rebound|a page)/.test(name)) expect(status).toBeGreaterThanOrEqual(400);
         // Its thread has the sessions of everybody.
-        if (name === 'a hundred cases of 8 MB') expect(status).toBe(200);
+        if (name === 'cases of 8 MB') expect(status).toBe(200);
         // The bodies are built in this very process; the server's own silence is measured by the bench.
         expect(quiet).toBeLessThan(8000);
         expect((await run('print(6 * 7)')).run_result?.stdout).toBe('42\n');
