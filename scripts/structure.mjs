@@ -15,6 +15,8 @@ export const ALLOWED = {
   rollout: ['json'],
   http: ['async', 'json', 'text'],
   python: ['async', 'json', 'text'],
+  // Copies of what lies on other machines.
+  remote: ['config', 'dump', 'text'],
   // Other programs of this user point at what a screen shows.
   listen: [],
   chat: ['rollout', 'json'],
@@ -70,6 +72,7 @@ export const ALLOWED = {
     'judge',
     'async',
     'mcp',
+    'remote',
     'listen',
     'tui',
     'present',

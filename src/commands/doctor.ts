@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import type { DoctorCheck } from '../sandbox/server/checks.ts';
 import { sanitise } from '../text/sanitise.ts';
+import { HERE } from './doctor-checks.ts';
 
 interface Options {
   toolchain: string[];
@@ -36,7 +37,7 @@ const LIMITS = `Limits of a run (flags of rollout-viewer sandbox):
 async function examine({ toolchain, json = false }: Options): Promise<void> {
   const { sandboxChecks } = await import('../sandbox/server/checks.ts');
   const { checks, close } = sandboxChecks({ toolchains: toolchain });
-  const all = [node, ...checks];
+  const all = [...HERE, ...checks];
   const width = Math.max(...all.map(({ name }) => name.length));
   let bad = false;
   try {
@@ -51,18 +52,6 @@ async function examine({ toolchain, json = false }: Options): Promise<void> {
   if (!json) process.stdout.write(`\n${LIMITS}\n`);
   process.exit(bad ? 1 : 0);
 }
-
-const NODE = [20, 19] as const;
-const node: DoctorCheck = {
-  name: 'Node.js',
-  needed: true,
-  remedy: `Node ${NODE.join('.')} or later`,
-  async prove() {
-    const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-    if (major < NODE[0] || (major === NODE[0] && minor < NODE[1])) throw new Error(`${process.version} is too old`);
-    return process.version;
-  },
-};
 
 async function tried({ name, needed, prove, remedy }: DoctorCheck): Promise<Outcome> {
   try {

@@ -8,6 +8,7 @@ import { isValidationStream, UsageError } from '../dump/paths.ts';
 import { isMapWord, type KeyMap, MAP_WORDS, parsePlace } from '../formats/key-map.ts';
 import { FORMAT_NAMES } from '../formats/registry.ts';
 import { ownReading } from './own-reading.ts';
+import { cacheSizeOption } from './remote-paths.ts';
 
 /** `--validation GLOB`: streams whose rollouts are not trained on, beside those that are named so. */
 const validationOption = (): Option =>
@@ -51,16 +52,23 @@ const templateOption = (): Option =>
     `the chat template of the texts, or ${PLAIN} where there is none and all of a response is the model's (${TEMPLATE_NAMES.join(', ')})`,
   );
 
+const quietOption = (): Option => new Option('-q, --quiet', 'say nothing beside the answer but errors');
+
 /** `--group-by task_id`. */
 const groupOption = (): Option =>
   new Option('--group-by <key>', 'the key that rollouts of one prompt share, such as task_id or extra_info.index');
 
 /** What a user can say of the records, the same for each command that reads them. */
 export const withReading = (command: Command): Command =>
-  [validationOption(), formatOption(), mapOption(), templateOption(), groupOption()].reduce(
-    (all, option) => all.addOption(option),
-    command,
-  );
+  [
+    validationOption(),
+    formatOption(),
+    mapOption(),
+    templateOption(),
+    groupOption(),
+    cacheSizeOption(),
+    quietOption(),
+  ].reduce((all, option) => all.addOption(option), command);
 
 export interface ReadingFlags {
   groupBy?: string;

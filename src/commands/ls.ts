@@ -19,23 +19,26 @@ import { plural } from '../present/numbers.ts';
 import { sizeText } from '../present/quantities.ts';
 import { type GroupKey, groupKeyOf, groupKeysLike } from '../rollout/group-key.ts';
 import type { Rollout } from '../rollout/rollout.ts';
+import { shownPath } from '../text/shown-path.ts';
 import { countOf } from './count.ts';
-import { dumpOptions, notifyOption, pollOption, withReading } from './dump-options.ts';
+import { dumpOptions, notifyOption, pollOption, type ReadingFlags, withReading } from './dump-options.ts';
 import { followPaths, followStream } from './follow.ts';
 import { keptOf } from './kept-of.ts';
 import { ANSWER_IS_NO, DONE, hasColour, print, run, say, USAGE } from './output.ts';
 import { conditionsOf, filterOf, sortOf } from './query-options.ts';
+import { csvHead, csvLine } from './row-csv.ts';
 import { rowJson } from './row-json.ts';
 import { labelJson, rowLabels } from './row-labels.ts';
 
-export interface LsOptions {
+export interface LsOptions extends ReadingFlags {
+  by?: string | true;
+  csv?: boolean;
   json?: boolean;
   limit?: number;
   follow?: boolean;
   events?: boolean;
   poll?: number;
   notify?: string[];
-  validation?: string[];
   filter?: string;
   sort?: string;
   journal?: string;
@@ -57,16 +60,24 @@ export const lsCommand = (): Command =>
       )
       .option('--journal <dir>', 'where the results and labels are kept that `again` and `label` in a filter ask for')
       .option('--sort <key>', 'by score, step, turns, … or a key of the records; score:desc for the highest first')
+      .option('--by [key]', 'in the place of rollouts a row a step, or a value of another key, as `stats` prints it')
+      .option('--csv', 'comma-separated values, with a head; each fact a column')
       .option('--limit <n>', 'at most so many rows', countOf),
   ).action((paths: string[], options: LsOptions) => run(() => ls(paths, options)));
 
 /** Prints the list; without rows the answer is no. */
 export async function ls(paths: readonly string[], options: LsOptions): Promise<number> {
+  if (options.by !== undefined) {
+    const { stats } = await import('./stats.ts');
+    return stats(paths, { ...options, by: options.by === true ? 'step' : options.by });
+  }
   const filter = filterOf(options.filter);
   const order = sortOf(options.sort);
   const notify = conditionsOf(options.notify);
   const kept = await keptOf(filter, paths, options.journal);
   const stream = streamOf(paths);
+  if (options.csv && (stream !== null || options.follow))
+    throw new UsageError('--csv tells of what is there: it goes neither with --follow nor with a stream');
   if (notify.length > 0 && stream === null && !options.follow)
     throw new UsageError('--notify tells of steps as they become complete: it goes with --follow');
   if (order !== null && (stream !== null || options.follow))
@@ -89,20 +100,23 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
   const asked = { filter, kept };
   const limit = options.limit ?? Number.POSITIVE_INFINITY;
   const labels = await rowLabels(paths[0]!, options.journal);
-  const columns = listColumns(dump.files.map((file) => file.path));
+  const columns = listColumns(dump.files.map((file) => shownPath(file.path)));
   const groups = new FileGroups();
   let printed = 0;
   let rollouts = 0;
-  if (!options.json) await print(`${listHeader(columns)}\n`);
+  if (options.csv) await print(csvHead());
+  else if (!options.json) await print(`${listHeader(columns)}\n`);
   try {
     for await (const { row, group } of order === null
       ? listed(dump, asked, options, groups)
       : sorted(dump, asked, order, options, groups)) {
       if (printed >= limit) break;
       await print(
-        options.json
-          ? `${printJson({ ...rowJson(row, group), labels: labels.of(row.raw).map(labelJson) })}\n`
-          : `${listLine(row, columns, hasColour(), labelWords(labels.of(row.raw)))}\n`,
+        options.csv
+          ? csvLine(rowJson(row, group))
+          : options.json
+            ? `${printJson({ ...rowJson(row, group), labels: labels.of(row.raw).map(labelJson) })}\n`
+            : `${listLine(row, columns, hasColour(), labelWords(labels.of(row.raw)))}\n`,
       );
       printed++;
       if (row.rollout !== null) rollouts++;
@@ -176,12 +190,12 @@ function* matching(file: DumpFile, { filter, kept }: Asked): Generator<Subject<D
 async function* listed(
   dump: Dump,
   asked: Asked,
-  { json, limit }: LsOptions,
+  { json, csv, limit }: LsOptions,
   groups: FileGroups,
 ): AsyncGenerator<Listed> {
   for await (const file of indexedFiles(dump, asked.filter === null ? limit : undefined)) {
     for (const { record: row } of matching(file, asked)) {
-      yield { row, group: json === true ? groups.of(file, row) : null };
+      yield { row, group: json === true || csv === true ? groups.of(file, row) : null };
     }
   }
 }
@@ -191,7 +205,7 @@ async function* sorted(
   dump: Dump,
   asked: Asked,
   order: SortOrder,
-  { json }: LsOptions,
+  { json, csv }: LsOptions,
   groups: FileGroups,
 ): AsyncGenerator<Listed> {
   const sortable: (Place & { value: SortValue })[] = [];
@@ -207,7 +221,7 @@ async function* sorted(
   sortable.sort((a, b) => compareValues(a.value, b.value, order.descending));
   for (const { file, record } of sortable) {
     const row = file.read(record);
-    yield { row, group: json === true ? groups.of(file, row) : null };
+    yield { row, group: json === true || csv === true ? groups.of(file, row) : null };
   }
 }
 

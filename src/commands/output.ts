@@ -8,6 +8,17 @@ export const USAGE = 2;
 
 /** Messages are for people and go to stderr, a line each; data in them is made harmless. */
 export function say(message: string): void {
+  if (!isQuiet) tell(message);
+}
+
+let isQuiet = false;
+
+/** From now on only errors are said. */
+export function beQuiet(): void {
+  isQuiet = true;
+}
+
+function tell(message: string): void {
   process.stderr.write(`rollout-viewer: ${sanitiseLine(message)}\n`);
 }
 
@@ -37,7 +48,7 @@ export async function run(body: () => Promise<number>): Promise<void> {
     process.exitCode = await body();
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    say(error.message);
+    tell(error.message);
     for (const line of error.details) process.stderr.write(`  ${line}\n`);
     process.exitCode = USAGE;
   }

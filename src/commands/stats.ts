@@ -44,7 +44,7 @@ interface Row {
 }
 
 /** A row for each stream and value: validation and training are never one mean. */
-async function stats(paths: readonly string[], options: StatsOptions): Promise<number> {
+export async function stats(paths: readonly string[], options: StatsOptions): Promise<number> {
   const filter = filterOf(options.filter);
   const order = sortOf(options.by)!;
   const numbers = namesOf(options);

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { configFiles } from '../config/places.ts';
 import { PRESET_NAMES } from '../config/presets.ts';
 import { notifyOption, pollOption, withReading } from './dump-options.ts';
+import { SHORT_HELP } from './help-topics.ts';
 import { run, say, USAGE } from './output.ts';
 import { addRunAgain } from './run-again-options.ts';
 import { tokenizerOption } from './tokenizer-option.ts';
@@ -35,7 +36,7 @@ export const viewOptions = (program: Command): Command =>
       .addOption(pollOption()),
   ).action((paths: string[], options: ViewFlags) => {
     if (paths.length === 0) {
-      program.outputHelp({ error: true });
+      process.stderr.write(SHORT_HELP);
       // The last line is what a small window still shows of it.
       say('no path given; for example: rollout-viewer ./rollout_data');
       process.exitCode = USAGE;

@@ -5,6 +5,7 @@ import { chosenPreset, loadConfig } from '../config/config-file.ts';
 import { Dump } from '../dump/dump.ts';
 import { dumpOfStream } from '../dump/stream-file.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
+import { shownPath } from '../text/shown-path.ts';
 import { Keymap } from '../tui/keys/keymap.ts';
 import { ownKeys } from '../tui/keys/own-keys.ts';
 import type { ReplaySettings } from '../tui/runner/settings.ts';
@@ -13,6 +14,7 @@ import { dumpOptions } from './dump-options.ts';
 import { DONE, say } from './output.ts';
 import { conditionsOf, filterOf, sortOf } from './query-options.ts';
 import { raterOf } from './rater.ts';
+import { openMirrors } from './remote-paths.ts';
 import { type RunAgainFlags, replayStart } from './run-again-options.ts';
 import { tokenizerOf } from './tokenizer-option.ts';
 
@@ -40,7 +42,10 @@ export async function view(paths: readonly string[], options: ViewFlags): Promis
   const stream = paths.length === 1 && paths[0] === '-' ? dumpOfStream(process.stdin, reading) : null;
   const dump =
     stream?.dump ?? Dump.open(paths, { ...reading, holdBack: 'while-arriving', waits: options.follow ?? false });
-  const name = sanitiseLine(stream !== null ? 'stdin' : paths.map((path) => basename(resolve(path))).join(' '));
+  const name = sanitiseLine(
+    stream !== null ? 'stdin' : paths.map((path) => basename(shownPath(resolve(path)))).join(' '),
+  );
+  const mirrors = openMirrors();
   // With data on stdin the keys come from the terminal itself.
   const input = process.stdin.isTTY ? process.stdin : new ReadStream(openSync('/dev/tty', 'r'));
   const { keymap, problems, journal } = await keymapOf(options.keys);
@@ -51,6 +56,12 @@ export async function view(paths: readonly string[], options: ViewFlags): Promis
     keymap,
     problems,
     name,
+    connection: {
+      status: () => mirrors.map(({ status }) => status).find((one) => one !== null) ?? null,
+      onChange: (changed) => {
+        for (const mirror of mirrors) mirror.onStatus(changed);
+      },
+    },
     input,
     output: process.stdout,
     env: process.env,

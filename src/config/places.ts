@@ -16,6 +16,12 @@ export const historyFile = (): string => join(paths.log, 'history.jsonl');
 /** $XDG_STATE_HOME/rollout-viewer/facts: what was found in records, from one day to the next. */
 export const factsFolder = (): string => join(paths.log, 'facts');
 
+/** $XDG_CACHE_HOME/rollout-viewer. */
+export const cacheFolder = (): string => paths.cache;
+
+/** $XDG_CACHE_HOME/rollout-viewer/remote: copies of files of other machines, a folder a machine. */
+export const remoteFolder = (): string => join(paths.cache, 'remote');
+
 /** $XDG_CACHE_HOME/rollout-viewer/environments, of root /var/cache: virtual environments that were made of requirements files. */
 export const environmentsFolder = (): string =>
   process.getuid?.() === 0 && process.env.XDG_CACHE_HOME === undefined

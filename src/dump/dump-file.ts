@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import type { ReadContext } from '../formats/format.ts';
 import type { Facts } from '../rollout/facts.ts';
 import { reasonOf } from '../text/problems.ts';
+import { shownPath } from '../text/shown-path.ts';
 import type { Copy } from './containers/lines-in.ts';
 import { type FactsCache, type KeptFile, nameOf } from './facts-cache.ts';
 import { FileContent, type Identity, samplesOf } from './file-content.ts';
@@ -123,7 +124,7 @@ export class DumpFile {
     const place = this.#copy?.places[line - 1] ?? `:${line}`;
     const part = this.index.part(record);
     const isAlone = part <= 1 && this.index.line(record + 1) !== line;
-    return this.path + place + (isAlone ? '' : `${/:\d+$/.test(place) ? '' : ':1'}.${part}`);
+    return shownPath(this.path) + place + (isAlone ? '' : `${/:\d+$/.test(place) ? '' : ':1'}.${part}`);
   }
 
   /** How the file is packed: lines, zip, parquet … */

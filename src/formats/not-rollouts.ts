@@ -101,4 +101,8 @@ const KNOWN: readonly Known[] = [
 ];
 
 /** The kind of a record that is no rollout, and whose part it is; null for one that nobody knows. */
-export const notRollout = (record: JsonObject): string | null => KNOWN.find(({ is }) => is(record))?.says ?? null;
+export const notRollout = (record: JsonObject): string | null =>
+  typeof record[PENDING] === 'string' ? record[PENDING] : (KNOWN.find(({ is }) => is(record))?.says ?? null);
+
+/** A file of another machine that was not brought here yet says so in the only key of its only line. */
+const PENDING = 'rollout_viewer_pending';

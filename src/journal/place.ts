@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
+import { shownPath } from '../text/shown-path.ts';
 
 /** A folder of a journal: no component of `names` may be a link, while `base` may be reached over some. */
 export interface JournalFolder {
@@ -59,7 +60,7 @@ export function journalPlace(path: string | null, { journal, env = process.env }
 }
 
 const stateName = (root: string): string =>
-  `${basename(root) || 'root'}-${createHash('sha256').update(root).digest('hex').slice(0, 12)}`;
+  `${basename(root) || 'root'}-${createHash('sha256').update(shownPath(root)).digest('hex').slice(0, 12)}`;
 
 /** The directory that holds the whole dump. Results that are kept already say best what that is. */
 function dumpRoot(path: string, stateHome: string): string {

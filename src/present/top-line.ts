@@ -12,6 +12,8 @@ export interface TopLine {
   follow: 'off' | 'on' | 'paused';
   /** The work in progress and how far it is; null when all is known. */
   progress: { text: string; share: number } | null;
+  /** What is to be known of the connection to the machine of the files; null where all is here. Sanitised. */
+  connection?: string | null;
   /** The sandbox in which calls run again, as far as it is known; sanitised. */
   sandbox: string | null;
 }
@@ -30,6 +32,8 @@ const SMALLEST_SPARK = 6;
 const SPARK_RANK = 5.5;
 /** Cells of a server's address. */
 const MOST_SANDBOX = 24;
+/** Cells of what is said of the connection. */
+const MOST_CONNECTION = 48;
 
 /** The first line: what is open, how the run goes as seen from afar, and how far the reading is. */
 export function topLine(line: TopLine, width: number): Edges {
@@ -56,10 +60,11 @@ export function topLine(line: TopLine, width: number): Edges {
 const cells = (parts: readonly Part[]): number => parts.reduce((sum, { pieces }) => sum + piecesWidth(pieces), 2);
 
 /** In the order of their importance, which is their rank; those at the right edge are what changes by itself. */
-function partsOf({ run, follow, progress, sandbox }: TopLine): Part[] {
+function partsOf({ run, follow, progress, connection = null, sandbox }: TopLine): Part[] {
   const left = (rank: number, ...pieces: Piece[]): Part => ({ pieces, rank, side: 'left' });
   const right = (rank: number, ...pieces: Piece[]): Part => ({ pieces, rank, side: 'right' });
   const parts: Part[] = [];
+  if (connection !== null) parts.push(left(-1, ['plain', '  '], ['warning', truncate(connection, MOST_CONNECTION)]));
   const status = statusPiece(run);
   if (status !== null) parts.push(left(0, ['plain', '  '], status));
   if (follow === 'on') parts.push(left(1, ['plain', '  '], ['accent', 'following']));

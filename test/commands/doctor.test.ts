@@ -22,3 +22,30 @@ describe('doctor', () => {
     await close();
   });
 });
+
+test('terminal, limits, caches and settings are looked at, each with what to do', async () => {
+  const { HERE } = await import('../../src/commands/doctor-checks.ts');
+  expect(HERE.map(({ name }) => name)).toEqual([
+    'Node.js',
+    'terminal',
+    'letters',
+    'colours',
+    'clipboard',
+    'open files',
+    'watched folders',
+    'cache',
+    'settings',
+  ]);
+  expect(HERE.filter(({ remedy }) => remedy === '')).toEqual([]);
+  const said = async (name: string) =>
+    HERE.find((one) => one.name === name)!
+      .prove()
+      .catch((error: Error) => error.message);
+  expect(await said('Node.js')).toBe(process.version);
+  expect(await said('open files')).toMatch(/^\d+ at most$|not told/);
+  const before = process.env.NO_COLOR;
+  process.env.NO_COLOR = '1';
+  expect(await said('colours')).toContain('NO_COLOR');
+  if (before === undefined) delete process.env.NO_COLOR;
+  else process.env.NO_COLOR = before;
+});

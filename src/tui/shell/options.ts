@@ -10,6 +10,8 @@ export interface ScreenOptions {
   dump: Dump;
   /** The name of what was opened, sanitised. */
   name: string;
+  /** The connection to the machine of the files. */
+  connection?: { status(): string | null; onChange(changed: () => void): void };
   input: NodeJS.ReadStream;
   output: NodeJS.WriteStream;
   env: Record<string, string | undefined>;

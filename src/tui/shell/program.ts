@@ -114,6 +114,7 @@ class Program {
       data: this.#data,
       theme,
       name: options.name,
+      connection: options.connection?.status() ?? null,
       pending: this.#input.pending,
     });
     this.#ink = new LazyInk(
@@ -211,6 +212,7 @@ class Program {
       const { Follower } = await import('../../dump/follow.ts');
       if (!dump.isClosed) this.#follower = new Follower(dump, { poll });
     });
+    this.#options.connection?.onChange(() => this.#screen.invalidate('chrome'));
     void this.#options
       .listen?.((request) => this.#point(request))
       .then(

@@ -4,11 +4,12 @@ import { sanitiseLine } from '../../text/sanitise.ts';
 import type { BulkProgress } from '../state/replay.ts';
 import type { Scene } from './scene.ts';
 
-export function topEdges({ state, data, name }: Scene, width: number): Edges {
+export function topEdges({ state, data, name, connection }: Scene, width: number): Edges {
   const { phase, done, total } = data.dump.progress();
   const { bulk, backend } = state.replay;
   const line = {
     name,
+    connection: connection == null ? null : sanitiseLine(connection),
     run: data.live.stats(state.list.cursor?.file.stream ?? null),
     follow: state.follow.mode,
     progress:

@@ -1,0 +1,58 @@
+import { type Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { remoteName } from '../remote/address.ts';
+import type { Mirror } from '../remote/mirror.ts';
+import { say, USAGE } from './output.ts';
+
+/** The machines whose files this process copies. */
+const mirrors: Mirror[] = [];
+
+export const openMirrors = (): readonly Mirror[] => mirrors;
+
+const DEFAULT_BYTES = 10e9;
+const UNITS: Readonly<Record<string, number>> = { '': 1, k: 1e3, m: 1e6, g: 1e9, t: 1e12 };
+
+/** `--cache-size 20G`. */
+export const cacheSizeOption = (): Option =>
+  new Option(
+    '--cache-size <size>',
+    'of other machines keep at most so much here, such as 500M or 20G (default: 10G); the oldest goes first',
+  ).argParser((text: string) => {
+    const [, number, unit] = /^(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?$/i.exec(text.trim()) ?? [];
+    if (number === undefined) throw new InvalidArgumentError(`"${text}" is no size; write 500M or 20G.`);
+    return Number(number) * UNITS[unit!.toLowerCase()]!;
+  });
+
+/** Before a command runs, what it is given of other machines is copied here, and the copies stand in its arguments. */
+export async function bringRemotePaths(command: Command): Promise<void> {
+  const { processedArgs } = command;
+  for (const [at, value] of processedArgs.entries()) {
+    if (Array.isArray(value)) for (const [i, one] of value.entries()) value[i] = await brought(one, command);
+    else processedArgs[at] = await brought(value, command);
+  }
+}
+
+async function brought(value: unknown, command: Command): Promise<unknown> {
+  const remote = typeof value === 'string' ? remoteName(value) : null;
+  if (remote === null) return value;
+  const { follow, cacheSize, listen } = command.opts<{ follow?: boolean; cacheSize?: number; listen?: boolean }>();
+  const isScreen = command.parent === null && process.stdout.isTTY;
+  const { openMirror } = await import('../remote/open.ts');
+  try {
+    const { mirror, path } = await openMirror(remote.address, {
+      follows: isScreen || follow === true || listen === true || command.name() === 'mcp',
+      most: cacheSize ?? DEFAULT_BYTES,
+      isAtTerminal: process.stdin.isTTY === true,
+    });
+    mirrors.push(mirror);
+    if (!isScreen)
+      mirror.onStatus(() => mirror.status?.startsWith('connection lost') && say(`${value}: ${mirror.status}`));
+    return path + remote.ending;
+  } catch (error) {
+    say(`${value}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CommanderError(USAGE, 'remote', '');
+  }
+}
+
+export function closeMirrors(): void {
+  for (const mirror of mirrors.splice(0)) mirror.close();
+}

@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs';
+
+/** What a user named on another machine. */
+export type Address =
+  | { kind: 'ssh'; name: string; host: string; port: string | null; path: string }
+  | { kind: 'rclone'; name: string; path: string }
+  | { kind: 'https'; name: string; path: string };
+
+/** An address with the end of a locator behind it: `:57`, `:57.2#t4`. */
+export interface RemoteName {
+  address: Address;
+  ending: string;
+}
+
+const ENDING = /(?::\d+(?:\.\d+)?)?(?:#t\d+)?$/;
+/** A host that begins with a minus would be a flag of ssh. */
+const HOST = /^[A-Za-z0-9_[][A-Za-z0-9_.@:%[\]-]*$/;
+
+/** Where a word of the command line leads to another machine; null for a local path. */
+export function remoteName(text: string): RemoteName | null {
+  const ending = ENDING.exec(text)?.[0] ?? '';
+  const whole = text.slice(0, text.length - ending.length);
+  const address = addressOf(whole);
+  return address === null ? null : { address, ending };
+}
+
+function addressOf(text: string): Address | null {
+  const url = /^ssh:\/\/([^/]+?)(?::(\d+))?(\/.*)$/s.exec(text);
+  if (url !== null && HOST.test(url[1]!)) {
+    const [, host, port = null, path] = url as unknown as [string, string, string | undefined, string];
+    return { kind: 'ssh', name: `ssh://${host}${port === null ? '' : `:${port}`}`, host, port, path: homed(path) };
+  }
+  const cloud = /^rclone:([A-Za-z0-9_][^:/]*):(.*)$/s.exec(text);
+  if (cloud !== null) {
+    const [, remote, path] = cloud as unknown as [string, string, string];
+    // A remote's path may be absolute or not; the dot keeps the two apart.
+    return path.startsWith('/')
+      ? { kind: 'rclone', name: `rclone:${remote}:`, path }
+      : { kind: 'rclone', name: `rclone:${remote}:.`, path: `/${path.replace(/^(?:\.\/)+/, '')}` };
+  }
+  const web = /^(https?:\/\/[^/]+)(\/.*)$/s.exec(text);
+  if (web !== null) return { kind: 'https', name: web[1]!, path: web[2]! };
+  const short = /^([^/:]+):([/~].*)$/s.exec(text);
+  if (short === null || short[2]!.startsWith('//') || !HOST.test(short[1]!) || existsSync(text)) return null;
+  return { kind: 'ssh', name: `${short[1]}:`, host: short[1]!, port: null, path: short[2]! };
+}
+
+/** `ssh://host/~/x` is in the home of the user there. */
+const homed = (path: string): string => (path.startsWith('/~') ? path.slice(1) : path);

@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { SourceError } from './machine.ts';
+
+/** How a program's end is to be understood: the exit statuses that mean that the other side was not reached. */
+export interface ChildRules {
+  lost: readonly number[];
+}
+
+const MOST_MESSAGES = 2000;
+
+/** What a program writes, as it comes. @throws SourceError with its last words where it fails */
+export async function* outputOf(
+  command: string,
+  args: readonly string[],
+  { lost }: ChildRules,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const stop = () => child.kill('SIGTERM');
+  signal.addEventListener('abort', stop);
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said = (said + text).slice(-MOST_MESSAGES);
+  });
+  const closed = once(child, 'close').catch((error: NodeJS.ErrnoException) => error);
+  try {
+    if (signal.aborted) stop();
+    for await (const chunk of child.stdout) yield chunk as Buffer;
+    const ended = await closed;
+    if (ended instanceof Error)
+      throw new SourceError(
+        (ended as NodeJS.ErrnoException).code === 'ENOENT' ? `the program ${command} is not installed` : ended.message,
+        false,
+      );
+    const [status, killed] = ended as [number | null, string | null];
+    if (signal.aborted) throw new SourceError('ended', true);
+    if (status === 0) return;
+    const last = said.trim().split('\n').at(-1) ?? '';
+    const isLost = killed !== null || lost.includes(status ?? -1);
+    throw new SourceError(last === '' ? `${command} ended with status ${status ?? killed}` : last, isLost);
+  } finally {
+    signal.removeEventListener('abort', stop);
+    stop();
+  }
+}
+
+export async function wholeOutput(
+  command: string,
+  args: readonly string[],
+  rules: ChildRules,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of outputOf(command, args, rules, signal)) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,69 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+/** A file of the cache. */
+export interface CachedFile {
+  path: string;
+  size: number;
+  /** Whole seconds; that of the file there once all of it is here, which tells whether it has changed since. */
+  modified: number;
+}
+
+const PENDING = '{"rollout_viewer_pending": ';
+/** A sign without a byte of the file itself is of the first second of time. */
+const NEVER = 0;
+
+/** What is here of a file; null where there is nothing but a sign that it is not here. */
+export function copyAt(path: string): CachedFile | null {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined || !stats.isFile() || isPending(path, stats.size)) return null;
+  return { path, size: stats.size, modified: Math.floor(stats.mtimeMs / 1000) };
+}
+
+const isPending = (path: string, size: number): boolean =>
+  size < 2000 && readFileSync(path, 'latin1').startsWith(PENDING);
+
+/** Lays a row in the place of a file, which says what is known of it. */
+export function layPending(path: string, says: string): void {
+  const line = `${PENDING}${JSON.stringify(says)}}\n`;
+  if (existsSync(path) && statSync(path).size < 2000 && readFileSync(path, 'utf8') === line) return;
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const draft = hiddenName(path, 'sign');
+  writeFileSync(draft, line);
+  renameSync(draft, path);
+  utimesSync(path, NEVER, NEVER);
+}
+
+/** A hidden name beside a file, for what is not whole. */
+export const hiddenName = (path: string, kind: 'part' | 'sign'): string =>
+  join(dirname(path), `.${basename(path).slice(0, 200)}.${kind}`);
+
+/** All files of the cache, the oldest first. */
+export function cachedFiles(folder: string): CachedFile[] {
+  const found: CachedFile[] = [];
+  let names: string[];
+  try {
+    names = readdirSync(folder, { recursive: true }).map(String);
+  } catch {
+    return found;
+  }
+  for (const name of names) {
+    const path = join(folder, name);
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats?.isFile() && stats.mtimeMs !== NEVER)
+      found.push({ path, size: stats.size, modified: Math.floor(stats.mtimeMs / 1000) });
+  }
+  return found.sort((a, b) => a.modified - b.modified);
+}
+
+export const removeCopy = (path: string): void => rmSync(path, { force: true });

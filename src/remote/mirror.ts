@@ -1,0 +1,353 @@
+import { closeSync, mkdirSync, openSync, readSync, renameSync, statSync, utimesSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as rest } from 'node:timers/promises';
+import { stepOfName } from '../dump/paths.ts';
+import { rolloutEntries } from '../dump/run-folders.ts';
+import { mirrorName } from '../text/shown-path.ts';
+import type { Address } from './address.ts';
+import { cachedFiles, copyAt, hiddenName, layPending, removeCopy } from './copies.ts';
+import { type Machine, type RemoteFile, SourceError } from './machine.ts';
+
+export interface MirrorOptions {
+  source: Machine;
+  address: Address;
+  /** The cache of all machines. */
+  cache: string;
+  /** Bytes that the cache may hold. */
+  most: number;
+  /** Goes on with what comes. */
+  follows: boolean;
+  /** Attempts after which a lost connection is given up; Infinity for a screen. */
+  attempts: number;
+}
+
+/** Bytes of what is here that are read again before a file is gone on with: other bytes are another file. */
+const OVERLAP = 4096;
+/** The list is asked for again after so long, or ten times as long as it took. */
+const LOOK_MS = 2000;
+const LIST_SHARE = 10;
+const LONGEST_PAUSE_MS = 30_000;
+const FIRST_PAUSE_MS = 100;
+/** Files of these names can be read before they are whole. */
+const GROWS = /\.(jsonl|ndjson|jl|log|csv)$/i;
+
+/**
+ * A copy of a folder of another machine, the newest step first, by appended bytes alone. What is not here yet is a row that says so.
+ * Only the source is asked, and nothing there is changed.
+ */
+export class Mirror {
+  readonly #options: MirrorOptions;
+  readonly #folder: string;
+  readonly #stop = new AbortController();
+  readonly #listeners = new Set<() => void>();
+  /** What was brought in this session: the content that it was a part of. */
+  readonly #brought = new Map<string, { inode: string; modified: number | null }>();
+  #status: string | null = null;
+  #root: string | null = null;
+  #first!: () => void;
+  /** Settled once there is something to open. */
+  readonly #hasFirst = new Promise<void>((resolve) => {
+    this.#first = resolve;
+  });
+  #ended: Promise<void> | null = null;
+  /** Since the connection was lost the last time. */
+  #cameBytes = false;
+
+  constructor(options: MirrorOptions) {
+    this.#options = options;
+    this.#folder = join(options.cache, mirrorName(options.address.name));
+  }
+
+  /** What a person should know of the connection; null where all is here. */
+  get status(): string | null {
+    return this.#status;
+  }
+
+  onStatus(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Begins to fill. @returns the local path of what was named, once its first bytes are here, or all of it where nothing is followed */
+  async open(): Promise<string> {
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    this.#ended = this.#run();
+    this.#ended.catch(() => {});
+    if (this.#options.follows) await Promise.race([this.#hasFirst, this.#ended]);
+    else await this.#ended;
+    return this.#local(this.#root ?? this.#options.address.path);
+  }
+
+  close(): void {
+    this.#stop.abort();
+    this.#options.source.close();
+  }
+
+  #local = (path: string): string => join(this.#folder, path);
+
+  #say(status: string | null): void {
+    if (status === this.#status) return;
+    this.#status = status;
+    for (const listener of this.#listeners) listener();
+  }
+
+  async #run(): Promise<void> {
+    const { source, follows, attempts } = this.#options;
+    const { signal } = this.#stop;
+    for (let failures = 0; !signal.aborted; ) {
+      try {
+        const begun = performance.now();
+        const listing = await source.list(this.#options.address.path, signal);
+        this.#root = listing.root;
+        const took = performance.now() - begun;
+        const files = wantedFiles(listing.root, listing.files);
+        const isAll = await this.#fill(files, begun);
+        failures = 0;
+        this.#first();
+        if (!isAll) continue;
+        this.#say(null);
+        if (!follows) return;
+        await this.#wait(files[0], Math.max(LOOK_MS, took * LIST_SHARE));
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!(error instanceof SourceError) || !error.isLost || (++failures >= attempts && !this.#cameBytes)) {
+          this.#say(error instanceof Error ? error.message : String(error));
+          // What is here can be read without the other side.
+          if (follows && this.#isHere()) this.#first();
+          throw error;
+        }
+        // A connection that brought something is asked for again at once.
+        if (this.#cameBytes) failures = 1;
+        this.#cameBytes = false;
+        const pause = Math.min(LONGEST_PAUSE_MS, failures === 1 ? FIRST_PAUSE_MS : 250 * 2 ** failures);
+        this.#say(`connection lost (${error.message}), again in ${Math.ceil(pause / 1000)} s`);
+        if (follows && this.#isHere()) this.#first();
+        await rest(pause, undefined, { signal }).catch(() => {});
+      }
+    }
+  }
+
+  /** Something of what was named was brought at an earlier time. */
+  #isHere(): boolean {
+    this.#root ??= this.#options.address.path;
+    return statSync(this.#local(this.#root), { throwIfNoEntry: false }) !== undefined;
+  }
+
+  /** @param files the newest first @returns false where the list should be asked for again before the rest is brought */
+  async #fill(files: readonly RemoteFile[], since: number): Promise<boolean> {
+    const missing = files.filter((file) => !this.#isWhole(file));
+    for (const file of missing) if (copyAt(this.#local(file.path)) === null) this.#layPending(file, 'not here yet');
+    this.#removeGone(files);
+    let room = this.#options.most - cachedFiles(this.#options.cache).reduce((sum, { size }) => sum + size, 0);
+    for (const [at, file] of missing.entries()) {
+      this.#say(`${files.length - missing.length + at} of ${files.length} files here`);
+      const needed = file.size - (copyAt(this.#local(file.path))?.size ?? 0);
+      room -= needed;
+      if (room < 0) room += this.#makeRoom(-room, file, files);
+      if (room < 0) {
+        this.#layPending(file, 'not here: the cache is full (--cache-size)');
+        room += needed;
+        continue;
+      }
+      await this.#bring(file);
+      this.#first();
+      // A step that came meanwhile goes before the old ones.
+      if (this.#options.follows && performance.now() - since > LOOK_MS * 2 && at < missing.length - 1) return false;
+    }
+    return true;
+  }
+
+  #layPending({ path, size }: RemoteFile, says: string): void {
+    layPending(this.#local(path), `${says}: ${Math.ceil(size / 1e5) / 10} MB at ${this.#options.source.name}`);
+  }
+
+  #isWhole({ path, size, modified, inode }: RemoteFile): boolean {
+    const here = copyAt(this.#local(path));
+    if (size === 0) return true;
+    if (here === null || here.size !== size) return false;
+    const brought = this.#brought.get(path);
+    if (brought?.modified === null && brought.inode === inode) {
+      // Its last bytes came while it was written: only now is it known as of when.
+      brought.modified = modified;
+      utimesSync(here.path, modified, modified);
+    }
+    return here.modified === modified || (brought?.modified === modified && brought.inode === inode);
+  }
+
+  /** Files that went there go here, too. */
+  #removeGone(files: readonly RemoteFile[]): void {
+    const there = new Set(files.map(({ path }) => path));
+    for (const path of this.#brought.keys()) {
+      if (there.has(path)) continue;
+      removeCopy(this.#local(path));
+      this.#brought.delete(path);
+    }
+  }
+
+  /** The oldest go first, but nothing of what was asked for that is newer. @returns the bytes that were made free */
+  #makeRoom(needed: number, file: RemoteFile, files: readonly RemoteFile[]): number {
+    const kept = new Set(files.slice(0, files.indexOf(file) + 1).map(({ path }) => this.#local(path)));
+    let freed = 0;
+    for (const old of cachedFiles(this.#options.cache)) {
+      if (freed >= needed) break;
+      if (kept.has(old.path)) continue;
+      const own = files.find(({ path }) => this.#local(path) === old.path);
+      if (own === undefined) removeCopy(old.path);
+      else this.#layPending(own, 'not here: the cache is full (--cache-size)');
+      freed += old.size;
+    }
+    return freed;
+  }
+
+  /** Brings what a file has more than its copy. */
+  async #bring(file: RemoteFile, hasGrown = false): Promise<void> {
+    const { source } = this.#options;
+    const { signal } = this.#stop;
+    const local = this.#local(file.path);
+    const isWholeOnly = !GROWS.test(file.path);
+    const draft = hiddenName(local, 'part');
+    const here = copyAt(isWholeOnly ? draft : local);
+    const known = this.#brought.get(file.path);
+    const isOther =
+      !hasGrown && (here === null || file.size <= here.size || (known !== undefined && known.inode !== file.inode));
+    const have = isOther || here === null ? 0 : here.size;
+    const overlap = Math.min(have, OVERLAP);
+    mkdirSync(dirname(local), { recursive: true, mode: 0o700 });
+    let fd: number | null = null;
+    let expected = overlap === 0 ? null : tailOf(here!.path, overlap);
+    let at = have;
+    try {
+      // A file that is written on is read to its end, wherever that is by now.
+      for await (const chunk of source.read(
+        file.path,
+        have - overlap,
+        isWholeOnly ? file.size : Number.POSITIVE_INFINITY,
+        signal,
+      )) {
+        this.#cameBytes = true;
+        let own = chunk;
+        if (expected !== null) {
+          const part = chunk.subarray(0, expected.length);
+          if (!part.equals(expected.subarray(0, part.length))) {
+            // Another content under the same name.
+            removeCopy(here!.path);
+            this.#brought.delete(file.path);
+            return await this.#bring(file);
+          }
+          expected = expected.length > part.length ? expected.subarray(part.length) : null;
+          own = chunk.subarray(part.length);
+        }
+        if (own.length === 0) continue;
+        if (fd === null) fd = have > 0 ? openSync(here!.path, 'a') : openSync(draft, 'w', 0o600);
+        writeSync(fd, own);
+        at += own.length;
+        if (have === 0 && at === own.length && !isWholeOnly) {
+          // The row that stood in its place goes with its first bytes.
+          renameSync(draft, local);
+          this.#first();
+        }
+      }
+    } finally {
+      if (fd !== null) closeSync(fd);
+      if (at > have || have > 0) this.#brought.set(file.path, { inode: file.inode, modified: null });
+    }
+    if (isWholeOnly && at === file.size && at > 0) renameSync(draft, local);
+    if (at === file.size && file.size > 0) {
+      utimesSync(local, file.modified, file.modified);
+      this.#brought.set(file.path, { inode: file.inode, modified: file.modified });
+    }
+  }
+
+  /** Until the list is worth another look; lines that come to the newest file are brought at once. */
+  async #wait(newest: RemoteFile | undefined, ms: number): Promise<void> {
+    const { source } = this.#options;
+    const over = new AbortController();
+    const stop = () => over.abort();
+    this.#stop.signal.addEventListener('abort', stop);
+    const end = rest(ms, undefined, { signal: over.signal }).catch(() => {});
+    try {
+      if (source.follow === undefined || newest === undefined || !GROWS.test(newest.path)) return await end;
+      await this.#followed(newest, end, over);
+    } finally {
+      stop();
+      this.#stop.signal.removeEventListener('abort', stop);
+    }
+  }
+
+  async #followed(newest: RemoteFile, end: Promise<unknown>, over: AbortController): Promise<void> {
+    const { source } = this.#options;
+    let bringing: Promise<void> | null = null;
+    let again = false;
+    let failure: unknown = null;
+    const bring = async (): Promise<void> => {
+      do {
+        again = false;
+        await this.#bring(newest, true);
+      } while (again);
+      bringing = null;
+    };
+    const grown = () => {
+      again = true;
+      bringing ??= bring().catch((error: unknown) => {
+        failure = error;
+        over.abort();
+      });
+    };
+    const size = copyAt(this.#local(newest.path))?.size ?? newest.size;
+    const following = source.follow!(newest.path, size, grown, over.signal).catch((error: unknown) => {
+      if (!over.signal.aborted) failure = error;
+      over.abort();
+    });
+    await Promise.race([end, following]);
+    over.abort();
+    await following;
+    await bringing;
+    if (failure !== null) throw failure;
+  }
+}
+
+/** What a walk through the folder would open, and what such files need beside them; the newest step first. */
+function wantedFiles(root: string, files: readonly RemoteFile[]): RemoteFile[] {
+  const isAlone = files.length === 1 && files[0]!.path === root;
+  const wanted = isAlone ? files.slice() : files.filter(isWanted(root, files));
+  const steps = new Map(wanted.map((file) => [file, stepOfName(file.path) ?? -1]));
+  return wanted.sort((a, b) => steps.get(b)! - steps.get(a)! || b.modified - a.modified);
+}
+
+const TOOLS = /\/\.rollout-viewer\/tools-[0-9a-f]{16}\.json$/;
+
+function isWanted(root: string, files: readonly RemoteFile[]): (file: RemoteFile) => boolean {
+  const folders = new Map<string, Map<string, boolean>>();
+  for (const { path } of files) {
+    for (let at = path, isFolder = false; at.length > root.length; isFolder = true) {
+      const folder = at.slice(0, at.lastIndexOf('/'));
+      const entries = folders.get(folder) ?? new Map<string, boolean>();
+      folders.set(folder, entries.set(at.slice(folder.length + 1), isFolder));
+      at = folder;
+    }
+  }
+  const shown = new Set<string>();
+  for (const [folder, entries] of folders)
+    for (const { name } of rolloutEntries(
+      folder,
+      [...entries].map(([name, isDirectory]) => ({ name, isDirectory })),
+    ))
+      shown.add(`${folder}/${name}`);
+  return ({ path }) => {
+    if (TOOLS.test(path)) return true;
+    for (let at = path; at.length > root.length; at = at.slice(0, at.lastIndexOf('/')))
+      if (!shown.has(at)) return false;
+    return true;
+  };
+}
+
+function tailOf(path: string, length: number): Buffer {
+  const { size } = statSync(path);
+  const bytes = Buffer.alloc(length);
+  const fd = openSync(path, 'r');
+  try {
+    readSync(fd, bytes, 0, length, size - length);
+  } finally {
+    closeSync(fd);
+  }
+  return bytes;
+}

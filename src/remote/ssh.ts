@@ -1,0 +1,148 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Address } from './address.ts';
+import { outputOf, wholeOutput } from './child.ts';
+import { type Machine, type RemoteFile, SourceError } from './machine.ts';
+
+/** ssh's own status where it could not reach the other side, or lost it. */
+const LOST = { lost: [255] };
+/** Bytes that `dd` skips at once; a read begins at a multiple of it. */
+const BLOCK = 4096;
+/** The path of a socket has 107 bytes, of which ssh wants 57 for its name. */
+const LONGEST_FOLDER = 30;
+
+/**
+ * A machine behind the system's own ssh, so that its settings, agents, jump hosts and known hosts hold. Nothing is installed there: `find`,
+ * `dd` and `tail` are asked, GNU's or BSD's `stat` where there is one. One connection serves all, and is made anew where it was lost.
+ */
+export class SshSource implements Machine {
+  readonly name: string;
+  readonly #host: string;
+  readonly #flags: readonly string[];
+  readonly #folder = mkdtempSync(join(tmpdir().length > LONGEST_FOLDER ? '/tmp' : tmpdir(), 'rv-ssh-'));
+
+  constructor({ name, host, port }: Extract<Address, { kind: 'ssh' }>) {
+    this.name = name.replace(/:$/, '');
+    this.#host = host;
+    this.#flags = [
+      ...(port === null ? [] : ['-p', port]),
+      ...option('ControlMaster', 'auto'),
+      ...option('ControlPath', join(this.#folder, '%C')),
+      ...option('ControlPersist', '60'),
+      ...option('ConnectTimeout', '15'),
+      // A connection that died without a word is given up within 15 s.
+      ...option('ServerAliveInterval', '5'),
+      ...option('ServerAliveCountMax', '3'),
+    ];
+  }
+
+  /** A password, or the yes to an unknown host, is asked for on the terminal, before anything else uses it. */
+  greet(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const child = spawn('ssh', [...this.#flags, '--', this.#host, 'true'], { stdio: ['inherit', 2, 2] });
+      child.on('error', ({ code, message }: NodeJS.ErrnoException) =>
+        reject(new SourceError(code === 'ENOENT' ? 'the program ssh is not installed' : message, false)),
+      );
+      child.on('close', (status) =>
+        status === 0 ? resolve() : reject(new SourceError(`ssh ${this.#host} failed (status ${status})`, true)),
+      );
+    });
+  }
+
+  async list(path: string, signal: AbortSignal): Promise<{ root: string; files: RemoteFile[] }> {
+    return listedFiles(await wholeOutput('ssh', this.#asked(LIST, path), LOST, signal), path);
+  }
+
+  async *read(path: string, offset: number, end: number, signal: AbortSignal): AsyncGenerator<Buffer> {
+    const skip = Math.floor(offset / BLOCK);
+    let drop = offset - skip * BLOCK;
+    let left = end - offset;
+    const count = Number.isFinite(end) ? ` count=${Math.ceil((end - skip * BLOCK) / BLOCK)}` : '';
+    // dd reads to the end of the file where that comes first; its own words are left out.
+    const script = `exec dd if="$1" bs=${BLOCK} skip=${skip}${count} 2>/dev/null`;
+    for await (const chunk of outputOf('ssh', this.#asked(script, path), LOST, signal)) {
+      const from = Math.min(drop, chunk.length);
+      drop -= from;
+      const own = chunk.subarray(from, from + left);
+      left -= own.length;
+      if (own.length > 0) yield own;
+    }
+  }
+
+  async follow(path: string, size: number, grown: () => void, signal: AbortSignal): Promise<void> {
+    // What it prints is read again from its place: here it is only a sign.
+    const script = `exec tail -c +${size + 1} -f "$1"`;
+    for await (const _ of outputOf('ssh', this.#asked(script, path), LOST, signal)) grown();
+  }
+
+  close(): void {
+    const child = spawn('ssh', [...this.#flags, '-O', 'exit', '--', this.#host], { stdio: 'ignore' });
+    child.on('error', () => {});
+    child.on('close', () => rmSync(this.#folder, { recursive: true, force: true }));
+  }
+
+  /** The script with the path as its `$1`, both one word for whatever shell is there. */
+  #asked(script: string, path: string): string[] {
+    const word = path.startsWith('~') ? homeWord(path) : quoted(path);
+    return [...this.#flags, '-o', 'BatchMode=yes', '--', this.#host, `exec sh -c ${quoted(script)} sh ${word}`];
+  }
+}
+
+const option = (name: string, value: string): string[] => ['-o', `${name}=${value}`];
+
+/** Within these quotes nothing means anything to a shell but the quote itself. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** `~/x` and `~user/x`: the first part is for the shell there. */
+function homeWord(path: string): string {
+  const [home, ...rest] = path.split('/');
+  const safe = /^~[A-Za-z0-9_.-]*$/.test(home!) ? home! : quoted(home!);
+  return rest.length === 0 ? safe : `${safe}/${quoted(rest.join('/'))}`;
+}
+
+/**
+ * The folder and a NUL, `d` or `f`, then of each file `SIZE MODIFIED INODE`, a line break, its path and a NUL: names may hold line breaks.
+ * Hidden folders are left out. GNU's find tells all at once; else each file is asked for by GNU's or BSD's stat, or by ls.
+ */
+const LIST = `
+unset CDPATH
+d=$1
+if [ -d "$d" ]; then cd -- "$d" || exit 3; k=d; d=.
+elif [ -e "$d" ]; then cd -- "$(dirname -- "$d")" || exit 3; k=f; d=./$(basename -- "$d")
+else echo "no such file or directory" >&2; exit 3; fi
+printf "%s\\0%s\\n" "$(pwd)" "$k"
+if find . -maxdepth 0 -printf "" 2>/dev/null; then
+  find -L "$d" -type d -name ".?*" ! -name .rollout-viewer -prune -o -type f -printf "%s %T@ %i\\n%p\\0" 2>/dev/null
+else
+  find -L "$d" -type d -name ".?*" ! -name .rollout-viewer -prune -o -type f -exec sh -c '
+    for f do
+      stat -f "%z %m %i" "$f" 2>/dev/null || stat -L -c "%s %Y %i" "$f" 2>/dev/null || { ls -ldnL "$f" | { read -r a b c e s r && echo "$s 0 0"; }; }
+      printf "%s\\0" "$f"
+    done' sh {} + 2>/dev/null
+fi
+exit 0`;
+
+function listedFiles(output: Buffer, asked: string): { root: string; files: RemoteFile[] } {
+  const border = output.indexOf(0);
+  const start = output.indexOf(10, border) + 1;
+  if (border === -1 || start === 0) throw new SourceError(`${asked}: it could not be listed`, false);
+  const folder = output.toString('utf8', 0, border);
+  const inFolder = folder === '/' ? '' : folder;
+  const files: RemoteFile[] = [];
+  for (let at = start; at < output.length; ) {
+    const line = output.indexOf(10, at);
+    const nul = output.indexOf(0, line);
+    if (line === -1 || nul === -1) break;
+    const [, size, modified, inode] = /^(\d+) (\d+)\S* (\d+)$/.exec(output.toString('latin1', at, line)) ?? [];
+    const name = output.toString('utf8', line + 1, nul);
+    at = nul + 1;
+    const path = `${inFolder}/${name.replace(/^\.\//, '')}`;
+    // A name that is not UTF-8 could not be asked for; one that leads elsewhere is none that find gives.
+    if (size === undefined || name.includes('\ufffd') || path.split('/').includes('..')) continue;
+    files.push({ path, size: Number(size), modified: Number(modified), inode: inode! });
+  }
+  const isFile = output[border + 1] === 'f'.charCodeAt(0);
+  return { root: isFile ? (files[0]?.path ?? folder) : folder, files };
+}
