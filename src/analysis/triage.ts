@@ -1,15 +1,10 @@
 import { CHECKS, checkWord } from '../rollout/checks.ts';
 import { ERROR_KINDS } from '../rollout/error-kind.ts';
+import { random, sample } from './chance.ts';
 import type { FactRows } from './facts/fact-rows.ts';
-import { type Movement, type MovementFacts, movements, rowsOfTraining, timelineOf } from './movement/movement.ts';
-import {
-  mostSaid,
-  newPhrases,
-  type PhraseMovement,
-  phrasesBy,
-  type SaidText,
-  type TextRow,
-} from './movement/phrases.ts';
+import { type Movement, type MovementFacts, movements, type Rest } from './movement/movement.ts';
+import { newPhrases, type PhraseMovement, type SaidText, type TextRow } from './movement/phrases.ts';
+import { textRows } from './movement/texts.ts';
 import { type GroupRow, groupTable } from './prompts/group-table.ts';
 
 type TriageFacts = MovementFacts & Pick<FactRows, 'prompts'>;
@@ -28,39 +23,10 @@ export interface TriageOptions {
   /** The text of a row, for phrases that came with the reward; null where it cannot be read. */
   textOf?: (row: number) => SaidText | null;
   /** Is waited for between parts of the work, where a person waits beside it. */
-  rest?: () => Promise<void> | undefined;
+  rest?: Rest;
 }
 
-/** Texts of so many rollouts are looked at for phrases. */
-const TEXTS = 3000;
 const RANDOM_SHARE = 5;
-
-/** Numbers from a seed (mulberry32). */
-function random(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-/** Some of the numbers below a length, each as likely as the others, in a random order. */
-function sample(length: number, count: number, next: () => number): number[] {
-  const chosen = new Set<number>();
-  // Floyd's way: no list of all of them.
-  for (let i = Math.max(0, length - count); i < length; i++) {
-    const at = Math.floor(next() * (i + 1));
-    chosen.add(chosen.has(at) ? i : at);
-  }
-  const order = [...chosen];
-  for (let i = order.length - 1; i > 0; i--) {
-    const j = Math.floor(next() * (i + 1));
-    [order[i], order[j]] = [order[j]!, order[i]!];
-  }
-  return order;
-}
 
 /** A reason to read something, with the rollouts that it has, the fittest first. */
 interface Queue {
@@ -101,13 +67,13 @@ async function queues(
   facts: TriageFacts,
   next: () => number,
   textOf: TriageOptions['textOf'],
-  rest: NonNullable<TriageOptions['rest']>,
+  rest: Rest,
 ): Promise<Queue[]> {
   const shuffled = shuffle(facts.length, next);
   const scores = facts.numbers('score');
   const table = groupTable(facts);
   await rest();
-  const moved = movements(facts);
+  const moved = await movements(facts, rest);
   const phrases = textOf === undefined ? [] : await phraseQueues(facts, textOf, next, rest);
   await rest();
   const changes = changeQueues(moved);
@@ -268,20 +234,20 @@ async function phraseQueues(
   facts: TriageFacts,
   textOf: (row: number) => SaidText | null,
   next: () => number,
-  rest: NonNullable<TriageOptions['rest']>,
+  rest: Rest,
 ): Promise<Queue[]> {
-  const rows = rowsOfTraining(facts);
-  const timeline = timelineOf(facts, rows);
-  const texts = await textRows(facts, rows, timeline.at, textOf, next, rest);
-  const places = timeline.steps.length;
+  const { texts, steps } = await textRows(facts, textOf, next, rest);
+  const places = steps.length;
   const rewarded = (await newPhrases(texts, places, true, rest)).filter(({ logP }) => logP < PHRASE);
   const any = (await newPhrases(texts, places, false, rest)).filter(({ logP }) => logP < PHRASE);
+  const said = new Set(rewarded.slice(0, 6).flatMap(({ rows }) => rows));
+  const others = any.filter(({ rows }) => rows.filter((row) => said.has(row)).length < rows.length / 3);
   const queue = ({ phrase, by, at, before, after, rows: own }: PhraseMovement): Queue => ({
     kind: 'phrase',
-    reason: `${by === 'model' ? 'it says' : 'a tool says'} "${phrase}", new at step ${timeline.steps[at]}: ${percent(before)} to ${percent(after)}`,
+    reason: `${by === 'model' ? 'it says' : 'a tool says'} "${phrase}", new at step ${steps[at]}: ${percent(before)} to ${percent(after)}`,
     rows: own,
   });
-  return [repeatQueue(texts), ...byTurns(rewarded.slice(0, 6), any.slice(0, 6)).map(queue)];
+  return [repeatQueue(texts), ...byTurns(rewarded.slice(0, 6), others.slice(0, 6)).map(queue)];
 }
 
 /** The same words said over and over. */
@@ -293,32 +259,3 @@ function repeatQueue(texts: readonly TextRow[]): Queue {
 const OFTEN = 6;
 
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
-
-/** Rollouts of all steps, whole groups of them, with their texts. */
-async function textRows(
-  facts: TriageFacts,
-  rows: Uint32Array,
-  at: Int32Array,
-  textOf: (row: number) => SaidText | null,
-  next: () => number,
-  rest: NonNullable<TriageOptions['rest']>,
-): Promise<TextRow[]> {
-  const scores = facts.numbers('score');
-  const known = rows.filter((row) => at[row]! >= 0);
-  const chosen = known.length <= TEXTS ? known : sample(known.length, TEXTS, next).map((i) => known[i]!);
-  const found: TextRow[] = [];
-  for (const row of [...chosen].sort((a, b) => a - b)) {
-    const said = textOf(row);
-    if (said !== null)
-      found.push({
-        row,
-        at: at[row]!,
-        score: scores[row]!,
-        group: facts.groups[row]!,
-        phrases: phrasesBy(said),
-        repeats: mostSaid(said.model),
-      });
-    await rest();
-  }
-  return found;
-}

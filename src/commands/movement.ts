@@ -1,6 +1,8 @@
 import { Command } from 'commander';
 import type { FactRows } from '../analysis/facts/fact-rows.ts';
-import { type Movement, movements } from '../analysis/movement/movement.ts';
+import type { Movement } from '../analysis/movement/movement.ts';
+import { saidBy } from '../analysis/movement/said.ts';
+import { whatMoved } from '../analysis/movement/what-moved.ts';
 import { plural } from '../present/numbers.ts';
 import { type FactsFlags, known, locatorOf, numberCell, printTable, withFacts, withTable } from './facts-of.ts';
 import { DONE, run, say } from './output.ts';
@@ -15,7 +17,7 @@ export const movementCommand = (): Command =>
   );
 
 async function movement(facts: FactRows, flags: FactsFlags): Promise<number> {
-  const found = movements(facts);
+  const found = await whatMoved(facts, (row) => saidBy(facts, row));
   const columns = [
     { name: 'number', text: ({ name }: Movement) => name, isText: true as const },
     { name: 'in groups', text: ({ within }: Movement) => numberCell(within) },

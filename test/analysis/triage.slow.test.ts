@@ -1,8 +1,8 @@
 // Runs with something hidden in them: triage shows it, whatever words it has; a run without shows next to nothing.
 import { describe, expect, test } from 'vitest';
 import { readFactRows } from '../../src/analysis/facts/fact-rows.ts';
-import { movements } from '../../src/analysis/movement/movement.ts';
 import { saidBy } from '../../src/analysis/movement/said.ts';
+import { whatMoved } from '../../src/analysis/movement/what-moved.ts';
 import { triage } from '../../src/analysis/triage.ts';
 import { Dump } from '../../src/dump/dump.ts';
 import { writeDump } from '../support/dump.ts';
@@ -25,7 +25,7 @@ async function looked(seed: number, shape: RunShape, plants: Plants) {
     const found = Object.fromEntries(
       Object.entries(truth).map(([kind, rows]) => [kind, picks.filter(({ row }) => rows.has(nameOf(row))).length]),
     );
-    const alarms = movements(facts).filter(({ isAlarm }) => isAlarm);
+    const alarms = (await whatMoved(facts, (row) => saidBy(facts, row))).filter(({ isAlarm }) => isAlarm);
     return { picks, found, alarms, truth };
   } finally {
     dump.close();

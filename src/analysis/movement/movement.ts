@@ -70,6 +70,18 @@ function columnsOf(facts: MovementFacts): NumberColumn[] {
   return columns;
 }
 
+/** Is waited for between parts of long work, where a person waits beside it. */
+export type Rest = () => Promise<void> | undefined;
+
+/** So many rollouts tell what moved. */
+const ENOUGH = 60_000;
+
+/** Whole groups, evenly taken from all of the run. */
+function someGroups(rows: Uint32Array, groups: Int32Array): Uint32Array {
+  const stride = Math.ceil(rows.length / ENOUGH);
+  return stride === 1 ? rows : rows.filter((row) => (groups[row]! < 0 ? row : groups[row]!) % stride === 0);
+}
+
 /** The rows of the stream that was trained on; where there are several, of the one with the most. */
 export function rowsOfTraining(facts: Pick<FactRows, 'length' | 'words' | 'place'>): Uint32Array {
   const streams = facts.words('stream');
@@ -127,8 +139,8 @@ const EXAMPLES = 3;
  * What moved. Values are compared among rollouts that scored alike, so that what only goes with getting better is no movement: a hack is a
  * new way to the same reward. The clearest jump first.
  */
-export function movements(facts: MovementFacts): Movement[] {
-  const rows = rowsOfTraining(facts);
+export async function movements(facts: MovementFacts, rest: Rest = () => undefined): Promise<Movement[]> {
+  const rows = someGroups(rowsOfTraining(facts), facts.groups);
   const { steps, at } = timelineOf(facts, rows);
   const scores = facts.numbers('score');
   const strata = strataOf(scores, rows);
@@ -136,7 +148,9 @@ export function movements(facts: MovementFacts): Movement[] {
   const groupRows = Array.from({ length: groups.length }, (_, group) => Array.from(groups.of(group), (i) => rows[i]!));
   const scoreMeans = meansBy(scores, rows, at, steps.length).means;
   const columns = columnsOf(facts).filter(({ values }) => varies(values, rows));
-  const found = columns.map(({ name, values }): Movement & { series: Float64Array } => {
+  const found: (Movement & { series: Float64Array })[] = [];
+  for (const { name, values } of columns) {
+    await rest();
     const own = rows.filter((row) => !Number.isNaN(values[row]!) && at[row]! >= 0);
     const { means, counts } = meansBy(values, own, at, steps.length);
     const adjusted = lessStrata(values, own, strata);
@@ -150,7 +164,7 @@ export function movements(facts: MovementFacts): Movement[] {
     const place = change === null ? -1 : told[change.at]!;
     const p = change === null ? 1 : Math.min(1, change.p * columns.length);
     const isLarge = change !== null && Math.abs(change.jump) >= SMALLEST_JUMP * deviationOf(adjusted, own);
-    return {
+    found.push({
       name,
       within: rho,
       withinP,
@@ -170,8 +184,8 @@ export function movements(facts: MovementFacts): Movement[] {
       alike: [],
       examples: change === null ? { before: [], after: [] } : examplesOf(values, own, at, place, scores),
       series: shifted.means,
-    };
-  });
+    });
+  }
   found.sort((a, b) => a.p - b.p || Math.abs(b.change?.jump ?? 0) - Math.abs(a.change?.jump ?? 0));
   return joined(found);
 }
@@ -343,17 +357,20 @@ function examplesOf(values: Float64Array, rows: Uint32Array, at: Int32Array, pla
     return (after[bin]! - expected) / Math.sqrt(expected);
   });
   const pick = (isAfter: boolean): number[] => {
-    const own = [...rows].filter((row) => at[row]! >= place === isAfter);
     const sign = isAfter ? 1 : -1;
-    return own
-      .sort(
-        (a, b) =>
-          sign * (surprise[bins.get(b)!]! - surprise[bins.get(a)!]!) ||
-          (scores[b]! || 0) - (scores[a]! || 0) ||
-          Math.abs(at[a]! - place) - Math.abs(at[b]! - place) ||
-          a - b,
-      )
-      .slice(0, EXAMPLES);
+    const order = (a: number, b: number): number =>
+      sign * (surprise[bins.get(b)!]! - surprise[bins.get(a)!]!) ||
+      (scores[b]! || 0) - (scores[a]! || 0) ||
+      Math.abs(at[a]! - place) - Math.abs(at[b]! - place) ||
+      a - b;
+    const best: number[] = [];
+    for (const row of rows) {
+      if (at[row]! >= place !== isAfter) continue;
+      if (best.length === EXAMPLES && order(best.at(-1)!, row) <= 0) continue;
+      best.push(row);
+      best.sort(order).splice(EXAMPLES);
+    }
+    return best;
   };
   return { before: pick(false), after: pick(true) };
 }

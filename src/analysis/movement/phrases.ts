@@ -1,3 +1,5 @@
+import type { Rest } from './movement.ts';
+
 /** The text of a rollout by who wrote it. */
 export interface SaidText {
   model: string;
@@ -86,7 +88,7 @@ export async function newPhrases(
   rows: readonly TextRow[],
   places: number,
   isRewarded: boolean,
-  rest: () => Promise<void> | undefined = () => undefined,
+  rest: Rest = () => undefined,
 ): Promise<PhraseMovement[]> {
   const means = groupMeans(rows);
   const isAhead = ({ score, group }: TextRow): boolean => score > (means.get(group) ?? Number.POSITIVE_INFINITY);
@@ -123,7 +125,8 @@ export async function newPhrases(
       rows: behind.map(({ row }) => row),
     });
   }
-  movements.sort((a, b) => a.logP - b.logP || b.rows.length - a.rows.length || (a.phrase < b.phrase ? -1 : 1));
+  // Of phrases of the same rollouts the longest says most.
+  movements.sort((a, b) => a.logP - b.logP || b.phrase.length - a.phrase.length || (a.phrase < b.phrase ? -1 : 1));
   return apart(movements);
 }
 

@@ -16,6 +16,7 @@ import {
   noOlderPlace,
   noOtherRow,
   noOtherStep,
+  noPage,
   noRecord,
   noRollout,
   noSearch,
@@ -172,6 +173,15 @@ export const COMMANDS: readonly Command[] = [
       type: 'page-open',
       subject: { kind: 'matrix' },
     }),
+    one('Compare', 'movement', 'what jumped, what goes with the reward', {
+      type: 'page-open',
+      subject: { kind: 'movement' },
+    }),
+    one('Compare', 'triage', 'what to read first, and why', (n) => ({
+      type: 'page-open',
+      subject: { kind: 'triage', n: n ?? 50, seed: 1 },
+    })),
+    ...both('Compare', next('page'), nextTitle('rollout of the page'), (by) => ({ type: 'page-next', by }), noPage),
     one('Compare', 'page.group', 'the group of this prompt, with its advantages', { type: 'page-group' }, noRecord),
   ),
 

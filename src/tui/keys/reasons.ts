@@ -15,6 +15,8 @@ export const noRecord: Reason = (state) => (state.list.cursor === null ? 'no rol
 /** A row of a page says itself what it opens. */
 export const nothingToOpen: Reason = (state, data) => (pageInSight(state) === null ? noRecord(state, data) : null);
 
+export const noPage: Reason = ({ page }) => (page === null ? 'no page is open' : null);
+
 export const noRollout: Reason = (state, data) =>
   noRecord(state, data) ?? (rolloutOf(state, data) === null ? 'this line is no rollout' : null);
 

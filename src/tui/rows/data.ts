@@ -28,6 +28,7 @@ import { allRows, groupRows } from './rows.ts';
 import { Searches } from './searches.ts';
 import { StepSignals } from './step-signals.ts';
 import { ListValues } from './values.ts';
+import { WorkedOut } from './worked-out.ts';
 
 /** The user's keys, as far as texts name them. */
 export interface KeyLabels {
@@ -51,6 +52,7 @@ export interface Data {
   readonly syntax: Syntax;
   readonly searches: Searches;
   readonly facts: KnownFacts;
+  readonly workedOut: WorkedOut;
   /** The list in the order and as far as it is filtered, or the group that is shown alone. */
   rows(state: State): Rows;
   /** How far the list is filtered and sorted; null where nothing is. */
@@ -101,6 +103,7 @@ export class DumpData implements Data {
   readonly syntax: Syntax;
   readonly searches: Searches;
   readonly facts: KnownFacts;
+  readonly workedOut: WorkedOut;
   #rows: Rows | null = null;
   #geometry: { shape: PaneShape; geometry: Geometry } | null = null;
   /** The record that is read. It stays as it was read, whatever becomes of its file, until it is asked for again. */
@@ -150,6 +153,7 @@ export class DumpData implements Data {
     this.underWay = new LiveStates(dump, factsChanged);
     this.signals = new StepSignals(factsChanged);
     this.facts = new KnownFacts(dump, factsChanged, kept);
+    this.workedOut = new WorkedOut(factsChanged);
     this.syntax = new Syntax(changed);
     this.searches = new Searches(found, tokenizer);
     this.#layouts = new Layouts(dump, this.groups, tokenizer, changed);
@@ -220,7 +224,9 @@ export class DumpData implements Data {
   isBusy(state: State): boolean {
     const { phase } = this.dump.progress();
     if (this.#open?.record.isPending === true) return true;
-    const isAsking = [this.groups, this.facts, this.#values, this.searches, this.#layouts].some((part) => part.isBusy);
+    const isAsking = [this.groups, this.facts, this.workedOut, this.#values, this.searches, this.#layouts].some(
+      (part) => part.isBusy,
+    );
     return phase !== 'done' || isAsking || this.filterProgress(state)?.isBusy === true;
   }
 

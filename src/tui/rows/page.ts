@@ -8,6 +8,8 @@ export interface PageRow {
   open?: (column: number) => Action | null;
   /** What the key that switches does. */
   toggle?: Action;
+  /** What is said of it when it is read in its turn. */
+  says?: string;
 }
 
 /** All that a page shows: a line that says what it is, titles, rows. Texts are sanitised. */
@@ -41,3 +43,14 @@ export function byColumn<Row>(
   });
   return keyed.map(({ row }) => row);
 }
+
+/** Stands in the place of a page that is still being worked out. */
+export const stillWorking = (what: string): Page => ({
+  title: `looking for ${what} …`,
+  note: '',
+  columns: [],
+  length: 0,
+  row: () => ({ cells: [] }),
+  empty: 'Esc goes back',
+  sort: null,
+});

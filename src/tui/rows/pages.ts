@@ -9,8 +9,10 @@ import { contextsPage, historyPage } from './page-contexts.ts';
 import { groupPage } from './page-group.ts';
 import { groupsPage } from './page-groups.ts';
 import { matrixPage } from './page-matrix.ts';
+import { movedPage, movementPage } from './page-movement.ts';
 import { signalPage } from './page-signal.ts';
 import { stepTimesPage, timesPage } from './page-times.ts';
+import { triagePage } from './page-triage.ts';
 import { underWayPage } from './page-under-way.ts';
 
 /** A new kind of page is a case here. */
@@ -42,6 +44,12 @@ function build({ subject, sort }: PageState, state: State, data: Data): Page {
       );
     case 'histogram':
       return ofAll(state, data, (facts) => histogramPage(subject.name, sort, facts, data, state.columns));
+    case 'movement':
+      return ofAll(state, data, (facts) => movementPage(sort, facts, data));
+    case 'moved':
+      return ofAll(state, data, (facts) => movedPage(subject.name, facts, data));
+    case 'triage':
+      return ofAll(state, data, (facts) => triagePage(subject, facts, data));
   }
 }
 

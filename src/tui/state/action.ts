@@ -112,6 +112,8 @@ type PageAction =
   /** The list, as a filter beside the one in force leaves it. */
   | { type: 'page-list'; filter: string }
   | { type: 'page-switch' }
+  /** The rollout of the next row, without the page between. */
+  | { type: 'page-next'; by: number }
   /** A place that a row of the page leads to; Esc comes back. */
   | { type: 'page-read'; place: Place; turn: number | null };
 

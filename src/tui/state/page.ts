@@ -24,7 +24,12 @@ export type PageSubject =
   | { kind: 'charts' }
   /** A number by step, and how often it has which value. */
   | { kind: 'chart'; name: string }
-  | { kind: 'histogram'; name: string };
+  | { kind: 'histogram'; name: string }
+  /** Every number with its correlations and its jump; rollouts around that of one. */
+  | { kind: 'movement' }
+  | { kind: 'moved'; name: string }
+  /** The rollouts to read. */
+  | { kind: 'triage'; n: number; seed: number };
 
 /** A view of the whole body, in the place of the list and the transcript: rows with a cursor. */
 export interface PageState {

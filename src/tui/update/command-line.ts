@@ -48,6 +48,9 @@ const stepCalled = (name: string, state: State, data: Data): DumpFile | undefine
 const shown = (names: readonly string[]): string =>
   names.length <= 6 ? names.join(', ') : `${names.slice(0, 3).join(', ')}, … ${names.at(-1)}`;
 
+const countProblem = (text: string): string | null =>
+  text === '' || /^[1-9]\d{0,6}$/.test(text) ? null : 'a number from 1';
+
 /** Commands that take an argument; every command of the keymap can be called by its id as well. */
 export const COMMAND_LINE: readonly LineCommand[] = [
   {
@@ -119,6 +122,27 @@ export const COMMAND_LINE: readonly LineCommand[] = [
     check: (name) => (VIEWS.includes(name as ViewName) ? null : `a view is one of ${VIEWS.join(', ')}`),
     action: (name) => ({ type: 'view', view: name as ViewName }),
     complete: () => VIEWS,
+  },
+  {
+    name: 'groups',
+    usage: '4',
+    help: 'all groups, with pass@k of that k',
+    check: countProblem,
+    action: (k) => ({ type: 'page-open', subject: { kind: 'groups', k: Number(k || 1) } }),
+  },
+  {
+    name: 'triage',
+    usage: '50 1',
+    help: 'so many rollouts to read, each with its reason; a second number is the seed',
+    check: (text) =>
+      text
+        .split(/\s+/)
+        .map(countProblem)
+        .find((problem) => problem !== null) ?? null,
+    action: (text) => {
+      const [n = '', seed = ''] = text.split(/\s+/);
+      return { type: 'page-open', subject: { kind: 'triage', n: Number(n || 50), seed: Number(seed || 1) } };
+    },
   },
   {
     name: 'reward',

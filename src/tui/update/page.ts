@@ -1,3 +1,4 @@
+import type { Place } from '../../dump/dump.ts';
 import type { Data } from '../rows/data.ts';
 import type { Page } from '../rows/page.ts';
 import { viewport } from '../rows/viewport.ts';
@@ -78,11 +79,31 @@ export const pageHandlers = {
     return { state: { ...state, page: null, focus: 'list' }, next: { type: 'filter', text } };
   },
 
+  'page-next': (state, { by }, data): Result => {
+    const { page } = state;
+    if (page === null) return saying(state, 'no page is open');
+    const shown = { ...state, page: { ...page, isAside: false } };
+    const length = data.page(shown)?.length ?? 0;
+    const at = page.row + by;
+    if (at < 0 || at >= length) return saying(state, by > 0 ? 'the last row of the page' : 'the first row of the page');
+    const moved = atRow(shown, data, at);
+    const row = rowHere(moved, data);
+    const next = row?.open?.(0) ?? null;
+    if (next?.type !== 'page-read') return moved;
+    const read = saying(readFrom(moved, next.place, data), `${at + 1} of ${length}${row?.says ? `: ${row.says}` : ''}`);
+    return next.turn === null ? read : { state: read, next: { type: 'go', place: next.place, turn: next.turn } };
+  },
+
   'page-read': (state, { place, turn }, data) => {
-    const moved = visit({ ...withPage(state, { isAside: true }), focus: 'transcript' }, data, place);
+    const says = rowHere(state, data)?.says;
+    const read = readFrom(state, place, data);
+    const moved = says === undefined ? read : saying(read, says);
     return turn === null ? moved : { state: moved, next: { type: 'go', place, turn } };
   },
 } satisfies SomeHandlers;
+
+const readFrom = (state: State, place: Place, data: Data): State =>
+  visit({ ...withPage(state, { isAside: true }), focus: 'transcript' }, data, place);
 
 function rowHere(state: State, data: Data) {
   const shown = pageInSight(state);

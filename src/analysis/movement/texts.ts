@@ -1,0 +1,35 @@
+import { sample } from '../chance.ts';
+import { type MovementFacts, type Rest, rowsOfTraining, timelineOf } from './movement.ts';
+import { mostSaid, phrasesBy, type SaidText, type TextRow } from './phrases.ts';
+
+/** Texts of so many rollouts are looked at for phrases. */
+const TEXTS = 3000;
+
+/** Rollouts of all steps with their phrases, and the steps that their places stand for. @param next a number from 0 to 1 by chance */
+export async function textRows(
+  facts: Pick<MovementFacts, 'length' | 'numbers' | 'words' | 'groups' | 'place'>,
+  textOf: (row: number) => SaidText | null,
+  next: () => number,
+  rest: Rest,
+): Promise<{ texts: TextRow[]; steps: readonly number[] }> {
+  const rows = rowsOfTraining(facts);
+  const { at, steps } = timelineOf(facts, rows);
+  const scores = facts.numbers('score');
+  const known = rows.filter((row) => at[row]! >= 0);
+  const chosen = known.length <= TEXTS ? known : sample(known.length, TEXTS, next).map((i) => known[i]!);
+  const found: TextRow[] = [];
+  for (const row of [...chosen].sort((a, b) => a - b)) {
+    const said = textOf(row);
+    if (said !== null)
+      found.push({
+        row,
+        at: at[row]!,
+        score: scores[row]!,
+        group: facts.groups[row]!,
+        phrases: phrasesBy(said),
+        repeats: mostSaid(said.model),
+      });
+    await rest();
+  }
+  return { texts: found, steps };
+}

@@ -1,0 +1,41 @@
+import { random } from '../chance.ts';
+import { type Movement, type MovementFacts, movements, type Rest } from './movement.ts';
+import { newPhrases, type PhraseMovement, type SaidText, type TextRow } from './phrases.ts';
+import { textRows } from './texts.ts';
+
+/** Words that a rewarded answer may come to have by chance alone are not told. */
+const CLEAR = 1e-6;
+const MOST = 10;
+const EXAMPLES = 3;
+
+/** What moved, in numbers and in words that came with the reward: alarms first, then the clearest. */
+export async function whatMoved(
+  facts: MovementFacts,
+  textOf: (row: number) => SaidText | null,
+  rest: Rest = () => undefined,
+): Promise<Movement[]> {
+  const numbers = await movements(facts, rest);
+  const { texts, steps } = await textRows(facts, textOf, random(1), rest);
+  const phrases = (await newPhrases(texts, steps.length, true, rest))
+    .map((phrase) => movementOf(phrase, texts, steps))
+    .filter(({ p }) => p < CLEAR);
+  return [...phrases.slice(0, MOST), ...numbers].sort((a, b) => Number(b.isAlarm) - Number(a.isAlarm) || a.p - b.p);
+}
+
+function movementOf(phrase: PhraseMovement, texts: readonly TextRow[], steps: readonly number[]): Movement {
+  const { at, before, after, by, lift, logP, rows } = phrase;
+  const p = Math.exp(logP);
+  const earlier = texts.filter((text) => text.at < at).sort((a, b) => (b.score || 0) - (a.score || 0));
+  return {
+    name: `${by === 'model' ? 'says' : 'tool says'} "${phrase.phrase}"`,
+    within: Number.isNaN(lift) ? Number.NaN : 2 * lift - 1,
+    withinP: 1,
+    overSteps: Number.NaN,
+    trend: Number.NaN,
+    change: { at, jump: after - before, p, step: steps[at]!, before, after },
+    p,
+    isAlarm: p < CLEAR,
+    alike: [],
+    examples: { before: earlier.slice(0, EXAMPLES).map(({ row }) => row), after: rows.slice(0, EXAMPLES) },
+  };
+}

@@ -1,0 +1,60 @@
+import type { FactRows } from '../../analysis/facts/fact-rows.ts';
+
+/** ms of work between two rests: a key waits no longer. */
+const SLICE = 8;
+
+/** Answers that take longer than a key may wait: worked out in slices, and kept as long as the facts that they are of. */
+export class WorkedOut {
+  readonly #changed: () => void;
+  readonly #answers = new WeakMap<FactRows, Map<string, { value: unknown }>>();
+  #working = 0;
+
+  constructor(changed: () => void) {
+    this.#changed = changed;
+  }
+
+  get isBusy(): boolean {
+    return this.#working > 0;
+  }
+
+  /** null until it is worked out. */
+  of<Answer>(
+    facts: FactRows,
+    key: string,
+    work: (rest: () => Promise<void> | undefined) => Promise<Answer>,
+  ): Answer | null {
+    const known = this.#answers.get(facts) ?? new Map<string, { value: unknown }>();
+    this.#answers.set(facts, known);
+    const found = known.get(key);
+    if (found !== undefined) return found.value as Answer | null;
+    const answer: { value: Answer | null } = { value: null };
+    known.set(key, answer);
+    void this.#work(answer, work);
+    return null;
+  }
+
+  async #work<Answer>(
+    answer: { value: Answer | null },
+    work: (rest: () => Promise<void> | undefined) => Promise<Answer>,
+  ): Promise<void> {
+    this.#working++;
+    let since = performance.now();
+    const rest = (): Promise<void> | undefined => {
+      if (performance.now() - since < SLICE) return undefined;
+      return new Promise((resolve) =>
+        setImmediate(() => {
+          since = performance.now();
+          resolve();
+        }),
+      );
+    };
+    try {
+      // What was asked for by a key is drawn first.
+      await new Promise((resolve) => setImmediate(resolve));
+      answer.value = await work(rest);
+    } finally {
+      this.#working--;
+      this.#changed();
+    }
+  }
+}
