@@ -59,7 +59,18 @@ export async function unpickle(
     },
     unpicklingTypeOfDictionary: 'Map',
   });
-  return plain(parser.parse(bytes));
+  return plain(quietly(() => parser.parse(bytes)));
+}
+
+/** The parser warns of large integers on the console, where the screen is. */
+function quietly<T>(parse: () => T): T {
+  const { warn } = console;
+  console.warn = () => undefined;
+  try {
+    return parse();
+  } finally {
+    console.warn = warn;
+  }
 }
 
 function plain(value: unknown): JsonValue {
