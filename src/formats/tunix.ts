@@ -114,7 +114,8 @@ function rolloutOf(
   const { messages, replies, mask, score } = given;
   // Nothing of a filtered trajectory is trained on: all of its mask is 0.
   const isTrained = !validation && !(mask !== null && mask.length > 0 && mask.every((bit) => bit === 0));
-  const firstReply = replies[0]?.turn ?? messages.length;
+  // A step without its conversation tells no turn.
+  const firstReply = Math.min(messages.length, replies.find(({ turn }) => turn >= 0)?.turn ?? messages.length);
   const texts: Record<string, string> = {};
   const spans: Span[] = [];
   const turns: Turn[] = [];

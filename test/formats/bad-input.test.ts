@@ -87,6 +87,20 @@ describe('what writers leave behind', () => {
     expect(read(JSON.stringify(record)).turns.flatMap(({ toolCalls }) => toolCalls)).toEqual([]);
   });
 
+  test('a step that lost its conversation leaves the others theirs', () => {
+    const said = [
+      { role: 'user', content: 'q' },
+      { role: 'assistant', content: 'a' },
+    ];
+    const step = { model_response: 'a', action: 'a', reward: 1 };
+    const steps = [
+      { ...step, chat_completions: -100 },
+      { ...step, chat_completions: said },
+    ];
+    const rollout = read(JSON.stringify({ task: 'q', reward: 1, steps }));
+    expect([rollout.format, rollout.responseTurn, rollout.turns.length]).toEqual(['tunix', 1, 2]);
+  });
+
   test('annotations that never came, of a trace that is not there, or too short, leave the others as they are', async () => {
     const update = (trace: string, branches: object[]) =>
       `${JSON.stringify({ trace_id: trace, branches, info: {} })}\n`;
