@@ -123,7 +123,9 @@ export class LiveRun {
     let train = 0;
     for (const file of files) {
       rollouts += file.count;
-      if (file.count > 0 && file.lastChange > (newestByte ?? -1)) newestByte = file.lastChange;
+      // A file without a time (of an archive, of a copy) has the beginning of all times.
+      const isDated = file.lastChange > NO_TIME;
+      if (file.count > 0 && isDated && file.lastChange > (newestByte ?? -1)) newestByte = file.lastChange;
       if (!file.validation) train++;
     }
     const age = newestByte === null ? null : Math.max(0, now - newestByte);
@@ -131,7 +133,13 @@ export class LiveRun {
     const observed = sumOf(last, ({ observed }) => observed);
     const share = (count: number): number | null => (looked === 0 ? null : count / looked);
     return {
-      status: hasEnded ? 'ended' : isAway ? 'away' : this.#status(age, interval),
+      status: hasEnded
+        ? 'ended'
+        : isAway
+          ? 'away'
+          : age === null && rollouts > 0
+            ? 'past'
+            : this.#status(age, interval),
       age,
       validation: files.length > 0 && train === 0,
       steps: train === 0 ? files.length : train,
@@ -213,6 +221,9 @@ function lastComplete(files: readonly DumpFile[], end: number, now: number): Dum
     if (isComplete(files[i]!, now)) complete.push(files[i]!);
   return complete.reverse();
 }
+
+/** A day after the epoch: what is older has no time of its own. */
+const NO_TIME = 86_400_000;
 
 /** Tells whether a path holds what it held before, as far as can be told without reading. */
 const signature = (file: DumpFile): string =>

@@ -6,7 +6,7 @@ import { CHECKS, type Check, checkWord, ERROR_CHECKS } from '../rollout/checks.t
 import { FACTS, type Facts } from '../rollout/facts.ts';
 import { cellWidth } from '../text/graphemes.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
-import { scoreText, sizeText } from './quantities.ts';
+import { numberText, scoreText, sizeText } from './quantities.ts';
 import type { Style } from './theme.ts';
 
 /** The values of a row; undefined = not known yet. */
@@ -58,12 +58,17 @@ export interface ListShape {
   step: number;
   sample: number;
   score: number;
+  /** Some scores have four decimals. */
+  areLong: boolean;
   /** Sanitised names, each once. */
   streams: readonly string[];
 }
 
-const factText = (row: ListRow, name: string): string =>
-  row.facts === undefined ? '·' : String(row.facts.value(name) ?? '–');
+function factText(row: ListRow, name: string, width: number): string {
+  if (row.facts === undefined) return '·';
+  const value = row.facts.value(name);
+  return typeof value === 'number' ? numberText(value, width) : (value ?? '–');
+}
 
 /** The most serious thing noticed, in a word: a record or tool that failed comes before what looks odd. */
 function finding(row: ListRow): Check | null {
@@ -109,8 +114,10 @@ function streamText(streams: readonly string[], stream: string, width: number): 
   return stream;
 }
 
+const DECIMALS_2 = /^-?\d+\.\d\d$/;
+
 /** Columns that every rollout fills, in their order. */
-export function ownColumns({ step, sample, score, streams }: ListShape): Column[] {
+export function ownColumns({ step, sample, score, areLong, streams }: ListShape): Column[] {
   const longest = Math.max(1, ...streams.map(cellWidth));
   const prefix = Math.max(1, ...streams.map((stream) => shortest(streams, stream)));
   const column = (
@@ -149,11 +156,18 @@ export function ownColumns({ step, sample, score, streams }: ListShape): Column[
       rank: 0,
       text: (row) => String(row.sample),
     }),
-    column('score', 'score', Math.max(5, score), { rank: 0, text: (row) => scoreText(row.score) }),
+    // Where some need four decimals, two of the others are blanks: the points stand below each other.
+    column('score', 'score', Math.max(5, score), {
+      rank: 0,
+      text: (row, width) => {
+        const text = scoreText(row.score);
+        return areLong && DECIMALS_2.test(text) && text.length + 2 <= width ? `${text}  ` : text;
+      },
+    }),
     ...FACTS.map(({ name, title, words }, i) =>
       column(name, title, Math.max(5, cellWidth(title), ...(words ?? []).map(cellWidth)), {
         rank: 3 + i,
-        text: (row) => factText(row, name),
+        text: (row, width) => factText(row, name, width),
       }),
     ),
     column('bytes', 'size', 7, { rank: 5, text: (row) => sizeText(row.bytes), style: () => 'quiet' }),
@@ -229,14 +243,14 @@ export function valueColumn(name: string): Column {
     min: Math.min(width, 8),
     align: 'right',
     rank: 2,
-    text: (row) => valueText(row.value(name)),
+    text: (row, width) => valueText(row.value(name), width),
   };
 }
 
-function valueText(value: ReturnType<ListRow['value']>): string {
+function valueText(value: ReturnType<ListRow['value']>, width: number): string {
   if (value === NOT_KNOWN) return '·';
   if (value === undefined || value === null) return '–';
-  if (typeof value === 'number') return Number.isInteger(value) ? String(value) : scoreText(value);
+  if (typeof value === 'number') return numberText(value, width);
   return sanitiseLine(typeof value === 'string' ? value : printJson(value));
 }
 

@@ -54,8 +54,18 @@ export interface Sorted {
   descending: boolean;
 }
 
-export function renderListHeader(columns: readonly PlacedColumn[], theme: Theme, sorted: Sorted | null): string {
-  const lead = ' '.repeat(leadOf(columns));
+/** The sign of the pane that has the keys, before its first line. */
+export const FOCUSED = '▸';
+
+/** @param isFocused the list has the keys, and stands beside another pane */
+export function renderListHeader(
+  columns: readonly PlacedColumn[],
+  theme: Theme,
+  sorted: Sorted | null,
+  isFocused = false,
+): string {
+  const sign = isFocused ? styled(theme, 'accent', FOCUSED) : ' ';
+  const lead = sign + ' '.repeat(leadOf(columns) - 1);
   const titles = columns.map((column) => {
     const title = cellWidth(column.title) <= column.cells ? column.title : column.short;
     if (column.key !== sorted?.key) return styled(theme, 'quiet', cell(column, title));

@@ -24,6 +24,19 @@ export const formatAdvantage = (advantage: number): string => formatReward(Numbe
 /** Whose advantage it is must never be in doubt: no trainer wrote it. '+1.50, recomputed from score'. */
 export const advantageText = (advantage: number): string => `${formatAdvantage(advantage)}, recomputed from score`;
 
+/** Numbers one below the other with their points in a column: blanks before and behind each. */
+export function alignedNumbers(texts: readonly string[]): string[] {
+  const pointOf = (text: string): number => {
+    const point = text.search(/[.e]/);
+    return point === -1 ? text.length : point;
+  };
+  const before = Math.max(0, ...texts.map(pointOf));
+  const behind = Math.max(0, ...texts.map((text) => text.length - pointOf(text)));
+  return texts.map(
+    (text) => ' '.repeat(before - pointOf(text)) + text + ' '.repeat(behind - (text.length - pointOf(text))),
+  );
+}
+
 /** '62 %'; what is not quite all or nothing is not written as if it were. */
 export function formatPercent(share: number): string {
   const whole = Math.round(share * 100);

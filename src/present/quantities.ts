@@ -10,6 +10,15 @@ export function scoreText(score: number | null | undefined): string {
   return longer.length > 8 ? score.toFixed(2) : longer;
 }
 
+/** A number in so many cells: rounded, never cut. Where even its whole digits have no room it is written with an exponent. */
+export function numberText(value: number, width: number): string {
+  const whole = Number.isInteger(value) && Math.abs(value) < 1e15 ? String(value) : scoreText(value);
+  if (whole.length <= width || !Number.isFinite(value)) return whole;
+  const shorter = [2, 1, 0].map((digits) => value.toFixed(digits)).find((text) => text.length <= width);
+  const isNothing = shorter !== undefined && Number(shorter) === 0;
+  return shorter !== undefined && !isNothing ? shorter : value.toExponential(0).replace('+', '');
+}
+
 /** Two decimals are enough of a mean that is between them; a small one is not told as nothing, a huge one not with all its digits. */
 export const meanText = (mean: number): string =>
   Math.abs(mean) >= 1e7

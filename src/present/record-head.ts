@@ -3,6 +3,7 @@ import { truncateStart } from '../text/fit.ts';
 import { cellWidth } from '../text/graphemes.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { type Piece, renderEdges, renderPieces } from './line.ts';
+import { FOCUSED } from './list.ts';
 import { formatCount } from './numbers.ts';
 import { scoreText } from './quantities.ts';
 import type { Theme } from './theme.ts';
@@ -15,6 +16,8 @@ export interface RecordHead {
   score: number | null | undefined;
   /** Facts about its group, the most useful first. */
   group: readonly string[];
+  /** The transcript has the keys, and stands beside another pane. */
+  isFocused: boolean;
   /** A change on disk since it was read; '' for none. */
   fate: string;
 }
@@ -29,7 +32,7 @@ export function renderRecordHead(head: RecordHead, theme: Theme, width: number):
   const scoreWidth = score.reduce((sum, [, text]) => sum + cellWidth(text), 0);
   const locator = truncateStart(head.locator, Math.max(8, width - scoreWidth - 3));
   const left: Piece[] = [
-    ['plain', '  '],
+    ['accent', head.isFocused ? `${FOCUSED} ` : '  '],
     ['heading', locator],
   ];
   // A change on disk matters more than the place there.

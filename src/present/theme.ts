@@ -70,6 +70,12 @@ export const MONO: Theme = {
   number: '',
 };
 
+/** The same, faint: the pane that has not the keys. Weight is dropped, for bold and faint are one sign to some terminals. */
+export function dimmed(theme: Theme): Theme {
+  const faint = (codes: string): string => (codes === '' || codes === '1' || codes === '2' ? '2' : `2;${codes}`);
+  return Object.fromEntries(Object.entries(theme).map(([style, codes]) => [style, faint(codes)])) as Theme;
+}
+
 /** NO_COLOR (set and not empty) rules, whatever else the environment says; TERM=dumb knows no colours. */
 export function themeFor(env: Record<string, string | undefined>): Theme {
   return env.NO_COLOR || env.TERM === 'dumb' ? MONO : COLOURS;

@@ -14,6 +14,8 @@ export interface TopLine {
   progress: { text: string; share: number } | null;
   /** What is to be known of the connection to the machine of the files; null where all is here. Sanitised. */
   connection?: string | null;
+  /** The first records are being looked for: whether there are any, nobody knows yet. */
+  isReading: boolean;
   /** The sandbox in which calls run again, as far as it is known; sanitised. */
   sandbox: string | null;
 }
@@ -60,12 +62,12 @@ export function topLine(line: TopLine, width: number): Edges {
 const cells = (parts: readonly Part[]): number => parts.reduce((sum, { pieces }) => sum + piecesWidth(pieces), 2);
 
 /** In the order of their importance, which is their rank; those at the right edge are what changes by itself. */
-function partsOf({ run, follow, progress, connection = null, sandbox }: TopLine): Part[] {
+function partsOf({ run, follow, progress, connection = null, sandbox, isReading }: TopLine): Part[] {
   const left = (rank: number, ...pieces: Piece[]): Part => ({ pieces, rank, side: 'left' });
   const right = (rank: number, ...pieces: Piece[]): Part => ({ pieces, rank, side: 'right' });
   const parts: Part[] = [];
   if (connection !== null) parts.push(left(-1, ['plain', '  '], ['warning', truncate(connection, MOST_CONNECTION)]));
-  const status = statusPiece(run);
+  const status = isReading ? (['quiet', 'reading …'] as Piece) : statusPiece(run);
   if (status !== null) parts.push(left(0, ['plain', '  '], status));
   if (follow === 'on') parts.push(left(1, ['plain', '  '], ['accent', 'following']));
   if (follow === 'paused') parts.push(left(1, ['plain', '  '], ['warning', 'follow paused']));

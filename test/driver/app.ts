@@ -184,7 +184,7 @@ export class App {
   /** Step and sample of the row with the cursor; null where the list is not on the screen, or has other columns. */
   #selectedRow(): { step: string; sample: string } | null {
     const lines = this.lines().map((line) => line.split('│')[0]!);
-    const titles = lines.find((line) => /^ +step +sample/.test(line));
+    const titles = lines.find((line) => /^[ ▸] +step +sample/.test(line));
     const row = lines.find((line) => line.startsWith('›'));
     if (titles === undefined || row === undefined) return null;
     const cell = (title: string): string => {
@@ -196,7 +196,7 @@ export class App {
 
   /** The head of the transcript. */
   #head(): { locator: string; file: string; sample: string } | null {
-    const head = /(?:^|│) *((\S+\.jsonl):\d+) +sample (\d+)\//m.exec(this.screen());
+    const head = /(?:^|│)[ ▸]*((\S+\.jsonl):\d+) +sample (\d+)\//m.exec(this.screen());
     return head && { locator: head[1]!, file: head[2]!, sample: head[3]! };
   }
 

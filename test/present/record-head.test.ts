@@ -8,6 +8,7 @@ import { cellWidth } from '../../src/text/graphemes.ts';
 const plain = { ...MONO };
 for (const key of Object.keys(plain) as (keyof typeof plain)[]) plain[key] = '';
 const head = (more: Partial<RecordHead> = {}): RecordHead => ({
+  isFocused: false,
   locator: '3.jsonl:57',
   sample: 57,
   samples: 128,

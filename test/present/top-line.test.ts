@@ -36,7 +36,15 @@ const run: RunStats = {
 
 function text(width: number, over: Partial<RunStats> = {}, line: Partial<TopLine> = {}): string {
   const { left, right } = topLine(
-    { name: 'rollout_data', run: { ...run, ...over }, follow: 'off', progress: null, sandbox: null, ...line },
+    {
+      name: 'rollout_data',
+      run: { ...run, ...over },
+      follow: 'off',
+      progress: null,
+      sandbox: null,
+      isReading: false,
+      ...line,
+    },
     width,
   );
   return renderEdges(MONO, left, right, width).replace(/\x1b\[[\d;]*m/g, '');

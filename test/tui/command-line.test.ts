@@ -45,14 +45,14 @@ describe('the line behind :', () => {
     await open();
     enter(`${run.dir}/1.jsonl:2#t4`);
     await app.list().selects('1.jsonl:2');
-    await app.sees('t4 · 5/5');
+    await app.sees('t4/t4');
     enter('3.jsonl:7');
     await app.list().selects('3.jsonl:7');
     app.type('\x1b[200~/elsewhere/rollout_data/2.jsonl:3#t3\n\x1b[201~');
     await app.sees(':/elsewhere/rollout_data/2.jsonl:3#t3');
     app.press('Enter');
     await app.list().selects('2.jsonl:3');
-    await app.sees('t3 · 4/5');
+    await app.sees('t3/t4');
     enter('2.jsonl:9');
     await app.sees('^ a blank line');
     app.press('ctrl+u');
@@ -141,7 +141,7 @@ describe('the list of jumps', () => {
   test('< goes back to where a jump began, > forth again', async () => {
     await open();
     app.press('l');
-    await app.sees('t3 · 4/5');
+    await app.sees('t3/t4');
     enter('step 1');
     await app.list().selects('1.jsonl:1');
     enter('7');
@@ -150,7 +150,7 @@ describe('the list of jumps', () => {
     await app.list().selects('1.jsonl:1');
     app.press('<');
     await app.list().selects('3.jsonl:1');
-    await app.sees('t3 · 4/5');
+    await app.sees('t3/t4');
     app.press('<');
     await app.sees('no older place');
     app.press('2', '>');
@@ -164,7 +164,7 @@ describe('the list of jumps', () => {
     app.press('G');
     await app.sees('ground truth 99');
     app.press('<');
-    await app.sees('t2 · 3/5');
+    await app.sees('t2/t4');
     app.press('J', 'J');
     await app.list().selects('3.jsonl:3');
     app.press('H');

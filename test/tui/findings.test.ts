@@ -22,7 +22,7 @@ describe('what was noticed, on the screen', () => {
     await app.sees('→ error: NameError: x');
     app.press('e');
     await app.sees(/^.* !NameError: x +a Python traceback$/m);
-    await app.sees('t2 · 3/4');
+    await app.sees('t2/t3');
   });
 
   test('without colours the sign and the words are the same', async () => {

@@ -21,7 +21,7 @@ describe('the first screen', () => {
     await app.sees('▌›assistant');
     await app.sees('3 steps · 24 rollouts');
     await app.sees(/› +3 +1 +1\.00/);
-    await app.sees('t2 · 3/5');
+    await app.sees('t2/t4');
   });
 
   test('shows the mask beside the text, the call as code, the result as masked', async () => {
@@ -37,16 +37,16 @@ describe('the first screen', () => {
 
   test('h and l go from turn to turn, and say at an end that there is no more', async () => {
     open();
-    await app.sees('t2 · 3/5');
+    await app.sees('t2/t4');
     app.press('l');
-    await app.sees('t3 · 4/5');
+    await app.sees('t3/t4');
     await app.sees('›tool');
     app.press('l', 'l');
     await app.sees('the last turn; J goes to the next sample');
     app.press('0');
-    await app.sees('t0 · 1/5');
+    await app.sees('t0/t4');
     app.press('2', 'l');
-    await app.sees('t2 · 3/5');
+    await app.sees('t2/t4');
   });
 
   test('J and K go from sample to sample, H and L from step to step', async () => {

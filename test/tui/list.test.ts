@@ -147,7 +147,8 @@ describe('the sort', () => {
     await app.sees('score▼');
     app.press('Tab', 'g');
     await app.sees(/^› +1 +3 /m);
-    expect(listed().slice(0, 10)).toEqual(['1 3', '1 6', '2 2', '2 5', '2 8', '3 1', '3 4', '3 7', '1 1', '1 2']);
+    const best = '1 3,1 6,2 2,2 5,2 8,3 1,3 4,3 7,1 1,1 2';
+    await app.until(() => listed().slice(0, 10).join() === best, 'the best first');
     app.press('S');
     await app.sees('score▲');
     app.press('g');
@@ -267,7 +268,7 @@ describe('columns', () => {
     await app.sees('[ ] acc');
     app.press('j', 'j', 'j', 'j', 'Space');
     await app.sees('[ ] turns');
-    app.press(...Array.from({ length: 20 }, () => 'j'), 'Space');
+    app.press(...Array.from({ length: 6 }, () => 'j'), 'Space');
     await app.sees('[x] acc');
     app.press('Esc');
     await app.sees(/score calls +size +acc finding/);

@@ -46,7 +46,7 @@ describe('e, w and t', () => {
     await open();
     app.press('e');
     await app.sees('error 1/2: a Python traceback');
-    await app.sees('t5 · ');
+    await app.sees('t5/t');
     app.press('e');
     await app.sees('error 2/2: a Python traceback');
     app.press('e');
@@ -138,7 +138,7 @@ describe('] d', () => {
       await app.until(() => !/running|replaying/.test(app.screen()), 'the end of the run');
       app.press('1', '0', 'K', '0', ']', 'd');
       await app.sees('drift 1/2: different');
-      await app.sees('t5 · ');
+      await app.sees('t5/t');
       app.press(']', 'd');
       await app.sees('drift 2/2: different');
       app.press(']', 'd');

@@ -58,15 +58,15 @@ describe('views by v', () => {
   test('each view is left and found again where it was; the turn goes along from chat to raw text', async () => {
     await open({ columns: 120 });
     app.press('x', 'l', 'l');
-    await app.sees('t4 · 5/5');
+    await app.sees('t4/t4');
     app.press('v');
-    await app.sees(/›assistant[^›]*▌ John has[\s\S]*t4 · 5\/5/);
+    await app.sees(/›assistant[^›]*▌ John has[\s\S]*t4\/t4/);
     app.press('h');
-    await app.sees('t3 · 4/5');
+    await app.sees('t3/t4');
     app.press('v', 'l', 'l', 'x');
     await app.sees('›  output: ▾');
     app.press('5', 'v');
-    await app.sees('t3 · 4/5');
+    await app.sees('t3/t4');
     await app.sees('▾ think, 6 words');
     app.press('2', 'v');
     await app.sees('›  output: ▾');

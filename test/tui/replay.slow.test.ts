@@ -72,7 +72,7 @@ describe('what runs', () => {
     app.press('a');
     await app.sees('queued');
     app.press('$', 'h');
-    await app.sees('t5 · 6/7');
+    await app.sees('t5/t6');
     app.press('ctrl+c');
     await app.seesNot('queued');
     await app.sees('again: same');

@@ -176,7 +176,7 @@ describe('run a tool call again', () => {
     app.press('Esc');
     await app.seesNot('! code_interpreter');
     app.press('h');
-    await app.sees('t1 · 2/5');
+    await app.sees('t1/t4');
   });
 
   test('--no-exec runs nothing, and ! says why', async () => {
@@ -215,7 +215,7 @@ describe('run many again', () => {
     app.press('a');
     await app.sees('the first result that differs');
     await app.sees('›tool');
-    await app.sees('t9 · 10/13');
+    await app.sees('t9/t12');
     await app.sees('+ left is 21');
   });
 

@@ -134,13 +134,19 @@ describe('the list', () => {
     expect(screen.state.list.choice).toBe(before);
   });
 
-  test('an untouched cursor goes to the top of a sorted list; a reader stays', async () => {
+  test('best goes to the best; another order leaves the cursor on its rollout', async () => {
     await small();
+    const before = screen.selected;
+    screen.do({ type: 'sort', key: 'turns', descending: true });
+    await screen.settled();
+    expect(screen.selected).toBe(before);
     screen.do({ type: 'list-menu', menu: 'sort' }, key('b'));
     expect(screen.state.list.choice.sort).toMatchObject({ key: 'score', descending: true });
     expect(screen.message).toBe('sorted by score, largest first');
     await screen.settled();
-    expect(screen.selected).toBe('3.jsonl:1');
+    const { file, record } = screen.state.list.cursor!;
+    expect(file.score(record)).toBe(1);
+    expect(screen.selected).toBe('1.jsonl:3');
     expect(screen.do({ type: 'sort-reverse' }).state.list.choice.sort).toMatchObject({ descending: false });
   });
 

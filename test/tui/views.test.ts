@@ -66,8 +66,8 @@ describe('the foot', () => {
     expect(left(60)).not.toContain('quit');
     screen.do({ type: 'say', text: 'a message', kind: 'info' });
     expect(left(160)).toBe(' a message');
-    expect(right(160)).toContain('t2 · 3/5');
-    expect(right(30)).not.toContain('t2 · 3/5');
+    expect(right(160)).toContain('t2/t4');
+    expect(right(30)).not.toContain('t2/t4');
     screen.do({ type: 'alarm', text: 'one' }, { type: 'alarm', text: 'two' });
     expect(left(160)).toBe(' two  and 1 before it');
     expect(left(160, 'g')).toBe(' g');

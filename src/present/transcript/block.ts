@@ -47,6 +47,8 @@ export interface Block {
   ranges?: readonly Range[];
   /** Its text is code of this language. */
   code?: CodeLanguage;
+  /** It is read line by line, and wrapped where an eye finds the next one. */
+  isProse?: true;
   /** Stands at the left of the first line, in the room of the indent: a field's name. */
   label?: string;
   /** The role line of its turn. */

@@ -3,11 +3,12 @@ import { sanitise } from '../../text/sanitise.ts';
 import { formatJson } from '../json.ts';
 import { maskShare } from '../mask-share.ts';
 import { advantageText } from '../numbers.ts';
-import { scoreText, sizeText } from '../quantities.ts';
+import { sizeText } from '../quantities.ts';
 import type { Block } from './block.ts';
 import { contextHeading, OwnTrajectories, withOutlines } from './context-blocks.ts';
 import { findingsByTurn, Unplaced } from './findings.ts';
 import { Results } from './results.ts';
+import { scoreBlocks } from './score-foot.ts';
 import type { Section } from './section.ts';
 import { timeBlocks } from './time-block.ts';
 import { type Folds, turnBlocks } from './turn-blocks.ts';
@@ -27,7 +28,7 @@ function verdictBlocks(rollout: Rollout, advantage: number | null, labels: reado
     indent: 0,
     clip: true,
   });
-  const blocks = [line('score', `score ${scoreText(rollout.score)}`, 'strong')];
+  const blocks = scoreBlocks(rollout);
   if (advantage !== null) blocks.push(line('advantage', `advantage ${advantageText(advantage)}`));
   if (rollout.groundTruth !== undefined) {
     const truth = rollout.groundTruth;

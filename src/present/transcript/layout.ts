@@ -9,6 +9,8 @@ import type { Section } from './section.ts';
 
 /** Cells of the gutter: the bar of trained text, and a blank. */
 export const GUTTER = 2;
+/** The longest line of prose. */
+const MEASURE = 110;
 /** UTF-16 units from which a text is not wrapped again where its lines are known: 17 million of Chinese take 3 s. */
 const WORTH_KEEPING = 10_000;
 
@@ -198,9 +200,10 @@ export class Layout {
   }
 
   /** Cells for the text of a block. */
-  #room({ indent, right }: Block): number {
+  #room({ indent, right, isProse }: Block): number {
     const edge = right?.reduce((sum, [, text]) => sum + cellWidth(text) + 1, 0) ?? 0;
-    return Math.max(4, this.width - GUTTER - indent - edge);
+    const room = Math.max(4, this.width - GUTTER - indent - edge);
+    return isProse ? Math.min(MEASURE, room) : room;
   }
 
   #place(laid: LaidSection, block: Block, lines: Lines, clipped: boolean): void {

@@ -16,6 +16,23 @@ export function resultPreview(text: string, failed: boolean): string {
   return `error: ${oneLine(text, start, end).replace(PREFIX, '')}`;
 }
 
+/** Lines that are looked at for one that says something. */
+const MOST_LINES = 30;
+/** Tags of an answer, a fence, a rule: they close what was said. */
+const SAYS_NOTHING = /^(?:<\/?[A-Za-z_]{1,30}>|\\?[\])}]|\$\$|[`~*_=-]{3,}\w*|\s)*$/;
+
+/** The last line that says something, without the tags around it. */
+function lastWords(text: string): string {
+  let end = text.trimEnd().length;
+  for (let i = 0; i < MOST_LINES && end > 0; i++) {
+    const start = text.lastIndexOf('\n', end - 1) + 1;
+    const line = oneLine(text, start, end).trimStart();
+    if (!SAYS_NOTHING.test(line)) return line.replace(/^<answer>\s*|\s*<\/answer>$/g, '');
+    end = text.slice(0, start).trimEnd().length;
+  }
+  return oneLine(text, text.lastIndexOf('\n', text.trimEnd().length - 1) + 1, text.trimEnd().length).trimStart();
+}
+
 function oneLine(text: string, start: number, end: number): string {
   if (start === -1) return '';
   const cut = text.slice(start, Math.min(end, start + MAX_PREVIEW)).trimEnd();
@@ -54,8 +71,7 @@ export class Results {
     if (role === 'tool') return resultPreview(text, this.#failed.has(index));
     if (toolCalls.length > 0) return toolCalls.map(({ name }) => sanitiseLine(name ?? 'call')).join(', ');
     if (role !== 'assistant') return oneLine(text, text.search(/\S/), text.length);
-    const end = text.trimEnd().length;
-    return oneLine(text, text.lastIndexOf('\n', end - 1) + 1, end).trimStart();
+    return lastWords(text);
   }
 
   /** The outcome of a call, behind its name. `sign`: a finding says that something is missing here. */

@@ -69,22 +69,24 @@ const NAMED: readonly [RegExp, CodeLanguage][] = [
   [/^json$/i, 'json'],
 ];
 
-const named = (name: string): CodeLanguage | null => NAMED.find(([pattern]) => pattern.test(name))?.[1] ?? null;
+/** The language that somebody names so. */
+export const languageNamed = (name: string): CodeLanguage | null =>
+  NAMED.find(([pattern]) => pattern.test(name))?.[1] ?? null;
 
 /**
  * The language of a call's text argument: the one that the call names beside it, else what the argument's or the tool's name says;
  * `code` alone is Python, as the code tools of all these trainers take it. null for prose.
  */
 export function languageOf(tool: string, key: string, given: Record<string, unknown>): CodeLanguage | null {
-  const code = /^(?:code|script|source|program|cmd|command|input)$/i.test(key) || named(key) !== null;
+  const code = /^(?:code|script|source|program|cmd|command|input)$/i.test(key) || languageNamed(key) !== null;
   if (!code) return null;
   const said = given.language ?? given.lang;
-  if (typeof said === 'string') return named(said);
-  const byKey = named(key) ?? (/^(?:cmd|command)$/i.test(key) ? 'bash' : null);
+  if (typeof said === 'string') return languageNamed(said);
+  const byKey = languageNamed(key) ?? (/^(?:cmd|command)$/i.test(key) ? 'bash' : null);
   if (byKey !== null) return byKey;
   const byTool = tool
     .split(/[^A-Za-z+0-9]+/)
-    .map(named)
+    .map(languageNamed)
     .find((language) => language !== null);
   return byTool ?? (/^code$/i.test(key) ? 'python' : null);
 }

@@ -10,6 +10,7 @@ import type { Style } from '../theme.ts';
 import type { Block, Note } from './block.ts';
 import { type CallPiece, callPieces, rawPiece } from './call.ts';
 import { findingNote, findingStyle, foldedPieces, type Unplaced } from './findings.ts';
+import { markdownRanges, stretches } from './markdown.ts';
 import type { Results } from './results.ts';
 import type { TurnHeat } from './turn-heat.ts';
 import { type MaskPiece, maskedText, trainedWithin } from './turn-mask.ts';
@@ -120,16 +121,47 @@ function thinkBlocks(shown: Shown, part: Part, id: string): Block[] {
     const notes = [unclosed, own].flatMap((finding) => (finding === null ? [] : [findingNote(finding, 0)]));
     return [notes.length === 0 ? head : { ...head, notes }];
   }
-  const inside = findings.mark({
-    ...base,
-    ...body(shown, part, thought, 'quiet'),
-    id: `${id}.text`,
-    indent: 2,
-    clip: true,
-  });
-  const end = unclosed === null ? [] : [findingNote(unclosed, inside.text.length)];
-  return [head, { ...inside, notes: [...(inside.notes ?? []), ...end] }];
+  const inside = proseBlocks(shown, part, `${id}.text`, thought).map((block) => ({
+    ...block,
+    indent: block.indent + 2,
+  }));
+  const last = inside.at(-1);
+  if (unclosed !== null && last !== undefined)
+    inside[inside.length - 1] = { ...last, notes: [...(last.notes ?? []), findingNote(unclosed, last.text.length)] };
+  return [head, ...inside];
 }
+
+/** A part of text: where a person or a model wrote it, code between fences stands for itself, with its colours. */
+function proseBlocks(shown: Shown, part: Part, id: string, edges: (text: string) => string): Block[] {
+  const { turn, findings } = shown;
+  const whole = turn.text.slice(part.start, part.end);
+  const text = edges(whole);
+  const from = part.start + whole.indexOf(text);
+  const isWritten = turn.role !== 'tool';
+  const pieces =
+    isWritten && /```|~~~/.test(text) ? stretches(text) : [{ start: 0, end: text.length, isCode: false, code: null }];
+  return pieces.flatMap(({ start, end, isCode, code }, i): Block[] => {
+    const stretch: Part = { kind: 'text', start: from + start, end: from + end };
+    const told = body(shown, stretch, isCode ? withoutEnd : trimmed, 'plain', (text) => withoutPads(sanitise(text)));
+    if (told.text === '') return [];
+    // A mask within the text is told by ranges, and worth more than bold letters.
+    const ranges = isWritten && !isCode && !('ranges' in told) ? markdownRanges(told.text) : [];
+    return [
+      findings.mark({
+        id: i === 0 ? id : `${id}.f${i}`,
+        turn: turn.index,
+        indent: isCode ? 2 : 0,
+        clip: true,
+        ...told,
+        ...(ranges.length > 0 && { ranges }),
+        ...(code !== null && { code }),
+        ...(isCode ? {} : { isProse: true as const }),
+      }),
+    ];
+  });
+}
+
+const withoutEnd = (text: string): string => text.trimEnd();
 
 function callBlocks(shown: Shown, part: Part, id: string): Block[] {
   const { turn } = shown;
@@ -189,9 +221,7 @@ export function turnBlocks(shown: Shown): Block[] {
     if (part.kind === 'think') blocks.push(...thinkBlocks(shown, part, partId));
     else if (part.kind === 'call') blocks.push(...callBlocks(shown, part, partId));
     else {
-      const text = body(shown, part, trimmed, 'plain', (text) => withoutPads(sanitise(text)));
-      if (text.text !== '')
-        blocks.push(findings.mark({ id: partId, turn: turn.index, indent: 0, clip: true, ...text }));
+      blocks.push(...proseBlocks(shown, part, partId, trimmed));
     }
   });
   if (blocks.length === 1 && turn.toolCalls.length === 0) blocks[0]!.text += ', empty';

@@ -32,13 +32,18 @@ export function listShapeOf(dump: Dump): ListShape {
     sample = Math.max(sample, String(file.count).length);
   }
   let score = 0;
+  let areLong = false;
+  const measure = (text: string): boolean => {
+    score = Math.max(score, text.length);
+    return /\.\d{4}$/.test(text);
+  };
   for (let i = 0; i < files.length; i += Math.ceil(files.length / SAMPLED_FILES)) {
     const file = files[i]!;
     for (let record = 0; record < file.count; record += Math.ceil(file.count / SAMPLED_SCORES))
-      score = Math.max(score, scoreText(file.score(record)).length);
+      areLong = measure(scoreText(file.score(record))) || areLong;
   }
   const streams = [...new Set(files.map((file) => sanitiseLine(file.stream)))];
-  return { step: Math.min(MAX_STEP, step), sample, score: Math.min(MAX_SCORE, score), streams };
+  return { step: Math.min(MAX_STEP, step), sample, score: Math.min(MAX_SCORE, score), areLong, streams };
 }
 
 /** Facts that have a column while nobody chose. */
@@ -60,10 +65,12 @@ export function allColumns(
   extras: Iterable<string>,
   isShownByReplay: ReadonlySet<string>,
 ): KnownColumn[] {
+  const isUsual = ({ key }: Column): boolean => !isFact(key) || USUAL_FACTS.has(key);
+  const own = ownColumns(shape);
   return [
-    ...ownColumns(shape).map((column) => ({
+    ...own.filter(isUsual).map((column) => ({
       column,
-      isShown: !isFact(column.key) || USUAL_FACTS.has(column.key),
+      isShown: true,
       isValue: false,
       isIdle: column.key === 'stream' && shape.streams.length < 2,
     })),
@@ -79,6 +86,10 @@ export function allColumns(
       isValue: true,
       isIdle: false,
     })),
+    // There are many, and what the record itself holds is looked for more often.
+    ...own
+      .filter((column) => !isUsual(column))
+      .map((column) => ({ column, isShown: false, isValue: false, isIdle: false })),
   ];
 }
 

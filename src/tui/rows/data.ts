@@ -272,6 +272,7 @@ export class DumpData implements Data {
         step: Math.max(before.step, found.step),
         sample: Math.max(before.sample, found.sample),
         score: Math.max(before.score, found.score),
+        areLong: before.areLong || found.areLong,
         streams: found.streams,
       };
       const columns = allColumns(this.#shape, extras, isShownByReplay);

@@ -14,6 +14,8 @@ export interface Landmark {
   turn: number | null;
   /** A description for the footer. */
   says: string;
+  /** How many stand in its turn; absent = one. */
+  many?: number;
 }
 
 /** A kind of turn that keys go to one after the other. */
@@ -83,7 +85,11 @@ export const LANDMARKS: Readonly<Record<LandmarkName, LandmarkKind>> = {
 
 function onePerTurn(landmarks: readonly Landmark[]): Landmark[] {
   const byTurn = new Map<number | null, Landmark>();
-  for (const landmark of landmarks) if (!byTurn.has(landmark.turn)) byTurn.set(landmark.turn, landmark);
+  for (const landmark of landmarks) {
+    const first = byTurn.get(landmark.turn);
+    if (first === undefined) byTurn.set(landmark.turn, { ...landmark });
+    else first.many = (first.many ?? 1) + 1;
+  }
   return [...byTurn.values()].sort((a, b) => (a.turn ?? -1) - (b.turn ?? -1));
 }
 

@@ -79,8 +79,8 @@ export type CopyKind = 'turn' | 'call' | 'prompt' | 'json' | 'link';
 type ListAction =
   /** An expression as it is typed behind `&`: empty clears, a `!` before it inverts all of it, alone it inverts what is in force. */
   | { type: 'filter'; text: string }
-  /** null: as the records lie on disk. */
-  | { type: 'sort'; key: string | null; descending: boolean }
+  /** null: as the records lie on disk. `toFirst` goes to the first row instead of staying on the record. */
+  | { type: 'sort'; key: string | null; descending: boolean; toFirst?: true }
   | { type: 'sort-reverse' }
   /** null: those that the program shows by itself. */
   | { type: 'columns'; columns: readonly string[] | null }

@@ -80,11 +80,19 @@ function showLandmark(before: State, data: Data, name: LandmarkName, landmark: L
   const kind = LANDMARKS[name];
   const landmarks = kind.landmarks(data.record(before.list.cursor!), before);
   const at = landmarks.findIndex(({ turn }) => turn === landmark.turn);
-  const number = at < 0 || landmarks.length < 2 ? '' : ` ${formatCount(at + 1)}/${formatCount(landmarks.length)}`;
+  const number = at < 0 ? '' : numberOf(landmarks, at);
   const says = landmark.says === '' ? '' : `: ${sanitiseLine(landmark.says)}`;
   const shown = atTurn(before, data, landmark.turn);
   const isFinding = name === 'error' || name === 'warning';
   return saying(isFinding ? showFinding(shown, data, name) : shown, `${kind.word}${number}${says}`);
+}
+
+/** ` 3/7` of all in the rollout, ` 3–4/7` where a turn holds several; '' of one alone. */
+function numberOf(landmarks: readonly Landmark[], at: number): string {
+  const count = (some: readonly Landmark[]): number => some.reduce((sum, { many = 1 }) => sum + many, 0);
+  const [before, own, all] = [count(landmarks.slice(0, at)), landmarks[at]!.many ?? 1, count(landmarks)];
+  const last = own === 1 ? '' : `–${formatCount(before + own)}`;
+  return all < 2 ? '' : ` ${formatCount(before + 1)}${last}/${formatCount(all)}`;
 }
 
 /** With the cursor on a turn of the chat; null: where the rollout opens. */

@@ -7,6 +7,7 @@ import type { Data } from '../rows/data.ts';
 import { keptValues } from '../rows/replay-values.ts';
 import { type FilterChoice, filterText, type ListChoice, type SortChoice } from '../state/list.ts';
 import type { State } from '../state/state.ts';
+import { opened } from '../state/transcript.ts';
 import { followOn } from './follow.ts';
 import { arranged, choose, keepCursor } from './list-choice.ts';
 import { type Result, type SomeHandlers, saying } from './result.ts';
@@ -54,7 +55,8 @@ export const listHandlers = {
     }
   },
 
-  sort: (state, { key, descending }, data) => {
+  sort: (before, { key, descending, toFirst }, data) => {
+    const state: State = toFirst ? { ...before, list: { ...before.list, pinned: 'top' }, transcript: opened } : before;
     try {
       const values = key === null ? null : keptValues(key, state);
       if (key !== null && values === null) parseSort(key);

@@ -19,8 +19,8 @@ const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
 export function sortEntries(state: State, data: Data): MenuEntry[] {
   const { sort } = state.list.choice;
   const entries: MenuEntry[] = [
-    { key: 'b', title: 'best', action: { type: 'sort', key: 'score', descending: true } },
-    { key: 'w', title: 'worst', action: { type: 'sort', key: 'score', descending: false } },
+    { key: 'b', title: 'best', action: { type: 'sort', key: 'score', descending: true, toFirst: true } },
+    { key: 'w', title: 'worst', action: { type: 'sort', key: 'score', descending: false, toFirst: true } },
   ];
   if (sort !== null)
     entries.push({ key: 'd', title: 'dump order', action: { type: 'sort', key: null, descending: false } });

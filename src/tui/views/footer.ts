@@ -119,9 +119,10 @@ function positionPieces({ state, data }: Scene, wide: boolean, brief = false): P
   if (hit !== null) pieces.push(['match', ` ${hit} `], ['plain', '  ']);
   if (brief) return pieces;
   if (view.turn !== null) {
+    const isByTurn = state.display.view === 'chat' || state.display.view === 'raw';
     pieces.push(
-      ['plain', state.display.view === 'chat' || state.display.view === 'raw' ? `t${view.turn}` : state.display.view],
-      ['quiet', ` · ${view.turn + 1}/${view.layout.lastTurn + 1}   `],
+      ['plain', isByTurn ? `t${view.turn}` : state.display.view],
+      ['quiet', isByTurn ? `/t${view.layout.lastTurn}   ` : ` · ${view.turn + 1}/${view.layout.lastTurn + 1}   `],
     );
   }
   const share =

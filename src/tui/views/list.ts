@@ -42,8 +42,13 @@ function listRow(
 }
 
 export const listView: PaneView = ({ state, data, theme }, width, height) => {
-  const { columns } = data.geometry(state);
-  const header = renderListHeader(columns, theme, state.list.choice.sort);
+  const { columns, transcriptWidth } = data.geometry(state);
+  const header = renderListHeader(
+    columns,
+    theme,
+    state.list.choice.sort,
+    state.focus === 'list' && transcriptWidth > 0,
+  );
   if (state.list.menu?.kind === 'columns') return [header, ...columnsMenu(state, data, theme, width, height - 1)];
   const rows = data.rows(state);
   const { top, here } = listWindow(state, data);

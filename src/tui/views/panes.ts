@@ -1,4 +1,4 @@
-import { styled } from '../../present/theme.ts';
+import { dimmed, styled } from '../../present/theme.ts';
 import type { Region } from '../screen/screen.ts';
 import { pageInSight } from '../state/page.ts';
 import { editorView } from './editor.ts';
@@ -18,14 +18,19 @@ export function bodyPanes(scene: Scene): Region[] {
     const rect = { x, y, width, height: height + 1 - y };
     return { id, rect, lines: () => view(scene, width, rect.height) };
   };
+  const both = listWidth > 0 && transcriptWidth > 0;
+  /** Of two panes side by side the one without the keys is faint. */
+  const beside = (view: PaneView, focus: 'list' | 'transcript'): PaneView =>
+    both && state.focus !== focus ? (own, ...size) => view({ ...own, theme: dimmed(own.theme) }, ...size) : view;
   if (tooSmall || state.help !== null) return [];
   // The title of the editor stands above its text.
   if (state.editor !== null) return [pane('editor', editorView, 0, state.columns, 2)];
   if (pageInSight(state) !== null) return [pane('page', pageView, 0, state.columns)];
-  const both = listWidth > 0 && transcriptWidth > 0;
   return [
-    ...(listWidth > 0 ? [pane('list', listView, 0, listWidth)] : []),
+    ...(listWidth > 0 ? [pane('list', beside(listView, 'list'), 0, listWidth)] : []),
     ...(both ? [pane('divider', dividerView, listWidth, 1)] : []),
-    ...(transcriptWidth > 0 ? [pane('transcript', transcriptView, both ? listWidth + 1 : 0, transcriptWidth)] : []),
+    ...(transcriptWidth > 0
+      ? [pane('transcript', beside(transcriptView, 'transcript'), both ? listWidth + 1 : 0, transcriptWidth)]
+      : []),
   ];
 }

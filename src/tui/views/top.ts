@@ -7,11 +7,13 @@ import type { Scene } from './scene.ts';
 export function topEdges({ state, data, name, connection }: Scene, width: number): Edges {
   const { phase, done, total } = data.dump.progress();
   const { bulk, backend } = state.replay;
+  const run = data.live.stats(state.list.cursor?.file.stream ?? null);
   const line = {
     name,
     connection: connection == null ? null : sanitiseLine(connection),
-    run: data.live.stats(state.list.cursor?.file.stream ?? null),
+    run,
     follow: state.follow.mode,
+    isReading: run.status === 'waiting' && phase === 'index',
     progress:
       bulk !== null
         ? { text: bulk.waiting ?? bulkText(bulk), share: bulk.done / Math.max(1, bulk.total) }

@@ -22,6 +22,7 @@ export const transcriptView: PaneView = ({ state, data, theme }, width) => {
     score: file.score(record),
     group: [...(said === '' ? [] : [`label ${said}`]), ...groupOf(data.groups, cursor).parts],
     fate: data.diskChange(cursor),
+    isFocused: state.focus === 'transcript' && data.geometry(state).listWidth > 0,
   };
   return [
     renderRecordHead(head, theme, width),
