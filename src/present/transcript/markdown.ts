@@ -1,9 +1,9 @@
 import type { Range } from './block.ts';
 import type { CodeLanguage } from './code-language.ts';
-import { languageNamed } from './syntax.ts';
+import { codeLanguageNamed } from './syntax.ts';
 
 /** A stretch of a text: prose, with the lines of the fences around its code, or the code between two fences. */
-export interface Stretch {
+export interface Stretched {
   start: number;
   end: number;
   /** null for prose, and for code in a language that has no colours. */
@@ -17,8 +17,8 @@ const FENCE = /^[ \t]{0,8}(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^`\n]*$/;
 const MOST_FENCES = 200;
 
 /** Prose and fenced code in turns, together all of the text. Code that is never closed reaches to its end. */
-export function stretches(text: string): Stretch[] {
-  const all: Stretch[] = [];
+export function stretches(text: string): Stretched[] {
+  const all: Stretched[] = [];
   let start = 0;
   let open: { mark: string; code: CodeLanguage | null } | null = null;
   const add = (end: number, isCode: boolean, code: CodeLanguage | null): void => {
@@ -30,7 +30,7 @@ export function stretches(text: string): Stretch[] {
     const end = newline === -1 ? text.length : newline;
     const fence = end - line < 200 ? FENCE.exec(text.slice(line, end)) : null;
     if (fence !== null && open === null) {
-      open = { mark: fence[1]!, code: languageNamed(fence[2]!) };
+      open = { mark: fence[1]!, code: codeLanguageNamed(fence[2]!) };
       add(Math.min(text.length, end + 1), false, null);
     } else if (fence !== null && open !== null && fence[1]!.startsWith(open.mark) && fence[2] === '') {
       add(line, true, open.code);

@@ -18,13 +18,13 @@ const FEEDBACK =
 /** What is counted, not judged: it explains no score. */
 const NO_PART = /(?:^|_)(?:id|idx|index|seed|epoch|step|timestamp|version)$/i;
 
-export interface Part {
+interface Part {
   name: string;
   value: number | boolean;
 }
 
 /** What stands beside the score and may explain it: rewards by name, then numbers and yes or no of the record's own keys. */
-export function scoreParts({ rewards, extras }: Pick<Rollout, 'rewards' | 'extras'>): Part[] {
+function scoreParts({ rewards, extras }: Pick<Rollout, 'rewards' | 'extras'>): Part[] {
   const parts = new Map<string, number | boolean>();
   for (const [name, value] of Object.entries(rewards.named ?? {})) if (value !== null) parts.set(name, value);
   const add = (values: JsonObject, prefix: string): void => {
@@ -41,7 +41,7 @@ export function scoreParts({ rewards, extras }: Pick<Rollout, 'rewards' | 'extra
 }
 
 /** Texts in which a grader says why, with their names; the first of a nested object's as well. */
-export function feedbackOf(extras: JsonObject): { name: string; text: string }[] {
+function feedbackOf(extras: JsonObject): { name: string; text: string }[] {
   const texts: { name: string; text: string }[] = [];
   const add = (values: JsonObject, prefix: string): void => {
     for (const [key, value] of Object.entries(values)) {

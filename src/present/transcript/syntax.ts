@@ -70,7 +70,7 @@ const NAMED: readonly [RegExp, CodeLanguage][] = [
 ];
 
 /** The language that somebody names so. */
-export const languageNamed = (name: string): CodeLanguage | null =>
+export const codeLanguageNamed = (name: string): CodeLanguage | null =>
   NAMED.find(([pattern]) => pattern.test(name))?.[1] ?? null;
 
 /**
@@ -78,15 +78,15 @@ export const languageNamed = (name: string): CodeLanguage | null =>
  * `code` alone is Python, as the code tools of all these trainers take it. null for prose.
  */
 export function languageOf(tool: string, key: string, given: Record<string, unknown>): CodeLanguage | null {
-  const code = /^(?:code|script|source|program|cmd|command|input)$/i.test(key) || languageNamed(key) !== null;
+  const code = /^(?:code|script|source|program|cmd|command|input)$/i.test(key) || codeLanguageNamed(key) !== null;
   if (!code) return null;
   const said = given.language ?? given.lang;
-  if (typeof said === 'string') return languageNamed(said);
-  const byKey = languageNamed(key) ?? (/^(?:cmd|command)$/i.test(key) ? 'bash' : null);
+  if (typeof said === 'string') return codeLanguageNamed(said);
+  const byKey = codeLanguageNamed(key) ?? (/^(?:cmd|command)$/i.test(key) ? 'bash' : null);
   if (byKey !== null) return byKey;
   const byTool = tool
     .split(/[^A-Za-z+0-9]+/)
-    .map(languageNamed)
+    .map(codeLanguageNamed)
     .find((language) => language !== null);
   return byTool ?? (/^code$/i.test(key) ? 'python' : null);
 }
