@@ -277,6 +277,20 @@ describe.each([...CONFINING, 'bubblewrap, with cgroups' as const])('%s', (kind) 
         'from pyodide.ffi import to_js\nimport sys\ntry:\n    o = to_js([1]).constructor.prototype.__proto__\n    o.kind = "end"; o.code = 0; o.toJSON = to_js(lambda *a: 1)\nexcept Exception: pass\nsys.exit(7)';
       expect((await run(code)).run_result?.return_code).toBe(7);
     });
+    test.skipIf(backend !== 'pyodide')('the network is refused with the reason', async () => {
+      const code = `
+import socket
+for attempt in (
+    lambda: socket.create_connection(("127.0.0.1", 80), 5),
+    lambda: socket.socket().connect(("127.0.0.1", 80)),
+    lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("8.8.8.8", 53)),
+    lambda: socket.gethostbyname("example.com"),
+):
+    try: attempt()
+    except OSError as error: print(error)`;
+      const { run_result } = await run(code);
+      expect(run_result?.stdout?.match(/this sandbox has n/g)).toHaveLength(4);
+    });
     describe.skipIf(onlyMemory)('time: a run of one second', () => {
       test.each(Object.entries(endless))('%s', async (_, code) => {
         const began = performance.now();

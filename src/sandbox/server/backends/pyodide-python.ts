@@ -13,7 +13,7 @@ export const BY_SIGNAL = 0x53_4700;
  */
 export const BOOTSTRAP = `
 def __rollout_viewer_make():
-    import _signal, atexit, builtins, os, posix, random, sys, traceback, types
+    import _signal, _socket, atexit, builtins, errno, os, posix, random, socket, sys, traceback, types
 
     leave, pid, raising, killing = os._exit, os.getpid(), _signal.raise_signal, posix.kill
     # Ignored where no handler is: SIGCHLD, SIGCONT, SIGURG, SIGWINCH, and those that stop.
@@ -36,6 +36,19 @@ def __rollout_viewer_make():
     _signal.raise_signal = raise_signal
     if 'signal' in sys.modules:
         sys.modules['signal'].raise_signal = raise_signal
+
+    # Emscripten would make up addresses, and let a program wait for what never comes.
+    def unreachable(*_, **__):
+        raise OSError(errno.ENETUNREACH, 'Network is unreachable: this sandbox has none')
+
+    def unknown(*_, **__):
+        raise _socket.gaierror(-3, 'Temporary failure in name resolution: this sandbox has no network')
+
+    for name in ('connect', 'sendto', 'sendmsg'):
+        setattr(socket.socket, name, unreachable)
+    socket.socket.connect_ex = lambda *_: errno.ENETUNREACH
+    for name in ('getaddrinfo', 'gethostbyname', 'gethostbyname_ex', 'gethostbyaddr', 'getnameinfo'):
+        setattr(_socket, name, unknown)
 
     def report(error):
         # The frames above the program's own are this function's.
