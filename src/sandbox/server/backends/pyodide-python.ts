@@ -49,6 +49,7 @@ def __rollout_viewer_make():
     socket.socket.connect_ex = lambda *_: errno.ENETUNREACH
     for name in ('getaddrinfo', 'gethostbyname', 'gethostbyname_ex', 'gethostbyaddr', 'getnameinfo'):
         setattr(_socket, name, unknown)
+        setattr(socket, name, unknown)
 
     def report(error):
         # The frames above the program's own are this function's.
