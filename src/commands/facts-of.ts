@@ -4,6 +4,7 @@ import { Dump } from '../dump/dump.ts';
 import { type Printable, printJson } from '../json/print.ts';
 import { csvCell, textTable } from '../present/text-table.ts';
 import { dumpOptions, type ReadingFlags, withReading } from './dump-options.ts';
+import { keptOf } from './kept-of.ts';
 import { ANSWER_IS_NO, print, say, USAGE } from './output.ts';
 import { filterOf } from './query-options.ts';
 
@@ -11,6 +12,7 @@ export interface FactsFlags extends ReadingFlags {
   filter?: string;
   json?: boolean;
   csv?: boolean;
+  journal?: string;
 }
 
 /** The flags of a command that prints a table of many rollouts. */
@@ -18,6 +20,7 @@ export const withTable = (command: Command): Command =>
   withReading(
     command
       .option('--filter <expr>', 'only rollouts that it holds for')
+      .option('--journal <dir>', 'where the labels are kept that a filter asks for')
       .option('--json', 'one JSON object a line')
       .option('--csv', 'comma-separated values, with a head'),
   );
@@ -32,7 +35,8 @@ export async function withFacts(
   const dump = Dump.open(paths, await dumpOptions(options));
   for (const notice of dump.notices) say(notice);
   try {
-    const facts = await readFactRows(dump, filter);
+    const kept = await keptOf(filter, paths, options.journal);
+    const facts = await readFactRows(dump, filter, undefined, kept);
     for (const file of dump.files) if (file.error !== null) say(`${file.path}: ${file.error}`);
     if (facts.length > 0) return await use(facts, dump);
     if (dump.hasRefused || dump.files.every(({ state }) => state === 'failed')) return USAGE;

@@ -10,6 +10,7 @@ import { printJson } from '../json/print.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { countOf } from './count.ts';
 import { dumpOptions, type ReadingFlags, withReading } from './dump-options.ts';
+import { keptOf } from './kept-of.ts';
 import { ANSWER_IS_NO, DONE, hasColour, print, run, say, USAGE } from './output.ts';
 import { filterOf } from './query-options.ts';
 
@@ -18,6 +19,7 @@ interface GrepOptions extends ReadingFlags {
   role?: string[];
   in?: string;
   filter?: string;
+  journal?: string;
   limit?: number;
   context: number;
   count?: boolean;
@@ -32,6 +34,7 @@ export const grepCommand = (): Command =>
       .option('--role <role...>', 'only turns of these roles: system, user, assistant, tool …')
       .option('--in <field>', 'search a field of the records in place of their turns: gts, status, a key of the extras')
       .option('--filter <expr>', 'only rollouts that it holds for')
+      .option('--journal <dir>', 'where the labels are kept that a filter asks for')
       .option('--context <n>', 'characters beside a hit', countOf, 40)
       .option('--count', 'only how many hits each rollout has')
       .option('--limit <n>', 'at most so many lines', countOf)
@@ -52,6 +55,7 @@ async function grep(pattern: string, paths: readonly string[], options: GrepOpti
     context: options.context,
     most: options.count === true ? 0 : most,
   };
+  const kept = await keptOf(filter, paths, options.journal);
   const told = new Set<DumpFile>();
   let printed = 0;
   try {
@@ -61,7 +65,7 @@ async function grep(pattern: string, paths: readonly string[], options: GrepOpti
       told.add(file);
       if (isLost) say(`${file.locator(from)} and ${count - 1} behind it take more memory than there is to search`);
       for (const { record, count: hitCount, hits } of found) {
-        if (filter !== null && !filter.accepts(Subject.of({ file, record }))) continue;
+        if (filter !== null && !filter.accepts(Subject.of({ file, record }, kept))) continue;
         for (const line of linesOf(file.locator(record), hitCount, hits, options)) {
           if (printed++ >= most) return DONE;
           await print(`${line}\n`);

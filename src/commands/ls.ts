@@ -1,6 +1,7 @@
 import { createReadStream, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { Command } from 'commander';
+import { readFactRows } from '../analysis/facts/fact-rows.ts';
 import { arePromptsAlike, Groups } from '../analysis/groups.ts';
 import type { KeptLookup } from '../analysis/query/kept.ts';
 import type { Query } from '../analysis/query/query.ts';
@@ -97,6 +98,8 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
   const dump = Dump.open(paths, await dumpOptions(options));
   for (const notice of dump.notices) say(notice);
   for (const { folder, causes } of new Unmade().of(dump.files)) say(`${folder}: ${failedText(causes)}`);
+  // What a group tells of a rollout takes all the others.
+  if (filter?.asksGroups === true || order?.field.type === 'group') await readFactRows(dump, null);
   const asked = { filter, kept };
   const limit = options.limit ?? Number.POSITIVE_INFINITY;
   const labels = await rowLabels(paths[0]!, options.journal);

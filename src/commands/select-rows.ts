@@ -1,4 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
+import { readFactRows } from '../analysis/facts/fact-rows.ts';
 import type { KeptLookup } from '../analysis/query/kept.ts';
 import type { Query } from '../analysis/query/query.ts';
 import { Subject } from '../analysis/query/subject.ts';
@@ -49,6 +50,11 @@ const isFile = (path: string): boolean => path !== '' && (statSync(path, { throw
 /** The path part of an argument. */
 export const pathOfArgument = (arg: string): string => (isLocator(arg) ? parseLocator(arg).path : arg);
 
+/** What a group tells of a rollout takes all the others. */
+async function layGroups(dump: Dump, filter: Query | null): Promise<void> {
+  if (filter?.asksGroups === true) await readFactRows(dump, null);
+}
+
 async function* one(
   arg: string,
   dumps: Map<string, Dump>,
@@ -59,6 +65,7 @@ async function* one(
   const place = parseLocator(arg);
   const dump = dumps.get(place.path) ?? Dump.open([place.path], options);
   dumps.set(place.path, dump);
+  await layGroups(dump, filter);
   const row = await findRow(dump, place);
   if (filter === null || filter.accepts(Subject.read(row, kept))) yield { row, turn: place.turn };
 }
@@ -72,6 +79,7 @@ async function* all(
   const dump = Dump.open([path], options);
   for (const notice of dump.notices) say(notice);
   try {
+    await layGroups(dump, filter);
     for (const file of dump.files) {
       await file.buildIndex(() => true);
       if (file.error !== null) say(`${file.path}: ${file.error}`);

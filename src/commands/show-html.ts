@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { closeSync, createWriteStream, existsSync, openSync, readSync } from 'node:fs';
+import type { DumpRecord } from '../dump/dump-file.ts';
 import { UsageError } from '../dump/paths.ts';
+import { comparisonArticle } from '../present/html/comparison.ts';
 import { type ContentsRow, PAGE_SIGN, pageEnd, pageStart } from '../present/html/page.ts';
 import { PAGE_HEAD, pageRow, rolloutArticle } from '../present/html/rollout.ts';
 import { plural } from '../present/numbers.ts';
@@ -11,10 +13,13 @@ import type { WrittenForm } from './show.ts';
 /** A browser opens no larger page gladly. */
 const LARGE = 100e6;
 
-/** @param path - is stdout. @throws UsageError for a file that is there and is no page of ours: it might be somebody's dump */
-export function htmlForm(path: string, title: string): WrittenForm {
+/** @param isComparison two rollouts: they stand side by side, and each of them below
+ * @param path - is stdout. @throws UsageError for a file that is there and is no page of ours: it might be somebody's dump */
+export function htmlForm(path: string, title: string, isComparison: boolean): WrittenForm {
   const out = path === '-' ? { write: print, end: async () => {} } : fileOut(path);
   const rows: ContentsRow[] = [];
+  const articles: string[] = [];
+  let first: DumpRecord | null = null;
   let bytes = 0;
   const write = async (text: string) => {
     bytes += Buffer.byteLength(text);
@@ -25,7 +30,13 @@ export function htmlForm(path: string, title: string): WrittenForm {
       if (rows.length === 0) await write(pageStart(title));
       const id = `r${rows.length + 1}`;
       rows.push(pageRow(row, id, labels));
-      await write(rolloutArticle(row, id, labels, turn));
+      articles.push(rolloutArticle(row, id, labels, turn));
+      // Two that are compared stand below what tells them apart.
+      if (isComparison && first === null) first = row;
+      else {
+        if (first !== null) await write(comparisonArticle(first, row, 'c'));
+        for (const article of articles.splice(0)) await write(article);
+      }
     },
     async end() {
       if (rows.length > 0) await write(pageEnd(PAGE_HEAD, rows));

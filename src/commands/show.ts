@@ -31,6 +31,7 @@ interface ShowFlags extends ReadingFlags {
   mapping?: boolean;
   tokens?: boolean;
   tokenizer?: string;
+  compare?: boolean;
   redact?: boolean;
   journal?: string;
 }
@@ -55,6 +56,7 @@ export const showCommand = (): Command =>
         '--html <file>',
         'a page that stands alone: nothing of the data runs in it, and it needs no server; - for stdout',
       )
+      .option('--compare', 'with --html: two rollouts side by side, what differs marked by line and by word')
       .option(
         '--redact',
         'mask secrets: keys that are known by their looks, bearer tokens, values of KEY, TOKEN, SECRET',
@@ -114,7 +116,10 @@ async function formOf(args: readonly string[], flags: ShowFlags): Promise<Writte
     throw new UsageError(`--${name} and --${second ?? 'json'}: one form at a time`);
   if (flags.columns !== undefined && name !== 'csv') throw new UsageError('--columns goes with --csv');
   if (name === 'csv') return (await import('./show-csv.ts')).csvForm(flags.columns);
-  if (name === 'html') return (await import('./show-html.ts')).htmlForm(flags.html!, titleOf(args, flags));
+  if (flags.compare === true && (name !== 'html' || args.length !== 2 || !args.every(isLocator)))
+    throw new UsageError('--compare takes two rollouts, FILE:LINE each, and --html FILE');
+  if (name === 'html')
+    return (await import('./show-html.ts')).htmlForm(flags.html!, titleOf(args, flags), flags.compare === true);
   if (name === 'json') return jsonForm();
   const tokenizer = name === 'tokens' ? await tokenizerOf(flags.tokenizer) : null;
   if (name === 'jsonl') return textForm(({ raw }) => `${raw.trim().replace(/\r?\n/g, ' ')}\n`);

@@ -152,3 +152,43 @@ describe('--html', () => {
     expect(stderr).toContain('--html');
   });
 });
+
+describe('--html --compare', () => {
+  test('two rollouts stand side by side, the same turns once told, what differs marked', async () => {
+    const { directory, at } = dump();
+    const page = join(directory, '../compare.html');
+    expect((await show(at(1), at(2), '--html', page, '--compare')).code).toBe(0);
+    const text = readFileSync(page, 'utf8');
+    expect(text).toContain('The first turn is the same.');
+    expect(text).toContain('answer <del>0</del>');
+    expect(text).toContain('answer <ins>1</ins>');
+    expect(text.match(/<article/g)).toHaveLength(3);
+  });
+
+  test('what differs is text, too', async () => {
+    const directory = directoryWith({ '1.jsonl': verlLine({ output: '<b>x</b>' }) + verlLine({ output: '<i>x</i>' }) });
+    const path = join(directory, '1.jsonl');
+    const { stdout } = await show(`${path}:1`, `${path}:2`, '--html', '-', '--compare');
+    expect(stdout).not.toMatch(/<b>x|<i>x/);
+  });
+
+  test('takes two rollouts and a page', async () => {
+    const { directory, at } = dump();
+    for (const args of [
+      [at(1), '--html', '-'],
+      [at(1), at(2)],
+      [directory, at(1), '--html', '-'],
+    ])
+      expect((await show(...args, '--compare')).code).toBe(2);
+  });
+});
+
+test('filters of what a group tells choose as they do elsewhere', async () => {
+  const members = (step: number) =>
+    scores.map((score, i) => verlLine({ score, step, uid: `p${step}_0_${i}` })).join('');
+  const directory = directoryWith({ '1.jsonl': members(1), '2.jsonl': members(2) });
+  const { stdout } = await show(directory, '--filter', 'rank == 1', '--csv', '--columns', 'step,score');
+  expect(stdout).toBe('step,score\n1,1\n2,1\n');
+  const { stdout: listed } = await rolloutViewer(['ls', directory, '--filter', 'rank == 1', '--json']);
+  expect(jsonLines(listed).map(({ score }) => score)).toEqual([1, 1]);
+});

@@ -1,6 +1,6 @@
 import { sanitiseLine } from '../../text/sanitise.ts';
 import type { Data } from '../rows/data.ts';
-import { REPLAY_KEYS } from '../rows/replay-values.ts';
+import { LABEL_KEY, REPLAY_KEYS } from '../rows/replay-values.ts';
 import type { Action } from '../state/action.ts';
 import type { State } from '../state/state.ts';
 
@@ -32,6 +32,7 @@ export function sortEntries(state: State, data: Data): MenuEntry[] {
   // A column that says the same of all rows keeps its letter, and is not offered.
   const isAlike = (key: string): boolean =>
     (replayed.includes(key) && !isRunAgain) ||
+    (key === LABEL_KEY && state.labels.rollouts.size === 0) ||
     (key === 'stream' && files.every(({ stream }) => stream === files[0]!.stream));
   for (const { key, title } of data.allColumns(state)) {
     const letter = [...title.toLowerCase(), ...LETTERS].find((one) => LETTERS.includes(one) && !taken.has(one));
