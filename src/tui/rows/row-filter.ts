@@ -90,10 +90,16 @@ export class RowFilter {
     return this.#query?.asksGroups === true || this.#order?.field.type === 'group';
   }
 
+  /** What the columns told may have changed since: the dump was given time to. */
+  forget(): void {
+    this.#told = null;
+  }
+
   /** undefined where the columns do not tell, or not yet. */
   atOnce(place: Place): RowAnswer | undefined {
     if (this.#query?.asksKept) return undefined;
     const told = this.#toldOf(place);
+    if (told.length === 0) return undefined;
     const verdict = told.verdicts === null ? YES : told.verdicts[place.record - told.from];
     if (verdict === ASK) return undefined;
     if ((verdict === YES) === (this.#isInverted && this.#query !== null)) return null;
@@ -116,7 +122,8 @@ export class RowFilter {
     const told = this.#told;
     const isKnown = told?.file === file && told.index === file.index;
     if (isKnown && record >= told.from && record < told.from + told.length) return told;
-    const length = Math.min(BLOCK, file.count - record);
+    // A file may have lost the record since it was asked for.
+    const length = Math.max(0, Math.min(BLOCK, file.count - record));
     const expression = this.#query?.expression;
     this.#told = {
       file,
