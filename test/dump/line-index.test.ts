@@ -90,6 +90,7 @@ describe('the bytes behind a path', () => {
     expect(samples(`${text}more`, text.length)).toBe(samples(text, text.length));
     expect(samples(`X${text.slice(1)}`, text.length)).not.toBe(samples(text, text.length));
     expect(samples(`${text.slice(0, -2)}X `, text.length)).not.toBe(samples(text, text.length));
-    expect(samples('ab', 2)).toBe('ab'.repeat(8));
+    expect(samples('ab', 2)).toBe(samples('abc', 2));
+    expect(samples('ab', 2)).not.toBe(samples('ac', 2));
   });
 });

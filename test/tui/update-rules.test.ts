@@ -443,7 +443,7 @@ test('the record is copied as it is, whatever it holds', async () => {
   const record = { ...toolRollout(1, 1, 1), note: 'a\u202eb' };
   screen = await TestScreen.open({ '1.jsonl': [record] });
   expect(screen.do({ type: 'copy-text', what: 'json' }).effects).toEqual([
-    { type: 'copy', text: JSON.stringify(record) },
+    { type: 'copy', text: JSON.stringify(record), words: 'the record as JSON' },
   ]);
 });
 
