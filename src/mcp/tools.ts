@@ -146,6 +146,19 @@ export function mcpTools(served: Served): AgentTool[] {
       },
     ),
     tool(
+      'triage',
+      'Which rollouts to read, and why: findings, tool errors, gaps within a group, extremes, and a fifth by chance. For "where do I begin" in a large dump.',
+      { filter, n: z.number().int().min(1).max(100).optional().describe('so many; 20 where it is left out'), cursor },
+      ({ filter: expression, n = 20, cursor: from }, signal) =>
+        rows('triage', { filter: expression, n }, from, rowAnswer, signal),
+    ),
+    tool(
+      'compare',
+      'The mean score of each prompt in each step, the largest swing first: what was learned when, and what was forgotten.',
+      { filter, cursor },
+      ({ filter: expression, cursor: from }, signal) => rows('matrix', { filter: expression }, from, rowAnswer, signal),
+    ),
+    tool(
       'labels',
       'What people and agents said of rollouts: labels and notes per rater, and how far raters agree.',
       { cursor },

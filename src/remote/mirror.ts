@@ -41,7 +41,12 @@ export class Mirror {
   readonly #stop = new AbortController();
   readonly #listeners = new Set<() => void>();
   /** What was brought in this session: the content that it was a part of. */
-  readonly #brought = new Map<string, { inode: string; modified: number | null }>();
+  readonly #brought = new Map<string, { inode: string; modified: number | null; at: number }>();
+  readonly #bringing = new Map<string, Promise<void>>();
+  /** The file whose end is followed. */
+  #tail: { path: string; over: AbortController } | null = null;
+  /** When the list was asked for that is in force. */
+  #listed = 0;
   #status: string | null = null;
   #root: string | null = null;
   #first!: () => void;
@@ -79,6 +84,7 @@ export class Mirror {
 
   close(): void {
     this.#stop.abort();
+    this.#tail?.over.abort();
     this.#options.source.close();
   }
 
@@ -97,16 +103,18 @@ export class Mirror {
       try {
         const begun = performance.now();
         const listing = await source.list(this.#options.address.path, signal);
+        this.#listed = begun;
         this.#root = listing.root;
         const took = performance.now() - begun;
         const files = wantedFiles(listing.root, listing.files);
         const isAll = await this.#fill(files, begun);
         failures = 0;
         this.#first();
+        if (follows) this.#followTail(files[0]);
         if (!isAll) continue;
         this.#say(null);
         if (!follows) return;
-        await this.#wait(files[0], Math.max(LOOK_MS, took * LIST_SHARE));
+        await rest(Math.max(LOOK_MS, took * LIST_SHARE), undefined, { signal }).catch(() => {});
       } catch (error) {
         if (signal.aborted) return;
         if (!(error instanceof SourceError) || !error.isLost || (++failures >= attempts && !this.#cameBytes)) {
@@ -150,6 +158,7 @@ export class Mirror {
       }
       await this.#bring(file);
       this.#first();
+      if (this.#options.follows && file === files[0]) this.#followTail(file);
       // A step that came meanwhile goes before the old ones.
       if (this.#options.follows && performance.now() - since > LOOK_MS * 2 && at < missing.length - 1) return false;
     }
@@ -199,7 +208,16 @@ export class Mirror {
   }
 
   /** Brings what a file has more than its copy. */
-  async #bring(file: RemoteFile, hasGrown = false): Promise<void> {
+  #bring(file: RemoteFile, hasGrown = false): Promise<void> {
+    // One after the other: two that append to one copy would double its lines.
+    const before = this.#bringing.get(file.path) ?? Promise.resolve();
+    const own = before.catch(() => {}).then(() => this.#bringNow(file, hasGrown));
+    this.#bringing.set(file.path, own);
+    own.catch(() => {}).finally(() => this.#bringing.get(file.path) === own && this.#bringing.delete(file.path));
+    return own;
+  }
+
+  async #bringNow(file: RemoteFile, hasGrown: boolean): Promise<void> {
     const { source } = this.#options;
     const { signal } = this.#stop;
     const local = this.#local(file.path);
@@ -207,6 +225,16 @@ export class Mirror {
     const draft = hiddenName(local, 'part');
     const here = copyAt(isWholeOnly ? draft : local);
     const known = this.#brought.get(file.path);
+    // The list is older than what came of it since.
+    if (
+      !hasGrown &&
+      known !== undefined &&
+      here !== null &&
+      known.at > this.#listed &&
+      known.inode === file.inode &&
+      here.size >= file.size
+    )
+      return;
     const isOther =
       !hasGrown && (here === null || file.size <= here.size || (known !== undefined && known.inode !== file.inode));
     const have = isOther || here === null ? 0 : here.size;
@@ -231,7 +259,7 @@ export class Mirror {
             // Another content under the same name.
             removeCopy(here!.path);
             this.#brought.delete(file.path);
-            return await this.#bring(file);
+            return await this.#bringNow(file, false);
           }
           expected = expected.length > part.length ? expected.subarray(part.length) : null;
           own = chunk.subarray(part.length);
@@ -248,60 +276,46 @@ export class Mirror {
       }
     } finally {
       if (fd !== null) closeSync(fd);
-      if (at > have || have > 0) this.#brought.set(file.path, { inode: file.inode, modified: null });
+      if (at > have || have > 0)
+        this.#brought.set(file.path, { inode: file.inode, modified: null, at: performance.now() });
     }
     if (isWholeOnly && at === file.size && at > 0) renameSync(draft, local);
     if (at === file.size && file.size > 0) {
       utimesSync(local, file.modified, file.modified);
-      this.#brought.set(file.path, { inode: file.inode, modified: file.modified });
+      this.#brought.set(file.path, { inode: file.inode, modified: file.modified, at: performance.now() });
     }
   }
 
-  /** Until the list is worth another look; lines that come to the newest file are brought at once. */
-  async #wait(newest: RemoteFile | undefined, ms: number): Promise<void> {
+  /** Lines that come to the newest file are brought at once, whatever else is on its way. */
+  #followTail(newest: RemoteFile | undefined): void {
     const { source } = this.#options;
+    if (newest === undefined || newest.path === this.#tail?.path) return;
+    this.#tail?.over.abort();
+    this.#tail = null;
+    if (source.follow === undefined || !GROWS.test(newest.path)) return;
     const over = new AbortController();
-    const stop = () => over.abort();
-    this.#stop.signal.addEventListener('abort', stop);
-    const end = rest(ms, undefined, { signal: over.signal }).catch(() => {});
-    try {
-      if (source.follow === undefined || newest === undefined || !GROWS.test(newest.path)) return await end;
-      await this.#followed(newest, end, over);
-    } finally {
-      stop();
-      this.#stop.signal.removeEventListener('abort', stop);
-    }
-  }
-
-  async #followed(newest: RemoteFile, end: Promise<unknown>, over: AbortController): Promise<void> {
-    const { source } = this.#options;
-    let bringing: Promise<void> | null = null;
+    const tail = { path: newest.path, over };
+    this.#tail = tail;
+    let isBringing = false;
     let again = false;
-    let failure: unknown = null;
-    const bring = async (): Promise<void> => {
-      do {
-        again = false;
-        await this.#bring(newest, true);
-      } while (again);
-      bringing = null;
-    };
-    const grown = () => {
+    const grown = async (): Promise<void> => {
       again = true;
-      bringing ??= bring().catch((error: unknown) => {
-        failure = error;
-        over.abort();
-      });
+      if (isBringing) return;
+      isBringing = true;
+      while (again && !over.signal.aborted) {
+        again = false;
+        // What is lost here is asked for with the next list, which tells of the connection, too.
+        await this.#bring(newest, true).catch(() => {});
+      }
+      isBringing = false;
     };
     const size = copyAt(this.#local(newest.path))?.size ?? newest.size;
-    const following = source.follow!(newest.path, size, grown, over.signal).catch((error: unknown) => {
-      if (!over.signal.aborted) failure = error;
-      over.abort();
-    });
-    await Promise.race([end, following]);
-    over.abort();
-    await following;
-    await bringing;
-    if (failure !== null) throw failure;
+    void source
+      .follow(newest.path, size, () => void grown(), over.signal)
+      .catch(() => {})
+      .finally(() => {
+        if (this.#tail === tail) this.#tail = null;
+      });
   }
 }
 

@@ -50,7 +50,18 @@ async function ask(client: Client, name: string, args: object = {}): Promise<Ans
 test('tells its tools; replay is one of them only where it was allowed', async () => {
   const tools = (await (await agent([FIXTURES])).listTools()).tools;
   const names = tools.map(({ name }) => name);
-  expect(names).toEqual(['list', 'show', 'search', 'stats', 'findings', 'labels', 'label', 'open']);
+  expect(names).toEqual([
+    'list',
+    'show',
+    'search',
+    'stats',
+    'findings',
+    'triage',
+    'compare',
+    'labels',
+    'label',
+    'open',
+  ]);
   expect(tools.filter(({ annotations }) => annotations?.readOnlyHint !== true).map(({ name }) => name)).toEqual([
     'label',
   ]);
@@ -108,6 +119,11 @@ test('searches turns, sums up steps, tells what is wrong', async () => {
   });
   const sums = await ask(client, 'stats', {});
   expect(sums.json.data[0]).toMatchObject({ stream: 'train', step: 1, rollouts: 8 });
+  expect((await ask(client, 'triage', { n: 3 })).json.data[0]).toMatchObject({
+    locator: expect.any(String),
+    reason: expect.any(String),
+  });
+  expect((await ask(client, 'compare')).json.data[0]).toMatchObject({ cells: expect.any(Array) });
   const wrong = await ask(client, 'findings', { filter: 'step == 3' });
   expect(wrong.json.rollouts).toBeGreaterThan(0);
   expect(wrong.json.data[0]).toMatchObject({

@@ -88,6 +88,8 @@ describe('the module', () => {
         'first = next(iter(rv.ls(sys.argv[1])))\n' +
         'whole = next(rv.show(first["locator"]))\n' +
         'print(type(whole).__name__, whole["locator"] == first["locator"], len(whole["turns"]) > 0)\n' +
+        'page = whole._repr_html_()\n' +
+        'print(page.startswith("<iframe sandbox="), "&lt;!doctype html&gt;" in page, page.count("<"))\n' +
         'print(list(rv.ls(sys.argv[1], filter="score > 99")))\n' +
         'try: list(rv.ls("/does/not/exist"))\n' +
         'except rv.ReadingFailed as error: print(error)\n' +
@@ -100,6 +102,7 @@ describe('the module', () => {
     expect(lines[0]).toMatch(/^[1-9]\d* True$/);
     expect(lines.slice(1)).toEqual([
       'Rollout True True',
+      'True True 2',
       '[]',
       'rollout-viewer: /does/not/exist: no such file or directory',
       'rollout_viewer.frame needs pandas: pip install pandas',

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import subprocess
 import tempfile
@@ -20,7 +21,15 @@ class ReadingFailed(RuntimeError):
 
 
 class Rollout(Dict[str, Any]):
-    """A rollout as `show --json` tells it."""
+    """A rollout as `show --json` tells it; a notebook shows it as the page of `show --html`, in a frame of its own."""
+
+    def _repr_html_(self) -> str:
+        page = "".join(_lines(["show", "--html", "-", "--", self["locator"]]))
+        # The page comes with its own policy; the frame keeps the notebook out of its reach.
+        return (
+            '<iframe sandbox="allow-scripts" style="width: 100%%; height: 36em; border: 0" srcdoc="%s"></iframe>'
+            % html.escape(page, quote=True)
+        )
 
 
 def ls(
@@ -56,6 +65,10 @@ def frame(*paths: str, filter: Optional[str] = None, sort: Optional[str] = None)
 
 
 def _objects(arguments: List[str]) -> Iterator[Dict[str, Any]]:
+    return (json.loads(line) for line in _lines(arguments))
+
+
+def _lines(arguments: List[str]) -> Iterator[str]:
     # A pipe that nobody empties would stop the program: messages wait in a file.
     with tempfile.TemporaryFile() as messages:
         child = subprocess.Popen(
@@ -64,7 +77,7 @@ def _objects(arguments: List[str]) -> Iterator[Dict[str, Any]]:
         assert child.stdout is not None
         try:
             for line in child.stdout:
-                yield json.loads(line)
+                yield line.decode("utf-8")
             status = child.wait()
         finally:
             child.stdout.close()
