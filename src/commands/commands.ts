@@ -11,6 +11,7 @@ export const VERBS: Readonly<Record<string, () => Promise<Command>>> = {
   groups: async () => (await import('./groups.ts')).groupsCommand(),
   matrix: async () => (await import('./matrix.ts')).matrixCommand(),
   movement: async () => (await import('./movement.ts')).movementCommand(),
+  compare: async () => (await import('./compare.ts')).compareCommand(),
   triage: async () => (await import('./triage.ts')).triageCommand(),
   label: async () => (await import('./label.ts')).labelCommand(),
   judge: async () => (await import('./judge.ts')).judgeCommand(),

@@ -1,0 +1,87 @@
+import { groupKeyOf } from '../../rollout/group-key.ts';
+import type { FactRows } from '../facts/fact-rows.ts';
+import { groupStats, PASS } from '../prompts/group-stats.ts';
+import { membersByNumber } from '../prompts/members.ts';
+
+/** What one run made of a prompt. */
+export interface RunSide {
+  n: number;
+  scored: number;
+  mean: number | null;
+  /** The row of its first rollout. */
+  row: number;
+}
+
+/** won: the second run is better; never scored: one of the two has no score of it; first, second: the other has not the prompt. */
+export type Outcome = 'won' | 'lost' | 'same' | 'never scored' | 'first' | 'second';
+
+export interface RunPair {
+  key: string;
+  a: RunSide | null;
+  b: RunSide | null;
+  outcome: Outcome;
+  /** It was solved in one of the two alone. */
+  isFlip: boolean;
+  /** The second less the first. */
+  difference: number | null;
+}
+
+/** Two runs or checkpoints joined by prompt, the largest difference first, wherever it goes. */
+export function compareRuns(first: FactRows, second: FactRows, pass = PASS): RunPair[] {
+  const [a, b] = [sidesOf(first), sidesOf(second)];
+  const keys = [...new Set([...a.keys(), ...b.keys()])];
+  return keys
+    .map((key) => pairOf(key, a.get(key) ?? null, b.get(key) ?? null, pass))
+    .sort((x, y) => sizeOf(y) - sizeOf(x));
+}
+
+/** Those that cannot be compared come last. */
+const sizeOf = ({ difference }: RunPair): number => (difference === null ? -1 : Math.abs(difference));
+
+function pairOf(key: string, a: RunSide | null, b: RunSide | null, pass: number): RunPair {
+  const isKnown = a?.mean != null && b?.mean != null;
+  const difference = isKnown ? b.mean! - a.mean! : null;
+  return {
+    key,
+    a,
+    b,
+    outcome:
+      a === null
+        ? 'second'
+        : b === null
+          ? 'first'
+          : difference === null
+            ? 'never scored'
+            : difference > 0
+              ? 'won'
+              : difference < 0
+                ? 'lost'
+                : 'same',
+    isFlip: isKnown && a.mean! >= pass !== b.mean! >= pass,
+    difference,
+  };
+}
+
+/** By the prompt's text: two runs have names of their own for it. All rollouts of a prompt count, whatever their step. */
+function sidesOf(facts: FactRows): Map<string, RunSide> {
+  const scores = facts.numbers('score');
+  const prompts = membersByNumber(facts.prompts);
+  const rowsOf = new Map<string, number[]>();
+  for (let prompt = 0; prompt < prompts.length; prompt++) {
+    const rows = prompts.of(prompt);
+    if (rows.length === 0) continue;
+    const { file, record } = facts.place(rows[0]!);
+    const { rollout } = file.read(record);
+    if (rollout === null) continue;
+    const { prompt: key } = groupKeyOf(rollout);
+    const known = rowsOf.get(key);
+    if (known) known.push(...rows);
+    else rowsOf.set(key, [...rows]);
+  }
+  return new Map(
+    [...rowsOf].map(([key, rows]) => {
+      const { n, scored, mean } = groupStats(rows.map((row) => scores[row]!));
+      return [key, { n, scored, mean, row: rows[0]! }];
+    }),
+  );
+}

@@ -1,0 +1,88 @@
+import { diffArrays, diffWordsWithSpace } from 'diff';
+import type { Rollout } from '../../rollout/rollout.ts';
+
+/** A piece of a turn: what both say, or what one of them alone says. */
+export interface SaidPiece {
+  isOwn: boolean;
+  text: string;
+}
+
+export interface ComparedTurn {
+  turn: number;
+  role: string;
+  pieces: readonly SaidPiece[];
+}
+
+/** Turns that stand side by side; null where one of the two has none there. */
+export interface TurnPair {
+  a: ComparedTurn | null;
+  b: ComparedTurn | null;
+  isSame: boolean;
+}
+
+/** Longer turns are compared as a whole. */
+const MOST_COMPARED = 20_000;
+const MOST_EDITS = 2000;
+
+/** Two rollouts by turn, and turns of one role by word. Equal turns find each other; those between them are paired in their order. */
+export function compareTurns(first: Rollout, second: Rollout): TurnPair[] {
+  const keyOf = ({ role, text }: { role: string; text: string }) => `${role}\0${text}`;
+  const changes = diffArrays(first.turns.map(keyOf), second.turns.map(keyOf), { maxEditLength: MOST_EDITS }) ?? [
+    { removed: true, added: false, count: first.turns.length },
+    { removed: false, added: true, count: second.turns.length },
+  ];
+  const pairs: TurnPair[] = [];
+  let [atA, atB] = [0, 0];
+  for (let i = 0; i < changes.length; i++) {
+    const { removed, added, count } = changes[i]!;
+    if (!removed && !added) {
+      for (let k = 0; k < count; k++) pairs.push(equal(first.turns[atA++]!, second.turns[atB++]!));
+      continue;
+    }
+    const next = changes[i + 1];
+    const isPaired = removed && next?.added === true;
+    const ends = [atA + (removed ? count : 0), atB + (removed ? (isPaired ? next.count : 0) : count)] as const;
+    while (atA < ends[0] || atB < ends[1]) {
+      const a = atA < ends[0] ? first.turns[atA]! : null;
+      const b = atB < ends[1] ? second.turns[atB]! : null;
+      // Turns of different roles never answer each other: the longer rest goes first.
+      const isTogether = a !== null && b !== null && a.role === b.role;
+      const takesA = a !== null && (isTogether || b === null || ends[0] - atA >= ends[1] - atB);
+      pairs.push(
+        isTogether
+          ? compared(a, b)
+          : takesA
+            ? { a: alone(a!), b: null, isSame: false }
+            : { a: null, b: alone(b!), isSame: false },
+      );
+      if (isTogether || takesA) atA++;
+      if (isTogether || !takesA) atB++;
+    }
+    if (isPaired) i++;
+  }
+  return pairs;
+}
+
+type Said = Rollout['turns'][number];
+
+const whole = ({ index, role, text }: Said, isOwn: boolean): ComparedTurn => ({
+  turn: index,
+  role,
+  pieces: text === '' ? [] : [{ isOwn, text }],
+});
+const alone = (turn: Said): ComparedTurn => whole(turn, true);
+const equal = (a: Said, b: Said): TurnPair => ({ a: whole(a, false), b: whole(b, false), isSame: true });
+
+function compared(a: Said, b: Said): TurnPair {
+  const isLong = a.text.length > MOST_COMPARED || b.text.length > MOST_COMPARED;
+  const words = isLong ? undefined : diffWordsWithSpace(a.text, b.text, { maxEditLength: MOST_EDITS });
+  if (words === undefined) return { a: alone(a), b: alone(b), isSame: false };
+  const side = (turn: Said, isLeft: boolean): ComparedTurn => ({
+    turn: turn.index,
+    role: turn.role,
+    pieces: words
+      .filter(({ added, removed }) => (isLeft ? !added : !removed))
+      .map(({ added, removed, value }) => ({ isOwn: added || removed, text: value })),
+  });
+  return { a: side(a, true), b: side(b, false), isSame: false };
+}
