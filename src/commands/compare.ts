@@ -13,6 +13,7 @@ import type { Rollout } from '../rollout/rollout.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
 import { dumpOptions } from './dump-options.ts';
 import { type FactsFlags, locatorOf, numberCell, printTable, withTable } from './facts-of.ts';
+import { findRow } from './find-row.ts';
 import { ANSWER_IS_NO, DONE, print, run, say } from './output.ts';
 import { filterOf } from './query-options.ts';
 
@@ -47,12 +48,7 @@ async function withRecord(
   const place = parseLocator(locator);
   const dump = Dump.open([place.path], await dumpOptions(flags));
   try {
-    const [file] = dump.files;
-    if (file === undefined) throw new UsageError(`${locator}: no rollout there`);
-    await file.buildIndex(() => true);
-    const record = file.recordAt(place);
-    if (record < 0) throw new UsageError(`${locator}: it has no such line`);
-    const row = file.read(record);
+    const row = await findRow(dump, place);
     if (row.rollout === null) throw new UsageError(`${locator}: ${row.error ?? 'no rollout'}`);
     return await use(row as DumpRecord & { rollout: Rollout });
   } finally {

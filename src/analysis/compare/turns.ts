@@ -80,9 +80,23 @@ function compared(a: Said, b: Said): TurnPair {
   const side = (turn: Said, isLeft: boolean): ComparedTurn => ({
     turn: turn.index,
     role: turn.role,
-    pieces: words
-      .filter(({ added, removed }) => (isLeft ? !added : !removed))
-      .map(({ added, removed, value }) => ({ isOwn: added || removed, text: value })),
+    pieces: joined(
+      words
+        .filter(({ added, removed }) => (isLeft ? !added : !removed))
+        .map(({ added, removed, value }) => ({ isOwn: added || removed, text: value })),
+    ),
   });
   return { a: side(a, true), b: side(b, false), isSame: false };
+}
+
+/** Own words with but a blank between them are one piece. */
+function joined(pieces: readonly SaidPiece[]): SaidPiece[] {
+  const out: SaidPiece[] = [];
+  for (const [i, { isOwn, text }] of pieces.entries()) {
+    const isGap = !isOwn && text.trim() === '' && pieces[i - 1]?.isOwn === true && pieces[i + 1]?.isOwn === true;
+    const last = out.at(-1);
+    if (last?.isOwn === (isOwn || isGap)) out[out.length - 1] = { isOwn: last.isOwn, text: last.text + text };
+    else out.push({ isOwn: isOwn || isGap, text });
+  }
+  return out;
 }

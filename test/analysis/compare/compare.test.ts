@@ -100,7 +100,7 @@ describe('two runs', () => {
   const read = async (files: DumpFiles) => {
     const { dir, remove } = writeDump(files);
     const dump = Dump.open([dir]);
-    return { facts: await readFactRows(dump, null), close: () => (dump.close(), remove()) };
+    return { facts: await readFactRows(dump, null), close: () => [dump.close(), remove()] };
   };
 
   test('are joined by prompt: won, lost, flipped, never scored, in one alone', async () => {
