@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { compareRuns, type Outcome, type RunPair } from '../analysis/compare/runs.ts';
+import { compareRuns, type RunOutcome, type RunPair } from '../analysis/compare/runs.ts';
 import { answerTree } from '../analysis/compare/tree.ts';
 import { type ComparedTurn, compareTurns } from '../analysis/compare/turns.ts';
 import { readFactRows } from '../analysis/facts/fact-rows.ts';
@@ -164,7 +164,7 @@ async function runs(a: string, b: string, flags: FactsFlags): Promise<number> {
       }),
       flags,
     );
-    const count = (outcome: Outcome): number => pairs.filter((pair) => pair.outcome === outcome).length;
+    const count = (outcome: RunOutcome): number => pairs.filter((pair) => pair.outcome === outcome).length;
     const flips = pairs.filter(({ isFlip }) => isFlip).length;
     say(
       `won ${count('won')}, lost ${count('lost')}, same ${count('same')}, flips ${flips}, never scored ${count('never scored')}, ` +

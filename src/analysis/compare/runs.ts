@@ -13,13 +13,13 @@ export interface RunSide {
 }
 
 /** won: the second run is better; never scored: one of the two has no score of it; first, second: the other has not the prompt. */
-export type Outcome = 'won' | 'lost' | 'same' | 'never scored' | 'first' | 'second';
+export type RunOutcome = 'won' | 'lost' | 'same' | 'never scored' | 'first' | 'second';
 
 export interface RunPair {
   key: string;
   a: RunSide | null;
   b: RunSide | null;
-  outcome: Outcome;
+  outcome: RunOutcome;
   /** It was solved in one of the two alone. */
   isFlip: boolean;
   /** The second less the first. */
