@@ -15,6 +15,7 @@ import {
   encodeFiles,
   memoryOf,
   type ProgramOptions,
+  wantedFiles,
 } from './runner.ts';
 
 export type RunJupyter = (request: RunJupyterRequest, signal?: AbortSignal) => Promise<RunJupyterResponse>;
@@ -34,7 +35,7 @@ export function runJupyterOn(
           code: DRIVER,
           stdin: JSON.stringify({ nonce, cells: request.cells }),
           files: decodeFiles(request.files),
-          fetchFiles: request.fetch_files,
+          fetchFiles: wantedFiles(request.fetch_files),
           compileTimeout: 0,
           runTimeout: Number.isNaN(request.total_timeout) ? 0 : Math.min(request.total_timeout, maxRunTimeout),
           limits: { ...limits, memoryMb: memoryOf(request.memory_limit_MB, limits) },

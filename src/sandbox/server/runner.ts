@@ -39,7 +39,7 @@ export function runCodeOn(
           code: request.code,
           stdin: request.stdin,
           files: decodeFiles(request.files),
-          fetchFiles: request.fetch_files,
+          fetchFiles: wantedFiles(request.fetch_files),
           compileTimeout: Math.min(request.compile_timeout, maxRunTimeout),
           runTimeout: Math.min(request.run_timeout, maxRunTimeout),
           limits: { ...limits, memoryMb: memoryOf(request.memory_limit_MB, limits) },
@@ -66,6 +66,15 @@ const MOST_MEMORY_MB = 2 ** 32;
 
 export const memoryOf = (asked: number, { memoryMb }: RunLimits): number | null =>
   asked > 0 ? Math.min(asked, MOST_MEMORY_MB) : memoryMb;
+
+const MOST_FETCHED = 1000;
+
+/** Each once. @throws {SandboxFault} for more than a run may hand out: it takes a moment for each */
+export function wantedFiles(names: readonly string[]): string[] {
+  const wanted = [...new Set(names)];
+  if (wanted.length <= MOST_FETCHED) return wanted;
+  throw new SandboxFault(`fetch_files: ${wanted.length} files are too many; the limit is ${MOST_FETCHED}`);
+}
 
 export const cutTimeout = (maxRunTimeout: number): string =>
   `the time limits were cut to ${maxRunTimeout} s, the most that this server gives (--max-run-timeout)`;

@@ -262,6 +262,8 @@ describe.each([...CONFINING, 'bubblewrap, with cgroups' as const])('%s', (kind) 
       ...(backend === 'bubblewrap' && {
         // Pyodide leaves the objects of a program that has ended as they are.
         'an end that is refused': 'class A:\n    def __del__(self):\n        while True: pass\na = A()',
+        'a session for each of many processes':
+          'import os\nwhile True:\n    try:\n        if os.fork() == 0: os.setsid()\n    except OSError: pass',
         'a fork bomb': 'import os\nwhile True:\n    try: os.fork()\n    except OSError: pass',
         'a daemon that holds the output':
           'import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0: time.sleep(99)\n    os._exit(0)\ntime.sleep(99)',
@@ -364,6 +366,10 @@ while True: pass`;
         () => '{"code":"print(1)","language":"python","files":{"__proto__":"eA=="}}',
       ],
       'a fetch that climbs': ['/run_code', () => ({ ...program, fetch_files: ['../../../etc/shadow'] })],
+      'a fetch of a million names': [
+        '/run_code',
+        () => ({ ...program, fetch_files: Array.from({ length: 1e6 }, (_, at) => `f${at}`) }),
+      ],
       'a fetch of a device': ['/run_code', () => ({ ...program, fetch_files: ['/dev/zero'] })],
       backticks: [
         '/submit',

@@ -241,6 +241,7 @@ export class SlotRun {
   }
 
   #kill(): void {
+    killAtOnce(this.#hostPids());
     this.#hands.kill();
     this.#stopTimer();
     this.#stopTimer = startTimer(GRACE_SECONDS, () => {
