@@ -13,6 +13,9 @@ export const columnsFile = (): string => join(paths.log, 'columns.json');
 /** $XDG_STATE_HOME/rollout-viewer/history.jsonl; `log` is what env-paths calls the place of state. */
 export const historyFile = (): string => join(paths.log, 'history.jsonl');
 
+/** $XDG_STATE_HOME/rollout-viewer/views/DUMP.json: the views of a dump that were saved by name. */
+export const viewsFile = (dump: string): string => join(paths.log, 'views', `${dump}.json`);
+
 /** $XDG_STATE_HOME/rollout-viewer/facts: what was found in records, from one day to the next. */
 export const factsFolder = (): string => join(paths.log, 'facts');
 

@@ -111,7 +111,7 @@ describe('a filter', () => {
 const field: fc.Arbitrary<Field> = fc.oneof(
   fc.constantFrom(...NUMBER_FIELDS, ...TEXT_FIELDS).map(fieldNamed),
   fc.stringMatching(/^[a-z_][a-z0-9_-]{0,6}(\.[a-z0-9_]{1,4}){0,2}$/).map((path): Field => ({ type: 'extra', path })),
-  fc.stringMatching(/^[a-z_]{1,8}$/).map((name): Field => ({ type: 'tool', name })),
+  fc.stringMatching(/^[a-z_]{1,8}$/).map((name): Field => ({ type: 'tool', name, part: null })),
 );
 
 const condition: fc.Arbitrary<Expression> = fc.oneof(

@@ -1,10 +1,19 @@
 import { CHECKS } from '../../rollout/checks.ts';
+import { FACTS, factAt } from '../../rollout/facts.ts';
 import { FIELD_NAMES, FILTER_NAMES } from './fields.ts';
 
 /** Whole expressions that one being typed may become: the name at its end completed. @param extras keys that the records have */
 export function completions(text: string, extras: readonly string[]): string[] {
   const finding = /finding:([\w-]*)$/.exec(text);
   if (finding !== null) return endings(text, finding[1]!, CHECKS);
+  const value = /(?:^|[\s(!&|])([a-z._]+) *[!=]= *("?[\w-]*)$/.exec(text);
+  const words = value === null ? undefined : FACTS[factAt(value[1]!)]?.words;
+  if (words !== undefined)
+    return endings(
+      text,
+      value![2]!,
+      words.map((one) => `"${one}"`),
+    );
   const word = /(?:^|[\s(!&|])([\p{L}_][\p{L}\p{N}_.-]*)?$/u.exec(text);
   if (word === null) return [];
   return endings(text, word[1] ?? '', [...FIELD_NAMES, ...FILTER_NAMES, ...extras, 'finding:']);

@@ -1,8 +1,9 @@
 import type { Check } from '../../rollout/checks.ts';
+import type { DateLiteral } from './dates.ts';
 import { type Field, fieldName } from './fields.ts';
 
 export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=';
-export type Literal = number | string | boolean | null;
+export type Literal = number | string | boolean | null | DateLiteral;
 
 /** A filter as a tree. */
 export type Expression =
@@ -42,6 +43,7 @@ const printMatch = (match: Extract<Expression, { op: 'match' }>, sign: string): 
   `${fieldName(match.field)} ${sign} /${match.source.replaceAll('/', '\\/')}/${match.ignoresCase ? 'i' : ''}`;
 
 function printLiteral(value: Literal): string {
+  if (typeof value === 'object' && value !== null) return value.text;
   if (typeof value === 'number') return Object.is(value, -0) ? '-0' : String(value);
   return typeof value === 'string'
     ? `"${value.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\t', '\\t')}"`

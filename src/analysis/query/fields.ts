@@ -26,14 +26,14 @@ export const KEPT_NAMES: readonly string[] = [...AGAIN_NAMES, ...LABEL_NAMES];
 /** Names that only a filter knows: it asks each history, call or rater. */
 export const FILTER_NAMES: readonly string[] = [...KEPT_NAMES, ...CONTEXT_NAMES];
 
-/** `tool.NAME` is how often that tool is called; `again` asks each call that was run again, `label` each rater. */
+/** `tool.NAME` is how often that tool is called, `tool.NAME.args` what it is called with; `again` asks each call that was run again, `label` each rater. */
 export type Field =
   | { type: 'number'; name: NumberField }
   | { type: 'fact'; name: string }
   | { type: 'text'; name: TextField }
   | { type: 'group'; name: GroupMeasure }
   | { type: 'context'; name: ContextPart }
-  | { type: 'tool'; name: string }
+  | { type: 'tool'; name: string; part: 'args' | null }
   | { type: 'again'; name: string; part: AgainPart | null }
   | { type: 'label'; name: string }
   | { type: 'extra'; path: string };
@@ -47,13 +47,15 @@ export function fieldNamed(name: string): Field {
   if (AGAIN_NAMES.includes(name))
     return { type: 'again', name, part: name === 'again' ? null : (name.slice('again.'.length) as AgainPart) };
   if (name === 'label' || name.startsWith('label.')) return { type: 'label', name };
-  if (name.startsWith('tool.')) return { type: 'tool', name: name.slice(5) };
+  const args = /^tool\.(.+)\.args$/.exec(name);
+  if (args !== null) return { type: 'tool', name: args[1]!, part: 'args' };
+  if (name.startsWith('tool.')) return { type: 'tool', name: name.slice(5), part: null };
   return { type: 'extra', path: name.startsWith('extras.') ? name.slice(7) : name };
 }
 
 /** The name under which `fieldNamed` finds the field again. */
 export function fieldName(field: Field): string {
-  if (field.type === 'tool') return `tool.${field.name}`;
+  if (field.type === 'tool') return `tool.${field.name}${field.part === null ? '' : `.${field.part}`}`;
   if (field.type !== 'extra') return field.name;
   const isTaken =
     fieldNamed(field.path).type !== 'extra' ||

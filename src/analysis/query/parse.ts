@@ -1,5 +1,6 @@
 import { RE2JS } from 're2js';
 import { CHECKS } from '../../rollout/checks.ts';
+import { FACTS, factAt } from '../../rollout/facts.ts';
 import type { Comparison, Expression, Literal } from './expression.ts';
 import { AGAIN_NAMES, checkNamed, type Field, fieldNamed, nearField, RESERVED } from './fields.ts';
 import { QueryError } from './query-error.ts';
@@ -111,6 +112,7 @@ class Parser {
     if (meant !== null)
       throw new QueryError(`do you mean ${meant}? A key of that name is extras.${name.value}`, name.at);
     const sign = this.#take();
+    if (sign.kind === 'name' && sign.value === 'in') return this.#range(name.value, field);
     if (sign.kind === 'sign' && COMPARISONS.has(sign.value)) {
       const by = (sign.value === '=' ? '==' : sign.value) as Comparison;
       return { op: 'compare', field, by, value: this.#literal(name.value, field, by) };
@@ -120,9 +122,22 @@ class Parser {
       return sign.value === '~' ? match : { op: 'not', of: match };
     }
     throw new QueryError(
-      `expected ${field.type === 'number' || field.type === 'tool' ? '< <= == != >= or >' : '== != ~ or !~'} after ${name.value}`,
+      `expected ${isNumber(field) ? '< <= == != >= or >' : '== != ~ or !~'} after ${name.value}`,
       sign.at,
     );
+  }
+
+  /** `step in 100..120`: from the one to the other, both included. */
+  #range(name: string, field: Field): Expression {
+    const from = this.#literal(name, field, '>=');
+    if (!this.#isSign('..')) throw new QueryError('a range is written 100..120', this.#peek().at);
+    this.#take();
+    const to = this.#literal(name, field, '<=');
+    return {
+      op: 'and',
+      left: { op: 'compare', field, by: '>=', value: from },
+      right: { op: 'compare', field, by: '<=', value: to },
+    };
   }
 
   #finding(): Expression {
@@ -137,7 +152,9 @@ class Parser {
     const token = this.#take();
     // Verdicts, labels and names of tools are words; the others are asked for by the names of fields.
     const literal = literalOf(token);
-    const isWord = (field.type === 'again' || field.type === 'label') && token.kind === 'name' && literal === undefined;
+    const words = field.type === 'fact' ? FACTS[factAt(field.name)]!.words : undefined;
+    const takesWords = field.type === 'again' || field.type === 'label' || words !== undefined;
+    const isWord = takesWords && token.kind === 'name' && literal === undefined;
     const value = isWord ? token.value : literal;
     if (value === undefined)
       throw new QueryError(
@@ -145,9 +162,12 @@ class Parser {
         token.at,
       );
     const isOrder = by !== '==' && by !== '!=';
-    if (isOrder && typeof value !== 'number') throw new QueryError(`${by} compares numbers`, token.at);
+    if (words !== undefined && value !== null && !words.includes(value as string))
+      throw new QueryError(`${name} is one of ${words.join(', ')}`, token.at);
+    const isDate = typeof value === 'object' && value !== null;
+    if (isOrder && typeof value !== 'number' && !isDate) throw new QueryError(`${by} compares numbers`, token.at);
     if (isOrder && field.type === 'text') throw new QueryError(`${name} is text: == != ~ or !~`, token.at);
-    if ((field.type === 'number' || field.type === 'tool') && typeof value !== 'number' && value !== null)
+    if (isNumber(field) && typeof value !== 'number' && value !== null)
       throw new QueryError(`${name} is a number`, token.at);
     if (field.type === 'text' && typeof value !== 'string' && value !== null)
       throw new QueryError(`${name} is text: put it in "quotes"`, token.at);
@@ -155,8 +175,7 @@ class Parser {
   }
 
   #match(name: string, field: Field, at: number): Expression {
-    if (field.type === 'number' || field.type === 'tool')
-      throw new QueryError(`${name} is a number: < <= == != >= or >`, at);
+    if (isNumber(field)) throw new QueryError(`${name} is a number: < <= == != >= or >`, at);
     const token = this.#take();
     // Quoted text is found as it stands.
     if (token.kind === 'string') return { op: 'match', field, source: RE2JS.quote(token.value), ignoresCase: false };
@@ -171,8 +190,11 @@ class Parser {
   }
 }
 
+const isNumber = (field: Field): boolean =>
+  field.type === 'number' || field.type === 'group' || (field.type === 'tool' && field.part === null);
+
 function literalOf(token: Token): Literal | undefined {
-  if (token.kind === 'number' || token.kind === 'string') return token.value;
+  if (token.kind === 'number' || token.kind === 'string' || token.kind === 'date') return token.value;
   if (token.kind !== 'name') return undefined;
   return token.value === 'true' ? true : token.value === 'false' ? false : token.value === 'null' ? null : undefined;
 }

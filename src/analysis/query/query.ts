@@ -2,6 +2,7 @@ import { RE2JS } from 're2js';
 import type { JsonValue } from '../../json/value.ts';
 import { againValues } from './again.ts';
 import { type ContextPart, contextValues } from './context.ts';
+import { type DateLiteral, momentOf } from './dates.ts';
 import type { Comparison, Expression, Literal } from './expression.ts';
 import { type Cost, type Field, fieldCost } from './fields.ts';
 import { labelValues } from './label.ts';
@@ -133,6 +134,7 @@ function cheapestFirst({ left, right }: Two): [(subject: Askable) => boolean, (s
 const COSTS: readonly Cost[] = ['quick', 'facts', 'record'];
 
 export function compare(value: JsonValue | undefined, by: Comparison, wanted: Literal): boolean {
+  if (typeof wanted === 'object' && wanted !== null) return compareDates(momentOf(value), by, wanted);
   if (by === '==') return isEqual(value ?? null, wanted);
   if (by === '!=') return !isEqual(value ?? null, wanted);
   // A big integer keeps its digits as a bigint, and compares with numbers exactly.
@@ -140,7 +142,16 @@ export function compare(value: JsonValue | undefined, by: Comparison, wanted: Li
   return by === '<' ? value < wanted : by === '<=' ? value <= wanted : by === '>' ? value > wanted : value >= wanted;
 }
 
-function isEqual(value: JsonValue, wanted: Literal): boolean {
+/** A day is all of its moments: what is later than it comes on the next one. */
+function compareDates(moment: number, by: Comparison, { date, lasts }: DateLiteral): boolean {
+  const isWithin = moment >= date && moment < date + Math.max(1, lasts);
+  if (by === '==' || by === '!=') return isWithin === (by === '==');
+  if (by === '<') return moment < date;
+  if (by === '>=') return moment >= date;
+  return by === '<=' ? moment < date || isWithin : moment > date && !isWithin;
+}
+
+function isEqual(value: JsonValue, wanted: Exclude<Literal, DateLiteral>): boolean {
   if (typeof value === 'number' && typeof wanted === 'number')
     return value === wanted || (Number.isNaN(value) && Number.isNaN(wanted));
   // biome-ignore lint/suspicious/noDoubleEquals: a bigint equals the number of the same value

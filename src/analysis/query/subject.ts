@@ -120,7 +120,12 @@ export class Subject<Read extends AskedRecord = AskedRecord> {
     if (field.type === 'again' || field.type === 'label' || field.type === 'context') return undefined;
     if (field.type === 'tool') {
       const { rollout } = this.record;
-      return rollout === null ? undefined : toolCallsOf(rollout).filter((call) => call.name === field.name).length;
+      if (rollout === null) return undefined;
+      const calls = toolCallsOf(rollout).filter((call) => call.name === field.name);
+      if (field.part === null) return calls.length;
+      // A line a call.
+      const lines = calls.map(({ arguments: args, raw }) => (args === null ? raw : printJson(args)));
+      return lines.length === 0 ? undefined : lines.join('\n');
     }
     const { fields } = this;
     return fields === null ? undefined : (fields.texts[field.path] ?? inside(fields.extras, field.path));

@@ -1,7 +1,9 @@
+import { type DateLiteral, dateOf } from './dates.ts';
 import { QueryError } from './query-error.ts';
 
 export type Token =
   | { kind: 'number'; value: number; at: number }
+  | { kind: 'date'; value: DateLiteral; at: number }
   | { kind: 'string'; value: string; at: number }
   | { kind: 'pattern'; source: string; ignoresCase: boolean; at: number }
   | { kind: 'name'; value: string; at: number }
@@ -11,9 +13,10 @@ export type Token =
 /** Longer expressions are a slip of the hand. */
 const MAX_QUERY_LENGTH = 10_000;
 
-const NUMBER = /[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|Infinity|inf)(?![\w.])/y;
+const NUMBER = /[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|Infinity|inf)(?!\w|\.(?!\.))/y;
+const DATE = /\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?)?(?![\w-])/y;
 const NAME = /[\p{L}_][\p{L}\p{N}_-]*(?:\.[\p{L}\p{N}_-]+)*/uy;
-const SIGN = /&&|\|\||==|!=|<=|>=|!~|[<>=~!():]/y;
+const SIGN = /\.\.|&&|\|\||==|!=|<=|>=|!~|[<>=~!():]/y;
 
 /** @throws QueryError */
 export function tokensOf(text: string): Token[] {
@@ -50,6 +53,14 @@ export function tokensOf(text: string): Token[] {
         at,
       });
       at = end + 1 + flag.length;
+      continue;
+    }
+    const date = match(DATE);
+    if (date !== null) {
+      const value = dateOf(date);
+      if (value === null) throw new QueryError(`${date} is no date`, at);
+      tokens.push({ kind: 'date', value, at });
+      at += date.length;
       continue;
     }
     const number = match(NUMBER);

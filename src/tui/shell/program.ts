@@ -1,7 +1,8 @@
 import { LiveRun } from '../../analysis/live-run.ts';
 import { loadColumns, saveColumns } from '../../config/columns.ts';
 import { History } from '../../config/history.ts';
-import { columnsFile, historyFile } from '../../config/places.ts';
+import { columnsFile, historyFile, viewsFile } from '../../config/places.ts';
+import { dumpName, loadViews, saveView } from '../../config/saved-views.ts';
 import type { Follower } from '../../dump/follow.ts';
 import type { PointAnswer, PointRequest } from '../../listen/place.ts';
 import { plural } from '../../present/numbers.ts';
@@ -104,6 +105,7 @@ class Program {
       list: openedList(options.list, loadColumns(columnsFile())),
       message: problemMessage(options.problems),
       history: this.#history.load(),
+      views: loadViews(viewsFile(dumpName(dump.paths))),
       replay: initialReplay(replay.start),
       labels: initialLabels(options.rater),
       follow: { mode: options.follow ? 'on' : 'off', at: null },
@@ -334,6 +336,11 @@ class Program {
       case 'remember-columns':
         saveColumns(columnsFile(), effect.columns);
         break;
+      case 'remember-view': {
+        const problem = saveView(viewsFile(dumpName(this.#options.dump.paths)), effect.name, effect.view);
+        if (problem !== null) this.dispatch({ type: 'say', text: `the view is not kept: ${problem}`, kind: 'error' });
+        break;
+      }
       default:
         assertNever(effect);
     }

@@ -81,6 +81,9 @@ type ListAction =
   | { type: 'filter'; text: string }
   /** null: as the records lie on disk. `toFirst` goes to the first row instead of staying on the record. */
   | { type: 'sort'; key: string | null; descending: boolean; toFirst?: true }
+  /** Filter, sort, columns, marks and place are kept by name, or are had again. */
+  | { type: 'view-save'; name: string }
+  | { type: 'view-restore'; name: string }
   | { type: 'sort-reverse' }
   /** null: those that the program shows by itself. */
   | { type: 'columns'; columns: readonly string[] | null }

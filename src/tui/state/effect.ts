@@ -1,3 +1,4 @@
+import type { SavedView } from '../../config/saved-views.ts';
 import type { Place } from '../../dump/dump.ts';
 import type { LabelChange } from '../../journal/labels.ts';
 import type { JsonValue } from '../../json/value.ts';
@@ -34,6 +35,8 @@ export type Effect =
   | { type: 'pipe'; command: string; text: string; extension: string }
   /** The columns are kept for the next time. */
   | { type: 'remember-columns'; columns: readonly string[] | null }
+  /** A view is kept by its name. */
+  | { type: 'remember-view'; name: string; view: SavedView }
   /** An entry of a prompt is kept for the next time. */
   | { type: 'remember'; prompt: PromptId; value: string };
 

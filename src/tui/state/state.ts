@@ -1,3 +1,4 @@
+import type { SavedView } from '../../config/saved-views.ts';
 import { type DisplayState, firstDisplay } from './display.ts';
 import type { EditorState } from './editor.ts';
 import type { FindProgress } from './find.ts';
@@ -39,6 +40,8 @@ export interface State {
   follow: FollowState;
   /** News of --notify since the last key: the newest, and how many came before it. */
   alarm: { text: string; before: number } | null;
+  /** Views of the dump that were kept, by name. */
+  views: ReadonlyMap<string, SavedView>;
   /** Earlier entries of each prompt, the newest last. */
   history: Readonly<Partial<Record<PromptId, readonly string[]>>>;
   /** The answer to the last action; gone with the next key. */
@@ -80,6 +83,7 @@ export const initialState = (columns: number, rows: number): State => ({
   editor: null,
   follow: initialFollow,
   alarm: null,
+  views: new Map(),
   history: {},
   message: null,
   cancelled: Number.NEGATIVE_INFINITY,

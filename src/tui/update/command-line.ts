@@ -4,6 +4,7 @@ import { QueryError } from '../../analysis/query/query-error.ts';
 import { parseSort } from '../../analysis/query/sort.ts';
 import type { Place } from '../../dump/dump.ts';
 import type { DumpFile } from '../../dump/dump-file.ts';
+import { sanitiseLine } from '../../text/sanitise.ts';
 import { COMMANDS } from '../keys/commands.ts';
 import type { Data } from '../rows/data.ts';
 import type { Action } from '../state/action.ts';
@@ -11,6 +12,11 @@ import { VIEWS, type ViewName } from '../state/display.ts';
 import type { State } from '../state/state.ts';
 import { filterFromText } from './list.ts';
 import { REWARD_NAMES } from './reward-prompt.ts';
+
+/** `save NAME` behind `:view`. */
+const SAVE = /^save\s+(\S{1,60})$/;
+
+const isViewName = (name: string): name is ViewName => VIEWS.includes(name as ViewName);
 
 /** A word of the `:` line. */
 export interface LineCommand {
@@ -118,10 +124,19 @@ export const COMMAND_LINE: readonly LineCommand[] = [
   {
     name: 'view',
     usage: 'raw',
-    help: `shows the record as ${VIEWS.join(', ')}`,
-    check: (name) => (VIEWS.includes(name as ViewName) ? null : `a view is one of ${VIEWS.join(', ')}`),
-    action: (name) => ({ type: 'view', view: name as ViewName }),
-    complete: () => VIEWS,
+    help: `shows the record as ${VIEWS.join(', ')}; save NAME keeps filter, sort, columns, marks and place, NAME has them again`,
+    check: (name, { views }) => {
+      const kept = SAVE.exec(name)?.[1];
+      if (kept !== undefined) return isViewName(kept) ? `${kept} is a view already` : null;
+      if (isViewName(name) || views.has(name)) return null;
+      return `a view is one of ${[...VIEWS, ...views.keys()].map(sanitiseLine).join(', ')}, or save NAME`;
+    },
+    action: (name) => {
+      const kept = SAVE.exec(name)?.[1];
+      if (kept !== undefined) return { type: 'view-save', name: kept };
+      return isViewName(name) ? { type: 'view', view: name } : { type: 'view-restore', name };
+    },
+    complete: (_name, { views }) => [...VIEWS, ...views.keys(), 'save '],
   },
   {
     name: 'groups',

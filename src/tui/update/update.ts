@@ -21,6 +21,7 @@ import { promptHandlers } from './prompt.ts';
 import { replayHandlers } from './replay.ts';
 import { type Handlers, partsOf, type Result } from './result.ts';
 import { rolloutHandlers } from './rollout.ts';
+import { savedViewHandlers } from './saved-views.ts';
 import { searchHandlers } from './search.ts';
 
 const HANDLERS: Handlers = {
@@ -34,6 +35,7 @@ const HANDLERS: Handlers = {
   ...menuHandlers,
   ...labelHandlers,
   ...displayHandlers,
+  ...savedViewHandlers,
   ...searchHandlers,
   ...copyHandlers,
   ...findHandlers,
