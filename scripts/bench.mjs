@@ -23,7 +23,7 @@ for (const name of names) {
     target: 'node20',
     format: 'esm',
     jsx: 'automatic',
-    external: ['pyodide', '@lydell/node-pty', 'esbuild'],
+    external: ['pyodide', 'bullmq', 'ioredis', '@lydell/node-pty', 'esbuild'],
     alias: { 'react-devtools-core': join(root, 'scripts/empty-module.mjs') },
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",

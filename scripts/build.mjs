@@ -22,7 +22,7 @@ const shared = {
   logLevel: 'warning',
   metafile: true,
   // Both bring files of their own, which they look for beside themselves.
-  external: ['pyodide', 'node-sqlite3-wasm'],
+  external: ['pyodide', 'bullmq', 'ioredis', 'node-sqlite3-wasm'],
   define: { 'process.env.NODE_ENV': '"production"' },
   // Ink asks for the React developer tools when DEV is set, over a socket of `ws`; neither is part of the program.
   alias: {

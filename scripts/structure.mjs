@@ -27,6 +27,8 @@ export const ALLOWED = {
   journal: ['files', 'config', 'text', 'json'],
   sandbox: ['http', 'async', 'text', 'json'],
   engine: ['async', 'dump', 'formats', 'chat', 'rollout', 'sandbox', 'python', 'http', 'text', 'json'],
+  // The same rollouts on many machines.
+  queue: ['async', 'engine', 'text', 'json'],
   replay: [
     'async',
     'engine',
@@ -71,6 +73,7 @@ export const ALLOWED = {
   commands: [
     'judge',
     'async',
+    'queue',
     'mcp',
     'remote',
     'listen',

@@ -19,8 +19,17 @@ export interface RunOptions {
   holdUntilEnded?: boolean;
 }
 
+/** Runs so many tasks at once, and no more: those of this process, or of all processes that share a number. */
+export interface RateLimiter {
+  readonly rateLimit: number;
+  /** Executions in flight, and those that wait for a place, in this process. */
+  readonly currentCount: number;
+  readonly waitingCount: number;
+  run<T>(task: (signal: AbortSignal) => Promise<T> | T, options?: RunOptions): Promise<T>;
+}
+
 /** A first-come, first-served semaphore around asynchronous executions. */
-export class Limiter {
+export class Limiter implements RateLimiter {
   readonly rateLimit: number;
   #currentCount = 0;
   /** In the order of asking. A Set, so that who gives up leaves the middle of the queue at no cost. */
@@ -103,7 +112,13 @@ export class Limiter {
   }
 }
 
-const named = new Map<string, Limiter>();
+const named = new Map<string, RateLimiter>();
+let makeShared = (_name: string, rateLimit: number): RateLimiter => new Limiter(rateLimit);
+
+/** From now on limits that tools share by name are made like this: for all processes of a cluster, say. */
+export function shareLimits(make: (name: string, rateLimit: number) => RateLimiter): void {
+  makeShared = make;
+}
 
 /**
  * The limiter that all tools of this process share by its name. The limit of who asked first holds, as in verl; a
@@ -113,10 +128,10 @@ export function limiterNamed(
   name: string,
   rateLimit: number = DEFAULT_RATE_LIMIT,
   warn: (message: string) => void = (message) => process.emitWarning(message),
-): Limiter {
+): RateLimiter {
   const existing = named.get(name);
   if (existing === undefined) {
-    const limiter = new Limiter(rateLimit);
+    const limiter = makeShared(name, rateLimit);
     named.set(name, limiter);
     return limiter;
   }

@@ -21,6 +21,8 @@ export const VERBS: Readonly<Record<string, () => Promise<Command>>> = {
   fork: async () => (await import('./fork.ts')).forkCommand(),
   rescore: async () => (await import('./rescore.ts')).rescoreCommand(),
   rollout: async () => (await import('./rollout.ts')).rolloutCommand(),
+  worker: async () => (await import('./worker.ts')).workerCommand(),
+  queue: async () => (await import('./queue.ts')).queueCommand(),
   sandbox: async () => (await import('./sandbox.ts')).sandboxCommand(),
   doctor: async () => (await import('./doctor.ts')).doctorCommand(),
   mcp: async () => (await import('./mcp.ts')).mcpCommand(),

@@ -1,14 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { UsageError } from '../dump/paths.ts';
-import type { CollectedRollout } from '../engine/collect/collector.ts';
+import type { CollectedRollout, RolloutOutcome } from '../engine/collect/collector.ts';
 import { progressLine } from '../engine/collect/progress-line.ts';
-import type { RunProgress, RunSummary } from '../engine/collect/run.ts';
+import type { CollectionOptions, RunProgress, RunSummary } from '../engine/collect/run.ts';
 import { settingsOfFlags } from '../engine/collect/setting-flags.ts';
 import { SETTINGS } from '../engine/collect/setting-list.ts';
 import type { Settings } from '../engine/collect/settings.ts';
 import { SetupError } from '../engine/collect/setup-error.ts';
+
+import type { OwnUse } from '../engine/own/own-use.ts';
 import { printJson } from '../json/print.ts';
+import type { QueuedRollouts } from '../queue/producer.ts';
 import { reasonOf } from '../text/problems.ts';
 import { ANSWER_IS_NO, DONE, print, run, say } from './output.ts';
 import { addSettings, settingTexts } from './setting-flags.ts';
@@ -20,6 +23,8 @@ interface RolloutOptions {
   mix?: boolean;
   json?: boolean;
   yes?: boolean;
+  queue?: string;
+  share?: string;
   [flag: string]: unknown;
 }
 
@@ -31,6 +36,11 @@ export function rolloutCommand(): Command {
     .option('--resume', 'go on with the dump in --out: no rollout is made twice')
     .option('--yes', 'allow what needs consent: classes of your own that a file names, which run with your rights')
     .option('--mix', 'with --resume: go on though the settings differ from those of the rollouts that are there')
+    .option(
+      '--queue <url>',
+      'have workers make the rollouts: redis://[USER:PASSWORD@]HOST:PORT, rediss:// for TLS; ?prefix=NAME',
+    )
+    .option('--share <dir>', 'with --queue: a folder that workers see too, for texts that are too large for Redis')
     .option('--json', 'one JSON object a rollout');
   addSettings(command, SETTINGS);
   return command
@@ -51,19 +61,23 @@ async function rollout(tasksPath: string, options: RolloutOptions): Promise<numb
   };
   process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
   const bar = new ProgressBar();
+  let queue: RolloutQueue | null = null;
   try {
     const settings = await settingsOf(options);
+    if (options.queue !== undefined)
+      queue = await openQueue(options.queue, settings, options.share, (message) => bar.say(message));
     // Tokenizer and templates are loaded for this command alone: the others start without them.
     const { runCollection } = await import('../engine/collect/run.ts');
     const { allowOwn } = await import('./own-run.ts');
     const summary = await runCollection({
       tasksPath,
       settings,
-      resume: options.resume === true,
+      resume: options.resume === true || queue?.isResumed === true,
       mix: options.mix === true,
       apiKey: process.env.ROLLOUT_VIEWER_API_KEY ?? process.env.OPENAI_API_KEY,
       signal: stop.signal,
-      allowOwn: (uses) => allowOwn(uses, options.yes === true),
+      allowOwn: queue?.refuseOwn ?? ((uses) => allowOwn(uses, options.yes === true)),
+      makeElsewhere: queue?.make,
       say: (message) => bar.say(message),
       onProgress: (progress) => bar.show(progress),
       onRollout: (collected) => (options.json ? print(`${printJson(rowOf(collected))}\n`) : undefined),
@@ -80,8 +94,49 @@ async function rollout(tasksPath: string, options: RolloutOptions): Promise<numb
     say('interrupted while setting up: no rollout was made');
     return ANSWER_IS_NO;
   } finally {
+    await queue?.close();
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
   }
+}
+
+interface RolloutQueue {
+  /** The run was started before, and its workers may have made rollouts since it was ended. */
+  isResumed: boolean;
+  refuseOwn: (uses: readonly OwnUse[]) => Promise<void>;
+  make: NonNullable<CollectionOptions['makeElsewhere']>;
+  close(): Promise<void>;
+}
+
+/** @throws UsageError for a Redis that is not there, or for what does not go with workers */
+async function openQueue(
+  url: string,
+  settings: Settings,
+  share: string | undefined,
+  tell: (message: string) => void,
+): Promise<RolloutQueue> {
+  for (const key of ['deadline', 'enough', 'agent', 'env'] as const)
+    if (settings[key] !== undefined) throw new UsageError(`--queue does not go with --${key} yet`);
+  const { shareRedis } = await import('../queue/redis.ts');
+  const { hasRun, QueuedRollouts: Queued } = await import('../queue/producer.ts');
+  const shared = await shareRedis(url, tell).catch((error: Error) => {
+    throw new UsageError(error.message);
+  });
+  let rollouts: Pick<QueuedRollouts, 'make' | 'close'> | null = null;
+  return {
+    isResumed: settings.out !== undefined && (await hasRun(settings.out)),
+    async refuseOwn(uses) {
+      if (uses.length > 0)
+        throw new Error(`${uses[0]!.what}: classes and programs of your own do not run on workers yet`);
+    },
+    async make(_, signal) {
+      rollouts = await Queued.open(shared, { settings, share, say: tell, signal });
+      return rollouts.make;
+    },
+    async close() {
+      await rollouts?.close();
+      await shared.close();
+    },
+  };
 }
 
 async function settingsOf(options: RolloutOptions): Promise<Settings> {
@@ -100,7 +155,7 @@ const textOf = (path: string): Promise<string> =>
     throw new Error(`${path}: ${reasonOf(error)}; --config names a YAML file of settings`);
   });
 
-const rowOf = ({ task, rollout, step, request, judgement, cause, record }: CollectedRollout) => ({
+const rowOf = ({ task, rollout, step, request, judgement, cause, record }: CollectedRollout<RolloutOutcome>) => ({
   uid: (record?.uid as string | undefined) ?? null,
   task: task.index,
   rollout,

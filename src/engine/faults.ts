@@ -55,6 +55,7 @@ export const FAULT_TABLE = {
   reward_fault: { fault: 'world', outcome: 'again', says: 'not scored: the reward could not be asked' },
   no_truth: { fault: 'ours', outcome: 'unscored', says: 'not scored: the task has no ground truth' },
   no_reward: { fault: 'ours', outcome: 'unscored', says: 'not scored: no reward function is named for the task' },
+  worker_lost: { fault: 'world', outcome: 'again', says: 'lost with the workers that were at it' },
   /** The user's own doing: nothing is told, and the run goes on from here. */
   interrupted: { fault: 'ours', outcome: 'again', says: 'broken off' },
   own_fault: { fault: 'ours', outcome: 'again', says: 'failed by an error of this program' },

@@ -104,7 +104,7 @@ beforeAll(async () => {
     },
     resume: false,
     say: (message) => told.push(message),
-    onRollout: (rollout) => void held.push(rollout),
+    onRollout: (rollout) => void held.push(rollout as CollectedRollout),
   });
   expect(told).toEqual([]);
   expect(summary).toMatchObject({ total: 20, done: 20, failed: 0, ended: null });

@@ -67,11 +67,26 @@ export interface CollectorOptions {
   onTask?: ((task: Task) => void) | undefined;
 }
 
-export interface CollectedRollout {
+/** What is to be known of a rollout once it has ended, wherever it was made. */
+export type RolloutOutcome = Pick<
+  RolloutRequest,
+  | 'state'
+  | 'status'
+  | 'finishReason'
+  | 'error'
+  | 'warnings'
+  | 'duration'
+  | 'messages'
+  | 'generations'
+  | 'calls'
+  | 'partial'
+>;
+
+export interface CollectedRollout<Request extends RolloutOutcome = RolloutRequest> {
   task: Task;
   rollout: number;
   step: number;
-  request: RolloutRequest;
+  request: Request;
   judgement: Judgement;
   /** The fault that ended or spoilt it; null where there was none. */
   cause: Cause | null;
@@ -79,20 +94,36 @@ export interface CollectedRollout {
   record: JsonObject | null;
 }
 
-interface Job {
+/** One rollout of a task, still to be made. */
+export interface RolloutJob {
   task: Task;
   rollout: number;
   step: number;
 }
 
+/** Makes a rollout: here, or elsewhere. */
+export type MakeRollout<Request extends RolloutOutcome> = (job: RolloutJob) => Promise<CollectedRollout<Request>>;
+
 /** Makes n rollouts of every task and yields them as they end, the failed ones too. Backs off when they are not taken. */
-export async function* collectRollouts(options: CollectorOptions): AsyncGenerator<CollectedRollout> {
+export const collectRollouts = (options: CollectorOptions): AsyncGenerator<CollectedRollout> =>
+  collectMade(options, (job) => makeRollout(job, options));
+
+/** The same, whoever makes them. */
+export async function* collectMade<Request extends RolloutOutcome>(
+  options: RolloutsAsked,
+  make: MakeRollout<Request>,
+): AsyncGenerator<CollectedRollout<Request>> {
   const { signal } = options;
-  for await (const result of pool(jobs(options), options.concurrency ?? 32, (job) => collectOne(job, options))) {
+  for await (const result of pool(jobs(options), options.concurrency ?? 32, make)) {
     // A rollout that the user broke off is neither done nor failed.
     if (!(signal?.aborted && result.record === null && result.request.state !== 'suspended')) yield result;
   }
 }
+
+type RolloutsAsked = Pick<
+  CollectorOptions,
+  'tasks' | 'n' | 'concurrency' | 'step' | 'batchSize' | 'isDone' | 'onTask' | 'signal' | 'suspend'
+>;
 
 async function* jobs({
   tasks,
@@ -103,7 +134,7 @@ async function* jobs({
   onTask,
   signal,
   suspend,
-}: CollectorOptions): AsyncGenerator<Job> {
+}: RolloutsAsked): AsyncGenerator<RolloutJob> {
   for await (const task of tasks) {
     let isTold = false;
     const own = step + (batchSize === undefined ? 0 : Math.floor(task.index / batchSize));
@@ -120,8 +151,10 @@ async function* jobs({
 /** How often a rollout is made again in its run, and ms before the first and the next time: a service that was ended has to come back. */
 const REMADE = [1000, 5000];
 
-/** Makes a rollout, and again where what held its state was lost. */
-async function collectOne(job: Job, options: CollectorOptions): Promise<CollectedRollout> {
+export type MakerOptions = Omit<CollectorOptions, keyof Omit<RolloutsAsked, 'signal' | 'suspend'>>;
+
+/** Makes a rollout in this process, and again where what held its state was lost. */
+export async function makeRollout(job: RolloutJob, options: MakerOptions): Promise<CollectedRollout> {
   const { signal, suspend } = options;
   for (const wait of REMADE) {
     const made = await collectOnce(job, options);
@@ -133,7 +166,7 @@ async function collectOne(job: Job, options: CollectorOptions): Promise<Collecte
   return collectOnce(job, options);
 }
 
-async function collectOnce({ task, rollout, step }: Job, options: CollectorOptions): Promise<CollectedRollout> {
+async function collectOnce({ task, rollout, step }: RolloutJob, options: MakerOptions): Promise<CollectedRollout> {
   const { model, signal, suspend, users, worlds } = options;
   const toolsKwargs = withInstance(task, options.request?.tools ?? []);
   const world = worlds?.open({ ...task, toolsKwargs });
@@ -168,10 +201,10 @@ function userOf({ interactionKwargs: kwargs }: Task, users: CollectorOptions['us
 }
 
 async function judged(
-  { task, rollout, step }: Job,
+  { task, rollout, step }: RolloutJob,
   request: RolloutRequest,
   rewards: RewardRouter,
-  { model, signal, gamma = 1, overlong = null }: CollectorOptions,
+  { model, signal, gamma = 1, overlong = null }: MakerOptions,
 ): Promise<CollectedRollout> {
   const judgement = withPenalty(await judgeRollout(task, request, rewards, signal), request, overlong);
   // The fault that ended the rollout comes before the fault of its score.

@@ -88,7 +88,8 @@ export class LiveFile {
   }
 }
 
-function stageOf({ state }: RolloutRequest, isScoring: boolean): LiveStage {
+/** Where a rollout is. */
+export function stageOf({ state }: RolloutRequest, isScoring: boolean): LiveStage {
   if (isScoring) return 'scoring';
   if (state === 'pending') return 'waiting';
   if (state === 'running') return 'generating';

@@ -10,7 +10,14 @@ import type { OwnUse } from '../own/own-use.ts';
 import { wireSchema } from '../tools/schema.ts';
 import { checkTasks, validTasks } from './check-tasks.ts';
 import { openCodeRunner } from './code-runner.ts';
-import { type CollectedRollout, collectRollouts } from './collector.ts';
+import {
+  type CollectedRollout,
+  type CollectorOptions,
+  collectMade,
+  type MakeRollout,
+  makeRollout,
+  type RolloutOutcome,
+} from './collector.ts';
 import { DumpWriter } from './dump-writer.ts';
 import { FaultLog } from './fault-log.ts';
 import { LiveFile } from './live.ts';
@@ -54,7 +61,9 @@ export interface CollectionOptions {
   /** Asked once, before classes of the user's own that a file names are run. @throws Error where they may not be */
   allowOwn?: ((uses: readonly OwnUse[]) => Promise<void>) | undefined;
   onProgress?: (progress: RunProgress) => void;
-  onRollout?: (rollout: CollectedRollout) => void | Promise<void>;
+  onRollout?: (rollout: CollectedRollout<RolloutOutcome>) => void | Promise<void>;
+  /** Has the rollouts made elsewhere; in this process without it. */
+  makeElsewhere?: ((setup: RunSetup, signal: AbortSignal) => Promise<MakeRollout<RolloutOutcome>>) | undefined;
 }
 
 export interface RunSummary extends RunProgress {
@@ -140,8 +149,9 @@ async function collectWith(own: OwnParts, options: CollectionOptions): Promise<R
   const live = new LiveFile(state, () => run.counts());
   try {
     if (progress.resumed < progress.total) await waitForModel(options);
+    const make = await options.makeElsewhere?.(setup, stop.signal);
     run.start();
-    const rollouts = collectRollouts({
+    const asked = {
       ...setup,
       tasks: validTasks(tasksPath),
       n,
@@ -158,7 +168,8 @@ async function collectWith(own: OwnParts, options: CollectionOptions): Promise<R
         const message = `${request.error ?? judgement.error}: made again`;
         faults.warn({ kind: 'lost', message }, `task ${task.index + 1}, rollout ${rollout}`);
       },
-    });
+    } satisfies CollectorOptions;
+    const rollouts = collectMade<RolloutOutcome>(asked, make ?? ((job) => makeRollout(job, asked)));
     // One that failed is waited for: while the server is being probed, no more are asked of it.
     await takeAll(
       rollouts,
@@ -272,7 +283,7 @@ class RunningRun {
   }
 
   /** A full disk ends the run, and whole lines are kept. */
-  async take(collected: CollectedRollout): Promise<void> {
+  async take(collected: CollectedRollout<RolloutOutcome>): Promise<void> {
     try {
       await this.#take(collected);
     } catch (error) {
@@ -284,7 +295,7 @@ class RunningRun {
     }
   }
 
-  async #take(collected: CollectedRollout): Promise<void> {
+  async #take(collected: CollectedRollout<RolloutOutcome>): Promise<void> {
     const { writer, faults, progress } = this.#parts;
     const { task, rollout, step, request, judgement, record, cause } = collected;
     const where = `task ${task.index + 1}, rollout ${rollout}`;

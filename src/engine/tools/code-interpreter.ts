@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DEFAULT_RATE_LIMIT, Limiter, limiterNamed } from '../../async/limiter.ts';
+import { DEFAULT_RATE_LIMIT, Limiter, limiterNamed, type RateLimiter } from '../../async/limiter.ts';
 import { printJson } from '../../json/print.ts';
 import type { JsonObject, JsonValue } from '../../json/value.ts';
 import type { Run } from '../../sandbox/check-correctness.ts';
@@ -50,7 +50,7 @@ export class CodeInterpreterTool extends StatefulTool<State> {
   readonly #run: Run;
   /** num_workers bounds one tool, the shared limiter all of them. */
   readonly #workers: Limiter;
-  readonly #shared: Limiter | null;
+  readonly #shared: RateLimiter | null;
 
   /** @param run in the place of the configured server: an embedded sandbox. */
   constructor(config: unknown, schema: OpenAIFunctionToolSchema = CODE_INTERPRETER_SCHEMA, run?: Run) {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DEFAULT_RATE_LIMIT, Limiter, limiterNamed } from '../../async/limiter.ts';
+import { DEFAULT_RATE_LIMIT, Limiter, limiterNamed, type RateLimiter } from '../../async/limiter.ts';
 import { pause } from '../../async/timeout.ts';
 import { ClientTimeoutError, ConnectionError, exchange } from '../../http/client.ts';
 import { parseJson } from '../../json/parse.ts';
@@ -30,7 +30,7 @@ interface SearchState {
 export class SearchTool extends StatefulTool<SearchState> {
   readonly #config: z.infer<typeof SearchToolConfig>;
   readonly #workers: Limiter;
-  readonly #shared: Limiter | null;
+  readonly #shared: RateLimiter | null;
   /** Milliseconds of the first wait between two tries. */
   readonly #delayMs: number;
 

@@ -1,0 +1,60 @@
+import { Command } from 'commander';
+import { UsageError } from '../dump/paths.ts';
+import { DONE, run, say } from './output.ts';
+import { positive } from './sandbox-flags.ts';
+
+interface WorkerFlags {
+  queue: string;
+  concurrency: number;
+  modelUrl?: string;
+  sandbox?: string;
+  share?: string;
+}
+
+export function workerCommand(): Command {
+  return new Command('worker')
+    .description('make the rollouts of runs that were started with --queue, on any number of machines')
+    .requiredOption('--queue <url>', 'the Redis: redis://[USER:PASSWORD@]HOST:PORT, rediss:// for TLS; ?prefix=NAME')
+    .option('--concurrency <n>', 'rollouts in flight', positive, 32)
+    .option('--model-url <url>', "this machine's model server; without it the run's")
+    .option(
+      '--sandbox <where>',
+      "where code runs on this machine: auto, bubblewrap, pyodide, an address; without it as the run's tool file says",
+    )
+    .option('--share <dir>', 'a folder that producers see too, for texts that are too large for Redis')
+    .addHelpText(
+      'after',
+      "\nThe model's API key is taken from ROLLOUT_VIEWER_API_KEY, else from OPENAI_API_KEY; the password of the Redis from ROLLOUT_VIEWER_QUEUE_PASSWORD.",
+    )
+    .action((flags: WorkerFlags) => run(() => work(flags)));
+}
+
+/** Serves until it is interrupted. */
+async function work({ queue, concurrency, modelUrl, sandbox, share }: WorkerFlags): Promise<number> {
+  const { shareRedis } = await import('../queue/redis.ts');
+  const { serveWorker } = await import('../queue/worker.ts');
+  const stop = new AbortController();
+  const shared = await shareRedis(queue, say).catch((error: Error) => {
+    throw new UsageError(error.message);
+  });
+  const interrupt = () => {
+    if (stop.signal.aborted) process.exit(130);
+    say('ending once what is under way is done (once more: at once)');
+    stop.abort();
+  };
+  process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
+  say(`at ${shared.name}, ${concurrency} rollouts at once`);
+  try {
+    await serveWorker(shared, {
+      concurrency,
+      own: { ...(modelUrl ? { model_url: modelUrl } : {}), ...(sandbox ? { sandbox } : {}) },
+      share,
+      apiKey: process.env.ROLLOUT_VIEWER_API_KEY ?? process.env.OPENAI_API_KEY,
+      say,
+      signal: stop.signal,
+    });
+  } finally {
+    await shared.close();
+  }
+  return DONE;
+}

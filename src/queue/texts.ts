@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { SharedRedis } from './redis.ts';
+
+/** Jobs hold no text larger than this. */
+const INLINE = 64_000;
+/** Larger ones lie in Redis up to this size, beyond it in a folder that producers and workers share. */
+const IN_REDIS = 16 << 20;
+const KEPT_SECONDS = 7 * 86_400;
+
+/** A text, or the hash under which it lies. */
+export const TextPlace = z.union([z.object({ text: z.string() }), z.object({ sha256: z.string() })]);
+export type TextPlace = z.infer<typeof TextPlace>;
+
+/** Texts of any size on their way between producer and workers. */
+export class Texts {
+  readonly #shared: SharedRedis;
+  readonly #folder: string | undefined;
+  /** Texts that were put there of late: the tools of all tasks are the same. */
+  readonly #put = new Set<string>();
+
+  /** @param folder one that producers and workers share, for texts that are too large for Redis */
+  constructor(shared: SharedRedis, folder?: string) {
+    this.#shared = shared;
+    this.#folder = folder;
+  }
+
+  async put(text: string): Promise<TextPlace> {
+    if (text.length <= INLINE) return { text };
+    const bytes = Buffer.from(text);
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    if (this.#put.has(sha256)) return { sha256 };
+    if (bytes.length <= IN_REDIS) await this.#shared.redis.set(this.#key(sha256), bytes, 'EX', KEPT_SECONDS);
+    else if (this.#folder === undefined)
+      throw new Error(
+        `a text of ${bytes.length} bytes is larger than the ${IN_REDIS} that are put into Redis: give producer and workers --share DIR, a folder that all of them see`,
+      );
+    else {
+      await mkdir(this.#folder, { recursive: true });
+      const path = join(this.#folder, sha256);
+      await writeFile(`${path}.${process.pid}`, bytes);
+      await rename(`${path}.${process.pid}`, path);
+    }
+    this.#put.add(sha256);
+    return { sha256 };
+  }
+
+  /** @throws Error that names the places where it was looked for */
+  async get(place: TextPlace): Promise<string> {
+    if ('text' in place) return place.text;
+    const { sha256 } = place;
+    const kept = await this.#shared.redis.getBuffer(this.#key(sha256));
+    const shared = this.#folder === undefined ? undefined : join(this.#folder, sha256);
+    const bytes = kept ?? (shared === undefined ? null : await readFile(shared).catch(() => null));
+    if (bytes === null) {
+      const places = [
+        `${this.#shared.name} (no longer than ${KEPT_SECONDS / 86_400} days)`,
+        ...(shared ? [shared] : []),
+      ];
+      throw new Error(`a text is neither in ${places.join(' nor in ')}${shared ? '' : '; --share DIR names a folder'}`);
+    }
+    if (createHash('sha256').update(bytes).digest('hex') !== sha256)
+      throw new Error(`${shared}: its content is not what its name says`);
+    return bytes.toString('utf8');
+  }
+
+  #key = (sha256: string): string => `${this.#shared.prefix}:text:${sha256}`;
+}

@@ -1,0 +1,50 @@
+// A Redis of a test's own, on loopback, whose file is kept over restarts.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { reachModel } from '../../src/http/reach.ts';
+import { directoryWith } from '../program.ts';
+
+export const hasRedis = spawnSync('redis-server', ['--version']).status === 0;
+export const noRedis = hasRedis ? '' : ' (skipped: no redis-server here)';
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+export class TestRedis {
+  readonly url: string;
+  readonly #folder = directoryWith({});
+  readonly #port: number;
+  #process: ChildProcess | null = null;
+
+  private constructor(port: number) {
+    this.#port = port;
+    this.url = `redis://127.0.0.1:${port}`;
+  }
+
+  static async start(): Promise<TestRedis> {
+    const redis = new TestRedis(await freePort());
+    await redis.up();
+    return redis;
+  }
+
+  async up(): Promise<void> {
+    const flags = ['--port', String(this.#port), '--bind', '127.0.0.1', '--dir', this.#folder, '--save', ''];
+    this.#process = spawn('redis-server', [...flags, '--appendonly', 'yes', '--appendfsync', 'always'], {
+      stdio: 'ignore',
+    });
+    await reachModel(`http://127.0.0.1:${this.#port}`, { seconds: 20, onWait: () => {} });
+  }
+
+  async down(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    const ended = new Promise((resolve) => this.#process?.once('exit', resolve));
+    this.#process?.kill(signal);
+    if (this.#process) await ended;
+    this.#process = null;
+  }
+}
