@@ -28,8 +28,8 @@ export class Texts {
   }
 
   async put(text: string): Promise<TextPlace> {
-    if (text.length <= INLINE) return { text };
     const bytes = Buffer.from(text);
+    if (bytes.length <= INLINE) return { text };
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     if (this.#put.has(sha256)) return { sha256 };
     if (bytes.length <= IN_REDIS) await this.#shared.redis.set(this.#key(sha256), bytes, 'EX', KEPT_SECONDS);

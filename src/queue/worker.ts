@@ -109,10 +109,11 @@ class RolloutWorker {
     await this.#beat();
     const beating = setInterval(() => void this.#beat(), BEAT_MS);
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-    await worker.close();
+    // Without a Redis nothing could be handed in.
+    await worker.close(this.#shared.redis.status !== 'ready');
     clearInterval(beating);
     this.#runs.clear();
-    await leave(this.#shared, this.#word.id).catch(() => {});
+    if (this.#shared.redis.status === 'ready') await leave(this.#shared, this.#word.id).catch(() => {});
   }
 
   async #make({ run, job: place }: JobData): Promise<string> {
