@@ -5,7 +5,7 @@ import type { Settings } from '../engine/collect/settings.ts';
 import { isRewardFile } from '../engine/own/reward-file.ts';
 import { VERSION } from './redis.ts';
 import type { Texts } from './texts.ts';
-import type { Run } from './wire.ts';
+import type { SentRun } from './wire.ts';
 
 /** Settings that name files of which the content is all that matters. */
 const FILES = ['tools', 'interaction_config', 'chat_template', 'tokenizer'] as const;
@@ -13,11 +13,11 @@ const FILES = ['tools', 'interaction_config', 'chat_template', 'tokenizer'] as c
 const OWN = ['model_url', 'out', 'concurrency', 'n', 'step', 'batch_size', 'python', 'python_path'] as const;
 
 /** What the workers are to know of a run: its settings, and the files that they name. @throws Error for what cannot be sent */
-export async function runToSend(settings: Settings, texts: Texts): Promise<Run> {
+export async function runToSend(settings: Settings, texts: Texts): Promise<SentRun> {
   if (isRewardFile(settings.reward))
     throw new Error(`--reward ${settings.reward}: a file of your own does not run on workers yet`);
   const sent: Record<string, unknown> = { ...settings };
-  const files: Run['files'] = [];
+  const files: SentRun['files'] = [];
   for (const key of FILES) {
     const path = settings[key];
     if (path === undefined) continue;
@@ -48,7 +48,7 @@ async function filesOf(key: (typeof FILES)[number], path: string): Promise<strin
 
 /** Lays the files of a run down in `folder`. @param own what this worker says for itself. @returns its settings, for this machine */
 export async function receivedSettings(
-  run: Run,
+  run: SentRun,
   texts: Texts,
   folder: string,
   own: Partial<Settings>,

@@ -15,7 +15,7 @@ import { TextPlace } from './texts.ts';
 const SentFile = z.object({ key: z.string(), name: z.string(), content: TextPlace });
 
 /** What the rollouts of one run are made with. No secrets: a worker has its own. */
-export const Run = z.object({
+export const SentRun = z.object({
   version: z.string(),
   settings: z.record(z.string(), z.unknown()),
   files: z.array(SentFile),
@@ -23,7 +23,7 @@ export const Run = z.object({
   host: z.string(),
   started: z.string(),
 });
-export type Run = Omit<z.infer<typeof Run>, 'settings'> & { settings: Settings };
+export type SentRun = Omit<z.infer<typeof SentRun>, 'settings'> & { settings: Settings };
 
 /** The data of a job in the queue. */
 export const JobData = z.object({ run: z.string(), job: TextPlace });

@@ -15,7 +15,7 @@ import { ROLLOUTS, type SharedRedis, VERSION } from './redis.ts';
 import { RedisLimiter } from './redis-limiter.ts';
 import { receivedSettings } from './sent-run.ts';
 import { Texts } from './texts.ts';
-import { decodeJob, encodeOutcome, JobData, Run } from './wire.ts';
+import { decodeJob, encodeOutcome, JobData, SentRun } from './wire.ts';
 import { BEAT_MS, beat, leave, type WorkerBeat } from './workers.ts';
 
 /** A worker that does not renew its hold on a job for so long is taken as gone, and the job is given to another. */
@@ -145,7 +145,7 @@ class RolloutWorker {
     const { say, own, apiKey } = this.#options;
     const text = await this.#shared.redis.get(`${this.#shared.prefix}:run:${id}`);
     if (text === null) throw new Error(`run ${id} is not at ${this.#shared.name}`);
-    const run = Run.parse(JSON.parse(text)) as Run;
+    const run = SentRun.parse(JSON.parse(text)) as SentRun;
     const folder = await mkdtemp(join(tmpdir(), 'rollout-viewer-worker-'));
     const settings = await receivedSettings(run, this.#texts, folder, own);
     let runner: CodeRunner | null = null;
