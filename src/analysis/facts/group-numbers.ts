@@ -31,41 +31,54 @@ export function numberGroups({ keys, prompts: hashes, units, streams }: GroupCol
   const lasting = lastingStreams(keys, units, streams);
   const groups = new Int32Array(keys.length).fill(-1);
   const prompts = new Int32Array(keys.length).fill(-1);
-  // One map a unit and a stream: a pair of numbers makes no quick key.
-  const ofUnit = new Map<number, Map<number, number>>();
-  const ofStream = new Map<number, Map<number, number>>();
-  let [groupCount, promptCount] = [0, 0];
+  const inUnit = new PairNumbers(keys.length);
+  const inStream = new PairNumbers(keys.length);
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i]!;
     const isAlike = alike.has(units[i]!);
     if (Number.isNaN(key) || (isAlike && isOfPrompt(key))) continue;
-    const inUnit = mapOf(ofUnit, units[i]!);
-    let group = inUnit.get(key);
-    if (group === undefined) {
-      group = groupCount++;
-      inUnit.set(key, group);
-    }
-    groups[i] = group;
+    groups[i] = inUnit.numberOf(units[i]!, key);
     // The hash of a prompt alone is another number than that of a group, which is even or odd at twice its size.
     const name = isOfPrompt(key) || isAlike || lasting.has(streams[i]!) ? key : -hashes[i]! - 1;
-    const inStream = mapOf(ofStream, streams[i]!);
-    let prompt = inStream.get(name);
-    if (prompt === undefined) {
-      prompt = promptCount++;
-      inStream.set(name, prompt);
-    }
-    prompts[i] = prompt;
+    prompts[i] = inStream.numberOf(streams[i]!, name);
   }
   return { groups, prompts, alike };
 }
 
-function mapOf(maps: Map<number, Map<number, number>>, at: number): Map<number, number> {
-  let map = maps.get(at);
-  if (map === undefined) {
-    map = new Map();
-    maps.set(at, map);
+/**
+ * Numbers pairs of numbers from 0, in the order in which they come: a hash table in typed arrays, since a map of a million numbers that
+ * are no small integers takes a second.
+ */
+class PairNumbers {
+  readonly #mask: number;
+  readonly #owners: Float64Array;
+  readonly #keys: Float64Array;
+  readonly #numbers: Int32Array;
+  #count = 0;
+
+  /** @param most pairs that may come */
+  constructor(most: number) {
+    const size = 2 ** Math.ceil(Math.log2(Math.max(8, most * 2)));
+    this.#mask = size - 1;
+    this.#owners = new Float64Array(size);
+    this.#keys = new Float64Array(size);
+    this.#numbers = new Int32Array(size).fill(-1);
   }
-  return map;
+
+  numberOf(owner: number, key: number): number {
+    const low = key | 0;
+    const high = (key / 2 ** 32) | 0;
+    let at =
+      (Math.imul(low ^ Math.imul(high, 0x9e3779b1) ^ Math.imul(owner + 1, 0x85ebca6b), 0xc2b2ae35) >>> 7) & this.#mask;
+    while (this.#numbers[at] !== -1) {
+      if (this.#keys[at] === key && this.#owners[at] === owner) return this.#numbers[at]!;
+      at = (at + 1) & this.#mask;
+    }
+    this.#owners[at] = owner;
+    this.#keys[at] = key;
+    this.#numbers[at] = this.#count;
+    return this.#count++;
+  }
 }
 
 /** Units with more than one rollout, of which all prompts are equal. */
@@ -86,15 +99,16 @@ function unitsAlike(keys: Float64Array, prompts: Float64Array, units: Uint32Arra
 
 /** Streams whose records name a prompt by a key of their own that comes back in another unit. */
 function lastingStreams(keys: Float64Array, units: Uint32Array, streams: Uint32Array): ReadonlySet<number> {
-  const seen = new Map<number, Map<number, number>>();
+  const names = new PairNumbers(keys.length);
+  /** The unit in which each name came first. */
+  const first = new Float64Array(keys.length).fill(-1);
   const lasting = new Set<number>();
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i]!;
     if (Number.isNaN(key) || isOfPrompt(key) || lasting.has(streams[i]!)) continue;
-    const known = mapOf(seen, streams[i]!);
-    const before = known.get(key);
-    if (before === undefined) known.set(key, units[i]!);
-    else if (before !== units[i]) lasting.add(streams[i]!);
+    const name = names.numberOf(streams[i]!, key);
+    if (first[name] === -1) first[name] = units[i]!;
+    else if (first[name] !== units[i]) lasting.add(streams[i]!);
   }
   return lasting;
 }
