@@ -79,6 +79,8 @@ const vim: Keys = {
   charts: ['g v'],
   movement: ['g e'],
   triage: ['g i'],
+  compare: ['g d'],
+  tree: ['g b'],
   'page.next': ['] p'],
   'page.previous': ['[ p'],
   'page.group': ['P'],

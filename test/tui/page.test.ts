@@ -76,3 +76,30 @@ describe('the group of a rollout', () => {
     expect(screen.selected).toBe('1.jsonl:3');
   });
 });
+
+describe('pages of all rollouts', () => {
+  test('groups: a row a group, and Enter opens it', async () => {
+    screen = await TestScreen.open(smallRun(2, 8), 100, 20);
+    await screen.dump.start();
+    screen.do({ type: 'page-open', subject: { kind: 'groups', k: 2 } });
+    await screen.grouped();
+    screen.data.facts.of(screen.state);
+    while (screen.data.facts.isBusy) await new Promise((resolve) => setTimeout(resolve, 2));
+    const shown = lines();
+    expect(shown[0]).toContain('groups of 16 rollouts');
+    expect(shown[2]).toMatch(/step\s+prompt\s+n\s+mean\s+spread\s+pass@2\s+signal/);
+    expect(shown).toHaveLength(7);
+    screen.do({ type: 'open' });
+    expect(screen.state.page?.subject.kind).toBe('group');
+    expect(screen.do({ type: 'back' }).state.page?.subject.kind).toBe('groups');
+  });
+
+  test('compare: a rollout beside one of its group that scored otherwise, by turn; the tree of the group', async () => {
+    await opened();
+    screen.do({ type: 'back' }, { type: 'page-compare', place: null });
+    expect(screen.state.page?.subject).toMatchObject({ kind: 'compare', a: { record: 0 }, b: { record: 1 } });
+    expect(lines().join('\n')).toContain('the same');
+    screen.do({ type: 'back' }, { type: 'page-tree' });
+    expect(lines()[2]).toMatch(/^› +4\s+0\.25/);
+  });
+});

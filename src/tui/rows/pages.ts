@@ -5,6 +5,7 @@ import type { Data } from './data.ts';
 import type { Geometry } from './geometry.ts';
 import type { Page } from './page.ts';
 import { chartPage, chartsPage, histogramPage } from './page-charts.ts';
+import { comparePage, treePage } from './page-compare.ts';
 import { contextsPage, historyPage } from './page-contexts.ts';
 import { groupPage } from './page-group.ts';
 import { groupsPage } from './page-groups.ts';
@@ -30,6 +31,10 @@ function build({ subject, sort }: PageState, state: State, data: Data): Page {
       return underWayPage(data.underWay.states, sort);
     case 'step-times':
       return stepTimesPage(subject, sort);
+    case 'tree':
+      return treePage(subject, data);
+    case 'compare':
+      return comparePage(subject, data, state.columns);
     case 'group':
       return groupPage(subject, sort, data);
     case 'groups':

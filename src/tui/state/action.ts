@@ -107,6 +107,9 @@ type PageAction =
   | { type: 'page-group' }
   /** A page of the rollout that is open. */
   | { type: 'page-here'; page: 'contexts' | 'history' | 'times' | 'step-times' | 'signal' }
+  /** The rollout that is open beside another one; null: beside one of its group that scored otherwise. */
+  | { type: 'page-compare'; place: Place | null }
+  | { type: 'page-tree' }
   | { type: 'page-column'; by: number }
   /** By the column of the cursor; again: the other way. */
   | { type: 'page-sort' }

@@ -20,6 +20,9 @@ export type PageSubject =
   | { kind: 'groups'; k: number }
   /** A row for each prompt, a column for each step. */
   | { kind: 'matrix' }
+  /** The answers of a rollout's group as a tree; two rollouts side by side. */
+  | { kind: 'tree'; place: Place }
+  | { kind: 'compare'; a: Place; b: Place }
   /** Every number, with its curve. */
   | { kind: 'charts' }
   /** A number by step, and how often it has which value. */

@@ -49,6 +49,19 @@ export const pageHandlers = {
     return turn === null ? saying(state, 'no turn here') : opened(state, { kind: page, place, turn });
   },
 
+  'page-tree': (state) => {
+    const { cursor } = state.list;
+    return cursor === null ? saying(state, 'no rollout here') : opened(state, { kind: 'tree', place: cursor });
+  },
+
+  'page-compare': (state, { place }, data) => {
+    const { cursor } = state.list;
+    if (cursor === null) return saying(state, 'no rollout here');
+    const other = place ?? otherOfGroup(cursor, data);
+    if (other === null) return saying(state, 'no other rollout of this prompt is known; :compare FILE:LINE names one');
+    return opened(state, { kind: 'compare', a: cursor, b: other });
+  },
+
   'page-change': (state, { subject }, data) => atRow(withPage(state, { subject }), data, pageInSight(state)?.row ?? 0),
 
   'page-column': (state, { by }, data) => {
@@ -101,6 +114,13 @@ export const pageHandlers = {
     return turn === null ? moved : { state: moved, next: { type: 'go', place, turn } };
   },
 } satisfies SomeHandlers;
+
+/** A rollout of the same prompt, best one with another score. */
+function otherOfGroup({ file, record }: Place, data: Data): Place | null {
+  const others = (data.groups.groups(file)?.membersOf(record) ?? []).filter((one) => one !== record);
+  const other = others.find((one) => file.score(one) !== file.score(record)) ?? others[0];
+  return other === undefined ? null : { file, record: other };
+}
 
 const readFrom = (state: State, place: Place, data: Data): State =>
   visit({ ...withPage(state, { isAside: true }), focus: 'transcript' }, data, place);

@@ -1,0 +1,135 @@
+import { answerTree } from '../../analysis/compare/tree.ts';
+import { type ComparedTurn, compareTurns } from '../../analysis/compare/turns.ts';
+import type { Place } from '../../dump/dump.ts';
+import type { Piece } from '../../present/line.ts';
+import { meanText, scoreText } from '../../present/quantities.ts';
+import { take } from '../../text/fit.ts';
+import { cellWidth } from '../../text/graphemes.ts';
+import { sanitiseLine } from '../../text/sanitise.ts';
+import type { PageSubject } from '../state/page.ts';
+import type { Data } from './data.ts';
+import type { Page } from './page.ts';
+
+const nameOf = ({ file, record }: Place): string =>
+  sanitiseLine(`${file.stem}:${file.index.line(record)} score ${scoreText(file.score(record))}`);
+
+/** Members of larger groups are not all read while a key waits. */
+const MOST_READ = 2_000_000;
+
+/** The answers of a rollout's group as a tree of common beginnings. */
+export function treePage({ place }: Extract<PageSubject, { kind: 'tree' }>, data: Data): Page {
+  const { file } = place;
+  const known = data.groups.groups(file);
+  const all = known?.membersOf(place.record) ?? [];
+  let bytes = 0;
+  const members = all.filter((record) => {
+    bytes += file.index.length(record);
+    return bytes <= MOST_READ;
+  });
+  const branches = answerTree(
+    members.map((record) => {
+      const { rollout } = data.record({ file, record });
+      const said = rollout?.turns.slice(rollout.responseTurn).map(({ text }) => text) ?? [];
+      return { text: said.join('\n'), score: rollout?.score ?? null };
+    }),
+  ).filter(({ n }) => n > 0);
+  return {
+    title: `the answers of the group of ${nameOf(place)}`,
+    note: members.length < all.length ? `the first ${members.length} of ${all.length}` : '',
+    columns: [
+      { title: 'n', width: 5, isFixed: true },
+      { title: 'mean', width: 6, isFixed: true },
+      { title: 'branch', width: 30, isText: true, grows: true },
+      { title: 'sample', width: 7 },
+    ],
+    length: branches.length,
+    empty: known === null ? 'looking for the group …' : 'no other rollout of this file has this prompt',
+    sort: null,
+    row: (index) => {
+      const { depth, text, n, mean, members: own } = branches[index]!;
+      const record = members[own[0]!]!;
+      return {
+        cells: [
+          String(n),
+          mean === null ? '–' : meanText(mean),
+          `${'· '.repeat(Math.min(depth, 12))}${sanitiseLine(text.slice(0, 400).replaceAll(/\s+/g, ' ').trim())}`,
+          n === 1 ? String(record + 1) : '',
+        ],
+        open: () => ({ type: 'page-read', place: { file, record }, turn: null }),
+      };
+    },
+  };
+}
+
+/** Two rollouts side by side, by turn; what one of them alone says is drawn in reverse. */
+export function comparePage({ a, b }: Extract<PageSubject, { kind: 'compare' }>, data: Data, width: number): Page {
+  const [first, second] = [data.record(a).rollout, data.record(b).rollout];
+  const room = Math.max(10, Math.floor((width - 8) / 2));
+  const rows: { left: readonly Piece[]; right: readonly Piece[]; turns: readonly [number | null, number | null] }[] =
+    [];
+  for (const { a: one, b: two, isSame } of first === null || second === null ? [] : compareTurns(first, second)) {
+    const turns = [one?.turn ?? null, two?.turn ?? null] as const;
+    const head = (turn: ComparedTurn | null): Piece[] =>
+      turn === null
+        ? [['quiet', '–']]
+        : [
+            ['heading', sanitiseLine(`t${turn.turn} ${turn.role}`)],
+            ['quiet', isSame ? ' the same' : ''],
+          ];
+    rows.push({ left: head(one), right: head(two), turns });
+    if (isSame) continue;
+    const [left, right] = [linesOf(one, room), linesOf(two, room)];
+    for (let i = 0; i < Math.max(left.length, right.length); i++)
+      rows.push({ left: left[i] ?? [], right: right[i] ?? [], turns });
+  }
+  return {
+    title: `${nameOf(a)}  and  ${nameOf(b)}`,
+    note: '',
+    columns: [
+      { title: nameOf(a), width: room, isText: true, isFixed: true },
+      { title: nameOf(b), width: room, isText: true },
+    ],
+    length: rows.length,
+    empty: 'one of the two is no rollout',
+    sort: null,
+    row: (index) => {
+      const { left, right, turns } = rows[index]!;
+      return {
+        cells: [left, right],
+        open: (column) => ({ type: 'page-read', place: column === 0 ? a : b, turn: turns[column === 0 ? 0 : 1] }),
+      };
+    },
+  };
+}
+
+/** The words of a turn in lines of at most `width` cells. */
+function linesOf(turn: ComparedTurn | null, width: number): Piece[][] {
+  const lines: Piece[][] = [[]];
+  let left = width;
+  for (const { isOwn, text } of turn?.pieces ?? []) {
+    for (const [i, part] of text.split('\n').entries()) {
+      if (i > 0) {
+        lines.push([]);
+        left = width;
+      }
+      for (const word of sanitiseLine(part).match(/\s*\S+|\s+$/g) ?? []) {
+        let rest = word;
+        if (cellWidth(rest) > left && left < width) {
+          lines.push([]);
+          left = width;
+          rest = rest.trimStart();
+        }
+        while (rest !== '') {
+          const cut = take(rest, left) || rest;
+          lines.at(-1)!.push([isOwn ? 'match' : 'plain', cut]);
+          left -= cellWidth(cut);
+          rest = rest.slice(cut.length);
+          if (rest === '') break;
+          lines.push([]);
+          left = width;
+        }
+      }
+    }
+  }
+  return lines;
+}
