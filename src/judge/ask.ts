@@ -3,14 +3,12 @@ import type { Message } from '../engine/index.ts';
 import type { Rollout, Turn } from '../rollout/rollout.ts';
 import type { Rubric } from './rubric.ts';
 
-/** Characters of a rollout that a judge is given; what is beyond is left out of the longest turns, and said. */
-export const MOST_CHARACTERS = 60_000;
-
 /**
  * What a judge is asked. The rollout is data: it stands between borders that hold a hash of it, which no text can hold of itself, and the
  * judge has no tools: whatever rubric or rollout ask for, nothing is run.
+ * @param most characters of the rollout; what is beyond is left out of the longest turns, and said
  */
-export function questionOf(rollout: Rollout, rubric: Rubric, most = MOST_CHARACTERS): Message[] {
+export function questionOf(rollout: Rollout, rubric: Rubric, most: number): Message[] {
   const turns = shortened(rollout.turns, most);
   const mark = createHash('sha256')
     .update(`${rubric.hash}\n${rollout.turns.map(({ role, text }) => `${role}\n${text}`).join('\n')}`)
