@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import { parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { printJson } from '../../json/print.ts';
@@ -27,7 +28,7 @@ export async function* parquetRows(path: string): AsyncGenerator<CopyLine> {
         return buffer;
       },
     };
-    const metadata = await parquetMetadataAsync(file);
+    const metadata = await settled(() => parquetMetadataAsync(file));
     let row = 0;
     for (const group of metadata.row_groups) {
       const end = row + Number(group.num_rows);
@@ -35,12 +36,27 @@ export async function* parquetRows(path: string): AsyncGenerator<CopyLine> {
       const step = Math.max(MOST_ROWS, Math.ceil(Number(group.num_rows) / 8));
       while (row < end) {
         const rowEnd = Math.min(end, row + (row === 0 ? FIRST_ROWS : step));
-        const rows = await parquetReadObjects({ file, metadata, compressors, rowStart: row, rowEnd });
+        const rows = await settled(() => parquetReadObjects({ file, metadata, compressors, rowStart: row, rowEnd }));
         for (const one of rows) yield { text: printJson(jsonOf(one) as JsonObject) };
         row = rowEnd;
       }
     }
   } finally {
     closeSync(fd);
+  }
+}
+
+/**
+ * In a damaged file several columns fail, and the reader tells of the first: the others' failures, which nobody waits for, would end the
+ * program.
+ */
+async function settled<T>(read: () => Promise<T>): Promise<T> {
+  const ignore = () => undefined;
+  process.on('unhandledRejection', ignore);
+  try {
+    return await read();
+  } finally {
+    await setImmediate();
+    process.off('unhandledRejection', ignore);
   }
 }
