@@ -28,6 +28,7 @@ export type FlagValue = 'none' | 'path' | 'text' | readonly string[];
 const OFFERED: Readonly<Record<string, readonly string[]>> = {
   '--sort': FIELD_NAMES.flatMap((field) => [field, `${field}:desc`]),
   '--filter': [...FIELD_NAMES, ...FILTER_NAMES, ...CHECKS.map((check) => `finding:${check}`)],
+  '--fail-on': [...FIELD_NAMES, ...FILTER_NAMES, ...CHECKS.map((check) => `finding:${check}`)],
   '--notify': ['score', 'tool_error_rate', 'truncation_rate'],
   '--sandbox': ['auto', 'bubblewrap', 'pyodide', 'unconfined'],
 };

@@ -8,6 +8,8 @@ export const VERBS: Readonly<Record<string, () => Promise<Command>>> = {
   show: async () => (await import('./show.ts')).showCommand(),
   grep: async () => (await import('./grep.ts')).grepCommand(),
   stats: async () => (await import('./stats.ts')).statsCommand(),
+  errors: async () => (await import('./errors.ts')).errorsCommand(),
+  audit: async () => (await import('./audit.ts')).auditCommand(),
   groups: async () => (await import('./groups.ts')).groupsCommand(),
   matrix: async () => (await import('./matrix.ts')).matrixCommand(),
   movement: async () => (await import('./movement.ts')).movementCommand(),

@@ -1,0 +1,202 @@
+import { Command } from 'commander';
+import { type FactRows, readFactRows } from '../analysis/facts/fact-rows.ts';
+import { checkNamed } from '../analysis/query/fields.ts';
+import { Dump } from '../dump/dump.ts';
+import { UsageError } from '../dump/paths.ts';
+import { printJson } from '../json/print.ts';
+import { formatPercent, plural } from '../present/numbers.ts';
+import { textTable } from '../present/text-table.ts';
+import { CHECKS, type Check } from '../rollout/checks.ts';
+import { sanitiseLine } from '../text/sanitise.ts';
+import { dumpOptions, type ReadingFlags, withReading } from './dump-options.ts';
+import { ANSWER_IS_NO, DONE, print, run, say, USAGE } from './output.ts';
+import { filterOf } from './query-options.ts';
+
+interface AuditOptions extends ReadingFlags {
+  failOn: string[];
+  allow: string;
+  json?: boolean;
+  junit?: boolean;
+}
+
+export const auditCommand = (): Command =>
+  withReading(
+    new Command('audit')
+      .description('for CI: how often each check finds something of what it could see; exit 1 where a condition holds')
+      .argument('<paths...>', 'directories, files or patterns of dumps')
+      .option(
+        '--fail-on <expr>',
+        'fails where a rollout matches this filter; may stand more than once',
+        (text: string, all: string[]) => [...all, text],
+        [],
+      )
+      .option('--allow <share>', 'so many may match each of them: 3 rollouts, or 5% of those that could be seen', '0')
+      .option('--json', 'one JSON object a line: the checks, then the conditions')
+      .option('--junit', 'as JUnit XML: a test for each condition'),
+  ).action((paths: string[], options: AuditOptions) => run(() => audit(paths, options)));
+
+interface CheckRate {
+  check: Check;
+  found: number;
+  observed: number;
+  unobserved: number;
+  /** Of what was observed; null where nothing was. */
+  rate: number | null;
+  first: string | null;
+}
+
+interface Outcome {
+  expression: string;
+  matched: number;
+  /** Rollouts in which every check that the expression names had something to look at. */
+  observed: number;
+  /** unobserved: nobody could tell. */
+  status: 'passed' | 'failed' | 'unobserved';
+  locators: string[];
+}
+
+/** Locators that a failure names. */
+const NAMED = 10;
+
+async function audit(
+  paths: readonly string[],
+  { failOn, allow, json, junit, ...options }: AuditOptions,
+): Promise<number> {
+  const queries = failOn.map((text) => {
+    const query = filterOf(text);
+    if (query === null) throw new UsageError('--fail-on: a condition is missing, such as finding:tool_error');
+    return query;
+  });
+  const mayMatch = allowance(allow);
+  const dump = Dump.open(paths, await dumpOptions(options));
+  for (const notice of dump.notices) say(notice);
+  const outcomes: Outcome[] = [];
+  let all: FactRows;
+  let rates: CheckRate[];
+  try {
+    all = await readFactRows(dump, null);
+    rates = CHECKS.map((check) => rateOf(all, check));
+    for (const query of queries) {
+      const rows = await readFactRows(dump, query);
+      const observed = observedBy(all, query.text);
+      const isOver = rows.length > mayMatch(observed);
+      outcomes.push({
+        expression: query.text,
+        matched: rows.length,
+        observed,
+        status: isOver ? 'failed' : observed === 0 ? 'unobserved' : 'passed',
+        locators: Array.from({ length: Math.min(NAMED, rows.length) }, (_, row) => locatorOf(rows, row)),
+      });
+    }
+  } finally {
+    dump.close();
+  }
+  for (const file of dump.files) if (file.error !== null) say(`${file.path}: ${file.error}`);
+  if (all.length === 0) {
+    say('no rollouts');
+    return dump.hasRefused || dump.files.every(({ state }) => state === 'failed') ? USAGE : ANSWER_IS_NO;
+  }
+  if (junit) await print(junitOf(outcomes));
+  else if (json) for (const line of jsonOf(rates, outcomes)) await print(`${printJson(line)}\n`);
+  else for (const line of tableOf(rates, outcomes)) await print(`${line}\n`);
+  return outcomes.some(({ status }) => status === 'failed') ? ANSWER_IS_NO : DONE;
+}
+
+const locatorOf = (rows: FactRows, row: number): string => {
+  const { file, record } = rows.place(row);
+  return file.locator(record);
+};
+
+/** How many rollouts may match, of so many that could be seen. @throws UsageError */
+function allowance(text: string): (observed: number) => number {
+  const given = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(text.trim());
+  if (given === null) throw new UsageError('--allow: a number of rollouts, or a share such as 5%');
+  const value = Number(given[1]);
+  return given[2] === '%' ? (observed) => (observed * value) / 100 : () => value;
+}
+
+function rateOf(all: FactRows, check: Check): CheckRate {
+  let found = 0;
+  let observed = 0;
+  let first: string | null = null;
+  for (let row = 0; row < all.length; row++) {
+    if (all.isObserved(row, check)) observed++;
+    if (!all.has(row, check)) continue;
+    found++;
+    first ??= locatorOf(all, row);
+  }
+  return {
+    check,
+    found,
+    observed,
+    unobserved: all.length - observed,
+    rate: observed === 0 ? null : found / observed,
+    first,
+  };
+}
+
+function observedBy(all: FactRows, expression: string): number {
+  const checks = [...expression.matchAll(/\bfinding\s*:\s*(\w+)/g)].flatMap(([, name]) => checkNamed(name!) ?? []);
+  let observed = 0;
+  for (let row = 0; row < all.length; row++) if (checks.every((check) => all.isObserved(row, check))) observed++;
+  return observed;
+}
+
+const jsonOf = (rates: readonly CheckRate[], outcomes: readonly Outcome[]) => [
+  ...rates.map((rate) => ({ ...rate })),
+  ...outcomes.map(({ expression, ...rest }) => ({ fail_on: expression, ...rest })),
+];
+
+function tableOf(rates: readonly CheckRate[], outcomes: readonly Outcome[]): string[] {
+  const seen = rates.filter(({ observed }) => observed > 0);
+  const body = seen.map(({ check, found, observed, unobserved, rate, first }) => [
+    check,
+    String(found),
+    String(observed),
+    String(unobserved),
+    formatPercent(rate!),
+    first ?? '',
+  ]);
+  const blind = rates.filter(({ observed }) => observed === 0).map(({ check }) => check);
+  return [
+    ...textTable(
+      [['check', 'found', 'observed', 'unobserved', 'rate', 'first'], ...body],
+      (column) => column > 0 && column < 5,
+    ),
+    ...(blind.length === 0 ? [] : ['', `nothing to look at: ${blind.join(', ')}`]),
+    ...(outcomes.length === 0 ? [] : ['']),
+    ...outcomes.flatMap((outcome) => [
+      `${outcome.status}  ${sanitiseLine(outcome.expression)}: ${saysOf(outcome)}`,
+      ...(outcome.status === 'failed' ? outcome.locators.map((locator) => `  ${sanitiseLine(locator)}`) : []),
+    ]),
+  ];
+}
+
+const saysOf = ({ matched, observed }: Outcome): string =>
+  observed === 0 && matched === 0 ? 'nothing to look at' : `${matched} of ${plural(observed, 'rollout')}`;
+
+const junitOf = (outcomes: readonly Outcome[]): string => {
+  const count = (status: Outcome['status']): number => outcomes.filter((one) => one.status === status).length;
+  const cases = outcomes.map((outcome) => {
+    const inner =
+      outcome.status === 'failed'
+        ? `<failure message="${xml(saysOf(outcome))}">${xml(outcome.locators.join('\n'))}</failure>`
+        : outcome.status === 'unobserved'
+          ? `<skipped message="${xml(saysOf(outcome))}"/>`
+          : '';
+    return `  <testcase classname="rollout-viewer.audit" name="${xml(outcome.expression)}">${inner}</testcase>\n`;
+  });
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<testsuite name="rollout-viewer audit" tests="${outcomes.length}" failures="${count('failed')}" skipped="${count('unobserved')}">
+${cases.join('')}</testsuite>
+`;
+};
+
+/** XML 1.0 has no place for control characters and halves of pairs. */
+const xml = (text: string): string =>
+  text
+    .replace(/[^\t\n\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
