@@ -76,7 +76,8 @@ for (const [columns, rows] of SIZES) {
       try {
         await app.sees('▌›assistant');
         await app.until(
-          () => /tool errors/.test(app.screen()) && !/indexing|checking/.test(app.screen()),
+          () =>
+            /t1\/t4/.test(app.screen()) && /tool errors/.test(app.screen()) && !/indexing|checking/.test(app.screen()),
           'all that is counted',
         );
         await expect(picture(app, columns)).toMatchFileSnapshot(`../golden/wrong-${columns}x${rows}-${look}.txt`);
