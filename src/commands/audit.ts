@@ -1,6 +1,8 @@
 import { Command } from 'commander';
 import { type FactRows, readFactRows } from '../analysis/facts/fact-rows.ts';
 import { checkNamed } from '../analysis/query/fields.ts';
+import { readSignal } from '../analysis/signal/read-signal.ts';
+import { auditSignal, SIGNAL_CHECKS, type SignalCheck, type SignalFinding } from '../analysis/signal/signal-audit.ts';
 import { Dump } from '../dump/dump.ts';
 import { UsageError } from '../dump/paths.ts';
 import { printJson } from '../json/print.ts';
@@ -15,6 +17,7 @@ import { filterOf } from './query-options.ts';
 interface AuditOptions extends ReadingFlags {
   failOn: string[];
   allow: string;
+  signal: boolean;
   json?: boolean;
   junit?: boolean;
 }
@@ -26,17 +29,18 @@ export const auditCommand = (): Command =>
       .argument('<paths...>', 'directories, files or patterns of dumps')
       .option(
         '--fail-on <expr>',
-        'fails where a rollout matches this filter; may stand more than once',
+        'fails where a rollout matches this filter, or signal was lost: signal, signal:reward_masked; may stand more than once',
         (text: string, all: string[]) => [...all, text],
         [],
       )
       .option('--allow <share>', 'so many may match each of them: 3 rollouts, or 5% of those that could be seen', '0')
+      .option('--no-signal', 'without the checks of what the gradient could see, which read every record')
       .option('--json', 'one JSON object a line: the checks, then the conditions')
       .option('--junit', 'as JUnit XML: a test for each condition'),
   ).action((paths: string[], options: AuditOptions) => run(() => audit(paths, options)));
 
 interface CheckRate {
-  check: Check;
+  check: Check | SignalCheck;
   found: number;
   observed: number;
   unobserved: number;
@@ -60,13 +64,17 @@ const NAMED = 10;
 
 async function audit(
   paths: readonly string[],
-  { failOn, allow, json, junit, ...options }: AuditOptions,
+  { failOn, allow, signal, json, junit, ...options }: AuditOptions,
 ): Promise<number> {
-  const queries = failOn.map((text) => {
-    const query = filterOf(text);
-    if (query === null) throw new UsageError('--fail-on: a condition is missing, such as finding:tool_error');
-    return query;
-  });
+  const signalAsked = failOn.filter(isOfSignal);
+  for (const text of signalAsked) if (!signal) throw new UsageError(`--fail-on ${text}: not with --no-signal`);
+  const queries = failOn
+    .filter((text) => !isOfSignal(text))
+    .map((text) => {
+      const query = filterOf(text);
+      if (query === null) throw new UsageError('--fail-on: a condition is missing, such as finding:tool_error');
+      return query;
+    });
   const mayMatch = allowance(allow);
   const dump = Dump.open(paths, await dumpOptions(options));
   for (const notice of dump.notices) say(notice);
@@ -76,6 +84,11 @@ async function audit(
   try {
     all = await readFactRows(dump, null);
     rates = CHECKS.map((check) => rateOf(all, check));
+    if (signal) {
+      const lost = await lostSignal(dump);
+      rates.push(...SIGNAL_NAMES.map((check) => signalRate(lost, check)));
+      for (const text of signalAsked) outcomes.push(signalOutcome(lost, text, mayMatch));
+    }
     for (const query of queries) {
       const rows = await readFactRows(dump, query);
       const observed = observedBy(all, query.text);
@@ -100,6 +113,70 @@ async function audit(
   else if (json) for (const line of jsonOf(rates, outcomes)) await print(`${printJson(line)}\n`);
   else for (const line of tableOf(rates, outcomes)) await print(`${line}\n`);
   return outcomes.some(({ status }) => status === 'failed') ? ANSWER_IS_NO : DONE;
+}
+
+interface LostSignal {
+  findings: { check: SignalCheck; severity: SignalFinding['severity']; locator: string }[];
+  /** How many rows, or groups, each check could look at, and how many not. */
+  observed: Record<SignalCheck, number>;
+  unobserved: Record<SignalCheck, number>;
+  rows: number;
+}
+
+const SIGNAL_NAMES = Object.keys(SIGNAL_CHECKS) as SignalCheck[];
+
+/** `signal` is any error of these checks, `signal:NAME` one of them. */
+const isOfSignal = (text: string): boolean => /^\s*signal\s*(?::|$)/.test(text);
+
+/** What the rows of each step tell together. */
+async function lostSignal(dump: Dump): Promise<LostSignal> {
+  const none = () => Object.fromEntries(SIGNAL_NAMES.map((name) => [name, 0])) as Record<SignalCheck, number>;
+  const lost: LostSignal = { findings: [], observed: none(), unobserved: none(), rows: 0 };
+  for await (const { rows } of readSignal(dump, null)) {
+    const { findings, observed, unobserved } = auditSignal(rows);
+    lost.rows += rows.length;
+    for (const name of SIGNAL_NAMES) {
+      lost.observed[name] += observed[SIGNAL_CHECKS[name].of];
+      lost.unobserved[name] += unobserved[SIGNAL_CHECKS[name].of];
+    }
+    for (const { check, severity, rows: own, turn } of findings) {
+      const { file, record } = rows[own[0]!]!.at;
+      lost.findings.push({ check, severity, locator: `${file.locator(record)}${turn === null ? '' : `#t${turn}`}` });
+    }
+  }
+  return lost;
+}
+
+function signalRate({ findings, observed, unobserved }: LostSignal, check: SignalCheck): CheckRate {
+  const own = findings.filter((finding) => finding.check === check);
+  const seen = observed[check];
+  return {
+    check,
+    found: own.length,
+    observed: seen,
+    unobserved: unobserved[check],
+    rate: seen === 0 ? null : own.length / seen,
+    first: own[0]?.locator ?? null,
+  };
+}
+
+/** @throws UsageError for a check that is none */
+function signalOutcome(lost: LostSignal, text: string, mayMatch: (observed: number) => number): Outcome {
+  const [, name = ''] = /^\s*signal\s*(?::\s*(\w+))?\s*$/.exec(text) ?? [];
+  const check = SIGNAL_NAMES.find((one) => one === name);
+  if (check === undefined && (name !== '' || text.includes(':')))
+    throw new UsageError(`--fail-on ${text}: signal alone, or signal: and one of ${SIGNAL_NAMES.join(', ')}`);
+  const own = lost.findings.filter((finding) =>
+    check === undefined ? finding.severity === 'error' : finding.check === check,
+  );
+  const observed = check === undefined ? lost.rows : lost.observed[check];
+  return {
+    expression: text.trim(),
+    matched: own.length,
+    observed,
+    status: own.length > mayMatch(observed) ? 'failed' : observed === 0 ? 'unobserved' : 'passed',
+    locators: own.slice(0, NAMED).map(({ locator }) => locator),
+  };
 }
 
 const locatorOf = (rows: FactRows, row: number): string => {

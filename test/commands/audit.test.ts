@@ -61,3 +61,28 @@ test('errors stand by tool and step, with their kind, fault and the calls beside
   const none = await rolloutViewer(['errors', directoryWith({ '1.jsonl': silent })]);
   expect([none.stdout, none.stderr]).toEqual(['', 'rollout-viewer: no tool was called\n']);
 });
+
+test('what the gradient could not see is audited by step, and may fail the run', async () => {
+  const line = (reward: number, mask: number[], i: number) => ({
+    input: 'user\nq\nassistant\n',
+    output: 'a b',
+    uid: `p_${i}_0`,
+    step: 1,
+    score: reward,
+    response_mask: mask,
+    token_level_rewards: [0, reward],
+  });
+  const lines = [line(1, [0, 0], 0), line(0, [1, 1], 1), line(1, [1, 1], 2)];
+  const dir = directoryWith({ '1.jsonl': lines.map((one) => `${JSON.stringify(one)}\n`).join('') });
+  const { stdout } = await rolloutViewer(['audit', dir, '--json']);
+  expect(jsonLines(stdout).find(({ check }) => check === 'baseline_untrained')).toMatchObject({
+    found: 1,
+    observed: 1,
+    unobserved: 0,
+    first: expect.stringMatching(/1\.jsonl:1$/),
+  });
+  expect((await rolloutViewer(['audit', dir, '--fail-on', 'signal'])).code).toBe(1);
+  expect((await rolloutViewer(['audit', dir, '--fail-on', 'signal:reward_masked'])).code).toBe(0);
+  expect((await rolloutViewer(['audit', dir, '--fail-on', 'signal:nothing'])).code).toBe(2);
+  expect((await rolloutViewer(['audit', dir, '--fail-on', 'signal', '--no-signal'])).code).toBe(2);
+});

@@ -1,23 +1,24 @@
 import { type Fit, fitAdvantages, totalOf } from './fit.ts';
 import { type ByToken, type SignalRow, turnOfToken } from './signal-row.ts';
 
-/** What the gradient could not see, or saw wrongly. */
+/** What the gradient could not see, or saw wrongly; `of`: what a rate of it is a share of. */
 export const SIGNAL_CHECKS = {
-  reward_masked: { word: 'reward on a masked token', severity: 'warning' },
-  reward_padding: { word: 'reward on padding', severity: 'error' },
-  reward_untrained: { word: 'reward without a trained token', severity: 'warning' },
-  reward_blocked: { word: 'reward does not reach the turns before an observation', severity: 'error' },
-  reward_sum: { word: 'rewards by token do not sum to the score', severity: 'warning' },
-  baseline_untrained: { word: 'group baseline holds a row that is not trained', severity: 'error' },
-  session_zeroed: { word: 'advantage 0 for every output of the session', severity: 'error' },
-  group_nan: { word: 'NaN in a group', severity: 'error' },
-  group_alone: { word: 'group of one', severity: 'warning' },
-  no_signal: { word: 'no signal', severity: 'warning' },
-  duplicate: { word: 'written twice', severity: 'warning' },
-  advantage_differs: { word: 'advantage is not the one that fits', severity: 'warning' },
+  reward_masked: { word: 'reward on a masked token', severity: 'warning', of: 'rewards' },
+  reward_padding: { word: 'reward on padding', severity: 'error', of: 'rewards' },
+  reward_untrained: { word: 'reward without a trained token', severity: 'warning', of: 'masks' },
+  reward_blocked: { word: 'reward does not reach the turns before an observation', severity: 'error', of: 'rewards' },
+  reward_sum: { word: 'rewards by token do not sum to the score', severity: 'warning', of: 'rewards' },
+  baseline_untrained: { word: 'group baseline holds a row that is not trained', severity: 'error', of: 'groups' },
+  session_zeroed: { word: 'advantage 0 for every output of the session', severity: 'error', of: 'masks' },
+  group_nan: { word: 'NaN in a group', severity: 'error', of: 'groups' },
+  group_alone: { word: 'group of one', severity: 'warning', of: 'groups' },
+  no_signal: { word: 'no signal', severity: 'warning', of: 'groups' },
+  duplicate: { word: 'written twice', severity: 'warning', of: 'masks' },
+  advantage_differs: { word: 'advantage is not the one that fits', severity: 'warning', of: 'advantages' },
 } as const;
 
 export type SignalCheck = keyof typeof SIGNAL_CHECKS;
+type SignalInput = (typeof SIGNAL_CHECKS)[SignalCheck]['of'];
 
 /** Something about the signal of one row, or of a whole group. */
 export interface SignalFinding {
@@ -36,7 +37,9 @@ export interface SignalAudit {
   /** null where no advantages were recorded. */
   fit: Fit | null;
   /** How many rows had what a check looks at; a rate is of these. */
-  observed: { masks: number; rewards: number; advantages: number; groups: number };
+  observed: Record<SignalInput, number>;
+  /** How many rows had it not; of groups, how many are of one row. */
+  unobserved: Record<SignalInput, number>;
 }
 
 /** Audits the rows that a trainer judged together: those of one step of a stream. */
@@ -64,14 +67,19 @@ export function auditSignal(rows: readonly SignalRow<unknown>[]): SignalAudit {
       `advantage ${brief(recorded)} was recorded; ${estimator}, which fits ${fit!.fitted} of ${fit!.groups} groups, gives ${brief(expected)}`,
       token,
     );
+  const has = (list: 'mask' | 'rewards' | 'advantages') => rows.filter((row) => row[list] !== null).length;
+  const several = [...groups.values()].filter(({ judged }) => judged.length > 1).length;
+  const observed = { masks: has('mask'), rewards: has('rewards'), advantages: has('advantages'), groups: several };
+  const left = (count: number) => rows.length - count;
   return {
     findings,
     fit,
-    observed: {
-      masks: rows.filter(({ mask }) => mask !== null).length,
-      rewards: rows.filter(({ rewards }) => rewards !== null).length,
-      advantages: rows.filter(({ advantages }) => advantages !== null).length,
-      groups: [...groups.values()].filter(({ judged }) => judged.length > 1).length,
+    observed,
+    unobserved: {
+      masks: left(observed.masks),
+      rewards: left(observed.rewards),
+      advantages: left(observed.advantages),
+      groups: groups.size - several,
     },
   };
 }
