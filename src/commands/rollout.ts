@@ -10,6 +10,7 @@ import type { Settings } from '../engine/collect/settings.ts';
 import { SetupError } from '../engine/collect/setup-error.ts';
 
 import type { OwnUse } from '../engine/own/own-use.ts';
+import { isRewardFile } from '../engine/own/reward-file.ts';
 import { printJson } from '../json/print.ts';
 import type { QueuedRollouts } from '../queue/producer.ts';
 import { reasonOf } from '../text/problems.ts';
@@ -64,6 +65,8 @@ async function rollout(tasksPath: string, options: RolloutOptions): Promise<numb
   let queue: RolloutQueue | null = null;
   try {
     const settings = await settingsOf(options);
+    if (options.queue === undefined && options.share !== undefined)
+      throw new UsageError('--share goes with --queue: without it no worker reads that folder');
     if (options.queue !== undefined)
       queue = await openQueue(options.queue, settings, options.share, (message) => bar.say(message));
     // Tokenizer and templates are loaded for this command alone: the others start without them.
@@ -107,6 +110,13 @@ interface RolloutQueue {
   close(): Promise<void>;
 }
 
+const NOT_QUEUED = [
+  ['deadline', 'a worker does not hand over half-made rollouts'],
+  ['enough', 'a worker does not hand over half-made rollouts'],
+  ['agent', 'workers make rollouts with tools only'],
+  ['env', 'workers make rollouts with tools only'],
+] as const;
+
 /** @throws UsageError for a Redis that is not there, or for what does not go with workers */
 async function openQueue(
   url: string,
@@ -114,8 +124,13 @@ async function openQueue(
   share: string | undefined,
   tell: (message: string) => void,
 ): Promise<RolloutQueue> {
-  for (const key of ['deadline', 'enough', 'agent', 'env'] as const)
-    if (settings[key] !== undefined) throw new UsageError(`--queue does not go with --${key} yet`);
+  for (const [key, why] of NOT_QUEUED)
+    if (settings[key] !== undefined)
+      throw new UsageError(`--${key} does not go with --queue: ${why}; without --queue it is taken`);
+  if (isRewardFile(settings.reward))
+    throw new UsageError(
+      `--reward ${settings.reward}: a file of your own does not run on workers; without --queue it does`,
+    );
   const { shareRedis } = await import('../queue/redis.ts');
   const { hasRun, QueuedRollouts: Queued } = await import('../queue/producer.ts');
   const shared = await shareRedis(url, tell).catch((error: Error) => {
@@ -126,7 +141,9 @@ async function openQueue(
     isResumed: settings.out !== undefined && (await hasRun(settings.out)),
     async refuseOwn(uses) {
       if (uses.length > 0)
-        throw new Error(`${uses[0]!.what}: classes and programs of your own do not run on workers yet`);
+        throw new Error(
+          `${uses[0]!.what}: classes and programs of your own do not run on workers; without --queue they do`,
+        );
     },
     async make(_, signal) {
       rollouts = await Queued.open(shared, { settings, share, say: tell, signal });

@@ -2,7 +2,6 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { Settings } from '../engine/collect/settings.ts';
-import { isRewardFile } from '../engine/own/reward-file.ts';
 import { VERSION } from './redis.ts';
 import type { Texts } from './texts.ts';
 import type { SentRun } from './wire.ts';
@@ -12,10 +11,8 @@ const FILES = ['tools', 'interaction_config', 'chat_template', 'tokenizer'] as c
 /** What a worker says of itself, and what is of no use to it. */
 const OWN = ['model_url', 'out', 'concurrency', 'n', 'step', 'batch_size', 'python', 'python_path'] as const;
 
-/** What the workers are to know of a run: its settings, and the files that they name. @throws Error for what cannot be sent */
+/** What the workers are to know of a run: its settings, and the files that they name. @throws Error for a file that cannot be read */
 export async function runToSend(settings: Settings, texts: Texts): Promise<SentRun> {
-  if (isRewardFile(settings.reward))
-    throw new Error(`--reward ${settings.reward}: a file of your own does not run on workers yet`);
   const sent: Record<string, unknown> = { ...settings };
   const files: SentRun['files'] = [];
   for (const key of FILES) {
