@@ -239,7 +239,10 @@ export class RolloutRequest {
 
   #isTurnLimitMet(): boolean {
     const { max_assistant_turns: turns, max_user_turns: answers } = this.limits;
-    return (turns !== null && this.assistantTurns >= turns) || (answers !== null && this.userTurns >= answers);
+    // Python takes 0 for none.
+    const isMet = (limit: number | null, count: number) =>
+      limit !== null && count >= limit && (limit > 0 || this.rules.version === null);
+    return isMet(turns, this.assistantTurns) || isMet(answers, this.userTurns);
   }
 
   #isResponseFull(): boolean {

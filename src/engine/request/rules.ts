@@ -12,6 +12,8 @@ export interface LoopRules {
   instancePerCall: boolean;
   /** A call that cannot be decoded, and one over max_parallel_calls, is answered with an error; verl drops both. */
   answersEveryCall: boolean;
+  /** The text of a call that was refused or that raised is cut as a result is; verl shows it whole. */
+  cutsErrors: boolean;
   /** The reward of a failed call: 0.0 in verl, none here. */
   failedCallReward: 0 | null;
   /** The text between a sampled turn and the next message. */
@@ -36,6 +38,7 @@ const OWN: LoopRules = {
   version: null,
   instancePerCall: false,
   answersEveryCall: true,
+  cutsErrors: true,
   failedCallReward: null,
   separator: 'template',
   cutsPrompt: false,
@@ -50,6 +53,7 @@ const OWN: LoopRules = {
 const VERL = {
   instancePerCall: true,
   answersEveryCall: false,
+  cutsErrors: false,
   failedCallReward: 0,
   keepsOpenHeader: true,
   readsCutTurns: true,

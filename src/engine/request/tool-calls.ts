@@ -64,6 +64,8 @@ export interface CallOutcome {
   metrics: JsonValue;
   /** Seconds that the call waited for a place. */
   waited: number;
+  /** The tool gave no result: the text says why. */
+  isRefused: boolean;
 }
 
 export interface CallSetting {
@@ -85,6 +87,7 @@ export async function executeCall(call: PendingCall, setting: CallSetting, signa
     metrics: null,
     arguments: args,
     waited: 0,
+    isRefused: true,
   });
   const decoded = decodeFunctionCall(call.name, call.argumentText);
   // verl hands on whatever the JSON says, and a tool trips over it.
@@ -120,7 +123,7 @@ export async function executeCall(call: PendingCall, setting: CallSetting, signa
     const { error = null, fault = error === null ? undefined : 'model' } = value.response;
     if (fault === 'world' || fault === 'ours')
       throw new RolloutFault(value.response.cause ?? 'tool_unavailable', `tool '${call.name}': ${error}`);
-    return { ...value, arguments: parameters, waited };
+    return { ...value, arguments: parameters, waited, isRefused: false };
   } catch (thrown) {
     signal.throwIfAborted();
     const error = await lastWordOf(thrown, running, tool.lastWord);

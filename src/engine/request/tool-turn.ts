@@ -24,16 +24,20 @@ export async function runCalls(
   const { limits, rules } = turn;
   const limit = limits.max_parallel_calls;
   const run = rules.answersEveryCall || limit === null ? calls : calls.slice(0, limit);
-  await Promise.all(
+  const refused = await Promise.all(
     run.map(async (call, position) => {
       call.started = turn.now();
-      if (limit !== null && position >= limit) refuse(call, `only the first ${limit} calls of a turn are run`, rules);
-      else await execute(call, written[position]?.function.arguments ?? '', turn, signal);
+      const isOver = limit !== null && position >= limit;
+      if (isOver) refuse(call, `only the first ${limit} calls of a turn are run`, rules);
+      const isRefused = isOver || (await execute(call, written[position]?.function.arguments ?? '', turn, signal));
       turn.onResult(call);
+      return isRefused;
     }),
   );
   signal.throwIfAborted();
-  return { run, answers: run.map((call) => answerOf(call, limits, rules)) };
+  const textOf = ({ result }: CallRecord, isWhole: boolean) =>
+    isWhole ? (result ?? '') : shownText(result ?? '', limits, rules);
+  return { run, answers: run.map((call, at) => answerOf(call, textOf(call, refused[at]! && !rules.cutsErrors))) };
 }
 
 function refuse(call: CallRecord, error: string, rules: LoopRules): void {
@@ -43,12 +47,13 @@ function refuse(call: CallRecord, error: string, rules: LoopRules): void {
   call.duration = 0;
 }
 
+/** @returns whether the tool gave no result */
 async function execute(
   call: CallRecord,
   argumentText: string,
   { tools, now, warn }: ToolTurn,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   try {
     const outcome = await tools.execute({ ...call, argumentText }, signal);
     call.arguments = outcome.arguments;
@@ -60,6 +65,7 @@ async function execute(
     call.metrics = outcome.metrics;
     call.waited = outcome.waited;
     if (call.fault === 'tool') warn(`tool '${call.name}' raised an exception: ${call.error}`);
+    return outcome.isRefused;
   } catch (error) {
     call.error = (error as Error).message;
     call.fault = 'world';
@@ -69,8 +75,7 @@ async function execute(
   }
 }
 
-function answerOf({ id, name, result, images }: CallRecord, limits: Limits, rules: LoopRules): Message {
-  const text = shownText(result ?? '', limits, rules);
+function answerOf({ id, name, images }: CallRecord, text: string): Message {
   const content = images?.length
     ? [...images.map(({ url }) => ({ type: 'image_url', image_url: { url } })), { type: 'text', text }]
     : text;
