@@ -4,7 +4,14 @@
 //   fd 0 the job as JSON; 1 and 2 the program's stdout and stderr; 3 reports, one JSON value a line; 4 the memory image
 import { fstatSync, readSync, writeFileSync, writeSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { harden, limitDisk, limitMemory, type MemoryFiles, seal } from '../sandbox/server/backends/pyodide-harden.ts';
+import {
+  harden,
+  limitDisk,
+  limitMemory,
+  limitTime,
+  type MemoryFiles,
+  seal,
+} from '../sandbox/server/backends/pyodide-harden.ts';
 import type { PyodideJob, PyodideReport } from '../sandbox/server/backends/pyodide-protocol.ts';
 import { BOOTSTRAP, BY_SIGNAL, PRELOADED } from '../sandbox/server/backends/pyodide-python.ts';
 
@@ -12,6 +19,7 @@ import { BOOTSTRAP, BY_SIGNAL, PRELOADED } from '../sandbox/server/backends/pyod
 interface Pyodide {
   runPython(code: string): unknown;
   makeMemorySnapshot(): Uint8Array;
+  setInterruptBuffer(buffer: { 0: number }): void;
   setStdin(options: { read: (buffer: Uint8Array) => number; isatty: boolean }): void;
   setStdout(options: { write: (buffer: Uint8Array) => number; isatty: boolean }): void;
   setStderr(options: { write: (buffer: Uint8Array) => number; isatty: boolean }): void;
@@ -78,6 +86,13 @@ limitMemory(job.memoryMb);
 limitDisk(python.FS, job.diskMb);
 
 report({ kind: 'start' });
+if (job.fetch.length > 0) {
+  const clock = limitTime(job.runTimeout, () => {
+    report({ kind: 'late' });
+    handOut();
+  });
+  python.setInterruptBuffer(clock);
+}
 let code: number;
 try {
   code = run(job.source);
@@ -85,18 +100,22 @@ try {
   code = fatal(error);
 }
 report({ kind: 'end', code });
-for (const [index, path] of job.fetch.entries()) {
-  try {
-    const { mode, size } = python.FS.stat(path);
-    if (!python.FS.isFile(mode)) continue;
-    if (size > job.fetchBytes) report({ kind: 'too large', index });
-    else report({ kind: 'file', index, content: Buffer.from(python.FS.readFile(path)).toString('base64') });
-  } catch {
-    // Missing: upstream leaves it out, too.
+handOut();
+
+function handOut(): never {
+  for (const [index, path] of job.fetch.entries()) {
+    try {
+      const { mode, size } = python.FS.stat(path);
+      if (!python.FS.isFile(mode)) continue;
+      if (size > job.fetchBytes) report({ kind: 'too large', index });
+      else report({ kind: 'file', index, content: Buffer.from(python.FS.readFile(path)).toString('base64') });
+    } catch {
+      // Missing: upstream leaves it out, too.
+    }
   }
+  report({ kind: 'done' });
+  process.exit(0);
 }
-report({ kind: 'done' });
-process.exit(0);
 
 /** By position: all children share the offset of the file that they inherit. */
 function readImage(fd: number): Uint8Array {

@@ -63,10 +63,6 @@ const ON_PYODIDE: Record<string, Difference> = {
     reason: 'there are no processes',
     ours: run({ status: 'Finished', return_code: 1, stdout: '', stderr: expect.stringContaining('OSError') }),
   },
-  py_fetch_after_timeout: {
-    reason: "a killed child takes its files along, which live in the child's memory",
-    ours: { json: { files: {} } },
-  },
   nul_in_code: {
     reason: 'the words of another version of Python',
     ours: run({ stderr: expect.stringContaining('cannot contain null bytes') }),

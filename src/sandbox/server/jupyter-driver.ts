@@ -1,4 +1,5 @@
 import { DISPLAY_SUPPORT } from './jupyter-display.ts';
+import { TRACEBACK_SUPPORT } from './jupyter-traceback.ts';
 
 /**
  * The kernel of /run_jupyter: a Python program that runs cells in one namespace and tells what each does, a JSON value
@@ -200,38 +201,6 @@ def no_input(prompt=''):
     raise StdinNotImplementedError('raw_input was called, but this frontend does not support input requests.')
 
 
-def explain(error, name):
-    red, green, off = '\x1b[31m', '\x1b[32m', '\x1b[39m'
-    kind = type(error).__name__
-    lines = []
-    if isinstance(error, SyntaxError) and error.filename == name:
-        where = '  Cell %sIn[%d], line %s%s\n' % (green, current + 1, error.lineno, off)
-        text = ''.join(traceback.format_exception_only(type(error), error))
-        return [where + '\n'.join(text.split('\n')[1:]).rstrip('\n')]
-    lines.append(red + '-' * 75 + off)
-    lines.append(red + kind + off + 'Traceback (most recent call last)'.rjust(75 - len(kind)))
-    frames = traceback.extract_tb(error.__traceback__)
-    while frames and frames[0].filename == __file__:
-        del frames[0]
-    for frame in frames:
-        if frame.filename.startswith('<cell '):
-            where = 'Cell %sIn[%s]%s, line %d' % (green, frame.filename[6:-1], off, frame.lineno)
-        else:
-            where = 'File %s%s:%d%s' % (green, frame.filename, frame.lineno, off)
-        scope = '' if frame.name == '<module>' else ', in ' + frame.name
-        shown = []
-        for number in range(max(1, frame.lineno - 2), frame.lineno + 3):
-            source = linecache.getline(frame.filename, number).rstrip('\n')
-            if not source and number != frame.lineno:
-                continue
-            mark = '----> %d' % number if number == frame.lineno else '      %d' % number
-            shown.append('%s%s%s %s' % (green, mark, off, source))
-        lines.append(where + scope + '\n' + '\n'.join(shown))
-    message = ''.join(traceback.format_exception_only(type(error), error)).rstrip('\n')
-    lines.append(red + kind + off + message[len(message.split(':', 1)[0]):] if ':' in message else red + message + off)
-    return lines
-
-
 def text_of(error):
     try:
         return str(error)
@@ -249,6 +218,7 @@ def finish(value):
     return loop.run_until_complete(value)
 
 
+${TRACEBACK_SUPPORT}
 ${DISPLAY_SUPPORT}
 
 def execute(source, name, space):

@@ -10,12 +10,15 @@ export interface PyodideJob {
   fetchBytes: number;
   diskMb: number;
   memoryMb: number;
+  /** In seconds; the child itself ends a late run whose files are wanted. */
+  runTimeout: number;
 }
 
 export type PyodideReport =
   | { kind: 'ready' }
   | { kind: 'start' }
   | { kind: 'end'; code: number }
+  | { kind: 'late' }
   | { kind: 'file'; index: number; content: string }
   | { kind: 'too large'; index: number }
   | { kind: 'done' };
@@ -24,7 +27,7 @@ export type PyodideReport =
 export function parsePyodideReport(line: string): PyodideReport | null {
   try {
     const { kind, code, index, content } = JSON.parse(line) as Record<string, unknown>;
-    if (kind === 'ready' || kind === 'start' || kind === 'done') return { kind };
+    if (kind === 'ready' || kind === 'start' || kind === 'late' || kind === 'done') return { kind };
     if (kind === 'end' && typeof code === 'number') return { kind, code };
     if (kind === 'too large' && typeof index === 'number') return { kind, index };
     if (kind === 'file' && typeof index === 'number' && typeof content === 'string') return { kind, index, content };
