@@ -95,6 +95,7 @@ export const float: PydanticField<number> = {
 
 /** CPython's own bound (sys.set_int_max_str_digits); the time to read an integer grows with the square of its length. */
 const MAX_DIGITS = 4300;
+const OVERSIZED = 'Unable to parse input string as an integer, exceeded maximum size';
 
 /** An int of Python: a bigint where a double would round it. */
 const wholeNumber: Read<number | bigint> = (value, loc, issues) => {
@@ -102,20 +103,18 @@ const wholeNumber: Read<number | bigint> = (value, loc, issues) => {
   if (typeof value === 'boolean') return value ? 1 : 0;
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) return refuse(issues, 'finite_number', loc, 'Input should be a finite number', value);
+    if (Math.abs(value) >= 2 ** 63) return refuse(issues, 'int_parsing_size', loc, OVERSIZED, value);
     if (Number.isInteger(value)) return value;
     const message = 'Input should be a valid integer, got a number with a fractional part';
     return refuse(issues, 'int_from_float', loc, message, value);
   }
   if (typeof value !== 'string') return refuse(issues, 'int_type', loc, 'Input should be a valid integer', value);
-  const digits = /^\s*([+-]?\d+(?:_\d+)*)(?:\.0*)?\s*$/.exec(value)?.[1]?.replaceAll('_', '').replace('+', '');
+  const digits = /^\s*([+-]?\d+(?:_\d+)*)(?:\.0+)?\s*$/.exec(value)?.[1]?.replaceAll('_', '').replace('+', '');
   if (digits === undefined) {
     const message = 'Input should be a valid integer, unable to parse string as an integer';
     return refuse(issues, 'int_parsing', loc, message, value);
   }
-  if (digits.length > MAX_DIGITS) {
-    const message = 'Unable to parse input string as an integer, exceeded maximum size';
-    return refuse(issues, 'int_parsing_size', loc, message, value);
-  }
+  if (digits.length > MAX_DIGITS) return refuse(issues, 'int_parsing_size', loc, OVERSIZED, value);
   const number = Number(digits);
   return Number.isSafeInteger(number) ? number : BigInt(digits);
 };
@@ -135,7 +134,7 @@ export const bool: PydanticField<boolean> = {
   schema: { type: 'boolean' },
   read(value, loc, issues) {
     if (typeof value === 'boolean') return value;
-    if (typeof value !== 'string' && !isNumber(value))
+    if (typeof value !== 'string' && !Number.isSafeInteger(value))
       return refuse(issues, 'bool_type', loc, 'Input should be a valid boolean', value);
     const word = String(value).toLowerCase();
     if (TRUE.has(word)) return true;

@@ -100,12 +100,30 @@ describe('what pydantic coerces', () => {
     ['run_timeout', '', 'body.run_timeout: float_parsing'],
     ['memory_limit_MB', 1.5, 'body.memory_limit_MB: int_from_float'],
     ['memory_limit_MB', 'many', 'body.memory_limit_MB: int_parsing'],
+    ['memory_limit_MB', '5.', 'body.memory_limit_MB: int_parsing'],
+    ['memory_limit_MB', 1e20, 'body.memory_limit_MB: int_parsing_size'],
     ['memory_limit_MB', Number.POSITIVE_INFINITY, 'body.memory_limit_MB: finite_number'],
     ['code', null, 'body.code: string_type'],
     ['files', [], 'body.files: dict_type'],
     ['fetch_files', [1], 'body.fetch_files.0: string_type'],
   ])('%s: %j is refused as %s', (field, value, expected) => {
     expect(run({ [field]: value })).toEqual([expected]);
+  });
+
+  test.each([
+    [true, []],
+    ['off', []],
+    [1, []],
+    [2, ['bool_parsing']],
+    ['maybe', ['bool_parsing']],
+    [2.5, ['bool_type']],
+    [1e20, ['bool_type']],
+    [[], ['bool_type']],
+  ])('is_fewshot: %j is told as %j', (is_fewshot, expected) => {
+    const result = getPromptsRequest.check({ dataset: 'd', config: { is_fewshot } });
+    expect(
+      result.ok ? [] : result.detail.map(({ type, loc }) => (loc.join('.') === 'body.config.is_fewshot' ? type : loc)),
+    ).toEqual(expected);
   });
 
   test('a file named __proto__ stays a file', () => {
