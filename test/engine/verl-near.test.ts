@@ -49,6 +49,8 @@ interface Near {
 }
 
 const LONG = 'abcdefghij'.repeat(3);
+const WRONG = 'Your response is incorrect! You need to reflect on your answer and try again.';
+const AS_STRING = `<tool_call>\n{"name": "run", "arguments": "{\\"code\\": \\"1\\"}"}\n</tool_call>${END}`;
 const answer = `#### 1${END}`;
 const two = `${call('1')}\n${call('2')}${END}`;
 const once = `${call('1')}${END}`;
@@ -234,6 +236,41 @@ const CASES: Near[] = [
     response: (of) => `It is #### 7${END}${user(of, 'Your response is correct!')}`,
     num_turns: 3,
     only: JANUARY,
+  },
+  {
+    name: 'a user who is content with the second answer',
+    turns: [`#### 8${END}`, `#### 7${END}`],
+    user: '7',
+    response: (of) => `#### 8${END}${user(of, WRONG)}#### 7${END}${user(of, 'Your response is correct!')}`,
+    num_turns: 5,
+    only: JANUARY,
+  },
+  {
+    name: 'a user who is asked once: the turn behind his word is the last',
+    turns: [`#### 8${END}`, `#### 9${END}`],
+    user: '7',
+    config: { max_user_turns: 1 },
+    response: (of) => `#### 8${END}${user(of, WRONG)}#### 9${END}`,
+    num_turns: 4,
+    only: JANUARY,
+  },
+  {
+    name: 'a user who hears nothing',
+    turns: [END, END],
+    user: '7',
+    config: { max_assistant_turns: 2 },
+    response: (of) => `${END}${user(of, WRONG)}${END}`,
+    num_turns: 4,
+    only: JANUARY,
+  },
+  {
+    // On purpose: verl hands the string on, and a tool trips over it.
+    name: 'arguments as JSON in a string are read here',
+    turns: [AS_STRING, answer],
+    tool_results: [{ text: 'one' }],
+    response: (of) => `${AS_STRING}${results(of, 'one')}${answer}`,
+    executed: ['1'],
+    num_turns: 4,
   },
 ];
 
