@@ -26,6 +26,7 @@ export const viewOptions = (program: Command): Command =>
         ),
     )
       .addOption(tokenizerOption())
+      .option('--fresh', 'begin anew: without the filter, order, columns, marks and place that the dump was left with')
       .option('--rater <name>', 'whose labels yours are (default: the name of this user)')
       .option(
         '--follow',

@@ -26,6 +26,8 @@ export interface ViewFlags extends RunAgainFlags {
   poll?: number;
   filter?: string;
   sort?: string;
+  /** Not as the dump was left. */
+  fresh?: boolean;
   keys?: string;
   tokenizer?: string;
   /** Other programs of this user may point at rollouts. */
@@ -67,6 +69,7 @@ export async function view(paths: readonly string[], options: ViewFlags): Promis
     env: process.env,
     poll: options.poll,
     list,
+    fresh: options.fresh ?? false,
     follow: options.follow ?? false,
     listen: options.listen ? (await import('../listen/listener.ts')).listen : undefined,
     notify,

@@ -16,6 +16,9 @@ export const historyFile = (): string => join(paths.log, 'history.jsonl');
 /** $XDG_STATE_HOME/rollout-viewer/views/DUMP.json: the views of a dump that were saved by name. */
 export const viewsFile = (dump: string): string => join(paths.log, 'views', `${dump}.json`);
 
+/** $XDG_STATE_HOME/rollout-viewer/views/DUMP.last.json: what a dump was left as. */
+export const lastViewFile = (dump: string): string => join(paths.log, 'views', `${dump}.last.json`);
+
 /** $XDG_STATE_HOME/rollout-viewer/facts: what was found in records, from one day to the next. */
 export const factsFolder = (): string => join(paths.log, 'facts');
 

@@ -16,6 +16,8 @@ const SavedView = z.object({
 });
 export type SavedView = z.infer<typeof SavedView>;
 
+const LAST = 'last';
+
 const SavedViews = z.record(z.string(), SavedView);
 
 /** The name under which the views of a dump are kept: by its paths, links in them followed. */
@@ -38,6 +40,10 @@ export function loadViews(path: string): ReadonlyMap<string, SavedView> {
     return new Map();
   }
 }
+
+/** What a dump was left as, kept as one view is; null: it was not opened before, or begins anew. */
+export const loadLast = (path: string): SavedView | null => loadViews(path).get(LAST) ?? null;
+export const saveLast = (path: string, view: SavedView): string | null => saveView(path, LAST, view);
 
 /** Another program may read it at any moment: it is whole, or as it was. @returns why it could not be kept, or null */
 export function saveView(path: string, name: string, view: SavedView): string | null {

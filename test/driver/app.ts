@@ -53,10 +53,12 @@ export interface Cell {
   underline: boolean;
 }
 
-/** Settings and history of whoever runs the tests stay out of them. */
+let started = 0;
+
+/** Settings and history of whoever runs the tests stay out of them, and each program begins anew. */
 const ownHome = (): Record<string, string> => {
   const home = join(tmpdir(), `rollout-viewer-home-${process.pid}`);
-  return { XDG_CONFIG_HOME: join(home, 'config'), XDG_STATE_HOME: join(home, 'state') };
+  return { XDG_CONFIG_HOME: join(home, 'config'), XDG_STATE_HOME: join(home, `state-${started++}`) };
 };
 
 const WAIT_MS = 45_000;

@@ -45,6 +45,7 @@ describe('the filter', () => {
     filter('score == 1');
     await app.sees('& score == 1');
     await app.sees('8 of 24');
+    await app.idle();
     expect(listed()).toEqual(['1 3', '1 6', '2 2', '2 5', '2 8', '3 1', '3 4', '3 7']);
     await app.sees(/^› +3 +1 /m);
     filter('score == 0');

@@ -19,6 +19,8 @@ export interface ScreenOptions {
   poll?: number | undefined;
   /** The filter and the order that the list opens with. */
   list: { filter: FilterChoice | null; sort: SortChoice | null };
+  /** Not as the dump was left. */
+  fresh: boolean;
   /** Goes to the newest step by itself from the start. */
   follow: boolean;
   /** A step that one of these holds for rings the bell. */

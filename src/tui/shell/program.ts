@@ -1,8 +1,8 @@
 import { LiveRun } from '../../analysis/live-run.ts';
 import { loadColumns, saveColumns } from '../../config/columns.ts';
 import { History } from '../../config/history.ts';
-import { columnsFile, historyFile, viewsFile } from '../../config/places.ts';
-import { dumpName, loadViews, saveView } from '../../config/saved-views.ts';
+import { columnsFile, historyFile, lastViewFile, viewsFile } from '../../config/places.ts';
+import { dumpName, loadLast, loadViews, type SavedView, saveLast, saveView } from '../../config/saved-views.ts';
 import type { Follower } from '../../dump/follow.ts';
 import type { PointAnswer, PointRequest } from '../../listen/place.ts';
 import { plural } from '../../present/numbers.ts';
@@ -23,10 +23,11 @@ import { assertNever } from '../state/assert-never.ts';
 import type { Effect } from '../state/effect.ts';
 import type { FindJob } from '../state/find.ts';
 import { initialLabels } from '../state/labels.ts';
-import { openedList } from '../state/list.ts';
+import { type ListState, openedList } from '../state/list.ts';
 import { initialReplay } from '../state/replay.ts';
 import { samePlace } from '../state/rows.ts';
 import { initialState, type State, type StatusMessage } from '../state/state.ts';
+import { isAllThere, understood, viewAtEnd } from '../update/saved-views.ts';
 import { update } from '../update/update.ts';
 import { chromeOf } from '../views/chrome.ts';
 import { bodyPanes } from '../views/panes.ts';
@@ -52,6 +53,34 @@ const problemMessage = ([first, ...others]: readonly string[]): StatusMessage | 
         kind: 'error',
       };
 
+const AS_LEFT: StatusMessage = { text: 'as you left it; --fresh begins anew', kind: 'info' };
+
+/** What the dump was left with. Who asks for something else on the command line has that, and the marks. */
+function leftView({ dump, fresh, list, follow }: ScreenOptions): SavedView | null {
+  if (fresh || dump.paths.length === 0) return null;
+  const last = loadLast(lastViewFile(dumpName(dump.paths)));
+  if (last === null) return null;
+  const asksOther = list.filter !== null || list.sort !== null;
+  return understood({
+    ...last,
+    ...(asksOther ? { filter: null, sort: null } : {}),
+    ...(asksOther || follow ? { place: null } : {}),
+  });
+}
+
+/** Chosen columns come back in every dump, and nobody asks why. */
+const isSeen = ({ filter, sort, place, marks }: SavedView): boolean =>
+  filter !== null || sort !== null || place !== null || Object.keys(marks).length > 0;
+
+/** Undo has the list as it opens without a past. */
+function listAsLeft(asked: ScreenOptions['list'], left: SavedView | null): ListState {
+  const own = openedList(asked, loadColumns(columnsFile()));
+  if (left === null) return own;
+  const { filter, sort, columns } = left;
+  const again = openedList({ filter: asked.filter ?? filter, sort: asked.sort ?? sort }, columns ?? own.choice.columns);
+  return filter === null && sort === null ? again : { ...again, past: [own.choice] };
+}
+
 /** ms that runs which are cancelled may take to end. */
 const CLOSE_MS = 10_000;
 
@@ -75,6 +104,8 @@ class Program {
   #follower: Follower | null = null;
   #idle: IdleReporter | null = null;
   #stopListening: () => void = () => {};
+  /** The view that the dump was left with, until its marks and its place are there again. */
+  #left: SavedView | null = null;
   /** A frame with a rollout was painted, or there is none. */
   #hasShown = false;
   /** Copies that nobody has taken yet. */
@@ -100,10 +131,12 @@ class Program {
       () => this.#live.stats(this.#state.list.cursor?.file.stream ?? null),
       () => this.#screen.invalidate('chrome'),
     );
+    const left = leftView(options);
+    this.#left = left;
     this.#state = {
       ...initialState(output.columns || 80, output.rows || 24),
-      list: openedList(options.list, loadColumns(columnsFile())),
-      message: problemMessage(options.problems),
+      list: listAsLeft(options.list, left),
+      message: problemMessage(options.problems) ?? (left !== null && isSeen(left) ? AS_LEFT : null),
       history: this.#history.load(),
       views: loadViews(viewsFile(dumpName(dump.paths))),
       replay: initialReplay(replay.start),
@@ -162,6 +195,7 @@ class Program {
         this.#resize();
       },
       leaving: () => {
+        this.#keepView();
         this.#clock.stop();
         this.#prefetch.rest();
         this.#screen.setActive(false);
@@ -202,12 +236,14 @@ class Program {
     dump.subscribe(() => {
       this.#data.changed();
       this.dispatch({ type: 'dump-changed' });
+      this.#reopen(false);
       this.#showNotices();
       for (const { text } of this.#live.judge()) this.dispatch({ type: 'alarm', text: sanitiseLine(text) });
     });
     this.#draw();
     // Once all is indexed the disk is followed.
     void dump.start().then(async () => {
+      this.#reopen(true);
       this.#live.begin();
       this.#data.fresh.begin(dump.files);
       if (dump.paths.length === 0) return;
@@ -230,6 +266,22 @@ class Program {
         received: () => this.#keyboard.received,
         report: (sequence) => output.write(sequence),
       });
+  }
+
+  /** Marks and place come back as soon as the files that they are in are indexed. */
+  #reopen(isIndexed: boolean): void {
+    const view = this.#left;
+    if (view === null || this.#state.list.cursor === null) return;
+    if (!isIndexed && !isAllThere(view, this.#state, this.#data)) return;
+    this.#left = null;
+    this.dispatch({ type: 'view-reopen', view, isMoved: this.#keyboard.received > 0 });
+  }
+
+  /** At every way out. Who left before all was back leaves it as it was. */
+  #keepView(): void {
+    const { paths } = this.#options.dump;
+    if (paths.length === 0 || this.#left !== null || this.#state.list.cursor === null) return;
+    saveLast(lastViewFile(dumpName(paths)), viewAtEnd(this.#state, this.#data));
   }
 
   #isBusy(): boolean {

@@ -1,3 +1,4 @@
+import type { SavedView } from '../../config/saved-views.ts';
 import type { Place } from '../../dump/dump.ts';
 import type { Label, LabelChange } from '../../journal/labels.ts';
 import type { JsonValue } from '../../json/value.ts';
@@ -172,6 +173,8 @@ export type ReportAction =
   | { type: 'alarm'; text: string }
   /** A long search has come further. */
   | { type: 'search-found' }
+  /** Marks and place of the view that the dump was left with; the place only where nobody has moved. */
+  | { type: 'view-reopen'; view: SavedView; isMoved: boolean }
   | { type: 'prompt-problem'; prompt: PromptId; value: string; problem: PromptProblem }
   | ProgressReport
   | ReplayReport;
@@ -249,6 +252,7 @@ export const REPORTS: Readonly<Record<ReportAction['type'], true>> = {
   say: true,
   alarm: true,
   'search-found': true,
+  'view-reopen': true,
   'prompt-problem': true,
   'find-progress': true,
   'replay-where': true,

@@ -96,7 +96,7 @@ function numberOf(landmarks: readonly Landmark[], at: number): string {
 }
 
 /** With the cursor on a turn of the chat; null: where the rollout opens. */
-function atTurn(before: State, data: Data, turn: number | null): State {
+export function atTurn(before: State, data: Data, turn: number | null): State {
   const isByTurn = before.display.view === 'chat' || before.display.view === 'raw';
   const state: State = isByTurn ? before : { ...before, display: { ...before.display, view: 'chat', left: 0 } };
   const shown: State = data.geometry(state).transcriptWidth > 0 ? state : { ...state, focus: 'transcript' };
