@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { ReadContext } from '../formats/format.ts';
 import type { Facts } from '../rollout/facts.ts';
 import { reasonOf } from '../text/problems.ts';
@@ -72,6 +72,8 @@ export class DumpFile {
   readonly #cache: FactsCache | null;
   /** Facts of a file whose index has to be made anew. */
   #kept: KeptFile | null = null;
+  /** What was kept is of this path. */
+  #isOwnKept = false;
   /** The facts that were kept of it were those of another content. */
   wasRewritten = false;
   #scan: LineScan = { position: 0, lineStart: 0 };
@@ -189,7 +191,7 @@ export class DumpFile {
         return 'none';
       }
       const change = await this.#rescan(identity, options);
-      if (isKept) this.wasRewritten = change === 'replaced';
+      if (isKept) this.wasRewritten = change === 'replaced' && this.#isOwnKept;
       if (!isFirst && (seen === null || seen.size !== identity.size || seen.modified !== identity.modified))
         this.lastChange = Date.now();
       else this.lastChange = Math.min(identity.modified, Date.now());
@@ -352,6 +354,8 @@ export class DumpFile {
     if (index === null) return false;
     const { device, inode, size, modified, changed, samples, position, lineStart } = kept;
     this.index = index;
+    // A file system gives the number of a removed file to a new one: that is no rewriting of this file.
+    this.#isOwnKept = kept.path === resolve(this.path);
     this.#identity = { device, inode, size, modified, changed };
     this.#samples = samples;
     this.#scan = { position, lineStart };
@@ -380,6 +384,7 @@ export class DumpFile {
     if (this.#cache === null || this.#identity === null || this.#content.isStream || this.error !== null) return;
     const isPlain = this.#copy === null && this.#shape?.kind === 'lines';
     this.#cache.write(this.#keptName, {
+      path: resolve(this.path),
       ...this.#identity,
       samples: this.#samples ?? '',
       ...this.#scan,

@@ -14,6 +14,7 @@ import { threadFile } from './thread-client.ts';
 /** What is kept of one file: which file it was, where its records lie, and their facts. */
 export interface KeptFile {
   /** The content that was looked at, by the look at it that costs least, and by samples of its bytes. */
+  path: string;
   device: number;
   inode: number;
   size: number;

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { App } from '../driver/app.ts';
@@ -230,8 +230,9 @@ test('the age of the newest line ticks by itself, and only the first line is pai
 
 test('a dump that was finished long ago is neither live nor quiet, and nothing ticks', async () => {
   run = writeDump(smallRun(4, 4));
+  for (const step of [1, 2, 3, 4]) utimesSync(join(run.dir, `${step}.jsonl`), 1e9, 1e9);
   app = App.start([run.dir]);
-  await app.sees('1970-01-01');
+  await app.sees('2001-09-09');
   await app.seesNot('● live');
   await app.seesNot('quiet');
 });
