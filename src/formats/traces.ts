@@ -95,7 +95,8 @@ export const trace: Format = {
         mask: 'recorded',
         extras: { ...(reason === null ? {} : { finish_reason: reason }), ...(run.type === undefined ? {} : { run }) },
       },
-      context,
+      // Evaluations and agents that are not trainable are not trained on, whatever their masks say.
+      isTrained ? context : { ...context, validation: true },
     );
   },
 };
