@@ -1,24 +1,46 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { z } from 'zod';
+import { parseJson } from '../json/parse.ts';
+import { isJsonObject, type JsonValue } from '../json/value.ts';
 
-const Place = z.object({ locator: z.string(), turn: z.number().nullable() });
+interface ViewPlace {
+  locator: string;
+  turn: number | null;
+}
 
 /** What a list showed, and where in it somebody was: plain data, so that it outlives the program. */
-const SavedView = z.object({
-  filter: z.object({ text: z.string(), isInverted: z.boolean() }).nullable(),
-  sort: z.object({ key: z.string(), descending: z.boolean() }).nullable(),
-  columns: z.array(z.string()).nullable(),
-  place: Place.nullable(),
+export interface SavedView {
+  filter: { text: string; isInverted: boolean } | null;
+  sort: { key: string; descending: boolean } | null;
+  columns: string[] | null;
+  place: ViewPlace | null;
   /** By letter. */
-  marks: z.record(z.string(), Place),
-});
-export type SavedView = z.infer<typeof SavedView>;
+  marks: Record<string, ViewPlace>;
+}
 
 const LAST = 'last';
 
-const SavedViews = z.record(z.string(), SavedView);
+// The screen reads this before its first frame, and a library of schemas takes longer to load than all the rest of it.
+const isPlace = (value: JsonValue): boolean =>
+  isJsonObject(value) && typeof value.locator === 'string' && (value.turn === null || typeof value.turn === 'number');
+const isNullOr = (value: JsonValue | undefined, holds: (value: JsonValue) => boolean): boolean =>
+  value === null || (value !== undefined && holds(value));
+
+const isView = (value: JsonValue): boolean =>
+  isJsonObject(value) &&
+  isNullOr(
+    value.filter,
+    (one) => isJsonObject(one) && typeof one.text === 'string' && typeof one.isInverted === 'boolean',
+  ) &&
+  isNullOr(
+    value.sort,
+    (one) => isJsonObject(one) && typeof one.key === 'string' && typeof one.descending === 'boolean',
+  ) &&
+  isNullOr(value.columns, (one) => Array.isArray(one) && one.every((name) => typeof name === 'string')) &&
+  isNullOr(value.place, isPlace) &&
+  isJsonObject(value.marks) &&
+  Object.values(value.marks).every(isPlace);
 
 /** The name under which the views of a dump are kept: by its paths, links in them followed. */
 export function dumpName(paths: readonly string[]): string {
@@ -35,7 +57,9 @@ export function dumpName(paths: readonly string[]): string {
 /** The views that were saved by name; none where they cannot be read, which is no reason to trouble anybody. */
 export function loadViews(path: string): ReadonlyMap<string, SavedView> {
   try {
-    return new Map(Object.entries(SavedViews.parse(JSON.parse(readFileSync(path, 'utf8')))));
+    const views = parseJson(readFileSync(path, 'utf8'));
+    if (!isJsonObject(views) || !Object.values(views).every(isView)) return new Map();
+    return new Map(Object.entries(views as unknown as Record<string, SavedView>));
   } catch {
     return new Map();
   }
