@@ -62,6 +62,7 @@ describe('what a run says of rollouts under way', () => {
       '2 generating, 1 tool   its writer is gone, 20 s after its last sign',
       '1 rollout more than their writer lists one by one',
     ]);
+    expect(at(1).head![0]).toContain('live');
     const distant = { ...found, isGone: false };
     expect(underWayPage([distant], null, found.written + 20_000).head![0]).toContain('no sign for 20 s');
     expect(underWayPage([distant], null, found.written + 1000).head![0]).toContain('live');

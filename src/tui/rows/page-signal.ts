@@ -37,7 +37,7 @@ export function signalPage(
       signal === null
         ? 'reading …'
         : signal.audit.observed.rewards === 0
-          ? 'nothing to say: no rewards by token are recorded, and the groups have spread'
+          ? 'nothing was found; no rewards by token are recorded'
           : 'nothing was lost, as far as it is recorded',
     sort: order,
     row: (index) => {

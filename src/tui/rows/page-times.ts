@@ -97,11 +97,7 @@ export function stepTimesPage({ place }: Extract<PageSubject, { kind: 'step-time
         ? plural(rows.length, 'rollout')
         : `${plural(rows.length, 'rollout')}, of ${unknown} no times are known`,
     head:
-      rows.length === 0
-        ? []
-        : [
-            `the slowest took ${secondsText(most)}; 95 % were done after ${secondsText(most95)}: ${Math.round((100 * (most - most95)) / most)} % of the time went to the last ones`,
-          ],
+      rows.length === 0 ? [] : [`the slowest took ${secondsText(most)}, 95 % of them ${secondsText(most95)} or less`],
     columns: [
       { title: 'sample', width: 7, isFixed: true },
       { title: 'wall', width: 11 },

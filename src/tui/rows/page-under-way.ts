@@ -7,6 +7,7 @@ import { byColumn, type Page } from './page.ts';
 
 /** A writer says something once a second. */
 const SILENT_MS = 10_000;
+const MISSED_MS = 3000;
 
 /** Rollouts that are not finished: the stage of each, how far it is, how long it takes. */
 export function underWayPage(states: readonly FoundState[] | null, sort: PageSort | null, now = Date.now()): Page {
@@ -66,7 +67,9 @@ const stagesText = ({ stages }: FoundState): string =>
 /** A dead writer is told from a slow one only where it ran on this machine. */
 function signText({ written, isGone }: FoundState, now: number): string {
   const silent = now - written;
-  if (isGone) return `its writer is gone, ${secondsText(Math.max(0, silent) / 1000)} after its last sign`;
+  // A process of another container may have no number here: whoever writes on is not gone.
+  if (isGone && silent > MISSED_MS)
+    return `its writer is gone, ${secondsText(Math.max(0, silent) / 1000)} after its last sign`;
   if (silent < -SILENT_MS) return 'its clock is ahead of this machine’s';
   return silent > SILENT_MS ? `no sign for ${secondsText(silent / 1000)}: stopped, or out of reach` : 'live';
 }
