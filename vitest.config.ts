@@ -9,6 +9,7 @@ export default defineConfig({
     include: isSlow ? SLOW : ['test/**/*.test.ts', 'test/**/*.test.tsx'],
     exclude: isSlow ? [] : SLOW,
     globalSetup: ['test/support/built.ts', 'test/support/temporary-folder.ts', 'test/sandbox/report-skipped.ts'],
+    setupFiles: ['test/support/seed.ts'],
     // Tests of the fast tier wait for programs most of the time; attacks and figures of memory want the machine for themselves.
     maxWorkers: isSlow ? 1 : 2,
     // Ten times what a test takes on an idle machine: a limit against hangs, never a figure.

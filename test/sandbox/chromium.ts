@@ -1,6 +1,6 @@
 // A headless Chromium, spoken to over its own debugging protocol: a page is opened, and scripts run in it.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -30,7 +30,8 @@ export async function startChromium(): Promise<Browser> {
   const child = spawn(
     chromiumPath ?? 'chromium',
     [...flags, '--remote-debugging-port=0', `--user-data-dir=${profile}`, 'about:blank'],
-    { stdio: ['ignore', 'ignore', 'pipe'] },
+    // A group of its own: its helper processes are ended with it.
+    { stdio: ['ignore', 'ignore', 'pipe'], detached: true },
   );
   const socket = new WebSocket(await debuggerOf(child));
   await new Promise((resolve, reject) => {
@@ -69,9 +70,9 @@ export async function startChromium(): Promise<Browser> {
     async close() {
       socket.close();
       const ended = new Promise((resolve) => child.once('exit', resolve));
-      child.kill('SIGKILL');
+      process.kill(-child.pid!, 'SIGKILL');
       await ended;
-      rmSync(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+      // The profile goes with the folder of all tests: a process that is just ending may still write to it.
     },
   };
 }

@@ -31,7 +31,8 @@ export function groupStats(scores: ArrayLike<number>, pass = PASS): GroupStats {
   let worst = Number.POSITIVE_INFINITY;
   let passed = 0;
   for (let i = 0; i < scores.length; i++) {
-    const score = scores[i]!;
+    // Adding 0 makes one zero of both, so that no table shows -0.
+    const score = scores[i]! + 0;
     if (!Number.isFinite(score)) continue;
     scored++;
     const off = score - mean;
