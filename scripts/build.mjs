@@ -3,6 +3,7 @@ import { chmodSync, copyFileSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { commonChunk } from './common-chunk.mjs';
 import { noticesOf } from './notices.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -46,15 +47,22 @@ const workers = readdirSync(join(root, 'src/workers'))
   .map((name) => basename(name, '.ts'));
 const source = (folder, name) => join(root, 'src', folder, `${name}.ts`);
 
+const LIBRARY = ['engine', 'sandbox', 'session'];
+const program = {
+  ...split,
+  absWorkingDir: root,
+  entryPoints: {
+    'rollout-viewer': join(root, 'src/main.ts'),
+    ...Object.fromEntries(LIBRARY.map((name) => [name, source('library', name)])),
+  },
+  outdir: dist,
+};
+const { metafile } = await build({ ...program, write: false });
+const apart = ['src/main.ts'];
+const first = ['src/commands/program.ts', 'src/commands/view.ts'];
+
 const builds = await Promise.all([
-  build({
-    ...split,
-    entryPoints: {
-      'rollout-viewer': join(root, 'src/main.ts'),
-      ...Object.fromEntries(['engine', 'sandbox', 'session'].map((name) => [name, source('library', name)])),
-    },
-    outdir: dist,
-  }),
+  build({ ...program, plugins: [commonChunk(metafile, first, apart)] }),
   build({
     ...split,
     entryPoints: workers.filter((name) => name !== ALONE).map((name) => source('workers', name)),

@@ -1,0 +1,47 @@
+// A module that the first frame needs and another command too would lie in a chunk of its own for each set of commands that share it: some
+// hundred files, each found, read and linked before anything is shown. This plugin has every command import all of them, so they lie in one.
+import { readFile } from 'node:fs/promises';
+import { extname, resolve } from 'node:path';
+
+const NAME = 'common-chunk';
+
+/**
+ * @param metafile of a build without the plugin
+ * @param first the modules that are imported before the first frame
+ * @param apart the modules that import nothing of it: they answer before anything else is loaded, or are not a part of the program
+ */
+export function commonChunk(metafile, first, apart) {
+  const { inputs } = metafile;
+  const importsOf = (path, isDynamic) =>
+    (inputs[path]?.imports ?? [])
+      .filter(({ external, kind }) => !external && (kind === 'dynamic-import') === isDynamic)
+      .map((one) => one.path);
+  const reach = (roots) => {
+    const seen = new Set(roots);
+    for (const path of seen) for (const next of importsOf(path, false)) seen.add(next);
+    return seen;
+  };
+  const own = Object.keys(inputs).filter((path) => path.startsWith('src/'));
+  const loaded = new Set(own.flatMap((path) => importsOf(path, true)).filter((path) => path.startsWith('src/')));
+  const shared = reach([...loaded].filter((path) => !first.includes(path)));
+  const early = reach(apart);
+  const needed = reach(first);
+  // Packages come with the modules that import them.
+  const common = own.filter((path) => needed.has(path) && shared.has(path) && !early.has(path));
+  const entries = new Set([...loaded].filter((path) => !common.includes(path)).map((path) => resolve(path)));
+  return {
+    name: NAME,
+    setup(build) {
+      build.onResolve({ filter: new RegExp(`^${NAME}$`) }, () => ({ path: NAME, namespace: NAME, sideEffects: true }));
+      build.onLoad({ filter: /./, namespace: NAME }, () => ({
+        contents: common.map((path) => `import ${JSON.stringify(resolve(path))};`).join('\n'),
+        resolveDir: process.cwd(),
+      }));
+      build.onLoad({ filter: /\.tsx?$/ }, async ({ path }) =>
+        entries.has(path)
+          ? { contents: `import '${NAME}';\n${await readFile(path, 'utf8')}`, loader: extname(path).slice(1) }
+          : undefined,
+      );
+    },
+  };
+}
