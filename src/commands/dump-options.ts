@@ -2,9 +2,10 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { RE2JS } from 're2js';
 import { PLAIN } from '../chat/segment.ts';
 import { TEMPLATE_NAMES } from '../chat/templates/index.ts';
-import { factsFolder } from '../config/places.ts';
+import { factsFolder, readMarksFile } from '../config/places.ts';
 import type { DumpOptions } from '../dump/dump.ts';
 import { isValidationStream, UsageError } from '../dump/paths.ts';
+import { ReadMarks } from '../dump/read-marks.ts';
 import { isMapWord, type KeyMap, MAP_WORDS, parsePlace } from '../formats/key-map.ts';
 import { FORMAT_NAMES } from '../formats/registry.ts';
 import { ownReading } from './own-reading.ts';
@@ -105,6 +106,7 @@ export async function dumpOptions({
     ]);
   return {
     facts: factsFolder(),
+    reads: new ReadMarks(readMarksFile()),
     reading: {
       ...(chatTemplate === undefined ? {} : { chatTemplate }),
       ...(format === undefined ? {} : { format }),

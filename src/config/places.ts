@@ -19,6 +19,9 @@ export const viewsFile = (dump: string): string => join(paths.log, 'views', `${d
 /** $XDG_STATE_HOME/rollout-viewer/views/DUMP.last.json: what a dump was left as. */
 export const lastViewFile = (dump: string): string => join(paths.log, 'views', `${dump}.last.json`);
 
+/** $XDG_STATE_HOME/rollout-viewer/read.jsonl: the rollouts that this user has read. */
+export const readMarksFile = (): string => join(paths.log, 'read.jsonl');
+
 /** $XDG_STATE_HOME/rollout-viewer/facts: what was found in records, from one day to the next. */
 export const factsFolder = (): string => join(paths.log, 'facts');
 

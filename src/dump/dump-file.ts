@@ -3,15 +3,16 @@ import { dirname, resolve } from 'node:path';
 import type { ReadContext } from '../formats/format.ts';
 import type { Facts } from '../rollout/facts.ts';
 import { reasonOf } from '../text/problems.ts';
-import { shownPath } from '../text/shown-path.ts';
 import type { Copy } from './containers/lines-in.ts';
 import { type FactsCache, type KeptFile, nameOf } from './facts-cache.ts';
 import { FileContent, type Identity, samplesOf } from './file-content.ts';
 import { LineIndex } from './line-index.ts';
-import { endingOf, type Locator } from './locator.ts';
+import type { Locator } from './locator.ts';
 import type { LongRecordPlace } from './long-record.ts';
 import { bad, countRollouts, type ParsedLine, parseLine } from './parse-line.ts';
 import { EMPTY, type FoundFile, isValidationStream, problemOfFile, stemOf, stepOfName } from './paths.ts';
+import type { ReadMarks } from './read-marks.ts';
+import { locatorIn, recordNamed } from './record-name.ts';
 import { addUnendedLine, type LineScan, scanLines } from './scan-lines.ts';
 import { type FileShape, fileShapeOf, linesShape } from './shape.ts';
 
@@ -54,6 +55,8 @@ export class DumpFile {
   index = new LineIndex();
   /** What the groups of the whole dump tell of a record, by the name of the measure; laid by whoever knows all of them. */
   measures: ((record: number, name: string) => number) | null = null;
+  /** What this user has read; null where nobody keeps that. */
+  reads: ReadMarks | null = null;
   state: 'waiting' | 'indexing' | 'ready' | 'failed' | 'gone' = 'waiting';
   /** Why it could not be read, or not to its end. */
   error: string | null = null;
@@ -122,11 +125,7 @@ export class DumpFile {
   }
 
   locator(record: number): string {
-    const line = this.index.line(record);
-    const place = this.#copy?.places[line - 1] ?? `:${line}`;
-    const part = this.index.part(record);
-    const isAlone = part <= 1 && this.index.line(record + 1) !== line;
-    return shownPath(this.path) + place + (isAlone ? '' : `${/:\d+$/.test(place) ? '' : ':1'}.${part}`);
+    return locatorIn({ path: this.path, index: this.index, copy: this.#copy }, record);
   }
 
   /** How the file is packed: lines, zip, parquet … */
@@ -139,20 +138,18 @@ export class DumpFile {
     return this.#copy === null ? 0 : this.indexedBytes;
   }
 
-  /** The record of a locator's ending (`:57`, `:57.2`, `/samples/1_epoch_1.json`, nothing for the whole file); -1 where there is none. */
+  /** As `recordNamed` has it. */
   recordAt(place: Pick<Locator, 'line' | 'part' | 'member'>): number {
-    const { line, part, member } = place;
-    if (member === '' && line !== null && !this.#copy?.places.some((one) => one !== undefined))
-      return this.index.recordAtLine(line, part);
-    // Lines are named by their number, also where there is but one.
-    const isWhole = member === '' && this.#copy !== null && (line === null || (line === 1 && part <= 1));
-    const ending = endingOf(place);
-    for (let record = 0; record < this.count; record++) {
-      const own = this.locator(record).slice(this.path.length);
-      if (own === ending || (isWhole && this.count === 1) || (part === 1 && own === ending.replace(/\.1$/, '')))
-        return record;
-    }
-    return -1;
+    return recordNamed({ path: this.path, index: this.index, copy: this.#copy }, place);
+  }
+
+  /** Whether this user has read it before; null where nobody keeps that. */
+  isRead(record: number): boolean | null {
+    return this.reads?.has(this.path, this.index, record) ?? null;
+  }
+
+  markRead(record: number): void {
+    this.reads?.add(this.path, this.index, record);
   }
 
   /** The step may not be whole yet: bytes came a moment ago. */

@@ -6,8 +6,9 @@ import { FactsCache } from './facts-cache.ts';
 import { FactsPass } from './facts-pass.ts';
 import { LONG_RECORD, LongRecords } from './long-record.ts';
 import { bad } from './parse-line.ts';
-import { EMPTY, type FoundPaths, findFiles, inOrder, isValidationStream, UsageError } from './paths.ts';
+import { EMPTY, type FoundFile, type FoundPaths, findFiles, inOrder, isValidationStream, UsageError } from './paths.ts';
 import type { Place, Progress } from './place.ts';
+import type { ReadMarks } from './read-marks.ts';
 
 export type { Place, Progress } from './place.ts';
 
@@ -18,6 +19,8 @@ export interface DumpOptions {
   reading?: Omit<ReadContext, 'validation'>;
   /** The folder that keeps facts from one day to the next. */
   facts?: string;
+  /** What this user has read, in any dump. */
+  reads?: ReadMarks;
   /** Named paths may be missing: they are waited for. */
   waits?: boolean;
   /**
@@ -60,6 +63,7 @@ export class Dump {
   readonly showsUnended: boolean;
   #files: DumpFile[] = [];
   readonly #cache: FactsCache | null;
+  readonly reads: ReadMarks | null;
   readonly #isValidation: (stream: string) => boolean;
   readonly #reading: Omit<ReadContext, 'validation'>;
   readonly #listeners = new Set<() => void>();
@@ -80,6 +84,7 @@ export class Dump {
   private constructor(paths: readonly string[], options: DumpOptions) {
     this.paths = paths;
     this.#cache = options.facts === undefined ? null : FactsCache.at(options.facts);
+    this.reads = options.reads ?? null;
     this.holdBack = options.holdBack !== undefined;
     this.showsUnended = options.holdBack !== 'always';
     this.#isValidation = options.isValidation ?? isValidationStream;
@@ -108,7 +113,13 @@ export class Dump {
   #take({ files, notices, refused }: FoundPaths): void {
     this.notices.push(...refused, ...notices);
     this.hasRefused = refused.length > 0;
-    this.#files = files.map((file) => new DumpFile(file, this.#isValidation, undefined, this.#reading, this.#cache));
+    this.#files = files.map((file) => this.#fileOf(file));
+  }
+
+  #fileOf(found: FoundFile): DumpFile {
+    const file = new DumpFile(found, this.#isValidation, undefined, this.#reading, this.#cache);
+    file.reads = this.reads;
+    return file;
   }
 
   /** The file to show first: the newest step of the first train stream; a stream without steps opens at its last file. */
@@ -181,9 +192,7 @@ export class Dump {
     this.isAway = isAway;
     const known = new Map(this.#files.map((file) => [file.path, file]));
     const isThere = new Set(found.map((file) => file.path));
-    const added = found
-      .filter((file) => !known.has(file.path))
-      .map((file) => new DumpFile(file, this.#isValidation, undefined, this.#reading, this.#cache));
+    const added = found.filter((file) => !known.has(file.path)).map((file) => this.#fileOf(file));
     // With nothing at all left the file system is away rather than the run: what was read stays listed until it is back.
     const removed = found.length === 0 ? [] : this.#files.filter((file) => !isThere.has(file.path));
     if (added.length === 0 && removed.length === 0) return [];
@@ -264,7 +273,7 @@ export class Dump {
 
   /** One record, parsed. It is kept while memory allows. */
   read({ file, record }: Place): DumpRecord {
-    const key = `${file.index.offset(record)} ${file.generation} ${file.path}`;
+    const key = `${file.index.offset(record)}.${file.index.part(record)} ${file.generation} ${file.path}`;
     const kept = this.#records.get(key);
     // A held-back end may have become another line at the same place.
     if (kept && kept.bytes === file.index.length(record)) return kept;

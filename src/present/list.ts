@@ -76,6 +76,8 @@ export function renderListHeader(
 }
 
 export interface RowMarks {
+  /** This user has read it. */
+  read: boolean;
   /** It came since the person last looked. */
   fresh: boolean;
   /** The cursor is on this row. */
@@ -87,7 +89,7 @@ export interface RowMarks {
 }
 
 export function renderListRow(row: ListRow, columns: readonly PlacedColumn[], theme: Theme, marks: RowMarks): string {
-  const sign = marks.here ? styled(theme, 'accent', '›') : marks.fresh ? styled(theme, 'trained', '+') : ' ';
+  const sign = signOf(marks, theme);
   const mark = marks.mark === '' ? ' ' : styled(theme, 'heading', marks.mark);
   const cells = columns.map((column) => {
     const style = column.style?.(row) ?? 'plain';
@@ -97,4 +99,10 @@ export function renderListRow(row: ListRow, columns: readonly PlacedColumn[], th
     return styled(theme, marks.focused ? 'strong' : 'plain', text);
   });
   return `${sign}${mark}${leadOf(columns) > 2 ? ' ' : ''}${cells.join(' ')}`;
+}
+
+function signOf({ here, fresh, read }: RowMarks, theme: Theme): string {
+  if (here) return styled(theme, 'accent', '›');
+  if (fresh) return styled(theme, 'trained', '+');
+  return read ? styled(theme, 'quiet', '✓') : ' ';
 }

@@ -42,11 +42,12 @@ parentPort?.on('message', ({ id, request }: { id: number; request: QueryRequest 
   const fd = opened(request.path);
   for (let i = 0; i < count; i++) {
     const place = places.subarray(i * PLACE, (i + 1) * PLACE);
-    const [offset, bytes, record, step, hasScore, score, part] = place;
+    const [offset, bytes, record, step, hasScore, score, part, isRead] = place;
     const file: SubjectFile = {
       stream: request.stream,
       index: { length: () => bytes! },
       measures: null,
+      isRead: () => (Number.isNaN(isRead!) ? null : isRead === 1),
       stepOf: () => (Number.isNaN(step!) ? null : step!),
       score: () => (hasScore === 0 ? undefined : hasScore === 1 ? null : score!),
       facts: () => (isLookedAt(place, FACTS_AT) ? new Facts(place.subarray(FACTS_AT)) : undefined),

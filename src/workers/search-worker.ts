@@ -112,6 +112,7 @@ function textsOf({ roles, field, stream }: SearchRequest, line: ParsedLine, at: 
     stream,
     index: { length: () => 0 },
     measures: null,
+    isRead: () => null,
     stepOf: () => line.rollout?.step ?? null,
     score: () => undefined,
     facts: () => undefined,

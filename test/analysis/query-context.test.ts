@@ -22,6 +22,7 @@ const place = {
     score: () => null,
     facts: () => undefined,
     measures: () => Number.NaN,
+    isRead: () => null,
   },
   record: 0,
 };

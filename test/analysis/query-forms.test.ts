@@ -17,6 +17,7 @@ const holds = (filter: string, read: ReturnType<typeof line>): boolean => {
   const file = {
     stream: 's',
     index: { length: () => 1 },
+    isRead: () => false,
     measures: (_: number, name: string) => (name === 'group.std' ? 0 : Number.NaN),
     stepOf: () => read.rollout?.step ?? null,
     score: () => undefined,
@@ -64,6 +65,16 @@ describe('ranges and dates', () => {
     expect(mistake('at > 2026-02-30')).toEqual(['2026-02-30 is no date', 5]);
     const text = 'at >= 2026-11-20 && at < 2026-11-20T10:00Z';
     expect(printExpression(parseQuery(text))).toBe(text);
+  });
+});
+
+describe('what was read', () => {
+  test('needs no comparison, and takes one', () => {
+    const filters = ['read', '!read', 'read == false', 'read != false', 'read && score == 1', '!read && score == 1'];
+    expect(filters.map((one) => holds(one, line({})))).toEqual([false, true, true, false, false, true]);
+    expect(printExpression(parseQuery('!read || extras.read == 1'))).toBe('!(read == true) || extras.read == 1');
+    expect(mistake('read > 1')[1]).toBe(7);
+    expect(mistake('read == "yes"')).toEqual(['read is true or false; alone it is true, !read is false', 8]);
   });
 });
 

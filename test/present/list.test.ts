@@ -25,7 +25,7 @@ const row: ListRow = {
   value: (name) => (name === 'acc' ? 0.25 : name === 'later' ? NOT_KNOWN : undefined),
 };
 const shape = (streams: string[]) => ({ step: 4, sample: 4, score: 6, areLong: false, streams });
-const unmarked = { here: false, focused: false, mark: '', fresh: false };
+const unmarked = { here: false, focused: false, mark: '', fresh: false, read: false };
 
 describe('columns of the list', () => {
   test('of two columns of one rank the last one leaves', () => {
@@ -67,7 +67,9 @@ describe('columns of the list', () => {
     const placed = fitColumns(ownColumns(shape(['train', 'val'])), 31);
     expect(placed.map(({ key }) => key)).toEqual(['stream', 'step', 'sample', 'score', 'findings']);
     expect(
-      plain(renderListRow(row, placed, MONO, { here: true, focused: true, mark: 'a', fresh: false })).trimEnd(),
+      plain(
+        renderListRow(row, placed, MONO, { here: true, focused: true, mark: 'a', fresh: false, read: false }),
+      ).trimEnd(),
     ).toBe('›a t   12     57 0.1250 error');
     const alike = fitColumns(ownColumns(shape(['val_a', 'val_b'])), 35);
     expect(plain(renderListRow({ ...row, stream: 'val_b' }, alike, MONO, unmarked))).toContain('val_b');

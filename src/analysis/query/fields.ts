@@ -24,7 +24,7 @@ export const AGAIN_NAMES: readonly string[] = ['again', ...AGAIN_PARTS.map((part
 export const KEPT_NAMES: readonly string[] = [...AGAIN_NAMES, ...LABEL_NAMES];
 
 /** Names that only a filter knows: it asks each history, call or rater. */
-export const FILTER_NAMES: readonly string[] = [...KEPT_NAMES, ...CONTEXT_NAMES];
+export const FILTER_NAMES: readonly string[] = ['read', ...KEPT_NAMES, ...CONTEXT_NAMES];
 
 /** `tool.NAME` is how often that tool is called, `tool.NAME.args` what it is called with; `again` asks each call that was run again, `label` each rater. */
 export type Field =
@@ -36,6 +36,8 @@ export type Field =
   | { type: 'tool'; name: string; part: 'args' | null }
   | { type: 'again'; name: string; part: AgainPart | null }
   | { type: 'label'; name: string }
+  /** Whether this user has read it. */
+  | { type: 'read'; name: 'read' }
   | { type: 'extra'; path: string };
 
 export function fieldNamed(name: string): Field {
@@ -46,6 +48,7 @@ export function fieldNamed(name: string): Field {
   if ((TEXT_FIELDS as readonly string[]).includes(name)) return { type: 'text', name: name as TextField };
   if (AGAIN_NAMES.includes(name))
     return { type: 'again', name, part: name === 'again' ? null : (name.slice('again.'.length) as AgainPart) };
+  if (name === 'read') return { type: 'read', name };
   if (name === 'label' || name.startsWith('label.')) return { type: 'label', name };
   const args = /^tool\.(.+)\.args$/.exec(name);
   if (args !== null) return { type: 'tool', name: args[1]!, part: 'args' };
@@ -89,6 +92,7 @@ export function nearField(name: string): string | null {
 export type Cost = 'quick' | 'facts' | 'record';
 
 export function fieldCost(field: Field): Cost {
+  if (field.type === 'read') return 'quick';
   if (field.type === 'fact' || field.type === 'group' || field.type === 'extra') return 'facts';
   if (field.type === 'number') return field.name === 'findings' ? 'facts' : 'quick';
   if (field.type === 'text' && field.name === 'status') return 'facts';

@@ -44,6 +44,8 @@ export function readerOf(file: DumpFile, field: Field): FieldReader | null {
       return field.name === 'status' ? known((record) => columns.status(record) ?? undefined) : null;
     case 'extra':
       return known((record) => columns.cell(record, field.path));
+    case 'read':
+      return (record) => file.isRead(record) ?? undefined;
     case 'group': {
       const { measures } = file;
       if (measures === null) return inRecord;

@@ -111,6 +111,8 @@ class Parser {
     const meant = field.type === 'extra' && !name.value.startsWith('extras.') ? nearField(name.value) : null;
     if (meant !== null)
       throw new QueryError(`do you mean ${meant}? A key of that name is extras.${name.value}`, name.at);
+    // Nothing need be compared with what is true or not.
+    if (field.type === 'read' && !this.#isCompared()) return { op: 'compare', field, by: '==', value: true };
     const sign = this.#take();
     if (sign.kind === 'name' && sign.value === 'in') return this.#range(name.value, field);
     if (sign.kind === 'sign' && COMPARISONS.has(sign.value)) {
@@ -125,6 +127,11 @@ class Parser {
       `expected ${isNumber(field) ? '< <= == != >= or >' : '== != ~ or !~'} after ${name.value}`,
       sign.at,
     );
+  }
+
+  #isCompared(): boolean {
+    const token = this.#peek();
+    return token.kind === 'sign' && (COMPARISONS.has(token.value) || token.value.endsWith('~'));
   }
 
   /** `step in 100..120`: from the one to the other, both included. */
@@ -169,6 +176,8 @@ class Parser {
     if (isOrder && field.type === 'text') throw new QueryError(`${name} is text: == != ~ or !~`, token.at);
     if (isNumber(field) && typeof value !== 'number' && value !== null)
       throw new QueryError(`${name} is a number`, token.at);
+    if (field.type === 'read' && typeof value !== 'boolean')
+      throw new QueryError('read is true or false; alone it is true, !read is false', token.at);
     if (field.type === 'text' && typeof value !== 'string' && value !== null)
       throw new QueryError(`${name} is text: put it in "quotes"`, token.at);
     return value;

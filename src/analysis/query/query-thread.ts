@@ -19,11 +19,11 @@ export interface QueryRequest extends Asked {
   path: string;
   context: ReadContext;
   stream: string;
-  /** PLACE numbers a record: offset, bytes, record, step (NaN: none), 0 = score unknown, 1 = none, 2 = known; the score; its place on its line, 0 = it has it alone; its row of facts. */
+  /** PLACE numbers a record: offset, bytes, record, step (NaN: none), 0 = score unknown, 1 = none, 2 = known; the score; its place on its line, 0 = it has it alone; 1 = it was read, 0 = not, NaN = nobody keeps that; its row of facts. */
   places: Float64Array;
 }
 
-const HEAD = 7;
+const HEAD = 8;
 export const PLACE = HEAD + FACT_ROW;
 /** The offset of the facts in a place. */
 export const FACTS_AT = HEAD;
@@ -50,8 +50,9 @@ export class QueryThread extends ThreadClient<QueryRequest, QueryAnswer> {
       const score = file.score(record);
       const known = score === undefined ? 0 : score === null ? 1 : 2;
       const step = file.stepOf(record) ?? Number.NaN;
-      const place = [index.offset(record), index.length(record), record, step, known, score ?? 0, index.part(record)];
-      places.set(place, i * PLACE);
+      const isRead = Number(file.isRead(record) ?? Number.NaN);
+      const where = [index.offset(record), index.length(record), record, step];
+      places.set([...where, known, score ?? 0, index.part(record), isRead], i * PLACE);
       if (index.isLooked(record)) places.set(index.columns.row(record), i * PLACE + FACTS_AT);
     }
     const { readablePath: path, context, stream } = file;

@@ -18,6 +18,8 @@ export interface Query {
   asksKept: boolean;
   /** It asks what all rollouts of a group tell together. */
   asksGroups: boolean;
+  /** It asks what this user has read. */
+  asksRead: boolean;
   /** Never throws. */
   accepts(subject: Subject): boolean;
 }
@@ -35,6 +37,7 @@ export function compileQuery(text: string): Query {
     cost: costOf(expression),
     asksKept: someField(expression, isKept),
     asksGroups: someField(expression, ({ type }) => type === 'group'),
+    asksRead: someField(expression, ({ type }) => type === 'read'),
     accepts: evaluator(expression),
   };
 }

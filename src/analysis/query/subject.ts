@@ -21,6 +21,8 @@ export interface SubjectFile {
   facts(record: number): Facts | undefined;
   /** What its group tells of a record, NaN where that is not known; null where nobody has looked at the groups. */
   measures: ((record: number, name: string) => number) | null;
+  /** Whether this user has read it; null where nobody keeps that. */
+  isRead(record: number): boolean | null;
 }
 
 export interface SubjectPlace {
@@ -117,6 +119,7 @@ export class Subject<Read extends AskedRecord = AskedRecord> {
       const value = file.measures?.(record, field.name) ?? Number.NaN;
       return Number.isNaN(value) ? undefined : value;
     }
+    if (field.type === 'read') return this.#place.file.isRead(this.#place.record) ?? undefined;
     if (field.type === 'again' || field.type === 'label' || field.type === 'context') return undefined;
     if (field.type === 'tool') {
       const { rollout } = this.record;

@@ -2,6 +2,8 @@ import type { Dump, Place } from '../../dump/dump.ts';
 import type { DumpFile } from '../../dump/dump-file.ts';
 import type { DumpData } from '../rows/data.ts';
 import { listWindow } from '../rows/list-window.ts';
+import { pageInSight } from '../state/page.ts';
+import { samePlace } from '../state/rows.ts';
 import type { State } from '../state/state.ts';
 import { ReadAhead } from './read-ahead.ts';
 
@@ -11,6 +13,8 @@ interface PrefetchHost {
   state(): State;
   /** New rows have lost their sign. */
   freshChanged(): void;
+  /** ms for which a rollout is in sight until it was read; null: that is not kept. */
+  readonly readMs: number | null;
 }
 
 /** Reads the records in sight first, then those that are likely to be opened next. */
@@ -21,6 +25,8 @@ export class Prefetch {
   #wanted = '';
   #warm: DumpFile | null = null;
   #freshTimer: NodeJS.Timeout | undefined;
+  /** The rollout that is being read, and the moment at which it is. */
+  #reading: { place: Place; timer: NodeJS.Timeout } | null = null;
 
   constructor(host: PrefetchHost) {
     this.#host = host;
@@ -33,11 +39,14 @@ export class Prefetch {
     this.#warmGroups();
     this.#ahead.touch();
     this.#lookAtFresh();
+    this.#noteReading();
   }
 
   /** Nobody looks: another program has the terminal. */
   rest(): void {
     clearTimeout(this.#freshTimer);
+    clearTimeout(this.#reading?.timer);
+    this.#reading = null;
   }
 
   stop(): void {
@@ -104,5 +113,24 @@ export class Prefetch {
       this.#lookAtFresh();
       this.#host.freshChanged();
     }, wait + 5).unref();
+  }
+
+  /** A rollout that stays in sight for a while is being read; one that is passed by is not. */
+  #noteReading(): void {
+    const { data, readMs } = this.#host;
+    const state = this.#host.state();
+    const { cursor } = state.list;
+    const isShown = state.help === null && pageInSight(state) === null && data.geometry(state).transcriptWidth > 0;
+    const place = isShown ? cursor : null;
+    if (readMs === null || samePlace(place, this.#reading?.place ?? null)) return;
+    clearTimeout(this.#reading?.timer);
+    this.#reading = null;
+    if (place === null || place.file.isRead(place.record) !== false) return;
+    const { generation } = place.file;
+    const timer = setTimeout(() => {
+      if (place.file.generation === generation) place.file.markRead(place.record);
+      this.#host.freshChanged();
+    }, readMs).unref();
+    this.#reading = { place, timer };
   }
 }

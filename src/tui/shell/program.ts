@@ -225,6 +225,7 @@ class Program {
       data: this.#data,
       state: () => this.#state,
       freshChanged: () => this.#screen.invalidate('list'),
+      readMs: readMsOf(env),
     });
   }
 
@@ -475,6 +476,13 @@ class Program {
     });
   };
 }
+
+/** ms for which a rollout is in sight until it counts as read. */
+const READ_MS = 1500;
+
+/** What a test sees does not hang on how long it takes, but where it asks for that. */
+const readMsOf = (env: ScreenOptions['env']): number | null =>
+  env.ROLLOUT_VIEWER_READ_MS !== undefined ? Number(env.ROLLOUT_VIEWER_READ_MS) : isTested(env) ? null : READ_MS;
 
 /** A test drives the program: it is strict with itself, and reports when it is idle. */
 const isTested = (env: ScreenOptions['env']): boolean => env.ROLLOUT_VIEWER_TEST === '1';

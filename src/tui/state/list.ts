@@ -12,6 +12,8 @@ export interface FilterChoice {
   runs?: ReadonlyMap<string, string>;
   /** The same of labels. */
   labels?: LabelState['rollouts'];
+  /** How many rollouts were read. */
+  reads?: number;
 }
 
 export interface SortChoice {
@@ -107,7 +109,8 @@ export const sameFilterAndSort = (a: ListChoice, b: ListChoice): boolean =>
     (a.filter?.text === b.filter?.text &&
       a.filter?.isInverted === b.filter?.isInverted &&
       a.filter?.runs === b.filter?.runs &&
-      a.filter?.labels === b.filter?.labels)) &&
+      a.filter?.labels === b.filter?.labels &&
+      a.filter?.reads === b.filter?.reads)) &&
   (a.sort === b.sort ||
     (a.sort?.key === b.sort?.key && a.sort?.descending === b.sort?.descending && a.sort?.values === b.sort?.values));
 

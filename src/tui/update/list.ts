@@ -31,6 +31,16 @@ export function filterFromText(text: string, before: FilterChoice | null): Filte
   return { text: text.slice(from).trim(), isInverted };
 }
 
+/** With what is kept beside the dump, where it asks for that: typed once more it is another filter. */
+function asOfNow(filter: FilterChoice, { replay, labels }: State, { dump }: Data): FilterChoice {
+  const { asksKept, asksRead } = compileQuery(filter.text);
+  return {
+    ...filter,
+    ...(asksKept ? { runs: replay.words, labels: labels.rollouts } : {}),
+    ...(asksRead ? { reads: dump.reads?.count ?? 0 } : {}),
+  };
+}
+
 const wordsOf = (sort: SortChoice | null): string =>
   sort === null
     ? 'in the order of the dump'
@@ -42,9 +52,7 @@ export const listHandlers = {
     try {
       const filter = filterFromText(text, before);
       if (filter === null && before === null) return saying(state, 'nothing is filtered');
-      const asksKept = filter !== null && compileQuery(filter.text).asksKept;
-      const asked = asksKept ? { ...filter, runs: state.replay.words, labels: state.labels.rollouts } : filter;
-      const next = arranged(state, { filter: asked }, data);
+      const next = arranged(state, { filter: filter === null ? null : asOfNow(filter, state, data) }, data);
       if (filter !== null) return next;
       // A sorted list fills in turns: its rows are not all there yet.
       const total = data.filterProgress(next)?.total ?? data.rows(next).length;

@@ -62,6 +62,7 @@ export const listView: PaneView = ({ state, data, theme }, width, height) => {
     const marks = {
       here: index === here,
       fresh: data.fresh.has({ file, record }),
+      read: file.isRead(record) === true,
       focused: state.focus === 'list',
       mark: signs.get(file)?.get(record) ?? '',
     };

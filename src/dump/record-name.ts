@@ -1,0 +1,36 @@
+import { shownPath } from '../text/shown-path.ts';
+import type { Copy } from './containers/lines-in.ts';
+import type { LineIndex } from './line-index.ts';
+import { endingOf, type Locator } from './locator.ts';
+
+interface NamedRecords {
+  path: string;
+  index: LineIndex;
+  copy: Copy | null;
+}
+
+/** The locator of a record: `FILE:LINE`, with its part where several lie on a line, or the way to a member of an archive. */
+export function locatorIn({ path, index, copy }: NamedRecords, record: number): string {
+  const line = index.line(record);
+  const place = copy?.places[line - 1] ?? `:${line}`;
+  const part = index.part(record);
+  const isAlone = part <= 1 && index.line(record + 1) !== line;
+  return shownPath(path) + place + (isAlone ? '' : `${/:\d+$/.test(place) ? '' : ':1'}.${part}`);
+}
+
+/** The record of a locator's ending (`:57`, `:57.2`, `/samples/1_epoch_1.json`, nothing for the whole file); -1 where there is none. */
+export function recordNamed(records: NamedRecords, place: Pick<Locator, 'line' | 'part' | 'member'>): number {
+  const { path, index, copy } = records;
+  const { line, part, member } = place;
+  if (member === '' && line !== null && !copy?.places.some((one) => one !== undefined))
+    return index.recordAtLine(line, part);
+  // Lines are named by their number, also where there is but one.
+  const isWhole = member === '' && copy !== null && (line === null || (line === 1 && part <= 1));
+  const ending = endingOf(place);
+  for (let record = 0; record < index.count; record++) {
+    const own = locatorIn(records, record).slice(path.length);
+    if (own === ending || (isWhole && index.count === 1) || (part === 1 && own === ending.replace(/\.1$/, '')))
+      return record;
+  }
+  return -1;
+}
