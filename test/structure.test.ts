@@ -2,10 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { brokenWalls } from '../scripts/structure.mjs';
+import { brokenWalls, importCycles } from '../scripts/structure.mjs';
 
 test('each folder imports only what the table in scripts/structure.mjs allows', () => {
   expect(brokenWalls()).toEqual([]);
+});
+
+test('no file imports itself by way of others, types included', () => {
+  expect(importCycles()).toEqual([]);
 });
 
 /** Names of the library are spelled as its users know them; inside they belong to other things. */

@@ -17,12 +17,26 @@ import { formatCount, plural } from '../present/numbers.ts';
 import { keptIn } from '../replay/results.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { allowCost } from './allow-cost.ts';
-import { dumpOptions } from './dump-options.ts';
+import { dumpOptions, type ReadingFlags } from './dump-options.ts';
 import { journalOf } from './journal-of.ts';
-import type { JudgeFlags } from './judge.ts';
 import { ANSWER_IS_NO, DONE, print, say } from './output.ts';
 import { filterOf } from './query-options.ts';
 import { pathOfArgument, selectRows } from './select-rows.ts';
+
+export interface JudgeFlags extends ReadingFlags {
+  rubric: string;
+  modelUrl: string;
+  model?: string;
+  filter?: string;
+  half?: string;
+  limit?: number;
+  concurrency: number;
+  maxCharacters: number;
+  yes?: boolean;
+  anew?: boolean;
+  json?: boolean;
+  journal?: string;
+}
 
 /** labelled: kept; void: the answer rests on nothing; failed: no answer came. */
 interface Judged {

@@ -1,23 +1,9 @@
 import { Command } from 'commander';
 import { countOf } from './count.ts';
-import { type ReadingFlags, withReading } from './dump-options.ts';
+import { withReading } from './dump-options.ts';
+import type { JudgeFlags } from './judge-run.ts';
 import { run } from './output.ts';
 import { positive } from './sandbox-flags.ts';
-
-export interface JudgeFlags extends ReadingFlags {
-  rubric: string;
-  modelUrl: string;
-  model?: string;
-  filter?: string;
-  half?: string;
-  limit?: number;
-  concurrency: number;
-  maxCharacters: number;
-  yes?: boolean;
-  anew?: boolean;
-  json?: boolean;
-  journal?: string;
-}
 
 export const judgeCommand = (): Command =>
   withReading(

@@ -10,7 +10,7 @@ import { csvCell } from '../present/text-table.ts';
 import { addExtraNames } from '../rollout/extra-names.ts';
 import { FACTS } from '../rollout/facts.ts';
 import { print } from './output.ts';
-import type { WrittenForm } from './show.ts';
+import type { WrittenForm } from './written-form.ts';
 
 /** So many rows tell which keys of their own the records have. */
 const LOOKED_AT = 200;

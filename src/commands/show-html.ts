@@ -8,7 +8,7 @@ import { PAGE_HEAD, pageRow, rolloutArticle } from '../present/html/rollout.ts';
 import { plural } from '../present/numbers.ts';
 import { sizeText } from '../present/quantities.ts';
 import { print, say } from './output.ts';
-import type { WrittenForm } from './show.ts';
+import type { WrittenForm } from './written-form.ts';
 
 /** A browser opens no larger page gladly. */
 const LARGE = 100e6;

@@ -17,6 +17,7 @@ import { recordJson } from './row-json.ts';
 import { labelJson, labelsIn } from './row-labels.ts';
 import { isLocator, pathOfArgument, selectRows } from './select-rows.ts';
 import { tokenizerOf, tokenizerOption } from './tokenizer-option.ts';
+import type { WrittenForm } from './written-form.ts';
 
 interface ShowFlags extends ReadingFlags {
   filter?: string;
@@ -66,13 +67,6 @@ export const showCommand = (): Command =>
       .option('--mapping', 'which key of the record became what, and what its format was read from')
       .option('--journal <dir>', 'where the labels are kept'),
   ).action((args: string[], flags: ShowFlags) => run(() => show(args, flags)));
-
-/** A way to write rollouts down, one after another. */
-export interface WrittenForm {
-  /** @param turn that turn alone */
-  row(row: DumpRecord, labels: readonly Label[], turn: number | null): Promise<void>;
-  end(): Promise<void>;
-}
 
 async function show(args: readonly string[], flags: ShowFlags): Promise<number> {
   const filter = filterOf(flags.filter);

@@ -1,7 +1,7 @@
 import { LiveRun } from '../../src/analysis/live-run.ts';
 import { Dump, type Place } from '../../src/dump/dump.ts';
 import { Keymap } from '../../src/tui/keys/keymap.ts';
-import { DumpData } from '../../src/tui/rows/data.ts';
+import { DumpData } from '../../src/tui/rows/dump-data.ts';
 import type { Action } from '../../src/tui/state/action.ts';
 import type { Effect } from '../../src/tui/state/effect.ts';
 import { initialState, type State } from '../../src/tui/state/state.ts';

@@ -2,7 +2,7 @@ import { afterAll, expect, test, vi } from 'vitest';
 import { LiveRun } from '../../src/analysis/live-run.ts';
 import { Dump, type Place } from '../../src/dump/dump.ts';
 import { Keymap } from '../../src/tui/keys/keymap.ts';
-import { DumpData } from '../../src/tui/rows/data.ts';
+import { DumpData } from '../../src/tui/rows/dump-data.ts';
 import { ReadAhead } from '../../src/tui/shell/read-ahead.ts';
 import { initialState } from '../../src/tui/state/state.ts';
 import { smallRun, writeDump } from '../support/dump.ts';

@@ -1,6 +1,6 @@
 import type { Data } from '../rows/data.ts';
 import type { Action } from '../state/action.ts';
-import type { KeyPane } from '../state/page.ts';
+import type { KeyPane } from '../state/panes.ts';
 import type { State } from '../state/state.ts';
 
 export const CATEGORIES = [

@@ -1,5 +1,5 @@
 import type { Data } from '../rows/data.ts';
-import { type KeyPane, paneOf } from '../state/page.ts';
+import { type KeyPane, paneOf } from '../state/panes.ts';
 import type { State } from '../state/state.ts';
 import { CATEGORIES, type Category, type Command } from './command.ts';
 import { COMMANDS } from './commands.ts';

@@ -1,5 +1,5 @@
 import { type Keys, PRESETS } from '../../config/presets.ts';
-import type { KeyPane } from '../state/page.ts';
+import type { KeyPane } from '../state/panes.ts';
 import type { Command } from './command.ts';
 import { COMMANDS } from './commands.ts';
 

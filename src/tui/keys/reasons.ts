@@ -1,7 +1,7 @@
 import { toolCallsOf } from '../../rollout/rollout.ts';
 import type { Data } from '../rows/data.ts';
 import { viewport } from '../rows/viewport.ts';
-import { pageInSight } from '../state/page.ts';
+import { pageInSight } from '../state/panes.ts';
 import type { State } from '../state/state.ts';
 
 /** Why a command cannot act now; null when it can. */

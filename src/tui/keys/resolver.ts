@@ -1,5 +1,5 @@
 import type { Key } from '../screen/keys.ts';
-import type { KeyPane } from '../state/page.ts';
+import type { KeyPane } from '../state/panes.ts';
 import type { Command } from './command.ts';
 import type { Keymap } from './keymap.ts';
 

@@ -1,5 +1,6 @@
 import type { FactRows } from '../../analysis/facts/fact-rows.ts';
-import { type PageState, pageInSight } from '../state/page.ts';
+import type { PageState } from '../state/page.ts';
+import { pageInSight } from '../state/panes.ts';
 import type { State } from '../state/state.ts';
 import type { Data } from './data.ts';
 import type { Geometry } from './geometry.ts';

@@ -6,7 +6,7 @@ import type { Data } from '../rows/data.ts';
 import { afterEsc, type Key } from '../screen/keys.ts';
 import { mouseEvent } from '../screen/mouse.ts';
 import type { Action } from '../state/action.ts';
-import { paneOf } from '../state/page.ts';
+import { paneOf } from '../state/panes.ts';
 import type { State } from '../state/state.ts';
 import { PromptKeys } from './prompt-keys.ts';
 

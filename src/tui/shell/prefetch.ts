@@ -1,8 +1,8 @@
 import type { Dump, Place } from '../../dump/dump.ts';
 import type { DumpFile } from '../../dump/dump-file.ts';
-import type { DumpData } from '../rows/data.ts';
+import type { DumpData } from '../rows/dump-data.ts';
 import { listWindow } from '../rows/list-window.ts';
-import { pageInSight } from '../state/page.ts';
+import { pageInSight } from '../state/panes.ts';
 import { samePlace } from '../state/rows.ts';
 import type { State } from '../state/state.ts';
 import { ReadAhead } from './read-ahead.ts';

@@ -9,7 +9,7 @@ import { plural } from '../../present/numbers.ts';
 import { themeFor } from '../../present/theme.ts';
 import { rewardProblem } from '../../replay/reward-choice.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
-import { DumpData } from '../rows/data.ts';
+import { DumpData } from '../rows/dump-data.ts';
 import { openInEditor, pipeTo } from '../runner/external-program.ts';
 import { Finder } from '../runner/finder.ts';
 import { LazyRunner } from '../runner/lazy-runner.ts';

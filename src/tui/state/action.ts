@@ -8,7 +8,7 @@ import type { MouseEvent } from '../screen/mouse.ts';
 import type { ViewName } from './display.ts';
 import type { EditorSubject } from './editor.ts';
 import type { FindJob, FindProgress, LandmarkName } from './find.ts';
-import type { MenuKind } from './list.ts';
+import type { MenuKind } from './menu.ts';
 import type { PageSubject } from './page.ts';
 import type { PromptId, PromptProblem } from './prompt.ts';
 import type { BulkProgress, ForkSettings, LiveModel, RolloutChange, Way, Where } from './replay.ts';

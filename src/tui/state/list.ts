@@ -2,6 +2,7 @@ import type { SortValue } from '../../analysis/query/sort.ts';
 import type { Place } from '../../dump/dump.ts';
 import type { Action } from './action.ts';
 import type { LabelState } from './labels.ts';
+import type { MenuKind } from './menu.ts';
 import type { TranscriptState } from './transcript.ts';
 
 export interface FilterChoice {
@@ -41,9 +42,6 @@ export interface ListChoice {
   /** By letter; marks without one by their locator behind a blank. */
   marks: ReadonlyMap<string, Mark>;
 }
-
-/** The menus of the list, each answered with a key or a few: see update/menu.ts. */
-export type MenuKind = 'sort' | 'columns' | 'mark' | 'go' | 'label';
 
 export interface ListMenu {
   kind: MenuKind;

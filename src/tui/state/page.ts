@@ -1,5 +1,4 @@
 import type { Place } from '../../dump/dump.ts';
-import type { State } from './state.ts';
 
 /** What a page shows. A new one is a kind here and a builder in rows/pages.ts. */
 export type PageSubject =
@@ -52,14 +51,6 @@ export interface PageSort {
   column: number;
   descending: boolean;
 }
-
-export type KeyPane = State['focus'] | 'page';
-
-/** The page that is in sight. */
-export const pageInSight = ({ page }: State): PageState | null => (page === null || page.isAside ? null : page);
-
-/** The one that has the keys. */
-export const paneOf = (state: State): KeyPane => (pageInSight(state) === null ? state.focus : 'page');
 
 export const freshPage = (subject: PageSubject, below: PageState | null): PageState => ({
   subject,

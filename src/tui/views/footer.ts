@@ -12,7 +12,7 @@ import { searchPosition } from '../rows/search.ts';
 import { viewport } from '../rows/viewport.ts';
 import type { FindProgress } from '../state/find.ts';
 import { filterText } from '../state/list.ts';
-import { type KeyPane, pageInSight, paneOf } from '../state/page.ts';
+import { type KeyPane, pageInSight, paneOf } from '../state/panes.ts';
 import type { State, StatusMessage } from '../state/state.ts';
 import { editorFooter } from './editor.ts';
 import { foundText } from './list-head.ts';

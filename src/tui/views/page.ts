@@ -1,7 +1,7 @@
 import { renderEdges } from '../../present/line.ts';
 import { placeColumns, renderTableHead, renderTableRow } from '../../present/page-table.ts';
 import { styled } from '../../present/theme.ts';
-import { pageInSight } from '../state/page.ts';
+import { pageInSight } from '../state/panes.ts';
 import type { PaneView } from './scene.ts';
 
 /** The sign that there are more columns. */

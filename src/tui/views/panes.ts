@@ -1,6 +1,6 @@
 import { dimmed, styled } from '../../present/theme.ts';
 import type { Region } from '../screen/screen.ts';
-import { pageInSight } from '../state/page.ts';
+import { pageInSight } from '../state/panes.ts';
 import { editorView } from './editor.ts';
 import { listView } from './list.ts';
 import { pageView } from './page.ts';

@@ -1,0 +1,10 @@
+import type { PageState } from './page.ts';
+import type { State } from './state.ts';
+
+export type KeyPane = State['focus'] | 'page';
+
+/** The page that is in sight. */
+export const pageInSight = ({ page }: State): PageState | null => (page === null || page.isAside ? null : page);
+
+/** The one that has the keys. */
+export const paneOf = (state: State): KeyPane => (pageInSight(state) === null ? state.focus : 'page');
