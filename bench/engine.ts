@@ -94,7 +94,7 @@ function slowTool(): Tool {
 
 export async function run(): Promise<void> {
   await manyRollouts(fileURLToPath(import.meta.url), Number(process.env.ROLLOUTS ?? 20_000));
-  await atOnce();
+  if (process.env.MODE === undefined) await atOnce();
 }
 
 /** 1,000 rollouts of 4 turns at once, against a model and a tool with latency. */

@@ -1,14 +1,35 @@
 import { setMaxListeners } from 'node:events';
 
+/** Who waits for the end of a signal. One listener of the platform's serves them all: an event target makes each of its own dear. */
+const WAITING = Symbol('waiting');
+type Waited = AbortSignal & { [WAITING]?: Set<() => void> };
+
 /**
  * Calls the listener when the signal aborts, and returns how to stop listening. Hundreds of executions may share one
- * signal, which Node 20 would report as a memory leak on the user's screen, so its listeners are not counted.
+ * signal, which Node 20 would report as a memory leak on the user's screen, if each listened by itself.
  */
 export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
   if (signal === undefined) return () => {};
-  setMaxListeners(0, signal);
-  signal.addEventListener('abort', listener, { once: true });
-  return () => signal.removeEventListener('abort', listener);
+  const waiting = waitingFor(signal);
+  const own = () => listener();
+  waiting.add(own);
+  return () => waiting.delete(own);
+}
+
+function waitingFor(signal: Waited): Set<() => void> {
+  const known = signal[WAITING];
+  if (known !== undefined) return known;
+  const waiting = new Set<() => void>();
+  signal[WAITING] = waiting;
+  const tellAll = () => {
+    // Those that are taken out while others are told are not told.
+    for (const one of waiting) {
+      waiting.delete(one);
+      one();
+    }
+  };
+  signal.addEventListener('abort', tellAll, { once: true });
+  return waiting;
 }
 
 /**

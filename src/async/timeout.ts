@@ -11,43 +11,82 @@ export class TimedOutError extends Error {
   }
 }
 
+/** A piece of work that can be stopped. Its signal is made when it is first asked for: most pieces end before anybody does. */
+export class Stoppable {
+  #abort: AbortController | null = null;
+  #end: { reason: unknown } | null = null;
+  readonly #onStop: (reason: unknown) => void;
+
+  constructor(onStop: (reason: unknown) => void) {
+    this.#onStop = onStop;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#abort === null) {
+      this.#abort = new AbortController();
+      if (this.#end !== null) this.#abort.abort(this.#end.reason);
+    }
+    return this.#abort.signal;
+  }
+
+  stop(reason: unknown): void {
+    if (this.#end !== null) return;
+    this.#end = { reason };
+    this.#onStop(reason);
+    this.#abort?.abort(reason);
+  }
+}
+
 /**
- * Runs `work` with a signal of its own, which ends with `outer`, or once `stop` is called. Rejects with the reason as soon as it does: `work`
+ * Runs `work` with a signal of its own, which ends with `outer`, or once it is stopped. Rejects with the reason as soon as it does: `work`
  * may ignore its signal.
  */
-export function stoppable<T>(
-  outer: AbortSignal | undefined,
-  work: (signal: AbortSignal, stop: (reason: unknown) => void) => Promise<T>,
-): Promise<T> {
+export function stoppable<T>(outer: AbortSignal | undefined, work: (own: Stoppable) => Promise<T> | T): Promise<T> {
+  if (outer?.aborted) return Promise.reject(outer.reason);
   return new Promise((resolve, reject) => {
-    if (outer?.aborted) return reject(outer.reason);
-    const abort = new AbortController();
-    const stop = (reason: unknown) => {
+    const own = new Stoppable((reason) => {
       stopListening();
       reject(reason);
-      abort.abort(reason);
+    });
+    const stopListening = onAbort(outer, () => own.stop(outer!.reason));
+    const fail = (error: unknown) => {
+      stopListening();
+      reject(error);
     };
-    const stopListening = onAbort(outer, () => stop(outer!.reason));
-    (async () => work(abort.signal, stop))().finally(stopListening).then(resolve, reject);
+    try {
+      Promise.resolve(work(own)).then((value) => {
+        stopListening();
+        resolve(value);
+      }, fail);
+    } catch (error) {
+      fail(error);
+    }
   });
 }
 
-/** Runs `work` with a signal that ends after `seconds` or with `outer`. @throws TimedOutError, or the reason of `outer` */
-export async function withTimeout<T>(
+/** Runs `work` until `seconds` are over, or `outer` ends. @throws TimedOutError, or the reason of `outer` */
+export async function withinTime<T>(
   seconds: number,
   outer: AbortSignal | undefined,
-  work: (signal: AbortSignal) => Promise<T>,
+  work: (own: Pick<Stoppable, 'signal'>) => Promise<T> | T,
 ): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   try {
-    return await stoppable(outer, (signal, stop) => {
-      timer = setTimeout(() => stop(new TimedOutError(seconds)), Math.min(seconds * 1000, MAX_DELAY_MS));
-      return work(signal);
+    return await stoppable(outer, (own) => {
+      timer = setTimeout(() => own.stop(new TimedOutError(seconds)), Math.min(seconds * 1000, MAX_DELAY_MS));
+      return work(own);
     });
   } finally {
     clearTimeout(timer);
   }
 }
+
+/** The same with a signal that is there from the start. */
+export const withTimeout = <T>(
+  seconds: number,
+  outer: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> => withinTime(seconds, outer, ({ signal }) => work(signal));
 
 /** Waits `ms` milliseconds. @throws the reason of the signal, as soon as it aborts */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {

@@ -228,16 +228,37 @@ function isToldByCalls(value: JsonValue, turn: number, calls: readonly JsonObjec
       written.id === id &&
       written.function.name === name &&
       written.function.arguments === argumentText(own[index]!) &&
-      Object.keys(written).join() === 'id,type,function' &&
-      Object.keys(written.function).join() === 'name,arguments'
+      hasKeys(written, ['id', 'type', 'function']) &&
+      hasKeys(written.function, ['name', 'arguments'])
     );
   });
 }
 
+const hasKeys = (value: JsonObject, names: readonly string[]): boolean => {
+  const keys = Object.keys(value);
+  return keys.length === names.length && names.every((name, index) => keys[index] === name);
+};
+
 /** The arguments as a chat API writes them: `raw` itself, or what `raw` says beside the name. */
 const argumentText = (call: JsonObject): string => spokenArguments(call).text;
 
-function spokenArguments({ name, raw }: JsonObject): { text: string; value: JsonValue | undefined } {
+interface SpokenArguments {
+  text: string;
+  value: JsonValue | undefined;
+}
+
+const spoken = new WeakMap<JsonObject, { of: JsonValue | undefined; said: SpokenArguments }>();
+
+/** A call is asked several times for what it says. */
+function spokenArguments(call: JsonObject): SpokenArguments {
+  const known = spoken.get(call);
+  if (known !== undefined && known.of === call.raw) return known.said;
+  const said = readSpoken(call);
+  spoken.set(call, { of: call.raw, said });
+  return said;
+}
+
+function readSpoken({ name, raw }: JsonObject): SpokenArguments {
   const text = typeof raw === 'string' ? raw : '';
   const said = jsonOf(text);
   if (!isJsonObject(said) || said.name !== name || said.arguments === undefined) return { text, value: said };

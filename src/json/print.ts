@@ -22,7 +22,10 @@ export function printJson(root: Printable, indent = 0): string {
 function isPlain(value: Printable): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value !== 'object' || value === null) return typeof value !== 'bigint';
-  if (Array.isArray(value)) return value.every(isPlain);
+  if (Array.isArray(value)) {
+    for (const one of value) if (!isPlain(one)) return false;
+    return true;
+  }
   for (const key in value) if (!isPlain(value[key])) return false;
   return true;
 }

@@ -45,7 +45,7 @@ describe('a time limit', () => {
 describe('the clock of a call', () => {
   test('stops while the call waits for its place, and goes on with what is left', async () => {
     let pauses = { pause() {}, resume() {} };
-    const told = withClock(2, undefined, async (signal, clock) => {
+    const told = withClock(2, undefined, async ({ signal }, clock) => {
       pauses = clock;
       await never(signal);
     }).catch((error: Error) => error.message);

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { type FileHandle, open, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pause } from '../../async/timeout.ts';
 import { packLine, toolsFile, toolsHash } from '../../formats/engine-line.ts';
 import { printJson } from '../../json/print.ts';
 import type { JsonObject } from '../../json/value.ts';
@@ -29,6 +30,9 @@ interface WaitingLine {
   resolve: () => void;
   reject: (error: Error) => void;
 }
+
+/** Milliseconds for which lines are collected: a write costs as much as many lines. */
+const TOGETHER_MS = 10;
 
 /** Appends rollouts to `OUT/{step}.jsonl`, each as one whole line handed to the system at once, so that a reader may follow. */
 export class DumpWriter {
@@ -75,9 +79,10 @@ export class DumpWriter {
     });
   }
 
-  /** Lines that came while the disk was busy go out together. */
+  /** Lines that came while the disk was busy, or close to each other, go out together. */
   async #writeAll(): Promise<void> {
     while (this.#waiting.length > 0) {
+      await pause(TOGETHER_MS);
       const { step } = this.#waiting[0]!;
       const other = this.#waiting.findIndex((line) => line.step !== step);
       const lines = this.#waiting.splice(0, other === -1 ? this.#waiting.length : other);

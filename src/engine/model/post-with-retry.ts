@@ -41,13 +41,13 @@ export interface TurnReader<T> {
  * Posts `body` as JSON, and has the answer read by a new reader for every attempt.
  * @throws ModelError once no attempt is left or the failure is final, or the signal's reason
  */
-export async function postWithRetry<T>(
+export async function postWithRetry<T extends object>(
   server: ModelServer,
   body: JsonObject,
   signal: AbortSignal | undefined,
   reader: () => TurnReader<T>,
   onRetry: (reason: string) => void,
-): Promise<{ value: T; retries: number }> {
+): Promise<T & { retries: number }> {
   const payload = JSON.stringify(body);
   let tries = 0;
   const retryable = (error: unknown) =>
@@ -56,7 +56,7 @@ export async function postWithRetry<T>(
   try {
     return await withRetry({ attempts, firstDelayMs, signal, retryable, onRetry }, async (attempt) => {
       tries = attempt;
-      return { value: await postOnce(server, payload, signal, reader()), retries: attempt - 1 };
+      return Object.assign(await postOnce(server, payload, signal, reader()), { retries: attempt - 1 });
     });
   } catch (error) {
     if (!(error instanceof RetryableError)) throw error;

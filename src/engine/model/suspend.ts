@@ -1,4 +1,4 @@
-import { linked } from '../../async/abort.ts';
+import { linked, onAbort } from '../../async/abort.ts';
 import type { Generation, ModelRequest } from './model.ts';
 
 /** A turn that a deadline ended. */
@@ -7,22 +7,29 @@ class Suspended extends Error {}
 /** Milliseconds that a server has for giving what it sampled of an aborted turn. */
 const GRACE_MS = 3000;
 
-type Asking = (signal: AbortSignal | undefined) => Promise<{ value: Omit<Generation, 'retries'>; retries: number }>;
+type SampledTurn = Omit<Generation, 'retries'>;
+type Asking = (signal: AbortSignal | undefined) => Promise<Generation>;
 
 /**
  * Asks for a turn until it ends, or `request.suspend` does: then the server is asked to end it (`abort`), which gives what was sampled, or
  * its connection is closed, and `soFar` says what had come.
  */
-export async function untilSuspended(
+export function untilSuspended(
   { signal, suspend }: Pick<ModelRequest, 'signal' | 'suspend'>,
   asking: Asking,
-  soFar: () => Omit<Generation, 'retries'>,
+  soFar: () => SampledTurn,
   abort?: () => Promise<unknown>,
 ): Promise<Generation> {
-  if (suspend === undefined) {
-    const { value, retries } = await asking(signal);
-    return { ...value, retries };
-  }
+  if (suspend === undefined) return asking(signal);
+  return untilStopped({ signal, suspend }, asking, soFar, abort);
+}
+
+async function untilStopped(
+  { signal, suspend }: { signal?: AbortSignal | undefined; suspend: AbortSignal },
+  asking: Asking,
+  soFar: () => SampledTurn,
+  abort: (() => Promise<unknown>) | undefined,
+): Promise<Generation> {
   if (suspend.aborted) return { ...soFar(), retries: 0 };
   const { abort: stop, unlink } = linked(signal);
   let timer: NodeJS.Timeout | undefined;
@@ -31,16 +38,15 @@ export async function untilSuspended(
     timer = setTimeout(() => stop.abort(new Suspended()), GRACE_MS);
     void abort().catch(() => stop.abort(new Suspended()));
   };
-  suspend.addEventListener('abort', onSuspend, { once: true });
+  const stopListening = onAbort(suspend, onSuspend);
   try {
-    const { value, retries } = await asking(stop.signal);
-    return { ...value, retries };
+    return await asking(stop.signal);
   } catch (error) {
     if (error instanceof Suspended || stop.signal.reason instanceof Suspended) return { ...soFar(), retries: 0 };
     throw error;
   } finally {
     clearTimeout(timer);
-    suspend.removeEventListener('abort', onSuspend);
+    stopListening();
     unlink();
   }
 }

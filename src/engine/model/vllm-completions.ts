@@ -48,7 +48,7 @@ export class VllmCompletionsModel implements Model {
     const stream = request.onDelta !== undefined || request.suspend !== undefined;
     const body: JsonObject = {
       model: this.name,
-      prompt: [...request.inputIds],
+      prompt: request.inputIds as number[],
       ...(sampling as JsonObject),
       ...(limits.length > 0 ? { max_tokens: Math.min(...limits) } : {}),
       logprobs: 1,

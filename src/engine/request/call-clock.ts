@@ -1,4 +1,4 @@
-import { stoppable, TimedOutError } from '../../async/timeout.ts';
+import { type Stoppable, stoppable, TimedOutError } from '../../async/timeout.ts';
 
 /** The time that a call may take. A tool with a queue stops it while the call waits for its place. */
 export interface CallClock {
@@ -12,20 +12,20 @@ const MAX_DELAY_MS = 2 ** 31 - 1;
 export async function withClock<T>(
   seconds: number,
   outer: AbortSignal | undefined,
-  work: (signal: AbortSignal, clock: CallClock) => Promise<T>,
+  work: (own: Pick<Stoppable, 'signal'>, clock: CallClock) => Promise<T>,
 ): Promise<{ value: T; waited: number }> {
   let left = seconds * 1000;
   let since = performance.now();
   let waited = 0;
   let timer: NodeJS.Timeout | undefined;
   try {
-    const value = await stoppable(outer, (signal, stop) => {
+    const value = await stoppable(outer, (own) => {
       const start = () => {
-        timer = setTimeout(() => stop(new TimedOutError(seconds)), Math.min(Math.max(0, left), MAX_DELAY_MS));
+        timer = setTimeout(() => own.stop(new TimedOutError(seconds)), Math.min(Math.max(0, left), MAX_DELAY_MS));
       };
       let isRunning = true;
       start();
-      return work(signal, {
+      return work(own, {
         pause() {
           if (!isRunning) return;
           isRunning = false;

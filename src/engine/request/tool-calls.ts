@@ -5,7 +5,7 @@ import type { Fault } from '../../rollout/error-kind.ts';
 import { type Cause, RolloutFault } from '../faults.ts';
 import type { Picture } from '../message.ts';
 import { decodeFunctionCall } from '../tools/schema.ts';
-import type { Tool, ToolResponse, ToolResult } from '../tools/tool.ts';
+import type { Tool, ToolResponse, ToolResult, ToolRun } from '../tools/tool.ts';
 import { withClock } from './call-clock.ts';
 import type { Limits } from './limits.ts';
 import { failedCallText, type LoopRules, unknownToolText } from './rules.ts';
@@ -103,23 +103,24 @@ export async function executeCall(call: PendingCall, setting: CallSetting, signa
   let running: Promise<ToolResult> | null = null;
   const parameters = (rules.version === null ? decoded.arguments : decoded.value) as JsonObject;
   try {
-    const { value, waited } = await withClock(
-      limits.tool_timeout,
-      signal,
-      async (inner, clock): Promise<ToolResult> => {
-        const run = { signal: inner, clock };
-        if (!rules.instancePerCall) {
-          running = tool.execute(instanceId, parameters, kwargs.execute_kwargs ?? {}, run);
-          return running;
-        }
-        const { instanceId: own } = await tool.create(undefined, kwargs.create_kwargs ?? {}, run);
-        try {
-          return await tool.execute(own, parameters, {}, run);
-        } finally {
-          await tool.release(own, {});
-        }
-      },
-    );
+    const { value, waited } = await withClock(limits.tool_timeout, signal, async (own, clock): Promise<ToolResult> => {
+      const run: ToolRun = {
+        get signal() {
+          return own.signal;
+        },
+        clock,
+      };
+      if (!rules.instancePerCall) {
+        running = tool.execute(instanceId, parameters, kwargs.execute_kwargs ?? {}, run);
+        return running;
+      }
+      const { instanceId: one } = await tool.create(undefined, kwargs.create_kwargs ?? {}, run);
+      try {
+        return await tool.execute(one, parameters, {}, run);
+      } finally {
+        await tool.release(one, {});
+      }
+    });
     const { error = null, fault = error === null ? undefined : 'model' } = value.response;
     if (fault === 'world' || fault === 'ours')
       throw new RolloutFault(value.response.cause ?? 'tool_unavailable', `tool '${call.name}': ${error}`);

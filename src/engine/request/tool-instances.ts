@@ -1,4 +1,4 @@
-import { withTimeout } from '../../async/timeout.ts';
+import { withinTime } from '../../async/timeout.ts';
 import type { JsonValue } from '../../json/value.ts';
 import type { Cause } from '../faults.ts';
 import type { Message } from '../message.ts';
@@ -71,8 +71,8 @@ export class ToolInstances {
         const { tool, kwargs } = instance;
         let running: ReturnType<Tool['create']> | null = null;
         try {
-          const { response } = await withTimeout(this.#limits.tool_timeout, signal, (inner) => {
-            running = tool.create(this.#requestId, kwargs.create_kwargs ?? {}, { signal: inner });
+          const { response } = await withinTime(this.#limits.tool_timeout, signal, (own) => {
+            running = tool.create(this.#requestId, kwargs.create_kwargs ?? {}, own);
             return running;
           });
           this.sid ??= tool.sidOf?.(this.#requestId) ?? null;
@@ -120,8 +120,8 @@ export class ToolInstances {
     let failure: string | null = null;
     await this.#each(async (name, { tool, kwargs }) => {
       try {
-        rewards[name] = await withTimeout(this.#limits.tool_timeout, signal, (inner) =>
-          tool.calcReward(this.#requestId, kwargs.calc_reward_kwargs ?? {}, { signal: inner }),
+        rewards[name] = await withinTime(this.#limits.tool_timeout, signal, (own) =>
+          tool.calcReward(this.#requestId, kwargs.calc_reward_kwargs ?? {}, own),
         );
       } catch (error) {
         failure = `calc_reward of tool '${name}': ${(error as Error).message}`;
@@ -136,7 +136,7 @@ export class ToolInstances {
       const { tool, kwargs } = instance;
       instance.isThere = false;
       try {
-        await withTimeout(this.#limits.tool_timeout, undefined, () =>
+        await withinTime(this.#limits.tool_timeout, undefined, () =>
           tool.release(this.#requestId, kwargs.release_kwargs ?? {}),
         );
       } catch (error) {

@@ -57,7 +57,7 @@ const picked = (value: JsonObject, names: readonly string[]): JsonObject =>
  * The schema as verl's chat templates see it (`model_dump(exclude_unset=True, exclude_none=True)` of its model classes): the keys that the
  * classes know, in their order; `items` and other keys of a property are not among them.
  */
-export function templateSchema(schema: OpenAIFunctionToolSchema): JsonObject {
+export const templateSchema = onceEach((schema: OpenAIFunctionToolSchema): JsonObject => {
   const given = written.get(schema) ?? withoutDefaults(schema);
   const fn = (given.function ?? {}) as JsonObject;
   const parameters = fn.parameters;
@@ -74,11 +74,26 @@ export function templateSchema(schema: OpenAIFunctionToolSchema): JsonObject {
     };
   }
   return { type: 'function', function: { ...shown, ...picked(fn, ['strict']) } };
-}
+});
 
 /** The schema as a chat API is sent it: every key that was written, nested ones too, and no null (llama.cpp makes an empty rule of `enum: null`). */
-export const wireSchema = (schema: OpenAIFunctionToolSchema): JsonObject =>
-  withoutNulls(written.get(schema) ?? withoutDefaults(schema)) as JsonObject;
+export const wireSchema = onceEach(
+  (schema: OpenAIFunctionToolSchema): JsonObject =>
+    withoutNulls(written.get(schema) ?? withoutDefaults(schema)) as JsonObject,
+);
+
+/** All rollouts show the same few schemas. */
+function onceEach(show: (schema: OpenAIFunctionToolSchema) => JsonObject) {
+  const shown = new WeakMap<object, JsonObject>();
+  return (schema: OpenAIFunctionToolSchema): JsonObject => {
+    let own = shown.get(schema);
+    if (own === undefined) {
+      own = show(schema);
+      shown.set(schema, own);
+    }
+    return own;
+  };
+}
 
 function withoutNulls(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(withoutNulls);

@@ -1,0 +1,78 @@
+import type { JsonValue } from '../../json/value.ts';
+import type { Cause } from '../faults.ts';
+import type { FinishReason } from '../model/model.ts';
+import type { TrajectoryStatus } from '../status.ts';
+import type { RequestOptions, RequestState } from './options.ts';
+import type { GenerationRecord, PartialRollout, RolloutWarning } from './records.ts';
+import type { CallRecord } from './tool-calls.ts';
+
+/** What is to be told of a rollout beside its conversation, while it is made and when it has ended. */
+export class RolloutNotes {
+  state: RequestState = 'pending';
+  status: TrajectoryStatus = 'RUNNING';
+  /** The fault that ended the rollout early; null where the model ended it. */
+  cause: Cause | null = null;
+  /** The reason of the last turn, or of the limit that was met. Null while no turn was sampled. */
+  finishReason: FinishReason | null = null;
+  /** Why the rollout failed or timed out. */
+  error: string | null = null;
+  readonly calls: CallRecord[] = [];
+  readonly generations: GenerationRecord[] = [];
+  /** Turns of tool results and of the simulated user. */
+  userTurns = 0;
+  /** The simulated user's reward for a turn. */
+  readonly turnScores: { turn: number; score: number }[] = [];
+  /** The tools' metrics, a list a tool. */
+  readonly metrics: Record<string, JsonValue[]> = {};
+  /** calcReward of each tool. */
+  rewardScores: Record<string, JsonValue> = {};
+  /** Why a tool's calc_reward could not be had. */
+  rewardFailure: string | null = null;
+  readonly warnings: RolloutWarning[] = [];
+  /** Seconds from the start to the end. */
+  duration = 0;
+  /** The text of a turn was put together from what the server gave in parts: its calls, its reasoning. */
+  isRewritten = false;
+  /** The last message is a turn that was broken off in its middle. */
+  isTurnOpen = false;
+
+  readonly #onEvent: RequestOptions['onEvent'];
+  #startedAt = 0;
+
+  constructor({ onEvent, partial }: Pick<RequestOptions, 'onEvent' | 'partial'>) {
+    this.#onEvent = onEvent;
+    if (partial) this.#restore(partial);
+  }
+
+  #restore(partial: PartialRollout): void {
+    this.calls.push(...partial.calls);
+    this.generations.push(...partial.generations);
+    this.userTurns = partial.user_turns;
+    this.turnScores.push(...partial.turn_scores);
+    Object.assign(this.metrics, partial.metrics);
+    this.isTurnOpen = partial.open_turn === true;
+  }
+
+  start(): void {
+    this.#startedAt = performance.now();
+  }
+
+  /** Seconds since the start. */
+  now = (): number => (performance.now() - this.#startedAt) / 1000;
+
+  enter(state: RequestState): void {
+    if (state === this.state) return;
+    this.state = state;
+    this.#onEvent?.({ kind: 'state', state });
+  }
+
+  end(status: TrajectoryStatus, cause: Cause | null): void {
+    this.status = status;
+    this.cause = cause;
+  }
+
+  /** The same words are said once. */
+  warn(kind: RolloutWarning['kind'], message: string): void {
+    if (!this.warnings.some((one) => one.message === message)) this.warnings.push({ kind, message });
+  }
+}
