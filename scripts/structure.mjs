@@ -27,8 +27,6 @@ export const ALLOWED = {
   journal: ['files', 'config', 'text', 'json'],
   sandbox: ['http', 'async', 'text', 'json'],
   engine: ['async', 'dump', 'formats', 'chat', 'rollout', 'sandbox', 'python', 'http', 'text', 'json'],
-  // The same rollouts on many machines.
-  queue: ['async', 'engine', 'text', 'json'],
   replay: [
     'async',
     'engine',
@@ -46,6 +44,8 @@ export const ALLOWED = {
     'text',
     'json',
   ],
+  // Rollouts, replays and scores by workers on many machines.
+  queue: ['async', 'engine', 'replay', 'sandbox', 'text', 'json'],
   judge: ['engine', 'analysis', 'journal', 'rollout', 'json'],
   present: ['replay', 'analysis', 'journal', 'config', 'dump', 'chat', 'rollout', 'text', 'json'],
   tui: [

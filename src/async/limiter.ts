@@ -1,6 +1,6 @@
 // How many executions may be in flight. verl holds the same limit in a Ray actor that every tool of a cluster shares
 // by name (verl/tools/sandbox_fusion_tools.py, TokenBucketWorker); here a name is shared by the tools of one process,
-// and between processes the server holds it (`--max-concurrency`). Written out instead of taken from p-queue because
+// and with a queue by those of all workers (shareLimits). Written out instead of taken from p-queue because
 // there a task that runs out of time is not told to stop, and its place cannot be held until it has.
 
 import { linked, onAbort } from './abort.ts';
@@ -17,6 +17,8 @@ export interface RunOptions {
    * a moment to die. The caller goes on at once all the same. A task that ignores its signal keeps the place for good.
    */
   holdUntilEnded?: boolean;
+  /** What the task asks of others goes on so many ms at the most, should this process be killed: a limit of many processes waits for it. */
+  longestMs?: number;
 }
 
 /** Runs so many tasks at once, and no more: those of this process, or of all processes that share a number. */

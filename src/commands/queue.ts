@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { UsageError } from '../dump/paths.ts';
-import { printJson } from '../json/print.ts';
+import { type Printable, printJson } from '../json/print.ts';
+import { plural } from '../present/numbers.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { DONE, print, run, say } from './output.ts';
 
@@ -21,21 +22,40 @@ async function queue(url: string, isJson: boolean): Promise<number> {
   try {
     const status = await queueStatus(shared);
     if (isJson) {
-      await print(`${printJson({ ...status })}\n`);
+      await print(`${printJson(status as unknown as Printable)}\n`);
       return DONE;
     }
-    const { workers, waiting, active, failed, perMinute, poisoned } = status;
-    const rate = perMinute === null ? '' : `, ${perMinute}/min`;
-    await print(`${workers.length} workers, ${active} in flight, ${waiting} waiting, ${failed} failed${rate}\n`);
-    for (const { host, pid, version, concurrency, done, failed: own, at } of workers) {
+    const { workers, runs, waiting, active, failed, perMinute, poisoned } = status;
+    const told = [`${active} in flight`, `${waiting} waiting`, `${failed} failed`, `${perMinute}/min`];
+    await print(`${plural(workers.length, 'worker')}, ${told.join(', ')}\n`);
+    for (const { id, kind, host, what, active: own, waiting: left } of runs)
+      await print(
+        `  ${kind} of ${sanitiseLine(what)} on ${sanitiseLine(host)}: ${own} in flight, ${left} waiting  ${id}\n`,
+      );
+    for (const {
+      host,
+      pid,
+      version,
+      concurrency,
+      done,
+      failed: own,
+      inFlight,
+      perMinute: rate,
+      at,
+      refused,
+    } of workers) {
       const stages = new Map<string, number>();
       for (const { stage } of at) stages.set(stage, (stages.get(stage) ?? 0) + 1);
       const list = [...stages].map(([stage, count]) => `${count} ${stage}`).join(', ') || 'idle';
+      const more = inFlight > at.length ? ', …' : '';
+      const place = `  ${sanitiseLine(host)} ${pid}  ${version}`;
       await print(
-        `  ${sanitiseLine(host)} ${pid}  ${version}  ${at.length} of ${concurrency}: ${list}  ${done} done, ${own} failed\n`,
+        `${place}  ${inFlight} of ${concurrency}: ${list}${more}  ${done} done, ${own} failed, ${rate}/min\n`,
       );
+      for (const { run, why } of refused) await print(`    refused ${run}: ${sanitiseLine(why)}\n`);
     }
-    for (const { id, reason } of poisoned) await print(`  ${sanitiseLine(`${id}: ${reason}`)}\n`);
+    for (const { run, id, reason, at } of poisoned)
+      await print(`  given up ${at}  ${sanitiseLine(`${run} ${id}: ${reason}`)}\n`);
     return DONE;
   } finally {
     await shared.close();

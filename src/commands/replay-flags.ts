@@ -1,6 +1,7 @@
+import type { QueueFlags } from './queue-flags.ts';
 import type { SandboxFlags } from './sandbox-flags.ts';
 
-export interface ReplayFlags extends SandboxFlags {
+export interface ReplayFlags extends SandboxFlags, QueueFlags {
   call?: number;
   repeat: number;
   session?: boolean;

@@ -4,6 +4,7 @@ import type { Printable } from '../json/print.ts';
 import { printJson } from '../json/print.ts';
 import { driftTableLines } from '../present/drift-table-text.ts';
 import { diffLines, outcomeLine, reportedLine } from '../present/replay-text.ts';
+import type { SharedRedis } from '../queue/redis.ts';
 import {
   backendWish,
   CallSession,
@@ -33,6 +34,8 @@ import { journalOf } from './journal-of.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
 import { openTools, ownCodeOf } from './own-run.ts';
 import { filterOf } from './query-options.ts';
+import { openQueue } from './queue-flags.ts';
+import { journalRun } from './queue-run.ts';
 import { compareEnvironments } from './replay-compare.ts';
 import type { ReplayFlags } from './replay-flags.ts';
 import { pathOfArgument, selectRows } from './select-rows.ts';
@@ -57,6 +60,8 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
   };
   const [, secondPython, ...others] = flags.sandboxPython ?? [];
   if (others.length > 0) throw new UsageError('--sandbox-python: two environments at most');
+  const shared = await openQueue(flags, say);
+  if (shared !== null) checkQueued(flags);
   const journal = await journalOf(pathOfArgument(args[0]!), flags.journal);
   const stop = new AbortController();
   const interrupt = () => stop.abort(new Error('interrupted'));
@@ -65,6 +70,8 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
   const stale = new Map<string, number>();
   const table = new DriftTable();
   let backend: ReplayBackend | null = null;
+  let queue: Awaited<ReturnType<typeof sandboxAt>> | null = null;
+  let isOver = false;
   let second: ReplayBackend | null = null;
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
   try {
@@ -94,9 +101,14 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
       return tally.size === 0 ? nothing(args, flags.call) : DONE;
     }
     if (first !== null) {
-      consent(choice, flags, first);
-      if (flags.sandboxRequirements !== undefined) choice.python = await madePython(flags, stop.signal);
-      backend = await openedOrUsage(choice);
+      if (shared === null) {
+        consent(choice, flags, first);
+        if (flags.sandboxRequirements !== undefined) choice.python = await madePython(flags, stop.signal);
+        backend = await openedOrUsage(choice);
+      } else {
+        queue = await sandboxAt(shared, args, { choice, flags, journal, signal: stop.signal });
+        backend = queue.backend;
+      }
       tools.use(backend.run);
       say(`code runs on ${backend.name} (${backend.why}); results are kept in ${journal.directory ?? 'memory'}`);
       if (journal.problem !== null) say(journal.problem);
@@ -127,16 +139,22 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
       rollouts: rest,
       concurrency: flags.concurrency,
       journal,
-      resume: flags.resume ?? false,
+      resume: flags.resume || queue?.isResumed === true,
     });
     for await (const { outcome, plan, stale: parts } of results) {
       for (const part of parts) stale.set(part, (stale.get(part) ?? 0) + 1);
       await show(outcome, plan);
     }
+    isOver = !stop.signal.aborted;
+  } catch (error) {
+    // Interrupted while a worker was waited for.
+    if (!stop.signal.aborted) throw error;
   } finally {
+    await queue?.close(isOver);
+    await shared?.close();
     line.clear();
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
-    await backend?.close();
+    if (queue === null) await backend?.close();
     await second?.close();
     tools.close();
     journal.close();
@@ -153,6 +171,45 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
   if (!flags.json) say(tallyText(tally));
   if (tally.size === 1 && tally.has('error')) return USAGE;
   return tally.has('drift') ? ANSWER_IS_NO : DONE;
+}
+
+/** @throws UsageError for what a worker has, or nobody */
+function checkQueued(flags: ReplayFlags): void {
+  const own = 'is for a worker to say: rollout-viewer worker';
+  if (flags.sandbox !== 'auto') throw new UsageError(`--sandbox ${own} --sandbox ${flags.sandbox} --queue …`);
+  if (flags.sandboxPython) throw new UsageError(`--sandbox-python ${own} --sandbox-python PATH --queue …`);
+  if (flags.sandboxRequirements)
+    throw new UsageError('--sandbox-requirements does not go with --queue: each worker has its own interpreter');
+  if (flags.prompt) throw new UsageError('--prompt does not go with --queue: a prompt is in this process');
+}
+
+interface SandboxWanted {
+  choice: ReplayBackendChoice;
+  flags: ReplayFlags;
+  journal: Journal;
+  signal: AbortSignal;
+}
+
+/** The sandboxes of workers. A run that was killed takes up what they made meanwhile. */
+async function sandboxAt(
+  shared: SharedRedis,
+  args: readonly string[],
+  { choice, flags, journal, signal }: SandboxWanted,
+) {
+  const { queuedSandbox } = await import('../queue/executions.ts');
+  const { run, isResumed, forget } = await journalRun(journal, 'replay', args);
+  const { toolsUrl = null } = choice;
+  const { concurrency, share } = flags;
+  const options = { run, what: args.join(' '), toolsUrl, concurrency, share, say, signal };
+  const backend = await queuedSandbox(shared, options);
+  return {
+    backend,
+    isResumed,
+    async close(isOver: boolean) {
+      await backend.finish(isOver);
+      if (isOver) await forget();
+    },
+  };
 }
 
 async function printTable(table: DriftTable, { json }: ReplayFlags): Promise<void> {

@@ -2,14 +2,14 @@ import { Command } from 'commander';
 import { RULE_NAMES } from '../replay/compare/rules.ts';
 import { countOf } from './count.ts';
 import { withReading } from './dump-options.ts';
-import { withoutQueue } from './no-queue.ts';
 import { run } from './output.ts';
+import { withQueue } from './queue-flags.ts';
 import type { ReplayFlags } from './replay-flags.ts';
 import { positive, secondsOf, withSandbox } from './sandbox-flags.ts';
 
 export const replayCommand = (): Command =>
   withReading(
-    withSandbox(withoutQueue(new Command('replay')))
+    withSandbox(withQueue(new Command('replay')))
       .description('run recorded tool calls again, and tell what changed')
       .argument('<rollouts...>', 'FILE:LINE, FILE:LINE#tN for the calls of one turn, or directories and files for all')
       .option('--call <n>', 'only this call of each rollout, counted from 0', countOf)

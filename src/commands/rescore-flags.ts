@@ -1,7 +1,8 @@
+import type { QueueFlags } from './queue-flags.ts';
 import type { RewardFlags } from './reward-flags.ts';
 import type { SandboxFlags } from './sandbox-flags.ts';
 
-export interface RescoreFlags extends SandboxFlags, RewardFlags {
+export interface RescoreFlags extends SandboxFlags, RewardFlags, QueueFlags {
   timeout: number;
   against?: string;
   repeat: number;

@@ -4,6 +4,7 @@ import type { Journal } from '../journal/journal.ts';
 import type { Printable } from '../json/print.ts';
 import { printJson } from '../json/print.ts';
 import { plural } from '../present/numbers.ts';
+import type { SharedRedis } from '../queue/redis.ts';
 import {
   backendWish,
   keptIn,
@@ -13,9 +14,11 @@ import {
   ReplayTools,
   type Rescored,
   rescoreMany,
+  rescoreTask,
   rewardProblem,
   rewardRuns,
 } from '../replay/index.ts';
+import type { ScoreTask } from '../replay/rescore.ts';
 import { type RewardChoice, rewardOf } from '../replay/reward-choice.ts';
 import type { Run } from '../sandbox/check-correctness.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
@@ -24,6 +27,8 @@ import { dumpOptions } from './dump-options.ts';
 import { journalOf } from './journal-of.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
 import { filterOf } from './query-options.ts';
+import { openQueue } from './queue-flags.ts';
+import { journalRun } from './queue-run.ts';
 import type { RescoreFlags } from './rescore-flags.ts';
 import { rewardChoiceOf } from './reward-flags.ts';
 import { pathOfArgument, selectRows } from './select-rows.ts';
@@ -36,6 +41,9 @@ export async function rescore(args: readonly string[], flags: RescoreFlags): Pro
   let rewards: OpenRewards | null = null;
   let others: OpenRewards | null = null;
   let backend: ReplayBackend | null = null;
+  const shared = await openQueue(flags, say);
+  let queue: Awaited<ReturnType<typeof scoresAt>> | null = null;
+  let isOver = false;
   const stop = new AbortController();
   const interrupt = () => stop.abort(new Error('interrupted'));
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
@@ -45,26 +53,28 @@ export async function rescore(args: readonly string[], flags: RescoreFlags): Pro
     const second = flags.against === undefined ? null : { ...choice, ...rewardOf(flags.against) };
     allow('--reward', choice, flags);
     if (second !== null) allow('--against', second, flags);
-    const open = async (): Promise<ReplayBackend> => {
-      if (!flags.exec) throw new Error('--no-exec forbids running the test cases of a code task');
-      backend = await openFor(flags);
-      return backend;
-    };
-    // A sandbox is opened with the first rollout whose data source asks for one.
-    let opening: Promise<ReplayBackend> | null = reward === 'code' || second?.reward === 'code' ? open() : null;
-    await opening;
-    const runCases: Run = async (request, call) => {
-      opening ??= open();
-      return (await opening).run(request, call);
-    };
-    rewards = await opened('--reward', choice, runCases, stop.signal);
-    others = second === null ? null : await opened('--against', second, runCases, stop.signal);
-    const concurrency = flags.concurrency;
-    const results = rescoreMany(rowsOf(args, flags, journal), rewards.router, {
+    if (shared === null) {
+      const open = async (): Promise<ReplayBackend> => {
+        if (!flags.exec) throw new Error('--no-exec forbids running the test cases of a code task');
+        backend = await openFor(flags);
+        return backend;
+      };
+      // A sandbox is opened with the first rollout whose data source asks for one.
+      let opening: Promise<ReplayBackend> | null = reward === 'code' || second?.reward === 'code' ? open() : null;
+      await opening;
+      const runCases: Run = async (request, call) => {
+        opening ??= open();
+        return (await opening).run(request, call);
+      };
+      rewards = await opened('--reward', choice, runCases, stop.signal);
+      others = second === null ? null : await opened('--against', second, runCases, stop.signal);
+    } else queue = await scoresAt(shared, args, { choice, second, flags, journal, signal: stop.signal });
+    const how = { repeat: flags.repeat, against: others?.router };
+    const here = (task: ScoreTask) => rescoreTask(task, rewards!.router, stop.signal, how);
+    const concurrency = flags.concurrency ?? (queue === null ? undefined : AT_QUEUE);
+    const results = rescoreMany(rowsOf(args, flags, journal), queue?.score ?? here, {
       signal: stop.signal,
       journal,
-      repeat: flags.repeat,
-      against: others?.router,
       ...(concurrency ? { concurrency } : {}),
     });
     for await (const scored of results) {
@@ -74,8 +84,11 @@ export async function rescore(args: readonly string[], flags: RescoreFlags): Pro
         flags.json ? `${printJson(scored as unknown as { [key: string]: Printable })}\n` : `${lineOf(scored)}\n`,
       );
     }
+    isOver = !stop.signal.aborted;
   } finally {
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+    await queue?.close(isOver);
+    await shared?.close();
     rewards?.close();
     others?.close();
     journal.close();
@@ -90,6 +103,45 @@ export async function rescore(args: readonly string[], flags: RescoreFlags): Pro
   if (!flags.json) say([...tally].map(([status, count]) => `${count} ${status}`).join(', '));
   if (tally.size === 1 && tally.has('error')) return USAGE;
   return tally.has('drift') || stop.signal.aborted ? ANSWER_IS_NO : DONE;
+}
+
+/** Rollouts at workers at once, where nobody says otherwise. */
+const AT_QUEUE = 256;
+
+interface ScoresWanted {
+  choice: RewardChoice;
+  second: RewardChoice | null;
+  flags: RescoreFlags;
+  journal: Journal;
+  signal: AbortSignal;
+}
+
+/** The workers that score. A run that was killed takes up what they made meanwhile. @throws UsageError */
+async function scoresAt(
+  shared: SharedRedis,
+  args: readonly string[],
+  { choice, second, flags, journal, signal }: ScoresWanted,
+) {
+  const { queuedScores } = await import('../queue/scores.ts');
+  const { toolsUrl = null } = choiceOf(
+    flags,
+    asUsage(() => new ReplayTools({ tools: flags.tools })),
+  );
+  if (!flags.exec) throw new UsageError('--no-exec does not go with --queue: what runs on workers is theirs to say');
+  const options = { choice, against: second, repeat: flags.repeat, toolsUrl, share: flags.share, say, signal };
+  const state = await journalRun(journal, 'rescore', args);
+  const queue = await queuedScores(shared, { ...options, run: state.run, what: args.join(' ') }).catch(
+    (error: Error) => {
+      throw new UsageError(`--queue: ${error.message}`);
+    },
+  );
+  return {
+    score: queue.score,
+    async close(isOver: boolean) {
+      await queue.close(isOver);
+      if (isOver) await state.forget();
+    },
+  };
 }
 
 /** @throws UsageError for a function that cannot be opened, or may not run */

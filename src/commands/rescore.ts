@@ -1,14 +1,14 @@
 import { Command } from 'commander';
 import { withReading } from './dump-options.ts';
-import { withoutQueue } from './no-queue.ts';
 import { run } from './output.ts';
+import { withQueue } from './queue-flags.ts';
 import type { RescoreFlags } from './rescore-flags.ts';
 import { addReward } from './reward-flags.ts';
 import { positive, withSandbox } from './sandbox-flags.ts';
 
 export const rescoreCommand = (): Command =>
   withReading(
-    addReward(withSandbox(withoutQueue(new Command('rescore'))))
+    addReward(withSandbox(withQueue(new Command('rescore'))))
       .description('judge recorded rollouts anew, and tell whose score is another')
       .argument('<rollouts...>', 'FILE:LINE, or directories and files for all')
       .option('--timeout <seconds>', 'for one rollout in a Python file', positive, 60)

@@ -10,22 +10,20 @@ import type { Settings } from '../engine/collect/settings.ts';
 import { SetupError } from '../engine/collect/setup-error.ts';
 
 import type { OwnUse } from '../engine/own/own-use.ts';
-import { isRewardFile } from '../engine/own/reward-file.ts';
 import { printJson } from '../json/print.ts';
-import type { QueuedRollouts } from '../queue/producer.ts';
+import type { QueuedRollouts } from '../queue/rollouts.ts';
 import { reasonOf } from '../text/problems.ts';
 import { ANSWER_IS_NO, DONE, print, run, say } from './output.ts';
+import { openQueue, type QueueFlags, withQueue } from './queue-flags.ts';
 import { addSettings, settingTexts } from './setting-flags.ts';
 
 /** The flags that commander keeps by themselves; the settings' flags are beside them, by their camel-cased keys. */
-interface RolloutOptions {
+interface RolloutOptions extends QueueFlags {
   config?: string;
   resume?: boolean;
   mix?: boolean;
   json?: boolean;
   yes?: boolean;
-  queue?: string;
-  share?: string;
   [flag: string]: unknown;
 }
 
@@ -37,12 +35,8 @@ export function rolloutCommand(): Command {
     .option('--resume', 'go on with the dump in --out: no rollout is made twice')
     .option('--yes', 'allow what needs consent: classes of your own that a file names, which run with your rights')
     .option('--mix', 'with --resume: go on though the settings differ from those of the rollouts that are there')
-    .option(
-      '--queue <url>',
-      'have workers make the rollouts: redis://[USER:PASSWORD@]HOST:PORT, rediss:// for TLS; ?prefix=NAME',
-    )
-    .option('--share <dir>', 'with --queue: a folder that workers see too, for texts that are too large for Redis')
     .option('--json', 'one JSON object a rollout');
+  withQueue(command);
   addSettings(command, SETTINGS);
   return command
     .addHelpText('after', '\nThe API key is taken from ROLLOUT_VIEWER_API_KEY, else from OPENAI_API_KEY.')
@@ -63,12 +57,10 @@ async function rollout(tasksPath: string, options: RolloutOptions): Promise<numb
   process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
   const bar = new ProgressBar();
   let queue: RolloutQueue | null = null;
+  let isOver = false;
   try {
     const settings = await settingsOf(options);
-    if (options.queue === undefined && options.share !== undefined)
-      throw new UsageError('--share goes with --queue: without it no worker reads that folder');
-    if (options.queue !== undefined)
-      queue = await openQueue(options.queue, settings, options.share, (message) => bar.say(message));
+    queue = await queueFor(settings, options, (message) => bar.say(message));
     // Tokenizer and templates are loaded for this command alone: the others start without them.
     const { runCollection } = await import('../engine/collect/run.ts');
     const { allowOwn } = await import('./own-run.ts');
@@ -79,7 +71,10 @@ async function rollout(tasksPath: string, options: RolloutOptions): Promise<numb
       mix: options.mix === true,
       apiKey: process.env.ROLLOUT_VIEWER_API_KEY ?? process.env.OPENAI_API_KEY,
       signal: stop.signal,
-      allowOwn: queue?.refuseOwn ?? ((uses) => allowOwn(uses, options.yes === true)),
+      allowOwn: async (uses) => {
+        queue?.refusePrograms(uses);
+        await allowOwn(uses, options.yes === true);
+      },
       makeElsewhere: queue?.make,
       say: (message) => bar.say(message),
       onProgress: (progress) => bar.show(progress),
@@ -88,6 +83,7 @@ async function rollout(tasksPath: string, options: RolloutOptions): Promise<numb
     bar.clear();
     for (const line of summary.faults) say(line);
     say(summaryText(summary, settings.out!));
+    isOver = summary.done === summary.total;
     const isWhole = summary.done === summary.total && summary.unscored === 0 && summary.badTasks === 0;
     return isWhole ? DONE : ANSWER_IS_NO;
   } catch (error) {
@@ -97,7 +93,7 @@ async function rollout(tasksPath: string, options: RolloutOptions): Promise<numb
     say('interrupted while setting up: no rollout was made');
     return ANSWER_IS_NO;
   } finally {
-    await queue?.close();
+    await queue?.close(isOver);
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
   }
 }
@@ -105,52 +101,32 @@ async function rollout(tasksPath: string, options: RolloutOptions): Promise<numb
 interface RolloutQueue {
   /** The run was started before, and its workers may have made rollouts since it was ended. */
   isResumed: boolean;
-  refuseOwn: (uses: readonly OwnUse[]) => Promise<void>;
+  refusePrograms: (uses: readonly OwnUse[]) => void;
   make: NonNullable<CollectionOptions['makeElsewhere']>;
-  close(): Promise<void>;
+  close(isOver: boolean): Promise<void>;
 }
 
-const NOT_QUEUED = [
-  ['deadline', 'a worker does not hand over half-made rollouts'],
-  ['enough', 'a worker does not hand over half-made rollouts'],
-  ['agent', 'workers make rollouts with tools only'],
-  ['env', 'workers make rollouts with tools only'],
-] as const;
-
-/** @throws UsageError for a Redis that is not there, or for what does not go with workers */
-async function openQueue(
-  url: string,
+/** @throws UsageError for a Redis that is not there */
+async function queueFor(
   settings: Settings,
-  share: string | undefined,
+  options: RolloutOptions,
   tell: (message: string) => void,
-): Promise<RolloutQueue> {
-  for (const [key, why] of NOT_QUEUED)
-    if (settings[key] !== undefined)
-      throw new UsageError(`--${key} does not go with --queue: ${why}; without --queue it is taken`);
-  if (isRewardFile(settings.reward))
-    throw new UsageError(
-      `--reward ${settings.reward}: a file of your own does not run on workers; without --queue it does`,
-    );
-  const { shareRedis } = await import('../queue/redis.ts');
-  const { hasRun, QueuedRollouts: Queued } = await import('../queue/producer.ts');
-  const shared = await shareRedis(url, tell).catch((error: Error) => {
-    throw new UsageError(error.message);
-  });
-  let rollouts: Pick<QueuedRollouts, 'make' | 'close'> | null = null;
+): Promise<RolloutQueue | null> {
+  const shared = await openQueue(options, tell);
+  if (shared === null) return null;
+  const { QueuedRollouts, stateOf } = await import('../queue/rollouts.ts');
+  const { refusePrograms } = await import('../queue/own-code.ts');
+  const { hasRun } = await import('../queue/run-id.ts');
+  let rollouts: QueuedRollouts | null = null;
   return {
-    isResumed: settings.out !== undefined && (await hasRun(settings.out)),
-    async refuseOwn(uses) {
-      if (uses.length > 0)
-        throw new Error(
-          `${uses[0]!.what}: classes and programs of your own do not run on workers; without --queue they do`,
-        );
+    isResumed: settings.out !== undefined && (await hasRun(stateOf(settings.out))),
+    refusePrograms,
+    async make(parts) {
+      rollouts = await QueuedRollouts.open(shared, { settings, share: options.share, say: tell }, parts);
+      return rollouts;
     },
-    async make(_, signal) {
-      rollouts = await Queued.open(shared, { settings, share, say: tell, signal });
-      return rollouts.make;
-    },
-    async close() {
-      await rollouts?.close();
+    async close(isOver) {
+      await rollouts?.close(isOver);
       await shared.close();
     },
   };

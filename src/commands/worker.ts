@@ -8,31 +8,44 @@ interface WorkerFlags {
   concurrency: number;
   modelUrl?: string;
   sandbox?: string;
+  sandboxPython?: string;
+  allowTools?: string;
+  python?: string;
   share?: string;
 }
 
 export function workerCommand(): Command {
   return new Command('worker')
-    .description('make the rollouts of runs that were started with --queue, on any number of machines')
+    .description('do the work of runs that were started with --queue, on any number of machines')
     .requiredOption('--queue <url>', 'the Redis: redis://[USER:PASSWORD@]HOST:PORT, rediss:// for TLS; ?prefix=NAME')
-    .option('--concurrency <n>', 'rollouts in flight', positive, 32)
+    .option('--concurrency <n>', 'rollouts in flight, or scores', positive, 32)
     .option('--model-url <url>', "this machine's model server; without it the run's")
     .option(
       '--sandbox <where>',
       "where code runs on this machine: auto, bubblewrap, pyodide, an address; without it as the run's tool file says",
     )
+    .option('--sandbox-python <path>', 'the interpreter of Python programs of recorded calls, in bubblewrap')
+    .option(
+      '--allow-tools <dir>',
+      "a folder of tools, environments and reward files that runs may use here, with your rights; only what is the run's own to the byte is run",
+    )
+    .option('--python <command>', 'the interpreter for these (python3)')
     .option('--share <dir>', 'a folder that producers see too, for texts that are too large for Redis')
     .addHelpText(
       'after',
-      "\nThe model's API key is taken from ROLLOUT_VIEWER_API_KEY, else from OPENAI_API_KEY; the password of the Redis from ROLLOUT_VIEWER_QUEUE_PASSWORD.",
+      "\\nThe model's API key is taken from ROLLOUT_VIEWER_API_KEY, else from OPENAI_API_KEY; the password of the Redis from ROLLOUT_VIEWER_QUEUE_PASSWORD.",
     )
     .action((flags: WorkerFlags) => run(() => work(flags)));
 }
 
 /** Serves until it is interrupted. */
-async function work({ queue, concurrency, modelUrl, sandbox, share }: WorkerFlags): Promise<number> {
+async function work(flags: WorkerFlags): Promise<number> {
+  const { queue, concurrency, modelUrl, sandbox, sandboxPython, allowTools, python, share } = flags;
   const { shareRedis } = await import('../queue/redis.ts');
   const { serveWorker } = await import('../queue/worker.ts');
+  const { rolloutsWork } = await import('../queue/rollouts-work.ts');
+  const { executionsWork } = await import('../queue/executions-work.ts');
+  const { scoresWork } = await import('../queue/scores-work.ts');
   const stop = new AbortController();
   const shared = await shareRedis(queue, say).catch((error: Error) => {
     throw new UsageError(error.message);
@@ -44,12 +57,22 @@ async function work({ queue, concurrency, modelUrl, sandbox, share }: WorkerFlag
   };
   process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
   say(`at ${shared.name}, ${concurrency} rollouts at once`);
+  const own = {
+    ...(modelUrl ? { model_url: modelUrl } : {}),
+    ...(sandbox ? { sandbox } : {}),
+    ...(python ? { python } : {}),
+  };
+  const apiKey = process.env.ROLLOUT_VIEWER_API_KEY ?? process.env.OPENAI_API_KEY;
+  const here = { sandbox, python: sandboxPython };
   try {
     await serveWorker(shared, {
       concurrency,
-      own: { ...(modelUrl ? { model_url: modelUrl } : {}), ...(sandbox ? { sandbox } : {}) },
+      openers: {
+        rollouts: rolloutsWork({ concurrency, own, allowTools, apiKey, say }),
+        executions: executionsWork(here),
+        scores: scoresWork({ concurrency, sandbox: here, allowTools, python }),
+      },
       share,
-      apiKey: process.env.ROLLOUT_VIEWER_API_KEY ?? process.env.OPENAI_API_KEY,
       say,
       signal: stop.signal,
     });

@@ -20,9 +20,6 @@ export interface SharedRedis {
 
 export const VERSION: string = manifest.version;
 
-/** Work of another version of this program is another queue's: nobody takes what he would make differently. */
-export const ROLLOUTS = `rollouts-${VERSION}`;
-
 const PREFIX = 'rollout-viewer';
 const REACH_MS = 10_000;
 /** A Redis that is started again is back within seconds; it is asked for as long as it takes. */

@@ -1,33 +1,49 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { z } from 'zod';
 import type { Settings } from '../engine/collect/settings.ts';
-import { VERSION } from './redis.ts';
-import type { Texts } from './texts.ts';
-import type { SentRun } from './wire.ts';
+import { type OwnEntry, ownFiles } from '../engine/own/own-files.ts';
+import { SentOwn } from './own-code.ts';
+import { checkSecrets } from './secrets.ts';
+import { TextPlace, type Texts } from './texts.ts';
+
+/** A file that a setting names: its content travels, for its path means nothing on another machine. */
+const SentFile = z.object({ key: z.string(), name: z.string(), content: TextPlace });
+
+/** What the rollouts of one run are made with. No secrets: a worker has its own. */
+export const SentRun = z.object({
+  settings: z.record(z.string(), z.unknown()),
+  files: z.array(SentFile),
+  own: SentOwn,
+});
+export type SentRun = z.infer<typeof SentRun>;
 
 /** Settings that name files of which the content is all that matters. */
 const FILES = ['tools', 'interaction_config', 'chat_template', 'tokenizer'] as const;
 /** What a worker says of itself, and what is of no use to it. */
-const OWN = ['model_url', 'out', 'concurrency', 'n', 'step', 'batch_size', 'python', 'python_path'] as const;
+const OWN = ['out', 'concurrency', 'n', 'step', 'batch_size', 'python', 'python_path', 'deadline', 'enough'] as const;
 
-/** What the workers are to know of a run: its settings, and the files that they name. @throws Error for a file that cannot be read */
-export async function runToSend(settings: Settings, texts: Texts): Promise<SentRun> {
+/**
+ * What the workers are to know of a run: its settings, and the files that they name.
+ * @param entries the files by which the user's own code was found
+ * @throws Error for a file that cannot be read, or for a secret
+ */
+export async function runToSend(settings: Settings, texts: Texts, entries: readonly OwnEntry[]): Promise<SentRun> {
   const sent: Record<string, unknown> = { ...settings };
   const files: SentRun['files'] = [];
   for (const key of FILES) {
     const path = settings[key];
     if (path === undefined) continue;
     for (const one of await filesOf(key, path)) {
-      const content = await texts.put(await readFile(one, 'utf8'));
-      files.push({ key, name: basename(one), content });
+      const text = await readFile(one, 'utf8');
+      if (key === 'tools' || key === 'interaction_config') checkSecrets(text, one);
+      files.push({ key, name: basename(one), content: await texts.put(text) });
     }
     delete sent[key];
   }
-  // The address is a default: a worker on another machine may name its own.
-  for (const key of OWN) if (key !== 'model_url') delete sent[key];
-  const started = new Date().toISOString();
-  return { version: VERSION, settings: sent as Settings, files, out: settings.out!, host: hostname(), started };
+  for (const key of OWN) delete sent[key];
+  checkSecrets(JSON.stringify(sent), 'the settings');
+  return { settings: sent, files, own: await ownFiles(entries) };
 }
 
 /** tokenizer_config.json stands beside tokenizer.json, and both are read. */

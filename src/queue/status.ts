@@ -1,37 +1,63 @@
-import { ROLLOUTS, type SharedRedis } from './redis.ts';
+import type { Queue } from 'bullmq';
+import type { SharedRedis } from './redis.ts';
+import { type Poisoned, queueOf, type RunHead, Runs } from './runs.ts';
 import { type WorkerBeat, workersAt } from './workers.ts';
 
 const MOST_LISTED = 100;
 
-export interface QueueStatus {
-  workers: WorkerBeat[];
+interface Counts {
   waiting: number;
   active: number;
   failed: number;
-  /** Rollouts that the workers made a minute since they were started; null where there is none. */
-  perMinute: number | null;
-  /** Jobs that were given up after their tries. */
-  poisoned: { id: string; reason: string }[];
+}
+
+/** A run's work as its own process tells it. */
+export interface RunStatus extends Counts {
+  workers: number;
+  /** Jobs that its workers did in the last minute. */
+  perMinute: number;
+  /** The Redis does not answer, and is waited for. */
+  isAway: boolean;
+}
+
+export interface QueueStatus extends Counts {
+  workers: WorkerBeat[];
+  runs: (Omit<RunHead, 'suspended'> & Counts)[];
+  perMinute: number;
+  /** Jobs that were given up after their tries, the last first. */
+  poisoned: Poisoned[];
+}
+
+export async function countsOf(queue: Queue): Promise<Counts> {
+  const { wait = 0, delayed = 0, prioritized = 0, active = 0, failed = 0 } = await queue.getJobCounts();
+  return { waiting: wait + delayed + prioritized, active, failed };
 }
 
 /** What waits at a Redis, and who is at what. */
 export async function queueStatus(shared: SharedRedis): Promise<QueueStatus> {
-  const queue = new shared.bullmq.Queue(ROLLOUTS, { connection: shared.redis, prefix: shared.prefix });
-  queue.on('error', () => {});
-  try {
-    const { wait = 0, delayed = 0, prioritized = 0, active = 0, failed = 0 } = await queue.getJobCounts();
-    const jobs = await queue.getFailed(0, MOST_LISTED - 1);
-    const workers = await workersAt(shared);
-    const rates = workers.map(({ done, started }) => (done * 60_000) / Math.max(1, Date.now() - Date.parse(started)));
-    return {
-      workers,
-      waiting: wait + delayed + prioritized,
-      active,
-      failed,
-      perMinute: workers.length === 0 ? null : Math.round(rates.reduce((sum, rate) => sum + rate, 0)),
-      poisoned: jobs.map(({ id, failedReason }) => ({ id: String(id), reason: failedReason })),
-    };
-  } finally {
-    await queue.close();
-  }
+  const { bullmq, prefix, redis: connection } = shared;
+  const known = new Runs(shared);
+  const runs = await Promise.all(
+    (await known.list()).map(async ({ suspended: _, ...head }) => {
+      const queue = new bullmq.Queue(queueOf(head.id), { connection, prefix });
+      queue.on('error', () => {});
+      try {
+        return { ...head, ...(await countsOf(queue)) };
+      } finally {
+        await queue.close();
+      }
+    }),
+  );
+  const sum = (key: keyof Counts) => runs.reduce((all, run) => all + run[key], 0);
+  const workers = await workersAt(shared);
+  const poisoned = await known.poisoned(MOST_LISTED);
+  return {
+    workers,
+    runs,
+    waiting: sum('waiting'),
+    active: sum('active'),
+    failed: poisoned.length,
+    perMinute: workers.reduce((all, { perMinute }) => all + perMinute, 0),
+    poisoned,
+  };
 }

@@ -1,41 +1,26 @@
-import { z } from 'zod';
 import type { CollectedRollout, RolloutJob, RolloutOutcome } from '../engine/collect/collector.ts';
 import type { Judgement } from '../engine/collect/score.ts';
-import type { Settings } from '../engine/collect/settings.ts';
 import type { Cause } from '../engine/faults.ts';
 import type { Message } from '../engine/message.ts';
-import type { GenerationRecord, RolloutWarning } from '../engine/request/records.ts';
+import type { GenerationRecord, PartialRollout, RolloutWarning } from '../engine/request/records.ts';
 import type { CallRecord } from '../engine/request/tool-calls.ts';
 import { parseJson } from '../json/parse.ts';
 import { type Printable, printJson } from '../json/print.ts';
 import type { JsonObject, JsonValue } from '../json/value.ts';
-import { TextPlace } from './texts.ts';
 
-/** A file that a setting names: its content travels, for its path means nothing on another machine. */
-const SentFile = z.object({ key: z.string(), name: z.string(), content: TextPlace });
+/** A rollout to be made, with what an earlier run left of it. */
+export interface SentJob extends RolloutJob {
+  partial?: PartialRollout | undefined;
+}
 
-/** What the rollouts of one run are made with. No secrets: a worker has its own. */
-export const SentRun = z.object({
-  version: z.string(),
-  settings: z.record(z.string(), z.unknown()),
-  files: z.array(SentFile),
-  out: z.string(),
-  host: z.string(),
-  started: z.string(),
-});
-export type SentRun = Omit<z.infer<typeof SentRun>, 'settings'> & { settings: Settings };
-
-/** The data of a job in the queue. */
-export const JobData = z.object({ run: z.string(), job: TextPlace });
-export type JobData = z.infer<typeof JobData>;
-
-export const encodeJob = (job: RolloutJob): string => printJson(job as unknown as Printable);
-export const decodeJob = (text: string): RolloutJob => parseJson(text) as unknown as RolloutJob;
+export const encodeJob = (job: SentJob): string => printJson(job as unknown as Printable);
+export const decodeJob = (text: string): SentJob => parseJson(text) as unknown as SentJob;
 
 /** What became of a rollout, as text. What its line says is not said twice. */
 export function encodeOutcome({ request, judgement, cause, record }: CollectedRollout<RolloutOutcome>): string {
   const { state, status, finishReason, error, warnings, duration } = request;
-  const own = { state, status, finishReason, error, warnings, duration };
+  const partial = state === 'suspended' ? { partial: request.partial() } : {};
+  const own = { state, status, finishReason, error, warnings, duration, ...partial };
   const more =
     record === null ? { messages: request.messages, generations: request.generations, calls: request.calls } : {};
   return printJson({ ...own, ...more, judgement, cause, record } as unknown as Printable);
@@ -51,6 +36,7 @@ interface SentOutcome {
   messages?: Message[];
   generations?: GenerationRecord[];
   calls?: CallRecord[];
+  partial?: PartialRollout;
   judgement: Judgement;
   cause: Cause | null;
   record: JsonObject | null;
@@ -70,7 +56,8 @@ export function decodeOutcome(text: string, job: RolloutJob): CollectedRollout<R
       generations: request.generations ?? (listOf('generations') as unknown as GenerationRecord[]),
       calls: request.calls ?? (listOf('tool_calls') as unknown as CallRecord[]),
       partial: () => {
-        throw new Error('a rollout of a worker is never half-made');
+        if (request.partial === undefined) throw new Error('the rollout is not half-made');
+        return request.partial;
       },
     },
   };
@@ -93,7 +80,3 @@ export const failedOutcome = (job: RolloutJob, cause: Cause, error: string): Col
     } as unknown as Printable),
     job,
   );
-
-/** What a worker returns: the place of the outcome. BullMQ's events give it as JSON. */
-export const outcomePlace = (value: unknown): TextPlace =>
-  z.object({ made: TextPlace }).parse(typeof value === 'string' ? JSON.parse(value) : value).made;

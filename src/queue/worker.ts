@@ -1,75 +1,76 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { LRUCache } from 'lru-cache';
+import { hostname } from 'node:os';
+import type { Worker } from 'bullmq';
 import { shareLimits } from '../async/limiter.ts';
-import { type CodeRunner, openCodeRunner } from '../engine/collect/code-runner.ts';
-import { makeRollout } from '../engine/collect/collector.ts';
-import { stageOf } from '../engine/collect/live.ts';
-import { prepareRun, type RunSetup } from '../engine/collect/prepare.ts';
-import type { Settings } from '../engine/collect/settings.ts';
-import { type OwnParts, openOwn } from '../engine/own/open-own.ts';
-import type { RolloutRequest } from '../engine/request/request.ts';
-import { ROLLOUTS, type SharedRedis, VERSION } from './redis.ts';
+import { pause } from '../async/timeout.ts';
+import { type SharedRedis, VERSION } from './redis.ts';
 import { RedisLimiter } from './redis-limiter.ts';
-import { receivedSettings } from './sent-run.ts';
-import { Texts } from './texts.ts';
-import { decodeJob, encodeOutcome, JobData, SentRun } from './wire.ts';
+import { queueOf, type RunHead, type RunKind, Runs } from './runs.ts';
+import { TextPlace, Texts } from './texts.ts';
 import { BEAT_MS, beat, leave, type WorkerBeat } from './workers.ts';
 
 /** A worker that does not renew its hold on a job for so long is taken as gone, and the job is given to another. */
 const LOCK_MS = 15_000;
 const STALLED_MS = 5_000;
 /** A job whose worker died so often may be what kills them. */
-const MOST_STALLED = 3;
-const MOST_RUNS = 4;
+const MOST_STALLED = 6;
+const LOOK_MS = 500;
+/** A run that was refused is looked at again: its lack may have been mended. */
+const AGAIN_MS = 15_000;
+/** A run whose process signs no more is left. */
+const GONE_MS = 15_000;
+const MOST_LISTED = 64;
+
+/** What a worker does for one run. */
+export interface OpenWork {
+  /** Jobs at once. */
+  concurrency: number;
+  /** Does a job. `tell` says for `queue` where it is. */
+  make(text: string, tell: (stage: () => string) => void): Promise<string>;
+  /** Hands over what is half-made; `false`: the run goes on. */
+  suspend?(isSuspended: boolean): void;
+  close(): Promise<void>;
+}
+
+/** Makes ready for a run. @throws Error that says what this machine lacks for it */
+export type OpenRun = (run: RunHead, data: unknown, parts: { texts: Texts; runs: Runs }) => Promise<OpenWork>;
 
 export interface WorkerOptions {
   concurrency: number;
-  /** What this machine says for itself: model_url, sandbox, … */
-  own: Partial<Settings>;
   share?: string | undefined;
-  apiKey?: string | undefined;
+  openers: Readonly<Record<RunKind, OpenRun>>;
   say: (message: string) => void;
   signal: AbortSignal;
 }
 
-interface OpenRun {
-  setup: RunSetup;
-  settings: Settings;
-  close(): Promise<void>;
+/** Does the work of any run at a Redis until it is ended. What it has begun then is brought to its end. */
+export async function serveWorker(shared: SharedRedis, options: WorkerOptions): Promise<void> {
+  shareLimits((name, rateLimit) => new RedisLimiter(shared, name, rateLimit));
+  await new RunWorker(shared, options).serve();
 }
 
 interface Under {
   run: string;
-  task: number;
-  rollout: number;
-  request: RolloutRequest;
+  id: string;
   since: number;
-  isScoring: boolean;
+  stage: () => string;
 }
 
-/** Makes the rollouts of any run at a Redis until it is ended. What it has begun then is brought to its end. */
-export async function serveWorker(shared: SharedRedis, options: WorkerOptions): Promise<void> {
-  const worker = new RolloutWorker(shared, options);
-  await worker.serve();
-}
-
-class RolloutWorker {
+class RunWorker {
   readonly #shared: SharedRedis;
   readonly #options: WorkerOptions;
+  readonly #runs: Runs;
   readonly #texts: Texts;
   readonly #word: WorkerBeat;
   readonly #under = new Set<Under>();
-  readonly #runs = new LRUCache<string, Promise<OpenRun>>({
-    max: MOST_RUNS,
-    dispose: (run) => void run.then(({ close }) => close()).catch(() => {}),
-  });
+  readonly #served = new Map<string, ServedRun>();
+  readonly #refused = new Map<string, { why: string; at: number }>();
+  readonly #ended: number[] = [];
 
   constructor(shared: SharedRedis, options: WorkerOptions) {
     this.#shared = shared;
     this.#options = options;
+    this.#runs = new Runs(shared);
     this.#texts = new Texts(shared, options.share);
     this.#word = {
       id: randomUUID(),
@@ -80,108 +81,144 @@ class RolloutWorker {
       concurrency: options.concurrency,
       done: 0,
       failed: 0,
+      perMinute: 0,
+      runs: [],
+      refused: [],
+      inFlight: 0,
       at: [],
     };
-    shareLimits((name, rateLimit) => new RedisLimiter(shared, name, rateLimit));
   }
 
   async serve(): Promise<void> {
+    const { signal } = this.#options;
+    await this.#beat();
+    const beating = setInterval(() => void this.#beat(), BEAT_MS);
+    while (!signal.aborted) {
+      // Without a Redis there is nothing to be seen, and nothing is left for that.
+      if (this.#shared.redis.status === 'ready') await this.#look().catch(() => {});
+      await pause(LOOK_MS, signal).catch(() => {});
+    }
+    await Promise.all([...this.#served.values()].map((run) => run.close()));
+    clearInterval(beating);
+    if (this.#shared.redis.status === 'ready') await leave(this.#shared, this.#word.id).catch(() => {});
+  }
+
+  async #look(): Promise<void> {
+    const heads = await this.#runs.list();
+    const now = Date.now();
+    let isNew = false;
+    for (const head of heads) {
+      const served = this.#served.get(head.id);
+      if (served !== undefined) served.see(head, now);
+      else if (now - (this.#refused.get(head.id)?.at ?? 0) > AGAIN_MS) {
+        await this.#take(head);
+        isNew = true;
+      }
+    }
+    for (const id of this.#refused.keys()) if (!heads.some((head) => head.id === id)) this.#refused.delete(id);
+    for (const [id, run] of this.#served) {
+      if (now - run.seenAt < GONE_MS) continue;
+      this.#served.delete(id);
+      await run.close();
+    }
+    if (isNew) await this.#beat();
+  }
+
+  /** Works for a run from now on, or says why not. */
+  async #take(head: RunHead): Promise<void> {
+    const { say, openers } = this.#options;
+    try {
+      if (head.version !== VERSION) throw new Error(`version ${VERSION} here, ${head.version} is the run's`);
+      const data = await this.#runs.data(head.id);
+      const work = await openers[head.kind](head, data, { texts: this.#texts, runs: this.#runs });
+      this.#served.set(head.id, new ServedRun(head, work, this.#workerFor(head, work), this.#shared));
+      this.#refused.delete(head.id);
+      say(`${head.kind} of ${head.what} on ${head.host}`);
+    } catch (error) {
+      const why = (error as Error).message;
+      if (this.#refused.get(head.id)?.why !== why) say(`refused, ${head.kind} of ${head.what} on ${head.host}: ${why}`);
+      this.#refused.set(head.id, { why, at: Date.now() });
+    }
+  }
+
+  #workerFor(head: RunHead, work: OpenWork): Worker {
     const { bullmq, prefix } = this.#shared;
-    const { concurrency, signal } = this.#options;
     const worker = new bullmq.Worker(
-      ROLLOUTS,
-      async ({ data }) => ({ made: await this.#texts.put(await this.#make(JobData.parse(data))) }),
+      queueOf(head.id),
+      async ({ id, data }) => {
+        const under: Under = { run: head.id, id: String(id), since: Date.now(), stage: () => 'waiting' };
+        this.#under.add(under);
+        try {
+          const text = await this.#texts.get(TextPlace.parse(data));
+          const made = await work.make(text, (stage) => {
+            under.stage = stage;
+          });
+          return { made: await this.#texts.put(made) };
+        } finally {
+          this.#under.delete(under);
+        }
+      },
       {
         connection: this.#shared.another(),
         prefix,
-        concurrency,
+        concurrency: work.concurrency,
         lockDuration: LOCK_MS,
         stalledInterval: STALLED_MS,
         maxStalledCount: MOST_STALLED,
       },
     );
     worker.on('error', () => {});
-    worker.on('completed', () => this.#word.done++);
+    worker.on('completed', () => {
+      this.#word.done++;
+      this.#ended.push(Date.now());
+    });
     worker.on('failed', (_, error) => {
       this.#word.failed++;
       this.#options.say(error.message);
     });
-    await this.#beat();
-    const beating = setInterval(() => void this.#beat(), BEAT_MS);
-    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-    // Without a Redis nothing could be handed in.
-    await worker.close(this.#shared.redis.status !== 'ready');
-    clearInterval(beating);
-    this.#runs.clear();
-    if (this.#shared.redis.status === 'ready') await leave(this.#shared, this.#word.id).catch(() => {});
-  }
-
-  async #make({ run, job: place }: JobData): Promise<string> {
-    let opened = this.#runs.get(run);
-    if (opened === undefined) {
-      opened = this.#open(run);
-      this.#runs.set(run, opened);
-      opened.catch(() => this.#runs.delete(run));
-    }
-    const { setup, settings } = await opened;
-    const job = decodeJob(await this.#texts.get(place));
-    const live = {
-      add: (task: number, rollout: number, _step: number, request: RolloutRequest) => {
-        const under: Under = { run, task, rollout, request, since: Date.now(), isScoring: false };
-        this.#under.add(under);
-        return {
-          scoring: () => {
-            under.isScoring = true;
-          },
-          end: () => this.#under.delete(under),
-        };
-      },
-    };
-    return encodeOutcome(await makeRollout(job, { ...setup, gamma: settings.gamma ?? 1, live }));
-  }
-
-  /** @throws Error that says what this machine lacks for the run */
-  async #open(id: string): Promise<OpenRun> {
-    const { say, own, apiKey } = this.#options;
-    const text = await this.#shared.redis.get(`${this.#shared.prefix}:run:${id}`);
-    if (text === null) throw new Error(`run ${id} is not at ${this.#shared.name}`);
-    const run = SentRun.parse(JSON.parse(text)) as SentRun;
-    const folder = await mkdtemp(join(tmpdir(), 'rollout-viewer-worker-'));
-    const settings = await receivedSettings(run, this.#texts, folder, own);
-    let runner: CodeRunner | null = null;
-    let parts: OwnParts | null = null;
-    const close = async () => {
-      parts?.close();
-      await runner?.close();
-      await rm(folder, { recursive: true, force: true });
-    };
-    try {
-      if (settings.sandbox !== undefined) runner = await openCodeRunner(settings.sandbox);
-      const runCode = runner?.run;
-      parts = await openOwn(settings, { say, runCode, allowOwn: refuseOwn });
-      const setup = await prepareRun({ settings, apiKey, runCode }, parts);
-      say(`run ${id} of ${run.host} (${run.out}): at ${settings.model_url}`);
-      return { setup, settings, close };
-    } catch (error) {
-      await close();
-      throw new Error(`run ${id} of ${run.host}: ${(error as Error).message}`);
-    }
+    return worker;
   }
 
   async #beat(): Promise<void> {
     const now = Date.now();
-    const at = [...this.#under].map(({ run, task, rollout, request, since, isScoring }) => ({
+    const old = this.#ended.findIndex((at) => at > now - 60_000);
+    this.#ended.splice(0, old === -1 ? this.#ended.length : old);
+    const at = [...this.#under].slice(0, MOST_LISTED).map(({ run, id, since, stage }) => ({
       run,
-      task,
-      rollout,
-      stage: stageOf(request, isScoring),
+      id,
+      stage: stage(),
       seconds: Math.round((now - since) / 100) / 10,
     }));
-    await beat(this.#shared, { ...this.#word, at }).catch(() => {});
+    const refused = [...this.#refused].map(([run, { why }]) => ({ run, why }));
+    const word = { perMinute: this.#ended.length, runs: [...this.#served.keys()], refused, inFlight: this.#under.size };
+    await beat(this.#shared, { ...this.#word, ...word, at }).catch(() => {});
   }
 }
 
-/** Code of a producer runs with a worker's rights; there is no way yet to allow it here. */
-async function refuseOwn(uses: readonly { what: string }[]): Promise<void> {
-  if (uses.length > 0) throw new Error(`${uses[0]!.what}: classes and programs of your own do not run on workers`);
+class ServedRun {
+  seenAt = Date.now();
+  readonly #shared: SharedRedis;
+  readonly #work: OpenWork;
+  readonly #worker: Worker;
+  #isSuspended: boolean;
+
+  constructor({ suspended }: RunHead, work: OpenWork, worker: Worker, shared: SharedRedis) {
+    this.#shared = shared;
+    this.#work = work;
+    this.#worker = worker;
+    this.#isSuspended = suspended;
+    if (suspended) work.suspend?.(true);
+  }
+
+  see({ suspended }: RunHead, now: number): void {
+    this.seenAt = now;
+    if (suspended !== this.#isSuspended) this.#work.suspend?.(suspended);
+    this.#isSuspended = suspended;
+  }
+
+  /** What is begun is brought to its end, unless there is no Redis to hand it in at. */
+  async close(): Promise<void> {
+    await this.#worker.close(this.#shared.redis.status !== 'ready').catch(() => {});
+    await this.#work.close();
+  }
 }

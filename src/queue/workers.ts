@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { SharedRedis } from './redis.ts';
+import { Register } from './register.ts';
 
 /** A worker says every few seconds that it is there, and what it is at. */
 export const BEAT_MS = 2_000;
-const BEAT_SECONDS = 10;
+const KEPT_MS = 10_000;
 
 const Beat = z.object({
   id: z.string(),
@@ -14,27 +15,28 @@ const Beat = z.object({
   concurrency: z.number(),
   done: z.number(),
   failed: z.number(),
-  at: z.array(
-    z.object({ run: z.string(), task: z.number(), rollout: z.number(), stage: z.string(), seconds: z.number() }),
-  ),
+  /** Done in the last minute. */
+  perMinute: z.number(),
+  /** Runs that it works for, and those that it does not work for, each with the difference. */
+  runs: z.array(z.string()),
+  refused: z.array(z.object({ run: z.string(), why: z.string() })),
+  inFlight: z.number(),
+  /** The first of what is in flight. */
+  at: z.array(z.object({ run: z.string(), id: z.string(), stage: z.string(), seconds: z.number() })),
 });
 export type WorkerBeat = z.infer<typeof Beat>;
 
-const keyOf = ({ prefix }: SharedRedis, id: string): string => `${prefix}:worker:${id}`;
+const register = (shared: SharedRedis): Register => new Register(shared, 'workers', KEPT_MS);
 
-export const beat = (shared: SharedRedis, word: WorkerBeat): Promise<unknown> =>
-  shared.redis.set(keyOf(shared, word.id), JSON.stringify(word), 'EX', BEAT_SECONDS);
+export const beat = (shared: SharedRedis, word: WorkerBeat): Promise<void> =>
+  register(shared).sign(word.id, JSON.stringify(word));
 
-export const leave = (shared: SharedRedis, id: string): Promise<unknown> => shared.redis.del(keyOf(shared, id));
+export const leave = (shared: SharedRedis, id: string): Promise<void> => register(shared).leave(id);
 
 export async function workersAt(shared: SharedRedis): Promise<WorkerBeat[]> {
-  const found: WorkerBeat[] = [];
-  for await (const keys of shared.redis.scanStream({ match: keyOf(shared, '*'), count: 1000 })) {
-    const texts = (keys as string[]).length === 0 ? [] : await shared.redis.mget(...(keys as string[]));
-    for (const text of texts) {
-      const word = text === null ? null : Beat.safeParse(JSON.parse(text));
-      if (word?.success) found.push(word.data);
-    }
-  }
+  const found = (await register(shared).list()).flatMap((text) => {
+    const word = Beat.safeParse(JSON.parse(text));
+    return word.success ? [word.data] : [];
+  });
   return found.sort((a, b) => a.started.localeCompare(b.started));
 }

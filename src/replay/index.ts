@@ -41,7 +41,7 @@ export {
 } from './outcome.ts';
 export { editCall, type PlannedCall, planCalls, whereOf } from './plan.ts';
 export { type CallState, replayCall, skippedOutcome } from './replay-call.ts';
-export { keptRescore, type Rescored, rescoreMany, rescoreRollout } from './rescore.ts';
+export { keptRescore, type Rescored, rescoreMany, rescoreRollout, rescoreTask } from './rescore.ts';
 export {
   historyOf,
   howOf,
@@ -57,4 +57,5 @@ export {
   rewardRuns,
 } from './reward-choice.ts';
 export { spreadOf } from './spread.ts';
+export { DumpSurroundings } from './surroundings.ts';
 export { ReplayTools } from './tools.ts';

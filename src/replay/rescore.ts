@@ -52,9 +52,39 @@ export interface RescoreOptions {
   against?: RewardRouter | undefined;
 }
 
+/** What is to be scored anew, as plain data. */
+export interface ScoreTask {
+  locator: string;
+  recorded: number | null;
+  /** The task and the text that is judged; null where the record cannot be read. */
+  asked: { task: RewardTask; text: string } | null;
+  /** Why it cannot. */
+  error: string | null;
+}
+
+export function scoreTaskOf({ rollout, locator, error }: DumpRecord): ScoreTask {
+  if (rollout === null) return { locator, recorded: null, asked: null, error };
+  const info = extraInfoOf(rollout);
+  const task: RewardTask = {
+    ground_truth: rollout.groundTruth ?? null,
+    data_source: dataSourceOf(rollout),
+    question: rollout.turns.slice(0, rollout.responseTurn).findLast(({ role }) => role === 'user')?.text ?? '',
+    ...(isJsonObject(info) ? { extra_info: info } : {}),
+    ...(isJsonObject(rollout.extras.reward_scores) ? { reward_scores: rollout.extras.reward_scores } : {}),
+  };
+  return { locator, recorded: rollout.score, asked: { task, text: judgedText(rollout) }, error: null };
+}
+
 /** Scores a recorded rollout as often as is asked, by one function or two. Rejects only with the reason of an aborted signal. */
-export async function rescoreRollout(
+export const rescoreRollout = (
   row: DumpRecord,
+  rewards: RewardRouter,
+  signal?: AbortSignal,
+  options?: RescoreOptions,
+): Promise<Rescored> => rescoreTask(scoreTaskOf(row), rewards, signal, options);
+
+export async function rescoreTask(
+  row: ScoreTask,
   rewards: RewardRouter,
   signal?: AbortSignal,
   { repeat = 1, against }: RescoreOptions = {},
@@ -70,7 +100,7 @@ export async function rescoreRollout(
 }
 
 async function rescoreOften(
-  row: DumpRecord,
+  row: ScoreTask,
   rewards: RewardRouter,
   repeat: number,
   signal: AbortSignal | undefined,
@@ -109,13 +139,16 @@ const EPSILON = 1e-5;
 const isEqual = (a: number, b: number): boolean =>
   Object.is(a, b) || Math.abs(a - b) <= EPSILON * Math.max(1, Math.abs(a));
 
-async function rescoreOnce(row: DumpRecord, rewards: RewardRouter, signal?: AbortSignal): Promise<Rescored> {
-  const { rollout, locator } = row;
+async function rescoreOnce(
+  { locator, recorded, asked, error }: ScoreTask,
+  rewards: RewardRouter,
+  signal?: AbortSignal,
+): Promise<Rescored> {
   const begun = performance.now();
   const base = {
     locator,
     reward: null,
-    recorded: rollout?.score ?? null,
+    recorded,
     score: null,
     pred: null,
     metadata: {},
@@ -123,30 +156,23 @@ async function rescoreOnce(row: DumpRecord, rewards: RewardRouter, signal?: Abor
     repeats: null,
     against: null,
   };
-  if (rollout === null) return { ...base, status: 'error', reason: row.error };
+  if (asked === null) return { ...base, status: 'error', reason: error };
+  const { task, text } = asked;
   let found: ReturnType<RewardRouter['for']>;
   try {
-    found = rewards.for(dataSourceOf(rollout));
+    found = rewards.for(task.data_source);
   } catch (error) {
     return { ...base, status: 'unknown', reason: (error as Error).message };
   }
-  const info = extraInfoOf(rollout);
-  const task: RewardTask = {
-    ground_truth: rollout.groundTruth ?? null,
-    data_source: dataSourceOf(rollout),
-    question: rollout.turns.slice(0, rollout.responseTurn).findLast(({ role }) => role === 'user')?.text ?? '',
-    ...(isJsonObject(info) ? { extra_info: info } : {}),
-    ...(isJsonObject(rollout.extras.reward_scores) ? { reward_scores: rollout.extras.reward_scores } : {}),
-  };
   const seconds = () => (performance.now() - begun) / 1000;
   try {
-    const { reward: score, metadata } = await found.fn(task, judgedText(rollout), signal);
+    const { reward: score, metadata } = await found.fn(task, text, signal);
     const told = { ...base, reward: found.name, pred: metadata.pred ?? null, metadata, seconds: seconds() };
     // The 0 that verl gives where a service fails is nobody's judgement.
     if (typeof metadata.error === 'string') return { ...told, status: 'error', reason: metadata.error };
     const older = olderScore(metadata);
     // The record says which version of the function made it.
-    if (older !== null && rollout.score === older.score)
+    if (older !== null && recorded === older.score)
       return {
         ...told,
         score: older.score,
@@ -155,9 +181,9 @@ async function rescoreOnce(row: DumpRecord, rewards: RewardRouter, signal?: Abor
       };
     const judged = { ...told, score };
     const reason = older === null ? null : `verl ${older.verl} gave ${older.score}`;
-    if (rollout.score === null)
+    if (recorded === null)
       return { ...judged, status: 'unknown', reason: [reason ?? [], 'the record has no score'].flat().join('; ') };
-    return { ...judged, status: isEqual(score, rollout.score) ? 'same' : 'drift', reason };
+    return { ...judged, status: isEqual(score, recorded) ? 'same' : 'drift', reason };
   } catch (error) {
     signal?.throwIfAborted();
     const isWithoutTruth = error instanceof RolloutFault && error.reason === 'no_truth';
@@ -174,13 +200,8 @@ function olderScore({ older }: JsonObject): { verl: string; score: number } | nu
 /** Scores many, in their order; ends early, and quietly, when it is aborted. What was judged is in the journal before it is yielded. */
 export async function* rescoreMany(
   rows: AsyncIterable<DumpRecord>,
-  rewards: RewardRouter,
-  {
-    concurrency = 8,
-    signal,
-    journal,
-    ...how
-  }: RescoreOptions & { concurrency?: number; signal?: AbortSignal; journal?: Journal } = {},
+  score: (task: ScoreTask) => Promise<Rescored | null>,
+  { concurrency = 8, signal, journal }: { concurrency?: number; signal?: AbortSignal; journal?: Journal } = {},
 ): AsyncGenerator<Rescored> {
   const queue = new PQueue({ concurrency });
   const waiting: Promise<Rescored | null>[] = [];
@@ -188,8 +209,8 @@ export async function* rescoreMany(
     queue.add(async () => {
       if (signal?.aborted) return null;
       try {
-        const scored = await rescoreRollout(row, rewards, signal, how);
-        if (journal !== undefined) keepRescore(journal, row, scored);
+        const scored = await score(scoreTaskOf(row));
+        if (scored !== null && journal !== undefined) keepRescore(journal, row, scored);
         return scored;
       } catch (error) {
         if (signal?.aborted) return null;

@@ -1,7 +1,9 @@
 // A Redis of a test's own, on loopback, whose file is kept over restarts.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { reachModel } from '../../src/http/reach.ts';
 import { directoryWith } from '../program.ts';
 
@@ -39,6 +41,20 @@ export class TestRedis {
       stdio: 'ignore',
     });
     await reachModel(`http://127.0.0.1:${this.#port}`, { seconds: 20, onWait: () => {} });
+  }
+
+  /** Its processor time, in seconds. */
+  processor(): number {
+    const fields = readFileSync(`/proc/${this.#process!.pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+    return (Number(fields[11]) + Number(fields[12])) / 100;
+  }
+
+  /** Everything that it has written down. */
+  content(): string {
+    const folder = join(this.#folder, 'appendonlydir');
+    return readdirSync(folder)
+      .map((name) => readFileSync(join(folder, name), 'latin1'))
+      .join('\n');
   }
 
   async down(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {

@@ -1,35 +1,51 @@
-// What `--queue` does not take is refused before a Redis is asked.
+// What `--queue` does not take is refused, each with the reason.
 import { expect, it } from 'vitest';
+import { checkSecrets } from '../../src/queue/secrets.ts';
 import { directoryWith, rolloutViewer } from '../program.ts';
 
-const QUEUE = ['--queue', 'redis://127.0.0.1:9'];
 const rollout = ['rollout', 'tasks.jsonl', '--model', 'm', '--model-url', 'http://127.0.0.1:9/v1', '--out', 'out'];
 
+it.each([rollout, ['replay', 'dump.jsonl'], ['rescore', 'dump.jsonl']])(
+  '--share is of no use without --queue: %s',
+  async (...command) => {
+    const cwd = directoryWith({ 'tasks.jsonl': '{"prompt":"1"}', 'dump.jsonl': '{}' });
+    const { code, stderr } = await rolloutViewer([...command, '--share', 'place'], { cwd });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--share goes with --queue')]);
+  },
+);
+
+it.each([rollout, ['replay', 'dump.jsonl'], ['rescore', 'dump.jsonl']])(
+  'a Redis that is not there is told: %s',
+  async (...command) => {
+    const cwd = directoryWith({ 'tasks.jsonl': '{"prompt":"1"}', 'dump.jsonl': '{}' });
+    const { code, stderr } = await rolloutViewer([...command, '--queue', 'http://127.0.0.1:9'], { cwd });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('expected redis://')]);
+  },
+);
+
 it.each([
-  ['half-made rollouts', ['--deadline', '5'], '--deadline does not go with --queue: a worker does not hand over'],
-  ['a count that ends a step', ['--enough', '5'], '--enough does not go with --queue: a worker does not hand over'],
-  ['environments', ['--env', 'tool'], '--env does not go with --queue: workers make rollouts with tools only'],
-  ['agents', ['--agent', 'tool'], '--agent does not go with --queue: workers make rollouts with tools only'],
-  ['a reward file', ['--reward', 'mine.py'], '--reward mine.py: a file of your own does not run on workers'],
-])('rollout --queue takes no %s', async (_, flags, sentence) => {
-  const cwd = directoryWith({ 'tasks.jsonl': '{"prompt":"1"}' });
-  const { code, stderr } = await rolloutViewer([...rollout, ...QUEUE, ...flags], { cwd });
-  expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)]);
+  ['api_key: sk-1', 'api_key'],
+  ['headers: {Authorization: Bearer 1}', 'Authorization'],
+  ['"auth_token": "t"', 'auth_token'],
+  ['{password: x}', 'password'],
+])('a secret does not travel: %s', (text, key) => {
+  expect(() => checkSecrets(text, 'tools.yaml')).toThrow(`tools.yaml: ${key} would lie in the queue`);
 });
 
-it('the same in a file of settings', async () => {
-  const cwd = directoryWith({ 'tasks.jsonl': '{"prompt":"1"}', 'run.yaml': 'deadline: 5\n' });
-  const { code, stderr } = await rolloutViewer([...rollout, ...QUEUE, '--config', 'run.yaml'], { cwd });
-  expect([code, stderr]).toEqual([2, expect.stringContaining('--deadline does not go with --queue')]);
+it.each([
+  'api_key_env: OPENAI_API_KEY',
+  'api_key: null',
+  'api_key: ""',
+  'max_tokens: 512',
+  'tokenizer: x',
+  'http://localhost:8000/v1',
+  '{"description": "the secret of life"}',
+])('what is no secret travels: %s', (text) => {
+  expect(() => checkSecrets(text, 'tools.yaml')).not.toThrow();
 });
 
-it('--share is of no use without --queue', async () => {
-  const cwd = directoryWith({ 'tasks.jsonl': '{"prompt":"1"}' });
-  const { code, stderr } = await rolloutViewer([...rollout, '--share', 'place'], { cwd });
-  expect([code, stderr]).toEqual([2, expect.stringContaining('--share goes with --queue')]);
-});
-
-it.each(['replay', 'rescore'])('%s has no workers, and says so', async (command) => {
-  const { code, stderr } = await rolloutViewer([command, 'dump.jsonl', ...QUEUE]);
-  expect([code, stderr]).toEqual([2, expect.stringContaining(`\`${command}\` does its work in this process`)]);
+it('an address with a password is told without it', () => {
+  expect(() => checkSecrets('url: http://me:pass@host/v1', 'the settings')).toThrow(
+    'the settings: the address http://…@host/v1 holds a password',
+  );
 });

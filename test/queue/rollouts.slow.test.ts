@@ -1,145 +1,83 @@
 // Rollouts that workers make behind a real Redis: the dump is that of one process, whoever is killed meanwhile.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type ScriptedModel, scriptedModel } from '../engine/scripted-model.ts';
-import { bin, directoryWith, rolloutViewer } from '../program.ts';
-import { dumpLines } from '../support/dump-lines.ts';
+import type { ScriptedModel } from '../engine/scripted-model.ts';
+import { directoryWith, rolloutViewer } from '../program.ts';
+import { kill, killAll, start, startWorker, until } from './processes.ts';
 import { hasRedis, noRedis, TestRedis } from './redis-server.ts';
-
-const TASKS = 40;
-const N = 2;
-const CAP = 3;
+import { type Busiest, CAP, N, slowModel, slowSandbox, TASKS, workplace as workplaceAt } from './workplace.ts';
 
 let redis: TestRedis;
 let model: ScriptedModel;
-let sandbox: Server;
-let inFlight = 0;
-let most = 0;
-const workers = new Set<ChildProcess>();
+let sandbox: Awaited<ReturnType<typeof slowSandbox>>;
+const busiest: Busiest = { sandbox: 0, model: 0 };
 
 beforeAll(async () => {
   if (!hasRedis) return;
   redis = await TestRedis.start();
-  model = await scriptedModel(
-    ({ messages }) => {
-      const last = messages.at(-1);
-      if (last.role === 'tool') return { text: `#### ${last.content.trim()}`, delay: 20 };
-      const calls = [{ name: 'code_interpreter', arguments: JSON.stringify({ code: `print(${last.content})` }) }];
-      return { calls, delay: 20 };
-    },
-    { keepRequests: false },
-  );
-  sandbox = createServer(async (request, response) => {
-    let body = '';
-    for await (const part of request) body += part;
-    most = Math.max(most, ++inFlight);
-    await new Promise((resolve) => setTimeout(resolve, 40));
-    inFlight--;
-    const stdout = `${/\d+/.exec(JSON.parse(body).code)}\n`;
-    const run_result = { status: 'Finished', execution_time: 0, return_code: 0, stdout, stderr: '' };
-    response.setHeader('content-type', 'application/json').end(JSON.stringify({ status: 'Success', run_result }));
-  });
-  await new Promise<void>((resolve) => sandbox.listen(0, '127.0.0.1', resolve));
+  model = await slowModel(busiest);
+  sandbox = await slowSandbox(busiest);
 });
-afterEach(async () => {
-  await Promise.all([...workers].map((one) => kill(one)));
-});
+afterEach(killAll);
 afterAll(async () => {
   await redis?.down();
   await model?.close();
   sandbox?.close();
-  sandbox?.closeAllConnections();
 });
 
-async function kill(worker: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): Promise<number | null> {
-  workers.delete(worker);
-  const ended = new Promise<number | null>((resolve) => worker.once('exit', (code) => resolve(code)));
-  worker.kill(signal);
-  return worker.exitCode ?? ended;
-}
-
-function worker(url: string): ChildProcess {
-  const child = spawn(process.execPath, [bin, 'worker', '--queue', url, '--concurrency', '8'], { stdio: 'ignore' });
-  workers.add(child);
-  return child;
-}
-
-/** A run of its own: its folder, its keys at the Redis. */
-let runs = 0;
-function workplace() {
-  const prefix = `test${runs++}`;
-  const folder = directoryWith({
-    'tasks.jsonl': Array.from({ length: TASKS }, (_, at) =>
-      JSON.stringify({ prompt: String(at), ground_truth: String(at), data_source: 'gsm8k' }),
-    ).join('\n'),
-    'tools.yaml': `tools: [{class_name: code_interpreter, config: {sandbox_fusion_url: "http://127.0.0.1:${(sandbox.address() as AddressInfo).port}", num_workers: 64, rate_limit: ${CAP}}}]`,
-  });
-  const url = `${redis.url}?prefix=${prefix}`;
-  const args = [
-    ...['rollout', 'tasks.jsonl', '--model', 'm', '--model-url', model.url, '--tools', 'tools.yaml'],
-    ...['-n', String(N), '--concurrency', '64'],
-  ];
-  const queued = [...args, '--out', 'queued', '--queue', url];
-  return { folder, url, queued, alone: [...args, '--out', 'alone'] };
-}
-
-const shown = (path: string) =>
-  dumpLines(path)
-    .map(({ request_id, duration, generations, tool_calls, ...line }) => ({
-      ...line,
-      generations: generations.map(({ started, duration, ...one }: Record<string, unknown>) => one),
-      tool_calls: tool_calls.map(({ started, duration, waited, ...one }: Record<string, unknown>) => one),
-    }))
-    .sort((a, b) => a.uid.localeCompare(b.uid));
-
-const until = async (condition: () => boolean | Promise<boolean>) => {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
-};
-const made = (folder: string) => dumpLines(join(folder, 'queued/1.jsonl')).length;
+const workplace = (files: Record<string, string> = {}) =>
+  workplaceAt({ redis: redis.url, model: model.url, sandbox: sandbox.url }, files);
 
 describe(`rollouts behind a queue${noRedis}`, () => {
   it.skipIf(!hasRedis)('are those of one process, and the limit of the sandbox is one for all workers', async () => {
-    const { folder, url, queued, alone } = workplace();
+    const { folder, url, queued, alone, lines } = workplace();
     expect((await rolloutViewer(alone, { cwd: folder })).code).toBe(0);
-    most = 0;
-    worker(url);
-    worker(url);
+    busiest.sandbox = 0;
+    startWorker(url);
+    startWorker(url);
     const { code, stderr } = await rolloutViewer(queued, { cwd: folder });
     expect(stderr).toContain(`${TASKS * N} of ${TASKS * N} rollouts in queued`);
     expect(code).toBe(0);
-    expect(most).toBe(CAP);
-    expect(shown(join(folder, 'queued/1.jsonl'))).toEqual(shown(join(folder, 'alone/1.jsonl')));
+    expect(busiest.sandbox).toBe(CAP);
+    expect(lines('queued')).toEqual(lines('alone'));
     const status = JSON.parse((await rolloutViewer(['queue', url, '--json'])).stdout);
-    expect(status).toMatchObject({ waiting: 0, active: 0, failed: 0, poisoned: [] });
+    expect(status).toMatchObject({ waiting: 0, active: 0, failed: 0, poisoned: [], runs: [] });
     expect(status.workers.map(({ done }: { done: number }) => done > 0)).toEqual([true, true]);
   });
 
+  it.skipIf(!hasRedis)('ask a model server for no more turns at once than it is said, whoever asks', async () => {
+    const { folder, url, queued } = workplace();
+    startWorker(url);
+    startWorker(url);
+    busiest.model = 0;
+    expect((await rolloutViewer([...queued, '--model-requests', '2'], { cwd: folder })).code).toBe(0);
+    expect(busiest.model).toBe(2);
+  });
+
   it.skipIf(!hasRedis)('are each in the dump once, though workers are killed', async () => {
-    const { folder, url, queued, alone } = workplace();
+    const { folder, url, queued, alone, made, lines } = workplace();
     await rolloutViewer(alone, { cwd: folder });
-    const first = [worker(url), worker(url)];
+    const first = [startWorker(url), startWorker(url)];
     const run = rolloutViewer(queued, { cwd: folder });
     for (const one of first) {
-      const before = made(folder);
-      await until(() => made(folder) > before + 5);
+      const before = made();
+      await until(() => made() > before + 5);
       await kill(one);
-      worker(url);
+      startWorker(url);
     }
     expect((await run).stderr).toContain(`${TASKS * N} of ${TASKS * N} rollouts in queued`);
-    expect(shown(join(folder, 'queued/1.jsonl'))).toEqual(shown(join(folder, 'alone/1.jsonl')));
+    expect(lines('queued')).toEqual(lines('alone'));
   });
 
   it.skipIf(!hasRedis)('survive a Redis that is killed and started again, and say so', async () => {
-    const { folder, url, queued, alone } = workplace();
+    const { folder, url, queued, alone, made, lines } = workplace();
     await rolloutViewer(alone, { cwd: folder });
-    worker(url);
+    startWorker(url);
     const run = rolloutViewer(queued, { cwd: folder });
     for (let round = 0; round < 2; round++) {
-      const before = made(folder);
-      await until(() => made(folder) > before + 5);
+      const before = made();
+      await until(() => made() > before + 5);
       await redis.down();
       await redis.up();
     }
@@ -147,20 +85,63 @@ describe(`rollouts behind a queue${noRedis}`, () => {
     expect(stderr).toContain('the connection is lost; trying again');
     expect(stderr).toContain('is back');
     expect(code).toBe(0);
-    expect(shown(join(folder, 'queued/1.jsonl'))).toEqual(shown(join(folder, 'alone/1.jsonl')));
+    expect(lines('queued')).toEqual(lines('alone'));
   });
 
   it.skipIf(!hasRedis)('are taken up by the same command when it was killed', async () => {
-    const { folder, url, queued, alone } = workplace();
+    const { folder, url, queued, alone, made, lines } = workplace();
     await rolloutViewer(alone, { cwd: folder });
-    worker(url);
-    const first = spawn(process.execPath, [bin, ...queued], { cwd: folder, stdio: 'ignore' });
-    await until(() => made(folder) > 10);
+    startWorker(url);
+    const first = start(queued, { cwd: folder });
+    await until(() => made() > 10);
     await kill(first);
     const { code, stderr } = await rolloutViewer(queued, { cwd: folder });
     expect(stderr).toMatch(/80 of 80 rollouts in queued, \d+ of them from before/);
     expect(code).toBe(0);
-    expect(shown(join(folder, 'queued/1.jsonl'))).toEqual(shown(join(folder, 'alone/1.jsonl')));
+    expect(lines('queued')).toEqual(lines('alone'));
+  });
+
+  it.skipIf(!hasRedis)('end a step early, and go on with what workers handed over half-made', async () => {
+    const { folder, url, queued, alone, made, lines } = workplace();
+    await rolloutViewer(alone, { cwd: folder });
+    startWorker(url);
+    const first = await rolloutViewer([...queued, '--enough', '10'], { cwd: folder });
+    expect(first.stderr).toContain('ended by --enough 10');
+    expect(made()).toBeGreaterThanOrEqual(10);
+    expect(made()).toBeLessThan(TASKS * N);
+    const { code, stderr } = await rolloutViewer(queued, { cwd: folder });
+    expect(stderr).toContain(`${TASKS * N} of ${TASKS * N} rollouts in queued`);
+    expect(code).toBe(0);
+    expect(lines('queued').map(({ uid, score, status }) => [uid, score, status])).toEqual(
+      lines('alone').map(({ uid, score, status }) => [uid, score, status]),
+    );
+  });
+
+  it.skipIf(!hasRedis)('may be episodes of an environment', async () => {
+    const { folder, url, queued, alone, lines } = workplace();
+    const env = ['--env', 'tool', '--agent', 'tool', '--reward', 'gsm8k'];
+    await rolloutViewer([...alone, ...env], { cwd: folder });
+    startWorker(url);
+    const { code, stderr } = await rolloutViewer([...queued, ...env], { cwd: folder });
+    expect([code, stderr]).toEqual([expect.any(Number), expect.stringContaining('rollouts in queued')]);
+    expect(lines('queued')).toEqual(lines('alone'));
+    expect(lines('queued')).toHaveLength(TASKS * N);
+  });
+
+  it.skipIf(!hasRedis)('take the key from their own environment: no secret lies in the Redis', async () => {
+    const { folder, url, queued } = workplace();
+    start(['worker', '--queue', url], { env: { ROLLOUT_VIEWER_API_KEY: 'sk-of-the-worker-4711' } });
+    const { code } = await rolloutViewer(queued, { cwd: folder, env: { OPENAI_API_KEY: 'sk-of-the-run-4712' } });
+    expect(code).toBe(0);
+    const kept = redis.content();
+    expect(kept).toContain('code_interpreter');
+    expect(kept).not.toContain('sk-of-the');
+    writeFileSync(join(folder, 'tools.yaml'), 'tools: [{class_name: calculator, config: {api_key: sk-in-the-file}}]');
+    const refused = await rolloutViewer(
+      [...queued, '--out', 'other'].filter((one, at, all) => !(all[at - 1] === '--out' && one === 'queued')),
+      { cwd: folder },
+    );
+    expect(refused.stderr).toContain('api_key would lie in the queue');
   });
 
   it.skipIf(!hasRedis)('are refused where nobody could make them: no Redis', async () => {
@@ -168,5 +149,44 @@ describe(`rollouts behind a queue${noRedis}`, () => {
     const away = queued.map((one) => (one.startsWith('redis:') ? 'redis://127.0.0.1:9' : one));
     const { code, stderr } = await rolloutViewer(away, { cwd: folder });
     expect([code, stderr]).toEqual([2, expect.stringContaining('redis://127.0.0.1:9: connect ECONNREFUSED')]);
+  });
+});
+
+const OWN = {
+  'tools.yaml': 'tools: [{class_name: "./mine.mjs#Mine", config: {}}]',
+  'mine.mjs': `import { twice } from './twice.mjs';
+export class Mine {
+  getOpenAIToolSchema() {
+    return { type: 'function', function: { name: 'code_interpreter', description: '', parameters: { type: 'object', properties: { code: { type: 'string' } }, required: ['code'] } } };
+  }
+  async create(id) { return id ?? 'x'; }
+  async execute(_id, { code }) { return [String(twice(Number(/\\d+/.exec(code)[0])) / 2), 0, {}]; }
+  async calcReward() { return 0; }
+  async release() {}
+}`,
+  'twice.mjs': 'export const twice = (number) => 2 * number;',
+};
+
+describe(`a user's own tools on workers${noRedis}`, () => {
+  it.skipIf(!hasRedis)('run only where they are allowed and are the same to the byte', async () => {
+    const { folder, url, queued, alone, lines } = workplace(OWN);
+    const yes = ['--yes'];
+    expect((await rolloutViewer([...alone, ...yes], { cwd: folder })).code).toBe(0);
+    const other = directoryWith({ 'mine.mjs': OWN['mine.mjs'], 'twice.mjs': `${OWN['twice.mjs']} // another` });
+    const same = directoryWith({ 'mine.mjs': OWN['mine.mjs'], 'twice.mjs': OWN['twice.mjs'] });
+    const without = startWorker(url);
+    const wrong = startWorker(url, '--allow-tools', other);
+    const run = rolloutViewer([...queued, ...yes], { cwd: folder });
+    await until(() => /--allow-tools DIR/.test(without.said()));
+    await until(() => /twice\.mjs: its sha256 is \w{12}… here, \w{12}… is the run's/.test(wrong.said()));
+    startWorker(url, '--allow-tools', same);
+    const { code, stderr } = await run;
+    expect(stderr).toContain('is refused: mine.mjs, twice.mjs');
+    expect(stderr).toMatch(/is refused: twice\.mjs: its sha256 is/);
+    expect(code).toBe(0);
+    expect(lines('queued')).toEqual(lines('alone'));
+    expect(readdirSync(join(folder, 'queued'))).toContain('1.jsonl');
+    expect(redis.content()).not.toContain('2 * number');
+    expect(readFileSync(join(folder, 'twice.mjs'), 'utf8')).toBe(OWN['twice.mjs']);
   });
 });

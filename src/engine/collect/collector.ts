@@ -101,8 +101,10 @@ export interface RolloutJob {
   step: number;
 }
 
-/** Makes a rollout: here, or elsewhere. */
-export type MakeRollout<Request extends RolloutOutcome> = (job: RolloutJob) => Promise<CollectedRollout<Request>>;
+/** Makes a rollout: here, or elsewhere. Null: the run was ended before anybody began it. */
+export type MakeRollout<Request extends RolloutOutcome> = (
+  job: RolloutJob,
+) => Promise<CollectedRollout<Request> | null>;
 
 /** Makes n rollouts of every task and yields them as they end, the failed ones too. Backs off when they are not taken. */
 export const collectRollouts = (options: CollectorOptions): AsyncGenerator<CollectedRollout> =>
@@ -115,6 +117,7 @@ export async function* collectMade<Request extends RolloutOutcome>(
 ): AsyncGenerator<CollectedRollout<Request>> {
   const { signal } = options;
   for await (const result of pool(jobs(options), options.concurrency ?? 32, make)) {
+    if (result === null) continue;
     // A rollout that the user broke off is neither done nor failed.
     if (!(signal?.aborted && result.record === null && result.request.state !== 'suspended')) yield result;
   }

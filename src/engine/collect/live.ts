@@ -1,6 +1,7 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import type { JsonObject } from '../../json/value.ts';
 import type { RolloutRequest } from '../request/request.ts';
 
 /** The stage of a rollout. */
@@ -26,12 +27,12 @@ const EVERY_MS = 1000;
 export class LiveFile {
   readonly #path: string;
   readonly #running = new Set<Entry>();
-  readonly #counts: () => Record<string, number | null>;
+  readonly #counts: () => JsonObject;
   readonly #timer: NodeJS.Timeout;
   #isWriting = false;
   #isBroken = false;
 
-  constructor(directory: string, counts: () => Record<string, number | null>) {
+  constructor(directory: string, counts: () => JsonObject) {
     this.#path = join(directory, 'live.json');
     this.#counts = counts;
     this.#timer = setInterval(() => void this.write(), EVERY_MS).unref();

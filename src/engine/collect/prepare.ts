@@ -1,8 +1,10 @@
+import { limiterNamed } from '../../async/limiter.ts';
 import type { Run } from '../../sandbox/check-correctness.ts';
 import { fingerprint, type RunFingerprint, settingsHash } from '../fingerprint.ts';
 import type { Interaction } from '../interactions/interaction.ts';
 import { ChatCompletionsModel } from '../model/chat-completions.ts';
 import { type ChatTokenizer, loadChatTokenizer } from '../model/chat-tokenizer.ts';
+import { limitedModel } from '../model/limited.ts';
 import type { Model } from '../model/model.ts';
 import type { ModelServer } from '../model/post-with-retry.ts';
 import { SglangGenerateModel } from '../model/sglang-generate.ts';
@@ -58,10 +60,12 @@ export async function prepareRun(
     const tokenizer = settings.tokenizer
       ? await loadChatTokenizer(settings.tokenizer, settings.chat_template)
       : undefined;
-    const model = modelOf(settings, tokenizer, {
+    const server = modelOf(settings, tokenizer, {
       apiKey,
       ...(attempts ? { attempts: attempts.model, backoffMs: attempts.backoffMs } : {}),
     });
+    const { model_requests: most } = settings;
+    const model = most === undefined ? server : limitedModel(server, limiterNamed(`model ${model_url}`, most));
     const { tools } = own;
     const rewards = own.rewards ?? rewardsOf(settings, runCode);
     const worlds = sessionsOf(settings) ?? worldsOf(settings, { code: own.code, tools, rewards });

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { linked, untilAborted } from '../../async/abort.ts';
 import { reachModel } from '../../http/reach.ts';
-import type { JsonValue } from '../../json/value.ts';
+import type { JsonObject, JsonValue } from '../../json/value.ts';
 import type { Run } from '../../sandbox/check-correctness.ts';
 import { reasonOf } from '../../text/problems.ts';
 import { ruleOf } from '../faults.ts';
 import { type OwnParts, openOwn } from '../own/open-own.ts';
+import type { OwnEntry } from '../own/own-files.ts';
 import type { OwnUse } from '../own/own-use.ts';
 import { wireSchema } from '../tools/schema.ts';
 import { checkTasks, validTasks } from './check-tasks.ts';
@@ -63,7 +64,19 @@ export interface CollectionOptions {
   onProgress?: (progress: RunProgress) => void;
   onRollout?: (rollout: CollectedRollout<RolloutOutcome>) => void | Promise<void>;
   /** Has the rollouts made elsewhere; in this process without it. */
-  makeElsewhere?: ((setup: RunSetup, signal: AbortSignal) => Promise<MakeRollout<RolloutOutcome>>) | undefined;
+  makeElsewhere?: ((parts: ElsewhereParts) => Promise<MakeElsewhere>) | undefined;
+}
+
+export interface ElsewhereParts extends Pick<CollectorOptions, 'partialOf' | 'suspend'> {
+  /** The files by which code of the user's own was found. */
+  files: readonly OwnEntry[];
+  signal: AbortSignal;
+}
+
+export interface MakeElsewhere {
+  make: MakeRollout<RolloutOutcome>;
+  /** What is told of it beside the counts of the run. */
+  status(): JsonObject;
 }
 
 export interface RunSummary extends RunProgress {
@@ -146,10 +159,17 @@ async function collectWith(own: OwnParts, options: CollectionOptions): Promise<R
   const partials = await Partials.open(state);
   const faults = new FaultLog(say);
   const run = new RunningRun(setup, options, { writer, faults, progress, stop, suspend, partials });
-  const live = new LiveFile(state, () => run.counts());
+  let elsewhere: MakeElsewhere | undefined;
+  const live = new LiveFile(state, () => ({ ...run.counts(), ...(elsewhere ? { queue: elsewhere.status() } : {}) }));
   try {
     if (progress.resumed < progress.total) await waitForModel(options);
-    const make = await options.makeElsewhere?.(setup, stop.signal);
+    const partialOf: CollectorOptions['partialOf'] = (task, rollout, own) => partials.take(task, rollout, own);
+    elsewhere = await options.makeElsewhere?.({
+      files: own.code.files,
+      partialOf,
+      signal: stop.signal,
+      suspend: suspend?.signal,
+    });
     run.start();
     const asked = {
       ...setup,
@@ -160,7 +180,7 @@ async function collectWith(own: OwnParts, options: CollectionOptions): Promise<R
       batchSize,
       gamma: settings.gamma ?? 1,
       isDone: (task, rollout, own) => writer.state.isDone(task, rollout, own),
-      partialOf: (task, rollout, own) => partials.take(task, rollout, own),
+      partialOf,
       live,
       signal: stop.signal,
       suspend: suspend?.signal,
@@ -169,7 +189,7 @@ async function collectWith(own: OwnParts, options: CollectionOptions): Promise<R
         faults.warn({ kind: 'lost', message }, `task ${task.index + 1}, rollout ${rollout}`);
       },
     } satisfies CollectorOptions;
-    const rollouts = collectMade<RolloutOutcome>(asked, make ?? ((job) => makeRollout(job, asked)));
+    const rollouts = collectMade<RolloutOutcome>(asked, elsewhere?.make ?? ((job) => makeRollout(job, asked)));
     // One that failed is waited for: while the server is being probed, no more are asked of it.
     await takeAll(
       rollouts,

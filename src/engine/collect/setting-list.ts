@@ -110,6 +110,9 @@ export const RUN_SETTINGS: readonly Setting[] = [
   setting('text', 'out', 'directory of the dump', { aliases: ['rollout_data_dir'] }),
   setting('integer', 'n', 'rollouts a task (1)', { min: 1 }),
   setting('integer', 'concurrency', 'rollouts in flight (32)', { min: 1 }),
+  setting('integer', 'model_requests', 'turns asked of the model server at once, by all workers with --queue', {
+    min: 1,
+  }),
   setting('integer', 'step', 'number of the first step (1)'),
   setting('integer', 'batch_size', 'tasks a step; without it all tasks are one step', {
     min: 1,

@@ -54,6 +54,7 @@ export interface Settings extends Partial<Limits>, Omit<SamplingParams, 'n'> {
   out?: string;
   n?: number;
   concurrency?: number;
+  model_requests?: number;
   step?: number;
   batch_size?: number;
   gamma?: number;

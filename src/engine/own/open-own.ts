@@ -12,6 +12,7 @@ import { McpEntryTool } from '../tools/mcp-entry.ts';
 import { toolClassNames, toolKind } from '../tools/registry.ts';
 import type { Tool } from '../tools/tool.ts';
 import { OwnCode } from './own-code.ts';
+import type { OwnEntry } from './own-files.ts';
 import { OwnInteraction } from './own-interaction.ts';
 import { ownReward } from './own-reward.ts';
 import { ownUsesOf } from './own-tool.ts';
@@ -32,19 +33,31 @@ export interface OwnParts {
 
 interface OpenOptions {
   say: (message: string) => void;
-  allowOwn?: ((uses: readonly OwnUse[]) => Promise<void>) | undefined;
+  allowOwn?: ((uses: readonly OwnUse[], files: readonly OwnEntry[]) => Promise<void>) | undefined;
+  /** The one folder of the user's code, whatever path the settings name it by. */
+  root?: string | undefined;
   runCode?: Run | undefined;
   signal?: AbortSignal | undefined;
 }
 
 /** Reads the tool file, asks for what runs with the user's rights, and starts it. @throws Error that names the file, the line and what to do */
-export async function openOwn(settings: Settings, { say, allowOwn, runCode, signal }: OpenOptions): Promise<OwnParts> {
+export async function openOwn(settings: Settings, options: OpenOptions): Promise<OwnParts> {
+  const { say, allowOwn, root, runCode, signal } = options;
   const log = new OwnLog(say);
   const { python, python_path: pythonPath, tools: toolFile, reward: path, reward_kwargs: kwargs } = settings;
-  const code = new OwnCode({ python, pythonPath, log: (text) => log.write(text) });
-  const reward = isRewardFile(path)
-    ? ownReward({ path, functionName: settings.function, python, pythonPath, kwargs, log: (text) => log.write(text) })
-    : null;
+  const code = new OwnCode({ python, pythonPath, root, log: (text) => log.write(text) });
+  const rewardFile = isRewardFile(path) ? code.fileOf(path) : null;
+  const reward =
+    rewardFile === null
+      ? null
+      : ownReward({
+          path: rewardFile,
+          functionName: settings.function,
+          python,
+          pythonPath,
+          kwargs,
+          log: (text) => log.write(text),
+        });
   let servers: StartedTools | null = null;
   const close = () => {
     void servers?.close();
@@ -57,7 +70,7 @@ export async function openOwn(settings: Settings, { say, allowOwn, runCode, sign
     const programs = read.flatMap((tool) => (tool instanceof McpEntryTool ? tool.uses : []));
     const users = await readUsers(settings.interaction_config, code);
     const ownUsers = [...users.values()].filter((user) => user instanceof OwnInteraction);
-    await allowOwn?.([...ownUsesOf(read), ...programs, ...ownUsers.map(({ use }) => use)]);
+    await allowOwn?.([...ownUsesOf(read), ...programs, ...ownUsers.map(({ use }) => use)], code.files);
     const started = toolFile === undefined ? null : await startTools(read, toolFile, signal);
     servers = started;
     const tools = started?.tools ?? [];

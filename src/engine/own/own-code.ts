@@ -1,15 +1,17 @@
-import { existsSync } from 'node:fs';
-import { dirname, extname, isAbsolute, resolve } from 'node:path';
+import { dirname, extname, resolve } from 'node:path';
 import type { JsonObject } from '../../json/value.ts';
 import { OwnHost } from '../../python/own-host.ts';
 import { PythonProcess } from '../../python/python-process.ts';
 import { ModuleThread } from './module-thread.ts';
+import { fileEntry, moduleEntry, type OwnEntry } from './own-files.ts';
 
 export interface OwnCodeOptions {
   /** The user's interpreter, as it is typed. */
   python?: string | undefined;
   /** Folders where imports are looked for first. */
   pythonPath?: readonly string[] | undefined;
+  /** The one folder of the code, whatever path it is named by: on a machine where others' runs are worked for. */
+  root?: string | undefined;
   /** Gets what the code prints. */
   log?: ((text: string) => void) | undefined;
 }
@@ -32,30 +34,48 @@ export class OwnCode {
   readonly python: string;
   readonly #pythonPath: string[];
   readonly #log: (text: string) => void;
+  readonly #root: string | undefined;
   readonly #folders: string[] = [];
+  /** The files by which classes were found. */
+  readonly files: OwnEntry[] = [];
   #pythonHost: OwnHost | null = null;
   #moduleHost: OwnHost | null = null;
 
-  constructor({ python = 'python3', pythonPath = [], log = () => {} }: OwnCodeOptions = {}) {
+  constructor({ python = 'python3', pythonPath = [], root, log = () => {} }: OwnCodeOptions = {}) {
     this.python = python;
+    this.#root = root;
     this.#pythonPath = pythonPath.map((path) => resolve(path));
     this.#log = log;
   }
 
   /** `module.Class`, `FILE.py:Class` or `FILE.mjs#Class`; files are looked for from `folder` on. Null where it is none of these. */
-  find(text: string, folder: string): OwnTarget | null {
+  find(text: string, beside: string): OwnTarget | null {
+    const folder = this.#root ?? beside;
     const script = /^(.+\.[cm]?js)#(\w+)$/.exec(text);
     if (script !== null) {
-      const file = fileIn(script[1]!, folder);
+      const file = this.#fileIn(script[1]!, folder);
       return { text, target: { file, attribute: script[2]! }, host: this.#modules(), runs: 'node' };
     }
     const python = /^(.+\.py):(\w+)$/.exec(text);
     if (python !== null) {
-      const file = fileIn(python[1]!, folder);
+      const file = this.#fileIn(python[1]!, folder);
       return { text, target: { file, attribute: python[2]! }, host: this.#pythons(dirname(file)), runs: this.python };
     }
     if (!/^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$/.test(text) || SCRIPT.has(extname(text))) return null;
+    const roots = this.#root === undefined ? [...this.#pythonPath, resolve(folder), process.cwd()] : [this.#root];
+    this.files.push(moduleEntry(text, roots) ?? { named: text, file: null, root: folder });
     return { text, target: { name: text }, host: this.#pythons(resolve(folder)), runs: this.python };
+  }
+
+  /** The file that is named on the command line. */
+  fileOf(named: string): string {
+    return this.#fileIn(named, this.#root ?? process.cwd());
+  }
+
+  #fileIn(named: string, folder: string): string {
+    const entry = fileEntry(named, folder, this.#root !== undefined);
+    this.files.push(entry);
+    return entry.file!;
   }
 
   /** A process of its own for a function that is not to wait for others. @param file of the function */
@@ -84,8 +104,3 @@ export class OwnCode {
     return this.#moduleHost;
   }
 }
-
-const fileIn = (file: string, folder: string): string => {
-  const beside = isAbsolute(file) ? file : resolve(folder, file);
-  return existsSync(beside) ? beside : resolve(file);
-};

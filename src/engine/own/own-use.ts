@@ -5,4 +5,6 @@ export interface OwnUse {
   runs: string;
   /** The file and line that name it; null for the command line itself. */
   from: string | null;
+  /** A command, not a class. */
+  isProgram?: boolean;
 }

@@ -119,7 +119,7 @@ export class CodeInterpreterTool extends StatefulTool<State> {
     try {
       const shared = this.#shared;
       const answer = await this.#workers.run(
-        (inner) => (shared ? shared.run(ask, { signal: inner }) : ask(inner)),
+        (inner) => (shared ? shared.run(ask, { signal: inner, longestMs: 2000 * seconds }) : ask(inner)),
         options,
       );
       return { answer, error: null };

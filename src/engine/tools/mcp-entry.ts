@@ -35,6 +35,7 @@ export class McpEntryTool extends StatefulTool<null> {
       what: `the MCP server \`${command}\``,
       runs: command.split(' ')[0]!,
       from: where,
+      isProgram: true,
     }));
   }
 

@@ -1,5 +1,5 @@
 import { scoreText } from '../../present/quantities.ts';
-import { openRewards, rescoreMany } from '../../replay/index.ts';
+import { openRewards, rescoreMany, rescoreTask } from '../../replay/index.ts';
 import { rewardProblem } from '../../replay/reward-choice.ts';
 import type { JobOf, RunnerContext } from './context.ts';
 
@@ -24,7 +24,10 @@ export async function startRescore(
   }
   try {
     await rewards.start(signal);
-    for await (const scored of rescoreMany(wanted(), rewards.router, { signal, journal: runner.journal })) {
+    for await (const scored of rescoreMany(wanted(), (task) => rescoreTask(task, rewards.router, signal), {
+      signal,
+      journal: runner.journal,
+    })) {
       const { locator, status, recorded, score, reward, reason } = scored;
       const rescored = { status, recorded, score, reward, reason };
       tally[status] = (tally[status] ?? 0) + 1;

@@ -1,0 +1,174 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { scriptedModel } from '../test/engine/scripted-model.ts';
+import { KILLS_CAP, killRounds } from '../test/queue/kills.ts';
+import { hasRedis, TestRedis } from '../test/queue/redis-server.ts';
+import { bin, cpuSeconds, figure } from './support/measure.ts';
+
+/** `npm run bench cluster -- --whole` takes the numbers of the goals; without it a tenth of them. */
+const isWhole = process.argv.includes('--whole');
+const TURNS = 3;
+const DELAY_MS = 300;
+/** Rollouts in flight a worker; their number is whole waves of all workers. */
+const PLACES = 36;
+const ROLLOUTS = PLACES * 4 * (isWhole ? 70 : 7);
+const CALLS = isWhole ? 100_000 : 3_000;
+
+/** The model has a process of its own, as in life, and so that its processor time is not counted. */
+if (process.argv[2] === '--serve-model') {
+  const server = await scriptedModel(
+    ({ messages }) => {
+      const turn = messages.filter(({ role }: { role: string }) => role === 'assistant').length;
+      const delay = DELAY_MS;
+      if (turn === TURNS - 1) return { text: '#### 3', delay };
+      const calls = [{ name: 'calculator', arguments: '{"a": 1, "b": 2, "op": "+"}' }];
+      return { text: 'Let me compute that. '.repeat(10), calls, delay };
+    },
+    { keepRequests: false },
+  );
+  process.send!(server.url);
+}
+
+export async function run(): Promise<void> {
+  if (!hasRedis) return console.log('skipped: there is no redis-server here');
+  const redis = await TestRedis.start();
+  const model = fork(fileURLToPath(import.meta.url), ['--serve-model']);
+  const folder = mkdtempSync(join(tmpdir(), 'rollout-viewer-bench-'));
+  const only = process.argv.find((one) => one.startsWith('--only='))?.slice('--only='.length);
+  const parts: Record<string, () => Promise<void>> = {
+    makespan: async () => {
+      const url = await new Promise<string>((resolve) => model.once('message', (message) => resolve(String(message))));
+      await makespans(redis, folder, url);
+    },
+    replays: () => replays(redis, folder),
+    kills: () => kills(redis),
+  };
+  try {
+    for (const [name, part] of Object.entries(parts)) if (only === undefined || only === name) await part();
+  } finally {
+    model.kill();
+    await redis.down();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+interface Measured {
+  /** Of the run, as it says itself. */
+  seconds: number;
+  processor: number;
+  code: number | null;
+  stderr: string;
+}
+
+/** A command to its end, with its processor time as far as it was seen. */
+function measured(args: readonly string[], cwd: string): Promise<Measured> {
+  const child = spawn(process.execPath, [bin, ...args], { cwd, stdio: ['ignore', 'ignore', 'pipe'] });
+  let stderr = '';
+  let processor = 0;
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const looking = setInterval(() => {
+    processor = usedBy(child) ?? processor;
+  }, 50);
+  return new Promise((resolve) =>
+    child.once('close', (code) => {
+      clearInterval(looking);
+      resolve({ seconds: Number(/, ([\d.]+) s\b/.exec(stderr)?.[1]), processor, code, stderr });
+    }),
+  );
+}
+
+const usedBy = ({ pid }: ChildProcess): number | null => {
+  try {
+    return cpuSeconds(pid!);
+  } catch {
+    return null;
+  }
+};
+
+async function workersAt(url: string, count: number, ...more: string[]): Promise<ChildProcess[]> {
+  const workers = Array.from({ length: count }, () =>
+    spawn(process.execPath, [bin, 'worker', '--queue', url, ...more], { stdio: ['ignore', 'ignore', 'pipe'] }),
+  );
+  await Promise.all(workers.map(({ stderr }) => new Promise((resolve) => stderr.once('data', resolve))));
+  return workers;
+}
+
+async function end(workers: readonly ChildProcess[]): Promise<void> {
+  for (const worker of workers) {
+    const ended = new Promise((resolve) => worker.once('exit', resolve));
+    worker.kill('SIGTERM');
+    await ended;
+  }
+}
+
+async function makespans(redis: TestRedis, folder: string, model: string): Promise<void> {
+  const task = JSON.stringify({ prompt: 'What is 1 + 2?', ground_truth: '3', data_source: 'gsm8k' });
+  writeFileSync(join(folder, 'tasks.jsonl'), `${task}\n`.repeat(ROLLOUTS / 4));
+  writeFileSync(join(folder, 'tools.yaml'), 'tools: [{class_name: calculator}]');
+  const asked = ['rollout', 'tasks.jsonl', '--model', 'm', '--model-url', model, '--tools', 'tools.yaml', '-n', '4'];
+  const alone = await measured([...asked, '--out', 'alone', '--concurrency', String(4 * PLACES)], folder);
+  for (const count of [1, 2, 4]) {
+    const url = `${redis.url}?prefix=makespan${count}`;
+    const workers = await workersAt(url, count, '--concurrency', String(PLACES));
+    const before = workers.reduce((sum, one) => sum + (usedBy(one) ?? 0), 0) + redis.processor();
+    const args = [...asked, '--out', `of${count}`, '--concurrency', String(2 * count * PLACES), '--queue', url];
+    const { seconds, processor, code, stderr } = await measured(args, folder);
+    const used = workers.reduce((sum, one) => sum + (usedBy(one) ?? 0), 0) + redis.processor() - before;
+    await end(workers);
+    if (code !== 0) throw new Error(stderr);
+    const ideal = (ROLLOUTS * TURNS * DELAY_MS) / 1000 / (count * PLACES);
+    const workersText = count === 1 ? '1 worker' : `${count} workers`;
+    figure(`${ROLLOUTS} rollouts, ${workersText}`, `${seconds.toFixed(1)} s`, `ideal ${ideal.toFixed(1)} s`, seconds / ideal, '≤ 1.15 ×');
+    const more = ((processor + used - alone.processor) * 1000) / ROLLOUTS;
+    const own = (alone.processor * 1000) / ROLLOUTS;
+    figure(`processor time a rollout, ${workersText}`, `+${more.toFixed(2)} ms`, `without a queue ${own.toFixed(2)} ms`, null, '≤ 2 ms');
+  }
+}
+
+async function replays(redis: TestRedis, folder: string): Promise<void> {
+  const call = '<tool_call>\n{"name": "code_interpreter", "arguments": {"code": "print(1)"}}\n</tool_call>';
+  const line = {
+    input: '<|im_start|>user\nGo.<|im_end|>\n<|im_start|>assistant\n',
+    output: `${call}<|im_end|>\n<|im_start|>user\n<tool_response>\n1\n</tool_response><|im_end|>\n<|im_start|>assistant\n1<|im_end|>`,
+    gts: '1',
+    score: 1,
+    step: 1,
+  };
+  writeFileSync(join(folder, '1.jsonl'), Array.from({ length: CALLS }, (_, uid) => JSON.stringify({ ...line, uid: `u${uid}` })).join('\n'));
+  const timed = async (args: readonly string[]) => {
+    const begun = performance.now();
+    const { code, stderr } = await measured(['replay', '1.jsonl', '--json', ...args], folder);
+    if (code !== 0) throw new Error(stderr);
+    return (performance.now() - begun) / 1000;
+  };
+  const alone = await timed(['--journal', join(folder, 'alone')]);
+  const url = `${redis.url}?prefix=replays`;
+  const workers = await workersAt(url, 1);
+  const queued = await timed(['--queue', url, '--journal', join(folder, 'queued')]);
+  await end(workers);
+  figure(`${CALLS} replays of print(1)`, `${(CALLS / queued).toFixed(0)}/s`, `one process: ${(CALLS / alone).toFixed(0)}/s`, alone / queued, '≥ 1 ×');
+}
+
+async function kills(redis: TestRedis): Promise<void> {
+  const rounds = isWhole ? 10 : 1;
+  const all = { kills: 0, restarts: 0, rollouts: 0, lines: 0, uids: 0, equal: 0, busiest: 0 };
+  for (let round = 0; round < rounds; round++) {
+    const one = await killRounds(redis, { kills: 10, restarts: 2, tasks: 300 });
+    all.kills += one.kills;
+    all.restarts += one.restarts;
+    all.rollouts += one.rollouts;
+    all.lines += one.lines;
+    all.uids += one.uids;
+    all.equal += one.isEqual ? 1 : 0;
+    all.busiest = Math.max(all.busiest, one.busiest);
+  }
+  const what = `${all.kills} kills, ${all.restarts} restarts of Redis`;
+  figure(what, `${all.lines} lines`, `${all.rollouts} rollouts, ${all.uids} uids`, null, 'each once');
+  figure('dumps equal to those of one process', `${all.equal}`, `of ${rounds}`, null, 'all');
+  figure('programs in the sandbox at once, at the most', `${all.busiest}`, `limit ${KILLS_CAP}`, null, 'the limit');
+}

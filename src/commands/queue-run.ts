@@ -1,0 +1,14 @@
+import { randomUUID } from 'node:crypto';
+import { join, resolve } from 'node:path';
+import type { Journal } from '../journal/journal.ts';
+import { hashOf } from '../json/fingerprint.ts';
+import { forgetRun, hasRun, runIn } from '../queue/run-id.ts';
+
+/** A run of calls or scores at a queue, as its journal knows it. The same command goes on with one that was killed. */
+export async function journalRun(journal: Journal, command: string, args: readonly string[]) {
+  const { directory } = journal;
+  if (directory === null) return { run: randomUUID(), isResumed: false, forget: async () => {} };
+  const folder = join(directory, 'queue', hashOf([command, ...args.map((one) => resolve(one))].join('\n')));
+  const isResumed = await hasRun(folder);
+  return { run: await runIn(folder), isResumed, forget: () => forgetRun(folder) };
+}

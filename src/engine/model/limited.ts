@@ -1,0 +1,45 @@
+import type { RateLimiter } from '../../async/limiter.ts';
+import type { Generation, Model, ModelRequest } from './model.ts';
+
+/** A model of which so many turns are asked at once, and no more: by this process, or by all that share the limit. */
+export function limitedModel(model: Model, limiter: RateLimiter): Model {
+  return {
+    name: model.name,
+    exact: model.exact,
+    generate: (request) => withPlace(request, limiter, (signal) => model.generate({ ...request, signal })),
+    ...(model.probe ? { probe: (asked) => model.probe!(asked) } : {}),
+  };
+}
+
+async function withPlace(
+  { signal, suspend }: ModelRequest,
+  limiter: RateLimiter,
+  generate: (signal: AbortSignal | undefined) => Promise<Generation>,
+): Promise<Generation> {
+  const waiting = new AbortController();
+  const stop = () => waiting.abort(signal?.aborted ? signal.reason : suspend?.reason);
+  let hasPlace = false;
+  if (signal?.aborted || suspend?.aborted) stop();
+  signal?.addEventListener('abort', stop, { once: true });
+  suspend?.addEventListener('abort', stop, { once: true });
+  const unlink = () => {
+    signal?.removeEventListener('abort', stop);
+    suspend?.removeEventListener('abort', stop);
+  };
+  try {
+    return await limiter.run(
+      () => {
+        hasPlace = true;
+        unlink();
+        return generate(signal);
+      },
+      { signal: waiting.signal },
+    );
+  } catch (error) {
+    // A turn that is not begun when a step ends is given as broken off, without a request.
+    if (!hasPlace && suspend?.aborted && !signal?.aborted) return generate(signal);
+    throw error;
+  } finally {
+    unlink();
+  }
+}

@@ -1,0 +1,220 @@
+import type { Queue, QueueEvents } from 'bullmq';
+import { z } from 'zod';
+import type { SharedRedis } from './redis.ts';
+import { headOf, queueOf, type RunHead, Runs } from './runs.ts';
+import { countsOf, type RunStatus } from './status.ts';
+import { TextPlace, type Texts } from './texts.ts';
+import { workersAt } from './workers.ts';
+
+/** Events may be lost with a Redis that was ended: what is asked for is looked after from time to time, so many at a time. */
+const CHECK_MS = 3_000;
+const MOST_CHECKED = 500;
+/** A job whose worker died, or that failed, so often is not tried again. */
+const ATTEMPTS = 3;
+const KEPT_SECONDS = 86_400;
+/** Workers have so long to hand over what is half-made. */
+const HAND_OVER_MS = 60_000;
+
+/**
+ * How a job ended. `lost`: it was given up after its tries; `unsent`: it could not be put there; `idle`: nobody had begun it when the run
+ * was ended.
+ */
+export type JobEnd = { text: string } | { lost: string } | { unsent: string } | 'idle';
+
+interface Asked {
+  text: string;
+  lookedAt: number;
+  resolve: (end: JobEnd) => void;
+}
+
+export interface JobsOptions extends Pick<RunHead, 'id' | 'kind' | 'what'> {
+  /** What workers need to know of the run. */
+  data: object;
+  texts: Texts;
+  say: (message: string) => void;
+  signal: AbortSignal;
+  /** Hands over what is half-made, and begins nothing more. */
+  suspend?: AbortSignal | undefined;
+  /** Jobs under way in the whole cluster at the most; without it what the workers take. */
+  most?: number | undefined;
+}
+
+/** A run's work at a Redis: has jobs done by workers, each once, whoever is killed meanwhile. */
+export class QueuedJobs {
+  readonly #shared: SharedRedis;
+  readonly #queue: Queue;
+  readonly #events: QueueEvents;
+  readonly #runs: Runs;
+  readonly #texts: Texts;
+  readonly #say: (message: string) => void;
+  readonly #asked = new Map<string, Asked>();
+  readonly #told = new Set<string>();
+  #head: RunHead;
+  #isAlone: boolean | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  #status: Omit<RunStatus, 'isAway'> = { workers: 0, active: 0, waiting: 0, failed: 0, perMinute: 0 };
+
+  private constructor(shared: SharedRedis, { texts, say, ...run }: JobsOptions) {
+    const { bullmq, prefix, redis } = shared;
+    const { id, kind, what } = run;
+    this.#shared = shared;
+    this.#head = headOf({ id, kind, what });
+    this.#texts = texts;
+    this.#say = say;
+    this.#runs = new Runs(shared);
+    this.#queue = new bullmq.Queue(queueOf(id), { connection: redis, prefix });
+    this.#events = new bullmq.QueueEvents(queueOf(id), { connection: shared.another(), prefix });
+    this.#queue.on('error', () => {});
+    this.#events.on('error', () => {});
+    this.#events.on('completed', ({ jobId, returnvalue }) => void this.#take(jobId, returnvalue));
+    this.#events.on('failed', ({ jobId, failedReason }) => void this.#fail(jobId, failedReason));
+  }
+
+  static async open(shared: SharedRedis, options: JobsOptions): Promise<QueuedJobs> {
+    const { id, data, signal, suspend, most } = options;
+    const jobs = new QueuedJobs(shared, options);
+    await jobs.#runs.setData(id, data);
+    await jobs.#events.waitUntilReady();
+    if (most === undefined) await jobs.#queue.removeGlobalConcurrency();
+    else await jobs.#queue.setGlobalConcurrency(most);
+    await jobs.#look();
+    jobs.#timer = setInterval(() => void jobs.#look().catch(() => {}), CHECK_MS);
+    suspend?.addEventListener('abort', () => void jobs.#suspend(), { once: true });
+    signal.addEventListener('abort', () => jobs.#giveUp(), { once: true });
+    return jobs;
+  }
+
+  get runs(): Runs {
+    return this.#runs;
+  }
+
+  /** What workers are at, of late. */
+  get status(): RunStatus {
+    return { ...this.#status, isAway: this.#shared.redis.status !== 'ready' };
+  }
+
+  /** @param id the same for the same job, in whatever process */
+  ask(id: string, text: string): Promise<JobEnd> {
+    return new Promise((resolve) => {
+      this.#asked.set(id, { text, lookedAt: Date.now(), resolve });
+      this.#add(id, text).catch((error: Error) => this.#settle(id, { unsent: error.message }));
+    });
+  }
+
+  async #add(id: string, text: string): Promise<void> {
+    // One that stands there already is left as it is.
+    await this.#queue.add('job', await this.#texts.put(text), {
+      jobId: id,
+      attempts: ATTEMPTS,
+      backoff: { type: 'exponential', delay: 1000 },
+      removeOnComplete: { age: KEPT_SECONDS },
+      removeOnFail: { age: KEPT_SECONDS },
+    });
+  }
+
+  async #take(id: string, value: unknown): Promise<void> {
+    if (!this.#asked.has(id)) return;
+    try {
+      this.#settle(id, { text: await this.#texts.get(madeAt(value)) });
+    } catch (error) {
+      this.#settle(id, { unsent: (error as Error).message });
+    }
+    await this.#queue.remove(id).catch(() => {});
+  }
+
+  async #fail(id: string, reason: string): Promise<void> {
+    if (!this.#asked.has(id)) return;
+    this.#settle(id, { lost: reason });
+    const at = new Date().toISOString();
+    await this.#runs.notePoisoned({ run: this.#head.id, id, reason, at }).catch(() => {});
+    await this.#queue.remove(id).catch(() => {});
+  }
+
+  #settle(id: string, end: JobEnd): void {
+    const asked = this.#asked.get(id);
+    this.#asked.delete(id);
+    asked?.resolve(end);
+  }
+
+  /** Signs the run, tells of its workers, and looks after what was asked for a while ago. */
+  async #look(): Promise<void> {
+    await this.#runs.sign(this.#head);
+    await this.#tellOfWorkers();
+    let count = 0;
+    for (const [id, asked] of this.#asked) {
+      if (Date.now() - asked.lookedAt < CHECK_MS) continue;
+      if (++count > MOST_CHECKED) break;
+      // Behind the others, so that each has its turn.
+      this.#asked.delete(id);
+      this.#asked.set(id, { ...asked, lookedAt: Date.now() });
+      const found = await this.#queue.getJob(id);
+      if (!this.#asked.has(id)) continue;
+      if (found === undefined) await this.#add(id, asked.text);
+      else if (found.finishedOn === undefined) continue;
+      else if (found.failedReason === undefined) await this.#take(id, found.returnvalue);
+      else await this.#fail(id, found.failedReason);
+    }
+  }
+
+  async #tellOfWorkers(): Promise<void> {
+    const workers = await workersAt(this.#shared);
+    const { id } = this.#head;
+    const own = workers.filter(({ runs }) => runs.includes(id));
+    const perMinute = own.reduce((sum, one) => sum + one.perMinute, 0);
+    this.#status = { workers: own.length, perMinute, ...(await countsOf(this.#queue)) };
+    for (const { host, pid, refused } of workers) {
+      const why = refused.find(({ run }) => run === id)?.why;
+      if (why === undefined || this.#told.has(`${host} ${pid} ${why}`)) continue;
+      this.#told.add(`${host} ${pid} ${why}`);
+      this.#say(`worker ${pid} on ${host} is refused: ${why}`);
+    }
+    const isAlone = own.length === 0;
+    if (isAlone === this.#isAlone) return;
+    const { name } = this.#shared;
+    // A worker that is free takes a moment to see a run.
+    const isNew = this.#isAlone === null && workers.some(({ refused }) => !refused.some(({ run }) => run === id));
+    if (isNew) return;
+    if (isAlone) this.#say(`${name}: no worker for this run is there: rollout-viewer worker --queue ${name}`);
+    else if (this.#isAlone !== null) this.#say(`${name}: a worker is there`);
+    this.#isAlone = isAlone;
+  }
+
+  /** What waits is taken back; what a worker is at, it hands over as it is. */
+  async #suspend(): Promise<void> {
+    this.#head = { ...this.#head, suspended: true };
+    await this.#runs.sign(this.#head).catch(() => {});
+    for (const id of [...this.#asked.keys()]) {
+      const isTakenBack = await this.#queue.remove(id).then(
+        (count) => count > 0,
+        () => false,
+      );
+      if (isTakenBack) this.#settle(id, 'idle');
+    }
+    setTimeout(() => this.#giveUp(), HAND_OVER_MS).unref();
+  }
+
+  /** What waits is taken back; what a worker is at comes to its end there, and to nothing. */
+  #giveUp(): void {
+    for (const id of [...this.#asked.keys()]) {
+      this.#settle(id, 'idle');
+      void this.#queue.remove(id).catch(() => {});
+    }
+  }
+
+  /** @param isOver nothing of the run is to be taken up again */
+  async close(isOver: boolean): Promise<void> {
+    clearInterval(this.#timer);
+    if (this.#shared.redis.status === 'ready') {
+      await this.#runs.leave(this.#head.id).catch(() => {});
+      if (isOver) {
+        await this.#queue.obliterate({ force: true }).catch(() => {});
+        await this.#runs.drop(this.#head.id).catch(() => {});
+      }
+    }
+    await Promise.allSettled([this.#queue.close(), this.#events.close()]);
+  }
+}
+
+/** What a worker returns: the place of the outcome. BullMQ's events give it as JSON. */
+const madeAt = (value: unknown): TextPlace =>
+  z.object({ made: TextPlace }).parse(typeof value === 'string' ? JSON.parse(value) : value).made;

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { fileDifferences, type OwnEntry, type OwnFile, ownFiles } from '../engine/own/own-files.ts';
+import type { OwnUse } from '../engine/own/own-use.ts';
+
+/** The files of a user's own code that a run needs. They do not travel: a worker has its own, and the hashes tell whether they are the same. */
+export const SentOwn = z.array(
+  z.object({ name: z.string().refine((name) => !name.split('/').includes('..')), sha256: z.string() }),
+);
+
+/** @throws Error for a program, which no hash tells */
+export function refusePrograms(uses: readonly OwnUse[]): void {
+  const program = uses.find(({ isProgram }) => isProgram);
+  if (program) throw new Error(`${program.what}: programs of your own do not run on workers; without --queue they do`);
+}
+
+/**
+ * Whether this machine may run a run's own code, and has the same.
+ * @param entries the files by which it was found here
+ * @throws Error with the difference
+ */
+export async function allowHere(
+  wanted: readonly OwnFile[],
+  entries: readonly OwnEntry[],
+  folder: string | undefined,
+): Promise<void> {
+  if (wanted.length === 0 && entries.length === 0) return;
+  const names = wanted.map(({ name }) => name).join(', ') || entries.map(({ named }) => named).join(', ');
+  if (folder === undefined)
+    throw new Error(
+      `${names}: code of the run's own, and none is allowed here: --allow-tools DIR names a folder that holds it`,
+    );
+  const differences = await fileDifferences(wanted, folder);
+  if (differences.length > 0) throw new Error(differences.join('; '));
+  const here = await ownFiles(entries);
+  const stray = here.find(({ name }) => !wanted.some((one) => one.name === name));
+  if (stray) throw new Error(`${stray.name} is used here, and not by the run`);
+}

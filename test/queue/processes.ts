@@ -1,0 +1,37 @@
+// Processes of the built program that a test starts beside itself, and may kill.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { bin } from '../program.ts';
+
+const running = new Set<ChildProcess>();
+
+/** Workers, and runs that are to be killed. `said` gives what a process wrote to stderr. */
+export function start(args: readonly string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) {
+  const child = spawn(process.execPath, [bin, ...args], {
+    cwd: options.cwd,
+    env: { ...process.env, ...options.env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let text = '';
+  child.stderr.setEncoding('utf8').on('data', (part: string) => {
+    text += part;
+  });
+  running.add(child);
+  return { child, said: () => text };
+}
+
+export const startWorker = (url: string, ...more: string[]) =>
+  start(['worker', '--queue', url, '--concurrency', '8', ...more]);
+
+export async function kill({ child }: { child: ChildProcess }, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+  running.delete(child);
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill(signal);
+  await ended;
+}
+
+export const killAll = (): Promise<unknown> => Promise.all([...running].map((child) => kill({ child })));
+
+export const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
+};
