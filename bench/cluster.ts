@@ -123,10 +123,22 @@ async function makespans(redis: TestRedis, folder: string, model: string): Promi
     if (code !== 0) throw new Error(stderr);
     const ideal = (ROLLOUTS * TURNS * DELAY_MS) / 1000 / (count * PLACES);
     const workersText = count === 1 ? '1 worker' : `${count} workers`;
-    figure(`${ROLLOUTS} rollouts, ${workersText}`, `${seconds.toFixed(1)} s`, `ideal ${ideal.toFixed(1)} s`, seconds / ideal, '≤ 1.15 ×');
+    figure(
+      `${ROLLOUTS} rollouts, ${workersText}`,
+      `${seconds.toFixed(1)} s`,
+      `ideal ${ideal.toFixed(1)} s`,
+      seconds / ideal,
+      '≤ 1.15 ×',
+    );
     const more = ((processor + used - alone.processor) * 1000) / ROLLOUTS;
     const own = (alone.processor * 1000) / ROLLOUTS;
-    figure(`processor time a rollout, ${workersText}`, `+${more.toFixed(2)} ms`, `without a queue ${own.toFixed(2)} ms`, null, '≤ 2 ms');
+    figure(
+      `processor time a rollout, ${workersText}`,
+      `+${more.toFixed(2)} ms`,
+      `without a queue ${own.toFixed(2)} ms`,
+      null,
+      '≤ 2 ms',
+    );
   }
 }
 
@@ -139,7 +151,10 @@ async function replays(redis: TestRedis, folder: string): Promise<void> {
     score: 1,
     step: 1,
   };
-  writeFileSync(join(folder, '1.jsonl'), Array.from({ length: CALLS }, (_, uid) => JSON.stringify({ ...line, uid: `u${uid}` })).join('\n'));
+  writeFileSync(
+    join(folder, '1.jsonl'),
+    Array.from({ length: CALLS }, (_, uid) => JSON.stringify({ ...line, uid: `u${uid}` })).join('\n'),
+  );
   const timed = async (args: readonly string[]) => {
     const begun = performance.now();
     const { code, stderr } = await measured(['replay', '1.jsonl', '--json', ...args], folder);
@@ -151,7 +166,13 @@ async function replays(redis: TestRedis, folder: string): Promise<void> {
   const workers = await workersAt(url, 1);
   const queued = await timed(['--queue', url, '--journal', join(folder, 'queued')]);
   await end(workers);
-  figure(`${CALLS} replays of print(1)`, `${(CALLS / queued).toFixed(0)}/s`, `one process: ${(CALLS / alone).toFixed(0)}/s`, alone / queued, '≥ 1 ×');
+  figure(
+    `${CALLS} replays of print(1)`,
+    `${(CALLS / queued).toFixed(0)}/s`,
+    `one process: ${(CALLS / alone).toFixed(0)}/s`,
+    alone / queued,
+    '≥ 1 ×',
+  );
 }
 
 async function kills(redis: TestRedis): Promise<void> {

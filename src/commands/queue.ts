@@ -15,7 +15,7 @@ export function queueCommand(): Command {
 
 async function queue(url: string, isJson: boolean): Promise<number> {
   const { shareRedis } = await import('../queue/redis.ts');
-  const { queueStatus } = await import('../queue/status.ts');
+  const { queueStatus, stagesOf } = await import('../queue/status.ts');
   const shared = await shareRedis(url, say).catch((error: Error) => {
     throw new UsageError(error.message);
   });
@@ -32,25 +32,12 @@ async function queue(url: string, isJson: boolean): Promise<number> {
       await print(
         `  ${kind} of ${sanitiseLine(what)} on ${sanitiseLine(host)}: ${own} in flight, ${left} waiting  ${id}\n`,
       );
-    for (const {
-      host,
-      pid,
-      version,
-      concurrency,
-      done,
-      failed: own,
-      inFlight,
-      perMinute: rate,
-      at,
-      refused,
-    } of workers) {
-      const stages = new Map<string, number>();
-      for (const { stage } of at) stages.set(stage, (stages.get(stage) ?? 0) + 1);
-      const list = [...stages].map(([stage, count]) => `${count} ${stage}`).join(', ') || 'idle';
-      const more = inFlight > at.length ? ', …' : '';
+    for (const worker of workers) {
+      const { host, pid, version, concurrency, done, failed: own, inFlight, perMinute: rate, refused } = worker;
+      const list = Object.entries(stagesOf([worker])).map(([stage, count]) => `${count} ${stage}`);
       const place = `  ${sanitiseLine(host)} ${pid}  ${version}`;
       await print(
-        `${place}  ${inFlight} of ${concurrency}: ${list}${more}  ${done} done, ${own} failed, ${rate}/min\n`,
+        `${place}  ${inFlight} of ${concurrency}: ${list.join(', ') || 'idle'}  ${done} done, ${own} failed, ${rate}/min\n`,
       );
       for (const { run, why } of refused) await print(`    refused ${run}: ${sanitiseLine(why)}\n`);
     }

@@ -16,6 +16,17 @@ export interface UnderWay {
   seconds: number;
 }
 
+/** The workers of a run that has its rollouts made behind a queue. */
+export interface QueueState {
+  workers: number;
+  active: number;
+  waiting: number;
+  failed: number;
+  perMinute: number;
+  /** The Redis between them does not answer. */
+  isAway: boolean;
+}
+
 /** What the engine's `live.json` beside a dump says. */
 export interface LiveState {
   /** When it was written, in ms since 1970. */
@@ -24,6 +35,8 @@ export interface LiveState {
   isGone: boolean;
   /** By stage, of all rollouts; `rollouts` may be fewer. */
   stages: Readonly<Record<string, number>>;
+  /** null: the run makes its rollouts itself. */
+  queue: QueueState | null;
   rollouts: readonly UnderWay[];
 }
 
@@ -35,6 +48,9 @@ const Live = z.object({
   pid: count.optional(),
   host: z.string().max(300).optional(),
   at: z.record(z.string().max(60), count),
+  queue: z
+    .object({ workers: count, active: count, waiting: count, failed: count, perMinute: count, isAway: z.boolean() })
+    .nullish(),
   rollouts: z
     .array(
       z.object({
@@ -62,11 +78,12 @@ export function readLiveState(directory: string, host: string): LiveState | null
   }
   const parsed = Live.safeParse(json);
   if (!parsed.success) return null;
-  const { time, pid, at, rollouts, host: writer } = parsed.data;
+  const { time, pid, at, rollouts, queue = null, host: writer } = parsed.data;
   return {
     written: Date.parse(time),
     isGone: writer === host && pid !== undefined && !isRunning(pid),
     stages: at,
+    queue,
     rollouts: rollouts.map(({ at: stage, step = null, tools = [], ...rest }) => ({ ...rest, stage, step, tools })),
   };
 }

@@ -1,4 +1,5 @@
 import type { RunStats } from '../analysis/live-run.ts';
+import type { QueueState } from '../dump/under-way.ts';
 import { truncate } from '../text/fit.ts';
 import { ageText, durationText } from './age.ts';
 import { type Edges, type Piece, piecesWidth } from './line.ts';
@@ -16,6 +17,8 @@ export interface TopLine {
   connection?: string | null;
   /** The first records are being looked for: whether there are any, nobody knows yet. */
   isReading: boolean;
+  /** The workers that make the rollouts of a run that is followed; null where it makes them itself. */
+  queue?: QueueState | null;
   /** The sandbox in which calls run again, as far as it is known; sanitised. */
   sandbox: string | null;
 }
@@ -62,13 +65,14 @@ export function topLine(line: TopLine, width: number): Edges {
 const cells = (parts: readonly Part[]): number => parts.reduce((sum, { pieces }) => sum + piecesWidth(pieces), 2);
 
 /** In the order of their importance, which is their rank; those at the right edge are what changes by itself. */
-function partsOf({ run, follow, progress, connection = null, sandbox, isReading }: TopLine): Part[] {
+function partsOf({ run, follow, progress, connection = null, queue = null, sandbox, isReading }: TopLine): Part[] {
   const left = (rank: number, ...pieces: Piece[]): Part => ({ pieces, rank, side: 'left' });
   const right = (rank: number, ...pieces: Piece[]): Part => ({ pieces, rank, side: 'right' });
   const parts: Part[] = [];
   if (connection !== null) parts.push(left(-1, ['plain', '  '], ['warning', truncate(connection, MOST_CONNECTION)]));
   const status = isReading ? (['quiet', 'reading …'] as Piece) : statusPiece(run);
   if (status !== null) parts.push(left(0, ['plain', '  '], status));
+  if (queue !== null) parts.push(left(0.5, ['plain', '  '], ...queuePieces(queue)));
   if (follow === 'on') parts.push(left(1, ['plain', '  '], ['accent', 'following']));
   if (follow === 'paused') parts.push(left(1, ['plain', '  '], ['warning', 'follow paused']));
   parts.push(left(3, ['quiet', `  ${plural(run.steps, 'step')}`]));
@@ -91,6 +95,17 @@ function partsOf({ run, follow, progress, connection = null, sandbox, isReading 
   if (run.age !== null && !isTold) parts.push(right(2, ['quiet', ageText(run.age)]));
   if (progress !== null) parts.push(right(1.5, ['plain', isTold ? '' : '  '], ['quiet', progressText(progress)]));
   return parts;
+}
+
+/** Workers are missed before anything else is asked of them. */
+function queuePieces({ workers, active, waiting, failed, isAway, perMinute }: QueueState): Piece[] {
+  if (isAway) return [['warning', 'the Redis is away']];
+  if (workers === 0) return [['warning', `no worker, ${formatCount(waiting)} waiting`]];
+  const told = [plural(workers, 'worker'), `${formatCount(active)} in flight`, `${formatCount(waiting)} waiting`];
+  return [
+    ['plain', [...told, `${formatCount(perMinute)}/min`].join(' · ')],
+    ...(failed > 0 ? ([['warning', ` · ${formatCount(failed)} given up`]] as Piece[]) : []),
+  ];
 }
 
 function statusPiece({ status, age }: RunStats): Piece | null {

@@ -1,8 +1,8 @@
 import type { Queue, QueueEvents } from 'bullmq';
 import { z } from 'zod';
 import type { SharedRedis } from './redis.ts';
-import { headOf, queueOf, type RunHead, Runs } from './runs.ts';
-import { countsOf, type RunStatus } from './status.ts';
+import { headOf, type JobData, queueOf, type RunHead, Runs } from './runs.ts';
+import { countsOf, type RunStatus, stagesOf } from './status.ts';
 import { TextPlace, type Texts } from './texts.ts';
 import { workersAt } from './workers.ts';
 
@@ -51,8 +51,16 @@ export class QueuedJobs {
   readonly #told = new Set<string>();
   #head: RunHead;
   #isAlone: boolean | null = null;
+  #lost = 0;
   #timer: NodeJS.Timeout | undefined;
-  #status: Omit<RunStatus, 'isAway'> = { workers: 0, active: 0, waiting: 0, failed: 0, perMinute: 0 };
+  #status: Omit<RunStatus, 'isAway'> = {
+    workers: 0,
+    active: 0,
+    waiting: 0,
+    failed: 0,
+    perMinute: 0,
+    stages: {},
+  };
 
   private constructor(shared: SharedRedis, { texts, say, ...run }: JobsOptions) {
     const { bullmq, prefix, redis } = shared;
@@ -90,7 +98,7 @@ export class QueuedJobs {
 
   /** What workers are at, of late. */
   get status(): RunStatus {
-    return { ...this.#status, isAway: this.#shared.redis.status !== 'ready' };
+    return { ...this.#status, failed: this.#lost, isAway: this.#shared.redis.status !== 'ready' };
   }
 
   /** @param id the same for the same job, in whatever process */
@@ -103,7 +111,8 @@ export class QueuedJobs {
 
   async #add(id: string, text: string): Promise<void> {
     // One that stands there already is left as it is.
-    await this.#queue.add('job', await this.#texts.put(text), {
+    const data: z.infer<typeof JobData> = { started: this.#head.started, text: await this.#texts.put(text) };
+    await this.#queue.add('job', data, {
       jobId: id,
       attempts: ATTEMPTS,
       backoff: { type: 'exponential', delay: 1000 },
@@ -124,6 +133,7 @@ export class QueuedJobs {
 
   async #fail(id: string, reason: string): Promise<void> {
     if (!this.#asked.has(id)) return;
+    this.#lost++;
     this.#settle(id, { lost: reason });
     const at = new Date().toISOString();
     await this.#runs.notePoisoned({ run: this.#head.id, id, reason, at }).catch(() => {});
@@ -161,7 +171,8 @@ export class QueuedJobs {
     const { id } = this.#head;
     const own = workers.filter(({ runs }) => runs.includes(id));
     const perMinute = own.reduce((sum, one) => sum + one.perMinute, 0);
-    this.#status = { workers: own.length, perMinute, ...(await countsOf(this.#queue)) };
+    const stages = stagesOf(own, id);
+    this.#status = { workers: own.length, perMinute, stages, ...(await countsOf(this.#queue)) };
     for (const { host, pid, refused } of workers) {
       const why = refused.find(({ run }) => run === id)?.why;
       if (why === undefined || this.#told.has(`${host} ${pid} ${why}`)) continue;

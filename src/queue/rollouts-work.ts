@@ -55,14 +55,9 @@ export function rolloutsWork({ concurrency, own, allowTools, apiKey, say }: Roll
       const setup = await prepareRun({ settings, apiKey, runCode }, parts);
       // Agents and environments are found last.
       await allowHere(run.own, parts.code.files, allowTools);
-      let suspend = new AbortController();
       return {
         concurrency,
-        suspend(isSuspended) {
-          if (isSuspended) suspend.abort(new Error('the run was ended'));
-          else suspend = new AbortController();
-        },
-        make: (text, tell) =>
+        make: (text, tell, suspend) =>
           places.run(async () => {
             const { partial, ...job } = decodeJob(text);
             const live = {
@@ -77,7 +72,7 @@ export function rolloutsWork({ concurrency, own, allowTools, apiKey, say }: Roll
                 };
               },
             };
-            const options = { ...setup, gamma: settings.gamma ?? 1, live, suspend: suspend.signal };
+            const options = { ...setup, gamma: settings.gamma ?? 1, live, suspend };
             return encodeOutcome(await makeRollout(job, { ...options, partialOf: () => partial }));
           }),
         close,

@@ -4,11 +4,11 @@ import type { ElsewhereParts, MakeElsewhere } from '../engine/collect/run.ts';
 import { STATE_DIRECTORY } from '../engine/collect/run-state.ts';
 import type { Settings } from '../engine/collect/settings.ts';
 import { SetupError } from '../engine/collect/setup-error.ts';
+import type { JsonObject } from '../json/value.ts';
 import { QueuedJobs } from './jobs.ts';
 import type { SharedRedis } from './redis.ts';
 import { runIn } from './run-id.ts';
 import { runToSend } from './sent-run.ts';
-import type { RunStatus } from './status.ts';
 import { Texts } from './texts.ts';
 import { decodeOutcome, encodeJob, failedOutcome } from './wire.ts';
 
@@ -57,8 +57,9 @@ export class QueuedRollouts implements MakeElsewhere {
     return 'lost' in end ? failedOutcome(job, 'worker_lost', end.lost) : failedOutcome(job, 'own_fault', end.unsent);
   };
 
-  status(): RunStatus & { [key: string]: number | boolean } {
-    return { ...this.#jobs.status };
+  status(): JsonObject {
+    const { stages, ...queue } = this.#jobs.status;
+    return { at: stages, queue: { ...queue } };
   }
 
   close(isOver: boolean): Promise<void> {

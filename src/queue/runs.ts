@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { z } from 'zod';
 import { type SharedRedis, VERSION } from './redis.ts';
 import { Register } from './register.ts';
+import { TextPlace } from './texts.ts';
 
 /** The work of a run: rollouts are made, executions are programs of recorded calls, scores are given anew. */
 export const RunKind = z.enum(['rollouts', 'executions', 'scores']);
@@ -15,7 +16,9 @@ const RunHead = z.object({
   host: z.string(),
   /** The dump that it writes, or reads. */
   what: z.string(),
-  /** A worker hands over what it has half-made. */
+  /** When its process was started, in ms since 1970. */
+  started: z.number(),
+  /** A worker hands over what it has half-made of this start, or an earlier one. */
   suspended: z.boolean(),
 });
 export type RunHead = z.infer<typeof RunHead>;
@@ -23,7 +26,7 @@ export type RunHead = z.infer<typeof RunHead>;
 /** A run whose process signs no more is over: it was killed, and goes on when it is started again. */
 const KEPT_MS = 20_000;
 const DATA_SECONDS = 7 * 86_400;
-/** Runs that were given up, and jobs of them, are listed so long. */
+/** Jobs that were given up are listed so long. */
 const POISON_SECONDS = 7 * 86_400;
 const MOST_POISONED = 1000;
 
@@ -31,8 +34,12 @@ export const headOf = (run: Pick<RunHead, 'id' | 'kind' | 'what'>): RunHead => (
   ...run,
   version: VERSION,
   host: hostname(),
+  started: Date.now(),
   suspended: false,
 });
+
+/** The data of a job: the start of the run that put it there, and what is to be done. */
+export const JobData = z.object({ started: z.number(), text: TextPlace });
 
 /** The name of a run's queue at BullMQ. */
 export const queueOf = (run: string): string => `run-${run}`;

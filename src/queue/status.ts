@@ -16,6 +16,8 @@ export interface RunStatus extends Counts {
   workers: number;
   /** Jobs that its workers did in the last minute. */
   perMinute: number;
+  /** How many are at what, as the workers said last. */
+  stages: Record<string, number>;
   /** The Redis does not answer, and is waited for. */
   isAway: boolean;
 }
@@ -31,6 +33,16 @@ export interface QueueStatus extends Counts {
 export async function countsOf(queue: Queue): Promise<Counts> {
   const { wait = 0, delayed = 0, prioritized = 0, active = 0, failed = 0 } = await queue.getJobCounts();
   return { waiting: wait + delayed + prioritized, active, failed };
+}
+
+/** How many jobs of a run, or of all, are at what. */
+export function stagesOf(workers: readonly WorkerBeat[], run?: string): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const { stages } of workers)
+    for (const [id, counts] of Object.entries(stages))
+      if (run === undefined || id === run)
+        for (const [stage, count] of Object.entries(counts)) sums[stage] = (sums[stage] ?? 0) + count;
+  return sums;
 }
 
 /** What waits at a Redis, and who is at what. */

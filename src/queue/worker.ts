@@ -5,8 +5,8 @@ import { shareLimits } from '../async/limiter.ts';
 import { pause } from '../async/timeout.ts';
 import { type SharedRedis, VERSION } from './redis.ts';
 import { RedisLimiter } from './redis-limiter.ts';
-import { queueOf, type RunHead, type RunKind, Runs } from './runs.ts';
-import { TextPlace, Texts } from './texts.ts';
+import { JobData, queueOf, type RunHead, type RunKind, Runs } from './runs.ts';
+import { Texts } from './texts.ts';
 import { BEAT_MS, beat, leave, type WorkerBeat } from './workers.ts';
 
 /** A worker that does not renew its hold on a job for so long is taken as gone, and the job is given to another. */
@@ -25,10 +25,8 @@ const MOST_LISTED = 64;
 export interface OpenWork {
   /** Jobs at once. */
   concurrency: number;
-  /** Does a job. `tell` says for `queue` where it is. */
-  make(text: string, tell: (stage: () => string) => void): Promise<string>;
-  /** Hands over what is half-made; `false`: the run goes on. */
-  suspend?(isSuspended: boolean): void;
+  /** Does a job. `tell` says for `queue` where it is; `suspend` has what is half-made handed over. */
+  make(text: string, tell: (stage: () => string) => void, suspend: AbortSignal): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -85,6 +83,7 @@ class RunWorker {
       runs: [],
       refused: [],
       inFlight: 0,
+      stages: {},
       at: [],
     };
   }
@@ -131,7 +130,9 @@ class RunWorker {
       if (head.version !== VERSION) throw new Error(`version ${VERSION} here, ${head.version} is the run's`);
       const data = await this.#runs.data(head.id);
       const work = await openers[head.kind](head, data, { texts: this.#texts, runs: this.#runs });
-      this.#served.set(head.id, new ServedRun(head, work, this.#workerFor(head, work), this.#shared));
+      const served = new ServedRun(head, work, this.#shared);
+      served.serve(this.#workerFor(head, served));
+      this.#served.set(head.id, served);
       this.#refused.delete(head.id);
       say(`${head.kind} of ${head.what} on ${head.host}`);
     } catch (error) {
@@ -141,7 +142,7 @@ class RunWorker {
     }
   }
 
-  #workerFor(head: RunHead, work: OpenWork): Worker {
+  #workerFor(head: RunHead, run: ServedRun): Worker {
     const { bullmq, prefix } = this.#shared;
     const worker = new bullmq.Worker(
       queueOf(head.id),
@@ -149,8 +150,8 @@ class RunWorker {
         const under: Under = { run: head.id, id: String(id), since: Date.now(), stage: () => 'waiting' };
         this.#under.add(under);
         try {
-          const text = await this.#texts.get(TextPlace.parse(data));
-          const made = await work.make(text, (stage) => {
+          const { started, text } = JobData.parse(data);
+          const made = await run.make(await this.#texts.get(text), started, (stage) => {
             under.stage = stage;
           });
           return { made: await this.#texts.put(made) };
@@ -161,7 +162,7 @@ class RunWorker {
       {
         connection: this.#shared.another(),
         prefix,
-        concurrency: work.concurrency,
+        concurrency: run.concurrency,
         lockDuration: LOCK_MS,
         stalledInterval: STALLED_MS,
         maxStalledCount: MOST_STALLED,
@@ -183,15 +184,20 @@ class RunWorker {
     const now = Date.now();
     const old = this.#ended.findIndex((at) => at > now - 60_000);
     this.#ended.splice(0, old === -1 ? this.#ended.length : old);
-    const at = [...this.#under].slice(0, MOST_LISTED).map(({ run, id, since, stage }) => ({
+    const under = [...this.#under].map(({ run, id, since, stage }) => ({
       run,
       id,
       stage: stage(),
       seconds: Math.round((now - since) / 100) / 10,
     }));
+    const stages: WorkerBeat['stages'] = {};
+    for (const { run, stage } of under) {
+      stages[run] ??= {};
+      stages[run][stage] = (stages[run][stage] ?? 0) + 1;
+    }
     const refused = [...this.#refused].map(([run, { why }]) => ({ run, why }));
-    const word = { perMinute: this.#ended.length, runs: [...this.#served.keys()], refused, inFlight: this.#under.size };
-    await beat(this.#shared, { ...this.#word, ...word, at }).catch(() => {});
+    const word = { perMinute: this.#ended.length, runs: [...this.#served.keys()], refused, inFlight: under.length };
+    await beat(this.#shared, { ...this.#word, ...word, stages, at: under.slice(0, MOST_LISTED) }).catch(() => {});
   }
 }
 
@@ -199,26 +205,48 @@ class ServedRun {
   seenAt = Date.now();
   readonly #shared: SharedRedis;
   readonly #work: OpenWork;
-  readonly #worker: Worker;
-  #isSuspended: boolean;
+  readonly #making = new Set<{ started: number; suspend: AbortController }>();
+  #worker: Worker | null = null;
+  /** The last start of the run that was ended early. */
+  #suspended = 0;
 
-  constructor({ suspended }: RunHead, work: OpenWork, worker: Worker, shared: SharedRedis) {
+  constructor(head: RunHead, work: OpenWork, shared: SharedRedis) {
     this.#shared = shared;
     this.#work = work;
-    this.#worker = worker;
-    this.#isSuspended = suspended;
-    if (suspended) work.suspend?.(true);
+    this.see(head, this.seenAt);
   }
 
-  see({ suspended }: RunHead, now: number): void {
+  get concurrency(): number {
+    return this.#work.concurrency;
+  }
+
+  serve(worker: Worker): void {
+    this.#worker = worker;
+  }
+
+  see({ suspended, started }: RunHead, now: number): void {
     this.seenAt = now;
-    if (suspended !== this.#isSuspended) this.#work.suspend?.(suspended);
-    this.#isSuspended = suspended;
+    if (!suspended) return;
+    this.#suspended = started;
+    for (const one of this.#making) if (one.started <= started) one.suspend.abort(ENDED);
+  }
+
+  async make(text: string, started: number, tell: (stage: () => string) => void): Promise<string> {
+    const one = { started, suspend: new AbortController() };
+    if (started <= this.#suspended) one.suspend.abort(ENDED);
+    this.#making.add(one);
+    try {
+      return await this.#work.make(text, tell, one.suspend.signal);
+    } finally {
+      this.#making.delete(one);
+    }
   }
 
   /** What is begun is brought to its end, unless there is no Redis to hand it in at. */
   async close(): Promise<void> {
-    await this.#worker.close(this.#shared.redis.status !== 'ready').catch(() => {});
+    await this.#worker?.close(this.#shared.redis.status !== 'ready').catch(() => {});
     await this.#work.close();
   }
 }
+
+const ENDED = new Error('the run was ended');

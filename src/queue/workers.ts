@@ -21,6 +21,8 @@ const Beat = z.object({
   runs: z.array(z.string()),
   refused: z.array(z.object({ run: z.string(), why: z.string() })),
   inFlight: z.number(),
+  /** By run, how many of what is in flight are at what. */
+  stages: z.record(z.string(), z.record(z.string(), z.number())),
   /** The first of what is in flight. */
   at: z.array(z.object({ run: z.string(), id: z.string(), stage: z.string(), seconds: z.number() })),
 });

@@ -57,6 +57,14 @@ describe('the first line', () => {
     );
   });
 
+  test('tells of the workers of a run that is followed', () => {
+    const queue = { workers: 4, active: 64, waiting: 1200, failed: 0, perMinute: 840, isAway: false };
+    expect(text(150, {}, { queue })).toContain('● live  4 workers · 64 in flight · 1,200 waiting · 840/min');
+    expect(text(150, {}, { queue: { ...queue, failed: 2 } })).toContain('840/min · 2 given up');
+    expect(text(150, {}, { queue: { ...queue, workers: 0 } })).toContain('● live  no worker, 1,200 waiting');
+    expect(text(80, {}, { queue: { ...queue, isAway: true } })).toContain('● live  the Redis is away');
+  });
+
   test('lets parts go whole, the least important first', () => {
     expect(text(80)).toBe(' rollout_data  ● live  128 steps · 16,384 rollouts  score 0.41 ▃▄▆▆ ▇█  4 s ago ');
     expect(text(60).trimEnd()).toBe(' rollout_data  ● live  128 steps  score 0.41        4 s ago');

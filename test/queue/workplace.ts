@@ -44,13 +44,19 @@ export async function slowSandbox(busiest: Busiest, milliseconds = 40) {
 export async function slowModel(busiest: Busiest, delay = 20) {
   let inFlight = 0;
   return scriptedModel(
-    async ({ messages }) => {
+    async ({ messages, tools }) => {
       busiest.model = Math.max(busiest.model, ++inFlight);
       await new Promise((resolve) => setTimeout(resolve, delay));
       inFlight--;
       const last = messages.at(-1);
-      if (last.role === 'tool') return { text: `#### ${last.content.trim()}` };
+      const isAnswered = messages.some(({ role }: { role: string }) => role === 'assistant');
+      if (isAnswered) return { text: `#### ${/\d+/.exec(last.content)}` };
       const code = `print(${/\d+/.exec(last.content)})`;
+      // An agent reads the calls in the text.
+      if (!tools)
+        return {
+          text: `<tool_call>\n${JSON.stringify({ name: 'code_interpreter', arguments: { code } })}\n</tool_call>`,
+        };
       return { calls: [{ name: 'code_interpreter', arguments: JSON.stringify({ code }) }] };
     },
     { keepRequests: false },

@@ -78,7 +78,7 @@ export class LiveFile {
       const seconds = Math.round((now - since) / 100) / 10;
       rollouts.push({ task, rollout, step, at: stage, ...(tools.length > 0 ? { tools } : {}), turns, seconds });
     }
-    return { time: new Date(now).toISOString(), pid: process.pid, host: hostname(), ...this.#counts(), at, rollouts };
+    return { time: new Date(now).toISOString(), pid: process.pid, host: hostname(), at, rollouts, ...this.#counts() };
   }
 
   async close(): Promise<void> {

@@ -75,7 +75,7 @@ export interface ElsewhereParts extends Pick<CollectorOptions, 'partialOf' | 'su
 
 export interface MakeElsewhere {
   make: MakeRollout<RolloutOutcome>;
-  /** What is told of it beside the counts of the run. */
+  /** Told in `live.json`: what they are at, and who makes them. */
   status(): JsonObject;
 }
 
@@ -160,7 +160,7 @@ async function collectWith(own: OwnParts, options: CollectionOptions): Promise<R
   const faults = new FaultLog(say);
   const run = new RunningRun(setup, options, { writer, faults, progress, stop, suspend, partials });
   let elsewhere: MakeElsewhere | undefined;
-  const live = new LiveFile(state, () => ({ ...run.counts(), ...(elsewhere ? { queue: elsewhere.status() } : {}) }));
+  const live = new LiveFile(state, () => ({ ...run.counts(), ...elsewhere?.status() }));
   try {
     if (progress.resumed < progress.total) await waitForModel(options);
     const partialOf: CollectorOptions['partialOf'] = (task, rollout, own) => partials.take(task, rollout, own);

@@ -1,11 +1,14 @@
+import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Dump } from '../../dump/dump.ts';
-import type { LiveState } from '../../dump/under-way.ts';
+import type { LiveState, QueueState } from '../../dump/under-way.ts';
 
 const EVERY_MS = 1000;
 /** Nobody has asked for so long: the page is out of sight. */
 const UNASKED_MS = 3000;
+/** A writer says something once a second. */
+const SILENT_MS = 10_000;
 
 export interface FoundState extends LiveState {
   directory: string;
@@ -31,14 +34,28 @@ export class LiveStates {
     return this.#states;
   }
 
+  /** The workers of the run that is followed, where it has some. */
+  get queue(): QueueState | null {
+    const since = Date.now() - SILENT_MS;
+    return this.states?.find(({ written, queue }) => queue !== null && written > since)?.queue ?? null;
+  }
+
   async #look(): Promise<void> {
     this.#timer = setTimeout(() => {
       this.#timer = null;
       if (Date.now() - this.#asked < UNASKED_MS) void this.#look();
     }, EVERY_MS).unref();
-    // The schemas are loaded with the first look: a screen without it starts without them.
+    const directories = [...new Set(this.#dump.files.map(({ path }) => dirname(path)))].filter((directory) =>
+      existsSync(join(directory, '.rollout-viewer', 'live.json')),
+    );
+    if (directories.length === 0) {
+      const isNews = this.#states?.length !== 0;
+      this.#states = [];
+      if (isNews) this.#changed();
+      return;
+    }
+    // The schemas are loaded with the first file: a screen without it does without them.
     const { readLiveState } = await import('../../dump/under-way.ts');
-    const directories = [...new Set(this.#dump.files.map(({ path }) => dirname(path)))];
     this.#states = directories.flatMap((directory) => {
       const state = readLiveState(directory, hostname());
       return state === null ? [] : [{ ...state, directory }];

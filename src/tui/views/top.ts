@@ -13,6 +13,7 @@ export function topEdges({ state, data, name, connection }: Scene, width: number
     connection: connection == null ? null : sanitiseLine(connection),
     run,
     follow: state.follow.mode,
+    queue: state.follow.mode === 'off' ? null : data.underWay.queue,
     isReading: run.status === 'waiting' && phase === 'index',
     progress:
       bulk !== null
