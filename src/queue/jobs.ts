@@ -2,7 +2,7 @@ import type { Queue, QueueEvents } from 'bullmq';
 import { z } from 'zod';
 import type { SharedRedis } from './redis.ts';
 import { headOf, type JobData, queueOf, type RunHead, Runs } from './runs.ts';
-import { countsOf, type RunStatus, stagesOf } from './status.ts';
+import { countsOf, type WorkStatus, stagesOf } from './status.ts';
 import { TextPlace, type Texts } from './texts.ts';
 import { workersAt } from './workers.ts';
 
@@ -53,7 +53,7 @@ export class QueuedJobs {
   #isAlone: boolean | null = null;
   #lost = 0;
   #timer: NodeJS.Timeout | undefined;
-  #status: Omit<RunStatus, 'isAway'> = {
+  #status: Omit<WorkStatus, 'isAway'> = {
     workers: 0,
     active: 0,
     waiting: 0,
@@ -97,7 +97,7 @@ export class QueuedJobs {
   }
 
   /** What workers are at, of late. */
-  get status(): RunStatus {
+  get status(): WorkStatus {
     return { ...this.#status, failed: this.#lost, isAway: this.#shared.redis.status !== 'ready' };
   }
 

@@ -12,7 +12,7 @@ interface Counts {
 }
 
 /** A run's work as its own process tells it. */
-export interface RunStatus extends Counts {
+export interface WorkStatus extends Counts {
   workers: number;
   /** Jobs that its workers did in the last minute. */
   perMinute: number;
