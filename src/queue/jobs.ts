@@ -2,7 +2,7 @@ import type { Queue, QueueEvents } from 'bullmq';
 import { z } from 'zod';
 import type { SharedRedis } from './redis.ts';
 import { headOf, type JobData, queueOf, type RunHead, Runs } from './runs.ts';
-import { countsOf, type WorkStatus, stagesOf } from './status.ts';
+import { countsOf, stagesOf, type WorkStatus } from './status.ts';
 import { TextPlace, type Texts } from './texts.ts';
 import { workersAt } from './workers.ts';
 
