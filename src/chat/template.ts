@@ -86,5 +86,8 @@ const ROLE_OF: Readonly<Record<string, Role>> = {
 /** Text that may follow the generation prompt's header: reasoning tags that some templates add. */
 export const THINK_TAIL = String.raw`\s*(?:<think>\s*(?:</think>\s*)?|</think>\s*|\[THINK\]|<seed:think>|<\|channel>\w*\n?|<\|START_THINKING\|>(?:<\|END_THINKING\|>)?)?`;
 
+/** A prompt that ends with this header, and what templates put behind it. @param header the source of a regular expression */
+export const endsWithHeader = (header: string): RegExp => new RegExp(`${header}${THINK_TAIL}$`);
+
 /** Before a role word that is glued to text: it is no quoted word (`"user"`) and no part of one (`username`, `users`). */
 export const GLUED = String.raw`(?<!"(?=\w+")|'(?=\w+')|\x60(?=\w+\x60))(?!user(?:names?|data|s)\b)`;

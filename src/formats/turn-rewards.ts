@@ -9,32 +9,33 @@ import { numberOf } from './scalars.ts';
  */
 export function layRewards(extras: JsonObject, rollout: Pick<Rollout, 'turns' | 'responseTurn' | 'score'>): Rewards {
   const { turns, responseTurn } = rollout;
-  const response = turns.slice(responseTurn);
-  const results = toolCallsOf(rollout as Rollout)
-    .map((call) => turns[call.resultTurn ?? -1])
-    .filter((turn): turn is Turn => turn !== undefined && turn.index >= responseTurn);
-  const targets: [string, Turn[]][] = [
-    ['tool_rewards', results],
-    ['turn_scores', response.filter((turn) => turn.role === 'user')],
-  ];
   const unaligned: Rewards['unaligned'] = [];
-  for (const [field, owners] of targets) {
+  for (const field of ['tool_rewards', 'turn_scores']) {
     const values = extras[field];
     if (!Array.isArray(values) || values.length === 0) continue;
+    const owners =
+      field === 'tool_rewards'
+        ? resultsIn(rollout)
+        : turns.filter((turn, at) => at >= responseTurn && turn.role === 'user');
     if (values.length !== owners.length || values.some((value) => !isReward(value))) {
       unaligned.push({ field, values });
       continue;
     }
     for (const [i, owner] of owners.entries()) owner.reward = numberOf(values[i]) ?? owner.reward;
   }
-  const perTurn = turns.map((turn) => turn.reward);
   return {
     total: rollout.score,
-    perTurn: perTurn.some((reward) => reward !== null) ? perTurn : null,
+    perTurn: turns.some(({ reward }) => reward !== null) ? turns.map(({ reward }) => reward) : null,
     returns: null,
     advantage: null,
     unaligned,
   };
 }
+
+/** The results of executed calls in the response. */
+const resultsIn = (rollout: Pick<Rollout, 'turns' | 'responseTurn'>): Turn[] =>
+  toolCallsOf(rollout)
+    .map((call) => rollout.turns[call.resultTurn ?? -1])
+    .filter((turn): turn is Turn => turn !== undefined && turn.index >= rollout.responseTurn);
 
 const isReward = (value: JsonValue): boolean => value === null || (!isJsonObject(value) && numberOf(value) !== null);

@@ -16,8 +16,9 @@ const NO_ERRORS: readonly OwnError[] = [];
  */
 export function completeRollout(draft: RolloutDraft, errors: readonly OwnError[] = NO_ERRORS): Rollout {
   const ended = draft.ended ?? endedOf(draft);
-  const rollout = { ...draft, ended };
-  return { ...rollout, findings: checkRollout(rollout, errorPatterns(errors)) };
+  const rollout: Rollout = { ...draft, ended, findings: [] };
+  rollout.findings = checkRollout(rollout, errorPatterns(errors));
+  return rollout;
 }
 
 /** A recorded reason comes before the look of the text. */

@@ -3,7 +3,7 @@ import { ENDS } from './ended.ts';
 import { ERROR_KINDS, FAULTS } from './error-kind.ts';
 import type { Finding } from './finding.ts';
 import { mostRepeated } from './loops.ts';
-import { type Rollout, toolCallsOf } from './rollout.ts';
+import type { Rollout, Turn } from './rollout.ts';
 import { SCRIPTS } from './scripts.ts';
 import { textScan } from './text-scan.ts';
 import { timeByKind } from './times.ts';
@@ -29,7 +29,12 @@ export interface Fact {
   of(rollout: Rollout): number | null;
 }
 
-const responseOf = (rollout: Rollout) => rollout.turns.slice(rollout.responseTurn);
+/** Of the turns of the response. No list of them is made: a million rollouts come by here. */
+function sumOf({ turns, responseTurn }: Rollout, of: (turn: Turn) => number): number {
+  let sum = 0;
+  for (let i = responseTurn; i < turns.length; i++) sum += of(turns[i]!);
+  return sum;
+}
 
 export const FACTS: readonly Fact[] = [
   { name: 'turns', title: 'turns', help: 'messages', ofBad: 0, of: ({ turns }) => turns.length },
@@ -38,7 +43,7 @@ export const FACTS: readonly Fact[] = [
     title: 'calls',
     help: 'tool calls, unparsed ones included',
     ofBad: 0,
-    of: (rollout) => toolCallsOf(rollout).length,
+    of: ({ turns }) => turns.reduce((sum, { toolCalls }) => sum + toolCalls.length, 0),
   },
   {
     name: 'tools',
@@ -60,8 +65,8 @@ export const FACTS: readonly Fact[] = [
     help: 'tool results that are errors; unknown where no result was recorded',
     ofBad: null,
     of: (rollout) =>
-      responseOf(rollout).some(({ role }) => role === 'tool')
-        ? rollout.findings.filter(({ check }) => check === 'tool_error').length
+      sumOf(rollout, ({ role }) => (role === 'tool' ? 1 : 0)) > 0
+        ? rollout.findings.reduce((sum, { check }) => sum + (check === 'tool_error' ? 1 : 0), 0)
         : null,
   },
   {
@@ -69,7 +74,7 @@ export const FACTS: readonly Fact[] = [
     title: 'chars',
     help: 'characters (UTF-16 units) of the response, reasoning and tool results included',
     ofBad: null,
-    of: (rollout) => responseOf(rollout).reduce((sum, { text }) => sum + text.length, 0),
+    of: (rollout) => sumOf(rollout, ({ text }) => text.length),
   },
   {
     name: 'think_chars',
@@ -77,9 +82,9 @@ export const FACTS: readonly Fact[] = [
     help: 'characters of the reasoning in the response',
     ofBad: null,
     of: (rollout) =>
-      responseOf(rollout)
-        .flatMap(({ parts }) => parts)
-        .reduce((sum, { kind, start, end }) => sum + (kind === 'think' ? end - start : 0), 0),
+      sumOf(rollout, ({ parts }) =>
+        parts.reduce((sum, { kind, start, end }) => sum + (kind === 'think' ? end - start : 0), 0),
+      ),
   },
   {
     name: 'tokens',
@@ -280,7 +285,8 @@ const LOOKED_AT = 2 ** 31;
 /** @returns FACT_ROW numbers; NaN = the rollout does not tell */
 export function factRow(rollout: Rollout | null, findings: readonly Finding[]): Float64Array {
   const row = new Float64Array(FACT_ROW);
-  for (const [i, fact] of FACTS.entries()) row[i] = (rollout === null ? fact.ofBad : fact.of(rollout)) ?? Number.NaN;
+  for (let i = 0; i < FACTS.length; i++)
+    row[i] = (rollout === null ? FACTS[i]!.ofBad : FACTS[i]!.of(rollout)) ?? Number.NaN;
   let found = 0;
   for (const { check } of findings) found |= bitOf(check);
   row[FOUND] = LOOKED_AT + found;
@@ -289,8 +295,10 @@ export function factRow(rollout: Rollout | null, findings: readonly Finding[]): 
   return row;
 }
 
+const BITS: ReadonlyMap<string, number> = new Map(CHECKS.map((check, at) => [check, 1 << at]));
+
 /** 0 for a check that is not declared. */
-const bitOf = (check: string): number => (2 ** CHECKS.indexOf(check as Check)) | 0;
+const bitOf = (check: string): number => BITS.get(check) ?? 0;
 
 /** The facts that lie in a row of numbers, read on demand. */
 export class Facts {

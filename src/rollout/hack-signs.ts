@@ -126,8 +126,9 @@ export function rightOrWrong({
   rewards,
 }: Pick<Rollout, 'extras' | 'rewards'>): { name: string; isRight: boolean } | null {
   for (const values of [extras, rewards.named ?? {}])
-    for (const [name, value] of Object.entries(values)) {
+    for (const name of Object.keys(values)) {
       if (!VERDICTS.has(name)) continue;
+      const value = values[name];
       if (value === true || value === 1) return { name, isRight: true };
       if (value === false || value === 0) return { name, isRight: false };
     }

@@ -7,8 +7,15 @@ export interface SameCalls {
   calls: { call: ToolCall; turn: number }[];
 }
 
-/** The call that the response makes most often with the same arguments; null without a call. */
+let known: { turns: readonly Turn[]; most: SameCalls | null } | null = null;
+
+/** The call that the response makes most often with the same arguments; null without a call. A check and a fact ask one after the other. */
 export function mostRepeated({ turns, responseTurn }: Pick<Rollout, 'turns' | 'responseTurn'>): SameCalls | null {
+  if (known?.turns !== turns) known = { turns, most: mostIn(turns, responseTurn) };
+  return known.most;
+}
+
+function mostIn(turns: readonly Turn[], responseTurn: number): SameCalls | null {
   const same = new Map<string, SameCalls>();
   let most: SameCalls | null = null;
   for (let i = responseTurn; i < turns.length; i++) {

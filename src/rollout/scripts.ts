@@ -34,30 +34,27 @@ const RANGES: readonly (readonly [number, number, Script])[] = [
   [0xf900, 0xfaff, 'han'],
 ];
 
-/** The script of a letter beyond ASCII by its place in SCRIPTS; -1 for what is no letter of one. */
-export function scriptOf(code: number): number {
-  let low = 0;
-  let high = RANGES.length - 1;
-  while (low <= high) {
-    const middle = (low + high) >> 1;
-    const [from, to, script] = RANGES[middle]!;
-    if (code < from) high = middle - 1;
-    else if (code > to) low = middle + 1;
-    else return SCRIPTS.indexOf(script);
-  }
-  return -1;
+/** The script of each UTF-16 unit by its place in SCRIPTS, ASCII left out; -1 for what is no letter of one. A text is looked at letter by letter. */
+export const SCRIPT_OF: Int8Array = scriptTable();
+
+function scriptTable(): Int8Array {
+  const table = new Int8Array(1 << 16).fill(-1);
+  for (const [from, to, script] of RANGES) table.fill(SCRIPTS.indexOf(script), from, to + 1);
+  return table;
 }
 
 /** Adds the letters of a text to the counts, by SCRIPTS. */
 export function countLetters(text: string, counts: Int32Array, end = text.length): void {
+  let latin = 0;
   for (let i = 0; i < end; i++) {
     const code = text.charCodeAt(i);
     if (code < 128) {
       const letter = code | 32;
-      if (letter > 96 && letter < 123) counts[0]!++;
+      if (letter > 96 && letter < 123) latin++;
     } else {
-      const script = scriptOf(code);
+      const script = SCRIPT_OF[code]!;
       if (script >= 0) counts[script]!++;
     }
   }
+  counts[0]! += latin;
 }

@@ -42,6 +42,8 @@ function raised(text: string): ToolFailure | null {
 
 /** The last place where the words begin a line, indents and the signs of a quote aside. */
 function lineStart(text: string, words: string): number {
+  // To look for it from the front is many times faster, and most texts do not hold it.
+  if (!text.includes(words)) return -1;
   for (let at = text.lastIndexOf(words); at !== -1; at = at === 0 ? -1 : text.lastIndexOf(words, at - 1)) {
     const before = text.slice(text.lastIndexOf('\n', at - 1) + 1, at);
     if (before.length < 40) return at;

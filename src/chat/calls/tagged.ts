@@ -49,15 +49,22 @@ function tagged({ name, around, open, close, read }: Tagged): CallGrammar {
 
 /** Calls that share their tags: the first has the opening, the last the closing one, and each its part of the place between. */
 function shared(read: ReadCall | ReadCall[], raw: string, start: number, end: number): ParsedCall[] {
-  const calls = Array.isArray(read) ? (read.length === 0 ? [failedCall('no call between its tags')] : read) : [read];
+  if (!Array.isArray(read)) return [placed(read, raw, start, end)];
+  const calls = read.length === 0 ? [failedCall('no call between its tags')] : read;
   const step = Math.max(1, Math.floor((end - start) / calls.length));
-  return calls.map((call, i) => ({
-    ...call,
-    raw,
-    start: start + i * step,
-    end: i === calls.length - 1 ? end : start + (i + 1) * step,
-  }));
+  return calls.map((call, i) =>
+    placed(call, raw, start + i * step, i === calls.length - 1 ? end : start + (i + 1) * step),
+  );
 }
+
+const placed = ({ name, arguments: given, error }: ReadCall, raw: string, start: number, end: number): ParsedCall => ({
+  start,
+  end,
+  raw,
+  name,
+  arguments: given,
+  error,
+});
 
 /** `<function=NAME><parameter=KEY>VALUE</parameter></function>`; a value stands on lines of its own, or in one. */
 function functionXml(body: string, typeOf: TypeOf): ReadCall {

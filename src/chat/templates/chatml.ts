@@ -1,4 +1,4 @@
-import { type ChatTemplate, type Shape, THINK_TAIL } from '../template.ts';
+import { type ChatTemplate, endsWithHeader, type Shape } from '../template.ts';
 
 const IM_START = ['<|im_start|>'];
 const RESULT = ['<tool_response>'];
@@ -33,14 +33,15 @@ const marked: Shape = {
   resultEnd: RESULT_END,
 };
 
+const ASKS = endsWithHeader('(?:^|\\n|</tool_response>)assistant\\n');
+
 const stripped: Shape = {
   detects: (prompt, response) =>
     // A prompt that was too long lost its start.
     (/^\s*(?:system|user|assistant|tool)(?: name=[^\n]*)?\n/.test(prompt === '' ? response : prompt) ||
       /\S\nassistant\n$/.test(prompt)) &&
     !/^(?:system|user)\n\n[\s\S]*\S?assistant\n\n$/.test(prompt) &&
-    (!/(?:assistant|model|ai)(?: name=[^\n]*)?\n$/.test(prompt) ||
-      new RegExp(`(?:^|\\n|</tool_response>)assistant\\n${THINK_TAIL}$`).test(prompt)),
+    (!/(?:assistant|model|ai)(?: name=[^\n]*)?\n$/.test(prompt) || ASKS.test(prompt)),
   end: String.raw`\n?`,
   headers: [
     { open: String.raw`(?<=</tool_call>\s{0,4})user\n<tool_response>\n?`, begins: ['user\n'], role: 'tool' },

@@ -1,4 +1,6 @@
-import { type ChatTemplate, THINK_TAIL } from '../template.ts';
+import { type ChatTemplate, endsWithHeader } from '../template.ts';
+
+const ASKS = endsWithHeader('\\nmodel\\n');
 
 export const gemma: ChatTemplate = {
   name: 'gemma',
@@ -11,10 +13,7 @@ export const gemma: ChatTemplate = {
     headers: [{ open: String.raw`<start_of_turn>([a-z]{1,20})(?:\n|$)` }],
   },
   stripped: {
-    detects: (prompt) =>
-      /^\s*(?:system|user)\n/.test(prompt) &&
-      new RegExp(`\\nmodel\\n${THINK_TAIL}$`).test(prompt) &&
-      !/<\|tool>/.test(prompt),
+    detects: (prompt) => /^\s*(?:system|user)\n/.test(prompt) && ASKS.test(prompt) && !/<\|tool>/.test(prompt),
     end: String.raw`\n?`,
     systemIn: 'first',
     headers: [{ open: String.raw`(?<=^|\n)(system|user|model)\n` }],
@@ -51,7 +50,7 @@ export const gemma4: ChatTemplate = {
     resultEnd: String.raw`<tool_response\|>`,
   },
   stripped: {
-    detects: (prompt) => /^\s*(?:system|user)\n/.test(prompt) && new RegExp(`\\nmodel\\n${THINK_TAIL}$`).test(prompt),
+    detects: (prompt) => /^\s*(?:system|user)\n/.test(prompt) && ASKS.test(prompt),
     end: String.raw`\n?`,
     headers: [...RESULT, { open: String.raw`(?<=^|\n)(system|user|model)\n` }],
     resultEnd: String.raw`<tool_response\|>`,

@@ -1,4 +1,6 @@
-import { type ChatTemplate, THINK_TAIL } from '../template.ts';
+import { type ChatTemplate, endsWithHeader } from '../template.ts';
+
+const ASKS = endsWithHeader('\\nai\\n');
 
 const M1 = [
   { open: String.raw`tool name=[^\n]{1,64}\n(?:tool result: )?`, role: 'tool' as const, after: ['assistant', 'tool'] },
@@ -40,7 +42,7 @@ export const minimaxM2: ChatTemplate = {
     resultEnd: RESULT_END,
   },
   stripped: {
-    detects: (prompt) => /^(?:system|user)\n/.test(prompt) && new RegExp(`\\nai\\n${THINK_TAIL}$`).test(prompt),
+    detects: (prompt) => /^(?:system|user)\n/.test(prompt) && ASKS.test(prompt),
     end: String.raw`\n?`,
     headers: [
       { open: String.raw`(?<=^|\n)tool\n<response>`, role: 'tool', after: ['assistant'] },

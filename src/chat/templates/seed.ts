@@ -1,4 +1,6 @@
-import { type ChatTemplate, THINK_TAIL } from '../template.ts';
+import { type ChatTemplate, endsWithHeader } from '../template.ts';
+
+const ASKS = endsWithHeader('assistant\\n');
 
 /** Stripped, the role word is glued to the text before it and ends its line. */
 export const seed: ChatTemplate = {
@@ -11,7 +13,7 @@ export const seed: ChatTemplate = {
     headers: [{ open: String.raw`<seed:bos>([a-z]{1,20})(?:\n|$)` }],
   },
   stripped: {
-    detects: (prompt) => /^(?:system|user)\n/.test(prompt) && new RegExp(`assistant\\n${THINK_TAIL}$`).test(prompt),
+    detects: (prompt) => /^(?:system|user)\n/.test(prompt) && ASKS.test(prompt),
     end: '',
     headers: [
       { open: String.raw`(?<=</seed:tool_call>)tool\n`, role: 'tool', after: ['assistant'] },
