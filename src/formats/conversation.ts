@@ -2,7 +2,8 @@ import { readAssistantText } from '../chat/assistant-parts.ts';
 import type { TypeOf } from '../chat/calls/call.ts';
 import type { ChatTurn, TurnPiece } from '../chat/chat-turn.ts';
 import { orTrained, type Trained } from '../rollout/loss-mask.ts';
-import type { Span, ToolCall, Turn } from '../rollout/rollout.ts';
+import type { Span, Turn } from '../rollout/rollout.ts';
+import { shownCalls } from './messages.ts';
 
 /** Whether a writer trains what ends a sampled turn; null where the record does not say which writer it was. */
 export interface EndRule {
@@ -68,17 +69,8 @@ export function layOut(chatTurns: readonly ChatTurn[], conversation: PromptAndRe
         typeOf: conversation.typeOf,
       });
       turn.parts = parts;
-      turn.toolCalls = calls.map(
-        (call): ToolCall => ({
-          index: callIndex++,
-          id: null,
-          name: call.name,
-          arguments: call.arguments,
-          raw: call.raw,
-          error: call.error,
-          resultTurn: null,
-        }),
-      );
+      turn.toolCalls = shownCalls(calls, callIndex);
+      callIndex += calls.length;
     }
     turns.push(turn);
   }

@@ -1,4 +1,5 @@
 import { readAssistantText } from '../chat/assistant-parts.ts';
+import type { ParsedCall } from '../chat/calls/call.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { isUnclosed } from '../rollout/call-error.ts';
 import type { ToolCall, Turn } from '../rollout/rollout.ts';
@@ -26,17 +27,21 @@ export function turnOf(index: number, role: string, text: string, firstCall: num
   if (role !== 'assistant') return turn;
   const { parts, calls } = readAssistantText(text);
   turn.parts = parts;
-  turn.toolCalls = calls.map((call, position) => ({
-    index: firstCall + position,
-    id: null,
-    name: call.name,
-    arguments: call.arguments,
-    raw: call.raw,
-    error: call.error,
-    resultTurn: null,
-  }));
+  turn.toolCalls = shownCalls(calls, firstCall);
   return turn;
 }
+
+/** Calls as they stand in a text: no id, and no result yet. */
+export const shownCalls = (calls: readonly ParsedCall[], first: number): ToolCall[] =>
+  calls.map(({ name, arguments: args, raw, error }, position) => ({
+    index: first + position,
+    id: null,
+    name,
+    arguments: args,
+    raw,
+    error,
+    resultTurn: null,
+  }));
 
 /**
  * Puts what was recorded of a turn's calls (id, the turn of the result, decoded arguments) on the calls that stand in its text.

@@ -1,5 +1,6 @@
 import type { FactRows } from '../facts/fact-rows.ts';
 import { compareValues, type SortValue } from '../query/sort.ts';
+import { momentsOf } from '../summary.ts';
 
 /** Rollouts of one stream that share a value: of a step, of another key. Validation and training are never one mean. */
 export interface Bucket {
@@ -45,29 +46,19 @@ export interface NumberSpread {
   most: number | null;
 }
 
-/** Welford's way, so that a million values lose no digits. */
 export function numberSpread(values: Float64Array, members: readonly number[]): NumberSpread {
-  const known = new Float64Array(members.length);
-  let count = 0;
-  let mean = 0;
-  let squares = 0;
-  for (const row of members) {
-    const value = values[row]!;
-    if (!Number.isFinite(value)) continue;
-    known[count++] = value;
-    const off = value - mean;
-    mean += off / count;
-    squares += off * (value - mean);
-  }
+  const { count, mean, deviation } = momentsOf(values, members);
   const unknown = members.length - count;
-  if (count === 0) return { count, unknown, mean: null, deviation: null, least: null, median: null, most: null };
-  const sorted = known.subarray(0, count).sort();
+  if (count === 0) return { count, unknown, mean, deviation, least: null, median: null, most: null };
+  const sorted = Float64Array.from(members, (row) => values[row]!)
+    .filter(Number.isFinite)
+    .sort();
   const middle = (sorted[(count - 1) >> 1]! + sorted[count >> 1]!) / 2;
   return {
     count,
     unknown,
     mean,
-    deviation: Math.sqrt(Math.max(0, squares) / count),
+    deviation,
     least: sorted[0]!,
     median: middle,
     most: sorted[count - 1]!,

@@ -8,7 +8,7 @@ import type { Block } from './block.ts';
 import { contextHeading, OwnTrajectories, withOutlines } from './context-blocks.ts';
 import { findingsByTurn, Unplaced } from './findings.ts';
 import { Results } from './results.ts';
-import { scoreBlocks } from './score-foot.ts';
+import { footLine, scoreBlocks } from './score-foot.ts';
 import type { Section } from './section.ts';
 import { timeBlocks } from './time-block.ts';
 import { type Folds, turnBlocks } from './turn-blocks.ts';
@@ -19,28 +19,19 @@ export type { Folds };
 
 /** The rollout's own numbers, once, after its last turn. */
 function verdictBlocks(rollout: Rollout, advantage: number | null, labels: readonly string[]): Block[] {
-  const line = (id: string, text: string, style: Block['style'] = 'plain'): Block => ({
-    id,
-    turn: null,
-    text,
-    style,
-    trained: false,
-    indent: 0,
-    clip: true,
-  });
   const blocks = scoreBlocks(rollout);
-  if (advantage !== null) blocks.push(line('advantage', `advantage ${advantageText(advantage)}`));
+  if (advantage !== null) blocks.push(footLine('advantage', `advantage ${advantageText(advantage)}`));
   if (rollout.groundTruth !== undefined) {
     const truth = rollout.groundTruth;
     const text = typeof truth === 'string' ? truth : formatJson(truth);
-    blocks.push(line('ground-truth', `ground truth ${sanitise(text)}`));
+    blocks.push(footLine('ground-truth', `ground truth ${sanitise(text)}`));
   }
   for (const { field, values } of rollout.rewards.unaligned) {
-    blocks.push(line(`unaligned.${field}`, sanitise(`${field} ${formatJson(values)}, unaligned`), 'quiet'));
+    blocks.push(footLine(`unaligned.${field}`, sanitise(`${field} ${formatJson(values)}, unaligned`), 'quiet'));
   }
-  if (rollout.lossMask !== null) blocks.push(line('mask', `loss mask ${maskShare(rollout.lossMask)}`, 'quiet'));
+  if (rollout.lossMask !== null) blocks.push(footLine('mask', `loss mask ${maskShare(rollout.lossMask)}`, 'quiet'));
   for (const [i, text] of labels.entries())
-    blocks.push({ ...line(`label.${i}`, `label ${text}`, 'strong'), clip: false });
+    blocks.push({ ...footLine(`label.${i}`, `label ${text}`, 'strong'), clip: false });
   return blocks;
 }
 

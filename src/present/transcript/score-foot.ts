@@ -54,38 +54,40 @@ function feedbackOf(extras: JsonObject): { name: string; text: string }[] {
   return texts;
 }
 
+/** A line behind the last turn. */
+export const footLine = (id: string, text: string, style: Block['style'] = 'plain'): Block => ({
+  id,
+  turn: null,
+  text,
+  style,
+  trained: false,
+  indent: 0,
+  clip: true,
+});
+
 /** The score, and below it what explains it. */
 export function scoreBlocks(rollout: Rollout): Block[] {
-  const line = (id: string, text: string, style: Block['style'] = 'plain'): Block => ({
-    id,
-    turn: null,
-    text,
-    style,
-    trained: false,
-    indent: 0,
-    clip: true,
-  });
   const parts = scoreParts(rollout);
   const shown = parts.slice(0, MOST_PARTS);
   const width = Math.min(LONGEST_NAME, Math.max(0, ...shown.map(({ name }) => cellWidth(sanitiseLine(name)))));
   const numbers = alignedNumbers(
     shown.map(({ value }) => (typeof value === 'number' ? scoreText(value) : String(value))),
   );
-  const blocks = [line('score', `score ${scoreText(rollout.score)}`, 'strong')];
+  const blocks = [footLine('score', `score ${scoreText(rollout.score)}`, 'strong')];
   for (const [i, { name }] of shown.entries())
     blocks.push({
-      ...line(`part.${name}`, `${fitLeft(sanitiseLine(name), width)}  ${numbers[i]!}`.trimEnd()),
+      ...footLine(`part.${name}`, `${fitLeft(sanitiseLine(name), width)}  ${numbers[i]!}`.trimEnd()),
       indent: 2,
     });
   if (parts.length > shown.length)
     blocks.push({
-      ...line('parts', `and ${formatCount(parts.length - shown.length)} more in the details`, 'quiet'),
+      ...footLine('parts', `and ${formatCount(parts.length - shown.length)} more in the details`, 'quiet'),
       indent: 2,
     });
   for (const { name, text } of feedbackOf(rollout.extras)) {
     const cut =
       text.length > LONGEST_FEEDBACK ? `${text.slice(0, LONGEST_FEEDBACK)} … all of it stands in the details` : text;
-    blocks.push(line(`feedback.${name}`, `${sanitiseLine(name)}: ${sanitise(cut.trim())}`));
+    blocks.push(footLine(`feedback.${name}`, `${sanitiseLine(name)}: ${sanitise(cut.trim())}`));
   }
   return blocks;
 }
