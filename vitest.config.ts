@@ -15,5 +15,6 @@ export default defineConfig({
     // Ten times what a test takes on an idle machine: a limit against hangs, never a figure.
     testTimeout: isSlow ? 240_000 : 60_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 45_000 } },
   },
 });

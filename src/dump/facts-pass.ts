@@ -170,11 +170,12 @@ export class FactsPass {
   /** @returns false when the dump was closed */
   async #ask(file: DumpFile, records: readonly number[], keys?: (GroupKey | null)[]): Promise<boolean> {
     const { index, generation } = file;
+    const lengths = records.map((record) => index.length(record));
     const places = new Float64Array(records.length * 2);
     let hasParts = false;
     for (const [i, record] of records.entries()) {
       places[i * 2] = index.offset(record);
-      places[i * 2 + 1] = index.length(record);
+      places[i * 2 + 1] = lengths[i]!;
       hasParts ||= index.part(record) > 0;
     }
     const request = {
@@ -199,18 +200,19 @@ export class FactsPass {
     for (const name of answer.extras) this.extras.add(name);
     // The answer speaks of an earlier content; the file waits in the queue again.
     if (generation !== file.generation || index !== file.index) return true;
-    this.#take(file, records, answer);
+    this.#take(file, records, lengths, answer);
     keys?.push(...records.map((_, i) => answer.keys[i] ?? null));
     return true;
   }
 
-  #take(file: DumpFile, records: readonly number[], answer: WorkerAnswer): void {
+  #take(file: DumpFile, records: readonly number[], lengths: readonly number[], answer: WorkerAnswer): void {
     for (const [i, record] of records.entries()) {
+      // Half a line that was read has become a whole one, which is asked for by itself.
+      if (record >= file.count || file.index.length(record) !== lengths[i]) continue;
       if (!isLookedAt(answer.facts, i * FACT_ROW)) {
         this.#markLost(file, record);
         continue;
       }
-      if (record >= file.count) continue;
       const cells = new Map<string, JsonValue>();
       for (const { name, values } of answer.cells) if (values[i] !== undefined) cells.set(name, values[i]);
       file.index.setFacts(record, {

@@ -42,7 +42,7 @@ async function open(...conditions: string[]): Promise<LiveRun> {
 }
 
 async function looked(): Promise<void> {
-  const end = Date.now() + 10_000;
+  const end = Date.now() + 45_000;
   while (!dump.files.every((file) => dump.isLooked(file)) && Date.now() < end)
     await new Promise((resolve) => setTimeout(resolve, 5));
 }
@@ -60,9 +60,10 @@ describe('a run from afar', () => {
   test('means are over the finite scores of complete train steps, with the NaN beside them', async () => {
     step('train/../1.jsonl', 30, score(1, 0, 'NaN', 'Infinity'));
     step('2.jsonl', 20, score(1, 1, 0, 0));
+    const before = Date.now();
     writeFileSync(join(directory, '3.jsonl'), score(9));
     const live = await open();
-    const stats = live.stats(null);
+    const stats = live.stats(null, before);
     expect(stats.last.map(({ mean }) => mean)).toEqual([0.5, 0.5]);
     expect(stats.notFinite).toBe(2);
     expect(stats.steps).toBe(3);
@@ -121,10 +122,10 @@ describe('a run from afar', () => {
     expect(live.stats(null).status).toBe('waiting');
     writeFileSync(join(directory, '1.jsonl'), score(1));
     await look();
-    await vi.waitFor(() => expect(live.stats(null).status).toBe('live'));
+    await vi.waitFor(() => expect(live.stats(null).status).toBe('live'), { timeout: 45_000 });
     rmSync(directory, { recursive: true });
     await look();
-    await vi.waitFor(() => expect(live.stats(null).status).toBe('away'));
+    await vi.waitFor(() => expect(live.stats(null).status).toBe('away'), { timeout: 45_000 });
     expect(live.stats(null).rollouts).toBe(1);
   });
 
@@ -132,9 +133,10 @@ describe('a run from afar', () => {
     for (const n of [1, 2, 3]) step(`${n}.jsonl`, 10 - n, score(n));
     const live = await open();
     expect(live.newest(null)?.step).toBe(3);
+    const before = Date.now();
     writeFileSync(join(directory, '2.jsonl'), score(5, 5));
     await look();
-    expect(live.newest(null)?.step).toBe(3);
+    expect(live.newest(null, before)?.step).toBe(3);
     expect(live.newest(null, later())?.step).toBe(2);
     expect(live.stats(null, later()).last.map(({ mean }) => mean)).toEqual([1, 5]);
     writeFileSync(join(directory, '3.jsonl'), score(6, 6));
@@ -150,9 +152,10 @@ describe('a step is judged', () => {
     step('1.jsonl', 10, score(0));
     const live = await open('score<0.1', 'score>10');
     expect(texts(live, later())).toEqual([]);
+    const before = Date.now();
     writeFileSync(join(directory, '2.jsonl'), score(0, 0));
     await look();
-    expect(texts(live, Date.now())).toEqual([]);
+    expect(texts(live, before)).toEqual([]);
     expect(texts(live, later())).toEqual(['step 2: score 0.00 < 0.1']);
     expect(texts(live, later())).toEqual([]);
     appendFileSync(join(directory, '2.jsonl'), score(0));

@@ -224,13 +224,16 @@ describe('replay', () => {
     });
     await ended;
     const journal = join(journalOf(dump), 'replay.jsonl');
-    const kept = jsonLines(readFileSync(journal, 'utf8')).length;
-    expect(kept).toBeGreaterThanOrEqual(10);
-    const asked = server.seen.length;
+    const codeOf = ({ code }: Record<string, unknown>) => (code ?? 'none') as string;
+    const kept = jsonLines(readFileSync(journal, 'utf8'));
+    expect(kept.length).toBeGreaterThanOrEqual(10);
     const { code, stdout } = await run([...args, '--resume']);
     expect(code).toBe(0);
     expect(jsonLines(stdout)).toHaveLength(count);
-    expect(server.seen.length - asked).toBe(count - kept);
+    // What has its verdict is not asked again.
+    const asked = server.seen.map(({ body }) => codeOf(JSON.parse(body)));
+    for (const { arguments: given } of kept)
+      expect(asked.filter((code) => code === codeOf(given as Record<string, unknown>))).toHaveLength(1);
     const records = jsonLines(readFileSync(journal, 'utf8')).map(({ record }) => record);
     expect(new Set(records).size).toBe(count);
     expect(records).toHaveLength(count);

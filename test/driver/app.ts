@@ -66,6 +66,9 @@ const WAIT_MS = 45_000;
 /** See src/tui/shell/idle.ts. */
 const IDLE_OSC = 7777;
 
+/** The private mode in which a frame is painted. */
+const FRAME_MODE = 2026;
+
 /** The built program in a pseudo-terminal, its screen read by a terminal emulator: what a person would see. */
 export class App {
   readonly #pty: IPty;
@@ -77,6 +80,8 @@ export class App {
   #sent = 0;
   #answered = -1;
   readonly #waiting = new Set<() => void>();
+  /** A frame may come in pieces; what is on the screen between them was never meant to be seen. */
+  #isInFrame = false;
 
   private constructor(args: readonly string[], options: StartOptions) {
     const { columns = 100, rows = 30, env = {}, command = [process.execPath, PROGRAM] } = options;
@@ -88,6 +93,11 @@ export class App {
       this.#answered = Number(received);
       return true;
     });
+    for (const final of ['h', 'l'])
+      this.#terminal.parser.registerCsiHandler({ prefix: '?', final }, (modes) => {
+        if (modes[0] === FRAME_MODE) this.#isInFrame = final === 'h';
+        return false;
+      });
     const { NO_COLOR: _no, CI: _ci, ...inherited } = process.env;
     this.#pty = spawn(command[0]!, [...command.slice(1), ...args], {
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
@@ -106,6 +116,7 @@ export class App {
     this.#terminal.onData((reply) => this.#write(reply));
     this.#pty.onExit(({ exitCode, signal }) => {
       this.#exit = { code: exitCode, signal: signal ?? 0 };
+      this.#isInFrame = false;
       this.#notify();
     });
   }
@@ -123,7 +134,8 @@ export class App {
   }
 
   /** Waits until it holds, and tells the screen when it does not. */
-  async until(holds: () => boolean, what: string, within = WAIT_MS): Promise<void> {
+  async until(condition: () => boolean, what: string, within = WAIT_MS): Promise<void> {
+    const holds = (): boolean => !this.#isInFrame && condition();
     if (holds()) return;
     await new Promise<void>((resolve, reject) => {
       const done = () => {

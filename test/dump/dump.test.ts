@@ -263,3 +263,19 @@ describe('a dump in the background', () => {
     expect((await import('node:fs')).readFileSync(join(directory, '1.jsonl')).equals(before)).toBe(true);
   });
 });
+
+test('what was found of half a line is not told of the line that it became', async () => {
+  const whole = verlLine({ score: 0.5 });
+  const path = join(directoryWith({ '1.jsonl': verlLine() + whole.slice(0, 60) }), '1.jsonl');
+  const dump = await opened(path);
+  const [file] = dump.files;
+  // The answer comes when the rest of the line has been seen.
+  const looking = dump.lookAt(file!, [0, 1]);
+  appendFileSync(path, whole.slice(60));
+  await dump.refresh(file!);
+  await looking;
+  expect([file!.facts(0) === undefined, file!.facts(1) === undefined]).toEqual([false, true]);
+  await dump.lookAt(file!, [1]);
+  expect([file!.score(1), file!.facts(1)?.findings.length]).toEqual([0.5, 0]);
+  dump.close();
+});

@@ -261,7 +261,7 @@ describe('TrajectoryCollectEngine', () => {
       const env = scriptedEnv(TWO_STEPS, { step: never });
       const world = new TrajectoryCollectEngine(new PlainAgent(), env, {
         modelCall: replies('r').modelCall,
-        timeout: 0.02,
+        timeout: 1,
       });
       const trajectory = await world.collect('Trajectory');
       expect(trajectory).toMatchObject({ status: 'ENV_TIMEOUT', steps: [{ done: true }] });
@@ -485,8 +485,11 @@ describe('environments', () => {
   });
 
   it('keeps the order of parallel calls, and releases its tools when it is closed', async () => {
+    // Each waits for the one behind it.
+    const ends = new Map<number, () => void>();
     const tool = fakeTool('wait', async ({ ms }) => {
-      await new Promise((resolve) => setTimeout(resolve, ms as number));
+      if (ms !== 1) await new Promise<void>((resolve) => ends.set(ms as number, resolve));
+      ends.get(ms === 1 ? 10 : 20)?.();
       return String(ms);
     });
     const world = new ToolEnvironment({}, [tool]);

@@ -100,7 +100,7 @@ function workplace(tasks: string) {
         tools: join(directory, 'tools.yaml'),
         out: join(directory, 'out'),
         n: 2,
-        timeout: 2,
+        timeout: 60,
         ...more,
       } as Settings,
       resume,
@@ -141,7 +141,7 @@ describe('what failed around the model is no score', () => {
   ] as const)('%s is %s: no line, said once, and made again', async (trouble, cause) => {
     const { run, rows, said, unmade } = workplace(task());
     mode = trouble;
-    const broken = await run();
+    const broken = await run(trouble === 'hung' ? { timeout: 2 } : {});
     expect(broken).toMatchObject({ done: 0, failed: 2, ended: null });
     expect(rows()).toEqual([]);
     expect(said.filter((line) => line.includes(`[${cause}`))).toHaveLength(1);
@@ -162,8 +162,8 @@ describe('what failed around the model is no score', () => {
     const { run, rows, said } = workplace(task());
     const settings: Partial<Settings> =
       cause === 'reward_fault'
-        ? { timeout: 60, rewards: { gsm8k: 'http' }, reward: 'http', reward_url: `${addressOf(services)}/reward` }
-        : { timeout: 60 };
+        ? { rewards: { gsm8k: 'http' }, reward: 'http', reward_url: `${addressOf(services)}/reward` }
+        : {};
     sandboxIsDead = cause === 'sandbox_fault';
     rewardIsDead = cause === 'reward_fault';
     expect(await run(settings)).toMatchObject({ done: 0, failed: 2 });
@@ -219,7 +219,7 @@ describe('a step with a deadline', () => {
   it('keeps what is half-made, and goes on with it', async () => {
     const { run, rows, said } = workplace(Array.from({ length: 3 }, () => task()).join('\n'));
     mode = 'hung';
-    const broken = await run({ n: 1, deadline: 0.3, timeout: 60 });
+    const broken = await run({ n: 1, deadline: 0.3 });
     expect(broken).toMatchObject({ done: 0, failed: 0, ended: 'ended by the deadline of 0.3 s' });
     mode = 'ok';
     expect(await run({ n: 1 }, true)).toMatchObject({ done: 3, ended: null });

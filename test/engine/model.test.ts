@@ -142,7 +142,7 @@ describe('chat completions', () => {
   });
 
   it('a silent server is as good as a dropped one, and a caller can break off at once', async () => {
-    const model = await chat((_, { number }) => ({ text: 'late', delay: number === 0 ? 5000 : 0 }), { idleMs: 50 });
+    const model = await chat((_, { number }) => ({ text: 'late', delay: number === 0 ? 5000 : 0 }), { idleMs: 1000 });
     expect(await model.generate(request())).toMatchObject({ text: 'late', retries: 1 });
     await server.close();
     const waiting = await chat(() => ({ delay: 5000 }));

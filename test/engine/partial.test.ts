@@ -90,11 +90,15 @@ function workplace(url: string) {
     tokenizer: folder,
     tools: join(folder, 'tools.yaml'),
     out,
-    deadline: 1,
   } as Settings;
   const said: string[] = [];
   const run = (resume: boolean) =>
-    runCollection({ tasksPath: join(folder, 'tasks.jsonl'), settings, resume, say: (message) => said.push(message) });
+    runCollection({
+      tasksPath: join(folder, 'tasks.jsonl'),
+      settings: resume ? settings : { ...settings, deadline: 3 },
+      resume,
+      say: (message) => said.push(message),
+    });
   const partial = () => readFileSync(join(out, '.rollout-viewer/partial.jsonl'), 'utf8');
   return { run, said, partial, lines: () => dumpLines(join(out, '1.jsonl')) };
 }
@@ -103,7 +107,7 @@ describe('a deadline in the middle of a turn', () => {
   it('aborts at SGLang, and keeps what was sampled with its log probabilities and weights', async () => {
     const { url, asked, newWeights } = await sglang(true);
     const { run, said, partial, lines } = workplace(url);
-    expect(await run(false)).toMatchObject({ done: 0, failed: 0, ended: 'ended by the deadline of 1 s' });
+    expect(await run(false)).toMatchObject({ done: 0, failed: 0, ended: 'ended by the deadline of 3 s' });
     const [first, second, abort] = asked;
     expect([first!.url, second!.url, abort!.url]).toEqual(['/generate', '/generate', '/abort_request']);
     expect(abort!.rid).toBe(second!.rid);
@@ -133,7 +137,7 @@ describe('a deadline in the middle of a turn', () => {
   it('closes the connection of a server that aborts nothing, and asks for the turn anew', async () => {
     const { url, asked, newWeights } = await sglang(false);
     const { run, lines } = workplace(url);
-    expect(await run(false)).toMatchObject({ done: 0, failed: 0, ended: 'ended by the deadline of 1 s' });
+    expect(await run(false)).toMatchObject({ done: 0, failed: 0, ended: 'ended by the deadline of 3 s' });
     newWeights();
     expect(await run(true)).toMatchObject({ done: 1, meanScore: 1 });
     expect(asked.at(-1)!.input_ids).toEqual(asked[1]!.input_ids);

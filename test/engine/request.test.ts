@@ -212,9 +212,12 @@ describe('what goes wrong in a rollout', () => {
 
   it('parallel calls run at once, and their results stand in the order of the calls', async () => {
     const order: unknown[] = [];
+    // Each waits for the one behind it.
+    const ends = new Map<number, () => void>();
     const wait = fakeTool('wait', async ({ ms }) => {
-      await new Promise((resolve) => setTimeout(resolve, ms as number));
+      if (ms !== 1) await new Promise<void>((resolve) => ends.set(ms as number, resolve));
       order.push(ms);
+      ends.get(ms === 1 ? 15 : 30)?.();
       return `waited ${ms}`;
     });
     const reply = [30, 15, 1].map((ms) => call('wait', { ms })).join('\n');
@@ -282,18 +285,18 @@ describe('what goes wrong in a rollout', () => {
     const endless = fakeModel(
       ({ signal }) => new Promise((_, reject) => signal!.addEventListener('abort', () => reject(signal!.reason))),
     );
-    const hung = await runRequest({ ...endless, messages: [QUESTION], limits: { timeout: 0.02 } });
-    expect(hung).toMatchObject({ state: 'failed', cause: 'model_hung', error: 'timed out after 0.02 s' });
+    const hung = await runRequest({ ...endless, messages: [QUESTION], limits: { timeout: 0.5 } });
+    expect(hung).toMatchObject({ state: 'failed', cause: 'model_hung', error: 'timed out after 0.5 s' });
     const slow = fakeModel(({ signal, onActivity }) => {
       onActivity?.();
       return new Promise((_, reject) => signal!.addEventListener('abort', () => reject(signal!.reason)));
     });
-    const late = await runRequest({ ...slow, messages: [QUESTION], limits: { timeout: 0.02 } });
+    const late = await runRequest({ ...slow, messages: [QUESTION], limits: { timeout: 0.5 } });
     expect(late).toMatchObject({
       state: 'failed',
       status: 'TIMEOUT',
       cause: 'timeout',
-      error: 'timed out after 0.02 s',
+      error: 'timed out after 0.5 s',
     });
     const stop = new AbortController();
     const running = runRequest({ ...endless, messages: [QUESTION], signal: stop.signal });

@@ -34,7 +34,7 @@ async function serve(port: number): Promise<{ child: ChildProcess; url: string }
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said += text;
   });
-  await expect.poll(() => said, { timeout: 30_000 }).toMatch(/listening on http/);
+  await expect.poll(() => said).toMatch(/listening on http/);
   return { child, url: /listening on (\S+)/.exec(said)![1]! };
 }
 

@@ -205,11 +205,11 @@ def compute_score(**kwargs):
   test('that hangs costs its own rollout alone', async () => {
     const fn = python(
       'import time\ndef compute_score(solution_str, **kwargs):\n    time.sleep(60 if "hang" in solution_str else 0)\n    return 0.5',
-      2,
+      5,
     );
     const hanging = rescoreRollout(await rowOf({ output: 'hang', score: 0.5 }), only(fn));
     const next = rescoreRollout(await row(), only(fn));
-    expect(await hanging).toMatchObject({ status: 'error', reason: 'no score after 2 s' });
+    expect(await hanging).toMatchObject({ status: 'error', reason: 'no score after 5 s' });
     expect(await next).toMatchObject({ status: 'same' });
   });
 });

@@ -234,19 +234,21 @@ describe.each(CONFINING)('%s', (backend) => {
 
     test('a cell over its time is ended, even one that swallows everything; what was done is kept', async () => {
       const deaf = 'print("began")\nwhile True:\n    try:\n        while True: pass\n    except BaseException: pass';
-      const answer = await cells(['print("one")', deaf, 'print("never")'], { cell_timeout: 0.7 });
+      const answer = await cells(['print("one")', deaf, 'print("never")'], { cell_timeout: 3 });
       expect(answer).toMatchObject({ status: 'Failed', driver: { status: 'TimeLimitExceeded', return_code: null } });
       expect(answer.cells.map((cell) => cell.stdout)).toEqual(['one\n', 'began\n']);
       expect(answer.cells[1]?.error).toMatchObject([
-        { ename: 'TimeoutError', evalue: expect.stringContaining('0.7 s') },
+        { ename: 'TimeoutError', evalue: expect.stringContaining('cell_timeout 3.0 s') },
       ]);
     });
 
     test('the total time is one for all cells', async () => {
-      const answer = await cells(Array(5).fill('import time\ntime.sleep(0.5)'), { total_timeout: 1.2 });
+      const answer = await cells(['print("one")', 'import time\ntime.sleep(100)', 'print("never")'], {
+        total_timeout: 4,
+      });
       expect(answer).toMatchObject({ status: 'Failed', driver: { status: 'TimeLimitExceeded' } });
-      expect(answer.cells.length).toBeGreaterThanOrEqual(1);
-      expect(answer.cells.length).toBeLessThan(5);
+      expect(answer.cells[0]?.stdout).toBe('one\n');
+      expect(answer.cells.length).toBeLessThan(3);
     });
 
     test('a kernel that dies is told', async () => {

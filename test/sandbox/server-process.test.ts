@@ -35,7 +35,7 @@ function launch(args: string[], env: NodeJS.ProcessEnv = process.env): Started {
 
 async function urlOf({ said, ended }: Started): Promise<string> {
   void ended.then(() => {});
-  await expect.poll(said, { timeout: 30_000 }).toMatch(/listening on http/);
+  await expect.poll(said).toMatch(/listening on http/);
   return /listening on (\S+)/.exec(said())![1]!;
 }
 
@@ -91,14 +91,13 @@ describe.each([...CONFINING, 'unconfined' as const])('%s', (backend) => {
       const idle = tree(pid).length;
       void ask(url, { code: BUSY, language: 'python', run_timeout: 60 }).catch(() => {});
       // The others have processes that wait for it.
-      if (backend === 'unconfined')
-        await expect.poll(() => tree(pid).length, { timeout: 10_000 }).toBeGreaterThan(idle);
+      if (backend === 'unconfined') await expect.poll(() => tree(pid).length).toBeGreaterThan(idle);
       await runsOne(url);
       const family = tree(pid);
       expect(family.length).toBeGreaterThan(1);
       server.child.kill('SIGKILL');
-      await expect.poll(() => family.filter(alive), { timeout: 15_000 }).toEqual([]);
-      await expect.poll(() => leftovers(pid), { timeout: 15_000 }).toEqual([]);
+      await expect.poll(() => family.filter(alive)).toEqual([]);
+      await expect.poll(() => leftovers(pid)).toEqual([]);
     });
 
     test('SIGTERM lets what runs end, then everything is gone', async () => {
@@ -111,7 +110,7 @@ describe.each([...CONFINING, 'unconfined' as const])('%s', (backend) => {
       server.child.kill('SIGTERM');
       expect((await answer).run_result.stdout).toBe('ended\n');
       expect(await server.ended).toBe(0);
-      await expect.poll(() => family.filter(alive), { timeout: 15_000 }).toEqual([]);
+      await expect.poll(() => family.filter(alive)).toEqual([]);
       expect(leftovers(pid)).toEqual([]);
     });
   });

@@ -141,10 +141,10 @@ describe('out of order', () => {
 
   test('an action that runs longer than the idle time keeps its session', async () => {
     const slow: RunCode = async (...args) => {
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await new Promise((resolve) => setTimeout(resolve, 700));
       return answers('done')(...args);
     };
-    const { sessions, start } = await opened(slow, { idleSeconds: 0.05 });
+    const { sessions, start } = await opened(slow, { idleSeconds: 0.5 });
     const sid = await start({ instance_hash: 'free' });
     expect(await sessions.act({ sid, content: 'print(1)' })).toEqual({ content: 'done' });
     expect(await sessions.postprocess({ sid })).toMatchObject({ actions: 1 });

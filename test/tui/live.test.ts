@@ -108,7 +108,8 @@ describe('following (F)', () => {
     await app.list().selects('2.jsonl:1');
     writeFileSync(join(run.dir, '3.jsonl'), lines(toolRollout(3, 1, 1), toolRollout(3, 2, 1)));
     await app.sees('○3');
-    await app.list().selects('2.jsonl:1');
+    // It is complete some seconds later, and not gone to before.
+    expect(app.screen()).toContain('2.jsonl:1');
     await app.list().selects('3.jsonl:1');
     app.press('j');
     await app.sees('follow paused, F goes on');
@@ -221,9 +222,12 @@ test('the age of the newest line ticks by itself, and only the first line is pai
   await app.sees('1 step · 4 rollouts');
   appendFileSync(join(run.dir, '1.jsonl'), lines(toolRollout(1, 7, 1)));
   await app.sees('● live');
-  await app.sees('3 s ago');
-  const from = app.output.length;
-  await app.sees('4 s ago');
+  const age = (): number => Number(/(\d+) s ago/.exec(app.screen())?.[1]);
+  // By then the step is complete, and said to be.
+  await app.until(() => age() >= 3, 'an age of 3 s');
+  await app.idle();
+  const [from, before] = [app.output.length, age()];
+  await app.until(() => age() > before, 'the next second');
   const rows = [...app.output.slice(from).matchAll(/\x1b\[(\d+);\d+H/g)].map(([, row]) => row);
   expect(new Set(rows)).toEqual(new Set(['1']));
 });

@@ -214,17 +214,21 @@ describe('zoom and mouse', () => {
   const click = ([x, y]: [number, number]): void => app.type(`\x1b[<0;${x};${y}M\x1b[<0;${x};${y}m`);
   const wheel = (code: 64 | 65, [x, y]: [number, number]): void => app.type(`\x1b[<${code};${x};${y}M`);
 
+  const tracks = (mode: string): Promise<void> =>
+    app.until(() => app.modes.mouseTrackingMode === mode, `the mouse mode ${mode}`);
+
   test('the mouse is off until F2, and off again on every way out', async () => {
     await open();
     expect(app.modes.mouseTrackingMode).toBe('none');
     app.type('\x1bOQ');
     await app.sees('mouse on, F2 off');
-    expect(app.modes.mouseTrackingMode).toBe('vt200');
+    await tracks('vt200');
     app.type('\x1bOQ');
     await app.seesNot('mouse on');
-    expect(app.modes.mouseTrackingMode).toBe('none');
+    await tracks('none');
     app.type('\x1bOQ');
     await app.sees('mouse on, F2 off');
+    await tracks('vt200');
     app.kill('SIGTERM');
     await app.exits();
     expect(app.modes.mouseTrackingMode).toBe('none');
@@ -236,10 +240,10 @@ describe('zoom and mouse', () => {
     await app.sees('mouse on');
     app.press('V');
     await app.until(() => !app.inAlternateScreen, 'the editor');
-    expect(app.modes.mouseTrackingMode).toBe('none');
+    await tracks('none');
     app.press('Enter');
     await app.sees('▌›assistant');
-    expect(app.modes.mouseTrackingMode).toBe('vt200');
+    await tracks('vt200');
   });
 
   test('the wheel scrolls the pane below it, a click goes to a row, a turn, a fold', async () => {
@@ -268,6 +272,7 @@ describe('zoom and mouse', () => {
     // Below the titles of a list that is filtered, too.
     app.type('&tool_calls<2\r');
     await app.sees('of 6');
+    await app.idle();
     click(at('1      2', 2));
     await app.list().selects('1.jsonl:2');
     // Nothing is typed by it, and an open prompt keeps what it has.

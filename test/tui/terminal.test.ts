@@ -78,7 +78,8 @@ describe('the terminal is given back', () => {
     app.press('J');
     await app.sees('2.jsonl:2');
     app.press('q');
-    await app.until(() => !app.inAlternateScreen, 'the main screen');
+    // The program reads the keys until it has ended.
+    await app.until(() => !app.inAlternateScreen && /\nshell>\n*$/.test(app.screen()), 'the prompt of the shell');
     app.type('stty -a | grep -c " icanon"\n');
     await app.sees(/^1$/m);
   });
@@ -148,7 +149,7 @@ describe('inside tmux', () => {
         env: { ...process.env, TMUX: '' },
       });
     const sees = async (text: string): Promise<string> => {
-      const end = Date.now() + 15_000;
+      const end = Date.now() + 45_000;
       for (;;) {
         const screen = tmux('capture-pane', '-p', '-t', 'test');
         if (screen.includes(text)) return screen;
