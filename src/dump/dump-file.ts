@@ -82,6 +82,8 @@ export class DumpFile {
   #scan: LineScan = { position: 0, lineStart: 0 };
   /** The last record is a line that has no newline yet. */
   #hasUnendedLine = false;
+  /** How often half a line was a row, and was read again. */
+  #rereads = 0;
   #looking: Promise<unknown> = Promise.resolve();
   #shape: FileShape | null = null;
   #copy: Copy | null = null;
@@ -109,6 +111,11 @@ export class DumpFile {
 
   get count(): number {
     return this.index.count;
+  }
+
+  /** Another text where any of its rows may be another one. */
+  get version(): string {
+    return `${this.generation}.${this.count}.${this.#rereads}`;
   }
 
   score(record: number): number | null | undefined {
@@ -231,7 +238,10 @@ export class DumpFile {
         this.#scan = { position: 0, lineStart: 0 };
         this.#shape = null;
         this.#copy = copy;
-      } else if (this.#hasUnendedLine) this.#forgetLastLine();
+      } else if (isRowReread) {
+        this.#forgetLastLine();
+        this.#rereads++;
+      }
       this.#hasUnendedLine = false;
       this.bytes = copy === null ? (await handle.stat()).size : identity.size;
       if (this.bytes === 0 && this.error === null && !this.#content.isStream) this.error = EMPTY;

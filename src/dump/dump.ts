@@ -79,7 +79,7 @@ export class Dump {
     (file) => file.keep(),
   );
   readonly #records = new LRUCache<string, DumpRecord>({ maxSize: CACHE_BYTES, maxEntrySize: CACHE_BYTES });
-  readonly #keys = new WeakMap<DumpFile, { count: number; generation: number; keys: Promise<(GroupKey | null)[]> }>();
+  readonly #keys = new WeakMap<DumpFile, { version: string; keys: Promise<(GroupKey | null)[]> }>();
 
   private constructor(paths: readonly string[], options: DumpOptions) {
     this.paths = paths;
@@ -297,11 +297,11 @@ export class Dump {
 
   /** The group keys of a file's records, in their order; null for a bad record. Kept until the file changes. */
   groupKeys(file: DumpFile): Promise<(GroupKey | null)[]> {
-    const { count, generation } = file;
+    const { version } = file;
     const kept = this.#keys.get(file);
-    if (kept?.count === count && kept.generation === generation) return kept.keys;
+    if (kept?.version === version) return kept.keys;
     const keys = this.#facts.groupKeys(file);
-    this.#keys.set(file, { count, generation, keys });
+    this.#keys.set(file, { version, keys });
     return keys;
   }
 

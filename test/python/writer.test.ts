@@ -12,6 +12,7 @@ import type { JsonObject } from '../../src/json/value.ts';
 import { call, fakeModel } from '../engine/fake-model.ts';
 import { fakeTool } from '../engine/fake-tool.ts';
 import { directoryWith, execute, root } from '../program.ts';
+import { hasPython } from '../sandbox/plain-python.ts';
 
 const schema = JSON.parse(readFileSync(join(root, 'docs/dump-format.schema.json'), 'utf8')) as object;
 const isLine = new Ajv2020({ allowUnionTypes: true }).compile(schema);
@@ -53,7 +54,7 @@ describe('the schema', () => {
     expect(problemsOf(JSON.parse(printJson(packLine(parseJson(printJson(record)) as JsonObject))))).toEqual([]);
   });
 
-  test('holds for what Python writes, and the viewer reads each line as what it is', async () => {
+  test.skipIf(!hasPython)('holds for what Python writes, and the viewer reads each line as what it is', async () => {
     const lines = await written('lines.py');
     expect(lines).toHaveLength(6);
     for (const line of lines) expect(problemsOf(JSON.parse(line.replace('NaN', 'null')))).toEqual([]);
@@ -85,7 +86,7 @@ describe('the schema', () => {
     expect([named!.score, named!.extras.reward_scores]).toEqual([null, { accuracy: 1, length: 0.5 }]);
   });
 
-  test('refuses a line without what a reader needs', async () => {
+  test.skipIf(!hasPython)('refuses a line without what a reader needs', async () => {
     const [line] = await written('lines.py');
     const whole = JSON.parse(line!) as JsonObject;
     for (const key of ['input', 'output', 'messages', 'spans', 'writer', 'score', 'step']) {
@@ -97,7 +98,7 @@ describe('the schema', () => {
   });
 });
 
-describe('the recipe for', () => {
+describe.skipIf(!hasPython)('the recipe for (skipped without python3)', () => {
   test.each(['verl', 'trl'])('%s keeps ids, mask and log probabilities, and the mask on the text', async (trainer) => {
     const lines = await written('stand_ins.py', trainer);
     expect(lines).toHaveLength(1);

@@ -83,23 +83,42 @@ export interface Machine {
   close(): void;
 }
 
+async function freePort(): Promise<number> {
+  const free = createServer();
+  await new Promise<void>((resolve) => free.listen(0, '127.0.0.1', resolve));
+  const { port } = free.address() as AddressInfo;
+  await new Promise((resolve) => free.close(resolve));
+  return port;
+}
+
+/** Starts sshd; `listens` is false where somebody else has the port. */
+function startServer(folder: string, port: number): { child: ChildProcess; port: number; listens: Promise<boolean> } {
+  const own = ['-o', `Port=${port}`, '-o', 'ListenAddress=127.0.0.1'];
+  const child = spawn(SSHD!, ['-D', '-e', '-f', join(folder, 'sshd_config'), ...own], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const listens = new Promise<boolean>((resolve, reject) => {
+    let said = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+      if (said.includes('Server listening')) resolve(true);
+    });
+    child.on('close', () => (said.includes('in use') ? resolve(false) : reject(new Error(said))));
+  });
+  return { child, port, listens };
+}
+
 /** @param shell a line that runs in place of each command, as ForceCommand has it */
 export async function machine(throttle?: Throttle, forced?: string): Promise<Machine> {
   const folder = mkdtempSync(join(tmpdir(), 'rv-sshd-'));
   chmodSync(folder, 0o700);
   for (const name of ['host', 'user'])
     spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(folder, name)]);
-  const free = createServer();
-  const port = await new Promise<number>((resolve) => {
-    free.listen(0, '127.0.0.1', () => resolve((free.address() as AddressInfo).port));
-  });
-  await new Promise((resolve) => free.close(resolve));
-  mkdirSync('/run/sshd', { recursive: true });
+  // Root's sshd wants its folder; that of another user does not.
+  if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true });
   writeFileSync(
     join(folder, 'sshd_config'),
     [
-      `Port ${port}`,
-      'ListenAddress 127.0.0.1',
       `HostKey ${join(folder, 'host')}`,
       `AuthorizedKeysFile ${join(folder, 'user.pub')}`,
       `PidFile ${join(folder, 'pid')}`,
@@ -110,18 +129,10 @@ export async function machine(throttle?: Throttle, forced?: string): Promise<Mac
       ...(forced === undefined ? [] : [`ForceCommand ${forced}`]),
     ].join('\n'),
   );
-  const server: ChildProcess = spawn(SSHD!, ['-D', '-e', '-f', join(folder, 'sshd_config')], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  await new Promise<void>((resolve, reject) => {
-    let said = '';
-    server.stderr!.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
-      if (said.includes('Server listening')) resolve();
-    });
-    server.on('close', () => reject(new Error(said)));
-  });
-  const proxy = new Way(port, throttle);
+  let server = startServer(folder, await freePort());
+  // Another program may take the port in between.
+  while (!(await server.listens)) server = startServer(folder, await freePort());
+  const proxy = new Way(server.port, throttle);
   const through = await proxy.listen();
   const known = `[127.0.0.1]:${through} ${readFileSync(join(folder, 'host.pub'), 'utf8')}`;
   writeFileSync(join(folder, 'known_hosts'), known);
@@ -150,7 +161,7 @@ export async function machine(throttle?: Throttle, forced?: string): Promise<Mac
     proxy,
     close: () => {
       proxy.close();
-      server.kill();
+      server.child.kill();
     },
   };
 }

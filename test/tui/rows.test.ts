@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { matcher, rawFilter } from '../../src/analysis/text-search.ts';
 import type { DumpFile, DumpRecord } from '../../src/dump/dump-file.ts';
@@ -10,6 +11,8 @@ import { Searches } from '../../src/tui/rows/searches.ts';
 import { SortTable } from '../../src/tui/rows/sort-table.ts';
 import { Uint32List } from '../../src/tui/rows/uint32-list.ts';
 import { initialState } from '../../src/tui/state/state.ts';
+import { toolRollout } from '../support/dump.ts';
+import { TestScreen } from '../support/screen.ts';
 
 const fileOf = (count: number, generation = 0): DumpFile => ({ count, generation }) as unknown as DumpFile;
 
@@ -236,4 +239,18 @@ test('a search of a record that is still being read is not over', () => {
   const scan = new Searches(() => {}).of(record, initialState(80, 24).display, 'x')!;
   expect([scan.isDone, scan.share, scan.hits]).toEqual([false, 0, []]);
   expect(new Searches(() => {}).of(record, initialState(80, 24).display, '(')).toBeNull();
+});
+
+test('the groups of a step that was written anew are those of its new rows, though they are as many', async () => {
+  const screen = await TestScreen.open({ '1.jsonl': [1, 1, 2, 2].map((prompt) => toolRollout(1, prompt, 1)) });
+  const [file] = screen.dump.files;
+  const members = () => screen.data.groups.groups(file!)!.membersOf(0);
+  await screen.grouped();
+  expect(members()).toEqual([0, 1]);
+  const lines = [1, 2, 1, 2].map((prompt) => `${JSON.stringify(toolRollout(1, prompt, 0))}\n`);
+  writeFileSync(file!.path, lines.join(''));
+  await screen.dump.refresh(file!);
+  await screen.grouped();
+  expect(members()).toEqual([0, 2]);
+  screen.close();
 });

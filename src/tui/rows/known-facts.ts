@@ -36,7 +36,7 @@ export class KnownFacts {
   of({ list }: State): FactRows | null {
     const { filter } = list.choice;
     const text = filter === null ? '' : filterText(filter);
-    const print = this.#dump.files.map(({ count, generation }) => `${count}.${generation}`).join(' ');
+    const print = this.#dump.files.map(({ version }) => version).join(' ');
     const key = `${text}\0${print}`;
     if (!this.#isReading && this.#asked?.key !== key && this.#dump.progress().phase !== 'index') {
       // Rows of another filter are no answer to this one.

@@ -14,7 +14,7 @@ interface TaughtStep {
 const SLICE_MS = 8;
 
 interface Look {
-  generation: number;
+  version: string;
   done: number;
   total: number;
   signal: TaughtStep | null;
@@ -33,10 +33,9 @@ export class StepSignals {
   /** How far it is; `signal` is null until all is read. */
   of(file: DumpFile): Readonly<Look> {
     const known = this.#look;
-    if (known !== null && this.#file === file && known.generation === file.generation && known.total === file.count)
-      return known;
+    if (known !== null && this.#file === file && known.version === file.version) return known;
     this.#file = file;
-    const look: Look = { generation: file.generation, done: 0, total: file.count, signal: null };
+    const look: Look = { version: file.version, done: 0, total: file.count, signal: null };
     this.#look = look;
     setImmediate(() => this.#read(file, look, []));
     return look;
