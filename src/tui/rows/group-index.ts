@@ -4,7 +4,6 @@ import type { DumpFile } from '../../dump/dump-file.ts';
 import type { GroupKey } from '../../rollout/group-key.ts';
 
 interface Known {
-  count: number;
   keys: readonly (GroupKey | null)[];
   groups: Groups;
 }
@@ -14,7 +13,7 @@ export class GroupIndex {
   readonly #dump: Dump;
   readonly #changed: () => void;
   readonly #known = new WeakMap<DumpFile, Known>();
-  readonly #asked = new WeakMap<DumpFile, number>();
+  readonly #asked = new WeakMap<DumpFile, string>();
   #asking = 0;
 
   constructor(dump: Dump, changed: () => void) {
@@ -23,8 +22,8 @@ export class GroupIndex {
   }
 
   #get(file: DumpFile): Known | null {
-    if (file.state === 'ready' && this.#asked.get(file) !== file.count) {
-      this.#asked.set(file, file.count);
+    if (file.state === 'ready' && this.#asked.get(file) !== file.version) {
+      this.#asked.set(file, file.version);
       void this.#ask(file);
     }
     return this.#known.get(file) ?? null;
@@ -33,7 +32,7 @@ export class GroupIndex {
   async #ask(file: DumpFile): Promise<void> {
     this.#asking++;
     const keys = await this.#dump.groupKeys(file).finally(() => this.#asking--);
-    this.#known.set(file, { count: keys.length, keys, groups: new Groups(keys) });
+    this.#known.set(file, { keys, groups: new Groups(keys) });
     this.#changed();
   }
 
