@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { shareRedis } from '../src/queue/redis.ts';
 import { scriptedModel } from '../test/engine/scripted-model.ts';
 import { KILLS_CAP, killRounds } from '../test/queue/kills.ts';
 import { hasRedis, TestRedis } from '../test/queue/redis-server.ts';
@@ -14,7 +15,7 @@ const TURNS = 3;
 const DELAY_MS = 300;
 /** Rollouts in flight a worker; their number is whole waves of all workers. */
 const PLACES = 36;
-const ROLLOUTS = PLACES * 4 * (isWhole ? 70 : 7);
+const ROLLOUTS = PLACES * 4 * (isWhole ? 70 : 5);
 const CALLS = isWhole ? 100_000 : 3_000;
 
 /** The model has a process of its own, as in life, and so that its processor time is not counted. */
@@ -115,10 +116,11 @@ async function makespans(redis: TestRedis, folder: string, model: string): Promi
   for (const count of [1, 2, 4]) {
     const url = `${redis.url}?prefix=makespan${count}`;
     const workers = await workersAt(url, count, '--concurrency', String(PLACES));
-    const before = workers.reduce((sum, one) => sum + (usedBy(one) ?? 0), 0) + redis.processor();
+    const usedByAll = () => workers.reduce((sum, one) => sum + (usedBy(one) ?? 0), 0);
+    const before = { workers: usedByAll(), redis: redis.processor() };
     const args = [...asked, '--out', `of${count}`, '--concurrency', String(2 * count * PLACES), '--queue', url];
     const { seconds, processor, code, stderr } = await measured(args, folder);
-    const used = workers.reduce((sum, one) => sum + (usedBy(one) ?? 0), 0) + redis.processor() - before;
+    const used = { workers: usedByAll() - before.workers, redis: redis.processor() - before.redis };
     await end(workers);
     if (code !== 0) throw new Error(stderr);
     const ideal = (ROLLOUTS * TURNS * DELAY_MS) / 1000 / (count * PLACES);
@@ -130,16 +132,31 @@ async function makespans(redis: TestRedis, folder: string, model: string): Promi
       seconds / ideal,
       '≤ 1.15 ×',
     );
-    const more = ((processor + used - alone.processor) * 1000) / ROLLOUTS;
-    const own = (alone.processor * 1000) / ROLLOUTS;
+    const each = (seconds: number) => (seconds * 1000) / ROLLOUTS;
+    const more = each(processor + used.workers + used.redis - alone.processor);
     figure(
       `processor time a rollout, ${workersText}`,
       `+${more.toFixed(2)} ms`,
-      `without a queue ${own.toFixed(2)} ms`,
+      `without a queue ${each(alone.processor).toFixed(2)} ms`,
       null,
       '≤ 2 ms',
     );
+    const told = [
+      `run ${each(processor).toFixed(2)}`,
+      `workers ${each(used.workers).toFixed(2)}`,
+      `Redis ${each(used.redis).toFixed(2)} ms`,
+    ];
+    console.log(`    ${told.join(', ')}; ${await redisBytes(redis)}`);
   }
+}
+
+/** What a rollout in flight takes there at the most, and what it leaves in the file. */
+async function redisBytes(redis: TestRedis): Promise<string> {
+  const shared = await shareRedis(redis.url, () => {});
+  const info = await shared.redis.info();
+  await shared.close();
+  const value = (key: string) => Number(new RegExp(`${key}:(\\d+)`).exec(info)?.[1]);
+  return `Redis: peak ${Math.round(value('used_memory_peak') / 1024)} kB, file ${Math.round(value('aof_current_size') / ROLLOUTS)} bytes a rollout so far`;
 }
 
 async function replays(redis: TestRedis, folder: string): Promise<void> {

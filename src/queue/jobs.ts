@@ -11,6 +11,8 @@ const CHECK_MS = 3_000;
 const MOST_CHECKED = 500;
 /** A job whose worker died, or that failed, so often is not tried again. */
 const ATTEMPTS = 3;
+/** Events that Redis keeps for a process that is behind; what it misses is found by looking. */
+const EVENTS = 1000;
 const KEPT_SECONDS = 86_400;
 /** Workers have so long to hand over what is half-made. */
 const HAND_OVER_MS = 60_000;
@@ -23,7 +25,11 @@ export type JobEnd = { text: string } | { lost: string } | { unsent: string } | 
 
 interface Asked {
   text: string;
+  /** Where it lies for workers. */
+  place?: TextPlace;
   lookedAt: number;
+  /** How often what came of it could not be read. */
+  tries: number;
   resolve: (end: JobEnd) => void;
 }
 
@@ -70,7 +76,8 @@ export class QueuedJobs {
     this.#texts = texts;
     this.#say = say;
     this.#runs = new Runs(shared);
-    this.#queue = new bullmq.Queue(queueOf(id), { connection: redis, prefix });
+    // What came of a job stands in its event, too.
+    this.#queue = new bullmq.Queue(queueOf(id), { connection: redis, prefix, streams: { events: { maxLen: EVENTS } } });
     this.#events = new bullmq.QueueEvents(queueOf(id), { connection: shared.another(), prefix });
     this.#queue.on('error', () => {});
     this.#events.on('error', () => {});
@@ -104,31 +111,42 @@ export class QueuedJobs {
   /** @param id the same for the same job, in whatever process */
   ask(id: string, text: string): Promise<JobEnd> {
     return new Promise((resolve) => {
-      this.#asked.set(id, { text, lookedAt: Date.now(), resolve });
+      this.#asked.set(id, { text, lookedAt: Date.now(), tries: 0, resolve });
       this.#add(id, text).catch((error: Error) => this.#settle(id, { unsent: error.message }));
     });
   }
 
   async #add(id: string, text: string): Promise<void> {
     // One that stands there already is left as it is.
-    const data: z.infer<typeof JobData> = { started: this.#head.started, text: await this.#texts.put(text) };
+    const place = await this.#texts.put(text, { own: `${this.#head.id}-${id}` });
+    const data: z.infer<typeof JobData> = { started: this.#head.started, text: place };
+    const asked = this.#asked.get(id);
+    if (asked !== undefined) asked.place = place;
     await this.#queue.add('job', data, {
       jobId: id,
       attempts: ATTEMPTS,
       backoff: { type: 'exponential', delay: 1000 },
       removeOnComplete: { age: KEPT_SECONDS },
       removeOnFail: { age: KEPT_SECONDS },
+      stackTraceLimit: 1,
     });
   }
 
   async #take(id: string, value: unknown): Promise<void> {
-    if (!this.#asked.has(id)) return;
+    const asked = this.#asked.get(id);
+    if (asked === undefined) return;
     try {
-      this.#settle(id, { text: await this.#texts.get(madeAt(value)) });
+      const place = madeAt(value);
+      this.#settle(id, { text: await this.#texts.get(place) });
+      await this.#queue.remove(id);
+      await this.#texts.drop(place);
     } catch (error) {
-      this.#settle(id, { unsent: (error as Error).message });
+      if (this.#asked.get(id) !== asked) return;
+      // A process that was killed may have taken the text with it, and left the job.
+      if (++asked.tries >= ATTEMPTS) return this.#settle(id, { unsent: (error as Error).message });
+      await this.#queue.remove(id).catch(() => {});
+      await this.#add(id, asked.text).catch(() => {});
     }
-    await this.#queue.remove(id).catch(() => {});
   }
 
   async #fail(id: string, reason: string): Promise<void> {
@@ -144,6 +162,7 @@ export class QueuedJobs {
     const asked = this.#asked.get(id);
     this.#asked.delete(id);
     asked?.resolve(end);
+    if (asked?.place !== undefined) void this.#texts.drop(asked.place).catch(() => {});
   }
 
   /** Signs the run, tells of its workers, and looks after what was asked for a while ago. */
@@ -156,7 +175,8 @@ export class QueuedJobs {
       if (++count > MOST_CHECKED) break;
       // Behind the others, so that each has its turn.
       this.#asked.delete(id);
-      this.#asked.set(id, { ...asked, lookedAt: Date.now() });
+      asked.lookedAt = Date.now();
+      this.#asked.set(id, asked);
       const found = await this.#queue.getJob(id);
       if (!this.#asked.has(id)) continue;
       if (found === undefined) await this.#add(id, asked.text);

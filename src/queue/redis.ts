@@ -76,7 +76,11 @@ export async function shareRedis(address: string, say: (message: string) => void
     await checkMemoryPolicy(redis, name);
   } catch (error) {
     await close();
-    throw error;
+    throw /NOAUTH|WRONGPASS/.test((error as Error).message)
+      ? new Error(
+          `${name}: ${(error as Error).message}; the password stands in ROLLOUT_VIEWER_QUEUE_PASSWORD, or in the URL`,
+        )
+      : error;
   }
   return { redis, bullmq, prefix, name, another, close };
 }

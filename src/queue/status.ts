@@ -31,8 +31,8 @@ export interface QueueStatus extends Counts {
 }
 
 export async function countsOf(queue: Queue): Promise<Counts> {
-  const { wait = 0, delayed = 0, prioritized = 0, active = 0, failed = 0 } = await queue.getJobCounts();
-  return { waiting: wait + delayed + prioritized, active, failed };
+  const { waiting = 0, delayed = 0, prioritized = 0, active = 0, failed = 0 } = await queue.getJobCounts();
+  return { waiting: waiting + delayed + prioritized, active, failed };
 }
 
 /** How many jobs of a run, or of all, are at what. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { SharedRedis } from './redis.ts';
@@ -10,8 +10,11 @@ const INLINE = 64_000;
 const IN_REDIS = 16 << 20;
 const KEPT_SECONDS = 7 * 86_400;
 
-/** A text, or the hash under which it lies. */
-export const TextPlace = z.union([z.object({ text: z.string() }), z.object({ sha256: z.string() })]);
+/** A text, or the hash under which it lies. `own`: it is one job's, and goes with it. */
+export const TextPlace = z.union([
+  z.object({ text: z.string() }),
+  z.object({ sha256: z.string(), own: z.string().optional() }),
+]);
 export type TextPlace = z.infer<typeof TextPlace>;
 
 /** Texts of any size on their way between producer and workers. */
@@ -27,32 +30,44 @@ export class Texts {
     this.#folder = folder;
   }
 
-  async put(text: string): Promise<TextPlace> {
+  /** @param inline the most bytes that stand in the job itself */
+  async put(text: string, { own, inline = INLINE }: { own?: string; inline?: number } = {}): Promise<TextPlace> {
     const bytes = Buffer.from(text);
-    if (bytes.length <= INLINE) return { text };
+    if (bytes.length <= inline) return { text };
     const sha256 = createHash('sha256').update(bytes).digest('hex');
-    if (this.#put.has(sha256)) return { sha256 };
-    if (bytes.length <= IN_REDIS) await this.#shared.redis.set(this.#key(sha256), bytes, 'EX', KEPT_SECONDS);
+    const place = own === undefined ? { sha256 } : { sha256, own };
+    const name = nameOf(place);
+    if (this.#put.has(name)) return place;
+    if (bytes.length <= IN_REDIS) await this.#shared.redis.set(this.#key(name), bytes, 'EX', KEPT_SECONDS);
     else if (this.#folder === undefined)
       throw new Error(
         `a text of ${bytes.length} bytes is larger than the ${IN_REDIS} that are put into Redis: give producer and workers --share DIR, a folder that all of them see`,
       );
     else {
       await mkdir(this.#folder, { recursive: true });
-      const path = join(this.#folder, sha256);
+      const path = join(this.#folder, name);
       await writeFile(`${path}.${process.pid}`, bytes);
       await rename(`${path}.${process.pid}`, path);
     }
-    this.#put.add(sha256);
-    return { sha256 };
+    if (own === undefined) this.#put.add(name);
+    return place;
+  }
+
+  /** Its job is done. */
+  async drop(place: TextPlace): Promise<void> {
+    if ('text' in place || place.own === undefined) return;
+    const name = nameOf(place);
+    if ((await this.#shared.redis.del(this.#key(name))) === 0 && this.#folder !== undefined)
+      await rm(join(this.#folder, name), { force: true });
   }
 
   /** @throws Error that names the places where it was looked for */
   async get(place: TextPlace): Promise<string> {
     if ('text' in place) return place.text;
     const { sha256 } = place;
-    const kept = await this.#shared.redis.getBuffer(this.#key(sha256));
-    const shared = this.#folder === undefined ? undefined : join(this.#folder, sha256);
+    const name = nameOf(place);
+    const kept = await this.#shared.redis.getBuffer(this.#key(name));
+    const shared = this.#folder === undefined ? undefined : join(this.#folder, name);
     const bytes = kept ?? (shared === undefined ? null : await readFile(shared).catch(() => null));
     if (bytes === null) {
       const places = [
@@ -66,5 +81,8 @@ export class Texts {
     return bytes.toString('utf8');
   }
 
-  #key = (sha256: string): string => `${this.#shared.prefix}:text:${sha256}`;
+  #key = (name: string): string => `${this.#shared.prefix}:text:${name}`;
 }
+
+const nameOf = ({ sha256, own }: { sha256: string; own?: string | undefined }): string =>
+  own === undefined ? sha256 : `${sha256}-${own.replaceAll(/[^\w-]/g, '_')}`;

@@ -20,6 +20,9 @@ const AGAIN_MS = 15_000;
 /** A run whose process signs no more is left. */
 const GONE_MS = 15_000;
 const MOST_LISTED = 64;
+/** Bytes of a result that stand in the job; its event holds them once more. */
+const INLINE = 4_000;
+const LONGEST_REASON = 2_000;
 
 /** What a worker does for one run. */
 export interface OpenWork {
@@ -154,7 +157,9 @@ class RunWorker {
           const made = await run.make(await this.#texts.get(text), started, (stage) => {
             under.stage = stage;
           });
-          return { made: await this.#texts.put(made) };
+          return { made: await this.#texts.put(made, { own: `${head.id}-${id}`, inline: INLINE }) };
+        } catch (error) {
+          throw new Error((error as Error).message.slice(0, LONGEST_REASON));
         } finally {
           this.#under.delete(under);
         }

@@ -1,7 +1,9 @@
 // What `--queue` does not take is refused, each with the reason.
+import { cpSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { checkSecrets } from '../../src/queue/secrets.ts';
-import { directoryWith, rolloutViewer } from '../program.ts';
+import { directoryWith, execute, rolloutViewer, root } from '../program.ts';
 
 const rollout = ['rollout', 'tasks.jsonl', '--model', 'm', '--model-url', 'http://127.0.0.1:9/v1', '--out', 'out'];
 
@@ -48,4 +50,18 @@ it('an address with a password is told without it', () => {
   expect(() => checkSecrets('url: http://me:pass@host/v1', 'the settings')).toThrow(
     'the settings: the address http://…@host/v1 holds a password',
   );
+});
+
+it('BullMQ and ioredis are asked for with the command that brings them, where they are not installed', async () => {
+  const folder = directoryWith({ 'package.json': readFileSync(join(root, 'package.json')) });
+  cpSync(join(root, 'dist'), join(folder, 'dist'), { recursive: true });
+  const { code, stderr } = await execute(process.execPath, [
+    join(folder, 'dist/rollout-viewer.js'),
+    'queue',
+    'redis://127.0.0.1:9',
+  ]);
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringMatching(/--queue: the package bullmq is not installed: npm install .* 'bullmq@\^\d/),
+  ]);
 });

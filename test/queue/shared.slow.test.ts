@@ -1,12 +1,13 @@
 // What processes share at a real Redis: one limit for all of them, and texts of any size.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Limiter, type RateLimiter } from '../../src/async/limiter.ts';
 import { type SharedRedis, shareRedis } from '../../src/queue/redis.ts';
 import { RedisLimiter } from '../../src/queue/redis-limiter.ts';
 import { Texts } from '../../src/queue/texts.ts';
-import { directoryWith } from '../program.ts';
+import { directoryWith, execute, root } from '../program.ts';
 import { hasRedis, noRedis, TestRedis } from './redis-server.ts';
 
 let redis: TestRedis;
@@ -79,6 +80,36 @@ describe.each(kinds)(`a limit %s${noRedis}`, (_, limiters, needsRedis) => {
     await expect(broken).rejects.toThrow('enough');
     expect(await waiting).toBe('next');
   });
+});
+
+describe(`document 000's counter of a cluster${noRedis}`, () => {
+  it.skipIf(!hasRedis)(
+    'is one for two processes: the limit holds over both, a rotten execution gives its place back, and all have their results',
+    async () => {
+      // Beside the packages that it needs.
+      const outfile = join(root, `.bench/counter-${process.pid}.mjs`);
+      await build({
+        entryPoints: [join(root, 'test/queue/counter-process.ts')],
+        outfile,
+        bundle: true,
+        platform: 'node',
+        format: 'esm',
+        packages: 'external',
+      });
+      try {
+        const processes = await Promise.all(
+          [0, 1].map(() => execute(process.execPath, [outfile, redis.url, 'counter', '3', '40'])),
+        );
+        const expected = Array.from({ length: 40 }, (_, index) => (index === 3 ? 'rotten' : index));
+        for (const { stdout, stderr } of processes)
+          expect([JSON.parse(stdout || '{}'), stderr]).toEqual([{ given: expected, left: [0, 0] }, '']);
+        const { redis: client } = await connection();
+        expect(await client.mget('counter:most', 'counter:now')).toEqual(['3', '0']);
+      } finally {
+        rmSync(outfile);
+      }
+    },
+  );
 });
 
 describe(`texts on their way${noRedis}`, () => {
