@@ -105,12 +105,12 @@ function mutated(line: string, next: () => number): string {
   return out;
 }
 
-function shown(rollout: Rollout | null, error: string, line: string, isRaw: boolean): Iterable<Section> {
+function shown(rollout: Rollout | null, error: string, line: string, isRaw: boolean): Iterable<Section | null> {
   if (rollout === null) return inSections(rawBlocks(error, line));
   return isRaw ? inSections(rawTextBlocks(rollout)) : transcriptSections(rollout, new Map());
 }
 
-function widest(sections: Iterable<Section>, width: number): number {
+function widest(sections: Iterable<Section | null>, width: number): number {
   const layout = new Layout(sections, width);
   let most = 0;
   for (const line of renderTranscript(layout, 0, Math.min(layout.rows, 400), MONO, { turn: 0 }))

@@ -69,7 +69,20 @@ export const ALLOWED = {
   mcp: ['async', 'dump', 'listen', 'json', 'text'],
   // What `rollout-viewer/engine`, `/sandbox` and `/session` give to programs.
   library: ['engine', 'sandbox', 'python', 'rollout', 'http', 'async', 'json'],
-  workers: ['async', 'analysis', 'dump', 'formats', 'chat', 'rollout', 'sandbox', 'engine', 'replay', 'text', 'json'],
+  workers: [
+    'async',
+    'present',
+    'analysis',
+    'dump',
+    'formats',
+    'chat',
+    'rollout',
+    'sandbox',
+    'engine',
+    'replay',
+    'text',
+    'json',
+  ],
   commands: [
     'judge',
     'async',

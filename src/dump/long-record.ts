@@ -1,3 +1,4 @@
+import { closeSync, openSync, readSync } from 'node:fs';
 import type { ReadContext } from '../formats/format.ts';
 import type { Finding } from '../rollout/finding.ts';
 import type { Rollout, RolloutTokens, Span, Turn } from '../rollout/rollout.ts';
@@ -36,6 +37,20 @@ export type LongRecordAnswer =
   | { kind: 'opened'; error: string | null; findings: Finding[]; rollout: Rollout | null; pieces: number }
   | { kind: 'piece'; piece: RolloutPiece }
   | { kind: 'unreadable'; problem: string };
+
+/** The text of a record that lies there. */
+export function recordText({ path, offset, length }: Pick<LongRecordPlace, 'path' | 'offset' | 'length'>): string {
+  const bytes = Buffer.allocUnsafe(length);
+  const fd = openSync(path, 'r');
+  try {
+    let read = 0;
+    for (let got = 1; got > 0 && read < length; read += got)
+      got = readSync(fd, bytes, read, length - read, offset + read);
+    return bytes.toString('utf8', 0, read);
+  } finally {
+    closeSync(fd);
+  }
+}
 
 /** Reads long records in a thread, and takes each over in pieces, so that keys are answered meanwhile. */
 export class LongRecords extends ThreadClient<LongRecordRequest, LongRecordAnswer> {

@@ -69,14 +69,20 @@ export function graphemes(text: string, start = 0, end = text.length): Graphemes
   return { ends, widths };
 }
 
-/** Calls `each` with the end and the width of each grapheme in order: a list of those of a text of 50 MB takes 300 MB. */
+/**
+ * Calls `each` with the end and the width of each grapheme in order: a list of those of a text of 50 MB takes 300 MB.
+ * @param most UTF-16 units after which it may stop
+ * @returns where it goes on; `end` at the end
+ */
 export function eachGrapheme(
   text: string,
   start: number,
   end: number,
   each: (end: number, width: number) => void,
-): void {
-  for (let from = start; from < end; ) {
+  most = Number.POSITIVE_INFINITY,
+): number {
+  let from = start;
+  while (from < end && from - start < most) {
     const to = chunkEnd(text, from, end);
     const chunk = text.slice(from, to);
     if (JOINING.test(chunk)) {
@@ -92,6 +98,7 @@ export function eachGrapheme(
     }
     from = to;
   }
+  return from;
 }
 
 /** Width of a text in terminal cells; it must hold no tab, newline or control character (see sanitise.ts). */

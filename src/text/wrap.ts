@@ -2,6 +2,10 @@ import { cellWidth, eachGrapheme } from './graphemes.ts';
 
 /** Columns between tab stops, counted from the left edge of the text. */
 const TAB = 4;
+/** UTF-16 units that are laid out between two looks at the clock: about a millisecond of wide letters. */
+const SLICE = 65_536;
+/** Lines for which a text has room at first. */
+const FEW = 4;
 
 /**
  * A text laid out in lines for one width. Line i holds text.slice(starts[i], starts[i + 1]): end to end the lines are
@@ -27,12 +31,31 @@ function unitsOf(characters: string): ReadonlySet<number> {
   return new Set([...characters].map((character) => character.charCodeAt(0)));
 }
 
+/** Lines as they are found, in arrays that grow by doubling: lists of a million numbers would have to be copied at the end. */
 class Builder {
-  starts: number[] = [];
-  indents: number[] = [];
+  #count = 0;
+  #starts = new Uint32Array(FEW);
+  #indents = new Uint8Array(FEW);
+
   add(start: number, indent: number): void {
-    this.starts.push(start);
-    this.indents.push(indent);
+    if (this.#count === this.#starts.length) this.#resize(2 * this.#count, this.#count);
+    this.#starts[this.#count] = start;
+    this.#indents[this.#count++] = indent;
+  }
+
+  lines(length: number): Lines {
+    const count = this.#count;
+    this.#resize(count + 1, count);
+    this.#starts[count] = length;
+    return { count, starts: this.#starts, indents: this.#indents };
+  }
+
+  #resize(size: number, filled: number): void {
+    const [starts, indents] = [new Uint32Array(size), new Uint8Array(size)];
+    starts.set(this.#starts.subarray(0, filled));
+    indents.set(this.#indents.subarray(0, filled));
+    this.#starts = starts;
+    this.#indents = indents;
   }
 }
 
@@ -41,12 +64,11 @@ function hangOf(paragraph: string, width: number): number {
   return hang > width / 2 || hang > 255 ? 0 : hang;
 }
 
-function wrapAscii(out: Builder, text: string, start: number, end: number, width: number): void {
-  let at = start;
-  out.add(at, 0);
-  if (end - at <= width) return;
+function* wrapAscii(out: Builder, text: string, start: number, end: number, width: number): Generator<void> {
   const hang = hangOf(text.slice(start, Math.min(end, start + width)), width);
+  let at = start;
   let room = width;
+  let paused = start;
   while (end - at > room) {
     // A blank may hang over the edge; a break is only worth it behind a word, not in the indentation.
     const blank = text.slice(at, at + room + 1).lastIndexOf(' ');
@@ -56,12 +78,14 @@ function wrapAscii(out: Builder, text: string, start: number, end: number, width
     at = next;
     room = width - hang;
     out.add(at, hang);
+    if (at - paused < SLICE) continue;
+    paused = at;
+    yield;
   }
 }
 
-function wrapAny(out: Builder, text: string, start: number, end: number, width: number): void {
+function* wrapAny(out: Builder, text: string, start: number, end: number, width: number): Generator<void> {
   const hang = hangOf(text.slice(start, Math.min(end, start + width)), width);
-  out.add(start, 0);
   let room = width;
   let cells = 0;
   let lineStart = start;
@@ -70,7 +94,7 @@ function wrapAny(out: Builder, text: string, start: number, end: number, width: 
   let breakCells = 0;
   let previousWide = false;
   let from = start;
-  eachGrapheme(text, start, end, (to, graphemeWidth) => {
+  const place = (to: number, graphemeWidth: number): void => {
     const first = text.charCodeAt(from);
     const blank = to - from === 1 && (first === 0x20 || first === 0x09);
     const wide = graphemeWidth > 1;
@@ -106,28 +130,43 @@ function wrapAny(out: Builder, text: string, start: number, end: number, width: 
     }
     previousWide = wide;
     from = to;
-  });
+  };
+  for (let at = start; at < end; ) {
+    at = eachGrapheme(text, at, end, place, SLICE);
+    if (at < end) yield;
+  }
 }
 
-/** Lays a sanitised text out at `width` cells (Infinity: a line of text is a line on the screen). */
-export function wrap(text: string, width: number): Lines {
+/** Lays a sanitised text out at `width` cells (Infinity: a line of text is a line on the screen), and pauses where it is long. */
+export function* wrapping(text: string, width: number): Generator<void, Lines> {
   const out = new Builder();
   const room = Math.max(1, width);
+  let paused = 0;
   for (let start = 0; start <= text.length; ) {
     const newline = text.indexOf('\n', start);
     const end = newline === -1 ? text.length : newline;
+    out.add(start, 0);
     // No UTF-16 unit takes more cells than a tab.
-    if (end - start <= room / TAB) out.add(start, 0);
-    else if (ASCII.test(text.slice(start, end))) wrapAscii(out, text, start, end, room);
-    else if (room === Infinity) out.add(start, 0);
-    else wrapAny(out, text, start, end, room);
+    if (end - start > room / TAB) {
+      if (!ASCII.test(text.slice(start, end))) {
+        if (room !== Infinity) yield* wrapAny(out, text, start, end, room);
+      } else if (end - start > room) yield* wrapAscii(out, text, start, end, room);
+    }
     if (newline === -1) break;
     start = end + 1;
+    if (start - paused < SLICE) continue;
+    paused = start;
+    yield;
   }
-  const starts = new Uint32Array(out.starts.length + 1);
-  starts.set(out.starts);
-  starts[out.starts.length] = text.length;
-  return { count: out.starts.length, starts, indents: Uint8Array.from(out.indents) };
+  return out.lines(text.length);
+}
+
+export function wrap(text: string, width: number): Lines {
+  const made = wrapping(text, width);
+  for (;;) {
+    const { done, value } = made.next();
+    if (done === true) return value;
+  }
 }
 
 /** The number of the line that holds an offset. */

@@ -1,6 +1,11 @@
-import { closeSync, openSync, readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
-import type { LongRecordAnswer, LongRecordPlace, LongRecordRequest, RolloutPiece } from '../dump/long-record.ts';
+import {
+  type LongRecordAnswer,
+  type LongRecordPlace,
+  type LongRecordRequest,
+  type RolloutPiece,
+  recordText,
+} from '../dump/long-record.ts';
 import { parseLine } from '../dump/parse-line.ts';
 import type { Rollout, RolloutTokens, Span, Turn } from '../rollout/rollout.ts';
 
@@ -22,17 +27,8 @@ parentPort?.on('message', ({ id, request }: { id: number; request: LongRecordReq
   parentPort?.postMessage({ id, answer });
 });
 
-function open({ path, offset, length, part, context }: LongRecordPlace): LongRecordAnswer {
-  const bytes = Buffer.allocUnsafe(length);
-  const fd = openSync(path, 'r');
-  let read = 0;
-  try {
-    for (let got = 1; got > 0 && read < length; read += got)
-      got = readSync(fd, bytes, read, length - read, offset + read);
-  } finally {
-    closeSync(fd);
-  }
-  const { error, findings, rollout } = parseLine(bytes.toString('utf8', 0, read), context, part);
+function open(place: LongRecordPlace): LongRecordAnswer {
+  const { error, findings, rollout } = parseLine(recordText(place), place.context, place.part);
   pieces = rollout === null ? [] : [...piecesOf(rollout)];
   return { kind: 'opened', error, findings, rollout: rollout && withoutPieces(rollout), pieces: pieces.length };
 }

@@ -15,7 +15,7 @@ function details(record: object, more: Partial<Details> = {}, validation = false
     advantage: null,
     labels: [],
   };
-  return detailBlocks({ rollout, ...around, ...more }).map(({ label, text }) => `${label}${text}`);
+  return [...detailBlocks({ rollout, ...around, ...more })].map(({ label, text }) => `${label}${text}`);
 }
 
 test('what is known, and where each of it comes from', () => {

@@ -19,16 +19,18 @@ function lines(record: object, advantage: number | null = null, width = 60): str
   return renderTranscript(layout, 0, layout.rows, plain, { turn: null }).map((line) => line.trimEnd());
 }
 const details = (record: object, advantage: number | null = null): string[] =>
-  detailBlocks({
-    rollout: read(record),
-    locator: '1.jsonl:1',
-    bytes: 100,
-    fileStep: 1,
-    group: '',
-    noGroup: 'alone',
-    advantage,
-    labels: [],
-  }).map(({ label, text }) => `${label}${text}`);
+  [
+    ...detailBlocks({
+      rollout: read(record),
+      locator: '1.jsonl:1',
+      bytes: 100,
+      fileStep: 1,
+      group: '',
+      noGroup: 'alone',
+      advantage,
+      labels: [],
+    }),
+  ].map(({ label, text }) => `${label}${text}`);
 
 describe('recorded rewards', () => {
   test('stand at the right edge of the turn that earned them, the return beside them', () => {

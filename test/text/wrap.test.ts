@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { fitLeft, fitRight, take, truncate, truncateStart } from '../../src/text/fit.ts';
 import { cellWidth, graphemes } from '../../src/text/graphemes.ts';
 import { sanitise } from '../../src/text/sanitise.ts';
-import { expandTabs, lineAt, visibleRange, wrap } from '../../src/text/wrap.ts';
+import { expandTabs, lineAt, visibleRange, wrap, wrapping } from '../../src/text/wrap.ts';
 
 /** The lines as a reader sees them. */
 function shown(text: string, width: number): string[] {
@@ -150,4 +150,32 @@ describe('fit', () => {
 test('an opening mark does not end a line, a closing one does not begin one', () => {
   expect(shown('日本（語）', 6)).toEqual(['日本', '（語）']);
   expect(shown('日本語。', 6)).toEqual(['日本', '語。']);
+});
+
+describe('a long text', () => {
+  const texts: Record<string, string> = {
+    'many lines': 'let me verify each step of it using python.\n'.repeat(20_000),
+    'one line of words': 'let me verify each step of it using python. '.repeat(20_000),
+    'one line without a blank': 'x'.repeat(900_000),
+    'one line of wide letters': '计算剩下的部分，然后检查。'.repeat(60_000),
+    'one line of joined signs': '👩‍👩‍👧‍👦 e\u0301 '.repeat(60_000),
+  };
+  test.each(Object.entries(texts))('of %s is laid out in many steps, as if in one', (_, text) => {
+    const made = wrapping(text, 70);
+    let steps = 0;
+    let next = made.next();
+    for (; next.done !== true; next = made.next()) steps++;
+    const lines = next.value;
+    expect(steps).toBeGreaterThanOrEqual(Math.floor(text.length / 200_000));
+    expect(lines.starts[0]).toBe(0);
+    expect(lines.starts[lines.count]).toBe(text.length);
+    expect(lines.starts).toHaveLength(lines.count + 1);
+    let widest = 0;
+    for (let line = 0; line < lines.count; line++)
+      widest = Math.max(widest, cellWidth(text.slice(...visibleRange(text, lines, line))));
+    expect(widest).toBeLessThanOrEqual(70);
+    // What stands in the first of it does not depend on how much follows.
+    const head = wrap(text.slice(0, 5000), 70);
+    expect([...lines.starts.slice(0, head.count - 2)]).toEqual([...head.starts.slice(0, head.count - 2)]);
+  });
 });

@@ -20,7 +20,7 @@ const textOf = (): string => {
   const record = data.record(state.list.cursor!);
   const nothing = { group: '', noGroup: '', advantage: null, labels: [] };
   const sections = [...shownSections(record, state.display, new Map(), nothing, null)];
-  return sections.flatMap((section) => section.blocks().map(({ text }) => text)).join('\n');
+  return sections.flatMap((section) => section!.blocks().map(({ text }) => text)).join('\n');
 };
 
 test('the next unlikely token opens the view of tokens and goes from one to the next', async () => {

@@ -50,7 +50,7 @@ const textOf = (value: JsonValue, indent = 0): string =>
   typeof value === 'string' ? value : formatJson(value, indent);
 
 /** All that is known of a rollout beside its text, each with its source. */
-export function detailBlocks(details: Details): Block[] {
+export function* detailBlocks(details: Details): Generator<Block> {
   const { rollout, locator, bytes } = details;
   const rows: TableRow[] = [
     { name: 'record', value: locator, from: `${sizeText(bytes)}, format ${rollout.format}` },
@@ -67,11 +67,12 @@ export function detailBlocks(details: Details): Block[] {
     rows.push({ name: finding.severity, value: `! ${finding.message}`, from, style: findingStyle(finding) });
   }
   rows.push(...verdictRows(rollout));
-  const shown = [...OWN_ROWS, ...rollout.rewards.unaligned.map(({ field }) => field)];
+  const shown = new Set([...OWN_ROWS, ...rollout.rewards.unaligned.map(({ field }) => field)]);
   for (const [name, value] of Object.entries(rollout.extras)) {
-    if (!shown.includes(name)) rows.push({ name, value: textOf(value), from: 'extra' });
+    if (!shown.has(name)) rows.push({ name, value: textOf(value), from: 'extra' });
   }
-  return table(rows).map((block, i) => ({ ...block, id: `detail.${i}` }));
+  let at = 0;
+  for (const block of table(rows)) yield { ...block, id: `detail.${at++}` };
 }
 
 /** Which checks found nothing, and which had nothing to look at. */

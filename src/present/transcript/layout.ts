@@ -1,5 +1,5 @@
 import { cellWidth } from '../../text/graphemes.ts';
-import { type Lines, lineAt, visibleRange, wrap } from '../../text/wrap.ts';
+import { type Lines, lineAt, visibleRange, wrap, wrapping } from '../../text/wrap.ts';
 import { plural } from '../numbers.ts';
 import type { Style } from '../theme.ts';
 import type { Block, Note } from './block.ts';
@@ -11,8 +11,15 @@ import type { Section } from './section.ts';
 export const GUTTER = 2;
 /** The longest line of prose. */
 const MEASURE = 110;
+/** UTF-16 units that are laid out in one step, and what a block without a text counts. */
+const SHARE_UNITS = 65_536;
+const BLOCK_UNITS = 200;
 /** UTF-16 units from which a text is not wrapped again where its lines are known: 17 million of Chinese take 3 s. */
 const WORTH_KEEPING = 10_000;
+
+/** ms for which a place that is not laid out yet is looked for in a long rollout, and for which it is not looked for again. */
+const PATIENCE = 30;
+const REST = 100;
 
 /** A place in a transcript that stays where it is when the width or a fold changes. */
 export interface Anchor {
@@ -82,6 +89,8 @@ export class Layout {
   readonly folds: Fold[] = [];
   /** All sections are laid out. */
   isWhole = false;
+  /** The next section is not there yet. */
+  isWaiting = false;
   /** About how many bytes this layout holds, for caches that are bounded by them. */
   size = 200;
   readonly #laid: LaidSection[] = [];
@@ -89,7 +98,11 @@ export class Layout {
   readonly #bySection = new Map<string, LaidSection>();
   readonly #byId = new Map<string, Found>();
   readonly #turnRows: { turn: number; row: number }[] = [];
-  readonly #rest: Iterator<Section>;
+  readonly #rest: Iterator<Section | null>;
+  /** The section that is being laid out. */
+  #laying: Generator<void, LaidSection> | null = null;
+  readonly #isLong: boolean;
+  #looksAgain = 0;
   readonly #opened: ReadonlyMap<string, boolean>;
   readonly #wrapped: boolean;
   #before: Layout | null;
@@ -97,37 +110,51 @@ export class Layout {
   /**
    * @param opened blocks that are shown whole although they are long
    * @param before a layout whose sections and lines are taken over where they fit
-   * @param isEnough stops for now; `more` goes on
+   * @param isEnough of a long rollout: stops for now; `more` goes on
    */
   constructor(
-    sections: Iterable<Section>,
+    sections: Iterable<Section | null>,
     width: number,
     opened: ReadonlyMap<string, boolean> = new Map(),
     wrapped = true,
     before: Layout | null = null,
-    isEnough: () => boolean = () => false,
+    isEnough?: () => boolean,
   ) {
     this.width = width;
+    this.#isLong = isEnough !== undefined;
     this.#wrapped = wrapped;
     this.#opened = opened;
     this.#before = before;
     this.#rest = sections[Symbol.iterator]();
-    this.more(isEnough);
+    this.more(isEnough ?? (() => false));
   }
 
+  /** Lays out more, in steps of a few ms, until it is enough, or the next section is not there yet. */
   more(isEnough: () => boolean): void {
     while (!this.isWhole) {
-      const next = this.#rest.next();
-      if (next.done === true) {
-        this.isWhole = true;
-        this.#before = null;
-      } else this.#append(this.#before === null ? this.#lay(next.value) : this.#taken(this.#before, next.value));
+      if (this.#laying === null) {
+        const { done, value } = this.#rest.next();
+        this.isWaiting = value === null;
+        if (value === null) return;
+        if (done === true) {
+          this.isWhole = true;
+          this.#before = null;
+          return;
+        }
+        this.#laying = this.#taking(value);
+      }
+      const step = this.#laying.next();
+      if (step.done === true) {
+        this.#laying = null;
+        this.#append(step.value);
+      }
       if (isEnough()) return;
     }
   }
 
-  #taken(before: Layout, section: Section): LaidSection {
-    return before.#same(section, this) ?? this.#lay(section);
+  *#taking(section: Section): Generator<void, LaidSection> {
+    const before = this.#before;
+    return (before === null ? undefined : before.#same(section, this)) ?? (yield* this.#lay(section));
   }
 
   /** A section as it stands here, if `other` would lay it out the same. */
@@ -150,26 +177,34 @@ export class Layout {
     this.size += laid.bytes;
   }
 
-  #lay(section: Section): LaidSection {
+  *#lay(section: Section): Generator<void, LaidSection> {
     const laid: LaidSection = { section, rows: 0, placed: [], turnRows: [], folds: [], bytes: 0 };
-    for (const block of section.blocks().flatMap((one) => this.#apart(one))) {
-      const room = this.#wrapped ? this.#room(block) : Number.POSITIVE_INFINITY;
-      const lines = (this.#before === null ? null : this.#before.#linesOf(block, room)) ?? wrap(block.text, room);
-      const long = block.clip === true && isLong(lines.count);
-      const clipped = long && this.#opened.get(`${block.id}.clip`) !== false;
-      if (block.fold !== undefined)
-        laid.folds.push({ id: block.id, turn: block.turn, closed: block.fold === 'closed' });
-      if (long) laid.folds.push({ id: `${block.id}.clip`, turn: block.turn, closed: clipped });
-      if (block.header) laid.turnRows.push({ turn: block.turn!, row: laid.rows });
-      this.#place(laid, block, lines, clipped);
-    }
-    for (const { block, lines, first } of laid.placed) {
-      laid.bytes += 300;
-      if (first > 0) continue;
-      laid.bytes += block.text.length * 2 + lines.starts.byteLength + lines.indents.byteLength;
-      laid.bytes += (block.ranges?.length ?? 0) * 60;
-    }
+    let units = 0;
+    for (const one of section.blocks())
+      for (const block of this.#apart(one)) {
+        yield* this.#layBlock(laid, block);
+        units += block.text.length + BLOCK_UNITS;
+        if (units < SHARE_UNITS) continue;
+        units = 0;
+        yield;
+      }
     return laid;
+  }
+
+  *#layBlock(laid: LaidSection, block: Block): Generator<void> {
+    const room = this.#wrapped ? this.#room(block) : Number.POSITIVE_INFINITY;
+    const before = this.#before;
+    const lines = (before === null ? null : before.#linesOf(block, room)) ?? (yield* wrapping(block.text, room));
+    const long = block.clip === true && isLong(lines.count);
+    const clipped = long && this.#opened.get(`${block.id}.clip`) !== false;
+    if (block.fold !== undefined) laid.folds.push({ id: block.id, turn: block.turn, closed: block.fold === 'closed' });
+    if (long) laid.folds.push({ id: `${block.id}.clip`, turn: block.turn, closed: clipped });
+    if (block.header) laid.turnRows.push({ turn: block.turn!, row: laid.rows });
+    const placed = laid.placed.length;
+    this.#place(laid, block, lines, clipped);
+    laid.bytes += 300 * (laid.placed.length - placed);
+    laid.bytes += block.text.length * 2 + lines.starts.byteLength + lines.indents.byteLength;
+    laid.bytes += (block.ranges?.length ?? 0) * 60;
   }
 
   /** The lines of a long text that stands here already: only a fold has changed around it. */
@@ -293,9 +328,22 @@ export class Layout {
     return this.#found(block) !== undefined;
   }
 
-  /** What is asked for is laid out first: a place must not be another one because a long rollout is not whole yet. */
+  /** Lays out as far as is asked for. Of a long rollout it gives up soon: the next frames are nearer to the place. */
+  #until(isThere: () => boolean): void {
+    if (this.isWhole || isThere()) return;
+    if (!this.#isLong) {
+      this.more(isThere);
+      return;
+    }
+    const now = performance.now();
+    if (now < this.#looksAgain) return;
+    const end = now + PATIENCE;
+    this.more(() => isThere() || performance.now() > end);
+    if (!isThere()) this.#looksAgain = performance.now() + REST;
+  }
+
   #found(block: string): Found | undefined {
-    if (!this.#byId.has(block)) this.more(() => this.#byId.has(block));
+    this.#until(() => this.#byId.has(block));
     return this.#byId.get(block);
   }
 
@@ -324,8 +372,7 @@ export class Layout {
 
   /** The first row of a turn. */
   rowOfTurn(turn: number): number {
-    const isLaid = (): boolean => (this.#turnRows.at(-1)?.turn ?? -1) >= turn;
-    if (!isLaid()) this.more(isLaid);
+    this.#until(() => (this.#turnRows.at(-1)?.turn ?? -1) >= turn);
     return this.#turnRows.find((entry) => entry.turn === turn)?.row ?? this.#turnRows.at(-1)?.row ?? 0;
   }
 

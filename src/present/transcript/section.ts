@@ -10,24 +10,34 @@ export interface Section {
   blocks(): readonly Block[];
 }
 
-/** Blocks of a section where there is no natural one: enough to be worth a look at the clock. */
+/** Blocks of a section where there is no natural one, and UTF-16 units: enough to be worth a look at the clock. */
 const SHARE = 256;
+const SHARE_UNITS = 65_536;
 
-/** Blocks that follow from nothing that is worth remembering. */
-export function* inSections(blocks: Iterable<Block>): Generator<Section> {
-  const rest = blocks[Symbol.iterator]();
-  for (let at = 0; ; at += SHARE) {
-    const share: Block[] = [];
-    while (share.length < SHARE) {
-      const next = rest.next();
-      if (next.done === true) break;
-      share.push(next.value);
+/** Blocks that follow from nothing that is worth remembering. A long one is alone: what stands before it is there first. */
+export function* inSections(blocks: Iterable<Block | null>): Generator<Section | null> {
+  let share: Block[] = [];
+  let units = 0;
+  let at = 0;
+  const section = (): Section => {
+    const own = share;
+    share = [];
+    units = 0;
+    return { id: `blocks ${at++}`, key: null, source: blocks, blocks: () => own };
+  };
+  for (const block of blocks) {
+    if (block === null || units + block.text.length > SHARE_UNITS || share.length === SHARE) {
+      if (share.length > 0) yield section();
     }
-    if (share.length > 0) yield { id: `blocks ${at}`, key: null, source: blocks, blocks: () => share };
-    if (share.length < SHARE) return;
+    if (block === null) yield null;
+    else {
+      units += block.text.length;
+      share.push(block);
+    }
   }
+  if (share.length > 0) yield section();
 }
 
-export function* blocksOf(sections: Iterable<Section>): Generator<Block> {
-  for (const section of sections) yield* section.blocks();
+export function* blocksOf(sections: Iterable<Section | null>): Generator<Block> {
+  for (const section of sections) if (section !== null) yield* section.blocks();
 }

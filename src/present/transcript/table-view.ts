@@ -15,14 +15,16 @@ export interface TableRow {
   style?: Style;
 }
 
-/** Names at the left, values beside them, each with its own wrap. */
-export function table(rows: readonly TableRow[]): Block[] {
-  const labels = rows.map(({ name }) => sanitiseLine(name));
-  const width = Math.min(MAX_LABEL, Math.max(0, ...labels.map(cellWidth))) + 2;
-  return rows.map(({ name, value, from = '', style = 'plain' }, i) => {
+/** Names at the left, values beside them, each with its own wrap; a record may have a million. */
+export function* table(rows: readonly TableRow[]): Generator<Block> {
+  let widest = 0;
+  for (const { name } of rows)
+    if (widest < MAX_LABEL) widest = Math.max(widest, cellWidth(sanitiseLine(name.slice(0, MAX_LABEL))));
+  const width = Math.min(MAX_LABEL, widest) + 2;
+  for (const [i, { name, value, from = '', style = 'plain' }] of rows.entries()) {
     const text = sanitise(value);
     const whole = from === '' ? text : `${text}  ${sanitiseLine(from)}`;
-    return {
+    yield {
       id: `field.${name.replaceAll('.', '\u0001')}`,
       turn: i,
       header: true,
@@ -30,22 +32,24 @@ export function table(rows: readonly TableRow[]): Block[] {
       style,
       trained: false,
       indent: width,
-      label: `${labels[i]!} `,
+      label: `${sanitiseLine(name)} `,
       clip: true,
       ...(from === '' ? {} : { ranges: [{ start: text.length, end: whole.length, style: 'quiet' }] }),
     };
-  });
+  }
 }
 
 /** Every field of the record as it was written, in its order, but those that are hidden. */
-export function fieldBlocks(value: JsonValue, hidden: readonly string[]): Block[] {
-  if (!isJsonObject(value)) return table([{ name: 'value', value: formatJson(value, 2) }]);
-  const shown = Object.entries(value).filter(([name]) => !hidden.includes(name));
-  const blocks = table(
-    shown.map(([name, item]) => ({ name, value: typeof item === 'string' ? item : formatJson(item, 2) })),
-  );
-  const away = Object.keys(value).filter((name) => hidden.includes(name));
-  if (away.length === 0) return blocks;
+export function* fieldBlocks(value: JsonValue, hidden: readonly string[]): Generator<Block> {
+  if (!isJsonObject(value)) {
+    yield* table([{ name: 'value', value: formatJson(value, 2) }]);
+    return;
+  }
+  const left = new Set(hidden);
+  const rows = Object.entries(value).filter(([name]) => !left.has(name));
+  yield* table(rows.map(([name, item]) => ({ name, value: typeof item === 'string' ? item : formatJson(item, 2) })));
+  const away = Object.keys(value).filter((name) => left.has(name));
+  if (away.length === 0) return;
   const text = `hidden: ${away.map(sanitiseLine).join(', ')}   + shows them`;
-  return [...blocks, { id: 'hidden', turn: null, text, style: 'quiet', trained: false, indent: 0 }];
+  yield { id: 'hidden', turn: null, text, style: 'quiet', trained: false, indent: 0 };
 }

@@ -185,6 +185,7 @@ export class DumpData implements Data {
 
   close(): void {
     this.#filtered.close();
+    this.#layouts.close();
   }
 
   geometry(state: State): Geometry {

@@ -4,8 +4,10 @@ import type { DumpRecord } from '../../dump/dump-file.ts';
 import { LONG_RECORD } from '../../dump/long-record.ts';
 import { labelText } from '../../present/label-text.ts';
 import type { RolloutReplay } from '../../present/replay/view.ts';
-import type { Folds } from '../../present/transcript/blocks.ts';
+import { type Folds, pendingBlocks } from '../../present/transcript/blocks.ts';
 import { Layout } from '../../present/transcript/layout.ts';
+import { LongTexts } from '../../present/transcript/long-text.ts';
+import { inSections, type Section } from '../../present/transcript/section.ts';
 import type { TokenText } from '../../rollout/token-table.ts';
 import type { ViewName } from '../state/display.ts';
 import type { State } from '../state/state.ts';
@@ -13,7 +15,7 @@ import { opened } from '../state/transcript.ts';
 import type { GroupIndex } from './group-index.ts';
 import { groupOf } from './group-of.ts';
 import { sameRecord } from './same-record.ts';
-import { type GroupWords, shownSections } from './shown-sections.ts';
+import { type GroupWords, shownSections, textViewOf } from './shown-sections.ts';
 
 /** Bytes of laid-out transcripts that are kept for going back to, with their records: enough for three of 1 MB. */
 const CACHE_SIZE = 36_000_000;
@@ -38,6 +40,7 @@ export class Layouts {
   readonly #groups: GroupIndex;
   readonly #tokenizer: TokenText | null;
   readonly #grown: () => void;
+  readonly #texts = new LongTexts();
   #last: Laid | null = null;
   #growing: Layout | null = null;
   /** Records that were read ahead; the dump keeps them. */
@@ -56,10 +59,20 @@ export class Layouts {
   }
 
   get isBusy(): boolean {
-    return this.#growing !== null;
+    return this.#growing !== null || this.#last?.layout.isWaiting === true;
+  }
+
+  close(): void {
+    this.#texts.close();
   }
 
   of(state: State, place: Place, record: DumpRecord, width: number): Layout {
+    const layout = this.#laid(state, place, record, width);
+    // Something is there to read and to stand on.
+    return layout.rows > 0 || layout.isWhole ? layout : new Layout(inSections(pendingBlocks(record.bytes)), width);
+  }
+
+  #laid(state: State, place: Place, record: DumpRecord, width: number): Layout {
     const { folds } = state.transcript;
     const { key, beside } = this.#keyOf(state, place, record, width);
     const replay = state.replay.rollouts.get(record.locator);
@@ -71,15 +84,12 @@ export class Layouts {
     const layout =
       kept !== undefined && sameRecord(kept.record, record)
         ? kept.layout
-        : lay(record, state, {
-            beside,
-            width,
-            folds,
-            replay,
-            before: last?.layout ?? null,
-            isEnough: enoughFor(record),
-            tokenizer: this.#tokenizer,
-          });
+        : lay(
+            this.#longText(state, place, record) ??
+              shownSections(record, state.display, folds, beside, this.#tokenizer, replay),
+            state,
+            { width, folds, before: last?.layout ?? null, isEnough: enoughFor(record) },
+          );
     if (isPlain && layout.isWhole && layout !== kept?.layout) this.#cache.set(key, { record, layout });
     if (!layout.isWhole) this.#grow(layout);
     this.#last = { record, key, folds, replay, layout };
@@ -99,11 +109,30 @@ export class Layouts {
       if (state.replay.rollouts.has(record.locator) || this.#cache.get(key)?.record === record) continue;
       this.#cache.set(key, {
         record,
-        layout: lay(record, state, { beside, width, folds: opened.folds, tokenizer: this.#tokenizer }),
+        layout: lay(shownSections(record, state.display, opened.folds, beside, this.#tokenizer), state, {
+          width,
+          folds: opened.folds,
+        }),
       });
       return true;
     }
     return false;
+  }
+
+  /** A long record by its text; null where it is not long, or shown as a rollout. */
+  #longText(
+    { display, transcript }: State,
+    { file, record: at }: Place,
+    record: DumpRecord,
+  ): Iterable<Section | null> | null {
+    const view = record.bytes > LONG_RECORD ? textViewOf(record, display, transcript.folds) : null;
+    if (view === null) return null;
+    const { path, offset, length } = file.whereabouts(at);
+    const arrived = (): void => {
+      const { layout } = this.#last ?? {};
+      if (layout?.isWaiting === true) this.#grow(layout);
+    };
+    return inSections(this.#texts.open({ path, offset, length, ...view }, arrived));
   }
 
   /** Goes on in the pauses between keys and frames, until another layout is asked for. */
@@ -120,9 +149,10 @@ export class Layouts {
       }
       const end = performance.now() + GO;
       growing.more(() => performance.now() > end);
-      if (growing.isWhole) this.#growing = null;
+      const isResting = growing.isWhole || growing.isWaiting;
+      if (isResting) this.#growing = null;
       else setImmediate(go);
-      if (!growing.isWhole && performance.now() - shown < SHOW) return;
+      if (!isResting && performance.now() - shown < SHOW) return;
       shown = performance.now();
       this.#grown();
     };
@@ -152,28 +182,14 @@ export class Layouts {
 }
 
 interface Lay {
-  beside: GroupWords;
   width: number;
   folds: Folds;
-  tokenizer: TokenText | null;
-  replay?: RolloutReplay | undefined;
   before?: Layout | null;
   isEnough?: (() => boolean) | undefined;
 }
 
-const lay = (
-  record: DumpRecord,
-  { display }: State,
-  { beside, width, folds, tokenizer, replay, before, isEnough }: Lay,
-): Layout =>
-  new Layout(
-    shownSections(record, display, folds, beside, tokenizer, replay),
-    width,
-    folds,
-    display.wrap,
-    before,
-    isEnough,
-  );
+const lay = (sections: Iterable<Section | null>, { display }: State, { width, folds, before, isEnough }: Lay): Layout =>
+  new Layout(sections, width, folds, display.wrap, before, isEnough);
 
 /** A record of usual length is laid out whole. */
 function enoughFor(record: DumpRecord): (() => boolean) | undefined {
