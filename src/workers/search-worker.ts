@@ -2,9 +2,17 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import { fieldNamed } from '../analysis/query/fields.ts';
 import { Subject, type SubjectFile, textOf } from '../analysis/query/subject.ts';
-import type { RecordHits, SearchAnswer, SearchRequest, TextHit } from '../analysis/search/search-thread.ts';
-import { type Sieve, sieveOf, sift } from '../analysis/search/sieve.ts';
+import { ByteScan } from '../analysis/search/byte-scan.ts';
+import type {
+  RecordHits,
+  SearchAnswer,
+  SearchRequest,
+  SiftRequest,
+  TextHit,
+} from '../analysis/search/search-thread.ts';
+import { sieveOf } from '../analysis/search/sieve.ts';
 import { type Matcher, matcher } from '../analysis/text-search.ts';
+import { isReadInPlace } from '../dump/containers/open.ts';
 import { type ParsedLine, parseLine } from '../dump/parse-line.ts';
 
 /** A text of a record that is looked in. */
@@ -14,17 +22,13 @@ interface Searched {
   text: string;
 }
 
-/** Searches records off the main thread: bytes first, and a parse only of lines that may hold a hit. */
-parentPort?.on('message', ({ id, request }: { id: number; request: SearchRequest }) => {
-  const answer: SearchAnswer = { found: [] };
+/** Searches off the main thread: bytes first, and a parse only of lines that may hold a hit. */
+parentPort?.on('message', ({ id, request }: { id: number; request: SearchRequest | SiftRequest }) => {
+  let answer: SearchAnswer = { found: [], mayHold: true };
   let fd: number | null = null;
   try {
     fd = openSync(request.path, 'r');
-    const wanted = matcher(request.pattern);
-    for (const at of candidates(request, fd)) {
-      const hits = hitsIn(request, fd, at, wanted);
-      if (hits !== null) answer.found.push(hits);
-    }
+    answer = request.kind === 'sift' ? sifted(request, fd) : searched(request, fd);
   } catch {
     // A file that vanished holds nothing.
   }
@@ -32,33 +36,51 @@ parentPort?.on('message', ({ id, request }: { id: number; request: SearchRequest
   parentPort?.postMessage({ id, answer });
 });
 
-/** Kept from one request to the next: fresh memory costs a page fault every 4 kB. */
-let memory = Buffer.allocUnsafeSlow(1 << 20);
+function sifted({ path, pattern, readContext, from, to }: SiftRequest, fd: number): SearchAnswer {
+  const scan = scanFor(pattern);
+  let mayHold = scan === null || !isReadInPlace(path, readContext);
+  if (!mayHold)
+    scan!.scan(fd, from, to, () => {
+      mayHold = true;
+      return to;
+    });
+  return { found: [], mayHold };
+}
 
-function bytesAt(fd: number, start: number, size: number, buffer: Buffer): Buffer {
-  let length = 0;
-  for (let got = -1; got !== 0 && length < size; length += got)
-    got = readSync(fd, buffer, length, size - length, start + length);
-  return buffer.subarray(0, length);
+function searched(request: SearchRequest, fd: number): SearchAnswer {
+  const found: RecordHits[] = [];
+  const wanted = matcher(request.pattern);
+  for (const at of candidates(request, fd)) {
+    const hits = hitsIn(request, fd, at, wanted);
+    if (hits !== null) found.push(hits);
+  }
+  return { found, mayHold: found.length > 0 };
+}
+
+let known: { pattern: string; scan: ByteScan | null } | null = null;
+
+/** Kept from one request to the next. */
+function scanFor(pattern: string): ByteScan | null {
+  if (known?.pattern !== pattern) {
+    const sieve = sieveOf(pattern);
+    known = { pattern, scan: sieve === null ? null : new ByteScan(sieve) };
+  }
+  return known.scan;
 }
 
 /** The records that may hold a hit, in their order. */
 function candidates({ pattern, places, field }: SearchRequest, fd: number): Iterable<number> {
   const count = places.length / 2;
   // What a field comes to may stand nowhere in the line, such as a number.
-  const sieve: Sieve | null = field === null ? sieveOf(pattern) : null;
-  if (sieve === null) return Array.from({ length: count }, (_, at) => at);
-  const base = places[0]!;
-  const size = places.at(-2)! + places.at(-1)! - base;
-  if (memory.length < size) memory = Buffer.allocUnsafeSlow(size);
-  const bytes = bytesAt(fd, base, size, memory);
+  const scan = field === null ? scanFor(pattern) : null;
+  if (scan === null) return Array.from({ length: count }, (_, at) => at);
   const may = new Uint8Array(count);
-  sift(bytes, sieve, (at) => {
-    const record = recordAt(places, base + at);
+  scan.scan(fd, places[0]!, places.at(-2)! + places.at(-1)!, (at) => {
+    const record = recordAt(places, at);
     may[record] = 1;
     // Lines of several rollouts have one place.
     for (let other = record - 1; other >= 0 && places[other * 2] === places[record * 2]; other--) may[other] = 1;
-    return Math.max(at + 1, places[record * 2]! + places[record * 2 + 1]! - base);
+    return Math.max(at + 1, places[record * 2]! + places[record * 2 + 1]!);
   });
   return Array.from(may.keys()).filter((at) => may[at] === 1);
 }
@@ -78,8 +100,11 @@ function recordAt(places: Float64Array, offset: number): number {
 function hitsIn(request: SearchRequest, fd: number, at: number, wanted: Matcher): RecordHits | null {
   const { places, parts, readContext, context, most } = request;
   const size = places[at * 2 + 1]!;
-  const bytes = bytesAt(fd, places[at * 2]!, size, Buffer.allocUnsafe(size));
-  const line = parseLine(bytes.toString('utf8'), readContext, parts?.[at]);
+  const bytes = Buffer.allocUnsafe(size);
+  let length = 0;
+  for (let got = -1; got !== 0 && length < size; length += got)
+    got = readSync(fd, bytes, length, size - length, places[at * 2]! + length);
+  const line = parseLine(bytes.toString('utf8', 0, length), readContext, parts?.[at]);
   const hits: TextHit[] = [];
   let count = 0;
   for (const { turn, role, text } of textsOf(request, line, at)) {

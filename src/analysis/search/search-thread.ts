@@ -1,8 +1,10 @@
+import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Dump } from '../../dump/dump.ts';
 import type { DumpFile } from '../../dump/dump-file.ts';
 import { ThreadClient } from '../../dump/thread-client.ts';
 import type { ReadContext } from '../../formats/format.ts';
+import { sieveOf } from './sieve.ts';
 
 /** What is searched for, and where. */
 export interface SearchFor {
@@ -18,7 +20,18 @@ export interface SearchFor {
   most: number;
 }
 
+/** Whether bytes of a file may hold a hit; nothing is known of the places of its records. */
+export interface SiftRequest {
+  kind: 'sift';
+  pattern: string;
+  path: string;
+  readContext: ReadContext;
+  from: number;
+  to: number;
+}
+
 export interface SearchRequest extends SearchFor {
+  kind: 'search';
   path: string;
   stream: string;
   readContext: ReadContext;
@@ -50,9 +63,11 @@ export interface RecordHits {
 
 export interface SearchAnswer {
   found: RecordHits[];
+  /** Of a sift. */
+  mayHold: boolean;
 }
 
-class SearchThread extends ThreadClient<SearchRequest, SearchAnswer> {
+class SearchThread extends ThreadClient<SearchRequest | SiftRequest, SearchAnswer> {
   constructor() {
     super('search-worker');
   }
@@ -71,17 +86,29 @@ export interface Searched {
 const BYTES = 8 << 20;
 const RECORDS = 1 << 14;
 const MOST_THREADS = 8;
+/** Bytes of a file that one thread sifts. */
+const PIECE = 64 << 20;
+/** No needle is longer. */
+const OVERLAP = 1024;
 
-/** Searches all records of a dump in threads; what was found comes in the order of the dump, and nothing is read ahead of who asks. */
+/**
+ * Searches all records of a dump in threads; what was found comes in the order of the dump. The bytes of the next files are sifted ahead of
+ * who asks: a file that cannot hold a hit costs a look at its bytes, and no index.
+ */
 export async function* searchDump(dump: Dump, wanted: SearchFor): AsyncGenerator<Searched> {
   const threads = Array.from(
     { length: Math.max(1, Math.min(MOST_THREADS, availableParallelism())) },
     () => new SearchThread(),
   );
   const asked: Promise<Searched>[] = [];
+  const sifted: Promise<boolean>[] = [];
   let next = 0;
+  const { files } = dump;
   try {
-    for (const file of dump.files) {
+    for (const [at, file] of files.entries()) {
+      while (sifted.length < Math.min(files.length, at + threads.length * 2))
+        sifted.push(mayHold(threads[sifted.length % threads.length]!, files[sifted.length]!, wanted));
+      if (!(await sifted[at]!)) continue;
       if (file.state === 'waiting') await file.buildIndex(() => !dump.isClosed);
       for (let from = 0; from < file.count; ) {
         const to = endOf(file, from);
@@ -94,6 +121,27 @@ export async function* searchDump(dump: Dump, wanted: SearchFor): AsyncGenerator
   } finally {
     for (const thread of threads) thread.close();
   }
+}
+
+/** Whether a file that has no index yet may hold a hit. */
+async function mayHold(thread: SearchThread, file: DumpFile, { pattern, field }: SearchFor): Promise<boolean> {
+  // What a field comes to may stand nowhere in the line, such as a number.
+  if (file.state !== 'waiting' || file.container !== 'lines' || field !== null || sieveOf(pattern) === null)
+    return true;
+  const { path, context: readContext } = file;
+  let size = 0;
+  try {
+    size = statSync(path).size;
+  } catch {
+    // The index says what is wrong with it.
+  }
+  if (size === 0) return true;
+  for (let from = 0; from < size; from += PIECE) {
+    const to = Math.min(size, from + PIECE + OVERLAP);
+    const answer = await thread.ask({ kind: 'sift', pattern, path, readContext, from, to });
+    if (answer?.mayHold !== false) return true;
+  }
+  return false;
 }
 
 function endOf({ index }: DumpFile, from: number): number {
@@ -120,7 +168,9 @@ async function ask(
     hasParts ||= index.part(record) > 0;
   }
   const parts = hasParts ? Array.from({ length: to - from }, (_, at) => index.part(from + at)) : null;
-  const answer = await thread.ask({ ...wanted, path, stream, readContext, places, parts }, [places.buffer]);
+  const answer = await thread.ask({ kind: 'search', ...wanted, path, stream, readContext, places, parts }, [
+    places.buffer,
+  ]);
   const found = (answer?.found ?? []).map(({ at, count, hits }) => ({ record: from + at, count, hits }));
   return { file, from, count: to - from, found, isLost: answer === null };
 }

@@ -44,29 +44,4 @@ function requiredParts(pattern: string): string[] {
 }
 
 /** What JSON may write in place of a plain character: then only a parse tells. */
-const ESCAPED = '\\u00';
-
-/** The bit that tells small letters from capital ones. Set in other bytes it makes some of them alike, which costs a parse and no hit. */
-const SMALL = 0x20202020;
-
-/**
- * Calls `found` with the place of each needle, and of each escape that may stand for one; it answers with the next place worth looking at.
- * Places ascend for each needle, not over all. Where case does not count, the bytes are changed.
- */
-export function sift(bytes: Buffer, { needles, ignoresCase }: Sieve, found: (at: number) => number): void {
-  if (ignoresCase) setBits(bytes);
-  for (const needle of [...needles, ESCAPED]) {
-    const wanted = Buffer.from(needle, 'latin1');
-    if (ignoresCase) for (const [at, byte] of wanted.entries()) wanted[at] = byte | (SMALL & 0xff);
-    for (let at = bytes.indexOf(wanted); at !== -1; ) at = bytes.indexOf(wanted, found(at));
-  }
-}
-
-function setBits(bytes: Buffer): void {
-  const { buffer, byteOffset, length } = bytes;
-  const head = Math.min(length, -byteOffset & 3);
-  for (let at = 0; at < head; at++) bytes[at] = bytes[at]! | (SMALL & 0xff);
-  const words = new Int32Array(buffer, byteOffset + head, (length - head) >> 2);
-  for (let at = 0; at < words.length; at++) words[at] = words[at]! | SMALL;
-  for (let at = head + words.length * 4; at < length; at++) bytes[at] = bytes[at]! | (SMALL & 0xff);
-}
+export const ESCAPED = '\\u00';

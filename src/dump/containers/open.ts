@@ -57,6 +57,13 @@ export async function copyInto(fd: number, path: string, context: ReadContext, n
   return source === null ? null : lineCopyOf(fd, joined(source, joinOf(name)));
 }
 
+/** JSON lines that are read where they are, and nothing is added to them: their text lies in the file's own bytes. */
+export function isReadInPlace(path: string, context: ReadContext): boolean {
+  if (!statSync(path).isFile() || kindOf(headOf(path), path) !== 'lines' || joinOf(path) !== null) return false;
+  const { kind } = fileShapeOf(path, context);
+  return kind === 'lines' || kind === 'split';
+}
+
 function openLines(path: string, context: ReadContext, join: Join | null): Opened {
   const shape = fileShapeOf(path, context);
   if (shape.kind === 'session')
