@@ -9,7 +9,21 @@ import type { JsonObject } from '../../src/json/value.ts';
 import { TOKENIZER_JSON } from './byte-tokenizer.ts';
 import { tokenizerFile } from './verl-truth.ts';
 
-const SPECIAL = ['<|im_start|>', '<|im_end|>', '<|endoftext|>', '<tool_call>', '<|im_', 'ab', '  \n', 'é', 'e\u0301'];
+const SPECIAL = [
+  '<|im_start|>',
+  '<|im_end|>',
+  '<|endoftext|>',
+  '<tool_call>',
+  '<|im_',
+  'ab',
+  '  \n',
+  'é',
+  'e\u0301',
+  ' the',
+  "'ll",
+  ' it',
+  's ',
+];
 const said = fc
   .array(fc.oneof(fc.constantFrom(...SPECIAL), fc.string({ unit: 'binary', maxLength: 12 })), { maxLength: 12 })
   .map((parts) => parts.join(''));
@@ -22,7 +36,7 @@ function both(tokenizer: object, config: JsonObject) {
   return { own, library, whole, letters };
 }
 
-const families = ['qwen2.5', 'qwen3'].flatMap((family) => {
+const families = ['qwen2.5', 'qwen3', 'llama3_1'].flatMap((family) => {
   const file = tokenizerFile(family);
   if (file === null) return [];
   const read = (path: string) => JSON.parse(readFileSync(path, 'utf8'));

@@ -24,7 +24,7 @@ interface WaitingLine {
   step: number;
   task: string;
   rollout: number;
-  line: Buffer;
+  line: string;
   pictures: ReadonlyMap<string, PictureFile>;
   tools: ToolsFile | null;
   resolve: () => void;
@@ -72,7 +72,7 @@ export class DumpWriter {
     });
     const schemas = Array.isArray(tools) && tools.length > 0 ? this.#toolsFile(printJson(tools)) : null;
     if (schemas !== null) own.tools = schemas.hash;
-    const line = Buffer.from(`${printJson(own)}\n`);
+    const line = `${printJson(own)}\n`;
     return new Promise((resolve, reject) => {
       this.#waiting.push({ ...at, line, pictures, tools: schemas, resolve, reject });
       this.#writing ??= this.#writeAll();
@@ -102,9 +102,9 @@ export class DumpWriter {
       if (tools !== null) await this.#keepTools(tools);
     }
     const file = await this.#file(step);
-    await file.handle.appendFile(Buffer.concat(lines.map(({ line }) => line)));
+    await file.handle.appendFile(lines.map(({ line }) => line).join(''));
     const notes = lines.map(({ task, rollout, line }) => {
-      file.size += line.length;
+      file.size += Buffer.byteLength(line);
       return { task, rollout, file: file.name, end: file.size };
     });
     this.state.note(...notes);

@@ -21,6 +21,9 @@ export class ByteLevel {
   readonly #border: RegExp;
   readonly #special: RegExp;
   readonly #isNormalized: boolean;
+  readonly #hasKnownWords: boolean;
+  /** Words, and the ids of each: most words of a text that is new are old. */
+  readonly #words = new Map<string, readonly number[]>();
   /** The bytes of each token that was met. */
   readonly #bytes = new Map<number, Uint8Array>();
   readonly #known = new LRUCache<string, readonly number[]>({
@@ -29,12 +32,16 @@ export class ByteLevel {
     sizeCalculation: ({ length }, { length: size }) => length + size,
   });
 
-  private constructor(added: readonly AddedToken[], isNormalized: boolean) {
+  private constructor(
+    added: readonly AddedToken[],
+    { isNormalized, hasKnownWords }: { isNormalized: boolean; hasKnownWords: boolean },
+  ) {
     this.#added = new Map(added.map((token) => [token.id, token]));
     this.#idOf = new Map(added.map(({ content, id }) => [content, id]));
     this.#border = anyOf([...this.#idOf.keys()]);
     this.#special = anyOf(added.flatMap(({ content, special }) => (special ? [content] : [])));
     this.#isNormalized = isNormalized;
+    this.#hasKnownWords = hasKnownWords;
   }
 
   /** @returns null where a text and its ids are not sure to say the same, or a border changes what is beside it */
@@ -63,7 +70,7 @@ export class ByteLevel {
       content: content as string,
       special: special === true || more.includes(content!),
     }));
-    return new ByteLevel(tokens, isNormalized);
+    return new ByteLevel(tokens, { isNormalized, hasKnownWords: splitsAtWords(splitter) });
   }
 
   encode(text: string, encode: (piece: string) => readonly number[]): number[] {
@@ -72,7 +79,7 @@ export class ByteLevel {
       if (piece === '') return;
       let own = this.#known.get(piece);
       if (own === undefined) {
-        own = encode(piece);
+        own = this.#hasKnownWords ? this.#encodeWords(piece, encode) : encode(piece);
         this.#known.set(piece, own);
       }
       for (const id of own) ids.push(id);
@@ -84,6 +91,20 @@ export class ByteLevel {
       at = index + token.length;
     }
     add(text.slice(at));
+    return ids;
+  }
+
+  #encodeWords(piece: string, encode: (piece: string) => readonly number[]): number[] {
+    if (this.#words.size > MOST_WORDS) this.#words.clear();
+    const ids: number[] = [];
+    for (const word of piece.split(BETWEEN_WORDS)) {
+      let own = this.#words.get(word);
+      if (own === undefined) {
+        own = encode(word);
+        if (word.length <= LONGEST_WORD) this.#words.set(word, own);
+      }
+      for (const id of own) ids.push(id);
+    }
     return ids;
   }
 
@@ -131,6 +152,27 @@ for (let byte = 0, next = 256; byte < 256; byte++) {
 }
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
+
+const MOST_WORDS = 100_000;
+const LONGEST_WORD = 32;
+const BETWEEN_WORDS = /(?<=\p{L})(?= \p{L})/u;
+
+/**
+ * The patterns by which Qwen and Llama 3 cut a text into words. In both no match goes on from a letter to a space, so that a text can be cut
+ * between the two and each part be encoded on its own. Of any other pattern that would have to be shown first.
+ */
+const WORD_PATTERNS = ['\\p{N}', '\\p{N}{1,3}'].map(
+  (digits) =>
+    `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|${digits}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+`,
+);
+
+function splitsAtWords(splitter: JsonValue | undefined): boolean {
+  const steps = isJsonObject(splitter) && Array.isArray(splitter.pretokenizers) ? splitter.pretokenizers : [];
+  const [first, second] = steps;
+  if (steps.length !== 2 || !isJsonObject(first) || !isJsonObject(second) || second.use_regex !== false) return false;
+  const { pattern } = first;
+  return isJsonObject(pattern) && WORD_PATTERNS.some((known) => pattern.Regex === known);
+}
 
 /** One of the texts, the longest first; nothing where there are none. */
 function anyOf(texts: readonly string[]): RegExp {
