@@ -7,6 +7,8 @@ export interface RescoreFlags extends SandboxFlags, RewardFlags, QueueFlags {
   against?: string;
   repeat: number;
   concurrency?: number;
+  overlongBuffer?: string;
+  maxResponseLength?: number;
   exec: boolean;
   journal?: string;
   filter?: string;

@@ -1,6 +1,8 @@
 import type { DumpRecord } from '../dump/dump-file.ts';
 import { UsageError } from '../dump/paths.ts';
+import { type OverlongBuffer, overlongBuffer } from '../engine/rewards/index.ts';
 import type { Journal } from '../journal/journal.ts';
+import { parseJson } from '../json/parse.ts';
 import type { Printable } from '../json/print.ts';
 import { printJson } from '../json/print.ts';
 import { plural } from '../present/numbers.ts';
@@ -75,6 +77,7 @@ export async function rescore(args: readonly string[], flags: RescoreFlags): Pro
     const results = rescoreMany(rowsOf(args, flags, journal), queue?.score ?? here, {
       signal: stop.signal,
       journal,
+      overlong: overlongOf(flags),
       ...(concurrency ? { concurrency } : {}),
     });
     for await (const scored of results) {
@@ -142,6 +145,16 @@ async function scoresAt(
       if (isOver) await state.forget();
     },
   };
+}
+
+/** @throws UsageError */
+function overlongOf({ overlongBuffer: text, maxResponseLength: limit }: RescoreFlags): OverlongBuffer | null {
+  if (text === undefined) return null;
+  if (limit === undefined)
+    throw new UsageError(
+      '--overlong-buffer lies before the end of a response: --max-response-length says where that is',
+    );
+  return asUsage(() => overlongBuffer(parseJson(text), limit));
 }
 
 /** @throws UsageError for a function that cannot be opened, or may not run */

@@ -19,6 +19,11 @@ export const rescoreCommand = (): Command =>
         positive,
         1,
       )
+      .option(
+        '--overlong-buffer <json>',
+        `verl's overlong penalty, taken off every score: {"len": 4096, "penalty_factor": 1}; with --max-response-length`,
+      )
+      .option('--max-response-length <tokens>', 'tokens that a response might have', positive)
       .option('--concurrency <n>', 'rollouts at the same time', positive)
       .option(
         '--journal <dir>',

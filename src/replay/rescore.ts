@@ -2,10 +2,12 @@ import PQueue from 'p-queue';
 import type { DumpRecord } from '../dump/dump-file.ts';
 import { RolloutFault } from '../engine/faults.ts';
 import type { RewardRouter, RewardTask } from '../engine/index.ts';
+import type { OverlongBuffer } from '../engine/rewards/index.ts';
 import type { Journal } from '../journal/journal.ts';
 import { recordKey } from '../journal/record-key.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { RESCORES } from './entries.ts';
+import { penalised, type ResponseLength, responseLength } from './overlong.ts';
 import { dataSourceOf, extraInfoOf, judgedText } from './reward-task.ts';
 import { type Spread, spreadOf } from './spread.ts';
 
@@ -57,12 +59,13 @@ export interface ScoreTask {
   locator: string;
   recorded: number | null;
   /** The task and the text that is judged; null where the record cannot be read. */
-  asked: { task: RewardTask; text: string } | null;
+  asked: { task: RewardTask; text: string; length: ResponseLength } | null;
   /** Why it cannot. */
   error: string | null;
 }
 
-export function scoreTaskOf({ rollout, locator, error }: DumpRecord): ScoreTask {
+/** @param overlong verl's overlong penalty, taken off the score */
+function scoreTaskOf({ rollout, locator, error }: DumpRecord, overlong: OverlongBuffer | null): ScoreTask {
   if (rollout === null) return { locator, recorded: null, asked: null, error };
   const info = extraInfoOf(rollout);
   const task: RewardTask = {
@@ -72,7 +75,8 @@ export function scoreTaskOf({ rollout, locator, error }: DumpRecord): ScoreTask 
     ...(isJsonObject(info) ? { extra_info: info } : {}),
     ...(isJsonObject(rollout.extras.reward_scores) ? { reward_scores: rollout.extras.reward_scores } : {}),
   };
-  return { locator, recorded: rollout.score, asked: { task, text: judgedText(rollout) }, error: null };
+  const asked = { task, text: judgedText(rollout), length: responseLength(rollout, overlong) };
+  return { locator, recorded: rollout.score, asked, error: null };
 }
 
 /** Scores a recorded rollout as often as is asked, by one function or two. Rejects only with the reason of an aborted signal. */
@@ -80,8 +84,8 @@ export const rescoreRollout = (
   row: DumpRecord,
   rewards: RewardRouter,
   signal?: AbortSignal,
-  options?: RescoreOptions,
-): Promise<Rescored> => rescoreTask(scoreTaskOf(row), rewards, signal, options);
+  { overlong = null, ...options }: RescoreOptions & { overlong?: OverlongBuffer | null } = {},
+): Promise<Rescored> => rescoreTask(scoreTaskOf(row, overlong), rewards, signal, options);
 
 export async function rescoreTask(
   row: ScoreTask,
@@ -157,7 +161,7 @@ async function rescoreOnce(
     against: null,
   };
   if (asked === null) return { ...base, status: 'error', reason: error };
-  const { task, text } = asked;
+  const { task, text, length } = asked;
   let found: ReturnType<RewardRouter['for']>;
   try {
     found = rewards.for(task.data_source);
@@ -166,7 +170,9 @@ async function rescoreOnce(
   }
   const seconds = () => (performance.now() - begun) / 1000;
   try {
-    const { reward: score, metadata } = await found.fn(task, text, signal);
+    const { reward, metadata: own } = await found.fn(task, text, signal);
+    const { score, penalty, reason: cost } = penalised(reward, recorded, length);
+    const metadata = penalty === null ? own : { ...own, overlong_reward: penalty, overlong: penalty < 0 };
     const told = { ...base, reward: found.name, pred: metadata.pred ?? null, metadata, seconds: seconds() };
     // The 0 that verl gives where a service fails is nobody's judgement.
     if (typeof metadata.error === 'string') return { ...told, status: 'error', reason: metadata.error };
@@ -180,9 +186,10 @@ async function rescoreOnce(
         reason: `as verl ${older.verl} scored it; today's verl gives ${score}`,
       };
     const judged = { ...told, score };
-    const reason = older === null ? null : `verl ${older.verl} gave ${older.score}`;
+    const reasons = [older === null ? [] : `verl ${older.verl} gave ${older.score}`, cost ?? []].flat();
     if (recorded === null)
-      return { ...judged, status: 'unknown', reason: [reason ?? [], 'the record has no score'].flat().join('; ') };
+      return { ...judged, status: 'unknown', reason: [...reasons, 'the record has no score'].join('; ') };
+    const reason = reasons.length === 0 ? null : reasons.join('; ');
     return { ...judged, status: isEqual(score, recorded) ? 'same' : 'drift', reason };
   } catch (error) {
     signal?.throwIfAborted();
@@ -201,7 +208,12 @@ function olderScore({ older }: JsonObject): { verl: string; score: number } | nu
 export async function* rescoreMany(
   rows: AsyncIterable<DumpRecord>,
   score: (task: ScoreTask) => Promise<Rescored | null>,
-  { concurrency = 8, signal, journal }: { concurrency?: number; signal?: AbortSignal; journal?: Journal } = {},
+  {
+    concurrency = 8,
+    signal,
+    journal,
+    overlong = null,
+  }: { concurrency?: number; signal?: AbortSignal; journal?: Journal; overlong?: OverlongBuffer | null } = {},
 ): AsyncGenerator<Rescored> {
   const queue = new PQueue({ concurrency });
   const waiting: Promise<Rescored | null>[] = [];
@@ -209,7 +221,7 @@ export async function* rescoreMany(
     queue.add(async () => {
       if (signal?.aborted) return null;
       try {
-        const scored = await score(scoreTaskOf(row));
+        const scored = await score(scoreTaskOf(row, overlong));
         if (scored !== null && journal !== undefined) keepRescore(journal, row, scored);
         return scored;
       } catch (error) {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { rewardRouter } from '../../src/engine/index.ts';
 import { type OwnReward, ownReward } from '../../src/engine/own/own-reward.ts';
+import { overlongBuffer } from '../../src/engine/rewards/index.ts';
 import { openRewards, rescoreRollout } from '../../src/replay/index.ts';
 import { findOnPath } from '../../src/sandbox/server/backends/interpreters.ts';
 import { verlLine } from '../program.ts';
@@ -70,6 +71,44 @@ describe('the built-in functions', () => {
     });
     const reason = "as verl of January 2026 scored it; today's verl gives 1";
     expect(await judge(-1)).toMatchObject({ score: -1, status: 'same', reason });
+  });
+
+  test('verl’s overlong penalty is taken off, where it was asked for or the record tells it', async () => {
+    const { router } = openRewards({});
+    const ids = Array.from({ length: 90 }, (_, at) => at);
+    const tokens = { prompt_ids: [1], response_ids: ids, response_mask: ids.map(() => 1) };
+    const long = { output: '#### 4', gts: '4', data_source: 'openai/gsm8k', ...tokens };
+    const overlong = overlongBuffer({ len: 20, penalty_factor: 0.5 }, 100)!;
+    const judge = async (keys: object, asked?: typeof overlong) =>
+      rescoreRollout(await rowOf({ ...long, ...keys }), router, undefined, { overlong: asked ?? null });
+    expect(await judge({ score: 0.75 }, overlong)).toMatchObject({
+      score: 0.75,
+      status: 'same',
+      reason: '1 and an overlong penalty of -0.25 for 90 tokens',
+      metadata: { overlong_reward: -0.25, overlong: true },
+    });
+    expect(await judge({ score: 1 }, overlong)).toMatchObject({
+      score: 0.75,
+      status: 'drift',
+      reason: expect.stringContaining('the recorded score is the one without it'),
+    });
+    const short = { response_ids: [1], response_mask: [1] };
+    expect(await judge({ ...short, score: 1 }, overlong)).toMatchObject({ score: 1, status: 'same', reason: null });
+    expect(
+      await rescoreRollout(
+        await rowOf({ output: '#### 4', gts: '4', data_source: 'openai/gsm8k', score: 1 }),
+        router,
+        undefined,
+        { overlong },
+      ),
+    ).toMatchObject({
+      status: 'error',
+      reason: 'the overlong penalty counts tokens of the response, and the record holds none',
+    });
+    // As verl's dapo manager logs it; of a function that gives more than a number its dump holds the score alone.
+    expect(await judge({ score: 0.75, overlong_reward: -0.25 })).toMatchObject({ score: 0.75, status: 'same' });
+    expect(await judge({ score: 1, overlong_reward: -0.25 })).toMatchObject({ score: 1, status: 'same', reason: null });
+    expect(await judge({ score: 0, overlong_reward: -0.25 })).toMatchObject({ score: 1, status: 'drift' });
   });
 
   test('a function beside another tells where the two part', async () => {

@@ -10,7 +10,9 @@ export interface OverlongBuffer {
 
 /** @returns null where it is switched off @throws Error that says what is wrong */
 export function overlongBuffer(value: JsonValue | undefined, limit: number): OverlongBuffer | null {
-  if (!isJsonObject(value) || value.enable === false) return null;
+  if (value === undefined || value === null) return null;
+  if (!isJsonObject(value)) throw new Error('overlong_buffer: expected an object with len and penalty_factor');
+  if (value.enable === false) return null;
   const { enable: _enable, log: _log, len, penalty_factor: factor = 1, ...more } = value;
   const [unknown] = Object.keys(more);
   if (unknown !== undefined)

@@ -1,0 +1,54 @@
+import { type OverlongBuffer, overlongPenalty } from '../engine/rewards/index.ts';
+import { isJsonObject } from '../json/value.ts';
+import type { Rollout } from '../rollout/rollout.ts';
+
+/** What a score may cost by the length of the response, as plain data. */
+export interface ResponseLength {
+  /** Tokens of the response; null where the record holds none. */
+  tokens: number | null;
+  /** The penalty that the record tells. */
+  told: number | null;
+  /** The penalty that was asked for. */
+  buffer: OverlongBuffer | null;
+}
+
+export function responseLength({ tokens, lossMask, extras }: Rollout, buffer: OverlongBuffer | null): ResponseLength {
+  const { reward } = extras;
+  const metadata = isJsonObject(reward) && isJsonObject(reward.metadata) ? reward.metadata : {};
+  // verl's key, and the same of this program's own dumps.
+  const told = extras.overlong_reward ?? metadata.overlong_reward;
+  return {
+    tokens: tokens?.responseIds.length ?? lossMask?.totalTokens ?? null,
+    told: typeof told === 'number' ? told : null,
+    buffer,
+  };
+}
+
+/** The score of a rollout with what its length costs. */
+interface Penalised {
+  score: number;
+  /** 0 or less; null where no penalty is known of. */
+  penalty: number | null;
+  reason: string | null;
+}
+
+/**
+ * verl's dapo manager takes a penalty off a response that nears its limit. Where none was asked for, one that the record tells is taken off
+ * if the recorded score holds it: what verl dumps of a function that gives more than a number does not.
+ * @throws Error where the tokens are not known
+ */
+export function penalised(score: number, recorded: number | null, { tokens, told, buffer }: ResponseLength): Penalised {
+  if (buffer === null) {
+    const isHeld = told !== null && told !== 0 && recorded !== null && isNear(recorded, score + told);
+    if (!isHeld) return { score, penalty: null, reason: null };
+    return { score: score + told, penalty: told, reason: `${score} and the recorded overlong penalty of ${told}` };
+  }
+  if (tokens === null) throw new Error('the overlong penalty counts tokens of the response, and the record holds none');
+  const penalty = overlongPenalty(tokens, buffer);
+  const isRaw = penalty !== 0 && recorded !== null && isNear(recorded, score);
+  const where = isRaw ? '; the recorded score is the one without it' : '';
+  const reason = penalty === 0 ? null : `${score} and an overlong penalty of ${penalty} for ${tokens} tokens${where}`;
+  return { score: score + penalty, penalty, reason };
+}
+
+const isNear = (a: number, b: number): boolean => Math.abs(a - b) <= 1e-5 * Math.max(1, Math.abs(a));
