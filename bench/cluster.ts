@@ -16,6 +16,9 @@ const DELAY_MS = 300;
 /** Rollouts in flight a worker; their number is whole waves of all workers. */
 const PLACES = 36;
 const ROLLOUTS = PLACES * 4 * (isWhole ? 70 : 5);
+/** Rollouts of which the processor time is told, and how many of them are in flight. */
+const COSTED = isWhole ? 10_000 : 4_000;
+const BUSY = 256;
 const CALLS = isWhole ? 100_000 : 3_000;
 
 /** The model has a process of its own, as in life, and so that its processor time is not counted. */
@@ -37,13 +40,12 @@ export async function run(): Promise<void> {
   if (!hasRedis) return console.log('skipped: there is no redis-server here');
   const redis = await TestRedis.start();
   const model = fork(fileURLToPath(import.meta.url), ['--serve-model']);
+  const url = new Promise<string>((resolve) => model.once('message', (message) => resolve(String(message))));
   const folder = mkdtempSync(join(tmpdir(), 'rollout-viewer-bench-'));
   const only = process.argv.find((one) => one.startsWith('--only='))?.slice('--only='.length);
   const parts: Record<string, () => Promise<void>> = {
-    makespan: async () => {
-      const url = await new Promise<string>((resolve) => model.once('message', (message) => resolve(String(message))));
-      await makespans(redis, folder, url);
-    },
+    cost: async () => costs(redis, folder, await url),
+    makespan: async () => makespans(redis, folder, await url),
     replays: () => replays(redis, folder),
     kills: () => kills(redis),
   };
@@ -107,56 +109,80 @@ async function end(workers: readonly ChildProcess[]): Promise<void> {
   }
 }
 
-async function makespans(redis: TestRedis, folder: string, model: string): Promise<void> {
+/** A run of rollouts with workers, and what it cost in seconds of a processor. */
+async function queuedRun(
+  redis: TestRedis,
+  folder: string,
+  asked: readonly string[],
+  name: string,
+  workers: number,
+  places: number,
+) {
+  const url = `${redis.url}?prefix=${name}`;
+  const started = await workersAt(url, workers, '--concurrency', String(places));
+  const used = () => started.reduce((sum, one) => sum + (usedBy(one) ?? 0), 0);
+  const before = { workers: used(), redis: redis.processor() };
+  const args = [...asked, '--out', name, '--concurrency', String(2 * workers * places), '--queue', url];
+  const run = await measured(args, folder);
+  const cost = { run: run.processor, workers: used() - before.workers, redis: redis.processor() - before.redis };
+  await end(started);
+  if (run.code !== 0) throw new Error(run.stderr);
+  return { seconds: run.seconds, cost };
+}
+
+function rolloutsOf(folder: string, model: string, count: number): string[] {
   const task = JSON.stringify({ prompt: 'What is 1 + 2?', ground_truth: '3', data_source: 'gsm8k' });
-  writeFileSync(join(folder, 'tasks.jsonl'), `${task}\n`.repeat(ROLLOUTS / 4));
+  writeFileSync(join(folder, `tasks${count}.jsonl`), `${task}\n`.repeat(count / 4));
   writeFileSync(join(folder, 'tools.yaml'), 'tools: [{class_name: calculator}]');
-  const asked = ['rollout', 'tasks.jsonl', '--model', 'm', '--model-url', model, '--tools', 'tools.yaml', '-n', '4'];
-  const alone = await measured([...asked, '--out', 'alone', '--concurrency', String(4 * PLACES)], folder);
+  return ['rollout', `tasks${count}.jsonl`, '--model', 'm', '--model-url', model, '--tools', 'tools.yaml', '-n', '4'];
+}
+
+async function makespans(redis: TestRedis, folder: string, model: string): Promise<void> {
+  const asked = rolloutsOf(folder, model, ROLLOUTS);
   for (const count of [1, 2, 4]) {
-    const url = `${redis.url}?prefix=makespan${count}`;
-    const workers = await workersAt(url, count, '--concurrency', String(PLACES));
-    const usedByAll = () => workers.reduce((sum, one) => sum + (usedBy(one) ?? 0), 0);
-    const before = { workers: usedByAll(), redis: redis.processor() };
-    const args = [...asked, '--out', `of${count}`, '--concurrency', String(2 * count * PLACES), '--queue', url];
-    const { seconds, processor, code, stderr } = await measured(args, folder);
-    const used = { workers: usedByAll() - before.workers, redis: redis.processor() - before.redis };
-    await end(workers);
-    if (code !== 0) throw new Error(stderr);
+    const { seconds } = await queuedRun(redis, folder, asked, `of${count}`, count, PLACES);
     const ideal = (ROLLOUTS * TURNS * DELAY_MS) / 1000 / (count * PLACES);
-    const workersText = count === 1 ? '1 worker' : `${count} workers`;
-    figure(
-      `${ROLLOUTS} rollouts, ${workersText}`,
-      `${seconds.toFixed(1)} s`,
-      `ideal ${ideal.toFixed(1)} s`,
-      seconds / ideal,
-      '≤ 1.15 ×',
-    );
-    const each = (seconds: number) => (seconds * 1000) / ROLLOUTS;
-    const more = each(processor + used.workers + used.redis - alone.processor);
-    figure(
-      `processor time a rollout, ${workersText}`,
-      `+${more.toFixed(2)} ms`,
-      `without a queue ${each(alone.processor).toFixed(2)} ms`,
-      null,
-      '≤ 2 ms',
-    );
-    const told = [
-      `run ${each(processor).toFixed(2)}`,
-      `workers ${each(used.workers).toFixed(2)}`,
-      `Redis ${each(used.redis).toFixed(2)} ms`,
-    ];
-    console.log(`    ${told.join(', ')}; ${await redisBytes(redis)}`);
+    const what = `${ROLLOUTS} rollouts, ${count === 1 ? '1 worker' : `${count} workers`}`;
+    figure(what, `${seconds.toFixed(1)} s`, `ideal ${ideal.toFixed(1)} s`, seconds / ideal, '≤ 1.15 ×');
   }
 }
 
+/** Two runs of different length each, with a queue and without: what they differ by has no start of a process in it. */
+async function costs(redis: TestRedis, folder: string, model: string): Promise<void> {
+  const [few, many] = [COSTED / 4, COSTED];
+  const each = (seconds: number) => (seconds * 1000) / (many - few);
+  const alone = async (count: number) => {
+    const args = [...rolloutsOf(folder, model, count), '--out', `alone${count}`, '--concurrency', String(BUSY)];
+    return (await measured(args, folder)).processor;
+  };
+  const queued = async (count: number) =>
+    (await queuedRun(redis, folder, rolloutsOf(folder, model, count), `cost${count}`, 1, BUSY)).cost;
+  const without = each(-(await alone(few)) + (await alone(many)));
+  const [short, long] = [await queued(few), await queued(many)];
+  const parts = {
+    run: each(long.run - short.run),
+    workers: each(long.workers - short.workers),
+    Redis: each(long.redis - short.redis),
+  };
+  const more = parts.run + parts.workers + parts.Redis - without;
+  figure(
+    'processor time of a rollout',
+    `+${more.toFixed(2)} ms`,
+    `without a queue ${without.toFixed(2)} ms`,
+    null,
+    '≤ 2 ms',
+  );
+  const told = Object.entries(parts).map(([name, ms]) => `${name} ${ms.toFixed(2)}`);
+  console.log(`    ${told.join(', ')} ms; ${await redisBytes(redis, many + few)}`);
+}
+
 /** What a rollout in flight takes there at the most, and what it leaves in the file. */
-async function redisBytes(redis: TestRedis): Promise<string> {
+async function redisBytes(redis: TestRedis, rollouts: number): Promise<string> {
   const shared = await shareRedis(redis.url, () => {});
   const info = await shared.redis.info();
   await shared.close();
   const value = (key: string) => Number(new RegExp(`${key}:(\\d+)`).exec(info)?.[1]);
-  return `Redis: peak ${Math.round(value('used_memory_peak') / 1024)} kB, file ${Math.round(value('aof_current_size') / ROLLOUTS)} bytes a rollout so far`;
+  return `Redis: peak ${Math.round(value('used_memory_peak') / 1024)} kB, file ${Math.round(value('aof_current_size') / rollouts)} bytes a rollout`;
 }
 
 async function replays(redis: TestRedis, folder: string): Promise<void> {

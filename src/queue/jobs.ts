@@ -52,6 +52,8 @@ export class QueuedJobs {
   readonly #events: QueueEvents;
   readonly #runs: Runs;
   readonly #texts: Texts;
+  readonly #data: object;
+  readonly #most: number | undefined;
   readonly #say: (message: string) => void;
   readonly #asked = new Map<string, Asked>();
   readonly #told = new Set<string>();
@@ -70,7 +72,9 @@ export class QueuedJobs {
 
   private constructor(shared: SharedRedis, { texts, say, ...run }: JobsOptions) {
     const { bullmq, prefix, redis } = shared;
-    const { id, kind, what } = run;
+    const { id, kind, what, data, most } = run;
+    this.#data = data;
+    this.#most = most;
     this.#shared = shared;
     this.#head = headOf({ id, kind, what });
     this.#texts = texts;
@@ -86,17 +90,21 @@ export class QueuedJobs {
   }
 
   static async open(shared: SharedRedis, options: JobsOptions): Promise<QueuedJobs> {
-    const { id, data, signal, suspend, most } = options;
+    const { signal, suspend } = options;
     const jobs = new QueuedJobs(shared, options);
-    await jobs.#runs.setData(id, data);
     await jobs.#events.waitUntilReady();
-    if (most === undefined) await jobs.#queue.removeGlobalConcurrency();
-    else await jobs.#queue.setGlobalConcurrency(most);
+    await jobs.#prepare();
     await jobs.#look();
     jobs.#timer = setInterval(() => void jobs.#look().catch(() => {}), CHECK_MS);
     suspend?.addEventListener('abort', () => void jobs.#suspend(), { once: true });
     signal.addEventListener('abort', () => jobs.#giveUp(), { once: true });
     return jobs;
+  }
+
+  async #prepare(): Promise<void> {
+    if (this.#most === undefined) await this.#queue.removeGlobalConcurrency();
+    else await this.#queue.setGlobalConcurrency(this.#most);
+    await this.#runs.setData(this.#head.id, this.#data);
   }
 
   get runs(): Runs {
@@ -167,6 +175,8 @@ export class QueuedJobs {
 
   /** Signs the run, tells of its workers, and looks after what was asked for a while ago. */
   async #look(): Promise<void> {
+    // A Redis that keeps nothing on disk comes back empty.
+    if (!(await this.#runs.hasData(this.#head.id))) await this.#prepare();
     await this.#runs.sign(this.#head);
     await this.#tellOfWorkers();
     let count = 0;

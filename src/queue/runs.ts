@@ -75,6 +75,10 @@ export class Runs {
     await this.#shared.redis.set(this.#key('data', id), JSON.stringify(data), 'EX', DATA_SECONDS);
   }
 
+  async hasData(id: string): Promise<boolean> {
+    return (await this.#shared.redis.exists(this.#key('data', id))) === 1;
+  }
+
   async data(id: string): Promise<unknown> {
     const text = await this.#shared.redis.get(this.#key('data', id));
     if (text === null) throw new Error(`run ${id} is not at ${this.#shared.name}`);

@@ -11,7 +11,6 @@ import { BEAT_MS, beat, leave, type WorkerBeat } from './workers.ts';
 
 /** A worker that does not renew its hold on a job for so long is taken as gone, and the job is given to another. */
 const LOCK_MS = 15_000;
-const STALLED_MS = 5_000;
 /** A job whose worker died so often may be what kills them. */
 const MOST_STALLED = 6;
 const LOOK_MS = 500;
@@ -39,6 +38,7 @@ export type OpenRun = (run: RunHead, data: unknown, parts: { texts: Texts; runs:
 export interface WorkerOptions {
   concurrency: number;
   share?: string | undefined;
+  lockMs?: number;
   openers: Readonly<Record<RunKind, OpenRun>>;
   say: (message: string) => void;
   signal: AbortSignal;
@@ -147,6 +147,7 @@ class RunWorker {
 
   #workerFor(head: RunHead, run: ServedRun): Worker {
     const { bullmq, prefix } = this.#shared;
+    const { lockMs = LOCK_MS } = this.#options;
     const worker = new bullmq.Worker(
       queueOf(head.id),
       async ({ id, data }) => {
@@ -168,8 +169,8 @@ class RunWorker {
         connection: this.#shared.another(),
         prefix,
         concurrency: run.concurrency,
-        lockDuration: LOCK_MS,
-        stalledInterval: STALLED_MS,
+        lockDuration: lockMs,
+        stalledInterval: lockMs / 3,
         maxStalledCount: MOST_STALLED,
       },
     );

@@ -1,4 +1,5 @@
 // What a worker does not take, and what is given up: at a real Redis, each told with its reason.
+import { rmSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { QueuedJobs } from '../../src/queue/jobs.ts';
 import { type SharedRedis, shareRedis } from '../../src/queue/redis.ts';
@@ -6,6 +7,8 @@ import { headOf, Runs } from '../../src/queue/runs.ts';
 import { queueStatus } from '../../src/queue/status.ts';
 import { Texts } from '../../src/queue/texts.ts';
 import { type OpenRun, serveWorker } from '../../src/queue/worker.ts';
+import { execute } from '../program.ts';
+import { bundled } from './bundled.ts';
 import { until } from './processes.ts';
 import { hasRedis, noRedis, TestRedis } from './redis-server.ts';
 
@@ -75,6 +78,29 @@ describe(`jobs at a queue${noRedis}`, () => {
     const { poisoned, failed } = await queueStatus(producer!);
     expect(poisoned).toMatchObject([{ run: 'run', id: 'b', reason: 'it spoils' }]);
     expect(failed).toBe(1);
+  });
+
+  it.skipIf(!hasRedis)('that kill each worker that takes them are given up, too', async () => {
+    const [producer] = await connections(1);
+    const outfile = await bundled('dying-worker');
+    let isOver = false;
+    let deaths = 0;
+    // A worker is there all the time, as a supervisor would have it.
+    const supervised = (async () => {
+      while (!isOver) {
+        const { code } = await execute(process.execPath, [outfile, `${redis.url}?prefix=${producer!.prefix}`]);
+        if (code === null) deaths++;
+      }
+    })();
+    const { jobs } = await jobsAt(producer!);
+    const ends = await Promise.all([jobs.ask('a', 'one'), jobs.ask('b', 'poison')]);
+    await jobs.ask('c', 'end');
+    isOver = true;
+    await supervised;
+    rmSync(outfile);
+    expect(ends).toEqual([{ text: 'made one' }, { lost: expect.stringContaining('stalled') }]);
+    expect(deaths).toBe(7);
+    expect((await queueStatus(producer!)).poisoned).toMatchObject([{ id: 'b' }]);
   });
 
   it.skipIf(!hasRedis)('are taken back where nobody had begun them', async () => {

@@ -1,13 +1,13 @@
 // What processes share at a real Redis: one limit for all of them, and texts of any size.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Limiter, type RateLimiter } from '../../src/async/limiter.ts';
 import { type SharedRedis, shareRedis } from '../../src/queue/redis.ts';
 import { RedisLimiter } from '../../src/queue/redis-limiter.ts';
 import { Texts } from '../../src/queue/texts.ts';
-import { directoryWith, execute, root } from '../program.ts';
+import { directoryWith, execute } from '../program.ts';
+import { bundled } from './bundled.ts';
 import { hasRedis, noRedis, TestRedis } from './redis-server.ts';
 
 let redis: TestRedis;
@@ -86,16 +86,7 @@ describe(`document 000's counter of a cluster${noRedis}`, () => {
   it.skipIf(!hasRedis)(
     'is one for two processes: the limit holds over both, a rotten execution gives its place back, and all have their results',
     async () => {
-      // Beside the packages that it needs.
-      const outfile = join(root, `.bench/counter-${process.pid}.mjs`);
-      await build({
-        entryPoints: [join(root, 'test/queue/counter-process.ts')],
-        outfile,
-        bundle: true,
-        platform: 'node',
-        format: 'esm',
-        packages: 'external',
-      });
+      const outfile = await bundled('counter-process');
       try {
         const processes = await Promise.all(
           [0, 1].map(() => execute(process.execPath, [outfile, redis.url, 'counter', '3', '40'])),
