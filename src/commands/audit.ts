@@ -13,6 +13,7 @@ import { sanitiseLine } from '../text/sanitise.ts';
 import { dumpOptions, type ReadingFlags, withReading } from './dump-options.ts';
 import { ANSWER_IS_NO, DONE, print, run, say, USAGE } from './output.ts';
 import { filterOf } from './query-options.ts';
+import { tokenizerOption } from './tokenizer-option.ts';
 
 interface AuditOptions extends ReadingFlags {
   failOn: string[];
@@ -20,6 +21,7 @@ interface AuditOptions extends ReadingFlags {
   signal: boolean;
   json?: boolean;
   junit?: boolean;
+  tokenizer?: string;
 }
 
 export const auditCommand = (): Command =>
@@ -36,7 +38,8 @@ export const auditCommand = (): Command =>
       .option('--allow <share>', 'so many may match each of them: 3 rollouts, or 5% of those that could be seen', '0')
       .option('--no-signal', 'without the checks of what the gradient could see, which read every record')
       .option('--json', 'one JSON object a line: the checks, then the conditions')
-      .option('--junit', 'as JUnit XML: a test for each condition'),
+      .option('--junit', 'as JUnit XML: a test for each condition')
+      .addOption(tokenizerOption()),
   ).action((paths: string[], options: AuditOptions) => run(() => audit(paths, options)));
 
 interface CheckRate {
@@ -64,7 +67,7 @@ const NAMED = 10;
 
 async function audit(
   paths: readonly string[],
-  { failOn, allow, signal, json, junit, ...options }: AuditOptions,
+  { failOn, allow, signal, json, junit, tokenizer, ...options }: AuditOptions,
 ): Promise<number> {
   const signalAsked = failOn.filter(isOfSignal);
   for (const text of signalAsked) if (!signal) throw new UsageError(`--fail-on ${text}: not with --no-signal`);
@@ -76,7 +79,7 @@ async function audit(
       return query;
     });
   const mayMatch = allowance(allow);
-  const dump = Dump.open(paths, await dumpOptions(options));
+  const dump = Dump.open(paths, await dumpOptions(options, tokenizer));
   for (const notice of dump.notices) say(notice);
   const outcomes: Outcome[] = [];
   let all: FactRows;

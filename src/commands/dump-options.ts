@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { RE2JS } from 're2js';
+import type { Anew } from '../chat/rendered.ts';
 import { PLAIN } from '../chat/segment.ts';
 import { TEMPLATE_NAMES } from '../chat/templates/index.ts';
 import { factsFolder, readMarksFile } from '../config/places.ts';
@@ -50,7 +52,7 @@ const mapOption = (): Option =>
 const templateOption = (): Option =>
   new Option(
     '--chat-template <name>',
-    `the chat template of the texts, or ${PLAIN} where there is none and all of a response is the model's (${TEMPLATE_NAMES.join(', ')})`,
+    `the chat template of the texts, or ${PLAIN} where there is none and all of a response is the model's (${TEMPLATE_NAMES.join(', ')}); a file of Jinja or tokenizer_config.json: prompts are rendered anew and compared`,
   );
 
 const quietOption = (): Option => new Option('-q, --quiet', 'say nothing beside the answer but errors');
@@ -79,14 +81,14 @@ export interface ReadingFlags {
   map?: string;
 }
 
-/** How records are read, by the flags and the formats of the settings. @throws UsageError that points at the mistake */
-export async function dumpOptions({
-  validation,
-  format,
-  map,
-  chatTemplate,
-  groupBy,
-}: ReadingFlags): Promise<DumpOptions> {
+/**
+ * How records are read, by the flags and the formats of the settings. @throws UsageError that points at the mistake
+ * @param tokenizer with which recorded ids are compared, where the command takes one
+ */
+export async function dumpOptions(
+  { validation, format, map, chatTemplate, groupBy }: ReadingFlags,
+  tokenizer?: string,
+): Promise<DumpOptions> {
   const patterns = (validation ?? []).map(patternOf);
   const own = await ownReading();
   const maps = [...(map === undefined ? [] : [mapOf(map)]), ...own.maps];
@@ -94,10 +96,12 @@ export async function dumpOptions({
   if (format !== undefined && !known.includes(format))
     throw new UsageError(`--format ${format}: there is no format of this name; there are ${known.join(', ')}`);
   const templates = [...own.templates.map(({ name }) => name), ...TEMPLATE_NAMES, PLAIN];
-  if (chatTemplate !== undefined && !templates.includes(chatTemplate))
+  const isName = chatTemplate !== undefined && templates.includes(chatTemplate);
+  if (chatTemplate !== undefined && !isName && !existsSync(chatTemplate))
     throw new UsageError(
-      `--chat-template ${chatTemplate}: there is no template of this name; there are ${templates.join(', ')}`,
+      `--chat-template ${chatTemplate}: no file, and there is no template of this name; there are ${templates.join(', ')}`,
     );
+  const anew = await anewOf(isName ? undefined : chatTemplate, tokenizer);
   const group = groupBy === undefined ? undefined : parsePlace(groupBy);
   if (group !== undefined && !Array.isArray(group))
     throw new UsageError('--group-by: a key is written task_id, or extra_info.index', [
@@ -108,7 +112,8 @@ export async function dumpOptions({
     facts: factsFolder(),
     reads: new ReadMarks(readMarksFile()),
     reading: {
-      ...(chatTemplate === undefined ? {} : { chatTemplate }),
+      ...(isName ? { chatTemplate } : {}),
+      ...(anew === undefined ? {} : { anew }),
       ...(format === undefined ? {} : { format }),
       ...(maps.length === 0 ? {} : { maps }),
       ...(own.templates.length === 0 ? {} : { templates: own.templates }),
@@ -118,6 +123,27 @@ export async function dumpOptions({
     isValidation: (stream) =>
       isValidationStream(stream) || patterns.some((pattern) => pattern.matcher(stream).matches()),
   };
+}
+
+/** The user's own template and tokenizer, to compare with what is recorded. @throws UsageError for a file that is none */
+async function anewOf(template: string | undefined, tokenizer: string | undefined): Promise<Anew | undefined> {
+  if (template === undefined && tokenizer === undefined) return undefined;
+  const { loadAnew, readTemplateFile } = await import('../chat/rendered.ts');
+  const anew: Anew = {};
+  try {
+    if (template !== undefined) anew.template = await readTemplateFile(template);
+    await loadAnew(anew);
+  } catch (error) {
+    throw new UsageError(`--chat-template ${template}: ${(error as Error).message}`);
+  }
+  if (tokenizer === undefined) return anew;
+  anew.tokenizer = tokenizer;
+  try {
+    await loadAnew(anew);
+  } catch (error) {
+    throw new UsageError(`--tokenizer ${tokenizer}: no tokenizer.json (${(error as Error).message})`);
+  }
+  return anew;
 }
 
 /** The map of a flag: `WORD=PLACE`, with commas between. @throws UsageError with a sign under the character that is wrong */

@@ -30,6 +30,7 @@ import { conditionsOf, filterOf, sortOf } from './query-options.ts';
 import { csvHead, csvLine } from './row-csv.ts';
 import { rowJson } from './row-json.ts';
 import { labelJson, rowLabels } from './row-labels.ts';
+import { tokenizerOption } from './tokenizer-option.ts';
 
 export interface LsOptions extends ReadingFlags {
   by?: string | true;
@@ -43,6 +44,7 @@ export interface LsOptions extends ReadingFlags {
   filter?: string;
   sort?: string;
   journal?: string;
+  tokenizer?: string;
 }
 
 export const lsCommand = (): Command =>
@@ -63,7 +65,8 @@ export const lsCommand = (): Command =>
       .option('--sort <key>', 'by score, step, turns, … or a key of the records; score:desc for the highest first')
       .option('--by [key]', 'in the place of rollouts a row a step, or a value of another key, as `stats` prints it')
       .option('--csv', 'comma-separated values, with a head; each fact a column')
-      .option('--limit <n>', 'at most so many rows', countOf),
+      .option('--limit <n>', 'at most so many rows', countOf)
+      .addOption(tokenizerOption()),
   ).action((paths: string[], options: LsOptions) => run(() => ls(paths, options)));
 
 /** Prints the list; without rows the answer is no. */
@@ -89,13 +92,16 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
     accepts: (row: DumpRecord) => filter?.accepts(Subject.read(row, kept)) ?? true,
   };
   if (stream !== null)
-    return ended(await followStream(dumpOfStream(stream, await dumpOptions(options)), following), filter);
+    return ended(
+      await followStream(dumpOfStream(stream, await dumpOptions(options, options.tokenizer)), following),
+      filter,
+    );
   if (options.follow)
     return followPaths(
-      Dump.open(paths, { ...(await dumpOptions(options)), waits: true, holdBack: 'always' }),
+      Dump.open(paths, { ...(await dumpOptions(options, options.tokenizer)), waits: true, holdBack: 'always' }),
       following,
     );
-  const dump = Dump.open(paths, await dumpOptions(options));
+  const dump = Dump.open(paths, await dumpOptions(options, options.tokenizer));
   for (const notice of dump.notices) say(notice);
   for (const { folder, causes } of new Unmade().of(dump.files)) say(`${folder}: ${failedText(causes)}`);
   // What a group tells of a rollout takes all the others.

@@ -70,7 +70,7 @@ export const showCommand = (): Command =>
 
 async function show(args: readonly string[], flags: ShowFlags): Promise<number> {
   const filter = filterOf(flags.filter);
-  const options = await dumpOptions(flags);
+  const options = await dumpOptions(flags, flags.tokenizer);
   const journal = await journalOf(pathOfArgument(args[0]!), flags.journal);
   const labels = await labelsIn(journal);
   const kept = filter?.asksKept ? (await import('../replay/results.ts')).keptIn([journal]) : undefined;

@@ -40,7 +40,7 @@ export async function view(paths: readonly string[], options: ViewFlags): Promis
   // A mistake in them is told before anything is opened.
   const list = listOptions(options);
   const notify = conditionsOf(options.notify);
-  const reading = await dumpOptions(options);
+  const reading = await dumpOptions(options, options.tokenizer);
   const stream = paths.length === 1 && paths[0] === '-' ? dumpOfStream(process.stdin, reading) : null;
   const dump =
     stream?.dump ?? Dump.open(paths, { ...reading, holdBack: 'while-arriving', waits: options.follow ?? false });

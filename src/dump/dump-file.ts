@@ -50,8 +50,7 @@ export class DumpFile {
   readonly stream: string;
   readonly validation: boolean;
   readonly stem: string;
-  /** The step that the file's name tells, null when it tells none. */
-  readonly step: number | null;
+  readonly #numberOfName: number | null;
   index = new LineIndex();
   /** What the groups of the whole dump tell of a record, by the name of the measure; laid by whoever knows all of them. */
   measures: ((record: number, name: string) => number) | null = null;
@@ -105,7 +104,7 @@ export class DumpFile {
     this.context = { ...said, validation: this.validation, directory: dirname(found.path) };
     this.#isFound = found.isFound === true;
     this.stem = stemOf(found.path);
-    this.step = stepOfName(found.path);
+    this.#numberOfName = stepOfName(found.path);
     this.#content = content ?? new FileContent(found.path);
   }
 
@@ -116,6 +115,11 @@ export class DumpFile {
   /** Another text where any of its rows may be another one. */
   get version(): string {
     return `${this.generation}.${this.count}.${this.#rereads}`;
+  }
+
+  /** The step that the file's name tells, null when it tells none. */
+  get step(): number | null {
+    return this.#shape?.isStepless === true ? null : this.#numberOfName;
   }
 
   score(record: number): number | null | undefined {

@@ -1,3 +1,4 @@
+import { checkedAnew } from '../formats/anew.ts';
 import type { Format, ReadContext } from '../formats/format.ts';
 import { valueAt } from '../formats/key-map.ts';
 import { notRollout } from '../formats/not-rollouts.ts';
@@ -29,7 +30,10 @@ export function parseLine(text: string, context: ReadContext, part = 0): ParsedL
   if ('error' in read) return bad(read.json, read.error);
   try {
     const whole = read.format.read(read.json, withBeside(read.format, read.json, context));
-    const rollout = withTrainer(groupedBy(whole, read.json, context), read.format, read.json);
+    const rollout = checkedAnew(
+      withTrainer(groupedBy(whole, read.json, context), read.format, read.json),
+      context.anew,
+    );
     return { json: read.json, rollout, error: null, findings: rollout.findings };
   } catch (error) {
     // No format should throw; a record of a shape that nobody thought of is a row that says so, and its neighbours are rows as ever.

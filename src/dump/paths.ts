@@ -69,9 +69,10 @@ function findNamed(path: string, found: FoundPaths, seen: Set<string>, waits: bo
   addFile(found, seen, { path, stream: basename(dirname(resolve(path))) }, resolve(path));
 }
 
-/** The number of a step file (`120.jsonl`, `step_120.jsonl`, `val-0.jsonl.gz`), null for a name without one. */
+/** The number of a step file (`120.jsonl`, `step_120.jsonl`, `val-0.jsonl.gz`), null for a name without one, and for a part of a data set (`-00000-of-00002`). */
 export function stepOfName(path: string): number | null {
-  const digits = /^(?:.*?[^0-9])??(\d+)$/.exec(stemOf(path))?.[1];
+  const stem = stemOf(path);
+  const digits = /-of-\d+$/.test(stem) ? undefined : /^(?:.*?[^0-9])??(\d+)$/.exec(stem)?.[1];
   return digits === undefined || digits.length > 15 ? null : Number(digits);
 }
 

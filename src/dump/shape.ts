@@ -6,11 +6,15 @@ import { JsonError, parseJson } from '../json/parse.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 
 /** How the lines of a file are rollouts: one each, several, all together one session; or the file is part of a run and holds none. */
-export type FileShape =
+export type FileShape = (
   | { kind: 'lines'; quickKeys: { score: string; step: string } | null; isKnown: boolean }
   | { kind: 'split' }
   | { kind: 'session'; session: Session }
-  | { kind: 'none'; says: string };
+  | { kind: 'none'; says: string }
+) & {
+  /** A number at the end of the file's name is no step: an agent's session, an instance of an evaluation. */
+  isStepless?: boolean;
+};
 
 /** A shape of lines that was kept; null for anything else. */
 export function linesShape(value: unknown): FileShape | null {
@@ -61,11 +65,15 @@ function shapeOfLines(text: string, isAll: boolean, context: ReadContext, mayBeS
     .map(valueIn)
     .filter((value): value is JsonObject => isJsonObject(value));
   const session = !mayBeSession ? undefined : records.map(sessionOf).find((one) => one !== undefined);
-  if (session !== undefined && context.format === undefined) return { kind: 'session', session };
+  if (session !== undefined && context.format === undefined) return { kind: 'session', session, isStepless: true };
   for (const record of records) {
     const format = formatOf(record, context);
-    if (format !== undefined)
-      return format.split ? { kind: 'split' } : { kind: 'lines', quickKeys: format.quickKeys, isKnown: true };
+    if (format !== undefined) {
+      const isStepless = format.isStepless === true;
+      return format.split
+        ? { kind: 'split', isStepless }
+        : { kind: 'lines', quickKeys: format.quickKeys, isKnown: true, isStepless };
+    }
     const says = notRollout(record);
     if (says !== null) return { kind: 'none', says };
   }

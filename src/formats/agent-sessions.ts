@@ -32,6 +32,7 @@ export const codex: Session = {
 
 export const codexFormat: Format = {
   name: 'codex',
+  isStepless: true,
   quickKeys: null,
   basis: 'files',
   mapping: {
@@ -168,6 +169,7 @@ export const pi: Session = {
 
 export const piFormat: Format = {
   name: 'pi',
+  isStepless: true,
   quickKeys: null,
   basis: 'files',
   mapping: {
@@ -271,6 +273,7 @@ export const gemini: Session = {
 
 export const geminiFormat: Format = {
   name: 'gemini-cli',
+  isStepless: true,
   quickKeys: null,
   basis: 'files',
   mapping: {
@@ -319,7 +322,8 @@ function geminiMessages(one: JsonObject, place: string): FoundMessage[] {
   const made = objectsOf(one.toolCalls);
   const calls = made.map(({ id, name, args }) => ({ id: idOf(id), name: idOf(name), arguments: args }));
   const results = made.flatMap((call, i): FoundMessage[] => {
-    const text = typeof call.resultDisplay === 'string' ? call.resultDisplay : resultText(call.result);
+    // The model saw the response; what was displayed may be cut or drawn anew.
+    const text = resultText(call.result ?? undefined) || contentText(call.resultDisplay);
     if (call.result === undefined && call.resultDisplay === undefined) return [];
     return [
       {

@@ -13,6 +13,7 @@ import { joinCalls, type SampledTokens } from './token-lists.ts';
  */
 export const atif: Format = {
   name: 'atif',
+  isStepless: true,
   quickKeys: null,
   basis: 'files',
   mapping: {
@@ -193,6 +194,7 @@ function tokensOf(step: JsonObject): SampledTokens | null {
  */
 export const harbor: Format = {
   name: 'harbor',
+  isStepless: true,
   quickKeys: null,
   basis: 'files',
   mapping: {

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts'
 import type { Context } from '../rollout/rollout.ts';
 import { buildRollout, chatMessage, type FoundMessage, namedNumbers, objectsOf, parsed, withResults } from './build.ts';
 import type { Format } from './format.ts';
-import { idOf, numberOf } from './scalars.ts';
+import { idOf, numberOf, recordedReward } from './scalars.ts';
 
 const FIELDS = ['messages', 'conversations', 'conversation', 'dialog', 'dialogue', 'chat', 'traj', 'chosen'];
 
@@ -67,7 +67,7 @@ export const chatMessages: Format = {
         messages,
         hasCallsApart: own.some((one) => one.tool_calls !== undefined && one.tool_calls !== null),
         contexts,
-        score: numberOf(record.reward ?? record.score),
+        score: recordedReward(record.reward ?? record.score),
         step: numberOf(record.step),
         named: namedNumbers(record.rewards),
         uid: idOf(record.id),

@@ -30,6 +30,7 @@ export const claudeCode: Session = {
  */
 export const claudeCodeFormat: Format = {
   name: 'claude-code',
+  isStepless: true,
   quickKeys: null,
   basis: 'files',
   mapping: {
@@ -188,7 +189,13 @@ function replyOf(message: JsonObject, pointer: string): FoundMessage {
     else if (isJsonObject(block)) texts.push({ pointer: `${at}/text`, text: contentText(block) });
   }
   const calls = callsOf(message);
-  return { role: 'assistant', texts: texts.filter(({ text }) => text !== ''), ...(calls.length > 0 ? { calls } : {}) };
+  return {
+    role: 'assistant',
+    texts: texts.filter(({ text }) => text !== ''),
+    ...(calls.length > 0 ? { calls } : {}),
+    // Claude Code's own words, for an error of the API.
+    ...(message.model === '<synthetic>' ? { trained: false } : {}),
+  };
 }
 
 const isPrompt = (event: JsonObject): boolean => {

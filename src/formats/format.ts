@@ -1,4 +1,5 @@
 import type { OwnTemplate } from '../chat/own-template.ts';
+import type { Anew } from '../chat/rendered.ts';
 import type { JsonObject, JsonValue } from '../json/value.ts';
 import type { OwnError } from '../rollout/own-errors.ts';
 import type { Rollout, RolloutFields } from '../rollout/rollout.ts';
@@ -14,6 +15,8 @@ export interface ReadContext {
   chatTemplate?: string;
   /** The user's own names of the keys (`--map`, `formats:` in the settings). */
   maps?: readonly KeyMap[];
+  /** The user's template and tokenizer, to render prompts and encode texts anew (`--chat-template FILE`, `--tokenizer`). */
+  anew?: Anew;
   /** Chat templates of the user's own (`chat_templates:` in the settings). */
   templates?: readonly OwnTemplate[];
   /** How the user's own tools say that they failed (`errors:` in the settings). */
@@ -30,6 +33,8 @@ export interface Format {
   name: string;
   /** Top-level keys whose scalar values the index may lift from a line without a parse; null where only a parse tells them. */
   quickKeys: { score: string; step: string } | null;
+  /** Its files are no steps of a training, whatever number their names end in. */
+  isStepless?: true;
   /** The basis of the reader: files that the writer made, or its documentation alone. */
   basis?: 'files' | 'documentation';
   /** Which key became what, for a person who doubts it: the rollout's word, then the places in the record. */

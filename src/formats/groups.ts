@@ -103,6 +103,7 @@ export const art: Format = {
 /** Atropos' group (`atroposlib/envs/base.py`): columns of one prompt's rollouts. A mask of −100 is not trained; else it repeats the token. */
 export const atroposGroup: Format = {
   name: 'atropos-group',
+  isStepless: true,
   quickKeys: null,
   basis: 'files',
   mapping: { rollouts: 'each place of tokens, masks, scores, messages' },
@@ -125,6 +126,7 @@ const ATROPOS = new Set(
 
 export const atropos: Format = {
   name: 'atropos',
+  isStepless: true,
   quickKeys: null,
   basis: 'files',
   mapping: {

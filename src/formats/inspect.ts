@@ -8,6 +8,7 @@ import { idOf, numberOf } from './scalars.ts';
 /** Inspect's log as one JSON file (`inspect_ai/log/_log.py`): a sample for each input and epoch. */
 export const inspectLog: Format = {
   name: 'inspect-log',
+  isStepless: true,
   quickKeys: null,
   basis: 'files',
   mapping: { rollouts: 'samples[]' },
@@ -30,6 +31,7 @@ const LETTERS: Record<string, number> = { C: 1, I: 0, P: 0.5, N: 0 };
 /** One sample of Inspect, from a log or a member of an `.eval`. Texts that were put aside are put back (`attachment://`). */
 export const inspectSample: Format = {
   name: 'inspect',
+  isStepless: true,
   quickKeys: null,
   basis: 'files',
   mapping: {

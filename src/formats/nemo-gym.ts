@@ -3,7 +3,7 @@ import { buildRollout, chatMessage, idsOf, numbersOf, objectsOf } from './build.
 import type { Format } from './format.ts';
 import { given } from './given.ts';
 import { responseMessages } from './responses.ts';
-import { idOf, numberOf } from './scalars.ts';
+import { idOf, recordedReward } from './scalars.ts';
 import { joinCalls, type SampledTokens } from './token-lists.ts';
 
 const KNOWN = new Set('responses_create_params response reward _ng_task_index expected_answer'.split(' '));
@@ -47,7 +47,7 @@ export const nemoGym: Format = {
         messages: [...prompt, ...reply],
         hasCallsApart: true,
         firstReply: prompt.length,
-        score: numberOf(record.reward),
+        score: recordedReward(record.reward),
         group: idOf(record._ng_task_index),
         uid: idOf(response.id),
         status: idOf(response.status),

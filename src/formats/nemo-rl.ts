@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
-import type { RolloutTokens } from '../rollout/rollout.ts';
-import { buildRollout, chatMessage, idsOf, numbersOf, objectsOf } from './build.ts';
+import type { Rollout, RolloutTokens } from '../rollout/rollout.ts';
+import { buildRollout, chatMessage, type FoundMessage, idsOf, numbersOf, objectsOf } from './build.ts';
 import type { Format } from './format.ts';
 import { idOf, numberOf } from './scalars.ts';
 import { textRollout } from './texts.ts';
-import { SAMPLED_END, splitSequence } from './token-lists.ts';
+import { runsOf, SAMPLED_END, splitSequence } from './token-lists.ts';
 
 const KNOWN = new Set(
   'content rewards input_lengths token_ids token_loss_mask sample_loss_mask advantages generation_logprobs prev_logprobs'.split(
@@ -56,20 +56,71 @@ export const nemoRl: Format = {
       return buildRollout({ ...common, messages }, context);
     }
     const texts = list.map((text) => (typeof text === 'string' ? text : ''));
-    const at = Array.isArray(content) ? (i: number) => `${place}/${i}` : () => place;
-    return textRollout(
-      {
-        ...common,
-        end: SAMPLED_END,
-        prompt: texts[0] ?? '',
-        response: texts.slice(1).join(''),
-        promptField: at(0),
-        responseField: texts.slice(1).map((text, i) => ({ pointer: at(i + 1), length: text.length })),
-      },
-      context,
-    );
+    if (typeof content === 'string')
+      return textRollout(
+        {
+          ...common,
+          end: SAMPLED_END,
+          isWhole: true,
+          prompt: '',
+          promptField: '',
+          response: content,
+          responseField: place,
+        },
+        context,
+      );
+    const at = (i: number) => `${place}/${i}`;
+    const found = { ...common, end: SAMPLED_END, prompt: texts[0] ?? '', promptField: at(0) };
+    const pieces = texts.map((text, i) => ({ text, pointer: at(i), length: text.length }));
+    const rest = pieces.slice(1);
+    const joined = (pieces: readonly Piece[]) => ({
+      response: pieces.map(({ text }) => text).join(''),
+      responseField: pieces,
+    });
+    const whole = textRollout({ ...found, ...joined(rest) }, context);
+    if (tokens === null) return whole;
+    const runs = runsOf(tokens.mask);
+    const shown = rest.filter(({ text }) => text !== '');
+    const border = shown.length - runs.length;
+    const replies = border < 0 ? [] : messagesOf(shown.slice(border), runs);
+    const isPlain = (pointer: string) => whole.spans.every((one) => one.field !== pointer || one.kind === 'text');
+    if (replies.length > 0 && replies.every(({ role, texts }) => role === 'assistant' || isPlain(texts[0]!.pointer)))
+      return textRollout(
+        {
+          ...found,
+          prompt: '',
+          promptField: '',
+          ...joined([...pieces.slice(0, 1), ...shown.slice(0, border)]),
+          replies,
+        },
+        context,
+      );
+    const said = whole.turns.filter(({ role, trained }) => role === 'assistant' && trained !== false);
+    return said.length === runs.filter(({ trained }) => trained).length ? whole : withUnknownReplies(whole);
   },
 };
+
+interface Piece {
+  text: string;
+  pointer: string;
+  length: number;
+}
+
+/** Messages whose texts have no headers: the model's were decoded without special tokens, and the environment's have none. The mask tells them apart. */
+const messagesOf = (pieces: readonly Piece[], runs: readonly { trained: boolean }[]): FoundMessage[] =>
+  pieces.map((one, i) =>
+    runs[i]!.trained
+      ? { role: 'assistant', texts: [one] }
+      : { role: 'environment', isResult: true, trained: false, texts: [one] },
+  );
+
+/** The tokens tell that the model wrote in other places than the text shows. */
+function withUnknownReplies(rollout: Rollout): Rollout {
+  for (const span of rollout.spans) if (span.trained === true) span.trained = null;
+  for (const turn of rollout.turns)
+    if (turn.trained === true) Object.assign(turn, { trained: null, confidence: 'unknown' });
+  return rollout;
+}
 
 type One = (key: string) => JsonValue | undefined;
 

@@ -29,6 +29,7 @@ const NO_CALL = new Set([
 /** Events of OpenHands (`openhands/events/serialization`): actions with an observation each, of a saved trajectory (an array) or of a line of `output.jsonl`. */
 export const openHands: Format = {
   name: 'openhands',
+  isStepless: true,
   quickKeys: null,
   basis: 'files',
   mapping: {
@@ -179,6 +180,7 @@ export const openHandsSdk: Session = {
 
 export const openHandsSdkFormat: Format = {
   name: 'openhands-sdk',
+  isStepless: true,
   quickKeys: null,
   basis: 'files',
   mapping: {

@@ -38,6 +38,10 @@ export function responseMessages(items: readonly JsonObject[], at: string): Foun
         messages.push(open);
       }
       open.calls = [...(open.calls ?? []), callOf(item, type)];
+      const result = ownResult(item, type, place);
+      if (result === null) continue;
+      messages.push({ role: 'tool', answers: idOf(item.call_id ?? item.id), texts: [result], trained: false });
+      open = null;
     } else if (item.role !== undefined || item.content !== undefined) {
       const role = roleOfMessage(item.role ?? (type === 'message' ? 'assistant' : type));
       const message: FoundMessage = {
@@ -64,6 +68,22 @@ function reasoningOf(item: JsonObject, place: string): MessageText[] {
   }
   return texts;
 }
+
+/** A tool that the provider runs itself tells its result in the item of its call. */
+function ownResult(item: JsonObject, type: string, place: string): MessageText | null {
+  const key = HOSTED[type];
+  const held = key === undefined ? undefined : (item[key] ?? (isJsonObject(item.error) ? item.error : undefined));
+  if (key === undefined || held === undefined || held === null) return null;
+  const text = type === 'image_generation_call' ? contentText({ type: 'image', data: held }) : contentText(held);
+  return { pointer: `${place}/${key}`, text: text === '' && held !== '' ? printJson(held) : text };
+}
+
+const HOSTED: Record<string, string> = {
+  mcp_call: 'output',
+  code_interpreter_call: 'outputs',
+  file_search_call: 'results',
+  image_generation_call: 'result',
+};
 
 function outputOf(item: JsonObject, place: string): MessageText {
   const { output } = item;
@@ -94,7 +114,12 @@ function callOf(item: JsonObject, type: string): MessageCall {
   return {
     id: idOf(item.call_id ?? item.id),
     name,
-    arguments: isFree && !args.trim().startsWith('{') ? { input: args } : args,
+    arguments:
+      isFree && !args.trim().startsWith('{')
+        ? { input: args }
+        : type === 'code_interpreter_call' && typeof args === 'string'
+          ? { code: args }
+          : args,
     ...(isFree ? { raw: args } : {}),
   };
 }

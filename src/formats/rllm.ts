@@ -10,6 +10,7 @@ import { joinCalls, type SampledTokens } from './token-lists.ts';
 /** rLLM's episode (`rllm/utils/episode_logger.py`, `rllm/eval/episode_store.py`): a trajectory for each agent. */
 export const rllmEpisode: Format = {
   name: 'rllm-episode',
+  isStepless: true,
   quickKeys: null,
   basis: 'files',
   mapping: { rollouts: 'trajectories[]' },
@@ -25,6 +26,7 @@ export const rllmEpisode: Format = {
 /** One trajectory of rLLM. Each step repeats the history that the model saw; a step whose history does not begin with the last one's is another context. */
 export const rllm: Format = {
   name: 'rllm',
+  isStepless: true,
   quickKeys: null,
   basis: 'files',
   mapping: {

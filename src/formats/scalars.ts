@@ -9,6 +9,10 @@ export function numberOf(value: JsonValue | undefined): number | null {
   return Number.isNaN(number) && !/^nan$/i.test(value.trim()) ? null : number;
 }
 
+/** A reward as writers record it: also as right or wrong. */
+export const recordedReward = (value: JsonValue | undefined): number | null =>
+  typeof value === 'boolean' ? Number(value) : numberOf(value);
+
 const NAMED: Record<string, number> = {
   nan: Number.NaN,
   inf: Number.POSITIVE_INFINITY,

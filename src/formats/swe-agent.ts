@@ -3,6 +3,7 @@ import type { Context } from '../rollout/rollout.ts';
 import { buildRollout, chatMessage, type FoundMessage, objectsOf } from './build.ts';
 import type { Format } from './format.ts';
 import { given } from './given.ts';
+import { responseMessages } from './responses.ts';
 import { idOf } from './scalars.ts';
 
 const KNOWN = new Set('trajectory history attempts messages'.split(' '));
@@ -13,6 +14,7 @@ const KNOWN = new Set('trajectory history attempts messages'.split(' '));
  */
 export const sweAgent: Format = {
   name: 'swe-agent',
+  isStepless: true,
   quickKeys: null,
   basis: 'files',
   mapping: {
@@ -88,9 +90,12 @@ function stepMessages(step: JsonObject, place: string): FoundMessage[] {
   const key = typeof step.response === 'string' && step.response !== '' ? 'response' : 'thought';
   const text = typeof step[key] === 'string' ? (step[key] as string) : '';
   const observation = typeof step.observation === 'string' ? step.observation : '';
+  // The agent's own word for why it stops stands where the model's would.
+  const isExit = action === '' && step.response === step.thought && /^Exit(?:ing)? due to /.test(text);
   return [
     {
       role: 'assistant',
+      ...(isExit ? { trained: false as const } : {}),
       texts: [{ pointer: `${place}/${key}`, text: text === '' ? action : text }],
       ...(action === '' ? {} : { calls: [actionCall(action)] }),
     },
@@ -111,6 +116,7 @@ const actionCall = (action: string) => ({
 /** mini-swe-agent's trajectory (`minisweagent/agents/default.py`): messages whose `extra` says what was run and what came of it. */
 export const miniSweAgent: Format = {
   name: 'mini-swe-agent',
+  isStepless: true,
   quickKeys: null,
   basis: 'files',
   mapping: {
@@ -127,7 +133,11 @@ export const miniSweAgent: Format = {
       objectsOf(record.messages).some(({ extra }) => isJsonObject(extra) && Array.isArray(extra.actions))),
   read(record, context) {
     const info = isJsonObject(record.info) ? record.info : {};
-    const messages = objectsOf(record.messages).map((one, at): FoundMessage => {
+    const list = objectsOf(record.messages);
+    const messages = list.flatMap((one, at): FoundMessage | FoundMessage[] => {
+      // A reply of OpenAI's Responses API is kept whole, and what came of its calls as an item.
+      if (Array.isArray(one.output)) return responseMessages(objectsOf(one.output), `/messages/${at}/output`);
+      if (one.type === 'function_call_output') return responseMessages([one], `/messages/${at}`);
       const message = chatMessage(one, `/messages/${at}`);
       const extra = isJsonObject(one.extra) ? one.extra : {};
       const actions = objectsOf(extra.actions);

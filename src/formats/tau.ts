@@ -3,27 +3,35 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts'
 import { buildRollout, chatMessage, type FoundMessage, namedNumbers, objectsOf, parsed } from './build.ts';
 import type { Format } from './format.ts';
 import { tauTimes } from './recorded-times.ts';
-import { idOf, numberOf } from './scalars.ts';
+import { idOf, numberOf, recordedReward } from './scalars.ts';
 
 /** tau-bench's results, also as docent keeps them: `{task_id, reward, info, traj, trial}`. */
 export const tau: Format = {
   name: 'tau-bench',
+  isStepless: true,
   quickKeys: null,
   basis: 'files',
-  mapping: { turns: 'traj', score: 'reward', group: 'task_id', 'ground truth': 'info.task.actions' },
-  detects: (record) => (Array.isArray(record.traj) || typeof record.traj === 'string') && record.task_id !== undefined,
+  mapping: {
+    turns: 'traj, or messages_display',
+    score: 'reward',
+    group: 'task_id',
+    'ground truth': 'info.task.actions',
+  },
+  detects: (record) => record.task_id !== undefined && fieldOf(record) !== undefined,
   read(record, context) {
-    const list = typeof record.traj === 'string' ? parsed(record.traj) : record.traj;
+    const field = fieldOf(record) ?? 'traj';
+    const held = record[field];
+    const list = typeof held === 'string' ? (parsed(held) ?? spoken(held)) : held;
     const info = isJsonObject(record.info) ? record.info : {};
     const task = isJsonObject(info.task) ? info.task : {};
     return buildRollout(
       {
         format: 'tau-bench',
         record,
-        known: new Set(['traj', 'reward']),
-        messages: objectsOf(list).map((message, at) => chatMessage(message, `/traj/${at}`)),
+        known: new Set([field, 'reward']),
+        messages: objectsOf(list).map((message, at) => chatMessage(message, `/${field}/${at}`)),
         hasCallsApart: true,
-        score: numberOf(record.reward),
+        score: recordedReward(record.reward),
         group: idOf(record.task_id),
         groundTruth: task.actions ?? undefined,
       },
@@ -32,9 +40,19 @@ export const tau: Format = {
   },
 };
 
+const fieldOf = (record: JsonObject): string | undefined =>
+  ['traj', 'messages_display'].find((key) => Array.isArray(record[key]) || typeof record[key] === 'string');
+
+/** A conversation as it is printed, `assistant: …`: a speaker's name at the start of a line begins what he says. */
+const spoken = (text: string): JsonObject[] =>
+  [...text.matchAll(/^(system|user|assistant|tool): ?(.*(?:\n(?!(?:system|user|assistant|tool): ).*)*)/gm)].map(
+    ([, role, content]) => ({ role: role as string, content: content as string }),
+  );
+
 /** tau2-bench's results: a run with its simulations. */
 export const tau2Run: Format = {
   name: 'tau2-run',
+  isStepless: true,
   quickKeys: null,
   basis: 'files',
   mapping: { rollouts: 'simulations[]' },
@@ -52,6 +70,7 @@ export const tau2Run: Format = {
 
 export const tau2: Format = {
   name: 'tau2',
+  isStepless: true,
   quickKeys: null,
   basis: 'files',
   mapping: {

@@ -19,6 +19,8 @@ export interface FoundTexts extends Omit<Found, 'messages' | 'firstReply' | 'con
   end?: EndRule;
   /** The prompt is recorded as messages, and no text of it. */
   promptMessages?: readonly FoundMessage[];
+  /** The response holds the prompt; what the model wrote, and was given in between, is recorded as messages behind it. */
+  replies?: readonly FoundMessage[];
   /** The place of the response: one, or several end to end. */
   responseField: string | readonly { pointer: string; length: number }[];
 }
@@ -61,13 +63,16 @@ export function textRollout(found: FoundTexts, context: ReadContext): Rollout {
       typeOf: typesOf(toolSchemas),
     });
   };
-  const laid = found.isWhole
-    ? byRole(lay(response, '', responseField), validation)
-    : isHalfStripped(prompt, response)
-      ? behindPrompt(prompt, response, responseField, lay)
-      : found.promptMessages
-        ? behindMessages(found.promptMessages, response, responseField, context, lay)
-        : lay(prompt, response);
+  const replies = found.replies ? layMessages(found.replies, context) : null;
+  const laid = replies
+    ? joinBehind(lay(response, '', responseField), replies)
+    : found.isWhole
+      ? byRole(lay(response, '', responseField), validation)
+      : isHalfStripped(prompt, response)
+        ? behindPrompt(prompt, response, responseField, lay)
+        : found.promptMessages
+          ? behindMessages(found.promptMessages, response, responseField, context, lay)
+          : lay(prompt, response);
   const { turns, responseTurn } = laid;
   const spans = pieces === null ? laid.spans : inPieces(laid.spans, responseField, pieces);
   const texts: Record<string, string> = found.promptMessages
@@ -81,7 +86,8 @@ export function textRollout(found: FoundTexts, context: ReadContext): Rollout {
     texts[pointer] = response.slice(at, at + length);
     at += length;
   }
-  const fields = pieces?.map(({ pointer }) => pointer) ?? [responseField];
+  Object.assign(texts, replies?.texts);
+  const fields = [...(pieces?.map(({ pointer }) => pointer) ?? [responseField]), ...Object.keys(replies?.texts ?? {})];
   const { tokens, mask } = found;
   const lossMask =
     mask === undefined || mask === 'inferred'
@@ -133,17 +139,16 @@ type Lay = (prompt: string, response: string, promptField?: string) => LaidOut;
 
 /** Each half is read for itself, as the other says nothing of its marks. */
 function behindPrompt(prompt: string, response: string, responseField: string, lay: Lay): LaidOut {
-  const head = lay(prompt, '');
+  const { turns, spans } = lay('assistant\n', response, '');
+  return joinBehind(lay(prompt, ''), { turns, spans: spans.filter(({ field }) => field === responseField) });
+}
+
+/** The header at the prompt's end that waits for the response belongs to the reply. */
+function joinBehind(head: LaidOut, tail: Pick<LaidOut, 'turns' | 'spans'>): LaidOut {
   const [last] = head.turns.slice(-1);
-  // The header that waits for the response belongs to the reply.
-  const waits = last?.role === 'assistant' && last.text.trim() === '';
+  const waits = last?.role === 'assistant' && last.text.trim() === '' && tail.turns.length > 0;
   const first = head.turns.length - (waits ? 1 : 0);
-  const laid = lay('assistant\n', response, '');
-  return joinTurns(
-    { turns: head.turns.slice(0, first), spans: head.spans },
-    { turns: laid.turns, spans: laid.spans.filter(({ field }) => field === responseField) },
-    first,
-  );
+  return joinTurns({ turns: head.turns.slice(0, first), spans: head.spans }, tail, first);
 }
 
 /** The second half's turns and calls are counted on from the first's. */

@@ -1,3 +1,4 @@
+import { ANEW_CHECKS } from './anew.ts';
 import { isUnclosed, openTag } from './call-error.ts';
 import type { ErrorPattern } from './error-kind.ts';
 import type { CheckDeclaration, Finding, Need, Notice } from './finding.ts';
@@ -29,6 +30,7 @@ const DECLARED = {
   call_loop: { needs: 'calls', word: 'loop', severity: 'warning' },
   ...HACK_CHECKS,
   ...TEXT_CHECKS,
+  ...ANEW_CHECKS,
 } as const satisfies Record<string, CheckDeclaration>;
 
 export type Check = keyof typeof DECLARED;
@@ -47,14 +49,14 @@ export const needOf = (check: Check): Need => DECLARED[check].needs;
 export function observedBits(rollout: Omit<Rollout, 'findings'> | null): number {
   const has = rollout === null ? NOTHING : inputsOf(rollout);
   let bits = 0;
-  for (let i = 0; i < DECLARATIONS.length; i++) if (has[DECLARATIONS[i]!.needs]) bits |= 1 << i;
+  for (let i = 0; i < DECLARATIONS.length; i++) if (has[DECLARATIONS[i]!.needs]) bits += 2 ** i;
   return bits;
 }
 
 /** The checks whose input is missing: of them nothing is known. */
 export function unobservedChecks(rollout: Omit<Rollout, 'findings'> | null): Check[] {
-  const bits = observedBits(rollout);
-  return CHECKS.filter((_, i) => (bits & (1 << i)) === 0);
+  const has = rollout === null ? NOTHING : inputsOf(rollout);
+  return CHECKS.filter((check) => !has[DECLARED[check].needs]);
 }
 
 /** @returns the name itself for a check that is not declared */

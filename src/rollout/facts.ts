@@ -279,8 +279,8 @@ export const FACT_ROW = FACTS.length + 2;
 const FOUND = FACTS.length;
 const OBSERVED = FACTS.length + 1;
 
-/** Findings fit below it: 31 checks. */
-const LOOKED_AT = 2 ** 31;
+/** Findings fit below it: 48 checks. */
+const LOOKED_AT = 2 ** 48;
 
 /** @returns FACT_ROW numbers; NaN = the rollout does not tell */
 export function factRow(rollout: Rollout | null, findings: readonly Finding[]): Float64Array {
@@ -288,17 +288,26 @@ export function factRow(rollout: Rollout | null, findings: readonly Finding[]): 
   for (let i = 0; i < FACTS.length; i++)
     row[i] = (rollout === null ? FACTS[i]!.ofBad : FACTS[i]!.of(rollout)) ?? Number.NaN;
   let found = 0;
-  for (const { check } of findings) found |= bitOf(check);
-  row[FOUND] = LOOKED_AT + found;
   // A record may report by itself what no check could see.
-  row[OBSERVED] = observedBits(rollout) | found;
+  let observed = observedBits(rollout);
+  for (const { check } of findings) {
+    const bit = bitOf(check);
+    if (!Number.isFinite(bit)) continue;
+    if (!hasBit(found, bit)) found += bit;
+    if (!hasBit(observed, bit)) observed += bit;
+  }
+  row[FOUND] = LOOKED_AT + found;
+  row[OBSERVED] = observed;
   return row;
 }
 
-const BITS: ReadonlyMap<string, number> = new Map(CHECKS.map((check, at) => [check, 1 << at]));
+const BITS: ReadonlyMap<string, number> = new Map(CHECKS.map((check, at) => [check, 2 ** at]));
 
-/** 0 for a check that is not declared. */
-const bitOf = (check: string): number => BITS.get(check) ?? 0;
+/** Infinity for a check that is not declared: it divides any number to 0. */
+const bitOf = (check: string): number => BITS.get(check) ?? Number.POSITIVE_INFINITY;
+
+/** More bits than an operator of bits takes. */
+const hasBit = (bits: number, bit: number): boolean => Math.floor(bits / bit) % 2 === 1;
 
 /** The facts that lie in a row of numbers, read on demand. */
 export class Facts {
@@ -319,15 +328,15 @@ export class Facts {
   /** A test of columns that hold rows of facts, without an object for each row. */
   static finder(check: Check): (columns: readonly { at(row: number): number }[], row: number) => boolean {
     const bit = bitOf(check);
-    return (columns, row) => ((columns[FOUND]!.at(row) % LOOKED_AT) & bit) !== 0;
+    return (columns, row) => hasBit(columns[FOUND]!.at(row), bit);
   }
 
   /** The checks that found something in any of the first rows of such columns. */
   static allFound(columns: readonly { at(row: number): number }[], rows: number): Check[] {
     const found = columns[FOUND]!;
-    let bits = 0;
-    for (let row = 0; row < rows; row++) bits |= found.at(row) % LOOKED_AT;
-    return CHECKS.filter((check) => (bits & bitOf(check)) !== 0);
+    const seen = new Set<number>();
+    for (let row = 0; row < rows; row++) seen.add(found.at(row));
+    return CHECKS.filter((check) => [...seen].some((bits) => hasBit(bits, bitOf(check))));
   }
 
   get findings(): Check[] {
@@ -335,12 +344,12 @@ export class Facts {
   }
 
   has(check: Check): boolean {
-    return ((this.#row[FOUND]! % LOOKED_AT) & bitOf(check)) !== 0;
+    return hasBit(this.#row[FOUND]!, bitOf(check));
   }
 
   /** Where it is not observed, that it was not found says nothing. */
   isObserved(check: Check): boolean {
-    return (this.#row[OBSERVED]! & bitOf(check)) !== 0;
+    return hasBit(this.#row[OBSERVED]!, bitOf(check));
   }
 }
 

@@ -15,7 +15,8 @@ export interface Finding {
 /**
  * What a check looks at. Where a rollout lacks it, the check has seen nothing: its verdict is neither healthy nor unhealthy.
  * results: results of tools in the response; calls: tool calls; reply: text of the model, told apart from other text; notes: its writer
- * notes what went wrong; mask: a mask that was laid, not judged; ids, logprobs: of the response's tokens, beside such a mask; truth: a ground truth that is too long to stand in a text by chance; verdict: right or wrong, beside the score.
+ * notes what went wrong; mask: a mask that was laid, not judged; ids, logprobs: of the response's tokens, beside such a mask; truth: a ground truth that is too long to stand in a text by chance; verdict: right or wrong, beside the score;
+ * template, tokenizer: a prompt, and ids, that the user's own can be compared with; ends: those of sampled turns under a mask that was laid.
  */
 export type Need =
   | 'record'
@@ -29,7 +30,10 @@ export type Need =
   | 'logprobs'
   | 'truth'
   | 'truth_and_results'
-  | 'verdict';
+  | 'verdict'
+  | 'template'
+  | 'tokenizer'
+  | 'ends';
 
 /** A check as the lists and filters know it. */
 export interface CheckDeclaration {

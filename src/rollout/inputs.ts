@@ -1,6 +1,6 @@
+import { isMasked } from './anew.ts';
 import type { Need } from './finding.ts';
 import { rightOrWrong, truthsOf } from './hack-signs.ts';
-import { isLaid } from './loss-mask.ts';
 import type { Rollout } from './rollout.ts';
 
 export type Inputs = Readonly<Record<Need, boolean>>;
@@ -19,6 +19,9 @@ export const NOTHING: Inputs = {
   truth: false,
   truth_and_results: false,
   verdict: false,
+  template: false,
+  tokenizer: false,
+  ends: false,
 };
 
 /** What is missing, in words. */
@@ -35,11 +38,14 @@ export const LACKS: Readonly<Record<Need, string>> = {
   truth: 'no long ground truth',
   truth_and_results: 'no long ground truth, or no tool result',
   verdict: 'no right or wrong beside the score',
+  template: 'no --chat-template FILE, or no text of the prompt',
+  tokenizer: 'no --tokenizer, or no token ids',
+  ends: 'no --tokenizer, or no token ids with a mask',
 };
 
 /** What a rollout gives the checks to look at. */
 export function inputsOf(rollout: Omit<Rollout, 'findings'>): Inputs {
-  const { turns, responseTurn, tokens, lossMask, validation } = rollout;
+  const { turns, responseTurn, tokens, anew } = rollout;
   let results = false;
   let calls = false;
   let reply = false;
@@ -49,7 +55,7 @@ export function inputsOf(rollout: Omit<Rollout, 'findings'>): Inputs {
     if ((role === 'assistant' || role === 'function_call') && text !== '') reply = true;
     if (toolCalls.length > 0) calls = true;
   }
-  const mask = !validation && lossMask !== null && isLaid(lossMask);
+  const mask = isMasked(rollout);
   const truth = truthsOf(rollout.groundTruth).length > 0;
   const ids = mask && tokens !== undefined;
   return {
@@ -65,5 +71,8 @@ export function inputsOf(rollout: Omit<Rollout, 'findings'>): Inputs {
     truth,
     truth_and_results: truth && results,
     verdict: rollout.score !== null && rightOrWrong(rollout) !== null,
+    template: anew?.prompt !== undefined,
+    tokenizer: anew?.ids !== undefined,
+    ends: ids && anew?.ends !== undefined,
   };
 }

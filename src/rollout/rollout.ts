@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../json/value.ts';
+import type { ComparedAnew } from './anew.ts';
 import type { Ended } from './ended.ts';
 import type { Finding } from './finding.ts';
 import type { LossMask, Trained } from './loss-mask.ts';
@@ -138,6 +139,8 @@ export interface Rollout {
   /** A validation rollout is not trained on and has no mask. */
   validation: boolean;
   lossMask: LossMask | null;
+  /** Absent where the user gave neither a template nor a tokenizer. */
+  anew?: ComparedAnew;
   ended: Ended;
   /** Absent where the record holds messages instead of one text. */
   reading?: ReadingClass;

@@ -1,4 +1,5 @@
 import { parentPort } from 'node:worker_threads';
+import { loadAnew } from '../chat/rendered.ts';
 import {
   type LongRecordAnswer,
   type LongRecordPlace,
@@ -17,9 +18,10 @@ const NUMBER_BYTES = 8;
 
 let pieces: RolloutPiece[] = [];
 
-parentPort?.on('message', ({ id, request }: { id: number; request: LongRecordRequest }) => {
+parentPort?.on('message', async ({ id, request }: { id: number; request: LongRecordRequest }) => {
   let answer: LongRecordAnswer;
   try {
+    if ('open' in request) await loadAnew(request.open.context.anew);
     answer = 'open' in request ? open(request.open) : { kind: 'piece', piece: pieces[request.piece]! };
   } catch (error) {
     answer = { kind: 'unreadable', problem: (error as Error).message };

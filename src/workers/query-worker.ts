@@ -5,6 +5,7 @@ import { compileQuery, type Query } from '../analysis/query/query.ts';
 import { FACTS_AT, PLACE, type QueryAnswer, type QueryRequest } from '../analysis/query/query-thread.ts';
 import { type SortOrder, sortValue } from '../analysis/query/sort.ts';
 import { Subject, type SubjectFile } from '../analysis/query/subject.ts';
+import { loadAnew } from '../chat/rendered.ts';
 import { bad, type ParsedLine, parseFields, parseLine } from '../dump/parse-line.ts';
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonValue } from '../json/value.ts';
@@ -28,7 +29,8 @@ function shownValue(value: JsonValue | undefined): JsonValue | undefined {
 }
 
 /** Answers filters, sorts and columns that need the records themselves, off the main thread. */
-parentPort?.on('message', ({ id, request }: { id: number; request: QueryRequest }) => {
+parentPort?.on('message', async ({ id, request }: { id: number; request: QueryRequest }) => {
+  await loadAnew(request.context.anew);
   const { places, filter, sort, columns } = request;
   const count = places.length / PLACE;
   const answer: QueryAnswer = {

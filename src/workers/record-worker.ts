@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
+import { loadAnew } from '../chat/rendered.ts';
 import { parseLine } from '../dump/parse-line.ts';
 import { recordFactsOf } from '../dump/record-facts.ts';
 import type { WorkerAnswer, WorkerRequest } from '../dump/record-worker-client.ts';
@@ -12,7 +13,8 @@ import { groupKeyOf } from '../rollout/group-key.ts';
 const READ = 1 << 20;
 
 /** Parses records off the main thread, so that the screen never waits for them. */
-parentPort?.on('message', ({ id, request }: { id: number; request: WorkerRequest }) => {
+parentPort?.on('message', async ({ id, request }: { id: number; request: WorkerRequest }) => {
+  await loadAnew(request.context.anew);
   const { path, places, parts, context, wantsKeys } = request;
   const count = places.length / 2;
   const extras = new Set<string>();

@@ -18,10 +18,16 @@ const names = (root: string): string[] => findFiles([root]).files.map(({ path })
 
 test('the step of a file is the number at the end of its name', () => {
   expect(
-    ['120.jsonl', 'step_7.jsonl', 'val-0.jsonl.gz', 'a1b.jsonl', 'v2_step_10.jsonl', '1234567890123456.jsonl'].map(
-      stepOfName,
-    ),
-  ).toEqual([120, 7, 0, null, 10, null]);
+    [
+      '120.jsonl',
+      'step_7.jsonl',
+      'val-0.jsonl.gz',
+      'a1b.jsonl',
+      'v2_step_10.jsonl',
+      '1234567890123456.jsonl',
+      'train-00000-of-00002.parquet',
+    ].map(stepOfName),
+  ).toEqual([120, 7, 0, null, 10, null, null]);
 });
 
 test('streams stand by name, steps by number, and names without one behind them', () => {

@@ -50,7 +50,7 @@ test('the index keeps any facts beside any findings, and knows who was not looke
     expect(index.facts(i * 3 + 1)).toBeUndefined();
   }
   expect(index.looked).toBe(CHECKS.length);
-  expect(CHECKS.length).toBeLessThanOrEqual(31);
+  expect(CHECKS.length).toBeLessThanOrEqual(48);
   index.truncate(3);
   expect(index.looked).toBe(1);
   index.add(9, 1, null, null);

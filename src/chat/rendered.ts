@@ -1,0 +1,79 @@
+import { readFile } from 'node:fs/promises';
+import type { JsonObject, JsonValue } from '../json/value.ts';
+import type { TokenText } from '../rollout/token-table.ts';
+
+/** A chat template of the user's: its source, what it reads beside the conversation, and its special tokens, where its file names them. */
+export interface TemplateFile {
+  source: string;
+  values: JsonObject;
+  specials: string[];
+}
+
+/** What the user gave to read records anew with. Plain data, as threads get it too. */
+export interface Anew {
+  template?: TemplateFile;
+  /** tokenizer.json. */
+  tokenizer?: string;
+}
+
+export interface PromptMessage {
+  role: string;
+  content: string;
+}
+
+/** What `Anew` is once its libraries are loaded. */
+export interface AnewTools {
+  /** Throws where the template refuses the conversation. */
+  render: ((messages: readonly PromptMessage[], opensReply: boolean) => string) | null;
+  specials: readonly string[];
+  tokenizer: TokenText | null;
+}
+
+const loaded = new Map<string, AnewTools>();
+const keyOf = ({ template, tokenizer }: Anew): string => `${tokenizer ?? ''}\n${template?.source ?? ''}`;
+
+/** The tools that `loadAnew` has loaded in this thread; null before. */
+export const anewTools = (anew: Anew): AnewTools | null => loaded.get(keyOf(anew)) ?? null;
+
+/** Templates and tokenizers have libraries of their own, which are loaded where one is asked for. @throws for a file that is none */
+export async function loadAnew(anew: Anew | undefined): Promise<void> {
+  if (anew === undefined || loaded.has(keyOf(anew))) return;
+  const { template, tokenizer } = anew;
+  let render: AnewTools['render'] = null;
+  if (template !== undefined) {
+    const { Template } = await import('@huggingface/jinja');
+    const made = new Template(template.source);
+    render = (messages, opensReply) => made.render({ ...template.values, messages, add_generation_prompt: opensReply });
+  }
+  const text = tokenizer === undefined ? null : await (await import('./token-text.ts')).loadTokenText(tokenizer);
+  loaded.set(keyOf(anew), { render, specials: template?.specials ?? [], tokenizer: text });
+}
+
+/** A template as a file of Jinja, or as tokenizer_config.json has it. @throws for a file that has none */
+export async function readTemplateFile(path: string): Promise<TemplateFile> {
+  const text = await readFile(path, 'utf8');
+  if (!text.trimStart().startsWith('{"') && !path.endsWith('.json')) return { source: text, values: {}, specials: [] };
+  const config = JSON.parse(text) as JsonObject;
+  const source = sourceOf(config.chat_template);
+  if (source === null) throw new Error('it has no chat_template');
+  const values: JsonObject = {};
+  for (const key of ['bos_token', 'eos_token', 'pad_token', 'unk_token']) values[key] = contentOf(config[key]) ?? '';
+  const added = Object.values((config.added_tokens_decoder ?? {}) as JsonObject) as JsonObject[];
+  const specials = added.flatMap((one) => (one?.special === true ? (contentOf(one) ?? []) : []));
+  return { source, values, specials };
+}
+
+function sourceOf(value: JsonValue | undefined): string | null {
+  if (typeof value === 'string') return value;
+  if (!Array.isArray(value)) return null;
+  const named = value as JsonObject[];
+  const one = named.find(({ name }) => name === 'default') ?? named[0];
+  return typeof one?.template === 'string' ? one.template : null;
+}
+
+const contentOf = (value: JsonValue | undefined): string | null =>
+  typeof value === 'string'
+    ? value
+    : typeof (value as JsonObject | null | undefined)?.content === 'string'
+      ? ((value as JsonObject).content as string)
+      : null;

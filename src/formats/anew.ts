@@ -1,0 +1,77 @@
+import { type Anew, type AnewTools, anewTools, type PromptMessage } from '../chat/rendered.ts';
+import { type ComparedAnew, type PromptDifference, withAnewFindings } from '../rollout/anew.ts';
+import type { Rollout } from '../rollout/rollout.ts';
+import { driftOf, endsOf, tokenTable } from '../rollout/token-table.ts';
+
+/** The rollout with what the user's own template and tokenizer say of it; unchanged where nothing can be compared. */
+export function checkedAnew(rollout: Rollout, anew: Anew | undefined): Rollout {
+  const tools = anew === undefined ? null : anewTools(anew);
+  if (tools === null) return rollout;
+  return withAnewFindings(rollout, { ...comparedPrompt(rollout, tools), ...comparedIds(rollout, tools) });
+}
+
+function comparedPrompt(rollout: Rollout, { render, specials, tokenizer }: AnewTools): ComparedAnew {
+  const recorded = render === null ? null : promptText(rollout, tokenizer);
+  if (render === null || recorded === null) return {};
+  const messages = rollout.turns
+    .slice(0, rollout.responseTurn)
+    .flatMap(({ role, text, context }): PromptMessage[] =>
+      context === undefined ? [{ role: role === 'given_assistant' ? 'assistant' : role, content: text }] : [],
+    );
+  const strip = stripper(specials, recorded);
+  try {
+    const rendered = [true, false].map((opensReply) => strip(render(messages, opensReply)));
+    const differences = rendered.map((text) => firstDifference(recorded, text));
+    // Writers cut their prompts before or behind the header of the reply.
+    return { prompt: differences.includes(null) ? null : differences[0]! };
+  } catch (error) {
+    return { prompt: { at: 0, recorded: '', rendered: `the template refuses it: ${(error as Error).message}` } };
+  }
+}
+
+/** The prompt as the model saw it: its ids in the tokenizer's words, or the text that they were decoded to. Null where only messages are recorded. */
+function promptText(
+  { tokens, turns, spans, texts, responseTurn }: Rollout,
+  tokenizer: AnewTools['tokenizer'],
+): string | null {
+  if (tokens?.promptIds && tokenizer !== null) return tokenizer.pieces(tokens.promptIds).join('');
+  const field = spans[0]?.field;
+  const own = spans.filter((span) => span.field === field);
+  const isWhole = own.every(({ turn, kind }) => turn < responseTurn || (turn < turns.length && kind === 'marker'));
+  if (field === undefined || !isWhole || field.startsWith('/') || responseTurn === 0) return null;
+  return texts[field] ?? null;
+}
+
+/** Marks of a template, for a file of Jinja that does not say which of its tokens are special. */
+const MARKS = /<[|｜][^<>\n]{1,40}[|｜]>|<\/?(?:s|bos|eos|start_of_turn|end_of_turn)>/g;
+
+/** A prompt that was decoded without its special tokens is compared with the template's text without them. */
+function stripper(specials: readonly string[], recorded: string): (text: string) => string {
+  const isRaw = specials.length > 0 ? specials.some((one) => recorded.includes(one)) : recorded.search(MARKS) !== -1;
+  if (isRaw) return (text) => text;
+  if (specials.length === 0) return (text) => text.replace(MARKS, '');
+  return (text) => specials.reduce((rest, one) => rest.replaceAll(one, ''), text);
+}
+
+const SHOWN = 30;
+
+function firstDifference(recorded: string, rendered: string): PromptDifference | null {
+  if (recorded === rendered) return null;
+  let at = 0;
+  while (at < recorded.length && recorded[at] === rendered[at]) at++;
+  return { at, recorded: recorded.slice(at, at + SHOWN), rendered: rendered.slice(at, at + SHOWN) };
+}
+
+function comparedIds(rollout: Rollout, { tokenizer }: AnewTools): ComparedAnew {
+  if (tokenizer === null || rollout.tokens === undefined) return {};
+  const table = tokenTable(rollout, tokenizer);
+  if (table === null) return {};
+  const drift = driftOf(table, tokenizer);
+  return {
+    ids:
+      drift === null
+        ? null
+        : { at: drift.row.index, id: drift.row.id, text: drift.row.text ?? '', instead: drift.instead },
+    ends: endsOf(table),
+  };
+}
