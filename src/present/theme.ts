@@ -16,6 +16,8 @@ const STYLES = [
   'unknown',
   'error',
   'warning',
+  /** A token of which the model was not sure: underlined, with colours and without. */
+  'unlikely',
   /** Hits of a search, and the one under the cursor. */
   'match',
   'current',
@@ -42,6 +44,7 @@ export const COLOURS: Theme = {
   unknown: '95',
   error: '31',
   warning: '33',
+  unlikely: '4;33',
   match: '30;43',
   current: '1;30;46',
   heading: '1',
@@ -61,6 +64,7 @@ export const MONO: Theme = {
   unknown: '4',
   error: '1',
   warning: '4',
+  unlikely: '4',
   match: '7',
   current: '1;4;7',
   heading: '1',

@@ -79,7 +79,7 @@ export function checkRollout(rollout: Omit<Rollout, 'findings'>, errors: readonl
   const notice: Notice<Check> = (check, turn, message, severity = DECLARED[check].severity, error) =>
     findings.push({ check, severity, turn, message, ...(error === undefined ? {} : { error }) });
   const response = rollout.turns.slice(rollout.responseTurn);
-  if (response.every((turn) => turn.text.trim() === '')) {
+  if (response.every(({ text, toolCalls }) => text.trim() === '' && toolCalls.length === 0)) {
     notice('empty_output', null, 'the response is empty: an aborted or padding request');
   }
   const asked = new Map<number, ToolCall>();

@@ -147,9 +147,11 @@ export interface TurnEnds {
 /** A token that ends a turn, in the form that special tokens have. */
 const END_TOKEN = /^(?:<[|｜/]?[^\s<>]{1,40}>|\[e~\[|<turn\|>)$/;
 
+export const isEndToken = (text: string): boolean => END_TOKEN.test(text);
+
 /** The end tokens of sampled turns: the last token of a trained run, or the first of the masked one behind it. */
 export function endsOf({ rows, runs }: TokenTable): TurnEnds {
-  const isEnd = (at: number): boolean => END_TOKEN.test(rows[at]?.text ?? '');
+  const isEnd = (at: number): boolean => isEndToken(rows[at]?.text ?? '');
   const ends: TurnEnds = { turns: 0, trained: 0, masked: 0 };
   for (const { trained, isPrompt, last } of runs) {
     if (trained !== true || isPrompt) continue;

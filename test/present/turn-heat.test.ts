@@ -24,12 +24,37 @@ const rollout = read(
 
 test('each sampled turn has a strip of its least likely tokens', () => {
   expect([...heatByTurn(rollout)]).toEqual([
-    [1, { strip: '·▄▁', surprising: 1 }],
-    [3, { strip: '·', surprising: 0 }],
+    [1, { strip: '·▄▁', surprising: 1, places: [] }],
+    [3, { strip: '·', surprising: 0, places: [] }],
   ]);
   const headers = [...transcriptSections(rollout, new Map())].map((section) => section.blocks()[0]);
   expect(headers[1]?.right).toEqual([['warning', '·▄▁ 1 unlikely']]);
   expect(headers[3]?.right).toEqual([['quiet', '·']]);
+});
+
+test('with a tokenizer the unlikely tokens are underlined where they stand, beside what is bold', () => {
+  const words = new Map([
+    [2, '**So** '],
+    [3, 'sev\ten'],
+    [4, ' it is.'],
+    [5, '<|im_end|>'],
+  ]);
+  const tokenizer = {
+    ids: () => [],
+    pieces: (ids: readonly number[]) => ids.map((id) => words.get(id) ?? ''),
+  };
+  const told = read(item('**So** sev\ten it is.', [1], [2, 3, 4, 5], [-0.1, -4.2, -1, -9]));
+  expect(heatByTurn(told, tokenizer).get(1)?.places).toEqual([{ start: 7, end: 13 }]);
+  const blocks = [...transcriptSections(told, new Map(), { tokenizer })].flatMap((section) => section.blocks());
+  const body = blocks.find(({ text }) => text.includes('it is'))!;
+  const shown = body.ranges?.map(({ start, end, style }) => [body.text.slice(start, end), style]);
+  expect(shown?.filter(([, style]) => style === 'unlikely')).toEqual([[body.text.slice(7, -7), 'unlikely']]);
+  expect(shown).toContainEqual([expect.stringContaining('So'), 'strong']);
+});
+
+test('tokens whose text is not the turn’s own are not placed', () => {
+  const tokenizer = { ids: () => [], pieces: (ids: readonly number[]) => ids.map(() => 'x') };
+  expect(heatByTurn(rollout, tokenizer).get(1)?.places).toEqual([]);
 });
 
 test('of many tokens a cell shows the least likely', () => {

@@ -1,4 +1,5 @@
 import type { Rollout } from '../../rollout/rollout.ts';
+import type { TokenText } from '../../rollout/token-table.ts';
 import { sanitise } from '../../text/sanitise.ts';
 import { formatJson } from '../json.ts';
 import { maskShare } from '../mask-share.ts';
@@ -55,13 +56,15 @@ interface Beside {
   advantage?: number | null;
   /** What people say of it. */
   labels?: readonly string[];
+  /** Finds the unlikely tokens in the text. */
+  tokenizer?: TokenText | null;
 }
 
 /** All of a rollout as it reads from top to bottom, a section a turn. */
 export function* transcriptSections(
   rollout: Rollout,
   opened: Folds,
-  { advantage = null, labels = [] }: Beside = {},
+  { advantage = null, labels = [], tokenizer = null }: Beside = {},
 ): Generator<Section> {
   const folds = withOutlines(rollout, opened);
   const keys = foldKeys(opened);
@@ -69,7 +72,7 @@ export function* transcriptSections(
   const results = new Results(rollout);
   const findings = findingsByTurn(rollout.findings);
   const own = new OwnTrajectories(rollout);
-  const heats = heatByTurn(rollout);
+  const heats = heatByTurn(rollout, tokenizer);
 
   const { times } = rollout;
   if (times !== undefined)

@@ -7,12 +7,12 @@ import type { Piece } from '../line.ts';
 import { formatCount, formatReward } from '../numbers.ts';
 import { scoreText } from '../quantities.ts';
 import type { Style } from '../theme.ts';
-import type { Block, Note } from './block.ts';
+import type { Block, Note, Range } from './block.ts';
 import { type CallPiece, callPieces, rawPiece } from './call.ts';
 import { findingNote, findingStyle, foldedPieces, type Unplaced } from './findings.ts';
 import { markdownRanges, stretches } from './markdown.ts';
 import type { Results } from './results.ts';
-import type { TurnHeat } from './turn-heat.ts';
+import { heatRanges, type TurnHeat } from './turn-heat.ts';
 import { type MaskPiece, maskedText, trainedWithin } from './turn-mask.ts';
 
 /** Parts that the reader opened or closed against the default, by block id. */
@@ -98,7 +98,10 @@ function body(shown: Shown, { start, end }: Part, edges: (text: string) => strin
   const text = edges(whole);
   const from = start + whole.indexOf(text);
   const trained = isTrained(shown, from, from + text.length);
-  if (mask === undefined) return { text: prepare(text), style, trained };
+  if (mask === undefined) {
+    const ranges = heatRanges(turn.text, from, from + text.length, shown.heat?.places ?? [], prepare);
+    return { text: prepare(text), style, trained, ranges };
+  }
   return { ...maskedText(turn.text, from, from + text.length, mask, style, prepare), style, trained };
 }
 
@@ -145,14 +148,17 @@ function proseBlocks(shown: Shown, part: Part, id: string, edges: (text: string)
     const told = body(shown, stretch, isCode ? withoutEnd : trimmed, 'plain', (text) => withoutPads(sanitise(text)));
     if (told.text === '') return [];
     // A mask within the text is told by ranges, and worth more than bold letters.
-    const ranges = isWritten && !isCode && !('ranges' in told) ? markdownRanges(told.text) : [];
+    const isMarkdown = isWritten && !isCode && shown.mask === undefined;
+    const ranges = isMarkdown ? besideHeat(markdownRanges(told.text), told.ranges) : told.ranges;
     return [
       findings.mark({
         id: i === 0 ? id : `${id}.f${i}`,
         turn: turn.index,
         indent: isCode ? 2 : 0,
         clip: true,
-        ...told,
+        text: told.text,
+        style: told.style,
+        trained: told.trained,
         ...(ranges.length > 0 && { ranges }),
         ...(code !== null && { code }),
         ...(isCode ? {} : { isProse: true as const }),
@@ -160,6 +166,14 @@ function proseBlocks(shown: Shown, part: Part, id: string, edges: (text: string)
     ];
   });
 }
+
+/** An unlikely token within bold letters is shown as unlikely. */
+const besideHeat = (ranges: readonly Range[], heat: readonly Range[]): readonly Range[] =>
+  heat.length === 0
+    ? ranges
+    : [...heat, ...ranges.filter((one) => heat.every(({ start, end }) => end <= one.start || start >= one.end))].sort(
+        (a, b) => a.start - b.start,
+      );
 
 const withoutEnd = (text: string): string => text.trimEnd();
 

@@ -35,7 +35,7 @@ export function shownSections(
   const { rollout } = record;
   if (rollout === null || display.view !== 'chat')
     return inSections(shownBlocks(record, display, folds, beside, tokenizer));
-  const sections = transcriptSections(rollout, folds, beside);
+  const sections = transcriptSections(rollout, folds, { ...beside, tokenizer });
   return replay === undefined ? sections : withReplay(sections, rollout, replay, folds);
 }
 
