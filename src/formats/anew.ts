@@ -1,5 +1,6 @@
 import { type Anew, type AnewTools, anewTools, type PromptMessage } from '../chat/rendered.ts';
-import { type ComparedAnew, type PromptDifference, withAnewFindings } from '../rollout/anew.ts';
+import { withAnewFindings } from '../rollout/anew.ts';
+import type { ComparedAnew, PromptDifference } from '../rollout/compared.ts';
 import type { Rollout } from '../rollout/rollout.ts';
 import { driftOf, endsOf, tokenTable } from '../rollout/token-table.ts';
 

@@ -1,11 +1,30 @@
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
-import { buildRollout, chatMessage, type FoundMessage, namedNumbers, objectsOf, parsed, withResults } from './build.ts';
+import {
+  buildRollout,
+  chatMessage,
+  type FoundMessage,
+  namedNumbers,
+  objectsOf,
+  parsed,
+  roleOfMessage,
+  withResults,
+} from './build.ts';
 import type { Format } from './format.ts';
 import { idOf, numberOf, recordedReward } from './scalars.ts';
 
-const FIELDS = ['messages', 'conversations', 'conversation', 'dialog', 'dialogue', 'chat', 'traj', 'chosen'];
+const FIELDS = [
+  'messages',
+  'conversations',
+  'conversation',
+  'dialog',
+  'dialogue',
+  'chat',
+  'traj',
+  'trajectory',
+  'chosen',
+];
 
 /** A list of chat messages, as it is or as a JSON text. */
 function listOf(value: JsonValue | undefined): JsonObject[] {
@@ -21,12 +40,25 @@ export const isChatMessage = (one: JsonObject): boolean =>
 
 const fieldOf = (record: JsonObject): string | undefined => FIELDS.find((field) => listOf(record[field]).length > 0);
 
+/** Whether a message is trained on, where it says so: `weight` of OpenAI's fine-tuning, `loss` of AgentTuning, `train` of Axolotl. Else null. */
+function trainedBy({ weight, loss, train, role, from }: JsonObject): boolean | null {
+  if (roleOfMessage(role ?? from) !== 'assistant') return null;
+  const said = weight ?? loss ?? train;
+  return typeof said === 'boolean' ? said : said === 0 || said === 1 ? said === 1 : null;
+}
+
 /** Chat messages of OpenAI's API or ShareGPT, as data sets and tools write them; of a pair, `chosen` is the rollout and `rejected` a history that was not kept. */
 export const chatMessages: Format = {
   name: 'messages',
   quickKeys: null,
   basis: 'files',
-  mapping: { turns: FIELDS.join(', or '), score: 'reward, else score', contexts: 'rejected', tools: 'tools' },
+  mapping: {
+    turns: FIELDS.join(', or '),
+    mask: 'weight, loss or train of a message',
+    score: 'reward, else score',
+    contexts: 'rejected',
+    tools: 'tools',
+  },
   detects: (record) => fieldOf(record) !== undefined,
   read(record, context) {
     const field = fieldOf(record) as string;
@@ -38,8 +70,13 @@ export const chatMessages: Format = {
         ? [chatMessage({ role: 'system', content: record.system }, '/system')]
         : []),
       ...first.map((text) => chatMessage({ role: 'user', content: text }, '/prompt')),
-      ...own.flatMap((message, at) => withResults(message, `/${field}/${at}`)),
+      ...own.flatMap((message, at) => {
+        const trained = trainedBy(message);
+        const found = withResults(message, `/${field}/${at}`);
+        return trained === null ? found : found.map((one) => (one.role === 'assistant' ? { ...one, trained } : one));
+      }),
     ];
+    const hasMask = own.some((message) => trainedBy(message) !== null);
     const contexts: Context[] = [{ kind: 'main', name: null, after: null }];
     const rejected = field === 'chosen' ? listOf(record.rejected) : [];
     if (rejected.length > 0) {
@@ -67,6 +104,7 @@ export const chatMessages: Format = {
         messages,
         hasCallsApart: own.some((one) => one.tool_calls !== undefined && one.tool_calls !== null),
         contexts,
+        ...(hasMask ? { mask: 'recorded' as const } : {}),
         score: recordedReward(record.reward ?? record.score),
         step: numberOf(record.step),
         named: namedNumbers(record.rewards),

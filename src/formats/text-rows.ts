@@ -148,10 +148,17 @@ export const trl: Format = {
     isTextOrList(record.completion) &&
     record.step !== undefined &&
     (record.advantage !== undefined || Object.keys(record).some((key) => REWARD.test(key))),
-  read: (record, context) => promptAndReply('trl', 'completion', record, context),
+  read: (record, context) => promptAndReply('trl', ['prompt', 'completion'], record, context),
 };
 
-const REPLIES = ['completion', 'response', 'generation'];
+/** Where rows have what was asked, and what was answered. A prompt `input` is one of messages: text beside `output` is verl's. */
+function placesOf(record: JsonObject): readonly [string, string] | null {
+  const asked = isTextOrList(record.prompt) ? 'prompt' : Array.isArray(record.input) ? 'input' : null;
+  const reply = REPLIES.find((key) => isTextOrList(record[key]));
+  return asked === null || reply === undefined || !isTextOrList(record[asked]) ? null : [asked, reply];
+}
+
+const REPLIES = ['completion', 'response', 'generation', 'output'];
 
 /** A prompt and what was answered, in a row of its own: data sets of replies, and writers that nobody has described. */
 export const promptAndReplyRow: Format = {
@@ -159,24 +166,24 @@ export const promptAndReplyRow: Format = {
   quickKeys: null,
   basis: 'documentation',
   mapping: {
-    prompt: 'prompt',
+    prompt: 'prompt, or messages in input',
     response: REPLIES.join(', or '),
     score: 'reward, else score',
   },
-  detects: (record) => isTextOrList(record.prompt) && REPLIES.some((key) => isTextOrList(record[key])),
+  detects: (record) => placesOf(record) !== null,
   read: (record, context) =>
-    promptAndReply(
-      'prompt-response',
-      REPLIES.find((key) => isTextOrList(record[key])) ?? 'completion',
-      record,
-      context,
-    ),
+    promptAndReply('prompt-response', placesOf(record) ?? ['prompt', 'completion'], record, context),
 };
 
 const isTextOrList = (value: JsonValue | undefined): boolean =>
   isText(value) || (Array.isArray(value) && value.some(isJsonObject));
 
-function promptAndReply(format: string, reply: string, record: JsonObject, context: ReadContext): Rollout {
+function promptAndReply(
+  format: string,
+  [asked, reply]: readonly [string, string],
+  record: JsonObject,
+  context: ReadContext,
+): Rollout {
   const rewards = format === 'trl' ? REWARD : /^(?:reward|score)$/;
   const columns = Object.keys(record).filter(
     (key) => rewards.test(key) && (record[key] === null || numberOf(record[key]) !== null),
@@ -187,7 +194,7 @@ function promptAndReply(format: string, reply: string, record: JsonObject, conte
   const common = {
     format,
     record,
-    known: new Set(['prompt', reply, 'advantage', 'step']),
+    known: new Set([asked, reply, 'advantage', 'step']),
     // A reward function that gave None is NaN in a column of floats: no score.
     score: value !== null && Number.isNaN(value) ? null : value,
     step: numberOf(record.step),
@@ -196,19 +203,17 @@ function promptAndReply(format: string, reply: string, record: JsonObject, conte
     groundTruth: record.answer ?? record.ground_truth ?? record.solution,
   };
   const response = record[reply];
-  if (isText(record.prompt) && isText(response))
-    return textRollout(
-      { ...common, prompt: record.prompt, response, promptField: 'prompt', responseField: reply },
-      context,
-    );
-  const messages = ['prompt', reply].flatMap((field) => {
+  const prompt = record[asked];
+  if (isText(prompt) && isText(response))
+    return textRollout({ ...common, prompt, response, promptField: asked, responseField: reply }, context);
+  const messages = [asked, reply].flatMap((field) => {
     const value = record[field];
     const list = isText(value)
-      ? (parsed(value) ?? [{ role: field === 'prompt' ? 'user' : 'assistant', content: value }])
+      ? (parsed(value) ?? [{ role: field === asked ? 'user' : 'assistant', content: value }])
       : value;
     return objectsOf(list).map((message, at) => {
       const one = chatMessage(message, `/${field}/${at}`);
-      return field === 'prompt' ? given(one) : one;
+      return field === asked ? given(one) : one;
     });
   });
   return buildRollout({ ...common, messages }, context);

@@ -1,21 +1,7 @@
+import type { ComparedAnew } from './compared.ts';
 import type { CheckDeclaration, Finding } from './finding.ts';
 import { isLaid } from './loss-mask.ts';
 import type { Rollout } from './rollout.ts';
-import type { TurnEnds } from './token-table.ts';
-
-/** The first place at which two texts are not the same, and how they go on from there. */
-export interface PromptDifference {
-  at: number;
-  recorded: string;
-  rendered: string;
-}
-
-/** What the user's own chat template and tokenizer say of a rollout; a key is absent where nothing could be compared, and null where all is the same. */
-export interface ComparedAnew {
-  prompt?: PromptDifference | null;
-  ids?: { at: number; id: number; text: string; instead: number | null } | null;
-  ends?: TurnEnds;
-}
 
 export const ANEW_CHECKS = {
   prompt_differs: { needs: 'template', word: 'prompt', severity: 'warning' },

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../json/value.ts';
-import type { ComparedAnew } from './anew.ts';
+import type { ComparedAnew } from './compared.ts';
 import type { Ended } from './ended.ts';
 import type { Finding } from './finding.ts';
 import type { LossMask, Trained } from './loss-mask.ts';

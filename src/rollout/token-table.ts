@@ -1,3 +1,4 @@
+import type { TurnEnds } from './compared.ts';
 import type { Trained } from './loss-mask.ts';
 import type { Rollout, RolloutTokens } from './rollout.ts';
 
@@ -135,13 +136,6 @@ export function driftOf(
   const again = tokenizer.ids(rows.map(({ text }) => text ?? '').join(''));
   const row = rows.find(({ id }, i) => again[i] !== id);
   return row === undefined ? null : { row, instead: again[row.index] ?? null };
-}
-
-/** Sampled turns, and how many of their end tokens are trained and masked. */
-export interface TurnEnds {
-  turns: number;
-  trained: number;
-  masked: number;
 }
 
 /** A token that ends a turn, in the form that special tokens have. */

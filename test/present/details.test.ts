@@ -33,7 +33,7 @@ test('what is known, and where each of it comes from', () => {
     'uid p_0_1  recorded',
     'ended unknown  nothing recorded says how it ended',
     expect.stringMatching(/^healthy bad, error, cut, .* {2}18 checks$/),
-    expect.stringMatching(/^unobserved no notes of its writer: no score, warned; .* {2}11 checks$/),
+    expect.stringMatching(/^unobserved no notes of its writer: no score, warned; .* {2}14 checks$/),
     'acc true  extra',
   ]);
 });

@@ -67,7 +67,7 @@ test('of many tokens a cell shows the least likely', () => {
       logprobs,
     ),
   );
-  expect(heatByTurn(long).get(1)).toEqual({ strip: `${'·'.repeat(15)}█`, surprising: 1 });
+  expect(heatByTurn(long).get(1)).toEqual({ strip: `${'·'.repeat(15)}█`, surprising: 1, places: [] });
 });
 
 test('where the runs of tokens are not the turns, nothing is said', () => {

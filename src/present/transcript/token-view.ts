@@ -1,3 +1,4 @@
+import type { TurnEnds } from '../../rollout/compared.ts';
 import type { Rollout } from '../../rollout/rollout.ts';
 import {
   driftOf,
@@ -7,7 +8,6 @@ import {
   type TokenRun,
   type TokenTable,
   type TokenText,
-  type TurnEnds,
   tokenTable,
 } from '../../rollout/token-table.ts';
 import { truncate } from '../../text/fit.ts';

@@ -1,0 +1,20 @@
+/** Sampled turns, and how many of their end tokens are trained and masked. */
+export interface TurnEnds {
+  turns: number;
+  trained: number;
+  masked: number;
+}
+
+/** The first place at which two texts are not the same, and how they go on from there. */
+export interface PromptDifference {
+  at: number;
+  recorded: string;
+  rendered: string;
+}
+
+/** What the user's own chat template and tokenizer say of a rollout; a key is absent where nothing could be compared, and null where all is the same. */
+export interface ComparedAnew {
+  prompt?: PromptDifference | null;
+  ids?: { at: number; id: number; text: string; instead: number | null } | null;
+  ends?: TurnEnds;
+}
