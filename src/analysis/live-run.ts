@@ -197,7 +197,8 @@ export class LiveRun {
       for (const condition of this.#conditions) {
         const reason = condition.judge(stats);
         const name = stats.step === null ? file.stem : `step ${stats.step}`;
-        if (reason !== null) alarms.push({ file, stats, condition, text: `${name}: ${reason}` });
+        if (reason !== null)
+          alarms.push({ file, stats, condition, text: `${name}: ${reason}${leftOutText(condition, stats)}` });
       }
     }
     return alarms;
@@ -212,6 +213,14 @@ export class LiveRun {
     this.#judged.set(file, file.generation);
     this.#signatures.set(file.path, signature(file));
   }
+}
+
+/** A mean is believed as far as it is known of how many it is. */
+function leftOutText({ text }: Condition, { rollouts, unscored, notFinite, looked, observed }: StepStats): string {
+  const left: string[] = [];
+  if (/\bscore\b/.test(text) && unscored + notFinite > 0) left.push(`${unscored + notFinite} without a score`);
+  if (/\btool_error_rate\b/.test(text) && observed < looked) left.push(`${looked - observed} without a tool result`);
+  return left.length === 0 ? '' : ` (of ${rollouts} left out: ${left.join(', ')})`;
 }
 
 /** The complete steps up to one, as many as are asked about, in their order. */

@@ -36,6 +36,7 @@ export interface LsOptions extends ReadingFlags {
   by?: string | true;
   csv?: boolean;
   json?: boolean;
+  underWay?: boolean;
   limit?: number;
   follow?: boolean;
   events?: boolean;
@@ -53,6 +54,7 @@ export const lsCommand = (): Command =>
       .description('list rollouts, one a line')
       .argument('<paths...>', 'directories, files or patterns of dumps, or - for a stream on stdin')
       .option('--json', 'one JSON object a line')
+      .option('--under-way', 'in the place of rollouts those that are not finished, as their writers tell')
       .option('--follow', 'go on with what comes; waits for a path that does not exist yet')
       .option('--events', 'with --follow: say of each row whether it was added, replaced or removed')
       .addOption(pollOption())
@@ -74,6 +76,10 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
   if (options.by !== undefined) {
     const { stats } = await import('./stats.ts');
     return stats(paths, { ...options, by: options.by === true ? 'step' : options.by });
+  }
+  if (options.underWay) {
+    const { lsUnderWay } = await import('./ls-under-way.ts');
+    return lsUnderWay(paths, options.json === true, await dumpOptions(options));
   }
   const filter = filterOf(options.filter);
   const order = sortOf(options.sort);

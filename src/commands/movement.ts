@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { FactRows } from '../analysis/facts/fact-rows.ts';
+import { groundOf, groundText } from '../analysis/ground.ts';
 import type { Movement } from '../analysis/movement/movement.ts';
 import { saidBy } from '../analysis/movement/said.ts';
 import { whatMoved } from '../analysis/movement/what-moved.ts';
@@ -61,7 +62,8 @@ async function movement(facts: FactRows, flags: FactsFlags): Promise<number> {
     after: row.examples.after.map((at) => locatorOf(facts, at)),
   });
   await printTable(found, columns, jsonOf, flags);
-  say(plural(found.filter(({ isAlarm }) => isAlarm).length, 'alarm'));
+  const ground = groundText(groundOf(facts));
+  say(`${plural(found.filter(({ isAlarm }) => isAlarm).length, 'alarm')}${ground === '' ? '' : `; ${ground}`}`);
   return DONE;
 }
 

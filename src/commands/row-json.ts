@@ -2,6 +2,7 @@ import type { DumpRecord } from '../dump/dump-file.ts';
 import type { Printable } from '../json/print.ts';
 import { isJsonObject } from '../json/value.ts';
 import { unobservedChecks } from '../rollout/checks.ts';
+import { contextTree, keptBy } from '../rollout/contexts.ts';
 import { FACTS, Facts, factRow } from '../rollout/facts.ts';
 import type { Finding } from '../rollout/finding.ts';
 import type { Rollout, Span, Turn } from '../rollout/rollout.ts';
@@ -88,18 +89,26 @@ export function recordJson(
 }
 
 /** The message histories, the main one first. `turns` are the places of its own turns; a trajectory with a record of its own has them whole. */
-const contextsJson = ({ contexts, turns, tokens }: Rollout): Printable =>
-  (contexts ?? [{ kind: 'main', name: null, after: null, ...(tokens ? { tokens } : {}) }]).map((context, at) => ({
-    kind: context.kind,
-    name: context.name,
-    after: context.after,
-    turns: context.own
-      ? context.own.turns.map(turnJson)
-      : turns.filter((turn) => (turn.context ?? 0) === at).map((turn) => turn.index),
-    tokens: context.tokens
-      ? { prompt: context.tokens.promptIds?.length ?? null, response: context.tokens.responseIds.length }
-      : null,
-  }));
+function contextsJson(rollout: Rollout): Printable {
+  const { contexts, tokens } = rollout;
+  const nodes = contextTree(rollout).sort((a, b) => a.index - b.index);
+  return nodes.map(({ index, context, parent, depth, turns, trained, chars }) => {
+    const own = contexts === undefined ? tokens : context.tokens;
+    const change = keptBy(rollout, index);
+    return {
+      kind: context.kind,
+      name: context.name,
+      after: context.after,
+      parent,
+      depth,
+      turns: context.own ? context.own.turns.map(turnJson) : turns,
+      trained_chars: trained,
+      chars,
+      kept: change === null ? null : { ...change },
+      tokens: own ? { prompt: own.promptIds?.length ?? null, response: own.responseIds.length } : null,
+    };
+  });
+}
 
 const perTurn = (rollout: Rollout): Printable => rollout.rewards.perTurn ?? rollout.turns.map(() => null);
 
@@ -149,6 +158,7 @@ function timesJson({ times }: Rollout): Printable {
     by_kind: timeByKind(times),
     spans: spans.map((span) => ({ ...span })),
     durations: { ...durations },
+    first_token: times.firstToken ?? null,
     doubt,
   };
 }

@@ -1,10 +1,11 @@
 import { Command } from 'commander';
-import { CLIP, type Lesson, lessonOf } from '../analysis/signal/lesson.ts';
+import { type Lesson, lessonOf } from '../analysis/signal/lesson.ts';
 import { readSignal, type SignalPlace, type SignalStep } from '../analysis/signal/read-signal.ts';
 import { auditSignal, SIGNAL_CHECKS, type SignalAudit, type SignalFinding } from '../analysis/signal/signal-audit.ts';
 import type { SignalRow } from '../analysis/signal/signal-row.ts';
 import { Dump } from '../dump/dump.ts';
 import { type Printable, printJson } from '../json/print.ts';
+import { CLIP } from '../rollout/token-measures.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { countOf } from './count.ts';
 import { dumpOptions, type ReadingFlags, withReading } from './dump-options.ts';
@@ -77,6 +78,10 @@ function jsonOf(
     rollouts: lesson.rollouts,
     left_out: leftOut,
     trained: { unit: lesson.unit, by_role: Object.fromEntries(lesson.trainedBy) },
+    loss: {
+      by_role: lesson.lossBy === null ? null : Object.fromEntries(lesson.lossBy.roles),
+      by_context: lesson.lossBy === null ? null : Object.fromEntries(lesson.lossBy.contexts),
+    },
     advantages: { from: lesson.advantages, known: lesson.known, zero: lesson.zero },
     estimator: fit === null ? null : { names: fit.best, groups: fit.groups, fitted: fit.fitted },
     ratio: lesson.ratio === null ? null : { ...lesson.ratio },
@@ -113,6 +118,7 @@ function textOf(
     `  trained    ${rolesText(lesson)}`,
     `  advantages ${advantagesText(lesson, audit)}`,
   ];
+  if (lesson.lossBy !== null) lines.push(`  loss       ${lossText(lesson.lossBy)}`);
   if (fit !== null) lines.push(`  estimator  ${estimatorText(audit)}`);
   if (lesson.ratio !== null) {
     const { mean, max, outside, kl } = lesson.ratio;
@@ -139,6 +145,16 @@ function rolesText({ trainedBy, unit }: Lesson): string {
   if (total === 0) return 'nothing that is known';
   const roles = [...trainedBy].sort((a, b) => b[1] - a[1]).map(([role, count]) => `${role} ${percent(count / total)}`);
   return `${total.toLocaleString('en-US')} ${unit}: ${roles.join(', ')}`;
+}
+
+/** Shares of the weight in the loss; histories are told apart where there are several kinds of them. */
+function lossText({ roles, contexts }: NonNullable<Lesson['lossBy']>): string {
+  const shares = (by: ReadonlyMap<string, number>): string =>
+    [...by]
+      .sort((a, b) => b[1] - a[1])
+      .map(([name, share]) => `${name} ${percent(share)}`)
+      .join(', ');
+  return `${shares(roles)}${contexts.size > 1 ? `; by history ${shares(contexts)}` : ''}`;
 }
 
 function advantagesText({ advantages, known, zero, rollouts }: Lesson, { observed }: SignalAudit): string {

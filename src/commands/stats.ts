@@ -3,6 +3,7 @@ import { type Bucket, bucketsOf, type NumberSpread, numberSpread } from '../anal
 import { histogramOf, unknownFilter } from '../analysis/charts/histogram.ts';
 import { type FactRows, readFactRows } from '../analysis/facts/fact-rows.ts';
 import type { SortValue } from '../analysis/query/sort.ts';
+import { clockOfRows } from '../analysis/step-clock.ts';
 import { type SummaryRow, summarise } from '../analysis/summary.ts';
 import { Dump } from '../dump/dump.ts';
 import { UsageError } from '../dump/paths.ts';
@@ -83,7 +84,9 @@ function namesOf({ of, histogram }: StatsOptions): readonly string[] | null {
 
 function summaries(all: FactRows, buckets: readonly Bucket[], key: string, { json, csv }: StatsOptions): string[] {
   const rows = buckets.map(({ stream, value, members }): Row => ({ stream, value, sum: summarise(all, members) }));
-  return json ? rows.map((row) => printJson(jsonOf(row, key))) : tableOf(rows, key, csv === true);
+  return json
+    ? rows.map((row, i) => printJson(jsonOf(row, key, clockJson(all, buckets[i]!.members))))
+    : tableOf(rows, key, csv === true);
 }
 
 const SPREAD = [
@@ -136,7 +139,7 @@ function barsOf(all: FactRows, name: string): { [name: string]: Printable }[] {
 const cellText = (value: Printable, isWhole: boolean): string =>
   typeof value === 'number' ? (isWhole ? String(value) : numberText(value)) : value === null ? '' : String(value);
 
-const jsonOf = ({ stream, value, sum }: Row, key: string): { [name: string]: Printable } => ({
+const jsonOf = ({ stream, value, sum }: Row, key: string, clock: Printable): { [name: string]: Printable } => ({
   stream,
   [key]: value,
   rollouts: sum.rollouts,
@@ -147,7 +150,18 @@ const jsonOf = ({ stream, value, sum }: Row, key: string): { [name: string]: Pri
   facts: Object.fromEntries(sum.facts),
   findings: Object.fromEntries(sum.findings),
   observed: Object.fromEntries(sum.observed),
+  clock,
 });
+
+/** When the rollouts were made, and what the last of them waited for. */
+function clockJson(all: FactRows, members: readonly number[]): Printable {
+  const clock = clockOfRows(all, members);
+  if (clock === null) return null;
+  const { first, seconds, tail, straggler } = clock;
+  const { file, record } = all.place(straggler.record);
+  const { kind, took } = straggler;
+  return { first, seconds, tail: { ...tail }, straggler: { locator: file.locator(record), kind, seconds: took } };
+}
 
 /** Findings and facts that no row has get no column. */
 function tableOf(rows: readonly Row[], key: string, isCsv: boolean): string[] {

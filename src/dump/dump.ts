@@ -80,6 +80,8 @@ export class Dump {
   );
   readonly #records = new LRUCache<string, DumpRecord>({ maxSize: CACHE_BYTES, maxEntrySize: CACHE_BYTES });
   readonly #keys = new WeakMap<DumpFile, { version: string; keys: Promise<(GroupKey | null)[]> }>();
+  /** Files of rollouts under way, by their paths: they are read, and are no part of the list. */
+  readonly #underWay = new Map<string, DumpFile>();
 
   private constructor(paths: readonly string[], options: DumpOptions) {
     this.paths = paths;
@@ -120,6 +122,27 @@ export class Dump {
     const file = new DumpFile(found, this.#isValidation, undefined, this.#reading, this.#cache);
     file.reads = this.reads;
     return file;
+  }
+
+  /** The file of a rollout under way, which no list holds. @param opens null for one that nobody has opened, else */
+  underWay(path: string): DumpFile;
+  underWay(path: string, opens: false): DumpFile | null;
+  underWay(path: string, opens = true): DumpFile | null {
+    const known = this.#underWay.get(path);
+    if (known !== undefined || !opens) return known ?? null;
+    const file = new DumpFile({ path, stream: 'under way' }, () => false, undefined, this.#reading);
+    this.#underWay.set(path, file);
+    return file;
+  }
+
+  isUnderWay(file: DumpFile): boolean {
+    return this.#underWay.get(file.path) === file;
+  }
+
+  /** The rollout is finished, or gone. */
+  forgetUnderWay(path: string): void {
+    this.#underWay.get(path)?.close();
+    this.#underWay.delete(path);
   }
 
   /** The file to show first: the newest step of the first train stream; a stream without steps opens at its last file. */
@@ -309,7 +332,7 @@ export class Dump {
     this.#isClosed = true;
     this.#facts.close();
     this.#longRecords.close();
-    for (const file of this.files) file.close();
+    for (const file of [...this.files, ...this.#underWay.values()]) file.close();
     this.#listeners.clear();
     this.#changeListeners.clear();
   }

@@ -5,6 +5,7 @@ import { notRollout } from '../formats/not-rollouts.ts';
 import { recordedPolicy } from '../formats/recorded-policy.ts';
 import { withTurns } from '../formats/recorded-times.ts';
 import { formatOf, wrapList } from '../formats/registry.ts';
+import { otelTimes } from '../formats/span-times.ts';
 import { JsonError, parseJson } from '../json/parse.ts';
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
@@ -43,7 +44,7 @@ export function parseLine(text: string, context: ReadContext, part = 0): ParsedL
 
 /** When it was made, and by which weights. */
 function withTrainer(rollout: Rollout, format: Format, record: JsonObject): Rollout {
-  const times = format.times?.(record) ?? null;
+  const times = format.times?.(record) ?? otelTimes(record);
   const policy = recordedPolicy(record);
   if (times === null && policy === null) return rollout;
   return {

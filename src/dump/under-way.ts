@@ -1,19 +1,25 @@
-import { join } from 'node:path';
+import { existsSync, lstatSync, readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { readStrangerFile } from './stranger-file.ts';
 
 /** A rollout that is not finished, as its writer said last. */
 export interface UnderWay {
-  task: number;
-  rollout: number;
+  /** What its finished record is called by; null where its writer does not say. */
+  uid: string | null;
+  task: string;
   step: number | null;
   /** waiting, generating, tool, user, scoring, ending; or what another writer calls it. */
   stage: string;
   tools: readonly string[];
   /** Messages so far, the prompt's among them. */
   turns: number;
-  /** Seconds since it began, when the writer looked. */
-  seconds: number;
+  /** Seconds since it began, when the writer looked; null where it does not say. */
+  seconds: number | null;
+  /** Seconds since its last sign, then. */
+  quiet: number | null;
+  /** Its messages so far: a file of prime-rl's deltas; null where there is none. */
+  path: string | null;
 }
 
 /** The workers of a run that has its rollouts made behind a queue. */
@@ -27,7 +33,7 @@ export interface QueueState {
   isAway: boolean;
 }
 
-/** What the engine's `live.json` beside a dump says. */
+/** What a writer says: the engine's `live.json` beside a dump, or prime-rl's folder `live`. */
 export interface LiveState {
   /** When it was written, in ms since 1970. */
   written: number;
@@ -57,6 +63,13 @@ const Live = z.object({
         task: count,
         rollout: count,
         step: z.number().nullish(),
+        uid: z.string().max(1000).optional(),
+        // A name and no path: it lies in the folder `live`.
+        file: z
+          .string()
+          .regex(/^[\w-]{1,200}\.jsonl$/)
+          .optional(),
+        quiet: z.number().optional(),
         at: z.string().max(60),
         tools: z.array(z.string().max(300)).max(1000).optional(),
         turns: count,
@@ -70,13 +83,7 @@ const Live = z.object({
 export function readLiveState(directory: string, host: string): LiveState | null {
   const text = readStrangerFile(join(directory, '.rollout-viewer', 'live.json'), MOST_BYTES);
   if (text === null) return null;
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return null;
-  }
-  const parsed = Live.safeParse(json);
+  const parsed = Live.safeParse(jsonOf(text));
   if (!parsed.success) return null;
   const { time, pid, at, rollouts, queue = null, host: writer } = parsed.data;
   return {
@@ -84,8 +91,90 @@ export function readLiveState(directory: string, host: string): LiveState | null
     isGone: writer === host && pid !== undefined && !isRunning(pid),
     stages: at,
     queue,
-    rollouts: rollouts.map(({ at: stage, step = null, tools = [], ...rest }) => ({ ...rest, stage, step, tools })),
+    rollouts: rollouts.map(({ at: stage, step = null, uid = null, file, tools = [], task, rollout, ...rest }) => ({
+      uid,
+      // As people count.
+      task: `${task + 1}.${rollout + 1}`,
+      step,
+      stage,
+      tools,
+      turns: rest.turns,
+      seconds: rest.seconds,
+      quiet: rest.quiet ?? null,
+      path: file === undefined ? null : join(directory, '.rollout-viewer', 'live', file),
+    })),
   };
+}
+
+/** A rollout that prime-rl has sent out and that has not begun (`live/pending/ID.json`). */
+const Pending = z.object({
+  id: z.string().max(300),
+  task: z.union([z.string().max(1000), z.number()]).optional(),
+  step: z.number().nullish(),
+  started: z.number().optional(),
+});
+
+/** prime-rl's folder of rollouts under way: a file of deltas for each, and those that have not begun. */
+export interface LiveFolder {
+  /** Files of deltas, with when they were last written, ms since 1970. */
+  files: { path: string; written: number; size: number }[];
+  pending: UnderWay[];
+}
+
+/** More rollouts than any run has under way. */
+const MOST_FILES = 5000;
+const MOST_PENDING_BYTES = 10_000;
+
+/** null where the folder is none of prime-rl's. @param directory of the stream, or of its chunks */
+export function readLiveFolder(directory: string): LiveFolder | null {
+  const isChunked = basename(directory) === 'stream';
+  if (!isChunked && !existsSync(join(directory, 'stream.jsonl'))) return null;
+  const folder = join(directory, isChunked ? '../live' : 'live');
+  const entries = listed(folder);
+  if (entries === null) return null;
+  const files = entries.flatMap(({ name, isFile }) => {
+    if (!isFile || !/^[\w-]{1,200}\.jsonl$/.test(name)) return [];
+    const path = join(folder, name);
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    return stats?.isFile() ? [{ path, written: stats.mtimeMs, size: stats.size }] : [];
+  });
+  const pending = (listed(join(folder, 'pending')) ?? []).flatMap(({ name, isFile }): UnderWay[] => {
+    const text = isFile ? readStrangerFile(join(folder, 'pending', name), MOST_PENDING_BYTES) : null;
+    const parsed = Pending.safeParse(text === null ? null : jsonOf(text));
+    if (!parsed.success) return [];
+    const { id, task, step = null, started } = parsed.data;
+    const seconds = started === undefined ? null : Date.now() / 1000 - started;
+    return [
+      {
+        uid: null,
+        task: String(task ?? id),
+        step,
+        stage: 'pending',
+        tools: [],
+        turns: 0,
+        seconds,
+        quiet: null,
+        path: null,
+      },
+    ];
+  });
+  return files.length + pending.length === 0 ? null : { files: files.slice(0, MOST_FILES), pending };
+}
+
+function listed(folder: string): { name: string; isFile: boolean }[] | null {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).map((entry) => ({ name: entry.name, isFile: entry.isFile() }));
+  } catch {
+    return null;
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 /** A process of another user cannot be asked, and is there. */

@@ -17,7 +17,7 @@ import { listsByToken } from './verl-tokens.ts';
 /** Keys that the rollout has a place for, or that only bear out what it shows. */
 const KNOWN = new Set(
   'input output gts score step uid request_id status writer messages tools tool_calls spans prompt_turns turn_rewards returns'
-    .concat(' prompt_ids response_ids response_mask rollout_log_probs')
+    .concat(' prompt_ids response_ids response_mask rollout_log_probs started_at')
     .split(' '),
 );
 

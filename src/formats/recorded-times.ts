@@ -22,7 +22,7 @@ export function engineTimes(record: JsonObject): Times | null {
       ...lasting('tool', started + waited, one.duration, turn),
     ];
   });
-  return timesOf(null, numberOf(record.duration), [...generations, ...calls]);
+  return timesOf(numberOf(record.started_at), numberOf(record.duration), [...generations, ...calls]);
 }
 
 /** A trace of verifiers v1 and prime-rl: `timing` by phase, `calls[].time` by request of the model, all in seconds since 1970. */
@@ -107,7 +107,13 @@ export function sessionTimes({ events }: JsonObject): Times | null {
     return took === null ? [] : [{ kind: 'tool', start: at - took - first.at, end: at - first.at, turn: null }];
   });
   const last = stamped.reduce((latest, { at }) => Math.max(latest, at), first.at);
-  return timesOf(first.at, last - first.at, spans);
+  const times = timesOf(first.at, last - first.at, spans);
+  // Codex says it of each task.
+  const waits = stamped.map(
+    ({ event: { payload } }) => isJsonObject(payload) && seconds(payload.time_to_first_token_ms),
+  );
+  const firstToken = waits.find((one) => typeof one === 'number');
+  return times === null || typeof firstToken !== 'number' ? times : { ...times, firstToken };
 }
 
 /** tau2: when each message was made, and of newer ones how long the model took. */

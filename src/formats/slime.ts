@@ -1,10 +1,13 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
-import type { RolloutTokens } from '../rollout/rollout.ts';
+import { reportedFinding } from '../rollout/checks.ts';
+import type { Finding } from '../rollout/finding.ts';
+import type { Rollout, RolloutTokens } from '../rollout/rollout.ts';
 import { buildRollout, chatMessage, idsOf, namedNumbers, numbersOf, objectsOf } from './build.ts';
-import type { Format } from './format.ts';
+import type { Format, ReadContext } from './format.ts';
 import { given } from './given.ts';
 import { idTurns } from './ids-only.ts';
 import { idOf, numberOf } from './scalars.ts';
+import { slimeTimes } from './span-times.ts';
 import { textRollout } from './texts.ts';
 import { runsOf, SAMPLED_END } from './token-lists.ts';
 
@@ -47,63 +50,86 @@ export const slime: Format = {
     sample.loss_masks === undefined &&
     (sample.response !== undefined || sample.response_length !== undefined) &&
     sample.tokens !== undefined,
+  times: slimeTimes,
   read(record, context) {
-    const sample = record.sample as JsonObject;
-    const train = isJsonObject(record.train) ? record.train : {};
-    const tokens = tokensOf(sample, train);
-    const response = typeof sample.response === 'string' ? sample.response : '';
-    const named = isJsonObject(sample.reward) ? namedNumbers(sample.reward) : null;
-    const common = {
-      format: 'slime',
-      record: sample,
-      known: KNOWN,
-      score: isJsonObject(sample.reward) ? mainOf(named) : numberOf(sample.reward),
-      named,
-      step: numberOf(record.rollout_id),
-      uid: idOf(sample.index),
-      group: idOf(sample.group_index),
-      status:
-        idOf(sample.status)
-          ?.replace(/^Status\./, '')
-          .toLowerCase() ?? null,
-      groundTruth: sample.label,
-      tokens,
-      mask: 'recorded' as const,
-      advantage: numberOf(Array.isArray(train.advantages) ? null : train.advantages),
-    };
-    const own = objectsOf(record.messages);
-    if (own.length > 0) {
-      const prompt = objectsOf(sample.prompt).length;
-      const messages = own.map((message, at) => {
-        const one = chatMessage(message, `/messages/${at}`);
-        return at < prompt ? given(one) : one;
-      });
-      return buildRollout({ ...common, messages, hasCallsApart: own.some((one) => one.tool_calls) }, context);
-    }
-    const prompt = Array.isArray(sample.prompt)
-      ? objectsOf(sample.prompt).map((message, at) => given(chatMessage(message, `/sample/prompt/${at}`)))
-      : null;
-    if (response === '' && tokens !== null && tokens.responseIds.length > 0) {
-      const text = typeof sample.prompt === 'string' ? sample.prompt : '';
-      const head = prompt ?? [{ role: 'prompt', trained: false, texts: [{ pointer: '/sample/prompt', text }] }];
-      const replies = idTurns({ ...tokens, promptIds: null }, '/sample/tokens');
-      return buildRollout({ ...common, messages: [...head, ...replies], firstReply: head.length }, context);
-    }
-    return textRollout(
-      {
-        ...common,
-        end: SAMPLED_END,
-        prompt: typeof sample.prompt === 'string' ? sample.prompt : '',
-        ...(prompt === null ? {} : { promptMessages: prompt }),
-        response,
-        promptField: '/sample/prompt',
-        responseField: '/sample/response',
-        tools: isJsonObject(sample.metadata) ? (sample.metadata.tools ?? undefined) : undefined,
-      },
-      context,
-    );
+    const rollout = readSample(record, context);
+    const findings = leftOutOf(record, rollout);
+    return findings.length === 0 ? rollout : { ...rollout, findings: [...rollout.findings, ...findings] };
   },
 };
+
+function readSample(record: JsonObject, context: ReadContext): Rollout {
+  const sample = record.sample as JsonObject;
+  const train = isJsonObject(record.train) ? record.train : {};
+  const tokens = tokensOf(sample, train);
+  const response = typeof sample.response === 'string' ? sample.response : '';
+  const named = isJsonObject(sample.reward) ? namedNumbers(sample.reward) : null;
+  const common = {
+    format: 'slime',
+    record: sample,
+    known: KNOWN,
+    score: isJsonObject(sample.reward) ? mainOf(named) : numberOf(sample.reward),
+    named,
+    step: numberOf(record.rollout_id),
+    uid: idOf(sample.index),
+    group: idOf(sample.group_index),
+    status:
+      idOf(sample.status)
+        ?.replace(/^Status\./, '')
+        .toLowerCase() ?? null,
+    groundTruth: sample.label,
+    tokens,
+    mask: 'recorded' as const,
+    advantage: numberOf(Array.isArray(train.advantages) ? null : train.advantages),
+  };
+  const own = objectsOf(record.messages);
+  if (own.length > 0) {
+    const prompt = objectsOf(sample.prompt).length;
+    const messages = own.map((message, at) => {
+      const one = chatMessage(message, `/messages/${at}`);
+      return at < prompt ? given(one) : one;
+    });
+    return buildRollout({ ...common, messages, hasCallsApart: own.some((one) => one.tool_calls) }, context);
+  }
+  const prompt = Array.isArray(sample.prompt)
+    ? objectsOf(sample.prompt).map((message, at) => given(chatMessage(message, `/sample/prompt/${at}`)))
+    : null;
+  if (response === '' && tokens !== null && tokens.responseIds.length > 0) {
+    const text = typeof sample.prompt === 'string' ? sample.prompt : '';
+    const head = prompt ?? [{ role: 'prompt', trained: false, texts: [{ pointer: '/sample/prompt', text }] }];
+    const replies = idTurns({ ...tokens, promptIds: null }, '/sample/tokens');
+    return buildRollout({ ...common, messages: [...head, ...replies], firstReply: head.length }, context);
+  }
+  return textRollout(
+    {
+      ...common,
+      end: SAMPLED_END,
+      prompt: typeof sample.prompt === 'string' ? sample.prompt : '',
+      ...(prompt === null ? {} : { promptMessages: prompt }),
+      response,
+      promptField: '/sample/prompt',
+      responseField: '/sample/response',
+      tools: isJsonObject(sample.metadata) ? (sample.metadata.tools ?? undefined) : undefined,
+    },
+    context,
+  );
+}
+
+/** The trainer's values that are not shown beside the tokens, since nobody can tell which belongs to which. */
+function leftOutOf({ train, sample }: JsonObject, { tokens }: Rollout): Finding[] {
+  if (!isJsonObject(train) || !isJsonObject(sample)) return [];
+  if (typeof train.left_out === 'string')
+    return [reportedFinding('mask_length', `the trainer's values are not shown: ${train.left_out}`)];
+  const length = tokens?.mask.length ?? 0;
+  const uneven = TRAINER.flatMap((key) => {
+    const list = numbersOf(train[key]);
+    return list === null || list.length === length ? [] : [`${key} has ${list.length}`];
+  });
+  if (uneven.length === 0) return [];
+  return [
+    reportedFinding('mask_length', `the trainer's values are not shown: ${uneven.join(', ')} for ${length} tokens`),
+  ];
+}
 
 /** A row of `train_data/N.pt` alone: ids, mask and what the trainer computed; its text lies in `rollout_data`. */
 export const slimeTrain: Format = {

@@ -61,8 +61,10 @@ export const trace: Format = {
     for (const [at, message] of objectsOf(record.pending).entries())
       messages.push({ ...chatMessage(message, `/pending/${at}`), trained: false });
     const placeOf = new Map(graph.order.map((node, turn) => [node, turn]));
+    let room = MOST_TOKENS;
     const contexts = graph.leaves.map((leaf): Context => {
-      const tokens = tokensOf(nodes, leaf.path);
+      const tokens = room < 0 ? null : tokensOf(nodes, graph.pathOf(leaf.node));
+      room -= tokens === null ? 0 : tokens.mask.length;
       const after = leaf.forkNode === null ? null : (placeOf.get(leaf.forkNode) ?? null);
       return { kind: leaf.kind, name: null, after, ...(tokens ? { tokens } : {}) };
     });
@@ -166,15 +168,24 @@ export const liveFormat: Format = {
   },
 };
 
+/** Histories that share a beginning hold its tokens each; those of a record with thousands would fill the memory. */
+const MOST_TOKENS = 1e6;
+
 interface Leaf {
-  path: number[];
+  node: number;
   kind: Context['kind'];
   /** The last node shared with an earlier history; null for one that begins anew. */
   forkNode: number | null;
 }
 
 /** The graph as histories, in the order of their leaves, and the nodes in the order they are told. A parent that is no earlier node begins a history. */
-function contextsOf(nodes: readonly JsonObject[]): { leaves: Leaf[]; order: number[]; contextOf: number[] } {
+function contextsOf(nodes: readonly JsonObject[]): {
+  leaves: Leaf[];
+  order: number[];
+  contextOf: number[];
+  /** The nodes from the root to this one. */
+  pathOf(node: number): number[];
+} {
   const parents = nodes.map((node, at) => {
     const parent = numberOf(node.parent);
     return parent !== null && Number.isInteger(parent) && parent >= 0 && parent < at ? parent : null;
@@ -185,20 +196,22 @@ function contextsOf(nodes: readonly JsonObject[]): { leaves: Leaf[]; order: numb
   const leaves: Leaf[] = [];
   for (let at = 0; at < nodes.length; at++) {
     if (inner.has(at)) continue;
-    const path: number[] = [];
-    for (let node: number | null = at; node !== null; node = parents[node] ?? null) path.push(node);
-    path.reverse();
-    const isNew = path.filter((node) => contextOf[node] === undefined);
-    for (const node of isNew) {
+    const own: number[] = [];
+    let node: number | null = at;
+    for (; node !== null && contextOf[node] === undefined; node = parents[node] ?? null) {
+      own.push(node);
       contextOf[node] = leaves.length;
-      order.push(node);
     }
-    const first = isNew[0];
-    const forkNode = first === undefined ? null : (parents[first] ?? null);
+    for (const one of own.reverse()) order.push(one);
     const isMain = leaves.length === 0;
-    leaves.push({ path, kind: isMain ? 'main' : forkNode === null ? 'compaction' : 'branch', forkNode });
+    leaves.push({ node: at, kind: isMain ? 'main' : node === null ? 'compaction' : 'branch', forkNode: node });
   }
-  return { leaves, order, contextOf };
+  const pathOf = (leaf: number): number[] => {
+    const path: number[] = [];
+    for (let node: number | null = leaf; node !== null; node = parents[node] ?? null) path.push(node);
+    return path.reverse();
+  };
+  return { leaves, order, contextOf, pathOf };
 }
 
 const firstSampled = (nodes: readonly JsonObject[], order: readonly number[]): number => {

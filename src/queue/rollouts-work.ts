@@ -61,7 +61,7 @@ export function rolloutsWork({ concurrency, own, allowTools, apiKey, say }: Roll
           places.run(async () => {
             const { partial, ...job } = decodeJob(text);
             const live = {
-              add: (_task: number, _rollout: number, _step: number, request: RolloutRequest) => {
+              add: (_rollout: object, request: RolloutRequest) => {
                 let isScoring = false;
                 tell(() => stageOf(request, isScoring));
                 return {

@@ -74,49 +74,61 @@ function masksByTurn({ spans }: Rollout): Map<number, { trained: number }> {
   return masks;
 }
 
+/** The turns of each history in their order. */
+function turnsByContext({ turns }: Rollout): Turn[][] {
+  const own: Turn[][] = [];
+  for (const turn of turns) {
+    const index = turn.context ?? 0;
+    own[index] ??= [];
+    own[index].push(turn);
+  }
+  return own;
+}
+
 /**
  * The turns that the model saw when it made this one, in their order, the turn itself last: its history's own, and before them those of the histories
  * that it goes on from. What a compaction begins anew with stands in its own history.
  */
 export function historyAt(rollout: Rollout, turn: number): Turn[] {
   const contexts = rollout.contexts ?? [MAIN];
-  let history: Turn[] = [];
-  let at: number | null = turn;
+  const own = turnsByContext(rollout);
+  const pieces: Turn[][] = [];
   const seen = new Set<number>();
-  while (at !== null) {
+  for (let at: number | null = turn; at !== null; ) {
     const index: number = rollout.turns[at]?.context ?? 0;
     if (seen.has(index)) break;
     seen.add(index);
-    const last = at;
-    history = [...rollout.turns.filter((one) => (one.context ?? 0) === index && one.index <= last), ...history];
+    const last: number = at;
+    pieces.push((own[index] ?? []).filter((one) => one.index <= last));
     const context: Context | undefined = contexts[index];
-    // A subagent and a compacted history begin with what stands in them.
-    at = context === undefined || context.kind === 'subagent' || context.kind === 'compaction' ? null : context.after;
+    at = context === undefined || beginsAnew(context) ? null : context.after;
   }
-  return history;
+  return pieces.reverse().flat();
+}
+
+/** A subagent and a compacted history begin with what stands in them. */
+const beginsAnew = ({ kind }: Context): boolean => kind === 'subagent' || kind === 'compaction';
+
+/** The histories before and after a compaction; null for what is none, or where it is not known which one it went on from. */
+export function compactionOf(rollout: Rollout, index: number): { before: Turn[]; after: Turn[] } | null {
+  const context = rollout.contexts?.[index];
+  if (context?.kind !== 'compaction') return null;
+  const after = rollout.turns.filter((turn) => turn.context === index);
+  const [first] = after;
+  const last = context.after ?? (first === undefined ? null : first.index - 1);
+  return last === null || rollout.turns[last] === undefined ? null : { before: historyAt(rollout, last), after };
 }
 
 /** What a history that begins anew has of the one before, by the texts of the turns; null where it is not known which that was. */
-export function keptBy(
-  rollout: Rollout,
-  { index, context, turns }: ContextNode,
-): { kept: number[]; dropped: number[]; added: number[] } | null {
-  const before = context.after ?? (index > 0 && turns[0] !== undefined ? turns[0] - 1 : null);
-  if (context.kind !== 'compaction' || before === null || rollout.turns[before] === undefined) return null;
-  const old = historyAt(rollout, before);
-  const texts = new Map<string, number>();
-  for (const { role, text } of turns.map((turn) => rollout.turns[turn]!)) {
-    const key = `${role}\0${text.trim()}`;
-    texts.set(key, (texts.get(key) ?? 0) + 1);
-  }
+export function keptBy(rollout: Rollout, index: number): { kept: number[]; dropped: number[]; added: number[] } | null {
+  const change = compactionOf(rollout, index);
+  if (change === null) return null;
+  const keyOf = ({ role, text }: Turn) => `${role}\0${text.trim()}`;
+  // A text that stands there twice is kept twice.
+  const left = new Map<string, number[]>();
+  for (const turn of change.after) left.set(keyOf(turn), [...(left.get(keyOf(turn)) ?? []), turn.index]);
   const kept: number[] = [];
   const dropped: number[] = [];
-  for (const { role, text, index: turn } of old) {
-    const key = `${role}\0${text.trim()}`;
-    const left = texts.get(key) ?? 0;
-    (left > 0 ? kept : dropped).push(turn);
-    if (left > 0) texts.set(key, left - 1);
-  }
-  const keptTexts = new Set(kept.map((turn) => rollout.turns[turn]!.text.trim()));
-  return { kept, dropped, added: turns.filter((turn) => !keptTexts.has(rollout.turns[turn]!.text.trim())) };
+  for (const turn of change.before) (left.get(keyOf(turn))?.shift() === undefined ? dropped : kept).push(turn.index);
+  return { kept, dropped, added: [...left.values()].flat().sort((a, b) => a - b) };
 }

@@ -7,7 +7,7 @@ import type { Rollout, Turn } from './rollout.ts';
 import { SCRIPTS } from './scripts.ts';
 import { textScan } from './text-scan.ts';
 import { timeByKind } from './times.ts';
-import { tokenMeasures } from './token-measures.ts';
+import { CLIP, tokenMeasures } from './token-measures.ts';
 
 /**
  * A number that a rollout tells. An entry in FACTS is all that it takes: the index keeps it, filters and sort orders know its name,
@@ -23,6 +23,8 @@ export interface Fact {
   words?: readonly string[];
   /** A number that stands for a text, and is compared with others of its kind: six digits of base 16. */
   isSignature?: true;
+  /** A moment: it orders and is compared, and no sum or mean of it says anything. */
+  isMoment?: true;
   /** The value of a bad record; null where it has none. */
   ofBad: number | null;
   /** null where the rollout does not tell. */
@@ -108,12 +110,28 @@ export const FACTS: readonly Fact[] = [
     ofBad: null,
     of: ({ ended }) => ENDS.indexOf(ended.how),
   },
+  {
+    name: 'time.start',
+    title: 'start',
+    help: 'when it began, in seconds since 1970, where that was recorded',
+    isMoment: true,
+    ofBad: null,
+    of: ({ times }) => times?.started ?? null,
+  },
   timeFact('wall', 'from its start to the last sign'),
   timeFact('model', 'of generating'),
   timeFact('tool', 'of tools, calls side by side counted once'),
   timeFact('queue', 'of waiting for a place'),
   timeFact('score', 'of scoring'),
+  timeFact('setup', 'before the first turn'),
   timeFact('blank', 'that nothing recorded explains'),
+  {
+    name: 'time.first_token',
+    title: 'first',
+    help: 'seconds from the first request of the model to its first token, where that was recorded',
+    ofBad: null,
+    of: ({ times }) => times?.firstToken ?? null,
+  },
   {
     name: 'tokens_per_s',
     title: 'tok/s',
@@ -227,6 +245,20 @@ export const FACTS: readonly Fact[] = [
     help: 'the share of trained tokens that the trainer recorded as clipped or masked, 0 to 1',
     ofBad: null,
     of: (rollout) => tokenMeasures(rollout).clipped,
+  },
+  {
+    name: 'ratio_max',
+    title: 'ratio',
+    help: 'the largest importance ratio exp(log p(trainer) - log p(sampled)) of a trained token',
+    ofBad: null,
+    of: (rollout) => tokenMeasures(rollout).ratioMax,
+  },
+  {
+    name: 'ratio_outside',
+    title: 'outside',
+    help: `the share of trained tokens whose ratio lies outside of ${1 - CLIP} to ${1 + CLIP}, 0 to 1`,
+    ofBad: null,
+    of: (rollout) => tokenMeasures(rollout).ratioOutside,
   },
 ];
 
@@ -357,8 +389,9 @@ export class Facts {
 export const factValue = ({ words, isSignature }: Fact, value: number): number | string =>
   isSignature ? value.toString(16).padStart(6, '0') : (words?.[value] ?? value);
 
-/** A fact whose numbers can be added: words and signatures are none. */
-export const isQuantity = ({ words, isSignature }: Fact): boolean => words === undefined && isSignature === undefined;
+/** A fact whose numbers can be added: words, signatures and moments are none. */
+export const isQuantity = ({ words, isSignature, isMoment }: Fact): boolean =>
+  words === undefined && isSignature === undefined && isMoment === undefined;
 
 const FACT_AT: ReadonlyMap<string, number> = new Map(FACTS.map(({ name }, at) => [name, at]));
 export const isFact = (name: string): boolean => FACT_AT.has(name);

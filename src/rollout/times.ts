@@ -20,6 +20,8 @@ export interface Times {
   spans: TimeSpan[];
   /** Durations by kind without a place on the clock, in seconds; they come on top of the spans. */
   durations: Partial<Record<TimeKind, number>>;
+  /** From the first request of the model to its first token, in seconds; absent where it was not recorded. */
+  firstToken?: number;
   /** Why something that was recorded is left out; null where nothing is. */
   doubt: string | null;
 }

@@ -12,9 +12,23 @@ export interface TokenMeasures {
   k3: number | null;
   /** The share of tokens that the trainer says it clipped. */
   clipped: number | null;
+  /** Importance ratios exp(trainer − sampled): the largest, and the share of tokens outside of 1 ± `CLIP`. */
+  ratioMax: number | null;
+  ratioOutside: number | null;
 }
 
-const NONE: TokenMeasures = { entropy: null, logprobMin: null, k1: null, k3: null, clipped: null };
+/** The clip range of PPO that most trainers begin with. */
+export const CLIP = 0.2;
+
+const NONE: TokenMeasures = {
+  entropy: null,
+  logprobMin: null,
+  k1: null,
+  k3: null,
+  clipped: null,
+  ratioMax: null,
+  ratioOutside: null,
+};
 
 /** Names under which writers keep the trainer's own log probabilities, entropies, k3 of each token, and which it clipped. */
 const TRAINER = ['trainer', 'trainer_logprobs', 'train_log_probs', 'prev_logprobs', 'old_log_probs', 'log_probs'];
@@ -40,6 +54,7 @@ function measured({ mask, logprobs, more = {} }: RolloutTokens): TokenMeasures {
   };
   const sampled = logprobs?.length === mask.length ? logprobs : null;
   const trainer = list(TRAINER);
+  const ratios = byToken(trainer, sampled, (a, b) => Math.exp(a - b));
   return {
     entropy: meanOf(mask, list(ENTROPY)),
     logprobMin: leastOf(mask, sampled),
@@ -49,8 +64,17 @@ function measured({ mask, logprobs, more = {} }: RolloutTokens): TokenMeasures {
     ),
     k3: meanOf(mask, byToken(trainer, sampled, (a, b) => Math.exp(a - b) - (a - b) - 1) ?? list(MISMATCH)),
     clipped: meanOf(mask, list(CLIPPED)),
+    ratioMax: negative(leastOf(mask, mapped(ratios, negative))),
+    ratioOutside: meanOf(
+      mask,
+      mapped(ratios, (ratio) => (ratio === null ? null : Math.abs(ratio - 1) > CLIP ? 1 : 0)),
+    ),
   };
 }
+
+const negative = (value: number | null): number | null => (value === null ? null : -value);
+const mapped = (values: Values | null, of: (value: number | null) => number | null): Values | null =>
+  values === null ? null : values.map(of);
 
 function byToken(a: Values | null, b: Values | null, of: (a: number, b: number) => number): Values | null {
   if (a === null || b === null) return null;

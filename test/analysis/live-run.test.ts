@@ -163,6 +163,14 @@ describe('a step is judged', () => {
     expect(texts(live, later())).toEqual([]);
   });
 
+  test('and says how many rollouts its mean leaves out', async () => {
+    step('1.jsonl', 10, score(1));
+    const live = await open('score<0.1');
+    writeFileSync(join(directory, '2.jsonl'), score(0, 0) + verlLine().replace('"score":1', '"score":null'));
+    await look();
+    expect(texts(live, later())).toEqual(['step 2: score 0.00 < 0.1 (of 3 left out: 1 without a score)']);
+  });
+
   test('one that is arriving at opening is judged when it is complete', async () => {
     writeFileSync(join(directory, '1.jsonl'), score(0));
     const live = await open('score<0.1');

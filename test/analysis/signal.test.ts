@@ -213,13 +213,16 @@ describe('signal', () => {
       { mask: [1, 1, 1], rewards: [0, 0, 0], advantages: [0, 0, 0], uid: 'p_1_0' },
       { mask: [1, 1, 1], rewards: [0, 0, 0], advantages: [-2, -2, -2], uid: 'p_2_0' },
     ]);
-    const { heaviest, zero, known, ratio, trainedBy } = lessonOf(rows, null);
+    const { heaviest, zero, known, ratio, trainedBy, lossBy } = lessonOf(rows, null);
     expect([zero, known]).toEqual([1, 3]);
     expect(heaviest.map(({ row, share }) => [row, share])).toEqual([
       [2, 0.75],
       [0, 0.25],
     ]);
     expect(trainedBy.get('unknown') ?? trainedBy.get('assistant')).toBeGreaterThan(0);
+    // Whose text the trained tokens of the first row are cannot be told: its mask has more runs than it has turns.
+    expect(Object.fromEntries(lossBy!.roles)).toEqual({ unknown: 0.25, assistant: 0.75 });
+    expect(Object.fromEntries(lossBy!.contexts)).toEqual({ unknown: 0.25, main: 0.75 });
     expect(ratio!.tokens).toBe(2);
     expect(ratio!.mean).toBeCloseTo((1 + Math.exp(-1)) / 2);
     expect(ratio!.outside).toBe(0.5);

@@ -25,7 +25,7 @@ describe('ls', () => {
     const rows = jsonLines(stdout);
     expect(rows.length).toBe(12);
     expect(Object.keys(rows[0]!)).toEqual(
-      'locator format stream step sample score turns tool_calls tools contexts tool_errors chars think_chars tokens trained ended time.wall time.model time.tool time.queue time.score time.blank tokens_per_s policy staleness error.kind fault loop repetition script opening gist entropy logprob_min kl_k1 kl_k3 clipped group bytes findings unobserved extras labels'.split(
+      'locator format stream step sample score turns tool_calls tools contexts tool_errors chars think_chars tokens trained ended time.start time.wall time.model time.tool time.queue time.score time.setup time.blank time.first_token tokens_per_s policy staleness error.kind fault loop repetition script opening gist entropy logprob_min kl_k1 kl_k3 clipped ratio_max ratio_outside group bytes findings unobserved extras labels'.split(
         ' ',
       ),
     );

@@ -83,6 +83,23 @@ describe('the histories of a rollout', () => {
     const nodes = contextTree(many);
     expect(nodes).toHaveLength(count);
     expect(nodes.at(-1)).toMatchObject({ index: count - 1, depth: count - 1 });
+    expect(historyAt(many, count - 1)).toHaveLength(count);
+  });
+
+  it('ten thousand that leave one long history are read whole, without the ids that would fill the memory', () => {
+    const count = 10_000;
+    const nodes = Array.from({ length: 2 * count }, (_, at) => ({
+      ...(at === 0 ? {} : { parent: at < count ? at - 1 : at - count }),
+      message: { role: 'assistant', content: 'x' },
+      sampled: true,
+      token_ids: [1, 2],
+      mask: [1, 1],
+    }));
+    const { contexts, turns } = read({ nodes, rewards: {}, timing: {} });
+    expect(turns).toHaveLength(2 * count);
+    expect(contexts).toHaveLength(count);
+    expect(contexts![0]!.tokens).toBeDefined();
+    expect(contexts!.at(-1)!.tokens).toBeUndefined();
   });
 
   it('a compaction keeps some turns of the one before, drops others and adds a summary', () => {
@@ -108,7 +125,7 @@ describe('the histories of a rollout', () => {
       ],
     };
     const node = contextTree(rollout)[1]!;
-    expect(keptBy(rollout, node)).toEqual({ kept: [0], dropped: [1, 2], added: [4] });
+    expect(keptBy(rollout, node.index)).toEqual({ kept: [0], dropped: [1, 2], added: [4] });
     expect(historyAt(rollout, 4).map(({ index }) => index)).toEqual([3, 4]);
   });
 });

@@ -10,13 +10,16 @@ const tokens = {
 };
 
 test('trained tokens alone are counted, and of them those with a value', () => {
-  const { entropy, logprobMin, k1, k3, clipped } = tokenMeasures({ tokens });
+  const { entropy, logprobMin, k1, k3, clipped, ratioMax, ratioOutside } = tokenMeasures({ tokens });
   expect(entropy).toBeCloseTo(0.3);
   expect(logprobMin).toBe(-2);
   // Differences sampled - trainer: 0.1, -0.5, 0.
   expect(k1).toBeCloseTo(-0.4 / 3);
   expect(k3).toBeCloseTo((Math.exp(-0.1) + 0.1 - 1 + (Math.exp(0.5) - 0.5 - 1)) / 3);
   expect(clipped).toBeCloseTo(1 / 3);
+  // exp(trainer - sampled): 0.90, 1.65, 1.
+  expect(ratioMax).toBeCloseTo(Math.exp(0.5));
+  expect(ratioOutside).toBeCloseTo(1 / 3);
 });
 
 test('what was not recorded is unknown', () => {
@@ -27,6 +30,8 @@ test('what was not recorded is unknown', () => {
     k1: null,
     k3: null,
     clipped: null,
+    ratioMax: null,
+    ratioOutside: null,
   });
   expect(tokenMeasures({}).entropy).toBeNull();
   // A list of another length lies on no token.

@@ -47,6 +47,42 @@ describe('a page of one rollout', () => {
     expect(shown).not.toContain('go on');
   });
 
+  test('the tools that the model was shown stand before the turns, with their schemas', async () => {
+    const tools = [{ type: 'function', function: { name: 'look', parameters: { properties: { where: {} } } } }];
+    screen = await TestScreen.open({ '1.jsonl': [{ ...trace(1), tools }] }, 120, 20);
+    screen.do({ type: 'page-open', subject: { kind: 'history', place: screen.place(0, 0), turn: 1 } });
+    expect(lines()[1]).toMatch(/^ 1 tool · 6 B of text/);
+    expect(lines()[3]).toMatch(/^› +– +tool +.*"look"/);
+    expect(lines()[4]).toMatch(/t0 +user/);
+  });
+
+  test('a compaction is the history before beside the one after', async () => {
+    const event = (type: string, uuid: string, content: string, more: object = {}) => ({
+      type,
+      sessionId: 's',
+      uuid,
+      message: { role: type, content },
+      ...more,
+    });
+    const events = [
+      event('user', '1', 'the question'),
+      event('assistant', '2', 'a long way'),
+      { type: 'system', subtype: 'compact_boundary', sessionId: 's', uuid: '3' },
+      event('user', '4', 'in short: it was far', { isCompactSummary: true }),
+      event('user', '5', 'the question'),
+      event('assistant', '6', 'the end'),
+    ];
+    screen = await TestScreen.open({ 's.jsonl': events }, 120, 20);
+    screen.do({ type: 'page-here', page: 'contexts' }, { type: 'bottom', line: null });
+    expect(lines().at(-1)).toMatch(/after a compaction.* kept 1 of 2, added 2/);
+    screen.do({ type: 'page-switch' });
+    const shown = lines();
+    expect(shown[0]).toMatch(/what a compaction of .* kept 1, dropped 1, added 2/);
+    expect(shown.join('\n')).toMatch(/t0 user the same +t3 user the same/);
+    expect(shown.join('\n')).toMatch(/a long way/);
+    expect(shown.join('\n')).toMatch(/in short: it was far/);
+  });
+
   test('where its time went: stretches in their order, with what nothing explains', async () => {
     (await opened()).do({ type: 'page-here', page: 'times' });
     const shown = lines();
@@ -54,6 +90,37 @@ describe('a page of one rollout', () => {
     expect(shown[1]).toMatch(/model 2\.0 s.*score 1\.0 s.*setup 1\.0 s/);
     expect(shown[3]).toMatch(/^› +0 ms +1\.0 s +setup/);
     expect(shown[4]).toMatch(/1\.0 s +2\.0 s +model +t1/);
+  });
+
+  test('the time of a step: on one clock, the last end first, with what the step hung on', async () => {
+    const at = (start: number, seconds: number) => {
+      const { timing, ...rest } = trace(seconds);
+      const moved = Object.fromEntries(
+        Object.entries(timing).map(([key, value]) => [
+          key,
+          typeof value === 'number' ? value + start : { start: value.start + start, end: value.end + start },
+        ]),
+      );
+      return {
+        ...rest,
+        timing: moved,
+        calls: [{ node: 1, time: { start: 1001 + start, end: 1001 + start + seconds } }],
+      };
+    };
+    screen = await TestScreen.open({ '1.jsonl': [at(0, 2), at(20, 3), at(1, 1)] }, 120, 20);
+    await screen.data.dump.whenLooked();
+    screen.do({ type: 'page-here', page: 'step-times' });
+    const shown = lines();
+    expect(shown[1]).toBe(
+      ' took 25 s; for 21 s (84 %) it hung on the last 1 of 3, at the end on sample 2, 3.0 s of it model',
+    );
+    expect(shown.slice(3, 6).map((line) => line.slice(2, 22).trim().split(/ {2,}/))).toEqual([
+      ['2', '25 s'],
+      ['1', '4.0 s'],
+      ['3', '4.0 s'],
+    ]);
+    // Nothing is drawn before it began.
+    expect(shown[3]).toMatch(/25 s {20,}·+█+▪+/);
   });
 
   test('what its step taught is read in slices, then told with the place of each finding', async () => {

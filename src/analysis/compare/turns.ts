@@ -25,7 +25,7 @@ const MOST_COMPARED = 20_000;
 const MOST_EDITS = 2000;
 
 /** Two rollouts by turn, and turns of one role by word. Equal turns find each other; those between them are paired in their order. */
-export function compareTurns(first: Rollout, second: Rollout): TurnPair[] {
+export function compareTurns(first: Pick<Rollout, 'turns'>, second: Pick<Rollout, 'turns'>): TurnPair[] {
   const keyOf = ({ role, text }: { role: string; text: string }) => `${role}\0${text}`;
   const changes = diffArrays(first.turns.map(keyOf), second.turns.map(keyOf), { maxEditLength: MOST_EDITS }) ?? [
     { removed: true, added: false, count: first.turns.length },

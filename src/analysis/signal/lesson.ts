@@ -1,3 +1,4 @@
+import { CLIP } from '../../rollout/token-measures.ts';
 import type { Fit } from './fit.ts';
 import { totalOf } from './fit.ts';
 import type { SignalRow } from './signal-row.ts';
@@ -15,6 +16,8 @@ export interface Lesson {
   zero: number;
   /** The rows with most weight, heaviest first: the share of the sum of |advantage| over all trained tokens. */
   heaviest: { row: number; share: number; advantage: number; trained: number }[];
+  /** The share of all weight in the loss by who wrote the tokens, and by the kind of their history; null where no weight is known. */
+  lossBy: { roles: ReadonlyMap<string, number>; contexts: ReadonlyMap<string, number> } | null;
   /** How far the policy that was trained is from the one that sampled, where both log probabilities are recorded. */
   ratio: Ratio | null;
 }
@@ -29,9 +32,6 @@ export interface Ratio {
   /** Schulman's k3 estimate of KL(sampled ‖ trainer) by token: ratio − 1 − log ratio. */
   kl: number;
 }
-
-/** The clip range of PPO that most trainers begin with. */
-export const CLIP = 0.2;
 
 const HEAVIEST = 10;
 
@@ -58,8 +58,30 @@ export function lessonOf(rows: readonly SignalRow<unknown>[], fit: Fit | null): 
     known: known.length,
     zero: known.filter(({ weight }) => weight === 0).length,
     heaviest,
+    lossBy:
+      sum === 0 ? null : { roles: shares(rows, weights, 'trainedBy'), contexts: shares(rows, weights, 'trainedIn') },
     ratio: ratioOf(rows),
   };
+}
+
+/** Within a rollout each trained token has the same weight: which token is whose is not known of all. */
+function shares(
+  rows: readonly SignalRow<unknown>[],
+  weights: readonly (Weight | null)[],
+  by: 'trainedBy' | 'trainedIn',
+): Map<string, number> {
+  const sums = new Map<string, number>();
+  let all = 0;
+  for (const [row, weight] of weights.entries()) {
+    if (weight === null || weight.weight === 0) continue;
+    const counts = rows[row]![by];
+    const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+    all += weight.weight;
+    if (total === 0) sums.set('unknown', (sums.get('unknown') ?? 0) + weight.weight);
+    for (const [name, count] of counts)
+      if (count > 0) sums.set(name, (sums.get(name) ?? 0) + (weight.weight * count) / total);
+  }
+  return new Map([...sums].map(([name, sum]) => [name, sum / all]));
 }
 
 interface Weight {

@@ -40,6 +40,8 @@ export interface SignalRow<At> {
   turnRuns: { isModel: boolean; turn: number }[];
   /** Trained and other tokens (characters where there are no tokens) by who wrote them. */
   trainedBy: ReadonlyMap<string, number>;
+  /** Trained characters by the kind of history that they stand in. */
+  trainedIn: ReadonlyMap<string, number>;
   /** What `trainedBy` counts. */
   unit: 'tokens' | 'characters';
 }
@@ -84,6 +86,7 @@ export function signalRow<At>(rollout: Rollout, at: At): SignalRow<At> | null {
     estimator: (estimator as string | undefined) ?? null,
     isEmpty: turns.slice(responseTurn).every(({ text }) => text === ''),
     turnRuns: turnRuns(rollout),
+    trainedIn: trainedIn(rollout),
     ...trainedBy(rollout),
   };
 }
@@ -131,6 +134,16 @@ export function turnOfToken({ mask, turnRuns: runs }: SignalRow<unknown>, token:
     if (t === token) found = runs[run]!.turn;
   }
   return run === runs.length - 1 ? found : null;
+}
+
+function trainedIn({ spans, turns, contexts }: Rollout): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { trained, turn, start, end } of spans) {
+    if (trained !== true) continue;
+    const kind = contexts?.[turns[turn]?.context ?? 0]?.kind ?? 'main';
+    counts.set(kind, (counts.get(kind) ?? 0) + end - start);
+  }
+  return counts;
 }
 
 /** Tokens where the mask by token can be told apart by turns, else characters of text that is known to be trained. */

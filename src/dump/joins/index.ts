@@ -76,7 +76,7 @@ async function primeJoin(folder: string): Promise<Adder> {
 }
 
 async function trainJoin(run: string, step: string): Promise<Adder> {
-  const { trainedRows } = await import('./train-data.ts');
+  const { trainedRows, valuesFor } = await import('./train-data.ts');
   const rows = await trainedRows(`${run}train_data`, step);
   const messages = await messagesOf(`${run}trajectory/${step}.jsonl`);
   let position = 0;
@@ -87,7 +87,11 @@ async function trainJoin(run: string, step: string): Promise<Adder> {
     const index = typeof sample.index === 'number' ? sample.index : null;
     const train = (index === null ? undefined : rows.bySample.get(index)) ?? rows.byPosition.get(at);
     const said = index === null ? undefined : messages.get(index);
-    return { ...record, ...(train === undefined ? {} : { train }), ...(said === undefined ? {} : { messages: said }) };
+    return {
+      ...record,
+      ...(train === undefined ? {} : { train: valuesFor(train, sample) }),
+      ...(said === undefined ? {} : { messages: said }),
+    };
   });
 }
 

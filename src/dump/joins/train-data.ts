@@ -1,17 +1,23 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { parseJson } from '../../json/parse.ts';
-import { isJsonObject, type JsonObject } from '../../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
 import { pickledRows, unpickle } from '../containers/pickle.ts';
 import { inZip } from '../containers/zip.ts';
 
 export interface TrainedRows {
-  bySample: Map<number, JsonObject>;
-  byPosition: Map<number, JsonObject>;
+  bySample: Map<number, TrainedRow>;
+  byPosition: Map<number, TrainedRow>;
+}
+
+interface TrainedRow {
+  values: JsonObject;
+  /** The ids that the trainer had; null where it did not keep them. */
+  tokens: readonly JsonValue[] | null;
 }
 
 /**
  * The trainer's values for a step's samples: slime's one file, or one for each rank. Peers of tensor parallelism repeat rows; of a row that was cut
- * for context parallelism no part is laid on the whole.
+ * for context parallelism no part is laid on the whole: `left_out` says so in place of the values.
  */
 export async function trainedRows(folder: string, step: string): Promise<TrainedRows> {
   const rows: TrainedRows = { bySample: new Map(), byPosition: new Map() };
@@ -31,11 +37,25 @@ export async function trainedRows(folder: string, step: string): Promise<Trained
 }
 
 function addRow(rows: TrainedRows, { sample, cp_size: slices }: JsonObject): void {
-  if (!isJsonObject(sample) || (typeof slices === 'number' && slices > 1)) return;
-  const { tokens: _tokens, loss_masks: _masks, ...values } = sample;
+  if (!isJsonObject(sample)) return;
+  const { tokens, loss_masks: _masks, ...values } = sample;
+  const row: TrainedRow =
+    typeof slices === 'number' && slices > 1
+      ? { values: { left_out: `each of ${slices} ranks has a slice of them (context parallelism)` }, tokens: null }
+      : { values, tokens: Array.isArray(tokens) ? tokens : null };
   const index = sample.sample_index ?? sample.sample_indices;
-  if (typeof sample.rollout_position === 'number') rows.byPosition.set(sample.rollout_position, values);
-  if (typeof index === 'number') rows.bySample.set(index, values);
+  if (typeof sample.rollout_position === 'number') rows.byPosition.set(sample.rollout_position, row);
+  if (typeof index === 'number') rows.bySample.set(index, row);
+}
+
+/** The values of a row for this sample: a row with other ids belongs to another step, or to another run. */
+export function valuesFor({ values, tokens }: TrainedRow, sample: JsonObject): JsonObject {
+  const own = sample.tokens;
+  const isSame =
+    tokens === null ||
+    !Array.isArray(own) ||
+    (own.length === tokens.length && own.every((id, at) => id === tokens[at]));
+  return isSame ? values : { left_out: 'the trainer had other tokens under this number: another step, or another run' };
 }
 
 async function* pickled(path: string): AsyncGenerator<JsonObject> {

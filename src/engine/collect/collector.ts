@@ -13,7 +13,7 @@ import type { Tool } from '../tools/tool.ts';
 import { GroupBuffer, type IncompleteGroup } from './group-buffer.ts';
 import type { LiveFile } from './live.ts';
 import { pool } from './pool.ts';
-import { rolloutRecord } from './record.ts';
+import { rolloutRecord, uidOf } from './record.ts';
 import { type Judgement, judgeRollout, withPenalty } from './score.ts';
 import type { Task } from './tasks.ts';
 
@@ -186,7 +186,7 @@ async function collectOnce({ task, rollout, step }: RolloutJob, options: MakerOp
     signal,
     suspend,
   });
-  const live = options.live?.add(task.index, rollout, step, request);
+  const live = options.live?.add({ task: task.index, rollout, step, uid: uidOf(task.key, rollout) }, request);
   try {
     await request.run();
     live?.scoring();

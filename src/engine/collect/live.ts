@@ -1,4 +1,4 @@
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '../../json/value.ts';
@@ -11,21 +11,33 @@ interface Entry {
   task: number;
   rollout: number;
   step: number;
+  uid: string;
   request: RolloutRequest;
   since: number;
   isScoring: boolean;
+  /** Its messages so far lie in this file of the folder; null while there is none. */
+  file: string | null;
+  written: number;
+  /** What was last told of it, and when that became so: its last sign. */
+  told: string;
+  sign: number;
 }
 
+/** A rollout that is done within this time is read from the dump alone. */
+const YOUNG_MS = 1000;
 /** Rollouts that are listed one by one; of more only the counts are kept. */
 const MOST_LISTED = 2000;
 const EVERY_MS = 1000;
 
 /**
- * The rollouts under way, written whole to `live.json` beside its dump once a second: for a reader that follows a run before its
- * rollouts are done. The file goes with the run.
+ * The rollouts under way, written whole to `live.json` beside its dump once a second, and their messages so far, a file each in `live/`: for a
+ * reader that follows a run before its rollouts are done. All of it goes with the run.
  */
 export class LiveFile {
   readonly #path: string;
+  readonly #folder: string;
+  /** What an earlier run left is gone, and the folder is there. */
+  #isFolderReady: Promise<unknown> | null = null;
   readonly #running = new Set<Entry>();
   readonly #counts: () => JsonObject;
   readonly #timer: NodeJS.Timeout;
@@ -34,19 +46,36 @@ export class LiveFile {
 
   constructor(directory: string, counts: () => JsonObject) {
     this.#path = join(directory, 'live.json');
+    this.#folder = join(directory, 'live');
     this.#counts = counts;
     this.#timer = setInterval(() => void this.write(), EVERY_MS).unref();
   }
 
   /** @returns how to say that it is scored, and that it has ended */
-  add(task: number, rollout: number, step: number, request: RolloutRequest): { scoring(): void; end(): void } {
-    const entry: Entry = { task, rollout, step, request, since: Date.now(), isScoring: false };
+  add(
+    rollout: { task: number; rollout: number; step: number; uid: string },
+    request: RolloutRequest,
+  ): { scoring(): void; end(): void } {
+    const since = Date.now();
+    const entry: Entry = {
+      ...rollout,
+      request,
+      since,
+      isScoring: false,
+      file: null,
+      written: 0,
+      told: '',
+      sign: since,
+    };
     this.#running.add(entry);
     return {
       scoring: () => {
         entry.isScoring = true;
       },
-      end: () => this.#running.delete(entry),
+      end: () => {
+        this.#running.delete(entry);
+        if (entry.file !== null) void rm(join(this.#folder, entry.file), { force: true }).catch(() => {});
+      },
     };
   }
 
@@ -54,6 +83,7 @@ export class LiveFile {
     if (this.#isWriting || this.#isBroken) return;
     this.#isWriting = true;
     try {
+      await this.#writeMessages();
       const fresh = `${this.#path}.new`;
       await writeFile(fresh, `${JSON.stringify(this.#state())}\n`);
       await rename(fresh, this.#path);
@@ -65,18 +95,59 @@ export class LiveFile {
     }
   }
 
+  /** Messages that came, in the form of prime-rl's deltas (`live/ID.jsonl`): any reader of those reads them. */
+  async #writeMessages(): Promise<void> {
+    const now = Date.now();
+    for (const entry of [...this.#running].slice(0, MOST_LISTED)) {
+      const { messages, promptLength } = entry.request;
+      if (now - entry.since < YOUNG_MS || messages.length <= entry.written) continue;
+      this.#isFolderReady ??= rm(this.#folder, { recursive: true, force: true }).then(() =>
+        mkdir(this.#folder, { recursive: true }),
+      );
+      await this.#isFolderReady;
+      const { uid, step, rollout, task, written } = entry;
+      const nodes = messages.slice(written).map((message, i) => ({
+        parent: written + i === 0 ? null : written + i - 1,
+        message,
+        sampled: written + i >= promptLength && message.role === 'assistant',
+      }));
+      const lines = [
+        ...(written === 0 ? [{ trace: uid, open: { id: uid }, dispatch: { kind: 'train', step } }] : []),
+        { trace: uid, nodes },
+      ];
+      entry.file ??= `${step}-${task}-${rollout}.jsonl`;
+      entry.written = messages.length;
+      await appendFile(join(this.#folder, entry.file), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+      // It ended while its messages were written.
+      if (!this.#running.has(entry)) await rm(join(this.#folder, entry.file), { force: true });
+    }
+  }
+
   #state(): object {
     const now = Date.now();
     const at: Record<string, number> = {};
     const rollouts: object[] = [];
-    for (const { task, rollout, step, request, since, isScoring } of this.#running) {
+    for (const entry of this.#running) {
+      const { task, rollout, step, uid, request, since, isScoring, file } = entry;
       const stage = stageOf(request, isScoring);
       at[stage] = (at[stage] ?? 0) + 1;
       if (rollouts.length >= MOST_LISTED) continue;
       const tools = request.runningTools;
       const turns = request.messages.length;
-      const seconds = Math.round((now - since) / 100) / 10;
-      rollouts.push({ task, rollout, step, at: stage, ...(tools.length > 0 ? { tools } : {}), turns, seconds });
+      const told = `${stage} ${turns} ${tools.join()}`;
+      if (told !== entry.told) Object.assign(entry, { told, sign: now });
+      rollouts.push({
+        task,
+        rollout,
+        step,
+        uid,
+        at: stage,
+        ...(tools.length > 0 ? { tools } : {}),
+        turns,
+        seconds: tenths(now - since),
+        quiet: tenths(now - entry.sign),
+        ...(file === null ? {} : { file }),
+      });
     }
     return { time: new Date(now).toISOString(), pid: process.pid, host: hostname(), at, rollouts, ...this.#counts() };
   }
@@ -86,8 +157,11 @@ export class LiveFile {
     while (this.#isWriting) await new Promise((resolve) => setTimeout(resolve, 5));
     this.#isBroken = true;
     await rm(this.#path, { force: true });
+    await rm(this.#folder, { recursive: true, force: true });
   }
 }
+
+const tenths = (ms: number): number => Math.round(ms / 100) / 10;
 
 /** Where a rollout is. */
 export function stageOf({ state }: RolloutRequest, isScoring: boolean): LiveStage {

@@ -28,7 +28,7 @@ export const isOwnLine = (record: JsonValue): record is JsonObject =>
   isJsonObject(record) && typeof record.writer === 'string' && record.writer.startsWith('rollout-viewer/');
 
 /** verl's `{prompt_uid}_{session_id}_{output_index}` (V1 trainer), by which readers group. */
-const uidOf = (taskKey: string, rollout: number): string => `${taskKey}_${rollout}_0`;
+export const uidOf = (taskKey: string, rollout: number): string => `${taskKey}_${rollout}_0`;
 
 /**
  * One line of the dump: verl's keys, and what verl's dumps leave out. The short keys stand last, so that an index finds score and step
@@ -66,6 +66,7 @@ export function rolloutRecord(request: RolloutRequest, context: RecordContext): 
     data_source: task.dataSource ?? null,
     mask_source: request.isRewritten ? 'rewritten' : 'recorded',
     prompt_turns: request.promptLength,
+    ...(request.startedAt === null ? {} : { started_at: rounded(request.startedAt) }),
     duration: rounded(request.duration),
     error: request.error ?? judgement.error,
     state: request.state,

@@ -37,6 +37,8 @@ export class RolloutNotes {
   isTurnOpen = false;
 
   readonly #onEvent: RequestOptions['onEvent'];
+  /** When it began to run, in seconds since 1970; null until then. */
+  startedAt: number | null = null;
   #startedAt = 0;
 
   constructor({ onEvent, partial }: Pick<RequestOptions, 'onEvent' | 'partial'>) {
@@ -55,6 +57,7 @@ export class RolloutNotes {
 
   start(): void {
     this.#startedAt = performance.now();
+    this.startedAt = Date.now() / 1000;
   }
 
   /** Seconds since the start. */

@@ -34,6 +34,8 @@ interface DataEvents {
   changed: () => void;
   rowsChanged: () => void;
   found: () => void;
+  /** Rollouts under way have come further, or have ended. */
+  liveChanged?: () => void;
   kept?: () => Promise<KeptLookup>;
 }
 
@@ -85,7 +87,7 @@ export class DumpData implements Data {
    */
   constructor(
     { dump, live, keys, tokenizer = null }: Pick<Data, 'dump' | 'live' | 'keys'> & Partial<Pick<Data, 'tokenizer'>>,
-    { changed, rowsChanged, found, kept }: DataEvents,
+    { changed, rowsChanged, found, liveChanged, kept }: DataEvents,
   ) {
     this.dump = dump;
     this.live = live;
@@ -103,7 +105,12 @@ export class DumpData implements Data {
       this.#pages.changed();
       changed();
     };
-    this.underWay = new LiveStates(dump, factsChanged);
+    this.underWay = new LiveStates(dump, () => {
+      this.#readOn();
+      this.#pages.changed();
+      liveChanged?.();
+      changed();
+    });
     this.signals = new StepSignals(factsChanged);
     this.facts = new KnownFacts(dump, factsChanged, kept);
     this.workedOut = new WorkedOut(factsChanged);
@@ -121,6 +128,7 @@ export class DumpData implements Data {
     if (open === null) return;
     const { file, record } = open.place;
     const isLonger = open.generation === file.generation && file.index.length(record) > open.record.bytes;
+    if (this.dump.isUnderWay(file)) return;
     if (file.state === 'gone' || !this.dump.files.includes(file)) {
       open.diskChange = 'gone from disk';
     } else if (record >= file.count) {
@@ -135,6 +143,15 @@ export class DumpData implements Data {
       const isSame = !this.dump.isLong(open.place) && file.raw(record) === open.record.raw;
       open.diskChange = isSame ? '' : 'replaced on disk, R loads it';
     }
+  }
+
+  /** A rollout under way is shown as far as it is. */
+  #readOn(): void {
+    const open = this.#open;
+    if (open === null || !this.dump.isUnderWay(open.place.file)) return;
+    const { file } = open.place;
+    if (file.state === 'gone') open.diskChange = 'ended';
+    else if (file.count > 0 && (open.generation !== file.generation || open.record.rollout === null)) this.#open = null;
   }
 
   /** The open record is read again. */
@@ -270,6 +287,8 @@ export class DumpData implements Data {
   }
 
   record(place: Place): DumpRecord {
+    // Whoever reads a rollout under way wants to know how it goes on.
+    if (this.dump.isUnderWay(place.file)) this.underWay.watch();
     return this.#open !== null && samePlace(this.#open.place, place) ? this.#open.record : this.dump.read(place);
   }
 

@@ -1,6 +1,7 @@
 import { histogramOf, unknownFilter } from '../../analysis/charts/histogram.ts';
 import { curveOf, type StepOfNumber, stepsOfNumber } from '../../analysis/charts/numbers-of.ts';
 import type { FactRows } from '../../analysis/facts/fact-rows.ts';
+import { groundOf, groundText } from '../../analysis/ground.ts';
 import { labelledChart } from '../../present/braille.ts';
 import { formatCount, formatPercent, sparkline } from '../../present/numbers.ts';
 import { meanText, scoreText } from '../../present/quantities.ts';
@@ -53,6 +54,12 @@ function merged(values: readonly number[], most: number): number[] {
   });
 }
 
+/** How many rollouts a curve leaves out, or counts though they are doubtful. */
+export const groundLines = (facts: FactRows): string[] => {
+  const text = groundText(groundOf(facts));
+  return text === '' ? [] : [text];
+};
+
 /** Every number that the rollouts tell, with its curve by step; Enter draws it, and in the last column shows how often it has which value. */
 export function chartsPage(sort: PageSort | null, facts: FactRows, data: Data): Page {
   const names = facts.numberNames;
@@ -76,7 +83,7 @@ export function chartsPage(sort: PageSort | null, facts: FactRows, data: Data): 
   return {
     title: `numbers of ${formatCount(facts.length)} rollouts, by step`,
     note: data.facts.note,
-    head: ['means of a step; Enter draws the number, in the last column it shows its values'],
+    head: ['means of a step; Enter draws the number, in the last column it shows its values', ...groundLines(facts)],
     columns: [
       { title: 'number', width: 14, isText: true, isFixed: true },
       { title: 'known', width: 7 },
@@ -138,6 +145,7 @@ export function chartPage(
     head: isKnown
       ? [
           sanitiseLine(`mean${stream === '' ? '' : ` of ${stream}`}; Enter lists the rollouts of a step`),
+          ...groundLines(facts),
           ...labelledChart(points, width - 2, Math.max(3, Math.min(CHART_HEIGHT, height >> 1)), (value) => text(value)),
         ]
       : [],

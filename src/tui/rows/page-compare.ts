@@ -3,6 +3,8 @@ import { type ComparedTurn, compareTurns } from '../../analysis/compare/turns.ts
 import type { Place } from '../../dump/dump.ts';
 import type { Piece } from '../../present/line.ts';
 import { meanText, scoreText } from '../../present/quantities.ts';
+import { compactionOf, keptBy } from '../../rollout/contexts.ts';
+import type { Turn } from '../../rollout/rollout.ts';
 import { take } from '../../text/fit.ts';
 import { cellWidth } from '../../text/graphemes.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
@@ -64,10 +66,53 @@ export function treePage({ place }: Extract<PageSubject, { kind: 'tree' }>, data
 /** Two rollouts side by side, by turn; what one of them alone says is drawn in reverse. */
 export function comparePage({ a, b }: Extract<PageSubject, { kind: 'compare' }>, data: Data, width: number): Page {
   const [first, second] = [data.record(a).rollout, data.record(b).rollout];
+  return {
+    ...sideBySide(
+      { name: nameOf(a), place: a, turns: first?.turns ?? [] },
+      { name: nameOf(b), place: b, turns: second?.turns ?? [] },
+      width,
+    ),
+    title: `${nameOf(a)}  and  ${nameOf(b)}`,
+    note: '',
+    empty: 'one of the two is no rollout',
+  };
+}
+
+/** What a compaction kept, dropped and added: the history before it beside the one after. */
+export function compactionPage(
+  { place, context }: Extract<PageSubject, { kind: 'compaction' }>,
+  data: Data,
+  width: number,
+): Page {
+  const { rollout, locator } = data.record(place);
+  const change = rollout === null ? null : compactionOf(rollout, context);
+  const counts = rollout === null ? null : keptBy(rollout, context);
+  return {
+    ...sideBySide(
+      { name: 'before', place, turns: change?.before ?? [] },
+      { name: 'after', place, turns: change?.after ?? [] },
+      width,
+    ),
+    title: sanitiseLine(`what a compaction of ${locator} kept`),
+    note:
+      counts === null
+        ? ''
+        : `kept ${counts.kept.length}, dropped ${counts.dropped.length}, added ${counts.added.length}`,
+    empty: 'the record does not tell which history this one went on from',
+  };
+}
+
+interface Side {
+  name: string;
+  place: Place;
+  turns: readonly Turn[];
+}
+
+function sideBySide(a: Side, b: Side, width: number): Omit<Page, 'title' | 'note' | 'empty'> {
   const room = Math.max(10, Math.floor((width - 8) / 2));
   const rows: { left: readonly Piece[]; right: readonly Piece[]; turns: readonly [number | null, number | null] }[] =
     [];
-  for (const { a: one, b: two, isSame } of first === null || second === null ? [] : compareTurns(first, second)) {
+  for (const { a: one, b: two, isSame } of compareTurns({ turns: [...a.turns] }, { turns: [...b.turns] })) {
     const turns = [one?.turn ?? null, two?.turn ?? null] as const;
     const head = (turn: ComparedTurn | null): Piece[] =>
       turn === null
@@ -83,20 +128,21 @@ export function comparePage({ a, b }: Extract<PageSubject, { kind: 'compare' }>,
       rows.push({ left: left[i] ?? [], right: right[i] ?? [], turns });
   }
   return {
-    title: `${nameOf(a)}  and  ${nameOf(b)}`,
-    note: '',
     columns: [
-      { title: nameOf(a), width: room, isText: true, isFixed: true },
-      { title: nameOf(b), width: room, isText: true },
+      { title: a.name, width: room, isText: true, isFixed: true },
+      { title: b.name, width: room, isText: true },
     ],
     length: rows.length,
-    empty: 'one of the two is no rollout',
     sort: null,
     row: (index) => {
       const { left, right, turns } = rows[index]!;
       return {
         cells: [left, right],
-        open: (column) => ({ type: 'page-read', place: column === 0 ? a : b, turn: turns[column === 0 ? 0 : 1] }),
+        open: (column) => ({
+          type: 'page-read',
+          place: (column === 0 ? a : b).place,
+          turn: turns[column === 0 ? 0 : 1],
+        }),
       };
     },
   };

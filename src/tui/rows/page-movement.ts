@@ -9,6 +9,7 @@ import { sanitiseLine } from '../../text/sanitise.ts';
 import type { PageSort } from '../state/page.ts';
 import type { Data } from './data.ts';
 import { byColumn, type Page, stillWorking } from './page.ts';
+import { groundLines } from './page-charts.ts';
 import { promptText, stepText } from './page-groups.ts';
 
 const numberText = (value: number | null | undefined): string =>
@@ -55,6 +56,7 @@ export function movementPage(sort: PageSort | null, facts: FactRows, data: Data)
     note: data.facts.note,
     head: [
       'in groups, with score, with steps: rank correlations; change: the step of the clearest jump, and its chance',
+      ...groundLines(facts),
     ],
     columns: COLUMNS,
     length: rows.length,

@@ -1,6 +1,8 @@
+import { type ClockRow, type StepClock, stepClock, waitedOf } from '../../analysis/step-clock.ts';
 import { plural } from '../../present/numbers.ts';
 import { secondsText, timeBar, timeLegend } from '../../present/time-bar.ts';
-import { type stretchesOf, TIME_KINDS } from '../../rollout/times.ts';
+import type { Facts } from '../../rollout/facts.ts';
+import { type Stretch, TIME_KINDS } from '../../rollout/times.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import type { PageSort, PageSubject } from '../state/page.ts';
 import type { Data } from './data.ts';
@@ -60,48 +62,45 @@ export function timesPage({ place }: Extract<PageSubject, { kind: 'times' }>, so
   };
 }
 
-interface StepRow {
-  record: number;
-  wall: number;
-  by: Record<string, number | null>;
-}
-
-/** A step as a picture: a row for each rollout, the slowest first, each from its own start. */
-export function stepTimesPage({ place }: Extract<PageSubject, { kind: 'step-times' }>, sort: PageSort | null): Page {
+/** A step as a picture: a row for each rollout, on the clock that they share, else each from its own start. */
+export function stepTimesPage(
+  { place }: Extract<PageSubject, { kind: 'step-times' }>,
+  sort: PageSort | null,
+  width: number,
+): Page {
   const { file } = place;
-  const rows: StepRow[] = [];
+  const step = file.stepOf(place.record);
+  const rows: ClockRow[] = [];
   let unknown = 0;
   for (let record = 0; record < file.count; record++) {
-    const facts = file.facts(record);
-    const wall = facts?.value('time.wall');
-    if (typeof wall !== 'number') {
-      unknown++;
-      continue;
-    }
-    const by = Object.fromEntries(
-      [...TIME_KINDS, 'blank'].map((kind) => [kind, numberOf(facts!.value(`time.${kind}`))]),
-    );
-    rows.push({ record, wall, by });
+    if (file.stepOf(record) !== step) continue;
+    const row = clockRow(file.facts(record), record);
+    if (row === null) unknown++;
+    else rows.push(row);
   }
-  const most = rows.reduce((longest, { wall }) => Math.max(longest, wall), 0);
-  const valueIn = (row: StepRow, column: number): number | null =>
-    [row.record + 1, row.wall, row.wall, row.by.model, row.by.tool, row.by.queue, row.by.score][column] ?? null;
+  const clock = stepClock(rows);
+  const whole = clock?.seconds ?? rows.reduce((longest, { wall }) => Math.max(longest, wall), 0);
+  const startOf = ({ start }: ClockRow): number => (clock === null ? 0 : start! - clock.first);
+  const bar = Math.max(BAR, width - FIXED);
+  const valueIn = (row: ClockRow, column: number): number | null => {
+    const { queue, model, tool, score } = row.by;
+    const end = startOf(row) + row.wall;
+    return [row.record + 1, end, end, waitedOf(row), model, tool, queue, score][column] ?? null;
+  };
   const order = sort ?? { column: 1, descending: true };
   const ordered = byColumn(rows, (row) => valueIn(row, order.column), order.descending);
-  const walls = rows.map(({ wall }) => wall).sort((a, b) => a - b);
-  const most95 = walls[Math.max(0, Math.ceil(walls.length * 0.95) - 1)] ?? 0;
   return {
-    title: sanitiseLine(`the time of ${file.stem}`),
+    title: sanitiseLine(`the time of ${step === null ? file.stem : `step ${step}`}`),
     note:
       unknown === 0
         ? plural(rows.length, 'rollout')
         : `${plural(rows.length, 'rollout')}, of ${unknown} no times are known`,
-    head:
-      rows.length === 0 ? [] : [`the slowest took ${secondsText(most)}, 95 % of them ${secondsText(most95)} or less`],
+    head: rows.length === 0 ? [] : [clock === null ? ownStartsText(rows) : clockText(clock, rows)],
     columns: [
       { title: 'sample', width: 7, isFixed: true },
-      { title: 'wall', width: 11 },
-      { title: 'from its own start', width: BAR, isText: true },
+      { title: clock === null ? 'took' : 'end', width: 11 },
+      { title: clock === null ? 'from its own start' : 'on the clock', width: bar, isText: true },
+      { title: 'waited', width: 11 },
       { title: 'model', width: 11 },
       { title: 'tool', width: 11 },
       { title: 'queue', width: 11 },
@@ -111,17 +110,19 @@ export function stepTimesPage({ place }: Extract<PageSubject, { kind: 'step-time
     empty: unknown > 0 ? 'no times are known of these rollouts' : 'no rollouts',
     sort: order,
     row: (index) => {
-      const { record, wall, by } = ordered[index]!;
-      const known = (kind: string) => (by[kind] === null ? '–' : secondsText(by[kind]!));
+      const row = ordered[index]!;
+      const { record, wall, by } = row;
+      const known = (seconds: number | null | undefined) => (seconds == null ? '–' : secondsText(seconds));
       return {
         cells: [
           String(record + 1),
-          secondsText(wall),
-          timeBar(sharesOf(by, wall), most, BAR),
-          known('model'),
-          known('tool'),
-          known('queue'),
-          known('score'),
+          secondsText(startOf(row) + wall),
+          timeBar(sharesOf(row, startOf(row)), whole, bar),
+          known(waitedOf(row)),
+          known(by.model),
+          known(by.tool),
+          known(by.queue),
+          known(by.score),
         ],
         open: () => ({ type: 'page-read', place: { file, record }, turn: null }),
       };
@@ -129,17 +130,53 @@ export function stepTimesPage({ place }: Extract<PageSubject, { kind: 'step-time
   };
 }
 
-const numberOf = (value: number | string | null): number | null => (typeof value === 'number' ? value : null);
+/** The columns beside the picture that are seen at once. */
+const FIXED = 48;
+
+function clockRow(facts: Facts | undefined, record: number): ClockRow | null {
+  const wall = facts?.value('time.wall');
+  if (typeof wall !== 'number') return null;
+  const by: ClockRow['by'] = {};
+  for (const kind of KINDS) {
+    const seconds = facts!.value(`time.${kind}`);
+    if (typeof seconds === 'number') by[kind] = seconds;
+  }
+  const start = facts!.value('time.start');
+  return { record, start: typeof start === 'number' ? start : null, wall, by };
+}
+
+const KINDS = [...TIME_KINDS, 'blank'] as const;
+
+function clockText({ seconds, tail, straggler }: StepClock, rows: readonly ClockRow[]): string {
+  const { kind, took, record } = straggler;
+  const what =
+    kind === null || took === 0
+      ? ''
+      : kind === 'blank'
+        ? `, ${secondsText(took)} of it unexplained`
+        : `, ${secondsText(took)} of it ${kind}`;
+  const hung = `for ${secondsText(tail.seconds)} (${Math.round(100 * tail.share)} %) it hung on the last ${tail.rollouts} of ${rows.length}`;
+  return `took ${secondsText(seconds)}; ${hung}, at the end on sample ${record + 1}${what}`;
+}
+
+function ownStartsText(rows: readonly ClockRow[]): string {
+  const walls = rows.map(({ wall }) => wall).sort((a, b) => a - b);
+  const most = walls.at(-1)!;
+  const most95 = walls[Math.max(0, Math.ceil(walls.length * 0.95) - 1)]!;
+  const started = rows.filter(({ start }) => start !== null).length;
+  const starts = started === 0 ? 'no starts are recorded' : `starts are recorded of ${started} of ${rows.length}`;
+  return `the slowest took ${secondsText(most)}, 95 % of them ${secondsText(most95)} or less; ${starts}`;
+}
 
 /** The kinds one behind the other, by their sums: where each moment lay is in the rollout's own page. */
-function sharesOf(by: StepRow['by'], wall: number): ReturnType<typeof stretchesOf> {
-  const stretches: ReturnType<typeof stretchesOf> = [];
-  let at = 0;
+function sharesOf({ by, wall }: ClockRow, start: number): Stretch[] {
+  const stretches: Stretch[] = [{ kind: null, start: 0, end: start }];
+  let at = start;
   for (const kind of ['queue', 'setup', 'model', 'tool', 'score'] as const) {
     const seconds = by[kind] ?? 0;
     if (seconds <= 0) continue;
     stretches.push({ kind, start: at, end: at + seconds });
     at += seconds;
   }
-  return at < wall ? [...stretches, { kind: null, start: at, end: wall }] : stretches;
+  return [...stretches, { kind: null, start: at, end: Math.max(at, start + wall) }];
 }

@@ -1,61 +1,76 @@
+import type { FoundState } from '../../dump/live-reader.ts';
 import { formatCount, plural } from '../../present/numbers.ts';
+import { scoreText } from '../../present/quantities.ts';
 import { secondsText } from '../../present/time-bar.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import type { PageSort } from '../state/page.ts';
-import type { FoundState } from './live-states.ts';
+import type { LiveRow, LiveStates } from './live-states.ts';
 import { byColumn, type Page } from './page.ts';
 
 /** A writer says something once a second. */
 const SILENT_MS = 10_000;
 const MISSED_MS = 3000;
 
-/** Rollouts that are not finished: the stage of each, how far it is, how long it takes. */
-export function underWayPage(states: readonly FoundState[] | null, sort: PageSort | null, now = Date.now()): Page {
-  const rows = (states ?? []).flatMap(({ rollouts }) => rollouts);
-  const valueIn = (row: (typeof rows)[number], column: number): number | string | null =>
-    [row.task, row.rollout, row.step, row.stage, row.tools.join(' '), row.turns, row.seconds][column] ?? null;
-  // Who takes longest is asked for first.
-  const order = sort ?? { column: 6, descending: true };
-  const ordered = byColumn(rows, (row) => valueIn(row, order.column), order.descending);
+/** Rollouts that are not finished: the stage of each, how far it is, how long it says nothing. One that ends keeps its row for a while. */
+export function underWayPage(
+  live: Pick<LiveStates, 'states' | 'rows' | 'placeOf'>,
+  sort: PageSort | null,
+  now = Date.now(),
+): Page {
+  const { states, rows } = live;
+  const valueIn = (row: LiveRow, column: number): number | string | null =>
+    [row.task, row.step, stageText(row), row.tools.join(' '), row.turns, row.quiet, row.seconds][column] ?? null;
+  const ordered = sort === null ? rows : byColumn(rows, (row) => valueIn(row, sort.column), sort.descending);
   const total = (states ?? []).reduce(
     (sum, { stages }) => sum + Object.values(stages).reduce((all, count) => all + count, 0),
     0,
   );
-  const left = total - rows.length;
+  const listed = (states ?? []).reduce((sum, { rollouts }) => sum + rollouts.length, 0);
   return {
     title: 'rollouts under way',
     note: states === null ? 'looking …' : formatCount(total),
     head: [
       ...(states ?? []).map((state) => sanitiseLine(`${stagesText(state)}   ${signText(state, now)}`)),
-      ...(left > 0 ? [`${plural(left, 'rollout')} more than their writer lists one by one`] : []),
+      ...(total > listed ? [`${plural(total - listed, 'rollout')} more than their writer lists one by one`] : []),
     ],
     columns: [
-      { title: 'task', width: 7, isFixed: true },
-      { title: 'rollout', width: 8 },
+      { title: 'rollout', width: 9, isText: true, isFixed: true },
       { title: 'step', width: 6 },
-      { title: 'stage', width: 11, isText: true },
-      { title: 'tool', width: 24, isText: true, grows: true },
+      { title: 'stage', width: 14, isText: true },
+      { title: 'tool', width: 12, isText: true, grows: true },
       { title: 'turns', width: 6 },
+      { title: 'silent', width: 11 },
       { title: 'since', width: 11 },
     ],
     length: ordered.length,
+    keyOf: (index) => ordered[index]!.key,
     empty: states === null ? 'looking …' : 'no run writes here: a finished rollout is a row of the list',
-    sort: order,
+    sort,
     row: (index) => {
-      const { task, rollout, step, stage, tools, turns, seconds } = ordered[index]!;
+      const row = ordered[index]!;
+      const { task, step, tools, turns, seconds, quiet, ended } = row;
+      const place = live.placeOf(row);
+      const known = (value: number | null) => (value === null ? '–' : secondsText(Math.max(0, value)));
       return {
         cells: [
-          String(task),
-          String(rollout),
+          sanitiseLine(task),
           step === null ? '–' : String(step),
-          sanitiseLine(stage),
+          stageText(row),
           sanitiseLine(tools.join(', ')),
           String(turns),
-          secondsText(Math.max(0, seconds)),
+          ended === null ? known(quiet) : '–',
+          known(seconds),
         ],
+        ...(place === null ? {} : { open: () => ({ type: 'page-read', place, turn: null }) }),
       };
     },
   };
+}
+
+/** An ended one is told by its score, once its record is there. */
+function stageText({ stage, ended, place }: LiveRow): string {
+  if (ended === null) return sanitiseLine(stage);
+  return place === null ? 'ended' : `done, ${scoreText(place.file.score(place.record) ?? null)}`;
 }
 
 const stagesText = ({ stages }: FoundState): string =>

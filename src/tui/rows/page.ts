@@ -22,6 +22,8 @@ export interface Page {
   columns: readonly TableColumn[];
   length: number;
   row(index: number): PageRow;
+  /** What a row is called while others come and go around it; absent where none do. */
+  keyOf?(index: number): string;
   /** Stands in place of the rows where there are none. */
   empty: string;
   /** The order that the rows are in, where a column was chosen for it or the page has one of its own. */

@@ -6,7 +6,7 @@ import type { Data } from './data.ts';
 import type { Geometry } from './geometry.ts';
 import type { Page } from './page.ts';
 import { chartPage, chartsPage, histogramPage } from './page-charts.ts';
-import { comparePage, treePage } from './page-compare.ts';
+import { compactionPage, comparePage, treePage } from './page-compare.ts';
 import { contextsPage, historyPage } from './page-contexts.ts';
 import { groupPage } from './page-group.ts';
 import { groupsPage } from './page-groups.ts';
@@ -22,6 +22,8 @@ function build({ subject, sort }: PageState, state: State, data: Data): Page {
   switch (subject.kind) {
     case 'contexts':
       return contextsPage(subject, data);
+    case 'compaction':
+      return compactionPage(subject, data, state.columns);
     case 'history':
       return historyPage(subject, data);
     case 'times':
@@ -29,9 +31,9 @@ function build({ subject, sort }: PageState, state: State, data: Data): Page {
     case 'signal':
       return signalPage(subject, sort, data);
     case 'under-way':
-      return underWayPage(data.underWay.states, sort);
+      return underWayPage(data.underWay, sort);
     case 'step-times':
-      return stepTimesPage(subject, sort);
+      return stepTimesPage(subject, sort, state.columns);
     case 'tree':
       return treePage(subject, data);
     case 'compare':

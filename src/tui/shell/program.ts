@@ -124,6 +124,7 @@ class Program {
         changed: () => this.#screen.invalidate(),
         rowsChanged: () => this.dispatch({ type: 'rows-changed' }),
         found: () => this.dispatch({ type: 'search-found' }),
+        liveChanged: () => this.dispatch({ type: 'live-changed' }),
         kept: () => this.#runner.kept(),
       },
     );

@@ -168,6 +168,8 @@ export type ReportAction =
   | { type: 'dump-changed' }
   /** The list has other rows: it was filtered, sorted, or found more. */
   | { type: 'rows-changed' }
+  /** Rollouts under way have come further, or have ended. */
+  | { type: 'live-changed' }
   | { type: 'say'; text: string; kind: 'info' | 'error' }
   /** A step is as a condition of --notify has it. */
   | { type: 'alarm'; text: string }
@@ -249,6 +251,7 @@ export const REPORTS: Readonly<Record<ReportAction['type'], true>> = {
   resize: true,
   'dump-changed': true,
   'rows-changed': true,
+  'live-changed': true,
   say: true,
   alarm: true,
   'search-found': true,

@@ -6,6 +6,8 @@ export type PageSubject =
   | { kind: 'group'; place: Place; left: readonly number[] }
   /** The message histories of a rollout. */
   | { kind: 'contexts'; place: Place }
+  /** The histories before and after a compaction side by side. */
+  | { kind: 'compaction'; place: Place; context: number }
   /** What the model saw when it made a turn. */
   | { kind: 'history'; place: Place; turn: number }
   /** Where the time of a rollout went, and that of all rollouts of its file. */
@@ -37,6 +39,8 @@ export type PageSubject =
 export interface PageState {
   subject: PageSubject;
   row: number;
+  /** What the row of the cursor is called, where rows come and go. */
+  anchor: string | null;
   column: number;
   /** The first row on the screen. */
   top: number;
@@ -55,6 +59,7 @@ export interface PageSort {
 export const freshPage = (subject: PageSubject, below: PageState | null): PageState => ({
   subject,
   row: 0,
+  anchor: null,
   column: 0,
   top: 0,
   sort: null,

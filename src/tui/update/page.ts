@@ -22,7 +22,8 @@ function atRow(state: State, data: Data, row: number): State {
   const at = Math.max(0, Math.min(page.length - 1, row));
   const height = heightOf(state, data, page);
   const top = Math.max(at - height + 1, Math.min(shown.top, at), 0);
-  return { ...state, page: { ...shown, row: at, top: Math.min(top, Math.max(0, page.length - height)) } };
+  const anchor = page.length > 0 ? (page.keyOf?.(at) ?? null) : null;
+  return { ...state, page: { ...shown, row: at, anchor, top: Math.min(top, Math.max(0, page.length - height)) } };
 }
 
 const withPage = (state: State, change: Partial<PageState>): State =>
@@ -34,6 +35,8 @@ const opened = (state: State, subject: PageSubject): State => ({
 });
 
 export const pageHandlers = {
+  'live-changed': (state, _action, data) => withRecord(withAnchor(state, data), data),
+
   'page-open': (state, { subject }) => opened(state, subject),
 
   'page-group': (state) => {
@@ -115,6 +118,30 @@ export const pageHandlers = {
     return turn === null ? moved : { state: moved, next: { type: 'go', place, turn } };
   },
 } satisfies SomeHandlers;
+
+/** The cursor of a page stays on its row, and the row where it stands on the screen, while others come and go. */
+function withAnchor(state: State, data: Data): State {
+  const { page: shown } = state;
+  if (shown === null || shown.subject.kind !== 'under-way') return state;
+  const sight = { ...state, page: { ...shown, isAside: false } };
+  const page = data.page(sight);
+  if (page?.keyOf === undefined) return state;
+  const { anchor, row, top, isAside } = shown;
+  let at = row;
+  if (anchor !== null && (row >= page.length || page.keyOf(row) !== anchor)) {
+    for (let index = 0; index < page.length; index++) if (page.keyOf(index) === anchor) at = index;
+  }
+  const moved = atRow({ ...sight, page: { ...sight.page, top: Math.max(0, top + at - row) } }, data, at);
+  return withPage(moved, { isAside });
+}
+
+/** A rollout that was read while it was under way is read on in its record. */
+function withRecord(state: State, data: Data): State {
+  const { cursor } = state.list;
+  if (cursor === null || !data.dump.isUnderWay(cursor.file)) return state;
+  const place = data.underWay.recordOf(cursor.file);
+  return place === null ? state : { ...state, list: { ...state.list, cursor: place, visit: place } };
+}
 
 /** A rollout of the same prompt, best one with another score. */
 function otherOfGroup({ file, record }: Place, data: Data): Place | null {

@@ -1,0 +1,90 @@
+import { dirname } from 'node:path';
+import { isJsonObject, type JsonValue } from '../json/value.ts';
+import type { Dump } from './dump.ts';
+import { type LiveFolder, type LiveState, readLiveFolder, readLiveState, type UnderWay } from './under-way.ts';
+
+/** What one writer says, and the folder of the dump that it says it beside. */
+export interface FoundState extends LiveState {
+  directory: string;
+}
+
+interface Trace {
+  size: number;
+  row: Omit<UnderWay, 'quiet'>;
+}
+
+/** What all writers beside a dump say of rollouts under way: this program's engine, and prime-rl. */
+export class LiveReader {
+  readonly #dump: Dump;
+  readonly #host: string;
+  /** prime-rl's files as they were last read. */
+  readonly #traces = new Map<string, Trace>();
+
+  /** @param host this machine's name */
+  constructor(dump: Dump, host: string) {
+    this.#dump = dump;
+    this.#host = host;
+  }
+
+  async states(): Promise<FoundState[]> {
+    const states: FoundState[] = [];
+    for (const directory of new Set(this.#dump.files.map(({ path }) => dirname(path)))) {
+      const state = readLiveState(directory, this.#host);
+      if (state !== null) states.push({ ...state, directory });
+      const folder = readLiveFolder(directory);
+      if (folder !== null) states.push({ ...(await this.#stateOf(folder)), directory });
+    }
+    return states;
+  }
+
+  /** A file of deltas is read again when it has grown. */
+  async #stateOf({ files, pending }: LiveFolder): Promise<LiveState> {
+    const now = Date.now();
+    const rollouts: UnderWay[] = [];
+    for (const { path, written, size } of files) {
+      let trace = this.#traces.get(path);
+      if (trace?.size !== size) {
+        trace = { size, row: await this.#trace(path) };
+        this.#traces.set(path, trace);
+      }
+      rollouts.push({ ...trace.row, quiet: (now - written) / 1000 });
+    }
+    const paths = new Set(files.map(({ path }) => path));
+    for (const path of this.#traces.keys()) if (!paths.has(path)) this.#traces.delete(path);
+    const all = [...pending, ...rollouts];
+    const stages: Record<string, number> = {};
+    for (const { stage } of all) stages[stage] = (stages[stage] ?? 0) + 1;
+    const written = files.reduce((latest, file) => Math.max(latest, file.written), 0);
+    return { written, isGone: false, stages, queue: null, rollouts: all };
+  }
+
+  async #trace(path: string): Promise<Trace['row']> {
+    const file = this.#dump.underWay(path);
+    await file.update({ holdBack: true });
+    const rollout = file.count === 0 ? null : file.read(0).rollout;
+    const { task, timing } = rollout?.extras ?? {};
+    const start = rollout?.times?.started ?? null;
+    return {
+      uid: rollout?.uid ?? null,
+      task: (isJsonObject(task) && typeof task.key === 'string' ? task.key : rollout?.group) ?? file.stem,
+      step: rollout?.step ?? null,
+      stage: stageIn(timing),
+      tools: [],
+      turns: rollout?.turns.length ?? 0,
+      seconds: start === null ? null : Date.now() / 1000 - start,
+      path,
+    };
+  }
+}
+
+/** prime-rl's phases in their order; the last one that began is where it is. */
+const PHASES = ['boot', 'setup', 'agent', 'finalize', 'scoring'];
+
+function stageIn(timing: JsonValue | undefined): string {
+  if (!isJsonObject(timing)) return 'running';
+  const begun = PHASES.findLast((phase) => {
+    const own = timing[phase];
+    return isJsonObject(own) && typeof own.start === 'number' && own.start > 0;
+  });
+  return begun === undefined || begun === 'agent' ? 'running' : begun;
+}

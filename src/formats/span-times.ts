@@ -1,0 +1,116 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { type TimeKind, type TimeSpan, type Times, timesOf } from '../rollout/times.ts';
+import { objectsOf } from './build.ts';
+import { numberOf } from './scalars.ts';
+
+// Times of writers that keep spans of a tracer beside their samples: each has a name, a start and an end.
+
+interface Named {
+  kind: TimeKind | null;
+  /** Seconds since 1970. */
+  start: number;
+  end: number;
+  /** Seconds from the request to its first token, as recorded. */
+  first: number | null;
+}
+
+/** slime's `Sample.trace` (`slime/utils/trace_utils.py`): starts and ends are events of their own. A span that never ended has no length. */
+export function slimeTimes({ sample }: JsonObject): Times | null {
+  const trace = isJsonObject(sample) && isJsonObject(sample.trace) ? sample.trace : null;
+  if (trace === null) return null;
+  const starts = new Map<JsonValue, { name: string; at: number }>();
+  const spans: Named[] = [];
+  const moments: number[] = [];
+  for (const { type, span_id: id = null, name, ts } of objectsOf(trace.events)) {
+    const at = numberOf(ts);
+    if (at === null) continue;
+    moments.push(at);
+    if (type === 'span_start') starts.set(id, { name: String(name), at });
+    const begun = type === 'span_end' ? starts.get(id) : undefined;
+    if (begun !== undefined) spans.push({ kind: slimeKind(begun.name), start: begun.at, end: at, first: null });
+  }
+  return ofSpans(spans, moments);
+}
+
+const slimeKind = (name: string): TimeKind | null => {
+  // What holds the others, such as `generate_and_rm`, tells nothing of its own.
+  if (/generate$/.test(name)) return 'model';
+  if (/^(?:reward_model|rm|verif)/.test(name)) return 'score';
+  if (/tool|sandbox/.test(name)) return 'tool';
+  return /queue|wait/.test(name) ? 'queue' : null;
+};
+
+/** Spans of OpenTelemetry that stand in the record, as OTLP writes them or as Python's exporter does; kinds by the conventions for generative AI. */
+export function otelTimes(record: JsonObject): Times | null {
+  const spans = ['otel_spans', 'spans'].flatMap((key) => objectsOf(record[key])).flatMap(otelSpan);
+  return ofSpans(
+    spans,
+    spans.flatMap(({ start, end }) => [start, end]),
+  );
+}
+
+function otelSpan(span: JsonObject): Named[] {
+  const start = moment(span.startTimeUnixNano ?? span.start_time_unix_nano, span.start_time);
+  const end = moment(span.endTimeUnixNano ?? span.end_time_unix_nano, span.end_time);
+  if (start === null || end === null) return [];
+  const attributes = attributesOf(span.attributes);
+  const operation = attributes.get('gen_ai.operation.name') ?? attributes.get('openinference.span.kind');
+  const first = [
+    'gen_ai.response.time_to_first_chunk',
+    'gen_ai.response.time_to_first_token',
+    'gen_ai.server.time_to_first_token',
+  ].map((key) => numberOf(attributes.get(key)));
+  return [{ kind: KINDS.get(String(operation)) ?? null, start, end, first: first.find((one) => one !== null) ?? null }];
+}
+
+/** `invoke_agent` and its kin hold the others. */
+const KINDS: ReadonlyMap<string, TimeKind> = new Map([
+  ['chat', 'model'],
+  ['text_completion', 'model'],
+  ['generate_content', 'model'],
+  ['LLM', 'model'],
+  ['execute_tool', 'tool'],
+  ['TOOL', 'tool'],
+  ['evaluate', 'score'],
+  ['EVALUATOR', 'score'],
+]);
+
+/** Nanoseconds since 1970 by their name, else a time written out, or seconds. */
+function moment(nano: JsonValue | undefined, other: JsonValue | undefined): number | null {
+  const count = typeof nano === 'string' && /^\d+$/.test(nano) ? Number(nano) : numberOf(nano);
+  if (count !== null) return count / 1e9;
+  if (typeof other !== 'string') return numberOf(other);
+  const written = Date.parse(other);
+  return Number.isNaN(written) ? null : written / 1000;
+}
+
+/** `[{key, value: {stringValue}}]` or an object. */
+function attributesOf(value: JsonValue | undefined): Map<string, JsonValue> {
+  if (isJsonObject(value)) return new Map(Object.entries(value) as [string, JsonValue][]);
+  return new Map(
+    objectsOf(value).flatMap(({ key, value: one }): [string, JsonValue][] => {
+      const [inner] = isJsonObject(one) ? Object.values(one) : [one];
+      return typeof key === 'string' && inner !== undefined ? [[key, inner]] : [];
+    }),
+  );
+}
+
+/** @param moments all that was recorded, seconds since 1970: they tell how long it went on */
+function ofSpans(spans: readonly Named[], moments: readonly number[]): Times | null {
+  if (moments.length === 0) return null;
+  const start = moments.reduce((least, at) => Math.min(least, at));
+  const wall = moments.reduce((most, at) => Math.max(most, at)) - start;
+  const known = spans.flatMap(({ kind, ...span }): (TimeSpan & { first: number | null })[] =>
+    kind === null ? [] : [{ kind, start: span.start - start, end: span.end - start, turn: null, first: span.first }],
+  );
+  const times = timesOf(
+    start,
+    wall,
+    known.map(({ first: _, ...span }) => span),
+  );
+  const [asked] = known.filter(({ kind }) => kind === 'model').sort((a, b) => a.start - b.start);
+  // A first token that comes after the end is in another unit.
+  return times === null || asked?.first == null || asked.first > asked.end - asked.start
+    ? times
+    : { ...times, firstToken: asked.first };
+}
