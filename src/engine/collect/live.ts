@@ -42,7 +42,7 @@ export class LiveFile {
   readonly #counts: () => JsonObject;
   readonly #timer: NodeJS.Timeout;
   #isWriting = false;
-  #isBroken = false;
+  #isClosed = false;
 
   constructor(directory: string, counts: () => JsonObject) {
     this.#path = join(directory, 'live.json');
@@ -80,7 +80,7 @@ export class LiveFile {
   }
 
   async write(): Promise<void> {
-    if (this.#isWriting || this.#isBroken) return;
+    if (this.#isWriting || this.#isClosed) return;
     this.#isWriting = true;
     try {
       await this.#writeMessages();
@@ -88,8 +88,8 @@ export class LiveFile {
       await writeFile(fresh, `${JSON.stringify(this.#state())}\n`);
       await rename(fresh, this.#path);
     } catch {
-      // A full disk is told by the dump itself.
-      this.#isBroken = true;
+      // A full disk is told by the dump itself; a folder that somebody removed is made anew.
+      this.#isFolderReady = null;
     } finally {
       this.#isWriting = false;
     }
@@ -155,7 +155,7 @@ export class LiveFile {
   async close(): Promise<void> {
     clearInterval(this.#timer);
     while (this.#isWriting) await new Promise((resolve) => setTimeout(resolve, 5));
-    this.#isBroken = true;
+    this.#isClosed = true;
     await rm(this.#path, { force: true });
     await rm(this.#folder, { recursive: true, force: true });
   }
