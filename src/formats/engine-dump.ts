@@ -157,6 +157,8 @@ function tokensOf(record: JsonObject): RolloutTokens | null {
   const logprobs = numbersOf(record.rollout_log_probs, responseIds.length);
   // The trainer's values, where somebody added them; `returns` is a list by turn here.
   const { rollout_log_probs: _, returns: __, turn_rewards: ___, ...more } = listsByToken(record, mask.length);
+  const versions = versionsOf(record.weight_versions, mask);
+  if (versions !== null) more.weight_versions = versions;
   return {
     promptIds: integersOf(record.prompt_ids),
     responseIds,
@@ -164,6 +166,22 @@ function tokensOf(record: JsonObject): RolloutTokens | null {
     logprobs: logprobs?.every((value) => value !== null) ? (logprobs as number[]) : null,
     ...(Object.keys(more).length > 0 ? { more } : {}),
   };
+}
+
+/** Spans `{start, end, version}` over the response, laid on what was sampled; null for versions that are no numbers. */
+function versionsOf(spans: JsonValue | undefined, mask: readonly number[]): (number | null)[] | null {
+  const versions: (number | null)[] = mask.map(() => null);
+  let isKnown = false;
+  for (const { start, end, version } of objectsOf(spans)) {
+    const [from, to, number] = [numberOf(start), numberOf(end), numberOf(version)];
+    if (from === null || to === null || number === null) continue;
+    for (let at = Math.max(0, from); at < Math.min(to, mask.length); at++) {
+      if (mask[at] === 0) continue;
+      versions[at] = number;
+      isKnown = true;
+    }
+  }
+  return isKnown ? versions : null;
 }
 
 function lossMaskOf(source: unknown, spans: readonly Span[], tokens: RolloutTokens | null): LossMask {

@@ -18,7 +18,9 @@ export function recordedPolicy(record: JsonObject): PolicyVersions | null {
   const work = workOf(record);
   const { policy } = work;
   const worked = isJsonObject(policy) ? [policy.start, policy.end].flatMap(versionsIn) : versionsIn(policy);
-  const versions = [...KEYS.flatMap((key) => versionsIn(record[key])), ...worked];
+  // slime's and miles' lines hold a sample.
+  const holders = isJsonObject(record.sample) ? [record, record.sample] : [record];
+  const versions = [...holders.flatMap((holder) => KEYS.flatMap((key) => versionsIn(holder[key]))), ...worked];
   if (versions.length === 0) return null;
   return {
     first: versions.reduce((least, version) => Math.min(least, version)),

@@ -33,7 +33,8 @@ export function* tokenBlocks(rollout: Rollout, tokenizer: TokenText | null): Gen
   yield said('borders', 'borders', 'heading');
   for (const run of table.runs) {
     const { trained } = run;
-    yield { ...said(`run.${run.first}`, runText(table, run), 'plain'), trained };
+    const style = isOld(table, run, rollout) ? 'warning' : 'plain';
+    yield { ...said(`run.${run.first}`, runText(table, run), style), trained };
   }
   yield said('tokens', `${'token'.padStart(6)} ${'id'.padStart(6)} ${fitted('text', TEXT)}${titles(table)}`, 'heading');
   for (const row of table.rows)
@@ -74,6 +75,8 @@ function headOf(table: TokenTable, rollout: Rollout, tokenizer: TokenText | null
   ];
   const { advantage } = rollout.rewards;
   if (advantage !== null) lines.push(`advantage ${numberText(advantage)} for all that was sampled`);
+  const { policy } = rollout;
+  if (policy !== undefined) lines.push(policyText(policy));
   const surprising = rows.filter((row) => isSurprising(table, row)).length;
   if (table.columns.includes('logprob')) lines.push(`${plural(surprising, 'token')} with a chance of less than 5 %`);
   if (tokenizer !== null) lines.push(...endsText(endsOf(table)));
@@ -84,6 +87,28 @@ function headOf(table: TokenTable, rollout: Rollout, tokenizer: TokenText | null
     );
   return lines;
 }
+
+/** The versions of the weights, and how old they were. */
+function policyText({ first, last, trainedAt }: NonNullable<Rollout['policy']>): string {
+  const versions = first === last ? `version ${first}` : `versions ${first} to ${last}`;
+  if (trainedAt === null) return `sampled by ${versions} of the weights; their age is not recorded`;
+  const age = trainedAt - first;
+  return `sampled by ${versions} of the weights, trained with ${trainedAt}: ${age === 0 ? 'not stale' : `up to ${plural(age, 'version')} old`}`;
+}
+
+/** Versions of the weights that sampled a run; none where they are not told by token. */
+function versionsIn({ rows, columns }: TokenTable, { first, last }: TokenRun): number[] {
+  const at = columns.indexOf('policy');
+  if (at === -1) return [];
+  const known = rows.slice(first, last + 1).flatMap(({ values }) => values[at] ?? []);
+  return [...new Set(known)].sort((a, b) => a - b);
+}
+
+/** Older weights than those that are trained, or than the newest that sampled, where that is all that is known. */
+const isOld = (table: TokenTable, run: TokenRun, { policy }: Rollout): boolean => {
+  const [oldest] = versionsIn(table, run);
+  return oldest !== undefined && policy !== undefined && oldest < (policy.trainedAt ?? policy.last);
+};
 
 /** What the mask says of the tokens that end sampled turns. */
 function endsText({ turns, trained, masked }: TurnEnds): string[] {
@@ -98,7 +123,8 @@ function endsText({ turns, trained, masked }: TurnEnds): string[] {
 const length = ({ first, last }: TokenRun): number => last - first + 1;
 
 /** `  12–40 trained 29: "I" … "<|im_end|>"  mean logprob -0.41`. */
-function runText({ rows, columns }: TokenTable, run: TokenRun): string {
+function runText(table: TokenTable, run: TokenRun): string {
+  const { rows, columns } = table;
   const part = rows.slice(run.first, run.last + 1);
   const word = run.isPrompt ? 'prompt' : run.trained === null ? 'unknown' : run.trained ? 'trained' : 'masked';
   const [head, tail] = [part[0]!, part.at(-1)!];
@@ -111,7 +137,9 @@ function runText({ rows, columns }: TokenTable, run: TokenRun): string {
   const places = `${run.first}–${run.last}`;
   const text = head.text === null ? `ids ${head.id} … ${tail.id}` : ends;
   const said = known.length === 0 ? '' : `  mean logprob ${numberText(mean)}`;
-  return `${places.padStart(11)} ${word.padEnd(7)} ${formatCount(part.length)}: ${text}${said}`;
+  const versions = versionsIn(table, run);
+  const policy = versions.length === 0 ? '' : `  policy ${versions.join(', ')}`;
+  return `${places.padStart(11)} ${word.padEnd(7)} ${formatCount(part.length)}: ${text}${said}${policy}`;
 }
 
 /** One token in one line. */

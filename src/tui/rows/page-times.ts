@@ -155,6 +155,7 @@ function clockText({ seconds, tail, straggler }: StepClock, rows: readonly Clock
       : kind === 'blank'
         ? `, ${secondsText(took)} of it unexplained`
         : `, ${secondsText(took)} of it ${kind}`;
+  if (rows.length === 1) return `took ${secondsText(seconds)}${what}`;
   const hung = `for ${secondsText(tail.seconds)} (${Math.round(100 * tail.share)} %) it hung on the last ${tail.rollouts} of ${rows.length}`;
   return `took ${secondsText(seconds)}; ${hung}, at the end on sample ${record + 1}${what}`;
 }
