@@ -5,7 +5,7 @@ import { LiveRun } from '../src/analysis/live-run.ts';
 import { Dump } from '../src/dump/dump.ts';
 import { MONO } from '../src/present/theme.ts';
 import { Keymap } from '../src/tui/keys/keymap.ts';
-import { DumpData } from '../src/tui/rows/data.ts';
+import { DumpData } from '../src/tui/rows/dump-data.ts';
 import { freshPage } from '../src/tui/state/page.ts';
 import { initialState } from '../src/tui/state/state.ts';
 import { pageView } from '../src/tui/views/page.ts';

@@ -9,7 +9,7 @@ import { Dump } from '../src/dump/dump.ts';
 import { Follower } from '../src/dump/follow.ts';
 import { MONO } from '../src/present/theme.ts';
 import { Keymap } from '../src/tui/keys/keymap.ts';
-import { DumpData } from '../src/tui/rows/data.ts';
+import { DumpData } from '../src/tui/rows/dump-data.ts';
 import { freshPage } from '../src/tui/state/page.ts';
 import { initialState, type State } from '../src/tui/state/state.ts';
 import { update } from '../src/tui/update/update.ts';

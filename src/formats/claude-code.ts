@@ -49,11 +49,14 @@ export const claudeCodeFormat: Format = {
       events.every((one) => one.isSidechain === true || !KINDS.has(String(one.type)));
     const left = isSub ? new Set<JsonObject>() : leftBehind(events);
     const sideRoots = rootsOfSides(events);
+    const byUuid = new Map(events.map((one) => [one.uuid, one]));
     const contexts: Context[] = [{ kind: 'main', name: null, after: null }];
     const placeOf = new Map<string, number>([['main', 0]]);
     const messages: FoundMessage[] = [];
     const byId = new Map<string, FoundMessage>();
     const usage: Record<string, number> = {};
+    /** Histories that some message stands in. */
+    const used = new Set<number>();
     let main = 0;
     let model: string | null = null;
     let reason: string | null = null;
@@ -69,8 +72,7 @@ export const claudeCodeFormat: Format = {
       if (!isSide && (event.subtype === 'compact_boundary' || event.isCompactSummary === true)) {
         const key = event.subtype === 'compact_boundary' ? `cut ${at}` : null;
         // The summary belongs to the boundary right before it.
-        const isBehind =
-          contexts.at(-1)?.kind === 'compaction' && messages.every((one) => one.context !== contexts.length - 1);
+        const isBehind = contexts.at(-1)?.kind === 'compaction' && !used.has(contexts.length - 1);
         if (key !== null || !isBehind) main = contextFor(key ?? `cut ${at}`, 'compaction', null);
       }
       const isLine = event.type === 'tool_use' || event.type === 'tool_result';
@@ -79,8 +81,9 @@ export const claudeCodeFormat: Format = {
       const place = isSide
         ? contextFor(`side ${side ?? idOf(sideRoots.get(event)?.uuid) ?? ''}`, 'subagent', side ?? 'sidechain')
         : left.has(event)
-          ? contextFor(`left ${idOf(rootOf(event, events)) ?? ''}`, 'branch', null)
+          ? contextFor(`left ${idOf(rootOf(event, byUuid)) ?? ''}`, 'branch', null)
           : main;
+      used.add(place);
       if (isLine) {
         messages.push({ ...lineMessage(event, `/${field}/${at}`), context: place });
         continue;
@@ -245,8 +248,7 @@ function rootsOfSides(events: readonly JsonObject[]): Map<JsonObject, JsonObject
 }
 
 /** The prompt that a branch began with, so that one branch is one context. */
-function rootOf(event: JsonObject, events: readonly JsonObject[]): JsonValue | undefined {
-  const byUuid = new Map(events.map((one) => [one.uuid, one]));
+function rootOf(event: JsonObject, byUuid: ReadonlyMap<JsonValue | undefined, JsonObject>): JsonValue | undefined {
   const seen = new Set<JsonObject>();
   let root: JsonValue | undefined = event.uuid;
   for (

@@ -74,14 +74,19 @@ function masksByTurn({ spans }: Rollout): Map<number, { trained: number }> {
   return masks;
 }
 
-/** The turns of each history in their order. */
+const ownTurns = new WeakMap<readonly Turn[], Turn[][]>();
+
+/** The turns of each history in their order; sorted once, since a rollout may have thousands of histories. */
 function turnsByContext({ turns }: Rollout): Turn[][] {
+  const known = ownTurns.get(turns);
+  if (known !== undefined) return known;
   const own: Turn[][] = [];
   for (const turn of turns) {
     const index = turn.context ?? 0;
     own[index] ??= [];
     own[index].push(turn);
   }
+  ownTurns.set(turns, own);
   return own;
 }
 
@@ -113,7 +118,7 @@ const beginsAnew = ({ kind }: Context): boolean => kind === 'subagent' || kind =
 export function compactionOf(rollout: Rollout, index: number): { before: Turn[]; after: Turn[] } | null {
   const context = rollout.contexts?.[index];
   if (context?.kind !== 'compaction') return null;
-  const after = rollout.turns.filter((turn) => turn.context === index);
+  const after = turnsByContext(rollout)[index] ?? [];
   const [first] = after;
   const last = context.after ?? (first === undefined ? null : first.index - 1);
   return last === null || rollout.turns[last] === undefined ? null : { before: historyAt(rollout, last), after };

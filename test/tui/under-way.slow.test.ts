@@ -7,7 +7,7 @@ import { LiveRun } from '../../src/analysis/live-run.ts';
 import { Dump } from '../../src/dump/dump.ts';
 import { Follower } from '../../src/dump/follow.ts';
 import { Keymap } from '../../src/tui/keys/keymap.ts';
-import { DumpData } from '../../src/tui/rows/data.ts';
+import { DumpData } from '../../src/tui/rows/dump-data.ts';
 import { underWayPage } from '../../src/tui/rows/page-under-way.ts';
 import { scriptedModel } from '../engine/scripted-model.ts';
 import { bin, directoryWith, jsonLines } from '../program.ts';
