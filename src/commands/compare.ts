@@ -132,7 +132,7 @@ async function runs(a: string, b: string, flags: FactsFlags): Promise<number> {
   const dumps = [Dump.open([a], options), Dump.open([b], options)];
   try {
     const [first, second] = [await readFactRows(dumps[0]!, filter), await readFactRows(dumps[1]!, filter)];
-    const pairs = compareRuns(first, second);
+    const pairs = await compareRuns(first, second);
     if (pairs.length === 0) {
       say('no prompts: nothing tells which rollouts have the same one');
       return ANSWER_IS_NO;

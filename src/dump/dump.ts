@@ -64,6 +64,7 @@ export class Dump {
   #files: DumpFile[] = [];
   readonly #cache: FactsCache | null;
   readonly reads: ReadMarks | null;
+  readonly #options: DumpOptions;
   readonly #isValidation: (stream: string) => boolean;
   readonly #reading: Omit<ReadContext, 'validation'>;
   readonly #listeners = new Set<() => void>();
@@ -85,6 +86,7 @@ export class Dump {
 
   private constructor(paths: readonly string[], options: DumpOptions) {
     this.paths = paths;
+    this.#options = options;
     this.#cache = options.facts === undefined ? null : FactsCache.at(options.facts);
     this.reads = options.reads ?? null;
     this.holdBack = options.holdBack !== undefined;
@@ -106,6 +108,11 @@ export class Dump {
     const dump = new Dump([], { holdBack: 'always' });
     dump.#files = [file];
     return dump;
+  }
+
+  /** Another dump, read as this one is. @throws UsageError as `open` does */
+  beside(path: string): Dump {
+    return Dump.open([path], this.#options);
   }
 
   get files(): readonly DumpFile[] {

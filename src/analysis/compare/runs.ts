@@ -1,5 +1,6 @@
 import { groupKeyOf } from '../../rollout/group-key.ts';
 import type { FactRows } from '../facts/fact-rows.ts';
+import type { Rest } from '../movement/movement.ts';
 import { groupStats, PASS } from '../prompts/group-stats.ts';
 import { membersByNumber } from '../prompts/members.ts';
 
@@ -8,8 +9,10 @@ export interface RunSide {
   n: number;
   scored: number;
   mean: number | null;
-  /** The row of its first rollout. */
+  /** The rows of its first rollout, and of the first ones with the highest and the lowest score. */
   row: number;
+  best: number;
+  worst: number;
 }
 
 /** won: the second run is better; never scored: one of the two has no score of it; first, second: the other has not the prompt. */
@@ -27,8 +30,12 @@ export interface RunPair {
 }
 
 /** Two runs or checkpoints joined by prompt, the largest difference first, wherever it goes. */
-export function compareRuns(first: FactRows, second: FactRows, pass = PASS): RunPair[] {
-  const [a, b] = [sidesOf(first), sidesOf(second)];
+export async function compareRuns(
+  first: FactRows,
+  second: FactRows,
+  { pass = PASS, rest = () => undefined }: { pass?: number; rest?: Rest } = {},
+): Promise<RunPair[]> {
+  const [a, b] = [await sidesOf(first, rest), await sidesOf(second, rest)];
   const keys = [...new Set([...a.keys(), ...b.keys()])];
   return keys
     .map((key) => pairOf(key, a.get(key) ?? null, b.get(key) ?? null, pass))
@@ -63,11 +70,12 @@ function pairOf(key: string, a: RunSide | null, b: RunSide | null, pass: number)
 }
 
 /** By the prompt's text: two runs have names of their own for it. All rollouts of a prompt count, whatever their step. */
-function sidesOf(facts: FactRows): Map<string, RunSide> {
+async function sidesOf(facts: FactRows, rest: Rest): Promise<Map<string, RunSide>> {
   const scores = facts.numbers('score');
   const prompts = membersByNumber(facts.prompts);
   const rowsOf = new Map<string, number[]>();
   for (let prompt = 0; prompt < prompts.length; prompt++) {
+    await rest();
     const rows = prompts.of(prompt);
     if (rows.length === 0) continue;
     const { file, record } = facts.place(rows[0]!);
@@ -81,7 +89,10 @@ function sidesOf(facts: FactRows): Map<string, RunSide> {
   return new Map(
     [...rowsOf].map(([key, rows]) => {
       const { n, scored, mean } = groupStats(rows.map((row) => scores[row]!));
-      return [key, { n, scored, mean, row: rows[0]! }];
+      const finite = rows.filter((row) => Number.isFinite(scores[row]!));
+      const best = finite.reduce((one, row) => (scores[row]! > scores[one]! ? row : one), finite[0] ?? rows[0]!);
+      const worst = finite.reduce((one, row) => (scores[row]! < scores[one]! ? row : one), finite[0] ?? rows[0]!);
+      return [key, { n, scored, mean, row: rows[0]!, best, worst }];
     }),
   );
 }

@@ -177,6 +177,10 @@ export const COMMANDS: readonly Command[] = [
       type: 'page-open',
       subject: { kind: 'movement' },
     }),
+    one('Compare', 'failures', 'what went wrong with calls, by tool, and how rollouts ended', {
+      type: 'page-open',
+      subject: { kind: 'errors' },
+    }),
     one('Compare', 'triage', 'what to read first, and why', (n) => ({
       type: 'page-open',
       subject: { kind: 'triage', n: n ?? 50, seed: 1 },
@@ -222,6 +226,12 @@ export const COMMANDS: readonly Command[] = [
   ),
 
   one('Search', 'search', 'search this sample', { type: 'prompt-open', prompt: 'search' }, noRecord),
+  ...onPage(
+    one('Search', 'search.all', 'search all rollouts of the list, hits as a list', {
+      type: 'prompt-open',
+      prompt: 'hits',
+    }),
+  ),
   ...both(
     'Search',
     next('search'),

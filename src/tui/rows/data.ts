@@ -13,8 +13,10 @@ import type { FilterProgress } from './filtered-rows.ts';
 import type { FreshRows } from './fresh-rows.ts';
 import type { Geometry } from './geometry.ts';
 import type { GroupIndex } from './group-index.ts';
+import type { Hits } from './hits.ts';
 import type { KnownFacts } from './known-facts.ts';
 import type { LiveStates } from './live-states.ts';
+import type { OtherRuns } from './other-runs.ts';
 import type { Page } from './page.ts';
 import type { Searches } from './searches.ts';
 import type { StepSignals } from './step-signals.ts';
@@ -43,6 +45,8 @@ export interface Data {
   readonly searches: Searches;
   readonly facts: KnownFacts;
   readonly workedOut: WorkedOut;
+  readonly hits: Hits;
+  readonly otherRuns: OtherRuns;
   /** The list in the order and as far as it is filtered, or the group that is shown alone. */
   rows(state: State): Rows;
   /** How far the list is filtered and sorted; null where nothing is. */

@@ -18,6 +18,7 @@ import { FreshRows } from './fresh-rows.ts';
 import { type Geometry, geometry, type PaneShape } from './geometry.ts';
 import { GroupIndex } from './group-index.ts';
 import { sortedMembers } from './group-rows.ts';
+import { Hits } from './hits.ts';
 import { KnownFacts } from './known-facts.ts';
 import { Layouts } from './layouts.ts';
 import { LiveStates } from './live-states.ts';
@@ -59,6 +60,8 @@ export class DumpData implements Data {
   readonly searches: Searches;
   readonly facts: KnownFacts;
   readonly workedOut: WorkedOut;
+  readonly hits: Hits;
+  readonly otherRuns: OtherRuns;
   #rows: Rows | null = null;
   #geometry: { shape: PaneShape; geometry: Geometry } | null = null;
   /** The record that is read. It stays as it was read, whatever becomes of its file, until it is asked for again. */
@@ -114,6 +117,8 @@ export class DumpData implements Data {
     this.signals = new StepSignals(factsChanged);
     this.facts = new KnownFacts(dump, factsChanged, kept);
     this.workedOut = new WorkedOut(factsChanged);
+    this.hits = new Hits(dump, factsChanged, kept);
+    this.otherRuns = new OtherRuns(dump, factsChanged);
     this.syntax = new Syntax(changed);
     this.searches = new Searches(found, tokenizer);
     this.#layouts = new Layouts(dump, this.groups, tokenizer, changed);
@@ -179,6 +184,7 @@ export class DumpData implements Data {
   }
 
   page(state: State): Page | null {
+    this.hits.look(state);
     return this.#pages.of(state, this);
   }
 
@@ -194,14 +200,16 @@ export class DumpData implements Data {
   isBusy(state: State): boolean {
     const { phase } = this.dump.progress();
     if (this.#open?.record.isPending === true) return true;
-    const isAsking = [this.groups, this.facts, this.workedOut, this.#values, this.searches, this.#layouts].some(
-      (part) => part.isBusy,
-    );
+    const { groups, facts, workedOut, hits, otherRuns, searches } = this;
+    const parts = [groups, facts, workedOut, hits, otherRuns, searches, this.#values, this.#layouts];
+    const isAsking = parts.some((part) => part.isBusy);
     return phase !== 'done' || isAsking || this.filterProgress(state)?.isBusy === true;
   }
 
   close(): void {
     this.#filtered.close();
+    this.hits.close();
+    this.otherRuns.close();
     this.#layouts.close();
   }
 

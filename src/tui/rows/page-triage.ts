@@ -1,6 +1,6 @@
 import type { FactRows } from '../../analysis/facts/fact-rows.ts';
 import { saidBy } from '../../analysis/movement/said.ts';
-import { triage } from '../../analysis/triage.ts';
+import { type TriagePick, triage } from '../../analysis/triage.ts';
 import { plural } from '../../present/numbers.ts';
 import { scoreText } from '../../present/quantities.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
@@ -8,6 +8,11 @@ import type { PageSubject } from '../state/page.ts';
 import type { Data } from './data.ts';
 import { type Page, stillWorking } from './page.ts';
 import { stepText } from './page-groups.ts';
+
+function isRead(facts: FactRows, { row }: TriagePick): boolean {
+  const { file, record } = facts.place(row);
+  return file.isRead(record) === true;
+}
 
 /** The rollouts to read, each with its reason; reading one goes on to the next by a key. */
 export function triagePage({ n, seed }: Extract<PageSubject, { kind: 'triage' }>, facts: FactRows, data: Data): Page {
@@ -18,9 +23,12 @@ export function triagePage({ n, seed }: Extract<PageSubject, { kind: 'triage' }>
   const [steps, scores] = [facts.numbers('step'), facts.numbers('score')];
   return {
     title: `${plural(picks.length, 'rollout')} to read`,
-    note: data.facts.note,
-    head: [`${data.keys.label('open', 'page')} reads one; there ${data.keys.label('page.next')} goes on to the next`],
+    note: data.facts.note || `${picks.filter((pick) => isRead(facts, pick)).length} of ${picks.length} read`,
+    head: [
+      `${data.keys.label('open', 'page')} reads one; there ${data.keys.label('page.next')} goes on to the next, ${data.keys.label('label')} and a letter labels it and goes on`,
+    ],
     columns: [
+      { title: '', width: 1, isText: true, isFixed: true },
       { title: 'kind', width: 10, isText: true, isFixed: true },
       { title: 'step', width: 6 },
       { title: 'score', width: 7 },
@@ -35,6 +43,7 @@ export function triagePage({ n, seed }: Extract<PageSubject, { kind: 'triage' }>
       const { file, record } = facts.place(row);
       return {
         cells: [
+          file.isRead(record) === true ? '✓' : '',
           kind,
           stepText(steps[row]!),
           scoreText(Number.isNaN(scores[row]!) ? null : scores[row]!),

@@ -8,10 +8,13 @@ import type { Page } from './page.ts';
 import { chartPage, chartsPage, histogramPage } from './page-charts.ts';
 import { compactionPage, comparePage, treePage } from './page-compare.ts';
 import { contextsPage, historyPage } from './page-contexts.ts';
+import { errorsPage } from './page-errors.ts';
 import { groupPage } from './page-group.ts';
 import { groupsPage } from './page-groups.ts';
+import { hitsPage } from './page-hits.ts';
 import { matrixPage } from './page-matrix.ts';
 import { movedPage, movementPage } from './page-movement.ts';
+import { runsPage } from './page-runs.ts';
 import { signalPage } from './page-signal.ts';
 import { stepTimesPage, timesPage } from './page-times.ts';
 import { triagePage } from './page-triage.ts';
@@ -56,6 +59,12 @@ function build({ subject, sort }: PageState, state: State, data: Data): Page {
       return ofAll(state, data, (facts) => movementPage(sort, facts, data));
     case 'moved':
       return ofAll(state, data, (facts) => movedPage(subject.name, facts, data));
+    case 'hits':
+      return hitsPage(subject, sort, state, data);
+    case 'errors':
+      return ofAll(state, data, (facts) => errorsPage(sort, facts, data));
+    case 'runs':
+      return ofAll(state, data, (facts) => runsPage(subject, sort, facts, state, data));
     case 'triage':
       return ofAll(state, data, (facts) => triagePage(subject, facts, data));
   }

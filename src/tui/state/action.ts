@@ -122,7 +122,15 @@ type PageAction =
   /** The rollout of the next row, without the page between. */
   | { type: 'page-next'; by: number }
   /** A place that a row of the page leads to; Esc comes back. */
-  | { type: 'page-read'; place: Place; turn: number | null };
+  | PageRead;
+
+/** @property search a pattern whose first hit from that turn on is gone to */
+export interface PageRead {
+  type: 'page-read';
+  place: Place;
+  turn: number | null;
+  search?: string;
+}
 
 /** `by` counts into the past. */
 type PromptAction =

@@ -32,6 +32,12 @@ export type PageSubject =
   /** Every number with its correlations and its jump; rollouts around that of one. */
   | { kind: 'movement' }
   | { kind: 'moved'; name: string }
+  /** Turns of all rollouts of the list that hold a pattern: of these roles, or a field of the records. */
+  | { kind: 'hits'; pattern: string; roles: readonly string[] | null; field: string | null }
+  /** What went wrong with calls, by tool, and how rollouts ended. */
+  | { kind: 'errors' }
+  /** Another run beside the one that is open, by prompt. */
+  | { kind: 'runs'; path: string }
   /** The rollouts to read. */
   | { kind: 'triage'; n: number; seed: number };
 

@@ -5,6 +5,7 @@ export type PromptId =
   | 'command'
   | 'filter'
   | 'search'
+  | 'hits'
   | 'pipe'
   | 'model'
   | 'help'

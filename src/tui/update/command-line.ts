@@ -7,7 +7,7 @@ import type { DumpFile } from '../../dump/dump-file.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import { COMMANDS } from '../keys/commands.ts';
 import type { Data } from '../rows/data.ts';
-import { locate } from '../rows/locate.ts';
+import { isLocatorLine, locate } from '../rows/locate.ts';
 import type { Action } from '../state/action.ts';
 import { VIEWS, type ViewName } from '../state/display.ts';
 import type { State } from '../state/state.ts';
@@ -149,13 +149,14 @@ export const COMMAND_LINE: readonly LineCommand[] = [
   {
     name: 'compare',
     usage: '3.jsonl:57',
-    help: 'the open rollout beside that one; nothing: beside one of its group',
+    help: 'the open rollout beside that one; nothing: beside one of its group; a path: this run beside that one',
     check: (text, state, data) => {
-      if (text === '') return null;
+      if (!isLocatorLine(text)) return null;
       const target = locate(text, state, data);
       return 'message' in target ? target.message : null;
     },
     action: (text, state, data) => {
+      if (text !== '' && !isLocatorLine(text)) return { type: 'page-open', subject: { kind: 'runs', path: text } };
       const target = text === '' ? null : locate(text, state, data);
       return { type: 'page-compare', place: target === null || 'message' in target ? null : target.place };
     },

@@ -15,8 +15,9 @@ export const menuHandlers = {
     if (menu === 'go' && markEntries(state).length === 0)
       return saying(state, `no marks yet; ${data.keys.label('mark')} and a letter sets one`);
     const isHidden = menu === 'columns' && data.geometry(state).listWidth === 0;
+    const follows = after ?? (menu === 'label' ? nextOfQueue(state) : undefined);
     return {
-      ...withMenu(state, { kind: menu, cursor: 0, ...(after && { after }) }),
+      ...withMenu(state, { kind: menu, cursor: 0, ...(follows && { after: follows }) }),
       focus: isHidden ? 'list' : state.focus,
     };
   },
@@ -37,6 +38,10 @@ export const menuHandlers = {
     return entriesKey(state, menu, key, menu.kind === 'go' ? markEntries(state) : sortEntries(state, data));
   },
 } satisfies SomeHandlers;
+
+/** What is to be read is read one after the other: a label leads on to the next. */
+const nextOfQueue = ({ page }: State): Action | undefined =>
+  page?.isAside && page.subject.kind === 'triage' ? { type: 'page-next', by: 1 } : undefined;
 
 const BACK = ['left', 'up', 'shift+tab', 'ctrl+p'];
 const ON = ['right', 'down', 'tab', 'ctrl+n'];

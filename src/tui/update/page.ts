@@ -1,14 +1,17 @@
 import type { Place } from '../../dump/dump.ts';
+import { sanitiseLine } from '../../text/sanitise.ts';
 import type { Data } from '../rows/data.ts';
 import type { Page } from '../rows/page.ts';
 import { viewport } from '../rows/viewport.ts';
-import type { Action } from '../state/action.ts';
+import type { Action, PageRead } from '../state/action.ts';
 import { filterText } from '../state/list.ts';
 import { freshPage, type PageState, type PageSubject } from '../state/page.ts';
 import { pageInSight } from '../state/panes.ts';
 import type { State } from '../state/state.ts';
 import { visit } from './cursor.ts';
+import { atTurn } from './find.ts';
 import { type Result, type SomeHandlers, saying } from './result.ts';
+import { searchFrom } from './search.ts';
 
 /** Rows of a page that are on the screen: below its title, its head and its titles of columns. */
 const heightOf = (state: State, data: Data, page: Page): number =>
@@ -107,16 +110,11 @@ export const pageHandlers = {
     const row = rowHere(moved, data);
     const next = row?.open?.(0) ?? null;
     if (next?.type !== 'page-read') return moved;
-    const read = saying(readFrom(moved, next.place, data), `${at + 1} of ${length}${row?.says ? `: ${row.says}` : ''}`);
-    return next.turn === null ? read : { state: read, next: { type: 'go', place: next.place, turn: next.turn } };
+    const said = `${at + 1} of ${length}${row?.says ? `: ${row.says}` : ''}`;
+    return readFrom(moved, next, data, said);
   },
 
-  'page-read': (state, { place, turn }, data) => {
-    const says = rowHere(state, data)?.says;
-    const read = readFrom(state, place, data);
-    const moved = says === undefined ? read : saying(read, says);
-    return turn === null ? moved : { state: moved, next: { type: 'go', place, turn } };
-  },
+  'page-read': (state, action, data) => readFrom(state, action, data, rowHere(state, data)?.says ?? null),
 } satisfies SomeHandlers;
 
 /** The cursor of a page stays on its row, and the row where it stands on the screen, while others come and go. */
@@ -150,8 +148,15 @@ function otherOfGroup({ file, record }: Place, data: Data): Place | null {
   return other === undefined ? null : { file, record: other };
 }
 
-const readFrom = (state: State, place: Place, data: Data): State =>
-  visit({ ...withPage(state, { isAside: true }), focus: 'transcript' }, data, place);
+function readFrom(state: State, { place, turn, search }: PageRead, data: Data, says: string | null): Result {
+  // Of another run there is the text beside this one's, and no list that it stands in.
+  if (!data.dump.files.includes(place.file))
+    return saying(state, `it is of another run: ${sanitiseLine(place.file.path)}`);
+  const visited = visit({ ...withPage(state, { isAside: true }), focus: 'transcript' }, data, place);
+  const read = says === null ? visited : saying(visited, says);
+  if (search !== undefined && turn !== null) return searchFrom(atTurn(read, data, turn), search, turn, data);
+  return turn === null ? read : { state: read, next: { type: 'go', place, turn } };
+}
 
 function rowHere(state: State, data: Data) {
   const shown = pageInSight(state);

@@ -2,6 +2,7 @@ import type { PromptId } from '../state/prompt.ts';
 import { commandPrompt } from './command-prompt.ts';
 import { filterPrompt } from './filter-prompt.ts';
 import { helpPrompt } from './help-prompt.ts';
+import { hitsPrompt } from './hits-prompt.ts';
 import { labelPrompt, notePrompt } from './label.ts';
 import { modelPrompt } from './model-prompt.ts';
 import { pipePrompt } from './pipe-prompt.ts';
@@ -19,6 +20,7 @@ export const PROMPTS: Readonly<Record<PromptId, PromptKind>> = {
   sampling: samplingPrompt,
   reward: rewardPrompt,
   search: searchPrompt,
+  hits: hitsPrompt,
   pipe: pipePrompt,
   label: labelPrompt,
   note: notePrompt,

@@ -3,7 +3,7 @@ import { searchPosition } from '../rows/search.ts';
 import type { PromptKind } from './prompt-kind.ts';
 import { startSearch } from './search.ts';
 
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** `/`: shows the first hit with every key; Esc ends the search. */
 export const searchPrompt: PromptKind = {

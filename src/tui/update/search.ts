@@ -39,6 +39,18 @@ const firstFrom = (hits: readonly Hit[], view: Viewport): number =>
 export const startSearch = (state: State, value: string, data: Data): State =>
   seek({ ...state, search: searchAt(state, value, -1) }, data);
 
+/** To the first hit in a turn of the sample that is open, or behind it. */
+export function searchFrom(state: State, value: string, turn: number, data: Data): State {
+  const { cursor } = state.list;
+  const started: State = { ...state, search: searchAt(state, value, -1) };
+  const hits = cursor === null ? [] : (scanOf(started, data, cursor, value)?.hits ?? []);
+  const layout = viewport(started, data)?.layout;
+  if (layout === undefined) return started;
+  const turnOf = ({ block, start }: Hit): number => layout.turnAt(layout.row({ block, offset: start })) ?? -1;
+  const at = hits.findIndex((hit) => turnOf(hit) >= turn);
+  return at < 0 ? started : showHit(started, data, hits[at]!, at);
+}
+
 /** To the first hit at or below the top of the screen; from above it only once all is looked through. */
 function seek(state: State, data: Data): State {
   const { cursor } = state.list;

@@ -111,7 +111,7 @@ describe('two runs', () => {
       '9.jsonl': [record('q', 0.75), record('p', 1), record('p', 1), record('r', 1), record('u', 1), record('t', 1)],
     });
     try {
-      const pairs = compareRuns(a.facts, b.facts);
+      const pairs = await compareRuns(a.facts, b.facts);
       const said = pairs.map(({ outcome, isFlip, difference, a: one, b: two }) => [
         outcome,
         isFlip,
