@@ -136,7 +136,13 @@ class TableRows implements FactRows {
   }
 
   get numberNames(): string[] {
-    const names = new Set(['score', 'step', ...FACTS.filter(isQuantity).map(({ name }) => name)]);
+    const names = new Set([
+      'score',
+      'step',
+      ...FACTS.filter(isQuantity).map(({ name }) => name),
+      'copies',
+      'opening_share',
+    ]);
     for (const { index } of this.#table.files)
       for (const name of index.columns.cells.keys()) if (name !== STATUS_CELL) names.add(nameOfCell(name));
     return [...names].filter((name) => this.numbers(name).some((value) => !Number.isNaN(value)));

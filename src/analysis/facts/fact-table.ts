@@ -1,7 +1,9 @@
 import type { Dump } from '../../dump/dump.ts';
 import type { DumpFile } from '../../dump/dump-file.ts';
+import { factAt } from '../../rollout/facts.ts';
 import { type GroupMeasure, groupMeasures, isGroupMeasure } from './group-measures.ts';
 import { type GroupNumbers, numberGroups } from './group-numbers.ts';
+import { copiesIn, sharedOpenings } from './likeness.ts';
 
 /** All rollouts of a dump in one row of columns, file behind file; what their groups tell is found when somebody asks. */
 export class FactTable {
@@ -11,7 +13,8 @@ export class FactTable {
   readonly length: number;
   readonly #at: ReadonlyMap<DumpFile, number>;
   #numbers: GroupNumbers | null = null;
-  #measures: Record<GroupMeasure, Float64Array> | null = null;
+  #measures: ReturnType<typeof groupMeasures> | null = null;
+  readonly #likeness = new Map<GroupMeasure, Float64Array>();
   #scores: Float64Array | null = null;
   #units: Uint32Array | null = null;
 
@@ -83,8 +86,29 @@ export class FactTable {
   }
 
   measure(name: GroupMeasure): Float64Array {
+    if (name === 'copies' || name === 'opening_share') return this.#likenessOf(name);
     this.#measures ??= groupMeasures(this.numbers.groups, this.scores);
     return this.#measures[name];
+  }
+
+  #likenessOf(name: 'copies' | 'opening_share'): Float64Array {
+    const known = this.#likeness.get(name);
+    if (known !== undefined) return known;
+    const signatures = this.fact(name === 'copies' ? 'gist' : 'opening');
+    const found =
+      name === 'copies' ? copiesIn(this.numbers.groups, signatures) : sharedOpenings(this.units, signatures);
+    this.#likeness.set(name, found);
+    return found;
+  }
+
+  /** The numbers of a fact; NaN where nobody looked yet. */
+  fact(name: string): Float64Array {
+    const column = new Float64Array(this.length).fill(Number.NaN);
+    const at = factAt(name);
+    this.eachFile((file, start, count) => {
+      file.index.columns.rows[at]!.copyTo(column, start, count);
+    });
+    return column;
   }
 }
 

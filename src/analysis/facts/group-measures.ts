@@ -1,7 +1,11 @@
 import { shownAdvantages } from '../../rollout/advantage.ts';
 
-/** What a rollout's group tells of it: a number for each, NaN where it is not known. */
-export const GROUP_MEASURES = ['group.n', 'group.mean', 'group.std', 'group.min', 'group.max', 'rank', 'adv'] as const;
+/** What the scores of a rollout's group tell of it: a number for each, NaN where it is not known. */
+const SCORE_MEASURES = ['group.n', 'group.mean', 'group.std', 'group.min', 'group.max', 'rank', 'adv'] as const;
+type ScoreMeasure = (typeof SCORE_MEASURES)[number];
+
+/** What others tell of a rollout: copies of it in its group, and the share of its step that begins with the same words, too. */
+export const GROUP_MEASURES = [...SCORE_MEASURES, 'copies', 'opening_share'] as const;
 export type GroupMeasure = (typeof GROUP_MEASURES)[number];
 
 export const isGroupMeasure = (name: string): name is GroupMeasure =>
@@ -11,10 +15,10 @@ export const isGroupMeasure = (name: string): name is GroupMeasure =>
  * The measures of each row among those of its group. Mean and deviation (of the population) are of the finite scores; `rank` counts from 1
  * for the highest score, and equal scores have an equal rank; `adv` is verl's GRPO advantage, not known in a group with a score missing.
  */
-export function groupMeasures(groups: Int32Array, scores: Float64Array): Record<GroupMeasure, Float64Array> {
+export function groupMeasures(groups: Int32Array, scores: Float64Array): Record<ScoreMeasure, Float64Array> {
   const unknown = () => new Float64Array(groups.length).fill(Number.NaN);
-  const measures = Object.fromEntries(GROUP_MEASURES.map((name) => [name, unknown()])) as Record<
-    GroupMeasure,
+  const measures = Object.fromEntries(SCORE_MEASURES.map((name) => [name, unknown()])) as Record<
+    ScoreMeasure,
     Float64Array
   >;
   for (const members of membersOf(groups)) {

@@ -22,6 +22,7 @@ import { Hits } from './hits.ts';
 import { KnownFacts } from './known-facts.ts';
 import { Layouts } from './layouts.ts';
 import { LiveStates } from './live-states.ts';
+import { OtherRuns } from './other-runs.ts';
 import type { Page } from './page.ts';
 import { Pages } from './pages.ts';
 import { keptColumnsShown } from './replay-values.ts';

@@ -1,7 +1,7 @@
-import { LITERAL, matcher } from '../../analysis/text-search.ts';
+import { LITERAL } from '../../analysis/text-search.ts';
 import type { PageSubject } from '../state/page.ts';
 import type { PromptKind } from './prompt-kind.ts';
-import { reasonOf } from './search-prompt.ts';
+import { patternProblem } from './search-prompt.ts';
 
 const ROLES = ['system', 'user', 'assistant', 'tool'];
 
@@ -20,14 +20,7 @@ export const hitsPrompt: PromptKind = {
     value === ''
       ? `in all rollouts of the list; @tool before it: in turns of tools, @gts: in that field; ${LITERAL} before plain text`
       : 'Enter lists the hits',
-  check: (value) => {
-    try {
-      matcher(subjectOf(value).pattern);
-      return null;
-    } catch (error) {
-      return { message: `${reasonOf(error)}; ${LITERAL} before it takes it as plain text`, at: 0 };
-    }
-  },
+  check: (value) => patternProblem(subjectOf(value).pattern),
   submit: (value) => (value === '' ? null : { type: 'page-open', subject: subjectOf(value) }),
   complete: (value) =>
     [...ROLES, 'gts', 'status', 'uid'].map((name) => `@${name} `).filter((one) => one.startsWith(value)),

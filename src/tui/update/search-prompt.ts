@@ -1,9 +1,18 @@
 import { LITERAL, matcher } from '../../analysis/text-search.ts';
 import { searchPosition } from '../rows/search.ts';
+import type { PromptProblem } from '../state/prompt.ts';
 import type { PromptKind } from './prompt-kind.ts';
 import { startSearch } from './search.ts';
 
-export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+/** What is wrong with a pattern; null where nothing is. */
+export function patternProblem(pattern: string): PromptProblem | null {
+  try {
+    matcher(pattern);
+    return null;
+  } catch (error) {
+    return { message: `${(error as Error).message}; ${LITERAL} before it takes it as plain text`, at: 0 };
+  }
+}
 
 /** `/`: shows the first hit with every key; Esc ends the search. */
 export const searchPrompt: PromptKind = {
@@ -12,14 +21,7 @@ export const searchPrompt: PromptKind = {
     value === ''
       ? `a pattern, case counts with a capital in it; ${LITERAL} before plain text`
       : (searchPosition(state, data) ?? ''),
-  check: (value) => {
-    try {
-      matcher(value);
-      return null;
-    } catch (error) {
-      return { message: `${reasonOf(error)}; ${LITERAL} before it takes it as plain text`, at: 0 };
-    }
-  },
+  check: patternProblem,
   change: (state, value, data) => (value === '' ? { ...state, search: null } : startSearch(state, value, data)),
   submit: (value) => ({ type: 'search', value }),
   cancel: (state) => ({ ...state, search: null }),

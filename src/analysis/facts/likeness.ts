@@ -1,0 +1,58 @@
+import { gistDistance } from '../../rollout/text-scan.ts';
+import { membersOf } from './group-measures.ts';
+
+/** Bits of a gist in which near copies differ at most: of two texts that have nothing in common, three in two million are as near. */
+const NEAR = 1;
+const BITS = 24;
+/** Larger groups are not compared two by two. */
+const FEW = 32;
+
+/** For each row how many others of its group say nearly the same. @param gists NaN where the model said nothing */
+export function copiesIn(groups: Int32Array, gists: Float64Array): Float64Array {
+  const copies = new Float64Array(groups.length).fill(Number.NaN);
+  for (const members of membersOf(groups)) {
+    const own = members.filter((row) => !Number.isNaN(gists[row]!));
+    const count = own.length <= FEW ? twoByTwo(own, gists) : byNeighbours(own, gists);
+    for (const row of own) copies[row] = count(row);
+  }
+  return copies;
+}
+
+const twoByTwo = (rows: Uint32Array, gists: Float64Array) => (row: number) => {
+  let near = -1;
+  for (const other of rows) if (gistDistance(gists[row]!, gists[other]!) <= NEAR) near++;
+  return near;
+};
+
+/** A gist and those that are a bit from it, looked up among all: a group of thousands takes no longer a row than one of a hundred. */
+function byNeighbours(rows: Uint32Array, gists: Float64Array): (row: number) => number {
+  const counts = new Map<number, number>();
+  for (const row of rows) counts.set(gists[row]!, (counts.get(gists[row]!) ?? 0) + 1);
+  return (row) => {
+    const gist = gists[row]!;
+    let near = counts.get(gist)! - 1;
+    for (let bit = 0; bit < BITS; bit++) near += counts.get(gist ^ (1 << bit)) ?? 0;
+    return near;
+  };
+}
+
+/** For each row the share of the other rollouts of its step that begin with the same words; NaN where there is no other. */
+export function sharedOpenings(units: Uint32Array, openings: Float64Array): Float64Array {
+  const shares = new Float64Array(units.length).fill(Number.NaN);
+  const known = new Map<number, number>();
+  const alike = new Map<number, Map<number, number>>();
+  for (let row = 0; row < units.length; row++) {
+    const [unit, opening] = [units[row]!, openings[row]!];
+    if (Number.isNaN(opening)) continue;
+    known.set(unit, (known.get(unit) ?? 0) + 1);
+    const own = alike.get(unit) ?? new Map<number, number>();
+    alike.set(unit, own.set(opening, (own.get(opening) ?? 0) + 1));
+  }
+  for (let row = 0; row < units.length; row++) {
+    const [unit, opening] = [units[row]!, openings[row]!];
+    if (Number.isNaN(opening)) continue;
+    const others = known.get(unit)! - 1;
+    if (others > 0) shares[row] = (alike.get(unit)!.get(opening)! - 1) / others;
+  }
+  return shares;
+}
