@@ -11,11 +11,13 @@ import { UsageError } from '../dump/paths.ts';
 import { scoreText } from '../present/quantities.ts';
 import type { Rollout } from '../rollout/rollout.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
+import { runsPageFile, treePageFile } from './compare-html.ts';
 import { dumpOptions } from './dump-options.ts';
 import { type FactsFlags, locatorOf, numberCell, printTable, withTable } from './facts-of.ts';
 import { findRow } from './find-row.ts';
 import { ANSWER_IS_NO, DONE, print, run, say } from './output.ts';
 import { filterOf } from './query-options.ts';
+import { htmlForm } from './show-html.ts';
 
 export const compareCommand = (): Command =>
   withTable(
@@ -24,12 +26,17 @@ export const compareCommand = (): Command =>
         'two runs joined by prompt, two rollouts side by side, or one rollout with the others of its group as a tree',
       )
       .argument('<a>', 'a dump, or the locator of a rollout')
-      .argument('[b]', 'another one; none: the group of the rollout'),
-  ).action((a: string, b: string | undefined, flags: FactsFlags) => run(() => compare(a, b, flags)));
+      .argument('[b]', 'another one; none: the group of the rollout')
+      .option('--html <file>', 'as one page that needs no server and runs nothing of the data; - is stdout'),
+  ).action((a: string, b: string | undefined, flags: CompareFlags) => run(() => compare(a, b, flags)));
+
+interface CompareFlags extends FactsFlags {
+  html?: string;
+}
 
 const isLocator = (text: string): boolean => /:\d+(?:\.\d+)?(?:#t\d+)?$/.test(text);
 
-async function compare(a: string, b: string | undefined, flags: FactsFlags): Promise<number> {
+async function compare(a: string, b: string | undefined, flags: CompareFlags): Promise<number> {
   if (b === undefined) {
     if (!isLocator(a)) throw new UsageError('compare takes two dumps, two locators, or one locator');
     return withRecord(a, flags, (row) => tree(row, flags));
@@ -59,8 +66,14 @@ async function withRecord(
 async function rollouts(
   first: DumpRecord & { rollout: Rollout },
   second: DumpRecord & { rollout: Rollout },
-  { json }: FactsFlags,
+  { json, html }: CompareFlags,
 ): Promise<number> {
+  if (html !== undefined) {
+    const form = htmlForm(html, `${first.locator} against ${second.locator}`, true);
+    for (const row of [first, second]) await form.row(row, [], null);
+    await form.end();
+    return DONE;
+  }
   const pairs = compareTurns(first.rollout, second.rollout);
   if (json) {
     await print(
@@ -89,7 +102,7 @@ const sideText = (name: string, side: ComparedTurn | null): string =>
         .map((line) => `${name} ${line}`)
         .join('\n')}\n`;
 
-async function tree(row: DumpRecord & { rollout: Rollout }, flags: FactsFlags): Promise<number> {
+async function tree(row: DumpRecord & { rollout: Rollout }, flags: CompareFlags): Promise<number> {
   const { members } = groupOfRecord(row);
   if (members.length < 2) {
     say('no other rollout of this file has this prompt');
@@ -97,6 +110,10 @@ async function tree(row: DumpRecord & { rollout: Rollout }, flags: FactsFlags): 
   }
   const answers = members.map(({ record, score }) => ({ text: answerOf(row.file.read(record).rollout), score }));
   const branches = answerTree(answers);
+  if (flags.html !== undefined) {
+    await treePageFile(flags.html, branches, members.length, (member) => row.file.read(members[member]!.record));
+    return DONE;
+  }
   const locatorAt = (member: number): string => row.file.locator(members[member]!.record);
   await printTable(
     branches,
@@ -126,7 +143,7 @@ const answerOf = (rollout: Rollout | null): string =>
         .map(({ text }) => text)
         .join('\n');
 
-async function runs(a: string, b: string, flags: FactsFlags): Promise<number> {
+async function runs(a: string, b: string, flags: CompareFlags): Promise<number> {
   const options = await dumpOptions(flags);
   const filter = filterOf(flags.filter);
   const dumps = [Dump.open([a], options), Dump.open([b], options)];
@@ -136,6 +153,10 @@ async function runs(a: string, b: string, flags: FactsFlags): Promise<number> {
     if (pairs.length === 0) {
       say('no prompts: nothing tells which rollouts have the same one');
       return ANSWER_IS_NO;
+    }
+    if (flags.html !== undefined) {
+      await runsPageFile(flags.html, [a, b], [first, second], pairs);
+      return DONE;
     }
     const firstOf = ({ a: side }: RunPair): string => (side === null ? '' : locatorOf(first, side.row));
     const secondOf = ({ b: side }: RunPair): string => (side === null ? '' : locatorOf(second, side.row));

@@ -16,7 +16,7 @@ const LARGE = 100e6;
 /** @param isComparison two rollouts: they stand side by side, and each of them below
  * @param path - is stdout. @throws UsageError for a file that is there and is no page of ours: it might be somebody's dump */
 export function htmlForm(path: string, title: string, isComparison: boolean): WrittenForm {
-  const out = path === '-' ? { write: print, end: async () => {} } : fileOut(path);
+  const out = pageOut(path);
   const rows: ContentsRow[] = [];
   const articles: string[] = [];
   let first: DumpRecord | null = null;
@@ -47,6 +47,9 @@ export function htmlForm(path: string, title: string, isComparison: boolean): Wr
     },
   };
 }
+
+/** Where a page is written to; - is stdout. @throws UsageError for a file that is there and is no page of ours */
+export const pageOut = (path: string) => (path === '-' ? { write: print, end: async () => {} } : fileOut(path));
 
 function fileOut(path: string) {
   if (existsSync(path) && !isPage(path))

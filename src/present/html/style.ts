@@ -38,6 +38,7 @@ pre{margin:.25rem 0;white-space:pre-wrap;font:13px/1.45 ui-monospace,SFMono-Regu
 .call b{font-size:.85rem}
 .call i{font-size:.85rem;color:var(--quiet)}
 .broken{border-color:var(--error)}
+#tree .branch{border-left:1px solid var(--line);padding-left:.75rem;margin:.3rem 0 .3rem .25rem}
 summary{cursor:pointer;color:var(--quiet);font-size:.9rem}
 del{background:color-mix(in srgb,var(--error) 22%,transparent);text-decoration:none}
 ins{background:color-mix(in srgb,var(--good) 22%,transparent);text-decoration:none}
