@@ -4,6 +4,9 @@ import type { SaidText } from './phrases.ts';
 /** Longer records are not read for their words. */
 const LONGEST = 2_000_000;
 
+/** Stands for a result that is empty, `[]` or the like: a tool that gives only such has a phrase, too. */
+const WORDLESS = 'result_without_words';
+
 /** What the model and its tools said in a rollout; null where it cannot be read. */
 export function saidBy(facts: Pick<FactRows, 'place'>, row: number): SaidText | null {
   const { file, record } = facts.place(row);
@@ -14,7 +17,7 @@ export function saidBy(facts: Pick<FactRows, 'place'>, row: number): SaidText | 
   const of = (isTool: boolean): string =>
     turns
       .filter(({ role }) => (role === 'tool') === isTool)
-      .map(({ text }) => text)
+      .map(({ text }) => (isTool && !/[\p{L}\p{N}]/u.test(text) ? WORDLESS : text))
       .join('\n');
   return { model: of(false), tools: of(true) };
 }
