@@ -9,6 +9,7 @@ import {
   groupTable,
   type StepSignal,
   signalBySteps,
+  ungrouped,
 } from '../analysis/prompts/group-table.ts';
 import { membersByNumber } from '../analysis/prompts/members.ts';
 import type { Printable } from '../json/print.ts';
@@ -53,6 +54,8 @@ async function groups(facts: FactRows, flags: GroupsFlags): Promise<number> {
   }
   if (flags.byStep) await printTable(signalBySteps(table), STEP_COLUMNS, stepJson, flags);
   else await printTable(table, columnsOf(facts, flags.k), jsonOf(facts, table, flags.k), flags);
+  const alone = ungrouped(facts);
+  if (alone > 0) say(`${plural(alone, 'rollout')} in no group: nothing tells which others have their prompt`);
   const none = table.filter(({ signal }) => signal === 'none').length;
   const unknown = table.filter(({ signal }) => signal === 'unknown').length;
   const share = deadShare({ groups: table.length, none, unknown });

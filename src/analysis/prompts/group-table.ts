@@ -17,6 +17,10 @@ export interface GroupRow extends GroupStats {
 /** What a table of groups is made of. */
 export type GroupFacts = Pick<FactRows, 'length' | 'numbers' | 'words' | 'groups' | 'prompts'>;
 
+/** How many rollouts are in no group, as where all prompts of a step are equal. */
+export const ungrouped = ({ groups }: Pick<FactRows, 'groups'>): number =>
+  groups.reduce((sum, group) => sum + Number(group < 0), 0);
+
 /** A row for each group of at least one rollout, in the order of the dump. */
 export function groupTable(facts: GroupFacts, pass = PASS): GroupRow[] {
   const scores = facts.numbers('score');

@@ -5,6 +5,7 @@ import {
   groupPassChance,
   groupTable,
   signalBySteps,
+  ungrouped,
 } from '../../analysis/prompts/group-table.ts';
 import { formatCount, formatPercent, sparkline } from '../../present/numbers.ts';
 import type { TableColumn } from '../../present/page-table.ts';
@@ -85,7 +86,7 @@ export function groupsPage(
   return {
     title: `groups of ${formatCount(facts.length)} rollouts`,
     note: data.facts.note,
-    head: table.length === 0 ? [] : [deadText(table)],
+    head: table.length === 0 ? [] : [deadText(table, ungrouped(facts))],
     columns,
     length: rows.length,
     empty: NO_GROUPS,
@@ -106,7 +107,7 @@ function signalText({ signal, blameless }: GroupRow): string {
 }
 
 /** The share of groups without signal, and how it went from step to step. */
-function deadText(table: readonly GroupRow[]): string {
+function deadText(table: readonly GroupRow[], alone: number): string {
   const steps = signalBySteps(table);
   const all = steps.reduce(
     (sum, step) => ({
@@ -129,5 +130,6 @@ function deadText(table: readonly GroupRow[]): string {
       : []),
     `one out ${formatCount(outliers)}`,
     `world zero ${formatCount(world)}`,
+    ...(alone > 0 ? [`in no group ${formatCount(alone)}`] : []),
   ].join(' · ');
 }
