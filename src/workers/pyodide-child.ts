@@ -14,6 +14,7 @@ import {
 } from '../sandbox/server/backends/pyodide-harden.ts';
 import type { PyodideJob, PyodideReport } from '../sandbox/server/backends/pyodide-protocol.ts';
 import { BOOTSTRAP, BY_SIGNAL, PRELOADED } from '../sandbox/server/backends/pyodide-python.ts';
+import { TurnInput } from '../sandbox/server/backends/turn-input.ts';
 
 // Only what is used here. Pyodide's own types ask for the DOM, and the package is found by path at run time.
 interface Pyodide {
@@ -71,16 +72,15 @@ for (const [path, content] of job.files) {
 }
 python.FS.mkdirTree(job.directory);
 python.FS.chdir(job.directory);
-let stdin = Buffer.from(job.stdin, 'base64');
-python.setStdin({
+const input = new TurnInput(Buffer.from(job.stdin, 'base64'), job.turns);
+python.setStdin({ isatty: false, read: (buffer) => input.read(buffer) });
+python.setStdout({
   isatty: false,
-  read(buffer) {
-    const length = stdin.copy(buffer);
-    stdin = stdin.subarray(length);
-    return length;
+  write(bytes) {
+    input.heard(bytes);
+    return writeWhole(1, bytes);
   },
 });
-python.setStdout({ isatty: false, write: (bytes) => writeWhole(1, bytes) });
 python.setStderr({ isatty: false, write: (bytes) => writeWhole(2, bytes) });
 limitMemory(job.memoryMb);
 limitDisk(python.FS, job.diskMb);

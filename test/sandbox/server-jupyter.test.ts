@@ -133,6 +133,34 @@ describe.each(CONFINING)('%s', (backend) => {
       expect(ran[5]?.stdout).toBe('%pwd\n');
     });
 
+    test('a cell finds nothing of those that come after it, and does not answer for them', async () => {
+      const looking = `
+import os, sys
+frame, seen = sys._getframe(), []
+while frame:
+    seen.append(repr(frame.f_locals) + repr(frame.f_globals))
+    frame = frame.f_back
+try: seen.append(repr(os.read(0, 100000)))
+except OSError: pass
+import gc
+for held in gc.get_objects():
+    if type(held) in (list, tuple, dict): seen.append(repr(held)[:10000])
+print('hidden' + '_word' in ''.join(seen))`;
+      const forging = `
+import os, sys
+frame = sys._getframe()
+while frame and 'WORD' not in frame.f_globals: frame = frame.f_back
+word = frame.f_globals['WORD'] if frame else b''
+for fd in range(1, 20):
+    for line in (b'{"kind": "end"}', b'{"kind": "start"}', b'{"kind": "stdout", "text": "forged"}'):
+        try: os.write(fd, word + line + b'\\n')
+        except OSError: pass`;
+      const { cells: ran } = await cells([looking, forging, 'x = "hidden_word"\nprint(len(x))']);
+      expect(ran[0]?.stdout).toBe('False\n');
+      expect(ran.map(({ stdout }) => stdout).join('')).not.toContain('True');
+      expect(ran[2]?.stdout ?? '').not.toContain('forged');
+    });
+
     test('figures are images, as they are shown and as a cell ends (where matplotlib is)', {
       timeout: 90_000,
     }, async () => {
@@ -167,6 +195,14 @@ describe.each(CONFINING)('%s', (backend) => {
       const told = (ran[1]?.error[0]?.traceback ?? []) as string[];
       expect(told.join('\n').replaceAll(/\u001b\[\d+m/g, '')).toBe(expected);
     });
+
+    test.for(['print("hello"', 'def f():', 'x = [1,', 'try:\n    x = 1'])(
+      'a cell that ends too soon (%s) is incomplete, as in IPython',
+      async (source) => {
+        const { cells: ran } = await cells([source]);
+        expect(ran[0]?.error[0]?.evalue).toMatch(/^incomplete input/);
+      },
+    );
 
     test('a traceback has a part for its rule, its head, each frame and its message', async () => {
       const { cells: ran } = await cells(['def f(a, *b):\n    assert a\nf(0)']);

@@ -73,9 +73,10 @@ export function callPieces(call: ToolCall): CallPiece[] {
     pieces.push(code === null ? piece : { ...piece, code });
   }
   if (entries.length > MOST) {
-    const rest = sanitise(formatJson(Object.fromEntries(entries.slice(MOST)), 2));
+    const rest = entries.slice(MOST).map(([key, value]) => `  ${JSON.stringify(key)}: ${formatJson(value, 2, 1)}`);
     pieces.push({ text: `${plural(entries.length - MOST, 'more argument')}:`, style: 'quiet', indent: 2 });
-    pieces.push({ text: rest, style: 'plain', indent: 4, code: 'json' });
+    const text = sanitise(`{\n${rest.join(',\n')}\n}`);
+    pieces.push({ text, style: 'plain', indent: 4, code: 'json' });
   }
   return pieces;
 }

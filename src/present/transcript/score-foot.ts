@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../json/value.ts';
+import type { JsonObject } from '../../json/value.ts';
 import { isJsonObject } from '../../json/value.ts';
 import type { Rollout } from '../../rollout/rollout.ts';
 import { fitLeft } from '../../text/fit.ts';
@@ -28,7 +28,10 @@ function scoreParts({ rewards, extras }: Pick<Rollout, 'rewards' | 'extras'>): P
   const parts = new Map<string, number | boolean>();
   for (const [name, value] of Object.entries(rewards.named ?? {})) if (value !== null) parts.set(name, value);
   const add = (values: JsonObject, prefix: string): void => {
-    for (const [key, value] of Object.entries(values)) {
+    // A record may have 100,000 keys, most of them texts.
+    for (const key of Object.keys(values)) {
+      const value = values[key];
+      if (value === undefined || typeof value === 'string' || value === null) continue;
       const name = prefix + key;
       if (NO_PART.test(key) || parts.has(name)) continue;
       if (typeof value === 'number' || typeof value === 'boolean') parts.set(name, value);
@@ -44,10 +47,11 @@ function scoreParts({ rewards, extras }: Pick<Rollout, 'rewards' | 'extras'>): P
 function feedbackOf(extras: JsonObject): { name: string; text: string }[] {
   const texts: { name: string; text: string }[] = [];
   const add = (values: JsonObject, prefix: string): void => {
-    for (const [key, value] of Object.entries(values)) {
-      if (typeof value === 'string' && value.trim() !== '' && FEEDBACK.test(key))
-        texts.push({ name: prefix + key, text: value });
-      else if (prefix === '' && isJsonObject(value)) add(value as Record<string, JsonValue>, `${key}.`);
+    for (const key of Object.keys(values)) {
+      const value = values[key];
+      if (typeof value === 'string') {
+        if (FEEDBACK.test(key) && value.trim() !== '') texts.push({ name: prefix + key, text: value });
+      } else if (prefix === '' && isJsonObject(value)) add(value, `${key}.`);
     }
   };
   add(extras, '');

@@ -4,12 +4,12 @@ import { TRACEBACK_SUPPORT } from './jupyter-traceback.ts';
 /**
  * The kernel of /run_jupyter: a Python program that runs cells in one namespace and tells what each does, a JSON value
  * a line, while it does it; so a cell that is killed keeps what it printed. It needs nothing but the standard library,
- * and runs in CPython and Pyodide alike. Cells come as JSON on stdin, with the word that each event begins with.
+ * and runs in CPython and Pyodide alike. Cells come on stdin, a line each, with the word that each of its events begins with.
  *
  * The cells run, on a backend with processes, in a child that was forked before they were read. Its parent, which the
  * child cannot trace, gives it one cell at a time and passes its events on; so a cell neither reads nor answers for those
  * that come after it, and never sees the word. (A cell that changes the interpreter under later ones still can: that
- * is what a notebook is.) Pyodide has no processes: there a cell that looks for later ones finds them.
+ * is what a notebook is.) Pyodide has no processes: there a line of stdin is not in Python before the cell ahead of it has ended.
  */
 export const DRIVER = String.raw`
 import ast, asyncio, base64, builtins, inspect, io, json, linecache, os, pprint, sys, time, traceback
@@ -21,21 +21,26 @@ current = -1
 def warden(to_kernel, from_kernel, kernel):
     import ctypes
     ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
-    given = json.load(sys.stdin)
-    word = given['nonce'].encode() + b' '
+    given = [json.loads(line) for line in sys.stdin.buffer]
     try:
         os.unlink('/run/stdin')
     except OSError:
         pass
     lines = os.fdopen(from_kernel, 'rb')
-    for number, source in enumerate(given['cells']):
+    for number, (word, source) in enumerate(given):
+        word = word.encode() + b' '
+        # What the kernel says of this cell, and of no other.
+        own = os.urandom(16).hex()
+        mark = own.encode() + b' '
         write_whole(1, b'%s{"kind": "start", "cell": %d}\n' % (word, number))
-        data = source.encode('utf-8', 'surrogatepass')
         try:
-            write_whole(to_kernel, b'%d\n' % len(data) + data)
+            write_whole(to_kernel, json.dumps([own, source]).encode() + b'\n')
         except OSError:
             break
         for line in lines:
+            if not line.startswith(mark):
+                continue
+            line = line[len(mark):]
             if line.startswith(b'{"kind": "end"'):
                 break
             if line.startswith((b'{"kind": "stdout"', b'{"kind": "stderr"', b'{"kind": "display"', b'{"kind": "error"')):
@@ -58,13 +63,18 @@ def write_whole(file, data):
         data = data[os.write(file, data):]
 
 
-def cells_of(file):
-    pipe = os.fdopen(file, 'rb')
+def turns(file):
+    global WORD
     while True:
-        length = pipe.readline()
-        if not length:
-            return
-        yield pipe.read(int(length)).decode('utf-8', 'surrogatepass')
+        line = b''
+        while not line.endswith(b'\n'):
+            part = os.read(file, 1048576)
+            if not part:
+                return
+            line += part
+        word, source = json.loads(line)
+        WORD = word.encode() + b' '
+        yield source
 
 
 if PROCESS:
@@ -82,13 +92,10 @@ if PROCESS:
     os.dup2(null, 1)
     os.close(null)
     channel = os.fdopen(events_write, 'wb', 0)
-    CELLS = cells_of(cells_read)
-    WORD = b''
+    CELLS = turns(cells_read)
 else:
-    given = json.load(sys.stdin)
     channel = os.fdopen(os.dup(1), 'wb', 0)
-    CELLS = given['cells']
-    WORD = given['nonce'].encode() + b' '
+    CELLS = turns(0)
 
 
 def send(kind, **event):
@@ -221,10 +228,14 @@ def finish(value):
 ${TRACEBACK_SUPPORT}
 ${DISPLAY_SUPPORT}
 
+# As IPython compiles: where a text ends too soon, it says no more than that. PyCF_DONT_IMPLY_DEDENT, PyCF_ALLOW_INCOMPLETE_INPUT.
+LIKE_A_CONSOLE = 0x200 | 0x4000
+
+
 def execute(source, name, space):
     prepare_display(space)
     source = translated(source)
-    tree = ast.parse(source, name)
+    tree = compile(source.rstrip('\n') + '\n', name, 'exec', ast.PyCF_ONLY_AST | LIKE_A_CONSOLE, True)
     last = None
     if tree.body and isinstance(tree.body[-1], ast.Expr) and not source.rstrip().endswith(';'):
         last = ast.Expression(tree.body.pop().value)

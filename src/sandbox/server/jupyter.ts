@@ -26,14 +26,15 @@ export function runJupyterOn(
   { limits, maxRunTimeout }: ProgramOptions = DEFAULT_RUN_OPTIONS,
 ): RunJupyter {
   return async (request, signal) => {
-    const nonce = randomBytes(16).toString('hex');
-    const cells = new Cells(request.cells.length, request.cell_timeout, limits.outputBytes, nonce);
+    const words = request.cells.map(() => randomBytes(16).toString('hex'));
+    const cells = new Cells(words, request.cell_timeout, limits.outputBytes);
     try {
       const { run, files } = await backend.execute(
         {
           language: 'python',
           code: DRIVER,
-          stdin: JSON.stringify({ nonce, cells: request.cells }),
+          stdin: request.cells.map((source, cell) => `${JSON.stringify([words[cell], source])}\n`).join(''),
+          turns: words.map((word) => `${word} {"kind": "end"`),
           files: decodeFiles(request.files),
           fetchFiles: wantedFiles(request.fetch_files),
           compileTimeout: 0,
@@ -101,7 +102,7 @@ interface Cell {
 /** The driver's events, put together. Nonsense that a program writes among them is left out. */
 class Cells {
   readonly #cells: Cell[] = [];
-  readonly #expected: number;
+  readonly #words: readonly string[];
   readonly #cellTimeout: number;
   readonly #limit: number;
   readonly #lines: LineSplitter;
@@ -110,15 +111,17 @@ class Cells {
   #displayed = 0;
   finished = 0;
 
-  /** @param nonce what the lines of the driver itself begin with */
-  constructor(expected: number, cellTimeout: number, limit: number, nonce: string) {
-    this.#expected = expected;
+  /** @param words for each cell, what the lines of the driver about it begin with */
+  constructor(words: readonly string[], cellTimeout: number, limit: number) {
+    this.#words = words;
     this.#cellTimeout = cellTimeout;
     this.#limit = limit;
     // A line that is longer than all that is kept cannot be kept. The driver writes ASCII.
     this.#lines = new LineSplitter(8 * limit, (line) => {
       const text = line.toString('latin1');
-      if (text.startsWith(`${nonce} `)) this.#take(text.slice(nonce.length + 1));
+      const isRunning = this.#cells.length > this.finished;
+      const word = this.#words[isRunning ? this.finished : this.#cells.length];
+      if (word !== undefined && text.startsWith(`${word} `)) this.#take(text.slice(word.length + 1), isRunning);
     });
   }
 
@@ -127,7 +130,7 @@ class Cells {
     this.#lines.push(chunk);
   }
 
-  #take(line: string): void {
+  #take(line: string, isRunning: boolean): void {
     let event: Record<string, unknown>;
     try {
       event = JSON.parse(line) as Record<string, unknown>;
@@ -136,13 +139,13 @@ class Cells {
     }
     const { kind, text, data } = event;
     if (kind === 'start') {
-      if (this.#cells.length === this.#expected) return;
+      if (isRunning) return;
       this.#cells.push({ stdout: new Output(this.#limit), stderr: new Output(this.#limit), display: [], error: [] });
       if (this.#cellTimeout > 0) this.#stopTimer = startTimer(this.#cellTimeout, this.#stop);
       return;
     }
     const cell = this.#cells.at(-1);
-    if (!cell) return;
+    if (!cell || !isRunning) return;
     if (kind === 'end') {
       this.#stopTimer();
       this.finished = this.#cells.length;

@@ -39,6 +39,7 @@ export interface WireJob {
   runTimeout: number;
   limits: RunLimits;
   watched: boolean;
+  turns?: readonly string[];
 }
 
 export interface WireError {

@@ -338,6 +338,28 @@ while True: pass`;
       }
     });
 
+    // What the kernel gives to all processes of a user together.
+    test.skipIf(backend === 'pyodide' || onlyMemory).each([
+      [
+        'timers',
+        'import ctypes, time\nl = ctypes.CDLL(None)\nt = ctypes.c_int()\nheld = 0\nwhile held < 200_000 and l.syscall(222, 1, 0, ctypes.byref(t)) == 0: held += 1',
+      ],
+      [
+        'queued signals',
+        'import ctypes, os, signal, time\nl = ctypes.CDLL(None)\nsignal.pthread_sigmask(signal.SIG_BLOCK, [50])\nheld = 0\nwhile held < 200_000 and l.sigqueue(os.getpid(), 50, None) == 0: held += 1',
+      ],
+      [
+        'queues of messages',
+        'import ctypes, time\nl = ctypes.CDLL("librt.so.1")\nheld = 0\nwhile held < 200 and l.mq_open(b"/q%d" % held, 0o102, 0o600, None) >= 0: held += 1',
+      ],
+    ])('other runs: all %s of their user are held', async (_, code) => {
+      const hog = run(`${code}\nprint(held, flush=True)\ntime.sleep(3)`);
+      const others = await Promise.all([run(`${code}\nprint(held)`), run(`${code}\nprint(held)`)]);
+      const counts = [await hog, ...others].map(({ run_result }) => Number(run_result?.stdout));
+      for (const count of counts) expect(count).toBeGreaterThan(0);
+      expect(Math.max(...counts)).toBeLessThan(2000);
+    });
+
     const program = { code: 'print(1)', language: 'python' };
     const bodies: Record<string, [path: string, body: () => unknown, headers?: Record<string, string>]> = {
       'a number of 4,000,000 digits': [

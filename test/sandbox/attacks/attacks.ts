@@ -121,6 +121,7 @@ const kernel = attacks(
     kexec: 'sys_(246, 0, 0, 0, 0)',
     'the host name': 'sys_(170, b"evil", 4)',
     'the clock': 'sys_(227, 0, buffer)',
+    'watching a file of the system': 'sys_(294, 0)',
     swap: 'sys_(167, b"/tmp/x", 0)',
     'a file by its handle': 'sys_(304, -100, buffer, 0)',
     'watching all files': 'sys_(300, 0, 0)',

@@ -18,6 +18,11 @@ export interface Job {
   compileTimeout: number;
   runTimeout: number;
   limits: RunLimits;
+  /**
+   * One for each line of stdin. A backend whose runs have one process holds a line back until a line of stdout has begun with
+   * the word of the one before it; elsewhere stdin is there as a whole.
+   */
+  turns?: readonly string[];
   /** Sees the run's stdout as it comes; calling `stop` ends the run as its timeout would. */
   watch?: (chunk: Buffer, stop: () => void) => void;
   /** Is given, as soon as the program runs, what asks for its use; null once it has ended. */
@@ -48,17 +53,19 @@ export interface RunLimits {
   fetchBytes: number;
 }
 
-const MOST_DESCRIPTORS = 4096;
-
 /** What a process may have open; no more than this process may. */
-export const DESCRIPTORS = Math.min(MOST_DESCRIPTORS, ownDescriptors());
+export const DESCRIPTORS = atMost(4096, 'open files');
+/** Signals and timers, and bytes in POSIX queues, that a run may hold: the kernel gives all runs of their user one sum. */
+export const PENDING_SIGNALS = atMost(1024, 'pending signals');
+export const QUEUE_BYTES = atMost(256 * 1024, 'msgqueue size');
 
-function ownDescriptors(): number {
+function atMost(most: number, name: string): number {
   try {
-    const [, hard = ''] = /^Max open files +\S+ +(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1')) ?? [];
-    return Number(hard) || MOST_DESCRIPTORS;
+    const limits = readFileSync('/proc/self/limits', 'latin1');
+    const hard = new RegExp(`^Max ${name} +\\S+ +(\\d+)`, 'm').exec(limits)?.[1];
+    return hard === undefined ? most : Math.min(most, Number(hard));
   } catch {
-    return MOST_DESCRIPTORS; // no Linux
+    return most; // no Linux
   }
 }
 

@@ -2,7 +2,7 @@
 import { existsSync, lstatSync, readlinkSync } from 'node:fs';
 import { posix } from 'node:path';
 import { confineFile } from '../paths.ts';
-import { DESCRIPTORS, type Job, SandboxFault } from './backend.ts';
+import { DESCRIPTORS, type Job, PENDING_SIGNALS, QUEUE_BYTES, SandboxFault } from './backend.ts';
 import type { Interpreters } from './interpreters.ts';
 import type { Source } from './languages.ts';
 
@@ -74,6 +74,8 @@ export function ulimits(job: Job, reservesAddresses: boolean): string {
     `-f ${job.limits.diskMb * 1024}`,
     `-u ${job.limits.processes}`,
     `-n ${DESCRIPTORS}`,
+    `-i ${PENDING_SIGNALS}`,
+    `-q ${QUEUE_BYTES}`,
     ...(seconds < 2 ** 31 ? [`-t ${seconds}`] : []),
     `-d ${memory}`,
     ...(reservesAddresses ? [] : [`-v ${memory}`]),

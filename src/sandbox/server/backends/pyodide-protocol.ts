@@ -4,6 +4,8 @@ export interface PyodideJob {
   directory: string;
   /** In base64, as all bytes here. */
   stdin: string;
+  /** Words for which the lines of stdin wait; none where it is there as a whole. */
+  turns: readonly string[];
   /** Path and base64. */
   files: [string, string][];
   fetch: string[];

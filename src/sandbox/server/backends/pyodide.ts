@@ -114,6 +114,7 @@ class Pyodide implements Backend {
       source,
       directory,
       stdin: Buffer.from(job.stdin ?? '').toString('base64'),
+      turns: job.turns ?? [],
       files: [...files, [source, Buffer.from(job.code).toString('base64')]],
       fetch: job.fetchFiles.map((name) => confine(name, directory, true)),
       fetchBytes: job.limits.fetchBytes,

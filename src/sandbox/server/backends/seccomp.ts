@@ -98,12 +98,16 @@ const CALLS = {
   sched_setattr: [314, 274],
   setpriority: [141, 140],
   io_setup: [206, 0],
+  inotify_init: [253, -1],
+  inotify_init1: [294, 26],
   setsockopt: [54, 208],
 } as const satisfies Record<string, readonly [number, number]>;
 type Call = keyof typeof CALLS;
 
 /** Libraries meet these on old kernels and know what to do then; with clone3 the flags lie where no filter sees them. */
 const MISSING: Call[] = ['clone3', 'io_setup', 'io_uring_setup', 'io_uring_enter', 'io_uring_register', 'memfd_secret'];
+/** All runs share their user's watches, and a watch on a file of the system tells who opens it. */
+const SHARED: Call[] = ['inotify_init', 'inotify_init1'];
 /** Only a cgroup counts their memory. */
 const UNCOUNTED: Call[] = ['memfd_create', 'shmget', 'msgget', 'semget'];
 /** Beyond the newest call of the table's libseccomp; what a newer kernel adds is missing here. */
@@ -210,7 +214,7 @@ export function seccompFilter(counted: boolean, machine: string = process.arch):
   const answers = (Object.keys(CALLS) as Call[]).flatMap((call) => {
     if (special[call]) return block(numberOf(call), special[call]);
     if (UNCOUNTED.includes(call)) return counted ? [] : block(numberOf(call), [give(refuse(ENOSYS))]);
-    return block(numberOf(call), [give(refuse(MISSING.includes(call) ? ENOSYS : EPERM))]);
+    return block(numberOf(call), [give(refuse([...MISSING, ...SHARED].includes(call) ? ENOSYS : EPERM))]);
   });
   return assemble([
     [LOAD, 0, 0, ARCH_AT],

@@ -4,7 +4,7 @@ import { closeSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { CommandRunResult } from '../../protocol.ts';
 import { Output } from '../output.ts';
-import { DESCRIPTORS, type Job, type Outcome, SandboxFault } from './backend.ts';
+import { DESCRIPTORS, type Job, type Outcome, PENDING_SIGNALS, QUEUE_BYTES, SandboxFault } from './backend.ts';
 import type { Cgroup } from './cgroups.ts';
 import { watchGroup, watchRun } from './memory-watch.ts';
 import { startTimer } from './timer.ts';
@@ -19,7 +19,7 @@ const OWN_PROCESSES = 4;
 /** The capacity of a pipe: a job below it is written at once. */
 const PIPE_BYTES = 65_536;
 /** RLIMIT_* of Linux. */
-const RESOURCE = { cpu: 0, fsize: 1, data: 2, core: 4, nproc: 6, nofile: 7, as: 9 };
+const RESOURCE = { cpu: 0, fsize: 1, data: 2, core: 4, nproc: 6, nofile: 7, as: 9, sigpending: 11, msgqueue: 12 };
 
 export interface Slot {
   number: number;
@@ -267,6 +267,8 @@ export function wordsOf(job: Job, files: readonly [string, Buffer][], defaultMem
     `${RESOURCE.fsize}=${limits.diskMb * 1024 * 1024}`,
     `${RESOURCE.nproc}=${limits.processes}`,
     `${RESOURCE.nofile}=${DESCRIPTORS}`,
+    `${RESOURCE.sigpending}=${PENDING_SIGNALS}`,
+    `${RESOURCE.msgqueue}=${QUEUE_BYTES}`,
     ...(seconds < 2 ** 31 ? [`${RESOURCE.cpu}=${seconds}`] : []),
     `${RESOURCE.data}=${memory}`,
     `${RESOURCE.as}=${memory}`,
