@@ -23,6 +23,7 @@ const FIELDS = [
   'chat',
   'traj',
   'trajectory',
+  'history',
   'chosen',
 ];
 

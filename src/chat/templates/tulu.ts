@@ -7,7 +7,9 @@ export const tulu: ChatTemplate = {
   marked: {
     special: true,
     detects: (prompt, response) =>
-      /^\s*(?:<\|endoftext\|>)?<\|(?:system|user)\|>\n/.test(prompt === '' ? response : prompt),
+      /^\s*(?:<\|endoftext\|>)?<\|(?:system|user)\|>\n/.test(prompt === '' ? response : prompt) &&
+      // GLM's header of a reply stands behind its text; this one on a line of its own.
+      !/[^\n]<\|assistant\|>\s*(?:<think>\s*)?$/.test(prompt),
     end: String.raw`(?:<\|endoftext\|>)?\n?`,
     headers: [{ open: String.raw`(?<=^|\n|>)<\|(system|user|assistant)\|>(?:\n|$)` }],
   },
