@@ -24,7 +24,7 @@ export function groundOf(facts: FactRows): Ground {
     if (facts.has(row, 'bad_record')) ground.unreadable++;
     else if (!Number.isFinite(scores[row]!)) ground.unscored++;
     if (ended[row] === 'aborted') ground.aborted++;
-    if (fault[row] === 'world') ground.byWorld++;
+    if (fault[row] === 'world' || fault[row] === 'ours') ground.byWorld++;
   }
   kept.set(facts, ground);
   return ground;
@@ -39,14 +39,14 @@ export function groundText({ rollouts, unreadable, unscored, aborted, byWorld }:
       .join(', ');
   const left = some([
     [unreadable, 'unreadable'],
-    [unscored, 'without a score'],
+    [unscored, 'unscored'],
   ]);
   const counted = some([
     [aborted, 'broken off'],
     [byWorld, 'failed by the world'],
   ]);
-  const parts = [left && `left out: ${left}`, counted && `counted, though doubtful: ${counted}`].filter(
+  const parts = [left && `${left} left out`, counted && `${counted} counted, though doubtful`].filter(
     (part) => part !== '',
   );
-  return parts.length === 0 ? '' : `of ${rollouts} ${parts.join('; ')}`;
+  return parts.length === 0 ? '' : `of ${rollouts}: ${parts.join('; ')}`;
 }

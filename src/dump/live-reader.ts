@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { isJsonObject, type JsonValue } from '../json/value.ts';
 import type { Dump } from './dump.ts';
+import { DumpFile } from './dump-file.ts';
 import { type LiveFolder, type LiveState, readLiveFolder, readLiveState, type UnderWay } from './under-way.ts';
 
 /** What one writer says, and the folder of the dump that it says it beside. */
@@ -10,7 +11,9 @@ export interface FoundState extends LiveState {
 
 interface Trace {
   size: number;
-  row: Omit<UnderWay, 'quiet'>;
+  /** When it began, seconds since 1970. */
+  start: number | null;
+  row: Omit<UnderWay, 'quiet' | 'seconds'>;
 }
 
 /** What all writers beside a dump say of rollouts under way: this program's engine, and prime-rl. */
@@ -26,31 +29,34 @@ export class LiveReader {
     this.#host = host;
   }
 
-  async states(): Promise<FoundState[]> {
+  /** @param readsEach also what is told in a file for each rollout */
+  async states(readsEach = true): Promise<FoundState[]> {
     const states: FoundState[] = [];
+    const seen = new Set<string>();
     for (const directory of new Set(this.#dump.files.map(({ path }) => dirname(path)))) {
       const state = readLiveState(directory, this.#host);
       if (state !== null) states.push({ ...state, directory });
-      const folder = readLiveFolder(directory);
-      if (folder !== null) states.push({ ...(await this.#stateOf(folder)), directory });
+      const folder = readsEach ? readLiveFolder(directory) : null;
+      if (folder !== null) states.push({ ...(await this.#stateOf(folder, seen)), directory });
     }
+    for (const path of this.#traces.keys()) if (!seen.has(path)) this.#traces.delete(path);
     return states;
   }
 
   /** A file of deltas is read again when it has grown. */
-  async #stateOf({ files, pending }: LiveFolder): Promise<LiveState> {
+  async #stateOf({ files, pending }: LiveFolder, seen: Set<string>): Promise<LiveState> {
     const now = Date.now();
     const rollouts: UnderWay[] = [];
     for (const { path, written, size } of files) {
       let trace = this.#traces.get(path);
       if (trace?.size !== size) {
-        trace = { size, row: await this.#trace(path) };
+        trace = { size, ...(await this.#trace(path)) };
         this.#traces.set(path, trace);
       }
-      rollouts.push({ ...trace.row, quiet: (now - written) / 1000 });
+      seen.add(path);
+      const seconds = trace.start === null ? null : now / 1000 - trace.start;
+      rollouts.push({ ...trace.row, seconds, quiet: (now - written) / 1000 });
     }
-    const paths = new Set(files.map(({ path }) => path));
-    for (const path of this.#traces.keys()) if (!paths.has(path)) this.#traces.delete(path);
     const all = [...pending, ...rollouts];
     const stages: Record<string, number> = {};
     for (const { stage } of all) stages[stage] = (stages[stage] ?? 0) + 1;
@@ -58,21 +64,23 @@ export class LiveReader {
     return { written, isGone: false, stages, queue: null, rollouts: all };
   }
 
-  async #trace(path: string): Promise<Trace['row']> {
-    const file = this.#dump.underWay(path);
+  async #trace(path: string): Promise<Omit<Trace, 'size'>> {
+    const file = new DumpFile({ path, stream: '' });
     await file.update({ holdBack: true });
     const rollout = file.count === 0 ? null : file.read(0).rollout;
+    file.close();
     const { task, timing } = rollout?.extras ?? {};
-    const start = rollout?.times?.started ?? null;
     return {
-      uid: rollout?.uid ?? null,
-      task: (isJsonObject(task) && typeof task.key === 'string' ? task.key : rollout?.group) ?? file.stem,
-      step: rollout?.step ?? null,
-      stage: stageIn(timing),
-      tools: [],
-      turns: rollout?.turns.length ?? 0,
-      seconds: start === null ? null : Date.now() / 1000 - start,
-      path,
+      start: rollout?.times?.started ?? null,
+      row: {
+        uid: rollout?.uid ?? null,
+        task: (isJsonObject(task) && typeof task.key === 'string' ? task.key : rollout?.group) ?? file.stem,
+        step: rollout?.step ?? null,
+        stage: stageIn(timing),
+        tools: [],
+        turns: rollout?.turns.length ?? 0,
+        path,
+      },
     };
   }
 }

@@ -23,10 +23,18 @@ export function timeBar(stretches: readonly Stretch[], wall: number, width: numb
       own.set(kind ?? 'blank', (own.get(kind ?? 'blank') ?? 0) + part);
     }
   }
+  const kinds = shares.map((own) => [...own].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 'blank');
+  // What is shorter than a cell is seen all the same.
+  for (const { kind, start, end } of stretches) {
+    if (kind === null) continue;
+    const [from, to] = [Math.floor((start / wall) * width), Math.ceil((end / wall) * width)];
+    const own = kinds.slice(Math.max(0, from), Math.max(from + 1, to));
+    const middle = Math.min(width - 1, Math.floor(((start + end) / 2 / wall) * width));
+    if (own.every((one) => one === 'blank')) kinds[middle] = kind;
+  }
   const pieces: Piece[] = [];
-  for (const own of shares) {
-    const [most] = [...own].sort((a, b) => b[1] - a[1]);
-    const [style, sign] = SIGNS[most?.[0] ?? 'blank'];
+  for (const kind of kinds) {
+    const [style, sign] = SIGNS[kind];
     const last = pieces.at(-1);
     if (last?.[0] === style && last[1].endsWith(sign)) pieces[pieces.length - 1] = [style, last[1] + sign];
     else pieces.push([style, sign]);

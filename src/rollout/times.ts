@@ -85,8 +85,9 @@ export function timesOf(
   durations: Times['durations'] = {},
 ): Times | null {
   const finite = spans.filter(({ start, end }) => Number.isFinite(start) && Number.isFinite(end));
-  const forward = finite.filter(({ start, end }) => end >= start && start >= -1e-3);
-  const fitting = wall === null ? forward : forward.filter(({ end }) => !isOver(end, wall));
+  const forward = finite.filter(({ start, end }) => end >= start);
+  const begun = forward.filter(({ start }) => start >= -1e-3);
+  const fitting = wall === null ? begun : begun.filter(({ end }) => !isOver(end, wall));
   const whole = wall ?? fitting.reduce((last, { end }) => Math.max(last, end), 0);
   const known = TIME_KINDS.flatMap((kind): [TimeKind, number][] => {
     const seconds = durations[kind];
@@ -96,9 +97,11 @@ export function timesOf(
   if (!(whole > 0) && fitting.length === 0) return null;
   const doubts: string[] = [];
   if (forward.length < spans.length) doubts.push(`${spans.length - forward.length} times run backwards`);
-  if (fitting.length < forward.length || kept.length < known.length)
+  if (begun.length < forward.length)
+    doubts.push(`${forward.length - begun.length} begin before the rollout does: another clock`);
+  if (fitting.length < begun.length || kept.length < known.length)
     doubts.push(
-      `${forward.length - fitting.length + known.length - kept.length} are longer than the whole (${Number(whole.toPrecision(4))} s): another unit, or another clock`,
+      `${begun.length - fitting.length + known.length - kept.length} are longer than the whole (${Number(whole.toPrecision(4))} s): another unit, or another clock`,
     );
   return {
     started,

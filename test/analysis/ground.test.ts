@@ -17,9 +17,7 @@ test('the ground of a curve: what it leaves out, and what it counts though it is
   try {
     const ground = groundOf(await readFactRows(dump, null));
     expect(ground).toEqual({ rollouts: 6, unreadable: 1, unscored: 2, aborted: 1, byWorld: 0 });
-    expect(groundText(ground)).toBe(
-      'of 6 left out: 1 unreadable, 2 without a score; counted, though doubtful: 1 broken off',
-    );
+    expect(groundText(ground)).toBe('of 6: 1 unreadable, 2 unscored left out; 1 broken off counted, though doubtful');
   } finally {
     dump.close();
   }

@@ -27,6 +27,9 @@ describe('times', () => {
     expect(times.doubt).toBe(
       '1 times run backwards; 1 are longer than the whole (10 s): another unit, or another clock; left out',
     );
+    expect(timesOf(null, 10, [span('model', -3, 4), span('tool', 4, 5)])!.doubt).toBe(
+      '1 begin before the rollout does: another clock; left out',
+    );
     expect(timesOf(null, 10, [span('model', 0, 4)])!.doubt).toBeNull();
     expect(timesOf(null, 2, [], { model: 1500, tool: 0.5 })).toMatchObject({ durations: { tool: 0.5 } });
   });

@@ -111,16 +111,15 @@ describe('a page of one rollout', () => {
     await screen.data.dump.whenLooked();
     screen.do({ type: 'page-here', page: 'step-times' });
     const shown = lines();
-    expect(shown[1]).toBe(
-      ' took 25 s; for 21 s (84 %) it hung on the last 1 of 3, at the end on sample 2, 3.0 s of it model',
-    );
-    expect(shown.slice(3, 6).map((line) => line.slice(2, 22).trim().split(/ {2,}/))).toEqual([
+    expect(shown[1]).toBe(' took 25 s; for 21 s (84 %) it hung on the last 1 of 3');
+    expect(shown[2]).toBe(' sample 2 ended last, 3.0 s of its time model');
+    expect(shown.slice(4, 7).map((line) => line.slice(2, 22).trim().split(/ {2,}/))).toEqual([
       ['2', '25 s'],
       ['1', '4.0 s'],
       ['3', '4.0 s'],
     ]);
     // Nothing is drawn before it began.
-    expect(shown[3]).toMatch(/25 s {20,}·+█+▪+/);
+    expect(shown[4]).toMatch(/25 s {20,}·+█+▪+/);
   });
 
   test('what its step taught is read in slices, then told with the place of each finding', async () => {

@@ -83,6 +83,7 @@ function batchOf(rows: readonly SignalRow<unknown>[]): Batch {
     rewards: rows.map((row) => outcomeOf(row)!),
     masks: rows.map(({ mask }) => mask!),
     groups: rows.map(({ group }) => group),
+    baselines: rows.every(({ greedy }) => greedy !== null) ? rows.map(({ greedy }) => greedy!) : null,
     values: hasValues ? rows.map(({ values }) => values!.map((value) => value ?? 0)) : null,
   };
 }

@@ -28,6 +28,8 @@ export interface SignalRow<At> {
   advantages: ByToken | null;
   returns: ByToken | null;
   values: ByToken | null;
+  /** The score of the greedy answer to the same prompt, which ReMax takes off. */
+  greedy: number | null;
   /** Log probabilities of who sampled, and of who trained. */
   sampled: ByToken | null;
   trainer: ByToken | null;
@@ -49,6 +51,7 @@ export interface SignalRow<At> {
 const REWARDS = ['token_level_rewards', 'rewards', 'token_rewards'];
 const SCORES = ['token_level_scores', 'rm_scores'];
 const TRAINER = ['old_log_probs', 'trainer_logprobs', 'prev_logprobs', 'train_log_probs', 'log_probs'];
+const GREEDY = ['reward_baselines', 'reward_baseline'];
 const ESTIMATOR = ['adv_estimator', 'estimator', 'advantage_estimator'];
 
 /** null for a rollout that is not trained on. */
@@ -80,6 +83,7 @@ export function signalRow<At>(rollout: Rollout, at: At): SignalRow<At> | null {
     advantages: named(['advantages', 'advantage']) ?? constant(mask, rewards.advantage),
     returns: named(['returns']),
     values: named(['values']),
+    greedy: GREEDY.map((name) => extras[name]).find((value) => typeof value === 'number') ?? null,
     sampled: tokens?.logprobs ?? null,
     trainer: named(TRAINER),
     ids: tokens?.responseIds.every((id) => id >= 0) ? tokens.responseIds : null,

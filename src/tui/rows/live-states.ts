@@ -113,10 +113,12 @@ export class LiveStates {
     // The schemas are loaded with the first writer: a screen without one does without them.
     const { LiveReader } = await import('../../dump/live-reader.ts');
     this.#reader ??= new LiveReader(this.#dump, hostname());
-    const states = await this.#reader.states();
+    // Files of single rollouts are read where somebody looks at single rollouts.
+    const isWatched = this.#isWatched;
+    const states = await this.#reader.states(isWatched);
     if (this.#dump.isClosed) return;
     this.#states = states;
-    if (this.#isWatched) {
+    if (isWatched) {
       this.#takeFinished();
       this.#merge(states);
       for (const row of this.#rows.values()) if (row.path !== null) await this.#refresh(row.path);
@@ -142,7 +144,6 @@ export class LiveStates {
   #forget(): void {
     for (const { path } of this.#rows.values()) if (path !== null) this.#dump.forgetUnderWay(path);
     this.#rows.clear();
-    this.#reader = null;
     this.#finished.clear();
     this.#fresh = [];
   }

@@ -95,7 +95,7 @@ export function stepTimesPage(
       unknown === 0
         ? plural(rows.length, 'rollout')
         : `${plural(rows.length, 'rollout')}, of ${unknown} no times are known`,
-    head: rows.length === 0 ? [] : [clock === null ? ownStartsText(rows) : clockText(clock, rows)],
+    head: rows.length === 0 ? [] : clock === null ? [ownStartsText(rows)] : clockLines(clock, rows),
     columns: [
       { title: 'sample', width: 7, isFixed: true },
       { title: clock === null ? 'took' : 'end', width: 11 },
@@ -147,17 +147,16 @@ function clockRow(facts: Facts | undefined, record: number): ClockRow | null {
 
 const KINDS = [...TIME_KINDS, 'blank'] as const;
 
-function clockText({ seconds, tail, straggler }: StepClock, rows: readonly ClockRow[]): string {
+function clockLines({ seconds, tail, straggler }: StepClock, rows: readonly ClockRow[]): string[] {
   const { kind, took, record } = straggler;
-  const what =
-    kind === null || took === 0
-      ? ''
-      : kind === 'blank'
-        ? `, ${secondsText(took)} of it unexplained`
-        : `, ${secondsText(took)} of it ${kind}`;
-  if (rows.length === 1) return `took ${secondsText(seconds)}${what}`;
-  const hung = `for ${secondsText(tail.seconds)} (${Math.round(100 * tail.share)} %) it hung on the last ${tail.rollouts} of ${rows.length}`;
-  return `took ${secondsText(seconds)}; ${hung}, at the end on sample ${record + 1}${what}`;
+  const share = `${Math.round(100 * tail.share)} %`;
+  const hung = `for ${secondsText(tail.seconds)} (${share}) it hung on the last ${tail.rollouts} of ${rows.length}`;
+  const word = kind === 'blank' ? 'unexplained' : kind;
+  const what = word === null || took === 0 ? '' : `, ${secondsText(took)} of its time ${word}`;
+  return [
+    `took ${secondsText(seconds)}${rows.length === 1 ? '' : `; ${hung}`}`,
+    `sample ${record + 1} ended last${what}`,
+  ];
 }
 
 function ownStartsText(rows: readonly ClockRow[]): string {

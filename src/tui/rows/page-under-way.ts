@@ -49,7 +49,6 @@ export function underWayPage(
     row: (index) => {
       const row = ordered[index]!;
       const { task, step, tools, turns, seconds, quiet, ended } = row;
-      const place = live.placeOf(row);
       const known = (value: number | null) => (value === null ? '–' : secondsText(Math.max(0, value)));
       return {
         cells: [
@@ -61,7 +60,9 @@ export function underWayPage(
           ended === null ? known(quiet) : '–',
           known(seconds),
         ],
-        ...(place === null ? {} : { open: () => ({ type: 'page-read', place, turn: null }) }),
+        ...(row.path === null && row.place === null
+          ? {}
+          : { open: () => ({ type: 'page-read', place: live.placeOf(row)!, turn: null }) }),
       };
     },
   };
