@@ -37,7 +37,6 @@ const WITH_TIMES = [
   'verifiers-v1',
   'verifiers/svbench_2026-05.jsonl',
   'inspect/log_formats.eval',
-  'inspect/log_tool_call_error.json',
   'harbor',
   'claude-code/representative_messages.jsonl',
   'codex',
