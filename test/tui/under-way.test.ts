@@ -133,7 +133,7 @@ describe('rollouts under way', () => {
     const writer = await started();
     writer.says(ids, { pid: 2 ** 22 + 1, time: new Date(Date.now() - 5000).toISOString() });
     await looked();
-    expect(lines()[1]).toMatch(/its writer is gone, 5/);
+    expect(lines()[1]).toMatch(/its writer is gone/);
     rmSync(join(writer.directory, '.rollout-viewer'), { recursive: true });
     await looked();
     expect(rows().every((line) => line.includes('ended'))).toBe(true);
