@@ -63,7 +63,7 @@ export class Dump {
   readonly showsUnended: boolean;
   #files: DumpFile[] = [];
   readonly #cache: FactsCache | null;
-  readonly reads: ReadMarks | null;
+  readonly seen: ReadMarks | null;
   readonly #options: DumpOptions;
   readonly #isValidation: (stream: string) => boolean;
   readonly #reading: Omit<ReadContext, 'validation'>;
@@ -88,7 +88,7 @@ export class Dump {
     this.paths = paths;
     this.#options = options;
     this.#cache = options.facts === undefined ? null : FactsCache.at(options.facts);
-    this.reads = options.reads ?? null;
+    this.seen = options.reads ?? null;
     this.holdBack = options.holdBack !== undefined;
     this.showsUnended = options.holdBack !== 'always';
     this.#isValidation = options.isValidation ?? isValidationStream;
@@ -127,7 +127,7 @@ export class Dump {
 
   #fileOf(found: FoundFile): DumpFile {
     const file = new DumpFile(found, this.#isValidation, undefined, this.#reading, this.#cache);
-    file.reads = this.reads;
+    file.reads = this.seen;
     return file;
   }
 

@@ -177,7 +177,7 @@ export const COMMANDS: readonly Command[] = [
       type: 'page-open',
       subject: { kind: 'movement' },
     }),
-    one('Compare', 'failures', 'what went wrong with calls, by tool, and how rollouts ended', {
+    one('Compare', 'failures', 'failed calls by tool, and how rollouts ended', {
       type: 'page-open',
       subject: { kind: 'errors' },
     }),

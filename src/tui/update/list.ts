@@ -37,7 +37,7 @@ function asOfNow(filter: FilterChoice, { replay, labels }: State, { dump }: Data
   return {
     ...filter,
     ...(asksKept ? { runs: replay.words, labels: labels.rollouts } : {}),
-    ...(asksRead ? { reads: dump.reads?.count ?? 0 } : {}),
+    ...(asksRead ? { reads: dump.seen?.count ?? 0 } : {}),
   };
 }
 
