@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { shareRedis } from '../src/queue/redis.ts';
 import { scriptedModel } from '../test/engine/scripted-model.ts';
-import { KILLS_CAP, killRounds } from '../test/queue/kills.ts';
+import { killReplays, killRollouts } from '../test/queue/kills.ts';
 import { hasRedis, TestRedis } from '../test/queue/redis-server.ts';
 import { bin, cpuSeconds, figure } from './support/measure.ts';
 
@@ -47,6 +47,7 @@ export async function run(): Promise<void> {
     cost: async () => costs(redis, folder, await url),
     makespan: async () => makespans(redis, folder, await url),
     replays: () => replays(redis, folder),
+    cap: () => cap(redis),
     kills: () => kills(redis),
   };
   try {
@@ -218,21 +219,32 @@ async function replays(redis: TestRedis, folder: string): Promise<void> {
   );
 }
 
+/** The limit of a sandbox with many in flight, while workers are killed. */
+async function cap(redis: TestRedis): Promise<void> {
+  const { busiest, lines, kills } = await killRollouts(redis, {
+    kills: 4,
+    restarts: 0,
+    tasks: 250,
+    places: 64,
+    cap: 10,
+  });
+  const what = `4 workers × 64 in flight, ${kills} kills`;
+  figure(`programs in the sandbox, ${what}`, `${busiest}`, `limit 10, ${lines} rollouts`, null, 'the limit');
+}
+
 async function kills(redis: TestRedis): Promise<void> {
   const rounds = isWhole ? 10 : 1;
-  const all = { kills: 0, restarts: 0, rollouts: 0, lines: 0, uids: 0, equal: 0, busiest: 0 };
+  const sum = { kills: 0, restarts: 0, rollouts: 0, lines: 0, uids: 0, calls: 0, entries: 0, records: 0, equal: 0 };
   for (let round = 0; round < rounds; round++) {
-    const one = await killRounds(redis, { kills: 10, restarts: 2, tasks: 300 });
-    all.kills += one.kills;
-    all.restarts += one.restarts;
-    all.rollouts += one.rollouts;
-    all.lines += one.lines;
-    all.uids += one.uids;
-    all.equal += one.isEqual ? 1 : 0;
-    all.busiest = Math.max(all.busiest, one.busiest);
+    const awayMs = round === 0 && isWhole ? 60_000 : 0;
+    const made = await killRollouts(redis, { kills: 8, restarts: 1, tasks: 250, places: 8, cap: 8, awayMs });
+    const run = await killReplays(redis, { kills: 2, restarts: 1, calls: 300 });
+    for (const one of [made, run] as Record<string, number | boolean>[])
+      for (const key of Object.keys(sum) as (keyof typeof sum)[]) sum[key] += Number(one[key] ?? 0);
+    if (made.isEqual) sum.equal++;
   }
-  const what = `${all.kills} kills, ${all.restarts} restarts of Redis`;
-  figure(what, `${all.lines} lines`, `${all.rollouts} rollouts, ${all.uids} uids`, null, 'each once');
-  figure('dumps equal to those of one process', `${all.equal}`, `of ${rounds}`, null, 'all');
-  figure('programs in the sandbox at once, at the most', `${all.busiest}`, `limit ${KILLS_CAP}`, null, 'the limit');
+  const what = `${sum.kills} kills, ${sum.restarts} restarts of Redis`;
+  figure(what, `${sum.lines} lines`, `${sum.rollouts} rollouts, ${sum.uids} uids`, null, 'each once');
+  figure('calls in the journal', `${sum.entries}`, `${sum.calls} calls, ${sum.records} records`, null, 'each once');
+  figure('dumps equal to those of one process', `${sum.equal}`, `of ${rounds}`, null, 'all');
 }

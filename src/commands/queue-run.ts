@@ -4,11 +4,15 @@ import type { Journal } from '../journal/journal.ts';
 import { hashOf } from '../json/fingerprint.ts';
 import { forgetRun, hasRun, runIn } from '../queue/run-id.ts';
 
-/** A run of calls or scores at a queue, as its journal knows it. The same command goes on with one that was killed. */
+/**
+ * A run of calls or scores at a queue, as its journal knows it. The same command goes on with one that was killed; `resumedFrom` is when
+ * that was begun.
+ */
 export async function journalRun(journal: Journal, command: string, args: readonly string[]) {
   const { directory } = journal;
-  if (directory === null) return { run: randomUUID(), isResumed: false, forget: async () => {} };
+  if (directory === null) return { run: randomUUID(), resumedFrom: null, forget: async () => {} };
   const folder = join(directory, 'queue', hashOf([command, ...args.map((one) => resolve(one))].join('\n')));
   const isResumed = await hasRun(folder);
-  return { run: await runIn(folder), isResumed, forget: () => forgetRun(folder) };
+  const { run, begun } = await runIn(folder);
+  return { run, resumedFrom: isResumed ? begun : null, forget: () => forgetRun(folder) };
 }

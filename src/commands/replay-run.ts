@@ -197,14 +197,14 @@ async function sandboxAt(
   { choice, flags, journal, signal }: SandboxWanted,
 ) {
   const { queuedSandbox } = await import('../queue/executions.ts');
-  const { run, isResumed, forget } = await journalRun(journal, 'replay', args);
+  const { run, resumedFrom, forget } = await journalRun(journal, 'replay', args);
   const { toolsUrl = null } = choice;
   const { concurrency, share } = flags;
   const options = { run, what: args.join(' '), toolsUrl, concurrency, share, say, signal };
   const backend = await queuedSandbox(shared, options);
   return {
     backend,
-    isResumed,
+    isResumed: resumedFrom !== null,
     async close(isOver: boolean) {
       await backend.finish(isOver);
       if (isOver) await forget();

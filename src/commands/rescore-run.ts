@@ -78,6 +78,7 @@ export async function rescore(args: readonly string[], flags: RescoreFlags): Pro
       signal: stop.signal,
       journal,
       overlong: overlongOf(flags),
+      resumedFrom: queue?.resumedFrom ?? null,
       ...(concurrency ? { concurrency } : {}),
     });
     for await (const scored of results) {
@@ -109,7 +110,7 @@ export async function rescore(args: readonly string[], flags: RescoreFlags): Pro
 }
 
 /** Rollouts at workers at once, where nobody says otherwise. */
-const AT_QUEUE = 256;
+const AT_QUEUE = 2048;
 
 interface ScoresWanted {
   choice: RewardChoice;
@@ -140,6 +141,7 @@ async function scoresAt(
   );
   return {
     score: queue.score,
+    resumedFrom: state.resumedFrom,
     async close(isOver: boolean) {
       await queue.close(isOver);
       if (isOver) await state.forget();

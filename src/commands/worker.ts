@@ -57,9 +57,10 @@ async function work(flags: WorkerFlags): Promise<number> {
   };
   process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
   say(`at ${shared.name}, ${concurrency} rollouts at once`);
+  const { ROLLOUT_VIEWER_MODEL_URL: named, SANDBOX_FUSION_ENDPOINT: endpoint } = process.env;
   const own = {
-    ...(modelUrl ? { model_url: modelUrl } : {}),
-    ...(sandbox ? { sandbox } : {}),
+    ...(modelUrl || named ? { model_url: modelUrl || named } : {}),
+    ...(sandbox || endpoint ? { sandbox: sandbox || endpoint } : {}),
     ...(python ? { python } : {}),
   };
   const apiKey = process.env.ROLLOUT_VIEWER_API_KEY ?? process.env.OPENAI_API_KEY;

@@ -19,7 +19,7 @@ export type MadeExecution =
   | { error: string };
 
 /** In flight at once where nobody says otherwise: workers take what they can. */
-const CONCURRENCY = 256;
+const CONCURRENCY = 2048;
 const ASK_MS = 100;
 
 export interface QueuedSandboxOptions {

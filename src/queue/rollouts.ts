@@ -42,7 +42,7 @@ export class QueuedRollouts implements MakeElsewhere {
     const data = await runToSend(settings, texts, files).catch((error: Error) => {
       throw new SetupError(`--queue: ${error.message}`);
     });
-    const id = await runIn(stateOf(settings.out!));
+    const { run: id } = await runIn(stateOf(settings.out!));
     const what = settings.out!;
     const jobs = await QueuedJobs.open(shared, { id, kind: 'rollouts', what, data, texts, say, signal, suspend });
     return new QueuedRollouts(jobs, partialOf);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { z } from 'zod';
 
 const FILE = 'queue.json';
 
@@ -11,25 +12,26 @@ export const hasRun = (folder: string): Promise<boolean> =>
     () => false,
   );
 
-/** The name of the run whose state is in a folder: one that is started again takes up what was made for it. */
-export async function runIn(folder: string): Promise<string> {
+/** The run whose state is in a folder, and when it was begun: one that is started again takes up what was made for it. */
+export async function runIn(folder: string): Promise<{ run: string; begun: string }> {
   const path = join(folder, FILE);
   const kept = await readFile(path, 'utf8').catch(() => null);
-  const run = kept === null ? null : nameIn(kept);
-  if (run !== null) return run;
-  const made = randomUUID();
+  const known = kept === null ? null : runOf(kept);
+  if (known !== null) return known;
+  const made = { run: randomUUID(), begun: new Date().toISOString() };
   await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, `${JSON.stringify({ run: made })}\n`);
+  await writeFile(path, `${JSON.stringify(made)}\n`);
   return made;
 }
 
 export const forgetRun = (folder: string): Promise<void> => rm(join(folder, FILE), { force: true });
 
+const RunFile = z.object({ run: z.string().regex(/^[\w-]+$/), begun: z.string() });
+
 /** A file that was cut off by a kill names none. */
-function nameIn(text: string): string | null {
+function runOf(text: string): z.infer<typeof RunFile> | null {
   try {
-    const { run } = JSON.parse(text) as { run?: unknown };
-    return typeof run === 'string' && /^[\w-]+$/.test(run) ? run : null;
+    return RunFile.parse(JSON.parse(text));
   } catch {
     return null;
   }

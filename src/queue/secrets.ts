@@ -3,16 +3,16 @@ const SECRET =
   /["']?\b([\w-]*(?:api[_-]?key|apikey|secret|password|passwd|authorization|(?:access|auth|bearer)[_-]?token))\b["']?\s*:\s*["']?(?!null\b|~|["']\s*["'])([^\s"'#,}][^\n"'#,}]*)/gi;
 const WITH_PASSWORD = /\b[a-z][a-z+.-]*:\/\/[^\s/"'@]*:[^\s/"'@]+@[^\s"']+/gi;
 
+export const hasPassword = (address: unknown): boolean =>
+  typeof address === 'string' && URL.canParse(address) && new URL(address).password !== '';
+
 /** Secrets do not travel: what lies in a queue is read by whoever reaches it. @throws Error that names the key */
 export function checkSecrets(text: string, where: string): void {
   for (const [, key] of text.matchAll(SECRET))
-    if (!/env$/i.test(key!))
-      throw new Error(
-        `${where}: ${key} would lie in the queue: secrets stay in a worker's own environment or settings`,
-      );
+    throw new Error(`${where}: ${key} would lie in the queue: secrets stay in a worker's own environment or settings`);
   const [address] = text.match(WITH_PASSWORD) ?? [];
   if (address !== undefined)
     throw new Error(
-      `${where}: the address ${address.replace(/\/\/.*@/, '//…@')} holds a password, which would lie in the queue: give each worker its own (--model-url, --sandbox)`,
+      `${where}: the address ${address.replace(/\/\/.*@/, '//…@')} holds a password, which would lie in the queue`,
     );
 }

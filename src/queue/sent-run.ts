@@ -4,24 +4,31 @@ import { z } from 'zod';
 import type { Settings } from '../engine/collect/settings.ts';
 import { type OwnEntry, ownFiles } from '../engine/own/own-files.ts';
 import { SentOwn } from './own-code.ts';
-import { checkSecrets } from './secrets.ts';
+import { checkSecrets, hasPassword } from './secrets.ts';
 import { TextPlace, type Texts } from './texts.ts';
-
-/** A file that a setting names: its content travels, for its path means nothing on another machine. */
-const SentFile = z.object({ key: z.string(), name: z.string(), content: TextPlace });
-
-/** What the rollouts of one run are made with. No secrets: a worker has its own. */
-export const SentRun = z.object({
-  settings: z.record(z.string(), z.unknown()),
-  files: z.array(SentFile),
-  own: SentOwn,
-});
-export type SentRun = z.infer<typeof SentRun>;
 
 /** Settings that name files of which the content is all that matters. */
 const FILES = ['tools', 'interaction_config', 'chat_template', 'tokenizer'] as const;
 /** What a worker says of itself, and what is of no use to it. */
 const OWN = ['out', 'concurrency', 'n', 'step', 'batch_size', 'python', 'python_path', 'deadline', 'enough'] as const;
+
+/** Addresses that a worker may name for itself: it does so where the run's holds a password. */
+const NAMED_BY_WORKERS = ['model_url', 'sandbox'] as const;
+
+/** A file that a setting names: its content travels, for its path means nothing on another machine. */
+const SentFile = z.object({ key: z.enum(FILES), name: z.string(), content: TextPlace });
+
+/** What the rollouts of one run are made with. No secrets: a worker has its own. */
+export const SentRun = z.object({
+  // Whoever writes to the Redis names no path and no interpreter of a worker's.
+  settings: z.record(z.string(), z.unknown()).transform((sent) => without(sent, [...FILES, ...OWN])),
+  files: z.array(SentFile),
+  own: SentOwn,
+});
+export type SentRun = z.infer<typeof SentRun>;
+
+const without = (settings: Readonly<Record<string, unknown>>, keys: readonly string[]): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(settings).filter(([key]) => !keys.includes(key)));
 
 /**
  * What the workers are to know of a run: its settings, and the files that they name.
@@ -29,7 +36,6 @@ const OWN = ['out', 'concurrency', 'n', 'step', 'batch_size', 'python', 'python_
  * @throws Error for a file that cannot be read, or for a secret
  */
 export async function runToSend(settings: Settings, texts: Texts, entries: readonly OwnEntry[]): Promise<SentRun> {
-  const sent: Record<string, unknown> = { ...settings };
   const files: SentRun['files'] = [];
   for (const key of FILES) {
     const path = settings[key];
@@ -39,9 +45,9 @@ export async function runToSend(settings: Settings, texts: Texts, entries: reado
       if (key === 'tools' || key === 'interaction_config') checkSecrets(text, one);
       files.push({ key, name: basename(one), content: await texts.put(text) });
     }
-    delete sent[key];
   }
-  for (const key of OWN) delete sent[key];
+  const all = settings as Record<string, unknown>;
+  const sent = without(all, [...FILES, ...OWN, ...NAMED_BY_WORKERS.filter((key) => hasPassword(all[key]))]);
   checkSecrets(JSON.stringify(sent), 'the settings');
   return { settings: sent, files, own: await ownFiles(entries) };
 }

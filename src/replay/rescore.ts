@@ -204,22 +204,28 @@ function olderScore({ older }: JsonObject): { verl: string; score: number } | nu
   return { verl: older.verl, score: older.score };
 }
 
+interface ManyOptions {
+  concurrency?: number;
+  signal?: AbortSignal;
+  journal?: Journal;
+  overlong?: OverlongBuffer | null;
+  /** What was scored since then is taken from the journal: the run was killed, and goes on. */
+  resumedFrom?: string | null;
+}
+
 /** Scores many, in their order; ends early, and quietly, when it is aborted. What was judged is in the journal before it is yielded. */
 export async function* rescoreMany(
   rows: AsyncIterable<DumpRecord>,
   score: (task: ScoreTask) => Promise<Rescored | null>,
-  {
-    concurrency = 8,
-    signal,
-    journal,
-    overlong = null,
-  }: { concurrency?: number; signal?: AbortSignal; journal?: Journal; overlong?: OverlongBuffer | null } = {},
+  { concurrency = 8, signal, journal, overlong = null, resumedFrom = null }: ManyOptions = {},
 ): AsyncGenerator<Rescored> {
   const queue = new PQueue({ concurrency });
   const waiting: Promise<Rescored | null>[] = [];
   const start = (row: DumpRecord) =>
     queue.add(async () => {
       if (signal?.aborted) return null;
+      const known = resumedFrom === null ? null : scoredSince(journal, row, resumedFrom);
+      if (known !== null) return known;
       try {
         const scored = await score(scoreTaskOf(row, overlong));
         if (scored !== null && journal !== undefined) keepRescore(journal, row, scored);
@@ -249,6 +255,14 @@ function keepRescore(journal: Journal, { raw }: DumpRecord, scored: Rescored): v
   const { locator, status, recorded, score, reward, reason, pred } = scored;
   if (reward !== null)
     journal.append(RESCORES, { record: recordKey(raw), locator, status, recorded, score, reward, reason, pred });
+}
+
+function scoredSince(journal: Journal | undefined, { raw, locator }: DumpRecord, since: string): Rescored | null {
+  const entry = journal?.known(RESCORES, recordKey(raw)).at(-1);
+  if (entry === undefined || entry.at < since) return null;
+  const { status, recorded, score, reward, reason, pred } = entry;
+  const kept = { locator, recorded, score, reward, reason, status: status as Rescored['status'] };
+  return { ...kept, pred: (pred ?? null) as JsonValue, metadata: {}, seconds: 0, repeats: null, against: null };
 }
 
 /** The score that a record was given last. */

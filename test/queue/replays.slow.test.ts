@@ -133,6 +133,24 @@ describe(`scores behind a queue${noRedis}`, () => {
     expect(entries(join(folder, 'queued'))).toEqual(entries(join(folder, 'alone')));
   });
 
+  it.skipIf(!hasRedis)('are each in the journal once, though the run is killed and started again', async () => {
+    const { folder, url, journal, run } = workplace(lines());
+    writeFileSync(
+      join(folder, 'slow.mjs'),
+      `export const compute_score = async () => { await new Promise((resolve) => setTimeout(resolve, 50)); return 1; };\n`,
+    );
+    startWorker(url, '--allow-tools', folder);
+    const args = ['rescore', 'rollout_data', '--reward', 'slow.mjs', '--queue', url, ...journal('queued')];
+    const first = start(args, { cwd: folder });
+    await until(() => entriesIn(join(folder, 'queued')) > 5);
+    await kill(first);
+    const { stdout } = await run([...args, '--json']);
+    expect(jsonLines(stdout)).toHaveLength(CALLS);
+    const all = entries(join(folder, 'queued')).map((text) => JSON.parse(text) as { locator: string; score: number });
+    expect(all.map(({ score }) => score)).toEqual(Array(CALLS).fill(1));
+    expect(new Set(all.map(({ locator }) => locator)).size).toBe(CALLS);
+  });
+
   it.skipIf(!hasRedis)('by a file of your own are given only where the same file is allowed', async () => {
     const { folder, url, journal, run } = workplace(lines());
     writeFileSync(join(folder, 'mine.mjs'), REWARD);

@@ -3,9 +3,11 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Limiter, type RateLimiter } from '../../src/async/limiter.ts';
+import { limitedModel } from '../../src/engine/model/limited.ts';
 import { type SharedRedis, shareRedis } from '../../src/queue/redis.ts';
 import { RedisLimiter } from '../../src/queue/redis-limiter.ts';
 import { Texts } from '../../src/queue/texts.ts';
+import { fakeModel } from '../engine/fake-model.ts';
 import { directoryWith, execute } from '../program.ts';
 import { bundled } from './bundled.ts';
 import { hasRedis, noRedis, TestRedis } from './redis-server.ts';
@@ -79,6 +81,60 @@ describe.each(kinds)(`a limit %s${noRedis}`, (_, limiters, needsRedis) => {
     stop.abort(new Error('enough'));
     await expect(broken).rejects.toThrow('enough');
     expect(await waiting).toBe('next');
+  });
+
+  it.skipIf(isOff)('holds the place of a task that was given up until it has ended, where that is asked', async () => {
+    const [limiter] = await limiters(1, 1);
+    let die = () => {};
+    const dying = limiter!.run(() => new Promise<void>((resolve) => (die = resolve)), {
+      timeoutMs: 20,
+      holdUntilEnded: true,
+    });
+    await expect(dying).rejects.toThrow('timed out after 20 ms');
+    let isStarted = false;
+    const next = limiter!.run(() => {
+      isStarted = true;
+      return 'next';
+    });
+    await rest();
+    expect(isStarted).toBe(false);
+    die();
+    expect(await next).toBe('next');
+  });
+
+  it.skipIf(isOff)('never runs what was given up while it waited', async () => {
+    const [limiter] = await limiters(1, 1);
+    let end = () => {};
+    const first = limiter!.run(() => new Promise<void>((resolve) => (end = resolve)));
+    const stop = new AbortController();
+    const ran: string[] = [];
+    const waiting = limiter!.run(() => ran.push('given up'), { signal: stop.signal });
+    const refused = expect(waiting).rejects.toThrow('gone');
+    const last = limiter!.run(() => ran.push('last'));
+    stop.abort(new Error('gone'));
+    await refused;
+    end();
+    await Promise.all([first, last]);
+    expect(ran).toEqual(['last']);
+  });
+
+  it.skipIf(isOff)('is that of a model server, too: so many turns are asked of it at once', async () => {
+    const two = await limiters(3, 2);
+    let running = 0;
+    let most = 0;
+    const { model } = fakeModel(async () => {
+      most = Math.max(most, ++running);
+      await rest();
+      running--;
+      return { text: 'yes' };
+    });
+    const asked = { messages: [], tools: [], sampling: {}, maxNewTokens: null, inputIds: null };
+    const models = two.map((limiter) => limitedModel(model, limiter));
+    const turns = await Promise.all(
+      models.flatMap((one) => Array.from({ length: 8 }, () => one.generate({ ...asked }))),
+    );
+    expect(turns.map(({ text }) => text)).toEqual(Array(16).fill('yes'));
+    expect(most).toBe(3);
   });
 });
 
