@@ -57,10 +57,11 @@ async function work(flags: WorkerFlags): Promise<number> {
   };
   process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
   say(`at ${shared.name}, ${concurrency} rollouts at once`);
-  const { ROLLOUT_VIEWER_MODEL_URL: named, SANDBOX_FUSION_ENDPOINT: endpoint } = process.env;
+  const model = modelUrl || process.env.ROLLOUT_VIEWER_MODEL_URL;
+  const where = sandbox || process.env.SANDBOX_FUSION_ENDPOINT;
   const own = {
-    ...(modelUrl || named ? { model_url: modelUrl || named } : {}),
-    ...(sandbox || endpoint ? { sandbox: sandbox || endpoint } : {}),
+    ...(model ? { model_url: model } : {}),
+    ...(where ? { sandbox: where } : {}),
     ...(python ? { python } : {}),
   };
   const apiKey = process.env.ROLLOUT_VIEWER_API_KEY ?? process.env.OPENAI_API_KEY;
