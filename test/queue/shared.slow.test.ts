@@ -105,7 +105,16 @@ describe.each(kinds)(`a limit %s${noRedis}`, (_, limiters, needsRedis) => {
   it.skipIf(isOff)('never runs what was given up while it waited', async () => {
     const [limiter] = await limiters(1, 1);
     let end = () => {};
-    const first = limiter!.run(() => new Promise<void>((resolve) => (end = resolve)));
+    let first: Promise<void> = Promise.resolve();
+    await new Promise<void>((begun) => {
+      first = limiter!.run(
+        () =>
+          new Promise<void>((resolve) => {
+            end = resolve;
+            begun();
+          }),
+      );
+    });
     const stop = new AbortController();
     const ran: string[] = [];
     const waiting = limiter!.run(() => ran.push('given up'), { signal: stop.signal });
