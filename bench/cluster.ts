@@ -242,6 +242,7 @@ async function kills(redis: TestRedis): Promise<void> {
     for (const one of [made, run] as Record<string, number | boolean>[])
       for (const key of Object.keys(sum) as (keyof typeof sum)[]) sum[key] += Number(one[key] ?? 0);
     if (made.isEqual) sum.equal++;
+    if (isWhole) console.log(`    round ${round + 1} of ${rounds}: ${JSON.stringify(made)} ${JSON.stringify(run)}`);
   }
   const what = `${sum.kills} kills, ${sum.restarts} restarts of Redis`;
   figure(what, `${sum.lines} lines`, `${sum.rollouts} rollouts, ${sum.uids} uids`, null, 'each once');
