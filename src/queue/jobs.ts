@@ -1,6 +1,6 @@
 import type { Queue, QueueEvents } from 'bullmq';
 import { z } from 'zod';
-import type { SharedRedis } from './redis.ts';
+import { atMost, CLOSE_MS, type SharedRedis } from './redis.ts';
 import { headOf, type JobData, queueOf, type RunHead, Runs } from './runs.ts';
 import { countsOf, stagesOf, type WorkStatus } from './status.ts';
 import { TextPlace, type Texts } from './texts.ts';
@@ -252,7 +252,7 @@ export class QueuedJobs {
         await this.#runs.drop(this.#head.id).catch(() => {});
       }
     }
-    await Promise.allSettled([this.#queue.close(), this.#events.close()]);
+    await atMost(CLOSE_MS, Promise.allSettled([this.#queue.close(), this.#events.close()]));
   }
 }
 

@@ -61,12 +61,15 @@ export async function shareRedis(address: string, say: (message: string) => void
   });
   let hasBeenThere = false;
   const others: Redis[] = [];
-  const another = () => {
-    const one = redis.duplicate();
+  // BullMQ duplicates a connection that it waits on: those are to end with the others, though their Redis is away.
+  const kept = (one: Redis): Redis => {
+    const duplicate = one.duplicate.bind(one);
+    one.duplicate = (...args) => kept(duplicate(...args));
     one.on('error', () => {});
     others.push(one);
     return one;
   };
+  const another = () => kept(redis.duplicate());
   const close = async () => {
     isClosing = true;
     for (const one of [redis, ...others]) one.disconnect();
@@ -83,6 +86,19 @@ export async function shareRedis(address: string, say: (message: string) => void
       : error;
   }
   return { redis, bullmq, prefix, name, another, close };
+}
+
+/** BullMQ's own goodbye waits for a Redis that is away. */
+export const CLOSE_MS = 2_000;
+
+/** Waits for it, but no longer. */
+export async function atMost(milliseconds: number, work: Promise<unknown> | undefined): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await Promise.race([work, limit]);
+  clearTimeout(timer);
 }
 
 async function load<T>(part: 'bullmq' | 'ioredis', importing: () => Promise<T>): Promise<T> {

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import type { Worker } from 'bullmq';
 import { shareLimits } from '../async/limiter.ts';
 import { pause } from '../async/timeout.ts';
-import { type SharedRedis, VERSION } from './redis.ts';
+import { atMost, CLOSE_MS, type SharedRedis, VERSION } from './redis.ts';
 import { RedisLimiter } from './redis-limiter.ts';
 import { JobData, queueOf, type RunHead, type RunKind, Runs } from './runs.ts';
 import { Texts } from './texts.ts';
@@ -250,7 +250,9 @@ class ServedRun {
 
   /** What is begun is brought to its end, unless there is no Redis to hand it in at. */
   async close(): Promise<void> {
-    await this.#worker?.close(this.#shared.redis.status !== 'ready').catch(() => {});
+    const isThere = this.#shared.redis.status === 'ready';
+    const closing = this.#worker?.close(!isThere).catch(() => {});
+    await (isThere ? closing : atMost(CLOSE_MS, closing));
     await this.#work.close();
   }
 }
