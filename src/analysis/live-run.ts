@@ -100,7 +100,7 @@ export class LiveRun {
     if (kind === 'gone') return;
     const now = Date.now();
     this.#hasCome = true;
-    this.#rate.add(file.count - from, now);
+    if (file.isArriving(now)) this.#rate.add(file.count - from, now);
     this.#waiting.add(file);
   }
 

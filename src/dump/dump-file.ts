@@ -44,6 +44,9 @@ export interface UpdateOptions {
 /** A step counts as written once no byte has come for so many ms. */
 export const QUIET = 2000;
 
+/** ms after which a time is no question of two clocks. */
+const OLD = 10 * 60_000;
+
 /** One file of a dump: its index, kept up to date with the disk, and its records, read on demand. The file is only ever read. */
 export class DumpFile {
   readonly path: string;
@@ -200,9 +203,10 @@ export class DumpFile {
       }
       const change = await this.#rescan(identity, options);
       if (isKept) this.wasRewritten = change === 'replaced' && this.#isOwnKept;
-      if (!isFirst && (seen === null || seen.size !== identity.size || seen.modified !== identity.modified))
-        this.lastChange = Date.now();
-      else this.lastChange = Math.min(identity.modified, Date.now());
+      const isNew = !isFirst && (seen === null || seen.size !== identity.size || seen.modified !== identity.modified);
+      // A copy that keeps its times tells when its source was written; the clock of a server may be off by less.
+      const isNow = isNew && Date.now() - identity.modified < OLD;
+      this.lastChange = isNow ? Date.now() : Math.min(identity.modified, Date.now());
       const isNothing = this.bytes === 0 || (this.#copy !== null && this.#scan.position === 0);
       if (this.error !== null && isNothing) {
         this.state = 'failed';

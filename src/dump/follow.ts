@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { setTimeout as rest } from 'node:timers/promises';
 import type { Dump } from './dump.ts';
 import { type DumpFile, QUIET } from './dump-file.ts';
 import { type Watching, type WatchOptions, watch } from './watch.ts';
@@ -7,6 +8,9 @@ import { type Watching, type WatchOptions, watch } from './watch.ts';
 const SECOND_LOOK = 120;
 /** A listing of the directories is followed by so many times as long without one: 10,000 files take 40 ms, on a server more. */
 const LISTING_REST = 15;
+
+/** ms between two looks at a file: a writer that writes without a pause leaves the keys their share of the time. */
+const GAP = 30;
 
 /** How many of the files that changed last bring the next step along. */
 const RECENT = 8;
@@ -17,6 +21,7 @@ export class Follower {
   readonly #watching: Watching;
   /** Files that changed since they were last looked at. A second change while it waits costs nothing. */
   readonly #dirty = new Set<DumpFile>();
+  readonly #looked = new WeakMap<DumpFile, number>();
   readonly #quietTimers = new Map<DumpFile, NodeJS.Timeout>();
   /** Files that changed a moment ago, and the timer of the second look at them. */
   readonly #recent = new Set<DumpFile>();
@@ -88,15 +93,27 @@ export class Follower {
           this.#mustRescan = false;
           this.#list();
         }
-        const [file] = this.#dirty;
-        if (file === undefined) continue;
+        if (this.#dirty.size === 0) continue;
+        const file = this.#due();
+        if (file === null) {
+          await rest(GAP, undefined, { ref: false });
+          continue;
+        }
         this.#dirty.delete(file);
         await this.#dump.refresh(file, this.#dump.holdBack);
+        this.#looked.set(file, performance.now());
         this.#watchQuiet(file);
       }
     } finally {
       this.#isRunning = false;
     }
+  }
+
+  /** A file that changed and was not looked at a moment ago. */
+  #due(): DumpFile | null {
+    const now = performance.now();
+    for (const file of this.#dirty) if (now - (this.#looked.get(file) ?? Number.NEGATIVE_INFINITY) >= GAP) return file;
+    return null;
   }
 
   /** Lists the directories, or does so as soon as it may. */

@@ -5,6 +5,8 @@ import { SourceError } from './machine.ts';
 /** How a program's end is to be understood: the exit statuses that mean that the other side was not reached. */
 export interface ChildRules {
   lost: readonly number[];
+  /** Last words after which asking again is of no use. */
+  refused?: RegExp;
 }
 
 const MOST_MESSAGES = 2000;
@@ -13,7 +15,7 @@ const MOST_MESSAGES = 2000;
 export async function* outputOf(
   command: string,
   args: readonly string[],
-  { lost }: ChildRules,
+  { lost, refused }: ChildRules,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -37,7 +39,7 @@ export async function* outputOf(
     if (signal.aborted) throw new SourceError('ended', true);
     if (status === 0) return;
     const last = said.trim().split('\n').at(-1) ?? '';
-    const isLost = killed !== null || lost.includes(status ?? -1);
+    const isLost = (killed !== null || lost.includes(status ?? -1)) && refused?.test(last) !== true;
     throw new SourceError(last === '' ? `${command} ended with status ${status ?? killed}` : last, isLost);
   } finally {
     signal.removeEventListener('abort', stop);

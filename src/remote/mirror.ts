@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, readSync, renameSync, statSync, utimesSync, writeSync } from 'node:fs';
+import { closeSync, futimesSync, mkdirSync, openSync, readSync, renameSync, statSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { stepOfName } from '../dump/paths.ts';
@@ -17,7 +17,7 @@ export interface MirrorOptions {
   most: number;
   /** Goes on with what comes. */
   follows: boolean;
-  /** Attempts after which a lost connection is given up; Infinity for a screen. */
+  /** Attempts after which a lost connection is given up; what is followed and has something here is asked for without end. */
   attempts: number;
 }
 
@@ -117,7 +117,8 @@ export class Mirror {
         await rest(Math.max(LOOK_MS, took * LIST_SHARE), undefined, { signal }).catch(() => {});
       } catch (error) {
         if (signal.aborted) return;
-        if (!(error instanceof SourceError) || !error.isLost || (++failures >= attempts && !this.#cameBytes)) {
+        const most = follows && this.#isHere() ? Number.POSITIVE_INFINITY : attempts;
+        if (!(error instanceof SourceError) || !error.isLost || (++failures >= most && !this.#cameBytes)) {
           this.#say(error instanceof Error ? error.message : String(error));
           // What is here can be read without the other side.
           if (follows && this.#isHere()) this.#first();
@@ -175,9 +176,8 @@ export class Mirror {
     if (here === null || here.size !== size) return false;
     const brought = this.#brought.get(path);
     if (brought?.modified === null && brought.inode === inode) {
-      // Its last bytes came while it was written: only now is it known as of when.
+      // Its last bytes came while it was written: only now is it known as of when. The copy keeps its own time, or it would be read anew.
       brought.modified = modified;
-      utimesSync(here.path, modified, modified);
     }
     return here.modified === modified || (brought?.modified === modified && brought.inode === inode);
   }
@@ -268,6 +268,8 @@ export class Mirror {
         if (fd === null) fd = have > 0 ? openSync(here!.path, 'a') : openSync(draft, 'w', 0o600);
         writeSync(fd, own);
         at += own.length;
+        // Nobody sees its last bytes without its time: that would be a file which was written anew.
+        if (at === file.size) futimesSync(fd, file.modified, file.modified);
         if (have === 0 && at === own.length && !isWholeOnly) {
           // The row that stood in its place goes with its first bytes.
           renameSync(draft, local);
@@ -281,7 +283,6 @@ export class Mirror {
     }
     if (isWholeOnly && at === file.size && at > 0) renameSync(draft, local);
     if (at === file.size && file.size > 0) {
-      utimesSync(local, file.modified, file.modified);
       this.#brought.set(file.path, { inode: file.inode, modified: file.modified, at: performance.now() });
     }
   }

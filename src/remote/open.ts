@@ -6,6 +6,9 @@ import { RcloneSource } from './rclone.ts';
 import { SshSource } from './ssh.ts';
 import { WebSource } from './web.ts';
 
+/** A machine that was never reached, and of which nothing is here, is given up after some seconds. */
+const FIRST_ATTEMPTS = 5;
+
 /** Where a password may be asked for: nowhere, or on the terminal before a screen is drawn. */
 export async function openMirror(
   address: Address,
@@ -18,8 +21,9 @@ export async function openMirror(
     cache: remoteFolder(),
     most: options.most,
     follows: options.follows,
-    attempts: options.follows ? Number.POSITIVE_INFINITY : 5,
+    attempts: FIRST_ATTEMPTS,
   });
+  // What it failed of is told by ssh itself, and met again by the first list.
   if (options.isAtTerminal) await source.greet?.().catch(() => {});
   try {
     return { mirror, path: await mirror.open() };

@@ -7,7 +7,7 @@ import { outputOf, wholeOutput } from './child.ts';
 import { type Machine, type RemoteFile, SourceError } from './machine.ts';
 
 /** ssh's own status where it could not reach the other side, or lost it. */
-const LOST = { lost: [255] };
+const LOST = { lost: [255], refused: /Permission denied \(|Host key verification failed/ };
 /** Bytes that `dd` skips at once; a read begins at a multiple of it. */
 const BLOCK = 4096;
 /** The path of a socket has 107 bytes, of which ssh wants 57 for its name. */
@@ -46,7 +46,7 @@ export class SshSource implements Machine {
         reject(new SourceError(code === 'ENOENT' ? 'the program ssh is not installed' : message, false)),
       );
       child.on('close', (status) =>
-        status === 0 ? resolve() : reject(new SourceError(`ssh ${this.#host} failed (status ${status})`, true)),
+        status === 0 ? resolve() : reject(new SourceError(`ssh could not log in at ${this.#host}`, true)),
       );
     });
   }
@@ -109,9 +109,12 @@ function homeWord(path: string): string {
 const LIST = `
 unset CDPATH
 d=$1
-if [ -d "$d" ]; then cd -- "$d" || exit 3; k=d; d=.
+if [ -d "$d" ]; then cd -- "$d" 2>/dev/null || { echo "permission denied" >&2; exit 3; }; k=d; d=.
 elif [ -e "$d" ]; then cd -- "$(dirname -- "$d")" || exit 3; k=f; d=./$(basename -- "$d")
-else echo "no such file or directory" >&2; exit 3; fi
+else
+  case $(LC_ALL=C ls -d -- "$d" 2>&1) in *"Permission denied"*) w="permission denied";; *) w="no such file or directory";; esac
+  echo "$w" >&2; exit 3
+fi
 printf "%s\\0%s\\n" "$(pwd)" "$k"
 if find . -maxdepth 0 -printf "" 2>/dev/null; then
   find -L "$d" -type d -name ".?*" ! -name .rollout-viewer -prune -o -type f -printf "%s %T@ %i\\n%p\\0" 2>/dev/null
