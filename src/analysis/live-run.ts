@@ -1,5 +1,5 @@
 import type { Dump, DumpChange } from '../dump/dump.ts';
-import type { DumpFile } from '../dump/dump-file.ts';
+import { type DumpFile, LONG_AGO } from '../dump/dump-file.ts';
 import { Unmade } from '../dump/unmade.ts';
 import { ArrivalRate } from './arrival-rate.ts';
 import type { Condition } from './condition.ts';
@@ -99,8 +99,11 @@ export class LiveRun {
     }
     if (kind === 'gone') return;
     const now = Date.now();
-    this.#hasCome = true;
-    if (file.isArriving(now)) this.#rate.add(file.count - from, now);
+    // What is copied here from elsewhere keeps the time at which it was written.
+    if (now - file.lastChange < LONG_AGO) {
+      this.#hasCome = true;
+      this.#rate.add(file.count - from, now);
+    }
     this.#waiting.add(file);
   }
 

@@ -43,7 +43,8 @@ export async function view(paths: readonly string[], options: ViewFlags): Promis
   const reading = await dumpOptions(options, options.tokenizer);
   const stream = paths.length === 1 && paths[0] === '-' ? dumpOfStream(process.stdin, reading) : null;
   const dump =
-    stream?.dump ?? Dump.open(paths, { ...reading, holdBack: 'while-arriving', waits: options.follow ?? false });
+    stream?.dump ??
+    Dump.open(paths, { ...reading, holdBack: 'while-arriving', givesWay: true, waits: options.follow ?? false });
   const name = sanitiseLine(
     stream !== null ? 'stdin' : paths.map((path) => basename(shownPath(resolve(path)))).join(' '),
   );

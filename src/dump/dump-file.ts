@@ -45,7 +45,7 @@ export interface UpdateOptions {
 export const QUIET = 2000;
 
 /** ms after which a time is no question of two clocks. */
-const OLD = 10 * 60_000;
+export const LONG_AGO = 10 * 60_000;
 
 /** One file of a dump: its index, kept up to date with the disk, and its records, read on demand. The file is only ever read. */
 export class DumpFile {
@@ -205,7 +205,7 @@ export class DumpFile {
       if (isKept) this.wasRewritten = change === 'replaced' && this.#isOwnKept;
       const isNew = !isFirst && (seen === null || seen.size !== identity.size || seen.modified !== identity.modified);
       // A copy that keeps its times tells when its source was written; the clock of a server may be off by less.
-      const isNow = isNew && Date.now() - identity.modified < OLD;
+      const isNow = isNew && Date.now() - identity.modified < LONG_AGO;
       this.lastChange = isNow ? Date.now() : Math.min(identity.modified, Date.now());
       const isNothing = this.bytes === 0 || (this.#copy !== null && this.#scan.position === 0);
       if (this.error !== null && isNothing) {

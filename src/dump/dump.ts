@@ -21,6 +21,8 @@ export interface DumpOptions {
   facts?: string;
   /** What this user has read, in any dump. */
   reads?: ReadMarks;
+  /** A screen shows it: threads that read give way to the one that answers keys. */
+  givesWay?: boolean;
   /** Named paths may be missing: they are waited for. */
   waits?: boolean;
   /**
@@ -75,10 +77,7 @@ export class Dump {
   #isClosed = false;
   #isIndexed = false;
   readonly #longRecords = new LongRecords();
-  readonly #facts = new FactsPass(
-    () => this.notify(),
-    (file) => file.keep(),
-  );
+  readonly #facts: FactsPass;
   readonly #records = new LRUCache<string, DumpRecord>({ maxSize: CACHE_BYTES, maxEntrySize: CACHE_BYTES });
   readonly #keys = new WeakMap<DumpFile, { version: string; keys: Promise<(GroupKey | null)[]> }>();
   /** Files of rollouts under way, by their paths: they are read, and are no part of the list. */
@@ -87,6 +86,11 @@ export class Dump {
   private constructor(paths: readonly string[], options: DumpOptions) {
     this.paths = paths;
     this.#options = options;
+    this.#facts = new FactsPass(
+      () => this.notify(),
+      (file) => file.keep(),
+      options.givesWay ?? false,
+    );
     this.#cache = options.facts === undefined ? null : FactsCache.at(options.facts);
     this.seen = options.reads ?? null;
     this.holdBack = options.holdBack !== undefined;

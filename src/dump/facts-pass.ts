@@ -20,6 +20,7 @@ export class FactsPass {
   readonly #workers: { worker: RecordWorker; asked: number }[];
   readonly #changed: () => void;
   readonly #fileDone: (file: DumpFile) => void;
+  readonly #givesWay: boolean;
   #wanted: readonly Place[] = [];
   #queue: DumpFile[] = [];
   /** The place of the background pass in the first file of its queue. */
@@ -35,12 +36,13 @@ export class FactsPass {
   #pauses = 0;
   #waiting: (() => void)[] = [];
 
-  /** @param fileDone all that can be known of a file's records is known */
-  constructor(changed: () => void, fileDone: (file: DumpFile) => void) {
+  /** @param fileDone all that can be known of a file's records is known  @param givesWay somebody is at the keys meanwhile */
+  constructor(changed: () => void, fileDone: (file: DumpFile) => void, givesWay: boolean) {
     const threads = Math.max(1, Math.min(MOST_THREADS, availableParallelism()));
     this.#workers = Array.from({ length: threads }, () => ({ worker: new RecordWorker(), asked: 0 }));
     this.#changed = changed;
     this.#fileDone = fileDone;
+    this.#givesWay = givesWay;
   }
 
   want(places: readonly Place[]): void {
@@ -184,6 +186,7 @@ export class FactsPass {
       parts: hasParts ? records.map((record) => index.part(record)) : null,
       context: file.context,
       wantsKeys: keys !== undefined,
+      givesWay: this.#givesWay,
     };
     const idlest = this.#workers.reduce((best, one) => (one.asked < best.asked ? one : best));
     idlest.asked++;

@@ -11,6 +11,8 @@ export interface WorkerRequest {
   parts: readonly number[] | null;
   context: ReadContext;
   wantsKeys: boolean;
+  /** A person is at the keys, whose thread comes first. */
+  givesWay: boolean;
 }
 
 export interface WorkerAnswer {

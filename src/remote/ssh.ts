@@ -6,8 +6,10 @@ import type { Address } from './address.ts';
 import { outputOf, wholeOutput } from './child.ts';
 import { type Machine, type RemoteFile, SourceError } from './machine.ts';
 
+/** What ssh says last where it would say the same again. */
+export const REFUSED = /Permission denied \(|Host key verification failed/;
 /** ssh's own status where it could not reach the other side, or lost it. */
-const LOST = { lost: [255], refused: /Permission denied \(|Host key verification failed/ };
+const LOST = { lost: [255], refused: REFUSED };
 /** Bytes that `dd` skips at once; a read begins at a multiple of it. */
 const BLOCK = 4096;
 /** The path of a socket has 107 bytes, of which ssh wants 57 for its name. */

@@ -129,6 +129,15 @@ describe('a run from afar', () => {
     expect(live.stats(null).rollouts).toBe(1);
   });
 
+  test('a copy that keeps the times of its source is of then, though its bytes came now', async () => {
+    for (const n of [1, 2, 3]) step(`${n}.jsonl`, 3000 - n, score(n));
+    const live = await open();
+    step('4.jsonl', 2000, score(4));
+    await look();
+    expect(live.stats(null)).toMatchObject({ status: 'past', rollouts: 4, perMinute: null });
+    expect(dump.files.map((file) => file.isArriving())).toEqual([false, false, false, false]);
+  });
+
   test('the newest step is the last one, or the one that a resumed run wrote again', async () => {
     for (const n of [1, 2, 3]) step(`${n}.jsonl`, 10 - n, score(n));
     const live = await open();

@@ -1,4 +1,14 @@
-import { appendFileSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
@@ -279,3 +289,24 @@ test('what was found of half a line is not told of the line that it became', asy
   expect([file!.score(1), file!.facts(1)?.findings.length]).toEqual([0.5, 0]);
   dump.close();
 });
+
+test.skipIf(process.platform !== 'linux')(
+  'threads that read behind a screen weigh less than the one that answers keys',
+  async () => {
+    const weights = () =>
+      readdirSync('/proc/self/task').map((task) => {
+        const fields = readFileSync(`/proc/self/task/${task}/stat`, 'latin1').split(') ')[1]!.split(' ');
+        return Number(fields[16]);
+      });
+    const own = getPriority();
+    const path = join(directoryWith({ '1.jsonl': verlLine() }), '1.jsonl');
+    for (const givesWay of [false, true]) {
+      const dump = Dump.open([path], { givesWay });
+      await dump.index(dump.files[0]!);
+      await dump.lookAt(dump.files[0]!, [0]);
+      expect(weights().some((weight) => weight === own + 5)).toBe(givesWay);
+      expect(getPriority()).toBe(own);
+      dump.close();
+    }
+  },
+);

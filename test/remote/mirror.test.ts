@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Address } from '../../src/remote/address.ts';
+import { wholeOutput } from '../../src/remote/child.ts';
 import { type Machine, type RemoteFile, SourceError } from '../../src/remote/machine.ts';
 import { Mirror, type MirrorOptions } from '../../src/remote/mirror.ts';
+import { REFUSED } from '../../src/remote/ssh.ts';
 
 /** A machine in memory. */
 class There implements Machine {
@@ -161,4 +163,27 @@ test('without a connection what is here is opened, and the connection is told of
   expect(readFileSync(join(root, '1.jsonl'), 'utf8')).toBe(lines(10));
   expect(mirror.status).toMatch(/connection lost \(no route to host\)/);
   mirror.close();
+});
+
+test('a machine that was never reached, and of which nothing is here, is given up also where it would be followed', async () => {
+  const there = new There();
+  there.isAway = true;
+  await expect(mirrorOf(there, { follows: true, attempts: 2 }).open()).rejects.toThrow('no route to host');
+});
+
+test('a copy has the time of its source as soon as it is whole', async () => {
+  const there = new There();
+  there.put('/runs/1.jsonl', lines(2000), 123_456);
+  const root = await mirrorOf(there).open();
+  expect(statSync(join(root, '1.jsonl')).mtimeMs).toBe(123_456_000);
+});
+
+test.each([
+  ['me@there: Permission denied (publickey,password).', false],
+  ['Host key verification failed.', false],
+  ['ssh: connect to host there port 22: Connection refused', true],
+])('%s: asking again is of use: %s', async (says, isLost) => {
+  const rules = { lost: [255], refused: REFUSED };
+  const asked = wholeOutput('sh', ['-c', `echo "${says}" >&2; exit 255`], rules, new AbortController().signal);
+  await expect(asked).rejects.toMatchObject({ message: says, isLost });
 });

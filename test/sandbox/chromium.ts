@@ -70,6 +70,7 @@ export async function startChromium(): Promise<Browser> {
     async close() {
       socket.close();
       const ended = new Promise((resolve) => child.once('exit', resolve));
+      if (child.exitCode !== null || child.signalCode !== null) return;
       process.kill(-child.pid!, 'SIGKILL');
       await ended;
       // The profile goes with the folder of all tests: a process that is just ending may still write to it.

@@ -2,13 +2,20 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+/** What the environment of whoever runs the tests may say to the program, and each test says for itself. */
+const SAID = [
+  ...['COLUMNS', 'LINES', 'NO_COLOR', 'FORCE_COLOR', 'COLORTERM', 'TMUX', 'EDITOR', 'VISUAL', 'PAGER'],
+  ...['SANDBOX_FUSION_ENDPOINT', 'ROLLOUT_VIEWER_KEYS', 'ROLLOUT_VIEWER_API_KEY', 'ROLLOUT_VIEWER_QUEUE_PASSWORD'],
+];
+
 /** Everything that tests and the programs they start write lies in one folder, and goes with it. */
 export function setup(): () => void {
   const folder = mkdtempSync(join(tmpdir(), 'rollout-viewer-tests-'));
   // Programs that run under another user must find their way through it.
   chmodSync(folder, 0o711);
   process.env.TMPDIR = folder;
-  process.env.XDG_STATE_HOME = join(folder, 'state');
+  for (const name of ['state', 'config', 'cache']) process.env[`XDG_${name.toUpperCase()}_HOME`] = join(folder, name);
+  for (const name of SAID) delete process.env[name];
   return () => {
     try {
       rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
