@@ -131,13 +131,14 @@ describe('a page of one rollout', () => {
       response_mask: mask,
       token_level_rewards: [0, reward],
     });
-    screen = await TestScreen.open({ '1.jsonl': [line(1, [1, 0], 0), line(0, [1, 1], 1)] }, 120, 20);
+    const other = { ...line(5, [1, 0], 2), step: 2 };
+    screen = await TestScreen.open({ '1.jsonl': [line(1, [1, 0], 0), line(0, [1, 1], 1), other] }, 120, 20);
     screen.do({ type: 'page-here', page: 'signal' });
-    expect(lines()[0]).toContain('reading 0 of 2');
+    expect(lines()[0]).toContain('reading 0 of 3');
     const { file } = screen.place(0, 0);
-    while (screen.data.signals.of(file).signal === null) await new Promise((resolve) => setImmediate(resolve));
+    while (screen.data.signals.of(file, 1).signal === null) await new Promise((resolve) => setImmediate(resolve));
     const shown = lines();
-    expect(shown[0]).toMatch(/what 1 taught +1 finding/);
+    expect(shown[0]).toMatch(/what step 1 taught +1 finding/);
     expect(shown[1]).toMatch(/2 rollouts in 1 group of several · trained 3 tokens/);
     expect(shown.at(-1)).toMatch(/^› · +1 {2}reward on a masked token +reward 1 stands on token 1/);
   });

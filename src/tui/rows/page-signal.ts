@@ -12,7 +12,8 @@ export function signalPage(
   data: Data,
 ): Page {
   const { file } = place;
-  const { done, total, signal } = data.signals.of(file);
+  const step = file.stepOf(place.record);
+  const { done, total, signal } = data.signals.of(file, step);
   const findings = signal?.audit.findings ?? [];
   const recordOf = ({ rows: [first] }: SignalFinding): number => signal!.rows[first!]!.at;
   const valueIn = (finding: SignalFinding, column: number): number | string | null =>
@@ -22,7 +23,7 @@ export function signalPage(
   const order = sort ?? { column: 0, descending: false };
   const ordered = byColumn(findings, (finding) => valueIn(finding, order.column), order.descending);
   return {
-    title: sanitiseLine(`what ${file.stem} taught`),
+    title: sanitiseLine(`what ${step === null ? file.stem : `step ${step}`} taught`),
     note:
       signal === null ? `reading ${formatCount(done)} of ${formatCount(total)}` : plural(findings.length, 'finding'),
     head: signal === null ? [] : headOf(signal),
@@ -55,7 +56,7 @@ export function signalPage(
   };
 }
 
-function headOf({ lesson, audit }: NonNullable<ReturnType<Data['signals']['of']>['signal']>): string[] {
+function headOf({ lesson, audit, leftOut }: NonNullable<ReturnType<Data['signals']['of']>['signal']>): string[] {
   const trained = [...lesson.trainedBy.values()].reduce((sum, count) => sum + count, 0);
   const roles = [...lesson.trainedBy]
     .sort((a, b) => b[1] - a[1])
@@ -66,6 +67,7 @@ function headOf({ lesson, audit }: NonNullable<ReturnType<Data['signals']['of']>
       ? 'advantages: not recorded, and no group of several has a score each'
       : `advantages ${lesson.advantages}: ${lesson.zero} of ${lesson.known} are 0 and teach nothing${estimatorText(audit)}`,
   ];
+  if (leftOut > 0) lines.push(`${plural(leftOut, 'record')} left out: not trained on, or unreadable`);
   const [most] = lesson.heaviest;
   if (most !== undefined)
     lines.push(

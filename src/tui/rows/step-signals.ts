@@ -6,6 +6,8 @@ import type { DumpFile } from '../../dump/dump-file.ts';
 /** What can be told of a step once all its rows are read. */
 interface TaughtStep {
   rows: SignalRow<number>[];
+  /** Records that are in no figure: not trained on, or unreadable. */
+  leftOut: number;
   audit: SignalAudit;
   lesson: Lesson;
 }
@@ -17,13 +19,15 @@ interface Look {
   version: string;
   done: number;
   total: number;
+  leftOut: number;
   signal: TaughtStep | null;
 }
 
-/** Reads all rollouts of a file in slices, and says what the trainer could see of them. The last file that was asked for is kept. */
+/** Reads the rollouts of a step of a file in slices, and says what the trainer could see of them. The last one that was asked for is kept. */
 export class StepSignals {
   readonly #changed: () => void;
   #file: DumpFile | null = null;
+  #step: number | null = null;
   #look: Look | null = null;
 
   constructor(changed: () => void) {
@@ -31,11 +35,13 @@ export class StepSignals {
   }
 
   /** How far it is; `signal` is null until all is read. */
-  of(file: DumpFile): Readonly<Look> {
+  of(file: DumpFile, step: number | null): Readonly<Look> {
     const known = this.#look;
-    if (known !== null && this.#file === file && known.version === file.version) return known;
+    const isSame = this.#file === file && this.#step === step;
+    if (known !== null && isSame && known.version === file.version) return known;
     this.#file = file;
-    const look: Look = { version: file.version, done: 0, total: file.count, signal: null };
+    this.#step = step;
+    const look: Look = { version: file.version, done: 0, total: file.count, leftOut: 0, signal: null };
     this.#look = look;
     setImmediate(() => this.#read(file, look, []));
     return look;
@@ -45,10 +51,13 @@ export class StepSignals {
     if (this.#look !== look) return;
     const until = performance.now() + SLICE_MS;
     while (look.done < look.total && performance.now() < until) {
-      const { rollout } = file.read(look.done);
-      const row = rollout === null ? null : signalRow(rollout, look.done);
-      if (row !== null) rows.push(row);
-      look.done++;
+      const record = look.done++;
+      // A file may hold several steps: what a trainer judged together is one of them.
+      if (file.stepOf(record) !== this.#step) continue;
+      const { rollout } = file.read(record);
+      const row = rollout === null ? null : signalRow(rollout, record);
+      if (row === null) look.leftOut++;
+      else rows.push(row);
     }
     if (look.done < look.total) {
       setTimeout(() => this.#read(file, look, rows), 1);
@@ -56,7 +65,7 @@ export class StepSignals {
     }
     const settled = settleGroups(rows);
     const audit = auditSignal(settled);
-    look.signal = { rows: settled, audit, lesson: lessonOf(settled, audit.fit) };
+    look.signal = { rows: settled, leftOut: look.leftOut, audit, lesson: lessonOf(settled, audit.fit) };
     this.#changed();
   }
 }
