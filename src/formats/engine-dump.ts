@@ -17,7 +17,7 @@ import { listsByToken } from './verl-tokens.ts';
 /** Keys that the rollout has a place for, or that only bear out what it shows. */
 const KNOWN = new Set(
   'input output gts score step uid request_id status writer messages tools tool_calls spans prompt_turns turn_rewards returns'
-    .concat(' prompt_ids response_ids response_mask rollout_log_probs started_at')
+    .concat(' prompt_ids prompt_log_probs response_ids response_mask rollout_log_probs started_at')
     .split(' '),
 );
 
@@ -156,11 +156,20 @@ function tokensOf(record: JsonObject): RolloutTokens | null {
   if (responseIds === null || mask === null || mask.length !== responseIds.length) return null;
   const logprobs = numbersOf(record.rollout_log_probs, responseIds.length);
   // The trainer's values, where somebody added them; `returns` is a list by turn here.
-  const { rollout_log_probs: _, returns: __, turn_rewards: ___, ...more } = listsByToken(record, mask.length);
+  const {
+    rollout_log_probs: _,
+    returns: __,
+    turn_rewards: ___,
+    prompt_log_probs: ____,
+    ...more
+  } = listsByToken(record, mask.length);
+  const promptIds = integersOf(record.prompt_ids);
+  const promptLogprobs = numbersOf(record.prompt_log_probs, promptIds?.length ?? -1);
   const versions = versionsOf(record.weight_versions, mask);
   if (versions !== null) more.weight_versions = versions;
   return {
-    promptIds: integersOf(record.prompt_ids),
+    promptIds,
+    ...(promptLogprobs ? { promptLogprobs } : {}),
     responseIds,
     mask,
     logprobs: logprobs?.every((value) => value !== null) ? (logprobs as number[]) : null,

@@ -44,7 +44,7 @@ export function packLine(record: JsonObject): JsonObject {
   const texts = turnTexts(laid, record);
   const messages = objectsOf(record.messages);
   const calls = objectsOf(record.tool_calls);
-  const { reward, rollout_log_probs: logprobs } = record;
+  const { reward, rollout_log_probs: logprobs, prompt_log_probs: judged } = record;
   const { score, step, uid, ...packed } = without(
     {
       ...record,
@@ -53,6 +53,7 @@ export function packLine(record: JsonObject): JsonObject {
       generations: packGenerations(objectsOf(record.generations), messages, calls, record),
       spans,
       ...(isJsonObject(reward) ? { reward: without(reward, { error: null, metadata: {} }) } : {}),
+      ...(Array.isArray(judged) ? { prompt_log_probs: (judged as (number | null)[]).map(shortestOrNull) } : {}),
       ...(Array.isArray(logprobs) ? { rollout_log_probs: (logprobs as number[]).map(shortest) } : {}),
     },
     PLAIN,
@@ -409,6 +410,8 @@ function shortest(value: number): number {
   }
   return exact;
 }
+
+const shortestOrNull = (value: number | null): number | null => (value === null ? null : shortest(value));
 
 const objectsOf = (value: JsonValue | undefined): JsonObject[] =>
   Array.isArray(value) ? value.filter(isJsonObject) : [];

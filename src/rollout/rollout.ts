@@ -92,6 +92,8 @@ export interface Context {
 /** The tokens of a rollout, where they were recorded. The three lists of the response are in lockstep. */
 export interface RolloutTokens {
   promptIds: number[] | null;
+  /** One a token of the prompt; absent where none were recorded. */
+  promptLogprobs?: (number | null)[];
   responseIds: number[];
   /** 1 = trained. */
   mask: number[];

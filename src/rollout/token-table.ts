@@ -46,7 +46,7 @@ export function tokenTable(rollout: Rollout, tokenizer: TokenText | null): Token
 }
 
 function recorded(tokens: RolloutTokens, advantage: number | null, tokenizer: TokenText | null): TokenTable {
-  const { promptIds, responseIds, mask, logprobs, more = {} } = tokens;
+  const { promptIds, promptLogprobs = [], responseIds, mask, logprobs, more = {} } = tokens;
   const lists = new Map<string, readonly (number | null)[]>();
   if (logprobs !== null) lists.set('logprob', logprobs);
   for (const [name, values] of Object.entries(more)) lists.set(SHORT[name] ?? name, values);
@@ -68,7 +68,9 @@ function recorded(tokens: RolloutTokens, advantage: number | null, tokenizer: To
       id,
       text: id === PLACEHOLDER ? null : (texts?.[index] ?? null),
       trained: at >= 0 && mask[at] !== undefined ? mask[at] !== 0 : at >= 0 ? null : false,
-      values: [...lists.values()].map((values) => (at < 0 ? null : (values[at] ?? null))),
+      values: [...lists].map(([name, values]) =>
+        at >= 0 ? (values[at] ?? null) : name === 'logprob' ? (promptLogprobs[index] ?? null) : null,
+      ),
     };
   });
   return { from: 'recorded', columns: [...lists.keys()], rows, runs: runsOf(rows, given.length) };

@@ -39,9 +39,9 @@ const withoutPieces = (rollout: Rollout): Rollout => {
   const { tokens, ...rest } = rollout;
   const bare: Rollout = { ...rest, texts: {}, turns: [], spans: [] };
   if (tokens === undefined) return bare;
-  const { promptIds, logprobs, more } = tokens;
+  const { promptIds, promptLogprobs, logprobs, more } = tokens;
   const empty: RolloutTokens = { promptIds: promptIds && [], responseIds: [], mask: [], logprobs: logprobs && [] };
-  return { ...bare, tokens: more === undefined ? empty : { ...empty, more } };
+  return { ...bare, tokens: { ...empty, ...(more && { more }), ...(promptLogprobs && { promptLogprobs }) } };
 };
 
 function* piecesOf({ texts, turns, spans, tokens }: Rollout): Generator<RolloutPiece> {

@@ -19,12 +19,22 @@ type Mode =
   | 'length'
   | 'hung'
   | 'half stream'
+  | 'stream without an end'
+  | 'no choice'
+  | 'no message'
+  | 'no token'
+  | 'calls that are not there'
+  | 'damaged text'
+  | 'an unknown end'
   | 'no JSON'
   | 'closed';
 
 let mode: Mode = 'ok';
 let sandboxIsDead = false;
 let rewardIsDead = false;
+/** What the services say in the place of an answer. */
+let sandboxSays: object | null = null;
+let rewardSays: object | null = null;
 let model: Server;
 let services: Server;
 const addressOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -55,6 +65,21 @@ beforeAll(async () => {
     if (mode === '429') return json(429, {});
     if (mode === '500') return json(500, {});
     if (mode === 'hung') return;
+    const whole = (message: unknown, finish_reason: string, usage = {}) =>
+      json(200, { choices: [{ message, finish_reason }], usage });
+    if (mode === 'no choice') return json(200, { choices: [] });
+    if (mode === 'no message') return whole(null, 'stop', { prompt_tokens: 5, completion_tokens: 5 });
+    if (mode === 'no token') return whole({ content: null }, 'stop', { prompt_tokens: 5, completion_tokens: 0 });
+    if (mode === 'calls that are not there') return whole({ content: 'I call it.' }, 'tool_calls');
+    if (mode === 'an unknown end') return whole({ content: '#### 4' }, 'insufficient_system_resource');
+    if (mode === 'damaged text')
+      return void response.end(
+        Buffer.from('{"choices": [{"message": {"content": "\xff"}, "finish_reason": "stop"}]}', 'latin1'),
+      );
+    if (mode === 'stream without an end') {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      return void response.end('data: {"choices": [{"delta": {"content": "#### 4"}}]}\n\n');
+    }
     if (mode === 'no JSON') return void response.writeHead(200).end('<html>');
     if (mode === 'closed') return void request.socket.destroy();
     if (mode === 'half stream') {
@@ -68,6 +93,8 @@ beforeAll(async () => {
     for await (const part of request) text += part;
     const isReward = request.url === '/reward';
     if (isReward ? rewardIsDead : sandboxIsDead) return void request.socket.destroy();
+    const instead = isReward ? rewardSays : sandboxSays;
+    if (instead !== null) return void response.end(JSON.stringify(instead));
     const { code } = JSON.parse(text) as { code?: string };
     const run_result = { status: 'Finished', execution_time: 0, return_code: 0, stdout: `${code}\n`, stderr: '' };
     response.end(JSON.stringify(isReward ? { reward: 0.5 } : { status: 'Success', message: '', run_result }));
@@ -136,6 +163,13 @@ describe('what failed around the model is no score', () => {
     ['abort', 'model_aborted'],
     ['hung', 'model_hung'],
     ['half stream', 'model_gone'],
+    ['stream without an end', 'model_gone'],
+    ['no choice', 'model_gone'],
+    ['no message', 'model_gone'],
+    ['no token', 'model_gone'],
+    ['calls that are not there', 'model_gone'],
+    ['damaged text', 'model_gone'],
+    ['an unknown end', 'model_gone'],
     ['no JSON', 'model_gone'],
     ['closed', 'model_gone'],
   ] as const)('%s is %s: no line, said once, and made again', async (trouble, cause) => {
@@ -178,6 +212,41 @@ describe('what failed around the model is no score', () => {
     expect(trouble).toContain('dead');
   });
 
+  const notStarted = { status: 'Error', execution_time: 0, return_code: null, stdout: null, stderr: 'cannot fork' };
+  const noPython = {
+    status: 'Finished',
+    execution_time: 0,
+    return_code: 127,
+    stdout: '',
+    stderr: 'sh: 1: python: not found\n',
+  };
+  it.each([
+    [
+      'a sandbox that cannot start a program',
+      'sandbox_fault',
+      { status: 'Failed', message: '', run_result: notStarted },
+    ],
+    ['a sandbox without Python', 'toolchain_missing', { status: 'Failed', message: '', run_result: noPython }],
+    ['a reward that is null', 'reward_fault', { reward: null }],
+    ['a reward that is a list', 'reward_fault', { reward: [0] }],
+    ['a 0 beside an error', 'reward_fault', { reward: 0, error: 'the judge cannot be reached' }],
+  ] as const)('%s is %s: no line, and made again', async (_, cause, says) => {
+    const { run, rows, unmade } = workplace(task());
+    const isReward = cause === 'reward_fault';
+    const settings: Partial<Settings> = isReward
+      ? { rewards: { gsm8k: 'http' }, reward: 'http', reward_url: `${addressOf(services)}/reward` }
+      : {};
+    if (isReward) rewardSays = says;
+    else sandboxSays = says;
+    const broken = await run(settings);
+    rewardSays = null;
+    sandboxSays = null;
+    expect(broken).toMatchObject({ done: 0, failed: 2 });
+    expect(rows()).toEqual([]);
+    expect(unmade()).toEqual([cause, cause]);
+    expect(await run(settings, true)).toMatchObject({ done: 2, unscored: 0, meanScore: isReward ? 0.5 : 1 });
+  });
+
   it.each([
     ['content_filter', task(), 'content_filter', 'CONTENT_FILTERED'],
     ['ok', task({}), 'no_truth', 'NOT_SCORED'],
@@ -203,6 +272,24 @@ describe('what failed around the model is no score', () => {
       { score: 0, cause: 'cut_by_length', finish_reason: 'length' },
     ]);
     expect(summary.faults).toEqual(['2 cut by length']);
+  });
+
+  it('a turn that the model ended at once is its own, scored and told', async () => {
+    const server = createServer(async (request, response) => {
+      for await (const _ of request);
+      const usage = { prompt_tokens: 5, completion_tokens: 1 };
+      response.end(JSON.stringify({ choices: [{ message: { content: '' }, finish_reason: 'stop' }], usage }));
+    });
+    await listening(server);
+    try {
+      const { run, rows, said } = workplace(task());
+      expect(await run({ model_url: `${addressOf(server)}/v1`, n: 1 })).toMatchObject({ done: 1, meanScore: 0 });
+      expect(rows()).toMatchObject([{ score: 0, warnings: ['the model ended its turn without a word'] }]);
+      expect(said).toHaveLength(1);
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
   });
 
   it('three overlong prompts end nothing, and a server that is gone ends the run', async () => {

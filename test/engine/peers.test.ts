@@ -3,7 +3,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { parseLine } from '../../src/dump/parse-line.ts';
 import { runCollection, type Settings } from '../../src/engine/index.ts';
+import type { Rollout } from '../../src/rollout/rollout.ts';
+import { tokenTable } from '../../src/rollout/token-table.ts';
 import { directoryWith } from '../program.ts';
 import { dumpLines } from '../support/dump-lines.ts';
 import { byteTokenizer, CHAT_TEMPLATE, IM_END, TOKENIZER_JSON } from './byte-tokenizer.ts';
@@ -41,8 +44,15 @@ async function vllm(text: string, stall: { after: number | null }) {
         },
       ],
     });
+    const judged = wanted.prompt.map((id: number, at: number) =>
+      at === 0 ? null : { [id]: { logprob: -id / 512, rank: 2 }, 999: { logprob: -0.1, rank: 1 } },
+    );
     const usage = { prompt_tokens: wanted.prompt.length, completion_tokens: ids.length };
-    if (!wanted.stream) return void response.end(JSON.stringify({ ...piece(ids, 'stop'), usage }));
+    if (!wanted.stream) {
+      const { choices } = piece(ids, 'stop');
+      if (wanted.prompt_logprobs !== undefined) Object.assign(choices[0]!, { prompt_logprobs: judged });
+      return void response.end(JSON.stringify({ choices, usage }));
+    }
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.on('close', () => closed.count++);
     const say = (one: object) => response.write(`data: ${JSON.stringify(one)}\n\n`);
@@ -96,6 +106,22 @@ describe('vLLM, token in and token out', () => {
     expect(row.response_mask).toEqual(sampled.map(() => 1));
     expect(row.rollout_log_probs.map(Math.fround)).toEqual(sampled.map((id) => Math.fround(-id / 512)));
     expect(row.output).toBe(ANSWER);
+  });
+
+  it('prompt_logprobs keeps one for each token of the prompt', async () => {
+    const { url, asked } = await vllm(ANSWER, { after: null });
+    const { run, rows, said } = workplace(url, { prompt_logprobs: 1 });
+    expect(await run()).toMatchObject({ done: 1, meanScore: 1 });
+    expect(said).toEqual([]);
+    expect(asked).toMatchObject([{ prompt_logprobs: 1, stream: false }]);
+    const [row] = rows();
+    const own = row.prompt_ids.map((id: number, at: number) => (at === 0 ? null : Math.fround(-id / 512)));
+    expect(row.prompt_log_probs.map((one: number | null) => (one === null ? null : Math.fround(one)))).toEqual(own);
+    const read = parseLine(JSON.stringify(row), { validation: false }).rollout!.tokens!;
+    expect(read.promptLogprobs).toEqual(row.prompt_log_probs);
+    expect(tokenTable({ tokens: read, rewards: { advantage: null } } as Rollout, null)!.rows[1]!.values).toEqual([
+      row.prompt_log_probs[1],
+    ]);
   });
 
   it('a deadline keeps the tokens of the turn that it meets; the next run goes on behind them', async () => {

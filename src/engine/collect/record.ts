@@ -37,7 +37,7 @@ export const uidOf = (taskKey: string, rollout: number): string => `${taskKey}_$
 export function rolloutRecord(request: RolloutRequest, context: RecordContext): JsonObject {
   const { task, rollout, judgement, gamma, cause = request.cause } = context;
   const shown = shownTranscript(request);
-  const weights = request.transcript.weightSpans;
+  const { weightSpans: weights, promptLogprobs: judged } = request.transcript;
   const { turnRewards, returns } = rewardsOfTurns(request, judgement, gamma);
   const { promptIds, responseIds, responseMask, responseLogprobs } = shown;
   return {
@@ -50,6 +50,7 @@ export function rolloutRecord(request: RolloutRequest, context: RecordContext): 
     generations: request.generations.map(withRoundTimes) as unknown as JsonValue,
     spans: shown.spans as unknown as JsonValue,
     ...(responseIds ? { prompt_ids: promptIds, response_ids: responseIds, response_mask: responseMask } : {}),
+    ...(responseIds && judged ? { prompt_log_probs: judged } : {}),
     ...(responseIds && responseLogprobs ? { rollout_log_probs: responseLogprobs } : {}),
     ...(weights.length > 0 ? { weight_versions: weights as unknown as JsonValue } : {}),
     // Running a call or a score again needs what they were made with.

@@ -66,6 +66,7 @@ export const SAMPLING_SETTINGS: readonly Setting[] = [
   setting('number', 'presence_penalty', 'penalty for tokens that occurred'),
   setting('number', 'frequency_penalty', 'penalty for tokens by how often they occurred'),
   setting('number', 'repetition_penalty', 'factor for tokens that occurred'),
+  setting('integer', 'prompt_logprobs', 'keep log probabilities of the prompt too, where the --api has token ids (0)'),
   setting('integer', 'max_new_tokens', 'tokens of one turn', { aliases: ['max_tokens'] }),
   setting('texts', 'stop', 'text that ends a turn; may be given again'),
   setting('integer', 'seed', 'rollout i of a task is sampled with seed + i'),

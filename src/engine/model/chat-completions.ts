@@ -2,8 +2,14 @@ import { z } from 'zod';
 import type { JsonObject, JsonValue } from '../../json/value.ts';
 import { shapeProblem } from '../../text/problems.ts';
 import type { Message, MessageToolCall } from '../message.ts';
-import { type Generation, type Model, type ModelRequest, type SamplingParams, servedFinish } from './model.ts';
-import { type ModelServer, postWithRetry, RetryableError, type TurnReader } from './post-with-retry.ts';
+import { type Generation, isWhole, type Model, type ModelRequest, type SamplingParams, servedFinish } from './model.ts';
+import {
+  type ModelServer,
+  NOTHING_SAMPLED,
+  postWithRetry,
+  RetryableError,
+  type TurnReader,
+} from './post-with-retry.ts';
 import { PROBE_MS, probed } from './probe.ts';
 import { untilSuspended } from './suspend.ts';
 
@@ -20,6 +26,8 @@ const Body = z.looseObject({
   content: text,
   reasoning_content: text,
   reasoning: text,
+  /** The words in which a model of OpenAI's refuses, in the place of a content. */
+  refusal: text,
   tool_calls: z.array(CallDelta).nullish(),
 });
 /** A chunk of a stream has `delta`, a whole answer `message`. */
@@ -104,7 +112,10 @@ function isObjectText(value: string): boolean {
   }
 }
 
-function wireSampling({ max_new_tokens, ...rest }: SamplingParams, budget: number | null): JsonObject {
+function wireSampling(
+  { max_new_tokens, prompt_logprobs: _, ...rest }: SamplingParams,
+  budget: number | null,
+): JsonObject {
   const limits = [max_new_tokens, budget].filter((limit) => limit !== undefined && limit !== null);
   return { ...(rest as JsonObject), ...(limits.length > 0 ? { max_tokens: Math.min(...limits) } : {}) };
 }
@@ -129,6 +140,7 @@ function isUsual(value: unknown): value is Chunk {
       isText(choice.delta.content) &&
       isText(choice.delta.reasoning_content) &&
       isText(choice.delta.reasoning) &&
+      isText(choice.delta.refusal) &&
       (isNone(choice.delta.tool_calls) ||
         (Array.isArray(choice.delta.tool_calls) && choice.delta.tool_calls.every(isUsualCall))),
   );
@@ -159,6 +171,7 @@ function parseChunk(data: string): Chunk {
 
 class TurnBuilder implements TurnReader<Omit<Generation, 'retries'>> {
   #text = '';
+  #isThere = false;
   #reasoning = '';
   #calls: MessageToolCall[] = [];
   #slots = new Map<number, MessageToolCall>();
@@ -177,14 +190,16 @@ class TurnBuilder implements TurnReader<Omit<Generation, 'retries'>> {
     const choice = chunk.choices?.[0];
     if (!choice) return;
     const body = choice.delta ?? choice.message;
+    if (body) this.#isThere = true;
     const reasoning = body?.reasoning_content ?? body?.reasoning;
     if (reasoning) {
       this.#reasoning += reasoning;
       this.#request.onDelta?.({ kind: 'reasoning', text: reasoning });
     }
-    if (body?.content) {
-      this.#text += body.content;
-      this.#request.onDelta?.({ kind: 'text', text: body.content });
+    const words = body?.content || body?.refusal;
+    if (words) {
+      this.#text += words;
+      this.#request.onDelta?.({ kind: 'text', text: words });
     }
     for (const delta of body?.tool_calls ?? []) this.#addCall(delta);
     if (choice.finish_reason) this.#reason = choice.finish_reason;
@@ -207,10 +222,13 @@ class TurnBuilder implements TurnReader<Omit<Generation, 'retries'>> {
 
   finish(): Omit<Generation, 'retries'> {
     if (this.#reason === null) throw new RetryableError('the stream ended before the turn did');
+    if (!this.#isThere) throw new RetryableError('the server sent a turn without a message');
     const toolCalls = this.#calls.filter((call) => call.function.name !== '');
     const finishReason = servedFinish(this.#reason, toolCalls.length);
     if (finishReason === null)
       throw new RetryableError(`the server ended the turn with finish_reason '${this.#reason}'`);
+    const isEmpty = this.#text === '' && this.#reasoning === '' && toolCalls.length === 0;
+    if (isEmpty && isWhole(finishReason) && !this.#usage?.completion_tokens) throw new RetryableError(NOTHING_SAMPLED);
     return {
       text: this.#text,
       reasoning: this.#reasoning || null,

@@ -15,6 +15,8 @@ export interface SamplingParams {
   frequency_penalty?: number;
   repetition_penalty?: number;
   max_new_tokens?: number;
+  /** vLLM's name: log probabilities of the prompt's tokens, asked for with the first turn. Only each token's own is kept, whatever the number. */
+  prompt_logprobs?: number;
   stop?: string[];
   /** Rollout i of a task is sampled with seed + i, so that the rollouts of one prompt differ and can be made again. */
   seed?: number;
@@ -25,17 +27,22 @@ export type FinishReason = 'stop' | 'length' | 'tool_calls';
 /** How the server says that a turn ended: also broken off by itself, or held back by a filter. */
 export type ServedFinish = FinishReason | 'abort' | 'content_filter';
 
-const FINISHED = new Set(['stop', 'tool_calls', 'function_call', 'eos', 'eos_token', 'stop_sequence', 'end_turn']);
+const FINISHED = new Set(['stop', 'eos', 'eos_token', 'stop_sequence', 'end_turn']);
+const CALLED = new Set(['tool_calls', 'function_call']);
 const FILTERED = new Set(['content_filter', 'safety', 'recitation', 'blocked']);
 
 /** Null for a word that no server is known by: what cannot be told from a failure is not trained on. */
 export function servedFinish(word: string, calls: number): ServedFinish | null {
   const reason = word.toLowerCase();
   if (reason === 'length' || reason === 'max_tokens') return 'length';
+  if (CALLED.has(reason)) return 'tool_calls';
   if (FINISHED.has(reason)) return calls > 0 ? 'tool_calls' : 'stop';
   if (FILTERED.has(reason)) return 'content_filter';
   return reason === 'abort' || reason === 'aborted' || reason === 'cancelled' ? 'abort' : null;
 }
+
+/** The turn was neither broken off nor held back. */
+export const isWhole = (finish: ServedFinish): boolean => finish !== 'abort' && finish !== 'content_filter';
 
 /** A piece of a turn as it arrives. After `retry` what came of this turn so far is void: the stream was dropped and starts anew. */
 export type ModelDelta = { kind: 'text' | 'reasoning'; text: string } | { kind: 'retry'; reason: string };
@@ -48,6 +55,8 @@ export interface ModelRequest {
   maxNewTokens: number | null;
   /** The exact ids of everything so far, for engines that take tokens. */
   inputIds: readonly number[] | null;
+  /** The tokens of the prompt are to be judged, too. */
+  wantsPromptLogprobs?: boolean;
   /** verl's `apply_chat_template_kwargs`, for a server that renders. */
   templateKwargs?: JsonObject | undefined;
   signal?: AbortSignal | undefined;
@@ -68,6 +77,8 @@ export interface Generation {
   /** The sampled ids, the end-of-turn token included, and their log probabilities; null where the server does not tell ids. */
   ids: number[] | null;
   logprobs: number[] | null;
+  /** One a token of the prompt, null for the first; absent where none were asked for, or the server gives none. */
+  promptLogprobs?: (number | null)[] | null;
   /** As counted by the server; null where it does not say. */
   promptTokens: number | null;
   completionTokens: number | null;

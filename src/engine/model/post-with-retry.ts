@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { type AnswerHead, ConnectionError, receive } from '../../http/client.ts';
 import { retryAfterMs, withRetry } from '../../http/retry.ts';
 import type { JsonObject } from '../../json/value.ts';
@@ -30,6 +31,9 @@ export class RetryableError extends Error {
 
 const OVERFLOW =
   /context (length|window|size)|maximum (context|model|input) length|longer than the model|too many tokens|exceeds? .{0,40}context/i;
+
+/** A model that ends its turn at once has sampled the token that ends it. */
+export const NOTHING_SAMPLED = 'the server ended the turn before a token was sampled';
 
 /** Puts a turn together from what the server says of it: its events, or one whole answer. What it throws ends the attempt. */
 export interface TurnReader<T> {
@@ -113,8 +117,11 @@ async function postOnce<T>(
     if (error instanceof ConnectionError) throw new RetryableError(error.message);
     throw error;
   }
-  const text = Buffer.concat(parts).toString('utf8');
+  const body = Buffer.concat(parts);
+  const text = body.toString('utf8');
   if (!isOk()) throw failure(url, head, text);
+  // What is not UTF-8 was damaged on its way, and would be text of the model's.
+  if (!isUtf8(body)) throw new RetryableError('the answer is not UTF-8');
   // Assigned by the reader, which the compiler does not see.
   const streamed = events as ServerEvents | null;
   if (streamed === null) turn.add(text);
@@ -123,10 +130,13 @@ async function postOnce<T>(
 }
 
 const REASON_BYTES = 1 << 16;
+/** Too slow, too early, too many. */
+const LATER = new Set([408, 425, 429]);
 
 function failure(url: string, { status, headers }: AnswerHead, text: string): Error {
   const message = `HTTP ${status}: ${text.slice(0, 500).trim() || reasonOfStatus(status, headers.location)}`;
-  if (status === 429 || status >= 500) return new RetryableError(message, status, retryAfterMs(headers['retry-after']));
+  if (LATER.has(status) || status >= 500)
+    return new RetryableError(message, status, retryAfterMs(headers['retry-after']));
   return new ModelError(`${url}: ${message}`, status, OVERFLOW.test(text) ? 'overflow' : 'refused', text);
 }
 

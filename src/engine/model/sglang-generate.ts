@@ -4,8 +4,14 @@ import { exchange } from '../../http/client.ts';
 import type { JsonObject } from '../../json/value.ts';
 import { shapeProblem } from '../../text/problems.ts';
 import type { ChatTokenizer } from './chat-tokenizer.ts';
-import { type Generation, type Model, ModelError, type ModelRequest, servedFinish } from './model.ts';
-import { type ModelServer, postWithRetry, RetryableError, type TurnReader } from './post-with-retry.ts';
+import { type Generation, isWhole, type Model, ModelError, type ModelRequest, servedFinish } from './model.ts';
+import {
+  type ModelServer,
+  NOTHING_SAMPLED,
+  postWithRetry,
+  RetryableError,
+  type TurnReader,
+} from './post-with-retry.ts';
 import { PROBE_MS, probed } from './probe.ts';
 import { untilSuspended } from './suspend.ts';
 
@@ -31,6 +37,7 @@ const Answer = z.looseObject({
       completion_tokens: z.number().nullish(),
       weight_version: z.string().nullish(),
       /** [log probability, token id, text or null] a sampled token. */
+      input_token_logprobs: z.custom<TokenLogprob[]>(areLogprobs, 'expected [log probability, id] a token').nullish(),
       output_token_logprobs: z.custom<TokenLogprob[]>(areLogprobs, 'expected [log probability, id] a token').nullish(),
     })
     .nullish(),
@@ -58,7 +65,7 @@ export class SglangGenerateModel implements Model {
 
   async generate(request: ModelRequest): Promise<Generation> {
     if (request.inputIds === null) throw new TypeError('SglangGenerateModel needs inputIds');
-    const { max_new_tokens, seed, n: _n, ...sampling } = request.sampling;
+    const { max_new_tokens, seed, prompt_logprobs: _, n: _n, ...sampling } = request.sampling;
     const limits = [max_new_tokens, request.maxNewTokens].filter((limit) => limit !== undefined && limit !== null);
     const body: JsonObject = {
       input_ids: request.inputIds as number[],
@@ -70,6 +77,7 @@ export class SglangGenerateModel implements Model {
         spaces_between_special_tokens: false,
       },
       return_logprob: true,
+      ...(request.wantsPromptLogprobs ? { logprob_start_len: 0 } : {}),
       // Every event repeats the whole turn, so a stream costs the square of its length: only where someone looks on.
       stream: request.onDelta !== undefined,
     };
@@ -130,6 +138,7 @@ function isUsual(value: unknown): value is Answer {
     (isNone(prompt) || typeof prompt === 'number') &&
     (isNone(sampled) || typeof sampled === 'number') &&
     (isNone(meta.weight_version) || typeof meta.weight_version === 'string') &&
+    (isNone(meta.input_token_logprobs) || areLogprobs(meta.input_token_logprobs)) &&
     (isNone(meta.output_token_logprobs) || areLogprobs(meta.output_token_logprobs))
   );
 }
@@ -197,12 +206,14 @@ class TokenTurn implements TurnReader<Omit<Generation, 'retries'>> {
     if (ids.length === 0 && this.#meta?.completion_tokens) {
       throw new ModelError('the server sends no token ids; is it SGLang?', null, 'refused');
     }
+    if (ids.length === 0 && isWhole(finishReason)) throw new RetryableError(NOTHING_SAMPLED);
     return { ...this.soFar(), finishReason };
   }
 
   /** The part of the turn that was sampled until now. */
   soFar(): Omit<Generation, 'retries'> {
     const ids = this.#ids;
+    const given = this.#meta?.input_token_logprobs;
     return {
       text: this.#tokenizer.decode(ids, true),
       reasoning: null,
@@ -210,6 +221,7 @@ class TokenTurn implements TurnReader<Omit<Generation, 'retries'>> {
       finishReason: 'abort',
       ids,
       logprobs: this.#logprobs.length === ids.length && !this.#logprobs.some(Number.isNaN) ? this.#logprobs : null,
+      ...(this.#request.wantsPromptLogprobs && given ? { promptLogprobs: given.map(([logprob]) => logprob) } : {}),
       promptTokens: this.#meta?.prompt_tokens ?? null,
       completionTokens: this.#meta?.completion_tokens ?? null,
       weightVersion: this.#meta?.weight_version ?? null,

@@ -2,8 +2,14 @@ import { z } from 'zod';
 import type { JsonObject } from '../../json/value.ts';
 import { shapeProblem } from '../../text/problems.ts';
 import type { ChatTokenizer } from './chat-tokenizer.ts';
-import { type Generation, type Model, ModelError, type ModelRequest, servedFinish } from './model.ts';
-import { type ModelServer, postWithRetry, RetryableError, type TurnReader } from './post-with-retry.ts';
+import { type Generation, isWhole, type Model, ModelError, type ModelRequest, servedFinish } from './model.ts';
+import {
+  type ModelServer,
+  NOTHING_SAMPLED,
+  postWithRetry,
+  RetryableError,
+  type TurnReader,
+} from './post-with-retry.ts';
 import { PROBE_MS, probed } from './probe.ts';
 import { untilSuspended } from './suspend.ts';
 
@@ -14,6 +20,8 @@ const Answer = z.looseObject({
         text: z.string().nullish(),
         finish_reason: z.string().nullish(),
         token_ids: z.array(z.number().int()).nullish(),
+        /** A token of the prompt: its own, and the likeliest others, by their ids. */
+        prompt_logprobs: z.array(z.record(z.string(), z.looseObject({ logprob: z.number() })).nullable()).nullish(),
         logprobs: z.looseObject({ token_logprobs: z.array(z.number().nullable()).nullish() }).nullish(),
       }),
     )
@@ -43,15 +51,18 @@ export class VllmCompletionsModel implements Model {
 
   async generate(request: ModelRequest): Promise<Generation> {
     if (request.inputIds === null) throw new TypeError('VllmCompletionsModel needs inputIds');
-    const { max_new_tokens, n: _n, ...sampling } = request.sampling;
+    const { max_new_tokens, prompt_logprobs, n: _n, ...sampling } = request.sampling;
+    const judges = request.wantsPromptLogprobs === true;
     const limits = [max_new_tokens, request.maxNewTokens].filter((limit) => limit !== undefined && limit !== null);
-    const stream = request.onDelta !== undefined || request.suspend !== undefined;
+    // vLLM does not stream them.
+    const stream = !judges && (request.onDelta !== undefined || request.suspend !== undefined);
     const body: JsonObject = {
       model: this.name,
       prompt: request.inputIds as number[],
       ...(sampling as JsonObject),
       ...(limits.length > 0 ? { max_tokens: Math.min(...limits) } : {}),
       logprobs: 1,
+      ...(judges ? { prompt_logprobs: prompt_logprobs ?? 0 } : {}),
       return_token_ids: true,
       skip_special_tokens: false,
       spaces_between_special_tokens: false,
@@ -99,6 +110,7 @@ function parse(data: string): Answer {
 class CompletionTurn implements TurnReader<Omit<Generation, 'retries'>> {
   readonly #ids: number[] = [];
   readonly #logprobs: (number | null)[] = [];
+  #promptLogprobs: (number | null)[] | null = null;
   #reason: string | null = null;
   #usage: Answer['usage'] = null;
   readonly #tokenizer: ChatTokenizer;
@@ -123,8 +135,14 @@ class CompletionTurn implements TurnReader<Omit<Generation, 'retries'>> {
       );
     this.#ids.push(...(choice.token_ids ?? []));
     this.#logprobs.push(...(choice.logprobs?.token_logprobs ?? []));
+    if (choice.prompt_logprobs) this.#promptLogprobs = this.#ofPrompt(choice.prompt_logprobs);
     if (choice.text) this.#request.onDelta?.({ kind: 'text', text: choice.text });
     if (choice.finish_reason) this.#reason = choice.finish_reason;
+  }
+
+  #ofPrompt(given: readonly (Record<string, { logprob: number }> | null)[]): (number | null)[] {
+    const ids = this.#request.inputIds ?? [];
+    return given.map((one, at) => one?.[String(ids[at])]?.logprob ?? null);
   }
 
   finish(): Omit<Generation, 'retries'> {
@@ -132,6 +150,7 @@ class CompletionTurn implements TurnReader<Omit<Generation, 'retries'>> {
     const finishReason = servedFinish(this.#reason, 0);
     if (finishReason === null)
       throw new RetryableError(`the server ended the turn with finish_reason '${this.#reason}'`);
+    if (this.#ids.length === 0 && isWhole(finishReason)) throw new RetryableError(NOTHING_SAMPLED);
     return { ...this.soFar(), finishReason };
   }
 
@@ -146,6 +165,7 @@ class CompletionTurn implements TurnReader<Omit<Generation, 'retries'>> {
       finishReason: 'abort',
       ids,
       logprobs: logprobs.length === ids.length ? logprobs : null,
+      ...(this.#promptLogprobs ? { promptLogprobs: this.#promptLogprobs } : {}),
       promptTokens: this.#usage?.prompt_tokens ?? null,
       completionTokens: this.#usage?.completion_tokens ?? null,
     };

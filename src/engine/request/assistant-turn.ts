@@ -25,7 +25,9 @@ export async function assistantTurn(
   const turn = isOpen ? messages.length - 1 : messages.length;
   const started = notes.now();
   const inputIds = model.exact ? transcript.ids : null;
-  const asked = { turn, tokens: budget.tokens, messages, tools: schemas, sampling, inputIds };
+  const wantsPromptLogprobs =
+    model.exact && sampling.prompt_logprobs !== undefined && notes.generations.length === 0 && !isOpen;
+  const asked = { turn, tokens: budget.tokens, messages, tools: schemas, sampling, inputIds, wantsPromptLogprobs };
   const generation = await parts.sampler.sample(asked, signal);
   if ('overflow' in generation) return overflow(parts, generation.overflow);
   const { finishReason, ids, logprobs, weightVersion } = generation;
@@ -34,6 +36,8 @@ export async function assistantTurn(
   parts.count.sampled(generation);
   compareTemplates(parts, generation);
   const sampled = textOf(parts, generation);
+  if (wantsPromptLogprobs && !transcript.judgePrompt(generation.promptLogprobs ?? null))
+    notes.warn('prompt', 'the server gives no log probabilities of the prompt, or not one for each of its tokens');
   transcript.addSampled(turn, sampled, ids, logprobs, weightVersion);
   const whole = { ...generation, text: (isOpen ? messageText(messages.pop()!) : '') + generation.text };
   notes.isTurnOpen = isBrokenOff && (isOpen || ids!.length > 0);
@@ -43,6 +47,10 @@ export async function assistantTurn(
     return null;
   }
   const { message, calls } = readTurn(whole, parts.grammar, { turn, earlier: notes.calls, schemas, rules });
+  if (finishReason === 'tool_calls' && calls.length === 0 && schemas.length > 0)
+    throw new RolloutFault('model_gone', 'the server ended the turn for its calls, and gave none');
+  if (message.content === '' && !message.reasoning_content && calls.length === 0 && finishReason === 'stop')
+    notes.warn('empty', 'the model ended its turn without a word');
   notes.calls.push(...calls);
   messages.push(message);
   const isCut = finishReason === 'length' && !rules.readsCutTurns;

@@ -18,7 +18,7 @@ export interface GenerationRecord {
 
 /** A word of warning for a person. `kind` is the same for all of its sort, so that it is said once. */
 export interface RolloutWarning {
-  kind: 'tool' | 'prompt' | 'tokenization' | 'window' | 'template' | 'partial' | 'lost';
+  kind: 'tool' | 'prompt' | 'tokenization' | 'window' | 'template' | 'partial' | 'lost' | 'empty';
   message: string;
 }
 

@@ -253,10 +253,11 @@ export class RolloutRequest extends RolloutNotes {
   }
 
   #fail(error: Error): void {
-    const { conversation, options, sampler } = this.#parts;
+    const { conversation, limits, options, sampler } = this.#parts;
     const isCancelled = options.signal?.aborted === true;
     this.error = isCancelled ? 'cancelled' : error.message;
-    const isSilent = this.state === 'running' && !sampler.isAlive;
+    // A rollout of many turns may meet its limit while the server has just been asked.
+    const isSilent = this.state === 'running' && sampler.silentSeconds >= limits.timeout / 2;
     this.cause = isCancelled ? 'interrupted' : causeOfEnd(error, isSilent);
     this.status = this.cause === 'timeout' ? 'TIMEOUT' : 'FAILED';
     try {

@@ -14,6 +14,7 @@ export interface Segment {
 /** A transcript as plain data, to be gone on with by a later run. */
 export interface TranscriptSnapshot {
   prompt: Rendering;
+  promptLogprobs?: (number | null)[];
   response: Segment[];
 }
 
@@ -24,6 +25,7 @@ export interface TranscriptSnapshot {
 export class Transcript {
   readonly #prompt: Rendering;
   #response: Segment[] = [];
+  #promptLogprobs: (number | null)[] | null = null;
   /** Prompt and response, grown with each segment; null as soon as one segment was not given as tokens. */
   #ids: number[] | null;
 
@@ -32,14 +34,28 @@ export class Transcript {
     this.#ids = prompt.ids === null ? null : [...prompt.ids];
   }
 
-  static restore({ prompt, response }: TranscriptSnapshot): Transcript {
+  static restore({ prompt, response, promptLogprobs }: TranscriptSnapshot): Transcript {
     const transcript = new Transcript(prompt);
+    transcript.#promptLogprobs = promptLogprobs ?? null;
     for (const segment of response) transcript.#add(segment);
     return transcript;
   }
 
   state(): TranscriptSnapshot {
-    return { prompt: this.#prompt, response: this.#response };
+    const judged = this.#promptLogprobs;
+    return { prompt: this.#prompt, response: this.#response, ...(judged ? { promptLogprobs: judged } : {}) };
+  }
+
+  /** Log probabilities of the prompt's tokens. @returns whether there is one for each */
+  judgePrompt(logprobs: (number | null)[] | null): boolean {
+    if (logprobs === null || logprobs.length !== this.#prompt.ids?.length) return false;
+    this.#promptLogprobs = logprobs;
+    return true;
+  }
+
+  /** Null where none were asked for. */
+  get promptLogprobs(): (number | null)[] | null {
+    return this.#promptLogprobs;
   }
 
   addSampled(

@@ -12,7 +12,7 @@ export interface Overflow {
   overflow: ModelError;
 }
 
-export type TurnAsked = Pick<ModelRequest, 'messages' | 'tools' | 'sampling' | 'inputIds'> & {
+export type TurnAsked = Pick<ModelRequest, 'messages' | 'tools' | 'sampling' | 'inputIds' | 'wantsPromptLogprobs'> & {
   /** Index of the message. */
   turn: number;
   /** The most tokens it may have; null leaves it to the server. */
@@ -24,13 +24,18 @@ export class TurnSampler {
   readonly #options: RequestOptions;
   readonly #window: ModelWindow;
   readonly #count: TokenCount;
-  /** Something of the turn that is being sampled has come: a server that is slow is known from one that hangs. */
-  isAlive = false;
+  /** Since when nothing has come of the turn that is being sampled; null once something has. */
+  #silentSince: number | null = null;
 
   constructor(options: RequestOptions, window: ModelWindow, count: TokenCount) {
     this.#options = options;
     this.#window = window;
     this.#count = count;
+  }
+
+  /** Seconds without a word of the turn that is being sampled: a server that is slow is known from one that hangs. */
+  get silentSeconds(): number {
+    return this.#silentSince === null ? 0 : (performance.now() - this.#silentSince) / 1000;
   }
 
   /** Asks for a turn, once more where the server says that less fits, or aborts it. @throws RolloutFault, ModelError */
@@ -58,7 +63,7 @@ export class TurnSampler {
 
   async #ask({ turn, tokens, ...asked }: TurnAsked, signal: AbortSignal): Promise<Generation> {
     const { model, onEvent, suspend, templateKwargs } = this.#options;
-    this.isAlive = false;
+    this.#silentSince = performance.now();
     const generation = await model.generate({
       ...asked,
       templateKwargs,
@@ -66,11 +71,11 @@ export class TurnSampler {
       signal,
       suspend,
       onActivity: () => {
-        this.isAlive = true;
+        this.#silentSince = null;
       },
       onDelta: onEvent && ((delta) => onEvent({ kind: 'delta', turn, delta })),
     });
-    this.isAlive = true;
+    this.#silentSince = null;
     return generation;
   }
 }

@@ -95,7 +95,11 @@ export function httpReward({ url, timeout = 300 }: HttpRewardOptions): RewardFn 
       if (status < 200 || status > 299) throw new Error(`HTTP ${status}: ${text.slice(0, 300)}`);
       const body = parseJson(text);
       if (!saysReward(body)) throw new Error(`no reward in the answer: ${text.slice(0, 300)}`);
-      return { reward: calcReward(body), metadata: { response: body } };
+      const reward = calcReward(body);
+      const trouble = troubleOf(body);
+      // The 0 of a service that failed is nobody's judgement.
+      if (trouble !== null && reward === 0) throw new Error(`the service says: ${trouble.slice(0, 300)}`);
+      return { reward, metadata: { response: body } };
     } catch (error) {
       signal?.throwIfAborted();
       throw new RolloutFault('reward_fault', `${url}: ${(error as Error).message}`, { cause: error });
@@ -103,5 +107,19 @@ export function httpReward({ url, timeout = 300 }: HttpRewardOptions): RewardFn 
   };
 }
 
-/** The two forms of an answer in verl's HTTP reward managers. */
-const saysReward = (body: JsonValue): boolean => isJsonObject(body) && ('reward' in body || 'f2p_total' in body);
+/** The two forms of an answer in verl's HTTP reward managers, where they hold what can be read as a number. */
+function saysReward(body: JsonValue): boolean {
+  if (!isJsonObject(body)) return false;
+  const { reward, f2p_total } = body;
+  if (reward === undefined) return isCount(f2p_total);
+  return isCount(reward) || typeof reward === 'boolean' || (typeof reward === 'string' && reward.trim() !== '');
+}
+
+const isCount = (value: JsonValue | undefined): boolean => typeof value === 'number' || typeof value === 'bigint';
+
+function troubleOf(body: JsonValue): string | null {
+  if (!isJsonObject(body)) return null;
+  const { error, metadata } = body;
+  const told = error ?? (isJsonObject(metadata) ? metadata.error : null);
+  return typeof told === 'string' && told !== '' ? told : null;
+}

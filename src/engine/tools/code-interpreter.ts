@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../../json/value.ts';
 import type { Run } from '../../sandbox/check-correctness.ts';
 import { SandboxApiError, SandboxClient } from '../../sandbox/client.ts';
 import { isLanguage, type RunCodeResponse } from '../../sandbox/protocol.ts';
-import { type CaseMetadata, type CaseStatus, judge } from '../../sandbox/verdict.ts';
+import { type CaseMetadata, judge } from '../../sandbox/verdict.ts';
 import type { OpenAIFunctionToolSchema } from './schema.ts';
 import { StatefulTool, type ToolResponse, type ToolResult, type ToolRun } from './tool.ts';
 
@@ -85,12 +85,14 @@ export class CodeInterpreterTool extends StatefulTool<State> {
     const { metadata } = judge({ index: 0, input: null, expected: null }, answer, error);
     if (metadata.run_status === 'Finished') {
       const text = (metadata.stdout ?? '') + (metadata.stderr ?? '');
-      return { response: { text }, reward: null, metrics: metricsOf(code, metadata) };
+      const isMissing = chosen !== 'bash' && metadata.exit_code === 127 && NO_INTERPRETER.test(metadata.stderr ?? '');
+      const fault = isMissing ? ({ error: text.trim(), fault: 'ours', cause: 'toolchain_missing' } as const) : {};
+      return { response: { text, ...fault }, reward: null, metrics: metricsOf(code, metadata) };
     }
     const why = error ?? (metadata.compile_stderr || metadata.stderr || answer?.message || '').trim();
     const told = `${metadata.status}${why ? `: ${why}` : ''}`;
     return {
-      response: { text: NO_STDOUT, error: told, ...faultOf(metadata.status, why) },
+      response: { text: NO_STDOUT, error: told, ...faultOf(metadata, why) },
       reward: null,
       metrics: metricsOf(code, metadata),
     };
@@ -143,13 +145,21 @@ const metricsOf = (code: string, { exit_code, duration, status }: CaseMetadata):
 });
 
 /** A program that does not compile, runs too long or is killed is the model's; a sandbox that gives no verdict is not. */
-function faultOf(status: CaseStatus, why: string): Pick<ToolResponse, 'fault' | 'cause'> {
+function faultOf(
+  { status, run_status }: Pick<CaseMetadata, 'status' | 'run_status'>,
+  why: string,
+): Pick<ToolResponse, 'fault' | 'cause'> {
+  // A program that could not be started has no fault of its own.
+  if (run_status === 'Error') return { fault: 'world', cause: 'sandbox_fault' };
   if (status === 'api_error' && why.startsWith('Unsupported language')) return { fault: 'model' };
   const isProgram = status === 'timeout' || status === 'runtime_error';
   if (!isProgram && MISSING_TOOLCHAIN.test(why)) return { fault: 'ours', cause: 'toolchain_missing' };
   if (isProgram || status.startsWith('compile_')) return { fault: 'model' };
   return { fault: 'world', cause: 'sandbox_fault' };
 }
+
+/** The words of a shell that does not find what is to run a program; of a bash program they are its own. */
+const NO_INTERPRETER = /^\S*sh: (?:line \d+: |\d+: )?\S+: (?:command )?not found\s*$/;
 
 /** How shells, this program's own sandbox and SandboxFusion name a compiler or interpreter that is not there. */
 const MISSING_TOOLCHAIN =
