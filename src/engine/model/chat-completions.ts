@@ -2,7 +2,14 @@ import { z } from 'zod';
 import type { JsonObject, JsonValue } from '../../json/value.ts';
 import { shapeProblem } from '../../text/problems.ts';
 import type { Message, MessageToolCall } from '../message.ts';
-import { type Generation, isWhole, type Model, type ModelRequest, type SamplingParams, servedFinish } from './model.ts';
+import {
+  type Generation,
+  isTurnWhole,
+  type Model,
+  type ModelRequest,
+  type SamplingParams,
+  servedFinish,
+} from './model.ts';
 import {
   type ModelServer,
   NOTHING_SAMPLED,
@@ -228,7 +235,8 @@ class TurnBuilder implements TurnReader<Omit<Generation, 'retries'>> {
     if (finishReason === null)
       throw new RetryableError(`the server ended the turn with finish_reason '${this.#reason}'`);
     const isEmpty = this.#text === '' && this.#reasoning === '' && toolCalls.length === 0;
-    if (isEmpty && isWhole(finishReason) && !this.#usage?.completion_tokens) throw new RetryableError(NOTHING_SAMPLED);
+    if (isEmpty && isTurnWhole(finishReason) && !this.#usage?.completion_tokens)
+      throw new RetryableError(NOTHING_SAMPLED);
     return {
       text: this.#text,
       reasoning: this.#reasoning || null,

@@ -42,7 +42,7 @@ export function servedFinish(word: string, calls: number): ServedFinish | null {
 }
 
 /** The turn was neither broken off nor held back. */
-export const isWhole = (finish: ServedFinish): boolean => finish !== 'abort' && finish !== 'content_filter';
+export const isTurnWhole = (finish: ServedFinish): boolean => finish !== 'abort' && finish !== 'content_filter';
 
 /** A piece of a turn as it arrives. After `retry` what came of this turn so far is void: the stream was dropped and starts anew. */
 export type ModelDelta = { kind: 'text' | 'reasoning'; text: string } | { kind: 'retry'; reason: string };

@@ -4,7 +4,7 @@ import { exchange } from '../../http/client.ts';
 import type { JsonObject } from '../../json/value.ts';
 import { shapeProblem } from '../../text/problems.ts';
 import type { ChatTokenizer } from './chat-tokenizer.ts';
-import { type Generation, isWhole, type Model, ModelError, type ModelRequest, servedFinish } from './model.ts';
+import { type Generation, isTurnWhole, type Model, ModelError, type ModelRequest, servedFinish } from './model.ts';
 import {
   type ModelServer,
   NOTHING_SAMPLED,
@@ -206,7 +206,7 @@ class TokenTurn implements TurnReader<Omit<Generation, 'retries'>> {
     if (ids.length === 0 && this.#meta?.completion_tokens) {
       throw new ModelError('the server sends no token ids; is it SGLang?', null, 'refused');
     }
-    if (ids.length === 0 && isWhole(finishReason)) throw new RetryableError(NOTHING_SAMPLED);
+    if (ids.length === 0 && isTurnWhole(finishReason)) throw new RetryableError(NOTHING_SAMPLED);
     return { ...this.soFar(), finishReason };
   }
 

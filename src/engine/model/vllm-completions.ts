@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { JsonObject } from '../../json/value.ts';
 import { shapeProblem } from '../../text/problems.ts';
 import type { ChatTokenizer } from './chat-tokenizer.ts';
-import { type Generation, isWhole, type Model, ModelError, type ModelRequest, servedFinish } from './model.ts';
+import { type Generation, isTurnWhole, type Model, ModelError, type ModelRequest, servedFinish } from './model.ts';
 import {
   type ModelServer,
   NOTHING_SAMPLED,
@@ -150,7 +150,7 @@ class CompletionTurn implements TurnReader<Omit<Generation, 'retries'>> {
     const finishReason = servedFinish(this.#reason, 0);
     if (finishReason === null)
       throw new RetryableError(`the server ended the turn with finish_reason '${this.#reason}'`);
-    if (this.#ids.length === 0 && isWhole(finishReason)) throw new RetryableError(NOTHING_SAMPLED);
+    if (this.#ids.length === 0 && isTurnWhole(finishReason)) throw new RetryableError(NOTHING_SAMPLED);
     return { ...this.soFar(), finishReason };
   }
 
