@@ -56,7 +56,7 @@ export function topLine(line: TopLine, width: number): Edges {
   const spare = room - cells(kept);
   const left = kept
     .filter(({ side }) => side === 'left')
-    .flatMap((part) => (part.rank === SPARK_RANK ? [sparkOf(line.run, SMALLEST_SPARK + spare)] : part.pieces));
+    .flatMap((part) => (part.rank === SPARK_RANK ? curvePieces(line.run, SMALLEST_SPARK + spare) : part.pieces));
   const right = kept.filter(({ side }) => side === 'right').flatMap(({ pieces }) => pieces);
   return { left: [...name, ...left], right: right.length === 0 ? [] : [...right, ['plain', ' ']] };
 }
@@ -114,6 +114,14 @@ function statusPiece({ status, age }: RunStats): Piece | null {
   if (status === 'away') return ['warning', 'gone from disk'];
   if (status === 'ended') return ['quiet', 'the stream has ended'];
   return status === 'waiting' ? ['quiet', 'nothing there yet'] : null;
+}
+
+/** The curve, and its lowest and highest mean where there is room for them behind all of it. */
+function curvePieces(run: RunStats, room: number): Piece[] {
+  const means = run.last.flatMap(({ mean }) => (mean !== null && Number.isFinite(mean) ? [mean] : []));
+  const range = ` ${meanText(Math.min(...means))} to ${meanText(Math.max(...means))}`;
+  const isTold = means.length > 1 && room >= SPARK + range.length;
+  return [sparkOf(run, room), ...(isTold ? [['quiet', range] as Piece] : [])];
 }
 
 /** The means of the last steps, a step without a score as a gap. */
