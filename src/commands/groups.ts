@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { advantagesOf, OF_A_DUMP } from '../analysis/advantages/of-dump.ts';
 import type { FactRows } from '../analysis/facts/fact-rows.ts';
+import { membersByNumber } from '../analysis/facts/members.ts';
 import { PASS } from '../analysis/prompts/group-stats.ts';
 import {
   deadShare,
@@ -11,7 +12,6 @@ import {
   signalBySteps,
   ungrouped,
 } from '../analysis/prompts/group-table.ts';
-import { membersByNumber } from '../analysis/prompts/members.ts';
 import type { Printable } from '../json/print.ts';
 import { formatPercent, plural } from '../present/numbers.ts';
 import { countOf } from './count.ts';

@@ -15,6 +15,10 @@ export function shownAdvantages(scores: readonly (number | null | undefined)[]):
   return known.length === scores.length && known.length > 1 ? groupAdvantages(known) : scores.map(() => null);
 }
 
+/** GRPO's. @param variance with n - 1 */
+export const groupAdvantage = (score: number, mean: number, variance: number): number =>
+  (score - mean) / (Math.sqrt(variance) + EPSILON);
+
 export function groupAdvantages(scores: readonly number[], estimator: AdvantageEstimator = 'grpo'): (number | null)[] {
   const finite = scores.filter(Number.isFinite);
   const n = finite.length;
@@ -23,7 +27,7 @@ export function groupAdvantages(scores: readonly number[], estimator: AdvantageE
   const variance = n === 1 ? 1 : finite.reduce((sum, score) => sum + (score - mean) ** 2, 0) / (n - 1);
   return scores.map((score) => {
     if (!Number.isFinite(score)) return null;
-    if (estimator === 'grpo') return (score - mean) / (Math.sqrt(variance) + EPSILON);
+    if (estimator === 'grpo') return groupAdvantage(score, mean, variance);
     if (n === 1) return null;
     return estimator === 'dr_grpo' ? score - mean : (n / (n - 1)) * (score - mean);
   });

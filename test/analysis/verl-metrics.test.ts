@@ -1,7 +1,7 @@
 // What verl's own functions make of small tables, against what a dump of the same rows tells.
 import { describe, expect, test } from 'vitest';
 import { type FactRows, readFactRows } from '../../src/analysis/facts/fact-rows.ts';
-import { membersOf } from '../../src/analysis/facts/group-measures.ts';
+import { membersByNumber } from '../../src/analysis/facts/members.ts';
 import { summarise } from '../../src/analysis/summary.ts';
 import { Dump } from '../../src/dump/dump.ts';
 import { type Recorded, recorded } from '../engine/verl-truth.ts';
@@ -76,7 +76,8 @@ describe.skipIf(cases.length === 0)(
           data_source: data_sources[i],
         }));
         await factsOf(records, (facts) => {
-          const groups = membersOf(facts.groups);
+          const members = membersByNumber(facts.groups);
+          const groups = Array.from({ length: members.length }, (_, group) => members.of(group));
           for (const [source, wanted] of Object.entries<Recorded>(verl))
             for (const [metric, value] of Object.entries<number>(wanted.reward)) {
               const [, kind, n] = /^(mean|std)@(\d+)$/.exec(metric) ?? [];

@@ -184,15 +184,19 @@ class TableRows implements FactRows {
   }
 
   #eachValue(field: Field, visit: (row: number, value: JsonValue | undefined) => void): void {
+    const { starts, files } = this.#table;
     let file: DumpFile | null = null;
     let read: ReturnType<typeof readerOf> = null;
+    let [start, end] = [0, 0];
     for (let row = 0; row < this.length; row++) {
-      const place = this.place(row);
-      if (place.file !== file) {
-        file = place.file;
+      const at = this.#accepted?.[row] ?? row;
+      if (file === null || at >= end) {
+        file = this.place(row).file;
+        start = this.#table.rowOf(file, 0);
+        end = starts[files.indexOf(file) + 1]!;
         read = readerOf(file, field);
       }
-      visit(row, valueIn(file, place.record, field, read?.(place.record) ?? undefined, read === null));
+      visit(row, valueIn(file, at - start, field, read?.(at - start) ?? undefined, read === null));
     }
   }
 }

@@ -1,9 +1,10 @@
 import type { Dump } from '../../dump/dump.ts';
 import type { DumpFile } from '../../dump/dump-file.ts';
 import { factAt } from '../../rollout/facts.ts';
-import { type GroupMeasure, groupMeasures, isGroupMeasure } from './group-measures.ts';
+import { type GroupMeasure, groupMeasure, isGroupMeasure } from './group-measures.ts';
 import { type GroupNumbers, numberGroups } from './group-numbers.ts';
 import { copiesIn, sharedOpenings } from './likeness.ts';
+import { type Members, membersByNumber } from './members.ts';
 
 /** All rollouts of a dump in one row of columns, file behind file; what their groups tell is found when somebody asks. */
 export class FactTable {
@@ -13,8 +14,8 @@ export class FactTable {
   readonly length: number;
   readonly #at: ReadonlyMap<DumpFile, number>;
   #numbers: GroupNumbers | null = null;
-  #measures: ReturnType<typeof groupMeasures> | null = null;
-  readonly #likeness = new Map<GroupMeasure, Float64Array>();
+  #members: Members | null = null;
+  readonly #measures = new Map<GroupMeasure, Float64Array>();
   #scores: Float64Array | null = null;
   #units: Uint32Array | null = null;
 
@@ -54,12 +55,14 @@ export class FactTable {
     let made = 0;
     this.eachFile((file, start, count) => {
       const numbers = new Map<number | null, number>();
+      let last: number | null = null;
+      let unit = -1;
       for (let record = 0; record < count; record++) {
         const step = file.stepOf(record);
-        let unit = numbers.get(step);
-        if (unit === undefined) {
-          unit = made++;
+        if (unit === -1 || step !== last) {
+          unit = numbers.get(step) ?? made++;
           numbers.set(step, unit);
+          last = step;
         }
         units[start + record] = unit;
       }
@@ -86,19 +89,20 @@ export class FactTable {
   }
 
   measure(name: GroupMeasure): Float64Array {
-    if (name === 'copies' || name === 'opening_share') return this.#likenessOf(name);
-    this.#measures ??= groupMeasures(this.numbers.groups, this.scores);
-    return this.#measures[name];
+    let measure = this.#measures.get(name);
+    if (measure === undefined) {
+      measure = this.#measured(name);
+      this.#measures.set(name, measure);
+    }
+    return measure;
   }
 
-  #likenessOf(name: 'copies' | 'opening_share'): Float64Array {
-    const known = this.#likeness.get(name);
-    if (known !== undefined) return known;
-    const signatures = this.fact(name === 'copies' ? 'gist' : 'opening');
-    const found =
-      name === 'copies' ? copiesIn(this.numbers.groups, signatures) : sharedOpenings(this.units, signatures);
-    this.#likeness.set(name, found);
-    return found;
+  #measured(name: GroupMeasure): Float64Array {
+    if (name === 'opening_share') return sharedOpenings(this.units, this.fact('opening'));
+    this.#members ??= membersByNumber(this.numbers.groups);
+    return name === 'copies'
+      ? copiesIn(this.#members, this.fact('gist'))
+      : groupMeasure(name, this.#members, this.scores);
   }
 
   /** The numbers of a fact; NaN where nobody looked yet. */

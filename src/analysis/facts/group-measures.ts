@@ -1,7 +1,8 @@
-import { shownAdvantages } from '../../rollout/advantage.ts';
+import { groupAdvantage } from '../../rollout/advantage.ts';
+import type { Members } from './members.ts';
 
 /** What the scores of a rollout's group tell of it: a number for each, NaN where it is not known. */
-const SCORE_MEASURES = ['group.n', 'group.mean', 'group.std', 'group.min', 'group.max', 'rank', 'adv'] as const;
+export const SCORE_MEASURES = ['group.n', 'group.mean', 'group.std', 'group.min', 'group.max', 'rank', 'adv'] as const;
 type ScoreMeasure = (typeof SCORE_MEASURES)[number];
 
 /** What others tell of a rollout: copies of it in its group, and the share of its step that begins with the same words, too. */
@@ -12,51 +13,74 @@ export const isGroupMeasure = (name: string): name is GroupMeasure =>
   (GROUP_MEASURES as readonly string[]).includes(name);
 
 /**
- * The measures of each row among those of its group. Mean and deviation (of the population) are of the finite scores; `rank` counts from 1
+ * A measure of each row among those of its group. Mean and deviation (of the population) are of the finite scores; `rank` counts from 1
  * for the highest score, and equal scores have an equal rank; `adv` is verl's GRPO advantage, not known in a group with a score missing.
  */
-export function groupMeasures(groups: Int32Array, scores: Float64Array): Record<ScoreMeasure, Float64Array> {
-  const unknown = () => new Float64Array(groups.length).fill(Number.NaN);
-  const measures = Object.fromEntries(SCORE_MEASURES.map((name) => [name, unknown()])) as Record<
-    ScoreMeasure,
-    Float64Array
-  >;
-  for (const members of membersOf(groups)) {
-    const own = Array.from(members, (row) => scores[row]!);
-    const finite = own.filter(Number.isFinite);
-    const mean = finite.reduce((sum, score) => sum + score, 0) / finite.length;
-    // Equal scores have no spread, whatever the last digit of their mean is.
-    const isEven = finite.every((score) => score === finite[0]);
-    const variance = finite.reduce((sum, score) => sum + (score - mean) ** 2, 0) / finite.length;
-    const sorted = Float64Array.from(finite).sort();
-    const ranks = new Map<number, number>();
-    for (const [at, score] of sorted.entries()) ranks.set(score, sorted.length - at);
-    const advantages = shownAdvantages(own.map((score) => (Number.isNaN(score) ? null : score)));
-    for (const [i, row] of members.entries()) {
-      measures['group.n'][row] = members.length;
-      if (finite.length > 0) {
-        measures['group.mean'][row] = isEven ? finite[0]! : mean;
-        measures['group.std'][row] = isEven ? 0 : Math.sqrt(variance);
-        measures['group.min'][row] = sorted[0]!;
-        measures['group.max'][row] = sorted.at(-1)!;
-      }
-      measures.rank[row] = rankOf(ranks, own[i]!);
-      measures.adv[row] = advantages[i] ?? Number.NaN;
+export function groupMeasure(name: ScoreMeasure, members: Members, scores: Float64Array): Float64Array {
+  const measures = new Float64Array(scores.length).fill(Number.NaN);
+  // One array for the scores of each group in turn: a million rollouts have a hundred thousand groups.
+  let finite = new Float64Array(64);
+  for (let group = 0; group < members.length; group++) {
+    const size = members.size(group);
+    if (finite.length < size) finite = new Float64Array(size * 2);
+    let count = 0;
+    for (let i = 0; i < size; i++) {
+      const score = scores[members.at(group, i)]!;
+      // Adding 0 makes one zero of both.
+      if (Number.isFinite(score)) finite[count++] = score + 0;
+    }
+    const isOfEach = name === 'rank' || name === 'adv';
+    const of = isOfEach ? Number.NaN : name === 'group.n' ? size : ofAll(name, finite, count);
+    if (name === 'rank') finite.subarray(0, count).sort();
+    const mean = name === 'adv' ? meanOf(finite, count) : 0;
+    const squares = name === 'adv' ? squaresOf(finite, count, mean) : 0;
+    for (let i = 0; i < size; i++) {
+      const row = members.at(group, i);
+      const score = scores[row]!;
+      if (!isOfEach) measures[row] = of;
+      else if (name === 'rank') measures[row] = Number.isFinite(score) ? 1 + above(finite, count, score) : Number.NaN;
+      else if (count === size && size > 1) measures[row] = groupAdvantage(score, mean, squares / (size - 1));
     }
   }
   return measures;
 }
 
-const rankOf = (ranks: ReadonlyMap<number, number>, score: number): number => ranks.get(score) ?? Number.NaN;
+function ofAll(name: ScoreMeasure, scores: Float64Array, count: number): number {
+  if (count === 0) return Number.NaN;
+  let low = scores[0]!;
+  let high = low;
+  for (let i = 1; i < count; i++) {
+    if (scores[i]! < low) low = scores[i]!;
+    if (scores[i]! > high) high = scores[i]!;
+  }
+  if (name === 'group.min') return low;
+  if (name === 'group.max') return high;
+  // Equal scores have no spread, whatever the last digit of their mean is.
+  if (low === high) return name === 'group.mean' ? low : 0;
+  const mean = meanOf(scores, count);
+  return name === 'group.mean' ? mean : Math.sqrt(squaresOf(scores, count, mean) / count);
+}
 
-/** The rows of each group, in their order. */
-export function membersOf(groups: Int32Array): Uint32Array[] {
-  let most = -1;
-  for (const group of groups) if (group > most) most = group;
-  const sizes = new Uint32Array(most + 1);
-  for (const group of groups) if (group >= 0) sizes[group]!++;
-  const members = Array.from(sizes, (size) => new Uint32Array(size));
-  const next = new Uint32Array(most + 1);
-  for (const [row, group] of groups.entries()) if (group >= 0) members[group]![next[group]!++] = row;
-  return members;
+function meanOf(scores: Float64Array, count: number): number {
+  let sum = 0;
+  for (let i = 0; i < count; i++) sum += scores[i]!;
+  return sum / count;
+}
+
+function squaresOf(scores: Float64Array, count: number, mean: number): number {
+  let sum = 0;
+  for (let i = 0; i < count; i++) sum += (scores[i]! - mean) ** 2;
+  return sum;
+}
+
+/** How many of the sorted scores are higher. */
+function above(sorted: Float64Array, count: number, score: number): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle]! <= score) low = middle + 1;
+    else high = middle;
+  }
+  return count - low;
 }

@@ -28,19 +28,30 @@ export interface GroupNumbers {
  */
 export function numberGroups({ keys, prompts: hashes, units, streams }: GroupColumns): GroupNumbers {
   const alike = unitsAlike(keys, hashes, units);
-  const lasting = lastingStreams(keys, units, streams);
   const groups = new Int32Array(keys.length).fill(-1);
-  const prompts = new Int32Array(keys.length).fill(-1);
-  const inUnit = new PairNumbers(keys.length);
-  const inStream = new PairNumbers(keys.length);
+  const inUnit = new PairNumbers();
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i]!;
-    const isAlike = alike.has(units[i]!);
-    if (Number.isNaN(key) || (isAlike && isOfPrompt(key))) continue;
+    if (Number.isNaN(key) || (isOfPrompt(key) && alike.has(units[i]!))) continue;
     groups[i] = inUnit.numberOf(units[i]!, key);
+  }
+  const lasting = lastingStreams({ keys, units, streams }, groups, inUnit.count);
+  const prompts = new Int32Array(keys.length).fill(-1);
+  const inStream = new PairNumbers();
+  // Rollouts of one group mostly have one prompt, and are numbered by a look at the group's last one.
+  const lastNames = new Float64Array(inUnit.count);
+  const lastNumbers = new Int32Array(inUnit.count).fill(-1);
+  for (let i = 0; i < keys.length; i++) {
+    const group = groups[i]!;
+    if (group === -1) continue;
+    const key = keys[i]!;
     // The hash of a prompt alone is another number than that of a group, which is even or odd at twice its size.
-    const name = isOfPrompt(key) || isAlike || lasting.has(streams[i]!) ? key : -hashes[i]! - 1;
-    prompts[i] = inStream.numberOf(streams[i]!, name);
+    const name = isOfPrompt(key) || alike.has(units[i]!) || lasting.has(streams[i]!) ? key : -hashes[i]! - 1;
+    if (lastNumbers[group] === -1 || lastNames[group] !== name) {
+      lastNames[group] = name;
+      lastNumbers[group] = inStream.numberOf(streams[i]!, name);
+    }
+    prompts[i] = lastNumbers[group]!;
   }
   return { groups, prompts, alike };
 }
@@ -50,62 +61,82 @@ export function numberGroups({ keys, prompts: hashes, units, streams }: GroupCol
  * are no small integers takes a second.
  */
 class PairNumbers {
-  readonly #mask: number;
-  readonly #owners: Float64Array;
-  readonly #keys: Float64Array;
-  readonly #numbers: Int32Array;
-  #count = 0;
-
-  /** @param most pairs that may come */
-  constructor(most: number) {
-    const size = 2 ** Math.ceil(Math.log2(Math.max(8, most * 2)));
-    this.#mask = size - 1;
-    this.#owners = new Float64Array(size);
-    this.#keys = new Float64Array(size);
-    this.#numbers = new Int32Array(size).fill(-1);
-  }
+  #mask = 1023;
+  /** Owner and key of each slot, side by side. */
+  #pairs = new Float64Array(2048);
+  #numbers = new Int32Array(1024).fill(-1);
+  count = 0;
 
   numberOf(owner: number, key: number): number {
+    const at = this.#slotOf(owner, key);
+    const known = this.#numbers[at]!;
+    if (known !== -1) return known;
+    this.#pairs[at * 2] = owner;
+    this.#pairs[at * 2 + 1] = key;
+    this.#numbers[at] = this.count;
+    if (this.count * 2 > this.#mask) this.#grow();
+    return this.count++;
+  }
+
+  /** The slot that holds the pair, or the free one that it belongs into. */
+  #slotOf(owner: number, key: number): number {
     const low = key | 0;
     const high = (key / 2 ** 32) | 0;
     let at =
       (Math.imul(low ^ Math.imul(high, 0x9e3779b1) ^ Math.imul(owner + 1, 0x85ebca6b), 0xc2b2ae35) >>> 7) & this.#mask;
-    while (this.#numbers[at] !== -1) {
-      if (this.#keys[at] === key && this.#owners[at] === owner) return this.#numbers[at]!;
+    while (this.#numbers[at] !== -1 && (this.#pairs[at * 2 + 1] !== key || this.#pairs[at * 2] !== owner))
       at = (at + 1) & this.#mask;
+    return at;
+  }
+
+  #grow(): void {
+    const [pairs, numbers] = [this.#pairs, this.#numbers];
+    const size = numbers.length * 4;
+    this.#mask = size - 1;
+    this.#pairs = new Float64Array(size * 2);
+    this.#numbers = new Int32Array(size).fill(-1);
+    for (let from = 0; from < numbers.length; from++) {
+      if (numbers[from] === -1) continue;
+      const to = this.#slotOf(pairs[from * 2]!, pairs[from * 2 + 1]!);
+      this.#pairs[to * 2] = pairs[from * 2]!;
+      this.#pairs[to * 2 + 1] = pairs[from * 2 + 1]!;
+      this.#numbers[to] = numbers[from]!;
     }
-    this.#owners[at] = owner;
-    this.#keys[at] = key;
-    this.#numbers[at] = this.#count;
-    return this.#count++;
   }
 }
 
 /** Units with more than one rollout, of which all prompts are equal. */
 function unitsAlike(keys: Float64Array, prompts: Float64Array, units: Uint32Array): ReadonlySet<number> {
-  const first = new Map<number, number>();
-  const several = new Set<number>();
-  const differ = new Set<number>();
+  let most = -1;
+  for (const unit of units) if (unit > most) most = unit;
+  const first = new Float64Array(most + 1).fill(Number.NaN);
+  const states = new Uint8Array(most + 1);
   for (let i = 0; i < keys.length; i++) {
-    if (Number.isNaN(keys[i]!)) continue;
     const unit = units[i]!;
-    const known = first.get(unit);
-    if (known === undefined) first.set(unit, prompts[i]!);
-    else if (known !== prompts[i]) differ.add(unit);
-    else several.add(unit);
+    if (Number.isNaN(keys[i]!) || states[unit] === DIFFER) continue;
+    if (states[unit] === NONE) first[unit] = prompts[i]!;
+    states[unit] = states[unit] === NONE ? ONE : first[unit] === prompts[i] ? ALIKE : DIFFER;
   }
-  return new Set([...several].filter((unit) => !differ.has(unit)));
+  return new Set(Array.from(states.keys()).filter((unit) => states[unit] === ALIKE));
 }
 
-/** Streams whose records name a prompt by a key of their own that comes back in another unit. */
-function lastingStreams(keys: Float64Array, units: Uint32Array, streams: Uint32Array): ReadonlySet<number> {
-  const names = new PairNumbers(keys.length);
+const [NONE, ONE, ALIKE, DIFFER] = [0, 1, 2, 3];
+
+/** Streams whose records name a prompt by a key of their own that comes back in another unit: another group has it. */
+function lastingStreams(
+  { keys, units, streams }: Pick<GroupColumns, 'keys' | 'units' | 'streams'>,
+  groups: Int32Array,
+  count: number,
+): ReadonlySet<number> {
+  const names = new PairNumbers();
   /** The unit in which each name came first. */
-  const first = new Float64Array(keys.length).fill(-1);
+  const first = new Float64Array(count).fill(-1);
+  const seen = new Uint8Array(count);
   const lasting = new Set<number>();
   for (let i = 0; i < keys.length; i++) {
-    const key = keys[i]!;
-    if (Number.isNaN(key) || isOfPrompt(key) || lasting.has(streams[i]!)) continue;
+    const [key, group] = [keys[i]!, groups[i]!];
+    if (group === -1 || seen[group] === 1 || isOfPrompt(key) || lasting.has(streams[i]!)) continue;
+    seen[group] = 1;
     const name = names.numberOf(streams[i]!, key);
     if (first[name] === -1) first[name] = units[i]!;
     else if (first[name] !== units[i]) lasting.add(streams[i]!);

@@ -1,5 +1,5 @@
 import { gistDistance } from '../../rollout/text-scan.ts';
-import { membersOf } from './group-measures.ts';
+import type { Members } from './members.ts';
 
 /** Bits of a gist in which near copies differ at most: of two texts that have nothing in common, three in two million are as near. */
 const NEAR = 1;
@@ -8,10 +8,10 @@ const BITS = 24;
 const FEW = 32;
 
 /** For each row how many others of its group say nearly the same. @param gists NaN where the model said nothing */
-export function copiesIn(groups: Int32Array, gists: Float64Array): Float64Array {
-  const copies = new Float64Array(groups.length).fill(Number.NaN);
-  for (const members of membersOf(groups)) {
-    const own = members.filter((row) => !Number.isNaN(gists[row]!));
+export function copiesIn(groups: Members, gists: Float64Array): Float64Array {
+  const copies = new Float64Array(gists.length).fill(Number.NaN);
+  for (let group = 0; group < groups.length; group++) {
+    const own = groups.of(group).filter((row) => !Number.isNaN(gists[row]!));
     const count = own.length <= FEW ? twoByTwo(own, gists) : byNeighbours(own, gists);
     for (const row of own) copies[row] = count(row);
   }

@@ -1,7 +1,7 @@
 import { CHECKS } from '../../rollout/checks.ts';
 import { FACTS } from '../../rollout/facts.ts';
 import type { FactRows } from '../facts/fact-rows.ts';
-import { membersByNumber } from '../prompts/members.ts';
+import { membersByNumber } from '../facts/members.ts';
 import { type ChangePoint, changePoint } from './change-point.ts';
 import { correlationTail, pearson, ranksOf, spearman } from './statistics.ts';
 

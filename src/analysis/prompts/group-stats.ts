@@ -22,15 +22,15 @@ export interface GroupStats {
 /** A score of at least this counts as solved, unless the user says otherwise. */
 export const PASS = 0.5;
 
-/** @param scores NaN where there is none */
-export function groupStats(scores: ArrayLike<number>, pass = PASS): GroupStats {
+/** @param scores NaN where there is none; the first `n` are the group's */
+export function groupStats(scores: ArrayLike<number>, pass = PASS, n = scores.length): GroupStats {
   let scored = 0;
   let mean = 0;
   let squares = 0;
   let best = Number.NEGATIVE_INFINITY;
   let worst = Number.POSITIVE_INFINITY;
   let passed = 0;
-  for (let i = 0; i < scores.length; i++) {
+  for (let i = 0; i < n; i++) {
     // Adding 0 makes one zero of both, so that no table shows -0.
     const score = scores[i]! + 0;
     if (!Number.isFinite(score)) continue;
@@ -44,7 +44,7 @@ export function groupStats(scores: ArrayLike<number>, pass = PASS): GroupStats {
   }
   const isKnown = scored > 0;
   return {
-    n: scores.length,
+    n,
     scored,
     mean: isKnown ? mean : null,
     spread: scored > 1 ? Math.sqrt(squares / (scored - 1)) : null,
@@ -52,16 +52,16 @@ export function groupStats(scores: ArrayLike<number>, pass = PASS): GroupStats {
     worst: isKnown ? worst : null,
     passed,
     signal:
-      scored < 2 ? 'unknown' : best === worst ? 'none' : isOneOut(scores, scored, best, worst) ? 'outlier' : 'yes',
+      scored < 2 ? 'unknown' : best === worst ? 'none' : isOneOut(scores, n, scored, best, worst) ? 'outlier' : 'yes',
   };
 }
 
 /** All scores but one are equal. Of two, neither is the outlier. */
-function isOneOut(scores: ArrayLike<number>, scored: number, best: number, worst: number): boolean {
+function isOneOut(scores: ArrayLike<number>, n: number, scored: number, best: number, worst: number): boolean {
   if (scored < 3) return false;
   let atBest = 0;
   let atWorst = 0;
-  for (let i = 0; i < scores.length; i++) {
+  for (let i = 0; i < n; i++) {
     if (scores[i] === best) atBest++;
     else if (scores[i] === worst) atWorst++;
   }

@@ -1,6 +1,6 @@
 import type { FactRows } from '../facts/fact-rows.ts';
+import { type Members, membersByNumber } from '../facts/members.ts';
 import { type GroupStats, groupStats, PASS, passChance } from './group-stats.ts';
-import { membersByNumber } from './members.ts';
 
 /** The rollouts of one prompt in one step. */
 export interface GroupRow extends GroupStats {
@@ -21,6 +21,44 @@ export type GroupFacts = Pick<FactRows, 'length' | 'numbers' | 'words' | 'groups
 export const ungrouped = ({ groups }: Pick<FactRows, 'groups'>): number =>
   groups.reduce((sum, group) => sum + Number(group < 0), 0);
 
+/** A group of the table. The list of its rows is made where somebody asks: a million rollouts have a hundred thousand groups. */
+class Group implements GroupRow {
+  readonly n: number;
+  readonly scored: number;
+  readonly mean: number | null;
+  readonly spread: number | null;
+  readonly best: number | null;
+  readonly worst: number | null;
+  readonly passed: number;
+  readonly signal: GroupRow['signal'];
+  readonly stream: string;
+  readonly step: number;
+  readonly prompt: number;
+  readonly #members: Members;
+  readonly #group: number;
+  blameless = 0;
+
+  constructor(members: Members, group: number, stats: GroupStats, stream: string, step: number, prompt: number) {
+    this.#members = members;
+    this.#group = group;
+    this.n = stats.n;
+    this.scored = stats.scored;
+    this.mean = stats.mean;
+    this.spread = stats.spread;
+    this.best = stats.best;
+    this.worst = stats.worst;
+    this.passed = stats.passed;
+    this.signal = stats.signal;
+    this.stream = stream;
+    this.step = step;
+    this.prompt = prompt;
+  }
+
+  get rows(): Uint32Array {
+    return this.#members.of(this.#group);
+  }
+}
+
 /** A row for each group of at least one rollout, in the order of the dump. */
 export function groupTable(facts: GroupFacts, pass = PASS): GroupRow[] {
   const scores = facts.numbers('score');
@@ -28,28 +66,22 @@ export function groupTable(facts: GroupFacts, pass = PASS): GroupRow[] {
   const streams = facts.words('stream');
   const faults = facts.words('fault');
   const members = membersByNumber(facts.groups);
+  let own = new Float64Array(64);
   const table: GroupRow[] = [];
   for (let group = 0; group < members.length; group++) {
-    const rows = members.of(group);
-    const first = rows[0];
+    const n = members.size(group);
     // A filter may have left nothing of a group.
-    if (first === undefined) continue;
-    const own = new Float64Array(rows.length);
-    for (let i = 0; i < rows.length; i++) own[i] = scores[rows[i]!]!;
-    const stats = groupStats(own, pass);
-    let blameless = 0;
-    for (let i = 0; i < rows.length; i++) {
-      const fault = faults[rows[i]!];
-      if ((fault === 'world' || fault === 'ours') && own[i] === stats.worst && own[i]! <= 0) blameless++;
+    if (n === 0) continue;
+    const first = members.at(group, 0);
+    if (own.length < n) own = new Float64Array(n * 2);
+    for (let i = 0; i < n; i++) own[i] = scores[members.at(group, i)]!;
+    const stats = groupStats(own, pass, n);
+    const row = new Group(members, group, stats, streams[first] ?? '', steps[first]!, facts.prompts[first]!);
+    for (let i = 0; i < n; i++) {
+      const fault = faults[members.at(group, i)];
+      if ((fault === 'world' || fault === 'ours') && own[i] === stats.worst && own[i]! <= 0) row.blameless++;
     }
-    table.push({
-      ...stats,
-      stream: streams[first] ?? '',
-      step: steps[first]!,
-      prompt: facts.prompts[first]!,
-      rows,
-      blameless,
-    });
+    table.push(row);
   }
   return table;
 }

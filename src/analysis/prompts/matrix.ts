@@ -1,5 +1,5 @@
+import { membersByNumber } from '../facts/members.ts';
 import { type GroupRow, orderOfSteps } from './group-table.ts';
-import { membersByNumber } from './members.ts';
 
 /** What became of a prompt from step to step. */
 export interface MatrixRow {
@@ -26,17 +26,32 @@ export interface Matrix {
 
 /** @param pass the mean from which on a prompt counts as solved */
 export function promptMatrix(table: readonly GroupRow[], pass: number): Matrix {
-  const steps = [...new Set(table.map(({ step }) => step))].sort(orderOfSteps);
+  const steps = [...stepsOf(table)].sort(orderOfSteps);
   const groups = membersByNumber(Int32Array.from(table, ({ prompt }) => prompt));
   const rows: MatrixRow[] = [];
   for (let prompt = 0; prompt < groups.length; prompt++) {
-    const cells = oneAStep(Array.from(groups.of(prompt), (at) => table[at]!));
-    if (cells.length > 0) rows.push(matrixRow(prompt, cells, pass));
+    const cells: GroupRow[] = [];
+    for (let i = 0; i < groups.size(prompt); i++) cells.push(table[groups.at(prompt, i)]!);
+    if (cells.length > 0) rows.push(matrixRow(prompt, oneAStep(cells), pass));
   }
   return { steps, rows: rows.sort((a, b) => b.swing - a.swing) };
 }
 
+/** Groups of a step mostly stand side by side. */
+function stepsOf(table: readonly GroupRow[]): ReadonlySet<number> {
+  const steps = new Set<number>();
+  let last: number | undefined;
+  for (const { step } of table) {
+    if (step === last) continue;
+    steps.add(step);
+    last = step;
+  }
+  return steps;
+}
+
+/** A dump is mostly read in the order of its steps, each written once: then nothing has to be done. */
 function oneAStep(groups: GroupRow[]): GroupRow[] {
+  if (groups.every(({ step }, i) => i === 0 || orderOfSteps(groups[i - 1]!.step, step) < 0)) return groups;
   groups.sort((a, b) => orderOfSteps(a.step, b.step));
   return groups.filter(({ step }, i) => !Object.is(groups[i + 1]?.step, step));
 }

@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type FactRows, readFactRows } from '../../../src/analysis/facts/fact-rows.ts';
-import { groupMeasures, membersOf } from '../../../src/analysis/facts/group-measures.ts';
+import { groupMeasure, SCORE_MEASURES } from '../../../src/analysis/facts/group-measures.ts';
 import { numberGroups } from '../../../src/analysis/facts/group-numbers.ts';
+import { membersByNumber } from '../../../src/analysis/facts/members.ts';
 import { compileQuery } from '../../../src/analysis/query/query.ts';
 import { Dump } from '../../../src/dump/dump.ts';
+import { shownAdvantages } from '../../../src/rollout/advantage.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'facts-'));
 let rows: FactRows;
@@ -80,8 +82,10 @@ test('measures of groups are those of a plain implementation', () => {
     fc.property(fc.array(fc.tuple(fc.integer({ min: -1, max: 3 }), score), { maxLength: 40 }), (cells) => {
       const groups = Int32Array.from(cells, ([group]) => group);
       const scores = Float64Array.from(cells, ([, one]) => one);
-      const found = groupMeasures(groups, scores);
-      expect(membersOf(groups).flatMap((members) => [...members]).length).toBe(groups.filter((one) => one >= 0).length);
+      const members = membersByNumber(groups);
+      const found = Object.fromEntries(
+        SCORE_MEASURES.map((name) => [name, groupMeasure(name, members, scores)]),
+      ) as Record<(typeof SCORE_MEASURES)[number], Float64Array>;
       for (const [row, group] of groups.entries()) {
         const own = cells.filter(([other]) => other === group).map(([, one]) => one);
         const finite = own.filter(Number.isFinite);
@@ -95,11 +99,15 @@ test('measures of groups are those of a plain implementation', () => {
           expect(found['group.mean'][row]).toBeCloseTo(mean, 9);
           const spread = Math.sqrt(finite.reduce((sum, one) => sum + (one - mean) ** 2, 0) / finite.length);
           expect(found['group.std'][row]).toBeCloseTo(spread, 9);
+          expect(found['group.min'][row]).toBe(Math.min(...finite) + 0);
+          expect(found['group.max'][row]).toBe(Math.max(...finite) + 0);
         }
         const better = finite.filter((one) => one > scores[row]!).length;
         if (Number.isNaN(scores[row]!)) expect(found.rank[row]).toBeNaN();
         else expect(found.rank[row]).toBe(better + 1);
-        if (finite.length < own.length || own.length === 1) expect(found.adv[row]).toBeNaN();
+        const at = cells.slice(0, row).filter(([other]) => other === group).length;
+        const advantage = shownAdvantages(own.map((one) => (Number.isNaN(one) ? null : one)))[at];
+        expect(found.adv[row]).toBe(advantage ?? Number.NaN);
       }
     }),
   );

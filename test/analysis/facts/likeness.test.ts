@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readFactRows } from '../../../src/analysis/facts/fact-rows.ts';
 import { copiesIn, sharedOpenings } from '../../../src/analysis/facts/likeness.ts';
+import { membersByNumber } from '../../../src/analysis/facts/members.ts';
 import { compileQuery } from '../../../src/analysis/query/query.ts';
 import { Dump } from '../../../src/dump/dump.ts';
 import { writeDump } from '../../support/dump.ts';
@@ -14,7 +15,7 @@ describe('copies within a group', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2 }), fc.array(gist, { maxLength: 120 }), (span, cells) => {
         const groups = Int32Array.from(cells, (_, row) => (row % (span + 1)) - 1);
-        const found = copiesIn(groups, Float64Array.from(cells));
+        const found = copiesIn(membersByNumber(groups), Float64Array.from(cells));
         for (const [row, own] of cells.entries()) {
           if (groups[row] === -1 || Number.isNaN(own)) {
             expect(found[row]).toBeNaN();

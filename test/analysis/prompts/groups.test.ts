@@ -1,6 +1,7 @@
 // The numbers of a group, the table of groups and the matrix of prompts and steps, against plain implementations.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { membersByNumber } from '../../../src/analysis/facts/members.ts';
 import { groupStats, passChance } from '../../../src/analysis/prompts/group-stats.ts';
 import {
   deadShare,
@@ -10,7 +11,6 @@ import {
   signalBySteps,
 } from '../../../src/analysis/prompts/group-table.ts';
 import { cellAt, promptMatrix } from '../../../src/analysis/prompts/matrix.ts';
-import { membersByNumber } from '../../../src/analysis/prompts/members.ts';
 
 /** All sets of k of n things. */
 function choose<T>(things: readonly T[], k: number): T[][] {

@@ -2,6 +2,9 @@
 export interface Members {
   readonly length: number;
   of(number: number): Uint32Array;
+  /** The same without a list of them. */
+  size(number: number): number;
+  at(number: number, i: number): number;
 }
 
 /** Two passes and three arrays, whatever the number of rows. */
@@ -17,5 +20,10 @@ export function membersByNumber(numbers: Int32Array): Members {
     const number = numbers[row]!;
     if (number >= 0) rows[next[number]!++] = row;
   }
-  return { length: most + 1, of: (number) => rows.subarray(starts[number]!, starts[number + 1]!) };
+  return {
+    length: most + 1,
+    of: (number) => rows.subarray(starts[number]!, starts[number + 1]!),
+    size: (number) => starts[number + 1]! - starts[number]!,
+    at: (number, i) => rows[starts[number]! + i]!,
+  };
 }
