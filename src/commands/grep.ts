@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { readFactRows } from '../analysis/facts/fact-rows.ts';
-import { Subject } from '../analysis/query/subject.ts';
+import { accepter } from '../analysis/facts/passing.ts';
 import { type SearchFor, searchDump, type TextHit } from '../analysis/search/search-thread.ts';
 import { matcher } from '../analysis/text-search.ts';
 import { Dump } from '../dump/dump.ts';
@@ -64,8 +64,10 @@ async function grep(pattern: string, paths: readonly string[], options: GrepOpti
       if (!told.has(file) && file.error !== null) say(`${file.path}: ${file.error}`);
       told.add(file);
       if (isLost) say(`${file.locator(from)} and ${count - 1} behind it take more memory than there is to search`);
+      if (found.length === 0) continue;
+      const accepts = filter === null ? () => true : accepter(filter, file, from, from + count, kept);
       for (const { record, count: hitCount, hits } of found) {
-        if (filter !== null && !filter.accepts(Subject.of({ file, record }, kept))) continue;
+        if (!accepts(record)) continue;
         for (const line of linesOf(file.locator(record), hitCount, hits, options)) {
           if (printed++ >= most) return DONE;
           await print(`${line}\n`);

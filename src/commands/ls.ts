@@ -2,7 +2,9 @@ import { createReadStream, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { Command } from 'commander';
 import { readFactRows } from '../analysis/facts/fact-rows.ts';
+import { passing } from '../analysis/facts/passing.ts';
 import { arePromptsAlike, Groups } from '../analysis/groups.ts';
+import { fieldCost } from '../analysis/query/fields.ts';
 import type { KeptLookup } from '../analysis/query/kept.ts';
 import type { Query } from '../analysis/query/query.ts';
 import { compareValues, type SortOrder, type SortValue, sortValue } from '../analysis/query/sort.ts';
@@ -136,6 +138,7 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
       printed++;
       if (row.rollout !== null) rollouts++;
     }
+    await dump.whenKept();
   } finally {
     dump.close();
   }
@@ -194,14 +197,6 @@ async function* indexedFiles(dump: Dump, most = Number.POSITIVE_INFINITY): Async
   }
 }
 
-/** The rollouts that the filter lets through. A record is parsed only where the filter needs more than the index knows. */
-function* matching(file: DumpFile, { filter, kept }: Asked): Generator<Subject<DumpRecord>> {
-  for (let record = 0; record < file.count; record++) {
-    const subject = Subject.of({ file, record }, kept);
-    if (filter === null || filter.accepts(subject)) yield subject;
-  }
-}
-
 async function* listed(
   dump: Dump,
   asked: Asked,
@@ -209,7 +204,8 @@ async function* listed(
   groups: FileGroups,
 ): AsyncGenerator<Listed> {
   for await (const file of indexedFiles(dump, asked.filter === null ? limit : undefined)) {
-    for (const { record: row } of matching(file, asked)) {
+    for await (const record of passing(dump, file, asked.filter, asked.kept)) {
+      const row = file.read(record);
       yield { row, group: json === true || csv === true ? groups.of(file, row) : null };
     }
   }
@@ -225,9 +221,9 @@ async function* sorted(
 ): AsyncGenerator<Listed> {
   const sortable: (Place & { value: SortValue })[] = [];
   for await (const file of indexedFiles(dump)) {
-    for (const subject of matching(file, asked)) {
-      sortable.push({ file, record: subject.number, value: sortValue(order, subject) });
-    }
+    const needsFacts = fieldCost(order.field) === 'facts';
+    for await (const record of passing(dump, file, asked.filter, asked.kept, needsFacts))
+      sortable.push({ file, record, value: sortValue(order, Subject.of({ file, record }, asked.kept)) });
   }
   if (sortable.length > 0 && sortable.every(({ value }) => value === null))
     say(`--sort: no rollout here has ${order.key}; they keep their order on disk`);

@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { readFactRows } from '../analysis/facts/fact-rows.ts';
+import { passing } from '../analysis/facts/passing.ts';
 import type { KeptLookup } from '../analysis/query/kept.ts';
 import type { Query } from '../analysis/query/query.ts';
 import { Subject } from '../analysis/query/subject.ts';
@@ -83,11 +84,9 @@ async function* all(
     for (const file of dump.files) {
       await file.buildIndex(() => true);
       if (file.error !== null) say(`${file.path}: ${file.error}`);
-      for (let record = 0; record < file.count; record++) {
-        const subject = Subject.of({ file, record }, kept);
-        if (filter === null || filter.accepts(subject)) yield { row: subject.record, turn: null };
-      }
+      for await (const record of passing(dump, file, filter, kept)) yield { row: file.read(record), turn: null };
     }
+    await dump.whenKept();
   } finally {
     dump.close();
   }

@@ -279,6 +279,11 @@ export class Dump {
     return this.#facts.lookAt(file, records);
   }
 
+  /** What is known of files is kept for another day. */
+  whenKept(): Promise<void> {
+    return this.#cache?.whenWritten() ?? Promise.resolve();
+  }
+
   /** The background pass waits while something that a person asked for reads the records. */
   pauseFacts(isPaused: boolean): void {
     this.#facts.pause(isPaused);
@@ -291,7 +296,7 @@ export class Dump {
     const stop = this.subscribe(onProgress);
     this.#facts.background(this.#files);
     await this.#facts.whenDone();
-    await this.#cache?.whenWritten();
+    await this.whenKept();
     stop();
   }
 

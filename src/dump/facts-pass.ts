@@ -59,7 +59,17 @@ export class FactsPass {
   /** @returns once the facts of these records are known, or cannot be */
   async lookAt(file: DumpFile, records: readonly number[]): Promise<void> {
     const missing = records.filter((record) => this.#isMissing(file, record));
-    if (missing.length > 0) await this.#ask(file, missing);
+    const batches: number[][] = [];
+    let bytes = BATCH_BYTES;
+    for (const record of missing) {
+      if (bytes >= BATCH_BYTES || batches.at(-1)!.length >= BATCH_RECORDS) {
+        batches.push([]);
+        bytes = 0;
+      }
+      batches.at(-1)!.push(record);
+      bytes += file.index.length(record);
+    }
+    await Promise.all(batches.map((batch) => this.#ask(file, batch)));
   }
 
   /** A file has new records: they are looked at before what waits already, since a run that is followed is asked about its newest step. */

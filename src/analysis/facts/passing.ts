@@ -1,0 +1,51 @@
+import type { Dump } from '../../dump/dump.ts';
+import type { DumpFile } from '../../dump/dump-file.ts';
+import type { KeptLookup } from '../query/kept.ts';
+import { NO, verdictsOf, YES } from '../query/on-columns.ts';
+import type { Query } from '../query/query.ts';
+import { Subject } from '../query/subject.ts';
+
+/** Records that are decided together: what passes is told before all of a long file is known. */
+const TOGETHER = 4096;
+
+/**
+ * The records of an indexed file that a filter lets through, in their order. Where it asks for facts they are found in threads, and kept for
+ * the next question; columns decide then, and only what they do not tell is read.
+ * @param needsFacts something else will ask for them
+ */
+export async function* passing(
+  dump: Dump,
+  file: DumpFile,
+  filter: Query | null,
+  kept?: KeptLookup,
+  needsFacts = false,
+): AsyncGenerator<number> {
+  const asksFacts = needsFacts || filter?.cost === 'facts';
+  const known = file.index.looked;
+  for (let from = 0; from < file.count; from += TOGETHER) {
+    const to = Math.min(file.count, from + TOGETHER);
+    if (asksFacts)
+      await dump.lookAt(
+        file,
+        Array.from({ length: to - from }, (_, at) => from + at),
+      );
+    const accepts = filter === null ? () => true : accepter(filter, file, from, to, kept);
+    for (let record = from; record < to; record++) if (accepts(record)) yield record;
+  }
+  if (file.index.looked > known && dump.isLooked(file)) file.keep();
+}
+
+/** Whether a filter lets a record between from … to through: the columns say it, or else the record. */
+export function accepter(
+  filter: Query,
+  file: DumpFile,
+  from: number,
+  to: number,
+  kept?: KeptLookup,
+): (record: number) => boolean {
+  const verdicts = verdictsOf(filter.expression, file, from, to);
+  return (record) => {
+    const verdict = verdicts[record - from]!;
+    return verdict === YES || (verdict !== NO && filter.accepts(Subject.of({ file, record }, kept)));
+  };
+}
