@@ -19,6 +19,8 @@ export class FileFacts {
   hasMoreCells = false;
   /** Every finding that any record had. */
   readonly #found = new Set<Check>();
+  /** What the record before had: most have the same. */
+  #lastFound = Number.NaN;
 
   constructor(
     isLookedAt = new NumberColumn(),
@@ -43,7 +45,7 @@ export class FileFacts {
   set(record: number, { row, group, prompt, cells }: RecordFacts): void {
     if (!this.isLooked(record)) this.looked++;
     this.isLookedAt.set(record, 1);
-    for (const [at, column] of this.rows.entries()) column.set(record, row[at]!);
+    for (let at = 0; at < row.length; at++) this.rows[at]!.set(record, row[at]!);
     this.groups.set(record, group);
     this.prompts.set(record, prompt);
     for (const [name, value] of cells) {
@@ -59,6 +61,9 @@ export class FileFacts {
       column.set(record, value);
     }
     if (cells.size >= MOST_CELLS) this.hasMoreCells = true;
+    const found = Facts.foundIn(row);
+    if (found === this.#lastFound) return;
+    this.#lastFound = found;
     for (const check of new Facts(row).findings) this.#found.add(check);
   }
 

@@ -371,6 +371,11 @@ export class Facts {
     return CHECKS.filter((check) => [...seen].some((bits) => hasBit(bits, bitOf(check))));
   }
 
+  /** A number for all that was found in a row: equal where that is the same. */
+  static foundIn(row: Float64Array): number {
+    return row[FOUND]!;
+  }
+
   get findings(): Check[] {
     return CHECKS.filter((check) => this.has(check));
   }

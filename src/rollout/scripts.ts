@@ -43,18 +43,11 @@ function scriptTable(): Int8Array {
   return table;
 }
 
-/** Adds the letters of a text to the counts, by SCRIPTS. */
-export function countLetters(text: string, counts: Int32Array, end = text.length): void {
-  let latin = 0;
-  for (let i = 0; i < end; i++) {
+/** Whether a text has a letter of a script beyond ASCII, by its place in SCRIPTS. */
+export function hasScript(text: string, script: number): boolean {
+  for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    if (code < 128) {
-      const letter = code | 32;
-      if (letter > 96 && letter < 123) latin++;
-    } else {
-      const script = SCRIPT_OF[code]!;
-      if (script >= 0) counts[script]!++;
-    }
+    if (code > 127 && SCRIPT_OF[code] === script) return true;
   }
-  counts[0]! += latin;
+  return false;
 }

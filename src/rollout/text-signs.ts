@@ -1,7 +1,7 @@
 import { endsInMidSentence } from './ended-by-text.ts';
 import type { CheckDeclaration, Notice } from './finding.ts';
 import type { Rollout, Turn } from './rollout.ts';
-import { countLetters, SCRIPTS } from './scripts.ts';
+import { hasScript, SCRIPTS } from './scripts.ts';
 import { isModels, type TextScan } from './text-scan.ts';
 
 export const TEXT_CHECKS = {
@@ -43,12 +43,10 @@ const FOREIGN_LETTERS = 4;
 
 /** A script that nothing before the reply is written in. */
 function checkScripts({ turns, responseTurn }: Read, { letters }: TextScan, notice: NoticeText): void {
-  const foreign = SCRIPTS.findIndex((_, script) => script > 0 && letters[script]! >= FOREIGN_LETTERS);
-  if (foreign === -1) return;
-  const given = new Int32Array(SCRIPTS.length);
-  for (const [i, turn] of turns.entries()) if (i < responseTurn || !isModels(turn)) countLetters(turn.text, given);
   for (const [script, name] of SCRIPTS.entries()) {
-    if (script === 0 || letters[script]! < FOREIGN_LETTERS || given[script]! > 0) continue;
+    if (script === 0 || letters[script]! < FOREIGN_LETTERS) continue;
+    // Where a task is in that script, its first words say so.
+    if (turns.some((turn, i) => (i < responseTurn || !isModels(turn)) && hasScript(turn.text, script))) continue;
     notice(
       'script_change',
       firstWith(turns, responseTurn, script),
@@ -59,12 +57,7 @@ function checkScripts({ turns, responseTurn }: Read, { letters }: TextScan, noti
 }
 
 function firstWith(turns: readonly Turn[], from: number, script: number): number | null {
-  const counts = new Int32Array(SCRIPTS.length);
-  for (let i = from; i < turns.length; i++) {
-    if (!isModels(turns[i]!)) continue;
-    countLetters(turns[i]!.text, counts);
-    if (counts[script]! > 0) return i;
-  }
+  for (let i = from; i < turns.length; i++) if (isModels(turns[i]!) && hasScript(turns[i]!.text, script)) return i;
   return null;
 }
 
