@@ -31,35 +31,38 @@ const FILTERS = [
   'stream == "train"',
 ];
 
-test.each(['fixtures/rollout_data', 'fixtures/tau-airline', 'fixtures/verl-gsm8k', 'fixtures/decoded'])('in %s', async (path) => {
-  const open = (facts?: string) => Dump.open([path], facts === undefined ? {} : { facts });
-  const [byRecord, first, again] = [open(), open(join(state, 'facts')), open(join(state, 'facts'))];
-  try {
-    let passed = 0;
-    for (const dump of [byRecord, first]) for (const file of dump.files) await file.buildIndex(() => true);
-    for (const text of FILTERS) {
-      const filter = compileQuery(text);
-      for (const [at, file] of byRecord.files.entries()) {
-        const own = [...Array(file.count).keys()].filter((record) => filter.accepts(Subject.of({ file, record })));
-        const found: number[] = [];
-        for await (const record of passing(first, first.files[at]!, filter)) found.push(record);
-        expect(found, `${text}: ${file.path}`).toEqual(own);
-        passed += own.length;
+test.each(['fixtures/rollout_data', 'fixtures/tau-airline', 'fixtures/verl-gsm8k', 'fixtures/decoded'])(
+  'in %s',
+  async (path) => {
+    const open = (facts?: string) => Dump.open([path], facts === undefined ? {} : { facts });
+    const [byRecord, first, again] = [open(), open(join(state, 'facts')), open(join(state, 'facts'))];
+    try {
+      let passed = 0;
+      for (const dump of [byRecord, first]) for (const file of dump.files) await file.buildIndex(() => true);
+      for (const text of FILTERS) {
+        const filter = compileQuery(text);
+        for (const [at, file] of byRecord.files.entries()) {
+          const own = [...Array(file.count).keys()].filter((record) => filter.accepts(Subject.of({ file, record })));
+          const found: number[] = [];
+          for await (const record of passing(first, first.files[at]!, filter)) found.push(record);
+          expect(found, `${text}: ${file.path}`).toEqual(own);
+          passed += own.length;
+        }
       }
+      expect(passed).toBeGreaterThan(20);
+      // What was found of plain files is kept, and tells the same when it comes back.
+      await first.whenKept();
+      const filter = compileQuery('turns > 1 && chars > 10');
+      for (const [at, file] of again.files.entries()) {
+        await file.buildIndex(() => true);
+        const own: number[] = [];
+        for await (const record of passing(byRecord, byRecord.files[at]!, filter)) own.push(record);
+        const found: number[] = [];
+        for await (const record of passing(again, file, filter)) found.push(record);
+        expect(found).toEqual(own);
+      }
+    } finally {
+      for (const dump of [byRecord, first, again]) dump.close();
     }
-    expect(passed).toBeGreaterThan(20);
-    // What was found of plain files is kept, and tells the same when it comes back.
-    await first.whenKept();
-    const filter = compileQuery('turns > 1 && chars > 10');
-    for (const [at, file] of again.files.entries()) {
-      await file.buildIndex(() => true);
-      const own: number[] = [];
-      for await (const record of passing(byRecord, byRecord.files[at]!, filter)) own.push(record);
-      const found: number[] = [];
-      for await (const record of passing(again, file, filter)) found.push(record);
-      expect(found).toEqual(own);
-    }
-  } finally {
-    for (const dump of [byRecord, first, again]) dump.close();
-  }
-});
+  },
+);
