@@ -146,9 +146,10 @@ describe('another run', () => {
     try {
       const here = { '1.jsonl': [record('p', 0), record('q', 1), record('q', 1), record('n', 1)] };
       const shown = await opened(here, { kind: 'runs', path: other.dir });
-      expect(shown[1]).toContain('prompts: won 1, lost 1, same 0, flips 2, never scored 0, only here 1, only there 1');
-      expect(shown[3]).toMatch(/^› lost, flip +-1\.00 +1\.00 +0\.00 +2 +1 +q/);
-      expect(shown[4]).toMatch(/won, flip +\+0\.50 +0\.00 +0\.50 +1 +2 +p/);
+      expect(shown[1]).toContain('prompts: won 1, lost 1, same 0, flips 2');
+      expect(shown[2]).toContain('never scored 0, only here 1, only there 1');
+      expect(shown[4]).toMatch(/^› lost, flip +-1\.00 +1\.00 +0\.00 +q +2 +1/);
+      expect(shown[5]).toMatch(/won, flip +\+0\.50 +0\.00 +0\.50 +p +1 +2/);
       screen.do({ type: 'open' });
       expect((await settled()).join('\n')).toMatch(/of q: 1 +of q: 0/);
       screen.do({ type: 'page-column', by: 1 }, { type: 'open' });

@@ -51,8 +51,6 @@ export function runsPage(
       { title: 'change', width: 7, value: ({ difference }) => difference, text: differenceOf },
       { title: 'here', width: 6, value: ({ a }) => a?.mean ?? null, text: ({ a }) => mean(a?.mean) },
       { title: 'there', width: 6, value: ({ b }) => b?.mean ?? null, text: ({ b }) => mean(b?.mean) },
-      { title: 'n here', width: 7, value: ({ a }) => a?.n ?? 0, text: ({ a }) => formatCount(a?.n ?? 0) },
-      { title: 'n there', width: 7, value: ({ b }) => b?.n ?? 0, text: ({ b }) => formatCount(b?.n ?? 0) },
       {
         title: 'prompt',
         width: 20,
@@ -62,12 +60,14 @@ export function runsPage(
         text: ({ a, b }) =>
           sanitiseLine(a === null ? promptText(second, b!.row, data) : promptText(facts, a.row, data)),
       },
+      { title: 'n here', width: 7, value: ({ a }) => a?.n ?? 0, text: ({ a }) => formatCount(a?.n ?? 0) },
+      { title: 'n there', width: 7, value: ({ b }) => b?.n ?? 0, text: ({ b }) => formatCount(b?.n ?? 0) },
     ];
   const rows = sort === null ? found : byColumn(found, columns[sort.column]!.value, sort.descending);
   return {
     title: `${name} beside the run that is open`,
     note: data.facts.note,
-    head: [countsOf(found)],
+    head: countsOf(found),
     columns,
     length: rows.length,
     empty: 'no prompts: nothing tells which rollouts have the same one',
@@ -94,8 +94,11 @@ function placesOf({ a, b, outcome }: RunPair, first: FactRows, second: FactRows)
   return [rowA === undefined ? null : first.place(rowA), rowB === undefined ? null : second.place(rowB)];
 }
 
-function countsOf(pairs: readonly RunPair[]): string {
+function countsOf(pairs: readonly RunPair[]): string[] {
   const count = (wanted: RunOutcome): string => formatCount(pairs.filter(({ outcome }) => outcome === wanted).length);
   const flips = formatCount(pairs.filter(({ isFlip }) => isFlip).length);
-  return `prompts: won ${count('won')}, lost ${count('lost')}, same ${count('same')}, flips ${flips}, never scored ${count('never scored')}, only here ${count('first')}, only there ${count('second')}`;
+  return [
+    `prompts: won ${count('won')}, lost ${count('lost')}, same ${count('same')}, flips ${flips}`,
+    `never scored ${count('never scored')}, only here ${count('first')}, only there ${count('second')}`,
+  ];
 }

@@ -25,7 +25,8 @@ export function triagePage({ n, seed }: Extract<PageSubject, { kind: 'triage' }>
     title: `${plural(picks.length, 'rollout')} to read`,
     note: data.facts.note || `${picks.filter((pick) => isRead(facts, pick)).length} of ${picks.length} read`,
     head: [
-      `${data.keys.label('open', 'page')} reads one; there ${data.keys.label('page.next')} goes on to the next, ${data.keys.label('label')} and a letter labels it and goes on`,
+      `${data.keys.label('open', 'page')} reads one; there ${data.keys.label('page.next')} goes on to the next,`,
+      `${data.keys.label('label')} and a letter labels it and goes on`,
     ],
     columns: [
       { title: '', width: 1, isText: true, isFixed: true },
