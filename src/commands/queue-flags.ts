@@ -26,3 +26,10 @@ export async function openQueue(
     throw new UsageError(error.message);
   });
 }
+
+/** BullMQ goes on asking for a Redis that is away; the process ends all the same, once all is said. */
+export async function leaveQueue(shared: SharedRedis): Promise<void> {
+  const isAway = shared.redis.status !== 'ready';
+  await shared.close();
+  if (isAway) setTimeout(() => process.exit(), 1000).unref();
+}

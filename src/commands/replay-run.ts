@@ -34,7 +34,7 @@ import { journalOf } from './journal-of.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
 import { openTools, ownCodeOf } from './own-run.ts';
 import { filterOf } from './query-options.ts';
-import { openQueue } from './queue-flags.ts';
+import { leaveQueue, openQueue } from './queue-flags.ts';
 import { journalRun } from './queue-run.ts';
 import { compareEnvironments } from './replay-compare.ts';
 import type { ReplayFlags } from './replay-flags.ts';
@@ -151,7 +151,7 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
     if (!stop.signal.aborted) throw error;
   } finally {
     await queue?.close(isOver);
-    await shared?.close();
+    if (shared !== null) await leaveQueue(shared);
     line.clear();
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
     if (queue === null) await backend?.close();

@@ -29,7 +29,7 @@ import { dumpOptions } from './dump-options.ts';
 import { journalOf } from './journal-of.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
 import { filterOf } from './query-options.ts';
-import { openQueue } from './queue-flags.ts';
+import { leaveQueue, openQueue } from './queue-flags.ts';
 import { journalRun } from './queue-run.ts';
 import type { RescoreFlags } from './rescore-flags.ts';
 import { rewardChoiceOf } from './reward-flags.ts';
@@ -92,7 +92,7 @@ export async function rescore(args: readonly string[], flags: RescoreFlags): Pro
   } finally {
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
     await queue?.close(isOver);
-    await shared?.close();
+    if (shared !== null) await leaveQueue(shared);
     rewards?.close();
     others?.close();
     journal.close();

@@ -14,7 +14,7 @@ import { printJson } from '../json/print.ts';
 import type { QueuedRollouts } from '../queue/rollouts.ts';
 import { reasonOf } from '../text/problems.ts';
 import { ANSWER_IS_NO, DONE, print, run, say } from './output.ts';
-import { openQueue, type QueueFlags, withQueue } from './queue-flags.ts';
+import { leaveQueue, openQueue, type QueueFlags, withQueue } from './queue-flags.ts';
 import { addSettings, settingTexts } from './setting-flags.ts';
 
 /** The flags that commander keeps by themselves; the settings' flags are beside them, by their camel-cased keys. */
@@ -127,7 +127,7 @@ async function queueFor(
     },
     async close(isOver) {
       await rollouts?.close(isOver);
-      await shared.close();
+      await leaveQueue(shared);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { UsageError } from '../dump/paths.ts';
 import { DONE, run, say } from './output.ts';
+import { leaveQueue } from './queue-flags.ts';
 import { positive } from './sandbox-flags.ts';
 
 interface WorkerFlags {
@@ -79,7 +80,7 @@ async function work(flags: WorkerFlags): Promise<number> {
       signal: stop.signal,
     });
   } finally {
-    await shared.close();
+    await leaveQueue(shared);
   }
   return DONE;
 }

@@ -61,15 +61,12 @@ export async function shareRedis(address: string, say: (message: string) => void
   });
   let hasBeenThere = false;
   const others: Redis[] = [];
-  // BullMQ duplicates a connection that it waits on: those are to end with the others, though their Redis is away.
-  const kept = (one: Redis): Redis => {
-    const duplicate = one.duplicate.bind(one);
-    one.duplicate = (...args) => kept(duplicate(...args));
+  const another = () => {
+    const one = redis.duplicate();
     one.on('error', () => {});
     others.push(one);
     return one;
   };
-  const another = () => kept(redis.duplicate());
   const close = async () => {
     isClosing = true;
     for (const one of [redis, ...others]) one.disconnect();

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Worker } from 'bullmq';
+import { untilAborted } from '../async/abort.ts';
 import { shareLimits } from '../async/limiter.ts';
 import { pause } from '../async/timeout.ts';
 import { atMost, CLOSE_MS, type SharedRedis, VERSION } from './redis.ts';
@@ -97,7 +98,7 @@ class RunWorker {
     const beating = setInterval(() => void this.#beat(), BEAT_MS);
     while (!signal.aborted) {
       // Without a Redis there is nothing to be seen, and nothing is left for that.
-      if (this.#shared.redis.status === 'ready') await this.#look().catch(() => {});
+      if (this.#shared.redis.status === 'ready') await untilAborted(this.#look(), signal).catch(() => {});
       await pause(LOOK_MS, signal).catch(() => {});
     }
     await Promise.all([...this.#served.values()].map((run) => run.close()));

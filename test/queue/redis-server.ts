@@ -37,9 +37,7 @@ export class TestRedis {
 
   async up(): Promise<void> {
     const flags = ['--port', String(this.#port), '--bind', '127.0.0.1', '--dir', this.#folder, '--save', ''];
-    this.#process = spawn('redis-server', [...flags, '--appendonly', 'yes', '--appendfsync', 'always'], {
-      stdio: 'ignore',
-    });
+    this.#process = spawn('redis-server', [...flags, '--appendonly', 'yes'], { stdio: 'ignore' });
     await reachModel(`http://127.0.0.1:${this.#port}`, { seconds: 20, onWait: () => {} });
   }
 
