@@ -99,7 +99,7 @@ export function workplace({ redis, model, sandbox }: Places, files: Record<strin
 /** The lines of a dump but for times and request ids, in the order of their uids. */
 export const linesOf = (path: string) =>
   dumpLines(path)
-    .map(({ request_id, duration, generations, tool_calls, ...line }) => ({
+    .map(({ request_id, started_at, duration, generations, tool_calls, ...line }) => ({
       ...line,
       generations: generations.map(({ started, duration, ...one }: Record<string, unknown>) => one),
       tool_calls: (tool_calls ?? []).map(({ started, duration, waited, ...one }: Record<string, unknown>) => one),
