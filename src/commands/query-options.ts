@@ -11,8 +11,8 @@ export const filterOf = (text: string | undefined): Query | null =>
   text === undefined || text.trim() === '' ? null : pointed('--filter', text, compileQuery);
 
 /** `--sort KEY[:desc]`. @throws UsageError that points at the character */
-export const sortOf = (text: string | undefined): SortOrder | null =>
-  text === undefined ? null : pointed('--sort', text, parseSort);
+export const sortOf = (text: string | undefined, option = '--sort'): SortOrder | null =>
+  text === undefined ? null : pointed(option, text, parseSort);
 
 /** `--notify EXPR`, each. @throws UsageError that points at the character */
 export const conditionsOf = (texts: readonly string[] = []): Condition[] =>

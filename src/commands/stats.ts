@@ -47,7 +47,7 @@ interface Row {
 /** A row for each stream and value: validation and training are never one mean. */
 export async function stats(paths: readonly string[], options: StatsOptions): Promise<number> {
   const filter = filterOf(options.filter);
-  const order = sortOf(options.by)!;
+  const order = byOf(options.by);
   const numbers = namesOf(options);
   const dump = Dump.open(paths, await dumpOptions(options));
   for (const notice of dump.notices) say(notice);
@@ -75,9 +75,16 @@ export async function stats(paths: readonly string[], options: StatsOptions): Pr
   return DONE;
 }
 
+/** @throws UsageError that points at the character */
+function byOf(by: string) {
+  if (by === 'tool')
+    throw new UsageError('--by tool: a rollout may call several; rollout-viewer errors tells calls by tool and step');
+  return sortOf(by, '--by')!;
+}
+
 /** @throws UsageError that says what there is */
 function namesOf({ of, histogram }: StatsOptions): readonly string[] | null {
-  if (of !== undefined) return of.split(',').map((name) => sortOf(name.trim())!.key);
+  if (of !== undefined) return of.split(',').map((name) => sortOf(name.trim(), '--of')!.key);
   if (histogram) throw new UsageError('--histogram is of a number: give --of score');
   return null;
 }
