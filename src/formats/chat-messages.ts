@@ -12,6 +12,7 @@ import {
   withResults,
 } from './build.ts';
 import type { Format } from './format.ts';
+import { given } from './given.ts';
 import { idOf, numberOf, recordedReward } from './scalars.ts';
 
 const FIELDS = [
@@ -64,13 +65,16 @@ export const chatMessages: Format = {
   read(record, context) {
     const field = fieldOf(record) as string;
     const own = listOf(record[field]);
-    const first =
-      field === 'chosen' && typeof record.prompt === 'string' && own[0]?.role === 'assistant' ? [record.prompt] : [];
+    // A pair may hold the replies alone, beside the prompt as a text or as messages.
+    const isReplyAlone = field === 'chosen' && own[0]?.role === 'assistant';
+    const first = isReplyAlone && typeof record.prompt === 'string' ? [record.prompt] : [];
+    const asked = isReplyAlone && Array.isArray(record.prompt) ? listOf(record.prompt) : [];
     const messages: FoundMessage[] = [
       ...(typeof record.system === 'string' && record.system !== ''
         ? [chatMessage({ role: 'system', content: record.system }, '/system')]
         : []),
       ...first.map((text) => chatMessage({ role: 'user', content: text }, '/prompt')),
+      ...asked.map((message, at) => given(chatMessage(message, `/prompt/${at}`))),
       ...own.flatMap((message, at) => {
         const trained = trainedBy(message);
         const found = withResults(message, `/${field}/${at}`);
@@ -83,7 +87,11 @@ export const chatMessages: Format = {
     if (rejected.length > 0) {
       let shared = 0;
       while (shared < own.length && printJson(own[shared]) === printJson(rejected[shared])) shared++;
-      contexts.push({ kind: 'rejected', name: 'rejected', after: shared === 0 ? null : shared - 1 });
+      contexts.push({
+        kind: 'rejected',
+        name: 'rejected',
+        after: asked.length + shared === 0 ? null : asked.length + shared - 1,
+      });
       for (const [at, message] of rejected.entries())
         if (at >= shared) messages.push({ ...chatMessage(message, `/rejected/${at}`), context: 1, trained: false });
     }
