@@ -47,7 +47,9 @@ export async function assistantTurn(
     return null;
   }
   const { message, calls } = readTurn(whole, parts.grammar, { turn, earlier: notes.calls, schemas, rules });
-  if (finishReason === 'tool_calls' && calls.length === 0 && schemas.length > 0)
+  // verl drops calls that it cannot decode.
+  const isComplete = calls.length > 0 || schemas.length === 0 || rules.version !== null;
+  if (finishReason === 'tool_calls' && !isComplete)
     throw new RolloutFault('model_gone', 'the server ended the turn for its calls, and gave none');
   if (message.content === '' && !message.reasoning_content && calls.length === 0 && finishReason === 'stop')
     notes.warn('empty', 'the model ended its turn without a word');
