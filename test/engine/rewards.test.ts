@@ -183,7 +183,9 @@ describe('routing by data source', () => {
 describe('a reward service', () => {
   it.each([
     [200, '{"reward": 0.9}', 0.9],
-    [200, '{"reward": null, "f2p_count": 1, "f2p_total": 2}', 0],
+    [200, '{"reward": null, "f2p_count": 1, "f2p_total": 2}', 'no reward in the answer'],
+    [200, '{"reward": 0, "error": "the judge is away"}', 'the service says: the judge is away'],
+    [200, '{"reward": 0.5, "error": "half of the judges are away"}', 0.5],
     [200, '{"f2p_count": 1, "f2p_total": 2}', 0.5],
     [200, '{"f2p_count": 1, "f2p_total": 0}', 0],
     [200, '{}', 'no reward in the answer'],
