@@ -150,7 +150,7 @@ function otherOfGroup({ file, record }: Place, data: Data): Place | null {
 
 function readFrom(state: State, { place, turn, search }: PageRead, data: Data, says: string | null): Result {
   // Of another run there is the text beside this one's, and no list that it stands in.
-  if (!data.dump.files.includes(place.file))
+  if (!data.dump.files.includes(place.file) && !data.dump.isUnderWay(place.file))
     return saying(state, `it is of another run: ${sanitiseLine(place.file.path)}`);
   const visited = visit({ ...withPage(state, { isAside: true }), focus: 'transcript' }, data, place);
   const read = says === null ? visited : saying(visited, says);
