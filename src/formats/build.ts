@@ -104,7 +104,7 @@ export function layMessages(
 
 type Named = Omit<Found, 'messages'>;
 
-/** What stands in the rollout as it was found, and in the extras what has no place of its own. */
+/** The rollout's values as they were found, and as extras those without a place of their own. */
 export function namedParts(found: Named) {
   const { record, known, tokens, group, ended } = found;
   const extras: JsonObject = Object.create(null);
@@ -395,7 +395,7 @@ const resultMessage = (answers: string | null, pointer: string, text: string): F
   texts: [{ pointer, text }],
 });
 
-/** What a function of Gemini's API answered: `{output}` or `{error}`, or an object of the tool's own. */
+/** The answer of a function of Gemini's API: `{output}` or `{error}`, or an object of the tool's own. */
 export function responseText(response: JsonValue | undefined): string {
   if (!isJsonObject(response)) return contentText(response);
   return contentText(response.output ?? response.error) || printJson(response);
