@@ -13,6 +13,7 @@ import { dumpOptions, type ReadingFlags, withReading } from './dump-options.ts';
 import { keptOf } from './kept-of.ts';
 import { ANSWER_IS_NO, DONE, hasColour, print, run, say, USAGE } from './output.ts';
 import { filterOf } from './query-options.ts';
+import { tokenizerOption } from './tokenizer-option.ts';
 
 interface GrepOptions extends ReadingFlags {
   json?: boolean;
@@ -21,6 +22,7 @@ interface GrepOptions extends ReadingFlags {
   filter?: string;
   journal?: string;
   limit?: number;
+  tokenizer?: string;
   context: number;
   count?: boolean;
 }
@@ -38,14 +40,15 @@ export const grepCommand = (): Command =>
       .option('--context <n>', 'characters beside a hit', countOf, 40)
       .option('--count', 'only how many hits each rollout has')
       .option('--limit <n>', 'at most so many lines', countOf)
-      .option('--json', 'one JSON object a line'),
+      .option('--json', 'one JSON object a line')
+      .addOption(tokenizerOption()),
   ).action((pattern: string, paths: string[], options: GrepOptions) => run(() => grep(pattern, paths, options)));
 
 /** Prints the hits, in the order of the dump; without any the answer is no. */
 async function grep(pattern: string, paths: readonly string[], options: GrepOptions): Promise<number> {
   checkPattern(pattern);
   const filter = filterOf(options.filter);
-  const dump = Dump.open(paths, await dumpOptions(options));
+  const dump = Dump.open(paths, await dumpOptions(options, options.tokenizer));
   for (const notice of dump.notices) say(notice);
   const most = options.limit ?? Number.POSITIVE_INFINITY;
   const wanted: SearchFor = {

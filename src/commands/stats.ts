@@ -106,7 +106,7 @@ const SPREAD = [
   'most',
 ] as const satisfies (keyof NumberSpread)[];
 
-/** The charts of the screen, as lines: a number by step, or how often it has which value. */
+/** What the charts of the screen draw, as lines: a number by step, or how often it has which value. */
 function ofNumbers(
   all: FactRows,
   buckets: readonly Bucket[],

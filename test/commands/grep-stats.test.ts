@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CHAT_TEMPLATE, TOKENIZER_JSON } from '../engine/byte-tokenizer.ts';
 import { directoryWith, jsonLines, rolloutViewer, verlLine } from '../program.ts';
 
 let folder: string;
@@ -41,6 +42,29 @@ describe('grep', () => {
     expect(hit.end - hit.start).toBe(5);
     expect(await json('5|no', '--limit', '1')).toHaveLength(1);
     expect(await json('NameError', '--filter', 'score == 1')).toEqual([]);
+  });
+
+  test('the template and the tokenizer of the user hold for its filter', async () => {
+    const tokenizer = join(folder, 'tokenizer.json');
+    const template = join(folder, 'chat.jinja');
+    writeFileSync(tokenizer, JSON.stringify(TOKENIZER_JSON));
+    writeFileSync(template, CHAT_TEMPLATE);
+    for (const check of ['prompt_differs', 'ids_drift', 'mask_end']) {
+      const cases: { finds: boolean; anew?: true; record: object }[] = JSON.parse(
+        readFileSync(new URL(`../../fixtures/findings/${check}.json`, import.meta.url), 'utf8'),
+      );
+      const read = cases.filter(({ anew }) => anew === true);
+      const dump = join(
+        directoryWith({ '1.jsonl': read.map(({ record }) => `${JSON.stringify(record)}\n`).join('') }),
+        '1.jsonl',
+      );
+      const wanted = read.flatMap(({ finds }, at) => (finds ? [`${dump}:${at + 1}`] : []));
+      expect([check, wanted.length > 0 && wanted.length < read.length]).toEqual([check, true]);
+      const given = ['--tokenizer', tokenizer, '--chat-template', template, '--filter', `finding:${check}`];
+      const { stdout } = await rolloutViewer(['grep', '.', dump, '--count', ...given]);
+      const found = stdout.split('\n').flatMap((line) => (line === '' ? [] : [line.replace(/: \d+$/, '')]));
+      expect([check, found]).toEqual([check, wanted]);
+    }
   });
 
   test('nothing found is exit status 1, a pattern that cannot be read or a missing path 2', async () => {
