@@ -1,4 +1,4 @@
-/** One rater's word on one thing. */
+/** What one rater says of one thing. */
 export interface Rating {
   unit: string;
   rater: string;

@@ -9,7 +9,7 @@ export interface TemplateFile {
   specials: string[];
 }
 
-/** The template and tokenizer that the user gave to read records anew with. Plain data, as threads get it too. */
+/** What the user gave to read records anew with. Plain data, as threads get it too. */
 export interface Anew {
   template?: TemplateFile;
   /** tokenizer.json. */
@@ -21,7 +21,7 @@ export interface PromptMessage {
   content: string;
 }
 
-/** `Anew` with its libraries loaded. */
+/** What `Anew` is once its libraries are loaded. */
 export interface AnewTools {
   /** Throws where the template refuses the conversation. */
   render: ((messages: readonly PromptMessage[], opensReply: boolean) => string) | null;

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
-import { buildRollout, chatMessage, type FoundMessage, objectsOf, responseText } from './build.ts';
+import { responseText } from './blocks.ts';
+import { buildRollout, chatMessage, type FoundMessage, objectsOf } from './build.ts';
 import type { Format, Session } from './format.ts';
 import { contentText } from './parts.ts';
 import { sessionTimes } from './recorded-times.ts';
@@ -16,7 +17,7 @@ export const codex: Session = {
   isEvent: (record) =>
     (typeof record.type === 'string' && CODEX.has(record.type) && isJsonObject(record.payload)) ||
     record.record_type === 'state' ||
-    // The lines that `codex exec --json` prints.
+    // What `codex exec --json` prints.
     (record.type === 'thread.started' && record.thread_id !== undefined) ||
     (record.type === 'item.completed' && isJsonObject(record.item)) ||
     (typeof record.id === 'string' &&

@@ -1,4 +1,3 @@
-import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { completeRollout } from '../rollout/complete.ts';
 import type { Ended } from '../rollout/ended.ts';
@@ -104,7 +103,7 @@ export function layMessages(
 
 type Named = Omit<Found, 'messages'>;
 
-/** The rollout's values as they were found, and as extras those without a place of their own. */
+/** What stands in the rollout as it was found, and in the extras what has no place of its own. */
 export function namedParts(found: Named) {
   const { record, known, tokens, group, ended } = found;
   const extras: JsonObject = Object.create(null);
@@ -363,43 +362,8 @@ export function callsOf(message: JsonObject): MessageCall[] {
   });
 }
 
-const CALL_BLOCKS = new Set(['tool_use', 'toolCall', 'tool_call']);
-
-/**
- * A message of which blocks may be results (Anthropic's `tool_result`, Gemini's `functionResponse`): those are tool turns of their own;
- * what a person said beside them is a turn of the user.
- */
-export function withResults(message: JsonObject, at: string): FoundMessage[] {
-  const key = Array.isArray(message.content) ? 'content' : 'parts';
-  const role = roleOfMessage(message.role);
-  const results: FoundMessage[] = [];
-  const said: MessageText[] = [];
-  for (const [i, block] of objectsOf(message[key]).entries()) {
-    const place = `${at}/${key}/${i}`;
-    const { functionResponse: answer } = block;
-    if (block.type === 'tool_result')
-      results.push(resultMessage(idOf(block.tool_use_id), `${place}/content`, contentText(block.content)));
-    else if (isJsonObject(answer))
-      results.push(resultMessage(idOf(answer.id), `${place}/functionResponse/response`, responseText(answer.response)));
-    else said.push({ pointer: `${place}/text`, text: contentText(block) });
-  }
-  const texts = said.filter(({ text }) => text !== '');
-  if (results.length === 0 && (role !== 'user' || texts.length < 2)) return [chatMessage(message, at)];
-  return texts.length === 0 ? results : [...results, { role, texts }];
-}
-
-const resultMessage = (answers: string | null, pointer: string, text: string): FoundMessage => ({
-  role: 'tool',
-  trained: false,
-  answers,
-  texts: [{ pointer, text }],
-});
-
-/** The answer of a function of Gemini's API: `{output}` or `{error}`, or an object of the tool's own. */
-export function responseText(response: JsonValue | undefined): string {
-  if (!isJsonObject(response)) return contentText(response);
-  return contentText(response.output ?? response.error) || printJson(response);
-}
+/** `server_tool_use` and `mcp_tool_use` are calls that Anthropic's server runs itself. */
+const CALL_BLOCKS = new Set(['tool_use', 'server_tool_use', 'mcp_tool_use', 'toolCall', 'tool_call']);
 
 function callOf(call: JsonObject): MessageCall {
   const inner = isJsonObject(call.function) ? call.function : call;

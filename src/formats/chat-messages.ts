@@ -1,6 +1,7 @@
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
+import { withResults } from './blocks.ts';
 import {
   buildRollout,
   chatMessage,
@@ -9,7 +10,6 @@ import {
   objectsOf,
   parsed,
   roleOfMessage,
-  withResults,
 } from './build.ts';
 import type { Format } from './format.ts';
 import { given } from './given.ts';

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
-import { buildRollout, callsOf, type FoundMessage, type MessageText, objectsOf, withResults } from './build.ts';
+import { repliesOf, withResults } from './blocks.ts';
+import { buildRollout, type FoundMessage, objectsOf } from './build.ts';
 import type { Format, Session } from './format.ts';
 import { contentText } from './parts.ts';
 import { sessionTimes } from './recorded-times.ts';
@@ -18,7 +19,7 @@ export const claudeCode: Session = {
       (record.sessionId !== undefined || record.agentId !== undefined) &&
       record.uuid !== undefined &&
       record.payload === undefined) ||
-    // The lines that `claude -p --output-format stream-json` prints.
+    // What `claude -p --output-format stream-json` prints.
     (record.session_id !== undefined && (isMessage(record) || record.type === 'system' || record.type === 'result')) ||
     (record.type === 'summary' && typeof record.summary === 'string' && record.leafUuid !== undefined),
   keyOf: (record) => idOf(record.sessionId ?? record.session_id),
@@ -95,15 +96,20 @@ export const claudeCodeFormat: Format = {
         reason = idOf(message.stop_reason) ?? reason;
         addUsage(usage, message.usage);
         const id = idOf(message.id) ?? idOf(event.uuid);
-        const known = id === null ? undefined : byId.get(id);
-        const reply = replyOf(message, pointer);
-        if (known === undefined) {
-          const whole = { ...reply, context: place };
+        for (const one of repliesOf(message, pointer)) {
+          const known = id === null || one.role !== 'assistant' ? undefined : byId.get(id);
+          if (known !== undefined) {
+            known.texts.push(...one.texts);
+            if (one.calls !== undefined) known.calls = [...(known.calls ?? []), ...one.calls];
+            continue;
+          }
+          // Claude Code's own words, for an error of the API.
+          const whole = { ...one, context: place, ...(message.model === '<synthetic>' ? { trained: false } : {}) };
           messages.push(whole);
-          if (id !== null) byId.set(id, whole);
-        } else {
-          known.texts.push(...reply.texts);
-          if (reply.calls !== undefined) known.calls = [...(known.calls ?? []), ...reply.calls];
+          if (id === null) continue;
+          // What the model says behind a result is another turn.
+          if (one.role === 'assistant') byId.set(id, whole);
+          else byId.delete(id);
         }
         continue;
       }
@@ -177,28 +183,6 @@ function addUsage(sum: Record<string, number>, usage: JsonValue | undefined): vo
     const number = typeof value === 'number' ? numberOf(value) : null;
     if (number !== null) sum[key] = (sum[key] ?? 0) + number;
   }
-}
-
-/** Each block's text for itself: the blocks of one message come on several lines. */
-function replyOf(message: JsonObject, pointer: string): FoundMessage {
-  const texts: MessageText[] = [];
-  const { content } = message;
-  if (typeof content === 'string') texts.push({ pointer: `${pointer}/content`, text: content });
-  for (const [i, block] of (Array.isArray(content) ? content : []).entries()) {
-    const at = `${pointer}/content/${i}`;
-    if (isJsonObject(block) && block.type === 'thinking' && typeof block.thinking === 'string')
-      texts.push({ pointer: `${at}/thinking`, text: block.thinking, isThought: true });
-    else if (typeof block === 'string') texts.push({ pointer: at, text: block });
-    else if (isJsonObject(block)) texts.push({ pointer: `${at}/text`, text: contentText(block) });
-  }
-  const calls = callsOf(message);
-  return {
-    role: 'assistant',
-    texts: texts.filter(({ text }) => text !== ''),
-    ...(calls.length > 0 ? { calls } : {}),
-    // Claude Code's own words, for an error of the API.
-    ...(message.model === '<synthetic>' ? { trained: false } : {}),
-  };
 }
 
 const isPrompt = (event: JsonObject): boolean => {

@@ -147,7 +147,7 @@ function turnsOf(
   return turns;
 }
 
-/** The speaker between two sampled turns, where only the mask tells that someone speaks. */
+/** Who speaks between two sampled turns, where only the mask tells that someone does. */
 const ENVIRONMENT = 'environment';
 
 function tokensOf(record: JsonObject): RolloutTokens | null {

@@ -12,11 +12,11 @@ export function contentText(value: JsonValue | undefined): string {
 }
 
 /** Kinds of parts that are calls or results, by the words of their writers. */
-const ELSEWHERE = new Set('tool_use toolCall tool_call tool_result thinking reasoning redacted_thinking'.split(' '));
+const ELSEWHERE = /^(?:toolCall|tool_call|(?:redacted_)?thinking|reasoning|(?:\w+_)?tool_(?:use|result))$/;
 
 function partText(part: { [key: string]: JsonValue }): string {
   const { type } = part;
-  if (typeof type === 'string' && ELSEWHERE.has(type)) return '';
+  if (typeof type === 'string' && ELSEWHERE.test(type)) return '';
   for (const key of ['text', 'content', 'refusal']) if (typeof part[key] === 'string') return part[key];
   const media = mediaOf(part);
   return media === null ? '' : media;

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { codex, codexFormat, gemini, geminiFormat, pi, piFormat } from './agent-sessions.ts';
+import { alpaca } from './alpaca.ts';
 import { atif, harbor } from './atif.ts';
 import { chatMessages, isChatMessage, promptRow, rllmGateway, trackio } from './chat-messages.ts';
 import { claudeCode, claudeCodeFormat } from './claude-code.ts';
@@ -30,6 +31,8 @@ export const FORMATS: readonly Format[] = [
   rllm,
   atropos,
   roll,
+  // Its input and output would do for verl's.
+  alpaca,
   verl,
   tunixTokens,
   claudeCodeFormat,

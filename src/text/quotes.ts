@@ -1,4 +1,4 @@
-/** The place of a quote in a text. */
+/** Where a quote stands in a text. */
 export interface QuotePlace {
   start: number;
   end: number;

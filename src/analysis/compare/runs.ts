@@ -4,7 +4,7 @@ import { membersByNumber } from '../facts/members.ts';
 import type { Rest } from '../movement/movement.ts';
 import { groupStats, PASS } from '../prompts/group-stats.ts';
 
-/** The result of a prompt in one run. */
+/** What one run made of a prompt. */
 export interface RunSide {
   n: number;
   scored: number;

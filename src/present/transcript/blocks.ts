@@ -50,11 +50,11 @@ export const turnSection = (index: number): string => `t${index}`;
 /** The section behind the last turn. */
 export const END_SECTION = 'end';
 
-/** Blocks behind the last turn that the record itself does not hold. */
+/** What stands behind the last turn beside what the record says. */
 interface Beside {
   /** Relative to its group; null where that is not known. */
   advantage?: number | null;
-  /** Labels of people. */
+  /** What people say of it. */
   labels?: readonly string[];
   /** Finds the unlikely tokens in the text. */
   tokenizer?: TokenText | null;

@@ -38,7 +38,7 @@ export interface Details {
   noGroup: string;
   /** Relative to its group; null without one. */
   advantage: number | null;
-  /** Labels of people. */
+  /** What people say of it. */
   labels: readonly string[];
 }
 

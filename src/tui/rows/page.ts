@@ -4,11 +4,11 @@ import type { PageSort } from '../state/page.ts';
 
 export interface PageRow {
   cells: readonly Cell[];
-  /** The action of Enter, in the column of the cursor. */
+  /** What Enter does, in the column of the cursor. */
   open?: (column: number) => Action | null;
-  /** The action of the key that switches. */
+  /** What the key that switches does. */
   toggle?: Action;
-  /** The text about it while it is read in its turn. */
+  /** What is said of it when it is read in its turn. */
   says?: string;
 }
 
@@ -22,7 +22,7 @@ export interface Page {
   columns: readonly TableColumn[];
   length: number;
   row(index: number): PageRow;
-  /** The name of a row while others come and go around it; absent where none do. */
+  /** What a row is called while others come and go around it; absent where none do. */
   keyOf?(index: number): string;
   /** Stands in place of the rows where there are none. */
   empty: string;

@@ -67,7 +67,7 @@ export class LazyRunner {
     }
   }
 
-  /** The journal's entries for a record. */
+  /** What the journal holds of a record. */
   async kept(): Promise<KeptLookup> {
     this.#jobs++;
     try {

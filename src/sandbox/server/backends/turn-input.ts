@@ -21,7 +21,7 @@ export class TurnInput {
     return length;
   }
 
-  /** The program's output on stdout. */
+  /** What the program writes to stdout. */
   heard(bytes: Uint8Array): void {
     const word = this.#words[this.#turn];
     if (word === undefined) return;

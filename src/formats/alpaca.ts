@@ -1,0 +1,47 @@
+import type { JsonObject, JsonValue } from '../json/value.ts';
+import { buildRollout, type FoundMessage } from './build.ts';
+import type { Format } from './format.ts';
+import { given } from './given.ts';
+
+const isText = (value: JsonValue | undefined): value is string => typeof value === 'string';
+const isTextOrNone = (value: JsonValue | undefined): boolean => value === undefined || value === null || isText(value);
+
+/**
+ * Rows of Stanford Alpaca's data set: an instruction, what it is about, and the reply; with LLaMA-Factory's `system` and `history` of earlier
+ * exchanges. A row with a score or a step is a trainer's, whatever its extras are called.
+ */
+export const alpaca: Format = {
+  name: 'alpaca',
+  quickKeys: null,
+  basis: 'documentation',
+  mapping: { turns: 'system, history, instruction with input, output' },
+  detects: ({ instruction, input, output, score, step }) =>
+    isText(instruction) && isTextOrNone(input) && isText(output) && score === undefined && step === undefined,
+  read(record, context) {
+    const { instruction, input, output } = record;
+    const asked = [
+      { pointer: '/instruction', text: textOf(instruction) },
+      { pointer: '/input', text: textOf(input) },
+    ];
+    const messages: FoundMessage[] = [
+      ...(isText(record.system) && record.system !== '' ? [said('system', '/system', record.system)] : []),
+      ...historyOf(record),
+      { role: 'user', texts: asked.filter(({ text }) => text !== '') },
+      said('assistant', '/output', textOf(output)),
+    ];
+    const known = new Set(['instruction', 'input', 'output', 'system', 'history']);
+    return buildRollout({ format: 'alpaca', record, known, messages }, context);
+  },
+};
+
+const textOf = (value: JsonValue | undefined): string => (isText(value) ? value : '');
+
+const said = (role: string, pointer: string, text: string): FoundMessage => ({ role, texts: [{ pointer, text }] });
+
+/** Pairs of what was asked and answered before this row; whether a trainer learns from them is its own choice. */
+const historyOf = ({ history }: JsonObject): FoundMessage[] =>
+  (Array.isArray(history) ? history : []).flatMap((pair, at) => {
+    if (!Array.isArray(pair)) return [];
+    const place = `/history/${at}`;
+    return [said('user', `${place}/0`, textOf(pair[0])), given(said('assistant', `${place}/1`, textOf(pair[1])))];
+  });

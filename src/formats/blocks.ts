@@ -1,0 +1,87 @@
+import { printJson } from '../json/print.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { callsOf, chatMessage, type FoundMessage, type MessageText, objectsOf, roleOfMessage } from './build.ts';
+import { contentText } from './parts.ts';
+import { idOf } from './scalars.ts';
+
+/**
+ * A message of which blocks may be results (Anthropic's `tool_result`, Gemini's `functionResponse`): those are tool turns of their own;
+ * what a person said beside them is a turn of the user.
+ */
+export function withResults(message: JsonObject, at: string): FoundMessage[] {
+  const key = Array.isArray(message.content) ? 'content' : 'parts';
+  const role = roleOfMessage(message.role);
+  if (role === 'assistant' && objectsOf(message.content).some(isResultBlock)) return repliesOf(message, at);
+  const results: FoundMessage[] = [];
+  const said: MessageText[] = [];
+  for (const [i, block] of objectsOf(message[key]).entries()) {
+    const place = `${at}/${key}/${i}`;
+    const { functionResponse: answer } = block;
+    if (isResultBlock(block)) results.push(resultOf(block, place));
+    else if (isJsonObject(answer))
+      results.push(resultMessage(idOf(answer.id), `${place}/functionResponse/response`, responseText(answer.response)));
+    else said.push({ pointer: `${place}/text`, text: contentText(block) });
+  }
+  const texts = said.filter(({ text }) => text !== '');
+  if (results.length === 0 && (role !== 'user' || texts.length < 2)) return [chatMessage(message, at)];
+  return texts.length === 0 ? results : [...results, { role, texts }];
+}
+
+/** A reply in blocks. A tool that the server ran answers in the middle of it (`web_search_tool_result`), and the model goes on behind. */
+export function repliesOf(message: JsonObject, at: string): FoundMessage[] {
+  const { content } = message;
+  if (!Array.isArray(content)) return [{ role: 'assistant', texts: textsOf([content ?? null], `${at}/content`, null) }];
+  const found: FoundMessage[] = [];
+  let from = 0;
+  const reply = (to: number) => {
+    const blocks = content.slice(from, to);
+    const texts = textsOf(blocks, `${at}/content`, from);
+    const calls = callsOf(from === 0 ? { ...message, content: blocks } : { content: blocks });
+    const isEmpty = texts.length === 0 && calls.length === 0;
+    if (!isEmpty || content.length === blocks.length)
+      found.push({ role: 'assistant', texts, ...(calls.length > 0 ? { calls } : {}) });
+  };
+  for (const [i, block] of content.entries()) {
+    if (!isJsonObject(block) || !isResultBlock(block)) continue;
+    reply(i);
+    found.push(resultOf(block, `${at}/content/${i}`));
+    from = i + 1;
+  }
+  reply(content.length);
+  return found;
+}
+
+/** @param from the place of the first block in its list; null where the content is no list */
+const textsOf = (blocks: readonly JsonValue[], at: string, from: number | null): MessageText[] =>
+  blocks
+    .map((block, i): MessageText => {
+      const place = from === null ? at : `${at}/${from + i}`;
+      if (!isJsonObject(block)) return { pointer: place, text: typeof block === 'string' ? block : '' };
+      return block.type === 'thinking' && typeof block.thinking === 'string'
+        ? { pointer: `${place}/thinking`, text: block.thinking, isThought: true }
+        : { pointer: `${place}/text`, text: contentText(block) };
+    })
+    .filter(({ text }) => text !== '');
+
+/** `tool_result`, and those of tools that the server runs: `web_search_tool_result`, `mcp_tool_result`, … */
+const isResultBlock = ({ type }: JsonObject): boolean => typeof type === 'string' && /(?:^|_)tool_result$/.test(type);
+
+/** What has no text of its own (pages that were found, an error's code) is shown as it was recorded. */
+function resultOf({ type, tool_use_id, content }: JsonObject, at: string): FoundMessage {
+  const text = contentText(content);
+  const isOwnShape = type !== 'tool_result' && text === '' && content !== undefined;
+  return resultMessage(idOf(tool_use_id), `${at}/content`, isOwnShape ? printJson(content) : text);
+}
+
+const resultMessage = (answers: string | null, pointer: string, text: string): FoundMessage => ({
+  role: 'tool',
+  trained: false,
+  answers,
+  texts: [{ pointer, text }],
+});
+
+/** What a function of Gemini's API answered: `{output}` or `{error}`, or an object of the tool's own. */
+export function responseText(response: JsonValue | undefined): string {
+  if (!isJsonObject(response)) return contentText(response);
+  return contentText(response.output ?? response.error) || printJson(response);
+}
