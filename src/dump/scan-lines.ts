@@ -17,8 +17,8 @@ export interface LineScan {
   lineStart: number;
 }
 
-/** How long the event loop may be held, in ms: less than a frame. */
-const SLICE = 8;
+/** How long the event loop may be held, in ms: a key that waits for it still has most of a frame. */
+const SLICE = 4;
 /** A read that takes longer, in ms, comes from a disk or a network; the next ones are left to the thread pool. */
 const SLOW_READ = 4;
 /** One for all files: fresh memory costs a page fault every 4 kB. The scan that runs owns it; a second one takes its own. */
@@ -64,7 +64,7 @@ export async function scanLines(
       scan.position += length;
       buffer.copyWithin(0, end - OVERLAP, end);
       if (!onChunk()) return;
-      if (after - sliceStart > SLICE) {
+      if (performance.now() - sliceStart > SLICE) {
         await setImmediate();
         sliceStart = performance.now();
       }

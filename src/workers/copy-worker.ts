@@ -1,8 +1,11 @@
 import { openSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
+import { giveWay } from '../async/give-way.ts';
 import type { Copy } from '../dump/containers/lines-in.ts';
 import { copyInto } from '../dump/containers/open.ts';
 import type { CopyAnswer, CopyRequest } from '../dump/copy-thread.ts';
+
+giveWay();
 
 let copy: Copy | null = null;
 let told = 0;

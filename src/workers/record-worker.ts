@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import { getPriority, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
+import { giveWay } from '../async/give-way.ts';
 import { loadAnew } from '../chat/rendered.ts';
 import { parseLine } from '../dump/parse-line.ts';
 import { recordFactsOf } from '../dump/record-facts.ts';
@@ -12,20 +12,6 @@ import { groupKeyOf } from '../rollout/group-key.ts';
 
 /** Bytes that are read in one go. */
 const READ = 1 << 20;
-/** A third of the weight that another thread has. */
-const NICE = 5;
-let hasGivenWay = false;
-
-/** Linux keeps a priority for each thread; elsewhere it would be that of the whole program. */
-function giveWay(): void {
-  if (hasGivenWay || process.platform !== 'linux') return;
-  hasGivenWay = true;
-  try {
-    setPriority(0, getPriority(0) + NICE);
-  } catch {
-    // It reads at the weight that it has.
-  }
-}
 
 /** Parses records off the main thread, so that the screen never waits for them. */
 parentPort?.on('message', async ({ id, request }: { id: number; request: WorkerRequest }) => {
