@@ -96,7 +96,10 @@ for (const [columns, rows] of SIZES) {
         app.press('4', 'v');
         await app.sees(/advantage +\S+ {2}recomputed/);
         await app.until(
-          () => (columns < 120 || /tool errors/.test(app.screen())) && !/indexing|checking|\d +·/.test(app.screen()),
+          () =>
+            /24 rollouts/.test(app.screen()) &&
+            (columns < 120 || /tool errors/.test(app.screen())) &&
+            !/indexing|checking|\d +·/.test(app.screen()),
           'all that is counted',
         );
         await matches('details');
