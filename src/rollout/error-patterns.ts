@@ -90,7 +90,7 @@ export const ERROR_PATTERNS: readonly ErrorPattern[] = [
     'the command does not exist',
   ),
   any(
-    /^\s*\{\s*"(?:error|error_message)"\s*:(?!\s*(?:null|false|""|\[\s*\]|\{\s*\}|0\b))|^\s*\{\s*"status"\s*:\s*"(?:error|failed|failure)"/i,
+    /^\s*\{\s*"(?:error|error_message)"\s*:(?!\s*(?:null|false|""|\[\s*\]|\{\s*\}|0\b))|^\s*\{\s*"(?:status"\s*:\s*"(?:error|failed|failure)|type"\s*:\s*"\w{1,60}_tool_result_error)"/i,
     'rejected',
     null,
     'the tool answered with an error',
