@@ -1,4 +1,4 @@
-/** What one rater says of one thing. */
+/** One rater's word on one thing. */
 export interface Rating {
   unit: string;
   rater: string;

@@ -1,6 +1,6 @@
 import type { FactRows } from './facts/fact-rows.ts';
 
-/** What makes the ground of a curve or an alarm doubtful. */
+/** Reasons why the ground of a curve or an alarm is doubtful. */
 export interface Ground {
   rollouts: number;
   /** Left out of every mean: records that cannot be read, and those without a finite score. */
@@ -30,7 +30,7 @@ export function groundOf(facts: FactRows): Ground {
   return ground;
 }
 
-/** What a reader has to know before a curve or an alarm is believed; '' where nothing is doubtful. */
+/** A caution before a curve or an alarm is believed; '' where nothing is doubtful. */
 export function groundText({ rollouts, unreadable, unscored, aborted, byWorld }: Ground): string {
   const some = (parts: [count: number, what: string][]): string =>
     parts

@@ -99,7 +99,7 @@ export class LiveRun {
     }
     if (kind === 'gone') return;
     const now = Date.now();
-    // What is copied here from elsewhere keeps the time at which it was written.
+    // A file that is copied here from elsewhere keeps the time at which it was written.
     if (now - file.lastChange < LONG_AGO) {
       this.#hasCome = true;
       this.#rate.add(file.count - from, now);

@@ -43,7 +43,7 @@ interface Moments {
   deviation: number | null;
 }
 
-/** Of the finite values alone; Welford's way, so that a million scores lose no digits. */
+/** Statistics of the finite values alone; Welford's way, so that a million scores lose no digits. */
 export function momentsOf(values: Float64Array, members: Iterable<number>): Moments {
   let count = 0;
   let mean = 0;

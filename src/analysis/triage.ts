@@ -12,7 +12,7 @@ type TriageFacts = MovementFacts & Pick<FactRows, 'prompts'>;
 /** A rollout to read, and why this one. */
 export interface TriagePick {
   row: number;
-  /** What it stands for: best, worst, gap, no signal, finding, error, change, phrase, extreme, random. */
+  /** The reason why it is there: best, worst, gap, no signal, finding, error, change, phrase, extreme, random. */
   kind: string;
   reason: string;
 }
@@ -195,7 +195,7 @@ function first(order: Uint32Array, is: (row: number) => boolean): number[] {
   return found;
 }
 
-/** Of each number the rollout with the most of it, where that stands out from the others. */
+/** The rollout with the most of a number, where that stands out from the others, for each number. */
 function extremeQueues(facts: TriageFacts): Queue[] {
   return facts.numberNames
     .filter((name) => name !== 'score' && name !== 'step')
@@ -206,7 +206,7 @@ function extremeQueues(facts: TriageFacts): Queue[] {
       const at = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))] ?? 0;
       const limit = at(0.75) + 6 * Math.max(at(0.75) - at(0.25), Number.EPSILON);
       const rows = known.filter((row) => values[row]! > limit).sort((a, b) => values[b]! - values[a]!);
-      // Where many stand out it is a kind of rollout, and chance and changes show it.
+      // Many that stand out are a kind of rollout, and chance and changes show it.
       if (rows.length === 0 || rows.length > known.length / 10) return [];
       return [{ kind: 'extreme', reason: `the most ${name} by far`, rows: rows.slice(0, MANY) }];
     });

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 
-/** Who waits for the end of a signal. One listener of the platform's serves them all: an event target makes each of its own dear. */
+/** Listeners to the end of a signal. One listener of the platform's serves them all: an event target makes each of its own dear. */
 const WAITING = Symbol('waiting');
 type Waited = AbortSignal & { [WAITING]?: Set<() => void> };
 

@@ -17,7 +17,7 @@ export interface RunOptions {
    * a moment to die. The caller goes on at once all the same. A task that ignores its signal keeps the place for good.
    */
   holdUntilEnded?: boolean;
-  /** What the task asks of others goes on so many ms at the most, should this process be killed: a limit of many processes waits for it. */
+  /** Requests of the task to others go on so many ms at the most, should this process be killed: a limit of many processes waits for it. */
   longestMs?: number;
 }
 

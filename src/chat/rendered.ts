@@ -9,7 +9,7 @@ export interface TemplateFile {
   specials: string[];
 }
 
-/** What the user gave to read records anew with. Plain data, as threads get it too. */
+/** The template and tokenizer that the user gave to read records anew with. Plain data, as threads get it too. */
 export interface Anew {
   template?: TemplateFile;
   /** tokenizer.json. */
@@ -21,7 +21,7 @@ export interface PromptMessage {
   content: string;
 }
 
-/** What `Anew` is once its libraries are loaded. */
+/** `Anew` with its libraries loaded. */
 export interface AnewTools {
   /** Throws where the template refuses the conversation. */
   render: ((messages: readonly PromptMessage[], opensReply: boolean) => string) | null;

@@ -82,7 +82,7 @@ export function scanHeaders(shape: Shape, text: string, from: number, to: number
 
 const NOWHERE: readonly number[] = [];
 
-/** Where each word stands. Those at a line's end are looked for there: lines are fewer than letters. */
+/** The place of each word. Those at a line's end are looked for there: lines are fewer than letters. */
 function placesOf(words: readonly string[], text: string, from: number): ReadonlyMap<string, readonly number[]> {
   const places = new Map<string, number[]>();
   const add = (word: string, at: number): void => {

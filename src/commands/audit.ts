@@ -47,7 +47,7 @@ interface CheckRate {
   found: number;
   observed: number;
   unobserved: number;
-  /** Of what was observed; null where nothing was. */
+  /** The share of the observed rollouts; null where none was. */
   rate: number | null;
   first: string | null;
 }
@@ -131,7 +131,7 @@ const SIGNAL_NAMES = Object.keys(SIGNAL_CHECKS) as SignalCheck[];
 /** `signal` is any error of these checks, `signal:NAME` one of them. */
 const isOfSignal = (text: string): boolean => /^\s*signal\s*(?::|$)/.test(text);
 
-/** What the rows of each step tell together. */
+/** The findings that the rows of each step tell together. */
 async function lostSignal(dump: Dump): Promise<LostSignal> {
   const none = () => Object.fromEntries(SIGNAL_NAMES.map((name) => [name, 0])) as Record<SignalCheck, number>;
   const lost: LostSignal = { findings: [], observed: none(), unobserved: none(), rows: 0 };

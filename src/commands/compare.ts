@@ -92,7 +92,7 @@ async function rollouts(
   return pairs.every(({ isSame }) => isSame) ? DONE : ANSWER_IS_NO;
 }
 
-/** What it says alone stands in {braces}. */
+/** Words that it alone says stand in {braces}. */
 const sideText = (name: string, side: ComparedTurn | null): string =>
   side === null
     ? ''
@@ -134,7 +134,7 @@ async function tree(row: DumpRecord & { rollout: Rollout }, flags: CompareFlags)
   return DONE;
 }
 
-/** What the model said, without what others did. */
+/** The model's own text, without that of others. */
 const answerOf = (rollout: Rollout | null): string =>
   rollout === null
     ? ''

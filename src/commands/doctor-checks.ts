@@ -9,7 +9,7 @@ const OLDEST = [20, 19] as const;
 const FEWEST_FILES = 1024;
 const FEWEST_WATCHES = 8192;
 
-/** What the screen and the reading of dumps need of this machine. */
+/** Needs of the screen and of reading dumps, checked on this machine. */
 export const HERE: readonly DoctorCheck[] = [
   {
     name: 'Node.js',

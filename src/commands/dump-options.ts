@@ -61,7 +61,7 @@ const quietOption = (): Option => new Option('-q, --quiet', 'say nothing beside 
 const groupOption = (): Option =>
   new Option('--group-by <key>', 'the key that rollouts of one prompt share, such as task_id or extra_info.index');
 
-/** What a user can say of the records, the same for each command that reads them. */
+/** The options about records, the same for each command that reads them. */
 export const withReading = (command: Command): Command =>
   [
     validationOption(),

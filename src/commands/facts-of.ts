@@ -47,7 +47,7 @@ export async function withFacts(
   }
 }
 
-/** Where a row's record lies, as every command takes it. */
+/** The place of a row's record, as every command takes it. */
 export const locatorOf = (facts: FactRows, row: number): string => {
   const { file, record } = facts.place(row);
   return file.locator(record);

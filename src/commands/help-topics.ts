@@ -1,4 +1,4 @@
-/** What `--help` alone prints: the commonest uses, on one screen. */
+/** The text of `--help` alone: the commonest uses, on one screen. */
 export const SHORT_HELP = `A terminal viewer and debugger for the rollouts of LLM reinforcement learning
 
   rollout-viewer ./rollout_data                  opens a dump; ? lists the keys
@@ -12,7 +12,7 @@ export const SHORT_HELP = `A terminal viewer and debugger for the rollouts of LL
   rollout-viewer COMMAND --help                  every flag of a command
 `;
 
-/** What `help TOPIC` prints, beside the help of each command and all flags of the screen. */
+/** The texts of `help TOPIC`, beside the help of each command and all flags of the screen. */
 export const TOPICS: Readonly<Record<string, { title: string; text: string }>> = {
   filter: {
     title: 'expressions of --filter and of the key &',

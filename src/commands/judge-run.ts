@@ -47,7 +47,7 @@ interface Judged {
   quote: string | null;
   reason: string | null;
   half: Half;
-  /** What people say, where they are of one mind; null in the half that the rubric is tested on. */
+  /** The label of people, where they are of one mind; null in the half that the rubric is tested on. */
   human: string | null;
 }
 

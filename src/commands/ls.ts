@@ -112,7 +112,7 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
   const dump = Dump.open(paths, await dumpOptions(options, options.tokenizer));
   for (const notice of dump.notices) say(notice);
   for (const { folder, causes } of new Unmade().of(dump.files)) say(`${folder}: ${failedText(causes)}`);
-  // What a group tells of a rollout takes all the others.
+  // A group's measures of a rollout need all the others.
   if (filter?.asksGroups === true || order?.field.type === 'group') await readFactRows(dump, null);
   const asked = { filter, kept };
   const limit = options.limit ?? Number.POSITIVE_INFINITY;

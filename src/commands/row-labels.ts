@@ -2,7 +2,7 @@ import type { Journal } from '../journal/journal.ts';
 import type { Label } from '../journal/labels.ts';
 import type { Printable } from '../json/print.ts';
 
-/** What people say of rows, by the text of a record. */
+/** Labels of rows, by the text of a record. */
 export interface RowLabels {
   of(raw: string): Label[];
 }

@@ -51,7 +51,7 @@ const isFile = (path: string): boolean => path !== '' && (statSync(path, { throw
 /** The path part of an argument. */
 export const pathOfArgument = (arg: string): string => (isLocator(arg) ? parseLocator(arg).path : arg);
 
-/** What a group tells of a rollout takes all the others. */
+/** A group's measures of a rollout need all the others. */
 async function layGroups(dump: Dump, filter: Query | null): Promise<void> {
   if (filter?.asksGroups === true) await readFactRows(dump, null);
 }

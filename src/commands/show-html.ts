@@ -48,7 +48,7 @@ export function htmlForm(path: string, title: string, isComparison: boolean): Wr
   };
 }
 
-/** Where a page is written to; - is stdout. @throws UsageError for a file that is there and is no page of ours */
+/** The place that a page is written to; - is stdout. @throws UsageError for a file that is there and is no page of ours */
 export const pageOut = (path: string) => (path === '-' ? { write: print, end: async () => {} } : fileOut(path));
 
 function fileOut(path: string) {

@@ -106,7 +106,7 @@ const SPREAD = [
   'most',
 ] as const satisfies (keyof NumberSpread)[];
 
-/** What the charts of the screen draw, as lines: a number by step, or how often it has which value. */
+/** The charts of the screen, as lines: a number by step, or how often it has which value. */
 function ofNumbers(
   all: FactRows,
   buckets: readonly Bucket[],

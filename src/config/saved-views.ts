@@ -9,7 +9,7 @@ interface ViewPlace {
   turn: number | null;
 }
 
-/** What a list showed, and where in it somebody was: plain data, so that it outlives the program. */
+/** The state of a list and the place that somebody had in it: plain data, so that it outlives the program. */
 export interface SavedView {
   filter: { text: string; isInverted: boolean } | null;
   sort: { key: string; descending: boolean } | null;
@@ -65,7 +65,7 @@ export function loadViews(path: string): ReadonlyMap<string, SavedView> {
   }
 }
 
-/** What a dump was left as, kept as one view is; null: it was not opened before, or begins anew. */
+/** The view that a dump was left with; null: it was not opened before, or begins anew. */
 export const loadLast = (path: string): SavedView | null => loadViews(path).get(LAST) ?? null;
 export const saveLast = (path: string, view: SavedView): string | null => saveView(path, LAST, view);
 

@@ -4,7 +4,7 @@ import { NumberColumn } from './number-column.ts';
 /** Only the record itself tells the value. */
 export const IN_RECORD = Symbol('in the record');
 
-/** What the cell of a row holds. The numbers stand in kept files. */
+/** The kind of a row's cell. The numbers stand in kept files. */
 const MISSING = 0;
 const NUMBER = 1;
 const FALSE = 2;

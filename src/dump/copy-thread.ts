@@ -6,7 +6,7 @@ import { ThreadClient } from './thread-client.ts';
 /** Begins a copy of the records at `path` into the file behind `into`, or goes on with it. */
 export type CopyRequest = { into: string; path: string; name: string; context: ReadContext } | { next: true };
 
-/** What came since the answer before: places of the records from `from` on. */
+/** The records since the answer before: places of the records from `from` on. */
 export interface CopyAnswer {
   isDone: boolean;
   from: number;

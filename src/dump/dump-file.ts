@@ -55,9 +55,9 @@ export class DumpFile {
   readonly stem: string;
   readonly #numberOfName: number | null;
   index = new LineIndex();
-  /** What the groups of the whole dump tell of a record, by the name of the measure; laid by whoever knows all of them. */
+  /** A record's measures from the groups of the whole dump, by name; laid by the reader of all groups. */
   measures: ((record: number, name: string) => number) | null = null;
-  /** What this user has read; null where nobody keeps that. */
+  /** The rollouts that this user has read; null where that is not kept. */
   reads: ReadMarks | null = null;
   state: 'waiting' | 'indexing' | 'ready' | 'failed' | 'gone' = 'waiting';
   /** Why it could not be read, or not to its end. */
@@ -77,7 +77,7 @@ export class DumpFile {
   readonly #cache: FactsCache | null;
   /** Facts of a file whose index has to be made anew. */
   #kept: KeptFile | null = null;
-  /** What was kept is of this path. */
+  /** The kept state is of this path. */
   #isOwnKept = false;
   /** The facts that were kept of it were those of another content. */
   wasRewritten = false;
@@ -212,7 +212,7 @@ export class DumpFile {
         this.state = 'failed';
         return change;
       }
-      // What comes first is new, however much of it was known.
+      // The first answer is new, however much of it was known.
       return this.#becomeReady(isFirst ? 'replaced' : change);
     } catch (error) {
       const isGone = ['ENOENT', 'ESTALE', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
@@ -356,7 +356,7 @@ export class DumpFile {
     return nameOf(device, inode, { ...this.context, directory: undefined });
   }
 
-  /** What was known of the file at another time. @returns whether its index is */
+  /** The state of the file that another session kept. @returns whether its index is */
   #restore(identity: Identity, holdBack: boolean): boolean {
     const kept = this.#content.isStream ? null : (this.#cache?.read(this.#keptName) ?? null);
     if (kept === null || kept.device !== identity.device || kept.inode !== identity.inode) return false;

@@ -19,7 +19,7 @@ export interface DumpOptions {
   reading?: Omit<ReadContext, 'validation'>;
   /** The folder that keeps facts from one day to the next. */
   facts?: string;
-  /** What this user has read, in any dump. */
+  /** The rollouts that this user has read, in any dump. */
   reads?: ReadMarks;
   /** A screen shows it: threads that read give way to the one that answers keys. */
   givesWay?: boolean;
@@ -279,7 +279,7 @@ export class Dump {
     return this.#facts.lookAt(file, records);
   }
 
-  /** What is known of files is kept for another day. */
+  /** The facts of files are kept for another day. */
   whenKept(): Promise<void> {
     return this.#cache?.whenWritten() ?? Promise.resolve();
   }

@@ -11,7 +11,7 @@ import type { StoredIndex } from './line-index.ts';
 import { COLUMN_FORMS, NumberColumn, type StoredNumbers, valuesOver } from './number-column.ts';
 import { threadFile } from './thread-client.ts';
 
-/** What is kept of one file: which file it was, where its records lie, and their facts. */
+/** The kept state of one file: which file it was, where its records lie, and their facts. */
 export interface KeptFile {
   /** The content that was looked at, by the look at it that costs least, and by samples of its bytes. */
   path: string;
@@ -139,7 +139,7 @@ export class FactsCache {
 
   /** Writes in the background, one file after the other. What cannot be written is not kept. */
   write(name: string, file: KeptFile): void {
-    // What is on its way may change while it is written: the columns are copied now.
+    // The columns may change while they are written: the columns are copied now.
     const bytes = encoded(this.#version, file);
     this.#writing = this.#writing.then(async () => {
       try {

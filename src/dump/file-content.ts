@@ -13,7 +13,7 @@ export interface Identity {
   inode: number;
   size: number;
   modified: number;
-  /** Of the file or of what stands about it, which nobody can set back: another name changes it as well. */
+  /** The time of the last change of the file or its entry, which nobody can set back: another name changes it as well. */
   changed: number;
 }
 

@@ -19,7 +19,7 @@ export class FileFacts {
   hasMoreCells = false;
   /** Every finding that any record had. */
   readonly #found = new Set<Check>();
-  /** What the record before had: most have the same. */
+  /** The value of the record before: most have the same. */
   #lastFound = Number.NaN;
 
   constructor(
@@ -80,7 +80,7 @@ export class FileFacts {
     const own = this.cells.get(path);
     if (own !== undefined) return own.at(record);
     if (this.hasMoreCells) return IN_RECORD;
-    // What lies within a list, or deeper, is told by the record alone.
+    // Values within a list, or deeper, are known from the record alone.
     const dot = path.indexOf('.');
     if (dot === -1) return undefined;
     const outer = this.cells.get(path.slice(0, dot));

@@ -165,7 +165,7 @@ export class LineIndex {
     return bytes;
   }
 
-  /** What is kept of it for another day; null where lines hold several rollouts. */
+  /** The part that is kept for another day; null where lines hold several rollouts. */
   store(): StoredIndex | null {
     if (this.#parts !== null) return null;
     const [gaps, lengths, states, scores, steps] = [0, 0, 0, 0, 0].map(() => new NumberColumn());

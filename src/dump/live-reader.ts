@@ -4,7 +4,7 @@ import type { Dump } from './dump.ts';
 import { DumpFile } from './dump-file.ts';
 import { type LiveFolder, type LiveState, readLiveFolder, readLiveState, type UnderWay } from './under-way.ts';
 
-/** What one writer says, and the folder of the dump that it says it beside. */
+/** The word of one writer, and the folder of the dump beside it. */
 export interface FoundState extends LiveState {
   directory: string;
 }
@@ -16,7 +16,7 @@ interface Trace {
   row: Omit<UnderWay, 'quiet' | 'seconds'>;
 }
 
-/** What all writers beside a dump say of rollouts under way: this program's engine, and prime-rl. */
+/** Rollouts under way, as all writers beside a dump tell of them: this program's engine, and prime-rl. */
 export class LiveReader {
   readonly #dump: Dump;
   readonly #host: string;

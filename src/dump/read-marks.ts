@@ -4,7 +4,7 @@ import { parseJson } from '../json/parse.ts';
 import { isJsonObject } from '../json/value.ts';
 import type { LineIndex } from './line-index.ts';
 
-/** Where the bytes of a rollout lie. Other bytes at the place, as another run writes them, are another rollout. */
+/** The place of a rollout's bytes. Other bytes at the place, as another run writes them, are another rollout. */
 interface ReadPlace {
   path: string;
   offset: number;
@@ -35,7 +35,7 @@ export class ReadMarks {
     return own !== undefined && own.get(`${index.offset(record)}.${index.part(record)}`) === index.length(record);
   }
 
-  /** What cannot be kept is known until the program ends: that is no reason to trouble a reader. */
+  /** A mark that cannot be kept is known until the program ends: that is no reason to trouble a reader. */
   add(path: string, index: LineIndex, record: number): void {
     if (this.has(path, index, record)) return;
     const [offset, bytes, part] = [index.offset(record), index.length(record), index.part(record)];

@@ -4,7 +4,7 @@ import { groupNumbersOf } from '../rollout/group-key.ts';
 import type { RolloutFields } from '../rollout/rollout.ts';
 import type { ParsedLine } from './parse-line.ts';
 
-/** What is kept of a record: everything that one parse tells and that a question to many rollouts may need. */
+/** The facts of a record: everything that one parse tells and that a question to many rollouts may need. */
 export interface RecordFacts {
   /** As `factRow` makes it. */
   row: Float64Array;

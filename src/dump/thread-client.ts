@@ -46,7 +46,11 @@ export class ThreadClient<Request extends object, Answer extends object> {
       this.#waiting.delete(id);
       if (this.#waiting.size === 0) this.#endWhenIdle(worker);
     });
-    worker.on('error', () => this.#fail(worker));
+    worker.on('error', (error) => {
+      // A program that is not there is not there the next time either.
+      if ((error as NodeJS.ErrnoException).code?.endsWith('MODULE_NOT_FOUND')) this.close();
+      else this.#fail(worker);
+    });
     worker.on('exit', () => this.#fail(worker));
     return worker;
   }

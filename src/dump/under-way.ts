@@ -5,7 +5,7 @@ import { readStrangerFile } from './stranger-file.ts';
 
 /** A rollout that is not finished, as its writer said last. */
 export interface UnderWay {
-  /** What its finished record is called by; null where its writer does not say. */
+  /** The name of its finished record; null where its writer does not say. */
   uid: string | null;
   task: string;
   step: number | null;
@@ -33,7 +33,7 @@ export interface QueueState {
   isAway: boolean;
 }
 
-/** What a writer says: the engine's `live.json` beside a dump, or prime-rl's folder `live`. */
+/** The word of a writer: the engine's `live.json` beside a dump, or prime-rl's folder `live`. */
 export interface LiveState {
   /** When it was written, in ms since 1970. */
   written: number;

@@ -17,7 +17,7 @@ export const codex: Session = {
   isEvent: (record) =>
     (typeof record.type === 'string' && CODEX.has(record.type) && isJsonObject(record.payload)) ||
     record.record_type === 'state' ||
-    // What `codex exec --json` prints.
+    // The lines that `codex exec --json` prints.
     (record.type === 'thread.started' && record.thread_id !== undefined) ||
     (record.type === 'item.completed' && isJsonObject(record.item)) ||
     (typeof record.id === 'string' &&

@@ -80,7 +80,7 @@ const resultMessage = (answers: string | null, pointer: string, text: string): F
   texts: [{ pointer, text }],
 });
 
-/** What a function of Gemini's API answered: `{output}` or `{error}`, or an object of the tool's own. */
+/** The answer of a function of Gemini's API: `{output}` or `{error}`, or an object of the tool's own. */
 export function responseText(response: JsonValue | undefined): string {
   if (!isJsonObject(response)) return contentText(response);
   return contentText(response.output ?? response.error) || printJson(response);

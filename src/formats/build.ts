@@ -103,7 +103,7 @@ export function layMessages(
 
 type Named = Omit<Found, 'messages'>;
 
-/** What stands in the rollout as it was found, and in the extras what has no place of its own. */
+/** The rollout's values as they were found, and as extras those without a place of their own. */
 export function namedParts(found: Named) {
   const { record, known, tokens, group, ended } = found;
   const extras: JsonObject = Object.create(null);

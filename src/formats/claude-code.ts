@@ -19,7 +19,7 @@ export const claudeCode: Session = {
       (record.sessionId !== undefined || record.agentId !== undefined) &&
       record.uuid !== undefined &&
       record.payload === undefined) ||
-    // What `claude -p --output-format stream-json` prints.
+    // The lines that `claude -p --output-format stream-json` prints.
     (record.session_id !== undefined && (isMessage(record) || record.type === 'system' || record.type === 'result')) ||
     (record.type === 'summary' && typeof record.summary === 'string' && record.leafUuid !== undefined),
   keyOf: (record) => idOf(record.sessionId ?? record.session_id),

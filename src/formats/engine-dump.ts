@@ -147,7 +147,7 @@ function turnsOf(
   return turns;
 }
 
-/** Who speaks between two sampled turns, where only the mask tells that someone does. */
+/** The speaker between two sampled turns, where only the mask tells that someone speaks. */
 const ENVIRONMENT = 'environment';
 
 function tokensOf(record: JsonObject): RolloutTokens | null {

@@ -5,7 +5,7 @@ import { type TimeKind, type TimeSpan, type Times, timesOf } from '../rollout/ti
 import { objectsOf } from './build.ts';
 import { numberOf } from './scalars.ts';
 
-// Where writers keep their times. Each function answers null where the record holds none.
+// Places where writers keep their times. Each function answers null where the record holds none.
 
 /** This program's engine: seconds from the rollout's start, calls with what they waited for a place. */
 export function engineTimes(record: JsonObject): Times | null {

@@ -33,7 +33,7 @@ export function slimeTimes({ sample }: JsonObject): Times | null {
 }
 
 const slimeKind = (name: string): TimeKind | null => {
-  // What holds the others, such as `generate_and_rm`, tells nothing of its own.
+  // A span that holds the others, such as `generate_and_rm`, tells nothing of its own.
   if (/generate$/.test(name)) return 'model';
   if (/^(?:reward_model|rm|verif)/.test(name)) return 'score';
   if (/tool|sandbox/.test(name)) return 'tool';

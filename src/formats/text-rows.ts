@@ -151,7 +151,7 @@ export const trl: Format = {
   read: (record, context) => promptAndReply('trl', ['prompt', 'completion'], record, context),
 };
 
-/** Where rows have what was asked, and what was answered. A prompt `input` is one of messages: text beside `output` is verl's. */
+/** Columns with the question and the answer of a row. A prompt `input` is one of messages: text beside `output` is verl's. */
 function placesOf(record: JsonObject): readonly [string, string] | null {
   const asked = isTextOrList(record.prompt) ? 'prompt' : Array.isArray(record.input) ? 'input' : null;
   const reply = REPLIES.find((key) => isTextOrList(record[key]));

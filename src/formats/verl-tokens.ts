@@ -4,7 +4,7 @@ import type { Rollout, RolloutTokens } from '../rollout/rollout.ts';
 import { idsOf, numbersOf } from './build.ts';
 import { runsOf } from './token-lists.ts';
 
-/** What is laid on tokens where a list has their length: rewards, values and log probabilities, by verl's names and those near them. */
+/** Values that are laid on tokens where a list has their length: rewards, values and log probabilities, by verl's names and those near them. */
 const BY_TOKEN = /(?:log_?probs?|rewards|scores|advantages?|returns|values|weights|entrop(?:y|ys|ies)|kl|versions)$/;
 /** Lists by call and by turn; of the length of the response they would be so by chance. */
 const BY_TURN = new Set(['tool_rewards', 'turn_scores']);
@@ -54,7 +54,7 @@ export function unevenLists(record: JsonObject, length: number): [name: string, 
 
 /**
  * Lays a mask of tokens on the text of a response, where trained and masked runs follow each other as the turns of the model and the others do.
- * Where they do not, nobody can tell which text is which without the tokenizer, and the text is unknown.
+ * Nobody can tell otherwise which text is which without the tokenizer, and the text is unknown.
  */
 export function layTokenMask(
   { turns, spans, responseTurn }: Pick<Rollout, 'turns' | 'spans' | 'responseTurn'>,

@@ -3,7 +3,7 @@ import { EntryHead, type EntryKind, type Journal } from './journal.ts';
 
 const LabelEntry = EntryHead.extend({
   rater: z.string().min(1),
-  /** What is not said here stands as it was; null takes it back. */
+  /** A key that is absent leaves its value as it was; null takes it back. */
   label: z.string().nullable().optional(),
   note: z.string().nullable().optional(),
   /** The turn that it speaks of. */
@@ -18,7 +18,7 @@ type LabelEntry = z.infer<typeof LabelEntry>;
 /** Everybody who may write to a folder that the user names has a file in it. */
 export const LABELS: EntryKind<LabelEntry> = { name: 'label', schema: LabelEntry, isShared: true };
 
-/** What one rater says of a record now. */
+/** One rater's present label of a record. */
 export interface Label {
   rater: string;
   /** null: a note alone. */
@@ -30,7 +30,7 @@ export interface Label {
   at: string;
 }
 
-/** What is new; what is left out stays as it was. */
+/** The new values; a key that is left out stays as it was. */
 export type LabelChange = Partial<Pick<Label, 'label' | 'note' | 'turn' | 'quote' | 'rubric'>>;
 
 /** Keeps what a rater says of a record. @param record its recordKey */
@@ -42,10 +42,10 @@ export function keepLabel(
   journal.append(LABELS, { record, locator, rater, ...change });
 }
 
-/** What each rater says of a record, of what was read of the journal so far. */
+/** The present label of each rater for a record, as far as the journal was read. */
 export const standingLabels = (journal: Journal, record: string): Label[] => standing(journal.known(LABELS, record));
 
-/** What came with a dump, or from nobody knows whom: it is shown with that name, and counts nowhere. */
+/** A label that came with a dump, or from nobody knows whom: it is shown with that name, and counts nowhere. */
 export function reportedLabels(journal: Journal, record: string): { by: string; labels: Label[] }[] {
   const entries = new Map<string, LabelEntry[]>();
   for (const { by, entry } of journal.reported(LABELS, record)) entries.set(by, [...(entries.get(by) ?? []), entry]);

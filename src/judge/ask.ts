@@ -4,7 +4,7 @@ import type { Rollout, Turn } from '../rollout/rollout.ts';
 import type { Rubric } from './rubric.ts';
 
 /**
- * What a judge is asked. The rollout is data: it stands between borders that hold a hash of it, which no text can hold of itself, and the
+ * The question to a judge. The rollout is data: it stands between borders that hold a hash of it, which no text can hold of itself, and the
  * judge has no tools: whatever rubric or rollout ask for, nothing is run.
  * @param most characters of the rollout; what is beyond is left out of the longest turns, and said
  */

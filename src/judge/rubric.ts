@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** What rollouts are judged by: a text of the user's, and the labels that it may give. */
+/** The rule that rollouts are judged by: a text of the user's, and the labels that it may give. */
 export interface Rubric {
   text: string;
   labels: readonly string[];

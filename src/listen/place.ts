@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 
-/** What is pointed at. */
+/** The target. */
 export interface PointRequest {
   locator: string;
   turn: number | null;

@@ -9,7 +9,7 @@ export interface Ran {
   rows: Record<string, unknown>[];
   /** There were more lines than were taken. */
   hasMore: boolean;
-  /** What the program said beside its answer. */
+  /** The program's words beside its answer. */
   messages: string;
   /** null: it was ended, because enough was taken. */
   status: number | null;

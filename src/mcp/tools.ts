@@ -9,7 +9,7 @@ import { askProgram } from './ask-program.ts';
 import { listedAnswer, rowAnswer, showAnswer } from './show-answer.ts';
 
 export interface Served {
-  /** What the server was started with; agents see nothing else. */
+  /** The paths that the server was started with; agents see nothing else. */
   paths: readonly string[];
   /** Recorded tool calls may be run again. */
   allowsReplay: boolean;
@@ -34,7 +34,7 @@ const filter = z.string().max(2000).optional().describe(FILTER);
 const cursor = z.number().int().min(0).optional().describe('next_cursor of the answer before');
 const locator = z.string().min(1).max(4000);
 
-/** What an agent can do here: the verbs of the command line, a page at a time. */
+/** The tools of an agent: the verbs of the command line, a page at a time. */
 export function mcpTools(served: Served): AgentTool[] {
   const { paths, reading } = served;
   const flags = (options: Record<string, string | number | undefined>): string[] =>

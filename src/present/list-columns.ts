@@ -25,7 +25,7 @@ export interface ListRow {
   hasOwnColumn: { again: boolean; rescored: boolean };
   /** The score that it was given anew, and whether it is another one; undefined where nobody asked. */
   rescored: { score: number | null; isDrift: boolean } | undefined;
-  /** What people say of it; '' where nobody does. */
+  /** Labels of people; '' where there is none. */
   label: string;
   /** Bytes of its step came a moment ago: it is not whole yet. */
   arriving: boolean;
@@ -156,7 +156,7 @@ export function ownColumns({ step, sample, score, areLong, streams }: ListShape)
       rank: 0,
       text: (row) => String(row.sample),
     }),
-    // Where some need four decimals, two of the others are blanks: the points stand below each other.
+    // Two decimals of the others are blanks where some need four: the points stand below each other.
     column('score', 'score', Math.max(5, score), {
       rank: 0,
       text: (row, width) => {
@@ -219,7 +219,7 @@ export const replayColumns = (keys: { again: string; rescored: string }): Column
   },
 ];
 
-/** What people say of it. @param key under which it is sorted */
+/** Labels of people. @param key under which it is sorted */
 export const labelColumn = (key: string): Column => ({
   key,
   title: 'label',

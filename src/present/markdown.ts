@@ -71,7 +71,7 @@ function partText({ text, toolCalls }: Turn, { kind, start, end, call }: Part, i
 /** Text within a line: none of its signs is Markdown. */
 const inline = (text: string): string => sanitiseLine(text).replace(/[\\`*_[\]<>#|!&~]/g, '\\$&');
 
-/** What the model wrote, as Markdown of its own that cannot leave its quote; no picture is fetched, and no tag is one. */
+/** The model's text, as Markdown of its own that cannot leave its quote; no picture is fetched, and no tag is one. */
 function quote(text: string): string {
   let fenced: string | null = null;
   const lines = text.split('\n').map((line) => {

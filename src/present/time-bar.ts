@@ -24,7 +24,7 @@ export function timeBar(stretches: readonly Stretch[], wall: number, width: numb
     }
   }
   const kinds = shares.map((own) => [...own].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 'blank');
-  // What is shorter than a cell is seen all the same.
+  // A stretch that is shorter than a cell is seen all the same.
   for (const { kind, start, end } of stretches) {
     if (kind === null) continue;
     const [from, to] = [Math.floor((start / wall) * width), Math.ceil((end / wall) * width)];

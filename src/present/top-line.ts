@@ -13,7 +13,7 @@ export interface TopLine {
   follow: 'off' | 'on' | 'paused';
   /** The work in progress and how far it is; null when all is known. */
   progress: { text: string; share: number } | null;
-  /** What is to be known of the connection to the machine of the files; null where all is here. Sanitised. */
+  /** The state of the connection to the machine of the files; null where all is here. Sanitised. */
   connection?: string | null;
   /** The first records are being looked for: whether there are any, nobody knows yet. */
   isReading: boolean;

@@ -13,7 +13,7 @@ export type SentExecution =
   | { kind: 'code'; request: RunCodeInput; ownInterpreter: boolean }
   | { kind: 'notebook'; request: RunJupyterInput };
 
-/** What came of it. `processor`: milliseconds. */
+/** Its outcome. `processor`: milliseconds. */
 export type MadeExecution =
   | { answer: RunCodeResponse | RunJupyterResponse; processor: number | null }
   | { error: string };
@@ -24,7 +24,7 @@ const ASK_MS = 100;
 
 export interface QueuedSandboxOptions {
   run: string;
-  /** What is replayed. */
+  /** A name for the thing that is replayed. */
   what: string;
   /** The tool file's sandbox, for workers that name none. */
   toolsUrl: string | null;

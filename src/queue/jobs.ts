@@ -25,7 +25,7 @@ export type JobEnd = { text: string } | { lost: string } | { unsent: string } | 
 
 interface Asked {
   text: string;
-  /** Where it lies for workers. */
+  /** Its place for workers. */
   place?: TextPlace;
   lookedAt: number;
   /** How often what came of it could not be read. */
@@ -34,7 +34,7 @@ interface Asked {
 }
 
 export interface JobsOptions extends Pick<RunHead, 'id' | 'kind' | 'what'> {
-  /** What workers need to know of the run. */
+  /** The part of the run that workers need. */
   data: object;
   texts: Texts;
   say: (message: string) => void;
@@ -80,7 +80,7 @@ export class QueuedJobs {
     this.#texts = texts;
     this.#say = say;
     this.#runs = new Runs(shared);
-    // What came of a job stands in its event, too.
+    // A job's outcome stands in its event, too.
     this.#queue = new bullmq.Queue(queueOf(id), { connection: redis, prefix, streams: { events: { maxLen: EVENTS } } });
     this.#events = new bullmq.QueueEvents(queueOf(id), { connection: shared.another(), prefix });
     this.#queue.on('error', () => {});
@@ -111,7 +111,7 @@ export class QueuedJobs {
     return this.#runs;
   }
 
-  /** What workers are at, of late. */
+  /** The jobs that workers are at, of late. */
   get status(): WorkStatus {
     return { ...this.#status, failed: this.#lost, isAway: this.#shared.redis.status !== 'ready' };
   }
@@ -220,7 +220,7 @@ export class QueuedJobs {
     this.#isAlone = isAlone;
   }
 
-  /** What waits is taken back; what a worker is at, it hands over as it is. */
+  /** Waiting jobs are taken back; a worker hands over the job that it is at as it is. */
   async #suspend(): Promise<void> {
     this.#head = { ...this.#head, suspended: true };
     await this.#runs.sign(this.#head).catch(() => {});
@@ -234,7 +234,7 @@ export class QueuedJobs {
     setTimeout(() => this.#giveUp(), HAND_OVER_MS).unref();
   }
 
-  /** What waits is taken back; what a worker is at comes to its end there, and to nothing. */
+  /** Waiting jobs are taken back; a job that a worker is at comes to its end there, and to nothing. */
   #giveUp(): void {
     for (const id of [...this.#asked.keys()]) {
       this.#settle(id, 'idle');
@@ -256,6 +256,6 @@ export class QueuedJobs {
   }
 }
 
-/** What a worker returns: the place of the outcome. BullMQ's events give it as JSON. */
+/** The answer of a worker: the place of the outcome. BullMQ's events give it as JSON. */
 const madeAt = (value: unknown): TextPlace =>
   z.object({ made: TextPlace }).parse(typeof value === 'string' ? JSON.parse(value) : value).made;

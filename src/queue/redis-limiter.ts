@@ -6,7 +6,7 @@ import type { SharedRedis } from './redis.ts';
 /** A place that its holder does not renew is free again: its process was killed, and what it had asked for has ended by then. */
 const LEASE_MS = 10_000;
 const RENEW_MS = 2_000;
-/** Who waits asks again when a place is left, and from time to time: a message may be lost. */
+/** A waiting client asks again when a place is left, and from time to time: a message may be lost. */
 const ASK_MS = 500;
 
 /**
@@ -108,7 +108,7 @@ export class RedisLimiter implements RateLimiter {
       signal.throwIfAborted();
     }
     this.#held.set(place, leaseMs);
-    // Who gave up meanwhile takes nothing.
+    // A task that gave up meanwhile takes nothing.
     if (signal.aborted) {
       this.#leave(place);
       throw signal.reason;

@@ -35,7 +35,7 @@ export class Register {
     await this.#shared.redis.multi().zrem(until, id).hdel(says, id).exec();
   }
 
-  /** What they say, each that is there. */
+  /** Lists the words of those that are there. */
   async list(): Promise<string[]> {
     return (await this.#shared.redis.eval(LIST, 2, ...this.#keys)) as string[];
   }

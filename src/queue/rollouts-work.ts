@@ -16,7 +16,7 @@ import type { OpenRun } from './worker.ts';
 
 export interface RolloutsWorkOptions {
   concurrency: number;
-  /** What this machine says for itself: model_url, sandbox, python. */
+  /** Settings of this machine's own: model_url, sandbox, python. */
   own: Partial<Settings>;
   /** The folder of the users' own code that may run here. */
   allowTools?: string | undefined;

@@ -19,7 +19,7 @@ export interface ProducerOptions {
   say: (message: string) => void;
 }
 
-/** Where the state of a run is that writes a dump. */
+/** The place of a run's state that writes a dump. */
 export const stateOf = (out: string): string => join(out, STATE_DIRECTORY);
 
 /** Has rollouts made by workers. It alone writes the dump; a run that was killed takes up what its workers made meanwhile. */

@@ -70,7 +70,7 @@ export class Runs {
     return parsed(await this.#register.list(), RunHead);
   }
 
-  /** What its work is done with. */
+  /** Keeps the settings of its work. */
   async setData(id: string, data: object): Promise<void> {
     await this.#shared.redis.set(this.#key('data', id), JSON.stringify(data), 'EX', DATA_SECONDS);
   }

@@ -9,7 +9,7 @@ import { TextPlace, type Texts } from './texts.ts';
 
 /** Settings that name files of which the content is all that matters. */
 const FILES = ['tools', 'interaction_config', 'chat_template', 'tokenizer'] as const;
-/** What a worker says of itself, and what is of no use to it. */
+/** A worker's own settings, and the keys that are of no use to it. */
 const OWN = ['out', 'concurrency', 'n', 'step', 'batch_size', 'python', 'python_path', 'deadline', 'enough'] as const;
 
 /** Addresses that a worker may name for itself: it does so where the run's holds a password. */
@@ -18,9 +18,9 @@ const NAMED_BY_WORKERS = ['model_url', 'sandbox'] as const;
 /** A file that a setting names: its content travels, for its path means nothing on another machine. */
 const SentFile = z.object({ key: z.enum(FILES), name: z.string(), content: TextPlace });
 
-/** What the rollouts of one run are made with. No secrets: a worker has its own. */
+/** The settings of one run's rollouts. No secrets: a worker has its own. */
 export const SentRun = z.object({
-  // Whoever writes to the Redis names no path and no interpreter of a worker's.
+  // A writer to the Redis names no path and no interpreter of a worker's.
   settings: z.record(z.string(), z.unknown()).transform((sent) => without(sent, [...FILES, ...OWN])),
   files: z.array(SentFile),
   own: SentOwn,
@@ -31,7 +31,7 @@ const without = (settings: Readonly<Record<string, unknown>>, keys: readonly str
   Object.fromEntries(Object.entries(settings).filter(([key]) => !keys.includes(key)));
 
 /**
- * What the workers are to know of a run: its settings, and the files that they name.
+ * The part of a run that workers need: its settings, and the files that they name.
  * @param entries the files by which the user's own code was found
  * @throws Error for a file that cannot be read, or for a secret
  */

@@ -45,7 +45,7 @@ export function stagesOf(workers: readonly WorkerBeat[], run?: string): Record<s
   return sums;
 }
 
-/** What waits at a Redis, and who is at what. */
+/** The jobs that wait at a Redis, and the workers with what they are at. */
 export async function queueStatus(shared: SharedRedis): Promise<QueueStatus> {
   const { bullmq, prefix, redis: connection } = shared;
   const known = new Runs(shared);

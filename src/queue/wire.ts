@@ -16,7 +16,7 @@ export interface SentJob extends RolloutJob {
 export const encodeJob = (job: SentJob): string => printJson(job as unknown as Printable);
 export const decodeJob = (text: string): SentJob => parseJson(text) as unknown as SentJob;
 
-/** What became of a rollout, as text. What its line says is not said twice. */
+/** The outcome of a rollout, as text. Values of its line are not said twice. */
 export function encodeOutcome({ request, judgement, cause, record }: CollectedRollout<RolloutOutcome>): string {
   const { state, status, finishReason, error, warnings, duration } = request;
   const partial = state === 'suspended' ? { partial: request.partial() } : {};

@@ -24,7 +24,7 @@ const MOST_LISTED = 64;
 const INLINE = 4_000;
 const LONGEST_REASON = 2_000;
 
-/** What a worker does for one run. */
+/** A worker's part in one run. */
 export interface OpenWork {
   /** Jobs at once. */
   concurrency: number;
@@ -249,7 +249,7 @@ class ServedRun {
     }
   }
 
-  /** What is begun is brought to its end, unless there is no Redis to hand it in at. */
+  /** A job that is begun is brought to its end, unless there is no Redis to hand it in at. */
   async close(): Promise<void> {
     const isThere = this.#shared.redis.status === 'ready';
     const closing = this.#worker?.close(!isThere).catch(() => {});

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 
-/** What a user named on another machine. */
+/** An address on another machine. */
 export type Address =
   | { kind: 'ssh'; name: string; host: string; port: string | null; path: string }
   | { kind: 'rclone'; name: string; path: string }
@@ -16,7 +16,7 @@ const ENDING = /(?::\d+(?:\.\d+)?)?(?:#t\d+)?$/;
 /** A host that begins with a minus would be a flag of ssh. */
 const HOST = /^[A-Za-z0-9_[][A-Za-z0-9_.@:%[\]-]*$/;
 
-/** Where a word of the command line leads to another machine; null for a local path. */
+/** The machine and path that a word of the command line names; null for a local path. */
 export function remoteName(text: string): RemoteName | null {
   const ending = ENDING.exec(text)?.[0] ?? '';
   const whole = text.slice(0, text.length - ending.length);

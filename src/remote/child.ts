@@ -11,7 +11,7 @@ export interface ChildRules {
 
 const MOST_MESSAGES = 2000;
 
-/** What a program writes, as it comes. @throws SourceError with its last words where it fails */
+/** A program's output, as it comes. @throws SourceError with its last words where it fails */
 export async function* outputOf(
   command: string,
   args: readonly string[],

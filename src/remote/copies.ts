@@ -23,7 +23,7 @@ const PENDING = '{"rollout_viewer_pending": ';
 /** A sign without a byte of the file itself is of the first second of time. */
 const NEVER = 0;
 
-/** What is here of a file; null where there is nothing but a sign that it is not here. */
+/** The local part of a file; null where there is nothing but a sign that it is not here. */
 export function copyAt(path: string): CachedFile | null {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined || !stats.isFile() || isPending(path, stats.size)) return null;

@@ -40,7 +40,7 @@ export class Mirror {
   readonly #folder: string;
   readonly #stop = new AbortController();
   readonly #listeners = new Set<() => void>();
-  /** What was brought in this session: the content that it was a part of. */
+  /** The bytes that were brought in this session: the content that it was a part of. */
   readonly #brought = new Map<string, { inode: string; modified: number | null; at: number }>();
   readonly #bringing = new Map<string, Promise<void>>();
   /** The file whose end is followed. */
@@ -63,7 +63,7 @@ export class Mirror {
     this.#folder = join(options.cache, mirrorName(options.address.name));
   }
 
-  /** What a person should know of the connection; null where all is here. */
+  /** The state of the connection, for a person; null where all is here. */
   get status(): string | null {
     return this.#status;
   }
@@ -120,7 +120,7 @@ export class Mirror {
         const most = follows && this.#isHere() ? Number.POSITIVE_INFINITY : attempts;
         if (!(error instanceof SourceError) || !error.isLost || (++failures >= most && !this.#cameBytes)) {
           this.#say(error instanceof Error ? error.message : String(error));
-          // What is here can be read without the other side.
+          // Files that are here can be read without the other side.
           if (follows && this.#isHere()) this.#first();
           throw error;
         }
@@ -305,7 +305,7 @@ export class Mirror {
       isBringing = true;
       while (again && !over.signal.aborted) {
         again = false;
-        // What is lost here is asked for with the next list, which tells of the connection, too.
+        // An answer that is lost here is asked for with the next list, which tells of the connection, too.
         await this.#bring(newest, true).catch(() => {});
       }
       isBringing = false;
@@ -320,7 +320,7 @@ export class Mirror {
   }
 }
 
-/** What a walk through the folder would open, and what such files need beside them; the newest step first. */
+/** The files that a walk through the folder would open, and those that they need beside them; the newest step first. */
 function wantedFiles(root: string, files: readonly RemoteFile[]): RemoteFile[] {
   const isAlone = files.length === 1 && files[0]!.path === root;
   const wanted = isAlone ? files.slice() : files.filter(isWanted(root, files));

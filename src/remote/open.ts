@@ -9,7 +9,7 @@ import { WebSource } from './web.ts';
 /** A machine that was never reached, and of which nothing is here, is given up after some seconds. */
 const FIRST_ATTEMPTS = 5;
 
-/** Where a password may be asked for: nowhere, or on the terminal before a screen is drawn. */
+/** A password is asked for nowhere, or on the terminal before a screen is drawn. */
 export async function openMirror(
   address: Address,
   options: { follows: boolean; most: number; isAtTerminal: boolean },
@@ -23,7 +23,7 @@ export async function openMirror(
     follows: options.follows,
     attempts: FIRST_ATTEMPTS,
   });
-  // What it failed of is told by ssh itself, and met again by the first list.
+  // The reason of its failure is told by ssh itself, and met again by the first list.
   if (options.isAtTerminal) await source.greet?.().catch(() => {});
   try {
     return { mirror, path: await mirror.open() };

@@ -6,7 +6,7 @@ import type { Address } from './address.ts';
 import { outputOf, wholeOutput } from './child.ts';
 import { type Machine, type RemoteFile, SourceError } from './machine.ts';
 
-/** What ssh says last where it would say the same again. */
+/** The last words of ssh where it would say the same again. */
 export const REFUSED = /Permission denied \(|Host key verification failed/;
 /** ssh's own status where it could not reach the other side, or lost it. */
 const LOST = { lost: [255], refused: REFUSED };
@@ -74,7 +74,7 @@ export class SshSource implements Machine {
   }
 
   async follow(path: string, size: number, grown: () => void, signal: AbortSignal): Promise<void> {
-    // What it prints is read again from its place: here it is only a sign.
+    // Its output is read again from its place: here it is only a sign.
     const script = `exec tail -c +${size + 1} -f "$1"`;
     for await (const _ of outputOf('ssh', this.#asked(script, path), LOST, signal)) grown();
   }

@@ -2,7 +2,7 @@ import { type OverlongBuffer, overlongPenalty } from '../engine/rewards/index.ts
 import { isJsonObject } from '../json/value.ts';
 import type { Rollout } from '../rollout/rollout.ts';
 
-/** What a score may cost by the length of the response, as plain data. */
+/** The penalty of a response's length, as plain data. */
 export interface ResponseLength {
   /** Tokens of the response; null where the record holds none. */
   tokens: number | null;

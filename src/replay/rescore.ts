@@ -54,7 +54,7 @@ export interface RescoreOptions {
   against?: RewardRouter | undefined;
 }
 
-/** What is to be scored anew, as plain data. */
+/** A rollout to score anew, as plain data. */
 export interface ScoreTask {
   locator: string;
   recorded: number | null;
@@ -209,7 +209,7 @@ interface ManyOptions {
   signal?: AbortSignal;
   journal?: Journal;
   overlong?: OverlongBuffer | null;
-  /** What was scored since then is taken from the journal: the run was killed, and goes on. */
+  /** Scores since then are taken from the journal: the run was killed, and goes on. */
   resumedFrom?: string | null;
 }
 

@@ -42,7 +42,7 @@ export const ERROR_CHECKS: readonly Check[] = CHECKS.filter((check) => DECLARED[
 
 const DECLARATIONS: readonly CheckDeclaration[] = CHECKS.map((check) => DECLARED[check]);
 
-/** What it takes to look for it. */
+/** The inputs that it needs. */
 export const needOf = (check: Check): Need => DECLARED[check].needs;
 
 /** The checks that a rollout gives something to look at, as bits in the order of CHECKS. @param rollout null for a bad record */
@@ -122,7 +122,7 @@ function checkResult(turn: Turn, tool: string | null, notice: Notice<Check>, err
   if (TOOL_CUT.test(turn.text)) notice('tool_cut', turn.index, 'the tool result was cut before the model saw it');
 }
 
-/** What results of tools stand in, by templates and by those who play them. */
+/** The tags around results of tools, by templates and by those who play them. */
 const OWN_RESULTS = ['<tool_response>', '<tool_result>', '<function_results>', '```output'];
 
 const NO_JSON = { kind: 'bad_json', fault: 'model', exception: null } as const;

@@ -12,7 +12,7 @@ export interface PromptDifference {
   rendered: string;
 }
 
-/** What the user's own chat template and tokenizer say of a rollout; a key is absent where nothing could be compared, and null where all is the same. */
+/** Differences of a rollout from the user's own chat template and tokenizer; a key is absent where nothing could be compared, and null where all is the same. */
 export interface ComparedAnew {
   prompt?: PromptDifference | null;
   ids?: { at: number; id: number; text: string; instead: number | null } | null;

@@ -124,7 +124,7 @@ export function compactionOf(rollout: Rollout, index: number): { before: Turn[];
   return last === null || rollout.turns[last] === undefined ? null : { before: historyAt(rollout, last), after };
 }
 
-/** What a history that begins anew has of the one before, by the texts of the turns; null where it is not known which that was. */
+/** The turns that a history which begins anew has of the one before, by the texts of the turns; null where it is not known which that was. */
 export function keptBy(rollout: Rollout, index: number): { kept: number[]; dropped: number[]; added: number[] } | null {
   const change = compactionOf(rollout, index);
   if (change === null) return null;

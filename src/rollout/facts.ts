@@ -31,7 +31,7 @@ export interface Fact {
   of(rollout: Rollout): number | null;
 }
 
-/** Of the turns of the response. No list of them is made: a million rollouts come by here. */
+/** A count over the turns of the response. No list of them is made: a million rollouts come by here. */
 function sumOf({ turns, responseTurn }: Rollout, of: (turn: Turn) => number): number {
   let sum = 0;
   for (let i = responseTurn; i < turns.length; i++) sum += of(turns[i]!);
@@ -265,7 +265,7 @@ export const FACTS: readonly Fact[] = [
 const indexOrNull = <Word>(words: readonly Word[], word: Word | null | undefined): number | null =>
   word == null ? null : words.indexOf(word);
 
-/** Of the failures of a rollout the first one of the kind that most are of; null without a failure. */
+/** The first failure of the kind that most failures of a rollout are of; null without a failure. */
 function mostFailed({ findings }: Rollout): NonNullable<Finding['error']> | null {
   let most: NonNullable<Finding['error']> | null = null;
   let count = 0;
@@ -384,13 +384,13 @@ export class Facts {
     return hasBit(this.#row[FOUND]!, bitOf(check));
   }
 
-  /** Where it is not observed, that it was not found says nothing. */
+  /** Not found means nothing where its input was not observed. */
   isObserved(check: Check): boolean {
     return hasBit(this.#row[OBSERVED]!, bitOf(check));
   }
 }
 
-/** What a filter compares and a person sees of a fact's number. */
+/** The value of a fact's number, as a filter compares it and a person sees it. */
 export const factValue = ({ words, isSignature }: Fact, value: number): number | string =>
   isSignature ? value.toString(16).padStart(6, '0') : (words?.[value] ?? value);
 

@@ -8,12 +8,12 @@ export interface Finding {
   /** The turn it speaks of; null when it is about the whole record. */
   turn: number | null;
   message: string;
-  /** Of a failed call: its kind, whose fault it was (null where nobody can tell), and the class of the exception, where it names one. */
+  /** The failure of a call: its kind, whose fault it was (null where nobody can tell), and the class of the exception, where it names one. */
   error?: { kind: ErrorKind; fault: Fault | null; exception: string | null };
 }
 
 /**
- * What a check looks at. Where a rollout lacks it, the check has seen nothing: its verdict is neither healthy nor unhealthy.
+ * The input of a check. The check has seen nothing of a rollout that lacks it: its verdict is neither healthy nor unhealthy.
  * results: results of tools in the response; calls: tool calls; reply: text of the model, told apart from other text; notes: its writer
  * notes what went wrong; mask: a mask that was laid, not judged; ids, logprobs: of the response's tokens, beside such a mask; truth: a ground truth that is too long to stand in a text by chance; verdict: right or wrong, beside the score;
  * template, tokenizer: a prompt, and ids, that the user's own can be compared with; ends: those of sampled turns under a mask that was laid.

@@ -120,7 +120,7 @@ const VERDICTS = new Set([
   'passed',
 ]);
 
-/** What the record says of right and wrong beside its score, where that is a plain yes or no. */
+/** The record's own word on right and wrong beside its score, where that is a plain yes or no. */
 export function rightOrWrong({
   extras,
   rewards,

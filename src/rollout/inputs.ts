@@ -5,7 +5,7 @@ import type { Rollout } from './rollout.ts';
 
 export type Inputs = Readonly<Record<Need, boolean>>;
 
-/** What a record that is no rollout gives to look at. */
+/** The inputs that a record gives which is no rollout. */
 export const NOTHING: Inputs = {
   record: true,
   rollout: false,
@@ -24,7 +24,7 @@ export const NOTHING: Inputs = {
   ends: false,
 };
 
-/** What is missing, in words. */
+/** The missing input, in words. */
 export const LACKS: Readonly<Record<Need, string>> = {
   record: 'no record',
   rollout: 'no rollout',
@@ -43,7 +43,7 @@ export const LACKS: Readonly<Record<Need, string>> = {
   ends: 'no --tokenizer, or no token ids with a mask',
 };
 
-/** What a rollout gives the checks to look at. */
+/** The inputs that a rollout gives the checks. */
 export function inputsOf(rollout: Omit<Rollout, 'findings'>): Inputs {
   const { turns, responseTurn, tokens, anew } = rollout;
   let results = false;

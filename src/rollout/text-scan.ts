@@ -1,14 +1,14 @@
 import type { Rollout, Turn } from './rollout.ts';
 import { SCRIPT_OF, SCRIPTS } from './scripts.ts';
 
-/** What one pass over the text that the model wrote in a response tells of it. */
+/** The result of one pass over the text that the model wrote in a response. */
 export interface TextScan {
   words: number;
   /** The share of its runs of eight words that it had written before: lines said again, phrases in a circle. */
   repetition: number;
-  /** Of its first words: equal where rollouts begin alike. 24 bits. */
+  /** A hash of its first words: equal where rollouts begin alike. 24 bits. */
   opening: number;
-  /** Of all its runs of three words: near copies differ in a bit or two of 24. */
+  /** A hash of all its runs of three words: near copies differ in a bit or two of 24. */
   gist: number;
   /** Letters by SCRIPTS. */
   letters: Int32Array;
@@ -77,7 +77,7 @@ export function scanTexts(texts: readonly string[]): TextScan {
   while (size < length && size < MOST_RUNS * 2) size *= 2;
   if (table.length < size) table = new Uint32Array(size);
   else table.fill(0, 0, size);
-  // Of a text that has more runs than the table holds, each run with a hash below the limit is looked at.
+  // Runs with a hash below the limit are looked at where a text has more than the table holds.
   const isSampled = length > MOST_RUNS;
   const limit = (MOST_RUNS / length) * 2 ** 32;
   least.fill(0xffffffff);

@@ -45,7 +45,7 @@ const FOREIGN_LETTERS = 4;
 function checkScripts({ turns, responseTurn }: Read, { letters }: TextScan, notice: NoticeText): void {
   for (const [script, name] of SCRIPTS.entries()) {
     if (script === 0 || letters[script]! < FOREIGN_LETTERS) continue;
-    // Where a task is in that script, its first words say so.
+    // The first words of a task say so where it is in that script.
     if (turns.some((turn, i) => (i < responseTurn || !isModels(turn)) && hasScript(turn.text, script))) continue;
     notice(
       'script_change',

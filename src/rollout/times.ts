@@ -1,4 +1,4 @@
-/** What took the time. model: generating; queue: waiting for a place; setup: before the first turn; score: after the last one. */
+/** Kinds of time. model: generating; queue: waiting for a place; setup: before the first turn; score: after the last one. */
 export const TIME_KINDS = ['model', 'tool', 'queue', 'score', 'setup'] as const;
 export type TimeKind = (typeof TIME_KINDS)[number];
 

@@ -1,6 +1,6 @@
 import type { Rollout, RolloutTokens } from './rollout.ts';
 
-/** What the values recorded for trained tokens come to; null where they were not recorded. */
+/** Sums of the values recorded for trained tokens; null where they were not recorded. */
 export interface TokenMeasures {
   /** The mean. */
   entropy: number | null;

@@ -1,4 +1,4 @@
-/** Where a quote stands in a text. */
+/** The place of a quote in a text. */
 export interface QuotePlace {
   start: number;
   end: number;

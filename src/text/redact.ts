@@ -16,7 +16,7 @@ export function isSecretName(name: string): boolean {
   return words.length > 1 || last === last.toUpperCase() || /^(?:secret|passw(?:or)?d)$/i.test(last);
 }
 
-/** What is not quoted may be code: `sort_key=lambda`, `API_KEY = os.environ[…]`. A lone `key` or `token` has to look like one. */
+/** A value without quotes may be code: `sort_key=lambda`, `API_KEY = os.environ[…]`. A lone `key` or `token` has to look like one. */
 function isSecret(name: string, isQuoted: boolean, value: string): boolean {
   if (!isSecretName(name))
     return value.length >= 16 && /\d/.test(value) && /[A-Za-z]/.test(value) && !/[.([]/.test(value);
@@ -28,7 +28,7 @@ function isSecret(name: string, isQuoted: boolean, value: string): boolean {
 const PRESET = '@secretlint/secretlint-rule-preset-recommend';
 
 /**
- * What secretlint's recommended rules know (keys of clouds, forges, chat services, private keys …), bearer tokens, and the values of variables
+ * Secrets that secretlint's recommended rules know (keys of clouds, forges, chat services, private keys …), bearer tokens, and the values of variables
  * that are named KEY, TOKEN or SECRET. The rules are loaded here alone: they are 350 kB.
  */
 export async function redactor(): Promise<Redact> {

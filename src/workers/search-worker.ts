@@ -71,7 +71,7 @@ function scanFor(pattern: string): ByteScan | null {
 /** The records that may hold a hit, in their order. */
 function candidates({ pattern, places, field }: SearchRequest, fd: number): Iterable<number> {
   const count = places.length / 2;
-  // What a field comes to may stand nowhere in the line, such as a number.
+  // The value of a field may stand nowhere in the line, such as a number.
   const scan = field === null ? scanFor(pattern) : null;
   if (scan === null) return Array.from({ length: count }, (_, at) => at);
   const may = new Uint8Array(count);

@@ -137,14 +137,16 @@ describe('--notify', () => {
       path: join(directory, '2.jsonl'),
       step: 2,
       condition: 'tool_error_rate>0.4',
-      message: 'step 2: tool_error_rate 0.50 > 0.4',
+      message: 'step 2: tool_error_rate 0.50 > 0.4 (of 3 left out: 1 without a tool result)',
       rollouts: 3,
       score: 0.625,
       tool_error_rate: 0.5,
       truncation_rate: 0,
     });
     // What stood there at opening is not judged, though it is as feared.
-    expect(errors).toBe('rollout-viewer: step 2: tool_error_rate 0.50 > 0.4\n');
+    expect(errors).toBe(
+      'rollout-viewer: step 2: tool_error_rate 0.50 > 0.4 (of 3 left out: 1 without a tool result)\n',
+    );
   });
 
   test('is refused where nothing becomes complete, and where it cannot be understood', async () => {

@@ -39,7 +39,7 @@ export interface NumberSpread {
   count: number;
   unknown: number;
   mean: number | null;
-  /** Of the population. */
+  /** The deviation of the population. */
   deviation: number | null;
   least: number | null;
   median: number | null;

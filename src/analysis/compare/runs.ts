@@ -4,7 +4,7 @@ import { membersByNumber } from '../facts/members.ts';
 import type { Rest } from '../movement/movement.ts';
 import { groupStats, PASS } from '../prompts/group-stats.ts';
 
-/** What one run made of a prompt. */
+/** The result of a prompt in one run. */
 export interface RunSide {
   n: number;
   scored: number;

@@ -2,7 +2,7 @@
 export interface TreeBranch {
   /** How deep it lies: 0 for the root. */
   depth: number;
-  /** What is said from the branch before to where these part. */
+  /** The text from the branch before to where these part. */
   text: string;
   /** How many answers go this way, and the mean of their known scores. */
   n: number;

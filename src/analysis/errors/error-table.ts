@@ -1,7 +1,7 @@
 import type { ErrorKind, Fault } from '../../rollout/error-kind.ts';
 import { type Rollout, toolCallsOf } from '../../rollout/rollout.ts';
 
-/** What a call came to that is no error, and is worth a count. */
+/** Outcomes of a call that are no errors, and are worth a count. */
 export type CallTrouble = ErrorKind | 'empty' | 'cut';
 
 /** Calls of one tool in one step, and what went wrong with those of one kind; empty and cut results are no errors. */

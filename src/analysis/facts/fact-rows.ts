@@ -27,7 +27,7 @@ export interface FactRows {
   has(row: number, check: Check): boolean;
   /** The check had what it looks at; of a bad record only `bad_record` had. */
   isObserved(row: number, check: Check): boolean;
-  /** Where the row's record lies. */
+  /** The place of the row's record. */
   place(row: number): { file: DumpFile; record: number };
   /** Names of numeric columns that some row has: score, step, facts and extras. */
   readonly numberNames: readonly string[];
@@ -113,7 +113,7 @@ class TableRows implements FactRows {
 
   has(row: number, check: Check): boolean {
     const { file, record } = this.place(row);
-    // What could not be read is no rollout.
+    // A record that could not be read is no rollout.
     return file.index.isLooked(record) ? this.#factsOf(row).has(check) : check === 'bad_record';
   }
 
@@ -163,7 +163,7 @@ class TableRows implements FactRows {
     return picked;
   }
 
-  /** Of all rows of the table. */
+  /** A value for every row of the table. */
   #wholeColumn(name: string): Float64Array {
     const table = this.#table;
     if (isGroupMeasure(name)) return table.measure(name);
@@ -201,7 +201,7 @@ class TableRows implements FactRows {
   }
 }
 
-/** What the columns tell, or else the record. */
+/** The value that the columns tell, or else the record. */
 function valueIn(
   file: DumpFile,
   record: number,

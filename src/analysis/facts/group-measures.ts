@@ -1,11 +1,11 @@
 import { groupAdvantage } from '../../rollout/advantage.ts';
 import type { Members } from './members.ts';
 
-/** What the scores of a rollout's group tell of it: a number for each, NaN where it is not known. */
+/** The measures of a rollout from the scores of its group: a number for each, NaN where it is not known. */
 export const SCORE_MEASURES = ['group.n', 'group.mean', 'group.std', 'group.min', 'group.max', 'rank', 'adv'] as const;
 type ScoreMeasure = (typeof SCORE_MEASURES)[number];
 
-/** What others tell of a rollout: copies of it in its group, and the share of its step that begins with the same words, too. */
+/** The measures of a rollout from other rollouts: copies of it in its group, and the share of its step that begins with the same words, too. */
 export const GROUP_MEASURES = [...SCORE_MEASURES, 'copies', 'opening_share'] as const;
 export type GroupMeasure = (typeof GROUP_MEASURES)[number];
 

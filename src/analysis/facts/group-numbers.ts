@@ -2,11 +2,11 @@ import { isOfPrompt } from '../../rollout/group-key.ts';
 
 /** Rows of many files as far as their groups go, a column each. */
 export interface GroupColumns {
-  /** Of the record: a number for its group, odd where that is one by its prompt; NaN where it has none. */
+  /** The group's number of a record: a number for its group, odd where that is one by its prompt; NaN where it has none. */
   keys: Float64Array;
   /** A number for the prompt alone. */
   prompts: Float64Array;
-  /** What a group lies within: a step of a file. Rows of one unit may lie apart. */
+  /** The unit that a group lies within: a step of a file. Rows of one unit may lie apart. */
   units: Uint32Array;
   /** Rows of several streams never share a prompt. */
   streams: Uint32Array;

@@ -11,7 +11,7 @@ export interface ChangePoint {
 
 /** Values that must lie on each side. */
 const SIDE = 3;
-/** What drifts smoothly, as while a model learns, is no change: a curve of this degree is taken out first. */
+/** A smooth drift, as while a model learns, is no change: a curve of this degree is taken out first. */
 const DEGREE = 3;
 
 /**

@@ -5,7 +5,7 @@ import { membersByNumber } from '../facts/members.ts';
 import { type ChangePoint, changePoint } from './change-point.ts';
 import { correlationTail, pearson, ranksOf, spearman } from './statistics.ts';
 
-/** What movement looks at. */
+/** The input of movement. */
 export type MovementFacts = Pick<
   FactRows,
   'length' | 'numbers' | 'words' | 'groups' | 'numberNames' | 'has' | 'isObserved' | 'place'
@@ -17,9 +17,9 @@ export interface Movement {
   /** Rank correlation with the score among rollouts of one prompt, over all groups; NaN where nothing varies. */
   within: number;
   withinP: number;
-  /** Of the means by step with those of the score. */
+  /** The correlation of the means by step with those of the score. */
   overSteps: number;
-  /** Of the means by step with the step. */
+  /** The correlation of the means by step with the step. */
   trend: number;
   change: (ChangePoint & { step: number; before: number; after: number }) | null;
   /** The chance of such a jump, times the numbers that were looked at. */
@@ -136,7 +136,7 @@ const IS_SCORE = 0.98;
 const EXAMPLES = 3;
 
 /**
- * What moved. Values are compared among rollouts that scored alike, so that what only goes with getting better is no movement: a hack is a
+ * The numbers that moved. Values are compared among rollouts that scored alike, so that what only goes with getting better is no movement: a hack is a
  * new way to the same reward. The clearest jump first.
  */
 export async function movements(facts: MovementFacts, rest: Rest = () => undefined): Promise<Movement[]> {

@@ -14,7 +14,7 @@ export interface TextRow {
   group: number;
   /** Those of `phrasesOf`, behind an m or t for who said them. */
   phrases: readonly string[];
-  /** Of what the model said: see `mostSaid`. */
+  /** The repetition in the model's text: see `mostSaid`. */
   repeats: number;
 }
 
@@ -28,7 +28,7 @@ export interface PhraseMovement {
   /** The share of the rollouts that scored alike that have them. */
   before: number;
   after: number;
-  /** Of those with it behind the change, how many scored above the mean of their group; NaN where none has another to compare with. */
+  /** The share of those with it behind the change that scored above the mean of their group; NaN where none has another to compare with. */
   lift: number;
   /** The logarithm of the chance of it, corrected for the phrases and places that were looked at. */
   logP: number;
@@ -125,7 +125,7 @@ export async function newPhrases(
       rows: behind.map(({ row }) => row),
     });
   }
-  // Of phrases of the same rollouts the longest says most.
+  // The longest phrase of the same rollouts says most.
   movements.sort((a, b) => a.logP - b.logP || b.phrase.length - a.phrase.length || (a.phrase < b.phrase ? -1 : 1));
   return apart(movements);
 }

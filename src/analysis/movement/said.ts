@@ -7,7 +7,7 @@ const LONGEST = 2_000_000;
 /** Stands for a result that is empty, `[]` or the like: a tool that gives only such has a phrase, too. */
 const WORDLESS = 'result_without_words';
 
-/** What the model and its tools said in a rollout; null where it cannot be read. */
+/** The texts of the model and its tools in a rollout; null where it cannot be read. */
 export function saidBy(facts: Pick<FactRows, 'place'>, row: number): SaidText | null {
   const { file, record } = facts.place(row);
   if (file.index.length(record) > LONGEST) return null;

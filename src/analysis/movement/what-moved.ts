@@ -8,7 +8,7 @@ const CLEAR = 1e-6;
 const MOST = 10;
 const EXAMPLES = 3;
 
-/** What moved, in numbers and in words that came with the reward: alarms first, then the clearest. */
+/** The numbers and words that moved with the reward: alarms first, then the clearest. */
 export async function whatMoved(
   facts: MovementFacts,
   textOf: (row: number) => SaidText | null,

@@ -14,7 +14,7 @@ export interface GroupRow extends GroupStats {
   blameless: number;
 }
 
-/** What a table of groups is made of. */
+/** The input of a table of groups. */
 export type GroupFacts = Pick<FactRows, 'length' | 'numbers' | 'words' | 'groups' | 'prompts'>;
 
 /** How many rollouts are in no group, as where all prompts of a step are equal. */
@@ -135,6 +135,6 @@ export function signalBySteps(table: readonly GroupRow[]): StepSignal[] {
 export const orderOfSteps = (a: number, b: number): number =>
   Number.isNaN(a) || Number.isNaN(b) ? Number(Number.isNaN(a)) - Number(Number.isNaN(b)) : a - b;
 
-/** Of the groups that could have had one, the share without a signal; null where none could. */
+/** The share without a signal of the groups that could have had one; null where none could. */
 export const deadShare = ({ groups, unknown, none }: Pick<StepSignal, 'groups' | 'unknown' | 'none'>): number | null =>
   groups > unknown ? none / (groups - unknown) : null;

@@ -1,7 +1,7 @@
 import { membersByNumber } from '../facts/members.ts';
 import { type GroupRow, orderOfSteps } from './group-table.ts';
 
-/** What became of a prompt from step to step. */
+/** The results of a prompt from step to step. */
 export interface MatrixRow {
   stream: string;
   prompt: number;

@@ -2,7 +2,7 @@ import type { JsonValue } from '../../json/value.ts';
 import { type ContextNode, contextTree } from '../../rollout/contexts.ts';
 import type { Rollout } from '../../rollout/rollout.ts';
 
-/** What a filter asks of the histories of a rollout; it holds where it holds for one of them. */
+/** A filter's question to the histories of a rollout; it holds where it holds for one of them. */
 const PARTS = {
   'context.kind': ({ context }) => context.kind,
   'context.name': ({ context }) => context.name,

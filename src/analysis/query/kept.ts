@@ -1,7 +1,7 @@
 import type { RunAgain } from './again.ts';
 import type { LabelWord } from './label.ts';
 
-/** What people keep of a record beside its dump: calls that were run again, and labels. */
+/** Entries that people keep of a record beside its dump: calls that were run again, and labels. */
 export interface Kept {
   again: readonly RunAgain[];
   labels: readonly LabelWord[];

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../json/value.ts';
 
-/** What one rater says of a record, as a filter may ask for it. */
+/** One rater's label of a record, as a filter may ask for it. */
 export interface LabelWord {
   rater: string;
   /** null: the rater wrote a note and gave no label. */

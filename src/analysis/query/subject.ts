@@ -19,7 +19,7 @@ export interface SubjectFile {
   score(record: number): number | null | undefined;
   /** undefined where nobody has looked yet. */
   facts(record: number): Facts | undefined;
-  /** What its group tells of a record, NaN where that is not known; null where nobody has looked at the groups. */
+  /** The measures of a record's group, NaN where that is not known; null where nobody has looked at the groups. */
   measures: ((record: number, name: string) => number) | null;
   /** Whether this user has read it; null where nobody keeps that. */
   isRead(record: number): boolean | null;
@@ -76,7 +76,7 @@ export class Subject<Read extends AskedRecord = AskedRecord> {
     return this.#kept().again;
   }
 
-  /** What raters say of it. */
+  /** Labels by rater. */
   get labels(): readonly LabelWord[] {
     return this.#kept().labels;
   }

@@ -5,7 +5,7 @@ import { ESCAPED, type Sieve } from './sieve.ts';
 const CHUNK = 256 << 10;
 /** Bytes in front of the chunk: what is compared with, and the end of the chunk before it. */
 const HEAD = 4096;
-/** Of each needle the first byte, the one in the middle and the last are looked for, sixteen places at a time. */
+/** The first, the middle and the last byte of each needle are looked for, sixteen places at a time. */
 const PROBES = 3;
 const LANES = 16;
 /** The start of a longer needle tells as much. */

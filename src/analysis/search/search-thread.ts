@@ -6,7 +6,7 @@ import { ThreadClient } from '../../dump/thread-client.ts';
 import type { ReadContext } from '../../formats/format.ts';
 import { sieveOf } from './sieve.ts';
 
-/** What is searched for, and where. */
+/** The text that is searched for, and the fields. */
 export interface SearchFor {
   /** As `matcher` takes it. */
   pattern: string;
@@ -63,7 +63,7 @@ export interface RecordHits {
 
 export interface SearchAnswer {
   found: RecordHits[];
-  /** Of a sift. */
+  /** The answer of a sift. */
   mayHold: boolean;
 }
 
@@ -125,7 +125,7 @@ export async function* searchDump(dump: Dump, wanted: SearchFor): AsyncGenerator
 
 /** Whether a file that has no index yet may hold a hit. */
 async function mayHold(thread: SearchThread, file: DumpFile, { pattern, field }: SearchFor): Promise<boolean> {
-  // What a field comes to may stand nowhere in the line, such as a number.
+  // The value of a field may stand nowhere in the line, such as a number.
   if (file.state !== 'waiting' || file.container !== 'lines' || field !== null || sieveOf(pattern) === null)
     return true;
   const { path, context: readContext } = file;

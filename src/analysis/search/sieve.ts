@@ -12,7 +12,7 @@ const SHORTEST = 2;
 const PLAIN = /[A-Za-z0-9_ ]+/g;
 
 /**
- * What a search lets a line be passed over by; null where only a parse tells. The longest plain piece of what is searched for is cut in
+ * A quick test by which a search passes over a line; null where only a parse tells. The longest plain piece of what is searched for is cut in
  * two: a text that a format puts together from two parts of the record holds one of the halves in one of the parts.
  */
 export function sieveOf(value: string): Sieve | null {
@@ -20,7 +20,7 @@ export function sieveOf(value: string): Sieve | null {
   const text = isLiteral ? value.slice(LITERAL.length) : value;
   const ignoresCase = !/\p{Lu}/u.test(isLiteral ? text : text.replace(/\\./g, ''));
   const parts = isLiteral ? [text] : requiredParts(text);
-  // Where case does not count, the sign of the kelvin is a k, and to a pattern ſ is an s.
+  // The sign of the kelvin is a k where case does not count, and to a pattern ſ is an s.
   const folded = isLiteral || !/[\\^$.|?*+()[\]{}]/.test(text) ? /k/i : /[sk]/i;
   const runs = parts
     .flatMap((part) => part.match(PLAIN) ?? [])
@@ -43,5 +43,5 @@ function requiredParts(pattern: string): string[] {
     .split(/[\0.^$+]/);
 }
 
-/** What JSON may write in place of a plain character: then only a parse tells. */
+/** Escapes that JSON may write in place of a plain character: then only a parse tells. */
 export const ESCAPED = '\\u00';

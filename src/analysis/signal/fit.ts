@@ -93,7 +93,7 @@ function hasSpread(rows: readonly SignalRow<unknown>[]): boolean {
   return scores.some((score) => score !== scores[0]) && scores.every(Number.isFinite);
 }
 
-/** What an outcome estimator sees of a row: the sum of its rewards by token, masked ones too, else its score. NaN where neither is known. */
+/** The value that an outcome estimator sees of a row: the sum of its rewards by token, masked ones too, else its score. NaN where neither is known. */
 export function totalOf({ rewards, score }: SignalRow<unknown>): number {
   if (rewards === null) return score ?? Number.NaN;
   return rewards.reduce((sum: number, value) => sum + (value ?? 0), 0);

@@ -3,7 +3,7 @@ import type { Fit } from './fit.ts';
 import { totalOf } from './fit.ts';
 import type { SignalRow } from './signal-row.ts';
 
-/** What a step taught: where its gradient came from. */
+/** The lesson of a step: where its gradient came from. */
 export interface Lesson {
   rollouts: number;
   /** Trained tokens (characters where no mask by token is recorded) by who wrote them. */
@@ -11,7 +11,7 @@ export interface Lesson {
   unit: 'tokens' | 'characters';
   /** recorded; recomputed = GRPO's formula over the scores of the groups; null = neither can be had. */
   advantages: 'recorded' | 'recomputed' | null;
-  /** Of the rollouts whose advantage is known: how many have 0, and so teach nothing. */
+  /** Rollouts whose advantage is known; those of them with 0 teach nothing. */
   known: number;
   zero: number;
   /** The rows with most weight, heaviest first: the share of the sum of |advantage| over all trained tokens. */

@@ -4,7 +4,7 @@ import type { Query } from '../query/query.ts';
 import { Subject } from '../query/subject.ts';
 import { type SignalRow, settleGroups, signalRow } from './signal-row.ts';
 
-/** Where a row of a step stands. */
+/** The place of a row of a step. */
 export interface SignalPlace {
   file: DumpFile;
   record: number;

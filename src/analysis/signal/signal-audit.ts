@@ -1,7 +1,7 @@
 import { type Fit, fitAdvantages, totalOf } from './fit.ts';
 import { type ByToken, type SignalRow, turnOfToken } from './signal-row.ts';
 
-/** What the gradient could not see, or saw wrongly; `of`: what a rate of it is a share of. */
+/** The kinds of lost or wrong signal; `of`: what a rate of it is a share of. */
 export const SIGNAL_CHECKS = {
   reward_masked: { word: 'reward on a masked token', severity: 'warning', of: 'rewards' },
   reward_padding: { word: 'reward on padding', severity: 'error', of: 'rewards' },
@@ -224,7 +224,7 @@ const PLUS_PLUS = /^reinforce_?(?:plus_?plus|\+\+)$/i;
 const BEFORE_FIX = 'of verl before its change 7300';
 const NOT_REACHED = 'did not reach the turns before the observation';
 
-/** Where neither returns, advantages nor the estimator are recorded, and no group either, one note says what may be. */
+/** One note says what may be where neither returns, advantages nor the estimator are recorded, and no group either. */
 function auditUntoldFlow(rows: readonly SignalRow<unknown>[], notice: Notice): void {
   const places = [...rows.entries()].flatMap(([at, row]) => {
     if (row.isGroupRecorded || row.returns !== null || row.advantages !== null || row.estimator !== null) return [];

@@ -4,7 +4,7 @@ import type { Rollout } from '../../rollout/rollout.ts';
 /** Numbers by token of the response; null where the trainer gave none. */
 export type ByToken = readonly (number | null)[];
 
-/** What the gradient could see of one rollout, as far as it was recorded. Lists have one entry for each token of the response. */
+/** The recorded part of one rollout that the gradient could see. Lists have one entry for each token of the response. */
 export interface SignalRow<At> {
   at: At;
   uid: string | null;
@@ -23,7 +23,7 @@ export interface SignalRow<At> {
   /** 1 = trained; null where no mask was recorded. */
   mask: readonly number[] | null;
   rewards: ByToken | null;
-  /** Where they differ from the rewards (a KL penalty lies in those): the scores by token. */
+  /** The scores by token, where they differ from the rewards (a KL penalty lies in those): the scores by token. */
   tokenScores: ByToken | null;
   advantages: ByToken | null;
   returns: ByToken | null;
@@ -44,7 +44,7 @@ export interface SignalRow<At> {
   trainedBy: ReadonlyMap<string, number>;
   /** Trained characters by the kind of history that they stand in. */
   trainedIn: ReadonlyMap<string, number>;
-  /** What `trainedBy` counts. */
+  /** The unit that `trainedBy` counts. */
   unit: 'tokens' | 'characters';
 }
 
@@ -96,7 +96,7 @@ export function signalRow<At>(rollout: Rollout, at: At): SignalRow<At> | null {
 }
 
 /**
- * What only the rows of a step together tell of their groups: a `uid` that several share is the group's own, and prompts that are all alike tell no
+ * The facts of groups that only the rows of a step together tell: a `uid` that several share is the group's own, and prompts that are all alike tell no
  * groups apart (images leave no trace in a text).
  */
 export function settleGroups<At>(rows: readonly SignalRow<At>[]): SignalRow<At>[] {

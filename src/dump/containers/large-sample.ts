@@ -31,7 +31,7 @@ export class LargeSamples {
   /** The bytes of the sample, or of the log before its samples; null where nothing is kept. */
   #pieces: Buffer[] | null;
   #kept = 0;
-  /** What stands before the samples of a log, as an object. */
+  /** The part before the samples of a log, as an object. */
   head: Buffer | null = null;
 
   constructor(isLog: boolean) {
@@ -44,7 +44,7 @@ export class LargeSamples {
   /** @returns the samples of which enough was seen by the end of the chunk */
   feed(chunk: Buffer): SampleHead[] {
     const found: SampleHead[] = [];
-    // What is kept goes on at the start of the chunk, or where a sample begins in it.
+    // The kept part goes on at the start of the chunk, or where a sample begins in it.
     let from = 0;
     const keep = (to: number) => {
       if (this.#pieces !== null) this.#pieces.push(Buffer.from(chunk.subarray(from, to)));

@@ -47,7 +47,7 @@ export interface CollectorOptions {
   worlds?:
     | { open(task: Task): World; isJudge: boolean; needsInstance?: boolean; ownsTools?: boolean; asksReward?: boolean }
     | undefined;
-  /** What a response costs that nears its limit. */
+  /** The penalty of a response that nears its limit. */
   overlong?: OverlongBuffer | null;
   /** Rollouts that need not be made again. */
   isDone?: (task: string, rollout: number, step: number) => boolean;
@@ -67,7 +67,7 @@ export interface CollectorOptions {
   onTask?: ((task: Task) => void) | undefined;
 }
 
-/** What is to be known of a rollout once it has ended, wherever it was made. */
+/** The outcome of a rollout, wherever it was made. */
 export type RolloutOutcome = Pick<
   RolloutRequest,
   | 'state'

@@ -18,7 +18,7 @@ interface Entry {
   /** Its messages so far lie in this file of the folder; null while there is none. */
   file: string | null;
   written: number;
-  /** What was last told of it, and when that became so: its last sign. */
+  /** The last sign of it, and its time. */
   told: string;
   sign: number;
 }
@@ -36,7 +36,7 @@ const EVERY_MS = 1000;
 export class LiveFile {
   readonly #path: string;
   readonly #folder: string;
-  /** What an earlier run left is gone, and the folder is there. */
+  /** The folder is there, without the rest of an earlier run. */
   #isFolderReady: Promise<unknown> | null = null;
   readonly #running = new Set<Entry>();
   readonly #counts: () => JsonObject;
@@ -163,7 +163,7 @@ export class LiveFile {
 
 const tenths = (ms: number): number => Math.round(ms / 100) / 10;
 
-/** Where a rollout is. */
+/** The stage of a rollout. */
 export function stageOf({ state }: RolloutRequest, isScoring: boolean): LiveStage {
   if (isScoring) return 'scoring';
   if (state === 'pending') return 'waiting';

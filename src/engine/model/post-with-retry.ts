@@ -85,7 +85,7 @@ async function postOnce<T>(
   };
   let head: AnswerHead = { status: 0, headers: {} };
   let events: ServerEvents | null = null;
-  /** Of an answer that is no stream of events. */
+  /** The body of an answer that is no stream of events. */
   const parts: Uint8Array[] = [];
   let bytes = 0;
   const isOk = () => head.status >= 200 && head.status <= 299;
@@ -120,7 +120,7 @@ async function postOnce<T>(
   const body = Buffer.concat(parts);
   const text = body.toString('utf8');
   if (!isOk()) throw failure(url, head, text);
-  // What is not UTF-8 was damaged on its way, and would be text of the model's.
+  // Bytes that are not UTF-8 were damaged on their way, and would be text of the model's.
   if (!isUtf8(body)) throw new RetryableError('the answer is not UTF-8');
   // Assigned by the reader, which the compiler does not see.
   const streamed = events as ServerEvents | null;

@@ -6,7 +6,7 @@ import type { RequestOptions, RequestState } from './options.ts';
 import type { GenerationRecord, PartialRollout, RolloutWarning } from './records.ts';
 import type { CallRecord } from './tool-calls.ts';
 
-/** What is to be told of a rollout beside its conversation, while it is made and when it has ended. */
+/** Notes about a rollout beside its conversation, while it is made and when it has ended. */
 export class RolloutNotes {
   state: RequestState = 'pending';
   status: TrajectoryStatus = 'RUNNING';

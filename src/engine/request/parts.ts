@@ -11,7 +11,7 @@ import type { ToolInstances } from './tool-instances.ts';
 import type { TurnSampler } from './turn-sampler.ts';
 import type { ModelWindow } from './window.ts';
 
-/** What one rollout holds. Its turns work on these, and nothing of them is shared with other rollouts but the server's window. */
+/** The parts of one rollout. Its turns work on these, and nothing of them is shared with other rollouts but the server's window. */
 export interface RolloutParts {
   readonly options: RequestOptions;
   readonly rules: LoopRules;

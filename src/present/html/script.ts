@@ -1,4 +1,4 @@
-/** Of the page: search and keys. It reads the page's text, and writes attributes alone; nothing of the data is ever run or parsed. */
+/** The page's own script: search and keys. It reads the page's text, and writes attributes alone; nothing of the data is ever run or parsed. */
 export const SCRIPT = `'use strict';
 (() => {
   const $ = (selector) => [...document.querySelectorAll(selector)];

@@ -50,11 +50,11 @@ export const turnSection = (index: number): string => `t${index}`;
 /** The section behind the last turn. */
 export const END_SECTION = 'end';
 
-/** What stands behind the last turn beside what the record says. */
+/** Blocks behind the last turn that the record itself does not hold. */
 interface Beside {
   /** Relative to its group; null where that is not known. */
   advantage?: number | null;
-  /** What people say of it. */
+  /** Labels of people. */
   labels?: readonly string[];
   /** Finds the unlikely tokens in the text. */
   tokenizer?: TokenText | null;

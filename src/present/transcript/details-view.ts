@@ -38,7 +38,7 @@ export interface Details {
   noGroup: string;
   /** Relative to its group; null without one. */
   advantage: number | null;
-  /** What people say of it. */
+  /** Labels of people. */
   labels: readonly string[];
 }
 

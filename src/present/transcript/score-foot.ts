@@ -15,7 +15,7 @@ const LONGEST_FEEDBACK = 1200;
 /** Names under which graders say in words why. */
 const FEEDBACK =
   /(?:feedback|critique|rationale|explanation|justification|reason|judg\w*|comment|review|error|message)$/i;
-/** What is counted, not judged: it explains no score. */
+/** Counts, not judgements: it explains no score. */
 const NO_PART = /(?:^|_)(?:id|idx|index|seed|epoch|step|timestamp|version)$/i;
 
 interface Part {
@@ -23,7 +23,7 @@ interface Part {
   value: number | boolean;
 }
 
-/** What stands beside the score and may explain it: rewards by name, then numbers and yes or no of the record's own keys. */
+/** Values beside the score that may explain it: rewards by name, then numbers and yes or no of the record's own keys. */
 function scoreParts({ rewards, extras }: Pick<Rollout, 'rewards' | 'extras'>): Part[] {
   const parts = new Map<string, number | boolean>();
   for (const [name, value] of Object.entries(rewards.named ?? {})) if (value !== null) parts.set(name, value);

@@ -110,7 +110,7 @@ const isOld = (table: TokenTable, run: TokenRun, { policy }: Rollout): boolean =
   return oldest !== undefined && policy !== undefined && oldest < (policy.trainedAt ?? policy.last);
 };
 
-/** What the mask says of the tokens that end sampled turns. */
+/** The mask of the tokens that end sampled turns. */
 function endsText({ turns, trained, masked }: TurnEnds): string[] {
   if (turns === 0 || trained + masked === 0) return [];
   if (masked > 0)

@@ -14,7 +14,7 @@ export interface TurnHeat {
   strip: string;
   /** Tokens with a chance of less than 5 %. */
   surprising: number;
-  /** Where they stand in the turn's text, in order; empty where no tokenizer tells. */
+  /** Their places in the turn's text, in order; empty where no tokenizer tells. */
   places: readonly Place[];
 }
 
@@ -108,7 +108,7 @@ export function heatRanges(
     at = end;
   }
   out += shown(text.slice(at, to));
-  // What is shown of the pieces must be what is shown of the whole.
+  // The pieces must be shown as the whole is.
   return out === shown(text.slice(from, to)) ? ranges : [];
 }
 

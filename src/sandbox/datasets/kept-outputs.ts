@@ -1,11 +1,11 @@
-// What the programs of a submission have printed is kept until its last case has run. A hundred cases of 8 MB would end
+// Output of a submission's programs is kept until its last case has run. A hundred cases of 8 MB would end
 // the thread that judges, and all sessions with it.
 import type { CommandRunResult, RunCodeResponse } from '../protocol.ts';
 
 /** Characters that one submission keeps, and all at the same time. */
 const A_SUBMISSION = 32 * 1024 * 1024;
 const ALL = 256 * 1024 * 1024;
-/** What a case shows in any case. */
+/** The output that a case always shows. */
 const SHOWN = 10_000;
 
 export class KeptOutputs {

@@ -29,7 +29,7 @@ const MOST_AHEAD = 64;
 /** A body in more parts than that is sent to keep the server busy: honest clients send 64 kB at a time. */
 const MOST_PARTS = 50_000;
 const MOST_DROPPED = 256 * 1024 * 1024;
-/** What a part takes beside its bytes. */
+/** The bytes that a part takes beside its own. */
 const PART_BYTES = 256;
 
 export interface HttpOptions {

@@ -296,7 +296,7 @@ export class DumpData implements Data {
   }
 
   record(place: Place): DumpRecord {
-    // Whoever reads a rollout under way wants to know how it goes on.
+    // A reader of a rollout under way wants to know how it goes on.
     if (this.dump.isUnderWay(place.file)) this.underWay.watch();
     return this.#open !== null && samePlace(this.#open.place, place) ? this.#open.record : this.dump.read(place);
   }

@@ -30,7 +30,7 @@ export interface Wanted {
   sort: SortChoice | null;
   /** Values to sort by that the dump does not hold. */
   extra?: ((place: Place) => SortValue) | null;
-  /** What is kept beside the dump, for a filter that asks. */
+  /** Results and labels that are kept beside the dump, for a filter that asks. */
   kept?: () => Promise<KeptLookup>;
 }
 
@@ -213,7 +213,7 @@ export class FilteredRows {
     if (hasNews || !wasWhole) this.#show();
   }
 
-  /** What a group tells is known once all of its rollouts are. */
+  /** A group's measures are known once all of its rollouts are. */
   async #layGroups(): Promise<void> {
     this.#changed();
     this.#isWaiting = true;

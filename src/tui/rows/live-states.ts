@@ -25,7 +25,7 @@ export interface LiveRow extends UnderWay {
   place: Place | null;
 }
 
-/** What writers say of rollouts that are not finished, read once a second while somebody looks. */
+/** Rollouts that are not finished, as their writers tell of them, read once a second while somebody looks. */
 export class LiveStates {
   readonly #dump: Dump;
   readonly #changed: () => void;
@@ -78,7 +78,7 @@ export class LiveStates {
     return [...this.#rows.values()];
   }
 
-  /** Where the messages of a rollout so far can be read; null where they are kept nowhere. */
+  /** The place of a rollout's messages so far; null where they are kept nowhere. */
   placeOf({ path, place }: LiveRow): Place | null {
     if (place !== null) return place;
     return path === null ? null : { file: this.#dump.underWay(path), record: 0 };
@@ -171,7 +171,7 @@ export class LiveStates {
     }
   }
 
-  /** What came to the dump since the last look. */
+  /** Records that came to the dump since the last look. */
   #takeFinished(): void {
     const fresh = this.#fresh;
     this.#fresh = [];

@@ -231,7 +231,7 @@ export function histogramPage(name: string, sort: PageSort | null, facts: FactRo
 
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/** What there is at all is seen. */
+/** A bar that is not empty is seen. */
 function barText(share: number, room: number): string {
   const eighths = Math.min(room * 8, share > 0 ? Math.max(1, Math.round(share * room * 8)) : 0);
   return '█'.repeat(eighths >> 3) + EIGHTHS[eighths & 7]!;

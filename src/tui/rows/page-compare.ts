@@ -78,7 +78,7 @@ export function comparePage({ a, b }: Extract<PageSubject, { kind: 'compare' }>,
   };
 }
 
-/** What a compaction kept, dropped and added: the history before it beside the one after. */
+/** The turns that a compaction kept, dropped and added: the history before it beside the one after. */
 export function compactionPage(
   { place, context }: Extract<PageSubject, { kind: 'compaction' }>,
   data: Data,

@@ -68,7 +68,7 @@ function keptText(rollout: Rollout, index: number): string {
   return `kept ${kept.length} of ${kept.length + dropped.length}, added ${added.length}`;
 }
 
-/** What the model saw when it made a turn: the tools that it was shown with their schemas, then every turn before it. */
+/** The history behind a turn: the tools that it was shown with their schemas, then every turn before it. */
 export function historyPage({ place, turn }: Extract<PageSubject, { kind: 'history' }>, data: Data): Page {
   const { rollout, locator } = data.record(place);
   const turns = rollout === null ? [] : historyAt(rollout, turn);

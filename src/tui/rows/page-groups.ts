@@ -40,7 +40,7 @@ export function promptText(facts: FactRows, row: number, data: Data): string {
   return text === '' ? file.locator(record) : text.slice(0, 300).replaceAll(/\s+/g, ' ');
 }
 
-/** What Enter does: the page of that group. */
+/** Enter opens the page of that group. */
 export function openGroup(facts: FactRows, row: number): Action {
   return { type: 'page-open', subject: { kind: 'group', place: facts.place(row), left: [] } };
 }

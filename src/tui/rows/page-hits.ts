@@ -14,7 +14,7 @@ const nameOf = ({ place: { file, record } }: FoundTurn): string => `${file.stem}
 const placeOf = ({ hit: { turn, role } }: FoundTurn): string => (turn === null ? '' : `t${turn} ${role ?? ''}`);
 const scoreOf = ({ place: { file, record } }: FoundTurn): number | null => file.score(record) ?? null;
 
-/** What all rollouts of the list say of a pattern: a row for each turn that holds it. */
+/** The hits of a pattern in all rollouts of the list: a row for each turn that holds it. */
 export function hitsPage(subject: HitsSubject, sort: PageSort | null, state: State, data: Data): Page {
   const found = data.hits.of(subject, state);
   const values: readonly ((row: FoundTurn) => number | string | null)[] = [

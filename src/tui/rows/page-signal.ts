@@ -5,7 +5,7 @@ import type { PageSort, PageSubject } from '../state/page.ts';
 import type { Data } from './data.ts';
 import { byColumn, type Page } from './page.ts';
 
-/** What a step taught, and where its signal was lost: a row for each finding; Enter goes to the turn. */
+/** The lesson of a step, and the places where its signal was lost: a row for each finding; Enter goes to the turn. */
 export function signalPage(
   { place }: Extract<PageSubject, { kind: 'signal' }>,
   sort: PageSort | null,

@@ -10,7 +10,7 @@ import { byColumn, type Page } from './page.ts';
 
 const BAR = 30;
 
-/** Where the time of one rollout went: a row for each stretch of the clock, what nothing explains among them. */
+/** The time of one rollout: a row for each stretch of the clock, what nothing explains among them. */
 export function timesPage({ place }: Extract<PageSubject, { kind: 'times' }>, sort: PageSort | null, data: Data): Page {
   const { rollout, locator } = data.record(place);
   const times = rollout?.times;

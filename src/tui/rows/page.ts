@@ -4,11 +4,11 @@ import type { PageSort } from '../state/page.ts';
 
 export interface PageRow {
   cells: readonly Cell[];
-  /** What Enter does, in the column of the cursor. */
+  /** The action of Enter, in the column of the cursor. */
   open?: (column: number) => Action | null;
-  /** What the key that switches does. */
+  /** The action of the key that switches. */
   toggle?: Action;
-  /** What is said of it when it is read in its turn. */
+  /** The text about it while it is read in its turn. */
   says?: string;
 }
 
@@ -22,7 +22,7 @@ export interface Page {
   columns: readonly TableColumn[];
   length: number;
   row(index: number): PageRow;
-  /** What a row is called while others come and go around it; absent where none do. */
+  /** The name of a row while others come and go around it; absent where none do. */
   keyOf?(index: number): string;
   /** Stands in place of the rows where there are none. */
   empty: string;

@@ -33,7 +33,7 @@ const UNSORTED: RowAnswer = { value: null };
 /** Records whose verdicts are found in one go. */
 const BLOCK = 4096;
 
-/** What the columns of a file say of some of its records. */
+/** The answer of a file's columns for some of its records. */
 interface Told {
   file: DumpFile;
   index: DumpFile['index'];
@@ -90,7 +90,7 @@ export class RowFilter {
     return this.#query?.asksGroups === true || this.#order?.field.type === 'group';
   }
 
-  /** What the columns told may have changed since: the dump was given time to. */
+  /** The columns may have changed since: the dump was given time to. */
   forget(): void {
     this.#told = null;
   }

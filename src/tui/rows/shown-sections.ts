@@ -19,7 +19,7 @@ export interface GroupWords {
   /** Why there is none; '' where there is one. */
   noGroup: string;
   advantage: number | null;
-  /** What people say of the record. */
+  /** Labels of people for the record. */
   labels: readonly string[];
 }
 

@@ -3,7 +3,7 @@ import { auditSignal, type SignalAudit } from '../../analysis/signal/signal-audi
 import { type SignalRow, settleGroups, signalRow } from '../../analysis/signal/signal-row.ts';
 import type { DumpFile } from '../../dump/dump-file.ts';
 
-/** What can be told of a step once all its rows are read. */
+/** The findings of a step, known once all its rows are read. */
 interface TaughtStep {
   rows: SignalRow<number>[];
   /** Records that are in no figure: not trained on, or unreadable. */

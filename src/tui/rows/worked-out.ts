@@ -49,7 +49,7 @@ export class WorkedOut {
       );
     };
     try {
-      // What was asked for by a key is drawn first.
+      // The answer to a key is drawn first.
       await new Promise((resolve) => setImmediate(resolve));
       answer.value = await work(rest);
     } finally {

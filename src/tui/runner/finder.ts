@@ -23,7 +23,7 @@ export interface FinderHost {
   report(report: FindReport): void;
 }
 
-/** What is looked for in each record. */
+/** The sign that is looked for in each record. */
 interface Look {
   /** Without a parse; true where only a parse tells. */
   mayHold(place: Place): boolean;

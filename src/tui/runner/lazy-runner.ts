@@ -67,7 +67,7 @@ export class LazyRunner {
     }
   }
 
-  /** What the journal holds of a record. */
+  /** The journal's entries for a record. */
   async kept(): Promise<KeptLookup> {
     this.#jobs++;
     try {

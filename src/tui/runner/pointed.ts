@@ -5,7 +5,7 @@ import { parseLocator } from '../../dump/locator.ts';
 import type { PointRequest } from '../../listen/place.ts';
 import { placeOfQuote } from '../../text/quotes.ts';
 
-/** What another program of this user wants to be seen. */
+/** A place that another program of this user wants to be seen. */
 export interface Pointed {
   place: Place;
   turn: number | null;

@@ -55,7 +55,7 @@ const problemMessage = ([first, ...others]: readonly string[]): StatusMessage | 
 
 const AS_LEFT: StatusMessage = { text: 'as you left it; --fresh begins anew', kind: 'info' };
 
-/** What the dump was left with. Who asks for something else on the command line has that, and the marks. */
+/** The dump opens as it was left. A wish on the command line comes before that; the marks stay. */
 function leftView({ dump, fresh, list, follow }: ScreenOptions): SavedView | null {
   if (fresh || dump.paths.length === 0) return null;
   const last = loadLast(lastViewFile(dumpName(dump.paths)));
@@ -405,7 +405,7 @@ class Program {
     this.#draw();
   }
 
-  /** What another program of this user points at is shown, and what it says that is not so is told. */
+  /** The screen shows the place that another program of this user points at, and tells which of its quotes are not there. */
   async #point(request: PointRequest): Promise<PointAnswer> {
     const { place, turn, search, broken } = await pointedAt(this.#options.dump, request);
     this.dispatch({ type: 'go', place, turn });
@@ -481,7 +481,7 @@ class Program {
 /** ms for which a rollout is in sight until it counts as read. */
 const READ_MS = 1500;
 
-/** What a test sees does not hang on how long it takes, but where it asks for that. */
+/** A test sees no durations unless it asks for them. */
 const readMsOf = (env: ScreenOptions['env']): number | null =>
   env.ROLLOUT_VIEWER_READ_MS !== undefined ? Number(env.ROLLOUT_VIEWER_READ_MS) : isTested(env) ? null : READ_MS;
 

@@ -98,7 +98,7 @@ type ListAction =
   /** @property after follows a label that is given with one key */
   | { type: 'list-menu'; menu: MenuKind; after?: Action }
   | { type: 'menu-key'; key: string }
-  /** What this user says of the rollout under the cursor, and what follows that. */
+  /** This user's label of the rollout under the cursor, and the action that follows. */
   | { type: 'label'; change: LabelChange; after?: Action };
 
 type PageAction =
@@ -115,7 +115,7 @@ type PageAction =
   /** By the column of the cursor; again: the other way. */
   | { type: 'page-sort' }
   | { type: 'page-change'; subject: PageSubject }
-  /** What the row under the cursor does besides opening. */
+  /** The other action of the row under the cursor. */
   /** The list, as a filter beside the one in force leaves it. */
   | { type: 'page-list'; filter: string }
   | { type: 'page-switch' }
@@ -206,7 +206,7 @@ type ReplayReport =
   | { type: 'fork-edited'; place: Place; turn: number; text: string }
   | { type: 'replay-rollout'; locator: string; change: RolloutChange; now: number }
   /** New results, by locator. */
-  /** What people say of rollouts, by locator; an empty list where nobody does any more. */
+  /** Labels of rollouts, by locator; an empty list where there is none any more. */
   | { type: 'labels-known'; labels: ReadonlyMap<string, readonly Label[]> }
   | { type: 'replay-words'; words: ReadonlyMap<string, string>; rescores: ReadonlyMap<string, RescoreView> }
   | { type: 'replay-busy'; isBusy: boolean; bulk: BulkProgress | null }

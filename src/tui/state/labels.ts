@@ -1,6 +1,6 @@
 import type { Label } from '../../journal/labels.ts';
 
-/** What people say of rollouts, as far as it was looked up. */
+/** Labels of rollouts, as far as they were looked up. */
 export interface LabelState {
   /** The name under which this user labels. */
   rater: string;

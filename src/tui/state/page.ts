@@ -1,6 +1,6 @@
 import type { Place } from '../../dump/dump.ts';
 
-/** What a page shows. A new one is a kind here and a builder in rows/pages.ts. */
+/** The subject of a page. A new one is a kind here and a builder in rows/pages.ts. */
 export type PageSubject =
   /** The rollouts of one prompt in one step; `left` are the records that are switched off. */
   | { kind: 'group'; place: Place; left: readonly number[] }
@@ -8,12 +8,12 @@ export type PageSubject =
   | { kind: 'contexts'; place: Place }
   /** The histories before and after a compaction side by side. */
   | { kind: 'compaction'; place: Place; context: number }
-  /** What the model saw when it made a turn. */
+  /** The history behind a turn. */
   | { kind: 'history'; place: Place; turn: number }
-  /** Where the time of a rollout went, and that of all rollouts of its file. */
+  /** The time of a rollout, and that of all rollouts of its file. */
   | { kind: 'times'; place: Place }
   | { kind: 'step-times'; place: Place }
-  /** What the step of a rollout taught. */
+  /** The lesson of a rollout's step. */
   | { kind: 'signal'; place: Place }
   /** Rollouts that are not finished. */
   | { kind: 'under-way' }
@@ -34,7 +34,7 @@ export type PageSubject =
   | { kind: 'moved'; name: string }
   /** Turns of all rollouts of the list that hold a pattern: of these roles, or a field of the records. */
   | { kind: 'hits'; pattern: string; roles: readonly string[] | null; field: string | null }
-  /** What went wrong with calls, by tool, and how rollouts ended. */
+  /** Failed calls by tool, and how rollouts ended. */
   | { kind: 'errors' }
   /** Another run beside the one that is open, by prompt. */
   | { kind: 'runs'; path: string }
@@ -45,7 +45,7 @@ export type PageSubject =
 export interface PageState {
   subject: PageSubject;
   row: number;
-  /** What the row of the cursor is called, where rows come and go. */
+  /** The name of the cursor's row, where rows come and go. */
   anchor: string | null;
   column: number;
   /** The first row on the screen. */

@@ -39,7 +39,7 @@ export const menuHandlers = {
   },
 } satisfies SomeHandlers;
 
-/** What is to be read is read one after the other: a label leads on to the next. */
+/** Rollouts of a queue are read one after the other: a label leads on to the next. */
 const nextOfQueue = ({ page }: State): Action | undefined =>
   page?.isAside && page.subject.kind === 'triage' ? { type: 'page-next', by: 1 } : undefined;
 

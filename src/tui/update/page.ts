@@ -149,8 +149,8 @@ function otherOfGroup({ file, record }: Place, data: Data): Place | null {
 }
 
 function readFrom(state: State, { place, turn, search }: PageRead, data: Data, says: string | null): Result {
-  // Of another run there is the text beside this one's, and no list that it stands in.
-  if (!data.dump.files.includes(place.file))
+  // A rollout of another run has its text beside this one's, and no list that it stands in.
+  if (!data.dump.files.includes(place.file) && !data.dump.isUnderWay(place.file))
     return saying(state, `it is of another run: ${sanitiseLine(place.file.path)}`);
   const visited = visit({ ...withPage(state, { isAside: true }), focus: 'transcript' }, data, place);
   const read = says === null ? visited : saying(visited, says);
@@ -164,7 +164,7 @@ function rowHere(state: State, data: Data) {
   return shown === null || page === null || shown.row >= page.length ? null : page.row(shown.row);
 }
 
-/** What keys of the list and the transcript mean while a page is in sight. */
+/** Keys of the list and the transcript, as a page in sight takes them. */
 const ON_PAGE = {
   scroll: (state, { by, unit }, data) => {
     const page = data.page(state);

@@ -22,7 +22,7 @@ const savedPlace = ({ place: { file, record }, turn }: Pick<Mark, 'place' | 'tur
 /** Nobody moved in the rollout: it stands where it opens. */
 const isUnread = ({ transcript: { top, turn } }: State): boolean => top === null && turn === null;
 
-/** What the list shows, its marks, and the place in it. */
+/** The list's choice, its marks, and the place in it. */
 function viewHere(state: State, data: Data): SavedView {
   const { cursor, choice } = state.list;
   const { filter, sort, columns, marks } = choice;
@@ -49,7 +49,7 @@ export function viewAtEnd(state: State, data: Data): SavedView {
   return isFirst && view.filter === null && view.sort === null ? { ...view, place: null } : view;
 }
 
-/** What of a view this program still understands: it may have been kept by another version. */
+/** The part of a view that this program still understands: it may have been kept by another version. */
 export function understood(view: SavedView): SavedView {
   const isRight = (check: () => unknown): boolean => {
     try {

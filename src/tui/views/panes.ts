@@ -19,7 +19,7 @@ export function bodyPanes(scene: Scene): Region[] {
     return { id, rect, lines: () => view(scene, width, rect.height) };
   };
   const both = listWidth > 0 && transcriptWidth > 0;
-  /** Of two panes side by side the one without the keys is faint. */
+  /** The pane without the keys is faint where two stand side by side. */
   const beside = (view: PaneView, focus: 'list' | 'transcript'): PaneView =>
     both && state.focus !== focus ? (own, ...size) => view({ ...own, theme: dimmed(own.theme) }, ...size) : view;
   if (tooSmall || state.help !== null) return [];

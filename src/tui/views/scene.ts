@@ -9,7 +9,7 @@ export interface Scene {
   theme: Theme;
   /** The name of what was opened, for the first line. */
   name: string;
-  /** What is to be known of the connection to the machine of the files; null where all is here. */
+  /** The state of the connection to the machine of the files; null where all is here. */
   connection?: string | null;
   /** Keys of a command that is not complete yet. */
   pending: string;

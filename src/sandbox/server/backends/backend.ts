@@ -53,7 +53,7 @@ export interface RunLimits {
   fetchBytes: number;
 }
 
-/** What a process may have open; no more than this process may. */
+/** The number of files that a process may have open; no more than this process may. */
 export const DESCRIPTORS = atMost(4096, 'open files');
 /** Signals and timers, and bytes in POSIX queues, that a run may hold: the kernel gives all runs of their user one sum. */
 export const PENDING_SIGNALS = atMost(1024, 'pending signals');

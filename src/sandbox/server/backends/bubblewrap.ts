@@ -68,7 +68,7 @@ export const bubblewrap: BackendDeclaration = {
 };
 
 /**
- * Where each session of processes has an equal share of the processors, a program that begins hundreds leaves the server
+ * A program that begins hundreds leaves the server
  * nearly none. Only root may ask for more.
  */
 function weighMore(): void {

@@ -107,7 +107,7 @@ function inSpacesOf(pid: number, queues: TcpQueues): number {
   } catch {
     // It has ended since.
   }
-  // What is mounted there the program cannot move.
+  // The program cannot move a mount.
   for (const place of ['', 'dev/shm']) {
     try {
       const { blocks, bfree, bsize, files, ffree } = statfsSync(`/proc/${pid}/root/${place}`);

@@ -26,7 +26,7 @@ const DEFAULT_MEMORY_MB = 1024;
 /** The memory of Node and the image beside Python's heap. */
 const OVERHEAD_MB = 512;
 const MOST_WARM = 2;
-/** What a late run gets to hand out its files, which live in its process. */
+/** The time that a late run gets to hand out its files, which live in its process. */
 const HAND_OUT_SECONDS = 0.5;
 /** JSON has no infinity. */
 const LONGEST_SECONDS = 1e9;

@@ -21,7 +21,7 @@ export class TurnInput {
     return length;
   }
 
-  /** What the program writes to stdout. */
+  /** The program's output on stdout. */
   heard(bytes: Uint8Array): void {
     const word = this.#words[this.#turn];
     if (word === undefined) return;

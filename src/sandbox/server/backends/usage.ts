@@ -84,7 +84,7 @@ export function killAtOnce(pids: readonly number[]): void {
   }
 }
 
-/** What the processes hold when pages that several of them share count once. The kernel takes its time, in other threads. */
+/** The memory that the processes hold when pages that several of them share count once. The kernel takes its time, in other threads. */
 export async function sharedOnce(pids: readonly number[]): Promise<number> {
   const buffer = Buffer.allocUnsafe(4096);
   let kB = 0;
@@ -106,7 +106,7 @@ export async function sharedOnce(pids: readonly number[]): Promise<number> {
 }
 
 const KB = 1024;
-/** What a descriptor may stand for, by what it leads to: the buffers of a pipe, of a terminal, the kernel's own record. */
+/** The bytes that a descriptor may stand for, by what it leads to: the buffers of a pipe, of a terminal, the kernel's own record. */
 const PIPE_BYTES = 8 * KB;
 const TERMINAL_BYTES = 128 * KB;
 const HANDLE_BYTES = KB;
