@@ -66,7 +66,7 @@ const textsOf = (blocks: readonly JsonValue[], at: string, from: number | null):
 /** `tool_result`, and those of tools that the server runs: `web_search_tool_result`, `mcp_tool_result`, … */
 const isResultBlock = ({ type }: JsonObject): boolean => typeof type === 'string' && /(?:^|_)tool_result$/.test(type);
 
-/** What has no text of its own (pages that were found, an error's code) is shown as it was recorded. */
+/** A result without text of its own (pages that were found, an error's code) is shown as it was recorded. */
 function resultOf({ type, tool_use_id, content }: JsonObject, at: string): FoundMessage {
   const text = contentText(content);
   const isOwnShape = type !== 'tool_result' && text === '' && content !== undefined;

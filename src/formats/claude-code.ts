@@ -107,7 +107,7 @@ export const claudeCodeFormat: Format = {
           const whole = { ...one, context: place, ...(message.model === '<synthetic>' ? { trained: false } : {}) };
           messages.push(whole);
           if (id === null) continue;
-          // What the model says behind a result is another turn.
+          // Text of the model behind a result is another turn.
           if (one.role === 'assistant') byId.set(id, whole);
           else byId.delete(id);
         }
