@@ -1,5 +1,5 @@
 import type { Dump } from '../dump/dump.ts';
-import type { DumpFile, DumpRecord } from '../dump/dump-file.ts';
+import type { DumpRecord } from '../dump/dump-file.ts';
 import { endingOf, type Locator } from '../dump/locator.ts';
 import { UsageError } from '../dump/paths.ts';
 import { say } from './output.ts';
@@ -17,7 +17,7 @@ export async function findRow(dump: Dump, place: Locator): Promise<DumpRecord> {
     say(`${path}: ${file.error}`);
   }
   const record = file.recordAt(place);
-  if (record === -1) throw new UsageError(`${path}${endingOf(place)}: ${whyNowhere(file, place)}`);
+  if (record === -1) throw new UsageError(`${path}${endingOf(place)}: ${file.whyNot(place)}`);
   const row = file.read(record);
   const turns = row.rollout?.turns.length ?? 0;
   if (turn !== null && turn >= turns)
@@ -25,12 +25,4 @@ export async function findRow(dump: Dump, place: Locator): Promise<DumpRecord> {
       `${path}${line === null ? '' : `:${line}`}#t${turn}: this rollout has ${turns} turns, t0 to t${turns - 1}`,
     );
   return row;
-}
-
-function whyNowhere(file: DumpFile, { line, part, member }: Locator): string {
-  const last = file.count === 0 ? 0 : file.index.line(file.count - 1);
-  if (member !== '') return `the archive has no such rollout; its first is ${file.locator(0)}`;
-  if (line === null) return `which of its ${file.count} rollouts? write FILE:LINE, such as ${file.locator(0)}`;
-  if (part > 0) return 'the line holds no such rollout';
-  return line > last || line === 0 ? `the file has ${last} lines` : 'a blank line';
 }

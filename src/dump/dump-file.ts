@@ -12,7 +12,7 @@ import type { LongRecordPlace } from './long-record.ts';
 import { bad, countRollouts, type ParsedLine, parseLine } from './parse-line.ts';
 import { EMPTY, type FoundFile, isValidationStream, problemOfFile, stemOf, stepOfName } from './paths.ts';
 import type { ReadMarks } from './read-marks.ts';
-import { locatorIn, recordNamed } from './record-name.ts';
+import { locatorIn, recordNamed, whyNowhere } from './record-name.ts';
 import { addUnendedLine, type LineScan, scanLines } from './scan-lines.ts';
 import { type FileShape, fileShapeOf, linesShape } from './shape.ts';
 
@@ -155,6 +155,11 @@ export class DumpFile {
   /** As `recordNamed` has it. */
   recordAt(place: Pick<Locator, 'line' | 'part' | 'member'>): number {
     return recordNamed({ path: this.path, index: this.index, copy: this.#copy }, place);
+  }
+
+  /** As `whyNowhere` has it. */
+  whyNot(place: Pick<Locator, 'line' | 'part' | 'member'>): string {
+    return whyNowhere({ path: this.path, index: this.index, copy: this.#copy }, place);
   }
 
   /** Whether this user has read it before; null where nobody keeps that. */

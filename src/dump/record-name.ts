@@ -28,9 +28,26 @@ export function recordNamed(records: NamedRecords, place: Pick<Locator, 'line' |
   const isWhole = member === '' && copy !== null && (line === null || (line === 1 && part <= 1));
   const ending = endingOf(place);
   for (let record = 0; record < index.count; record++) {
-    const own = locatorIn(records, record).slice(path.length);
+    const own = locatorIn(records, record).slice(shownPath(path).length);
     if (own === ending || (isWhole && index.count === 1) || (part === 1 && own === ending.replace(/\.1$/, '')))
       return record;
   }
   return -1;
+}
+
+/** Why a locator names none of the records, with one that does. */
+export function whyNowhere(
+  records: NamedRecords,
+  { line, part, member }: Pick<Locator, 'line' | 'part' | 'member'>,
+): string {
+  const { index } = records;
+  if (index.count === 0) return 'it holds no rollout';
+  const first = locatorIn(records, 0);
+  if (member !== '') return `the archive has no such rollout; its first is ${first}`;
+  if (line === null) return `which of its ${index.count} rollouts? write FILE:LINE, such as ${first}`;
+  if (records.copy?.places.some((one) => one !== undefined))
+    return `its rollouts are named by their place in it, such as ${first}`;
+  if (part > 0 && index.recordAtLine(line) !== -1) return 'the line holds no such rollout';
+  const last = index.line(index.count - 1);
+  return line > last || line === 0 ? `its last line is ${last}` : 'a blank line';
 }

@@ -198,7 +198,7 @@ describe('show', () => {
     expect(refused.map(({ stderr }) => stderr.replace(/^.*: (?=\D)/, '').trim())).toEqual([
       expect.stringMatching(/not found|no such/i),
       'a blank line',
-      'the file has 2 lines',
+      'its last line is 2',
       'this rollout has 2 turns, t0 to t1',
       expect.stringMatching(/name a file in it/),
     ]);

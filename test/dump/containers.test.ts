@@ -2,13 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { deflateRawSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { BombGuard } from '../../src/dump/containers/limits.ts';
 import { Dump } from '../../src/dump/dump.ts';
 import type { DumpRecord } from '../../src/dump/dump-file.ts';
 import { parseLocator } from '../../src/dump/locator.ts';
 import { directoryWith, verlLine } from '../program.ts';
+import { zipOf } from '../support/zip.ts';
 
 /** Of the shared samples, where they are at hand. */
 const PARQUET = fileURLToPath(
@@ -30,37 +30,6 @@ async function opened(path: string, options: Parameters<typeof Dump.open>[1] = {
 }
 
 const file = (name: string, content: string | Uint8Array): string => join(directoryWith({ [name]: content }), name);
-
-/** A zip as its specification has it; members are deflated. */
-function zipOf(members: readonly [string, string | Uint8Array][], sizes?: number): Buffer {
-  const parts: Buffer[] = [];
-  const directory: Buffer[] = [];
-  let at = 0;
-  for (const [name, content] of members) {
-    const bytes = Buffer.from(content as string);
-    const packed = deflateRawSync(bytes);
-    const head = Buffer.alloc(26);
-    head.writeUInt16LE(20, 0);
-    head.writeUInt16LE(8, 4);
-    head.writeUInt32LE(packed.length, 14);
-    head.writeUInt32LE(sizes ?? bytes.length, 18);
-    head.writeUInt16LE(Buffer.byteLength(name), 22);
-    const local = Buffer.concat([Buffer.from('PK\x03\x04', 'latin1'), head, Buffer.from(name), packed]);
-    const central = Buffer.alloc(14);
-    central.writeUInt32LE(at, 10);
-    directory.push(Buffer.concat([Buffer.from('PK\x01\x02\x14\x00', 'latin1'), head, central, Buffer.from(name)]));
-    parts.push(local);
-    at += local.length;
-  }
-  const central = Buffer.concat(directory);
-  const end = Buffer.alloc(22);
-  end.write('PK\x05\x06', 0, 'latin1');
-  end.writeUInt16LE(members.length, 8);
-  end.writeUInt16LE(members.length, 10);
-  end.writeUInt32LE(central.length, 12);
-  end.writeUInt32LE(at, 16);
-  return Buffer.concat([...parts, central, end]);
-}
 
 const sample = (id: number, text: string): string =>
   JSON.stringify(

@@ -110,10 +110,10 @@ describe('what went wrong', () => {
     expect(rows.find(([, kind]) => kind === 'exception')!.slice(0, 6)).toEqual([
       'search',
       'exception',
+      'NameError',
       'model',
       '1',
       '20 %',
-      '1',
     ]);
     expect(rows.find(([, kind]) => kind === 'empty')!.slice(0, 4)).toEqual(['search', 'empty', '1', '20 %']);
     expect(rows.find(([tool]) => tool === 'ended')).toBeDefined();

@@ -58,6 +58,13 @@ const COLUMNS: readonly TroubleColumn[] = [
     text: ({ tool }) => tool ?? 'ended',
   },
   { title: 'what', width: 15, isText: true, isFixed: true, value: ({ kind }) => kind, text: ({ kind }) => kind },
+  {
+    title: 'exception',
+    width: 16,
+    isText: true,
+    value: ({ exception }) => exception,
+    text: ({ exception }) => exception ?? '',
+  },
   { title: 'fault', width: 5, isText: true, value: ({ fault }) => fault, text: ({ fault }) => fault ?? '' },
   { title: 'count', width: 7, value: ({ count }) => count, text: ({ count }) => formatCount(count) },
   { title: 'share', width: 6, value: shareOf, text: (row) => percentText(shareOf(row)) },
@@ -68,13 +75,6 @@ const COLUMNS: readonly TroubleColumn[] = [
     isText: true,
     value: ({ steps }) => steps?.[0] ?? null,
     text: ({ bySteps }) => curve(bySteps),
-  },
-  {
-    title: 'exception',
-    width: 16,
-    isText: true,
-    value: ({ exception }) => exception,
-    text: ({ exception }) => exception ?? '',
   },
   { title: 'first', width: 16, isText: true, value: firstOf, text: firstOf },
 ];

@@ -3,6 +3,7 @@ import { labelWords } from '../../present/label-text.ts';
 import { renderHeadFindings, renderRecordHead } from '../../present/record-head.ts';
 import { renderTranscript } from '../../present/transcript/render.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
+import { shownPath } from '../../text/shown-path.ts';
 import { groupOf } from '../rows/group-of.ts';
 import { highlights } from '../rows/search.ts';
 import { viewport } from '../rows/viewport.ts';
@@ -16,7 +17,8 @@ export const transcriptView: PaneView = ({ state, data, theme }, width) => {
   const hits = highlights(state, data);
   const said = labelWords(state.labels.rollouts.get(file.locator(record)) ?? []);
   const head = {
-    locator: sanitiseLine(`${basename(file.path)}:${file.index.line(record)}`),
+    // Without its folders, as it can be typed behind `:`.
+    locator: sanitiseLine(basename(file.path) + file.locator(record).slice(shownPath(file.path).length)),
     sample: record + 1,
     samples: file.count,
     score: file.score(record),
