@@ -1,7 +1,7 @@
 // The process behind one Pyodide run. It is started ahead, hardens itself, loads Python from a memory image, says
 // `ready`, waits for one job on stdin, runs it, hands out the fetched files and is killed. Nothing of it serves twice.
 //   argv: Pyodide's folder; with `--make FILE` it writes a memory image instead
-//   fd 0 the job as JSON; 1 and 2 the program's stdout and stderr; 3 reports, one JSON value a line; 4 the memory image
+//   fd 0 the job as a line of JSON, and then lines that are asked for; 1 and 2 the program's stdout and stderr; 3 reports, one JSON value a line; 4 the memory image
 import { fstatSync, readSync, writeFileSync, writeSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import {
@@ -14,7 +14,6 @@ import {
 } from '../sandbox/server/backends/pyodide-harden.ts';
 import type { PyodideJob, PyodideReport } from '../sandbox/server/backends/pyodide-protocol.ts';
 import { BOOTSTRAP, BY_SIGNAL, PRELOADED } from '../sandbox/server/backends/pyodide-python.ts';
-import { TurnInput } from '../sandbox/server/backends/turn-input.ts';
 
 // Only what is used here. Pyodide's own types ask for the DOM, and the package is found by path at run time.
 interface Pyodide {
@@ -62,9 +61,10 @@ if (making) {
 
 python.runPython(BOOTSTRAP);
 const run = python.globals.get('__rollout_viewer_run');
+const turn = python.globals.get('__rollout_viewer_turn');
 seal();
 report({ kind: 'ready' });
-const job = JSON.parse(await readAll(process.stdin)) as PyodideJob;
+const job = JSON.parse(await firstLine(process.stdin)) as PyodideJob;
 
 for (const [path, content] of job.files) {
   python.FS.mkdirTree(path.slice(0, path.lastIndexOf('/')) || '/');
@@ -72,15 +72,17 @@ for (const [path, content] of job.files) {
 }
 python.FS.mkdirTree(job.directory);
 python.FS.chdir(job.directory);
-const input = new TurnInput(Buffer.from(job.stdin, 'base64'), job.turns);
-python.setStdin({ isatty: false, read: (buffer) => input.read(buffer) });
-python.setStdout({
+const input = Buffer.from(job.stdin, 'base64');
+let inputRead = 0;
+python.setStdin({
   isatty: false,
-  write(bytes) {
-    input.heard(bytes);
-    return writeWhole(1, bytes);
+  read(buffer) {
+    const length = input.copy(buffer, 0, inputRead, inputRead + buffer.length);
+    inputRead += length;
+    return length;
   },
 });
+python.setStdout({ isatty: false, write: (bytes) => writeWhole(1, bytes) });
 python.setStderr({ isatty: false, write: (bytes) => writeWhole(2, bytes) });
 limitMemory(job.memoryMb);
 limitDisk(python.FS, job.diskMb);
@@ -96,11 +98,30 @@ if (job.fetch.length > 0) {
 let code: number;
 try {
   code = run(job.source);
+  if (job.inTurns && code === 0) code = takeTurns();
 } catch (error) {
   code = fatal(error);
 }
 report({ kind: 'end', code });
 handOut();
+
+/**
+ * The end of a turn is that its call has returned to here: nothing that Python can say. What the call would have to know
+ * to say it is in this function alone, and what comes after it is not in this process yet.
+ */
+function takeTurns(): number {
+  for (;;) {
+    report({ kind: 'turn' });
+    const line = readLine();
+    if (line === null) return 0;
+    const space = line.indexOf(' ');
+    const end = Buffer.from(`\n${line.slice(0, space)} end\n`);
+    writeWhole(1, Buffer.from(`\n${line.slice(0, space)} start\n`));
+    const failed = turn(line.slice(space + 1));
+    writeWhole(1, end);
+    if (failed !== 0) return failed;
+  }
+}
 
 function handOut(): never {
   for (const [index, path] of job.fetch.entries()) {
@@ -134,23 +155,44 @@ function report(line: PyodideReport): void {
   writeWhole(3, Buffer.from(`${JSON.stringify(own)}\n`));
 }
 
-async function readAll(stream: NodeJS.ReadableStream): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
+/** The server sends no other line before it is asked for one. It is waited for without a look at the clock: a warmed child waits for long. */
+async function firstLine(stream: NodeJS.ReadStream): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    parts.push(part);
+    if (part.at(-1) === 10) break;
+  }
+  stream.pause();
+  return Buffer.concat(parts).toString('utf8');
+}
+
+/** The next line of fd 0, without its newline; null at its end. */
+function readLine(): string | null {
+  const parts: Buffer[] = [];
+  for (;;) {
+    const part = Buffer.allocUnsafe(65_536);
+    const length = again(() => readSync(0, part));
+    if (length === 0) return null;
+    parts.push(part.subarray(0, length));
+    if (part[length - 1] === 10) return Buffer.concat(parts).toString('utf8').slice(0, -1);
+  }
+}
+
+function writeWhole(fd: number, bytes: Uint8Array): number {
+  for (let at = 0; at < bytes.length; ) at += again(() => writeSync(fd, bytes, at));
+  return bytes.length;
 }
 
 /** Node makes its pipes non-blocking; a program that writes faster than the server reads waits here. */
-function writeWhole(fd: number, bytes: Uint8Array): number {
-  for (let at = 0; at < bytes.length; ) {
+function again(attempt: () => number): number {
+  for (;;) {
     try {
-      at += writeSync(fd, bytes, at);
+      return attempt();
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
       Atomics.wait(sleeper, 0, 0, 1);
     }
   }
-  return bytes.length;
 }
 
 /** os._exit leaves through an exception of Emscripten's; anything else ended the interpreter itself. */

@@ -161,6 +161,27 @@ for fd in range(1, 20):
       expect(ran[2]?.stdout ?? '').not.toContain('forged');
     });
 
+    test.skipIf(backend !== 'pyodide')('a cell cannot say that it has ended, and go on', async () => {
+      const early = `
+import os, sys, time
+frame = sys._getframe()
+while 'WORD' not in frame.f_globals: frame = frame.f_back
+word, seen = frame.f_globals['WORD'], b''
+for line in (b'end', b' end', b'{"kind": "end"}', b'{"kind": "start"}'):
+    for begin in (word, word.strip(), b''):
+        for fd in range(1, 20):
+            try: os.write(fd, b'\\n' + begin + line + b'\\n')
+            except OSError: pass
+for fd in (0, *range(3, 20)):
+    try: seen += os.read(fd, 100000)
+    except OSError: pass
+print('early', len(seen))
+time.sleep(99)`;
+      const answer = await cells(['print("one")', early, 'print("hidden_word")'], { cell_timeout: 2 });
+      expect(answer).toMatchObject({ status: 'Failed', driver: { status: 'TimeLimitExceeded' } });
+      expect(answer.cells.map(({ stdout }) => stdout)).toEqual(['one\n', 'early 0\n']);
+    });
+
     test('figures are images, as they are shown and as a cell ends (where matplotlib is)', {
       timeout: 90_000,
     }, async () => {

@@ -4,50 +4,47 @@ import { TRACEBACK_SUPPORT } from './jupyter-traceback.ts';
 /**
  * The kernel of /run_jupyter: a Python program that runs cells in one namespace and tells what each does, a JSON value
  * a line, while it does it; so a cell that is killed keeps what it printed. It needs nothing but the standard library,
- * and runs in CPython and Pyodide alike. Cells come on stdin, a line each, with the word that each of its events begins with.
+ * and runs in CPython and Pyodide alike. A cell comes as a line: the word by which it begins and ends, the word that each
+ * of its events begins with, its source.
  *
  * The cells run, on a backend with processes, in a child that was forked before they were read. Its parent, which the
  * child cannot trace, gives it one cell at a time and passes its events on; so a cell neither reads nor answers for those
- * that come after it, and never sees the word. (A cell that changes the interpreter under later ones still can: that
- * is what a notebook is.) Pyodide has no processes: there a line of stdin is not in Python before the cell ahead of it has ended.
+ * that come after it, and never sees the word by which it ends. (A cell that changes the interpreter under later ones still
+ * can: that is what a notebook is.) Pyodide has no processes: there JavaScript calls the function turn for each cell, and
+ * the server gives the next only once that call has returned.
  */
 export const DRIVER = String.raw`
 import ast, asyncio, base64, builtins, inspect, io, json, linecache, os, pprint, sys, time, traceback
 
 PROCESS = sys.platform != 'emscripten'
-current = -1
+current = 0
 
 
 def warden(to_kernel, from_kernel, kernel):
     import ctypes
     ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
-    given = [json.loads(line) for line in sys.stdin.buffer]
+    cells = sys.stdin.buffer.readlines()
     try:
         os.unlink('/run/stdin')
     except OSError:
         pass
     lines = os.fdopen(from_kernel, 'rb')
-    for number, (word, source) in enumerate(given):
-        word = word.encode() + b' '
-        # What the kernel says of this cell, and of no other.
-        own = os.urandom(16).hex()
-        mark = own.encode() + b' '
-        write_whole(1, b'%s{"kind": "start", "cell": %d}\n' % (word, number))
+    for line in cells:
+        frame, cell = line.split(b' ', 1)
+        own = cell.split(b' ', 1)[0] + b' '
+        write_whole(1, frame + b' start\n')
         try:
-            write_whole(to_kernel, json.dumps([own, source]).encode() + b'\n')
+            write_whole(to_kernel, cell)
         except OSError:
             break
-        for line in lines:
-            if not line.startswith(mark):
-                continue
-            line = line[len(mark):]
-            if line.startswith(b'{"kind": "end"'):
+        for event in lines:
+            if event == own + b'end\n':
                 break
-            if line.startswith((b'{"kind": "stdout"', b'{"kind": "stderr"', b'{"kind": "display"', b'{"kind": "error"')):
-                write_whole(1, word + line)
+            if event.startswith(own):
+                write_whole(1, event)
         else:
             break
-        write_whole(1, b'%s{"kind": "end", "cell": %d}\n' % (word, number))
+        write_whole(1, frame + b' end\n')
     else:
         # Threads that a cell left must not hold the answer back.
         os.kill(kernel, 9)
@@ -63,8 +60,7 @@ def write_whole(file, data):
         data = data[os.write(file, data):]
 
 
-def turns(file):
-    global WORD
+def given(file):
     while True:
         line = b''
         while not line.endswith(b'\n'):
@@ -72,9 +68,7 @@ def turns(file):
             if not part:
                 return
             line += part
-        word, source = json.loads(line)
-        WORD = word.encode() + b' '
-        yield source
+        yield line
 
 
 if PROCESS:
@@ -92,15 +86,16 @@ if PROCESS:
     os.dup2(null, 1)
     os.close(null)
     channel = os.fdopen(events_write, 'wb', 0)
-    CELLS = turns(cells_read)
 else:
     channel = os.fdopen(os.dup(1), 'wb', 0)
-    CELLS = turns(0)
 
 
 def send(kind, **event):
-    line = json.dumps({'kind': kind, 'cell': current, **event}) + '\n'
-    data = WORD + line.encode()
+    say(json.dumps({'kind': kind, **event}))
+
+
+def say(text):
+    data = WORD + text.encode() + b'\n'
     while data:
         data = data[channel.write(data):]
 
@@ -285,11 +280,16 @@ space = main.__dict__
 sys.path.insert(0, os.getcwd())
 builtins.input = no_input
 sys.stdin = io.StringIO('')
-for current, source in enumerate(CELLS):
-    if not PROCESS:
-        send('start')
+
+
+def turn(line):
+    global WORD, current
+    word, source = line.split(b' ', 1)
+    WORD = word + b' '
+    source = json.loads(source)
+    current += 1
     sys.stdout, sys.stderr = Stream('stdout'), Stream('stderr')
-    name = '<cell %d>' % (current + 1)
+    name = '<cell %d>' % current
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
     if files:
         files.take()
@@ -306,7 +306,11 @@ for current, source in enumerate(CELLS):
             pass
     if files:
         files.give()
-    send('end')
+
+
 if PROCESS:
+    for line in given(cells_read):
+        turn(line)
+        say('end')
     os._exit(0)
 `;

@@ -26,15 +26,17 @@ export function runJupyterOn(
   { limits, maxRunTimeout }: ProgramOptions = DEFAULT_RUN_OPTIONS,
 ): RunJupyter {
   return async (request, signal) => {
-    const words = request.cells.map(() => randomBytes(16).toString('hex'));
+    const words = request.cells.map((): CellWords => ({ frame: word(), own: word() }));
     const cells = new Cells(words, request.cell_timeout, limits.outputBytes);
     try {
       const { run, files } = await backend.execute(
         {
           language: 'python',
           code: DRIVER,
-          stdin: request.cells.map((source, cell) => `${JSON.stringify([words[cell], source])}\n`).join(''),
-          turns: words.map((word) => `${word} {"kind": "end"`),
+          stdin: words
+            .map(({ frame, own }, cell) => `${frame} ${own} ${JSON.stringify(request.cells[cell])}\n`)
+            .join(''),
+          inTurns: true,
           files: decodeFiles(request.files),
           fetchFiles: wantedFiles(request.fetch_files),
           compileTimeout: 0,
@@ -99,10 +101,18 @@ interface Cell {
   error: Record<string, unknown>[];
 }
 
+const word = (): string => randomBytes(16).toString('hex');
+
+/** The words that lines about a cell begin with: no cell finds `frame`, by which it begins and ends; `own` tells what it does. */
+interface CellWords {
+  frame: string;
+  own: string;
+}
+
 /** The driver's events, put together. Nonsense that a program writes among them is left out. */
 class Cells {
   readonly #cells: Cell[] = [];
-  readonly #words: readonly string[];
+  readonly #words: readonly CellWords[];
   readonly #cellTimeout: number;
   readonly #limit: number;
   readonly #lines: LineSplitter;
@@ -111,8 +121,7 @@ class Cells {
   #displayed = 0;
   finished = 0;
 
-  /** @param words for each cell, what the lines of the driver about it begin with */
-  constructor(words: readonly string[], cellTimeout: number, limit: number) {
+  constructor(words: readonly CellWords[], cellTimeout: number, limit: number) {
     this.#words = words;
     this.#cellTimeout = cellTimeout;
     this.#limit = limit;
@@ -120,8 +129,11 @@ class Cells {
     this.#lines = new LineSplitter(8 * limit, (line) => {
       const text = line.toString('latin1');
       const isRunning = this.#cells.length > this.finished;
-      const word = this.#words[isRunning ? this.finished : this.#cells.length];
-      if (word !== undefined && text.startsWith(`${word} `)) this.#take(text.slice(word.length + 1), isRunning);
+      const words = this.#words[isRunning ? this.finished : this.#cells.length];
+      if (words === undefined) return;
+      if (text === `${words.frame} start`) this.#start(isRunning);
+      else if (text === `${words.frame} end`) this.#end(isRunning);
+      else if (isRunning && text.startsWith(`${words.own} `)) this.#take(text.slice(words.own.length + 1));
     });
   }
 
@@ -130,7 +142,19 @@ class Cells {
     this.#lines.push(chunk);
   }
 
-  #take(line: string, isRunning: boolean): void {
+  #start(isRunning: boolean): void {
+    if (isRunning) return;
+    this.#cells.push({ stdout: new Output(this.#limit), stderr: new Output(this.#limit), display: [], error: [] });
+    if (this.#cellTimeout > 0) this.#stopTimer = startTimer(this.#cellTimeout, this.#stop);
+  }
+
+  #end(isRunning: boolean): void {
+    if (!isRunning) return;
+    this.#stopTimer();
+    this.finished = this.#cells.length;
+  }
+
+  #take(line: string): void {
     let event: Record<string, unknown>;
     try {
       event = JSON.parse(line) as Record<string, unknown>;
@@ -138,18 +162,9 @@ class Cells {
       return;
     }
     const { kind, text, data } = event;
-    if (kind === 'start') {
-      if (isRunning) return;
-      this.#cells.push({ stdout: new Output(this.#limit), stderr: new Output(this.#limit), display: [], error: [] });
-      if (this.#cellTimeout > 0) this.#stopTimer = startTimer(this.#cellTimeout, this.#stop);
-      return;
-    }
     const cell = this.#cells.at(-1);
-    if (!cell || !isRunning) return;
-    if (kind === 'end') {
-      this.#stopTimer();
-      this.finished = this.#cells.length;
-    } else if ((kind === 'stdout' || kind === 'stderr') && typeof text === 'string') cell[kind].push(Buffer.from(text));
+    if (!cell) return;
+    if ((kind === 'stdout' || kind === 'stderr') && typeof text === 'string') cell[kind].push(Buffer.from(text));
     else if (kind === 'display' && typeof data === 'object' && data !== null) {
       this.#displayed += line.length;
       if (this.#displayed <= 4 * this.#limit) cell.display.push(data as Record<string, unknown>);

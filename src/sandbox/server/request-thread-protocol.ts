@@ -39,7 +39,7 @@ export interface WireJob {
   runTimeout: number;
   limits: RunLimits;
   watched: boolean;
-  turns?: readonly string[];
+  inTurns?: boolean;
 }
 
 export interface WireError {

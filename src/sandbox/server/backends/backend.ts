@@ -19,10 +19,11 @@ export interface Job {
   runTimeout: number;
   limits: RunLimits;
   /**
-   * One for each line of stdin. A backend whose runs have one process holds a line back until a line of stdout has begun with
-   * the word of the one before it; elsewhere stdin is there as a whole.
+   * On a backend whose runs have one process each line of stdin, after its first word, is an argument of the program's
+   * function turn, and is in no memory of that process before the call ahead of it has returned. A line of the word and
+   * `start` is written to stdout before each call, one of the word and `end` after it. Elsewhere it means nothing.
    */
-  turns?: readonly string[];
+  inTurns?: boolean;
   /** Sees the run's stdout as it comes; calling `stop` ends the run as its timeout would. */
   watch?: (chunk: Buffer, stop: () => void) => void;
   /** Is given, as soon as the program runs, what asks for its use; null once it has ended. */

@@ -1,11 +1,11 @@
-/** The server's messages to a Pyodide child; paths are absolute in Pyodide's own in-memory file system. */
+/** The server's first line to a Pyodide child, before the lines of `inTurns`; paths are absolute in Pyodide's own in-memory file system. */
 export interface PyodideJob {
   source: string;
   directory: string;
   /** In base64, as all bytes here. */
   stdin: string;
-  /** Words for which the lines of stdin wait; none where it is there as a whole. */
-  turns: readonly string[];
+  /** Lines of stdin are asked for one by one, and given to the program's function turn. */
+  inTurns: boolean;
   /** Path and base64. */
   files: [string, string][];
   fetch: string[];
@@ -19,6 +19,7 @@ export interface PyodideJob {
 export type PyodideReport =
   | { kind: 'ready' }
   | { kind: 'start' }
+  | { kind: 'turn' }
   | { kind: 'end'; code: number }
   | { kind: 'late' }
   | { kind: 'file'; index: number; content: string }
@@ -29,7 +30,7 @@ export type PyodideReport =
 export function parsePyodideReport(line: string): PyodideReport | null {
   try {
     const { kind, code, index, content } = JSON.parse(line) as Record<string, unknown>;
-    if (kind === 'ready' || kind === 'start' || kind === 'late' || kind === 'done') return { kind };
+    if (kind === 'ready' || kind === 'start' || kind === 'turn' || kind === 'late' || kind === 'done') return { kind };
     if (kind === 'end' && typeof code === 'number') return { kind, code };
     if (kind === 'too large' && typeof index === 'number') return { kind, index };
     if (kind === 'file' && typeof index === 'number' && typeof content === 'string') return { kind, index, content };

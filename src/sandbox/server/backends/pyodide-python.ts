@@ -66,6 +66,7 @@ def __rollout_viewer_make():
         return 1
 
     def run(path):
+        nonlocal main
         main = types.ModuleType('__main__')
         main.__file__ = path
         main.__builtins__ = builtins
@@ -100,8 +101,17 @@ def __rollout_viewer_make():
                 pass
         return code
 
-    return run
+    def turn(line):
+        try:
+            main.turn(line.encode())
+            return 0
+        except BaseException as error:
+            report(error)
+            return 1
 
-__rollout_viewer_run = __rollout_viewer_make()
+    main = None
+    return run, turn
+
+__rollout_viewer_run, __rollout_viewer_turn = __rollout_viewer_make()
 del __rollout_viewer_make
 `;

@@ -113,8 +113,8 @@ class Pyodide implements Backend {
     const order: PyodideJob = {
       source,
       directory,
-      stdin: Buffer.from(job.stdin ?? '').toString('base64'),
-      turns: job.turns ?? [],
+      stdin: job.inTurns ? '' : Buffer.from(job.stdin ?? '').toString('base64'),
+      inTurns: job.inTurns ?? false,
       files: [...files, [source, Buffer.from(job.code).toString('base64')]],
       fetch: job.fetchFiles.map((name) => confine(name, directory, true)),
       fetchBytes: job.limits.fetchBytes,
@@ -175,6 +175,9 @@ async function perform(
     if (child.exitCode !== null || child.signalCode !== null) resolve();
     child.once('exit', () => resolve());
   });
+  const stdin = child.stdin as Writable;
+  stdin.on('error', () => {});
+  const turns = job.inTurns ? linesOf(Buffer.from(job.stdin ?? '')) : [];
   listen((report) => {
     if (report.kind === 'start' && began === null) {
       began = performance.now();
@@ -184,6 +187,10 @@ async function perform(
       seconds = elapsed();
       code = report.code;
       late ||= seconds > job.runTimeout;
+    } else if (report.kind === 'turn') {
+      const turn = turns.shift();
+      if (turn) stdin.write(turn);
+      else stdin.end();
     } else if (report.kind === 'late' && code === null) {
       late = true;
       seconds ??= elapsed();
@@ -196,9 +203,7 @@ async function perform(
     } else if (report.kind === 'too large') tooLarge = job.fetchFiles[report.index];
     else if (report.kind === 'done') child.kill('SIGKILL');
   });
-  const stdin = child.stdin as Writable;
-  stdin.on('error', () => {});
-  stdin.end(JSON.stringify(order));
+  stdin.write(`${JSON.stringify(order)}\n`);
   await exited;
   stopTimer();
   stopWatch();
@@ -218,4 +223,14 @@ async function perform(
     },
     files,
   };
+}
+
+/** Each with its newline. */
+function linesOf(text: Buffer): Buffer[] {
+  const lines: Buffer[] = [];
+  for (let from = 0; from < text.length; from += lines.at(-1)!.length) {
+    const end = text.indexOf(10, from);
+    lines.push(text.subarray(from, end === -1 ? text.length : end + 1));
+  }
+  return lines;
 }
