@@ -81,7 +81,7 @@ const READING: Omit<Page, 'note'> = {
   columns: [],
   length: 0,
   row: () => ({ cells: [] }),
-  empty: 'nothing is known yet; Esc goes back',
+  empty: 'it is shown once all are read; Esc goes back',
   sort: null,
 };
 
