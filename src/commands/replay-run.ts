@@ -138,6 +138,7 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
       ...options,
       rollouts: rest,
       concurrency: flags.concurrency,
+      isQueued: queue !== null,
       journal,
       resume: flags.resume || queue?.isResumed === true,
     });

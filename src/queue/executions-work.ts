@@ -12,7 +12,7 @@ export interface SandboxOfWorker {
   python?: string | undefined;
 }
 
-const Data = z.object({ toolsUrl: z.string().nullable() });
+const Data = z.object({ toolsUrl: z.string().nullable(), most: z.number().nullable() });
 
 export const openHere = ({ sandbox = 'auto', python }: SandboxOfWorker, toolsUrl: string | null) =>
   openBackend({ sandbox, toolsUrl, python });
@@ -20,11 +20,16 @@ export const openHere = ({ sandbox = 'auto', python }: SandboxOfWorker, toolsUrl
 /** A sandbox waits for no network between two programs, a worker for its queue: so many more are taken than it has places. */
 const AHEAD = 2;
 
+/** What a worker takes ahead of its sandbox is missing elsewhere where a run says how many may be under way. */
+const placesOf = ({ concurrency, url }: ReplayBackend, most: number | null): number =>
+  most === null ? AHEAD * concurrency : url === null ? concurrency : most;
+
 /** Runs programs of recorded calls in this machine's sandbox. */
 export const executionsWork =
   (own: SandboxOfWorker): OpenRun =>
   async ({ id }, data, { runs }) => {
-    const backend = await openHere(own, Data.parse(data).toolsUrl);
+    const { toolsUrl, most } = Data.parse(data);
+    const backend = await openHere(own, toolsUrl);
     const here = surroundingsOf(backend);
     const differences = surroundingsDifferences(here, await runs.agree(id, here));
     if (differences.length > 0) {
@@ -32,7 +37,7 @@ export const executionsWork =
       throw new Error(differences.join('; '));
     }
     return {
-      concurrency: AHEAD * backend.concurrency,
+      concurrency: placesOf(backend, most),
       make: async (text, tell) => {
         tell(() => 'tool');
         return printJson((await execute(parseJson(text) as unknown as SentExecution, backend)) as unknown as Printable);

@@ -18,8 +18,8 @@ export type MadeExecution =
   | { answer: RunCodeResponse | RunJupyterResponse; processor: number | null }
   | { error: string };
 
-/** In flight at once where nobody says otherwise: workers take what they can. */
-const CONCURRENCY = 2048;
+/** Asked for at once, so that a worker always finds the next one waiting. The queue itself holds how many run. */
+const ASKED = 2048;
 const ASK_MS = 100;
 
 export interface QueuedSandboxOptions {
@@ -41,7 +41,7 @@ export async function queuedSandbox(
 ): Promise<ReplayBackend & { finish(isOver: boolean): Promise<void> }> {
   const texts = new Texts(shared, share);
   const kind = 'executions' as const;
-  const data = { toolsUrl };
+  const data = { toolsUrl, most: concurrency ?? null };
   const jobs = await QueuedJobs.open(shared, { id: run, kind, what, data, texts, say, signal, most: concurrency });
   const names = new JobNames();
   const ask = async (sent: SentExecution, own: AbortSignal | undefined) => {
@@ -74,7 +74,7 @@ export async function queuedSandbox(
       url: shared.name,
       confined: true,
       why: `workers at ${shared.name}`,
-      concurrency: concurrency ?? CONCURRENCY,
+      concurrency: ASKED,
       run: runCode,
       runJupyter: async (request, call) =>
         (await ask({ kind: 'notebook', request }, call.signal)).answer as RunJupyterResponse,

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Address } from './address.ts';
 import { outputOf, wholeOutput } from './child.ts';
 import { type Machine, type RemoteFile, SourceError } from './machine.ts';
+import { makeSshFolder } from './ssh-folder.ts';
 
 /** The last words of ssh where it would say the same again. */
 export const REFUSED = /Permission denied \(|Host key verification failed/;
@@ -12,8 +12,6 @@ export const REFUSED = /Permission denied \(|Host key verification failed/;
 const LOST = { lost: [255], refused: REFUSED };
 /** Bytes that `dd` skips at once; a read begins at a multiple of it. */
 const BLOCK = 4096;
-/** The path of a socket has 107 bytes, of which ssh wants 57 for its name. */
-const LONGEST_FOLDER = 30;
 
 /**
  * A machine behind the system's own ssh, so that its settings, agents, jump hosts and known hosts hold. Nothing is installed there: `find`,
@@ -23,7 +21,7 @@ export class SshSource implements Machine {
   readonly name: string;
   readonly #host: string;
   readonly #flags: readonly string[];
-  readonly #folder = mkdtempSync(join(tmpdir().length > LONGEST_FOLDER ? '/tmp' : tmpdir(), 'rv-ssh-'));
+  readonly #folder = makeSshFolder();
 
   constructor({ name, host, port }: Extract<Address, { kind: 'ssh' }>) {
     this.name = name.replace(/:$/, '');

@@ -11,6 +11,8 @@ export interface BulkOptions extends Omit<ReplayOptions, 'onState' | 'notebooks'
   rollouts: AsyncIterable<readonly PlannedCall[]> | Iterable<readonly PlannedCall[]>;
   /** Calls in flight; default: what the backend is made for. */
   concurrency?: number | undefined;
+  /** The backend holds itself how many programs run: as many are asked for as it takes. */
+  isQueued?: boolean;
   journal?: Journal | undefined;
   /** A call that the journal has an answer for is not run again. */
   resume?: boolean;
@@ -41,6 +43,7 @@ export async function* replayMany(options: BulkOptions): AsyncGenerator<BulkResu
   const { rollouts, backend, journal, resume = false, onState, onOutcome, signal, signalOf } = options;
   const concurrency = options.concurrency ?? backend.concurrency;
   const queue = new PQueue({ concurrency });
+  const programs = options.isQueued ? new PQueue({ concurrency: backend.concurrency }) : queue;
   const waiting: Promise<BulkResult | null>[] = [];
   const start = (plan: PlannedCall, notebooks: Notebooks): Promise<BulkResult | null> => {
     const how = howOf(plan, options);
@@ -62,7 +65,7 @@ export async function* replayMany(options: BulkOptions): AsyncGenerator<BulkResu
     };
     // One that waits for its turn is out at once, not when its turn comes.
     if (own !== signal) own?.addEventListener('abort', cancelled, { once: true });
-    return queue.add(async () => {
+    return (plan.code === null ? queue : programs).add(async () => {
       if (own?.aborted || signal?.aborted) return cancelled();
       const run = { ...options, signal: own, notebooks, onState: (state: CallState) => onState?.(plan, state) };
       try {
@@ -84,7 +87,7 @@ export async function* replayMany(options: BulkOptions): AsyncGenerator<BulkResu
       for (const plan of plans) {
         waiting.push(start(plan, notebooks));
         waiting.at(-1)!.catch(() => {});
-        while (waiting.length > concurrency + AHEAD) {
+        while (waiting.length > Math.max(queue.concurrency, programs.concurrency) + AHEAD) {
           const result = await waiting.shift();
           if (result) yield result;
         }
@@ -96,5 +99,6 @@ export async function* replayMany(options: BulkOptions): AsyncGenerator<BulkResu
     }
   } finally {
     queue.clear();
+    programs.clear();
   }
 }

@@ -97,6 +97,30 @@ describe(`recorded calls behind a queue${noRedis}`, () => {
     await run(['replay', 'rollout_data', '--queue', url, '--concurrency', '3', ...journal('queued')]);
     expect(busiest.sandbox).toBe(3);
   });
+
+  it.skipIf(!hasRedis)('fill all places of a limit by one worker, and the next ones wait at the queue', async () => {
+    const { folder, url, journal, run } = workplace(`${calls()}\n`);
+    let open = () => {};
+    const held = await slowSandbox(
+      { ...busiest },
+      0,
+      new Promise((resolve) => {
+        open = resolve;
+      }),
+    );
+    startWorker(url, '--sandbox', held.url);
+    const ended = run(['replay', 'rollout_data', '--queue', url, '--concurrency', '9', ...journal('queued')]);
+    const waiting = async () => {
+      const { runs } = JSON.parse((await run(['queue', url, '--json'])).stdout);
+      return runs.map((one: { active: number; waiting: number }) => [one.active, one.waiting]);
+    };
+    await until(async () => held.inFlight() === 9 && (await waiting())[0]?.[1] === CALLS - 9);
+    expect(await waiting()).toEqual([[9, CALLS - 9]]);
+    open();
+    await ended;
+    held.close();
+    expect(entries(join(folder, 'queued'))).toHaveLength(CALLS);
+  });
 });
 
 const entriesIn = (folder: string): number => {

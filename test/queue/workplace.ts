@@ -16,16 +16,18 @@ export interface Busiest {
   model: number;
 }
 
-/** SandboxFusion's `/run_code`, as far as `print(N)` goes. */
-export async function slowSandbox(busiest: Busiest, milliseconds = 40) {
+/** SandboxFusion's `/run_code`, as far as `print(N)` goes. No `print(N)` ends before `opened`. */
+export async function slowSandbox(busiest: Busiest, milliseconds = 40, opened?: Promise<void>) {
   let inFlight = 0;
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const part of request) body += part;
     busiest.sandbox = Math.max(busiest.sandbox, ++inFlight);
     await new Promise((resolve) => setTimeout(resolve, milliseconds));
+    const { code } = JSON.parse(body);
+    if (code.startsWith('print(')) await opened;
     inFlight--;
-    const stdout = `${/\d+/.exec(JSON.parse(body).code)}\n`;
+    const stdout = `${/\d+/.exec(code)}\n`;
     const run_result = { status: 'Finished', execution_time: 0, return_code: 0, stdout, stderr: '' };
     response.setHeader('content-type', 'application/json').end(JSON.stringify({ status: 'Success', run_result }));
   });
