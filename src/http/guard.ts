@@ -29,7 +29,7 @@ export function refusalOf(headers: IncomingHttpHeaders, { token, allowHosts }: G
     };
   }
   const { host = '', origin } = headers;
-  const name = nameOf(`http://${host}`);
+  const name = HOST.test(host) ? nameOf(`http://${host}`) : null;
   // A holder of the token was given it; a rebound name was not.
   if (token === null && (name === null || !isKnown(name, allowHosts))) {
     return { status: 403, detail: `Host ${host} is no name of this server; --allow-host NAME lets it in` };
@@ -41,6 +41,8 @@ export function refusalOf(headers: IncomingHttpHeaders, { token, allowHosts }: G
   return { status: 403, detail: 'pages of other sites may not run programs here' };
 }
 
+/** A name or an address, and a port: URL would also take a path or a user. */
+const HOST = /^(?:\[[\da-f:.]+\]|[\w.-]+)(?::\d*)?$/i;
 const isKnown = (name: string, allowed: readonly string[]): boolean => isLoopback(name) || allowed.includes(name);
 
 function nameOf(url: string): string | null {

@@ -43,6 +43,10 @@ def types(fd):
     import fcntl
     try: fcntl.ioctl(fd, 0x5412, b'x'); return True
     except OSError: return False
+def folders():
+    for folder, names, files in os.walk('/'):
+        names[:] = [name for name in names if folder != '/' or name not in ('proc', 'usr', 'sys')]
+        yield folder, names, files
 def descriptors():
     found = []
     for fd in range(3, 256):
@@ -188,6 +192,16 @@ describe.each([...CONFINING, 'bubblewrap, with cgroups' as const])('%s', (kind) 
       'files without number': 'for i in range(3_000_000): open("/tmp/%d" % i, "w").close()',
       'folders in folders': 'import os\nfor i in range(1_000_000):\n    os.mkdir("d")\n    os.chdir("d")',
       'long names': 'import os\nfor i in range(1_000_000): os.symlink("x" * 4000, "/tmp/l%d" % i)',
+      ...(backend === 'pyodide' && {
+        'typed arrays of JavaScript':
+          'from pyodide.ffi import to_js\nheld = []\nfor _ in range(30):\n    held.append(to_js(b"x").constructor.new(100 << 20))\n    held[-1].fill(1)',
+        'arrays of JavaScript':
+          'from pyodide.ffi import to_js\nheld = [to_js([1]).constructor.new(1 << 25).fill(1.5) for _ in range(30)]',
+        'functions of JavaScript':
+          'from pyodide.ffi import create_proxy\nheld = [create_proxy(lambda: 1) for _ in range(10_000_000)]',
+        'pipes of Emscripten':
+          'import os\nheld = []\nfor _ in range(2000):\n    held.append(os.pipe())\n    os.write(held[-1][1], bytes(1 << 20))',
+      }),
       ...(backend === 'bubblewrap' && {
         'memory of files that have no name':
           'import os\nfs = [os.memfd_create("x") for _ in range(12)]\nfor f in fs:\n    for _ in range(100): os.write(f, bytes(1 << 20))',
@@ -223,6 +237,10 @@ describe.each([...CONFINING, 'bubblewrap, with cgroups' as const])('%s', (kind) 
           'import ctypes\nl = ctypes.CDLL(None)\nfor _ in range(300):\n    c = ctypes.c_ulong(0)\n    assert l.syscall(206, 200, ctypes.byref(c)) == 0',
         'socket buffers':
           'import socket\nheld = []\nfor _ in range(4000):\n    a, b = socket.socketpair()\n    a.setblocking(False)\n    held.append((a, b))\n    try:\n        while True: a.send(bytes(65536))\n    except BlockingIOError: pass',
+        'areas of addresses by the ten thousand':
+          'import ctypes, os, time\nl = ctypes.CDLL(None)\nl.mmap.restype = ctypes.c_void_p\np = l.mmap(None, ctypes.c_size_t(256 << 20), 0, 0x4022, -1, ctypes.c_long(0))\nfor at in range(0, 256 << 20, 8192):\n    if l.mprotect(ctypes.c_void_p(p + at), ctypes.c_size_t(4096), 1) < 0: break\nfor _ in range(200):\n    if os.fork() == 0: time.sleep(9)\ntime.sleep(3)',
+        'what open files of /proc keep':
+          'import os, time\nfor _ in range(200):\n    if os.fork() == 0:\n        try:\n            while True: os.read(os.open("/proc/stat", os.O_RDONLY), 1)\n        except OSError: pass\n        time.sleep(9)\ntime.sleep(3)',
         pipes:
           'import fcntl, os\nheld = []\nfor _ in range(4000):\n    r, w = os.pipe()\n    held.append((r, w))\n    try: fcntl.fcntl(w, 1031, 1 << 20)\n    except OSError: pass\n    os.set_blocking(w, False)\n    try:\n        while True: os.write(w, bytes(65536))\n    except BlockingIOError: pass',
         'a file of /dev/shm': 'f = open("/dev/shm/big", "wb")\nfor _ in range(1200): f.write(bytes(1 << 20))',

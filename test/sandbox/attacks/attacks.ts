@@ -131,6 +131,19 @@ const kernel = attacks(
     'comparing kernel objects': 'sys_(312, 1, os.getpid(), 0, 0, 0)',
     'pages of another process': 'sys_(279, 1, 0, 0, 0, 0, 0)',
     'a way of running another program has': 'sys_(135, 0x0800000)',
+    'who opens what in a folder of the system': [
+      'import fcntl\nfd = os.open("/usr/lib", os.O_RDONLY)',
+      'fcntl.fcntl(fd, 1026, 0x80000001) == 0',
+    ],
+    'who opens a file of the system': [
+      'import fcntl\nfd = os.open("/usr/bin/env", os.O_RDONLY)',
+      'fcntl.fcntl(fd, 1024, 0) == 0',
+    ],
+    'rules of landlock, which nothing counts': 'sys_(444, struct.pack("<Q", 4), 8, 0)',
+    'a long list of who may read a file': [
+      'open("/tmp/acl", "w").close()\nentries = [(1, 6, 2**32 - 1)] + [(2, 6, os.getuid())] * 8000 + [(n, 6, 2**32 - 1) for n in (4, 16, 32)]',
+      'os.setxattr("/tmp/acl", "system.posix_acl_access", struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *e) for e in entries)) is None',
+    ],
   },
   'bubblewrap',
 );
@@ -151,6 +164,10 @@ const runs = attacks({
   'a builtin name': kept('hasattr(__import__("builtins"), "rv_left")', '__import__("builtins").rv_left = 1'),
   'a path of modules': kept('"/rv-left" in sys.path', 'sys.path.append("/rv-left")'),
   'the working folder': kept('os.path.exists("rv-left")', 'open("rv-left", "w").write("x")'),
+  'a file in any folder but those of the kernel': kept(
+    'any("rv-left" in names for _, _, names in folders())',
+    'for folder, _, _ in folders():\n        try: open(folder + "/rv-left", "w").write("x")\n        except OSError: pass',
+  ),
   'code of earlier runs in memory': [
     'import re\npattern = re.compile(rb"[r]v-secre[t]-of-a-ru[n]")',
     'sys.platform == "linux" and any(pattern.search(part) for part in memory())',
@@ -189,8 +206,20 @@ const javascript = attacks(
     'the module of Emscripten': '__import__("pyodide_js")._module.HEAPU8.buffer.constructor.constructor("return 1")()',
     'a listener in JavaScript':
       '__import__("pyodide_js")._api.public_api.globals.constructor.constructor("return 1")()',
+    'what the frames of the stack run on': [
+      'from pyodide.ffi import to_js, create_proxy\nseen = []\ntry: to_js([1]).flatMap(5)\nexcept Exception as error: errors = error.constructor.__proto__',
+      '[setattr(errors, "prepareStackTrace", create_proxy(lambda error, frames, *_: seen.extend(f.getThis() for f in frames))), to_js([1]).at(create_proxy(lambda: 1 / 0))] and seen',
+    ],
+    'the caller of a function': '__import__("pyodide_js")._module._emscripten_run_script.caller',
+    'a folder by a plain object of JavaScript': [
+      'from pyodide.ffi import to_js\nimport pyodide_js\nroot = to_js([1]).constructor.prototype.__proto__.constructor.new()\nroot.root = os.path.dirname(SECRET)\nos.mkdir("/mounted")',
+      'pyodide_js.FS.mount(pyodide_js.FS.filesystems.NODEFS, root, "/mounted") and os.listdir("/mounted")',
+    ],
     'a worker': '__import__("js").Worker',
     'shared memory': '__import__("js").SharedArrayBuffer',
+    // The interpreter ends of it, so it comes last.
+    'a file of the host that is loaded late':
+      '__import__("pyodide_js").FS.createLazyFile("/", "lazy", SECRET, True, False) and open("/lazy").read()',
   },
   'pyodide',
 );
@@ -239,6 +268,7 @@ const places = attacks(
       '/sbin',
       '/usr/local',
       '/usr/share',
+      '/run/bin',
     ].map((folder) => [`a file written to ${folder}`, `open("${folder}/rv-attack", "w").write("x")`]),
   ),
   'bubblewrap',

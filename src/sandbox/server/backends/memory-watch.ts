@@ -3,7 +3,15 @@
 import { statfsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { Cgroup } from './cgroups.ts';
-import { BehindDescriptors, processesOf, sharedOnce, socketsOf } from './usage.ts';
+import {
+  BehindDescriptors,
+  forAreas,
+  mostForAreas,
+  type Process,
+  processesOf,
+  sharedOnce,
+  socketsOf,
+} from './usage.ts';
 
 /** Two processors fill no more in a millisecond: a run is looked at before it could have met its limit. */
 const BYTES_A_MS = 8 * 1024 * 1024;
@@ -41,7 +49,7 @@ export function watchRun(
       const processes = [...processesOf(roots)];
       const first = processes.find(({ pid }) => pid === roots[0])?.pid;
       return {
-        pids: processes.map(({ pid }) => pid),
+        processes,
         own: processes.reduce((sum, { bytes }) => sum + bytes, 0),
         kernel: descriptors.of(processes) + (first === undefined ? 0 : inSpacesOf(first, queues)),
       };
@@ -56,7 +64,7 @@ export function watchProcess(pid: number, limitMb: number, onExcess: () => void)
   return watch(
     () => {
       const processes = [...processesOf([pid])];
-      return { pids: [], own: processes.reduce((sum, { bytes }) => sum + bytes, 0), kernel: 0 };
+      return { processes, alone: true, own: processes.reduce((sum, { bytes }) => sum + bytes, 0), kernel: 0 };
     },
     limitMb,
     onExcess,
@@ -64,8 +72,9 @@ export function watchProcess(pid: number, limitMb: number, onExcess: () => void)
 }
 
 interface Held {
-  /** Whose pages may be shared. */
-  pids: number[];
+  processes: Process[];
+  /** Their pages are shared with nobody. */
+  alone?: boolean;
   own: number;
   kernel: number;
 }
@@ -81,11 +90,16 @@ function watch(held: () => Held, limitMb: number, onExcess: (pids: readonly numb
       timer = setTimeout(look, freeAt - began);
       return;
     }
-    const { pids, own, kernel } = held();
+    const { processes, alone = false, own, kernel } = held();
     freeAt = began + SHARE * (performance.now() - began);
+    const pids = processes.map(({ pid }) => pid);
     let bytes = own + kernel;
-    const mayShare = pids.length > 1 && pids.length <= MOST_PROCESSES && bytes < MOST_TIMES * limit;
-    if (bytes > limit && mayShare) bytes = (await sharedOnce(pids)) + kernel;
+    if (bytes <= limit && bytes + mostForAreas(processes) > limit) bytes += await forAreas(processes, limit - bytes);
+    // Whoever has areas by the ten thousand is killed before it is known to the page.
+    const isScattered = bytes - own - kernel > limit / 2;
+    const mayShare =
+      !alone && !isScattered && pids.length > 1 && pids.length <= MOST_PROCESSES && bytes < MOST_TIMES * limit;
+    if (bytes > limit && mayShare) bytes += (await sharedOnce(pids)) - own;
     if (isOver) return;
     if (bytes > limit) return onExcess(pids);
     const pause = Math.max(SHORTEST_MS, (limit - bytes) / BYTES_A_MS, performance.now() - began);

@@ -63,6 +63,8 @@ export function seal(): void {
     Object.defineProperty(process, name, { value: () => 0, writable: false, configurable: false });
   }
   Object.defineProperty(process, 'env', { value: Object.freeze({}), writable: false });
+  // It would be given what every frame of the stack runs on.
+  Object.defineProperty(Error, 'prepareStackTrace', { value: undefined, writable: false, configurable: false });
 }
 
 const PAGE = 65_536;

@@ -8,6 +8,8 @@ const AUDIT_ARCH: Record<Machine, number> = { x64: 0xc000003e, arm64: 0xc00000b7
 /** linux/errno.h */
 const EPERM = 1;
 const ENOSYS = 38;
+const EINVAL = 22;
+const EOPNOTSUPP = 95;
 const EAFNOSUPPORT = 97;
 const ALLOW = 0x7fff0000;
 const KILL_PROCESS = 0x80000000;
@@ -101,6 +103,11 @@ const CALLS = {
   inotify_init: [253, -1],
   inotify_init1: [294, 26],
   setsockopt: [54, 208],
+  fcntl: [72, 25],
+  landlock_create_ruleset: [444, 444],
+  setxattr: [188, 5],
+  lsetxattr: [189, 6],
+  fsetxattr: [190, 7],
 } as const satisfies Record<string, readonly [number, number]>;
 type Call = keyof typeof CALLS;
 
@@ -109,7 +116,9 @@ const MISSING: Call[] = ['clone3', 'io_setup', 'io_uring_setup', 'io_uring_enter
 /** All runs share their user's watches, and a watch on a file of the system tells who opens it. */
 const SHARED: Call[] = ['inotify_init', 'inotify_init1'];
 /** Only a cgroup counts their memory. */
-const UNCOUNTED: Call[] = ['memfd_create', 'shmget', 'msgget', 'semget'];
+const UNCOUNTED: Call[] = ['memfd_create', 'shmget', 'msgget', 'semget', 'landlock_create_ruleset'];
+/** A list of who may read a file is 64 kB that nothing counts, for each name. Programs know file systems without them. */
+const ATTRIBUTES: Call[] = ['setxattr', 'lsetxattr', 'fsetxattr'];
 /** Beyond the newest call of the table's libseccomp; what a newer kernel adds is missing here. */
 const NEWEST = 450;
 
@@ -122,6 +131,8 @@ const FAMILIES = { unix: 1, inet: 2, inet6: 10, netlink: 16 };
 /** SO_SNDBUF, SO_RCVBUF and their forced forms, of SOL_SOCKET. */
 const SOCKET_LEVEL = 1;
 const BUFFER_SIZES = [7, 8, 32, 33];
+/** F_SETLEASE and F_NOTIFY tell who opens a file of the system. */
+const WATCHING = [1024, 1026];
 /** TIOCSTI and TIOCLINUX type into a terminal, TIOCSETD loads line disciplines. */
 const TERMINAL = [0x5412, 0x541c, 0x5423];
 /** Linux as it is, the question for it, and without random addresses, which some runtimes ask for. */
@@ -167,11 +178,11 @@ const withoutBits = (bits: number, errno: number): Instruction[] => [
   give(ALLOW),
 ];
 /** The same for the second argument. */
-const secondIsNot = (values: readonly number[]): Instruction[] => [
+const secondIsNot = (values: readonly number[], errno: number): Instruction[] => [
   [LOAD, 0, 0, FIRST_ARGUMENT_AT + 8],
   ...values.map((value, index): Instruction => [JUMP_EQUAL, values.length - index, 0, value]),
   give(ALLOW),
-  give(refuse(EPERM)),
+  give(refuse(errno)),
 ];
 
 export const hasSeccomp = (machine: string = process.arch): machine is Machine => machine in AUDIT_ARCH;
@@ -190,7 +201,8 @@ export function seccompFilter(counted: boolean, machine: string = process.arch):
     socket: onlyFor(families, EAFNOSUPPORT),
     socketpair: onlyFor(families, EAFNOSUPPORT),
     personality: onlyFor(PERSONALITIES, EPERM),
-    ioctl: secondIsNot(TERMINAL),
+    ioctl: secondIsNot(TERMINAL, EPERM),
+    fcntl: secondIsNot(WATCHING, EINVAL),
     prlimit64: notFirst(0),
     sched_setparam: notFirst(0),
     sched_setscheduler: notFirst(0),
@@ -213,6 +225,7 @@ export function seccompFilter(counted: boolean, machine: string = process.arch):
   };
   const answers = (Object.keys(CALLS) as Call[]).flatMap((call) => {
     if (special[call]) return block(numberOf(call), special[call]);
+    if (ATTRIBUTES.includes(call)) return block(numberOf(call), [give(refuse(EOPNOTSUPP))]);
     if (UNCOUNTED.includes(call)) return counted ? [] : block(numberOf(call), [give(refuse(ENOSYS))]);
     return block(numberOf(call), [give(refuse([...MISSING, ...SHARED].includes(call) ? ENOSYS : EPERM))]);
   });

@@ -541,8 +541,6 @@ for _name, _text in (
 ):
     with open('/etc/' + _name, 'w') as _file:
         _file.write(_text)
-_mount('/etc', '/etc', None, _BIND | _REC)
-_mount(None, '/etc', None, 32 | _BIND | 1 | _NOSUID | _NODEV)
 _fresh = ('tmp', 'root', 'run', 'proc', 'home', 'mnt', 'opt', 'srv', 'var/tmp')
 _tops = {name.split('/')[0] for name in _fresh}
 _links = [(name, os.readlink('/' + name)) for name in os.listdir('/') if os.path.islink('/' + name)]
@@ -560,6 +558,11 @@ with open('/proc/self/mountinfo') as _table:
             _places.append((_point, os.path.isdir(_point)))
 if os.path.isdir('/run/bin'):
     _places.append(('/run/bin', True))
+# What every slot shows, and no mount of its own protects, lies in this root: no run may write where the next one reads.
+for _name in ['/' + name for name in _shared] + [path for path, _ in _places]:
+    if os.stat(_name).st_dev == os.stat('/').st_dev:
+        _mount(_name, _name, None, _BIND | _REC)
+        _mount(None, _name, None, 32 | _BIND | 1 | _NOSUID | _NODEV)
 _rest = b''
 _filter = None
 # A program finds what 'python FILE' has loaded.
