@@ -1,24 +1,10 @@
 import { z } from 'zod';
 import type { JsonObject, JsonValue } from '../../json/value.ts';
-import { shapeProblem } from '../../text/problems.ts';
 import type { Message, MessageToolCall } from '../message.ts';
-import {
-  type Generation,
-  isTurnWhole,
-  type Model,
-  type ModelRequest,
-  type SamplingParams,
-  servedFinish,
-} from './model.ts';
-import {
-  type ModelServer,
-  NOTHING_SAMPLED,
-  postWithRetry,
-  RetryableError,
-  type TurnReader,
-} from './post-with-retry.ts';
+import type { Generation, Model, ModelRequest, SampledTurn, SamplingParams } from './model.ts';
+import { type ModelServer, RetryableError } from './post-with-retry.ts';
 import { PROBE_MS, probed } from './probe.ts';
-import { untilSuspended } from './suspend.ts';
+import { askForTurn, finishOf, parseAnswer, type SampledTurnReader, tokenLimit } from './served-turn.ts';
 
 const text = z.string().nullish();
 const CallDelta = z.looseObject({
@@ -68,15 +54,7 @@ export class ChatCompletionsModel implements Model {
       stream: true,
       stream_options: { include_usage: true },
     };
-    const asking = (signal: AbortSignal | undefined) =>
-      postWithRetry(
-        this.#http,
-        body,
-        signal,
-        () => new TurnBuilder(request),
-        (reason) => request.onDelta?.({ kind: 'retry', reason }),
-      );
-    return untilSuspended(request, asking, () => BROKEN_OFF);
+    return askForTurn(this.#http, body, request, () => new TurnBuilder(request));
   }
 
   async probe({ tools, sampling, signal }: Parameters<NonNullable<Model['probe']>>[0]): Promise<string | null> {
@@ -87,7 +65,7 @@ export class ChatCompletionsModel implements Model {
 }
 
 /** Without ids a turn cannot be gone on with in its middle. */
-const BROKEN_OFF: Omit<Generation, 'retries'> = {
+const BROKEN_OFF: SampledTurn = {
   text: '',
   reasoning: null,
   toolCalls: [],
@@ -123,8 +101,7 @@ function wireSampling(
   { max_new_tokens, prompt_logprobs: _, ...rest }: SamplingParams,
   budget: number | null,
 ): JsonObject {
-  const limits = [max_new_tokens, budget].filter((limit) => limit !== undefined && limit !== null);
-  return { ...(rest as JsonObject), ...(limits.length > 0 ? { max_tokens: Math.min(...limits) } : {}) };
+  return { ...(rest as JsonObject), ...tokenLimit('max_tokens', max_new_tokens, budget) };
 }
 
 const isNone = (value: unknown): value is undefined | null => value === undefined || value === null;
@@ -132,7 +109,7 @@ const isText = (value: unknown): boolean => isNone(value) || typeof value === 's
 const isCount = (value: unknown): boolean => isNone(value) || typeof value === 'number';
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
-/** A piece of a turn as all but a few are: they come by the thousand, and a look is cheaper than a schema. */
+/** A piece of a turn as all but a few are. */
 function isUsual(value: unknown): value is Chunk {
   if (!isObject(value) || value.error || !Array.isArray(value.choices)) return false;
   const { usage } = value;
@@ -161,22 +138,7 @@ const isUsualCall = (call: unknown): boolean =>
   isText(call.function.name) &&
   isText(call.function.arguments);
 
-function parseChunk(data: string): Chunk {
-  let value: unknown;
-  try {
-    value = JSON.parse(data);
-  } catch {
-    throw new RetryableError(`the server sent no JSON: ${data.slice(0, 200)}`);
-  }
-  if (isUsual(value)) return value;
-  const chunk = Chunk.safeParse(value);
-  if (!chunk.success) throw new RetryableError(`the server sent an unknown shape: ${shapeProblem(chunk.error.issues)}`);
-  if (chunk.data.error)
-    throw new RetryableError(`the server reports: ${JSON.stringify(chunk.data.error).slice(0, 500)}`);
-  return chunk.data;
-}
-
-class TurnBuilder implements TurnReader<Omit<Generation, 'retries'>> {
+class TurnBuilder implements SampledTurnReader {
   #text = '';
   #isThere = false;
   #reasoning = '';
@@ -192,7 +154,7 @@ class TurnBuilder implements TurnReader<Omit<Generation, 'retries'>> {
 
   add(json: string): void {
     this.#request.onActivity?.();
-    const chunk = parseChunk(json);
+    const chunk = parseAnswer(json, Chunk, isUsual);
     if (chunk.usage) this.#usage = chunk.usage;
     const choice = chunk.choices?.[0];
     if (!choice) return;
@@ -227,25 +189,24 @@ class TurnBuilder implements TurnReader<Omit<Generation, 'retries'>> {
     if (args) call.function.arguments += typeof args === 'string' ? args : JSON.stringify(args as JsonValue);
   }
 
-  finish(): Omit<Generation, 'retries'> {
-    if (this.#reason === null) throw new RetryableError('the stream ended before the turn did');
-    if (!this.#isThere) throw new RetryableError('the server sent a turn without a message');
+  finish(): SampledTurn {
+    if (this.#reason !== null && !this.#isThere) throw new RetryableError('the server sent a turn without a message');
     const toolCalls = this.#calls.filter((call) => call.function.name !== '');
-    const finishReason = servedFinish(this.#reason, toolCalls.length);
-    if (finishReason === null)
-      throw new RetryableError(`the server ended the turn with finish_reason '${this.#reason}'`);
-    const isEmpty = this.#text === '' && this.#reasoning === '' && toolCalls.length === 0;
-    if (isEmpty && isTurnWhole(finishReason) && !this.#usage?.completion_tokens)
-      throw new RetryableError(NOTHING_SAMPLED);
+    const isSaid = this.#text !== '' || this.#reasoning !== '' || toolCalls.length > 0;
+    const isEmpty = !isSaid && !this.#usage?.completion_tokens;
     return {
       text: this.#text,
       reasoning: this.#reasoning || null,
       toolCalls,
-      finishReason,
+      finishReason: finishOf(this.#reason, toolCalls.length, isEmpty),
       ids: null,
       logprobs: null,
       promptTokens: this.#usage?.prompt_tokens ?? null,
       completionTokens: this.#usage?.completion_tokens ?? null,
     };
+  }
+
+  soFar(): SampledTurn {
+    return BROKEN_OFF;
   }
 }

@@ -27,23 +27,6 @@ export type FinishReason = 'stop' | 'length' | 'tool_calls';
 /** How the server says that a turn ended: also broken off by itself, or held back by a filter. */
 export type ServedFinish = FinishReason | 'abort' | 'content_filter';
 
-const FINISHED = new Set(['stop', 'eos', 'eos_token', 'stop_sequence', 'end_turn']);
-const CALLED = new Set(['tool_calls', 'function_call']);
-const FILTERED = new Set(['content_filter', 'safety', 'recitation', 'blocked']);
-
-/** Null for a word that no server is known by: what cannot be told from a failure is not trained on. */
-export function servedFinish(word: string, calls: number): ServedFinish | null {
-  const reason = word.toLowerCase();
-  if (reason === 'length' || reason === 'max_tokens') return 'length';
-  if (CALLED.has(reason)) return 'tool_calls';
-  if (FINISHED.has(reason)) return calls > 0 ? 'tool_calls' : 'stop';
-  if (FILTERED.has(reason)) return 'content_filter';
-  return reason === 'abort' || reason === 'aborted' || reason === 'cancelled' ? 'abort' : null;
-}
-
-/** The turn was neither broken off nor held back. */
-export const isTurnWhole = (finish: ServedFinish): boolean => finish !== 'abort' && finish !== 'content_filter';
-
 /** A piece of a turn as it arrives. After `retry` what came of this turn so far is void: the stream was dropped and starts anew. */
 export type ModelDelta = { kind: 'text' | 'reasoning'; text: string } | { kind: 'retry'; reason: string };
 
@@ -87,6 +70,9 @@ export interface Generation {
   /** The version of the weights that sampled the turn, where the server says so. */
   weightVersion?: string | null;
 }
+
+/** A turn, whatever it took to get it. */
+export type SampledTurn = Omit<Generation, 'retries'>;
 
 export interface Model {
   readonly name: string;

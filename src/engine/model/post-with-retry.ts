@@ -32,9 +32,6 @@ export class RetryableError extends Error {
 const OVERFLOW =
   /context (length|window|size)|maximum (context|model|input) length|longer than the model|too many tokens|exceeds? .{0,40}context/i;
 
-/** A model that ends its turn at once has sampled the token that ends it. */
-export const NOTHING_SAMPLED = 'the server ended the turn before a token was sampled';
-
 /** Puts a turn together from what the server says of it: its events, or one whole answer. What it throws ends the attempt. */
 export interface TurnReader<T> {
   add(json: string): void;

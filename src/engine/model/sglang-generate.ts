@@ -2,18 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { exchange } from '../../http/client.ts';
 import type { JsonObject } from '../../json/value.ts';
-import { shapeProblem } from '../../text/problems.ts';
 import type { ChatTokenizer } from './chat-tokenizer.ts';
-import { type Generation, isTurnWhole, type Model, ModelError, type ModelRequest, servedFinish } from './model.ts';
-import {
-  type ModelServer,
-  NOTHING_SAMPLED,
-  postWithRetry,
-  RetryableError,
-  type TurnReader,
-} from './post-with-retry.ts';
+import { type Generation, type Model, ModelError, type ModelRequest, type SampledTurn } from './model.ts';
+import type { ModelServer } from './post-with-retry.ts';
 import { PROBE_MS, probed } from './probe.ts';
-import { untilSuspended } from './suspend.ts';
+import { askForTurn, finishOf, parseAnswer, type SampledTurnReader, tokenLimit, WHOLE_TURN_MS } from './served-turn.ts';
 
 type TokenLogprob = readonly [number | null, number, ...unknown[]];
 
@@ -45,9 +38,6 @@ const Answer = z.looseObject({
 });
 type Answer = z.infer<typeof Answer>;
 
-/** Without a stream nothing comes before the turn is whole. */
-const SILENT_MS = 3_600_000;
-
 /** SGLang's own `/generate`: ids in, ids and log probabilities out. `baseUrl` may be the same /v1 address that the chat API has. */
 export class SglangGenerateModel implements Model {
   readonly exact = true;
@@ -60,19 +50,18 @@ export class SglangGenerateModel implements Model {
     this.name = name;
     this.#base = url;
     this.#tokenizer = tokenizer;
-    this.#http = { idleMs: SILENT_MS, ...http, url: `${url.replace(/\/+$/, '').replace(/\/v1$/, '')}/generate` };
+    this.#http = { idleMs: WHOLE_TURN_MS, ...http, url: `${url.replace(/\/+$/, '').replace(/\/v1$/, '')}/generate` };
   }
 
   async generate(request: ModelRequest): Promise<Generation> {
     if (request.inputIds === null) throw new TypeError('SglangGenerateModel needs inputIds');
     const { max_new_tokens, seed, prompt_logprobs: _, n: _n, ...sampling } = request.sampling;
-    const limits = [max_new_tokens, request.maxNewTokens].filter((limit) => limit !== undefined && limit !== null);
     const body: JsonObject = {
       input_ids: request.inputIds as number[],
       sampling_params: {
         ...(sampling as JsonObject),
         ...(seed === undefined ? {} : { sampling_seed: seed }),
-        ...(limits.length > 0 ? { max_new_tokens: Math.min(...limits) } : {}),
+        ...tokenLimit('max_new_tokens', max_new_tokens, request.maxNewTokens),
         skip_special_tokens: false,
         spaces_between_special_tokens: false,
       },
@@ -82,22 +71,11 @@ export class SglangGenerateModel implements Model {
       stream: request.onDelta !== undefined,
     };
     const rid = randomUUID();
-    let turn = new TokenTurn(this.#tokenizer, request);
-    const asking = (signal: AbortSignal | undefined) =>
-      postWithRetry(
-        this.#http,
-        request.suspend ? { ...body, rid } : body,
-        signal,
-        () => {
-          turn = new TokenTurn(this.#tokenizer, request);
-          return turn;
-        },
-        (reason) => request.onDelta?.({ kind: 'retry', reason }),
-      );
-    return untilSuspended(
+    return askForTurn(
+      this.#http,
+      request.suspend ? { ...body, rid } : body,
       request,
-      asking,
-      () => turn.soFar(),
+      () => new TokenTurn(this.#tokenizer, request),
       () => this.#abort(rid),
     );
   }
@@ -127,7 +105,7 @@ export class SglangGenerateModel implements Model {
 
 const isNone = (value: unknown): value is undefined | null => value === undefined || value === null;
 
-/** An answer as all but a few are: a look is cheaper than a schema, which copies what it holds. */
+/** An answer as all but a few are. */
 function isUsual(value: unknown): value is Answer {
   const { text, output_ids: ids, meta_info: meta, error } = (value ?? {}) as Answer;
   if (error || (!isNone(text) && typeof text !== 'string') || (!isNone(ids) && !areIds(ids))) return false;
@@ -143,23 +121,7 @@ function isUsual(value: unknown): value is Answer {
   );
 }
 
-function parse(data: string): Answer {
-  let value: unknown;
-  try {
-    value = JSON.parse(data);
-  } catch {
-    throw new RetryableError(`the server sent no JSON: ${data.slice(0, 200)}`);
-  }
-  if (isUsual(value)) return value;
-  const answer = Answer.safeParse(value);
-  if (!answer.success)
-    throw new RetryableError(`the server sent an unknown shape: ${shapeProblem(answer.error.issues)}`);
-  if (answer.data.error)
-    throw new RetryableError(`the server reports: ${JSON.stringify(answer.data.error).slice(0, 500)}`);
-  return answer.data;
-}
-
-class TokenTurn implements TurnReader<Omit<Generation, 'retries'>> {
+class TokenTurn implements SampledTurnReader {
   #ids: number[] = [];
   #logprobs: number[] = [];
   #shown = '';
@@ -174,7 +136,7 @@ class TokenTurn implements TurnReader<Omit<Generation, 'retries'>> {
 
   add(json: string): void {
     this.#request.onActivity?.();
-    const { text, output_ids, meta_info } = parse(json);
+    const { text, output_ids, meta_info } = parseAnswer(json, Answer, isUsual);
     const pairs = meta_info?.output_token_logprobs ?? null;
     const ids = pairs ? pairs.map((pair) => pair[1]) : (output_ids ?? []);
     const logprobs = pairs ? pairs.map((pair) => pair[0] ?? Number.NaN) : [];
@@ -193,25 +155,19 @@ class TokenTurn implements TurnReader<Omit<Generation, 'retries'>> {
     if (fresh) this.#request.onDelta({ kind: 'text', text: fresh });
   }
 
-  finish(): Omit<Generation, 'retries'> {
+  finish(): SampledTurn {
     const finish = this.#meta?.finish_reason;
-    if (!finish) throw new RetryableError('the stream ended before the turn did');
-    const status = finish.status_code ?? null;
-    if (finish.type === 'abort' && status !== null && status >= 400 && status < 500)
+    const status = finish?.status_code ?? null;
+    if (finish?.type === 'abort' && status !== null && status >= 400 && status < 500)
       throw new ModelError(`the server aborted the turn: ${finish.message ?? 'no reason given'}`, status, 'refused');
-    const finishReason = servedFinish(finish.type, 0);
-    if (finishReason === null)
-      throw new RetryableError(`the server ended the turn with finish_reason '${finish.type}'`);
-    const ids = this.#ids;
-    if (ids.length === 0 && this.#meta?.completion_tokens) {
-      throw new ModelError('the server sends no token ids; is it SGLang?', null, 'refused');
-    }
-    if (ids.length === 0 && isTurnWhole(finishReason)) throw new RetryableError(NOTHING_SAMPLED);
+    const hasNoIds = this.#ids.length === 0;
+    const counted = this.#meta?.completion_tokens ?? 0;
+    const finishReason = finishOf(finish?.type, 0, hasNoIds && counted === 0);
+    if (hasNoIds && counted > 0) throw new ModelError('the server sends no token ids; is it SGLang?', null, 'refused');
     return { ...this.soFar(), finishReason };
   }
 
-  /** The part of the turn that was sampled until now. */
-  soFar(): Omit<Generation, 'retries'> {
+  soFar(): SampledTurn {
     const ids = this.#ids;
     const given = this.#meta?.input_token_logprobs;
     return {

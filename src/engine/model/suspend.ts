@@ -1,5 +1,5 @@
 import { linked, onAbort } from '../../async/abort.ts';
-import type { Generation, ModelRequest } from './model.ts';
+import type { Generation, ModelRequest, SampledTurn } from './model.ts';
 
 /** A turn that a deadline ended. */
 class Suspended extends Error {}
@@ -7,7 +7,6 @@ class Suspended extends Error {}
 /** Milliseconds that a server has for giving what it sampled of an aborted turn. */
 const GRACE_MS = 3000;
 
-type SampledTurn = Omit<Generation, 'retries'>;
 type Asking = (signal: AbortSignal | undefined) => Promise<Generation>;
 
 /**

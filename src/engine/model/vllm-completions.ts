@@ -1,17 +1,10 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../json/value.ts';
-import { shapeProblem } from '../../text/problems.ts';
 import type { ChatTokenizer } from './chat-tokenizer.ts';
-import { type Generation, isTurnWhole, type Model, ModelError, type ModelRequest, servedFinish } from './model.ts';
-import {
-  type ModelServer,
-  NOTHING_SAMPLED,
-  postWithRetry,
-  RetryableError,
-  type TurnReader,
-} from './post-with-retry.ts';
+import { type Generation, type Model, ModelError, type ModelRequest, type SampledTurn } from './model.ts';
+import type { ModelServer } from './post-with-retry.ts';
 import { PROBE_MS, probed } from './probe.ts';
-import { untilSuspended } from './suspend.ts';
+import { askForTurn, finishOf, parseAnswer, type SampledTurnReader, tokenLimit, WHOLE_TURN_MS } from './served-turn.ts';
 
 const Answer = z.looseObject({
   choices: z
@@ -31,9 +24,6 @@ const Answer = z.looseObject({
 });
 type Answer = z.infer<typeof Answer>;
 
-/** Without a stream nothing comes before the turn is whole. */
-const SILENT_MS = 3_600_000;
-
 /** vLLM's `/v1/completions` with token ids in, and with `return_token_ids` out. `url` goes up to and with /v1. */
 export class VllmCompletionsModel implements Model {
   readonly exact = true;
@@ -46,21 +36,20 @@ export class VllmCompletionsModel implements Model {
     this.name = name;
     this.#base = url;
     this.#tokenizer = tokenizer;
-    this.#http = { idleMs: SILENT_MS, ...http, url: `${url.replace(/\/+$/, '')}/completions` };
+    this.#http = { idleMs: WHOLE_TURN_MS, ...http, url: `${url.replace(/\/+$/, '')}/completions` };
   }
 
   async generate(request: ModelRequest): Promise<Generation> {
     if (request.inputIds === null) throw new TypeError('VllmCompletionsModel needs inputIds');
     const { max_new_tokens, prompt_logprobs, n: _n, ...sampling } = request.sampling;
     const judges = request.wantsPromptLogprobs === true;
-    const limits = [max_new_tokens, request.maxNewTokens].filter((limit) => limit !== undefined && limit !== null);
     // vLLM does not stream them.
     const stream = !judges && (request.onDelta !== undefined || request.suspend !== undefined);
     const body: JsonObject = {
       model: this.name,
       prompt: request.inputIds as number[],
       ...(sampling as JsonObject),
-      ...(limits.length > 0 ? { max_tokens: Math.min(...limits) } : {}),
+      ...tokenLimit('max_tokens', max_new_tokens, request.maxNewTokens),
       logprobs: 1,
       ...(judges ? { prompt_logprobs: prompt_logprobs ?? 0 } : {}),
       return_token_ids: true,
@@ -69,19 +58,7 @@ export class VllmCompletionsModel implements Model {
       stream,
       ...(stream ? { stream_options: { include_usage: true } } : {}),
     };
-    let turn = new CompletionTurn(this.#tokenizer, request);
-    const asking = (signal: AbortSignal | undefined) =>
-      postWithRetry(
-        this.#http,
-        body,
-        signal,
-        () => {
-          turn = new CompletionTurn(this.#tokenizer, request);
-          return turn;
-        },
-        (reason) => request.onDelta?.({ kind: 'retry', reason }),
-      );
-    return untilSuspended(request, asking, () => turn.soFar());
+    return askForTurn(this.#http, body, request, () => new CompletionTurn(this.#tokenizer, request));
   }
 
   async probe({ sampling, signal }: Parameters<NonNullable<Model['probe']>>[0]): Promise<string | null> {
@@ -92,22 +69,7 @@ export class VllmCompletionsModel implements Model {
   }
 }
 
-function parse(data: string): Answer {
-  let value: unknown;
-  try {
-    value = JSON.parse(data);
-  } catch {
-    throw new RetryableError(`the server sent no JSON: ${data.slice(0, 200)}`);
-  }
-  const answer = Answer.safeParse(value);
-  if (!answer.success)
-    throw new RetryableError(`the server sent an unknown shape: ${shapeProblem(answer.error.issues)}`);
-  if (answer.data.error)
-    throw new RetryableError(`the server reports: ${JSON.stringify(answer.data.error).slice(0, 500)}`);
-  return answer.data;
-}
-
-class CompletionTurn implements TurnReader<Omit<Generation, 'retries'>> {
+class CompletionTurn implements SampledTurnReader {
   readonly #ids: number[] = [];
   readonly #logprobs: (number | null)[] = [];
   #promptLogprobs: (number | null)[] | null = null;
@@ -123,7 +85,7 @@ class CompletionTurn implements TurnReader<Omit<Generation, 'retries'>> {
 
   add(json: string): void {
     this.#request.onActivity?.();
-    const { choices, usage } = parse(json);
+    const { choices, usage } = parseAnswer(json, Answer);
     if (usage) this.#usage = usage;
     const choice = choices?.[0];
     if (!choice) return;
@@ -145,17 +107,11 @@ class CompletionTurn implements TurnReader<Omit<Generation, 'retries'>> {
     return given.map((one, at) => one?.[String(ids[at])]?.logprob ?? null);
   }
 
-  finish(): Omit<Generation, 'retries'> {
-    if (this.#reason === null) throw new RetryableError('the stream ended before the turn did');
-    const finishReason = servedFinish(this.#reason, 0);
-    if (finishReason === null)
-      throw new RetryableError(`the server ended the turn with finish_reason '${this.#reason}'`);
-    if (this.#ids.length === 0 && isTurnWhole(finishReason)) throw new RetryableError(NOTHING_SAMPLED);
-    return { ...this.soFar(), finishReason };
+  finish(): SampledTurn {
+    return { ...this.soFar(), finishReason: finishOf(this.#reason, 0, this.#ids.length === 0) };
   }
 
-  /** The part of the turn that was sampled until now. */
-  soFar(): Omit<Generation, 'retries'> {
+  soFar(): SampledTurn {
     const ids = [...this.#ids];
     const logprobs = this.#logprobs.filter((one) => one !== null);
     return {
