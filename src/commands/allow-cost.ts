@@ -9,7 +9,7 @@ export async function allowCost(cost: string, isAllowed: boolean): Promise<void>
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   try {
     const answer = await reader.question(`${cost}. Go on? [y/N] `);
-    if (!/^y(es)?$/i.test(answer.trim())) throw new UsageError('not allowed: nothing was asked');
+    if (!/^y(es)?$/i.test(answer.trim())) throw new UsageError('not allowed: nothing was sent');
   } finally {
     reader.close();
   }

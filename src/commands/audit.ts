@@ -70,7 +70,7 @@ async function audit(
   { failOn, allow, signal, json, junit, tokenizer, ...options }: AuditOptions,
 ): Promise<number> {
   const signalAsked = failOn.filter(isOfSignal);
-  for (const text of signalAsked) if (!signal) throw new UsageError(`--fail-on ${text}: not with --no-signal`);
+  for (const text of signalAsked) if (!signal) throw new UsageError(`--fail-on ${text} does not go with --no-signal`);
   const queries = failOn
     .filter((text) => !isOfSignal(text))
     .map((text) => {
@@ -168,7 +168,7 @@ function signalOutcome(lost: LostSignal, text: string, mayMatch: (observed: numb
   const [, name = ''] = /^\s*signal\s*(?::\s*(\w+))?\s*$/.exec(text) ?? [];
   const check = SIGNAL_NAMES.find((one) => one === name);
   if (check === undefined && (name !== '' || text.includes(':')))
-    throw new UsageError(`--fail-on ${text}: signal alone, or signal: and one of ${SIGNAL_NAMES.join(', ')}`);
+    throw new UsageError(`--fail-on ${text}: expected signal, or signal: and one of ${SIGNAL_NAMES.join(', ')}`);
   const own = lost.findings.filter((finding) =>
     check === undefined ? finding.severity === 'error' : finding.check === check,
   );
@@ -190,7 +190,7 @@ const locatorOf = (rows: FactRows, row: number): string => {
 /** How many rollouts may match, of so many that could be seen. @throws UsageError */
 function allowance(text: string): (observed: number) => number {
   const given = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(text.trim());
-  if (given === null) throw new UsageError('--allow: a number of rollouts, or a share such as 5%');
+  if (given === null) throw new UsageError('--allow: expected a number of rollouts, or a share such as 5%');
   const value = Number(given[1]);
   return given[2] === '%' ? (observed) => (observed * value) / 100 : () => value;
 }

@@ -21,10 +21,10 @@ const validationOption = (): Option =>
 export const pollOption = (): Option =>
   new Option(
     '--poll <seconds>',
-    'look every so many seconds, 0 for never (by itself only where the file system sends no events)',
+    'look every N seconds, 0 for never (by itself only where the file system sends no events)',
   ).argParser((text: string) => {
     const seconds = Number(text);
-    if (!(seconds >= 0) || text.trim() === '') throw new InvalidArgumentError(`"${text}" is no number of seconds.`);
+    if (!(seconds >= 0) || text.trim() === '') throw new InvalidArgumentError(`"${text}" is not a number of seconds.`);
     return seconds;
   });
 
@@ -141,7 +141,7 @@ async function anewOf(template: string | undefined, tokenizer: string | undefine
   try {
     await loadAnew(anew);
   } catch (error) {
-    throw new UsageError(`--tokenizer ${tokenizer}: no tokenizer.json (${(error as Error).message})`);
+    throw noTokenizer(tokenizer, error);
   }
   return anew;
 }

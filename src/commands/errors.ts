@@ -19,7 +19,7 @@ export const errorsCommand = (): Command =>
     new Command('errors')
       .description('tool errors by tool and step: their kind, whose fault they were, calls beside them')
       .argument('<paths...>', 'directories, files or patterns of dumps')
-      .option('--filter <expr>', 'only rollouts that it holds for')
+      .option('--filter <expr>', 'only rollouts that match it')
       .option('--no-step', 'all steps together')
       .option('--json', 'one JSON object a line')
       .option('--csv', 'comma-separated values, with a head'),

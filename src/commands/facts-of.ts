@@ -19,7 +19,7 @@ export interface FactsFlags extends ReadingFlags {
 export const withTable = (command: Command): Command =>
   withReading(
     command
-      .option('--filter <expr>', 'only rollouts that it holds for')
+      .option('--filter <expr>', 'only rollouts that match it')
       .option('--journal <dir>', 'where the labels are kept that a filter asks for')
       .option('--json', 'one JSON object a line')
       .option('--csv', 'comma-separated values, with a head'),

@@ -10,7 +10,7 @@ export async function findRow(dump: Dump, place: Locator): Promise<DumpRecord> {
   const [file] = dump.files;
   // A folder that is one rollout, such as a trial, is named by its path.
   if (file === undefined || (file.path !== path && (line !== null || dump.files.length > 1)))
-    throw new UsageError(`${path}: a directory; name a file in it, such as ${file?.path ?? path}:1`);
+    throw new UsageError(`${path}: not one file; name one, such as ${file?.path ?? path}:1`);
   if (file.state === 'waiting') await file.buildIndex(() => true);
   if (file.error !== null) {
     if (file.count === 0) throw new UsageError(`${path}: ${file.error}`);

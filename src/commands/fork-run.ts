@@ -4,6 +4,7 @@ import { parseLocator } from '../dump/locator.ts';
 import { UsageError } from '../dump/paths.ts';
 import { limitsOf, samplingOf, settingsOfFlags } from '../engine/collect/setting-flags.ts';
 import { loadChatTokenizer, modelOf, type RolloutEvent } from '../engine/index.ts';
+import { modelUrlProblem } from '../http/model-url.ts';
 import { reachModel } from '../http/reach.ts';
 import { printJson } from '../json/print.ts';
 import { fateText } from '../present/fate-text.ts';
@@ -45,9 +46,10 @@ const PATIENCE = 5;
 export async function fork(text: string, flags: ForkFlags): Promise<number> {
   const place = parseLocator(text);
   const turn = flags.eachTurn ? null : (flags.turn ?? place.turn);
-  if (turn === null && !flags.eachTurn) throw new UsageError(`${text}: from which turn? give --turn N, or ${text}#tN`);
-  if (!URL.canParse(flags.modelUrl))
-    throw new UsageError(`--model-url ${flags.modelUrl}: not an address, such as http://localhost:8000/v1`);
+  if (turn === null && !flags.eachTurn)
+    throw new UsageError(`${text}: it names no turn to go on from; give --turn N, or ${text}#tN`);
+  const urlProblem = modelUrlProblem(flags.modelUrl);
+  if (urlProblem !== null) throw new UsageError(urlProblem);
   const settings = asUsage(() => settingsOfFlags(settingTexts(flags, FORK_SETTINGS)));
   const problem = rewardProblem(rewardChoiceOf(flags));
   if (problem !== null) throw new UsageError(`--reward: ${problem}`);
@@ -161,7 +163,7 @@ async function eachTurn(rollout: Rollout, options: Omit<DecideOptions, 'turns'>,
 function editedTurn({ turns }: Rollout, turn: number, edit: string | true): string {
   const before = turns[turn]?.text;
   if (before === undefined)
-    throw new UsageError(`--edit: there is no turn ${turn}; they count from 0 to ${turns.length - 1}`);
+    throw new UsageError(`--edit: there is no turn ${turn}; the turns are 0 to ${turns.length - 1}`);
   if (edit === true && !process.stdin.isTTY)
     throw new UsageError(
       '--edit without a file opens $EDITOR, which needs a terminal: give --edit FILE, or - for stdin',

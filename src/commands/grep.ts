@@ -34,12 +34,12 @@ export const grepCommand = (): Command =>
       .argument('<pattern>', 'RE2; a capital letter in it makes case count; \\V before it takes it word for word')
       .argument('<paths...>', 'directories, files or patterns of dumps')
       .option('--role <role...>', 'only turns of these roles: system, user, assistant, tool …')
-      .option('--in <field>', 'search a field of the records in place of their turns: gts, status, a key of the extras')
-      .option('--filter <expr>', 'only rollouts that it holds for')
+      .option('--in <field>', 'search a field of the records instead of their turns: gts, status, a key of the extras')
+      .option('--filter <expr>', 'only rollouts that match it')
       .option('--journal <dir>', 'where the labels are kept that a filter asks for')
       .option('--context <n>', 'characters beside a hit', countOf, 40)
       .option('--count', 'only how many hits each rollout has')
-      .option('--limit <n>', 'at most so many lines', countOf)
+      .option('--limit <n>', 'this many lines at most', countOf)
       .option('--json', 'one JSON object a line')
       .addOption(tokenizerOption()),
   ).action((pattern: string, paths: string[], options: GrepOptions) => run(() => grep(pattern, paths, options)));

@@ -33,7 +33,7 @@ export const groupsCommand = (): Command =>
         '--by-step',
         'a row a step: how many of its groups have no signal, or one outlier, or a zero that the world made',
       )
-      .option('--k <n>', 'pass@k, the chance that one of so many answers passes', countOf, 1)
+      .option('--k <n>', 'pass@k, the chance that one of k answers passes', countOf, 1)
       .option('--pass <score>', 'the score from which on an answer passes', scoreOf, PASS),
   ).action((paths: string[], flags: GroupsFlags) =>
     run(() => withFacts(paths, flags, (facts) => groups(facts, flags))),
@@ -42,7 +42,7 @@ export const groupsCommand = (): Command =>
 /** The value of a flag that is a score. */
 export function scoreOf(text: string): number {
   const score = Number(text);
-  if (text.trim() === '' || !Number.isFinite(score)) throw new InvalidArgumentError(`"${text}" is no number.`);
+  if (text.trim() === '' || !Number.isFinite(score)) throw new InvalidArgumentError(`"${text}" is not a number.`);
   return score;
 }
 

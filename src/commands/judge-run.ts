@@ -5,6 +5,7 @@ import type { DumpRecord } from '../dump/dump-file.ts';
 import { UsageError } from '../dump/paths.ts';
 import { ChatCompletionsModel, type Model, ModelError } from '../engine/index.ts';
 import { exchange } from '../http/client.ts';
+import { modelUrlProblem } from '../http/model-url.ts';
 import type { Journal } from '../journal/journal.ts';
 import { keepLabel, standingLabels } from '../journal/labels.ts';
 import { recordKey } from '../journal/record-key.ts';
@@ -55,8 +56,8 @@ interface Judged {
 export async function judgeRollouts(args: readonly string[], flags: JudgeFlags): Promise<number> {
   const rubric = rubricOf(flags.rubric);
   const half = halfFlag(flags.half);
-  if (!URL.canParse(flags.modelUrl))
-    throw new UsageError(`--model-url ${flags.modelUrl}: not an address, such as http://localhost:8000/v1`);
+  const urlProblem = modelUrlProblem(flags.modelUrl);
+  if (urlProblem !== null) throw new UsageError(urlProblem);
   const filter = filterOf(flags.filter);
   const options = await dumpOptions(flags);
   const journal = await journalOf(pathOfArgument(args[0]!), flags.journal);
@@ -119,7 +120,7 @@ function rubricOf(path: string): Rubric {
 
 function halfFlag(text: string | undefined): Half | null {
   if (text === undefined || text === 'tune' || text === 'test') return text ?? null;
-  throw new UsageError(`--half ${text}: tune or test`);
+  throw new UsageError(`--half ${text}: expected tune or test`);
 }
 
 const Listed = z.object({ data: z.array(z.object({ id: z.string() })).min(1) });

@@ -13,12 +13,12 @@ export const judgeCommand = (): Command =>
       .requiredOption('--rubric <file>', 'a text that says how to judge, with a line "labels: hack, fine, unsure"')
       .requiredOption('--model-url <url>', 'an OpenAI-compatible server, up to and with /v1')
       .option('--model <name>', 'the model there (default: the first that it lists)')
-      .option('--filter <expr>', 'of those, the rollouts that this holds for, such as label != null')
+      .option('--filter <expr>', 'of those, only the rollouts that match it, such as label != null')
       .option(
         '--half <tune|test>',
         'only one half, by a hash of the record: a rubric is written on tune, and tested on test',
       )
-      .option('--limit <n>', 'at most so many', countOf)
+      .option('--limit <n>', 'this many at most', countOf)
       .option('--concurrency <n>', 'requests at the same time', positive, 4)
       .option('--max-characters <n>', 'of a rollout; the middle of its longest turns is left out', positive, 60_000)
       .option('--anew', 'also those that this model judged by this very rubric already')

@@ -34,9 +34,9 @@ export const labelCommand = (): Command =>
 
 async function setLabel(text: string, label: string | undefined, flags: LabelFlags): Promise<number> {
   if (flags.remove === true && (label !== undefined || flags.note !== undefined))
-    throw new UsageError('--remove takes back what was said: it stands alone');
+    throw new UsageError('--remove goes neither with a label nor with --note');
   if (label === undefined && flags.note === undefined && flags.remove !== true)
-    throw new UsageError('what is to be said of it? Give a label, --note TEXT, or --remove');
+    throw new UsageError('nothing to say of it: give a label, --note TEXT, or --remove');
   const rater = raterOf(flags.rater);
   const place = parseLocator(text);
   const change = flags.remove

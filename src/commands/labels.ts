@@ -30,7 +30,7 @@ export const labelsCommand = (): Command =>
     new Command('labels')
       .description('what raters say of rollouts, and how far they agree')
       .argument('<path>', 'a directory or a file of a dump')
-      .option('--filter <expr>', "only rollouts that it holds for: 'label == hack && score > 0.5'")
+      .option('--filter <expr>', "only rollouts that match it: 'label == hack && score > 0.5'")
       .option('--journal <dir>', 'where labels are kept; several people may share it')
       .option('--json', 'one JSON object a rollout, then one of the agreement'),
   ).action((path: string, flags: LabelsFlags) => run(() => labels(path, flags)));

@@ -56,20 +56,20 @@ export const lsCommand = (): Command =>
       .description('list rollouts, one a line')
       .argument('<paths...>', 'directories, files or patterns of dumps, or - for a stream on stdin')
       .option('--json', 'one JSON object a line')
-      .option('--under-way', 'in the place of rollouts those that are not finished, as their writers tell')
+      .option('--under-way', 'instead of rollouts those that are not finished, as their writers tell')
       .option('--follow', 'go on with what comes; waits for a path that does not exist yet')
       .option('--events', 'with --follow: say of each row whether it was added, replaced or removed')
       .addOption(pollOption())
       .addOption(notifyOption())
       .option(
         '--filter <expr>',
-        "only rollouts that it holds for: 'score < 0.5 && output ~ /sorry/i || finding:tool_error'",
+        "only rollouts that match it: 'score < 0.5 && output ~ /sorry/i || finding:tool_error'",
       )
       .option('--journal <dir>', 'where the results and labels are kept that `again` and `label` in a filter ask for')
       .option('--sort <key>', 'by score, step, turns, … or a key of the records; score:desc for the highest first')
-      .option('--by [key]', 'in the place of rollouts a row a step, or a value of another key, as `stats` prints it')
+      .option('--by [key]', 'instead of rollouts a row a step, or a value of another key, as `stats` prints it')
       .option('--csv', 'comma-separated values, with a head; each fact a column')
-      .option('--limit <n>', 'at most so many rows', countOf)
+      .option('--limit <n>', 'this many rows at most', countOf)
       .addOption(tokenizerOption()),
   ).action((paths: string[], options: LsOptions) => run(() => ls(paths, options)));
 

@@ -21,7 +21,7 @@ export const matrixCommand = (): Command =>
       )
       .argument('<paths...>', 'directories, files or patterns of dumps')
       .option('--pass <score>', 'the mean from which on a prompt counts as solved', scoreOf, PASS)
-      .option('--limit <n>', 'at most so many prompts', countOf),
+      .option('--limit <n>', 'this many prompts at most', countOf),
   ).action((paths: string[], flags: MatrixFlags) =>
     run(() => withFacts(paths, flags, (facts) => matrix(facts, flags))),
   );

@@ -28,7 +28,8 @@ function mapsOf({ formats = [] }: Config): KeyMap[] {
     for (const { word, place, at } of places) {
       const way = parsePlace(place);
       if (!isMapWord(word)) say(`${at}: no part of a rollout is called ${word}; there are ${MAP_WORDS.join(', ')}`);
-      else if (!Array.isArray(way)) say(`${at}: ${place} is no place, such as tot.steps[0] (character ${way.at + 1})`);
+      else if (!Array.isArray(way))
+        say(`${at}: ${place} is not a place, such as tot.steps[0] (character ${way.at + 1})`);
       else ways[word] = way;
     }
     return { name, places: ways };
@@ -104,12 +105,12 @@ function wrong(what: string, { name, at, value, lineOf }: Described, error: z.Zo
       for (const key of issue.keys)
         say(`${lineOf(...keysOf(issue.path), key)}: ${what} ${name} has no ${key}; it is not read`);
     else if (issue.path.length === 0) say(`${at}: ${what} ${name} is a mapping; it is not read`);
-    else if (!isThere(value, issue.path)) say(`${at}: ${what} ${name} wants ${issue.path.join('.')}; it is not read`);
+    else if (!isThere(value, issue.path)) say(`${at}: ${what} ${name} needs ${issue.path.join('.')}; it is not read`);
     else {
       const [key] = issue.path;
       const line = lineOf(...keysOf(issue.path));
       say(
-        `${line}: ${String(key)} of ${what} ${name} wants ${/^Invalid input/.test(issue.message) ? 'a text' : issue.message}; it is not read`,
+        `${line}: ${String(key)} of ${what} ${name} needs ${/^Invalid input/.test(issue.message) ? 'a text' : issue.message}; it is not read`,
       );
     }
   }

@@ -18,7 +18,7 @@ export const cacheSizeOption = (): Option =>
     'of other machines keep at most so much here, such as 500M or 20G (default: 10G); the oldest goes first',
   ).argParser((text: string) => {
     const [, number, unit] = /^(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?$/i.exec(text.trim()) ?? [];
-    if (number === undefined) throw new InvalidArgumentError(`"${text}" is no size; write 500M or 20G.`);
+    if (number === undefined) throw new InvalidArgumentError(`"${text}" is not a size; write 500M or 20G.`);
     return Number(number) * UNITS[unit!.toLowerCase()]!;
   });
 

@@ -59,7 +59,7 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
     python: flags.sandboxPython?.[0],
   };
   const [, secondPython, ...others] = flags.sandboxPython ?? [];
-  if (others.length > 0) throw new UsageError('--sandbox-python: two environments at most');
+  if (others.length > 0) throw new UsageError('--sandbox-python: give it twice at most');
   const shared = await openQueue(flags, say);
   if (shared !== null) checkQueued(flags);
   const journal = await journalOf(pathOfArgument(args[0]!), flags.journal);
@@ -176,12 +176,12 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
 
 /** @throws UsageError for what a worker has, or nobody */
 function checkQueued(flags: ReplayFlags): void {
-  const own = 'is for a worker to say: rollout-viewer worker';
-  if (flags.sandbox !== 'auto') throw new UsageError(`--sandbox ${own} --sandbox ${flags.sandbox} --queue …`);
-  if (flags.sandboxPython) throw new UsageError(`--sandbox-python ${own} --sandbox-python PATH --queue …`);
+  const forWorkers = 'does not go with --queue here: give it to each worker';
+  if (flags.sandbox !== 'auto') throw new UsageError(`--sandbox ${forWorkers}`);
+  if (flags.sandboxPython) throw new UsageError(`--sandbox-python ${forWorkers}`);
   if (flags.sandboxRequirements)
     throw new UsageError('--sandbox-requirements does not go with --queue: each worker has its own interpreter');
-  if (flags.prompt) throw new UsageError('--prompt does not go with --queue: a prompt is in this process');
+  if (flags.prompt) throw new UsageError('--prompt does not go with --queue: a prompt runs in this process');
 }
 
 interface SandboxWanted {
@@ -291,7 +291,8 @@ function wishText(choice: ReplayBackendChoice): string {
 }
 
 function nothing(args: readonly string[], call: number | undefined): number {
-  const what = call === undefined ? 'no tool call to replay' : `no tool call ${call} to replay; they count from 0`;
+  const what =
+    call === undefined ? 'no tool call to replay' : `no tool call ${call} to replay; calls are counted from 0`;
   say(`${args.join(' ')}: ${what}`);
   return ANSWER_IS_NO;
 }

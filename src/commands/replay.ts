@@ -31,7 +31,7 @@ export const replayCommand = (): Command =>
         '--sandbox-requirements <file>',
         'a requirements file: a virtual environment with its packages is made once, with pip, and is the interpreter in bubblewrap',
       )
-      .option('--table', 'in the place of a line a call: tables of drift by tool, step, interpreter and environment')
+      .option('--table', 'instead of a line a call: tables of drift by tool, step, interpreter and environment')
       .option('--resume', 'leave out what the journal has an answer for')
       .option('--no-exec', 'run nothing: tell what would run, and where')
       .option(
@@ -39,7 +39,7 @@ export const replayCommand = (): Command =>
         'where results are kept (default: the state directory of this user; `beside`: .rollout-viewer beside the dump)',
       )
       .option('--exact [rules...]', `compare these exactly, or everything: ${RULE_NAMES.join(', ')}`)
-      .option('--filter <expr>', 'of those, the rollouts that this holds for, as in `ls --filter`')
+      .option('--filter <expr>', 'of those, only the rollouts that match it, as in `ls --filter`')
       .option('--json', 'one JSON object a call'),
   ).action((args: string[], flags: ReplayFlags) =>
     run(async () => {

@@ -30,7 +30,7 @@ export const rescoreCommand = (): Command =>
         'where scores are kept (default: the state directory of this user; `beside`: .rollout-viewer beside the dump)',
       )
       .option('--no-exec', 'run no code: neither a Python file nor the test cases of a code task')
-      .option('--filter <expr>', 'of those, the rollouts that this holds for, as in `ls --filter`')
+      .option('--filter <expr>', 'of those, only the rollouts that match it, as in `ls --filter`')
       .option('--json', 'one JSON object a rollout'),
   ).action((args: string[], flags: RescoreFlags) =>
     run(async () => {

@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { UsageError } from '../dump/paths.ts';
 import { settingsOfFlags } from '../engine/collect/setting-flags.ts';
 import { LIMIT_SETTINGS, RUN_SETTINGS, SAMPLING_SETTINGS } from '../engine/collect/setting-list.ts';
+import { modelUrlProblem } from '../http/model-url.ts';
 import { RULE_NAMES } from '../replay/compare/rules.ts';
 import { rewardProblem } from '../replay/reward-choice.ts';
 import type { ReplayStart } from '../tui/state/replay.ts';
@@ -67,7 +68,7 @@ export function addRunAgain(program: Command): Command {
 function rulesOf(text: string): readonly string[] {
   const names = text === 'all' ? RULE_NAMES : text.split(',').map((name) => name.trim());
   const unknown = names.find((name) => !(RULE_NAMES as readonly string[]).includes(name));
-  if (unknown !== undefined) throw new InvalidArgumentError(`'${unknown}' is no rule.`);
+  if (unknown !== undefined) throw new InvalidArgumentError(`'${unknown}' is not a rule.`);
   return names;
 }
 
@@ -75,9 +76,9 @@ function rulesOf(text: string): readonly string[] {
 export function replayStart(flags: RunAgainFlags): ReplayStart {
   const { modelUrl, model, exec, repeat, session = false } = flags;
   if ((modelUrl === undefined) !== (model === undefined))
-    throw new UsageError('--model-url and --model belong together: the server, and the model there');
-  if (modelUrl !== undefined && !URL.canParse(modelUrl))
-    throw new UsageError(`--model-url ${modelUrl}: not an address, such as http://localhost:8000/v1`);
+    throw new UsageError('--model-url (the server) and --model (the model there) go together: give both');
+  const urlProblem = modelUrl === undefined ? null : modelUrlProblem(modelUrl);
+  if (urlProblem !== null) throw new UsageError(urlProblem);
   const { sandbox, tools } = flags;
   if (!PLACES.includes(sandbox) && !/^https?:\/\/[^/]/.test(sandbox))
     throw new UsageError(`--sandbox ${sandbox}: neither ${PLACES.join(', ')} nor the http(s) URL of a server`);

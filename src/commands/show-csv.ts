@@ -32,7 +32,7 @@ const USUAL = [
 export function csvForm(columns: string | undefined): WrittenForm {
   const names = columns?.split(',').map((name) => name.trim());
   const wrong = names?.find((name) => !/^[\p{L}_][\p{L}\p{N}_.-]*$/u.test(name));
-  if (wrong !== undefined) throw new UsageError(`--columns: "${wrong}" is no name; write score,turns,acc`);
+  if (wrong !== undefined) throw new UsageError(`--columns: "${wrong}" is not a name; write score,turns,acc`);
   let waiting: [DumpRecord, readonly Label[]][] = [];
   let head: readonly string[] | null = null;
   const write = async (row: DumpRecord, labels: readonly Label[]) => {

@@ -45,8 +45,8 @@ export const showCommand = (): Command =>
         '<rollouts...>',
         'FILE:LINE, FILE:LINE.PART, ARCHIVE/MEMBER as `ls` prints them, #tN behind it for one turn; files and directories for all of theirs',
       )
-      .option('--filter <expr>', 'of those, the rollouts that it holds for')
-      .option('--limit <n>', 'at most so many', countOf)
+      .option('--filter <expr>', 'of those, only the rollouts that match it')
+      .option('--limit <n>', 'this many at most', countOf)
       .option('--plain', 'the readable version (default)')
       .option('--json', 'one JSON object a rollout, with turns, spans, loss mask and rewards')
       .option('--jsonl', 'the records themselves, a line each: a dump again')

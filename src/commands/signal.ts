@@ -25,8 +25,8 @@ export const signalCommand = (): Command =>
         'what each step taught: trained tokens by role, advantages, the heaviest rollouts, and where signal was lost',
       )
       .argument('<paths...>', 'directories, files or patterns of dumps')
-      .option('--filter <expr>', 'only rollouts that it holds for; groups are then of what is left')
-      .option('--limit <n>', 'at most so many findings of one kind a step, the others counted', countOf, 3)
+      .option('--filter <expr>', 'only rollouts that match it; groups are then of what is left')
+      .option('--limit <n>', 'this many findings of one kind a step at most, the others counted', countOf, 3)
       .option('--json', 'one JSON object a step, with all findings'),
   ).action((paths: string[], options: SignalOptions) => run(() => signal(paths, options)));
 

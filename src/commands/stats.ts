@@ -30,7 +30,7 @@ export const statsCommand = (): Command =>
       .description('sum up rollouts by step, or by another key: scores, lengths, calls, findings')
       .argument('<paths...>', 'directories, files or patterns of dumps')
       .option('--by <key>', 'a row for each value of it: step, stream, ended, or a key of the records', 'step')
-      .option('--filter <expr>', 'only rollouts that it holds for')
+      .option('--filter <expr>', 'only rollouts that match it')
       .option('--of <names>', 'of these numbers alone, spread and all: score,turns,reward.extra …')
       .option('--histogram', 'with --of: how many rollouts have which value, each bar with its filter')
       .option('--journal <dir>', 'where the labels are kept that a filter asks for')
@@ -85,7 +85,7 @@ function byOf(by: string) {
 /** @throws UsageError that says what there is */
 function namesOf({ of, histogram }: StatsOptions): readonly string[] | null {
   if (of !== undefined) return of.split(',').map((name) => sortOf(name.trim(), '--of')!.key);
-  if (histogram) throw new UsageError('--histogram is of a number: give --of score');
+  if (histogram) throw new UsageError('--histogram needs a number: give --of score');
   return null;
 }
 

@@ -8,6 +8,9 @@ export const tokenizerOption = (): Option =>
     'tokenizer.json of the model: shows the text of recorded ids, and the ids of a text that has none',
   );
 
+export const noTokenizer = (path: string, error: unknown): UsageError =>
+  new UsageError(`--tokenizer ${path}: not a tokenizer.json (${(error as Error).message})`);
+
 /** A tokenizer has megabytes, and its reader is loaded where one is asked for. @throws UsageError for a file that is none */
 export async function tokenizerOf(path: string | undefined): Promise<TokenText | null> {
   if (path === undefined) return null;
@@ -15,6 +18,6 @@ export async function tokenizerOf(path: string | undefined): Promise<TokenText |
     const { loadTokenText } = await import('../chat/token-text.ts');
     return await loadTokenText(path);
   } catch (error) {
-    throw new UsageError(`--tokenizer ${path}: no tokenizer.json (${(error as Error).message})`);
+    throw noTokenizer(path, error);
   }
 }

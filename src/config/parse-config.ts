@@ -65,7 +65,7 @@ export function parseConfig(text: string, path: string): Config {
     const read = Keys.safeParse(written ?? []);
     if (!read.success) {
       problems.push(
-        `${at(place)}: ${id} wants ${read.error.issues[0]!.message}; quote what YAML reads as something else`,
+        `${at(place)}: ${id} needs ${read.error.issues[0]!.message}; quote what YAML reads as something else`,
       );
       continue;
     }
@@ -91,7 +91,7 @@ export function parseConfig(text: string, path: string): Config {
     const read = Places.safeParse(written);
     if (!read.success) {
       problems.push(
-        `${at(['formats', name])}: the format ${name} wants places, such as {turns: tot.steps, score: final}`,
+        `${at(['formats', name])}: the format ${name} needs places, such as {turns: tot.steps, score: final}`,
       );
       continue;
     }

@@ -164,7 +164,7 @@ export class Folder {
 }
 
 function problemOf(stat: Stats, mode: 'read' | 'append'): string | null {
-  if (!stat.isFile()) return 'is no regular file';
+  if (!stat.isFile()) return 'is not a regular file';
   if (mode === 'read') return null;
   if (stat.nlink > 1) return 'has a second name somewhere (a hard link)';
   const user = self();

@@ -32,7 +32,7 @@ export function refusalOf(headers: IncomingHttpHeaders, { token, allowHosts }: G
   const name = HOST.test(host) ? nameOf(`http://${host}`) : null;
   // A holder of the token was given it; a rebound name was not.
   if (token === null && (name === null || !isKnown(name, allowHosts))) {
-    return { status: 403, detail: `Host ${host} is no name of this server; --allow-host NAME lets it in` };
+    return { status: 403, detail: `Host ${host} is not a name of this server; --allow-host NAME lets it in` };
   }
   if (origin === undefined) return null;
   const page = nameOf(origin);

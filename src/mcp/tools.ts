@@ -64,7 +64,7 @@ export function mcpTools(served: Served): AgentTool[] {
         from_turn: z.number().int().min(0).optional(),
         to_turn: z.number().int().min(0).optional(),
         chars: z.number().int().min(100).max(16_000).optional().describe('of each text; 1500 where it is left out'),
-        offset: z.number().int().min(0).optional().describe('skips so many characters of the text of from_turn'),
+        offset: z.number().int().min(0).optional().describe('skips this many characters of the text of from_turn'),
       },
       async (
         { locators, from_turn: from = 0, to_turn: to = Number.MAX_SAFE_INTEGER, chars = 1500, offset = 0 },
@@ -148,7 +148,7 @@ export function mcpTools(served: Served): AgentTool[] {
     tool(
       'triage',
       'Which rollouts to read, and why: findings, tool errors, gaps within a group, extremes, and a fifth by chance. For "where do I begin" in a large dump.',
-      { filter, n: z.number().int().min(1).max(100).optional().describe('so many; 20 where it is left out'), cursor },
+      { filter, n: z.number().int().min(1).max(100).optional().describe('how many; 20 where it is left out'), cursor },
       ({ filter: expression, n = 20, cursor: from }, signal) =>
         rows('triage', { filter: expression, n }, from, rowAnswer, signal),
     ),

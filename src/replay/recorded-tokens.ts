@@ -27,7 +27,7 @@ export function recordedTokens(
   if (!replies.every(({ trained }) => trained === true) || others.some(({ trained }) => trained !== false))
     return 'the mask trains other turns than the replies';
   const reply = replies.findIndex(({ index }) => index === turn);
-  if (reply === -1) return 'the turn is no recorded reply';
+  if (reply === -1) return 'the turn is not a recorded reply';
   const ids = [...tokens.promptIds, ...tokens.responseIds.slice(0, starts[reply])];
   const missing = firstMissing(turns.slice(0, turn), decode(ids));
   if (missing !== null) return `the recorded tokens do not decode to the text of t${missing}: another tokenizer?`;

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { isRewardFile } from '../engine/own/reward-file.ts';
 import { builtinRewards } from '../engine/rewards/builtin.ts';
+import { isHttpUrl } from '../http/model-url.ts';
 
 /** Which reward function judges anew; without a name, that of the record's data source. */
 export interface RewardChoice {
@@ -28,7 +29,8 @@ export const rewardText = ({ reward, url }: RewardChoice): string => (reward ===
 export function rewardProblem({ reward, url }: RewardChoice): string | null {
   if (reward === undefined || reward === 'code') return null;
   if (isRewardFile(reward)) return existsSync(reward) ? null : `${reward}: no such file`;
-  if (reward === 'http') return url === undefined || !URL.canParse(url) ? 'http needs the URL of the service' : null;
+  if (reward === 'http')
+    return url === undefined || !isHttpUrl(url) ? 'http needs the http(s) URL of the service' : null;
   const { names } = builtinRewards();
   return names.includes(reward)
     ? null

@@ -131,7 +131,7 @@ export class ReplayTools {
     for (const [name, language] of Object.entries(options.mapped ?? {})) {
       const known = languageNamed(language);
       if (!isLanguage(known))
-        throw new TypeError(`--tool ${name}=${language}: '${language}' is no language of SandboxFusion`);
+        throw new TypeError(`--tool ${name}=${language}: '${language}' is not a language of SandboxFusion`);
       this.#named.set(name, this.#mapped(name, known));
     }
   }

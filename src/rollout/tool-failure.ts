@@ -26,6 +26,13 @@ const EXCEPTIONS: readonly [RegExp, ErrorKind, Fault | null, string][] = [
   [/^MemoryError$/, 'out_of_memory', null, 'it needed more memory than it was allowed'],
   [/^(?:Timeout\w*|\w*TimeoutError)$/, 'timeout', null, 'it took longer than it was allowed'],
   [/^(?:Connection\w*Error|\w*ConnectError)$/, 'unavailable', 'world', 'the server could not be reached'],
+  // The model may have named a wrong file, or the machine may lack it.
+  [
+    /^(?:OS|IO|BlockingIO|BrokenPipe|ChildProcess|File(?:NotFound|Exists)|(?:Not|Is)ADirectory|Permission|ProcessLookup)Error$/,
+    'exception',
+    null,
+    'the operating system refused what the code asked for',
+  ],
 ];
 
 function raised(text: string): ToolFailure | null {

@@ -59,7 +59,7 @@ async function load({ as, kind = 'tool', target, config, schema, task, kwargs }:
       `${file}: exports no '${attribute}'; it exports ${Object.keys(module).join(', ') || 'nothing'}`,
     );
   if (kind === 'reward') {
-    if (typeof found !== 'function') throw new CannotLoad(`${file}: '${attribute}' is no function`);
+    if (typeof found !== 'function') throw new CannotLoad(`${file}: '${attribute}' is not a function`);
     objects.set(as!, { own: { score: found, kwargs }, kind, file, attribute, last: {} });
     return {};
   }

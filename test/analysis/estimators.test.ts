@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Batch, ESTIMATORS } from '../../src/analysis/advantages/estimators.ts';
-import { type Recorded, recorded } from '../engine/verl-truth.ts';
+import { recorded } from '../engine/verl-truth.ts';
+import type { Recorded } from '../support/shared-data.ts';
 
 const estimator = (name: string) => ESTIMATORS.find((one) => one.name === name)!;
 

@@ -62,7 +62,7 @@ describe('ranges and dates', () => {
       expect(no.filter((one) => holds(one, read))).toEqual([]);
     }
     expect(holds('at < 2026-11-20', line({ at: 'soon' }))).toBe(false);
-    expect(mistake('at > 2026-02-30')).toEqual(['2026-02-30 is no date', 5]);
+    expect(mistake('at > 2026-02-30')).toEqual(['2026-02-30 is not a date', 5]);
     const text = 'at >= 2026-11-20 && at < 2026-11-20T10:00Z';
     expect(printExpression(parseQuery(text))).toBe(text);
   });

@@ -64,7 +64,7 @@ describe('a filter', () => {
     ['score == "a"', 9, /score is a number/],
     ['scroe < 1', 0, /do you mean score/],
     ['score ~ /x/', 6, /score is a number/],
-    ['score < 0.5x', 8, /0\.5x is no number/],
+    ['score < 0.5x', 8, /0\.5x is not a number/],
     ['output < 3', 9, /output is text/],
     ['output == 3', 10, /quotes/],
     ['(score < 1', 10, /no closing \)/],

@@ -5,7 +5,8 @@ import { lessonOf } from '../../src/analysis/signal/lesson.ts';
 import { auditSignal, SIGNAL_CHECKS } from '../../src/analysis/signal/signal-audit.ts';
 import { type SignalRow, settleGroups, signalRow } from '../../src/analysis/signal/signal-row.ts';
 import { parseLine } from '../../src/dump/parse-line.ts';
-import { type Recorded, recorded } from '../engine/verl-truth.ts';
+import { recorded } from '../engine/verl-truth.ts';
+import type { Recorded } from '../support/shared-data.ts';
 
 /** A line of a verl dump to which somebody added values by token. */
 interface Line {

@@ -4,8 +4,9 @@ import { type FactRows, readFactRows } from '../../src/analysis/facts/fact-rows.
 import { membersByNumber } from '../../src/analysis/facts/members.ts';
 import { summarise } from '../../src/analysis/summary.ts';
 import { Dump } from '../../src/dump/dump.ts';
-import { type Recorded, recorded } from '../engine/verl-truth.ts';
+import { recorded } from '../engine/verl-truth.ts';
 import { writeDump } from '../support/dump.ts';
+import type { Recorded } from '../support/shared-data.ts';
 
 const cases = recorded('metrics.jsonl');
 const ofKind = (kind: string): Recorded[] => cases.filter((one) => one.kind === kind);

@@ -89,7 +89,7 @@ test.each([
   [['a\nb'], /in one line/],
   [[' '], /a word or a few/],
   [[], /what is to be said/],
-  [['a', '--remove'], /stands alone/],
+  [['a', '--remove'], /goes neither with/],
   [['a', '--rater', ''], /--rater/],
 ])('label %j is a mistake that is told', async (args, message) => {
   const { at, run } = dump();

@@ -286,10 +286,12 @@ describe('fork', () => {
     const file = join(dump, '1.jsonl');
     const fork = (...args: string[]) => run(['fork', ...args, '--model', 'tiny']);
     expect((await fork(`${file}:1`, '--model-url', 'http://127.0.0.1:9')).stderr).toContain(
-      'from which turn? give --turn N',
+      'it names no turn to go on from; give --turn N',
     );
     expect((await fork(`${file}:1#t9`, '--model-url', 'http://127.0.0.1:9')).stderr).toContain('t0 to t1');
-    expect((await fork(`${file}:1#t1`, '--model-url', 'nowhere')).stderr).toContain('not an address');
+    // URL.canParse takes a host without a scheme for a scheme.
+    for (const address of ['nowhere', 'localhost:8000/v1'])
+      expect((await fork(`${file}:1#t1`, '--model-url', address)).stderr).toContain('not an http(s) address');
     expect((await fork(`${file}:1#t1`)).code).toBe(2);
   });
 

@@ -200,7 +200,7 @@ describe('show', () => {
       'a blank line',
       'its last line is 2',
       'this rollout has 2 turns, t0 to t1',
-      expect.stringMatching(/name a file in it/),
+      expect.stringMatching(/not one file; name one, such as/),
     ]);
   });
 

@@ -94,7 +94,7 @@ describe('config.yaml', () => {
       '/home/me/config.yaml:2: no setting is called key; there are preset, keys, journal, formats, chat_templates, errors',
       '/home/me/config.yaml:1: nano is not a preset: vim, less, emacs, verl',
       '/home/me/config.yaml:4: no key is called "lefft"; write x, ctrl+x, f5, space, up, or y x for two in a row',
-      '/home/me/config.yaml:5: fold wants a key, or a list of keys; quote what YAML reads as something else',
+      '/home/me/config.yaml:5: fold needs a key, or a list of keys; quote what YAML reads as something else',
       '/home/me/config.yaml:6: 5 cannot begin a command: digits before it are its count',
     ]);
     expect(keys.map(({ id, keys }) => [id, keys.map(({ sequence }) => sequence)])).toEqual([

@@ -79,7 +79,7 @@ test('formats of the user are read with their places; a journal is a word or a f
       ],
     },
   ]);
-  expect(read.problems).toEqual(['c.yaml:3: the format bad wants places, such as {turns: tot.steps, score: final}']);
+  expect(read.problems).toEqual(['c.yaml:3: the format bad needs places, such as {turns: tot.steps, score: final}']);
   expect(read.journal).toBe('beside');
   expect(parseConfig('journal: [a]', 'c.yaml').problems).toEqual(['c.yaml:1: journal is `beside`, or a folder']);
 });

@@ -214,7 +214,12 @@ describe('a run that cannot begin, or does not end well', () => {
       ['--model', 'm', '--model-url', 'http://127.0.0.1:9/v1'],
       '--out is missing',
     ],
-    ['no address', { 'tasks.jsonl': task }, ['--model', 'm', '--model-url', 'here', '--out', 'o'], 'not an address'],
+    [
+      'no address',
+      { 'tasks.jsonl': task },
+      ['--model', 'm', '--model-url', 'here', '--out', 'o'],
+      'not an http(s) address',
+    ],
     [
       'no tasks',
       {},

@@ -8,8 +8,9 @@ import { parseInteractions, parseSettings, parseTools } from '../../src/engine/i
 import { Corpus } from '../../src/engine/retrieval/corpus.ts';
 import { serveCorpus } from '../../src/engine/retrieval/serve.ts';
 import { templateSchema } from '../../src/engine/tools/schema.ts';
+import type { Recorded } from '../support/shared-data.ts';
 import { executeTool } from './execute-tool.ts';
-import { type Recorded, recorded, verlData } from './verl-truth.ts';
+import { recorded, verlData } from './verl-truth.ts';
 
 const folder = join(verlData, 'configs');
 const files = (() => {

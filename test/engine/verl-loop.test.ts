@@ -1,7 +1,8 @@
 // Conversations that verl's own ToolAgentLoop held, held again by this engine under verlCompat.
 import { describe, expect, it } from 'vitest';
+import type { Recorded } from '../support/shared-data.ts';
 import { play } from './verl-play.ts';
-import { type Recorded, recorded, tokenizerFile } from './verl-truth.ts';
+import { recorded, tokenizerFile } from './verl-truth.ts';
 
 const cases = [...recorded('loop.jsonl'), ...recorded('interactions.jsonl')];
 const played = cases.filter(({ family }) => tokenizerFile(family) !== null);

@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { collectRollouts, rewardRouter, type Task } from '../../src/engine/index.ts';
 import { overlongBuffer, overlongPenalty } from '../../src/engine/rewards/index.ts';
 import type { JsonObject } from '../../src/json/value.ts';
+import type { Recorded } from '../support/shared-data.ts';
 import { fakeModel } from './fake-model.ts';
-import { type Recorded, recorded } from './verl-truth.ts';
+import { recorded } from './verl-truth.ts';
 
 const cases = recorded('managers.jsonl');
 const why = cases.length === 0 ? ' (skipped: no recorded truth here)' : '';

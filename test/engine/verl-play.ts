@@ -11,7 +11,8 @@ import {
   type Task,
   type Tool,
 } from '../../src/engine/index.ts';
-import { type Recorded, tokenizerOf } from './verl-truth.ts';
+import type { Recorded } from '../support/shared-data.ts';
+import { tokenizerOf } from './verl-truth.ts';
 
 const families = new Map<string, Promise<ChatTokenizer>>();
 export const familyTokenizer = (family: string) => {

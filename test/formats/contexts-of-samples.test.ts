@@ -1,50 +1,18 @@
 // The histories of rollouts as the reader tells them, against a count of the records themselves that uses nothing of the reader.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { Dump } from '../../src/dump/dump.ts';
 import { contextTree, historyAt } from '../../src/rollout/contexts.ts';
 import type { Rollout } from '../../src/rollout/rollout.ts';
+import { jsonLines, type Recorded, sharedData } from '../support/shared-data.ts';
+import { rolloutsOf } from './rollouts-of.ts';
 
-const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const home = join(process.env.RV_SHARED ?? join(root, '../shared'), 'data/formats');
+const home = join(sharedData, 'formats');
+const linesOf = (file: string): Recorded[] => jsonLines(join(home, file));
 
-// biome-ignore lint/suspicious/noExplicitAny: recorded data, looked into freely.
-type Raw = any;
-
-const linesOf = (file: string): Raw[] =>
-  existsSync(join(home, file))
-    ? readFileSync(join(home, file), 'utf8')
-        .split('\n')
-        .flatMap((line) => {
-          try {
-            return [JSON.parse(line)];
-          } catch {
-            return [];
-          }
-        })
-    : [];
-
-const truths: Raw[] = linesOf('truth.jsonl');
-const named = (pattern: RegExp): Raw[] => truths.filter(({ file, rollouts }) => pattern.test(file) && rollouts > 0);
-
-async function rolloutsOf(file: string): Promise<Rollout[]> {
-  const dump = Dump.open([join(home, file)]);
-  try {
-    const found: Rollout[] = [];
-    for (const one of dump.files) {
-      await one.buildIndex(() => true);
-      for (let record = 0; record < one.count; record++) {
-        const { rollout } = one.read(record);
-        if (rollout !== null) found.push(rollout);
-      }
-    }
-    return found;
-  } finally {
-    dump.close();
-  }
-}
+const truths = linesOf('truth.jsonl');
+const named = (pattern: RegExp): Recorded[] =>
+  truths.filter(({ file, rollouts }) => pattern.test(file) && rollouts > 0);
 
 const kindsIn = (rollouts: readonly Rollout[], kind: string): number =>
   rollouts.flatMap(({ contexts }) => contexts ?? []).filter((context) => context.kind === kind).length;
@@ -67,7 +35,7 @@ describe.skipIf(truths.length === 0)('histories of samples (skipped without ../s
       ({ contexts }) => contexts.branches !== undefined,
     ),
   )('$file: a history for each leaf', async ({ file, contexts }) => {
-    const rollouts = await rolloutsOf(file);
+    const rollouts = await rolloutsOf(join(home, file));
     const told = rollouts.reduce((sum, { contexts: own }) => sum + (own?.length ?? 1), 0);
     expect(told).toBe(contexts.branches);
     for (const rollout of rollouts) isWhole(rollout);
@@ -77,11 +45,11 @@ describe.skipIf(truths.length === 0)('histories of samples (skipped without ../s
     '$file: a turn saw the nodes between its root and itself, and no other',
     async ({ file }) => {
       const traces = linesOf(file).flatMap((line) => line.traces ?? (line.nodes ? [line] : []));
-      const rollouts = await rolloutsOf(file);
+      const rollouts = await rolloutsOf(join(home, file));
       expect(rollouts.length).toBe(traces.length);
       let compared = 0;
       for (const [at, rollout] of rollouts.entries()) {
-        const nodes: Raw[] = traces[at].nodes;
+        const nodes: Recorded[] = traces[at].nodes;
         const ways = nodes
           .map((_, node) => node)
           .filter((node) => nodes.every(({ parent }) => parent !== node))
@@ -113,17 +81,17 @@ describe.skipIf(truths.length === 0)('histories of samples (skipped without ../s
   test.each(named(/^(atif|harbor)\//))(
     '$file: a subagent for each reference, behind the step that names it',
     async ({ file, contexts }) => {
-      const rollouts = await rolloutsOf(file);
+      const rollouts = await rolloutsOf(join(home, file));
       expect(kindsIn(rollouts, 'subagent')).toBe(contexts.subagent_refs);
       expect(kindsIn(rollouts, 'compaction')).toBe(contexts.continued ? 1 : 0);
       const path = file.endsWith('result.json') ? join(dirname(file), 'agent/trajectory.json') : file;
       if (!existsSync(join(home, path))) return;
-      const { steps } = JSON.parse(readFileSync(join(home, path), 'utf8')) as Raw;
-      const referring: string[] = steps.flatMap((step: Raw) =>
-        (step.observation?.results ?? []).flatMap((result: Raw) =>
+      const { steps } = JSON.parse(readFileSync(join(home, path), 'utf8')) as Recorded;
+      const referring: string[] = steps.flatMap((step: Recorded) =>
+        (step.observation?.results ?? []).flatMap((result: Recorded) =>
           [result.subagent_trajectory_ref ?? []]
             .flat()
-            .map(({ trajectory_path }: Raw) => `${step.step_id} ${trajectory_path}`),
+            .map(({ trajectory_path }: Recorded) => `${step.step_id} ${trajectory_path}`),
         ),
       );
       const told = rollouts.flatMap(({ contexts: own = [], turns, spans }) =>
@@ -144,7 +112,7 @@ describe.skipIf(truths.length === 0)('histories of samples (skipped without ../s
   test.each(named(/^claude-code\/[^/]+\.jsonl$|^claude-code\/subagent\/[^/]+\.jsonl$/))(
     '$file: compactions and subagents as its lines and files say',
     async ({ file, contexts }) => {
-      const rollouts = await rolloutsOf(file);
+      const rollouts = await rolloutsOf(join(home, file));
       const lines = linesOf(file);
       const cuts = lines.filter((line) => line.isCompactSummary === true || line.subtype === 'compact_boundary').length;
       // A line `summary` is the title of a session, and cuts nothing.
@@ -160,7 +128,7 @@ describe.skipIf(truths.length === 0)('histories of samples (skipped without ../s
   );
 
   test.each(named(/^codex\//))('$file: a history for each line that compacts', async ({ file, contexts }) => {
-    const rollouts = await rolloutsOf(file);
+    const rollouts = await rolloutsOf(join(home, file));
     expect(kindsIn(rollouts, 'compaction')).toBe(contexts.compacted);
     for (const rollout of rollouts) isWhole(rollout);
   });

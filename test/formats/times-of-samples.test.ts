@@ -1,34 +1,12 @@
 // Times as writers recorded them: the kinds and the blank are the wall time, and that is the records' own.
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { Dump } from '../../src/dump/dump.ts';
-import type { Rollout } from '../../src/rollout/rollout.ts';
 import { timeByKind } from '../../src/rollout/times.ts';
+import { type Recorded, sharedData } from '../support/shared-data.ts';
+import { rolloutsOf } from './rollouts-of.ts';
 
-const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const home = join(process.env.RV_SHARED ?? join(root, '../shared'), 'data/formats');
-
-// biome-ignore lint/suspicious/noExplicitAny: recorded data, looked into freely.
-type Raw = any;
-
-async function rolloutsOf(file: string): Promise<Rollout[]> {
-  const dump = Dump.open([join(home, file)]);
-  try {
-    const found: Rollout[] = [];
-    for (const one of dump.files) {
-      await one.buildIndex(() => true);
-      for (let record = 0; record < one.count; record++) {
-        const { rollout } = one.read(record);
-        if (rollout !== null) found.push(rollout);
-      }
-    }
-    return found;
-  } finally {
-    dump.close();
-  }
-}
+const home = join(sharedData, 'formats');
 
 const WITH_TIMES = [
   'prime-rl/run-chunked/monitors/file/traces',
@@ -45,7 +23,7 @@ const WITH_TIMES = [
 // A clone alone has no samples of other writers.
 describe.skipIf(!existsSync(home))('times of samples (skipped without ../shared/data)', () => {
   test.each(WITH_TIMES)('%s: the kinds and what nothing explains are the wall time', async (file) => {
-    const timed = (await rolloutsOf(file)).flatMap(({ times }) => times ?? []);
+    const timed = (await rolloutsOf(join(home, file))).flatMap(({ times }) => times ?? []);
     expect(timed.length).toBeGreaterThan(0);
     for (const times of timed) {
       const sum = Object.values(timeByKind(times)).reduce((all, seconds) => all + seconds, 0);
@@ -55,7 +33,7 @@ describe.skipIf(!existsSync(home))('times of samples (skipped without ../shared/
 
   test('of a trace: from its dispatch, else its start, to the last end that was recorded', async () => {
     const file = 'prime-rl/run-steps/rollouts/step_12/train/all/traces.jsonl';
-    const traces: Raw[] = readFileSync(join(home, file), 'utf8')
+    const traces: Recorded[] = readFileSync(join(home, file), 'utf8')
       .split('\n')
       .flatMap((line) => (line === '' ? [] : (JSON.parse(line).traces ?? [])));
     const walls = traces.map(({ timing, calls, info }) => {
@@ -64,12 +42,12 @@ describe.skipIf(!existsSync(home))('times of samples (skipped without ../shared/
         timing.setup,
         timing.finalize,
         timing.scoring,
-        ...(calls ?? []).map((one: Raw) => one.time),
+        ...(calls ?? []).map((one: Recorded) => one.time),
       ];
       const last = ends.reduce((most, one) => Math.max(most, one?.end ?? 0), 0);
       return last - Math.min(timing.start, info?.dispatch?.time ?? timing.start);
     });
-    const told = (await rolloutsOf(file)).map(({ times }) => times!.wall);
+    const told = (await rolloutsOf(join(home, file))).map(({ times }) => times!.wall);
     expect(told.length).toBe(walls.length);
     for (const [i, wall] of walls.entries()) expect(told[i]).toBeCloseTo(wall, 5);
   });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseLine } from '../../src/dump/parse-line.ts';
-import { type Recorded, recorded, tokenizerFile, tokenizerOf } from '../engine/verl-truth.ts';
+import { recorded, tokenizerFile, tokenizerOf } from '../engine/verl-truth.ts';
+import type { Recorded } from '../support/shared-data.ts';
 
 const cases = recorded('loop.jsonl');
 const families = [...new Set(cases.map(({ family }) => family as string))];

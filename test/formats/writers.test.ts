@@ -1,13 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { recordJson } from '../../src/commands/row-json.ts';
 import { Dump } from '../../src/dump/dump.ts';
 import type { DumpRecord } from '../../src/dump/dump-file.ts';
+import { jsonLines, sharedData } from '../support/shared-data.ts';
 
-const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const home = join(process.env.RV_SHARED ?? join(root, '../shared'), 'data/formats');
+const home = join(sharedData, 'formats');
 
 interface Truth {
   file: string;
@@ -21,12 +19,7 @@ interface Truth {
 /** The system prompt that OpenHands' own events call an action of the agent is no turn of the model. */
 const OTHERWISE = new Set(['openhands/openhands_trajectory.json']);
 
-const truths: Truth[] = existsSync(home)
-  ? readFileSync(join(home, 'truth.jsonl'), 'utf8')
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as Truth)
-  : [];
+const truths: Truth[] = jsonLines(join(home, 'truth.jsonl'));
 
 async function rowsOf(path: string): Promise<{ rows: DumpRecord[]; errors: (string | null)[] }> {
   const dump = Dump.open([path]);

@@ -13,8 +13,9 @@ import {
 import { RunCodeRequest, run_code, run_concurrent, set_endpoint, startSandbox } from '../../src/library/sandbox.ts';
 import { fakeTool } from '../engine/fake-tool.ts';
 import { scriptedModel } from '../engine/scripted-model.ts';
-import { directoryWith, rolloutViewer, root } from '../program.ts';
+import { directoryWith, rolloutViewer } from '../program.ts';
 import { dumpLines } from '../support/dump-lines.ts';
+import { truthData } from '../support/shared-data.ts';
 import { MY_TOOL, python, pythons, toolYaml } from './python.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: lines of a dump, looked into freely.
@@ -25,9 +26,8 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-const shared = process.env.RV_TRUTH ?? join(process.env.RV_SHARED ?? join(root, '../shared'), 'data');
 const SHIPPED = join(
-  shared,
+  truthData,
   'verl/configs/2026-01-29/examples/sglang_multiturn/config/tool_config/gsm8k_tool_config.yaml',
 );
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseJson } from '../../src/json/parse.ts';
 import * as lib from '../../src/library/engine.ts';
-import { root } from '../program.ts';
+import { truthData } from '../support/shared-data.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: inputs and outputs of many functions, as JSON.
 type Any = any;
@@ -20,8 +20,7 @@ interface Case {
   raw: string;
 }
 
-const shared = process.env.RV_TRUTH ?? join(process.env.RV_SHARED ?? join(root, '../shared'), 'data');
-const path = join(shared, 'tunix/cases.jsonl');
+const path = join(truthData, 'tunix/cases.jsonl');
 const cases: Case[] = existsSync(path)
   ? readFileSync(path, 'utf8')
       .split('\n')

@@ -130,7 +130,7 @@ describe('what a run may change', () => {
 
   test('every rule has its case, and a rule that is none is told', () => {
     expect([...new Set(cases.map(([rule]) => rule))].sort()).toEqual([...RULE_NAMES].sort());
-    expect(() => rulesWithout(['tmies'])).toThrow(/'tmies' is no rule; the rules are .*times/);
+    expect(() => rulesWithout(['tmies'])).toThrow(/'tmies' is not a rule; the rules are .*times/);
   });
 
   test.each([

@@ -90,7 +90,7 @@ test('where the tokens of a turn are not known, the prefix is rendered, and why 
   expect(why({ promptIds: null })).toBe('the record holds no token ids of its prompt');
   expect(why({ mask: mask.slice(1) })).toBe('the record has not one bit of the mask for each token');
   expect(why({ mask: mask.map(() => 1) })).toBe('the mask has 1 trained runs for 3 replies');
-  expect(recordedTokens(rollout, { ...prefix, turn: 2 }, decode)).toBe('the turn is no recorded reply');
+  expect(recordedTokens(rollout, { ...prefix, turn: 2 }, decode)).toBe('the turn is not a recorded reply');
   expect(recordedTokens(rollout, prefix, decode)).toMatchObject({ ids: promptIds });
 
   expect(recordedTokens(rollout, prefix, () => 'another text')).toBe(

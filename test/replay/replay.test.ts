@@ -278,7 +278,7 @@ describe('tools', () => {
       ]);
       expect(words(await replayAll(rows, { tools }))).toEqual(['same normalised', 'same normalised']);
       expect(() => new ReplayTools({ mapped: { x: 'cobol' } })).toThrow(
-        "--tool x=cobol: 'cobol' is no language of SandboxFusion",
+        "--tool x=cobol: 'cobol' is not a language of SandboxFusion",
       );
     },
   );

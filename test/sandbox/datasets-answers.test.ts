@@ -1,18 +1,16 @@
 // What a real SandboxFusion answered to /submit, /get_prompt_by_id and /get_metrics_function, one exchange a line: ours
 // must make the same of the same row and the same run. The program is not run again; the recorded run stands in.
 import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Datasets, loadTables } from '../../src/sandbox/datasets/datasets.ts';
 import { getPromptByIdRequest, type RunCode, runCodeResponse, submitRequest } from '../../src/sandbox/protocol.ts';
 import type { Checked } from '../../src/sandbox/pydantic.ts';
+import { jsonLines, sharedData } from '../support/shared-data.ts';
 
-const SUITE = `${process.env.RV_SHARED ?? new URL('../../../shared', import.meta.url).pathname}/data/sandboxfusion-suite`;
+const SUITE = join(sharedData, 'sandboxfusion-suite');
 const there = existsSync(SUITE);
-const lines = (name: string) =>
-  readFileSync(`${SUITE}/${name}`, 'utf8')
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line));
+const lines = (name: string) => jsonLines(join(SUITE, name));
 
 interface Answer {
   id: string;

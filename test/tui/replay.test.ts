@@ -267,7 +267,7 @@ describe('run many again', () => {
       [['--tools', 'none.yaml'], '--tools none.yaml: no such file or directory'],
       [['--temperature', 'hot'], '--temperature hot: expected a number'],
       [['--reward', 'none.py'], '--reward: none.py: no such file'],
-      [['--exact', 'time'], "'time' is no rule"],
+      [['--exact', 'time'], "'time' is not a rule"],
     ] as const) {
       startWith(args, { columns: 160 });
       expect((await app.exits()).code).toBe(2);

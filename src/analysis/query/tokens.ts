@@ -58,7 +58,7 @@ export function tokensOf(text: string): Token[] {
     const date = match(DATE);
     if (date !== null) {
       const value = dateOf(date);
-      if (value === null) throw new QueryError(`${date} is no date`, at);
+      if (value === null) throw new QueryError(`${date} is not a date`, at);
       tokens.push({ kind: 'date', value, at });
       at += date.length;
       continue;
@@ -90,7 +90,7 @@ function unknownSign(text: string, at: number): string {
   const word = /[.\d][\p{L}\p{N}_.]*/uy;
   word.lastIndex = at;
   const digits = word.exec(text)?.[0];
-  if (digits !== undefined) return `${digits} is no number; text goes in "quotes"`;
+  if (digits !== undefined) return `${digits} is not a number; text goes in "quotes"`;
   return `${String.fromCodePoint(text.codePointAt(at)!)} means nothing here`;
 }
 

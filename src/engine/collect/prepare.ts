@@ -1,4 +1,5 @@
 import { limiterNamed } from '../../async/limiter.ts';
+import { modelUrlProblem } from '../../http/model-url.ts';
 import type { Run } from '../../sandbox/check-correctness.ts';
 import { fingerprint, type RunFingerprint, settingsHash } from '../fingerprint.ts';
 import type { Interaction } from '../interactions/interaction.ts';
@@ -53,8 +54,8 @@ export async function prepareRun(
   for (const [flag, value] of Object.entries({ 'model-url': model_url, model: name, out })) {
     if (!value) throw new SetupError(`--${flag} is missing (the --config file may hold it too)`);
   }
-  if (!URL.canParse(model_url!) || !/^https?:$/.test(new URL(model_url!).protocol))
-    throw new SetupError(`--model-url ${model_url}: not an address, such as http://localhost:8000/v1`);
+  const urlProblem = modelUrlProblem(model_url!);
+  if (urlProblem !== null) throw new SetupError(urlProblem);
   try {
     toolGrammar(settings.tool_format ?? 'hermes');
     const tokenizer = settings.tokenizer

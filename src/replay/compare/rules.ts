@@ -20,6 +20,6 @@ export const ALL_RULES: Rules = new Set(RULE_NAMES);
 /** The rules without those of these names. @throws RangeError for a name that is none */
 export function rulesWithout(names: readonly string[]): Rules {
   const unknown = names.find((name) => !(name in RULES));
-  if (unknown !== undefined) throw new RangeError(`'${unknown}' is no rule; the rules are ${RULE_NAMES.join(', ')}`);
+  if (unknown !== undefined) throw new RangeError(`'${unknown}' is not a rule; the rules are ${RULE_NAMES.join(', ')}`);
   return new Set(RULE_NAMES.filter((name) => !names.includes(name)));
 }

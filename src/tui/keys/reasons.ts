@@ -18,7 +18,7 @@ export const nothingToOpen: Reason = (state, data) => (pageInSight(state) === nu
 export const noPage: Reason = ({ page }) => (page === null ? 'no page is open' : null);
 
 export const noRollout: Reason = (state, data) =>
-  noRecord(state, data) ?? (rolloutOf(state, data) === null ? 'this line is no rollout' : null);
+  noRecord(state, data) ?? (rolloutOf(state, data) === null ? 'this line is not a rollout' : null);
 
 export const noTurns: Reason = (state, data) => {
   const view = viewport(state, data);

@@ -74,7 +74,7 @@ export function comparePage({ a, b }: Extract<PageSubject, { kind: 'compare' }>,
     ),
     title: `${nameOf(a)}  and  ${nameOf(b)}`,
     note: '',
-    empty: 'one of the two is no rollout',
+    empty: 'one of the two is not a rollout',
   };
 }
 

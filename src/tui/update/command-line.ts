@@ -164,7 +164,7 @@ export const COMMAND_LINE: readonly LineCommand[] = [
   {
     name: 'triage',
     usage: '50 1',
-    help: 'so many rollouts to read, each with its reason; a second number is the seed',
+    help: 'this many rollouts to read, each with its reason; a second number is the seed',
     check: (text) =>
       text
         .split(/\s+/)

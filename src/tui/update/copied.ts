@@ -20,7 +20,7 @@ export function copyOf(state: State, data: Data, what: CopyKind): { text: string
     const text = index === null ? record.locator : `${record.locator}#t${index}`;
     return { text, words: `the link ${text.slice(text.lastIndexOf('/') + 1)}` };
   }
-  if (rollout === null) return `this line is no rollout; ${data.keys.label('yank.json')} takes it as it is`;
+  if (rollout === null) return `this line is not a rollout; ${data.keys.label('yank.json')} takes it as it is`;
   if (what === 'prompt') {
     const texts = rollout.turns.slice(0, rollout.responseTurn).map(({ role, text }) => `${role}\n${text.trimEnd()}\n`);
     return texts.length === 0 ? 'this rollout has no prompt' : { text: texts.join('\n'), words: 'the prompt' };

@@ -1,3 +1,4 @@
+import { isHttpUrl } from '../../http/model-url.ts';
 import type { LiveModel } from '../state/replay.ts';
 import type { PromptKind } from './prompt-kind.ts';
 
@@ -12,7 +13,7 @@ export const modelPrompt: PromptKind = {
   hint: () => "an OpenAI-compatible server and the model's name: http://127.0.0.1:8000/v1 qwen3",
   check: (value) => {
     const { url, name } = modelOf(value);
-    if (!URL.canParse(url) || !/^https?:/.test(url)) return { message: 'not an http(s) address', at: 0 };
+    if (!isHttpUrl(url)) return { message: 'not an http(s) address', at: 0 };
     return name === '' ? { message: "the model's name is missing", at: value.length } : null;
   },
   submit: (value) => ({ type: 'fork-ask', model: modelOf(value) }),
