@@ -12,6 +12,7 @@ import { isMapWord, type KeyMap, MAP_WORDS, parsePlace } from '../formats/key-ma
 import { FORMAT_NAMES } from '../formats/registry.ts';
 import { ownReading } from './own-reading.ts';
 import { cacheSizeOption } from './remote-paths.ts';
+import { noTokenizer } from './tokenizer-option.ts';
 
 /** `--validation GLOB`: streams whose rollouts are not trained on, beside those that are named so. */
 const validationOption = (): Option =>

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { ReadContext } from '../formats/format.ts';
-import type { Facts } from '../rollout/facts.ts';
+import type { Facts } from '../rollout/fact-row.ts';
 import { reasonOf } from '../text/problems.ts';
 import type { Copy } from './containers/lines-in.ts';
 import { type FactsCache, type KeptFile, nameOf } from './facts-cache.ts';

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { JsonValue } from '../json/value.ts';
-import { FACT_ROW, isLookedAt } from '../rollout/facts.ts';
+import { FACT_ROW, isLookedAt } from '../rollout/fact-row.ts';
 import type { GroupKey } from '../rollout/group-key.ts';
 
 import type { DumpFile } from './dump-file.ts';

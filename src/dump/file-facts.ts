@@ -1,6 +1,6 @@
 import type { JsonValue } from '../json/value.ts';
 import type { Check } from '../rollout/checks.ts';
-import { FACT_ROW, Facts } from '../rollout/facts.ts';
+import { FACT_ROW, Facts } from '../rollout/fact-row.ts';
 import { CellColumn, IN_RECORD } from './cell-column.ts';
 import { NumberColumn } from './number-column.ts';
 import { MOST_CELLS, type RecordFacts, STATUS_CELL } from './record-facts.ts';

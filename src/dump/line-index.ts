@@ -1,5 +1,5 @@
 import type { Check } from '../rollout/checks.ts';
-import { Facts } from '../rollout/facts.ts';
+import { Facts } from '../rollout/fact-row.ts';
 import { FileFacts } from './file-facts.ts';
 import { NumberColumn } from './number-column.ts';
 import type { RecordFacts } from './record-facts.ts';

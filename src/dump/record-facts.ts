@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
-import { factRow } from '../rollout/facts.ts';
+import { factRow } from '../rollout/fact-row.ts';
 import { groupNumbersOf } from '../rollout/group-key.ts';
 import type { RolloutFields } from '../rollout/rollout.ts';
 import type { ParsedLine } from './parse-line.ts';

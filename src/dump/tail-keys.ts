@@ -1,4 +1,4 @@
-import { numberOf } from '../formats/scalars.ts';
+import { numberOf } from '../formats/values.ts';
 
 /** The value of one key in a line's tail: a number, null (the key is absent or holds no number), undefined (not sure). */
 export type QuickValue = number | null | undefined;

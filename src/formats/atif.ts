@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Context, Rollout } from '../rollout/rollout.ts';
-import { buildRollout, type FoundMessage, idsOf, type MessageText, numbersOf, objectsOf } from './build.ts';
+import { buildRollout, type FoundMessage, type MessageText } from './build.ts';
 import type { Format, ReadContext } from './format.ts';
 import { contentText } from './parts.ts';
 import { harborTimes } from './recorded-times.ts';
-import { idOf, numberOf } from './scalars.ts';
 import { joinCalls, type SampledTokens } from './token-lists.ts';
+import { idOf, idsOf, numberOf, numbersOf, objectsOf } from './values.ts';
 
 /**
  * A trajectory in Harbor's ATIF 1.0 to 1.8 (rfcs/0001-trajectory-format.md). A subagent's trajectory is a context with turns of its own, found inside the

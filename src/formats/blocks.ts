@@ -1,8 +1,9 @@
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
-import { callsOf, chatMessage, type FoundMessage, type MessageText, objectsOf, roleOfMessage } from './build.ts';
+import type { FoundMessage, MessageText } from './build.ts';
+import { callsOf, chatMessage, roleOfMessage } from './openai-message.ts';
 import { contentText } from './parts.ts';
-import { idOf } from './scalars.ts';
+import { idOf, objectsOf } from './values.ts';
 
 /**
  * A message of which blocks may be results (Anthropic's `tool_result`, Gemini's `functionResponse`): those are tool turns of their own;

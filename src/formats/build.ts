@@ -1,12 +1,10 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import type { JsonObject, JsonValue } from '../json/value.ts';
 import { completeRollout } from '../rollout/complete.ts';
 import type { Ended } from '../rollout/ended.ts';
 import { countMask, inferLossMask, type LossMask, type MaskSource, type Trained } from '../rollout/loss-mask.ts';
 import type { Context, Part, Rollout, RolloutTokens, Span, ToolCall, Turn } from '../rollout/rollout.ts';
 import type { ReadContext } from './format.ts';
 import { turnOf } from './messages.ts';
-import { contentText } from './parts.ts';
-import { idOf, numberOf } from './scalars.ts';
 
 /** A text of a message, with the JSON pointer of where it lies. */
 export interface MessageText {
@@ -279,138 +277,4 @@ export function pairResults(
     const at = waiting.indexOf(call);
     if (at !== -1) waiting.splice(at, 1);
   }
-}
-
-/** The names under which writers keep a message's reasoning. */
-const THOUGHTS = ['reasoning_content', 'reasoning', 'thinking', 'thought'];
-
-/** A message as OpenAI's chat API has it, with what its relatives add; `at` is the JSON pointer of the message. */
-export function chatMessage(message: JsonObject, at: string): FoundMessage {
-  const texts: MessageText[] = [];
-  const thought = THOUGHTS.find((key) => typeof message[key] === 'string' && message[key] !== '');
-  if (thought !== undefined)
-    texts.push({ pointer: `${at}/${thought}`, text: message[thought] as string, isThought: true });
-  else texts.push(...thoughtsOf(message, at));
-  const place = ['content', 'value', 'text', 'parts'].find((key) => message[key] !== undefined) ?? 'content';
-  texts.push({ pointer: `${at}/${place}`, text: contentText(message[place]) });
-  const role = roleOfMessage(message.role ?? message.from);
-  const said = role === 'function_call' ? parsed(texts.at(-1)!.text) : undefined;
-  const calls = isJsonObject(said) ? [{ ...callOf(said), raw: texts.at(-1)!.text }] : callsOf(message);
-  return {
-    role,
-    texts,
-    ...(calls.length > 0 ? { calls } : {}),
-    ...(isJsonObject(said) ? { isCallText: true } : {}),
-    answers: idOf(message.tool_call_id ?? message.tool_use_id ?? message.toolCallId ?? message.call_id),
-  };
-}
-
-/** Reasoning as blocks of the content (Anthropic), or beside it. */
-function thoughtsOf(message: JsonObject, at: string): MessageText[] {
-  const blocks = Array.isArray(message.content)
-    ? { key: 'content', list: message.content }
-    : Array.isArray(message.thinking_blocks)
-      ? { key: 'thinking_blocks', list: message.thinking_blocks }
-      : null;
-  return (blocks?.list ?? []).flatMap((block, i) => {
-    if (!isJsonObject(block)) return [];
-    const isThought = block.type === 'thinking' || block.type === 'reasoning' || block.type === 'think';
-    const key = ['thinking', 'reasoning', 'think'].find((name) => typeof block[name] === 'string');
-    return isThought && key !== undefined
-      ? [{ pointer: `${at}/${blocks!.key}/${i}/${key}`, text: block[key] as string, isThought: true }]
-      : [];
-  });
-}
-
-const ROLES: Record<string, string> = {
-  human: 'user',
-  gpt: 'assistant',
-  ai: 'assistant',
-  bot: 'assistant',
-  model: 'assistant',
-  chatbot: 'assistant',
-  agent: 'assistant',
-  function: 'tool',
-  observation: 'tool',
-  toolResult: 'tool',
-  tool_result: 'tool',
-  ipython: 'tool',
-  tool_response: 'tool',
-};
-
-/** The field's words for those of templates and writers; what is unknown stays as it is. */
-export const roleOfMessage = (value: JsonValue | undefined): string => {
-  const role = idOf(value ?? null);
-  return role === null ? 'unknown' : (ROLES[role] ?? role);
-};
-
-/** Calls of a message: OpenAI's list (of objects, or of JSON texts of them), its older `function_call`, or blocks in the content. */
-export function callsOf(message: JsonObject): MessageCall[] {
-  const listed = typeof message.tool_calls === 'string' ? parsed(message.tool_calls) : message.tool_calls;
-  const list = Array.isArray(listed) ? listed : isJsonObject(listed) ? [listed] : [];
-  const calls = list.flatMap((one): MessageCall[] => {
-    const value = typeof one === 'string' ? parsed(one) : one;
-    if (!isJsonObject(value))
-      return typeof one === 'string' ? [{ id: null, name: null, arguments: one, raw: one }] : [];
-    return [callOf(value)];
-  });
-  if (calls.length > 0) return calls;
-  if (isJsonObject(message.function_call)) return [callOf(message.function_call)];
-  return objectsOf(message.content ?? message.parts).flatMap((block) => {
-    if (isJsonObject(block.functionCall)) return [callOf(block.functionCall)];
-    return CALL_BLOCKS.has(String(block.type)) ? [callOf(block)] : [];
-  });
-}
-
-/** `server_tool_use` and `mcp_tool_use` are calls that Anthropic's server runs itself. */
-const CALL_BLOCKS = new Set(['tool_use', 'server_tool_use', 'mcp_tool_use', 'toolCall', 'tool_call']);
-
-function callOf(call: JsonObject): MessageCall {
-  const inner = isJsonObject(call.function) ? call.function : call;
-  const named = inner.name ?? (typeof call.function === 'string' ? call.function : null) ?? call.function_name;
-  return {
-    id: idOf(call.id ?? call.tool_call_id ?? call.call_id),
-    name: idOf(named ?? call.tool ?? null),
-    arguments: inner.arguments ?? inner.input ?? inner.args ?? inner.parameters,
-    ...(typeof call.parse_error === 'string' ? { error: call.parse_error } : {}),
-  };
-}
-
-/** A JSON text's value; undefined for any other text. */
-export function parsed(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return undefined;
-  }
-}
-
-export const objectsOf = (value: JsonValue | undefined): JsonObject[] =>
-  Array.isArray(value) ? value.filter(isJsonObject) : [];
-
-/** One number or null an entry; null for what is no list of such. */
-export function numbersOf(value: JsonValue | undefined): (number | null)[] | null {
-  if (!Array.isArray(value)) return null;
-  return value.every((one) => one === null || typeof one === 'number' || typeof one === 'boolean' || isNotFinite(one))
-    ? value.map((one) => (typeof one === 'boolean' ? Number(one) : numberOf(one)))
-    : null;
-}
-
-/** JSON has no word for them, and writers take strings. */
-const isNotFinite = (value: JsonValue): boolean => value === 'NaN' || value === 'Infinity' || value === '-Infinity';
-
-/** Token ids, or a mask of them; null where they are none, and for an empty list, which records nothing. */
-export function idsOf(value: JsonValue | undefined): number[] | null {
-  const numbers = numbersOf(value);
-  return numbers === null || numbers.length === 0 || numbers.some((one) => one === null) ? null : (numbers as number[]);
-}
-
-/** Named numbers of an object. */
-export function namedNumbers(value: JsonValue | undefined): Record<string, number | null> | null {
-  if (!isJsonObject(value)) return null;
-  const named = Object.entries(value).flatMap(([key, one]): [string, number | null][] => {
-    const number = typeof one === 'boolean' ? Number(one) : numberOf(one);
-    return number !== null || one === null ? [[key, number]] : [];
-  });
-  return named.length === 0 ? null : Object.fromEntries(named);
 }

@@ -2,18 +2,11 @@ import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { withResults } from './blocks.ts';
-import {
-  buildRollout,
-  chatMessage,
-  type FoundMessage,
-  namedNumbers,
-  objectsOf,
-  parsed,
-  roleOfMessage,
-} from './build.ts';
+import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format } from './format.ts';
 import { given } from './given.ts';
-import { idOf, numberOf, recordedReward } from './scalars.ts';
+import { chatMessage, roleOfMessage } from './openai-message.ts';
+import { idOf, namedNumbers, numberOf, objectsOf, parsed, recordedReward } from './values.ts';
 
 const FIELDS = [
   'messages',

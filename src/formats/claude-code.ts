@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { repliesOf, withResults } from './blocks.ts';
-import { buildRollout, type FoundMessage, objectsOf } from './build.ts';
+import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format, Session } from './format.ts';
 import { contentText } from './parts.ts';
 import { sessionTimes } from './recorded-times.ts';
-import { idOf, numberOf } from './scalars.ts';
+import { idOf, numberOf, objectsOf } from './values.ts';
 
 const KINDS = new Set(['user', 'assistant', 'system', 'summary']);
 const isMessage = (record: JsonObject): boolean =>

@@ -10,7 +10,7 @@ import type { Format, ReadContext } from './format.ts';
 import { layRecordedCalls, messageContentText, turnOf } from './messages.ts';
 import { recordedSpans } from './recorded-spans.ts';
 import { engineTimes } from './recorded-times.ts';
-import { idOf, numberOf } from './scalars.ts';
+import { idOf, numberOf } from './values.ts';
 import { verl } from './verl.ts';
 import { listsByToken } from './verl-tokens.ts';
 

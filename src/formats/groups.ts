@@ -1,20 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
-import {
-  buildRollout,
-  chatMessage,
-  type FoundMessage,
-  idsOf,
-  namedNumbers,
-  numbersOf,
-  objectsOf,
-  parsed,
-} from './build.ts';
+import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format } from './format.ts';
 import { idTurns } from './ids-only.ts';
-import { idOf, numberOf } from './scalars.ts';
+import { chatMessage } from './openai-message.ts';
 import { textRollout } from './texts.ts';
 import { SAMPLED_END, splitSequence } from './token-lists.ts';
+import { idOf, idsOf, namedNumbers, numberOf, numbersOf, objectsOf, parsed } from './values.ts';
 
 /** ART's group (`art/utils/trajectory_logging.py`): trajectories of one prompt. A message that is a Choice was sampled, all others were given. */
 export const artGroup: Format = {

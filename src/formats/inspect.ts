@@ -1,9 +1,10 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
-import { buildRollout, chatMessage, type FoundMessage, objectsOf } from './build.ts';
+import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format } from './format.ts';
+import { chatMessage } from './openai-message.ts';
 import { inspectTimes } from './recorded-times.ts';
-import { idOf, numberOf } from './scalars.ts';
+import { idOf, numberOf, objectsOf } from './values.ts';
 
 /** Inspect's log as one JSON file (`inspect_ai/log/_log.py`): a sample for each input and epoch. */
 export const inspectLog: Format = {

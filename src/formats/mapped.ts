@@ -1,11 +1,12 @@
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
-import { buildRollout, chatMessage, type FoundMessage, objectsOf, parsed, roleOfMessage } from './build.ts';
+import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format } from './format.ts';
 import { type KeyMap, valueAt } from './key-map.ts';
+import { chatMessage, roleOfMessage } from './openai-message.ts';
 import { contentText } from './parts.ts';
-import { idOf, numberOf } from './scalars.ts';
 import { textRollout } from './texts.ts';
+import { idOf, numberOf, objectsOf, parsed } from './values.ts';
 
 /** A format that the user describes: it knows the records that have what its map names first. */
 export function mapped(map: KeyMap): Format {

@@ -3,7 +3,7 @@ import type { ParsedCall } from '../chat/calls/call.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { isUnclosed } from '../rollout/call-error.ts';
 import type { ToolCall, Turn } from '../rollout/rollout.ts';
-import { idOf, numberOf } from './scalars.ts';
+import { idOf, numberOf } from './values.ts';
 
 /** A chat message's text: a string, or the texts of its parts. */
 export function messageContentText(value: JsonValue | undefined): string {

@@ -1,10 +1,11 @@
 import { isJsonObject, type JsonObject } from '../json/value.ts';
-import { buildRollout, chatMessage, idsOf, numbersOf, objectsOf } from './build.ts';
+import { buildRollout } from './build.ts';
 import type { Format } from './format.ts';
 import { given } from './given.ts';
+import { chatMessage } from './openai-message.ts';
 import { responseMessages } from './responses.ts';
-import { idOf, recordedReward } from './scalars.ts';
 import { joinCalls, type SampledTokens } from './token-lists.ts';
+import { idOf, idsOf, numbersOf, objectsOf, recordedReward } from './values.ts';
 
 const KNOWN = new Set('responses_create_params response reward _ng_task_index expected_answer'.split(' '));
 

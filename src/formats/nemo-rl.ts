@@ -1,10 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Rollout, RolloutTokens } from '../rollout/rollout.ts';
-import { buildRollout, chatMessage, type FoundMessage, idsOf, numbersOf, objectsOf } from './build.ts';
+import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format } from './format.ts';
-import { idOf, numberOf } from './scalars.ts';
+import { chatMessage } from './openai-message.ts';
 import { textRollout } from './texts.ts';
 import { runsOf, SAMPLED_END, splitSequence } from './token-lists.ts';
+import { idOf, idsOf, numberOf, numbersOf, objectsOf } from './values.ts';
 
 const KNOWN = new Set(
   'content rewards input_lengths token_ids token_loss_mask sample_loss_mask advantages generation_logprobs prev_logprobs'.split(

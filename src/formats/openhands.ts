@@ -1,17 +1,10 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
-import {
-  buildRollout,
-  type FoundMessage,
-  type MessageCall,
-  type MessageText,
-  namedNumbers,
-  objectsOf,
-  roleOfMessage,
-} from './build.ts';
+import { buildRollout, type FoundMessage, type MessageCall, type MessageText } from './build.ts';
 import type { Format, Session } from './format.ts';
+import { roleOfMessage } from './openai-message.ts';
 import { contentText } from './parts.ts';
-import { idOf, numberOf } from './scalars.ts';
+import { idOf, namedNumbers, numberOf, objectsOf } from './values.ts';
 
 /** Actions that run nothing. */
 const NO_CALL = new Set([

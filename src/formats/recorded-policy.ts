@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { PolicyVersions } from '../rollout/rollout.ts';
-import { numberOf } from './scalars.ts';
+import { numberOf } from './values.ts';
 
 /** Keys that hold the version of the weights that sampled: one, a list by turn or token, or spans `{start, end, version}`. */
 const KEYS = [

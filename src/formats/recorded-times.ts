@@ -2,8 +2,7 @@ import { parseJson } from '../json/parse.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Rollout } from '../rollout/rollout.ts';
 import { type TimeKind, type TimeSpan, type Times, timesOf } from '../rollout/times.ts';
-import { objectsOf } from './build.ts';
-import { numberOf } from './scalars.ts';
+import { numberOf, objectsOf } from './values.ts';
 
 // Places where writers keep their times. Each function answers null where the record holds none.
 

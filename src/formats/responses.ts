@@ -1,9 +1,9 @@
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { FoundMessage, MessageCall, MessageText } from './build.ts';
-import { roleOfMessage } from './build.ts';
+import { roleOfMessage } from './openai-message.ts';
 import { contentText } from './parts.ts';
-import { idOf } from './scalars.ts';
+import { idOf } from './values.ts';
 
 /** A reply that is calls alone: in OpenAI's Responses API a call is an item of its own, and no message. */
 const CALL_ROLE = 'function_call';

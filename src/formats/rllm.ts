@@ -1,11 +1,12 @@
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
-import { buildRollout, chatMessage, type FoundMessage, idsOf, namedNumbers, numbersOf, objectsOf } from './build.ts';
+import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format } from './format.ts';
 import { given } from './given.ts';
-import { idOf, numberOf } from './scalars.ts';
+import { chatMessage } from './openai-message.ts';
 import { joinCalls, type SampledTokens } from './token-lists.ts';
+import { idOf, idsOf, namedNumbers, numberOf, numbersOf, objectsOf } from './values.ts';
 
 /** rLLM's episode (`rllm/utils/episode_logger.py`, `rllm/eval/episode_store.py`): a trajectory for each agent. */
 export const rllmEpisode: Format = {

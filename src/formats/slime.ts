@@ -2,14 +2,15 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts'
 import { reportedFinding } from '../rollout/checks.ts';
 import type { Finding } from '../rollout/finding.ts';
 import type { Rollout, RolloutTokens } from '../rollout/rollout.ts';
-import { buildRollout, chatMessage, idsOf, namedNumbers, numbersOf, objectsOf } from './build.ts';
+import { buildRollout } from './build.ts';
 import type { Format, ReadContext } from './format.ts';
 import { given } from './given.ts';
 import { idTurns } from './ids-only.ts';
-import { idOf, numberOf } from './scalars.ts';
+import { chatMessage } from './openai-message.ts';
 import { slimeTimes } from './span-times.ts';
 import { textRollout } from './texts.ts';
 import { runsOf, SAMPLED_END } from './token-lists.ts';
+import { idOf, idsOf, namedNumbers, numberOf, numbersOf, objectsOf } from './values.ts';
 
 const KNOWN = new Set(
   'prompt response tokens loss_mask rollout_log_probs teacher_log_probs reward label status group_index'.split(' '),

@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { type TimeKind, type TimeSpan, type Times, timesOf } from '../rollout/times.ts';
-import { objectsOf } from './build.ts';
-import { numberOf } from './scalars.ts';
+import { numberOf, objectsOf } from './values.ts';
 
 // Times of writers that keep spans of a tracer beside their samples: each has a name, a start and an end.
 

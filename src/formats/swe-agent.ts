@@ -1,10 +1,11 @@
 import { isJsonObject, type JsonObject } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
-import { buildRollout, chatMessage, type FoundMessage, objectsOf } from './build.ts';
+import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format } from './format.ts';
 import { given } from './given.ts';
+import { chatMessage } from './openai-message.ts';
 import { responseMessages } from './responses.ts';
-import { idOf } from './scalars.ts';
+import { idOf, objectsOf } from './values.ts';
 
 const KNOWN = new Set('trajectory history attempts messages'.split(' '));
 

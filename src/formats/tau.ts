@@ -1,9 +1,10 @@
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
-import { buildRollout, chatMessage, type FoundMessage, namedNumbers, objectsOf, parsed } from './build.ts';
+import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format } from './format.ts';
+import { chatMessage } from './openai-message.ts';
 import { tauTimes } from './recorded-times.ts';
-import { idOf, numberOf, recordedReward } from './scalars.ts';
+import { idOf, namedNumbers, numberOf, objectsOf, parsed, recordedReward } from './values.ts';
 
 /** tau-bench's results, also as docent keeps them: `{task_id, reward, info, traj, trial}`. */
 export const tau: Format = {

@@ -1,11 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Rollout } from '../rollout/rollout.ts';
-import { buildRollout, chatMessage, namedNumbers, numbersOf, objectsOf, parsed } from './build.ts';
+import { buildRollout } from './build.ts';
 import type { Format, ReadContext } from './format.ts';
 import { given } from './given.ts';
-import { idOf, numberOf } from './scalars.ts';
+import { chatMessage } from './openai-message.ts';
 import { textRollout } from './texts.ts';
 import { SAMPLED_END } from './token-lists.ts';
+import { idOf, namedNumbers, numberOf, numbersOf, objectsOf, parsed } from './values.ts';
 
 const isText = (value: JsonValue | undefined): value is string => typeof value === 'string';
 const set = (keys: string): ReadonlySet<string> => new Set(keys.split(' '));

@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
-import { buildRollout, chatMessage, type FoundMessage, namedNumbers, objectsOf } from './build.ts';
+import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format } from './format.ts';
-import { idOf, numberOf } from './scalars.ts';
+import { chatMessage } from './openai-message.ts';
+import { idOf, namedNumbers, numberOf, objectsOf } from './values.ts';
 
 /** A stored trajectory of tinker-cookbook's evaluations (`eval/benchmarks/_types.py`). */
 export const tinkerTrajectory: Format = {

@@ -1,9 +1,9 @@
 import { isJsonObject } from '../json/value.ts';
-import { buildRollout, idsOf, numbersOf } from './build.ts';
+import { buildRollout } from './build.ts';
 import type { Format } from './format.ts';
 import { idTurns } from './ids-only.ts';
-import { idOf, numberOf } from './scalars.ts';
 import { splitSequence } from './token-lists.ts';
+import { idOf, idsOf, numberOf, numbersOf } from './values.ts';
 
 /** prime-rl's token export (`trainer/rl/token_export.py`): the trainer's own numbers for each token, and no text. */
 export const primeTokens: Format = {

@@ -1,10 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Context, RolloutTokens } from '../rollout/rollout.ts';
-import { buildRollout, chatMessage, type FoundMessage, idsOf, numbersOf, objectsOf } from './build.ts';
+import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format, Session } from './format.ts';
 import { given } from './given.ts';
+import { chatMessage } from './openai-message.ts';
 import { traceTimes, withTurns } from './recorded-times.ts';
-import { idOf, numberOf } from './scalars.ts';
+import { idOf, idsOf, numberOf, numbersOf, objectsOf } from './values.ts';
 
 /** Lists that hold a value for each masked-in token of a node; `is_masked` and the trainer's come with prime-rl's annotations. */
 const COMPACT = [

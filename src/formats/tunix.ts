@@ -5,7 +5,7 @@ import type { Rollout, Span, Turn } from '../rollout/rollout.ts';
 import type { Format, ReadContext } from './format.ts';
 import { layRecordedCalls, messageContentText, turnOf } from './messages.ts';
 import { parsePythonLiteral } from './python-literal.ts';
-import { idOf, numberOf } from './scalars.ts';
+import { idOf, numberOf } from './values.ts';
 
 /** A message with where its text lies in the record. */
 interface PlacedMessage {

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Rewards } from '../rollout/rewards.ts';
 import { type Rollout, type Turn, toolCallsOf } from '../rollout/rollout.ts';
-import { numberOf } from './scalars.ts';
+import { numberOf } from './values.ts';
 
 /**
  * Lays flat reward lists on turns: `tool_rewards` on the results of executed calls, `turn_scores` on the user turns of an

@@ -1,20 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { RolloutTokens } from '../rollout/rollout.ts';
-import {
-  buildRollout,
-  chatMessage,
-  type FoundMessage,
-  idsOf,
-  namedNumbers,
-  numbersOf,
-  objectsOf,
-  parsed,
-} from './build.ts';
+import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format } from './format.ts';
 import { given } from './given.ts';
+import { chatMessage } from './openai-message.ts';
 import { verifiersTimes } from './recorded-times.ts';
-import { idOf, numberOf } from './scalars.ts';
 import { joinCalls, type SampledTokens } from './token-lists.ts';
+import { idOf, idsOf, namedNumbers, numberOf, numbersOf, objectsOf, parsed } from './values.ts';
 
 const KNOWN = new Set('prompt completion reward answer trajectory advantage step tool_defs oai_tools'.split(' '));
 

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../json/value.ts';
 import { countMask, type LossMask, type Trained } from '../rollout/loss-mask.ts';
 import type { Rollout, RolloutTokens } from '../rollout/rollout.ts';
-import { idsOf, numbersOf } from './build.ts';
 import { runsOf } from './token-lists.ts';
+import { idsOf, numbersOf } from './values.ts';
 
 /** Values that are laid on tokens where a list has their length: rewards, values and log probabilities, by verl's names and those near them. */
 const BY_TOKEN = /(?:log_?probs?|rewards|scores|advantages?|returns|values|weights|entrop(?:y|ys|ies)|kl|versions)$/;

@@ -8,9 +8,9 @@ import type { Rollout, RolloutFields, RolloutTokens } from '../rollout/rollout.t
 import { type EndRule, layOut, UNKNOWN_END } from './conversation.ts';
 import type { Format, ReadContext } from './format.ts';
 import { verlTimes } from './recorded-times.ts';
-import { idOf, numberOf } from './scalars.ts';
 import { chatOf, inferredMask } from './texts.ts';
 import { layRewards } from './turn-rewards.ts';
+import { idOf, numberOf } from './values.ts';
 import { layTokenMask, unevenLists, verlTokens } from './verl-tokens.ts';
 
 /** Keys with a place of their own in a Rollout; `uid` and `request_id` are read too, and stay among the extras. */

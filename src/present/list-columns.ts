@@ -3,7 +3,8 @@
 import { printJson } from '../json/print.ts';
 import type { JsonValue } from '../json/value.ts';
 import { CHECKS, type Check, checkWord, ERROR_CHECKS } from '../rollout/checks.ts';
-import { FACTS, type Facts } from '../rollout/facts.ts';
+import type { Facts } from '../rollout/fact-row.ts';
+import { FACTS } from '../rollout/facts.ts';
 import { cellWidth } from '../text/graphemes.ts';
 import { sanitiseLine } from '../text/sanitise.ts';
 import { numberText, scoreText, sizeText } from './quantities.ts';

@@ -9,7 +9,7 @@ import { loadAnew } from '../chat/rendered.ts';
 import { bad, type ParsedLine, parseFields, parseLine } from '../dump/parse-line.ts';
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonValue } from '../json/value.ts';
-import { Facts, isLookedAt } from '../rollout/facts.ts';
+import { Facts, isLookedAt } from '../rollout/fact-row.ts';
 
 /** The most characters of a value that a column shows. */
 const MAX_SHOWN = 200;

@@ -7,7 +7,7 @@ import { recordFactsOf } from '../dump/record-facts.ts';
 import type { WorkerAnswer, WorkerRequest } from '../dump/record-worker-client.ts';
 import type { JsonValue } from '../json/value.ts';
 import { addExtraNames } from '../rollout/extra-names.ts';
-import { FACT_ROW } from '../rollout/facts.ts';
+import { FACT_ROW } from '../rollout/fact-row.ts';
 import { groupKeyOf } from '../rollout/group-key.ts';
 
 /** Bytes that are read in one go. */

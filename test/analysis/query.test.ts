@@ -11,7 +11,7 @@ import { compareValues, parseSort, type SortValue } from '../../src/analysis/que
 import { Subject } from '../../src/analysis/query/subject.ts';
 import { Dump } from '../../src/dump/dump.ts';
 import { CHECKS } from '../../src/rollout/checks.ts';
-import { Facts, factRow } from '../../src/rollout/facts.ts';
+import { Facts, factRow } from '../../src/rollout/fact-row.ts';
 import { directoryWith, verlLine } from '../program.ts';
 
 /** Which of the lines a filter accepts, by their number from 1. */

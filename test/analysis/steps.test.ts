@@ -6,7 +6,8 @@ import { StepSums } from '../../src/analysis/step-stats.ts';
 import { usualInterval } from '../../src/analysis/usual-interval.ts';
 import { LineIndex } from '../../src/dump/line-index.ts';
 import { ENDS } from '../../src/rollout/ended.ts';
-import { FACT_ROW, factAt } from '../../src/rollout/facts.ts';
+import { FACT_ROW } from '../../src/rollout/fact-row.ts';
+import { factAt } from '../../src/rollout/facts.ts';
 
 const MINUTE = 60_000;
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { TailKeys } from '../../src/dump/tail-keys.ts';
-import { numberOf } from '../../src/formats/scalars.ts';
+import { numberOf } from '../../src/formats/values.ts';
 import { parseJson } from '../../src/json/parse.ts';
 import type { JsonObject, JsonValue } from '../../src/json/value.ts';
 

@@ -3,8 +3,8 @@ import { csvRows } from '../../src/dump/containers/csv.ts';
 import { parsePythonLiteral } from '../../src/formats/python-literal.ts';
 import { recordedSpans } from '../../src/formats/recorded-spans.ts';
 import { formatOf, wrapList } from '../../src/formats/registry.ts';
-import { idOf, numberOf } from '../../src/formats/scalars.ts';
 import { layRewards } from '../../src/formats/turn-rewards.ts';
+import { idOf, numberOf } from '../../src/formats/values.ts';
 
 test('a number is a number or the text of one', () => {
   expect(

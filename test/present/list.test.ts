@@ -4,7 +4,7 @@ import { groupSummary } from '../../src/present/group-text.ts';
 import { columnsWidth, fitColumns, placedWidth, renderListHeader, renderListRow } from '../../src/present/list.ts';
 import { type ListRow, NOT_KNOWN, ownColumns, sortedColumn, valueColumn } from '../../src/present/list-columns.ts';
 import { MONO } from '../../src/present/theme.ts';
-import { Facts, factRow } from '../../src/rollout/facts.ts';
+import { Facts, factRow } from '../../src/rollout/fact-row.ts';
 import { cellWidth } from '../../src/text/graphemes.ts';
 
 const plain = (text: string): string => text.replace(/\x1b\[[0-9;]*m/g, '');

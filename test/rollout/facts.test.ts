@@ -3,7 +3,8 @@ import { FIELD_NAMES } from '../../src/analysis/query/fields.ts';
 import { LineIndex } from '../../src/dump/line-index.ts';
 import { parseLine } from '../../src/dump/parse-line.ts';
 import { CHECKS } from '../../src/rollout/checks.ts';
-import { FACT_ROW, FACTS, Facts, factRow } from '../../src/rollout/facts.ts';
+import { FACT_ROW, Facts, factRow } from '../../src/rollout/fact-row.ts';
+import { FACTS } from '../../src/rollout/facts.ts';
 import { directoryWith, jsonLines, rolloutViewer, verlLine } from '../program.ts';
 
 const call = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>';

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { loadAnew } from '../../src/chat/rendered.ts';
 import { parseLine } from '../../src/dump/parse-line.ts';
 import { CHECKS, needOf } from '../../src/rollout/checks.ts';
-import { Facts, factRow } from '../../src/rollout/facts.ts';
+import { Facts, factRow } from '../../src/rollout/fact-row.ts';
 import { CHAT_TEMPLATE, TOKENIZER_JSON } from '../engine/byte-tokenizer.ts';
 
 /** A record with the finding, one near it without, and one whose input is missing (`observed` is false); `line` where it is no JSON. */

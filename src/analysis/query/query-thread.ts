@@ -2,7 +2,7 @@ import type { DumpFile } from '../../dump/dump-file.ts';
 import { ThreadClient } from '../../dump/thread-client.ts';
 import type { ReadContext } from '../../formats/format.ts';
 import type { JsonValue } from '../../json/value.ts';
-import { FACT_ROW } from '../../rollout/facts.ts';
+import { FACT_ROW } from '../../rollout/fact-row.ts';
 import type { SortValue } from './sort.ts';
 
 /** The question to each record. */

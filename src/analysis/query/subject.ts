@@ -3,7 +3,7 @@ import type { DumpRecord } from '../../dump/dump-file.ts';
 import type { ParsedLine } from '../../dump/parse-line.ts';
 import { printJson } from '../../json/print.ts';
 import { isJsonObject, type JsonValue } from '../../json/value.ts';
-import { Facts, factRow } from '../../rollout/facts.ts';
+import { Facts, factRow } from '../../rollout/fact-row.ts';
 import { type RolloutFields, toolCallsOf } from '../../rollout/rollout.ts';
 import type { RunAgain } from './again.ts';
 import type { Field, NumberField, TextField } from './fields.ts';

@@ -4,7 +4,7 @@ import { scoreText } from '../../present/quantities.ts';
 import { outcomeWord } from '../../present/replay/outcome-text.ts';
 import type { RolloutReplay } from '../../present/replay/view.ts';
 import { ERROR_CHECKS } from '../../rollout/checks.ts';
-import type { Facts } from '../../rollout/facts.ts';
+import type { Facts } from '../../rollout/fact-row.ts';
 import type { Finding } from '../../rollout/finding.ts';
 import type { LandmarkName } from '../state/find.ts';
 import type { State } from '../state/state.ts';

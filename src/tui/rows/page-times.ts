@@ -1,7 +1,7 @@
 import { type ClockRow, type StepClock, stepClock, waitedOf } from '../../analysis/step-clock.ts';
 import { plural } from '../../present/numbers.ts';
 import { secondsText, timeBar, timeLegend } from '../../present/time-bar.ts';
-import type { Facts } from '../../rollout/facts.ts';
+import type { Facts } from '../../rollout/fact-row.ts';
 import { type Stretch, TIME_KINDS } from '../../rollout/times.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import type { PageSort, PageSubject } from '../state/page.ts';

@@ -1,0 +1,154 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import type { Context } from '../rollout/rollout.ts';
+import { buildRollout, type FoundMessage } from './build.ts';
+import type { Format, Session } from './format.ts';
+import { contentText } from './parts.ts';
+import { sessionTimes } from './recorded-times.ts';
+import { responseMessages } from './responses.ts';
+import { idOf, objectsOf } from './values.ts';
+
+const CODEX = new Set('session_meta turn_context response_item event_msg compacted world_state'.split(' '));
+const ITEMS = /^(?:message|reasoning|.+_call|.+_call_output|.+_output)$/;
+
+/** Codex' `rollout-*.jsonl`: lines of a type and a payload; before 2025-09 the items themselves. */
+export const codex: Session = {
+  name: 'codex',
+  isEvent: (record) =>
+    (typeof record.type === 'string' && CODEX.has(record.type) && isJsonObject(record.payload)) ||
+    record.record_type === 'state' ||
+    // The lines that `codex exec --json` prints.
+    (record.type === 'thread.started' && record.thread_id !== undefined) ||
+    (record.type === 'item.completed' && isJsonObject(record.item)) ||
+    (typeof record.id === 'string' &&
+      record.instructions !== undefined &&
+      record.timestamp !== undefined &&
+      record.type === undefined) ||
+    (typeof record.type === 'string' &&
+      ITEMS.test(record.type) &&
+      (Array.isArray(record.content) || Array.isArray(record.summary) || record.call_id !== undefined)),
+  // A fork or a resumed session repeats the head of the one before; the file is one rollout.
+  keyOf: () => null,
+};
+
+export const codexFormat: Format = {
+  name: 'codex',
+  isStepless: true,
+  quickKeys: null,
+  basis: 'files',
+  mapping: {
+    turns: 'response_item; event_msg repeats them and is left out; of `codex exec --json` item.completed',
+    calls: 'items of a type that ends in _call',
+    contexts: 'compacted',
+    system: 'session_meta.instructions',
+  },
+  detects: (record) => record.session_of === codex.name,
+  times: sessionTimes,
+  read(record, context) {
+    const messages: FoundMessage[] = [];
+    const contexts: Context[] = [{ kind: 'main', name: null, after: null }];
+    let items: JsonObject[] = [];
+    let from = 0;
+    let meta: JsonObject = {};
+    let model: string | null = null;
+    let usage: JsonValue | undefined;
+    const errors: JsonValue[] = [];
+    const flush = () => {
+      // The place counts within the run of items, so that a text is found again by its line.
+      messages.push(
+        ...responseMessages(items, `/events/${from}`).map((one) => ({ ...one, context: contexts.length - 1 })),
+      );
+      items = [];
+    };
+    for (const [at, line] of objectsOf(record.events).entries()) {
+      const payload = isJsonObject(line.payload) ? line.payload : line;
+      const type = line.payload === undefined ? 'response_item' : line.type;
+      if (line.type === 'thread.started') meta = { id: line.thread_id ?? null };
+      else if (line.type === 'turn.completed') usage = line.usage;
+      else if (line.type === 'item.completed') {
+        if (items.length === 0) from = at;
+        items.push(...(isJsonObject(line.item) ? executed(line.item) : []));
+      } else if (type === 'response_item') {
+        if (items.length === 0) from = at;
+        if (typeof payload.type === 'string' || payload.role !== undefined) items.push(payload);
+        else if (payload.instructions !== undefined) meta = payload;
+      } else if (type === 'session_meta') {
+        if (Object.keys(meta).length === 0) meta = payload;
+      } else if (type === 'turn_context') {
+        model = idOf(payload.model) ?? model;
+      } else if (type === 'compacted') {
+        flush();
+        contexts.push({
+          kind: 'compaction',
+          name: idOf(payload.window_id),
+          after: messages.length === 0 ? null : messages.length - 1,
+        });
+        const text = contentText(payload.message);
+        if (text !== '')
+          messages.push({
+            role: 'user',
+            trained: false,
+            context: contexts.length - 1,
+            texts: [{ pointer: `/events/${at}/payload/message`, text }],
+          });
+      } else if (type === 'event_msg') {
+        if (payload.type === 'token_count' && isJsonObject(payload.info)) usage = payload.info.total_token_usage;
+        if (payload.type === 'error') errors.push(payload.error ?? payload.message ?? payload);
+      }
+    }
+    flush();
+    const base = isJsonObject(meta.base_instructions) ? meta.base_instructions.text : meta.base_instructions;
+    const instructions = contentText(base ?? meta.instructions);
+    if (instructions !== '') {
+      messages.unshift({
+        role: 'system',
+        trained: false,
+        texts: [{ pointer: '/events/0/payload/instructions', text: instructions }],
+      });
+      for (const one of contexts) if (one.after !== null) one.after++;
+    }
+    const { instructions: _one, base_instructions: _two, ...shown } = meta;
+    return buildRollout(
+      {
+        format: 'codex',
+        record,
+        known: new Set(['session_of', 'events']),
+        messages,
+        hasCallsApart: true,
+        contexts,
+        uid: idOf(meta.id),
+        extras: {
+          ...(Object.keys(shown).length > 0 ? { session: shown } : {}),
+          ...(model === null ? {} : { model }),
+          ...(usage === undefined ? {} : { usage }),
+          ...(errors.length > 0 ? { errors } : {}),
+        },
+      },
+      context,
+    );
+  },
+};
+
+/** An item that `codex exec` told of, as the model's own: what it did and what came of it are one there. */
+function executed(item: JsonObject): JsonObject[] {
+  const { id = null, text = '' } = item;
+  const call = (name: string, args: JsonValue, output: JsonValue): JsonObject[] => [
+    { type: 'function_call', call_id: id, name, arguments: args },
+    { type: 'function_call_output', call_id: id, output },
+  ];
+  switch (item.type) {
+    case 'agent_message':
+      return [{ type: 'message', role: 'assistant', content: text }];
+    case 'reasoning':
+      return [{ type: 'reasoning', summary: [{ text }] }];
+    case 'command_execution':
+      return call('shell', { command: item.command ?? null }, item.aggregated_output ?? '');
+    case 'file_change':
+      return call('apply_patch', { changes: item.changes ?? null }, item.status ?? '');
+    case 'mcp_tool_call':
+      return call(idOf(item.tool) ?? 'tool', item.arguments ?? null, item.result ?? item.error ?? item.status ?? '');
+    case 'web_search':
+      return call('web_search', { query: item.query ?? null }, '').slice(0, 1);
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,104 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { responseText } from './blocks.ts';
+import { buildRollout, type FoundMessage } from './build.ts';
+import type { Format, Session } from './format.ts';
+import { contentText } from './parts.ts';
+import { sessionTimes } from './recorded-times.ts';
+import { idOf, objectsOf } from './values.ts';
+
+const GEMINI = new Set(['user', 'gemini', 'info', 'error', 'warning', 'model']);
+
+/** Gemini CLI's chats as lines: a line with the id of an earlier one is a later version of it. */
+export const gemini: Session = {
+  name: 'gemini-cli',
+  isEvent: (record) =>
+    (record.sessionId !== undefined && record.projectHash !== undefined && !Array.isArray(record.messages)) ||
+    (typeof record.type === 'string' &&
+      GEMINI.has(record.type) &&
+      record.id !== undefined &&
+      record.message === undefined &&
+      record.uuid === undefined),
+  keyOf: () => null,
+};
+
+export const geminiFormat: Format = {
+  name: 'gemini-cli',
+  isStepless: true,
+  quickKeys: null,
+  basis: 'files',
+  mapping: {
+    turns: 'messages[], or the lines, of the types user and gemini',
+    calls: 'toolCalls[], with their results',
+    reasoning: 'thoughts[]',
+  },
+  detects: (record) =>
+    record.session_of === gemini.name ||
+    (Array.isArray(record.messages) &&
+      record.sessionId !== undefined &&
+      (record.projectHash !== undefined || record.startTime !== undefined)),
+  times: sessionTimes,
+  read(record, context) {
+    const field = record.session_of === gemini.name ? 'events' : 'messages';
+    const newest = new Map<string, { one: JsonObject; at: number }>();
+    for (const [at, one] of objectsOf(record[field]).entries()) newest.set(idOf(one.id) ?? `at ${at}`, { one, at });
+    const messages = [...newest.values()].flatMap(({ one, at }) => geminiMessages(one, `/${field}/${at}`));
+    const head = objectsOf(record.events).find((one) => one.sessionId !== undefined) ?? record;
+    return buildRollout(
+      {
+        format: 'gemini-cli',
+        record,
+        known: new Set(['session_of', 'events', 'messages']),
+        messages,
+        hasCallsApart: true,
+        uid: idOf(head.sessionId),
+      },
+      context,
+    );
+  },
+};
+
+function geminiMessages(one: JsonObject, place: string): FoundMessage[] {
+  const type = idOf(one.type) ?? idOf(one.role) ?? '';
+  if (type === 'user')
+    return [{ role: 'user', trained: false, texts: [{ pointer: `${place}/content`, text: geminiText(one) }] }];
+  if (type !== 'gemini' && type !== 'model') return [];
+  const thoughts = objectsOf(one.thoughts).map((thought, i) => ({
+    pointer: `${place}/thoughts/${i}/description`,
+    text: [idOf(thought.subject), contentText(thought.description)]
+      .filter((word) => word !== null && word !== '')
+      .join(': '),
+    isThought: true,
+  }));
+  const made = objectsOf(one.toolCalls);
+  const calls = made.map(({ id, name, args }) => ({ id: idOf(id), name: idOf(name), arguments: args }));
+  const results = made.flatMap((call, i): FoundMessage[] => {
+    // The model saw the response; what was displayed may be cut or drawn anew.
+    const text = resultText(call.result ?? undefined) || contentText(call.resultDisplay);
+    if (call.result === undefined && call.resultDisplay === undefined) return [];
+    return [
+      {
+        role: 'tool',
+        trained: false,
+        answers: idOf(call.id),
+        texts: [{ pointer: `${place}/toolCalls/${i}/result`, text }],
+      },
+    ];
+  });
+  const reply: FoundMessage = {
+    role: 'assistant',
+    texts: [...thoughts, { pointer: `${place}/content`, text: geminiText(one) }],
+    ...(calls.length > 0 ? { calls } : {}),
+  };
+  return [reply, ...results];
+}
+
+const geminiText = (one: JsonObject): string => contentText(one.content ?? one.parts ?? one.text);
+
+/** Results are parts of Gemini's API: `[{functionResponse: {response: {output}}}]`. */
+function resultText(value: JsonValue | undefined): string {
+  const parts = objectsOf(Array.isArray(value) ? value : value === undefined ? [] : [value]);
+  const texts = parts.map(({ functionResponse: answer, ...part }) =>
+    isJsonObject(answer) ? responseText(answer.response) : contentText(part),
+  );
+  return texts.join('\n');
+}

@@ -1,0 +1,91 @@
+import { CHECKS, type Check, observedBits } from './checks.ts';
+import { FACTS, factAt, factValue } from './facts.ts';
+import type { Finding } from './finding.ts';
+import type { Rollout } from './rollout.ts';
+
+/** The facts of a rollout in the order of FACTS, then its findings as bits below a mark that says that it was looked at, then which checks had something to look at. */
+export const FACT_ROW = FACTS.length + 2;
+const FOUND = FACTS.length;
+const OBSERVED = FACTS.length + 1;
+
+/** Findings fit below it: 48 checks. */
+const LOOKED_AT = 2 ** 48;
+
+/** @returns FACT_ROW numbers; NaN = the rollout does not tell */
+export function factRow(rollout: Rollout | null, findings: readonly Finding[]): Float64Array {
+  const row = new Float64Array(FACT_ROW);
+  for (let i = 0; i < FACTS.length; i++)
+    row[i] = (rollout === null ? FACTS[i]!.ofBad : FACTS[i]!.of(rollout)) ?? Number.NaN;
+  let found = 0;
+  // A record may report by itself what no check could see.
+  let observed = observedBits(rollout);
+  for (const { check } of findings) {
+    const bit = bitOf(check);
+    if (!Number.isFinite(bit)) continue;
+    if (!hasBit(found, bit)) found += bit;
+    if (!hasBit(observed, bit)) observed += bit;
+  }
+  row[FOUND] = LOOKED_AT + found;
+  row[OBSERVED] = observed;
+  return row;
+}
+
+const BITS: ReadonlyMap<string, number> = new Map(CHECKS.map((check, at) => [check, 2 ** at]));
+
+/** Infinity for a check that is not declared: it divides any number to 0. */
+const bitOf = (check: string): number => BITS.get(check) ?? Number.POSITIVE_INFINITY;
+
+/** More bits than an operator of bits takes. */
+const hasBit = (bits: number, bit: number): boolean => Math.floor(bits / bit) % 2 === 1;
+
+/** The facts that lie in a row of numbers, read on demand. */
+export class Facts {
+  readonly #row: Float64Array;
+
+  constructor(row: Float64Array) {
+    this.#row = row;
+  }
+
+  /** A number, the word of a fact that is none, or null where the rollout does not tell. */
+  value(name: string): number | string | null {
+    const at = factAt(name);
+    if (at === -1) return null;
+    const value = this.#row[at]!;
+    return Number.isNaN(value) ? null : factValue(FACTS[at]!, value);
+  }
+
+  /** A test of columns that hold rows of facts, without an object for each row. */
+  static finder(check: Check): (columns: readonly { at(row: number): number }[], row: number) => boolean {
+    const bit = bitOf(check);
+    return (columns, row) => hasBit(columns[FOUND]!.at(row), bit);
+  }
+
+  /** The checks that found something in any of the first rows of such columns. */
+  static allFound(columns: readonly { at(row: number): number }[], rows: number): Check[] {
+    const found = columns[FOUND]!;
+    const seen = new Set<number>();
+    for (let row = 0; row < rows; row++) seen.add(found.at(row));
+    return CHECKS.filter((check) => [...seen].some((bits) => hasBit(bits, bitOf(check))));
+  }
+
+  /** A number for all that was found in a row: equal where that is the same. */
+  static foundIn(row: Float64Array): number {
+    return row[FOUND]!;
+  }
+
+  get findings(): Check[] {
+    return CHECKS.filter((check) => this.has(check));
+  }
+
+  has(check: Check): boolean {
+    return hasBit(this.#row[FOUND]!, bitOf(check));
+  }
+
+  /** Not found means nothing where its input was not observed. */
+  isObserved(check: Check): boolean {
+    return hasBit(this.#row[OBSERVED]!, bitOf(check));
+  }
+}
+
+/** A row of facts in which nobody has looked is all 0. */
+export const isLookedAt = (rows: Float64Array, at: number): boolean => rows[at + FOUND]! >= LOOKED_AT;
