@@ -28,7 +28,7 @@ export const HERE: readonly DoctorCheck[] = [
     remedy: 'start it in a terminal; TERM names what it can do (xterm-256color, tmux-256color …)',
     async prove() {
       const { stdout, stdin, env } = process;
-      if (!stdout.isTTY || !stdin.isTTY) throw new Error('this is none: without one the list is printed');
+      if (!stdout.isTTY || !stdin.isTTY) throw new Error('no terminal: the list is printed instead of the screen');
       if (env.TERM === undefined || env.TERM === 'dumb') throw new Error(`TERM is ${env.TERM ?? 'not set'}`);
       return `${env.TERM}, ${stdout.columns} × ${stdout.rows}${env.TMUX ? ', in tmux' : ''}`;
     },

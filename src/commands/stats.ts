@@ -178,7 +178,9 @@ function tableOf(rows: readonly Row[], key: string, isCsv: boolean): string[] {
   const checks = [...new Set(rows.flatMap(({ sum }) => [...sum.findings.keys()]))];
   // A cell of the table says of how many: 3/40.
   const observed = isCsv ? checks : [];
-  const head = ['stream', key, 'rollouts', 'bad', 'scored', 'score', 'deviation', ...facts, ...checks];
+  // A column has a name of its own: `repetition` is a fact, and a finding.
+  const found = checks.map((check) => (facts.includes(check) ? `finding:${check}` : check));
+  const head = ['stream', key, 'rollouts', 'bad', 'scored', 'score', 'deviation', ...facts, ...found];
   head.push(...observed.map((check) => `${check}_observed`));
   const body = rows.map(({ stream, value, sum }) => [
     stream,

@@ -16,16 +16,8 @@ export {
   type ChatMessage,
   type ChatTemplateName,
   ChatTemplateParser,
-  leftPad,
-  messageOfTexts,
-  messagesTokenizer,
-  padPromptAndCompletion,
-  recentMessages,
-  rightPad,
   sanitizeControlTokens,
   type TemplateTokenizer,
-  type TokenizeMessages,
-  withoutRepeatedBos,
 } from './agents/chat-templates.ts';
 export {
   COLLECT_MODES,
@@ -45,6 +37,16 @@ export {
   ToolEnvironment,
 } from './agents/environments.ts';
 export { GroupQueueManager, type GroupQueueOptions } from './agents/group-queue.ts';
+export {
+  leftPad,
+  messageOfTexts,
+  messagesTokenizer,
+  padPromptAndCompletion,
+  recentMessages,
+  rightPad,
+  type TokenizeMessages,
+  withoutRepeatedBos,
+} from './agents/message-tokens.ts';
 export { RolloutOrchestrator } from './agents/orchestrator.ts';
 export {
   type AgentSetup,

@@ -88,7 +88,7 @@ test.each([
   [['x'.repeat(61)], /at most 60 characters/],
   [['a\nb'], /in one line/],
   [[' '], /a word or a few/],
-  [[], /what is to be said/],
+  [[], /nothing to say of it/],
   [['a', '--remove'], /goes neither with/],
   [['a', '--rater', ''], /--rater/],
 ])('label %j is a mistake that is told', async (args, message) => {

@@ -4,8 +4,8 @@ import { pool } from '../collect/pool.ts';
 import type { Message } from '../message.ts';
 import type { TrajectoryStatus } from '../status.ts';
 import type { Agent } from './agents.ts';
-import type { TokenizeMessages } from './chat-templates.ts';
 import type { Environment } from './environments.ts';
+import type { TokenizeMessages } from './message-tokens.ts';
 import { type AgentStep, monteCarloReturns, type Trajectory } from './trajectory.ts';
 import { conversationView, type StepView, stepViews, type TokenView, tokenView } from './views.ts';
 

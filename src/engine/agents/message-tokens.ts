@@ -1,0 +1,115 @@
+import type { Message } from '../message.ts';
+import { ChatTokenizer } from '../model/chat-tokenizer.ts';
+import { type Renderer, TemplateRenderer } from '../request/renderer.ts';
+import type { ChatMessage, ChatTemplateParser, TemplateTokenizer } from './chat-templates.ts';
+
+interface TokenizedMessages {
+  tokens: number[];
+  /** 1 for the tokens of assistant messages. */
+  masks: number[];
+}
+
+/** `first`: the conversation begins with the messages; `generation`: a reply is to follow; `lastId`: the last sampled token before them. */
+interface TokenizeFlags {
+  first: boolean;
+  generation: boolean;
+  lastId?: number | null;
+}
+
+export type TokenizeMessages = ((messages: readonly ChatMessage[], flags: TokenizeFlags) => TokenizedMessages) & {
+  /** Tokens behind each sampled turn, masked. */
+  suffix?: readonly number[];
+};
+
+/**
+ * Ids and masks of messages. With a model's own tokenizer, as a rollout's requests render them: all of it is given. With a template of
+ * Tunix, as its tokenize_and_generate_masks does: each message alone, all of an assistant's 1, the header that the template writes included.
+ */
+export function messagesTokenizer(tokenizer: ChatTokenizer): TokenizeMessages;
+export function messagesTokenizer(tokenizer: TemplateTokenizer, parser: ChatTemplateParser): TokenizeMessages;
+export function messagesTokenizer(
+  tokenizer: ChatTokenizer | TemplateTokenizer,
+  parser?: ChatTemplateParser,
+): TokenizeMessages {
+  if (tokenizer instanceof ChatTokenizer) return modelTokenizer(new TemplateRenderer(tokenizer));
+  const template = parser!;
+  const tokenize = (messages: readonly ChatMessage[], { first, generation }: TokenizeFlags) => {
+    const tokens: number[] = [];
+    const masks: number[] = [];
+    const prepared = template.prepare(messages);
+    for (const [index, message] of prepared.entries()) {
+      const options = {
+        isFirst: first && index === 0,
+        addGenerationPrompt: generation && index === prepared.length - 1,
+      };
+      const ids = tokenizer.encode(template.render([messageOfTexts(message)], options));
+      tokens.push(...ids);
+      masks.push(...ids.map(() => (message.role === 'assistant' ? 1 : 0)));
+    }
+    return { tokens: withoutRepeatedBos(tokens, tokenizer.bosId), masks };
+  };
+  return Object.assign(tokenize, { suffix: template.newlineTokens });
+}
+
+const modelTokenizer =
+  (renderer: Renderer): TokenizeMessages =>
+  (messages, { first, generation, lastId = null }) => {
+    const given = messages as readonly Message[];
+    const { ids } = first ? renderer.prompt(given, []) : renderer.continuation(given, 0, lastId, generation);
+    return { tokens: ids!, masks: ids!.map(() => 0) };
+  };
+
+/** @throws RangeError for a field that is no text; a content that is null is none */
+export function messageOfTexts<Message extends ChatMessage>(message: Message): Message {
+  const fields = Object.entries(message).map(([key, value]) => {
+    const text = key === 'content' && value === null ? '' : value;
+    if (typeof text !== 'string')
+      throw new RangeError(`Message field ${key} must be a string after preprocessing, got ${typeNameOf(text)}.`);
+    return [key, text];
+  });
+  return Object.fromEntries(fields) as Message;
+}
+
+const typeNameOf = (value: unknown): string => {
+  const names: Record<string, string> = { number: 'int', boolean: 'bool', undefined: 'NoneType', object: 'dict' };
+  const name = value === null ? 'NoneType' : Array.isArray(value) ? 'list' : (names[typeof value] ?? typeof value);
+  return `<class '${name}'>`;
+};
+
+/** One of the marks that tokenizers put before every text; those of the messages that follow would stand in the middle. */
+export function withoutRepeatedBos(ids: readonly number[], bosId: number | undefined): number[] {
+  let start = 0;
+  while (bosId !== undefined && ids[start] === bosId && ids[start + 1] === bosId) start++;
+  return ids.slice(start);
+}
+
+/** The last `length` values, with `pad` before them where there are fewer. A length of 0 keeps everything, as in numpy. */
+export const leftPad = (values: readonly number[], length: number, pad: number): number[] =>
+  values.length >= length
+    ? values.slice(length === 0 ? 0 : -length)
+    : [...Array<number>(length - values.length).fill(pad), ...values];
+
+/** The first `length` values, with `pad` behind them where there are fewer. */
+export const rightPad = (values: readonly number[], length: number, pad: number): number[] =>
+  values.length >= length ? values.slice(0, length) : [...values, ...Array<number>(length - values.length).fill(pad)];
+
+export function padPromptAndCompletion(
+  prompt: readonly number[],
+  completion: readonly number[],
+  {
+    maxPromptLength,
+    maxGenerationSteps,
+    padId,
+  }: { maxPromptLength: number; maxGenerationSteps: number; padId: number },
+): [prompt: number[], completion: number[], both: number[]] {
+  const left = leftPad(prompt, maxPromptLength, padId);
+  const right = rightPad(completion, maxGenerationSteps, padId);
+  return [left, right, [...left, ...right]];
+}
+
+/** The last assistant message and what user and tools said after it; null and all they said, where no assistant spoke. */
+export function recentMessages<Message extends ChatMessage>(messages: readonly Message[]): [Message | null, Message[]] {
+  const last = messages.findLastIndex(({ role }) => role === 'assistant');
+  const said = messages.slice(last + 1).filter(({ role }) => role === 'user' || role === 'tool');
+  return [messages[last] ?? null, said];
+}
