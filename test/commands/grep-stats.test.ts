@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHAT_TEMPLATE, TOKENIZER_JSON } from '../engine/byte-tokenizer.ts';
-import { directoryWith, jsonLines, rolloutViewer, verlLine } from '../program.ts';
+import { directoryWith, jsonLines, rolloutViewer, root, verlLine } from '../program.ts';
 
 let folder: string;
 const record = (output: string, score: number, more = {}) =>
@@ -100,6 +100,14 @@ describe('stats', () => {
       '"a,""b""",1',
       'c,1',
     ]);
+  });
+
+  test('no two columns of the CSV have one name', async () => {
+    const { stdout } = await rolloutViewer(['stats', join(root, 'fixtures/rollout_data'), '--csv']);
+    const names = stdout.slice(0, stdout.indexOf('\n')).split(',');
+    // Both a fact and a finding have this name.
+    expect(names).toEqual(expect.arrayContaining(['repetition', 'finding:repetition']));
+    expect(names.length).toBe(new Set(names).size);
   });
 
   test('a key that no rollout has is told', async () => {

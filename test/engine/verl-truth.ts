@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadChatTokenizer } from '../../src/engine/index.ts';
 import { root } from '../program.ts';
-import { jsonLines, type Recorded, truthData } from '../support/shared-data.ts';
+import { type Recorded, recordedLines, truthData } from '../support/shared-data.ts';
 
 export const verlData = join(truthData, 'verl');
 
-export const recorded = (name: string): Recorded[] => jsonLines(join(verlData, name));
+export const recorded = (name: string): Recorded[] => recordedLines(join(verlData, name));
 
 /** Where the package of a tokenizer lies: bench/ installs it, `RV_TOKENIZERS` names another folder. Null where it is nowhere. */
 export function tokenizerFile(family: string): string | null {

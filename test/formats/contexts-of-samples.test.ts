@@ -4,11 +4,11 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { contextTree, historyAt } from '../../src/rollout/contexts.ts';
 import type { Rollout } from '../../src/rollout/rollout.ts';
-import { jsonLines, type Recorded, sharedData } from '../support/shared-data.ts';
+import { type Recorded, recordedLines, sharedData } from '../support/shared-data.ts';
 import { rolloutsOf } from './rollouts-of.ts';
 
 const home = join(sharedData, 'formats');
-const linesOf = (file: string): Recorded[] => jsonLines(join(home, file));
+const linesOf = (file: string): Recorded[] => recordedLines(join(home, file));
 
 const truths = linesOf('truth.jsonl');
 const named = (pattern: RegExp): Recorded[] =>

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { recordJson } from '../../src/commands/row-json.ts';
 import { Dump } from '../../src/dump/dump.ts';
 import type { DumpRecord } from '../../src/dump/dump-file.ts';
-import { jsonLines, sharedData } from '../support/shared-data.ts';
+import { recordedLines, sharedData } from '../support/shared-data.ts';
 
 const home = join(sharedData, 'formats');
 
@@ -19,7 +19,7 @@ interface Truth {
 /** The system prompt that OpenHands' own events call an action of the agent is no turn of the model. */
 const OTHERWISE = new Set(['openhands/openhands_trajectory.json']);
 
-const truths: Truth[] = jsonLines(join(home, 'truth.jsonl'));
+const truths: Truth[] = recordedLines(join(home, 'truth.jsonl'));
 
 async function rowsOf(path: string): Promise<{ rows: DumpRecord[]; errors: (string | null)[] }> {
   const dump = Dump.open([path]);

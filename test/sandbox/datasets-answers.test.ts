@@ -6,11 +6,11 @@ import { describe, expect, test } from 'vitest';
 import { Datasets, loadTables } from '../../src/sandbox/datasets/datasets.ts';
 import { getPromptByIdRequest, type RunCode, runCodeResponse, submitRequest } from '../../src/sandbox/protocol.ts';
 import type { Checked } from '../../src/sandbox/pydantic.ts';
-import { jsonLines, sharedData } from '../support/shared-data.ts';
+import { recordedLines, sharedData } from '../support/shared-data.ts';
 
 const SUITE = join(sharedData, 'sandboxfusion-suite');
 const there = existsSync(SUITE);
-const lines = (name: string) => jsonLines(join(SUITE, name));
+const lines = (name: string) => recordedLines(join(SUITE, name));
 
 interface Answer {
   id: string;

@@ -14,7 +14,7 @@ export const truthData = process.env.RV_TRUTH ?? sharedData;
 export type Recorded = any;
 
 /** The values of a file of JSON lines; none where there is no such file. A line that is cut off is passed over. */
-export function jsonLines(path: string): Recorded[] {
+export function recordedLines(path: string): Recorded[] {
   if (!existsSync(path)) return [];
   return readFileSync(path, 'utf8')
     .split('\n')
