@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Address } from './address.ts';
-import { outputOf, wholeOutput } from './child.ts';
+import { outputOf } from './child.ts';
 import { type Machine, type RemoteFile, SourceError } from './machine.ts';
 import { makeSshFolder } from './ssh-folder.ts';
 
@@ -12,6 +13,8 @@ export const REFUSED = /Permission denied \(|Host key verification failed/;
 const LOST = { lost: [255], refused: REFUSED };
 /** Bytes that `dd` skips at once; a read begins at a multiple of it. */
 const BLOCK = 4096;
+/** Bytes of greeting that a shell may write before a command is run. */
+const MOST_GREETING = 1 << 20;
 
 /**
  * A machine behind the system's own ssh, so that its settings, agents, jump hosts and known hosts hold. Nothing is installed there: `find`,
@@ -21,6 +24,8 @@ export class SshSource implements Machine {
   readonly name: string;
   readonly #host: string;
   readonly #flags: readonly string[];
+  /** It stands before what a command says: settings of a shell (`.bashrc`, `.zshenv`) may write words of their own before that. */
+  readonly #mark = randomBytes(12).toString('hex');
   readonly #folder = makeSshFolder();
 
   constructor({ name, host, port }: Extract<Address, { kind: 'ssh' }>) {
@@ -52,7 +57,9 @@ export class SshSource implements Machine {
   }
 
   async list(path: string, signal: AbortSignal): Promise<{ root: string; files: RemoteFile[] }> {
-    return listedFiles(await wholeOutput('ssh', this.#asked(LIST, path), LOST, signal), path);
+    const chunks: Buffer[] = [];
+    for await (const chunk of this.#said(LIST, path, signal)) chunks.push(chunk);
+    return listedFiles(Buffer.concat(chunks), path);
   }
 
   async *read(path: string, offset: number, end: number, signal: AbortSignal): AsyncGenerator<Buffer> {
@@ -62,7 +69,7 @@ export class SshSource implements Machine {
     const count = Number.isFinite(end) ? ` count=${Math.ceil((end - skip * BLOCK) / BLOCK)}` : '';
     // dd reads to the end of the file where that comes first; its own words are left out.
     const script = `exec dd if="$1" bs=${BLOCK} skip=${skip}${count} 2>/dev/null`;
-    for await (const chunk of outputOf('ssh', this.#asked(script, path), LOST, signal)) {
+    for await (const chunk of this.#said(script, path, signal)) {
       const from = Math.min(drop, chunk.length);
       drop -= from;
       const own = chunk.subarray(from, from + left);
@@ -74,7 +81,7 @@ export class SshSource implements Machine {
   async follow(path: string, size: number, grown: () => void, signal: AbortSignal): Promise<void> {
     // Its output is read again from its place: here it is only a sign.
     const script = `exec tail -c +${size + 1} -f "$1"`;
-    for await (const _ of outputOf('ssh', this.#asked(script, path), LOST, signal)) grown();
+    for await (const _ of this.#said(script, path, signal)) grown();
   }
 
   close(): void {
@@ -83,12 +90,41 @@ export class SshSource implements Machine {
     child.on('close', () => rmSync(this.#folder, { recursive: true, force: true }));
   }
 
-  /** The script with the path as its `$1`, both one word for whatever shell is there. */
-  #asked(script: string, path: string): string[] {
+  /** The output of a script, which has the path as its `$1`; both are one word for whatever shell is there. */
+  #said(script: string, path: string, signal: AbortSignal): AsyncGenerator<Buffer> {
     const word = path.startsWith('~') ? homeWord(path) : quoted(path);
-    return [...this.#flags, '-o', 'BatchMode=yes', '--', this.#host, `exec sh -c ${quoted(script)} sh ${word}`];
+    // In halves, so that a shell that repeats the command does not say it.
+    const marked = quoted(`printf %s%s ${this.#mark.slice(0, 12)} ${this.#mark.slice(12)}; ${script}`);
+    const args = [...this.#flags, '-o', 'BatchMode=yes', '--', this.#host, `exec sh -c ${marked} sh ${word}`];
+    return behindMark(outputOf('ssh', args, LOST, signal), this.#mark);
   }
 }
+
+/** What follows the mark. @throws SourceError where the mark does not come, with what came instead */
+async function* behindMark(chunks: AsyncIterable<Buffer>, mark: string): AsyncGenerator<Buffer> {
+  let greeting: Buffer | null = Buffer.alloc(0);
+  try {
+    for await (const chunk of chunks) {
+      if (greeting === null) {
+        yield chunk;
+        continue;
+      }
+      greeting = Buffer.concat([greeting, chunk]);
+      const at = greeting.indexOf(mark);
+      if (at === -1 && greeting.length > MOST_GREETING) break;
+      if (at === -1) continue;
+      const first = greeting.subarray(at + mark.length);
+      greeting = null;
+      if (first.length > 0) yield first;
+    }
+  } catch (error) {
+    if (!(error instanceof SourceError) || error.isLost || greeting === null || greeting.length === 0) throw error;
+    throw new SourceError(`${wordsOf(greeting)} (${error.message})`, false);
+  }
+  if (greeting !== null) throw new SourceError(`no command is run there: ${wordsOf(greeting)}`, false);
+}
+
+const wordsOf = (greeting: Buffer): string => greeting.toString('utf8', 0, 200).trim() || 'it ended without a word';
 
 const option = (name: string, value: string): string[] => ['-o', `${name}=${value}`];
 
@@ -104,28 +140,28 @@ function homeWord(path: string): string {
 
 /**
  * The folder and a NUL, `d` or `f`, then of each file `SIZE MODIFIED INODE`, a line break, its path and a NUL: names may hold line breaks.
- * Hidden folders are left out. GNU's find tells all at once; else each file is asked for by GNU's or BSD's stat, or by ls.
+ * Hidden folders are left out. GNU's find tells all at once; else each file is asked for by GNU's or BSD's stat, or by ls. It is one line, since
+ * csh knows no line break between quotes.
  */
 const LIST = `
-unset CDPATH
-d=$1
-if [ -d "$d" ]; then cd -- "$d" 2>/dev/null || { echo "permission denied" >&2; exit 3; }; k=d; d=.
-elif [ -e "$d" ]; then cd -- "$(dirname -- "$d")" || exit 3; k=f; d=./$(basename -- "$d")
+unset CDPATH; d=$1;
+if [ -d "$d" ]; then cd -- "$d" 2>/dev/null || { echo "permission denied" >&2; exit 3; }; k=d; d=.;
+elif [ -e "$d" ]; then cd -- "$(dirname -- "$d")" || exit 3; k=f; d=./$(basename -- "$d");
 else
-  case $(LC_ALL=C ls -d -- "$d" 2>&1) in *"Permission denied"*) w="permission denied";; *) w="no such file or directory";; esac
-  echo "$w" >&2; exit 3
-fi
-printf "%s\\0%s\\n" "$(pwd)" "$k"
+  case $(LC_ALL=C ls -d -- "$d" 2>&1) in *"Permission denied"*) w="permission denied";; *) w="no such file or directory";; esac;
+  echo "$w" >&2; exit 3;
+fi;
+printf "%s\\0%s\\n" "$(pwd)" "$k";
 if find . -maxdepth 0 -printf "" 2>/dev/null; then
-  find -L "$d" -type d -name ".?*" ! -name .rollout-viewer -prune -o -type f -printf "%s %T@ %i\\n%p\\0" 2>/dev/null
+  find -L "$d" -type d -name ".?*" ! -name .rollout-viewer -prune -o -type f -printf "%s %T@ %i\\n%p\\0" 2>/dev/null;
 else
   find -L "$d" -type d -name ".?*" ! -name .rollout-viewer -prune -o -type f -exec sh -c '
     for f do
-      stat -f "%z %m %i" "$f" 2>/dev/null || stat -L -c "%s %Y %i" "$f" 2>/dev/null || { ls -ldnL "$f" | { read -r a b c e s r && echo "$s 0 0"; }; }
-      printf "%s\\0" "$f"
-    done' sh {} + 2>/dev/null
-fi
-exit 0`;
+      stat -f "%z %m %i" "$f" 2>/dev/null || stat -L -c "%s %Y %i" "$f" 2>/dev/null || { ls -ldnL "$f" | { read -r a b c e s r && echo "$s 0 0"; }; };
+      printf "%s\\0" "$f";
+    done' sh {} + 2>/dev/null;
+fi;
+exit 0`.replaceAll(/\n\s*/g, ' ');
 
 function listedFiles(output: Buffer, asked: string): { root: string; files: RemoteFile[] } {
   const border = output.indexOf(0);

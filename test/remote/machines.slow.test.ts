@@ -96,6 +96,35 @@ describe.skipIf(whyNoSshd !== '')(`over ssh${whyNoSshd && ` (skipped: ${whyNoSsh
     expect(jsonLines(stdout)).toHaveLength(34);
   });
 
+  test.each(['bash', 'dash', 'ksh', 'zsh', 'fish', 'tcsh'])(
+    'through %s as the login shell, which says a word first',
+    async (shell) => {
+      if (spawnSync(shell, ['-c', 'true']).error) return console.log(`skipped: no ${shell}`);
+      const bin = mkdtempSync(join(tmpdir(), 'rollout-viewer-shell-'));
+      const greeting = 'echo "Welcome to node7"; echo "running: $SSH_ORIGINAL_COMMAND"';
+      writeFileSync(join(bin, 'run'), `#!/bin/sh\n${greeting}\nexec ${shell} -c "$SSH_ORIGINAL_COMMAND"\n`);
+      chmodSync(join(bin, 'run'), 0o755);
+      there = await machine(undefined, join(bin, 'run'));
+      const { code, stdout } = await rolloutViewer(['ls', `node7:${FIXTURES}`, '--json'], { env: there.env });
+      expect([code, jsonLines(stdout).length]).toEqual([0, 34]);
+      const files = readdirSync(FIXTURES, { recursive: true })
+        .map(String)
+        .filter((name) => name.endsWith('.jsonl'));
+      for (const name of files)
+        expect(readFileSync(join(copyOf(FIXTURES), name))).toEqual(readFileSync(join(FIXTURES, name)));
+    },
+  );
+
+  test('an account that runs no commands is told by its own words', async () => {
+    there = await machine(undefined, 'internal-sftp-only; echo "This service allows sftp connections only."; exit 1');
+    const refused = await rolloutViewer(['ls', `node7:${FIXTURES}`], { env: there.env });
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('sftp connections only')]);
+    there.close();
+    there = await machine(undefined, 'echo hello');
+    const other = await rolloutViewer(['ls', `node7:${FIXTURES}`], { env: there.env });
+    expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('no command is run there: hello')]);
+  });
+
   test('labels of it are kept under its name, not in the copy', async () => {
     there = await machine();
     const { env } = there;
