@@ -11,12 +11,12 @@ export const ALLOWED = {
   text: [],
   json: [],
   // Files that may not be what they seem.
-  files: [],
+  files: ['text'],
   rollout: ['json'],
   http: ['async', 'json', 'text'],
   python: ['async', 'json', 'text'],
   // Copies of what lies on other machines.
-  remote: ['config', 'dump', 'text'],
+  remote: ['config', 'dump', 'files', 'text'],
   // Other programs of this user point at what a screen shows.
   listen: [],
   chat: ['rollout', 'json'],
@@ -45,7 +45,7 @@ export const ALLOWED = {
     'json',
   ],
   // Rollouts, replays and scores by workers on many machines.
-  queue: ['async', 'engine', 'replay', 'sandbox', 'text', 'json'],
+  queue: ['async', 'engine', 'replay', 'sandbox', 'files', 'text', 'json'],
   judge: ['engine', 'analysis', 'journal', 'rollout', 'json'],
   present: ['replay', 'analysis', 'journal', 'config', 'dump', 'chat', 'rollout', 'text', 'json'],
   tui: [
@@ -62,6 +62,7 @@ export const ALLOWED = {
     'chat',
     'rollout',
     'http',
+    'files',
     'text',
     'json',
   ],

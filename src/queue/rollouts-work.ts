@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { Limiter } from '../async/limiter.ts';
 import { type CodeRunner, openCodeRunner } from '../engine/collect/code-runner.ts';
 import { makeRollout } from '../engine/collect/collector.ts';
@@ -9,6 +7,7 @@ import { prepareRun } from '../engine/collect/prepare.ts';
 import type { Settings } from '../engine/collect/settings.ts';
 import { type OwnParts, openOwn } from '../engine/own/open-own.ts';
 import type { RolloutRequest } from '../engine/request/request.ts';
+import { makeTemporary } from '../files/temporary.ts';
 import { allowHere, refusePrograms } from './own-code.ts';
 import { receivedSettings, SentRun } from './sent-run.ts';
 import { decodeJob, encodeOutcome } from './wire.ts';
@@ -30,7 +29,7 @@ export function rolloutsWork({ concurrency, own, allowTools, apiKey, say }: Roll
   const places = new Limiter(concurrency);
   return async (_head, data, { texts }) => {
     const run = SentRun.parse(data);
-    const folder = await mkdtemp(join(tmpdir(), 'rollout-viewer-worker-'));
+    const folder = makeTemporary('rollout-viewer-worker-');
     let runner: CodeRunner | null = null;
     let parts: OwnParts | null = null;
     const close = async () => {

@@ -1,6 +1,7 @@
-import { lstatSync, mkdtempSync, readdirSync, rmdirSync } from 'node:fs';
+import { lstatSync, readdirSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { makeTemporary } from '../files/temporary.ts';
 
 /** The path of a socket has 107 bytes, of which ssh wants 57 for its name, and the folder's own name 22. */
 const LONGEST_PARENT = 27;
@@ -10,8 +11,9 @@ const placeOf = (): string => (tmpdir().length > LONGEST_PARENT ? '/tmp' : tmpdi
 
 /** A folder of this process for the sockets of its ssh. */
 export function makeSshFolder(parent = placeOf()): string {
+  const folder = makeTemporary(`rv-ssh-${process.pid}-`, parent);
   clearLeft(parent);
-  return mkdtempSync(join(parent, `rv-ssh-${process.pid}-`));
+  return folder;
 }
 
 /** A process that was killed leaves its folder; ssh itself takes the socket away when its connection ends. */

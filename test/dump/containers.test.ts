@@ -240,3 +240,17 @@ test.skipIf(!existsSync(PARQUET))('a parquet file is read or refused wherever it
   }
   expect(refused).toBeGreaterThan(0);
 });
+
+test('where the temporary folder cannot be used it is that which is named, not the dump', async () => {
+  const path = file('run.zip', zipOf([['1.jsonl', '{"input": "q", "output": "a"}\n']]));
+  const { TMPDIR } = process.env;
+  process.env.TMPDIR = join(path, '..', 'away');
+  try {
+    expect((await opened(path)).error).toMatch(
+      /^the temporary folder .*away cannot be used \(no such file or directory\); TMPDIR names another$/,
+    );
+  } finally {
+    if (TMPDIR === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = TMPDIR;
+  }
+});

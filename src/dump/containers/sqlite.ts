@@ -2,7 +2,6 @@ import {
   closeSync,
   copyFileSync,
   existsSync,
-  mkdtempSync,
   openSync,
   readFileSync,
   readSync,
@@ -10,8 +9,8 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { makeTemporary } from '../../files/temporary.ts';
 import { printJson } from '../../json/print.ts';
 import { bytesAsText, jsonOf } from './foreign-values.ts';
 import type { CopyLine } from './lines-in.ts';
@@ -25,7 +24,7 @@ const TABLE = 'traces';
  */
 export async function* sqliteRows(path: string): AsyncGenerator<CopyLine> {
   const { default: sqlite } = await import('node-sqlite3-wasm');
-  const folder = mkdtempSync(join(tmpdir(), 'rollout-viewer-'));
+  const folder = makeTemporary('rollout-viewer-');
   try {
     const copy = join(folder, 'copy.db');
     copyFileSync(path, copy);

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeTemporary } from '../../files/temporary.ts';
 
 const READ_ONLY = 0o400;
 
@@ -15,7 +15,7 @@ interface Given {
 
 /** Runs a line of shell with `$1` the file, on the terminal. @throws Error where it cannot be run, or fails */
 function run(line: string, name: string, { text, extension, mode }: Given, env: NodeJS.ProcessEnv): string {
-  const directory = mkdtempSync(join(tmpdir(), 'rollout-viewer-'));
+  const directory = makeTemporary('rollout-viewer-');
   try {
     const file = join(directory, `rollout.${extension}`);
     writeFileSync(file, text, { mode });
