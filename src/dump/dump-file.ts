@@ -1,20 +1,18 @@
-import type { FileHandle } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { ReadContext } from '../formats/format.ts';
 import type { Facts } from '../rollout/fact-row.ts';
 import { reasonOf } from '../text/problems.ts';
-import type { Copy } from './containers/lines-in.ts';
+import { ContentScan } from './content-scan.ts';
 import { type FactsCache, type KeptFile, nameOf } from './facts-cache.ts';
 import { FileContent, type Identity, samplesOf } from './file-content.ts';
 import { LineIndex } from './line-index.ts';
 import type { Locator } from './locator.ts';
 import type { LongRecordPlace } from './long-record.ts';
-import { bad, countRollouts, type ParsedLine, parseLine } from './parse-line.ts';
+import { bad, type ParsedLine, parseLine } from './parse-line.ts';
 import { EMPTY, type FoundFile, isValidationStream, problemOfFile, stemOf, stepOfName } from './paths.ts';
 import type { ReadMarks } from './read-marks.ts';
 import { locatorIn, recordNamed, whyNowhere } from './record-name.ts';
-import { addUnendedLine, type LineScan, scanLines } from './scan-lines.ts';
-import { type FileShape, fileShapeOf, linesShape } from './shape.ts';
+import { linesShape } from './shape.ts';
 
 /** A record with where it lies. `raw` is the line's text; `sample` counts from 1, bad records included, blank lines not. */
 export interface DumpRecord extends ParsedLine {
@@ -54,7 +52,6 @@ export class DumpFile {
   readonly validation: boolean;
   readonly stem: string;
   readonly #numberOfName: number | null;
-  index = new LineIndex();
   /** A record's measures from the groups of the whole dump, by name; laid by the reader of all groups. */
   measures: ((record: number, name: string) => number) | null = null;
   /** The rollouts that this user has read; null where that is not kept. */
@@ -63,7 +60,6 @@ export class DumpFile {
   /** Why it could not be read, or not to its end. */
   error: string | null = null;
   bytes = 0;
-  indexedBytes = 0;
   /** Counts the contents that the path has had; records of an earlier one are replaced. */
   generation = 0;
   /** When bytes last came, ms since the epoch. */
@@ -81,17 +77,10 @@ export class DumpFile {
   #isOwnKept = false;
   /** The facts that were kept of it were those of another content. */
   wasRewritten = false;
-  #scan: LineScan = { position: 0, lineStart: 0 };
-  /** The last record is a line that has no newline yet. */
-  #hasUnendedLine = false;
+  #scan: ContentScan;
   /** How often half a line was a row, and was read again. */
   #rereads = 0;
   #looking: Promise<unknown> = Promise.resolve();
-  #shape: FileShape | null = null;
-  #copy: Copy | null = null;
-  /** For lines that hold several rollouts each: the lines themselves, and how many of them are split. */
-  #lines = new LineIndex();
-  #splitLines = 0;
 
   constructor(
     found: FoundFile,
@@ -109,6 +98,15 @@ export class DumpFile {
     this.stem = stemOf(found.path);
     this.#numberOfName = stepOfName(found.path);
     this.#content = content ?? new FileContent(found.path);
+    this.#scan = new ContentScan(this.#content, this.context);
+  }
+
+  get index(): LineIndex {
+    return this.#scan.index;
+  }
+
+  get indexedBytes(): number {
+    return this.#scan.position;
   }
 
   get count(): number {
@@ -122,7 +120,7 @@ export class DumpFile {
 
   /** The step that the file's name tells, null when it tells none. */
   get step(): number | null {
-    return this.#shape?.isStepless === true ? null : this.#numberOfName;
+    return this.#scan.shape?.isStepless === true ? null : this.#numberOfName;
   }
 
   score(record: number): number | null | undefined {
@@ -138,8 +136,12 @@ export class DumpFile {
     return this.index.facts(record);
   }
 
+  get #named() {
+    return { path: this.path, index: this.index, copy: this.#scan.copy };
+  }
+
   locator(record: number): string {
-    return locatorIn({ path: this.path, index: this.index, copy: this.#copy }, record);
+    return locatorIn(this.#named, record);
   }
 
   /** How the file is packed: lines, zip, parquet … */
@@ -149,17 +151,17 @@ export class DumpFile {
 
   /** Bytes of the copy that its records are read from; 0 where they are read in place. */
   get copiedBytes(): number {
-    return this.#copy === null ? 0 : this.indexedBytes;
+    return this.#scan.copy === null ? 0 : this.indexedBytes;
   }
 
   /** As `recordNamed` has it. */
   recordAt(place: Pick<Locator, 'line' | 'part' | 'member'>): number {
-    return recordNamed({ path: this.path, index: this.index, copy: this.#copy }, place);
+    return recordNamed(this.#named, place);
   }
 
   /** As `whyNowhere` has it. */
   whyNot(place: Pick<Locator, 'line' | 'part' | 'member'>): string {
-    return whyNowhere({ path: this.path, index: this.index, copy: this.#copy }, place);
+    return whyNowhere(this.#named, place);
   }
 
   /** Whether this user has read it before; null where nobody keeps that. */
@@ -196,7 +198,7 @@ export class DumpFile {
       const identity = this.#content.identity();
       const isKept = isFirst && this.#restore(identity, options.holdBack);
       const seen = this.#identity;
-      if (seen !== null && isSame(seen, identity) && (options.holdBack || !this.#hasHeldBack())) {
+      if (seen !== null && isSame(seen, identity) && (options.holdBack || !this.#scan.hasHeldBack)) {
         if (isKept) this.lastChange = Math.min(identity.modified, Date.now());
         return this.#becomeReady(isKept ? 'replaced' : 'none');
       }
@@ -212,7 +214,7 @@ export class DumpFile {
       // A copy that keeps its times tells when its source was written; the clock of a server may be off by less.
       const isNow = isNew && Date.now() - identity.modified < LONG_AGO;
       this.lastChange = isNow ? Date.now() : Math.min(identity.modified, Date.now());
-      const isNothing = this.bytes === 0 || (this.#copy !== null && this.#scan.position === 0);
+      const isNothing = this.bytes === 0 || (this.#scan.copy !== null && this.#scan.position === 0);
       if (this.error !== null && isNothing) {
         this.state = 'failed';
         return change;
@@ -232,40 +234,24 @@ export class DumpFile {
     return change;
   }
 
-  #hasHeldBack(): boolean {
-    return !this.#hasUnendedLine && this.#scan.position > this.#scan.lineStart;
-  }
-
   async #rescan(identity: Identity, { holdBack, inThread = false, onProgress }: UpdateOptions): Promise<FileChange> {
     const { handle, shape, copy } = await this.#content.open(this.context, inThread);
     try {
       const isAppended = copy === null && this.#isAppended(identity, handle.fd);
       const before = this.index.count;
       // A row of half a line is another row once more of it is there, though their number is the same.
-      const isRowReread = this.#hasUnendedLine;
+      const isRowReread = this.#scan.hasUnendedLine;
       if (!isAppended) {
         if (this.#identity !== null) this.generation++;
-        this.index = new LineIndex();
-        this.#lines = new LineIndex();
-        this.#splitLines = 0;
-        this.#scan = { position: 0, lineStart: 0 };
-        this.#shape = null;
-        this.#copy = copy;
+        this.#scan = new ContentScan(this.#content, this.context, copy);
       } else if (isRowReread) {
-        this.#forgetLastLine();
+        this.#scan.forgetUnendedLine();
         this.#rereads++;
       }
-      this.#hasUnendedLine = false;
       this.bytes = copy === null ? (await handle.stat()).size : identity.size;
       if (this.bytes === 0 && this.error === null && !this.#content.isStream) this.error = EMPTY;
-      const isComplete = await this.#scanAll(handle, shape, onProgress);
-      if (isComplete && !holdBack && this.#scan.position > this.#scan.lineStart) {
-        const lines = this.#target();
-        const count = lines.count;
-        await addUnendedLine(handle, lines, this.#scan, this.#quickKeys());
-        this.#hasUnendedLine = lines.count > count;
-        this.#splitNew();
-      }
+      const isComplete = await this.#scan.goOn(handle, shape, onProgress);
+      if (isComplete && !holdBack) await this.#scan.addUnendedLine(handle);
       this.error ??= copy?.error ?? null;
       this.#identity = identity;
       this.#takeKept(identity);
@@ -277,72 +263,12 @@ export class DumpFile {
     }
   }
 
-  /** Scans what is there, and what a copy brings while it is filled. @returns false where somebody stopped it */
-  async #scanAll(
-    handle: FileHandle,
-    shape: FileShape | null,
-    onProgress: (() => boolean) | undefined,
-  ): Promise<boolean> {
-    let isComplete = true;
-    const fill = this.#copy?.fill;
-    for (let isFilled = fill === undefined; ; ) {
-      if (!isFilled) isFilled = (await fill!.next()).done === true;
-      if (!this.#knowsShape()) this.#shape = shape ?? fileShapeOf(this.readablePath, this.context, this.#copy === null);
-      await scanLines(handle, this.#target(), this.#scan, this.#quickKeys(), () => {
-        this.indexedBytes = this.#scan.position;
-        if (this.#copy === null || this.#shape?.kind !== 'split') isComplete = onProgress?.() ?? true;
-        return isComplete;
-      });
-      this.#splitNew();
-      isComplete = isComplete && (onProgress?.() ?? true);
-      if (isFilled || !isComplete) return isComplete;
-    }
-  }
-
-  /** The first lines of a file that is being written may not be there yet. */
-  #knowsShape(): boolean {
-    return this.#shape !== null && (this.#shape.kind !== 'lines' || this.#shape.isKnown || this.index.count > 0);
-  }
-
-  /** Lines are records, but where they hold several rollouts or the file holds none. */
-  #target(): LineIndex {
-    return this.#shape?.kind === 'split' || this.#shape?.kind === 'none' ? this.#lines : this.index;
-  }
-
-  #quickKeys(): { score: string; step: string } | null {
-    return this.#shape?.kind === 'lines' ? this.#shape.quickKeys : null;
-  }
-
-  /** A record for each rollout of the lines that came. */
-  #splitNew(): void {
-    if (this.#shape?.kind !== 'split') return;
-    const lines = this.#lines;
-    for (; this.#splitLines < lines.count; this.#splitLines++) {
-      const at = this.#splitLines;
-      const [offset, length, line] = [lines.offset(at), lines.length(at), lines.line(at)];
-      const text = this.#content.line(offset, length);
-      const count = typeof text === 'string' ? countRollouts(text, this.context) : null;
-      if (count === null || count === 0) this.index.addPart(offset, length, line, 0, undefined);
-      else for (let part = 1; part <= count; part++) this.index.addPart(offset, length, line, part, undefined);
-    }
-  }
-
-  #forgetLastLine(): void {
-    const lines = this.#target();
-    const last = lines.line(lines.count - 1);
-    lines.truncate(lines.count - 1);
-    if (lines === this.index) return;
-    this.#splitLines = lines.count;
-    let count = this.index.count;
-    while (count > 0 && this.index.line(count - 1) === last) count--;
-    this.index.truncate(count);
-  }
-
   /** A file that holds no rollout says what it is; one that nobody named, and that nobody knows, is no part of the dump. */
   #nameWhatItIs(): void {
-    if (this.#shape?.kind === 'none') this.error ??= this.#isFound ? null : `no rollout: ${this.#shape.says}`;
-    else if (this.#isFound && this.#copy !== null && this.#shape?.kind === 'lines' && !this.#shape.isKnown)
-      this.index = new LineIndex();
+    const { shape, copy } = this.#scan;
+    if (shape?.kind === 'none') this.error ??= this.#isFound ? null : `no rollout: ${shape.says}`;
+    else if (this.#isFound && copy !== null && shape?.kind === 'lines' && !shape.isKnown)
+      this.#scan.index = new LineIndex();
   }
 
   /** Whether what was indexed still stands at the head of the file. A rewrite of equal size may differ in a digit: it is read again. */
@@ -371,22 +297,15 @@ export class DumpFile {
     }
     const shape = linesShape(kept.shape);
     const index = shape === null ? null : LineIndex.of(kept.index, kept.facts, kept.position);
-    if (index === null) return false;
-    const { device, inode, size, modified, changed, samples, position, lineStart } = kept;
-    this.index = index;
+    if (shape === null || index === null) return false;
+    const { device, inode, size, modified, changed, samples } = kept;
     // A file system gives the number of a removed file to a new one: that is no rewriting of this file.
     this.#isOwnKept = kept.path === resolve(this.path);
     this.#identity = { device, inode, size, modified, changed };
     this.#samples = samples;
-    this.#scan = { position, lineStart };
-    this.#shape = shape;
-    this.#hasUnendedLine = kept.hasUnendedLine;
-    if (this.#hasUnendedLine && holdBack) {
-      this.#forgetLastLine();
-      this.#hasUnendedLine = false;
-    }
+    this.#scan = ContentScan.of(this.#content, this.context, index, shape, kept);
+    if (holdBack && kept.hasUnendedLine) this.#scan.forgetUnendedLine();
     this.bytes = size;
-    this.indexedBytes = position;
     return true;
   }
 
@@ -402,14 +321,14 @@ export class DumpFile {
   /** Keeps what is known of the file for another day. */
   keep(): void {
     if (this.#cache === null || this.#identity === null || this.#content.isStream || this.error !== null) return;
-    const isPlain = this.#copy === null && this.#shape?.kind === 'lines';
+    const { copy, shape, state } = this.#scan;
+    const isPlain = copy === null && shape?.kind === 'lines';
     this.#cache.write(this.#keptName, {
       path: resolve(this.path),
       ...this.#identity,
       samples: this.#samples ?? '',
-      ...this.#scan,
-      hasUnendedLine: this.#hasUnendedLine,
-      shape: this.#shape,
+      ...state,
+      shape,
       count: this.count,
       recordBytes: this.index.recordBytes,
       index: isPlain ? this.index.store() : null,

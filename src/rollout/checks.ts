@@ -64,17 +64,17 @@ export const checkWord = (check: string): string =>
   (DECLARED as Record<string, CheckDeclaration>)[check]?.word ?? check;
 
 /** A finding that a record itself reports, with the severity that its check has. */
-export const reportedFinding = (check: Check, message: string, turn: number | null = null): Finding => ({
+export const reportedFinding = (check: Check, message: string): Finding => ({
   check,
   severity: DECLARED[check].severity,
-  turn,
+  turn: null,
   message,
 });
 
 const TOOL_CUT = /^\s*\(truncated\)\.\.\.|\.\.\.\(truncated\)/;
 
 /** The automatic checks of one rollout, over its response alone; an empty list means that nothing was found. */
-export function checkRollout(rollout: Omit<Rollout, 'findings'>, errors: readonly ErrorPattern[] = []): Finding[] {
+export function checkRollout(rollout: Omit<Rollout, 'findings'>, errors: readonly ErrorPattern[]): Finding[] {
   const findings: Finding[] = [];
   const notice: Notice<Check> = (check, turn, message, severity = DECLARED[check].severity, error) =>
     findings.push({ check, severity, turn, message, ...(error === undefined ? {} : { error }) });

@@ -39,7 +39,8 @@ function firstByte(bytes: Uint8Array, from: number): number {
 }
 
 /** The first byte behind the value that begins at `from`: of an object or a list by its brackets, of all else up to a comma, a bracket or a line's end. */
-function endOfValue(bytes: Uint8Array, from: number, end = bytes.length): number {
+function endOfValue(bytes: Uint8Array, from: number): number {
+  const end = bytes.length;
   let depth = 0;
   for (let at = from; at < end; at++) {
     const byte = bytes[at];

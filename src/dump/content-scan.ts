@@ -1,0 +1,141 @@
+import type { FileHandle } from 'node:fs/promises';
+import type { ReadContext } from '../formats/format.ts';
+import type { Copy } from './containers/lines-in.ts';
+import type { FileContent } from './file-content.ts';
+import { LineIndex } from './line-index.ts';
+import { countRollouts } from './parse-line.ts';
+import { addUnendedLine, type LineScan, scanLines } from './scan-lines.ts';
+import { type FileShape, fileShapeOf } from './shape.ts';
+
+/** The part of a scan that goes on another day in the same file. */
+export interface ScanState extends LineScan {
+  hasUnendedLine: boolean;
+}
+
+/** The records of one content of a file, as far as it was scanned. Another content of the same file has a scan of its own. */
+export class ContentScan {
+  index = new LineIndex();
+  shape: FileShape | null = null;
+  /** The records that were copied out of a container; null where they are read in place. */
+  readonly copy: Copy | null;
+  readonly #content: FileContent;
+  readonly #context: ReadContext;
+  readonly #place: LineScan = { position: 0, lineStart: 0 };
+  /** The last record is a line that has no newline yet. */
+  #hasUnendedLine = false;
+  /** For lines that hold several rollouts each: the lines themselves, and how many of them are split. */
+  readonly #lines = new LineIndex();
+  #splitLines = 0;
+
+  constructor(content: FileContent, context: ReadContext, copy: Copy | null = null) {
+    this.#content = content;
+    this.#context = context;
+    this.copy = copy;
+  }
+
+  /** A scan that was kept, of a file whose lines are records. */
+  static of(content: FileContent, context: ReadContext, index: LineIndex, shape: FileShape, state: ScanState) {
+    const scan = new ContentScan(content, context);
+    scan.index = index;
+    scan.shape = shape;
+    scan.#place.position = state.position;
+    scan.#place.lineStart = state.lineStart;
+    scan.#hasUnendedLine = state.hasUnendedLine;
+    return scan;
+  }
+
+  get state(): ScanState {
+    return { ...this.#place, hasUnendedLine: this.#hasUnendedLine };
+  }
+
+  /** Bytes that were scanned. */
+  get position(): number {
+    return this.#place.position;
+  }
+
+  get hasUnendedLine(): boolean {
+    return this.#hasUnendedLine;
+  }
+
+  /** Half a line was scanned, and is no record. */
+  get hasHeldBack(): boolean {
+    return !this.#hasUnendedLine && this.#isWithinLine;
+  }
+
+  get #isWithinLine(): boolean {
+    return this.#place.position > this.#place.lineStart;
+  }
+
+  /**
+   * Scans what is there, and what a copy brings while it is filled.
+   * @param shape as the container knows it; null where the lines tell
+   * @returns false where somebody stopped it
+   */
+  async goOn(handle: FileHandle, shape: FileShape | null, onProgress: (() => boolean) | undefined): Promise<boolean> {
+    let isComplete = true;
+    const fill = this.copy?.fill;
+    for (let isFilled = fill === undefined; ; ) {
+      if (!isFilled) isFilled = (await fill!.next()).done === true;
+      if (!this.#knowsShape())
+        this.shape = shape ?? fileShapeOf(this.#content.readablePath, this.#context, this.copy === null);
+      await scanLines(handle, this.#target(), this.#place, this.#quickKeys(), () => {
+        if (this.copy === null || this.shape?.kind !== 'split') isComplete = onProgress?.() ?? true;
+        return isComplete;
+      });
+      this.#splitNew();
+      isComplete = isComplete && (onProgress?.() ?? true);
+      if (isFilled || !isComplete) return isComplete;
+    }
+  }
+
+  /** Takes a last line without its newline for a record. */
+  async addUnendedLine(handle: FileHandle): Promise<void> {
+    if (!this.#isWithinLine) return;
+    const lines = this.#target();
+    const count = lines.count;
+    await addUnendedLine(handle, lines, this.#place, this.#quickKeys());
+    this.#hasUnendedLine = lines.count > count;
+    this.#splitNew();
+  }
+
+  /** More of the line may have come. */
+  forgetUnendedLine(): void {
+    this.#hasUnendedLine = false;
+    const lines = this.#target();
+    const last = lines.line(lines.count - 1);
+    lines.truncate(lines.count - 1);
+    if (lines === this.index) return;
+    this.#splitLines = lines.count;
+    let count = this.index.count;
+    while (count > 0 && this.index.line(count - 1) === last) count--;
+    this.index.truncate(count);
+  }
+
+  /** The first lines of a file that is being written may not be there yet. */
+  #knowsShape(): boolean {
+    return this.shape !== null && (this.shape.kind !== 'lines' || this.shape.isKnown || this.index.count > 0);
+  }
+
+  /** Lines are records, but where they hold several rollouts or the file holds none. */
+  #target(): LineIndex {
+    return this.shape?.kind === 'split' || this.shape?.kind === 'none' ? this.#lines : this.index;
+  }
+
+  #quickKeys(): { score: string; step: string } | null {
+    return this.shape?.kind === 'lines' ? this.shape.quickKeys : null;
+  }
+
+  /** A record for each rollout of the lines that came. */
+  #splitNew(): void {
+    if (this.shape?.kind !== 'split') return;
+    const lines = this.#lines;
+    for (; this.#splitLines < lines.count; this.#splitLines++) {
+      const at = this.#splitLines;
+      const [offset, length, line] = [lines.offset(at), lines.length(at), lines.line(at)];
+      const text = this.#content.line(offset, length);
+      const count = typeof text === 'string' ? countRollouts(text, this.#context) : null;
+      if (count === null || count === 0) this.index.addPart(offset, length, line, 0, undefined);
+      else for (let part = 1; part <= count; part++) this.index.addPart(offset, length, line, part, undefined);
+    }
+  }
+}
