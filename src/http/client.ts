@@ -1,5 +1,7 @@
 import { Agent, Client, type Dispatcher } from 'undici';
 import { onAbort } from '../async/abort.ts';
+import { AnswerBody } from './answer-body.ts';
+import { ConnectionError, isCertificateTrouble, reasonOfConnection } from './connection-error.ts';
 
 /**
  * Undici's own time limits are off: a program in a sandbox, or a model, may take longer than its five minutes.
@@ -8,7 +10,6 @@ import { onAbort } from '../async/abort.ts';
 const WITHOUT_LIMITS = { headersTimeout: 0, bodyTimeout: 0, connections: null } as const;
 const agent = new Agent(WITHOUT_LIMITS);
 
-const MAX_ANSWER_BYTES = 256 << 20;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export interface HttpRequest {
@@ -39,11 +40,6 @@ export interface AnswerReader {
   head(head: AnswerHead): void;
   /** @returns whether it needs no more: what is left then passes by, so that the connection serves the next request */
   data(chunk: Uint8Array): boolean;
-}
-
-/** No answer came: refused, reset, unknown host, broken off. */
-export class ConnectionError extends Error {
-  override name = 'ConnectionError';
 }
 
 /** The answer took longer than the caller was willing to wait. */
@@ -108,7 +104,9 @@ export function receive(request: HttpRequest, reader: AnswerReader): Promise<voi
         onResponseStart(_, status, all) {
           if (isOver || status < 200) return;
           try {
-            reader.head({ status, headers: firstValues(all) });
+            const headers = firstValues(all);
+            refuseEncoded(headers['content-encoding']);
+            reader.head({ status, headers });
           } catch (error) {
             giveUp(error);
           }
@@ -138,21 +136,33 @@ export function receive(request: HttpRequest, reader: AnswerReader): Promise<voi
 
 /** One exchange whose whole answer is read. @throws ConnectionError | ClientTimeoutError, or the signal's reason */
 export async function exchange(request: HttpRequest & { timeoutMs: number }): Promise<HttpAnswer> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
+  const body = new AnswerBody();
   let head: AnswerHead = { status: 0, headers: {} };
-  await receive(request, {
-    head: (own) => {
-      head = own;
-    },
-    data: (chunk) => {
-      size += chunk.length;
-      if (size > MAX_ANSWER_BYTES) throw new ConnectionError(`the answer is larger than ${MAX_ANSWER_BYTES >> 20} MB`);
-      chunks.push(chunk);
-      return false;
-    },
-  });
-  return { ...head, text: Buffer.concat(chunks).toString('utf8') };
+  try {
+    await receive(request, {
+      head: (own) => {
+        head = own;
+      },
+      data: (chunk) => {
+        body.add(chunk);
+        return false;
+      },
+    });
+    return { ...head, text: body.bytes().toString('utf8') };
+  } finally {
+    body.release();
+  }
+}
+
+/** None is asked for: what comes all the same may unpack to any size. */
+function refuseEncoded(encoding: string | undefined): void {
+  if (encoding !== undefined && !/^(?:identity)?$/i.test(encoding.trim()))
+    throw new ConnectionError(
+      `the answer is compressed (${encoding}), which was not asked for; switch that off there`,
+      {
+        isFinal: true,
+      },
+    );
 }
 
 function firstValues(headers: Record<string, string | string[] | undefined>): Record<string, string | undefined> {
@@ -164,13 +174,4 @@ function firstValues(headers: Record<string, string | string[] | undefined>): Re
 }
 
 const connectionError = (error: unknown): ConnectionError =>
-  new ConnectionError(reasonOfConnection(error), { cause: error });
-
-/** Why a connection failed. Node reports a refused `localhost` as an AggregateError without a message of its own. */
-export function reasonOfConnection(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map((one: Error) => one.message).join('; ');
-  const { message, code, name } = error as NodeJS.ErrnoException;
-  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') return 'no byte came for too long';
-  if (code === 'UND_ERR_SOCKET') return 'the connection was closed before the end of the answer';
-  return message || code || name || 'the connection failed';
-}
+  new ConnectionError(reasonOfConnection(error), { cause: error, isFinal: isCertificateTrouble(error) });

@@ -1,7 +1,8 @@
-import { connect } from 'node:net';
+import { connect, isIP } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import { onAbort } from '../async/abort.ts';
 import { pause } from '../async/timeout.ts';
-import { reasonOfConnection } from './client.ts';
+import { isCertificateTrouble, isNoTls, reasonOfConnection } from './connection-error.ts';
 
 export interface ReachOptions {
   /** Seconds for which a server that does not listen yet is waited for: it may be starting beside this program. */
@@ -20,8 +21,10 @@ export async function reachModel(url: string, { seconds, signal, onWait }: Reach
   const until = performance.now() + seconds * 1000;
   for (let delay = FIRST_DELAY_MS, hasSaid = false; ; delay = Math.min(2 * delay, LONGEST_DELAY_MS)) {
     signal?.throwIfAborted();
-    const problem = await problemOf(url, signal);
-    if (problem === null) return;
+    const found = await problemOf(url, signal);
+    if (found === null) return;
+    const { problem, isFinal } = found;
+    if (isFinal) throw new Error(`--model-url ${url}: ${problem}`);
     if (performance.now() + delay > until)
       throw new Error(
         `--model-url ${url}: ${problem}; no model server answers there: start it, or name another address`,
@@ -32,22 +35,30 @@ export async function reachModel(url: string, { seconds, signal, onWait }: Reach
   }
 }
 
-function problemOf(url: string, signal: AbortSignal | undefined): Promise<string | null> {
+interface Problem {
+  problem: string;
+  /** Waiting does not mend it. */
+  isFinal: boolean;
+}
+
+/** An address that begins with https:// is spoken to in TLS, so that a certificate nobody knows is told before the first rollout. */
+function problemOf(url: string, signal: AbortSignal | undefined): Promise<Problem | null> {
   const { hostname, port, protocol } = new URL(url);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const isTls = protocol === 'https:';
   return new Promise((resolve) => {
-    const socket = connect({
-      host: hostname.replace(/^\[|\]$/g, ''),
-      port: Number(port) || (protocol === 'https:' ? 443 : 80),
-      timeout: CONNECT_MS,
-    });
-    const end = (problem: string | null) => {
+    const place = { host, port: Number(port) || (isTls ? 443 : 80), timeout: CONNECT_MS };
+    const socket = isTls ? connectTls({ ...place, ...(isIP(host) ? {} : { servername: host }) }) : connect(place);
+    const end = (found: Problem | null) => {
       stopListening();
       socket.destroy();
-      resolve(problem);
+      resolve(found);
     };
-    const stopListening = onAbort(signal, () => end('interrupted'));
-    socket.once('connect', () => end(null));
-    socket.once('timeout', () => end(`no connection in ${CONNECT_MS / 1000} s`));
-    socket.once('error', (error) => end(reasonOfConnection(error)));
+    const stopListening = onAbort(signal, () => end({ problem: 'interrupted', isFinal: false }));
+    socket.once(isTls ? 'secureConnect' : 'connect', () => end(null));
+    socket.once('timeout', () => end({ problem: `no connection in ${CONNECT_MS / 1000} s`, isFinal: false }));
+    socket.once('error', (error) =>
+      end({ problem: reasonOfConnection(error), isFinal: isCertificateTrouble(error) || isNoTls(error) }),
+    );
   });
 }

@@ -1,5 +1,6 @@
 import { pause } from '../async/timeout.ts';
-import { ConnectionError, exchange, type HttpAnswer, type HttpRequest } from './client.ts';
+import { exchange, type HttpAnswer, type HttpRequest } from './client.ts';
+import { ConnectionError } from './connection-error.ts';
 
 export interface RetryOptions {
   /** Tries in all, the first included. */
@@ -80,12 +81,15 @@ export async function exchangePatiently(
   } catch (error) {
     if (error instanceof BusyAnswer) return error.answer;
     if (!(error instanceof ConnectionError) || tries === 1) throw error;
-    throw new ConnectionError(`${error.message} (after ${tries} tries)`, { cause: error.cause });
+    throw new ConnectionError(`${error.message} (after ${tries} tries)`, {
+      cause: error.cause,
+      isFinal: error.isFinal,
+    });
   }
 }
 
 function busyOrAway(error: unknown): Retryable | null {
-  if (error instanceof ConnectionError) return { reason: error.message, retryAfterMs: 0 };
+  if (error instanceof ConnectionError) return error.isFinal ? null : { reason: error.message, retryAfterMs: 0 };
   if (error instanceof BusyAnswer)
     return { reason: error.message, retryAfterMs: retryAfterMs(error.answer.headers['retry-after']) };
   return null;

@@ -807,7 +807,8 @@ class OwnTool:
             raise
 
     async def calc_reward(self, instance_id, kwargs):
-        if not self.has("calc_reward"):
+        # The 0.0 of verl's BaseTool is no tool's judgement.
+        if not self.has("calc_reward") or is_base_tools(self.tool.calc_reward):
             return None
         method = self.tool.calc_reward
         value = await invoke(method, instance_id, **accepted(method, kwargs, "calc_reward_kwargs"))
@@ -829,6 +830,10 @@ def is_stand_in_method(method):
     return getattr(inspect.unwrap(getattr(method, "__func__", method)), "__code__", None) is not None and (
         os.path.realpath(inspect.unwrap(getattr(method, "__func__", method)).__code__.co_filename) == HERE
     )
+
+
+def is_base_tools(method):
+    return is_stand_in_method(method) or getattr(method, "__module__", None) == "verl.tools.base_tool"
 
 
 class OwnReward:

@@ -1,4 +1,4 @@
-import { type OverlongBuffer, overlongPenalty } from '../engine/rewards/index.ts';
+import { type OverlongBuffer, withOverlong } from '../engine/rewards/index.ts';
 import { isJsonObject } from '../json/value.ts';
 import type { Rollout } from '../rollout/rollout.ts';
 
@@ -44,11 +44,11 @@ export function penalised(score: number, recorded: number | null, { tokens, told
     return { score: score + told, penalty: told, reason: `${score} and the recorded overlong penalty of ${told}` };
   }
   if (tokens === null) throw new Error('the overlong penalty counts tokens of the response, and the record holds none');
-  const penalty = overlongPenalty(tokens, buffer);
+  const { score: left, penalty } = withOverlong(score, tokens, buffer);
   const isRaw = penalty !== 0 && recorded !== null && isNear(recorded, score);
   const where = isRaw ? '; the recorded score is the one without it' : '';
   const reason = penalty === 0 ? null : `${score} and an overlong penalty of ${penalty} for ${tokens} tokens${where}`;
-  return { score: score + penalty, penalty, reason };
+  return { score: left, penalty, reason };
 }
 
 const isNear = (a: number, b: number): boolean => Math.abs(a - b) <= 1e-5 * Math.max(1, Math.abs(a));

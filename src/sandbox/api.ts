@@ -1,6 +1,7 @@
 // One call of a JSON API: what goes wrong becomes one kind of error, in words for people.
 import type { z } from 'zod';
-import { ClientTimeoutError, ConnectionError } from '../http/client.ts';
+import { ClientTimeoutError } from '../http/client.ts';
+import { ConnectionError } from '../http/connection-error.ts';
 import { exchangePatiently, type RetryOptions } from '../http/retry.ts';
 import { parsePythonJson } from '../json/parse.ts';
 import { type Printable, printJson } from '../json/print.ts';
@@ -99,9 +100,14 @@ function readJson(where: string, text: string): unknown {
   try {
     return parsePythonJson(text);
   } catch (error) {
-    throw new SandboxApiError('answer', `${where} did not answer in JSON: ${text.slice(0, 200)}`, {
-      detail: text,
-      cause: error,
-    });
+    // A proxy's page, or nothing: whatever speaks the protocol did not answer.
+    throw new SandboxApiError(
+      'http',
+      `${where} did not answer in JSON: ${text.trim().slice(0, 200) || 'its answer is empty'}`,
+      {
+        detail: text,
+        cause: error,
+      },
+    );
   }
 }

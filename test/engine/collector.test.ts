@@ -13,6 +13,7 @@ import {
   isTaskError,
   type Model,
   parseSettings,
+  parseTools,
   readTasks,
   rewardRouter,
   type Task,
@@ -232,8 +233,12 @@ describe('collecting', () => {
     });
   });
 
-  it('a reward that cannot be asked leaves a rollout without a score, and its cause', async () => {
-    const [rollout] = await all(collectRollouts({ tasks: tasksOf(1), model: echo(), rewards: rewardRouter() }));
+  it.each([
+    ['no tool', 'tools: []'],
+    ['a tool that judges nothing', 'tools: [{class_name: calculator}]'],
+  ])('without a reward, and with %s, a rollout has no score, and its cause', async (_, file) => {
+    const tools = parseTools(file, 'tools.yaml');
+    const [rollout] = await all(collectRollouts({ tasks: tasksOf(1), tools, model: echo(), rewards: rewardRouter() }));
     expect(rollout!.judgement).toMatchObject({
       score: null,
       error: expect.stringContaining("data_source 'exact'"),

@@ -124,6 +124,38 @@ describe('vLLM, token in and token out', () => {
     ]);
   });
 
+  it('prompt_logprobs of SGLang are asked for with the first turn alone', async () => {
+    const asked: { input_ids: number[]; logprob_start_len?: number }[] = [];
+    const call = '<tool_call>\n{"name": "calculator", "arguments": {"a": 2, "b": 2, "op": "+"}}\n</tool_call>';
+    server = createServer(async (request, response) => {
+      let body = '';
+      for await (const part of request) body += part;
+      const wanted = JSON.parse(body);
+      asked.push(wanted);
+      const ids = [...tokenizer.encode(asked.length === 1 ? call : '#### 4'), IM_END];
+      const pairs = (some: number[]) => some.map((id) => [-id / 512, id, null]);
+      const [, ...rest] = pairs(wanted.input_ids);
+      const given = wanted.logprob_start_len === 0 ? [[null, wanted.input_ids[0], null], ...rest] : [];
+      const meta_info = {
+        finish_reason: { type: 'stop' },
+        prompt_tokens: wanted.input_ids.length,
+        completion_tokens: ids.length,
+        input_token_logprobs: given,
+        output_token_logprobs: pairs(ids),
+      };
+      response.end(JSON.stringify({ text: '', output_ids: ids, meta_info }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const tools = join(directoryWith({ 'tools.yaml': 'tools: [{class_name: calculator}]' }), 'tools.yaml');
+    const { run, rows } = workplace(url, { api: 'generate', prompt_logprobs: 0, tools });
+    expect(await run()).toMatchObject({ done: 1, meanScore: 1 });
+    expect(asked.map((one) => one.logprob_start_len)).toEqual([0, undefined]);
+    const [row] = rows();
+    const own = row.prompt_ids.map((id: number, at: number) => (at === 0 ? null : Math.fround(-id / 512)));
+    expect(row.prompt_log_probs.map((one: number | null) => (one === null ? null : Math.fround(one)))).toEqual(own);
+  });
+
   it('a deadline keeps the tokens of the turn that it meets; the next run goes on behind them', async () => {
     const stall = { after: 8 as number | null };
     const { url, asked, closed } = await vllm(ANSWER, stall);

@@ -151,12 +151,17 @@ describe(`verl's own tool files do what they say${why}`, () => {
   });
 
   it.skipIf(files.length === 0)(
-    'pictures are not cut here: a call of image_zoom_in_tool ends the rollout, and says so',
+    'image_zoom_in_tool cuts the task’s own picture, and answers in verl’s words',
     async () => {
       const tool = toolOf('v0.7.0/recipe/deepeyes/configs/image_zoom_in_tool_config.yaml');
-      await expect(executeTool(tool, { bbox_2d: [0, 0, 1, 1] })).rejects.toThrow(
-        'cuts pictures, which this program does not',
-      );
+      const image =
+        'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC';
+      const { instanceId } = await tool.create('r', { image });
+      const { response } = await tool.execute(instanceId, { bbox_2d: [0, 0, 30, 40] });
+      expect(response.text).toBe('Zoomed in on the image to the region [0, 0, 30, 40].');
+      expect(response.images).toHaveLength(1);
+      const { response: refused } = await tool.execute(instanceId, { bbox_2d: [9, 9, 9, 9] });
+      expect(refused.text).toContain('The specified bounding box [9, 9, 9, 9] is invalid');
     },
   );
 

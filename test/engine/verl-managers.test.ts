@@ -1,7 +1,7 @@
 // What verl's reward managers score, recorded: the naive one reads the whole response, the dapo one takes off what its length costs.
 import { describe, expect, it } from 'vitest';
 import { collectRollouts, rewardRouter, type Task } from '../../src/engine/index.ts';
-import { overlongBuffer, overlongPenalty } from '../../src/engine/rewards/index.ts';
+import { overlongBuffer, withOverlong } from '../../src/engine/rewards/index.ts';
 import type { JsonObject } from '../../src/json/value.ts';
 import type { Recorded } from '../support/shared-data.ts';
 import { fakeModel } from './fake-model.ts';
@@ -17,8 +17,8 @@ async function scored({ response, data_source, ground_truth, reward_kwargs, vali
   const { fn } = rewardRouter().for(data_source);
   const buffer = overlongBuffer(reward_kwargs.overlong_buffer_cfg, reward_kwargs.max_resp_len);
   const { reward, metadata } = await fn({ ground_truth } as never, text);
-  const penalty = manager === 'dapo' && buffer !== null ? overlongPenalty(valid_tokens, buffer) : null;
-  return { reward, metadata, penalty };
+  if (manager !== 'dapo' || buffer === null) return { reward, metadata, penalty: null, score: reward };
+  return { reward, metadata, ...withOverlong(reward, valid_tokens, buffer) };
 }
 
 describe(`verl's reward managers${why}`, () => {
@@ -34,9 +34,9 @@ describe(`verl's reward managers${why}`, () => {
         );
         return;
       }
-      const { reward, metadata, penalty } = await scored(one);
+      const { reward, metadata, penalty, score: ours } = await scored(one);
       const { score, acc, pred, overlong_reward, overlong } = one.verl.reward_extra_info;
-      expect(reward + (penalty ?? 0)).toBe(number(one.verl.reward_score));
+      expect(ours).toBe(number(one.verl.reward_score));
       expect(reward).toBe(number(score ?? acc));
       if (pred !== undefined) expect(metadata).toMatchObject({ pred, acc });
       expect(penalty === null ? undefined : penalty + 0).toBe(
@@ -64,6 +64,14 @@ describe('a response that runs into its overlong buffer', () => {
   it('costs a part of the score, which the line says', async () => {
     expect(await score(80)).toMatchObject({ score: 1, reward: { metadata: { overlong_reward: 0, overlong: false } } });
     expect(await score(90)).toMatchObject({ score: 0.75, reward: { metadata: { overlong_reward: -0.25 } } });
+  });
+
+  it('is counted in 32 bits, as a tensor is', () => {
+    const buffer = overlongBuffer({ len: 20, penalty_factor: 0.3 }, 100)!;
+    // Worked out with struct of Python: each step is rounded to 32 bits. Before the buffer begins the score is what it was.
+    expect(withOverlong(0.1, 87, buffer).score).toBe(-0.005000002682209015);
+    expect(withOverlong(0.1, 80, buffer).score).toBe(Math.fround(0.1));
+    expect(withOverlong(0.1, 79, buffer)).toEqual({ score: 0.1, penalty: 0 });
   });
 
   it('has no score where nobody counts its tokens', async () => {

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { ConnectionError } from '../../src/http/client.ts';
+import { ConnectionError } from '../../src/http/connection-error.ts';
 import { exchangePatiently, retryAfterMs, withRetry } from '../../src/http/retry.ts';
 
 afterEach(() => vi.useRealTimers());

@@ -16,7 +16,8 @@ describe.skipIf(pythons().length === 0)('a tool class of the user (skipped witho
         reward: 1,
         metrics: { query_len: 7 },
       });
-      expect(await tool.calcReward('a')).toBe(0);
+      // It is that of BaseTool, which judges nothing.
+      expect(await tool.calcReward('a')).toBeNull();
       const gsm8k = await toolOf(
         { 'pkg/gsm8k_tool.py': GSM8K_TOOL, 'pkg/__init__.py': '' },
         toolYaml('pkg.gsm8k_tool.Gsm8kTool', 'calc', 'answer'),

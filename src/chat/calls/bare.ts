@@ -136,7 +136,11 @@ function gemmaCall(raw: string): ReadCall {
   const parts = raw.slice(header[0].length - 1).split('<|"|>');
   const json = parts
     .map((part, i) =>
-      i % 2 === 1 ? JSON.stringify(part) : part.replace(/([{,]\s*)([A-Za-z_][\w.-]*)\s*:/g, '$1"$2":'),
+      i % 2 === 1
+        ? JSON.stringify(part)
+        : part
+            .replace(/([{,]\s*)([A-Za-z_][\w.-]*)\s*:/g, '$1"$2":')
+            .replace(/(:\s*)([A-Za-z_][^,{}[\]"]*)/g, bareWord),
     )
     .join('');
   const read = callJsonOf(json);
@@ -145,6 +149,15 @@ function gemmaCall(raw: string): ReadCall {
     ? { name, arguments: read.value as JsonObject, error: null }
     : failedCall('no arguments', name);
 }
+
+/** A word that the model did not quote is a text, unless it is one that Python or JSON knows. */
+function bareWord(_: string, before: string, word: string): string {
+  const text = word.trim();
+  const lower = text.toLowerCase();
+  return before + (lower === 'none' ? 'null' : WORDS.has(lower) ? lower : JSON.stringify(text));
+}
+
+const WORDS = new Set(['true', 'false', 'null']);
 
 /** Granite: `<|tool_call|>` and a list that ends with the turn. */
 export const graniteCalls: CallGrammar = {

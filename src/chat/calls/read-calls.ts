@@ -1,7 +1,7 @@
 import { bareJson, gemma4Calls, graniteCalls, harmonyCalls, mistralCalls } from './bare.ts';
 import { type CallGrammar, NO_TYPES, type ParsedCall, type TypeOf } from './call.ts';
 import { fenceCalls, retoolCalls, searchCalls } from './environment.ts';
-import { hermesCalls, TAGGED } from './tagged.ts';
+import { coderCalls, hermesCalls, TAGGED } from './tagged.ts';
 
 /** Grammars whose calls can be told by their own tags, in any text. */
 const BY_TAGS: readonly CallGrammar[] = [...TAGGED, mistralCalls, gemma4Calls];
@@ -10,7 +10,7 @@ const BY_TAGS: readonly CallGrammar[] = [...TAGGED, mistralCalls, gemma4Calls];
 const BY_NAME: readonly CallGrammar[] = [bareJson, harmonyCalls, graniteCalls, searchCalls, retoolCalls, fenceCalls];
 
 /** All that can be named; of the two that share their tags, `tool_call` is the one that reads texts of unknown origin. */
-export const GRAMMARS: readonly CallGrammar[] = [hermesCalls, ...BY_TAGS, ...BY_NAME];
+export const GRAMMARS: readonly CallGrammar[] = [hermesCalls, coderCalls, ...BY_TAGS, ...BY_NAME];
 
 export interface ReadCallsOptions {
   /** Grammars that the template names. */

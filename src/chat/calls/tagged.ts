@@ -66,6 +66,10 @@ const placed = ({ name, arguments: given, error }: ReadCall, raw: string, start:
   error,
 });
 
+/** Several functions may share their tags. */
+const functionsXml = (body: string, typeOf: TypeOf): ReadCall[] =>
+  body.split(/(?<=<\/function>)\s*(?=<function=)/).map((one) => functionXml(one, typeOf));
+
 /** `<function=NAME><parameter=KEY>VALUE</parameter></function>`; a value stands on lines of its own, or in one. */
 function functionXml(body: string, typeOf: TypeOf): ReadCall {
   const open = /<function=([^>\n]*)>?/.exec(body);
@@ -115,7 +119,7 @@ function argPairs(body: string, typeOf: TypeOf): ReadCall {
 /** The text between `<tool_call>` tags is told by how it begins: JSON, XML or GLM's pairs. */
 function toolCall(body: string, typeOf: TypeOf): ReadCall | ReadCall[] {
   const text = body.trimStart();
-  if (text.startsWith('<function=')) return functionXml(body, typeOf);
+  if (text.startsWith('<function=')) return functionsXml(body, typeOf);
   if (text.startsWith('[')) return listOf(body);
   if (!text.startsWith('{') && (body.includes('<arg_key>') || /^[A-Za-z_][\w.-]*\s*$/.test(text)))
     return argPairs(body, typeOf);
@@ -151,9 +155,24 @@ export const hermesCalls: CallGrammar = tagged({
   read: (body) => namedCall(body),
 });
 
+/** Qwen3-Coder at times leaves out the tags around a function; a turn that has some is read by them alone. */
+export const coderCalls: CallGrammar = {
+  name: 'qwen3_coder',
+  read: (text, typeOf) => (text.includes('<tool_call>') ? taggedCalls : untaggedFunctions).read(text, typeOf),
+};
+
+const untaggedFunctions = tagged({
+  name: 'function',
+  open: '<function=',
+  close: '</function>',
+  read: (body, typeOf) => functionXml(`<function=${body}</function>`, typeOf),
+});
+
+const taggedCalls = tagged({ name: 'tool_call', open: '<tool_call>', close: '</tool_call>', read: toolCall });
+
 /** Grammars whose calls stand between tags of their own, which no other text has. */
 export const TAGGED: readonly CallGrammar[] = [
-  tagged({ name: 'tool_call', open: '<tool_call>', close: '</tool_call>', read: toolCall }),
+  taggedCalls,
   tagged({
     name: 'function_calls',
     open: '<function_calls>',
@@ -161,7 +180,7 @@ export const TAGGED: readonly CallGrammar[] = [
     read: (body, typeOf) => (body.includes('<invoke') ? invokes(body, typeOf) : pythonCalls(body)),
   }),
   tagged({ name: 'minimax', open: '<minimax:tool_call>', close: '</minimax:tool_call>', read: invokes }),
-  tagged({ name: 'seed', open: '<seed:tool_call>', close: '</seed:tool_call>', read: functionXml }),
+  tagged({ name: 'seed', open: '<seed:tool_call>', close: '</seed:tool_call>', read: functionsXml }),
   tagged({ name: 'minimax-m1', open: '<tool_calls>', close: '</tool_calls>', read: linesOf }),
   tagged({ name: 'phi4-mini', open: '<|tool_call|>', close: '<|/tool_call|>', read: (body) => listOf(body, EITHER) }),
   tagged({

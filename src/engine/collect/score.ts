@@ -4,10 +4,10 @@ import { messageText } from '../message.ts';
 import type { RolloutRequest } from '../request/request.ts';
 import {
   type OverlongBuffer,
-  overlongPenalty,
   type RewardFn,
   type RewardRouter,
   type RewardTask,
+  withOverlong,
 } from '../rewards/index.ts';
 import type { Task } from './tasks.ts';
 
@@ -76,9 +76,8 @@ export function withPenalty(judgement: Judgement, request: RolloutRequest, buffe
     const error = 'overlong_buffer counts tokens, and the server tells none: take an --api with token ids';
     return { ...judgement, score: null, error, cause: 'no_reward' };
   }
-  const penalty = overlongPenalty(tokens, buffer);
-  const metadata = { ...judgement.metadata, overlong_reward: penalty, overlong: penalty < 0 };
-  return { ...judgement, score: judgement.score + penalty, metadata };
+  const { score, penalty } = withOverlong(judgement.score, tokens, buffer);
+  return { ...judgement, score, metadata: { ...judgement.metadata, overlong_reward: penalty, overlong: penalty < 0 } };
 }
 
 /** By ids, else by the server's own figures: what the last turn stands behind, and the turn itself, without the prompt. */

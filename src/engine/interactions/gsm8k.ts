@@ -13,7 +13,6 @@ export class Gsm8kInteraction implements Interaction {
   }
 
   async start(_instanceId: string, { ground_truth }: JsonObject): Promise<void> {
-    // verl compares with None, and calls every answer wrong.
     if (ground_truth === undefined || ground_truth === null)
       throw new RolloutFault('no_truth', `interaction_kwargs of '${this.name}' have no ground_truth`);
   }

@@ -1,6 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import { type AnswerHead, ConnectionError, receive } from '../../http/client.ts';
+import { AnswerBody } from '../../http/answer-body.ts';
+import { type AnswerHead, receive } from '../../http/client.ts';
+import { ConnectionError } from '../../http/connection-error.ts';
 import { retryAfterMs, withRetry } from '../../http/retry.ts';
+import { refusalText } from '../../http/status.ts';
 import type { JsonObject } from '../../json/value.ts';
 import { ModelError } from './model.ts';
 import { ServerEvents } from './sse.ts';
@@ -67,8 +70,8 @@ export async function postWithRetry<T extends object>(
   }
 }
 
-/** No turn is so long; a server that never ends one must not take all memory. */
-const LARGEST_ANSWER = 256 << 20;
+/** The events of a stream are not kept, but what they say is; no turn is so long. */
+const LONGEST_STREAM = 256 << 20;
 
 async function postOnce<T>(
   { url, apiKey, idleMs = 300_000 }: ModelServer,
@@ -83,8 +86,8 @@ async function postOnce<T>(
   let head: AnswerHead = { status: 0, headers: {} };
   let events: ServerEvents | null = null;
   /** The body of an answer that is no stream of events. */
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
+  const whole = new AnswerBody();
+  let streamedBytes = 0;
   const isOk = () => head.status >= 200 && head.status <= 299;
   /** @returns whether it was the last one */
   const add = (data: string): boolean => {
@@ -101,28 +104,43 @@ async function postOnce<T>(
           if (isOk() && own.headers['content-type']?.includes('event-stream')) events = new ServerEvents();
         },
         data(chunk) {
-          bytes += chunk.length;
-          if (bytes > LARGEST_ANSWER)
-            throw new ModelError(`the answer is longer than ${LARGEST_ANSWER >> 20} MB`, null, 'refused');
-          if (events !== null) return events.push(chunk).some(add);
-          parts.push(chunk);
-          return !isOk() && bytes > REASON_BYTES;
+          if (events === null) {
+            whole.add(chunk);
+            return !isOk() && whole.size > REASON_BYTES;
+          }
+          streamedBytes += chunk.length;
+          if (streamedBytes > LONGEST_STREAM)
+            throw new ConnectionError(`the stream is longer than ${LONGEST_STREAM >> 20} MB`, { isFinal: true });
+          return events.push(chunk).some(add);
         },
       },
     );
+    return turnOf(url, head, whole.bytes(), events, turn, add);
   } catch (error) {
-    if (error instanceof ConnectionError) throw new RetryableError(error.message);
-    throw error;
+    if (!(error instanceof ConnectionError)) throw error;
+    if (error.isFinal) throw new ModelError(`${url}: ${error.message}`, null, 'unreachable');
+    throw new RetryableError(error.message);
+  } finally {
+    whole.release();
   }
-  const body = Buffer.concat(parts);
+}
+
+/** @throws RetryableError for what may be whole the next time, ModelError for what the server refuses */
+function turnOf<T>(
+  url: string,
+  { status, headers }: AnswerHead,
+  body: Buffer,
+  events: ServerEvents | null,
+  turn: TurnReader<T>,
+  add: (data: string) => boolean,
+): T {
   const text = body.toString('utf8');
-  if (!isOk()) throw failure(url, head, text);
+  if (status < 200 || status > 299) throw failure(url, { status, headers }, text);
   // Bytes that are not UTF-8 were damaged on their way, and would be text of the model's.
   if (!isUtf8(body)) throw new RetryableError('the answer is not UTF-8');
-  // Assigned by the reader, which the compiler does not see.
-  const streamed = events as ServerEvents | null;
-  if (streamed === null) turn.add(text);
-  else streamed.end().some(add);
+  if (events !== null) events.end().some(add);
+  else if (text.trim() === '') throw new RetryableError(`the answer is empty (HTTP ${status})`);
+  else turn.add(text);
   return turn.finish();
 }
 
@@ -131,16 +149,8 @@ const REASON_BYTES = 1 << 16;
 const LATER = new Set([408, 425, 429]);
 
 function failure(url: string, { status, headers }: AnswerHead, text: string): Error {
-  const message = `HTTP ${status}: ${text.slice(0, 500).trim() || reasonOfStatus(status, headers.location)}`;
+  const message = refusalText(status, headers.location, text, '--model-url');
   if (LATER.has(status) || status >= 500)
     return new RetryableError(message, status, retryAfterMs(headers['retry-after']));
   return new ModelError(`${url}: ${message}`, status, OVERFLOW.test(text) ? 'overflow' : 'refused', text);
-}
-
-/** A redirect is not followed: the key would go along, and a turn that is sampled elsewhere should be known to be. */
-function reasonOfStatus(status: number, location: string | undefined): string {
-  if (status < 300 || status > 399) return 'no reason given';
-  return location === undefined
-    ? 'a redirect that does not say where to; give the address of the server itself as --model-url'
-    : `a redirect to ${location}; give that address as --model-url`;
 }

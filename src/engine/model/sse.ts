@@ -1,4 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
+import { ConnectionError } from '../../http/connection-error.ts';
+
+const LONGEST_LINE = 64 << 20;
 
 /**
  * Gives the `data` of each server-sent event, as the bytes of a response arrive. CR, LF and CRLF end lines, an empty line ends an event,
@@ -8,21 +11,38 @@ export class ServerEvents {
   /** Made where a character is torn between two chunks: as a rule none is. */
   #decoder: StringDecoder | null = null;
   #isFirst = true;
-  #rest = '';
+  /** The line that has not ended yet, as it came. */
+  #rest: string[] = [];
+  #restLength = 0;
   #data: string[] = [];
 
   /** The events that are whole with these bytes. */
   push(chunk: Uint8Array): string[] {
-    const text = this.#rest + this.#textOf(chunk);
+    const came = this.#textOf(chunk);
+    if (!came.includes('\n') && !came.includes('\r') && !this.#rest.at(-1)?.endsWith('\r')) {
+      this.#keep(came);
+      return [];
+    }
+    const text = this.#rest.join('') + came;
     // A CR at the very end may be half of a CRLF, so it waits for the next chunk.
     const lines = text.includes('\r') ? text.split(/\r\n|\n|\r(?!$)/) : text.split('\n');
-    this.#rest = lines.pop()!;
+    this.#rest = [];
+    this.#restLength = 0;
+    this.#keep(lines.pop()!);
     const events: string[] = [];
     for (const line of lines) {
       if (line !== '') this.#addLine(line);
       else if (this.#data.length > 0) events.push(this.#take());
     }
     return events;
+  }
+
+  /** @throws ConnectionError for a line without an end */
+  #keep(text: string): void {
+    this.#restLength += text.length;
+    if (this.#restLength > LONGEST_LINE)
+      throw new ConnectionError(`a line of the stream is longer than ${LONGEST_LINE >> 20} MB`, { isFinal: true });
+    if (text !== '') this.#rest.push(text);
   }
 
   #textOf(chunk: Uint8Array): string {
@@ -36,7 +56,7 @@ export class ServerEvents {
 
   /** The event that the stream ended in: some servers leave out the last empty line. */
   end(): string[] {
-    this.#addLine(this.#rest.replace(/\r$/, ''));
+    this.#addLine(this.#rest.join('').replace(/\r$/, ''));
     return this.#data.length > 0 ? [this.#take()] : [];
   }
 

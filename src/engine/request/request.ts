@@ -71,7 +71,7 @@ export class RolloutRequest extends RolloutNotes {
       tools,
       notes: this,
     };
-    this.#user = user ? new SimulatedUser(user, this.requestId) : null;
+    this.#user = user ? new SimulatedUser(user, this.requestId, rules) : null;
   }
 
   get sampling(): SamplingParams {

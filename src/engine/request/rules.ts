@@ -28,6 +28,8 @@ export interface LoopRules {
   selectsTools: boolean;
   /** A user's word is checked against response_length. */
   checksUserLength: boolean;
+  /** A simulated user without a ground truth ends the rollout; verl's calls every answer wrong. */
+  userNeedsTruth: boolean;
   /** left keeps the beginning (until May 2026), or the end. */
   leftKeepsStart: boolean;
   /** The whole response is judged, tool text included; else the last assistant turn. */
@@ -46,6 +48,7 @@ const OWN: LoopRules = {
   readsCutTurns: false,
   selectsTools: true,
   checksUserLength: true,
+  userNeedsTruth: true,
   leftKeepsStart: false,
   scoresWholeResponse: false,
 };
@@ -58,6 +61,7 @@ const VERL = {
   keepsOpenHeader: true,
   readsCutTurns: true,
   checksUserLength: false,
+  userNeedsTruth: false,
   scoresWholeResponse: true,
 } as const;
 

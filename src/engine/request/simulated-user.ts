@@ -4,25 +4,36 @@ import { OwnCodeError } from '../../python/own-error.ts';
 import { RolloutFault } from '../faults.ts';
 import type { Interaction, UserWord } from '../interactions/interaction.ts';
 import type { Message } from '../message.ts';
+import type { LoopRules } from './rules.ts';
 
 /** The simulated user, or the environment, of one rollout. Its errors are faults of the world. */
 export class SimulatedUser {
   readonly interaction: Interaction;
   readonly #kwargs: JsonObject;
   readonly #id: string;
+  readonly #needsTruth: boolean;
   #isThere = false;
 
-  constructor({ interaction, kwargs }: { interaction: Interaction; kwargs: JsonObject }, id: string) {
+  constructor(
+    { interaction, kwargs }: { interaction: Interaction; kwargs: JsonObject },
+    id: string,
+    { userNeedsTruth }: LoopRules,
+  ) {
     this.interaction = interaction;
     this.#kwargs = kwargs;
     this.#id = id;
+    this.#needsTruth = userNeedsTruth;
   }
 
   /** @returns the messages that it begins with, in the place of the task's own */
   async start(signal: AbortSignal): Promise<readonly Message[] | undefined> {
     // An environment that fails half way has something to close.
     this.#isThere = this.interaction.isWorld === true;
-    await this.#told(this.interaction.start(this.#id, this.#kwargs, signal));
+    try {
+      await this.#told(this.interaction.start(this.#id, this.#kwargs, signal));
+    } catch (error) {
+      if (this.#needsTruth || !(error instanceof RolloutFault) || error.reason !== 'no_truth') throw error;
+    }
     this.#isThere = true;
     return this.interaction.opening;
   }

@@ -63,7 +63,6 @@ const NAMES: Readonly<Record<string, string>> = {
   qwen: 'hermes',
   qwen25: 'hermes',
   qwen3: 'hermes',
-  qwen3_coder: 'tool_call',
   glm47: 'tool_call',
   glm: 'tool_call',
   'gpt-oss': 'harmony',

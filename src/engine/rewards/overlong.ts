@@ -25,8 +25,20 @@ export function overlongBuffer(value: JsonValue | undefined, limit: number): Ove
   return { len, factor, limit };
 }
 
-/** Without a lower bound, and in 32 bits, as in verl; 0 for a response that stays out of the buffer. */
-export function overlongPenalty(tokens: number, { len, factor, limit }: OverlongBuffer): number {
+/** The score with what the response's length costs, and that cost: without a lower bound, and in 32 bits, as in verl. */
+export function withOverlong(
+  score: number,
+  tokens: number,
+  buffer: OverlongBuffer,
+): { score: number; penalty: number } {
+  const penalty = overlongPenalty(tokens, buffer);
+  // verl's sum is a tensor once the buffer is reached.
+  const isReached = tokens >= buffer.limit - buffer.len;
+  return { score: isReached ? Math.fround(Math.fround(score) + penalty) : score, penalty };
+}
+
+/** 0 for a response that stays out of the buffer. */
+function overlongPenalty(tokens: number, { len, factor, limit }: OverlongBuffer): number {
   const exceeded = tokens - (limit - len);
-  return exceeded <= 0 ? 0 : Math.fround(Math.fround(-exceeded / len) * factor);
+  return exceeded <= 0 ? 0 : Math.fround(Math.fround(-exceeded / len) * Math.fround(factor));
 }

@@ -1,6 +1,6 @@
 import { Limiter } from '../../async/limiter.ts';
 import { exchange } from '../../http/client.ts';
-import { parseJson } from '../../json/parse.ts';
+import { refusalText } from '../../http/status.ts';
 import { type Printable, printJson } from '../../json/print.ts';
 import { isJsonObject, type JsonValue } from '../../json/value.ts';
 import type { Run } from '../../sandbox/check-correctness.ts';
@@ -8,6 +8,7 @@ import { SandboxClient } from '../../sandbox/client.ts';
 import { computeScore } from '../../sandbox/compute-score.ts';
 import { calcReward } from '../../sandbox/sessions/client.ts';
 import { RolloutFault } from '../faults.ts';
+import { jsonAnswer } from '../json-answer.ts';
 import type { RewardFn } from './reward.ts';
 import { primeCodeScore } from './verl/prime-code.ts';
 
@@ -85,15 +86,15 @@ export interface HttpRewardOptions {
 export function httpReward({ url, timeout = 300 }: HttpRewardOptions): RewardFn {
   return async (task, action, signal) => {
     try {
-      const { status, text } = await exchange({
+      const { status, headers, text } = await exchange({
         url,
         method: 'POST',
         body: printJson({ ...task, solution_str: action } as Printable),
         timeoutMs: timeout * 1000,
         signal,
       });
-      if (status < 200 || status > 299) throw new Error(`HTTP ${status}: ${text.slice(0, 300)}`);
-      const body = parseJson(text);
+      if (status < 200 || status > 299) throw new Error(refusalText(status, headers.location, text, '--reward-url'));
+      const body = jsonAnswer(status, text);
       if (!saysReward(body)) throw new Error(`no reward in the answer: ${text.slice(0, 300)}`);
       const reward = calcReward(body);
       const trouble = troubleOf(body);

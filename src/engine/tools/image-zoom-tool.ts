@@ -1,19 +1,79 @@
+import { ThreadClient } from '../../dump/thread-client.ts';
+import type { JsonObject, JsonValue } from '../../json/value.ts';
 import { RolloutFault } from '../faults.ts';
-import { StatefulTool, type ToolResult } from './tool.ts';
+import type { CutAnswer, CutRequest } from './cut-picture.ts';
+import { pictureBytes } from './picture-source.ts';
+import { pythonString, pythonTypeName } from './python.ts';
+import { StatefulTool, type ToolResult, type ToolRun } from './tool.ts';
+import { type Box, SHORTEST } from './zoom-box.ts';
+
+const pictures = new ThreadClient<CutRequest, CutAnswer>('picture-worker');
+
+/** The reward of a call that verl answers with an error. */
+const FAILED = -0.05;
 
 /**
- * verl's ImageZoomInTool (`verl/tools/image_zoom_in_tool.py`) is known by its name and schema. Cutting pictures is not built here: a call
- * ends the rollout, so that no model learns from it.
+ * verl's ImageZoomInTool (`verl/tools/image_zoom_in_tool.py`): `create_kwargs.image` is the picture, a call cuts the box `bbox_2d` out of
+ * it, and the model is shown the part.
  */
-export class ImageZoomTool extends StatefulTool<null> {
-  protected start(): null {
-    return null;
+export class ImageZoomTool extends StatefulTool<Uint8Array> {
+  protected async start({ image }: JsonObject, { signal }: ToolRun): Promise<Uint8Array> {
+    if (image === undefined || image === null) throw new TypeError("Missing required 'image' parameter in kwargs");
+    return pictureBytes(image, signal);
   }
 
-  protected async run(): Promise<ToolResult> {
-    throw new RolloutFault(
-      'tool_unavailable',
-      `'${this.name}' cuts pictures, which this program does not: name a class of your own in the tool file (FILE.py:Class)`,
-    );
+  protected async run(picture: Uint8Array, parameters: JsonObject): Promise<ToolResult> {
+    const { bbox_2d: given, label } = parameters;
+    if (!Array.isArray(given) || given.length !== 4)
+      return refused('Error: bbox_2d parameter is missing or not a list of 4 numbers.');
+    let box: Box;
+    try {
+      box = given.map(floatOf) as Box;
+    } catch (error) {
+      return refused(`Error processing image zoom-in: ${(error as Error).message}`);
+    }
+    const answer = await pictures.ask({ picture, box });
+    if (answer === null) throw new RolloutFault('own_fault', `'${this.name}': the thread that cuts pictures ended`);
+    if ('error' in answer)
+      throw new RolloutFault('tool_unavailable', `'${this.name}' cannot read the task's picture: ${answer.error}`);
+    if (answer.png === null)
+      return refused(
+        `Error: The specified bounding box ${listText(given)} is invalid or results in a crop smaller than the minimum size of ${SHORTEST}x${SHORTEST}.`,
+      );
+    const url = `data:image/png;base64,${Buffer.from(answer.png).toString('base64')}`;
+    const named = label ? ` with label ${textOf(label)}` : '';
+    return {
+      response: { text: `Zoomed in on the image to the region ${listText(given)}${named}.`, images: [{ url }] },
+      reward: 0,
+      metrics: { success: true },
+    };
   }
 }
+
+const refused = (text: string): ToolResult => ({
+  response: { text, error: text, fault: 'model' },
+  reward: FAILED,
+  metrics: { success: false },
+});
+
+/** Python's float, and what it says of what is none. */
+function floatOf(value: JsonValue): number {
+  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return Number(value);
+  if (typeof value !== 'string')
+    throw new TypeError(`float() argument must be a string or a real number, not '${pythonTypeName(value)}'`);
+  const number = value.trim() === '' ? Number.NaN : Number(value);
+  if (Number.isNaN(number)) throw new TypeError(`could not convert string to float: ${pythonString(value)}`);
+  return number;
+}
+
+/** A list as Python prints it. */
+const listText = (values: readonly JsonValue[]): string => `[${values.map(textOfEntry).join(', ')}]`;
+const textOfEntry = (value: JsonValue): string => (typeof value === 'string' ? pythonString(value) : textOf(value));
+const textOf = (value: JsonValue): string =>
+  value === true
+    ? 'True'
+    : value === false
+      ? 'False'
+      : typeof value === 'object'
+        ? JSON.stringify(value)
+        : String(value);

@@ -5,6 +5,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { z } from 'zod';
 import manifest from '../../../package.json' with { type: 'json' };
+import { reasonOfConnection } from '../../http/connection-error.ts';
 import { reasonOf, shapeProblem } from '../../text/problems.ts';
 import { serversPlaces } from './mcp-places.ts';
 
@@ -76,5 +77,29 @@ function transportOf(name: string, { url, auth_token, headers = {}, command, arg
   const authorization = auth_token ? { authorization: `Bearer ${auth_token}` } : {};
   return new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...authorization, ...headers } },
+    fetch: boundedFetch,
   });
+}
+
+/** No message of a server is so long. */
+const LONGEST_MESSAGE = 64 << 20;
+
+/** `fetch` whose answers are given up where a message in them does not end; a stream may go on, message after message. */
+async function boundedFetch(url: string | URL, init?: RequestInit): Promise<Response> {
+  const answer = await fetch(url, init).catch((error: Error) => {
+    throw error.cause instanceof Error ? new Error(reasonOfConnection(error.cause), { cause: error }) : error;
+  });
+  if (answer.body === null) return answer;
+  const isStream = answer.headers.get('content-type')?.includes('event-stream') ?? false;
+  let size = 0;
+  const bounded = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      const end = isStream ? chunk.lastIndexOf(10) : -1;
+      size = end === -1 ? size + chunk.length : chunk.length - end;
+      if (size > LONGEST_MESSAGE) throw new Error(`the answer is longer than ${LONGEST_MESSAGE >> 20} MB`);
+      controller.enqueue(chunk);
+    },
+  });
+  const { status, statusText, headers } = answer;
+  return new Response(answer.body.pipeThrough(bounded), { status, statusText, headers });
 }

@@ -1,7 +1,7 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { Limiter } from '../../async/limiter.ts';
-import { ConnectionError } from '../../http/client.ts';
+import { ConnectionError } from '../../http/connection-error.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
 import type { Picture } from '../message.ts';
 import { connect, readServers } from './mcp-servers.ts';

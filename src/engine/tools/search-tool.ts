@@ -1,9 +1,12 @@
 import { z } from 'zod';
 import { DEFAULT_RATE_LIMIT, Limiter, limiterNamed, type RateLimiter } from '../../async/limiter.ts';
 import { pause } from '../../async/timeout.ts';
-import { ClientTimeoutError, ConnectionError, exchange } from '../../http/client.ts';
-import { parseJson } from '../../json/parse.ts';
+import { ClientTimeoutError, exchange } from '../../http/client.ts';
+import { ConnectionError } from '../../http/connection-error.ts';
+import { refusalText } from '../../http/status.ts';
+import { printJson } from '../../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
+import { jsonAnswer } from '../json-answer.ts';
 import { pythonJson } from './python.ts';
 import type { OpenAIFunctionToolSchema } from './schema.ts';
 import { StatefulTool, type ToolResult, type ToolRun } from './tool.ts';
@@ -64,7 +67,7 @@ export class SearchTool extends StatefulTool<SearchState> {
         metrics,
       };
     }
-    const place = (work: (signal: AbortSignal) => Promise<JsonValue>) => {
+    const place = (work: (signal: AbortSignal) => Promise<JsonValue[]>) => {
       const options = run.signal ? { signal: run.signal } : {};
       const shared = this.#shared;
       return this.#workers.run((inner) => (shared ? shared.run(work, { signal: inner }) : work(inner)), options);
@@ -82,22 +85,29 @@ export class SearchTool extends StatefulTool<SearchState> {
   }
 
   /** @throws ConnectionError: a service that is away says nothing of the model */
-  async #ask(queries: string[], signal: AbortSignal): Promise<JsonValue> {
+  async #ask(queries: string[], signal: AbortSignal): Promise<JsonValue[]> {
     const { retrieval_service_url: url, topk, timeout } = this.#config;
     const body = JSON.stringify({ queries, topk, return_scores: true });
     for (let attempt = 1; ; attempt++) {
       let problem: string;
       try {
-        const { status, text } = await exchange({ url, method: 'POST', body, signal, timeoutMs: timeout * 1000 });
-        if (status >= 200 && status < 300) return parseJson(text);
-        problem = `HTTP ${status}: ${text.slice(0, 200)}`;
+        const { status, headers, text } = await exchange({
+          url,
+          method: 'POST',
+          body,
+          signal,
+          timeoutMs: timeout * 1000,
+        });
+        if (status >= 200 && status < 300) return resultOf(jsonAnswer(status, text), url);
+        problem = refusalText(status, headers.location, text, 'retrieval_service_url');
         if (!BUSY.has(status)) throw new ConnectionError(`${url}: ${problem}`);
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof ConnectionError || error instanceof ClientTimeoutError))
-          throw new ConnectionError(`${url}: the answer is no JSON: ${(error as Error).message}`);
+          throw new ConnectionError(`${url}: ${(error as Error).message}`);
         if (error.message.startsWith(url)) throw error;
         problem = error.message;
+        if (error instanceof ConnectionError && error.isFinal) throw new ConnectionError(`${url}: ${problem}`);
       }
       if (attempt >= ATTEMPTS) throw new ConnectionError(`${url}: ${problem} (tried ${attempt} times)`);
       await pause(this.#delayMs * attempt, signal);
@@ -109,9 +119,15 @@ export class SearchTool extends StatefulTool<SearchState> {
   }
 }
 
+/** @throws ConnectionError: an answer without a list of results is no search that found nothing */
+function resultOf(answer: JsonValue, url: string): JsonValue[] {
+  if (isJsonObject(answer) && Array.isArray(answer.result)) return answer.result;
+  const shown = printJson(answer).slice(0, 200);
+  throw new ConnectionError(`${url}: the answer has no list 'result', as a retrieval server's has: ${shown}`);
+}
+
 /** verl's `_passages2string` of each query's documents, joined by `---`. */
-function readResults(answer: JsonValue): { text: string; total: number } {
-  const lists = isJsonObject(answer) && Array.isArray(answer.result) ? answer.result : [];
+function readResults(lists: readonly JsonValue[]): { text: string; total: number } {
   let total = 0;
   const texts = lists.map((documents) => {
     const own = Array.isArray(documents) ? documents : [];

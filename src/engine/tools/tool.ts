@@ -78,8 +78,9 @@ export abstract class StatefulTool<State> implements Tool {
 
   protected abstract start(kwargs: JsonObject, run: ToolRun, instanceId: string): State | Promise<State>;
   protected abstract run(state: State, parameters: JsonObject, kwargs: JsonObject, run: ToolRun): Promise<ToolResult>;
+  /** verl's BaseTool gives 0.0, which would be a score that no tool gave. */
   protected reward(_state: State, _kwargs: JsonObject, _run: ToolRun): JsonValue | Promise<JsonValue> {
-    return 0;
+    return null;
   }
   protected end(_state: State, _kwargs: JsonObject): void | Promise<void> {}
 

@@ -1,0 +1,13 @@
+import { parseJson } from '../json/parse.ts';
+import type { JsonValue } from '../json/value.ts';
+
+/** The JSON that a service answered with. @throws Error that shows what came in its place: a gateway's page, or nothing */
+export function jsonAnswer(status: number, text: string): JsonValue {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    const shown = text.trim().slice(0, 200);
+    const problem = shown === '' ? `the answer is empty (HTTP ${status})` : `the answer is no JSON: ${shown}`;
+    throw new Error(problem, { cause: error });
+  }
+}

@@ -1,0 +1,73 @@
+/** The shortest side of a picture that a model of Qwen's can look at, and the unit of its sides. */
+export const SHORTEST = 28;
+const FEWEST_PIXELS = 4 * SHORTEST ** 2;
+const MOST_PIXELS = 16384 * SHORTEST ** 2;
+
+export interface Size {
+  width: number;
+  height: number;
+}
+/** left, top, right, bottom */
+export type Box = [number, number, number, number];
+
+/** The size in which a model sees a picture (`smart_resize` of qwen_vl_utils, with which verl loads it): boxes are said in it. @throws RangeError */
+export function sizeForModel({ width, height }: Size): Size {
+  const ratio = Math.max(width, height) / Math.min(width, height);
+  if (ratio > 200) throw new RangeError(`absolute aspect ratio must be smaller than 200, got ${ratio}`);
+  const sides = [width, height] as const;
+  const near = sides.map((side) => Math.max(SHORTEST, roundHalfEven(side / SHORTEST) * SHORTEST));
+  const area = near[0]! * near[1]!;
+  let fitting = near;
+  if (area > MOST_PIXELS) {
+    const by = Math.sqrt((width * height) / MOST_PIXELS);
+    fitting = sides.map((side) => Math.max(SHORTEST, Math.floor(side / by / SHORTEST) * SHORTEST));
+  } else if (area < FEWEST_PIXELS) {
+    const by = Math.sqrt(FEWEST_PIXELS / (width * height));
+    fitting = sides.map((side) => Math.ceil((side * by) / SHORTEST) * SHORTEST);
+  }
+  return { width: fitting[0]!, height: fitting[1]! };
+}
+
+/**
+ * The part of a picture that is cut out for a box, as verl's ImageZoomInTool chooses it: within the picture, and grown around its centre
+ * where a side is too short. @returns null for a box that is none, or that cannot grow enough
+ */
+export function zoomBox([x1, y1, x2, y2]: Box, { width, height }: Size): Box | null {
+  const box: Box = [Math.max(0, x1), Math.max(0, y1), Math.min(width, x2), Math.min(height, y2)];
+  if (!isBox(box)) return null;
+  const isShort = Math.min(box[2] - box[0], box[3] - box[1]) < SHORTEST;
+  const own = isShort ? grown(box, { width, height }) : box;
+  if (!isBox(own)) return null;
+  const [left, top, right, bottom] = own.map(Math.floor) as Box;
+  if (right - left < SHORTEST || bottom - top < SHORTEST) return null;
+  return own.map(roundHalfEven) as Box;
+}
+
+function isBox([left, top, right, bottom]: Box): boolean {
+  if (!(left < right && top < bottom)) return false;
+  const [wide, high] = [right - left, bottom - top];
+  return Math.max(wide, high) / Math.min(wide, high) <= 100;
+}
+
+function grown([left, top, right, bottom]: Box, { width, height }: Size): Box {
+  const by = SHORTEST / Math.min(right - left, bottom - top);
+  let [wide, high] = [(right - left) * by, (bottom - top) * by];
+  if (wide > width) [wide, high] = [width, (high * width) / wide];
+  if (high > height) [wide, high] = [(wide * height) / high, height];
+  const x = placed((left + right) / 2, wide, width);
+  const y = placed((top + bottom) / 2, high, height);
+  return [Math.floor(x), Math.floor(y), Math.ceil(x + wide), Math.ceil(y + high)];
+}
+
+/** Where a stretch around `centre` begins, shifted into the picture. */
+function placed(centre: number, length: number, side: number): number {
+  const start = Math.max(0, centre - length / 2);
+  return start + length > side ? side - length : start;
+}
+
+/** Python's round. */
+function roundHalfEven(value: number): number {
+  const down = Math.floor(value);
+  if (value - down !== 0.5) return Math.round(value);
+  return down % 2 === 0 ? down : down + 1;
+}

@@ -1,0 +1,332 @@
+// What a network does to a run, for real on loopback: no score comes of it, its cause is said once, and --resume heals it.
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Unmade } from '../../src/dump/unmade.ts';
+import { type Cause, type RunSummary, runCollection, type Settings } from '../../src/engine/index.ts';
+import { directoryWith, rolloutViewer } from '../program.ts';
+import { dumpLines } from '../support/dump-lines.ts';
+import { certificates, closeOf, type Served, serving, TROUBLES, type Trouble } from './faulty-servers.ts';
+
+const CALL = '<tool_call>\n{"name": "NAME", "arguments": ARGS}\n</tool_call>';
+const ARGUMENTS: Record<string, string> = {
+  code_interpreter: '{"code": "4"}',
+  search: '{"query_list": ["four"]}',
+  session: '{"content": "look"}',
+  look: '{}',
+};
+
+let model: Served;
+let sandbox: Served;
+let reward: Served;
+let retrieval: Served;
+let session: Served;
+let mcp: Served;
+const all = () => [model, sandbox, reward, retrieval, session, mcp];
+
+beforeAll(async () => {
+  model = await serving((body, response, { method }) => {
+    if (method !== 'POST') return void response.end('{}');
+    const { messages, tools = [] } = JSON.parse(body);
+    const { name = '' } = tools[0]?.function ?? {};
+    const isFirst = messages.at(-1).role !== 'tool' && name !== '';
+    const content = isFirst ? CALL.replace('NAME', name).replace('ARGS', ARGUMENTS[name]!) : '#### 4';
+    const usage = { prompt_tokens: 5, completion_tokens: 5 };
+    response.end(JSON.stringify({ choices: [{ message: { content }, finish_reason: 'stop' }], usage }));
+  });
+  sandbox = await serving((_, response) => {
+    const run_result = { status: 'Finished', execution_time: 0, return_code: 0, stdout: '4\n', stderr: '' };
+    response.end(JSON.stringify({ status: 'Success', message: '', run_result }));
+  });
+  reward = await serving((_, response) => void response.end('{"reward": 0.5}'));
+  retrieval = await serving((_, response) => void response.end('{"result": [[{"contents": "Four\\nIt is 4."}]]}'));
+  session = await serving((_, response, { url }) => {
+    const answers = {
+      start_instance: { sid: '7' },
+      process_action: { content: 'a room' },
+      compute_reward: { reward: 0.25 },
+    };
+    response.end(JSON.stringify(answers[url!.slice(1) as keyof typeof answers] ?? {}));
+  });
+});
+beforeAll(async () => {
+  mcp = await serving((body, response) => {
+    const { id, method, params = {} } = body === '' ? ({} as Record<string, never>) : JSON.parse(body);
+    const results: Record<string, object> = {
+      initialize: {
+        protocolVersion: params.protocolVersion,
+        capabilities: { tools: {} },
+        serverInfo: { name: 's', version: '1' },
+      },
+      'tools/list': {
+        tools: [{ name: 'look', description: 'Looks.', inputSchema: { type: 'object', properties: {} } }],
+      },
+      'tools/call': { content: [{ type: 'text', text: 'a room' }] },
+    };
+    const result = results[method];
+    if (result === undefined) return void response.writeHead(method === undefined ? 405 : 202).end();
+    response.setHeader('content-type', 'application/json').end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+  });
+});
+afterAll(() => {
+  for (const one of all()) one.close();
+});
+
+function workplace(tools: string | null, more: Partial<Settings> = {}) {
+  const folder = directoryWith({
+    'tasks.jsonl': JSON.stringify({
+      prompt: '2 + 2?',
+      data_source: 'gsm8k',
+      ground_truth: '4',
+      ...(tools?.includes('session')
+        ? { extra_info: { tools_kwargs: { session: { create_kwargs: { instance_hash: 1 } } } } }
+        : {}),
+    }),
+    'tools.yaml': `tools: [${tools}]`,
+  });
+  const out = join(folder, 'out');
+  const said: string[] = [];
+  const run = (own: Partial<Settings> = {}, resume = false): Promise<RunSummary> =>
+    runCollection({
+      tasksPath: join(folder, 'tasks.jsonl'),
+      settings: {
+        ...{ model_url: `${model.url}/v1`, model: 'm', out, n: 2, timeout: 60 },
+        ...(tools === null ? {} : { tools: join(folder, 'tools.yaml') }),
+        ...more,
+        ...own,
+      } as Settings,
+      resume,
+      attempts: { model: 2, backoffMs: 1 },
+      say: (message) => said.push(message),
+    });
+  const rows = () => (existsSync(join(out, '1.jsonl')) ? dumpLines(join(out, '1.jsonl')) : []);
+  const unmade = () => new Unmade().of([{ path: join(out, '1.jsonl') }]).flatMap(({ causes }) => causes);
+  return { run, rows, said, unmade };
+}
+
+const shown = (rows: Record<string, unknown>[]) =>
+  rows
+    .map(({ input, output, score, status, uid }) => ({ input, output, score, status, uid }))
+    .sort((a, b) => String(a.uid).localeCompare(String(b.uid)));
+
+/** Makes rollouts while `server` is in trouble: none is scored, and what is said of it matches. Then all is well again. */
+async function breaks(
+  server: Served,
+  trouble: Trouble,
+  cause: Cause,
+  said: RegExp,
+  place: ReturnType<typeof workplace>,
+  part = '',
+) {
+  server.be(trouble, part);
+  const broken = await place.run();
+  server.be(null);
+  expect(broken.done).toBe(0);
+  expect(place.rows()).toEqual([]);
+  expect(new Set(place.unmade())).toEqual(new Set([cause]));
+  const told = place.said.filter((line) => line.includes(`[${cause}`));
+  expect(told).toEqual([expect.stringMatching(said)]);
+  expect(await place.run({}, true)).toMatchObject({ done: 2, failed: 0, unscored: 0 });
+  expect(place.unmade()).toEqual([]);
+  return shown(place.rows());
+}
+
+/** In the words of each trouble. */
+const SAYS: Record<keyof typeof TROUBLES, RegExp> = {
+  'a 204 without a body': /the answer is empty \(HTTP 204\)|answered 204|HTTP 204/,
+  'an empty answer': /answer is empty/,
+  'the page of a gateway, with status 200': /no JSON.*The gateway is being updated|not answer in JSON.*The gateway is/,
+  'a redirect in a circle': /307: (?:a redirect to|it points to) \//,
+  'a compressed answer that nobody asked for': /the answer is compressed \(gzip\)/,
+  'headers of a megabyte': /the headers of the answer are longer than 16 kB/,
+  'less than its Content-Length says': /connection was closed before the end of the answer|another length/,
+  'what is not HTTP': /the answer is not HTTP/,
+  'a stream of events that are no JSON': /no JSON.*hello|not answer in JSON.*hello/s,
+  'an answer without an end': /the answer is longer than 256 MB/,
+};
+const names = Object.keys(TROUBLES) as (keyof typeof TROUBLES)[];
+
+describe('a model server that gives', () => {
+  it.each(names)('%s', async (name) => {
+    const isRefusal = name === 'a redirect in a circle';
+    const place = workplace(null);
+    const healed = await breaks(model, TROUBLES[name], isRefusal ? 'model_refused' : 'model_gone', SAYS[name], place);
+    const clean = workplace(null);
+    await clean.run();
+    expect(healed).toEqual(shown(clean.rows()));
+  });
+
+  it('whole answers over HTTP/1.0, closed behind each', async () => {
+    const body = '{"choices": [{"message": {"content": "#### 4"}, "finish_reason": "stop"}]}';
+    model.be((_, { socket }) => void socket.end(`HTTP/1.0 200 OK\r\nConnection: close\r\n\r\n${body}`));
+    const { run, said } = workplace(null);
+    expect(await run()).toMatchObject({ done: 2, meanScore: 1 });
+    model.be(null);
+    expect(said).toEqual([]);
+  });
+
+  it('a letter at a time, and never a whole answer', async () => {
+    const timers: NodeJS.Timeout[] = [];
+    model.be((response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      timers.push(setInterval(() => response.write(' '), 20));
+    });
+    const { run, rows, unmade, said } = workplace(null);
+    const broken = await run({ timeout: 1 });
+    model.be(null);
+    for (const timer of timers) clearInterval(timer);
+    expect(broken).toMatchObject({ done: 0, failed: 2 });
+    expect([rows(), unmade()]).toEqual([[], ['model_hung', 'model_hung']]);
+    expect(said.filter((line) => line.includes('[model_hung'))).toHaveLength(1);
+    expect(await run({}, true)).toMatchObject({ done: 2, meanScore: 1 });
+  });
+});
+
+const entry = (name: string, config: string) => `{class_name: ${name}, config: {${config}}}`;
+const SERVICES: Record<string, { server: () => Served; cause: Cause; place: () => ReturnType<typeof workplace> }> = {
+  'a sandbox': {
+    server: () => sandbox,
+    cause: 'sandbox_fault',
+    place: () => workplace(entry('code_interpreter', `sandbox_fusion_url: "${sandbox.url}"`)),
+  },
+  'a reward service': {
+    server: () => reward,
+    cause: 'reward_fault',
+    place: () =>
+      workplace(null, { rewards: { gsm8k: 'http' }, reward: 'http', reward_url: reward.url } as Partial<Settings>),
+  },
+  'a retrieval service': {
+    server: () => retrieval,
+    cause: 'tool_unavailable',
+    place: () => workplace(entry('search', `retrieval_service_url: "${retrieval.url}"`)),
+  },
+  'a session server': {
+    server: () => session,
+    cause: 'tool_unavailable',
+    place: () => workplace(entry('session', `session_url: "${session.url}"`)),
+  },
+};
+/** Of the troubles that a client meets in its own way; those of connections are tried again, seconds apart. */
+const OF_SERVICES = [
+  'an empty answer',
+  'the page of a gateway, with status 200',
+  'a redirect in a circle',
+  'a compressed answer that nobody asked for',
+] as const;
+
+describe.each(Object.entries(SERVICES))('%s that gives', (_, { server, cause, place }) => {
+  it.each(OF_SERVICES)('%s', async (name) => {
+    const healed = await breaks(server(), TROUBLES[name], cause, SAYS[name], place());
+    const clean = place();
+    await clean.run();
+    expect(healed).toEqual(shown(clean.rows()));
+  });
+});
+
+describe('an MCP server that gives', () => {
+  it.each([
+    ['an empty answer', /Unexpected content type/],
+    ['the page of a gateway, with status 200', /Unexpected content type: text\/html/],
+    ['a redirect in a circle', /Redirect to .* not followed/],
+    ['an answer without an end', /longer than 64 MB|terminated/],
+  ] as const)('%s', async (name, says) => {
+    const servers = directoryWith({
+      'servers.json': JSON.stringify({ mcpServers: { here: { url: `${mcp.url}/mcp` } } }),
+    });
+    const tools = `{class_name: m, config: {type: mcp}, mcp: {mcp_servers_config_path: ${join(servers, 'servers.json')}}}`;
+    const place = () => workplace(tools);
+    const healed = await breaks(mcp, TROUBLES[name], 'tool_unavailable', says, place(), '"tools/call"');
+    const clean = place();
+    await clean.run();
+    expect(healed).toEqual(shown(clean.rows()));
+  });
+});
+
+it('a retrieval service that answers with an error in the place of results found nothing out', async () => {
+  const trouble: Trouble = (response) => void response.end('{"detail": "the index is being built"}');
+  await breaks(
+    retrieval,
+    trouble,
+    'tool_unavailable',
+    /no list 'result'.*index is being built/,
+    SERVICES['a retrieval service']!.place(),
+  );
+});
+
+it('a host that is not there', async () => {
+  const settings = {
+    rewards: { gsm8k: 'http' },
+    reward: 'http',
+    reward_url: 'http://nowhere.invalid/',
+  } as Partial<Settings>;
+  const { run, rows, said, unmade } = workplace(null, settings);
+  expect(await run()).toMatchObject({ done: 0, failed: 2 });
+  expect([rows(), unmade()]).toEqual([[], ['reward_fault', 'reward_fault']]);
+  expect(said.filter((line) => line.includes('[reward_fault'))).toEqual([
+    expect.stringMatching(/nowhere\.invalid\/: getaddrinfo \w+ nowhere\.invalid: .*is DNS there\?/),
+  ]);
+  expect(await run({ reward_url: reward.url }, true)).toMatchObject({ done: 2, meanScore: 0.5 });
+});
+
+const made = certificates();
+
+describe(`TLS${made === null ? ' (skipped: no openssl here)' : ''}`, () => {
+  /** An https server with one of the certificates. */
+  async function secure(certificate: 'cert' | 'expired') {
+    const server = createTlsServer(
+      { key: readFileSync(made!.key), cert: readFileSync(made![certificate]) },
+      (_, response) => void response.end('{"reward": 0.5}'),
+    );
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return {
+      url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      close: () => closeOf(server as never),
+    };
+  }
+
+  it.skipIf(made === null)(
+    'with a certificate that nobody knows ends a run before its first rollout, with what to do',
+    async () => {
+      const { url, close } = await secure('cert');
+      const { run, rows } = workplace(null);
+      await expect(run({ model_url: `${url}/v1` })).rejects.toThrow(/signed by itself; NODE_EXTRA_CA_CERTS=FILE makes/);
+      close();
+      expect(rows()).toEqual([]);
+    },
+  );
+
+  it.skipIf(made === null)('with such a certificate at a reward service is no score', async () => {
+    const { url, close } = await secure('cert');
+    const settings = { rewards: { gsm8k: 'http' }, reward: 'http', reward_url: url } as Partial<Settings>;
+    const { run, rows, said } = workplace(null, settings);
+    expect(await run()).toMatchObject({ done: 0, failed: 2 });
+    close();
+    expect(rows()).toEqual([]);
+    expect(said.filter((line) => line.includes('[reward_fault'))).toEqual([
+      expect.stringContaining('NODE_EXTRA_CA_CERTS'),
+    ]);
+  });
+
+  it.skipIf(made === null)('with a known certificate that has expired is told from the command line', async () => {
+    const { url, close } = await secure('expired');
+    const folder = directoryWith({ 't.jsonl': '{"prompt": "2 + 2?", "ground_truth": "4", "data_source": "gsm8k"}\n' });
+    const ended = await rolloutViewer(
+      ['rollout', 't.jsonl', '--model-url', `${url}/v1`, '--model', 'm', '--out', 'out'],
+      { cwd: folder, env: { NODE_EXTRA_CA_CERTS: made!.expired } },
+    );
+    close();
+    expect(ended.stderr).toContain(
+      `--model-url ${url}/v1: certificate has expired: the server's certificate has expired`,
+    );
+    expect(ended.code).toBe(2);
+  });
+
+  it('asked of a server that does not speak it is told before the first rollout', async () => {
+    const { run } = workplace(null);
+    await expect(run({ model_url: model.url.replace('http:', 'https:') })).rejects.toThrow(
+      /TLS failed: what answers there does not speak https; does the address begin with http:\/\/ \?/,
+    );
+  });
+});
