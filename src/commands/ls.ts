@@ -13,12 +13,11 @@ import { Dump, type Place } from '../dump/dump.ts';
 import type { DumpFile, DumpRecord } from '../dump/dump-file.ts';
 import { UsageError } from '../dump/paths.ts';
 import { dumpOfStream } from '../dump/stream-file.ts';
-import { Unmade } from '../dump/unmade.ts';
+import { failedText, Unmade } from '../dump/unmade.ts';
 import { printJson } from '../json/print.ts';
 import type { JsonValue } from '../json/value.ts';
 import { labelWords } from '../present/label-text.ts';
 import { listColumns, listHeader, listLine } from '../present/list-text.ts';
-import { plural } from '../present/numbers.ts';
 import { sizeText } from '../present/quantities.ts';
 import { type GroupKey, groupKeyOf, groupKeysLike } from '../rollout/group-key.ts';
 import type { Rollout } from '../rollout/rollout.ts';
@@ -152,15 +151,6 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
     return ANSWER_IS_NO;
   }
   return ended(printed, filter);
-}
-
-/** `2 rollouts failed and have no line (2 model_refused); rollout --resume makes them again` */
-function failedText(causes: readonly string[]): string {
-  const counts = new Map<string, number>();
-  for (const cause of causes) counts.set(cause, (counts.get(cause) ?? 0) + 1);
-  const list = [...counts].map(([cause, count]) => `${count} ${cause}`).join(', ');
-  const have = causes.length === 1 ? 'has' : 'have';
-  return `${plural(causes.length, 'rollout')} failed and ${have} no line (${list}); rollout --resume makes what failed again`;
 }
 
 function ended(rows: number, filter: Query | null): number {

@@ -4,6 +4,7 @@ import { globSync, isDynamicPattern } from 'tinyglobby';
 import { reasonOf } from '../text/problems.ts';
 import { isBinary, kindOf } from './containers/kind.ts';
 import { rolloutEntries } from './run-folders.ts';
+import { failedText, Unmade } from './unmade.ts';
 
 /** A request that cannot be carried out as it stands: the message names the path and says what to do. Exit status 2. */
 export class UsageError extends Error {
@@ -61,12 +62,18 @@ function findNamed(path: string, found: FoundPaths, seen: Set<string>, waits: bo
   if (statNamed(path).isDirectory()) {
     const walked: Walk = { root: path, found, seen, visited: new Set(), entries: 0, files: 0 };
     walk(walked, path);
-    if (walked.files + found.notices.length === 0) throw new UsageError(`${path}: ${NOTHING_INSIDE}`);
+    if (walked.files + found.notices.length === 0) throw new UsageError(`${path}: ${emptyText(path)}`);
     return;
   }
   const problem = waits ? null : problemOfFile(path);
   if (problem !== null) throw new UsageError(`${path}: ${problem}`);
   addFile(found, seen, { path, stream: basename(dirname(resolve(path))) }, resolve(path));
+}
+
+/** A run whose rollouts all failed has a folder, and no dump. */
+function emptyText(folder: string): string {
+  const [failed] = new Unmade().of([{ path: join(folder, '1.jsonl') }]);
+  return failed === undefined ? NOTHING_INSIDE : failedText(failed.causes);
 }
 
 /** The number of a step file (`120.jsonl`, `step_120.jsonl`, `val-0.jsonl.gz`), null for a name without one, and for a part of a data set (`-00000-of-00002`). */

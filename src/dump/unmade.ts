@@ -35,6 +35,15 @@ export class Unmade {
   }
 }
 
+/** `2 rollouts failed and have no line (2 model_refused); rollout --resume makes them again` */
+export function failedText(causes: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const cause of causes) counts.set(cause, (counts.get(cause) ?? 0) + 1);
+  const list = [...counts].map(([cause, count]) => `${count} ${cause}`).join(', ');
+  const have = causes.length === 1 ? 'rollout failed and has' : 'rollouts failed and have';
+  return `${causes.length} ${have} no line (${list}); rollout --resume makes what failed again`;
+}
+
 function read(path: string, length: number): string {
   try {
     const file = openSync(path, 'r');

@@ -95,6 +95,14 @@ describe('a directory', () => {
     expect([found.files.length, found.refused.length]).toEqual([1, 1]);
     expect(findFiles([join(root, 'none')], true).files).toEqual([]);
   });
+
+  test('a run whose rollouts all failed says so', () => {
+    const failures = '{"cause": "model_gone"}\n{"cause": "model_gone"}\n{"cause": "reward_fault"}\n';
+    const root = folder({ '.rollout-viewer/failures.jsonl': failures });
+    expect(() => findFiles([root])).toThrow(
+      '3 rollouts failed and have no line (2 model_gone, 1 reward_fault); rollout --resume makes what failed again',
+    );
+  });
 });
 
 test('a file that is no dump says what it is', () => {

@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { checkTasks } from '../../src/engine/collect/check-tasks.ts';
 import { pool } from '../../src/engine/collect/pool.ts';
 import { progressLine } from '../../src/engine/collect/progress-line.ts';
 import { settingsOfFlags } from '../../src/engine/collect/setting-flags.ts';
@@ -231,6 +232,20 @@ describe('collecting', () => {
       status: 'SUCCEEDED',
       finish_reason: 'stop',
     });
+  });
+
+  it('is told once that no video of its tasks reaches the model', async () => {
+    const line = JSON.stringify({
+      prompt: '?',
+      ground_truth: '4',
+      data_source: 'gsm8k',
+      videos: ['a.mp4'],
+      images: [],
+    });
+    const path = join(directoryWith({ 't.jsonl': `${line}\n${line}\n` }), 't.jsonl');
+    const said: string[] = [];
+    await checkTasks(path, { rewards: rewardRouter(), tools: [], users: [], say: (message) => said.push(message) });
+    expect(said).toEqual(['task 1 has videos, which are not sent to the model: it is played without them']);
   });
 
   it.each([

@@ -66,7 +66,7 @@ describe.skipIf(pythons().length === 0)('MyCustomTool of the document (skipped w
       metrics: { query_len: 7 },
       error: null,
     });
-    expect(record.reward_scores).toEqual({ lookup: null });
+    expect(record.reward_scores).toEqual({ lookup: 0 });
   });
 
   test('replay: the tool is created, and its text is the same', async () => {

@@ -16,8 +16,12 @@ describe.skipIf(pythons().length === 0)('a tool class of the user (skipped witho
         reward: 1,
         metrics: { query_len: 7 },
       });
-      // It is that of BaseTool, which judges nothing.
-      expect(await tool.calcReward('a')).toBeNull();
+      expect(await tool.calcReward('a')).toBe(0);
+      // The 0.0 that it would inherit is no judgement of its own.
+      const plain = MY_TOOL.replace(/ {4}async def calc_reward[^\n]*\n[^\n]*\n/, '');
+      const silent = await toolOf({ 'my_tool.py': plain }, toolYaml('my_tool.MyCustomTool'), path);
+      await silent.tool.create('a');
+      expect(await silent.tool.calcReward('a')).toBeNull();
       const gsm8k = await toolOf(
         { 'pkg/gsm8k_tool.py': GSM8K_TOOL, 'pkg/__init__.py': '' },
         toolYaml('pkg.gsm8k_tool.Gsm8kTool', 'calc', 'answer'),

@@ -1,4 +1,5 @@
 import { access } from 'node:fs/promises';
+import type { JsonValue } from '../../json/value.ts';
 import { reasonOf } from '../../text/problems.ts';
 import type { RewardRouter } from '../rewards/index.ts';
 import type { Tool } from '../tools/tool.ts';
@@ -68,6 +69,9 @@ export async function checkTasks(
         'users',
         `${where} has interaction_kwargs, and no --interaction-config is given: it is played without a simulated user`,
       );
+    for (const what of ['videos', 'audios'])
+      if (isFilled(entry.row?.[what]))
+        once(what, `${where} has ${what}, which are not sent to the model: it is played without them`);
     if (interactionKwargs === undefined && users.length > 0)
       once('no kwargs', `${where} has no interaction_kwargs: it is played without a simulated user`);
     if (worlds?.needsInstance && (entry.instanceId ?? null) === null)
@@ -77,6 +81,8 @@ export async function checkTasks(
   }
   return { keys, badTasks };
 }
+
+const isFilled = (value: JsonValue | undefined): boolean => Array.isArray(value) && value.length > 0;
 
 /** Tools and simulated users may judge; where there is neither, a task without a function is a mistake of the set-up. */
 function checkUnrouted(
