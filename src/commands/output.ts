@@ -33,7 +33,7 @@ export const hasColour = (): boolean =>
   process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb';
 
 /** A reader that has seen enough (`| head`) is no error. */
-function endOnClosedPipe(): void {
+export function endOnClosedPipe(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(process.exitCode ?? DONE);
     say(`the output cannot be written: ${error.message}`);

@@ -4,12 +4,13 @@ import { sanitise } from '../text/sanitise.ts';
 import { VERBS } from './commands.ts';
 import { SHORT_HELP, TOPICS } from './help-topics.ts';
 import { mistyped } from './mistyped.ts';
-import { beQuiet, print, say, USAGE } from './output.ts';
+import { beQuiet, endOnClosedPipe, print, say, USAGE } from './output.ts';
 import { bringRemotePaths, closeMirrors } from './remote-paths.ts';
 import { viewOptions } from './view-options.ts';
 
 /** Runs the command line; the exit status is left in `process.exitCode`. @param args without node and the script */
 export async function runProgram(args: readonly string[]): Promise<void> {
+  if (args[0] === 'help' || args.includes('--help') || args.includes('-h')) endOnClosedPipe();
   if (args[0] === 'help' || (args.length === 1 && (args[0] === '--help' || args[0] === '-h'))) {
     const words = args[0] === 'help' ? args.slice(1) : null;
     const text = words === null ? SHORT_HELP : await topicText(words);

@@ -20,6 +20,12 @@ const IN_WORDS: Readonly<Record<string, string>> = {
 };
 
 const TRUST = 'NODE_EXTRA_CA_CERTS=FILE makes its certificate known';
+/** A DOMException's code is a number. */
+const codeOf = (error: unknown): string => {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' ? code : '';
+};
+
 /** Certificates that cannot be trusted, by Node's codes for them. */
 const CERTIFICATES: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: `the server's certificate is signed by itself; ${TRUST}`,
@@ -31,17 +37,16 @@ const CERTIFICATES: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: "the server's certificate is for another name than the address has",
 };
 
-export const isCertificateTrouble = (error: unknown): boolean =>
-  Object.hasOwn(CERTIFICATES, (error as NodeJS.ErrnoException).code ?? '');
+export const isCertificateTrouble = (error: unknown): boolean => Object.hasOwn(CERTIFICATES, codeOf(error));
 
 /** What answers does not speak TLS. */
-export const isNoTls = (error: unknown): boolean =>
-  /^(?:EPROTO|ERR_SSL_)/.test((error as NodeJS.ErrnoException).code ?? '');
+export const isNoTls = (error: unknown): boolean => /^(?:EPROTO|ERR_SSL_)/.test(codeOf(error));
 
 /** Why a connection failed, and what to do where that is known. Node reports a refused `localhost` as an AggregateError without a message of its own. */
 export function reasonOfConnection(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map((one: Error) => one.message).join('; ');
-  const { message, code = '', name } = error as NodeJS.ErrnoException;
+  const { message, name } = error as Error;
+  const code = codeOf(error);
   const words = CERTIFICATES[code] ?? IN_WORDS[code];
   if (words !== undefined) return message && !code.startsWith('UND_ERR') ? `${message}: ${words}` : words;
   if (isNoTls(error))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { directoryWith, rolloutViewer, root, verlLine } from '../program.ts';
+import { bin, directoryWith, execute, rolloutViewer, root, verlLine } from '../program.ts';
 
 const dump = `${root}fixtures/rollout_data`;
 
@@ -17,6 +17,11 @@ test('help tells of commands and topics, a topic, a command, all flags', async (
   expect((await rolloutViewer(['help', 'filter'])).stdout).toContain('!(score >= 1)');
   expect((await rolloutViewer(['help', 'ls'])).stdout).toContain('--events');
   expect((await rolloutViewer(['help', 'flags'])).stdout).toContain('--keys <preset>');
+});
+
+test('help whose reader has seen enough is no error', async () => {
+  const { stderr } = await execute('sh', ['-c', `${process.execPath} ${bin} rollout --help | true`]);
+  expect(stderr).toBe('');
 });
 
 test('--quiet leaves errors alone', async () => {

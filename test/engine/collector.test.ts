@@ -253,7 +253,9 @@ describe('collecting', () => {
     ['a tool that judges nothing', 'tools: [{class_name: calculator}]'],
   ])('without a reward, and with %s, a rollout has no score, and its cause', async (_, file) => {
     const tools = parseTools(file, 'tools.yaml');
-    const [rollout] = await all(collectRollouts({ tasks: tasksOf(1), tools, model: echo(), rewards: rewardRouter() }));
+    const [rollout] = await all(
+      collectRollouts({ tasks: tasksOf(1), request: { tools }, model: echo(), rewards: rewardRouter() }),
+    );
     expect(rollout!.judgement).toMatchObject({
       score: null,
       error: expect.stringContaining("data_source 'exact'"),

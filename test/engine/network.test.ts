@@ -194,8 +194,7 @@ const SERVICES: Record<string, { server: () => Served; cause: Cause; place: () =
   'a reward service': {
     server: () => reward,
     cause: 'reward_fault',
-    place: () =>
-      workplace(null, { rewards: { gsm8k: 'http' }, reward: 'http', reward_url: reward.url } as Partial<Settings>),
+    place: () => workplace(null, { reward: 'http', reward_url: reward.url } as Partial<Settings>),
   },
   'a retrieval service': {
     server: () => retrieval,
@@ -299,7 +298,7 @@ describe(`TLS${made === null ? ' (skipped: no openssl here)' : ''}`, () => {
 
   it.skipIf(made === null)('with such a certificate at a reward service is no score', async () => {
     const { url, close } = await secure('cert');
-    const settings = { rewards: { gsm8k: 'http' }, reward: 'http', reward_url: url } as Partial<Settings>;
+    const settings = { reward: 'http', reward_url: url } as Partial<Settings>;
     const { run, rows, said } = workplace(null, settings);
     expect(await run()).toMatchObject({ done: 0, failed: 2 });
     close();

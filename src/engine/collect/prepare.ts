@@ -135,7 +135,10 @@ function rewardsOf(settings: Settings, runCode: Run | undefined): RewardRouter {
     http: reward_url ? { url: reward_url } : undefined,
   });
   if (reward !== undefined) rewards.for(undefined);
-  return rewards;
+  if (reward !== 'http') return rewards;
+  // As a file of one's own does, and as verl's HTTP managers do: it judges every task but those that `rewards:` sends elsewhere.
+  const named = settings.rewards ?? {};
+  return { for: (source) => rewards.for(source !== undefined && Object.hasOwn(named, source) ? source : undefined) };
 }
 
 /** The settings on which a rollout's text and score depend. The server's address and the version of its weights are not among it. */

@@ -136,7 +136,11 @@ export const RUN_SETTINGS: readonly Setting[] = [
   setting('text', 'env', 'environment that answers every turn: task, tool, or a class of your own'),
   setting('text', 'python', 'interpreter for Python of your own: tool classes, reward files (python3)'),
   setting('texts', 'python_path', 'folder where its imports are looked for first; may be given again'),
-  setting('text', 'reward', 'reward function for tasks whose data_source has none, or a file with compute_score'),
+  setting(
+    'text',
+    'reward',
+    'reward function for tasks whose data_source has none; http and a file with compute_score judge all',
+  ),
   setting('text', 'function', 'the function in that file (compute_score)'),
   setting('object', 'reward_kwargs', 'what that function is called with besides, as JSON'),
   setting(

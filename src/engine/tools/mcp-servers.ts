@@ -56,14 +56,14 @@ export async function connect(name: string, server: Server): Promise<Client> {
   const client = new Client(VERSION);
   try {
     // The SDK's transports say `string | undefined` where the interface says an optional key.
-    await client.connect(transportOf(name, server) as Transport);
+    await client.connect(transportOf(server) as Transport);
   } catch (error) {
     throw new Error(`MCP server '${name}': ${(error as Error).message}`);
   }
   return client;
 }
 
-function transportOf(name: string, { url, auth_token, headers = {}, command, args = [], env, cwd }: Server) {
+function transportOf({ url, auth_token, headers = {}, command, args = [], env, cwd }: Server) {
   if (command !== undefined)
     return new StdioClientTransport({
       command,
@@ -72,8 +72,7 @@ function transportOf(name: string, { url, auth_token, headers = {}, command, arg
       ...(cwd ? { cwd } : {}),
       stderr: 'ignore',
     });
-  if (url === undefined || !URL.canParse(url))
-    throw new Error(`MCP server '${name}': url: expected an address, got ${url}`);
+  if (url === undefined || !URL.canParse(url)) throw new Error(`url: expected an address, got ${url}`);
   const authorization = auth_token ? { authorization: `Bearer ${auth_token}` } : {};
   return new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...authorization, ...headers } },
