@@ -68,6 +68,62 @@ export function closeOf(server: Server): void {
   server.closeAllConnections();
 }
 
+const CALL = '<tool_call>\n{"name": "NAME", "arguments": ARGS}\n</tool_call>';
+const ARGUMENTS: Record<string, string> = {
+  code_interpreter: '{"code": "4"}',
+  search: '{"query_list": ["four"]}',
+  session: '{"content": "look"}',
+  look: '{}',
+};
+
+/** A model that calls the first tool it is shown, and what its tools and its score are asked of, all well. */
+export async function services() {
+  const model = await serving((body, response, { method }) => {
+    if (method !== 'POST') return void response.end('{}');
+    const { messages, tools = [] } = JSON.parse(body);
+    const { name = '' } = tools[0]?.function ?? {};
+    const isFirst = messages.at(-1).role !== 'tool' && name !== '';
+    const content = isFirst ? CALL.replace('NAME', name).replace('ARGS', ARGUMENTS[name]!) : '#### 4';
+    const usage = { prompt_tokens: 5, completion_tokens: 5 };
+    response.end(JSON.stringify({ choices: [{ message: { content }, finish_reason: 'stop' }], usage }));
+  });
+  const sandbox = await serving((_, response) => {
+    const run_result = { status: 'Finished', execution_time: 0, return_code: 0, stdout: '4\n', stderr: '' };
+    response.end(JSON.stringify({ status: 'Success', message: '', run_result }));
+  });
+  const reward = await serving((_, response) => void response.end('{"reward": 0.5}'));
+  const retrieval = await serving(
+    (_, response) => void response.end('{"result": [[{"contents": "Four\\nIt is 4."}]]}'),
+  );
+  const session = await serving((_, response, { url }) => {
+    const answers = {
+      start_instance: { sid: '7' },
+      process_action: { content: 'a room' },
+      compute_reward: { reward: 0.25 },
+    };
+    response.end(JSON.stringify(answers[url!.slice(1) as keyof typeof answers] ?? {}));
+  });
+  const mcp = await serving((body, response) => {
+    const { id, method, params = {} } = body === '' ? ({} as Record<string, never>) : JSON.parse(body);
+    const results: Record<string, object> = {
+      initialize: {
+        protocolVersion: params.protocolVersion,
+        capabilities: { tools: {} },
+        serverInfo: { name: 's', version: '1' },
+      },
+      'tools/list': {
+        tools: [{ name: 'look', description: 'Looks.', inputSchema: { type: 'object', properties: {} } }],
+      },
+      'tools/call': { content: [{ type: 'text', text: 'a room' }] },
+    };
+    const result = results[method];
+    if (result === undefined) return void response.writeHead(method === undefined ? 405 : 202).end();
+    response.setHeader('content-type', 'application/json').end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+  });
+  return { model, sandbox, reward, retrieval, session, mcp };
+}
+export type Services = Awaited<ReturnType<typeof services>>;
+
 /** A key and two certificates for 127.0.0.1, one of which has expired; null where openssl is not there. */
 export function certificates(): { folder: string; key: string; cert: string; expired: string } | null {
   const folder = directoryWith({ 'san.cnf': 'subjectAltName=IP:127.0.0.1' });

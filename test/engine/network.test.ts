@@ -8,70 +8,22 @@ import { Unmade } from '../../src/dump/unmade.ts';
 import { type Cause, type RunSummary, runCollection, type Settings } from '../../src/engine/index.ts';
 import { directoryWith, rolloutViewer } from '../program.ts';
 import { dumpLines } from '../support/dump-lines.ts';
-import { certificates, closeOf, type Served, serving, TROUBLES, type Trouble } from './faulty-servers.ts';
+import {
+  certificates,
+  closeOf,
+  type Served,
+  type Services,
+  services,
+  TROUBLES,
+  type Trouble,
+} from './faulty-servers.ts';
 
-const CALL = '<tool_call>\n{"name": "NAME", "arguments": ARGS}\n</tool_call>';
-const ARGUMENTS: Record<string, string> = {
-  code_interpreter: '{"code": "4"}',
-  search: '{"query_list": ["four"]}',
-  session: '{"content": "look"}',
-  look: '{}',
-};
-
-let model: Served;
-let sandbox: Served;
-let reward: Served;
-let retrieval: Served;
-let session: Served;
-let mcp: Served;
-const all = () => [model, sandbox, reward, retrieval, session, mcp];
-
+let all: Services;
 beforeAll(async () => {
-  model = await serving((body, response, { method }) => {
-    if (method !== 'POST') return void response.end('{}');
-    const { messages, tools = [] } = JSON.parse(body);
-    const { name = '' } = tools[0]?.function ?? {};
-    const isFirst = messages.at(-1).role !== 'tool' && name !== '';
-    const content = isFirst ? CALL.replace('NAME', name).replace('ARGS', ARGUMENTS[name]!) : '#### 4';
-    const usage = { prompt_tokens: 5, completion_tokens: 5 };
-    response.end(JSON.stringify({ choices: [{ message: { content }, finish_reason: 'stop' }], usage }));
-  });
-  sandbox = await serving((_, response) => {
-    const run_result = { status: 'Finished', execution_time: 0, return_code: 0, stdout: '4\n', stderr: '' };
-    response.end(JSON.stringify({ status: 'Success', message: '', run_result }));
-  });
-  reward = await serving((_, response) => void response.end('{"reward": 0.5}'));
-  retrieval = await serving((_, response) => void response.end('{"result": [[{"contents": "Four\\nIt is 4."}]]}'));
-  session = await serving((_, response, { url }) => {
-    const answers = {
-      start_instance: { sid: '7' },
-      process_action: { content: 'a room' },
-      compute_reward: { reward: 0.25 },
-    };
-    response.end(JSON.stringify(answers[url!.slice(1) as keyof typeof answers] ?? {}));
-  });
-});
-beforeAll(async () => {
-  mcp = await serving((body, response) => {
-    const { id, method, params = {} } = body === '' ? ({} as Record<string, never>) : JSON.parse(body);
-    const results: Record<string, object> = {
-      initialize: {
-        protocolVersion: params.protocolVersion,
-        capabilities: { tools: {} },
-        serverInfo: { name: 's', version: '1' },
-      },
-      'tools/list': {
-        tools: [{ name: 'look', description: 'Looks.', inputSchema: { type: 'object', properties: {} } }],
-      },
-      'tools/call': { content: [{ type: 'text', text: 'a room' }] },
-    };
-    const result = results[method];
-    if (result === undefined) return void response.writeHead(method === undefined ? 405 : 202).end();
-    response.setHeader('content-type', 'application/json').end(JSON.stringify({ jsonrpc: '2.0', id, result }));
-  });
+  all = await services();
 });
 afterAll(() => {
-  for (const one of all()) one.close();
+  for (const one of Object.values(all)) one.close();
 });
 
 function workplace(tools: string | null, more: Partial<Settings> = {}) {
@@ -92,7 +44,7 @@ function workplace(tools: string | null, more: Partial<Settings> = {}) {
     runCollection({
       tasksPath: join(folder, 'tasks.jsonl'),
       settings: {
-        ...{ model_url: `${model.url}/v1`, model: 'm', out, n: 2, timeout: 60 },
+        ...{ model_url: `${all.model.url}/v1`, model: 'm', out, n: 2, timeout: 60 },
         ...(tools === null ? {} : { tools: join(folder, 'tools.yaml') }),
         ...more,
         ...own,
@@ -152,7 +104,13 @@ describe('a model server that gives', () => {
   it.each(names)('%s', async (name) => {
     const isRefusal = name === 'a redirect in a circle';
     const place = workplace(null);
-    const healed = await breaks(model, TROUBLES[name], isRefusal ? 'model_refused' : 'model_gone', SAYS[name], place);
+    const healed = await breaks(
+      all.model,
+      TROUBLES[name],
+      isRefusal ? 'model_refused' : 'model_gone',
+      SAYS[name],
+      place,
+    );
     const clean = workplace(null);
     await clean.run();
     expect(healed).toEqual(shown(clean.rows()));
@@ -160,22 +118,22 @@ describe('a model server that gives', () => {
 
   it('whole answers over HTTP/1.0, closed behind each', async () => {
     const body = '{"choices": [{"message": {"content": "#### 4"}, "finish_reason": "stop"}]}';
-    model.be((_, { socket }) => void socket.end(`HTTP/1.0 200 OK\r\nConnection: close\r\n\r\n${body}`));
+    all.model.be((_, { socket }) => void socket.end(`HTTP/1.0 200 OK\r\nConnection: close\r\n\r\n${body}`));
     const { run, said } = workplace(null);
     expect(await run()).toMatchObject({ done: 2, meanScore: 1 });
-    model.be(null);
+    all.model.be(null);
     expect(said).toEqual([]);
   });
 
   it('a letter at a time, and never a whole answer', async () => {
     const timers: NodeJS.Timeout[] = [];
-    model.be((response) => {
+    all.model.be((response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       timers.push(setInterval(() => response.write(' '), 20));
     });
     const { run, rows, unmade, said } = workplace(null);
     const broken = await run({ timeout: 1 });
-    model.be(null);
+    all.model.be(null);
     for (const timer of timers) clearInterval(timer);
     expect(broken).toMatchObject({ done: 0, failed: 2 });
     expect([rows(), unmade()]).toEqual([[], ['model_hung', 'model_hung']]);
@@ -187,24 +145,24 @@ describe('a model server that gives', () => {
 const entry = (name: string, config: string) => `{class_name: ${name}, config: {${config}}}`;
 const SERVICES: Record<string, { server: () => Served; cause: Cause; place: () => ReturnType<typeof workplace> }> = {
   'a sandbox': {
-    server: () => sandbox,
+    server: () => all.sandbox,
     cause: 'sandbox_fault',
-    place: () => workplace(entry('code_interpreter', `sandbox_fusion_url: "${sandbox.url}"`)),
+    place: () => workplace(entry('code_interpreter', `sandbox_fusion_url: "${all.sandbox.url}"`)),
   },
   'a reward service': {
-    server: () => reward,
+    server: () => all.reward,
     cause: 'reward_fault',
-    place: () => workplace(null, { reward: 'http', reward_url: reward.url } as Partial<Settings>),
+    place: () => workplace(null, { reward: 'http', reward_url: all.reward.url } as Partial<Settings>),
   },
   'a retrieval service': {
-    server: () => retrieval,
+    server: () => all.retrieval,
     cause: 'tool_unavailable',
-    place: () => workplace(entry('search', `retrieval_service_url: "${retrieval.url}"`)),
+    place: () => workplace(entry('search', `retrieval_service_url: "${all.retrieval.url}"`)),
   },
   'a session server': {
-    server: () => session,
+    server: () => all.session,
     cause: 'tool_unavailable',
-    place: () => workplace(entry('session', `session_url: "${session.url}"`)),
+    place: () => workplace(entry('session', `session_url: "${all.session.url}"`)),
   },
 };
 /** Of the troubles that a client meets in its own way; those of connections are tried again, seconds apart. */
@@ -232,11 +190,11 @@ describe('an MCP server that gives', () => {
     ['an answer without an end', /longer than 64 MB|terminated/],
   ] as const)('%s', async (name, says) => {
     const servers = directoryWith({
-      'servers.json': JSON.stringify({ mcpServers: { here: { url: `${mcp.url}/mcp` } } }),
+      'servers.json': JSON.stringify({ mcpServers: { here: { url: `${all.mcp.url}/mcp` } } }),
     });
     const tools = `{class_name: m, config: {type: mcp}, mcp: {mcp_servers_config_path: ${join(servers, 'servers.json')}}}`;
     const place = () => workplace(tools);
-    const healed = await breaks(mcp, TROUBLES[name], 'tool_unavailable', says, place(), '"tools/call"');
+    const healed = await breaks(all.mcp, TROUBLES[name], 'tool_unavailable', says, place(), '"tools/call"');
     const clean = place();
     await clean.run();
     expect(healed).toEqual(shown(clean.rows()));
@@ -246,7 +204,7 @@ describe('an MCP server that gives', () => {
 it('a retrieval service that answers with an error in the place of results found nothing out', async () => {
   const trouble: Trouble = (response) => void response.end('{"detail": "the index is being built"}');
   await breaks(
-    retrieval,
+    all.retrieval,
     trouble,
     'tool_unavailable',
     /no list 'result'.*index is being built/,
@@ -266,7 +224,7 @@ it('a host that is not there', async () => {
   expect(said.filter((line) => line.includes('[reward_fault'))).toEqual([
     expect.stringMatching(/nowhere\.invalid\/: getaddrinfo \w+ nowhere\.invalid: .*is DNS there\?/),
   ]);
-  expect(await run({ reward_url: reward.url }, true)).toMatchObject({ done: 2, meanScore: 0.5 });
+  expect(await run({ reward_url: all.reward.url }, true)).toMatchObject({ done: 2, meanScore: 0.5 });
 });
 
 const made = certificates();
@@ -324,7 +282,7 @@ describe(`TLS${made === null ? ' (skipped: no openssl here)' : ''}`, () => {
 
   it('asked of a server that does not speak it is told before the first rollout', async () => {
     const { run } = workplace(null);
-    await expect(run({ model_url: model.url.replace('http:', 'https:') })).rejects.toThrow(
+    await expect(run({ model_url: all.model.url.replace('http:', 'https:') })).rejects.toThrow(
       /TLS failed: what answers there does not speak https; does the address begin with http:\/\/ \?/,
     );
   });
