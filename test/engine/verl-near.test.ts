@@ -1,7 +1,7 @@
 // The rules of verl's loop at their edges. What is expected is written down from the rules: text in «» was given, the rest was sampled.
 import { describe, expect, it } from 'vitest';
 import type { VerlVersion } from '../../src/engine/request/rules.ts';
-import { familyTokenizer, play } from './verl-play.ts';
+import { familyTokenizer, marked, play } from './verl-play.ts';
 import { tokenizerFile } from './verl-truth.ts';
 
 const JANUARY = '2026-01-29';
@@ -275,19 +275,6 @@ const CASES: Near[] = [
 ];
 
 const FAMILIES = ['qwen2.5', 'qwen3'].filter((family) => tokenizerFile(family) !== null);
-
-/** The response with «» around what is not trained. */
-function marked(chat: Awaited<ReturnType<typeof familyTokenizer>>, ids: readonly number[], mask: readonly number[]) {
-  let text = '';
-  for (let at = 0; at < ids.length; ) {
-    let end = at;
-    while (end < ids.length && mask[end] === mask[at]) end++;
-    const piece = chat.decode(ids.slice(at, end), false);
-    text += mask[at] === 1 ? piece : `«${piece}»`;
-    at = end;
-  }
-  return text;
-}
 
 describe.each(FAMILIES.length === 0 ? ['skipped: npm ci in bench/ brings the tokenizers'] : FAMILIES)(
   '%s',

@@ -20,6 +20,19 @@ export const familyTokenizer = (family: string) => {
   return families.get(family)!;
 };
 
+/** The response with «» around what is not trained. */
+export function marked(chat: ChatTokenizer, ids: readonly number[], mask: readonly number[]) {
+  let text = '';
+  for (let at = 0; at < ids.length; ) {
+    let end = at;
+    while (end < ids.length && mask[end] === mask[at]) end++;
+    const piece = chat.decode(ids.slice(at, end), false);
+    text += mask[at] === 1 ? piece : `«${piece}»`;
+    at = end;
+  }
+  return text;
+}
+
 /** Plays the recorded turns, whatever it is asked. */
 function scripted({ server }: Recorded, chat: ChatTokenizer) {
   const asked: number[] = [];
