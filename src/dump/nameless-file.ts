@@ -1,6 +1,6 @@
 import { openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeTemporary } from '../files/temporary.ts';
+import { isFull, makeTemporary, temporaryProblem, writeWhole } from '../files/temporary.ts';
 
 /** Opens a file without a name for reading and writing: nothing is left behind, however the program ends. */
 export function openNameless(): number {
@@ -8,4 +8,13 @@ export function openNameless(): number {
   const fd = openSync(join(directory, 'nameless'), 'wx+', 0o600);
   rmSync(directory, { recursive: true });
   return fd;
+}
+
+/** Adds to a nameless file. @throws Error that names the temporary folder where it is full */
+export function addNameless(fd: number, bytes: Uint8Array): void {
+  try {
+    writeWhole(fd, bytes);
+  } catch (error) {
+    throw isFull(error) ? temporaryProblem(error) : error;
+  }
 }

@@ -1,11 +1,10 @@
-import { writeSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { kindOf } from './containers/kind.ts';
 import { Dump, type DumpOptions } from './dump.ts';
 import { DumpFile, QUIET } from './dump-file.ts';
 import { FileContent } from './file-content.ts';
-import { openNameless } from './nameless-file.ts';
+import { addNameless, openNameless } from './nameless-file.ts';
 
 export interface StreamedDump {
   dump: Dump;
@@ -39,7 +38,7 @@ async function take(stream: Readable, fd: number, dump: Dump, file: DumpFile): P
   try {
     for await (const chunk of await unpacked(stream)) {
       if (dump.isClosed) return;
-      writeSync(fd, chunk as Buffer);
+      addNameless(fd, chunk as Buffer);
       await dump.refresh(file);
       came();
     }

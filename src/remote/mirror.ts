@@ -1,8 +1,9 @@
-import { closeSync, futimesSync, mkdirSync, openSync, readSync, renameSync, statSync, writeSync } from 'node:fs';
+import { closeSync, futimesSync, mkdirSync, openSync, readSync, renameSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { stepOfName } from '../dump/paths.ts';
 import { rolloutEntries } from '../dump/run-folders.ts';
+import { writeWhole } from '../files/temporary.ts';
 import { mirrorName } from '../text/shown-path.ts';
 import type { Address } from './address.ts';
 import { cachedFiles, copyAt, hiddenName, layPending, removeCopy } from './copies.ts';
@@ -266,7 +267,7 @@ export class Mirror {
         }
         if (own.length === 0) continue;
         if (fd === null) fd = have > 0 ? openSync(here!.path, 'a') : openSync(draft, 'w', 0o600);
-        writeSync(fd, own);
+        writeWhole(fd, own);
         at += own.length;
         // Nobody sees its last bytes without its time: that would be a file which was written anew.
         if (at === file.size) futimesSync(fd, file.modified, file.modified);

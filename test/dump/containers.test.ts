@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { closeSync, copyFileSync, existsSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { BombGuard } from '../../src/dump/containers/limits.ts';
+import { lineCopyOf } from '../../src/dump/containers/lines-in.ts';
 import { Dump } from '../../src/dump/dump.ts';
 import type { DumpRecord } from '../../src/dump/dump-file.ts';
 import { parseLocator } from '../../src/dump/locator.ts';
@@ -253,4 +254,15 @@ test('where the temporary folder cannot be used it is that which is named, not t
     if (TMPDIR === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = TMPDIR;
   }
+});
+
+test.skipIf(!existsSync('/dev/full'))('where no room is left it is the temporary folder which is named', async () => {
+  const full = openSync('/dev/full', 'w');
+  const copy = lineCopyOf(full, [{ text: '{"input": "q", "output": "a"}' }]);
+  await expect(
+    (async () => {
+      for await (const _ of copy.fill);
+    })(),
+  ).rejects.toThrow(/^there is no room left in the temporary folder .*; TMPDIR names another$/);
+  closeSync(full);
 });

@@ -1,4 +1,4 @@
-import { writeSync } from 'node:fs';
+import { addNameless } from '../nameless-file.ts';
 import { UNREADABLE } from '../parse-line.ts';
 
 /** A record on its way into a copy: JSON in one line, and what stands behind the file's path in its locator (`:LINE` where nothing is said). */
@@ -37,10 +37,11 @@ export function lineCopyOf(fd: number, source: AsyncIterable<CopyLine> | Iterabl
     let count = 0;
     let batch = FIRST_BATCH;
     const flush = () => {
-      if (parts.length > 0) writeSync(fd, Buffer.concat(parts));
+      const lines = parts;
       parts = [];
       bytes = 0;
       batch = BATCH;
+      if (lines.length > 0) addNameless(fd, Buffer.concat(lines));
     };
     try {
       for await (const { text, place, isWaited } of source) {

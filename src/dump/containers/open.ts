@@ -1,9 +1,9 @@
-import { closeSync, openSync, readFileSync, readSync, statSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { ReadContext } from '../../formats/format.ts';
 import { copyInThread } from '../copy-thread.ts';
 import { type Join, joinOf } from '../joins/index.ts';
-import { openNameless } from '../nameless-file.ts';
+import { addNameless, openNameless } from '../nameless-file.ts';
 import { type FileShape, fileShapeOf } from '../shape.ts';
 import { documentRecords } from './document.ts';
 import { gunzip } from './gzip.ts';
@@ -139,7 +139,7 @@ async function* zipRecords(members: Map<string, Member>, context: ReadContext): 
 async function* memberRecords(member: Member, context: ReadContext): AsyncGenerator<CopyLine> {
   const fd = openNameless();
   try {
-    writeSync(fd, await member.bytes());
+    addNameless(fd, await member.bytes());
     const path = `/dev/fd/${fd}`;
     const { copy } = await openContainer(path, context, member.name);
     if (copy === null) {
@@ -173,7 +173,7 @@ async function openPacked(path: string, kind: 'gzip' | 'zstd', context: ReadCont
   async function* write(): AsyncGenerator<void> {
     try {
       for await (const chunk of chunks) {
-        writeSync(fd, chunk);
+        addNameless(fd, chunk);
         yield;
       }
     } catch (error) {

@@ -10,7 +10,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { makeTemporary } from '../../files/temporary.ts';
+import { isFull, makeTemporary, temporaryProblem } from '../../files/temporary.ts';
 import { printJson } from '../../json/print.ts';
 import { bytesAsText, jsonOf } from './foreign-values.ts';
 import type { CopyLine } from './lines-in.ts';
@@ -27,8 +27,12 @@ export async function* sqliteRows(path: string): AsyncGenerator<CopyLine> {
   const folder = makeTemporary('rollout-viewer-');
   try {
     const copy = join(folder, 'copy.db');
-    copyFileSync(path, copy);
-    foldLog(copy, `${path}-wal`);
+    try {
+      copyFileSync(path, copy);
+      foldLog(copy, `${path}-wal`);
+    } catch (error) {
+      throw isFull(error) ? temporaryProblem(error) : error;
+    }
     const database = new sqlite.Database(copy, { readOnly: true });
     try {
       const tables = database
