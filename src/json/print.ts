@@ -23,8 +23,11 @@ function isPlain(value: Printable): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value !== 'object' || value === null) return typeof value !== 'bigint';
   if (Array.isArray(value)) {
-    // Lists of numbers are long.
-    for (const one of value) if (typeof one === 'number' ? !Number.isFinite(one) : !isPlain(one)) return false;
+    // Lists of numbers are long, and an iterator makes an object of each.
+    for (let at = 0; at < value.length; at++) {
+      const one = value[at];
+      if (typeof one === 'number' ? !Number.isFinite(one) : !isPlain(one)) return false;
+    }
     return true;
   }
   for (const key in value) if (!isPlain(value[key])) return false;

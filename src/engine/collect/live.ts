@@ -1,4 +1,4 @@
-import { appendFile, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '../../json/value.ts';
@@ -23,8 +23,8 @@ interface Entry {
   sign: number;
 }
 
-/** A rollout that is done within this time is read from the dump alone. */
-const YOUNG_MS = 1000;
+/** A rollout that is done within this time is read from the dump alone: whoever looks once a second would hardly meet it. */
+const YOUNG_MS = 2000;
 /** Rollouts that are listed one by one; of more only the counts are kept. */
 const MOST_LISTED = 2000;
 const EVERY_MS = 1000;
@@ -74,7 +74,7 @@ export class LiveFile {
       },
       end: () => {
         this.#running.delete(entry);
-        if (entry.file !== null) void rm(join(this.#folder, entry.file), { force: true }).catch(() => {});
+        if (entry.file !== null) void unlink(join(this.#folder, entry.file)).catch(() => {});
       },
     };
   }

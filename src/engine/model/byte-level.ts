@@ -1,8 +1,9 @@
-import { LRUCache } from 'lru-cache';
+import { SplitPreTokenizer } from '@huggingface/tokenizers';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
+import { RecentTexts } from './recent-texts.ts';
 
 /** Characters of text whose ids are kept: system prompts, headers and results come again and again. */
-const KEPT = 8_000_000;
+const KEPT = 4_000_000;
 
 interface AddedToken {
   id: number;
@@ -21,27 +22,24 @@ export class ByteLevel {
   readonly #border: RegExp;
   readonly #special: RegExp;
   readonly #isNormalized: boolean;
-  readonly #hasKnownWords: boolean;
+  /** Cuts a text into the words that are encoded each on its own; null where nobody has shown that they can be. */
+  readonly #word: RegExp | null;
   /** Words, and the ids of each: most words of a text that is new are old. */
   readonly #words = new Map<string, readonly number[]>();
   /** The bytes of each token that was met. */
   readonly #bytes = new Map<number, Uint8Array>();
-  readonly #known = new LRUCache<string, readonly number[]>({
-    maxSize: KEPT,
-    maxEntrySize: 64_000,
-    sizeCalculation: ({ length }, { length: size }) => length + size,
-  });
+  readonly #known = new RecentTexts<readonly number[]>(KEPT);
 
   private constructor(
     added: readonly AddedToken[],
-    { isNormalized, hasKnownWords }: { isNormalized: boolean; hasKnownWords: boolean },
+    { isNormalized, word }: { isNormalized: boolean; word: RegExp | null },
   ) {
     this.#added = new Map(added.map((token) => [token.id, token]));
     this.#idOf = new Map(added.map(({ content, id }) => [content, id]));
     this.#border = anyOf([...this.#idOf.keys()]);
     this.#special = anyOf(added.flatMap(({ content, special }) => (special ? [content] : [])));
     this.#isNormalized = isNormalized;
-    this.#hasKnownWords = hasKnownWords;
+    this.#word = word;
   }
 
   /** @returns null where a text and its ids are not sure to say the same, or a border changes what is beside it */
@@ -70,42 +68,47 @@ export class ByteLevel {
       content: content as string,
       special: special === true || more.includes(content!),
     }));
-    return new ByteLevel(tokens, { isNormalized, hasKnownWords: splitsAtWords(splitter) });
+    return new ByteLevel(tokens, { isNormalized, word: wordsOf(splitter) });
   }
 
   encode(text: string, encode: (piece: string) => readonly number[]): number[] {
     const ids: number[] = [];
-    const add = (piece: string) => {
-      if (piece === '') return;
-      let own = this.#known.get(piece);
-      if (own === undefined) {
-        own = this.#hasKnownWords ? this.#encodeWords(piece, encode) : encode(piece);
-        this.#known.set(piece, own);
-      }
-      for (const id of own) ids.push(id);
-    };
     let at = 0;
     for (const { 0: token, index } of text.matchAll(this.#border)) {
-      add(text.slice(at, index));
+      if (index > at) this.#add(text.slice(at, index), ids, encode);
       ids.push(this.#idOf.get(token)!);
       at = index + token.length;
     }
-    add(text.slice(at));
+    if (at < text.length) this.#add(text.slice(at), ids, encode);
     return ids;
   }
 
-  #encodeWords(piece: string, encode: (piece: string) => readonly number[]): number[] {
+  #add(piece: string, ids: number[], encode: (piece: string) => readonly number[]): void {
+    let own = this.#known.get(piece);
+    if (own === undefined) {
+      own = this.#word !== null && this.#isNormal(piece) ? this.#encodeWords(piece, this.#word, encode) : encode(piece);
+      this.#known.set(piece, own, own.length);
+    }
+    for (let at = 0; at < own.length; at++) ids.push(own[at]!);
+  }
+
+  #encodeWords(piece: string, word: RegExp, encode: (piece: string) => readonly number[]): number[] {
     if (this.#words.size > MOST_WORDS) this.#words.clear();
     const ids: number[] = [];
-    for (const word of piece.split(BETWEEN_WORDS)) {
-      let own = this.#words.get(word);
+    for (const text of piece.match(word) ?? []) {
+      let own = this.#words.get(text);
       if (own === undefined) {
-        own = encode(word);
-        if (word.length <= LONGEST_WORD) this.#words.set(word, own);
+        own = encode(text);
+        if (text.length <= LONGEST_WORD) this.#words.set(text, own);
       }
-      for (const id of own) ids.push(id);
+      for (let at = 0; at < own.length; at++) ids.push(own[at]!);
     }
     return ids;
+  }
+
+  /** Latin-1 is normal, whatever stands beside what. */
+  #isNormal(text: string): boolean {
+    return !this.#isNormalized || !BEYOND_LATIN.test(text) || text.normalize('NFC') === text;
   }
 
   /** @param tokenOf the token of an id, in the letters that stand for bytes; undefined where there is none */
@@ -139,7 +142,7 @@ export class ByteLevel {
 
   /** Takes the special tokens out, as decoding its ids without them would; null where the ids say another text. */
   stripper(text: string): ((piece: string) => string) | null {
-    const isSame = !LONE_SURROGATE.test(text) && (!this.#isNormalized || text.normalize('NFC') === text);
+    const isSame = !LONE_SURROGATE.test(text) && this.#isNormal(text);
     return isSame ? (piece) => piece.replace(this.#special, '') : null;
   }
 }
@@ -155,23 +158,27 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 
 const MOST_WORDS = 100_000;
 const LONGEST_WORD = 32;
-const BETWEEN_WORDS = /(?<=\p{L})(?= \p{L})/u;
+const BEYOND_LATIN = /[^\0-\u00ff]/;
 
 /**
- * The patterns by which Qwen and Llama 3 cut a text into words. In both no match goes on from a letter to a space, so that a text can be cut
- * between the two and each part be encoded on its own. Of any other pattern that would have to be shown first.
+ * The patterns by which Qwen and Llama 3 cut a text into words. Every character is part of a word, and each word is cut as one when it stands
+ * alone: what failed before it in the order of the alternatives fails again, as only the last but one looks beyond its end, and there
+ * the last one takes the same. Of any other pattern that would have to be shown first.
  */
 const WORD_PATTERNS = ['\\p{N}', '\\p{N}{1,3}'].map(
   (digits) =>
     `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|${digits}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+`,
 );
 
-function splitsAtWords(splitter: JsonValue | undefined): boolean {
+function wordsOf(splitter: JsonValue | undefined): RegExp | null {
   const steps = isJsonObject(splitter) && Array.isArray(splitter.pretokenizers) ? splitter.pretokenizers : [];
   const [first, second] = steps;
-  if (steps.length !== 2 || !isJsonObject(first) || !isJsonObject(second) || second.use_regex !== false) return false;
+  if (steps.length !== 2 || !isJsonObject(first) || !isJsonObject(second) || second.use_regex !== false) return null;
   const { pattern } = first;
-  return isJsonObject(pattern) && WORD_PATTERNS.some((known) => pattern.Regex === known);
+  const regex = WORD_PATTERNS.find((known) => isJsonObject(pattern) && pattern.Regex === known);
+  if (regex === undefined) return null;
+  return new SplitPreTokenizer({ type: 'Split', pattern: { Regex: regex }, behavior: 'Isolated', invert: false })
+    .pattern;
 }
 
 /** One of the texts, the longest first; nothing where there are none. */

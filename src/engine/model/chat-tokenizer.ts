@@ -3,12 +3,12 @@ import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Template } from '@huggingface/jinja';
 import { Tokenizer } from '@huggingface/tokenizers';
-import { LRUCache } from 'lru-cache';
 import { printJson } from '../../json/print.ts';
 import type { JsonObject, JsonValue } from '../../json/value.ts';
 import { reasonOf } from '../../text/problems.ts';
 import type { Message } from '../message.ts';
 import { ByteLevel } from './byte-level.ts';
+import { RecentTexts } from './recent-texts.ts';
 
 /** Stands for an assistant's text when a template is asked what it writes after it. Plain letters: no template changes them. */
 const SENTINEL = 'ROLLOUTVIEWERASSISTANTTEXT';
@@ -31,7 +31,7 @@ export class ChatTokenizer {
   readonly #special: JsonObject;
   readonly #byteLevel: ByteLevel | null;
   /** Texts rendered of late: rollouts of one prompt ask for the same, and all of them for the template's own text. */
-  readonly #rendered: LRUCache<string, string> | null;
+  readonly #rendered: RecentTexts<string> | null;
   /** Short, and the same for the same template and vocabulary. */
   readonly templateHash: string;
 
@@ -43,13 +43,7 @@ export class ChatTokenizer {
     this.#template = new Template(source);
     this.#byteLevel = ByteLevel.of(tokenizer as JsonObject, config);
     // A template that reads the clock may say something else each time.
-    this.#rendered = source.includes('strftime_now')
-      ? null
-      : new LRUCache({
-          maxSize: 4_000_000,
-          maxEntrySize: 64_000,
-          sizeCalculation: (text, key) => text.length + key.length,
-        });
+    this.#rendered = source.includes('strftime_now') ? null : new RecentTexts(4_000_000);
     this.templateHash = createHash('sha256')
       .update(source)
       .update(JSON.stringify(tokenizer))
@@ -80,7 +74,7 @@ export class ChatTokenizer {
     const known = this.#rendered.get(key);
     if (known !== undefined) return known;
     const text = render();
-    this.#rendered.set(key, text);
+    this.#rendered.set(key, text, text.length);
     return text;
   }
 

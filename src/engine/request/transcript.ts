@@ -77,7 +77,7 @@ export class Transcript {
     this.#response.push(segment);
     if (this.#ids === null) return;
     if (segment.ids === null) this.#ids = null;
-    else for (const id of segment.ids) this.#ids.push(id);
+    else append(this.#ids, segment.ids);
   }
 
   /** Puts another rendering in the place of the last given segment. */
@@ -114,7 +114,10 @@ export class Transcript {
   get responseMask(): number[] | null {
     if (this.#ids === null) return null;
     const mask: number[] = [];
-    for (const { ids, trained } of this.#response) for (let at = 0; at < ids!.length; at++) mask.push(trained ? 1 : 0);
+    for (const { ids, trained } of this.#response) {
+      const one = trained ? 1 : 0;
+      for (let left = ids!.length; left > 0; left--) mask.push(one);
+    }
     return mask;
   }
 
@@ -123,7 +126,7 @@ export class Transcript {
     const all: number[] = [];
     for (const { logprobs } of this.#response) {
       if (logprobs === null) return null;
-      for (const one of logprobs) all.push(one);
+      append(all, logprobs);
     }
     return all;
   }
@@ -179,6 +182,11 @@ export class Transcript {
     this.#response = kept;
     this.#ids.length = this.#prompt.ids!.length + limit;
   }
+}
+
+/** An iterator would make an object of each number. */
+function append(to: number[], numbers: readonly number[]): void {
+  for (let at = 0; at < numbers.length; at++) to.push(numbers[at]!);
 }
 
 function cut(segment: Segment, count: number, decode: (ids: number[]) => string): Segment {
