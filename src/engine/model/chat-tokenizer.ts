@@ -9,6 +9,8 @@ import { reasonOf } from '../../text/problems.ts';
 import type { Message } from '../message.ts';
 import { ByteLevel } from './byte-level.ts';
 import { RecentTexts } from './recent-texts.ts';
+import { TemplateFrames } from './template-frames.ts';
+import { isVerbatim } from './verbatim-template.ts';
 
 /** Stands for an assistant's text when a template is asked what it writes after it. Plain letters: no template changes them. */
 const SENTINEL = 'ROLLOUTVIEWERASSISTANTTEXT';
@@ -17,6 +19,9 @@ const BASE: Message[] = [
   { role: 'system', content: 'You are a helpful assistant.' },
   { role: 'user', content: 'I am a user.' },
 ];
+
+/** Characters of rendered texts that are kept. */
+const KEPT = 4_000_000;
 
 export interface ContinuationOptions {
   kwargs?: JsonObject;
@@ -32,6 +37,7 @@ export class ChatTokenizer {
   readonly #byteLevel: ByteLevel | null;
   /** Texts rendered of late: rollouts of one prompt ask for the same, and all of them for the template's own text. */
   readonly #rendered: RecentTexts<string> | null;
+  readonly #frames: TemplateFrames | null;
   /** Short, and the same for the same template and vocabulary. */
   readonly templateHash: string;
 
@@ -43,7 +49,10 @@ export class ChatTokenizer {
     this.#template = new Template(source);
     this.#byteLevel = ByteLevel.of(tokenizer as JsonObject, config);
     // A template that reads the clock may say something else each time.
-    this.#rendered = source.includes('strftime_now') ? null : new RecentTexts(4_000_000);
+    const isSteady = !source.includes('strftime_now');
+    this.#rendered = isSteady ? new RecentTexts(KEPT) : null;
+    this.#frames =
+      isSteady && isVerbatim(this.#template) ? new TemplateFrames((...asked) => this.#render(...asked)) : null;
     this.templateHash = createHash('sha256')
       .update(source)
       .update(JSON.stringify(tokenizer))
@@ -61,21 +70,30 @@ export class ChatTokenizer {
     addGenerationPrompt: boolean,
     kwargs: JsonObject = {},
   ): string {
-    const render = () =>
-      this.#template.render({
-        ...this.#special,
-        ...kwargs,
-        messages: messages.map(templateMessage),
-        ...(tools.length > 0 ? { tools } : {}),
-        add_generation_prompt: addGenerationPrompt,
-      });
-    if (this.#rendered === null) return render();
+    const framed = this.#frames?.render(messages, tools, addGenerationPrompt, kwargs) ?? null;
+    if (framed !== null) return framed;
+    if (this.#rendered === null) return this.#render(messages, tools, addGenerationPrompt, kwargs);
     const key = printJson([messages, tools, addGenerationPrompt, kwargs] as unknown as JsonValue);
     const known = this.#rendered.get(key);
     if (known !== undefined) return known;
-    const text = render();
+    const text = this.#render(messages, tools, addGenerationPrompt, kwargs);
     this.#rendered.set(key, text, text.length);
     return text;
+  }
+
+  #render(
+    messages: readonly Message[],
+    tools: readonly JsonObject[],
+    addGenerationPrompt: boolean,
+    kwargs: JsonObject,
+  ): string {
+    return this.#template.render({
+      ...this.#special,
+      ...kwargs,
+      messages: messages.map(templateMessage),
+      ...(tools.length > 0 ? { tools } : {}),
+      add_generation_prompt: addGenerationPrompt,
+    });
   }
 
   encode(text: string): number[] {

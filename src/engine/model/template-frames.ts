@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { printJson } from '../../json/print.ts';
+import type { JsonObject } from '../../json/value.ts';
+import type { Message } from '../message.ts';
+import { RecentTexts } from './recent-texts.ts';
+
+type Render = (
+  messages: readonly Message[],
+  tools: readonly JsonObject[],
+  addGenerationPrompt: boolean,
+  kwargs: JsonObject,
+) => string;
+
+/** The text of conversations of one form: `texts[i]`, then what message `turns[i]` says, and so on. */
+interface Frame {
+  texts: string[];
+  turns: number[];
+}
+
+const KEPT = 2_000_000;
+
+/** Conversations by a template that writes what messages say as it stands: each form of a conversation is rendered once. */
+export class TemplateFrames {
+  readonly #render: Render;
+  readonly #frames = new RecentTexts<Frame>(KEPT);
+  /** Stands for what a message says; nobody else writes it. */
+  readonly #place = `ROLLOUTVIEWER${randomUUID().replaceAll('-', '')}TURN`;
+  readonly #places = new RegExp(`${this.#place}(\\d+)END`);
+
+  constructor(render: Render) {
+    this.#render = render;
+  }
+
+  /** @returns null for a conversation that has more than texts */
+  render(...[messages, tools, addGenerationPrompt, kwargs]: Parameters<Render>): string | null {
+    let key = printJson([tools as JsonObject[], addGenerationPrompt, kwargs]);
+    for (const message of messages) {
+      const form = formOf(message);
+      if (form === null) return null;
+      key += form;
+    }
+    const known = this.#frames.get(key);
+    const frame = known ?? this.#frame(messages, tools, addGenerationPrompt, kwargs);
+    if (known === undefined) this.#frames.set(key, frame, frame.texts.join('').length);
+    const { texts, turns } = frame;
+    let text = texts[0]!;
+    for (let at = 0; at < turns.length; at++) text += messages[turns[at]!]!.content + texts[at + 1]!;
+    return text;
+  }
+
+  #frame(...[messages, ...setting]: Parameters<Render>): Frame {
+    const places = messages.map((message, turn) =>
+      message.content === '' ? message : { ...message, content: `${this.#place}${turn}END` },
+    );
+    const parts = this.#render(places, ...setting).split(this.#places);
+    return {
+      texts: parts.filter((_, at) => at % 2 === 0),
+      turns: parts.filter((_, at) => at % 2 === 1).map(Number),
+    };
+  }
+}
+
+/** A message without what it says; null where it has more than a text. */
+function formOf(message: Message): string | null {
+  const { role, content, name, tool_call_id } = message;
+  if (typeof content !== 'string') return null;
+  for (const key in message)
+    if (key !== 'role' && key !== 'content' && key !== 'name' && key !== 'tool_call_id') return null;
+  if (!isText(name) || !isText(tool_call_id)) return null;
+  return JSON.stringify([content === '', role, name, tool_call_id]);
+}
+
+const isText = (value: unknown): boolean => value === undefined || typeof value === 'string';

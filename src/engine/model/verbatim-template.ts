@@ -1,0 +1,206 @@
+import type { Template } from '@huggingface/jinja';
+
+/** The parts of a template's tree that are looked at; the library does not export its classes. */
+interface Node {
+  type: string;
+  [key: string]: unknown;
+}
+
+/** An expression may give the messages or one of them, a text that holds what a message says, or neither. */
+type Kind = 'messages' | 'text' | 'plain';
+
+/** Keys of a message whose values are not what it says. */
+const OTHER_KEYS = new Set(['role', 'name', 'tool_call_id', 'tool_calls', 'reasoning_content', 'thinking']);
+const LOOP_KEYS = new Set(['index', 'index0', 'revindex', 'revindex0', 'first', 'last', 'length']);
+/** Tests whose answer is the same for all texts. */
+const KIND_TESTS = new Set(['defined', 'undefined', 'none', 'string', 'mapping', 'number', 'boolean', 'iterable']);
+
+class NotVerbatim extends Error {}
+
+/**
+ * Whether a template writes what messages say as it stands, and asks no more of it than whether it is empty. The text of a conversation is then
+ * that of any other of its form, with other words in the same places. What is not known to be harmless counts as harmful.
+ */
+export function isVerbatim(template: Template): boolean {
+  const reading = new Reading();
+  try {
+    // A name may be used before the place where it is set.
+    for (let names = -1; names !== reading.names; ) {
+      names = reading.names;
+      reading.block((template.parsed as unknown as Node).body);
+    }
+    return true;
+  } catch (error) {
+    if (error instanceof NotVerbatim) return false;
+    throw error;
+  }
+}
+
+class Reading {
+  readonly #messages = new Set(['messages']);
+  readonly #texts = new Set<string>();
+
+  get names(): number {
+    return this.#messages.size + this.#texts.size;
+  }
+
+  block(body: unknown): void {
+    for (const statement of body as Node[]) this.#statement(statement);
+  }
+
+  #statement(node: Node): void {
+    switch (node.type) {
+      case 'Comment':
+      case 'Break':
+      case 'Continue':
+        return;
+      case 'If':
+        this.#kind(node.test);
+        this.block(node.body);
+        this.block(node.alternate);
+        return;
+      case 'For':
+        this.#for(node);
+        return;
+      case 'Set':
+        this.#set(node);
+        return;
+      default:
+        if (this.#kind(node) === 'messages') throw new NotVerbatim();
+    }
+  }
+
+  #for({ loopvar, iterable, body, defaultBlock }: Node): void {
+    const kind = this.#kind(iterable);
+    const { type, value } = loopvar as Node;
+    if (kind === 'text' || (kind === 'messages' && type !== 'Identifier')) throw new NotVerbatim();
+    if (kind === 'messages') this.#messages.add(value as string);
+    this.block(body);
+    this.block(defaultBlock);
+  }
+
+  #set({ assignee, value, body }: Node): void {
+    const { type, value: name } = assignee as Node;
+    this.block(body);
+    const kind = value === null ? 'text' : this.#kind(value);
+    if (kind === 'plain') return;
+    if (type !== 'Identifier') throw new NotVerbatim();
+    if (kind === 'text') this.#texts.add(name as string);
+    else this.#messages.add(name as string);
+    if (this.#texts.has(name as string) && this.#messages.has(name as string)) throw new NotVerbatim();
+  }
+
+  #kind(value: unknown): Kind {
+    const node = value as Node;
+    switch (node.type) {
+      case 'Identifier':
+        return this.#messages.has(node.value as string)
+          ? 'messages'
+          : this.#texts.has(node.value as string)
+            ? 'text'
+            : 'plain';
+      case 'StringLiteral':
+      case 'IntegerLiteral':
+      case 'FloatLiteral':
+        return 'plain';
+      case 'ArrayLiteral':
+      case 'TupleLiteral':
+        return this.#plain(...(node.value as Node[]));
+      case 'MemberExpression':
+        return this.#member(node);
+      case 'BinaryExpression':
+        return this.#binary(node);
+      case 'UnaryExpression':
+        if ((node.operator as Node).value === 'not') this.#kind(node.argument);
+        else this.#plain(node.argument);
+        return 'plain';
+      case 'TestExpression': {
+        const kind = this.#kind(node.operand);
+        if (kind !== 'plain' && !KIND_TESTS.has((node.test as Node).value as string)) throw new NotVerbatim();
+        return 'plain';
+      }
+      case 'Ternary':
+        this.#kind(node.condition);
+        return this.#either(node.trueExpr, node.falseExpr);
+      case 'FilterExpression':
+        return this.#filter(node);
+      case 'SelectExpression': {
+        const kind = this.#kind(node.lhs);
+        this.#kind(node.test);
+        return kind;
+      }
+      case 'CallExpression':
+        return this.#plain(node.callee, ...(node.args as Node[]));
+      case 'KeywordArgumentExpression':
+        return this.#plain(node.value);
+      default:
+        throw new NotVerbatim();
+    }
+  }
+
+  /** Nothing of the messages may be in these. */
+  #plain(...values: unknown[]): 'plain' {
+    for (const value of values) if (this.#kind(value) !== 'plain') throw new NotVerbatim();
+    return 'plain';
+  }
+
+  #either(...values: unknown[]): Kind {
+    const kinds = values.map((value) => this.#kind(value));
+    if (kinds.includes('messages') && kinds.includes('text')) throw new NotVerbatim();
+    return kinds.find((kind) => kind !== 'plain') ?? 'plain';
+  }
+
+  #member({ object, property, computed }: Node): Kind {
+    const kind = this.#kind(object);
+    const { type, value } = property as Node;
+    const key = !computed || type === 'StringLiteral' ? value : null;
+    if (kind === 'plain') {
+      // A loop knows its neighbours.
+      const isLoop = (object as Node).value === 'loop';
+      if (isLoop && !LOOP_KEYS.has(key as string)) throw new NotVerbatim();
+      if (computed) this.#index(property as Node);
+      return 'plain';
+    }
+    if (kind === 'text') throw new NotVerbatim();
+    if (key === 'content') return 'text';
+    if (OTHER_KEYS.has(key as string)) return 'plain';
+    if (key !== null && type !== 'IntegerLiteral') throw new NotVerbatim();
+    this.#index(property as Node);
+    // A name could hold the word content.
+    if (!isNumber(property as Node)) throw new NotVerbatim();
+    return 'messages';
+  }
+
+  #index(property: Node): void {
+    if (property.type !== 'SliceExpression') this.#plain(property);
+    else this.#plain(...[property.start, property.stop, property.step].filter((part) => part !== undefined));
+  }
+
+  #binary({ operator, left, right }: Node): Kind {
+    const word = (operator as Node).value;
+    if (word === 'and' || word === 'or') return this.#either(left, right);
+    if (word !== '+' && word !== '~') return this.#plain(left, right);
+    const kind = this.#either(left, right);
+    if (kind === 'messages') throw new NotVerbatim();
+    return kind;
+  }
+
+  #filter({ operand, filter }: Node): Kind {
+    const kind = this.#kind(operand);
+    const { type, value, args } = filter as Node;
+    if (kind === 'plain') return type === 'CallExpression' ? this.#plain(...(args as Node[])) : 'plain';
+    if (kind === 'messages' && type === 'Identifier' && (value === 'length' || value === 'list'))
+      return value === 'length' ? 'plain' : 'messages';
+    throw new NotVerbatim();
+  }
+}
+
+/** A slice, or a number: `0`, `-1`, `loop.index0 - 1`, `messages | length`. */
+function isNumber({ type, argument, operator, left, right, object, filter }: Node): boolean {
+  if (type === 'SliceExpression' || type === 'IntegerLiteral') return true;
+  if (type === 'UnaryExpression') return isNumber(argument as Node);
+  if (type === 'MemberExpression') return (object as Node).value === 'loop';
+  if (type === 'FilterExpression') return (filter as Node).value === 'length';
+  const word = type === 'BinaryExpression' && (operator as Node).value;
+  return (word === '+' || word === '-') && isNumber(left as Node) && isNumber(right as Node);
+}
