@@ -33,8 +33,6 @@ interface Running {
   share: number;
   bytes: number;
   sample: (() => Usage | null) | null;
-  /** Processor time that was spent before the run, in ms. */
-  before: number;
   last: { at: number; cpuMs: number } | null;
   abort: AbortController;
 }
@@ -81,13 +79,11 @@ export class Places {
       throw new RequestError(503, 'the server is shutting down');
     }
     const { abort, unlink } = linked(signal);
-    const running: Running = { share: UNKNOWN_SHARE, bytes: UNKNOWN_BYTES, sample: null, before: 0, last: null, abort };
+    const running: Running = { share: UNKNOWN_SHARE, bytes: UNKNOWN_BYTES, sample: null, last: null, abort };
     this.#running.add(running);
     this.#clock ??= setTimeout(() => this.#look(), LOOK_MS);
     const metered = (sample: () => Usage | null) => {
       running.sample = sample;
-      // An interpreter that was started ahead has spent some before.
-      running.before = sample()?.cpuMs ?? 0;
     };
     const ended = backend.execute({ ...job, metered }, abort.signal);
     // Its processes take a moment to die after the caller has gone, and count until then.
@@ -95,7 +91,7 @@ export class Places {
       .catch(() => {})
       .finally(() => {
         unlink();
-        if (running.last !== null) job.onUse?.(running.last.cpuMs - running.before);
+        if (running.last !== null) job.onUse?.(running.last.cpuMs);
         this.#running.delete(running);
         if (this.#running.size === 0 && this.#waiting.size === 0) this.#stopClock();
         this.#pump();

@@ -144,7 +144,12 @@ async function perform(
 ): Promise<Outcome> {
   const { child, listen } = warm;
   hold(warm, true);
-  job.metered?.(() => (child.pid === undefined ? null : usageOfTree(child.pid)));
+  const usage = () => (child.pid === undefined ? null : usageOfTree(child.pid));
+  const before = usage()?.cpuMs ?? 0;
+  job.metered?.(() => {
+    const now = usage();
+    return now && { ...now, cpuMs: now.cpuMs - before };
+  });
   const [stdout, stderr] = [new Output(job.limits.outputBytes), new Output(job.limits.outputBytes)];
   const files = new Map<string, Buffer>();
   let began: number | null = null;

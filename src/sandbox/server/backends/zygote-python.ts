@@ -33,11 +33,15 @@ _NEWPID = 0x20000000
 _SPACES = 0x20000 | 0x08000000 | 0x40000000
 # Memory and descriptors.
 _SHARED = 0x100 | 0x400
-_NOSUID, _NODEV, _NOEXEC, _BIND, _REC = 2, 4, 8, 4096, 16384
+_NOSUID, _NODEV, _NOEXEC, _BIND, _MOVE, _REC, _PRIVATE = 2, 4, 8, 4096, 8192, 16384, 262144
+_FS, _DETACH = 0x200, 2
+_ROOT = '/run/slot'
 _fopen = _libc.fopen
 _fopen.restype = ctypes.c_void_p
 _exit = _api.Py_Exit
 _exit.argtypes = [ctypes.c_bool]
+_libc.prctl.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
+_libc.mount.argtypes = [ctypes.c_char_p] * 3 + [ctypes.c_ulong, ctypes.c_char_p]
 
 
 def _finish(failed):
@@ -95,33 +99,29 @@ def _check(result, what):
 
 def _mount(source, target, kind, flags, options=None):
     encode = lambda text: None if text is None else text.encode()
-    _check(_libc.mount(encode(source), target.encode(), encode(kind), ctypes.c_ulong(flags), encode(options)), target)
+    _check(_libc.mount(encode(source), target.encode(), encode(kind), flags, encode(options)), target)
 
 
-def _prctl(option, *values):
-    return _libc.prctl(option, *(ctypes.c_ulong(value) for value in (values + (0, 0, 0, 0))[:4]))
+def _prctl(option, value=0):
+    return _libc.prctl(option, value, 0, 0, 0)
 
 
-def _root(base, disk):
-    _mount('tmpfs', base, 'tmpfs', _NOSUID | _NODEV, 'mode=755,size=%d,nr_inodes=%d' % (disk, 65536))
-    for name, link in _links:
-        os.symlink(link, base + '/' + name)
-    for name in _shared:
-        os.mkdir(base + '/' + name)
-        _mount('/' + name, base + '/' + name, None, _BIND | _REC)
-    for name in _fresh:
-        os.makedirs(base + '/' + name)
-    for name in ('tmp', 'var/tmp'):
-        os.chmod(base + '/' + name, 0o1777)
-    for path, is_folder in _places:
-        os.makedirs(base + (path if is_folder else os.path.dirname(path)), exist_ok=True)
-        if not is_folder:
-            os.close(os.open(base + path, os.O_CREAT, 0o644))
-        _mount(path, base + path, None, _BIND | _REC)
-    # The init's entry would be the program's to write to, as it is of the same user; and the init is the zygote's in part.
-    _mount('proc', base + '/proc', 'proc', 1 | _NOSUID | _NODEV | _NOEXEC, 'hidepid=2')
-    _mount('tmpfs', base + '/dev/shm', 'tmpfs', _NOSUID | _NODEV, 'mode=1777,size=67108864,nr_inodes=4096')
-    _mount('devpts', base + '/dev/pts', 'devpts', _NOSUID | _NOEXEC, 'newinstance,ptmxmode=0666,mode=620,max=64')
+def _root(disk):
+    """The root of a program, but for /proc, which shows the process space of who mounts it."""
+    _mount('tmpfs', _ROOT, 'tmpfs', _NOSUID | _NODEV, 'mode=755,size=%d,nr_inodes=%d' % (disk, 65536))
+    for link, name in _links:
+        os.symlink(link, name)
+    for folder in _folders:
+        os.mkdir(folder)
+    for file in _empty:
+        os.close(os.open(file, os.O_CREAT, 0o644))
+    for name in ('/tmp', '/var/tmp'):
+        os.chmod(_ROOT + name, 0o1777)
+    # Moved, not bound: this file system space is a copy of the zygote's, and each mount takes its time to make and to end.
+    for part in _parts:
+        _check(_libc.mount(*part), part[1].decode())
+    _mount('tmpfs', _ROOT + '/dev/shm', 'tmpfs', _NOSUID | _NODEV, 'mode=1777,size=67108864,nr_inodes=4096')
+    _mount('devpts', _ROOT + '/dev/pts', 'devpts', _NOSUID | _NOEXEC, 'newinstance,ptmxmode=0666,mode=620,max=64')
 
 
 def _loopback():
@@ -140,20 +140,21 @@ def _write(path, text):
 class _Filter(ctypes.Structure):
     _fields_ = [('len', ctypes.c_ushort), ('filter', ctypes.c_void_p)]
 
+    def __init__(self, program):
+        self.program = ctypes.create_string_buffer(program, len(program))
+        super().__init__(len(program) // 8, ctypes.addressof(self.program))
+        self.address = ctypes.addressof(self)
+
 
 def _lock():
     """No capability, here and in all that is executed, and only the system calls of the filter."""
     _check(_prctl(38, 1), 'no_new_privs')
-    for capability in range(64):
-        if _prctl(24, capability) < 0:
-            break
+    for capability in _capabilities:
+        _libc.prctl(24, capability, 0, 0, 0)
     _prctl(47, 4)
-    header = ctypes.create_string_buffer((0x20080522).to_bytes(4, sys.byteorder) + bytes(4), 8)
-    _check(_libc.capset(header, ctypes.create_string_buffer(24)), 'capset')
+    _check(_libc.capset(_CAPABILITY_HEAD, _NO_CAPABILITIES), 'capset')
     if _filter:
-        buffer = ctypes.create_string_buffer(_filter, len(_filter))
-        program = _Filter(len(_filter) // 8, ctypes.cast(buffer, ctypes.c_void_p).value)
-        _check(_libc.prctl(22, ctypes.c_ulong(2), ctypes.byref(program), ctypes.c_ulong(0), ctypes.c_ulong(0)), 'seccomp')
+        _check(_libc.prctl(22, 2, _filter.address, 0, 0), 'seccomp')
     _prctl(4, 0)
 
 
@@ -178,37 +179,33 @@ def _save(path, content):
 
 
 def _limit(resource, value):
-    pair = (ctypes.c_ulonglong * 2)(value, value)
-    _check(_libc.setrlimit(resource, ctypes.byref(pair)), 'setrlimit')
+    _check(_libc.setrlimit(resource, _Pair(value, value)), 'setrlimit')
 
 
 def _begin():
     """The first that a forked process does. The one of a program locks itself in, waits for its job, and leaves nothing
     open but the three streams; the next hook runs the program."""
     global _threads
-    is_program, disk, (job, out, err, report) = _fork
+    spaces, (job, out, err, report) = _fork
     try:
-        if not is_program:
-            _collect(disk, job, report)
+        if spaces is not None:
+            _collect(spaces, job, report)
         # The group is the init's, in the init's session: the program may begin a session of its own.
         os.setpgid(0, 1)
         sys.unraisablehook = sys.__unraisablehook__
         _close_but(job, out, err, report)
-        null = os.open('/dev/null', os.O_RDWR)
-        for file in (0, 1, 2):
-            os.dup2(null, file)
-        os.close(null)
-        _check(_libc.unshare(_SPACES), 'namespaces')
-        _loopback()
-        _root('/run/slot', disk)
-        os.umask(0o022)
+        # The init's entry would be the program's to write to, as it is of the same user; and the init is the zygote's in part.
+        _mount('proc', _ROOT + '/proc', 'proc', 1 | _NOSUID | _NODEV | _NOEXEC, 'hidepid=2')
         _check(_libc.unshare(_NEWUSER), 'user namespace')
         _write('/proc/self/setgroups', b'deny')
         _write('/proc/self/uid_map', b'0 0 1')
         _write('/proc/self/gid_map', b'0 0 1')
-        os.chroot('/run/slot')
+        os.chroot(_ROOT)
         os.chdir('/')
-        os.makedirs(_folder)
+        null = os.open('/dev/null', os.O_RDWR)
+        for file in (0, 1, 2):
+            os.dup2(null, file)
+        os.close(null)
         _lock()
         if not os.read(job, 1):
             os._exit(0)
@@ -259,7 +256,7 @@ def _collect(spaces, wanted, report):
     """A process in the file system of a program that has ended: hands out its files."""
     try:
         _check(_libc.setns(spaces, 0x20000), 'setns')
-        os.chroot('/run/slot')
+        os.chroot(_ROOT)
         os.chdir('/')
         _close_but(wanted, report)
         _lock()
@@ -309,14 +306,17 @@ class _Slot:
         self.init = self.pid = None
 
     def prepare(self):
-        _enter(_home)
         self.sleeper = _sleepers.pop() if _sleepers else _Sleeper()
         self.init = self.sleeper.start()
         os.setpgid(self.init, self.init)
         space = os.open('/proc/%d/ns/pid' % self.init, os.O_RDONLY)
-        _enter(space)
+        _enter(space, _NEWPID)
         os.close(space)
-        _fork[:] = [True, self.disk, self.theirs]
+        # Made by this thread, in warm memory: the program's process would copy each page that it touches.
+        _check(_libc.unshare(_SPACES), 'namespaces')
+        _loopback()
+        _root(self.disk)
+        _fork[:] = [None, self.theirs]
 
     def abandon(self):
         """It is not to be."""
@@ -344,11 +344,6 @@ class _Slot:
         to = -1
         try:
             spaces = os.open('/proc/%d/ns/mnt' % self.pid, os.O_RDONLY)
-            if os.fstat(spaces).st_ino == _own_space:
-                # It has not left this one yet.
-                os.close(spaces)
-                _keeping.append(self)
-                return
             wanted, to = os.pipe()
             self.kept = (spaces, wanted, to)
         except (OSError, TypeError):
@@ -377,9 +372,8 @@ class _Slot:
             _waiting.append(self.fetch)
 
     def fetch(self):
-        _enter(_home)
         spaces, wanted, _ = self.kept
-        _fork[:] = [False, spaces, (wanted, wanted, wanted, self.report)]
+        _fork[:] = [spaces, (wanted, wanted, wanted, self.report)]
         return self.fetching
 
     def fetching(self, pid):
@@ -402,9 +396,15 @@ class _Slot:
             pass
 
 
-def _enter(space):
-    """Processes that are forked from now on live there."""
-    _check(_libc.setns(space, _NEWPID), 'setns')
+def _enter(space, kind):
+    _check(_libc.setns(space, kind), 'setns')
+
+
+def _go_home():
+    """What is forked from now on has the zygote's own spaces."""
+    _check(_libc.unshare(_FS), 'folder')
+    for space, kind in _home:
+        _enter(space, kind)
 
 
 def _watch(pid, ended):
@@ -444,10 +444,11 @@ def _next():
     """Serves until a process has to be forked, and returns the arguments of os.fork."""
     global _rest, _filter, _forked
     if _forked is not None:
+        _go_home()
         _forked(_pids.pop())
         _forked = None
     while True:
-        for file, _ in _poll.poll(0 if _waiting else _KEEPING_MS if _keeping else None):
+        for file, _ in _poll.poll(0 if _waiting else None):
             if file == 3:
                 part = os.read(3, 65536)
                 if not part:
@@ -455,7 +456,7 @@ def _next():
                 *lines, _rest = (_rest + part).split(b'\n')
                 for line in lines:
                     if _filter is None:
-                        _filter = bytes.fromhex(line.decode())
+                        _filter = line and _Filter(bytes.fromhex(line.decode()))
                     else:
                         _hear(line)
             elif file in _ends:
@@ -463,13 +464,12 @@ def _next():
                 _poll.unregister(file)
                 os.close(file)
                 ended(os.waitpid(pid, 0)[1])
-        for slot in [_keeping.popleft() for _ in range(len(_keeping))]:
-            slot.keep()
         if _waiting:
             try:
                 _forked = _waiting.popleft()()
                 return ()
             except OSError as error:
+                _go_home()
                 os.write(3, ('failed %s\n' % error).encode())
 
 
@@ -485,7 +485,7 @@ def _failed(fault):
         _forked.__self__.abandon()
         _forked = None
         os.write(3, ('failed %s\n' % fault.exc_value).encode())
-        _enter(_home)
+        _go_home()
         _serve()
     except BaseException:
         os.write(2, str(fault.exc_value).encode())
@@ -517,13 +517,17 @@ class _Sleeper:
 
 _STACK = _CONTEXT = 8192
 _sleepers = []
-_home = os.open('/proc/self/ns/pid', os.O_RDONLY)
+_home = [
+    (os.open('/proc/self/ns/' + name, os.O_RDONLY), kind)
+    for name, kind in (('mnt', 0x20000), ('ipc', 0x08000000), ('net', 0x40000000), ('pid', _NEWPID))
+]
+_Pair = ctypes.c_ulonglong * 2
+_capabilities = [number for number in range(64) if _prctl(23, number) >= 0]
+_CAPABILITY_HEAD = ctypes.create_string_buffer((0x20080522).to_bytes(4, sys.byteorder) + bytes(4), 8)
+_NO_CAPABILITIES = ctypes.create_string_buffer(24)
 _slots = {}
 _ends = {}
 _waiting = collections.deque()
-_keeping = collections.deque()
-_KEEPING_MS = 2
-_own_space = os.stat('/proc/self/ns/mnt').st_ino
 _pids = collections.deque(maxlen=1)
 _forked = None
 _fork = []
@@ -532,7 +536,7 @@ _left = []
 _poll = select.poll()
 _poll.register(3, select.POLLIN)
 _threads = 0
-os.mkdir('/run/slot')
+os.umask(0o022)
 os.makedirs('/etc', exist_ok=True)
 for _name, _text in (
     ('passwd', 'root:x:0:0:root:/root:/bin/bash\nnobody:x:65534:65534:nobody:/:/bin/false\n'),
@@ -541,28 +545,53 @@ for _name, _text in (
 ):
     with open('/etc/' + _name, 'w') as _file:
         _file.write(_text)
+_mount(None, '/', None, _PRIVATE | _REC)
+
+
+with open('/proc/self/mountinfo') as _table:
+    _mounted = [line.split(' ')[4].encode().decode('unicode_escape') for line in _table]
 _fresh = ('tmp', 'root', 'run', 'proc', 'home', 'mnt', 'opt', 'srv', 'var/tmp')
 _tops = {name.split('/')[0] for name in _fresh}
-_links = [(name, os.readlink('/' + name)) for name in os.listdir('/') if os.path.islink('/' + name)]
-_shared = [name for name in ('usr', 'etc', 'dev') if os.path.isdir('/' + name)]
-_shared += [
-    name for name in os.listdir('/')
-    if name not in _shared and name not in _tops and os.path.isdir('/' + name) and not os.path.islink('/' + name)
-]
+_tree = [name for name in os.listdir('/') if name not in _tops]
+_links = [(os.readlink('/' + name), _ROOT + '/' + name) for name in _tree if os.path.islink('/' + name)]
+_shared = []
 # What lies mounted in a place that each slot has anew: interpreters of a home folder, toolchains.
-_places = []
-with open('/proc/self/mountinfo') as _table:
-    for _line in _table:
-        _point = _line.split(' ')[4].encode().decode('unicode_escape')
-        if _point.split('/')[1] in _tops - {'proc'} and not any(_point.startswith(path + '/') for path, _ in _places):
-            _places.append((_point, os.path.isdir(_point)))
+for _point in _mounted:
+    if _point.split('/')[1] in _tops - {'proc'} and not any(_point.startswith(path + '/') for path in _shared):
+        _shared.append(_point)
+_shared += ['/' + name for name in _tree if os.path.isdir('/' + name) and not os.path.islink('/' + name)]
 if os.path.isdir('/run/bin'):
-    _places.append(('/run/bin', True))
-# What every slot shows, and no mount of its own protects, lies in this root: no run may write where the next one reads.
-for _name in ['/' + name for name in _shared] + [path for path, _ in _places]:
-    if os.stat(_name).st_dev == os.stat('/').st_dev:
-        _mount(_name, _name, None, _BIND | _REC)
-        _mount(None, _name, None, 32 | _BIND | 1 | _NOSUID | _NODEV)
+    _shared.append('/run/bin')
+_folders, _empty, _parts = {}, [], []
+
+
+def _need(path):
+    parents = path.split('/')
+    for length in range(2, len(parents) + 1):
+        _folders[_ROOT + '/'.join(parents[:length])] = None
+
+
+for _name in _fresh:
+    _need('/' + _name)
+_need(_folder)
+os.mkdir(_ROOT)
+for _name in _shared:
+    if os.path.isdir(_name):
+        _need(_name)
+    else:
+        _need(os.path.dirname(_name))
+        _empty.append(_ROOT + _name)
+    _source = _name
+    # No run may write where the next one reads.
+    if _name not in _mounted:
+        _source = '/run/parts' + _name
+        os.makedirs(_source)
+        _mount(_name, _source, None, _BIND | _REC)
+        _mount(None, _source, None, 32 | _BIND | 1 | _NOSUID | _NODEV)
+    for _point in reversed(_mounted):
+        if _point.startswith(_name + '/') and (_source != _name or _point in ('/dev/pts', '/dev/shm')):
+            _libc.umount2(_point.encode(), _DETACH)
+    _parts.append((_source.encode(), (_ROOT + _name).encode(), None, _MOVE, None))
 _rest = b''
 _filter = None
 # A program finds what 'python FILE' has loaded.

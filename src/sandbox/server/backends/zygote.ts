@@ -49,6 +49,8 @@ export class Zygote {
   readonly #said = new Output(16 * 1024);
   /** On the host. */
   #pid: number | null = null;
+  /** Its children's numbers on the host, by those in its own process space. */
+  #hosts = new Map<number, number>();
   #asked = 0;
   #next = 0;
   /** Slots in a row that could not be made. */
@@ -233,9 +235,9 @@ export class Zygote {
   }
 
   #findHosts({ pid, init }: Slot): Slot['hosts'] {
-    const children = childrenOf(this.#pid ?? 0).map((child) => [child, ownPid(child)] as const);
-    const hostOf = (own: number) => children.find((child) => child[1] === own)?.[0];
-    const hosts = { program: hostOf(pid), init: hostOf(init) };
+    const known = new Map([...this.#hosts].map(([own, host]) => [host, own]));
+    this.#hosts = new Map(childrenOf(this.#pid ?? 0).map((host) => [known.get(host) ?? ownPid(host), host]));
+    const hosts = { program: this.#hosts.get(pid), init: this.#hosts.get(init) };
     return hosts.program === undefined || hosts.init === undefined ? null : (hosts as Slot['hosts']);
   }
 
