@@ -132,7 +132,7 @@ describe('a model server that gives', () => {
       timers.push(setInterval(() => response.write(' '), 20));
     });
     const { run, rows, unmade, said } = workplace(null);
-    const broken = await run({ timeout: 1 });
+    const broken = await run({ timeout: 3 });
     all.model.be(null);
     for (const timer of timers) clearInterval(timer);
     expect(broken).toMatchObject({ done: 0, failed: 2 });
