@@ -31,7 +31,7 @@ export const doctorCommand = (): Command =>
 
 /** The limits of a run, with the flags of `sandbox` that move them. */
 const LIMITS = `Limits of a run (flags of rollout-viewer sandbox):
-  --memory 2048 MB   --processes 256   --disk 512 MB   --output 4 MB a stream   --max-run-timeout 600 s
+  --memory 2048 MB (Pyodide: 1024)   --processes 256   --disk 512 MB   --output 4 MB a stream   --max-run-timeout 600 s
   files: 1,000 sent, 64 MB fetched   body of a request: 128 MB   programs at once: --max-concurrency, --memory-budget`;
 
 async function examine({ toolchain, json = false }: Options): Promise<void> {

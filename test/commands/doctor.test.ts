@@ -15,6 +15,24 @@ describe('doctor', () => {
     await close();
   });
 
+  test('the languages that a server tells at its start are those whose proof succeeds', {
+    timeout: 300_000,
+  }, async () => {
+    const lines: string[] = [];
+    const { checks, close } = sandboxChecks({ log: (line) => lines.push(line) });
+    const works: string[] = [];
+    for (const { name, prove } of checks) {
+      if (!name.startsWith('language ')) continue;
+      await prove().then(
+        () => works.push(name.slice('language '.length)),
+        (error: Error) => expect(error.message).not.toMatch(/ None$/),
+      );
+    }
+    await close();
+    const told = lines.find((line) => line.startsWith('languages: '))?.slice('languages: '.length);
+    expect(told?.split(' ').sort()).toEqual(works.sort());
+  });
+
   test('a language that works says how long it took', { timeout: 60_000 }, async () => {
     const { checks, close } = sandboxChecks({});
     const python = checks.find(({ name }) => name === 'language python');

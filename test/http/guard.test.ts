@@ -15,6 +15,18 @@ describe('a port without a token', () => {
     ['lab.example', null],
     ['rebound.example', 403],
     ['127.0.0.1.evil.example', 403],
+    ['127.0.0.1.nip.io:8080', 403],
+    ['localhost.', 403],
+    ['localhost.evil', 403],
+    ['evil@localhost', 403],
+    ['localhost@evil', 403],
+    ['localhost/evil', 403],
+    ['localhost\\evil', 403],
+    ['localhost#evil', 403],
+    ['localhost:80:90', 403],
+    ['[::1].evil', 403],
+    ['[::ffff:127.0.0.1]', 403],
+    ['0.0.0.0', 403],
     ['', 403],
   ])('lets the Host %s in: %s', (host, wanted) => {
     expect(status({ host }, open)).toBe(wanted);
@@ -26,6 +38,10 @@ describe('a port without a token', () => {
     ['https://127.0.0.1:8080', 403],
     ['http://lab.example', null],
     ['http://evil.example', 403],
+    ['http://evil.example@127.0.0.1:8080', 403],
+    ['http://127.0.0.1.nip.io:8080', 403],
+    ['http://127.0.0.1:8080, http://evil.example', 403],
+    ['', 403],
     ['null', 403],
   ])('lets a page of %s in: %s', (origin, wanted) => {
     expect(status({ host: '127.0.0.1:8080', origin }, open)).toBe(wanted);

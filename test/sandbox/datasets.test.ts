@@ -140,7 +140,11 @@ describe('--dataset NAME=FILE', () => {
     expect(datasets.listDatasets()).toEqual(['oj', 'auto', 'humaneval_python', 'mbpp']);
     expect(await datasets.listIds(prompts('oj', {}))).toEqual([1, 2, 3, 5671949450826943757n]);
     expect(await datasets.listIds(prompts('oj', {}, { offset: 1, limit: 1 }))).toEqual([2]);
-    expect(await datasets.listIds(prompts('oj', {}, { offset: -1, limit: -1 }))).toEqual([]);
+    // In SQLite, which upstream asks, an offset below zero is none, and so is a limit.
+    expect(await datasets.listIds(prompts('oj', {}, { offset: -1, limit: 1 }))).toEqual([1]);
+    expect(await datasets.listIds(prompts('oj', {}, { offset: 1, limit: -1 }))).toEqual(
+      (await datasets.listIds(prompts('oj', {}))).slice(1),
+    );
     const [prompt] = await datasets.getPrompts(prompts('oj', { language: 'cpp' }));
     expect(prompt?.prompt).toMatch(/^Add two numbers\n\nWrite a complete C\+\+ program/);
     expect(await datasets.getPromptById(byId('auto', '1'))).toEqual({ id: 1, prompt: 'Add', labels: ROW.labels });
@@ -434,6 +438,15 @@ submit_code_blocks([CodeBlock(priority=40, language='python', code=blocks[-1].co
     const result = await new Datasets(plainPython).submit(submission('d', 1, completion, config(logic)));
     expect([result.extracted_code, result.accepted]).toEqual(['print(3)', true]);
   });
+
+  test.each(['null', '{', '[{"priority": "9", "language": "", "code": 1}]'])(
+    'what it writes in the place of blocks is none: %s',
+    async (written) => {
+      const logic = `import os\nopen('code-blocks.json', 'w').write('${written}')\nos._exit(0)`;
+      const call = new Datasets(plainPython).submit(submission('d', 1, '', config(logic)));
+      await expect(call).rejects.toThrow('it handed over no list of blocks');
+    },
+  );
 
   test('what it does wrong is told', async () => {
     const call = new Datasets(plainPython).submit(submission('d', 1, '', config('1/0')));

@@ -44,6 +44,7 @@ describe.skipIf(lack.bubblewrap !== null)(named('pages', 'bubblewrap'), () => {
   ])('%s is a page that needs nothing from elsewhere', async (path) => {
     const answer = await get(path);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(answer.headers.get('content-security-policy')).toBe("frame-ancestors 'none'");
     const text = await answer.text();
     expect(text).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
   });

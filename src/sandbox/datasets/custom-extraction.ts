@@ -1,5 +1,6 @@
 // `custom_extract_logic` is Python sent by the caller. Upstream runs it inside its own server process; here it runs in
 // the sandbox like any other program, and hands its blocks over in a file, so that what it prints does not matter.
+import { z } from 'zod';
 import { type RunCode, runCodeRequest } from '../protocol.ts';
 import { RequestError } from '../request-error.ts';
 import type { CodeBlock } from './extraction.ts';
@@ -61,5 +62,18 @@ export async function customBlocks(
     const said = answer.message || answer.run_result?.stderr?.trim() || answer.run_result?.status;
     throw new RequestError(500, `custom_extract_logic failed in the sandbox: ${said}`);
   }
-  return JSON.parse(Buffer.from(blocks, 'base64').toString()) as CodeBlock[];
+  const read = handedOver.safeParse(parsed(Buffer.from(blocks, 'base64').toString()));
+  if (read.success) return read.data;
+  throw new RequestError(500, 'custom_extract_logic failed in the sandbox: it handed over no list of blocks');
+}
+
+/** The logic can write into the file what it likes. */
+const handedOver = z.array(z.object({ priority: z.number(), language: z.string(), code: z.string() }));
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

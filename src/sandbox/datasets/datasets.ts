@@ -143,8 +143,11 @@ export class Datasets {
   /** Offset and limit do not count for data that came with the request, as upstream. */
   async #rows({ dataset, config, offset, limit }: GetPromptsRequest): Promise<ProblemRow[]> {
     const given = provided(config);
-    if (given === null)
-      return (await this.#table(dataset)).rows.slice(Math.max(0, offset), Math.max(0, offset) + Math.max(0, limit));
+    if (given === null) {
+      const rows = (await this.#table(dataset)).rows.slice(Math.max(0, offset));
+      // SQLite's way, in which upstream keeps its tables.
+      return limit < 0 ? rows : rows.slice(0, limit);
+    }
     if (Array.isArray(given)) return given;
     throw new RequestError(400, 'request.config.provided_data should be a list of str -> str | int');
   }

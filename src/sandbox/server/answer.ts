@@ -50,7 +50,8 @@ export function answerOf(answer: Answer): RawAnswer {
   if ('html' in answer) {
     return {
       status: 200,
-      headers: { 'content-type': 'text/html; charset=utf-8' },
+      // A page of another site could lay it under a button of its own.
+      headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': "frame-ancestors 'none'" },
       body: new TextEncoder().encode(answer.html),
     };
   }

@@ -46,8 +46,12 @@ const PROGRAMS: Partial<Record<Language, string>> = {
 /** @param open the runner that all proofs share, opened by the first */
 export function sandboxChecks(options: SandboxRunnerOptions): { checks: DoctorCheck[]; close(): Promise<void> } {
   let opened: Promise<SandboxRunner> | null = null;
+  let hasOnlyPython = false;
   const runner = () => {
-    opened ??= createRunner(options);
+    opened ??= createRunner(options).then((made) => {
+      hasOnlyPython = made.backend.name === 'pyodide';
+      return made;
+    });
     return opened;
   };
   const languages = LANGUAGES.filter((language) => PROGRAMS[language] !== undefined);
@@ -64,7 +68,12 @@ export function sandboxChecks(options: SandboxRunnerOptions): { checks: DoctorCh
     ...languages.map((language) => ({
       name: `language ${language}`,
       needed: language === 'python',
-      remedy: TOOLCHAINS[language]?.from ?? '',
+      /** Known once it was looked for. */
+      get remedy() {
+        return hasOnlyPython && language !== 'python'
+          ? 'apt-get install bubblewrap'
+          : (TOOLCHAINS[language]?.from ?? '');
+      },
       prove: () => runs(runner, { language, code: PROGRAMS[language] ?? '', compile_timeout: 60, run_timeout: 60 }),
     })),
     {
@@ -93,10 +102,13 @@ async function runs(runner: () => Promise<SandboxRunner>, input: RunCodeInput): 
   // The last line says what is wrong, whatever the program before it was.
   throw new Error(
     said
+      .replace(`exception on running code ${input.code}: `, '')
       .replace(/^[\s\S]*?cannot run on this server: /, '')
       .split('\n')
       .at(-1)
-      ?.slice(0, 200) ?? 'it failed',
+      // The remedy stands below it.
+      ?.replace(/(?: \(.*\))? None$/, '')
+      .slice(0, 200) ?? 'it failed',
   );
 }
 

@@ -127,7 +127,11 @@ async function answered(
   hasCome: () => void,
   { guard, threads, bodyLimit, log }: HttpOptions,
 ): Promise<RawAnswer> {
-  const { headers, method = 'GET', url = '/' } = request;
+  const { headers, headersDistinct, method = 'GET', url = '/' } = request;
+  if ((headersDistinct.host?.length ?? 0) > 1) {
+    drop(request);
+    throw new RequestError(400, 'the request has more than one Host');
+  }
   const refusal = refusalOf(headers, guard);
   if (refusal) {
     drop(request);

@@ -90,6 +90,8 @@ export interface Backend {
   /** One of the languages that SandboxFusion names; another one is answered with a SandboxError. */
   readonly languages: ReadonlySet<Language>;
   readonly limits: ReadonlySet<Limit>;
+  /** Why a language cannot run here though its tools are there; null where nothing is known against it. */
+  lacks?(language: Language): string | null;
   /** @throws {SandboxFault} when the job cannot be run at all; an abort rejects with the signal's reason. */
   execute(job: Job, signal?: AbortSignal): Promise<Outcome>;
   /** Ends what runs and leaves nothing behind. */

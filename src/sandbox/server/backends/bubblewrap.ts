@@ -5,6 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, closeSync, copyFileSync, existsSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
+import type { Language } from '../../protocol.ts';
 import { temporaryFolder } from '../leftovers.ts';
 import { confine } from '../paths.ts';
 import { PipePool } from '../pipes.ts';
@@ -21,7 +22,7 @@ import { DEFAULT_MEMORY_MB, placeFiles, STDIN_PATH, systemArguments, ulimits } f
 import { Cgroups, type CgroupVersions, type GroupLimits } from './cgroups.ts';
 import { findOnPath, type Interpreters, linkFlags, resolveInterpreters } from './interpreters.ts';
 import { killWhole } from './kill-whole.ts';
-import { RUNNERS, temporaryName } from './languages.ts';
+import { lackOfMachine, RUNNERS, temporaryName } from './languages.ts';
 import { provesItself, provesItsLimits } from './proof.ts';
 import { hasSeccomp, seccompFilter } from './seccomp.ts';
 import { BLOCK_FD, feed, INFO_FD, supervise } from './supervised-run.ts';
@@ -165,6 +166,16 @@ class Bubblewrap implements Backend {
     };
   }
 
+  /** No device of the machine is in a sandbox. */
+  lacks(language: Language): string | null {
+    return lackOfMachine(language, { ...this.#machine(), hasGpu: false });
+  }
+
+  #machine() {
+    const { jars, nodeFolder } = this.#interpreters;
+    return { linkFlags: this.#linkFlags, jars, nodeFolder };
+  }
+
   async execute(job: Job, signal?: AbortSignal): Promise<Outcome> {
     signal?.throwIfAborted();
     const runner = RUNNERS[job.language];
@@ -178,9 +189,7 @@ class Bubblewrap implements Backend {
     const source = runner.prepare(job.code, {
       fresh: (extension) => `${directory}/${temporaryName()}${extension}`,
       files: [...job.files.keys()],
-      linkFlags: this.#linkFlags,
-      jars: this.#interpreters.jars,
-      nodeFolder: this.#interpreters.nodeFolder,
+      ...this.#machine(),
     });
     const files = placeFiles(job, source, directory);
     const fetch = job.fetchFiles.map((name) => confine(name, directory, true));

@@ -12,11 +12,14 @@ export interface Source {
   run: string;
 }
 
-interface SourceContext {
+interface SourceContext extends Machine {
   /** An absolute path in the run's directory for a source file with this ending. */
   fresh: (extension: string) => string;
   /** Names in `files`. */
   files: readonly string[];
+}
+
+interface Machine {
   /** Linker flags that this machine's g++ can use. */
   linkFlags: string;
   /** Java archives of this machine that programs may take for granted. */
@@ -191,6 +194,20 @@ export const RUNNERS: Partial<Record<Language, Runner>> = {
   },
   python_gpu: { prepare: () => ({ file: null, text: '', compile: 'python compile.py', run: 'python run.py' }) },
 };
+
+/** No package brings a GPU. */
+export const NEEDS_GPU: readonly Language[] = ['cuda', 'python_gpu'];
+
+/** Why programs of this language cannot run, though its tools are there; null where nothing is known against it. */
+export function lackOfMachine(language: Language, machine: Machine & { hasGpu: boolean }): string | null {
+  if (NEEDS_GPU.includes(language) && !machine.hasGpu) return 'no GPU';
+  try {
+    RUNNERS[language]?.prepare('', { fresh: (extension) => `a${extension}`, files: [], ...machine });
+    return null;
+  } catch (error) {
+    return error instanceof CompileFault ? null : (error as Error).message;
+  }
+}
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789_';
 

@@ -2,7 +2,7 @@
 // did nothing wrong: it is answered with a SandboxError, before anything of it ran.
 import type { Language } from '../../protocol.ts';
 import { type Backend, DEFAULT_RUN_LIMITS, type Job, type Outcome, SandboxFault } from './backend.ts';
-import { CompileFault, RUNNERS } from './languages.ts';
+import { CompileFault, NEEDS_GPU, RUNNERS } from './languages.ts';
 
 export interface Toolchain {
   /** All of these must be found. */
@@ -132,8 +132,11 @@ export async function toldLanguages(backend: Backend, toolchains: Toolchains): P
   const looked = await Promise.all(
     all.map(async (language) => ({ language, missing: await toolchains.missing(language) })),
   );
-  const here = looked.filter(({ missing }) => missing.length === 0).map(({ language }) => language);
-  const absent = looked.filter(({ missing }) => missing.length > 0).map(({ language }) => language);
+  const runs = ({ language, missing }: (typeof looked)[number]) => missing.length === 0 && !backend.lacks?.(language);
+  const here = looked.filter(runs).map(({ language }) => language);
+  const absent = looked
+    .filter((each) => !runs(each) && !NEEDS_GPU.includes(each.language))
+    .map(({ language }) => language);
   const more =
     absent.length === 0 ? [] : [`not installed: ${absent.join(' ')} (rollout-viewer doctor says what brings them)`];
   return [`languages: ${here.join(' ')}`, ...more];

@@ -15,14 +15,14 @@ import {
 } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import type { CommandRunResult } from '../../protocol.ts';
+import type { CommandRunResult, Language } from '../../protocol.ts';
 import { temporaryFolder } from '../leftovers.ts';
 import { Output } from '../output.ts';
 import { confine, confineFile } from '../paths.ts';
 import { PipePool } from '../pipes.ts';
 import { type Backend, type BackendDeclaration, type Job, type Limit, type Outcome, SandboxFault } from './backend.ts';
 import { linkFlags, resolveInterpreters } from './interpreters.ts';
-import { RUNNERS, temporaryName } from './languages.ts';
+import { lackOfMachine, RUNNERS, temporaryName } from './languages.ts';
 import { startTimer } from './timer.ts';
 import { usageOfTree } from './usage.ts';
 import { Warden } from './warden.ts';
@@ -70,6 +70,10 @@ class Unconfined implements Backend {
     this.#path = path;
     this.#linkFlags = flags;
     this.#warden = new Warden(folder);
+  }
+
+  lacks(language: Language): string | null {
+    return lackOfMachine(language, { linkFlags: this.#linkFlags, hasGpu: existsSync('/dev/nvidia0') });
   }
 
   async execute(job: Job, signal?: AbortSignal): Promise<Outcome> {
