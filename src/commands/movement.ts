@@ -1,6 +1,6 @@
 import { Command } from 'commander';
+import { doubtsOf, doubtsText } from '../analysis/doubts.ts';
 import type { FactRows } from '../analysis/facts/fact-rows.ts';
-import { groundOf, groundText } from '../analysis/ground.ts';
 import type { Movement } from '../analysis/movement/movement.ts';
 import { saidBy } from '../analysis/movement/said.ts';
 import { whatMoved } from '../analysis/movement/what-moved.ts';
@@ -62,8 +62,8 @@ async function movement(facts: FactRows, flags: FactsFlags): Promise<number> {
     after: row.examples.after.map((at) => locatorOf(facts, at)),
   });
   await printTable(found, columns, jsonOf, flags);
-  const ground = groundText(groundOf(facts));
-  say(`${plural(found.filter(({ isAlarm }) => isAlarm).length, 'alarm')}${ground === '' ? '' : `; ${ground}`}`);
+  const doubts = doubtsText(doubtsOf(facts));
+  say(`${plural(found.filter(({ isAlarm }) => isAlarm).length, 'alarm')}${doubts === '' ? '' : `; ${doubts}`}`);
   return DONE;
 }
 

@@ -19,7 +19,7 @@ export interface RecordHead {
   /** The transcript has the keys, and stands beside another pane. */
   isFocused: boolean;
   /** A change on disk since it was read; '' for none. */
-  fate: string;
+  diskChange: string;
 }
 
 /** The line above a transcript: which rollout this is. A part that has no room leaves as a whole, the least telling first. */
@@ -37,12 +37,12 @@ export function renderRecordHead(head: RecordHead, theme: Theme, width: number):
   ];
   // A change on disk matters more than the place there.
   const parts: Piece[] =
-    head.fate === ''
+    head.diskChange === ''
       ? [
           ['quiet', `sample ${formatCount(head.sample)}/${formatCount(head.samples)}`],
           ...head.group.map((part): Piece => ['quiet', part]),
         ]
-      : [['warning', head.fate]];
+      : [['warning', head.diskChange]];
   let room = width - scoreWidth - cellWidth(locator) - 4;
   for (const [style, text] of parts) {
     room -= cellWidth(text) + 2;

@@ -18,14 +18,14 @@ export { type BranchDifference, type BranchEntry, branchesOf, branchLines, first
 export { replayMany } from './bulk.ts';
 export { CallSession } from './call-session.ts';
 export { RULE_NAMES, type Rules, rulesWithout } from './compare/rules.ts';
+export { type DiffLine, type DiffWord, diffTexts } from './diff.ts';
+export { DriftTable, TABLES } from './drift-table.ts';
 export {
   type DecideOptions,
   decideCost,
   decideTurns,
   decidingTurns,
-} from './decide.ts';
-export { type DiffLine, type DiffWord, diffTexts } from './diff.ts';
-export { DriftTable, TABLES } from './drift-table.ts';
+} from './each-turn.ts';
 export { REPLAYS } from './entries.ts';
 
 export { requirementsPython } from './environment.ts';

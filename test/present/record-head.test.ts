@@ -14,7 +14,7 @@ const head = (more: Partial<RecordHead> = {}): RecordHead => ({
   samples: 128,
   score: 0,
   group: groupParts([1, 0, 0.5, 1], 2),
-  fate: '',
+  diskChange: '',
   ...more,
 });
 

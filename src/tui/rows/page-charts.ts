@@ -1,7 +1,7 @@
 import { histogramOf, unknownFilter } from '../../analysis/charts/histogram.ts';
 import { curveOf, type StepOfNumber, stepsOfNumber } from '../../analysis/charts/numbers-of.ts';
+import { doubtsOf, doubtsText } from '../../analysis/doubts.ts';
 import type { FactRows } from '../../analysis/facts/fact-rows.ts';
-import { groundOf, groundText } from '../../analysis/ground.ts';
 import { labelledChart } from '../../present/braille.ts';
 import { formatCount, formatPercent, sparkline } from '../../present/numbers.ts';
 import { meanText, scoreText } from '../../present/quantities.ts';
@@ -56,7 +56,7 @@ function merged(values: readonly number[], most: number): number[] {
 
 /** How many rollouts a curve leaves out, or counts though they are doubtful. */
 export const groundLines = (facts: FactRows): string[] => {
-  const text = groundText(groundOf(facts));
+  const text = doubtsText(doubtsOf(facts));
   return text === '' ? [] : [text];
 };
 

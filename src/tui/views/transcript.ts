@@ -23,7 +23,7 @@ export const transcriptView: PaneView = ({ state, data, theme }, width) => {
     samples: file.count,
     score: file.score(record),
     group: [...(said === '' ? [] : [`label ${said}`]), ...groupOf(data.groups, cursor).parts],
-    fate: data.diskChange(cursor),
+    diskChange: data.diskChange(cursor),
     isFocused: state.focus === 'transcript' && data.geometry(state).listWidth > 0,
   };
   return [

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import { doubtsOf, doubtsText } from '../../src/analysis/doubts.ts';
 import { readFactRows } from '../../src/analysis/facts/fact-rows.ts';
-import { groundOf, groundText } from '../../src/analysis/ground.ts';
 import { Dump } from '../../src/dump/dump.ts';
 import { directoryWith, verlLine } from '../program.ts';
 
-test('the ground of a curve: what it leaves out, and what it counts though it is doubtful', async () => {
+test('reasons to doubt a curve: what it leaves out, and what it counts though it is doubtful', async () => {
   const lines = [
     verlLine(),
     verlLine(),
@@ -15,14 +15,14 @@ test('the ground of a curve: what it leaves out, and what it counts though it is
   ];
   const dump = Dump.open([directoryWith({ '1.jsonl': lines.join('') })]);
   try {
-    const ground = groundOf(await readFactRows(dump, null));
-    expect(ground).toEqual({ rollouts: 6, unreadable: 1, unscored: 2, aborted: 1, byWorld: 0 });
-    expect(groundText(ground)).toBe('of 6: 1 unreadable, 2 unscored left out; 1 broken off counted, though doubtful');
+    const doubts = doubtsOf(await readFactRows(dump, null));
+    expect(doubts).toEqual({ rollouts: 6, unreadable: 1, unscored: 2, aborted: 1, byWorld: 0 });
+    expect(doubtsText(doubts)).toBe('of 6: 1 unreadable, 2 unscored left out; 1 broken off counted, though doubtful');
   } finally {
     dump.close();
   }
 });
 
 test('nothing is said of what is whole', () => {
-  expect(groundText({ rollouts: 9, unreadable: 0, unscored: 0, aborted: 0, byWorld: 0 })).toBe('');
+  expect(doubtsText({ rollouts: 9, unreadable: 0, unscored: 0, aborted: 0, byWorld: 0 })).toBe('');
 });

@@ -1,7 +1,7 @@
 import type { FactRows } from './facts/fact-rows.ts';
 
-/** Reasons why the ground of a curve or an alarm is doubtful. */
-export interface Ground {
+/** Reasons to doubt a curve or an alarm. */
+export interface Doubts {
   rollouts: number;
   /** Left out of every mean: records that cannot be read, and those without a finite score. */
   unreadable: number;
@@ -11,27 +11,27 @@ export interface Ground {
   byWorld: number;
 }
 
-const kept = new WeakMap<FactRows, Ground>();
+const kept = new WeakMap<FactRows, Doubts>();
 
-export function groundOf(facts: FactRows): Ground {
+export function doubtsOf(facts: FactRows): Doubts {
   const known = kept.get(facts);
   if (known !== undefined) return known;
   const scores = facts.numbers('score');
   const ended = facts.words('ended');
   const fault = facts.words('fault');
-  const ground: Ground = { rollouts: facts.length, unreadable: 0, unscored: 0, aborted: 0, byWorld: 0 };
+  const doubts: Doubts = { rollouts: facts.length, unreadable: 0, unscored: 0, aborted: 0, byWorld: 0 };
   for (let row = 0; row < facts.length; row++) {
-    if (facts.has(row, 'bad_record')) ground.unreadable++;
-    else if (!Number.isFinite(scores[row]!)) ground.unscored++;
-    if (ended[row] === 'aborted') ground.aborted++;
-    if (fault[row] === 'world' || fault[row] === 'ours') ground.byWorld++;
+    if (facts.has(row, 'bad_record')) doubts.unreadable++;
+    else if (!Number.isFinite(scores[row]!)) doubts.unscored++;
+    if (ended[row] === 'aborted') doubts.aborted++;
+    if (fault[row] === 'world' || fault[row] === 'ours') doubts.byWorld++;
   }
-  kept.set(facts, ground);
-  return ground;
+  kept.set(facts, doubts);
+  return doubts;
 }
 
 /** A caution before a curve or an alarm is believed; '' where nothing is doubtful. */
-export function groundText({ rollouts, unreadable, unscored, aborted, byWorld }: Ground): string {
+export function doubtsText({ rollouts, unreadable, unscored, aborted, byWorld }: Doubts): string {
   const some = (parts: [count: number, what: string][]): string =>
     parts
       .filter(([count]) => count > 0)
