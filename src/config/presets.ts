@@ -150,7 +150,18 @@ const less = withKeys(vim, {
   redo: ['U', 'g U'],
 });
 
+/** `n` and `p` go from sample to sample, with shift from step to step. */
+const nextAndPrevious: Keys = {
+  'sample.next': ['n', 'J'],
+  'sample.previous': ['p', 'K'],
+  'step.next': ['N', 'L'],
+  'step.previous': ['P', 'H'],
+  'page.group': ['g P'],
+  group: ['g p'],
+};
+
 const emacs = withKeys(vim, {
+  ...nextAndPrevious,
   'turn.next': ['right', 'ctrl+f', 'l'],
   'turn.previous': ['left', 'ctrl+b', 'h'],
   'turn.first': ['0', 'ctrl+a'],
@@ -161,23 +172,11 @@ const emacs = withKeys(vim, {
   'mark.row': ['space'],
   'column.next': ['l', 'right', 'ctrl+f'],
   'column.previous': ['h', 'left', 'ctrl+b'],
-  'page.group': ['g P'],
-  'page.contexts': ['g c'],
-  'page.history': ['g h'],
-  'page.times': ['g w'],
-  'page.step.times': ['g W'],
-  'page.signal': ['g s'],
-  'page.under.way': ['g n'],
   'page.up': ['pageup', 'alt+v', 'b'],
   top: ['home', 'alt+<', 'g', 'g g'],
   bottom: ['end', 'alt+>', 'G'],
-  'sample.next': ['n', 'J'],
-  'sample.previous': ['p', 'K'],
-  'step.next': ['N', 'L'],
-  'step.previous': ['P', 'H'],
   'focus.next': ['tab', 'shift+tab', 'ctrl+x o'],
   zoom: ['ctrl+x 1', '_'],
-  group: ['g p'],
   undo: ['u', 'ctrl+x u'],
   search: ['/', 'ctrl+s'],
   'search.next': ['.', 'ctrl+r'],
@@ -189,10 +188,7 @@ const emacs = withKeys(vim, {
 
 /** Actions of verl's own viewer keep the keys that they have there. */
 const verl = withKeys(vim, {
-  'sample.next': ['n', 'J'],
-  'sample.previous': ['p', 'K'],
-  'step.next': ['N', 'L'],
-  'step.previous': ['P', 'H'],
+  ...nextAndPrevious,
   'page.down': ['j', 'space', 'pagedown'],
   'mark.row': ['space'],
   'page.up': ['k', 'b', 'pageup'],
@@ -201,14 +197,6 @@ const verl = withKeys(vim, {
   'view.next': ['s', 'v'],
   sort: ['o'],
   'page.sort': ['o', 's'],
-  'page.group': ['g P'],
-  'page.contexts': ['g c'],
-  'page.history': ['g h'],
-  'page.times': ['g w'],
-  'page.step.times': ['g W'],
-  'page.signal': ['g s'],
-  'page.under.way': ['g n'],
-  group: ['g p'],
   search: ['f', '/'],
   'search.next': ['.'],
   'search.previous': [','],
