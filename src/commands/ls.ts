@@ -277,7 +277,7 @@ function reasonOfNoGroups(file: DumpFile): string | null {
   return new Groups(head).reason;
 }
 
-/** So many rows tell whether a key makes groups. */
+/** Rows that are looked at for a key that makes groups. */
 const MOST_NOTED = 10_000;
 
 /** A copy that takes so much room in the temporary folder is worth a word. */

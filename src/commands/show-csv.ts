@@ -12,7 +12,7 @@ import { FACTS } from '../rollout/facts.ts';
 import { print } from './output.ts';
 import type { WrittenForm } from './written-form.ts';
 
-/** So many rows tell which keys of their own the records have. */
+/** Rows that are looked at for the keys that the records have of their own. */
 const LOOKED_AT = 200;
 
 const USUAL = [

@@ -24,7 +24,7 @@ export function linesShape(value: unknown): FileShape | null {
   return kind === 'lines' && areKeys && typeof isKnown === 'boolean' ? (value as FileShape) : null;
 }
 
-/** So many lines are looked at: a session may begin with some that are no events. */
+/** Lines that are looked at: a session may begin with some that are no events. */
 const LINES = 8;
 /** A first line that is longer says enough by its head in no case, and is taken for a rollout. */
 const LONGEST = 64 << 20;

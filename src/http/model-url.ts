@@ -1,5 +1,5 @@
 export const isHttpUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 
-/** What is wrong with the value of `--model-url`; null for nothing. */
+/** The mistake in a value of `--model-url`; null for none. */
 export const modelUrlProblem = (url: string): string | null =>
   isHttpUrl(url) ? null : `--model-url ${url}: not an http(s) address, such as http://localhost:8000/v1`;

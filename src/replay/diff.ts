@@ -3,9 +3,9 @@ import { diffArrays, diffWordsWithSpace } from 'diff';
 /** A line of a comparison. A changed line is a removed one with its added one, and both tell which of their words differ. */
 export type DiffLine =
   | { op: 'same' | 'removed' | 'added'; text: string; words?: DiffWord[] }
-  /** So many equal lines that are left out. */
+  /** Equal lines that are left out. */
   | { op: 'skipped'; lines: number }
-  /** So many changed lines that are left out, since nobody reads that many. */
+  /** Changed lines that are left out, since nobody reads that many. */
   | { op: 'left_out'; removed: number; added: number };
 
 export interface DiffWord {

@@ -6,7 +6,7 @@ import { FreshRows } from '../../src/tui/rows/fresh-rows.ts';
 import { hitRanges } from '../../src/tui/rows/hit-ranges.ts';
 import { markSigns } from '../../src/tui/rows/mark-signs.ts';
 import { groupRows, nearestIn, positionIn, rowsOf } from '../../src/tui/rows/rows.ts';
-import { MAX_HITS, Scan } from '../../src/tui/rows/search-scan.ts';
+import { MAX_HITS, Scan } from '../../src/tui/rows/scan.ts';
 import { Searches } from '../../src/tui/rows/searches.ts';
 import { SortTable } from '../../src/tui/rows/sort-table.ts';
 import { Uint32List } from '../../src/tui/rows/uint32-list.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { matcher, rawFilter } from '../../src/analysis/text-search.ts';
 import type { Block } from '../../src/present/transcript/block.ts';
-import { MAX_HITS, Scan } from '../../src/tui/rows/search-scan.ts';
+import { MAX_HITS, Scan } from '../../src/tui/rows/scan.ts';
 import { App } from '../driver/app.ts';
 import { smallRun, writeDump } from '../support/dump.ts';
 

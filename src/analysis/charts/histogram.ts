@@ -1,4 +1,4 @@
-/** So many rollouts have a value from `from` up to, but not with, `to`; the last bar has its upper end too. */
+/** The number of rollouts that have a value from `from` up to, but not with, `to`; the last bar has its upper end too. */
 export interface Bar {
   from: number;
   to: number;

@@ -73,7 +73,7 @@ function columnsOf(facts: MovementFacts): NumberColumn[] {
 /** Is waited for between parts of long work, where a person waits beside it. */
 export type Rest = () => Promise<void> | undefined;
 
-/** So many rollouts tell what moved. */
+/** Rollouts that are enough to tell what moved. */
 const ENOUGH = 60_000;
 
 /** Whole groups, evenly taken from all of the run. */

@@ -1,5 +1,5 @@
 export interface GroupQueueOptions<T> {
-  /** So many items of one key are a group. */
+  /** Items of one key that make a group. */
   groupSize?: number;
   keyFn?: (item: T) => unknown;
   /** Decides itself: puts the item into a bucket, and gives a group that is whole. */

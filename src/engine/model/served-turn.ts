@@ -5,7 +5,7 @@ import type { Generation, ModelRequest, SampledTurn, ServedFinish } from './mode
 import { type ModelServer, postWithRetry, RetryableError, type TurnReader } from './post-with-retry.ts';
 import { untilSuspended } from './suspend.ts';
 
-/** So long a server may be silent that sends no stream: nothing comes before the turn is whole. */
+/** A server that sends no stream may be silent for so many ms: nothing comes before the turn is whole. */
 export const WHOLE_TURN_MS = 3_600_000;
 
 export interface SampledTurnReader extends TurnReader<SampledTurn> {

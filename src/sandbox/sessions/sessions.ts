@@ -78,7 +78,7 @@ export class Sessions {
   readonly #maxCharacters: number;
   readonly #privateRoot: boolean;
   readonly #open: LRUCache<string, Session>;
-  /** So that a client that comes back too late is told so, and not that it never was here. */
+  /** A client that comes back too late is told so, and not that it never was here. */
   readonly #expired = new LRUCache<string, true>({ max: MAX_SESSIONS });
   readonly #since = new Date();
   /** The sum of what the open sessions hold. */

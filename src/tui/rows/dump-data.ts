@@ -21,7 +21,6 @@ import { sortedMembers } from './group-rows.ts';
 import { Hits } from './hits.ts';
 import { KnownFacts } from './known-facts.ts';
 import { Layouts } from './layouts.ts';
-import { ListValues } from './list-values.ts';
 import { LiveStates } from './live-states.ts';
 import { OtherRuns } from './other-runs.ts';
 import type { Page } from './page.ts';
@@ -30,6 +29,7 @@ import { keptColumnsShown } from './replay-values.ts';
 import { allRows, groupRows } from './rows.ts';
 import { Searches } from './searches.ts';
 import { StepSignals } from './step-signals.ts';
+import { ListValues } from './values.ts';
 import { WorkedOut } from './worked-out.ts';
 
 interface DataEvents {

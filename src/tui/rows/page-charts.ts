@@ -45,7 +45,7 @@ function numberRow(facts: FactRows, name: string): NumberRow {
   };
 }
 
-/** So many values that they fit: each the mean of those beside each other. */
+/** Values that fit, each the mean of those beside each other. */
 function merged(values: readonly number[], most: number): number[] {
   if (values.length <= most) return [...values];
   return Array.from({ length: most }, (_, i) => {

@@ -6,7 +6,7 @@ import type { SearchState } from '../state/search.ts';
 import type { State } from '../state/state.ts';
 import type { Data } from './data.ts';
 import { hitRanges } from './hit-ranges.ts';
-import type { Scan } from './search-scan.ts';
+import type { Scan } from './scan.ts';
 
 /** A search that stands in what is open. */
 export const searchAt = (

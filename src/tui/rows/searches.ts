@@ -7,7 +7,7 @@ import { ALL_OPEN } from '../../present/transcript/turn-blocks.ts';
 import type { TokenText } from '../../rollout/token-table.ts';
 import type { DisplayState } from '../state/display.ts';
 import { sameRecord } from './same-record.ts';
-import { Scan, type SearchedBlocks } from './search-scan.ts';
+import { Scan, type SearchedBlocks } from './scan.ts';
 import { shownSections } from './shown-sections.ts';
 
 /** Bytes of hits that are remembered, at about HIT for each. */
