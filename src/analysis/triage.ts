@@ -2,10 +2,11 @@ import { CHECKS, checkWord } from '../rollout/checks.ts';
 import { ERROR_KINDS } from '../rollout/error-kind.ts';
 import { random, sample } from './chance.ts';
 import type { FactRows } from './facts/fact-rows.ts';
-import { type Movement, type MovementFacts, movements, type Rest } from './movement/movement.ts';
+import { type Movement, type MovementFacts, movements } from './movement/movement.ts';
 import { newPhrases, type PhraseMovement, type SaidText, type TextRow } from './movement/phrases.ts';
 import { textRows } from './movement/texts.ts';
 import { type GroupRow, groupTable } from './prompts/group-table.ts';
+import type { Rest } from './rest.ts';
 
 type TriageFacts = MovementFacts & Pick<FactRows, 'prompts'>;
 

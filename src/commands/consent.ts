@@ -7,12 +7,13 @@ import {
   type ReplayBackendChoice,
   type ReplayTools,
 } from '../replay/index.ts';
-import type { SandboxFlags } from './sandbox-flags.ts';
+import { checkSandbox, type SandboxFlags } from './sandbox-flags.ts';
 
-export const choiceOf = ({ sandbox }: SandboxFlags, tools: ReplayTools): ReplayBackendChoice => ({
-  sandbox,
-  toolsUrl: tools.sandboxUrl,
-});
+/** @throws UsageError for a sandbox that cannot be */
+export function choiceOf({ sandbox }: SandboxFlags, tools: ReplayTools): ReplayBackendChoice {
+  checkSandbox(sandbox);
+  return { sandbox, toolsUrl: tools.sandboxUrl };
+}
 
 /** The person who starts it allows what runs and where; no default does. @throws UsageError */
 export function consent(choice: ReplayBackendChoice, { yes }: SandboxFlags, first: PlannedCall | null): void {

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { findFiles } from '../dump/paths.ts';
 import { dumpOptions, type ReadingFlags, withReading } from './dump-options.ts';
-import { DONE, run } from './output.ts';
+import { DONE, run, say } from './output.ts';
 
 interface McpFlags extends ReadingFlags {
   allowExec?: boolean;
@@ -17,7 +17,9 @@ export const mcpCommand = (): Command =>
     run(async () => {
       // A mistake is told before anything is served.
       await dumpOptions(flags);
-      findFiles(paths, true);
+      for (const path of paths)
+        if (findFiles([path], true).files.length === 0)
+          say(`${path}: no file to serve there yet; it is served as soon as there is one`);
       const [{ serveMcp }, { openOnScreen }] = await Promise.all([
         import('../mcp/serve.ts'),
         import('../mcp/open-on-screen.ts'),

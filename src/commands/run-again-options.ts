@@ -9,7 +9,7 @@ import { rewardProblem } from '../replay/reward-choice.ts';
 import type { ReplayStart } from '../tui/state/replay.ts';
 import { addOwn } from './own-flags.ts';
 import { addReward, type RewardFlags, rewardChoiceOf } from './reward-flags.ts';
-import { positive, secondsOf, toolOption } from './sandbox-flags.ts';
+import { checkSandbox, positive, secondsOf, toolOption } from './sandbox-flags.ts';
 import { addSettings, settingTexts } from './setting-flags.ts';
 
 /** Flags for running again and going on; sampling parameters and limits are beside them, by their camel-cased keys. */
@@ -27,8 +27,6 @@ export interface RunAgainFlags extends RewardFlags {
   model?: string;
   [setting: string]: unknown;
 }
-
-const PLACES = ['auto', 'bubblewrap', 'pyodide', 'unconfined'];
 
 /** `timeout` is that of a call here; the prompt of a fork takes the limit of a rollout too. */
 const BRANCH_SETTINGS = [
@@ -80,8 +78,7 @@ export function replayStart(flags: RunAgainFlags): ReplayStart {
   const urlProblem = modelUrl === undefined ? null : modelUrlProblem(modelUrl);
   if (urlProblem !== null) throw new UsageError(urlProblem);
   const { sandbox, tools } = flags;
-  if (!PLACES.includes(sandbox) && !/^https?:\/\/[^/]/.test(sandbox))
-    throw new UsageError(`--sandbox ${sandbox}: neither ${PLACES.join(', ')} nor the http(s) URL of a server`);
+  checkSandbox(sandbox);
   if (tools !== undefined && !existsSync(tools)) throw new UsageError(`--tools ${tools}: no such file or directory`);
   const { n, ...texts } = settingTexts(flags, BRANCH_SETTINGS);
   try {

@@ -1,4 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { UsageError } from '../dump/paths.ts';
+import { isHttpUrl } from '../http/model-url.ts';
 import { countOf } from './count.ts';
 import { addOwn, type OwnFlags } from './own-flags.ts';
 
@@ -16,6 +18,14 @@ export const withSandbox = (command: Command): Command =>
     .option('--tools <yaml>', "verl's tool file")
     .addOption(toolOption())
     .option('--yes', 'allow what needs consent: running on a server, unconfined, or a class of your own');
+
+const PLACES = ['auto', 'bubblewrap', 'pyodide', 'unconfined'];
+
+/** @throws UsageError for what is neither a backend nor an address */
+export function checkSandbox(where: string): void {
+  if (!PLACES.includes(where) && !isHttpUrl(where))
+    throw new UsageError(`--sandbox ${where}: neither ${PLACES.join(', ')} nor the http(s) URL of a server`);
+}
 
 export const toolOption = (): Option =>
   new Option('--tool <name=language>', 'the code of this tool runs as this language; repeatable')

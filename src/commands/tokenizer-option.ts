@@ -1,6 +1,7 @@
 import { Option } from 'commander';
 import { UsageError } from '../dump/paths.ts';
 import type { TokenText } from '../rollout/token-table.ts';
+import { reasonOf } from '../text/problems.ts';
 
 export const tokenizerOption = (): Option =>
   new Option(
@@ -9,7 +10,7 @@ export const tokenizerOption = (): Option =>
   );
 
 export const noTokenizer = (path: string, error: unknown): UsageError =>
-  new UsageError(`--tokenizer ${path}: not a tokenizer.json (${(error as Error).message})`);
+  new UsageError(`--tokenizer ${path}: not a tokenizer.json (${reasonOf(error)})`);
 
 /** A tokenizer has megabytes, and its reader is loaded where one is asked for. @throws UsageError for a file that is none */
 export async function tokenizerOf(path: string | undefined): Promise<TokenText | null> {

@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { resolve, sep } from 'node:path';
 import { z } from 'zod';
 import { parseLocator } from '../dump/locator.ts';
@@ -300,7 +300,8 @@ function checkInside(text: string, paths: readonly string[]): void {
   } catch {
     throw new Error(`${path}: no such file; list and search give locators that exist`);
   }
-  const roots = paths.map((root) => realpathSync(resolve(root)));
+  // A path that this server waits for holds nothing yet.
+  const roots = paths.filter(existsSync).map((root) => realpathSync(resolve(root)));
   if (!roots.some((root) => real === root || real.startsWith(root + sep)))
     throw new Error(`${path}: not in what this server was started with`);
 }

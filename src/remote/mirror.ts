@@ -1,13 +1,12 @@
 import { closeSync, futimesSync, mkdirSync, openSync, readSync, renameSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
-import { stepOfName } from '../dump/paths.ts';
-import { rolloutEntries } from '../dump/run-folders.ts';
 import { writeWhole } from '../files/temporary.ts';
 import { mirrorName } from '../text/shown-path.ts';
 import type { Address } from './address.ts';
 import { cachedFiles, copyAt, hiddenName, layPending, removeCopy } from './copies.ts';
 import { type Machine, type RemoteFile, SourceError } from './machine.ts';
+import { wantedFiles } from './wanted-files.ts';
 
 export interface MirrorOptions {
   source: Machine;
@@ -319,41 +318,6 @@ export class Mirror {
         if (this.#tail === tail) this.#tail = null;
       });
   }
-}
-
-/** The files that a walk through the folder would open, and those that they need beside them; the newest step first. */
-function wantedFiles(root: string, files: readonly RemoteFile[]): RemoteFile[] {
-  const isAlone = files.length === 1 && files[0]!.path === root;
-  const wanted = isAlone ? files.slice() : files.filter(isWanted(root, files));
-  const steps = new Map(wanted.map((file) => [file, stepOfName(file.path) ?? -1]));
-  return wanted.sort((a, b) => steps.get(b)! - steps.get(a)! || b.modified - a.modified);
-}
-
-const TOOLS = /\/\.rollout-viewer\/tools-[0-9a-f]{16}\.json$/;
-
-function isWanted(root: string, files: readonly RemoteFile[]): (file: RemoteFile) => boolean {
-  const folders = new Map<string, Map<string, boolean>>();
-  for (const { path } of files) {
-    for (let at = path, isFolder = false; at.length > root.length; isFolder = true) {
-      const folder = at.slice(0, at.lastIndexOf('/'));
-      const entries = folders.get(folder) ?? new Map<string, boolean>();
-      folders.set(folder, entries.set(at.slice(folder.length + 1), isFolder));
-      at = folder;
-    }
-  }
-  const shown = new Set<string>();
-  for (const [folder, entries] of folders)
-    for (const { name } of rolloutEntries(
-      folder,
-      [...entries].map(([name, isDirectory]) => ({ name, isDirectory })),
-    ))
-      shown.add(`${folder}/${name}`);
-  return ({ path }) => {
-    if (TOOLS.test(path)) return true;
-    for (let at = path; at.length > root.length; at = at.slice(0, at.lastIndexOf('/')))
-      if (!shown.has(at)) return false;
-    return true;
-  };
 }
 
 function tailOf(path: string, length: number): Buffer {

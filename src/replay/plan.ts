@@ -3,10 +3,11 @@ import { recordKey } from '../journal/record-key.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { type Rollout, type ToolCall, toolCallsOf } from '../rollout/rollout.ts';
 import { isLanguage } from '../sandbox/protocol.ts';
+import type { CallCode } from './call-code.ts';
 import type { Given } from './outcome.ts';
-import type { CallCode, ReplayTool, ReplayTools } from './tools.ts';
+import type { ReplayTool, ReplayTools } from './tools.ts';
 
-export type { CallCode } from './tools.ts';
+export type { CallCode } from './call-code.ts';
 
 /** A recorded call, and how it would be run again. Nothing has run yet. */
 export interface PlannedCall {

@@ -13,13 +13,13 @@ import { OpenAIFunctionToolSchema } from '../engine/tools/schema.ts';
 import { SessionTool } from '../engine/tools/session-tool.ts';
 import { readYaml } from '../engine/yaml-file.ts';
 import { hashOf } from '../json/fingerprint.ts';
-import { parseJson } from '../json/parse.ts';
 import { type Printable, printJson } from '../json/print.ts';
 import type { JsonObject, JsonValue } from '../json/value.ts';
 import { isJsonObject } from '../json/value.ts';
 import type { Run } from '../sandbox/check-correctness.ts';
 import { isLanguage } from '../sandbox/protocol.ts';
 import { reasonOf, shapeProblem } from '../text/problems.ts';
+import { type CallCode, codeTool, objectOf } from './call-code.ts';
 import { FORMS, type Form, formNamed, PROGRAMS, type Program } from './forms.ts';
 import { languageNamed } from './languages.ts';
 
@@ -47,13 +47,6 @@ export interface ReplayTool {
   /** The call's arguments as the tool takes them. */
   argumentsOf(args: JsonValue | null): JsonObject | null;
   tool: Tool;
-}
-
-export interface CallCode {
-  code: string;
-  language: string;
-  /** Seconds. */
-  timeout: number;
 }
 
 export interface ReplayToolsOptions {
@@ -103,9 +96,6 @@ const keepsState = (tool: Tool): boolean =>
 
 /** The backend decides how much runs at once where no tool file sets a limit. */
 const UNLIMITED = { enable_global_rate_limit: false, num_workers: 1024 };
-
-/** verl's default, in seconds. */
-const DEFAULT_TIMEOUT = 30;
 
 /**
  * The tools that recorded calls can be run with: those of the tool file, those the user maps to a language, and the built-in ones under
@@ -287,79 +277,9 @@ export class ReplayTools {
   }
 }
 
-function codeTool(
-  { default_language: language = 'python', default_timeout: seconds = DEFAULT_TIMEOUT }: EntryConfig,
-  limit: number | undefined,
-  isMapped: boolean,
-) {
-  return {
-    language,
-    argumentsOf(args: JsonValue | null): JsonObject | null {
-      const code = soleCode(args, isMapped);
-      const object = isJsonObject(objectOf(args)) ? (objectOf(args) as JsonObject) : {};
-      return code === null ? null : { ...object, code, ...(limit === undefined ? {} : { timeout: limit }) };
-    },
-    codeOf(args: JsonValue | null): CallCode | null {
-      const code = soleCode(args, isMapped);
-      if (code === null) return null;
-      const { timeout, language: own } = isJsonObject(objectOf(args))
-        ? (objectOf(args) as JsonObject)
-        : ({} as JsonObject);
-      const told = Number(timeout);
-      return {
-        code,
-        language: languageNamed(typeof own === 'string' && own !== '' ? own : language),
-        timeout: limit ?? (timeout !== undefined && told > 0 ? Math.min(told, LONGEST) : seconds),
-      };
-    },
-  };
-}
-
-/** Seconds; a sandbox refuses what is longer. */
-const LONGEST = 3600;
-
-/** Arguments may be JSON as a text. */
-function objectOf(args: JsonValue | null): JsonValue | undefined {
-  if (typeof args !== 'string') return args ?? undefined;
-  try {
-    const value = parseJson(args);
-    return isJsonObject(value) ? value : args;
-  } catch {
-    return args;
-  }
-}
-
 /** The frameworks' names for a tool that runs Python. */
 const PYTHON_NAMES =
   /^(?:i?python3?|(?:run|execute|exec|eval)_(?:i?python|code)(?:_code)?|(?:i?python|code)_(?:interpreter|executor|execution|runner|exec|repl|tool)|jupyter(?:_\w+)?|PythonInterpreter|python_repl_ast|CodeInterpreter|run_in_python)$/;
-
-const CODE_KEYS = [
-  'code',
-  'command',
-  'cmd',
-  'script',
-  'source',
-  'input',
-  'program',
-  'query',
-  'python',
-  'python_code',
-  'cell',
-];
-
-/** The code among a tool's arguments: the text itself, a key that says so, or of a tool that the user mapped the only text there is. */
-function soleCode(args: JsonValue | null, isMapped: boolean): string | null {
-  const value = objectOf(args);
-  if (typeof value === 'string') return value;
-  if (!isJsonObject(value)) return null;
-  const key = CODE_KEYS.find((name) => value[name] !== undefined);
-  if (key !== undefined) return typeof value[key] === 'string' ? value[key] : null;
-  if (!isMapped) return null;
-  const texts = Object.entries(value).filter(([name, one]) => typeof one === 'string' && !NO_CODE.has(name));
-  return texts.length === 1 ? (texts[0]![1] as string) : null;
-}
-
-const NO_CODE = new Set(['language', 'lang', 'timeout', 'session_id', 'id']);
 
 const plainSchema = (name: string): OpenAIFunctionToolSchema =>
   OpenAIFunctionToolSchema.parse({ type: 'function', function: { name, description: '' } });

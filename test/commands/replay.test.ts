@@ -295,6 +295,11 @@ describe('fork', () => {
     expect((await fork(`${file}:1#t1`)).code).toBe(2);
   });
 
+  test('tells of a sandbox that cannot be', async () => {
+    const { code, stderr } = await run(['replay', dumpWith(verlLine().trim()), '--sandbox', 'localhost:8080']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--sandbox localhost:8080: neither auto, bubblewrap')]);
+  });
+
   test('does not send code to a server unasked', async () => {
     const { url, requests } = await model();
     const tools = join(directoryWith({ 'tools.yaml': VERL_TOOLS }), 'tools.yaml');

@@ -7,7 +7,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterEach, describe, expect, test } from 'vitest';
 import { listen } from '../../src/listen/listener.ts';
 import type { PointRequest } from '../../src/listen/place.ts';
-import { bin, directoryWith, root, verlLine } from '../program.ts';
+import { bin, directoryWith, rolloutViewer, root, verlLine } from '../program.ts';
 
 const FIXTURES = join(root, 'fixtures/rollout_data');
 const clients: Client[] = [];
@@ -46,6 +46,15 @@ async function ask(client: Client, name: string, args: object = {}): Promise<Ans
   const isError = result.isError === true;
   return { text, isError, json: isError ? null : JSON.parse(text) };
 }
+
+test('says of a path that nothing is there yet, and waits for it', async () => {
+  const nowhere = join(tmpdir(), 'rollout-viewer-nowhere');
+  const { code, stderr } = await rolloutViewer(['mcp', FIXTURES, nowhere]);
+  expect([code, stderr]).toEqual([
+    0,
+    `rollout-viewer: ${nowhere}: no file to serve there yet; it is served as soon as there is one\n`,
+  ]);
+});
 
 test('tells its tools; replay is one of them only where it was allowed', async () => {
   const tools = (await (await agent([FIXTURES])).listTools()).tools;

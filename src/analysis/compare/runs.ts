@@ -1,8 +1,8 @@
 import { groupKeyOf } from '../../rollout/group-key.ts';
 import type { FactRows } from '../facts/fact-rows.ts';
 import { membersByNumber } from '../facts/members.ts';
-import type { Rest } from '../movement/movement.ts';
 import { groupStats, PASS } from '../prompts/group-stats.ts';
+import type { Rest } from '../rest.ts';
 
 /** The result of a prompt in one run. */
 export interface RunSide {

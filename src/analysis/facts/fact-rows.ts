@@ -49,7 +49,7 @@ export async function readFactRows(
 }
 
 /** The rows of a dump as far as its records were looked at: the others have no facts yet. */
-export function factRowsOf(dump: Dump, filter: Query | null, kept?: KeptLookup): FactRows {
+function factRowsOf(dump: Dump, filter: Query | null, kept?: KeptLookup): FactRows {
   layMeasures(dump);
   const table = factTableOf(dump);
   if (filter === null) return new TableRows(table, null);

@@ -2,8 +2,10 @@ import { CHECKS } from '../../rollout/checks.ts';
 import { FACTS } from '../../rollout/facts.ts';
 import type { FactRows } from '../facts/fact-rows.ts';
 import { membersByNumber } from '../facts/members.ts';
+import type { Rest } from '../rest.ts';
 import { type ChangePoint, changePoint } from './change-point.ts';
 import { correlationTail, pearson, ranksOf, spearman } from './statistics.ts';
+import { rowsOfTraining, timelineOf } from './timeline.ts';
 
 /** The input of movement. */
 export type MovementFacts = Pick<
@@ -70,9 +72,6 @@ function columnsOf(facts: MovementFacts): NumberColumn[] {
   return columns;
 }
 
-/** Is waited for between parts of long work, where a person waits beside it. */
-export type Rest = () => Promise<void> | undefined;
-
 /** Rollouts that are enough to tell what moved. */
 const ENOUGH = 60_000;
 
@@ -80,52 +79,6 @@ const ENOUGH = 60_000;
 function someGroups(rows: Uint32Array, groups: Int32Array): Uint32Array {
   const stride = Math.ceil(rows.length / ENOUGH);
   return stride === 1 ? rows : rows.filter((row) => (groups[row]! < 0 ? row : groups[row]!) % stride === 0);
-}
-
-/** The rows of the stream that was trained on; where there are several, of the one with the most. */
-export function rowsOfTraining(facts: Pick<FactRows, 'length' | 'words' | 'place'>): Uint32Array {
-  const streams = facts.words('stream');
-  const counts = new Map<string, number>();
-  const known = new Map<object, boolean>();
-  const isTrained = (row: number): boolean => {
-    const { file } = facts.place(row);
-    const found = known.get(file) ?? !file.validation;
-    known.set(file, found);
-    return found;
-  };
-  const rows: number[] = [];
-  for (let row = 0; row < facts.length; row++) if (isTrained(row)) rows.push(row);
-  const candidates = rows.length > 0 ? rows : Array.from({ length: facts.length }, (_, row) => row);
-  for (const row of candidates) counts.set(streams[row] ?? '', (counts.get(streams[row] ?? '') ?? 0) + 1);
-  const [largest] = [...counts].sort(([, a], [, b]) => b - a)[0] ?? [''];
-  return Uint32Array.from(candidates.filter((row) => (streams[row] ?? '') === largest));
-}
-
-/** The time of each row, by which things move: places of steps in their order; without any step the files in theirs. -1: not known. */
-export interface Timeline {
-  /** The step at each place; where there are no steps, the number of the file from 1. */
-  steps: readonly number[];
-  /** The place of each row of the dump, -1 where it has none. */
-  at: Int32Array;
-}
-
-/** Steps may have gaps, or be written twice: their order alone counts. */
-export function timelineOf(facts: Pick<FactRows, 'length' | 'numbers' | 'place'>, rows: Uint32Array): Timeline {
-  const own = facts.numbers('step');
-  const hasSteps = rows.some((row) => !Number.isNaN(own[row]!));
-  const files = new Map<object, number>();
-  const timeOf = (row: number): number => {
-    if (hasSteps) return own[row]!;
-    const { file } = facts.place(row);
-    if (!files.has(file)) files.set(file, files.size + 1);
-    return files.get(file)!;
-  };
-  const times = Float64Array.from(rows, timeOf);
-  const steps = [...new Set(times)].filter((time) => !Number.isNaN(time)).sort((a, b) => a - b);
-  const places = new Map(steps.map((step, at) => [step, at]));
-  const at = new Int32Array(facts.length).fill(-1);
-  for (const [i, row] of rows.entries()) at[row] = places.get(times[i]!) ?? -1;
-  return { steps, at };
 }
 
 /** A jump below this share of a rollout's own deviation is too small to matter. */
@@ -286,7 +239,7 @@ function correlationOfMeans(a: Float64Array, b: Float64Array): number {
 }
 
 /** Ranks within each group, less their mean, of all groups together. */
-export function withinGroups(
+function withinGroups(
   values: Float64Array,
   scores: Float64Array,
   groups: readonly (readonly number[])[],

@@ -1,4 +1,4 @@
-import type { Rest } from './movement.ts';
+import type { Rest } from '../rest.ts';
 
 /** The text of a rollout by who wrote it. */
 export interface SaidText {

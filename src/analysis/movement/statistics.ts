@@ -11,7 +11,7 @@ const LANCZOS = [
 ];
 
 /** The regularised incomplete beta function, by its continued fraction (Lentz). */
-export function incompleteBeta(x: number, a: number, b: number): number {
+function incompleteBeta(x: number, a: number, b: number): number {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
   if (x > (a + 1) / (a + b + 2)) return 1 - incompleteBeta(1 - x, b, a);

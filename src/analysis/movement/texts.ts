@@ -1,6 +1,8 @@
 import { sample } from '../chance.ts';
-import { type MovementFacts, type Rest, rowsOfTraining, timelineOf } from './movement.ts';
+import type { Rest } from '../rest.ts';
+import type { MovementFacts } from './movement.ts';
 import { mostSaid, phrasesBy, type SaidText, type TextRow } from './phrases.ts';
+import { rowsOfTraining, timelineOf } from './timeline.ts';
 
 /** Texts of so many rollouts are looked at for phrases. */
 const TEXTS = 3000;

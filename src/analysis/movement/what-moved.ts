@@ -1,5 +1,6 @@
 import { random } from '../chance.ts';
-import { type Movement, type MovementFacts, movements, type Rest } from './movement.ts';
+import type { Rest } from '../rest.ts';
+import { type Movement, type MovementFacts, movements } from './movement.ts';
 import { newPhrases, type PhraseMovement, type SaidText, type TextRow } from './phrases.ts';
 import { textRows } from './texts.ts';
 

@@ -21,7 +21,7 @@ export const FIELD_NAMES: readonly string[] = [...NUMBER_FIELDS, ...FACT_FIELDS,
 export const AGAIN_NAMES: readonly string[] = ['again', ...AGAIN_PARTS.map((part) => `again.${part}`)];
 
 /** Names that only a filter knows: what is kept beside the dump. */
-export const KEPT_NAMES: readonly string[] = [...AGAIN_NAMES, ...LABEL_NAMES];
+const KEPT_NAMES: readonly string[] = [...AGAIN_NAMES, ...LABEL_NAMES];
 
 /** Names that only a filter knows: it asks each history, call or rater. */
 export const FILTER_NAMES: readonly string[] = ['read', ...KEPT_NAMES, ...CONTEXT_NAMES];

@@ -1,6 +1,6 @@
 import { type CallTrouble, ErrorTable } from '../../analysis/errors/error-table.ts';
 import type { FactRows } from '../../analysis/facts/fact-rows.ts';
-import type { Rest } from '../../analysis/movement/movement.ts';
+import type { Rest } from '../../analysis/rest.ts';
 import type { Place } from '../../dump/dump.ts';
 import { formatCount, formatPercent, plural, sparkline } from '../../present/numbers.ts';
 import type { TableColumn } from '../../present/page-table.ts';
