@@ -9,9 +9,7 @@ import { groupTable } from '../src/analysis/prompts/group-table.ts';
 import { promptMatrix } from '../src/analysis/prompts/matrix.ts';
 import { compileQuery } from '../src/analysis/query/query.ts';
 import { Dump } from '../src/dump/dump.ts';
-import { FilteredRowsCache } from '../src/tui/rows/filtered-rows-cache.ts';
-import { allRows } from '../src/tui/rows/rows.ts';
-import { type ListChoice, noChoice } from '../src/tui/state/list.ts';
+import { arranged } from './support/arranged.ts';
 import { bin, figure, interleaved, madeDump, residentMegabytes } from './support/measure.ts';
 
 const NEEDLE = 'no such words in it';
@@ -146,27 +144,6 @@ function bareParse(path: string): number {
   const start = performance.now();
   for (let i = 0; i < 3; i++) for (const line of lines) JSON.parse(line);
   return (performance.now() - start) / lines.length / 3;
-}
-
-async function arranged(dump: Dump, wanted: Partial<ListChoice>, lags: number[]): Promise<number> {
-  const choice: ListChoice = { ...noChoice, ...wanted };
-  const start = performance.now();
-  let last = start;
-  const ticks = setInterval(() => {
-    const now = performance.now();
-    lags.push(now - last);
-    last = now;
-  }, 1);
-  await new Promise<void>((resolve) => {
-    const cache = new FilteredRowsCache(dump, () => {
-      if (cache.progress(choice)?.isWhole !== true) return;
-      cache.close();
-      resolve();
-    });
-    cache.rows(choice, allRows(dump.files), null);
-  });
-  clearInterval(ticks);
-  return performance.now() - start;
 }
 
 async function search(dump: string): Promise<void> {

@@ -2,9 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Dump } from '../src/dump/dump.ts';
-import { FilteredRowsCache } from '../src/tui/rows/filtered-rows-cache.ts';
-import { allRows } from '../src/tui/rows/rows.ts';
-import { type ListChoice, noChoice } from '../src/tui/state/list.ts';
+import type { ListChoice } from '../src/tui/state/list.ts';
+import { arranged } from './support/arranged.ts';
 import { figure, interleaved, madeDump } from './support/measure.ts';
 
 const NEEDLE = 'no such words in it';
@@ -77,28 +76,6 @@ async function opened(path: string): Promise<Dump> {
   const dump = Dump.open([path]);
   for (const file of dump.files) await dump.index(file);
   return dump;
-}
-
-/** ms until the list is whole. @param lags takes how long each turn of the event loop waited, ms */
-async function arranged(dump: Dump, wanted: Partial<ListChoice>, lags: number[] = []): Promise<number> {
-  const choice: ListChoice = { ...noChoice, ...wanted };
-  const start = performance.now();
-  let last = start;
-  const ticks = setInterval(() => {
-    const now = performance.now();
-    lags.push(now - last);
-    last = now;
-  }, 1);
-  await new Promise<void>((resolve) => {
-    const cache = new FilteredRowsCache(dump, () => {
-      if (cache.progress(choice)?.isWhole !== true) return;
-      cache.close();
-      resolve();
-    });
-    cache.rows(choice, allRows(dump.files), null);
-  });
-  clearInterval(ticks);
-  return performance.now() - start;
 }
 
 async function timed(work: () => void): Promise<number> {
