@@ -5,8 +5,8 @@ import { writeWhole } from '../files/temporary.ts';
 import { mirrorName } from '../text/shown-path.ts';
 import type { Address } from './address.ts';
 import { cachedFiles, copyAt, hiddenName, layPending, removeCopy } from './copies.ts';
+import { filesToBring } from './files-to-bring.ts';
 import { type Machine, type RemoteFile, SourceError } from './machine.ts';
-import { wantedFiles } from './wanted-files.ts';
 
 export interface MirrorOptions {
   source: Machine;
@@ -106,7 +106,7 @@ export class Mirror {
         this.#listed = begun;
         this.#root = listing.root;
         const took = performance.now() - begun;
-        const files = wantedFiles(listing.root, listing.files);
+        const files = filesToBring(listing.root, listing.files);
         const isAll = await this.#fill(files, begun);
         failures = 0;
         this.#first();

@@ -3,7 +3,7 @@ import { rolloutEntries } from '../dump/run-folders.ts';
 import type { RemoteFile } from './machine.ts';
 
 /** The files that a walk through the folder would open, and those that they need beside them; the newest step first. */
-export function wantedFiles(root: string, files: readonly RemoteFile[]): RemoteFile[] {
+export function filesToBring(root: string, files: readonly RemoteFile[]): RemoteFile[] {
   const isAlone = files.length === 1 && files[0]!.path === root;
   const wanted = isAlone ? files.slice() : files.filter(isWanted(root, files));
   const steps = new Map(wanted.map((file) => [file, stepOfName(file.path) ?? -1]));
