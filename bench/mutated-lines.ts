@@ -1,122 +1,152 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseLine } from '../src/dump/parse-line.ts';
+import { LiveRun } from '../src/analysis/live-run.ts';
+import { Dump, type Place } from '../src/dump/dump.ts';
 import { MONO } from '../src/present/theme.ts';
-import { rawBlocks, transcriptSections } from '../src/present/transcript/blocks.ts';
-import { Layout } from '../src/present/transcript/layout.ts';
-import { rawTextBlocks } from '../src/present/transcript/raw-view.ts';
-import { renderTranscript } from '../src/present/transcript/render.ts';
-import { inSections, type Section } from '../src/present/transcript/section.ts';
 import type { Rollout } from '../src/rollout/rollout.ts';
 import { cellWidth } from '../src/text/graphemes.ts';
+import { COMMANDS } from '../src/tui/keys/commands.ts';
+import { Keymap } from '../src/tui/keys/keymap.ts';
+import { DumpData } from '../src/tui/rows/dump-data.ts';
+import { unstyled } from '../src/tui/screen/fitted.ts';
+import type { Action } from '../src/tui/state/action.ts';
+import { VIEWS } from '../src/tui/state/display.ts';
+import { initialState, type State } from '../src/tui/state/state.ts';
+import { update } from '../src/tui/update/update.ts';
+import { chromeOf, plainChrome } from '../src/tui/views/chrome.ts';
+import { bodyPanes } from '../src/tui/views/panes.ts';
+import type { Scene } from '../src/tui/views/scene.ts';
 import { root } from './support/measure.ts';
+import { mutated, sampleLines } from './support/mutations.ts';
 import { random } from './support/random.ts';
 
 const LINES = Number(process.env.LINES ?? 100_000);
-const CONTEXT = { validation: false };
-const SGR = /\x1b\[[\d;]*m/g;
+const SEED = Number(process.env.SEED ?? 11);
+/** Lines of one file: all are of one sample, as a writer's file is. */
+const TOGETHER = 200;
+const HANG = 100;
+/** Faults of a kind that are told whole. */
+const TOLD = 4;
 
-/** What makes trouble in a terminal, in JSON, or to a reader of templates. */
-const HOSTILE = [
-  ...[
-    '\u200d',
-    '👩‍👩‍👧‍👦',
-    '\\ud83d',
-    '\\ud83d漢',
-    '漢字',
-    'e\u0301\u0301\u0301',
-    '\\u001b[31m',
-    '\\u0000',
-    '\\t',
-    '\\n',
-    '\u202e',
-  ],
-  ...[
-    '<tool_call>',
-    '</tool_call>',
-    '<think>',
-    '</think>',
-    '\\nassistant\\n',
-    '<|im_start|>user\\n',
-    '<tool_response>',
-  ],
-  ...['"', '\\', '{', '}', '[', ']', ',', ':', 'null', 'NaN', '-1e999', '123456789012345678901', 'true'],
-];
+const KINDS = ['crash', 'hang', 'wide', 'gap'] as const;
+type Kind = (typeof KINDS)[number];
+/** Counts a fault, and keeps the first of each kind to be told. */
+type Note = (kind: Kind, line: string, says: string) => void;
 
-/** Lines of the fixtures, changed at random and laid out: nothing throws or hangs, no line is too wide, spans cover their texts. */
+/** Keys that work in the screen alone. */
+const PRESSED = COMMANDS.filter(
+  ({ category, id }) =>
+    !['Take away', 'Run again', 'Program'].includes(category) && !id.startsWith('sample') && !id.startsWith('step'),
+);
+
+/**
+ * Lines of all samples, changed at random, are read, keys are pressed in them, and every pane is painted: nothing throws or holds the
+ * thread, no line is too wide, spans cover their texts.
+ */
 export async function run(): Promise<void> {
-  const lines = samples();
-  const next = random(11);
-  const found = { crash: 0, hang: 0, wide: 0, gap: 0 };
-  const first = new Map<string, string>();
-  const note = (kind: keyof typeof found, line: string, says: string) => {
-    found[kind]++;
-    if (!first.has(kind)) first.set(kind, `${says}: ${line.slice(0, 300)}`);
+  const lines = await sampleLines(root);
+  const directory = join(root, '.bench/mutated-lines');
+  rmSync(directory, { recursive: true, force: true });
+  mkdirSync(directory, { recursive: true });
+  const next = random(SEED);
+  const found: Record<Kind, number> = { crash: 0, hang: 0, wide: 0, gap: 0 };
+  const told: string[] = [];
+  const note: Note = (kind, line, says) => {
+    if (++found[kind] <= TOLD) told.push(`  ${kind}: ${says}\n    ${line.slice(0, 300)}`);
   };
-  for (let i = 0; i < LINES; i++) {
-    const line = mutated(lines[i % lines.length]!, next);
-    const width = 20 + Math.floor(next() * 140);
-    const start = process.cpuUsage();
-    try {
-      const { rollout, error } = parseLine(line, CONTEXT);
-      if (error?.startsWith('not readable as')) throw new Error(error);
-      const wide = widest(shown(rollout, error ?? '', line, next() < 0.2), width);
-      if (wide > width) note('wide', line, `${wide} of ${width} cells`);
-      if (rollout !== null && hasGap(rollout)) note('gap', line, 'spans do not cover a text');
-    } catch (error) {
-      note('crash', line, String(error));
-    }
-    const { user } = process.cpuUsage(start);
-    if (user > 100_000) note('hang', line, `${user / 1000} ms`);
+  let longest = 0;
+  for (let done = 0, at = 0; done < LINES; done += TOGETHER, at++) {
+    const sample = lines[at % lines.length]!;
+    const path = join(directory, `${at}.jsonl`);
+    writeFileSync(path, `${Array.from({ length: TOGETHER }, () => mutated(sample, next)).join('\n')}\n`);
+    longest = Math.max(longest, await walk(path, next, note));
+    rmSync(path);
   }
   const { crash, hang, wide, gap } = found;
   console.log(
-    `${LINES} changed lines: ${crash} threw, ${hang} took over 100 ms, ${wide} were too wide, ${gap} had gaps (goal: 0)`,
+    `${LINES} changed lines of ${lines.length} samples: ${crash} threw, ${hang} took over ${HANG} ms, ${wide} were too wide, ${gap} had gaps (goal: 0); the longest took ${longest.toFixed(0)} ms`,
   );
-  for (const [kind, says] of first) console.log(`  ${kind}: ${says}`);
+  for (const says of told) console.log(says);
 }
 
-function samples(): string[] {
-  const files = ['rollout_data/train', 'rollout_data/val', 'tau-airline', 'verl-gsm8k'].flatMap((folder) =>
-    readdirSync(join(root, 'fixtures', folder), { recursive: true })
-      .filter((name) => String(name).endsWith('.jsonl'))
-      .map((name) => join(root, 'fixtures', folder, String(name))),
+/** Opens each rollout of a file. @returns ms that the longest of them took */
+async function walk(path: string, next: () => number, note: Note): Promise<number> {
+  const dump = Dump.open([path]);
+  const ignore = (): void => {};
+  const keys = new Keymap();
+  const data = new DumpData(
+    { dump, live: new LiveRun(dump, []), keys },
+    { changed: ignore, rowsChanged: ignore, found: ignore },
   );
-  const findings = readdirSync(join(root, 'fixtures/findings')).flatMap((name) =>
-    (JSON.parse(readFileSync(join(root, 'fixtures/findings', name), 'utf8')) as { record?: object }[]).flatMap(
-      ({ record }) => (record === undefined ? [] : [JSON.stringify(record)]),
-    ),
-  );
-  const lines = files.flatMap((path) => readFileSync(path, 'utf8').split('\n').slice(0, 20));
-  return [...lines, ...findings].filter((line) => line !== '' && line.length < 20_000);
-}
-
-function mutated(line: string, next: () => number): string {
-  let out = line;
-  for (let i = 0; i < 1 + next() * 4; i++) {
-    const at = Math.floor(next() * out.length);
-    const kind = next();
-    if (kind < 0.6) out = out.slice(0, at) + HOSTILE[Math.floor(next() * HOSTILE.length)]! + out.slice(at);
-    else if (kind < 0.8) out = out.slice(0, at) + out.slice(at + Math.floor(next() * 40));
-    else if (kind < 0.95)
-      out = out.slice(0, at) + out.slice(Math.floor(next() * out.length)).slice(0, 200) + out.slice(at);
-    else out = out.slice(0, at);
+  const [file] = dump.files;
+  let longest = 0;
+  try {
+    await dump.index(file!);
+    data.changed();
+    for (let record = 0; record < file!.count; record++) {
+      const place = { file: file!, record };
+      const begun = milliseconds();
+      try {
+        const { rollout, error } = data.record(place);
+        if (error?.startsWith('not readable as')) throw new Error(error);
+        if (rollout !== null && hasGap(rollout)) note('gap', file!.raw(record) ?? '', 'spans do not cover a text');
+        look(data, place, next, (says) => note('wide', file!.raw(record) ?? '', says));
+      } catch (error) {
+        note('crash', file!.raw(record) ?? '', (error as Error).stack ?? String(error));
+      }
+      const took = milliseconds() - begun;
+      longest = Math.max(longest, took);
+      if (took > HANG) note('hang', file!.raw(record) ?? '', `${took.toFixed(0)} ms`);
+    }
+  } finally {
+    data.close();
+    dump.close();
   }
-  return out;
+  return longest;
 }
 
-function shown(rollout: Rollout | null, error: string, line: string, isRaw: boolean): Iterable<Section | null> {
-  if (rollout === null) return inSections(rawBlocks(error, line));
-  return isRaw ? inSections(rawTextBlocks(rollout)) : transcriptSections(rollout, new Map());
+/** Presses a few keys in a rollout, and measures what all panes, the first line and the foot show after each. */
+function look(data: DumpData, place: Place, next: () => number, tooWide: (says: string) => void): void {
+  const one = <Item>(items: readonly Item[]): Item => items[Math.floor(next() * items.length)]!;
+  let state: State = initialState(20 + Math.floor(next() * 180), 6 + Math.floor(next() ** 3 * 300));
+  state = {
+    ...state,
+    list: { ...state.list, cursor: place },
+    display: { ...state.display, view: one(VIEWS), wrap: next() < 0.8 },
+    zoom: next() < 0.5,
+  };
+  const act = (action: Action): void => {
+    state = update(state, action, data).state;
+    data.open(state.list.cursor);
+  };
+  const paint = (after: string): void => {
+    const scene: Scene = { state, data, theme: MONO, name: 'mutated', pending: '' };
+    for (const { id, rect, lines } of bodyPanes(scene)) measure(`${id} after ${after}`, lines(), rect.width, tooWide);
+    const { above, below } = plainChrome(chromeOf(scene), MONO);
+    measure(`the chrome after ${after}`, [...above, ...below], state.columns, tooWide);
+  };
+  data.open(place);
+  paint('opening');
+  if (next() < 0.5) return;
+  if (next() < 0.3) act({ type: 'search', value: one(['e', '漢', '\\d', 'tool', '.', '"']) });
+  for (let i = 0; i < 1 + next() * 4; i++) {
+    const command = one(PRESSED);
+    if ((command.disabled?.(state, data) ?? null) !== null) continue;
+    act(command.action(next() < 0.2 ? 1 + Math.floor(next() * 100) : null));
+    paint(command.id);
+  }
 }
 
-function widest(sections: Iterable<Section | null>, width: number): number {
-  const layout = new Layout(sections, width);
-  let most = 0;
-  for (const line of renderTranscript(layout, 0, Math.min(layout.rows, 400), MONO, { turn: 0 }))
-    most = Math.max(most, cellWidth(line.replace(SGR, '')));
-  return most;
+function measure(what: string, lines: readonly string[], width: number, tooWide: (says: string) => void): void {
+  for (const line of lines) {
+    const cells = cellWidth(unstyled(line));
+    if (cells > width) tooWide(`${cells} of ${width} cells in ${what}: ${line}`);
+  }
 }
+
+/** Time of this thread on a processor: others on the machine, and the threads beside it, do not count. */
+const milliseconds = (): number =>
+  Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'latin1').split(' ')[0]) / 1e6;
 
 function hasGap({ spans, texts, turns }: Rollout): boolean {
   const ends = new Map<string, number>();

@@ -5,6 +5,7 @@ import { UsageError } from '../dump/paths.ts';
 import type { Label } from '../journal/labels.ts';
 import { printJson } from '../json/print.ts';
 import { readableText } from '../present/readable.ts';
+import { unpaused } from '../present/transcript/section.ts';
 import { tokenBlocks } from '../present/transcript/token-view.ts';
 import { type TokenText, tokenTable } from '../rollout/token-table.ts';
 import { sanitise, sanitiseLine } from '../text/sanitise.ts';
@@ -170,7 +171,7 @@ function tokensText(row: DumpRecord, tokenizer: TokenText | null, asJson: boolea
   const { rollout } = row;
   if (rollout === null) return `${sanitiseLine(`${row.locator}: ${row.error ?? ''}`)}\n`;
   if (!asJson)
-    return [...tokenBlocks(rollout, tokenizer)]
+    return [...unpaused(tokenBlocks(rollout, tokenizer))]
       .map(({ text, trained }) => `${SIGN[String(trained)]} ${text}\n`)
       .join('');
   const table = tokenTable(rollout, tokenizer);

@@ -1,8 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { ReadContext } from '../formats/format.ts';
-import type { Finding } from '../rollout/finding.ts';
-import type { Rollout, RolloutTokens, Span, Turn } from '../rollout/rollout.ts';
 import type { ParsedLine } from './parse-line.ts';
+import { type ValuePiece, Whole } from './pieces.ts';
 import { ThreadClient } from './thread-client.ts';
 
 /**
@@ -19,24 +18,22 @@ export interface LongRecordPlace {
   context: ReadContext;
 }
 
-/** Opens a record, or asks for a piece of the one that was opened last. */
-export type LongRecordRequest = { open: LongRecordPlace } | { piece: number };
+/** Opens a record, or asks for more pieces of the one that was opened last. */
+export type LongRecordRequest = { open: LongRecordPlace } | { more: true };
 
-/** The turn's text is this piece of a text of the rollout, which came before it. */
+/** A piece of a crossing; the last one is null. Absent where the record could not be read. */
+export interface LongRecordAnswer {
+  piece?: ValuePiece | null;
+}
+
+/** A turn's text mostly is a part of a text of the rollout: that crosses once. */
 type Slice = { field: string; start: number; end: number };
 
-/** A part of a rollout that is small enough to cross to the main thread between two keys. */
-export type RolloutPiece =
-  | { kind: 'texts'; texts: [field: string, text: string][] }
-  | { kind: 'turns'; turns: Turn[]; slices: (Slice | null)[] }
-  | { kind: 'spans'; spans: Span[] }
-  | { kind: 'tokens'; list: TokenList; values: (number | null)[] };
-type TokenList = Exclude<keyof RolloutTokens, 'more'>;
-
-export type LongRecordAnswer =
-  | { kind: 'opened'; error: string | null; findings: Finding[]; rollout: Rollout | null; pieces: number }
-  | { kind: 'piece'; piece: RolloutPiece }
-  | { kind: 'unreadable'; problem: string };
+/** All of a record that crosses to the main thread. */
+export interface Crossing extends Omit<ParsedLine, 'json'> {
+  /** For each turn without its text: the place of that. */
+  slices: (Slice | null)[];
+}
 
 /** The text of a record that lies there. */
 export function recordText({ path, offset, length }: Pick<LongRecordPlace, 'path' | 'offset' | 'length'>): string {
@@ -68,37 +65,18 @@ export class LongRecords extends ThreadClient<LongRecordRequest, LongRecordAnswe
   }
 
   async #read(place: LongRecordPlace, isWanted: () => boolean): Promise<ParsedLine | null> {
-    const opened = await this.ask({ open: place });
-    if (opened === null || opened.kind !== 'opened') return null;
-    const { rollout, error, findings, pieces } = opened;
-    for (let piece = 0; piece < pieces && rollout !== null; piece++) {
-      if (!isWanted()) return null;
-      const answer = await this.ask({ piece });
-      if (answer?.kind !== 'piece') return null;
-      addPiece(rollout, answer.piece);
+    const whole = new Whole<Crossing>({ rollout: null, error: null, findings: [], slices: [] });
+    for (
+      let answer = await this.ask({ open: place });
+      answer?.piece !== null;
+      answer = await this.ask({ more: true })
+    ) {
+      if (answer?.piece === undefined || !isWanted()) return null;
+      whole.add(answer.piece);
     }
-    return { json: undefined, rollout, error, findings };
-  }
-}
-
-function addPiece(rollout: Rollout, piece: RolloutPiece): void {
-  switch (piece.kind) {
-    case 'texts':
-      for (const [field, text] of piece.texts) rollout.texts[field] = text;
-      break;
-    case 'turns':
-      for (const [i, turn] of piece.turns.entries()) {
-        const slice = piece.slices[i];
-        if (slice) turn.text = rollout.texts[slice.field]!.slice(slice.start, slice.end);
-        rollout.turns.push(turn);
-      }
-      break;
-    case 'spans':
-      for (const span of piece.spans) rollout.spans.push(span);
-      break;
-    case 'tokens': {
-      const list = rollout.tokens![piece.list] as (number | null)[];
-      for (const value of piece.values) list.push(value);
-    }
+    const { rollout, error, findings, slices } = whole.value;
+    for (const [i, slice] of slices.entries())
+      if (slice !== null) rollout!.turns[i]!.text = rollout!.texts[slice.field]!.slice(slice.start, slice.end);
+    return { json: undefined, rollout, error, findings: rollout?.findings ?? findings };
   }
 }

@@ -32,6 +32,6 @@ export function renderEdges(theme: Theme, left: readonly Piece[], right: readonl
   const rightWidth = piecesWidth(right);
   if (rightWidth === 0 || rightWidth > width) return renderPieces(theme, left, width);
   const room = Math.max(0, width - rightWidth - 1);
-  const gap = Math.max(0, room - piecesWidth(left)) + 1;
+  const gap = Math.max(0, room - piecesWidth(left)) + Math.min(1, width - rightWidth);
   return renderPieces(theme, left, room) + ' '.repeat(gap) + renderPieces(theme, right, rightWidth);
 }

@@ -41,11 +41,27 @@ const PLACEHOLDER = -1;
 
 /** Ids as they were recorded, never rendered anew; where there are none, those that the tokenizer gives the text. Null without both. */
 export function tokenTable(rollout: Rollout, tokenizer: TokenText | null): TokenTable | null {
-  if (rollout.tokens !== undefined) return recorded(rollout.tokens, rollout.rewards.advantage, tokenizer);
-  return tokenizer === null ? null : encoded(rollout, tokenizer);
+  const made = tabulating(rollout, tokenizer);
+  for (;;) {
+    const { done, value } = made.next();
+    if (done === true) return value;
+  }
 }
 
-function recorded(tokens: RolloutTokens, advantage: number | null, tokenizer: TokenText | null): TokenTable {
+/** Tokens between two pauses. */
+const SHARE = 20_000;
+
+/** The same, which pauses where there are many. */
+export function* tabulating(rollout: Rollout, tokenizer: TokenText | null): Generator<void, TokenTable | null> {
+  if (rollout.tokens !== undefined) return yield* recorded(rollout.tokens, rollout.rewards.advantage, tokenizer);
+  return tokenizer === null ? null : yield* encoded(rollout, tokenizer);
+}
+
+function* recorded(
+  tokens: RolloutTokens,
+  advantage: number | null,
+  tokenizer: TokenText | null,
+): Generator<void, TokenTable> {
   const { promptIds, promptLogprobs = [], responseIds, mask, logprobs, more = {} } = tokens;
   const lists = new Map<string, readonly (number | null)[]>();
   if (logprobs !== null) lists.set('logprob', logprobs);
@@ -61,18 +77,22 @@ function recorded(tokens: RolloutTokens, advantage: number | null, tokenizer: To
   const given = promptIds ?? [];
   const ids = [...given, ...responseIds];
   const texts = tokenizer?.pieces(ids) ?? null;
-  const rows = ids.map((id, index): TokenRow => {
+  const columns = [...lists];
+  const rows: TokenRow[] = [];
+  for (const [index, id] of ids.entries()) {
     const at = index - given.length;
-    return {
+    if (index % SHARE === 0) yield;
+    rows.push({
       index,
       id,
       text: id === PLACEHOLDER ? null : (texts?.[index] ?? null),
       trained: at >= 0 && mask[at] !== undefined ? mask[at] !== 0 : at >= 0 ? null : false,
-      values: [...lists].map(([name, values]) =>
+      values: columns.map(([name, values]) =>
         at >= 0 ? (values[at] ?? null) : name === 'logprob' ? (promptLogprobs[index] ?? null) : null,
       ),
-    };
-  });
+    });
+  }
+  yield;
   return { from: 'recorded', columns: [...lists.keys()], rows, runs: runsOf(rows, given.length) };
 }
 
@@ -96,7 +116,7 @@ const SHORT: Readonly<Record<string, string>> = {
 const difference = (a: number | null | undefined, b: number | null | undefined): number | null =>
   typeof a === 'number' && typeof b === 'number' ? a - b : null;
 
-function encoded({ texts, spans, turns, responseTurn }: Rollout, tokenizer: TokenText): TokenTable {
+function* encoded({ texts, spans, turns, responseTurn }: Rollout, tokenizer: TokenText): Generator<void, TokenTable> {
   const rows: TokenRow[] = [];
   let prompt = 0;
   for (const { field, start, end, turn, trained } of spans) {
@@ -105,6 +125,7 @@ function encoded({ texts, spans, turns, responseTurn }: Rollout, tokenizer: Toke
     for (const [i, id] of ids.entries())
       rows.push({ index: rows.length, id, text: pieces[i] ?? null, trained, values: [] });
     if (turn < responseTurn || turn >= turns.length) prompt = rows.length;
+    yield;
   }
   return { from: 'tokenizer', columns: [], rows, runs: runsOf(rows, prompt) };
 }
@@ -122,6 +143,16 @@ function runsOf(rows: readonly TokenRow[], prompt: number): TokenRun[] {
 
 /** A token that was sampled with less than one chance in twenty. */
 export const SURPRISING = Math.log(0.05);
+
+/** Places of tokens that were sampled with less, in prompt and response together; null where no ids were recorded. */
+export function surprisingTokens({ tokens }: Pick<Rollout, 'tokens'>): number[] | null {
+  if (tokens === undefined) return null;
+  const { promptIds, mask, logprobs } = tokens;
+  const first = promptIds?.length ?? 0;
+  return (logprobs ?? []).flatMap((value, at) =>
+    value !== null && value < SURPRISING && mask[at] !== 0 ? [first + at] : [],
+  );
+}
 
 export const isSurprising = ({ columns }: TokenTable, { values }: TokenRow): boolean =>
   (values[columns.indexOf('logprob')] ?? 0) < SURPRISING;

@@ -38,3 +38,26 @@ export function sanitise(text: string): string {
 export function sanitiseLine(text: string): string {
   return PLAIN_LINE.test(text) ? text : sanitise(text).replace(/[\t\n]/g, sign);
 }
+
+/** UTF-16 units that are looked at between two pauses. */
+const SLICE = 500_000;
+
+/** As `sanitise`, which pauses where the text is long. */
+export function* sanitising(text: string): Generator<void, string> {
+  if (text.length <= SLICE) return sanitise(text);
+  const parts: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    const end = sliceEnd(text, at + SLICE);
+    parts.push(sanitise(text.slice(at, end)));
+    at = end;
+    yield;
+  }
+  return parts.join('');
+}
+
+/** A place behind which a text reads as if it began there: before a usual letter, or an emoji of two units. */
+function sliceEnd(text: string, from: number): number {
+  let end = from;
+  while (end < text.length && !USUAL.test(text[end]!) && !/[\ud83c-\ud83e]/.test(text[end]!)) end++;
+  return Math.min(end, text.length);
+}

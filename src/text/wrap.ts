@@ -1,4 +1,5 @@
-import { cellWidth, eachGrapheme } from './graphemes.ts';
+import { take } from './fit.ts';
+import { cellWidth, eachGrapheme, graphemes } from './graphemes.ts';
 
 /** Columns between tab stops, counted from the left edge of the text. */
 const TAB = 4;
@@ -203,4 +204,19 @@ export function expandTabs(text: string, column = 0): string {
       return piece + ' '.repeat(blanks);
     })
     .join('');
+}
+
+/** The beginning of a line that takes at most `width` cells once its tabs are blanks. */
+export function takeTabbed(text: string, width: number): string {
+  if (!text.includes('\t')) return take(text, width);
+  let cells = 0;
+  let end = 0;
+  // A cell holds few units: a line may be 45 MB long.
+  const { ends, widths } = graphemes(text, 0, Math.min(text.length, 64 + width * 16));
+  for (const [i, own] of widths.entries()) {
+    cells += text.charCodeAt(ends[i]! - 1) === 0x09 ? TAB - (cells % TAB) : own;
+    if (cells > width) break;
+    end = ends[i]!;
+  }
+  return text.slice(0, end);
 }

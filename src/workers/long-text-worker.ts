@@ -3,6 +3,7 @@ import { recordText } from '../dump/long-record.ts';
 import type { Block } from '../present/transcript/block.ts';
 import type { LongTextAnswer, LongTextPlace, LongTextRequest } from '../present/transcript/long-text.ts';
 import { textBlocks } from '../present/transcript/text-view.ts';
+import { ALL_OPEN } from '../present/transcript/turn-blocks.ts';
 
 /** UTF-16 units, and blocks, that cross to the main thread at once: it takes them over in a few ms. */
 const PIECE = 300_000;
@@ -13,7 +14,10 @@ let rest: Iterator<Block> = [][Symbol.iterator]();
 let last: { place: LongTextPlace; raw: string } | null = null;
 
 parentPort?.on('message', ({ id, request }: { id: number; request: LongTextRequest }) => {
-  if ('open' in request) rest = textBlocks(textOf(request.open), request.open)[Symbol.iterator]();
+  if ('open' in request) {
+    const { folds, ...view } = request.open;
+    rest = textBlocks(textOf(request.open), { ...view, folds: folds ?? ALL_OPEN })[Symbol.iterator]();
+  }
   parentPort?.postMessage({ id, answer: piece() });
 });
 

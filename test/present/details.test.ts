@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { verl } from '../../src/formats/verl.ts';
 import type { JsonObject } from '../../src/json/value.ts';
 import { type Details, detailBlocks } from '../../src/present/transcript/details-view.ts';
+import { unpaused } from '../../src/present/transcript/section.ts';
 import { toolRollout } from '../support/dump.ts';
 
 function details(record: object, more: Partial<Details> = {}, validation = false): string[] {
@@ -15,7 +16,7 @@ function details(record: object, more: Partial<Details> = {}, validation = false
     advantage: null,
     labels: [],
   };
-  return [...detailBlocks({ rollout, ...around, ...more })].map(({ label, text }) => `${label}${text}`);
+  return [...unpaused(detailBlocks({ rollout, ...around, ...more }))].map(({ label, text }) => `${label}${text}`);
 }
 
 test('what is known, and where each of it comes from', () => {

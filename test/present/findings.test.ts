@@ -214,7 +214,8 @@ describe('whatever a model wrote', () => {
     fc.assert(
       fc.property(hostile, fc.integer({ min: 20, max: 200 }), fc.boolean(), (output, width, isRaw) => {
         const rollout = read(output);
-        const blocks = isRaw ? [...rawTextBlocks(rollout)] : [...blocksOf(transcriptSections(rollout, new Map()))];
+        const sections = isRaw ? inSections(rawTextBlocks(rollout)) : transcriptSections(rollout, new Map());
+        const blocks = [...blocksOf(sections)];
         const layout = new Layout(inSections(blocks), width);
         const drawn = renderTranscript(layout, 0, layout.rows, COLOURS, { turn: null });
         expect(drawn).toHaveLength(layout.rows);

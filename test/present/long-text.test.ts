@@ -2,10 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseLine } from '../../src/dump/parse-line.ts';
 import type { Block } from '../../src/present/transcript/block.ts';
+import { transcriptSections } from '../../src/present/transcript/blocks.ts';
+import { detailBlocks } from '../../src/present/transcript/details-view.ts';
 import { Layout } from '../../src/present/transcript/layout.ts';
-import { type ArrivingBlocks, LongTexts } from '../../src/present/transcript/long-text.ts';
-import { inSections } from '../../src/present/transcript/section.ts';
+import { ArrivingBlocks, LongTexts } from '../../src/present/transcript/long-text.ts';
+import { rawTextBlocks } from '../../src/present/transcript/raw-view.ts';
+import { inSections, madeOf, PAUSE } from '../../src/present/transcript/section.ts';
 import { fieldBlocks } from '../../src/present/transcript/table-view.ts';
 import { type TextView, textBlocks } from '../../src/present/transcript/text-view.ts';
 
@@ -16,6 +20,13 @@ const record = {
   numbers: Array.from({ length: KEYS }, (_, i) => i),
   ...Object.fromEntries(Array.from({ length: KEYS }, (_, i) => [`key ${i}`, `value ${i}`])),
 };
+const manyArguments = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`argument_${i}`, i]));
+const callOf = (args: object) => ({
+  role: 'assistant',
+  content: '',
+  tool_calls: [{ id: '1', type: 'function', function: { name: 'f', arguments: JSON.stringify(args) } }],
+});
+const DETAILS = { locator: '1', bytes: 1, fileStep: null, group: '', noGroup: '', advantage: null, labels: [] };
 const LINE = JSON.stringify(record);
 const place = { path: '', offset: 0, length: Buffer.byteLength(LINE) };
 const views: TextView[] = [
@@ -107,11 +118,41 @@ describe('a long record', () => {
   });
 
   test('waits for what is still to come, and goes on when it is there', () => {
-    const some: (Block | null)[] = [blocks[0]!, null];
+    const some: (Block | null)[] = [blocks[0]!, null, null];
     const layout = new Layout(inSections(some), 80, new Map(), true, null, () => false);
     expect([layout.isWaiting, layout.isWhole, layout.rows > 0]).toEqual([true, false, true]);
     layout.more(() => false);
     expect([layout.isWaiting, layout.isWhole]).toEqual([false, true]);
+  });
+
+  test('does not wait for what came while the part before it was laid out', () => {
+    const arriving = new ArrivingBlocks();
+    arriving.add([blocks[0]!], false);
+    const sections = inSections(arriving);
+    expect(sections.next().value).toMatchObject({ id: 'blocks 0' });
+    arriving.add([blocks[1]!], true);
+    expect(sections.next().value).toMatchObject({ id: 'blocks 1' });
+    expect(sections.next().done).toBe(true);
+  });
+
+  test.each([
+    ['a call with 100,000 arguments', { messages: [{ role: 'user', content: 'go' }, callOf(manyArguments)] }],
+    ['a text of 3 MB', { input: 'user\nq\nassistant\n', output: '\u0e01 計算\n'.repeat(500_000), score: 1, step: 1 }],
+  ])('pauses within a block that takes long to make: %s', (_, written) => {
+    const { rollout } = parseLine(JSON.stringify(written), { validation: false });
+    for (const sections of [
+      () => transcriptSections(rollout!, new Map()),
+      () => inSections(rawTextBlocks(rollout!)),
+      () => inSections(detailBlocks({ ...DETAILS, rollout: rollout! })),
+    ]) {
+      const whole = new Layout(sections(), 80);
+      const layout = new Layout(sections(), 80, new Map(), true, null, () => true);
+      for (; !layout.isWhole; layout.more(() => true));
+      expect(rowsOf(layout)).toEqual(rowsOf(whole));
+    }
+    expect([...madeOf(transcriptSections(rollout!, new Map()))].filter((one) => one === PAUSE).length).toBeGreaterThan(
+      3,
+    );
   });
 
   test('may have more keys than a function takes arguments', () => {

@@ -1,8 +1,10 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { JsonValue } from '../../src/json/value.ts';
 import { ageText, durationText, untilOlder } from '../../src/present/age.ts';
 import { amountText } from '../../src/present/amount.ts';
 import { groupParts } from '../../src/present/group-text.ts';
-import { formatJson } from '../../src/present/json.ts';
+import { formatJson, formattingJson } from '../../src/present/json.ts';
 import { renderEdges, renderPieces } from '../../src/present/line.ts';
 import { maskShare, maskShort } from '../../src/present/mask-share.ts';
 import {
@@ -171,6 +173,25 @@ test('JSON is shown as it was written, and too deep a value is cut', () => {
   expect(formatJson(deep as never)).toContain('…');
 });
 
+test('JSON that is long is formatted with pauses, and the same', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.constantFrom(0, 2), (value, indent) => {
+      expect(finished(formattingJson(value as JsonValue, indent)).result).toBe(formatJson(value as JsonValue, indent));
+    }),
+  );
+  const many = { list: Array.from({ length: 50_000 }, (_, i) => ({ i })) };
+  const { result, pauses } = finished(formattingJson(many));
+  expect(result).toBe(formatJson(many));
+  expect(pauses).toBeGreaterThan(20);
+});
+
+function finished<Result>(work: Generator<void, Result>): { result: Result; pauses: number } {
+  for (let pauses = 0; ; pauses++) {
+    const { done, value } = work.next();
+    if (done === true) return { result: value, pauses };
+  }
+}
+
 describe('pieces side by side', () => {
   const plain = { ...MONO };
   for (const key of Object.keys(plain) as (keyof typeof plain)[]) plain[key] = '';
@@ -201,6 +222,7 @@ describe('pieces side by side', () => {
   test('the right edge stays whole, the left gives way; where it has no room at all the left has it', () => {
     expect(renderEdges(plain, [['plain', 'left side']], [['plain', 'right']], 10)).toBe('lef… right');
     expect(renderEdges(plain, [['plain', 'l']], [['plain', 'right']], 10)).toBe('l    right');
+    expect(renderEdges(plain, [['plain', 'left side']], [['plain', 'right']], 5)).toBe('right');
     expect(renderEdges(plain, [['plain', 'left side']], [['plain', 'right']], 4)).toBe('lef…');
   });
 });

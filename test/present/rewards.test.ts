@@ -6,6 +6,7 @@ import { transcriptSections } from '../../src/present/transcript/blocks.ts';
 import { detailBlocks } from '../../src/present/transcript/details-view.ts';
 import { Layout } from '../../src/present/transcript/layout.ts';
 import { renderTranscript } from '../../src/present/transcript/render.ts';
+import { unpaused } from '../../src/present/transcript/section.ts';
 import { App } from '../driver/app.ts';
 import { writeDump } from '../support/dump.ts';
 import { recordedRollout } from '../support/recorded-rollout.ts';
@@ -20,16 +21,18 @@ function lines(record: object, advantage: number | null = null, width = 60): str
 }
 const details = (record: object, advantage: number | null = null): string[] =>
   [
-    ...detailBlocks({
-      rollout: read(record),
-      locator: '1.jsonl:1',
-      bytes: 100,
-      fileStep: 1,
-      group: '',
-      noGroup: 'alone',
-      advantage,
-      labels: [],
-    }),
+    ...unpaused(
+      detailBlocks({
+        rollout: read(record),
+        locator: '1.jsonl:1',
+        bytes: 100,
+        fileStep: 1,
+        group: '',
+        noGroup: 'alone',
+        advantage,
+        labels: [],
+      }),
+    ),
   ].map(({ label, text }) => `${label}${text}`);
 
 describe('recorded rewards', () => {

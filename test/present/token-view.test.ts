@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseLine } from '../../src/dump/parse-line.ts';
+import { unpaused } from '../../src/present/transcript/section.ts';
 import { tokenBlocks } from '../../src/present/transcript/token-view.ts';
 
 const read = (record: object) => parseLine(JSON.stringify(record), { validation: false }).rollout!;
@@ -15,7 +16,9 @@ const sample = {
 
 describe('the versions of the weights in the view of tokens', () => {
   test('stand beside each run, and runs of older ones are told by a colour', () => {
-    const blocks = [...tokenBlocks(read({ rollout_id: 3, sample: { ...sample, weight_versions: [4, 6] } }), null)];
+    const blocks = [
+      ...unpaused(tokenBlocks(read({ rollout_id: 3, sample: { ...sample, weight_versions: [4, 6] } }), null)),
+    ];
     const runs = blocks.filter(({ id }) => id.startsWith('tokens.run.'));
     expect(runs.map(({ text, style }) => [/policy .*/.exec(text)?.[0] ?? '', style])).toEqual([
       ['', 'plain'],
@@ -27,13 +30,13 @@ describe('the versions of the weights in the view of tokens', () => {
 
   test('of which no age is recorded are told so', () => {
     const record = { rollout_id: 3, sample: { ...sample, weight_versions: [4, 6] } };
-    const heads = [...tokenBlocks(read(record), null)].map(({ text }) => text);
+    const heads = [...unpaused(tokenBlocks(read(record), null))].map(({ text }) => text);
     expect(heads).toContain('sampled by versions 4 to 6 of the weights; their age is not recorded');
   });
 
   test('of a rollout without versions are not spoken of', () => {
-    expect([...tokenBlocks(read({ rollout_id: 3, sample }), null)].some(({ text }) => text.includes('weights'))).toBe(
-      false,
-    );
+    expect(
+      [...unpaused(tokenBlocks(read({ rollout_id: 3, sample }), null))].some(({ text }) => text.includes('weights')),
+    ).toBe(false);
   });
 });

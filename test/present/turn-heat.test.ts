@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseLine } from '../../src/dump/parse-line.ts';
 import { transcriptSections } from '../../src/present/transcript/blocks.ts';
+import { blocksOf } from '../../src/present/transcript/section.ts';
 import { heatByTurn } from '../../src/present/transcript/turn-heat.ts';
 import type { Rollout } from '../../src/rollout/rollout.ts';
 
@@ -27,7 +28,7 @@ test('each sampled turn has a strip of its least likely tokens', () => {
     [1, { strip: '·▄▁', surprising: 1, places: [] }],
     [3, { strip: '·', surprising: 0, places: [] }],
   ]);
-  const headers = [...transcriptSections(rollout, new Map())].map((section) => section.blocks()[0]);
+  const headers = [...transcriptSections(rollout, new Map())].map((section) => [...blocksOf([section])][0]);
   expect(headers[1]?.right).toEqual([['warning', '·▄▁ 1 unlikely']]);
   expect(headers[3]?.right).toEqual([['quiet', '·']]);
 });
@@ -45,7 +46,7 @@ test('with a tokenizer the unlikely tokens are underlined where they stand, besi
   };
   const told = read(item('**So** sev\ten it is.', [1], [2, 3, 4, 5], [-0.1, -4.2, -1, -9]));
   expect(heatByTurn(told, tokenizer).get(1)?.places).toEqual([{ start: 7, end: 13 }]);
-  const blocks = [...transcriptSections(told, new Map(), { tokenizer })].flatMap((section) => section.blocks());
+  const blocks = [...blocksOf(transcriptSections(told, new Map(), { tokenizer }))];
   const body = blocks.find(({ text }) => text.includes('it is'))!;
   const shown = body.ranges?.map(({ start, end, style }) => [body.text.slice(start, end), style]);
   expect(shown?.filter(([, style]) => style === 'unlikely')).toEqual([[body.text.slice(7, -7), 'unlikely']]);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadTokenText } from '../../src/chat/token-text.ts';
 import { parseLine } from '../../src/dump/parse-line.ts';
+import { unpaused } from '../../src/present/transcript/section.ts';
 import { tokenBlocks } from '../../src/present/transcript/token-view.ts';
 import type { Rollout } from '../../src/rollout/rollout.ts';
 import { driftOf, endsOf, isSurprising, type TokenText, tokenTable } from '../../src/rollout/token-table.ts';
@@ -76,7 +77,7 @@ describe('the tokens of a rollout', () => {
 });
 
 describe('the view of tokens', () => {
-  const lines = (rollout: Rollout): string[] => [...tokenBlocks(rollout, tokenizer)].map(({ text }) => text);
+  const lines = (rollout: Rollout): string[] => [...unpaused(tokenBlocks(rollout, tokenizer))].map(({ text }) => text);
 
   test('has the borders first, then a line a token, whose odds are read without colour', () => {
     const rollout = exported(ids('Hi'), ids('abc'), [1, 1], [-0.1, -6]);
@@ -89,14 +90,14 @@ describe('the view of tokens', () => {
     expect(shown.at(-2)).toMatch(/· *$/);
     const table = tokenTable(rollout, null)!;
     expect(table.rows.filter((row) => isSurprising(table, row)).map(({ index }) => index)).toEqual([3]);
-    const bars = [...tokenBlocks(rollout, tokenizer)].map(({ turn, trained }) => [turn, trained]);
+    const bars = [...unpaused(tokenBlocks(rollout, tokenizer))].map(({ turn, trained }) => [turn, trained]);
     expect(bars.at(-1)).toEqual([3, true]);
   });
 
   test('says that there are none', () => {
-    expect([...tokenBlocks(read({ input: 'a', output: 'b', score: 1 }), null)].map(({ text }) => text)).toEqual([
-      'this record holds no token ids; --tokenizer tokenizer.json gives those of its text',
-    ]);
+    expect(
+      [...unpaused(tokenBlocks(read({ input: 'a', output: 'b', score: 1 }), null))].map(({ text }) => text),
+    ).toEqual(['this record holds no token ids; --tokenizer tokenizer.json gives those of its text']);
   });
 
   test('escapes what a token holds', () => {
@@ -123,14 +124,16 @@ test('the end token of each sampled turn is trained, masked, or not there', () =
   expect(ends([2, 3, 4, 2, 2], [1, 0, 0, 1, 1])).toEqual({ turns: 2, trained: 0, masked: 1 });
   const lines = (response: number[], mask: number[]) =>
     [
-      ...tokenBlocks(
-        exported(
-          [1],
-          response,
-          mask,
-          response.map(() => -1),
+      ...unpaused(
+        tokenBlocks(
+          exported(
+            [1],
+            response,
+            mask,
+            response.map(() => -1),
+          ),
+          named,
         ),
-        named,
       ),
     ]
       .map(({ text }) => text)

@@ -71,6 +71,12 @@ export class TestScreen {
     return this.do({ type: 'rows-changed' });
   }
 
+  /** Waits until a search of the open record has ended. */
+  async searched(): Promise<this> {
+    while (this.data.searches.isBusy) await new Promise((resolve) => setTimeout(resolve, 2));
+    return this.do({ type: 'search-found' });
+  }
+
   /** Waits until the groups of all steps are known. */
   async grouped(): Promise<this> {
     for (const file of this.dump.files) this.data.groups.groups(file);

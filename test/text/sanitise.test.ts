@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { sanitise, sanitiseLine } from '../../src/text/sanitise.ts';
+import { sanitise, sanitiseLine, sanitising } from '../../src/text/sanitise.ts';
 
 /** Code points that terminals obey, reorder by, or do not show at all. */
 const HOSTILE = [
@@ -65,4 +65,35 @@ describe('sanitise', () => {
       }),
     );
   });
+});
+
+test('a long text is sanitised with pauses, and the same', () => {
+  const parts = fc.constantFrom(
+    'a',
+    ' ',
+    '\n',
+    '計',
+    '👩\u200d👩',
+    'e\u0301',
+    '\u200d',
+    '\ufe0f',
+    '\u202e',
+    '\x1b',
+    '\ud83d',
+    '1\ufe0f\u20e3',
+  );
+  fc.assert(
+    fc.property(fc.array(parts, { minLength: 1, maxLength: 12 }), (some) => {
+      const text = some.join('').repeat(100_000);
+      const work = sanitising(text);
+      let pauses = 0;
+      for (let step = work.next(); ; step = work.next(), pauses++)
+        if (step.done === true) {
+          expect(step.value === sanitise(text)).toBe(true);
+          break;
+        }
+      expect(pauses).toBeLessThanOrEqual(Math.ceil(text.length / 500_000));
+    }),
+    { numRuns: 20 },
+  );
 });

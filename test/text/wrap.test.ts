@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { fitLeft, fitRight, take, truncate, truncateStart } from '../../src/text/fit.ts';
 import { cellWidth, graphemes } from '../../src/text/graphemes.ts';
 import { sanitise } from '../../src/text/sanitise.ts';
-import { expandTabs, lineAt, visibleRange, wrap, wrapping } from '../../src/text/wrap.ts';
+import { expandTabs, lineAt, takeTabbed, visibleRange, wrap, wrapping } from '../../src/text/wrap.ts';
 
 /** The lines as a reader sees them. */
 function shown(text: string, width: number): string[] {
@@ -45,6 +45,18 @@ test('a long run of marks parts no pair of surrogates', () => {
   const { ends } = graphemes(`a${'\u0301'.repeat(198)}🙂`);
   expect(ends.at(-1)).toBe(201);
   expect(ends).not.toContain(200);
+});
+
+test('the beginning of a line counts the blanks that its tabs become', () => {
+  expect(takeTabbed('i\tnput', 4)).toBe('i\t');
+  expect(takeTabbed('i\tnput', 3)).toBe('i');
+  expect(takeTabbed('a\t漢b', 5)).toBe('a\t');
+  fc.assert(
+    fc.property(anyText, fc.integer({ min: 1, max: 40 }), (text, width) => {
+      const [line] = text.split('\n') as [string];
+      expect(cellWidth(expandTabs(takeTabbed(line, width)))).toBeLessThanOrEqual(width);
+    }),
+  );
 });
 
 describe('wrap', () => {

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
+import { blocksOf } from '../../src/present/transcript/section.ts';
 import { shownSections } from '../../src/tui/rows/shown-sections.ts';
 import { TestScreen } from '../support/screen.ts';
 
@@ -19,8 +20,8 @@ const textOf = (): string => {
   const { state, data } = screen!;
   const record = data.record(state.list.cursor!);
   const nothing = { group: '', noGroup: '', advantage: null, labels: [] };
-  const sections = [...shownSections(record, state.display, new Map(), nothing, null)];
-  return sections.flatMap((section) => section!.blocks().map(({ text }) => text)).join('\n');
+  const blocks = blocksOf(shownSections(record, state.display, new Map(), nothing, null));
+  return [...blocks].map(({ text }) => text).join('\n');
 };
 
 test('the next unlikely token opens the view of tokens and goes from one to the next', async () => {

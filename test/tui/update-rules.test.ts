@@ -237,6 +237,7 @@ describe('a search', () => {
     await small(1, 1, 12);
     const before = screen.state.transcript;
     screen.do({ type: 'prompt-open', prompt: 'search' }, { type: 'prompt-change', value: '####' });
+    await screen.searched();
     expect(screen.state.transcript.top).not.toEqual(before.top);
     screen.do({ type: 'prompt-submit' }, { type: 'jump', by: -1 });
     expect([screen.state.transcript.top, screen.state.transcript.turn]).toEqual([before.top, before.turn]);

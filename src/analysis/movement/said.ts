@@ -2,7 +2,7 @@ import type { FactRows } from '../facts/fact-rows.ts';
 import type { SaidText } from './phrases.ts';
 
 /** Longer records are not read for their words. */
-const LONGEST = 2_000_000;
+const LONGEST = 500_000;
 
 /** Stands for a result that is empty, `[]` or the like: a tool that gives only such has a phrase, too. */
 const WORDLESS = 'result_without_words';

@@ -5,7 +5,7 @@ import { fateText } from '../fate-text.ts';
 import { scoreText } from '../quantities.ts';
 import type { Block } from '../transcript/block.ts';
 import { END_SECTION, type Folds, turnSection } from '../transcript/blocks.ts';
-import type { Section } from '../transcript/section.ts';
+import { type Made, PAUSE, type Section } from '../transcript/section.ts';
 import { callId } from '../transcript/turn-blocks.ts';
 import { branchBlocks } from './branch-blocks.ts';
 import { callBlocks, resultPieces } from './call-blocks.ts';
@@ -42,7 +42,8 @@ export function* withReplay(
     changed.add(turnSection(turn));
   }
   const last = rollout.turns.at(-1)?.index ?? 0;
-  const beside = (blocks: readonly Block[]) => withResults(blocks, { right, below, folds, rescored: replay.rescored });
+  const beside = (blocks: Iterable<Made<Block>>) =>
+    withResults(blocks, { right, below, folds, rescored: replay.rescored });
   for (const section of sections) {
     if (!changed.has(section.id)) yield section;
     else yield { ...section, key: null, blocks: () => beside(section.blocks()) };
@@ -62,20 +63,25 @@ interface Beside {
   rescored: RescoreView | null;
 }
 
-function withResults(blocks: readonly Block[], { right, below, folds, rescored: again }: Beside): Block[] {
-  const out: Block[] = [];
+function* withResults(
+  blocks: Iterable<Made<Block>>,
+  { right, below, folds, rescored: again }: Beside,
+): Generator<Made<Block>> {
   for (const block of blocks) {
+    if (block === PAUSE) {
+      yield PAUSE;
+      continue;
+    }
     const { id, turn } = block;
     // A turn that is folded to a line shows nothing of its own.
     const isFolded = folds.get(`t${turn}`) === true;
-    if (turn !== null && id === `t${turn}.blank` && !isFolded) out.push(...(below.get(turn) ?? []));
-    if (id === 'score' && again !== null) out.push(...rescored(block, again));
+    if (turn !== null && id === `t${turn}.blank` && !isFolded) yield* below.get(turn) ?? [];
+    if (id === 'score' && again !== null) yield* rescored(block, again);
     else {
       const pieces = right.get(id) ?? [];
-      out.push(pieces.length === 0 ? block : { ...block, right: [...pieces, ...spaced(block.right)] });
+      yield pieces.length === 0 ? block : { ...block, right: [...pieces, ...spaced(block.right)] };
     }
   }
-  return out;
 }
 
 /** One branch says nothing of a turn. */

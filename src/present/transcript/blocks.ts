@@ -85,24 +85,22 @@ export function* transcriptSections(
       id: turnSection(index),
       key: `${keys.get(`t${index}`) ?? ''}${own.hasBehind(index) ? keys.get('c') : ''}${areBothFolded}`,
       source: rollout,
-      blocks() {
+      *blocks() {
         const heading = contextHeading(rollout, index);
         const noticed = new Unplaced(findings.get(index) ?? []);
-        return [
-          ...(heading === null ? [] : [heading, blank(heading.id, null)]),
-          ...turnBlocks({
-            rollout,
-            turn,
-            folds,
-            results,
-            mask: masks.get(index),
-            heat: heats.get(index),
-            findings: noticed,
-          }),
-          // Turns that are folded to a line stand close, as an outline.
-          ...(areBothFolded ? [] : [blank(`t${index}`, index)]),
-          ...own.blocks(index, folds),
-        ];
+        if (heading !== null) yield* [heading, blank(heading.id, null)];
+        yield* turnBlocks({
+          rollout,
+          turn,
+          folds,
+          results,
+          mask: masks.get(index),
+          heat: heats.get(index),
+          findings: noticed,
+        });
+        // Turns that are folded to a line stand close, as an outline.
+        if (!areBothFolded) yield blank(`t${index}`, index);
+        yield* own.blocks(index, folds);
       },
     };
   }

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue } from '../../json/value.ts';
 import type { ToolCall } from '../../rollout/rollout.ts';
-import { sanitise, sanitiseLine } from '../../text/sanitise.ts';
-import { formatJson } from '../json.ts';
+import { sanitise, sanitiseLine, sanitising } from '../../text/sanitise.ts';
+import { formatJson, formattingJson } from '../json.ts';
 import { plural } from '../numbers.ts';
 import type { Style } from '../theme.ts';
 import type { Range } from './block.ts';
@@ -21,8 +21,19 @@ export interface CallPiece {
 const SHORT = 60;
 
 /** Text with quotes or newlines in it reads better as it is than escaped. */
-const isShort = (value: JsonValue): boolean =>
-  (typeof value !== 'string' || !/["\\\n]/.test(value)) && formatJson(value).length <= SHORT;
+function isShort(value: JsonValue): boolean {
+  if (typeof value === 'string') return value.length <= SHORT - 2 && !/["\\\n]/.test(value);
+  // A list or object of more entries is longer: it need not be written to see that.
+  if (typeof value === 'object' && value !== null && Object.keys(value).length > SHORT) return false;
+  return formatJson(value).length <= SHORT;
+}
+
+/** No pattern here: one that ends in \n+$ takes the square of a long run of newlines. */
+function withoutNewlines(text: string): string {
+  let end = text.length;
+  while (text.charCodeAt(end - 1) === 0x0a) end--;
+  return text.slice(0, end);
+}
 
 /** The message of the JSON parser, at the place that it stopped at. */
 const STOPPED_AT = /\(character (\d+) of the call\)$/;
@@ -44,19 +55,17 @@ export function rawPiece(call: ToolCall): CallPiece[] {
 const MOST = 500;
 
 /** `name(key="value", n=2)`, or the name with each long argument below it, its newlines real ones. */
-export function callPieces(call: ToolCall): CallPiece[] {
+export function* callPieces(call: ToolCall): Generator<void, CallPiece[]> {
   const name = sanitiseLine(call.name ?? 'call');
   if (!isJsonObject(call.arguments ?? undefined)) {
-    return [{ text: `${name}(${sanitise(formatJson(call.arguments))})`, style: 'strong', indent: 0 }];
+    const text = yield* sanitising(yield* formattingJson(call.arguments));
+    return [{ text: `${name}(${text})`, style: 'strong', indent: 0 }];
   }
   const given = call.arguments as Record<string, JsonValue>;
   const entries = Object.entries(given);
-  const line = entries
-    .slice(0, SHORT)
-    .map(([key, value]) => `${key}=${formatJson(value)}`)
-    .join(', ');
-  if (entries.length <= SHORT && entries.every(([, value]) => isShort(value)) && line.length <= 2 * SHORT) {
-    return [{ text: `${name}(${sanitiseLine(line)})`, style: 'strong', indent: 0 }];
+  if (entries.length <= SHORT && entries.every(([, value]) => isShort(value))) {
+    const line = entries.map(([key, value]) => `${key}=${formatJson(value)}`).join(', ');
+    if (line.length <= 2 * SHORT) return [{ text: `${name}(${sanitiseLine(line)})`, style: 'strong', indent: 0 }];
   }
   const pieces: CallPiece[] = [{ text: name, style: 'strong', indent: 0 }];
   for (const [key, value] of entries.slice(0, MOST)) {
@@ -67,15 +76,16 @@ export function callPieces(call: ToolCall): CallPiece[] {
       continue;
     }
     if (label) pieces.push({ text: `${sanitiseLine(key)}:`, style: 'quiet', indent: 2 });
-    const text = typeof value === 'string' ? value : formatJson(value, 2);
+    const text = typeof value === 'string' ? value : yield* formattingJson(value, 2);
     const code = typeof value === 'string' ? languageOf(name, key, given) : 'json';
-    const piece = { text: sanitise(text.replace(/\n+$/, '')), style: 'plain', indent: label ? 4 : 2 } as const;
+    const shown = yield* sanitising(withoutNewlines(text));
+    const piece = { text: shown, style: 'plain', indent: label ? 4 : 2 } as const;
     pieces.push(code === null ? piece : { ...piece, code });
   }
   if (entries.length > MOST) {
-    const rest = entries.slice(MOST).map(([key, value]) => `  ${JSON.stringify(key)}: ${formatJson(value, 2, 1)}`);
+    const rest = Object.fromEntries(entries.slice(MOST));
     pieces.push({ text: `${plural(entries.length - MOST, 'more argument')}:`, style: 'quiet', indent: 2 });
-    const text = sanitise(`{\n${rest.join(',\n')}\n}`);
+    const text = yield* sanitising(yield* formattingJson(rest, 2));
     pieces.push({ text, style: 'plain', indent: 4, code: 'json' });
   }
   return pieces;

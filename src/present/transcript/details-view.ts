@@ -5,13 +5,14 @@ import { groupKeysLike } from '../../rollout/group-key.ts';
 import { LACKS } from '../../rollout/inputs.ts';
 import type { LossMask } from '../../rollout/loss-mask.ts';
 import { type Rollout, toolCallsOf } from '../../rollout/rollout.ts';
-import { formatJson } from '../json.ts';
+import { formatJson, formattingJson } from '../json.ts';
 import { maskShort } from '../mask-share.ts';
 import { formatAdvantage, formatCount, formatReward, plural } from '../numbers.ts';
 import { scoreText, sizeText } from '../quantities.ts';
 import type { Block } from './block.ts';
 import { contextTitle } from './context-blocks.ts';
 import { findingStyle } from './findings.ts';
+import { type Made, paused } from './section.ts';
 import { type TableRow, table } from './table-view.ts';
 
 const MASK_FROM = {
@@ -50,7 +51,7 @@ const textOf = (value: JsonValue, indent = 0): string =>
   typeof value === 'string' ? value : formatJson(value, indent);
 
 /** All that is known of a rollout beside its text, each with its source. */
-export function* detailBlocks(details: Details): Generator<Block> {
+export function* detailBlocks(details: Details): Generator<Made<Block>> {
   const { rollout, locator, bytes } = details;
   const rows: TableRow[] = [
     { name: 'record', value: locator, from: `${sizeText(bytes)}, format ${rollout.format}` },
@@ -69,7 +70,8 @@ export function* detailBlocks(details: Details): Generator<Block> {
   rows.push(...verdictRows(rollout));
   const shown = new Set([...OWN_ROWS, ...rollout.rewards.unaligned.map(({ field }) => field)]);
   for (const [name, value] of Object.entries(rollout.extras)) {
-    if (!shown.has(name)) rows.push({ name, value: textOf(value), from: 'extra' });
+    if (shown.has(name)) continue;
+    rows.push({ name, value: typeof value === 'string' ? value : yield* paused(formattingJson(value)), from: 'extra' });
   }
   let at = 0;
   for (const block of table(rows)) yield { ...block, id: `detail.${at++}` };

@@ -5,7 +5,7 @@ import type { Style } from '../theme.ts';
 import type { Block, Note } from './block.ts';
 import { isLong, keptLines } from './clip.ts';
 import { layNotes } from './notes.ts';
-import type { Section } from './section.ts';
+import { type Made, PAUSE, type Section } from './section.ts';
 
 /** Cells of the gutter: the bar of trained text, and a blank. */
 export const GUTTER = 2;
@@ -98,7 +98,8 @@ export class Layout {
   readonly #bySection = new Map<string, LaidSection>();
   readonly #byId = new Map<string, Found>();
   readonly #turnRows: { turn: number; row: number }[] = [];
-  readonly #rest: Iterator<Section | null>;
+  readonly #rowsByTurn = new Map<number, number>();
+  readonly #rest: Iterator<Made<Section> | null>;
   /** The section that is being laid out. */
   #laying: Generator<void, LaidSection> | null = null;
   readonly #isLong: boolean;
@@ -113,7 +114,7 @@ export class Layout {
    * @param isEnough of a long rollout: stops for now; `more` goes on
    */
   constructor(
-    sections: Iterable<Section | null>,
+    sections: Iterable<Made<Section> | null>,
     width: number,
     opened: ReadonlyMap<string, boolean> = new Map(),
     wrapped = true,
@@ -140,6 +141,10 @@ export class Layout {
           this.isWhole = true;
           this.#before = null;
           return;
+        }
+        if (value === PAUSE) {
+          if (isEnough()) return;
+          continue;
         }
         this.#laying = this.#taking(value);
       }
@@ -171,7 +176,10 @@ export class Layout {
     this.#bySection.set(laid.section.id, laid);
     for (const placed of laid.placed)
       if (!this.#byId.has(placed.block.id)) this.#byId.set(placed.block.id, { start, placed });
-    for (const { turn, row } of laid.turnRows) this.#turnRows.push({ turn, row: start + row });
+    for (const { turn, row } of laid.turnRows) {
+      this.#turnRows.push({ turn, row: start + row });
+      if (!this.#rowsByTurn.has(turn)) this.#rowsByTurn.set(turn, start + row);
+    }
     for (const fold of laid.folds) this.folds.push(fold);
     this.rows += laid.rows;
     this.size += laid.bytes;
@@ -180,7 +188,11 @@ export class Layout {
   *#lay(section: Section): Generator<void, LaidSection> {
     const laid: LaidSection = { section, rows: 0, placed: [], turnRows: [], folds: [], bytes: 0 };
     let units = 0;
-    for (const one of section.blocks())
+    for (const one of section.blocks()) {
+      if (one === PAUSE) {
+        yield;
+        continue;
+      }
       for (const block of this.#apart(one)) {
         yield* this.#layBlock(laid, block);
         units += block.text.length + BLOCK_UNITS;
@@ -188,6 +200,7 @@ export class Layout {
         units = 0;
         yield;
       }
+    }
     return laid;
   }
 
@@ -373,17 +386,14 @@ export class Layout {
   /** The first row of a turn. */
   rowOfTurn(turn: number): number {
     this.#until(() => (this.#turnRows.at(-1)?.turn ?? -1) >= turn);
-    return this.#turnRows.find((entry) => entry.turn === turn)?.row ?? this.#turnRows.at(-1)?.row ?? 0;
+    const at = this.#rowsByTurn.get(turn);
+    return at ?? this.#turnRows.at(-1)?.row ?? 0;
   }
 
   /** The turn that a row belongs to; what follows the last turn counts to it, null without turns. */
   turnAt(row: number): number | null {
-    let found: number | null = this.#turnRows[0]?.turn ?? null;
-    for (const entry of this.#turnRows) {
-      if (entry.row > row) break;
-      found = entry.turn;
-    }
-    return found;
+    const turns = this.#turnRows;
+    return turns[lastNotAfter(turns.length, (i) => turns[i]!.row <= row)]?.turn ?? null;
   }
 
   /** The first row of a turn with the sign of a finding in that style; null without one. */

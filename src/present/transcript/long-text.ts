@@ -1,10 +1,13 @@
 import type { LongRecordPlace } from '../../dump/long-record.ts';
 import { ThreadClient } from '../../dump/thread-client.ts';
 import type { Block } from './block.ts';
-import { rawBlocks } from './blocks.ts';
+import { type Folds, rawBlocks } from './blocks.ts';
 import type { TextView } from './text-view.ts';
 
-export type LongTextPlace = Pick<LongRecordPlace, 'path' | 'offset' | 'length'> & TextView;
+export interface LongTextPlace extends Pick<LongRecordPlace, 'path' | 'offset' | 'length'>, Omit<TextView, 'folds'> {
+  /** null: all is open. */
+  folds: Folds | null;
+}
 
 /** Begins with a record, or asks for more blocks of the one that was begun last. */
 export type LongTextRequest = { open: LongTextPlace } | { more: true };

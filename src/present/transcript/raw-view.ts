@@ -1,8 +1,12 @@
 import type { Finding } from '../../rollout/finding.ts';
 import type { Rollout, Span, Turn } from '../../rollout/rollout.ts';
-import { sanitise, sanitiseLine } from '../../text/sanitise.ts';
+import { sanitise, sanitiseLine, sanitising } from '../../text/sanitise.ts';
 import type { Block, Note, Range } from './block.ts';
 import { findingNote, findingsByTurn, spokenOf } from './findings.ts';
+import { type Made, paused } from './section.ts';
+
+/** Spans of one block that are looked at between two pauses. */
+const SPANS = 5000;
 
 /** Trained text as it is, masked text quiet, what a template wrote and what nobody knows in colours of their own. */
 const styleOf = (span: Span): Range['style'] => {
@@ -23,10 +27,10 @@ interface Planned {
  * The recorded strings character for character, with the mask laid over them: nothing trimmed, folded or reordered. Findings stand at
  * the words that they speak of, or at the end of their turn where the words are unknown.
  */
-export function* rawTextBlocks(rollout: Rollout): Generator<Block> {
-  const plan = planned(rollout);
-  const ofTurn = grouped(plan);
+export function* rawTextBlocks(rollout: Rollout): Generator<Made<Block>> {
+  const plan = yield* paused(planned(rollout));
   const findings = findingsByTurn(rollout.findings);
+  const ofTurn = grouped(plan.filter(({ turn }) => turn !== null && findings.has(turn)));
   const noticed = new Map<number, ReadonlyMap<string, Block>>();
 
   for (const one of plan) {
@@ -36,12 +40,13 @@ export function* rawTextBlocks(rollout: Rollout): Generator<Block> {
     }
     const found = one.turn === null ? undefined : findings.get(one.turn);
     if (one.turn === null || found === undefined) {
-      yield blockOf(one, rollout);
+      yield yield* paused(blockOf(one, rollout));
       continue;
     }
     let blocks = noticed.get(one.turn);
     if (blocks === undefined) {
-      const own = (ofTurn.get(one.turn) ?? []).map((other) => blockOf(other, rollout));
+      const own: Block[] = [];
+      for (const other of ofTurn.get(one.turn) ?? []) own.push(yield* paused(blockOf(other, rollout)));
       blocks = new Map(withFindings(own, rollout.turns[one.turn], found).map((block) => [block.id, block]));
       noticed.set(one.turn, blocks);
     }
@@ -50,16 +55,19 @@ export function* rawTextBlocks(rollout: Rollout): Generator<Block> {
 }
 
 /** A block a turn, but never a line break that the text does not have; the field's name before its blocks. */
-function planned({ texts, spans }: Rollout): Planned[] {
+function* planned({ texts, spans }: Rollout): Generator<void, Planned[]> {
   const ofField = new Map<string, Span[]>();
-  for (const span of spans) {
+  for (const [i, span] of spans.entries()) {
+    if (i % SPANS === SPANS - 1) yield;
     const known = ofField.get(span.field);
     if (known === undefined) ofField.set(span.field, [span]);
     else known.push(span);
   }
   const plan: Planned[] = [];
   const begun = new Set<number>();
-  for (const [field, text] of Object.entries(texts)) {
+  for (const field in texts) {
+    if (plan.length % SPANS === SPANS - 1) yield;
+    const text = texts[field]!;
     plan.push({ id: `raw.${field}`, turn: null, header: false, field, spans: [] });
     let own: Span[] = [];
     let part = 0;
@@ -91,14 +99,15 @@ function grouped(plan: readonly Planned[]): ReadonlyMap<number, Planned[]> {
   return byTurn;
 }
 
-function blockOf({ id, turn, header, field, spans }: Planned, { texts }: Rollout): Block {
+function* blockOf({ id, turn, header, field, spans }: Planned, { texts }: Rollout): Generator<void, Block> {
   const text = texts[field]!;
   const ranges: Range[] = [];
   let shown = '';
   for (const span of spans) {
     const start = shown.length;
-    shown += sanitise(text.slice(span.start, span.end));
+    shown += yield* sanitising(text.slice(span.start, span.end));
     ranges.push({ start, end: shown.length, style: styleOf(span), trained: span.trained });
+    if (ranges.length % SPANS === 0) yield;
   }
   // The newline at a block's end is the step to the next block.
   const body = shown.endsWith('\n') ? shown.slice(0, -1) : shown;

@@ -1,7 +1,7 @@
 import { orTrained, type Trained } from '../../rollout/loss-mask.ts';
-import { fitLeft, take, truncate } from '../../text/fit.ts';
+import { fitLeft, truncate } from '../../text/fit.ts';
 import { cellWidth } from '../../text/graphemes.ts';
-import { expandTabs } from '../../text/wrap.ts';
+import { expandTabs, takeTabbed } from '../../text/wrap.ts';
 import { type Piece, piecesWidth, renderPieces } from '../line.ts';
 import { type Style, styled, type Theme } from '../theme.ts';
 import type { Block, Range } from './block.ts';
@@ -92,9 +92,9 @@ function renderRow(layout: Layout, row: number, theme: Theme, marks: TranscriptM
   if (clipped > 0) return left + styled(theme, 'quiet', text);
   const room = Math.max(1, layout.width - GUTTER - block.indent - hang);
   if (marks.left !== undefined) {
-    const before = take(text, marks.left).length;
+    const before = takeTabbed(text, marks.left).length;
     start += before;
-    text = take(text.slice(before), room);
+    text = takeTabbed(text.slice(before), room);
   }
   const hits = within(marks.hits?.get(block.id) ?? NONE, start, start + text.length);
   const styles = block.ranges ?? (block.code === undefined ? NONE : (marks.syntax?.(block) ?? NONE));

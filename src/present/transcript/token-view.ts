@@ -8,7 +8,7 @@ import {
   type TokenRun,
   type TokenTable,
   type TokenText,
-  tokenTable,
+  tabulating,
 } from '../../rollout/token-table.ts';
 import { truncate } from '../../text/fit.ts';
 import { cellWidth } from '../../text/graphemes.ts';
@@ -16,6 +16,7 @@ import { sanitiseLine } from '../../text/sanitise.ts';
 import { formatCount, formatPercent, plural } from '../numbers.ts';
 import type { Style } from '../theme.ts';
 import type { Block } from './block.ts';
+import { type Made, paused } from './section.ts';
 import { chanceBar } from './turn-heat.ts';
 
 /** Cells of a token's text, and of a number. */
@@ -23,8 +24,8 @@ const TEXT = 18;
 const NUMBER = 10;
 
 /** Turn borders first, then a row a token. */
-export function* tokenBlocks(rollout: Rollout, tokenizer: TokenText | null): Generator<Block> {
-  const table = tokenTable(rollout, tokenizer);
+export function* tokenBlocks(rollout: Rollout, tokenizer: TokenText | null): Generator<Made<Block>> {
+  const table = yield* paused(tabulating(rollout, tokenizer));
   if (table === null) {
     yield said('none', 'this record holds no token ids; --tokenizer tokenizer.json gives those of its text', 'quiet');
     return;

@@ -1,17 +1,17 @@
 import { isUnclosed } from '../../rollout/call-error.ts';
 import type { Trained } from '../../rollout/loss-mask.ts';
 import type { Part, Rollout, ToolCall, Turn } from '../../rollout/rollout.ts';
-import { sanitise, sanitiseLine } from '../../text/sanitise.ts';
+import { sanitise, sanitiseLine, sanitising } from '../../text/sanitise.ts';
 import { amountText } from '../amount.ts';
 import type { Piece } from '../line.ts';
 import { formatCount, formatReward } from '../numbers.ts';
 import { scoreText } from '../quantities.ts';
-import type { Style } from '../theme.ts';
 import type { Block, Note, Range } from './block.ts';
-import { type CallPiece, callPieces, rawPiece } from './call.ts';
+import { callPieces, rawPiece } from './call.ts';
 import { findingNote, findingStyle, foldedPieces, type Unplaced } from './findings.ts';
 import { markdownRanges, stretches } from './markdown.ts';
 import type { Results } from './results.ts';
+import { type Made, PAUSE, paused } from './section.ts';
 import { heatRanges, type TurnHeat } from './turn-heat.ts';
 import { type MaskPiece, maskedText, trainedWithin } from './turn-mask.ts';
 
@@ -39,7 +39,9 @@ function trimmed(text: string): string {
 /** Runs of <|image_pad|> and its like say how many, once. Their names are short, or a hostile one would take its time. */
 const PADS = /(<\|[A-Za-z_]{0,20}pad[A-Za-z_]{0,20}\|>)\1+/g;
 const withoutPads = (text: string): string =>
-  text.replace(PADS, (run, pad: string) => `${pad} × ${formatCount(run.length / pad.length)}`);
+  !text.includes('pad')
+    ? text
+    : text.replace(PADS, (run, pad: string) => `${pad} × ${formatCount(run.length / pad.length)}`);
 
 function headerBlock({ rollout, turn, results, findings, heat }: Shown, folded: boolean): Block {
   const right: Piece[] = [];
@@ -92,25 +94,31 @@ const isTrained = ({ turn, mask }: Shown, start: number, end: number): Trained =
   mask === undefined ? turn.trained : trainedWithin(mask, start, end);
 
 /** start..end of the turn without what `edges` takes off at both ends, its mask beside it. */
-function body(shown: Shown, { start, end }: Part, edges: (text: string) => string, style: Style, prepare = sanitise) {
+function* body(
+  shown: Shown,
+  { start, end }: Part,
+  edges: (text: string) => string,
+): Generator<void, { text: string; trained: Trained; ranges: readonly Range[] }> {
   const { turn, mask } = shown;
   const whole = turn.text.slice(start, end);
   const text = edges(whole);
   const from = start + whole.indexOf(text);
   const trained = isTrained(shown, from, from + text.length);
   if (mask === undefined) {
-    const ranges = heatRanges(turn.text, from, from + text.length, shown.heat?.places ?? [], prepare);
-    return { text: prepare(text), style, trained, ranges };
+    const ranges = heatRanges(turn.text, from, from + text.length, shown.heat?.places ?? [], plainText);
+    return { text: withoutPads(yield* sanitising(text)), trained, ranges };
   }
-  return { ...maskedText(turn.text, from, from + text.length, mask, style, prepare), style, trained };
+  return { ...maskedText(turn.text, from, from + text.length, mask, 'plain', plainText), trained };
 }
+
+const plainText = (text: string): string => withoutPads(sanitise(text));
 
 const thought = (text: string): string => trimmed(text.replace(/^<think>|<\/think>\s*$/g, ''));
 
-function thinkBlocks(shown: Shown, part: Part, id: string): Block[] {
+function* thinkBlocks(shown: Shown, part: Part, id: string): Generator<Made<Block>> {
   const { turn, folds, findings } = shown;
   const text = thought(turn.text.slice(part.start, part.end));
-  if (text.trim() === '') return [];
+  if (text.trim() === '') return;
   const trained = isTrained(shown, part.start, part.end);
   const base = { id, turn: turn.index, trained, style: 'quiet' } as const;
   const isLast = turn.parts.findLast(({ kind }) => kind === 'think') === part;
@@ -122,49 +130,54 @@ function thinkBlocks(shown: Shown, part: Part, id: string): Block[] {
   if (folded) {
     const own = text.includes('<tool_response>') ? findings.take(({ check }) => check === 'own_tool_response') : null;
     const notes = [unclosed, own].flatMap((finding) => (finding === null ? [] : [findingNote(finding, 0)]));
-    return [notes.length === 0 ? head : { ...head, notes }];
+    yield notes.length === 0 ? head : { ...head, notes };
+    return;
   }
-  const inside = proseBlocks(shown, part, `${id}.text`, thought).map((block) => ({
-    ...block,
-    indent: block.indent + 2,
-  }));
-  const last = inside.at(-1);
-  if (unclosed !== null && last !== undefined)
-    inside[inside.length - 1] = { ...last, notes: [...(last.notes ?? []), findingNote(unclosed, last.text.length)] };
-  return [head, ...inside];
+  yield head;
+  let last: Block | null = null;
+  for (const one of proseBlocks(shown, part, `${id}.text`, thought)) {
+    if (one === PAUSE) yield PAUSE;
+    else {
+      if (last !== null) yield last;
+      last = { ...one, indent: one.indent + 2 };
+    }
+  }
+  if (last === null) return;
+  const { notes = [] } = last;
+  yield unclosed === null ? last : { ...last, notes: [...notes, findingNote(unclosed, last.text.length)] };
 }
 
 /** A part of text: where a person or a model wrote it, code between fences stands for itself, with its colours. */
-function proseBlocks(shown: Shown, part: Part, id: string, edges: (text: string) => string): Block[] {
+function* proseBlocks(shown: Shown, part: Part, id: string, edges: (text: string) => string): Generator<Made<Block>> {
   const { turn, findings } = shown;
   const whole = turn.text.slice(part.start, part.end);
   const text = edges(whole);
   const from = part.start + whole.indexOf(text);
   const isWritten = turn.role !== 'tool';
   const pieces =
-    isWritten && /```|~~~/.test(text) ? stretches(text) : [{ start: 0, end: text.length, isCode: false, code: null }];
-  return pieces.flatMap(({ start, end, isCode, code }, i): Block[] => {
+    isWritten && (text.includes('```') || text.includes('~~~'))
+      ? stretches(text)
+      : [{ start: 0, end: text.length, isCode: false, code: null }];
+  for (const [i, { start, end, isCode, code }] of pieces.entries()) {
     const stretch: Part = { kind: 'text', start: from + start, end: from + end };
-    const told = body(shown, stretch, isCode ? withoutEnd : trimmed, 'plain', (text) => withoutPads(sanitise(text)));
-    if (told.text === '') return [];
+    const told = yield* paused(body(shown, stretch, isCode ? withoutEnd : trimmed));
+    if (told.text === '') continue;
     // A mask within the text is told by ranges, and worth more than bold letters.
     const isMarkdown = isWritten && !isCode && shown.mask === undefined;
     const ranges = isMarkdown ? besideHeat(markdownRanges(told.text), told.ranges) : told.ranges;
-    return [
-      findings.mark({
-        id: i === 0 ? id : `${id}.f${i}`,
-        turn: turn.index,
-        indent: isCode ? 2 : 0,
-        clip: true,
-        text: told.text,
-        style: told.style,
-        trained: told.trained,
-        ...(ranges.length > 0 && { ranges }),
-        ...(code !== null && { code }),
-        ...(isCode ? {} : { isProse: true as const }),
-      }),
-    ];
-  });
+    yield findings.mark({
+      id: i === 0 ? id : `${id}.f${i}`,
+      turn: turn.index,
+      indent: isCode ? 2 : 0,
+      clip: true,
+      text: told.text,
+      style: 'plain',
+      trained: told.trained,
+      ...(ranges.length > 0 && { ranges }),
+      ...(code !== null && { code }),
+      ...(isCode ? {} : { isProse: true as const }),
+    });
+  }
 }
 
 /** An unlikely token within bold letters is shown as unlikely. */
@@ -177,16 +190,15 @@ const besideHeat = (ranges: readonly Range[], heat: readonly Range[]): readonly 
 
 const withoutEnd = (text: string): string => text.trimEnd();
 
-function callBlocks(shown: Shown, part: Part, id: string): Block[] {
+function* callBlocks(shown: Shown, part: Part, id: string): Generator<Made<Block>> {
   const { turn } = shown;
   const call = callOf(turn, part);
   // A call is not shown as it was written, so the mask is that of the whole.
   const trained = isTrained(shown, part.start, part.end);
   if (call === undefined) {
-    const text = sanitise(turn.text.slice(part.start, part.end));
-    return [{ turn: turn.index, trained, id, text, style: 'plain', indent: 0 }];
-  }
-  return calledBlocks(shown, call, id, trained);
+    const text = yield* paused(sanitising(turn.text.slice(part.start, part.end)));
+    yield { turn: turn.index, trained, id, text, style: 'plain', indent: 0 };
+  } else yield* calledBlocks(shown, call, id, trained);
 }
 
 /** The call that a part of a turn's text holds. */
@@ -202,8 +214,13 @@ export function callId(turn: Turn, call: ToolCall): string {
 const isCall = ({ kind }: Part): boolean => kind === 'call';
 
 /** A call as code, what came of it behind its first line; one that was not executed as it was written, and why. */
-function calledBlocks({ turn, results, findings }: Shown, call: ToolCall, id: string, trained: Trained): Block[] {
-  const all: CallPiece[] = call.error === null ? callPieces(call) : rawPiece(call);
+function* calledBlocks(
+  { turn, results, findings }: Shown,
+  call: ToolCall,
+  id: string,
+  trained: Trained,
+): Generator<Made<Block>> {
+  const all = call.error === null ? yield* paused(callPieces(call)) : rawPiece(call);
   // A call that stands in the text in another grammar is to be read there.
   const raw = call.raw.trim();
   const pieces = !turn.parts.some(isCall) && raw !== '' && turn.text.includes(raw) ? all.slice(0, 1) : all;
@@ -211,7 +228,7 @@ function calledBlocks({ turn, results, findings }: Shown, call: ToolCall, id: st
     if (call.error === null) return check === 'call_without_result' && call.resultTurn === null;
     return check === 'call_unparsed' ? !isUnclosed(call) : check === 'unclosed' && !/think/.test(message);
   });
-  return pieces.map((piece, i): Block => {
+  for (const [i, piece] of pieces.entries()) {
     const notes: Note[] = [];
     if (i === 0) notes.push(results.outcome(call, piece.text.length, missing !== null && call.error === null));
     if (call.error !== null && i === pieces.length - 1) {
@@ -219,33 +236,44 @@ function calledBlocks({ turn, results, findings }: Shown, call: ToolCall, id: st
       const severity = missing?.severity ?? 'error';
       notes.push(findingNote({ message, severity }, piece.ranges?.[0]?.start ?? piece.text.length));
     }
-    return { turn: turn.index, trained, id: `${id}.${i}`, ...piece, clip: true, ...(notes.length > 0 && { notes }) };
-  });
+    yield { turn: turn.index, trained, id: `${id}.${i}`, ...piece, clip: true, ...(notes.length > 0 && { notes }) };
+  }
+}
+
+function* partBlocks(shown: Shown): Generator<Made<Block>> {
+  for (const [i, part] of shown.turn.parts.entries()) {
+    const id = `t${shown.turn.index}.${i}`;
+    if (part.kind === 'think') yield* thinkBlocks(shown, part, id);
+    else if (part.kind === 'call') yield* callBlocks(shown, part, id);
+    else yield* proseBlocks(shown, part, id, trimmed);
+  }
 }
 
 /** All of a turn. */
-export function turnBlocks(shown: Shown): Block[] {
+export function* turnBlocks(shown: Shown): Generator<Made<Block>> {
   const { rollout, turn, folds, findings } = shown;
   const id = `t${turn.index}`;
   const folded = isFolded(folds, id, turn.role === 'system' && turn.index < rollout.responseTurn);
-  const blocks = [headerBlock(shown, folded)];
-  if (folded) return blocks;
-  turn.parts.forEach((part, i) => {
-    const partId = `${id}.${i}`;
-    if (part.kind === 'think') blocks.push(...thinkBlocks(shown, part, partId));
-    else if (part.kind === 'call') blocks.push(...callBlocks(shown, part, partId));
-    else {
-      blocks.push(...proseBlocks(shown, part, partId, trimmed));
+  const header = headerBlock(shown, folded);
+  if (folded) {
+    yield header;
+    return;
+  }
+  let isEmpty = true;
+  for (const block of partBlocks(shown)) {
+    if (isEmpty && block !== PAUSE) {
+      yield header;
+      isEmpty = false;
     }
-  });
-  if (blocks.length === 1 && turn.toolCalls.length === 0) blocks[0]!.text += ', empty';
+    yield block;
+  }
+  if (isEmpty) yield turn.toolCalls.length > 0 ? header : { ...header, text: `${header.text}, empty` };
   // Calls that the text shows in another grammar, or not at all, stand behind it.
   if (!turn.parts.some(isCall)) {
-    for (const call of turn.toolCalls) blocks.push(...calledBlocks(shown, call, callId(turn, call), false));
+    for (const call of turn.toolCalls) yield* calledBlocks(shown, call, callId(turn, call), false);
   }
   for (const [i, finding] of findings.all.entries()) {
     const [style, text] = [findingStyle(finding), sanitiseLine(finding.message)];
-    blocks.push({ id: `${id}.finding${i}`, turn: turn.index, text, style, sign: style, trained: false, indent: 0 });
+    yield { id: `${id}.finding${i}`, turn: turn.index, text, style, sign: style, trained: false, indent: 0 };
   }
-  return blocks;
 }

@@ -97,6 +97,7 @@ export function heatRanges(
   shown: (piece: string) => string,
 ): Range[] {
   const ranges: Range[] = [];
+  if (places.length === 0) return ranges;
   let out = '';
   let at = from;
   for (const { start, end } of places) {

@@ -8,7 +8,7 @@ import type { Layout } from '../../present/transcript/layout.ts';
 import { Syntax } from '../../present/transcript/syntax.ts';
 import type { TokenText } from '../../rollout/token-table.ts';
 import type { ListChoice } from '../state/list.ts';
-import { type Rows, samePlace } from '../state/rows.ts';
+import type { Rows } from '../state/rows.ts';
 import type { State } from '../state/state.ts';
 import { allColumns, chosenColumns, listShapeOf } from './columns.ts';
 import type { Data, KeyLabels } from './data.ts';
@@ -22,6 +22,7 @@ import { Hits } from './hits.ts';
 import { KnownFacts } from './known-facts.ts';
 import { Layouts } from './layouts.ts';
 import { LiveStates } from './live-states.ts';
+import { OpenRecords } from './open-records.ts';
 import { OtherRuns } from './other-runs.ts';
 import type { Page } from './page.ts';
 import { Pages } from './pages.ts';
@@ -41,13 +42,6 @@ interface DataEvents {
   kept?: () => Promise<KeptLookup>;
 }
 
-interface OpenRecord {
-  place: Place;
-  record: DumpRecord;
-  generation: number;
-  diskChange: string;
-}
-
 export class DumpData implements Data {
   readonly dump: Dump;
   readonly live: LiveRun;
@@ -65,10 +59,7 @@ export class DumpData implements Data {
   readonly otherRuns: OtherRuns;
   #rows: Rows | null = null;
   #geometry: { shape: PaneShape; geometry: Geometry } | null = null;
-  /** The record that is read. It stays as it was read, whatever becomes of its file, until it is asked for again. */
-  #open: OpenRecord | null = null;
-  readonly #changed: () => void;
-  readonly #found: () => void;
+  readonly #records: OpenRecords;
   readonly #layouts: Layouts;
   readonly #filtered: FilteredRowsCache;
   readonly #values: ListValues;
@@ -97,8 +88,6 @@ export class DumpData implements Data {
     this.live = live;
     this.tokenizer = tokenizer;
     this.keys = keys;
-    this.#changed = changed;
-    this.#found = found;
     this.#filtered = new FilteredRowsCache(dump, rowsChanged, kept);
     this.#values = new ListValues(this.#filtered.pool, changed);
     this.groups = new GroupIndex(dump, () => {
@@ -110,18 +99,24 @@ export class DumpData implements Data {
       changed();
     };
     this.underWay = new LiveStates(dump, () => {
-      this.#readOn();
+      this.#records.readOn();
       this.#pages.changed();
       liveChanged?.();
       changed();
     });
-    this.signals = new StepSignals(factsChanged);
+    this.signals = new StepSignals(dump, factsChanged);
     this.facts = new KnownFacts(dump, factsChanged, kept);
     this.workedOut = new WorkedOut(factsChanged);
     this.hits = new Hits(dump, factsChanged, kept);
     this.otherRuns = new OtherRuns(dump, factsChanged);
     this.syntax = new Syntax(changed);
     this.searches = new Searches(found, tokenizer);
+    this.#records = new OpenRecords(dump, () => {
+      this.#pages.changed();
+      changed();
+      // A search of it has waited.
+      found();
+    });
     this.#layouts = new Layouts(dump, this.groups, tokenizer, changed);
   }
 
@@ -130,43 +125,16 @@ export class DumpData implements Data {
     this.#rows = null;
     this.#pages.changed();
     this.#filtered.refresh();
-    const open = this.#open;
-    if (open === null) return;
-    const { file, record } = open.place;
-    const isLonger = open.generation === file.generation && file.index.length(record) > open.record.bytes;
-    if (this.dump.isUnderWay(file)) return;
-    if (file.state === 'gone' || !this.dump.files.includes(file)) {
-      open.diskChange = 'gone from disk';
-    } else if (record >= file.count) {
-      open.diskChange = 'cut off on disk';
-    } else if (isLonger && (this.dump.isLong(open.place) || file.raw(record)?.startsWith(open.record.raw))) {
-      // Half a line was all there was: the rest of it has come.
-      this.#open = null;
-    } else if (open.generation !== file.generation || open.diskChange !== '') {
-      // Another content may hold the same line: a run that goes on writes most of a step again as it was.
-      open.generation = file.generation;
-      // A long record is not read again to see whether it says the same.
-      const isSame = !this.dump.isLong(open.place) && file.raw(record) === open.record.raw;
-      open.diskChange = isSame ? '' : 'replaced on disk, R loads it';
-    }
-  }
-
-  /** A rollout under way is shown as far as it is. */
-  #readOn(): void {
-    const open = this.#open;
-    if (open === null || !this.dump.isUnderWay(open.place.file)) return;
-    const { file } = open.place;
-    if (file.state === 'gone') open.diskChange = 'ended';
-    else if (file.count > 0 && (open.generation !== file.generation || open.record.rollout === null)) this.#open = null;
+    this.#records.changed();
   }
 
   /** The open record is read again. */
   reload(): void {
-    if (this.#open?.diskChange.startsWith('replaced')) this.#open = null;
+    this.#records.reload();
   }
 
   diskChange(place: Place): string {
-    return this.#open !== null && samePlace(this.#open.place, place) ? this.#open.diskChange : '';
+    return this.#records.diskChange(place);
   }
 
   rows({ list }: State): Rows {
@@ -200,7 +168,7 @@ export class DumpData implements Data {
   /** More is still to become known, without a key. */
   isBusy(state: State): boolean {
     const { phase } = this.dump.progress();
-    if (this.#open?.record.isPending === true) return true;
+    if (this.#records.isBusy) return true;
     const { groups, facts, workedOut, hits, otherRuns, searches } = this;
     const parts = [groups, facts, workedOut, hits, otherRuns, searches, this.#values, this.#layouts];
     const isAsking = parts.some((part) => part.isBusy);
@@ -212,6 +180,7 @@ export class DumpData implements Data {
     this.hits.close();
     this.otherRuns.close();
     this.#layouts.close();
+    this.searches.close();
   }
 
   geometry(state: State): Geometry {
@@ -298,29 +267,12 @@ export class DumpData implements Data {
   record(place: Place): DumpRecord {
     // A reader of a rollout under way wants to know how it goes on.
     if (this.dump.isUnderWay(place.file)) this.underWay.watch();
-    return this.#open !== null && samePlace(this.#open.place, place) ? this.#open.record : this.dump.read(place);
+    return this.#records.of(place);
   }
 
   /** The record under the cursor stays as it is now until another one is opened, or it is read again. */
   open(place: Place | null): void {
-    if (samePlace(this.#open?.place ?? null, place)) return;
-    this.#open = null;
-    if (place === null) return;
-    const { file } = place;
-    const isLong = this.dump.isLong(place);
-    const record = isLong ? file.pending(place.record) : this.dump.read(place);
-    const open = { place, record, generation: file.generation, diskChange: '' };
-    this.#open = open;
-    if (isLong) void this.#readLong(open);
-  }
-
-  async #readLong(open: OpenRecord): Promise<void> {
-    const record = await this.dump.readLong(open.place, () => this.#open === open);
-    if (record === null || this.#open !== open) return;
-    open.record = record;
-    this.#changed();
-    // A search of it has waited.
-    this.#found();
+    this.#records.open(place);
   }
 
   warm(state: State, places: readonly Place[]): boolean {

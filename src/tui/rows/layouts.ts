@@ -7,7 +7,7 @@ import type { RolloutReplay } from '../../present/replay/view.ts';
 import { type Folds, pendingBlocks } from '../../present/transcript/blocks.ts';
 import { Layout } from '../../present/transcript/layout.ts';
 import { LongTexts } from '../../present/transcript/long-text.ts';
-import { inSections, type Section } from '../../present/transcript/section.ts';
+import { inSections, type Made, type Section } from '../../present/transcript/section.ts';
 import type { TokenText } from '../../rollout/token-table.ts';
 import type { ViewName } from '../state/display.ts';
 import type { State } from '../state/state.ts';
@@ -15,7 +15,7 @@ import { opened } from '../state/transcript.ts';
 import type { GroupIndex } from './group-index.ts';
 import { groupOf } from './group-of.ts';
 import { sameRecord } from './same-record.ts';
-import { type GroupWords, shownSections, textViewOf } from './shown-sections.ts';
+import { type GroupWords, longText, shownSections } from './shown-sections.ts';
 
 /** Bytes of laid-out transcripts that are kept for going back to, with their records: enough for three of 1 MB. */
 const CACHE_SIZE = 36_000_000;
@@ -80,13 +80,16 @@ export class Layouts {
     if (last?.key === key && last.folds === folds && last.replay === replay && sameRecord(last.record, record))
       return last.layout;
     const isPlain = folds.size === 0 && replay === undefined;
-    const kept = isPlain ? this.#cache.get(key) : undefined;
+    const found = isPlain ? this.#cache.get(key) : undefined;
+    const kept = found !== undefined && sameRecord(found.record, record) ? found : null;
+    const blocks = kept === null ? longText(this.#texts, record, state.display, folds, this.#arrived) : null;
     const layout =
-      kept !== undefined && sameRecord(kept.record, record)
+      kept !== null
         ? kept.layout
         : lay(
-            this.#longText(state, place, record) ??
-              shownSections(record, state.display, folds, beside, this.#tokenizer, replay),
+            blocks === null
+              ? shownSections(record, state.display, folds, beside, this.#tokenizer, replay)
+              : inSections(blocks),
             state,
             { width, folds, before: last?.layout ?? null, isEnough: enoughFor(record) },
           );
@@ -119,21 +122,11 @@ export class Layouts {
     return false;
   }
 
-  /** A long record by its text; null where it is not long, or shown as a rollout. */
-  #longText(
-    { display, transcript }: State,
-    { file, record: at }: Place,
-    record: DumpRecord,
-  ): Iterable<Section | null> | null {
-    const view = record.bytes > LONG_RECORD ? textViewOf(record, display, transcript.folds) : null;
-    if (view === null) return null;
-    const { path, offset, length } = file.whereabouts(at);
-    const arrived = (): void => {
-      const { layout } = this.#last ?? {};
-      if (layout?.isWaiting === true) this.#grow(layout);
-    };
-    return inSections(this.#texts.open({ path, offset, length, ...view }, arrived));
-  }
+  /** More blocks have come for a layout that waits for them. */
+  readonly #arrived = (): void => {
+    const { layout } = this.#last ?? {};
+    if (layout?.isWaiting === true) this.#grow(layout);
+  };
 
   /** Goes on in the pauses between keys and frames, until another layout is asked for. */
   #grow(layout: Layout): void {
@@ -188,8 +181,11 @@ interface Lay {
   isEnough?: (() => boolean) | undefined;
 }
 
-const lay = (sections: Iterable<Section | null>, { display }: State, { width, folds, before, isEnough }: Lay): Layout =>
-  new Layout(sections, width, folds, display.wrap, before, isEnough);
+const lay = (
+  sections: Iterable<Made<Section> | null>,
+  { display }: State,
+  { width, folds, before, isEnough }: Lay,
+): Layout => new Layout(sections, width, folds, display.wrap, before, isEnough);
 
 /** A record of usual length is laid out whole. */
 function enoughFor(record: DumpRecord): (() => boolean) | undefined {

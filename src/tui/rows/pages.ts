@@ -4,7 +4,7 @@ import { pageInSight } from '../state/panes.ts';
 import type { State } from '../state/state.ts';
 import type { Data } from './data.ts';
 import type { Geometry } from './geometry.ts';
-import type { Page } from './page.ts';
+import { type Page, stillWorking } from './page.ts';
 import { chartPage, chartsPage, histogramPage } from './page-charts.ts';
 import { compactionPage, comparePage, treePage } from './page-compare.ts';
 import { contextsPage, historyPage } from './page-contexts.ts';
@@ -20,8 +20,24 @@ import { stepTimesPage, timesPage } from './page-times.ts';
 import { triagePage } from './page-triage.ts';
 import { underWayPage } from './page-under-way.ts';
 
+/** A record that the page shows is long, and still being read. */
+function isReading(subject: PageState['subject'], data: Data): boolean {
+  switch (subject.kind) {
+    case 'contexts':
+    case 'compaction':
+    case 'history':
+    case 'times':
+      return data.record(subject.place).isPending === true;
+    case 'compare':
+      return [subject.a, subject.b].some((place) => data.record(place).isPending === true);
+    default:
+      return false;
+  }
+}
+
 /** A new kind of page is a case here. */
 function build({ subject, sort }: PageState, state: State, data: Data): Page {
+  if (isReading(subject, data)) return stillWorking('what a long record holds');
   switch (subject.kind) {
     case 'contexts':
       return contextsPage(subject, data);

@@ -8,8 +8,10 @@ const SLICE = 32_768;
 
 /** The blocks of a record, made as far as they are asked for. */
 export interface SearchedBlocks {
-  /** undefined behind the last one. */
-  at(index: number): Block | undefined;
+  /** Asked for one after the other: undefined behind the last one, null for one that is not made yet. */
+  at(index: number): Block | null | undefined;
+  /** The next one is still to come from elsewhere. */
+  readonly isWaiting?: boolean;
   /** About how many UTF-16 units of text they hold. */
   readonly length: number;
 }
@@ -33,6 +35,11 @@ export class Scan {
     return this.#isAtEnd || this.isFull;
   }
 
+  /** It goes on once more of the record has come. */
+  get isWaiting(): boolean {
+    return this.#blocks.isWaiting === true;
+  }
+
   /** There are more hits than are counted. */
   get isFull(): boolean {
     return this.hits.length >= MAX_HITS;
@@ -50,6 +57,10 @@ export class Scan {
       if (block === undefined) {
         this.#isAtEnd = true;
         return;
+      }
+      if (block === null) {
+        if (this.isWaiting || isOver()) return;
+        continue;
       }
       const { id, text } = block;
       const from = this.#at;

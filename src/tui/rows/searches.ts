@@ -2,13 +2,14 @@ import { LRUCache } from 'lru-cache';
 import { matcher } from '../../analysis/text-search.ts';
 import type { DumpRecord } from '../../dump/dump-file.ts';
 import type { Block } from '../../present/transcript/block.ts';
-import { blocksOf } from '../../present/transcript/section.ts';
+import { LongTexts } from '../../present/transcript/long-text.ts';
+import { type Made, madeOf, PAUSE } from '../../present/transcript/section.ts';
 import { ALL_OPEN } from '../../present/transcript/turn-blocks.ts';
 import type { TokenText } from '../../rollout/token-table.ts';
 import type { DisplayState } from '../state/display.ts';
 import { sameRecord } from './same-record.ts';
 import { Scan, type SearchedBlocks } from './scan.ts';
-import { shownSections } from './shown-sections.ts';
+import { longText, shownSections } from './shown-sections.ts';
 
 /** Bytes of hits that are remembered, at about HIT for each. */
 const CACHE_SIZE = 8_000_000;
@@ -41,7 +42,8 @@ export class Searches {
   /** The record that was searched last, laid open for the next pattern. */
   #open: { record: DumpRecord; display: DisplayState; blocks: SearchedBlocks } | null = null;
   #running: Running | null = null;
-  #isWaiting = false;
+  readonly #texts = new LongTexts();
+  #isGoing = false;
 
   /** @param found is called while a search goes on that was not done at once, and when it ends */
   constructor(found: () => void, tokenizer: TokenText | null = null) {
@@ -50,7 +52,12 @@ export class Searches {
   }
 
   get isBusy(): boolean {
-    return this.#isWaiting;
+    return this.#running !== null;
+  }
+
+  close(): void {
+    this.#running = null;
+    this.#texts.close();
   }
 
   /** The search for a value in a record, begun where it is new; null for a pattern that cannot be read. */
@@ -80,10 +87,12 @@ export class Searches {
     if (open?.record === record && open.display.view === display.view && open.display.hidden === display.hidden) {
       return open.blocks;
     }
-    const blocks = new LazyBlocks(
-      blocksOf(shownSections(record, display, ALL_OPEN, NOTHING, this.#tokenizer)),
-      record.bytes,
-    );
+    const arrived = (): void => {
+      if (this.#open?.blocks === blocks && this.#running !== null) this.#goOn(this.#running);
+    };
+    const long = longText(this.#texts, record, display, null, arrived);
+    const made = long ?? madeOf(shownSections(record, display, ALL_OPEN, NOTHING, this.#tokenizer));
+    const blocks = new LazyBlocks(made, record.bytes);
     this.#open = { record, display, blocks };
     return blocks;
   }
@@ -91,24 +100,26 @@ export class Searches {
   /** Goes on in the pauses between keys and frames. */
   #goOn(running: Running): void {
     this.#running = running;
-    if (this.#isWaiting) return;
-    this.#isWaiting = true;
+    if (this.#isGoing) return;
+    this.#isGoing = true;
     let told = performance.now();
     const turn = (): void => {
       const now = this.#running;
       if (now === null) {
-        this.#isWaiting = false;
+        this.#isGoing = false;
         return;
       }
       const { key, known } = now;
       const end = performance.now() + TURN;
       known.scan.run(() => performance.now() > end);
-      if (known.scan.isDone) {
+      const { isDone, isWaiting } = known.scan;
+      if (isDone) {
         this.#running = null;
-        this.#isWaiting = false;
         this.#known.set(key, known);
-      } else setImmediate(turn);
-      if (!known.scan.isDone && performance.now() - told < TELL) return;
+      }
+      this.#isGoing = !isDone && !isWaiting;
+      if (this.#isGoing) setImmediate(turn);
+      if (!isDone && performance.now() - told < TELL) return;
       told = performance.now();
       this.#found();
     };
@@ -128,20 +139,22 @@ function notBegun(value: string): Scan | null {
 /** Made once, and kept for the next pattern. */
 class LazyBlocks implements SearchedBlocks {
   readonly length: number;
+  isWaiting = false;
   readonly #made: Block[] = [];
-  readonly #rest: Iterator<Block>;
+  readonly #rest: Iterator<Made<Block> | null>;
 
-  constructor(blocks: Iterable<Block>, length: number) {
+  constructor(blocks: Iterable<Made<Block> | null>, length: number) {
     this.length = length;
     this.#rest = blocks[Symbol.iterator]();
   }
 
-  at(index: number): Block | undefined {
-    while (this.#made.length <= index) {
-      const next = this.#rest.next();
-      if (next.done === true) return undefined;
-      this.#made.push(next.value);
-    }
-    return this.#made[index];
+  at(index: number): Block | null | undefined {
+    if (index < this.#made.length) return this.#made[index];
+    const next = this.#rest.next();
+    this.isWaiting = next.done !== true && next.value === null;
+    if (next.done === true) return undefined;
+    if (next.value === null || next.value === PAUSE) return null;
+    this.#made.push(next.value);
+    return next.value;
   }
 }

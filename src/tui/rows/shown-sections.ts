@@ -1,13 +1,15 @@
 import type { DumpRecord } from '../../dump/dump-file.ts';
+import { LONG_RECORD } from '../../dump/long-record.ts';
 import { mappingOf } from '../../dump/mapping.ts';
 import type { RolloutReplay } from '../../present/replay/view.ts';
 import { withReplay } from '../../present/replay/with-replay.ts';
 import type { Block } from '../../present/transcript/block.ts';
 import { type Folds, pendingBlocks, transcriptSections } from '../../present/transcript/blocks.ts';
 import { detailBlocks } from '../../present/transcript/details-view.ts';
+import type { LongTexts } from '../../present/transcript/long-text.ts';
 import { mappingBlocks } from '../../present/transcript/mapping-view.ts';
 import { rawTextBlocks } from '../../present/transcript/raw-view.ts';
-import { inSections, type Section } from '../../present/transcript/section.ts';
+import { inSections, type Made, type Section } from '../../present/transcript/section.ts';
 import { type TextView, textBlocks, unknownBlocks } from '../../present/transcript/text-view.ts';
 import { tokenBlocks } from '../../present/transcript/token-view.ts';
 import type { TokenText } from '../../rollout/token-table.ts';
@@ -31,7 +33,7 @@ export function shownSections(
   beside: GroupWords,
   tokenizer: TokenText | null,
   replay?: RolloutReplay,
-): Iterable<Section | null> {
+): Iterable<Made<Section> | null> {
   const { rollout } = record;
   if (rollout === null || display.view !== 'chat')
     return inSections(shownBlocks(record, display, folds, beside, tokenizer));
@@ -45,7 +47,7 @@ function shownBlocks(
   folds: Folds,
   beside: GroupWords,
   tokenizer: TokenText | null,
-): Iterable<Block> {
+): Iterable<Made<Block>> {
   const { rollout, error } = record;
   if (record.isPending === true) return pendingBlocks(record.bytes);
   if (rollout === null) return unknownBlocks(record.json, record.raw, error ?? 'not a rollout', folds);
@@ -66,12 +68,25 @@ function shownBlocks(
 }
 
 /** How the record's text alone is shown; null where a rollout is, or nothing yet. */
-export function textViewOf(
+function textViewOf(
   { rollout, error, isPending }: DumpRecord,
   { view, hidden }: DisplayState,
-  folds: Folds,
-): TextView | null {
+): Omit<TextView, 'folds'> | null {
   if (isPending === true) return null;
-  if (rollout === null) return { view: 'json', folds, hidden, error: error ?? 'not a rollout' };
-  return view === 'json' || view === 'fields' ? { view, folds, hidden, error: null } : null;
+  if (rollout === null) return { view: 'json', hidden, error: error ?? 'not a rollout' };
+  return view === 'json' || view === 'fields' ? { view, hidden, error: null } : null;
+}
+
+/** The text of a long record comes from a thread; null where the record is not long, or shown as a rollout. */
+export function longText(
+  texts: LongTexts,
+  record: DumpRecord,
+  display: DisplayState,
+  folds: Folds | null,
+  arrived: () => void,
+): Iterable<Block | null> | null {
+  const view = record.bytes > LONG_RECORD ? textViewOf(record, display) : null;
+  if (view === null) return null;
+  const { path, offset, length } = record.file.whereabouts(record.record);
+  return texts.open({ path, offset, length, ...view, folds }, arrived);
 }

@@ -1,6 +1,7 @@
 import { type Lesson, lessonOf } from '../../analysis/signal/lesson.ts';
 import { auditSignal, type SignalAudit } from '../../analysis/signal/signal-audit.ts';
 import { type SignalRow, settleGroups, signalRow } from '../../analysis/signal/signal-row.ts';
+import type { Dump } from '../../dump/dump.ts';
 import type { DumpFile } from '../../dump/dump-file.ts';
 
 /** The findings of a step, known once all its rows are read. */
@@ -25,12 +26,14 @@ interface Look {
 
 /** Reads the rollouts of a step of a file in slices, and says what the trainer could see of them. The last one that was asked for is kept. */
 export class StepSignals {
+  readonly #dump: Dump;
   readonly #changed: () => void;
   #file: DumpFile | null = null;
   #step: number | null = null;
   #look: Look | null = null;
 
-  constructor(changed: () => void) {
+  constructor(dump: Dump, changed: () => void) {
+    this.#dump = dump;
     this.#changed = changed;
   }
 
@@ -43,24 +46,29 @@ export class StepSignals {
     this.#step = step;
     const look: Look = { version: file.version, done: 0, total: file.count, leftOut: 0, signal: null };
     this.#look = look;
-    setImmediate(() => this.#read(file, look, []));
+    setImmediate(() => void this.#read(file, look, []));
     return look;
   }
 
-  #read(file: DumpFile, look: Look, rows: SignalRow<number>[]): void {
+  async #read(file: DumpFile, look: Look, rows: SignalRow<number>[]): Promise<void> {
     if (this.#look !== look) return;
     const until = performance.now() + SLICE_MS;
     while (look.done < look.total && performance.now() < until) {
       const record = look.done++;
       // A file may hold several steps: what a trainer judged together is one of them.
       if (file.stepOf(record) !== this.#step) continue;
-      const { rollout } = file.read(record);
+      const place = { file, record };
+      const read = this.#dump.isLong(place)
+        ? await this.#dump.readLong(place, () => this.#look === look)
+        : file.read(record);
+      if (read === null) return;
+      const { rollout } = read;
       const row = rollout === null ? null : signalRow(rollout, record);
       if (row === null) look.leftOut++;
       else rows.push(row);
     }
     if (look.done < look.total) {
-      setTimeout(() => this.#read(file, look, rows), 1);
+      setTimeout(() => void this.#read(file, look, rows), 1);
       return;
     }
     const settled = settleGroups(rows);

@@ -3,17 +3,25 @@ import { toolCallsOf } from '../../rollout/rollout.ts';
 import { sanitise } from '../../text/sanitise.ts';
 import type { Data } from '../rows/data.ts';
 import { viewport } from '../rows/viewport.ts';
+import { MAX_COPY } from '../screen/osc52.ts';
 import type { CopyKind } from '../state/action.ts';
 import type { State } from '../state/state.ts';
 import { shellCommand } from './shell-command.ts';
 
-/** Text for the clipboard and what it is, in words; a string says why there is none. */
-export function copyOf(state: State, data: Data, what: CopyKind): { text: string; words: string } | string {
+interface Copied {
+  /** null: it is too long, and was not read to see that. */
+  text: string | null;
+  /** What it is. */
+  words: string;
+}
+
+/** Text for the clipboard; a string says why there is none. */
+export function copyOf(state: State, data: Data, what: CopyKind): Copied | string {
   const { cursor } = state.list;
   if (cursor === null) return 'no rollout is open';
   const record = data.record(cursor);
   const { rollout } = record;
-  if (what === 'json') return { text: record.raw, words: 'the record as JSON' };
+  if (what === 'json') return { text: record.bytes > MAX_COPY ? null : record.raw, words: 'the record as JSON' };
   const isByTurn = state.display.view === 'chat' || state.display.view === 'raw';
   const index = isByTurn ? (viewport(state, data)?.turn ?? null) : null;
   if (what === 'link') {

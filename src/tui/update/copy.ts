@@ -7,7 +7,7 @@ export const copyHandlers = {
     const result = copyOf(state, data, what);
     if (typeof result === 'string') return saying(state, result);
     const { text, words } = result;
-    if (Buffer.byteLength(text) > MAX_COPY) {
+    if (text === null || text.length > MAX_COPY || Buffer.byteLength(text) > MAX_COPY) {
       const others = `${key(state, data, 'edit')} opens it, ${key(state, data, 'pipe')} gives it to a command`;
       return saying(state, `${words}: too long for a terminal's clipboard; ${others}`, 'error');
     }

@@ -1,4 +1,4 @@
-import { isSurprising, tokenTable } from '../../rollout/token-table.ts';
+import { surprisingTokens } from '../../rollout/token-table.ts';
 import { goToTurn, viewport } from '../rows/viewport.ts';
 import { isByTurn, type KeptViews, VIEWS } from '../state/display.ts';
 import { samePlace } from '../state/rows.ts';
@@ -51,11 +51,10 @@ export const displayHandlers = {
   surprise: (state, { by }, data) => {
     const { cursor } = state.list;
     const rollout = cursor === null ? null : data.record(cursor).rollout;
-    const table = rollout === null ? null : tokenTable(rollout, null);
-    if (table === null) return saying(state, 'no token ids were recorded here');
+    const odd = rollout === null ? null : surprisingTokens(rollout);
+    if (odd === null) return saying(state, 'no token ids were recorded here');
     const isOpen = state.display.view === 'tokens';
     const at = isOpen ? (state.transcript.turn ?? -1) : -1;
-    const odd = table.rows.filter((row) => row.trained !== false && isSurprising(table, row)).map(({ index }) => index);
     const found = by > 0 ? odd.filter((index) => index > at)[by - 1] : odd.filter((index) => index < at).at(by);
     if (found === undefined) return saying(state, `no ${by > 0 ? 'later' : 'earlier'} token of less than 5 %`);
     const next: State = isOpen

@@ -1,6 +1,7 @@
 import { renderEdges } from '../../present/line.ts';
 import { placeColumns, renderTableHead, renderTableRow } from '../../present/page-table.ts';
 import { styled } from '../../present/theme.ts';
+import { truncate } from '../../text/fit.ts';
 import { pageInSight } from '../state/panes.ts';
 import type { PaneView } from './scene.ts';
 
@@ -13,10 +14,10 @@ export const pageView: PaneView = ({ state, data, theme }, width, height) => {
   if (shown === null || page === null) return [];
   const { row: here, column: cursor } = shown;
   const lines = [renderEdges(theme, [['heading', ` ${page.title}`]], [['quiet', `${page.note} `]], width)];
-  for (const text of page.head ?? []) lines.push(styled(theme, 'quiet', ` ${text}`));
+  for (const text of page.head ?? []) lines.push(styled(theme, 'quiet', truncate(` ${text}`, width)));
   const placed = placeColumns(page.columns, cursor, width - MORE);
   lines.push(renderTableHead(page.columns, placed, { cursor, sort: page.sort, theme, width }));
-  if (page.length === 0) return [...lines, styled(theme, 'quiet', `  ${page.empty}`)];
+  if (page.length === 0) return [...lines, styled(theme, 'quiet', truncate(`  ${page.empty}`, width))];
   for (let index = shown.top; index < page.length && lines.length < height; index++)
     lines.push(
       renderTableRow(page.row(index).cells, page.columns, placed, { isHere: index === here, cursor, theme, width }),

@@ -1,0 +1,95 @@
+/** About so many bytes cross to the main thread at once: it takes them over in a few ms. */
+const PIECE = 300_000;
+const VALUE_BYTES = 8;
+const OBJECT_BYTES = 50;
+
+/** Values of one list or object: a part of a large one. */
+export interface ValuePiece {
+  /** The list or object that they belong to, by its number: 0 is the whole, others are counted as they are opened. */
+  into: number;
+  /** null for a list, which they go on. */
+  keys: string[] | null;
+  values: unknown[];
+  /** Places among the values of those that are empty still, and are filled by later pieces. */
+  opened: number[];
+}
+
+/** Takes lists and objects of any depth and length apart, without recursion. Each piece is small, unless it is one long text. */
+export function* piecesOf(whole: object): Generator<ValuePiece> {
+  const open: object[] = [whole];
+  for (let into = 0; into < open.length; into++) {
+    const container = open[into]!;
+    const keys = Array.isArray(container) ? null : Object.keys(container);
+    const length = keys === null ? (container as unknown[]).length : keys.length;
+    let piece: ValuePiece = { into, keys: keys && [], values: [], opened: [] };
+    let bytes = 0;
+    for (let i = 0; i < length; i++) {
+      const key = keys === null ? i : keys[i]!;
+      const value = (container as Record<string | number, unknown>)[key];
+      const weight = weigh(value);
+      if (weight >= PIECE && isContainer(value)) {
+        open.push(value);
+        piece.opened.push(piece.values.length);
+        piece.values.push(Array.isArray(value) ? [] : {});
+        bytes += OBJECT_BYTES;
+      } else {
+        piece.values.push(value);
+        bytes += weight;
+      }
+      piece.keys?.push(key as string);
+      if (bytes < PIECE) continue;
+      yield piece;
+      piece = { into, keys: keys && [], values: [], opened: [] };
+      bytes = 0;
+    }
+    if (piece.values.length > 0) yield piece;
+    // What has crossed need not be kept.
+    open[into] = NOTHING;
+  }
+}
+
+const NOTHING = {};
+
+const isContainer = (value: unknown): value is object =>
+  Array.isArray(value) || (typeof value === 'object' && value !== null && value.constructor === Object);
+
+/** About how many bytes a value takes; of a large one it is only found out that it is large. */
+function weigh(value: unknown): number {
+  const rest = [value];
+  let bytes = 0;
+  while (rest.length > 0 && bytes < PIECE) {
+    const one = rest.pop();
+    bytes += VALUE_BYTES;
+    if (typeof one === 'string') bytes += one.length;
+    if (!isContainer(one)) continue;
+    const values = Array.isArray(one) ? one : Object.values(one);
+    bytes += OBJECT_BYTES;
+    if (bytes + values.length * VALUE_BYTES >= PIECE) return PIECE;
+    for (const inner of values) rest.push(inner);
+  }
+  return bytes;
+}
+
+/** Puts pieces together again, in the order in which they were made. */
+export class Whole<Value extends object> {
+  readonly value: Value;
+  readonly #open: object[];
+
+  /** @param empty what the values of the whole go into */
+  constructor(empty: Value) {
+    this.value = empty;
+    this.#open = [empty];
+  }
+
+  add({ into, keys, values, opened }: ValuePiece): void {
+    const container = this.#open[into]!;
+    for (const at of opened) this.#open.push(values[at] as object);
+    for (const [i, value] of values.entries()) {
+      if (keys === null) (container as unknown[]).push(value);
+      // A record may name a key so.
+      else if (keys[i] === '__proto__')
+        Object.defineProperty(container, keys[i], { value, enumerable: true, writable: true, configurable: true });
+      else (container as Record<string, unknown>)[keys[i]!] = value;
+    }
+  }
+}
