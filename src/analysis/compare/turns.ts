@@ -22,21 +22,25 @@ export interface TurnPair {
 
 /** Longer turns are compared as a whole. */
 const MOST_COMPARED = 20_000;
-const MOST_EDITS = 2000;
+/** More differences take longer to find than a key may wait; texts that differ so much are shown as different. */
+const MOST_EDITS = 600;
+
+export const compareTurns = (first: Pick<Rollout, 'turns'>, second: Pick<Rollout, 'turns'>): TurnPair[] => [
+  ...comparingTurns(first, second),
+];
 
 /** Two rollouts by turn, and turns of one role by word. Equal turns find each other; those between them are paired in their order. */
-export function compareTurns(first: Pick<Rollout, 'turns'>, second: Pick<Rollout, 'turns'>): TurnPair[] {
+export function* comparingTurns(first: Pick<Rollout, 'turns'>, second: Pick<Rollout, 'turns'>): Generator<TurnPair> {
   const keyOf = ({ role, text }: { role: string; text: string }) => `${role}\0${text}`;
   const changes = diffArrays(first.turns.map(keyOf), second.turns.map(keyOf), { maxEditLength: MOST_EDITS }) ?? [
     { removed: true, added: false, count: first.turns.length },
     { removed: false, added: true, count: second.turns.length },
   ];
-  const pairs: TurnPair[] = [];
   let [atA, atB] = [0, 0];
   for (let i = 0; i < changes.length; i++) {
     const { removed, added, count } = changes[i]!;
     if (!removed && !added) {
-      for (let k = 0; k < count; k++) pairs.push(equal(first.turns[atA++]!, second.turns[atB++]!));
+      for (let k = 0; k < count; k++) yield equal(first.turns[atA++]!, second.turns[atB++]!);
       continue;
     }
     const next = changes[i + 1];
@@ -48,19 +52,16 @@ export function compareTurns(first: Pick<Rollout, 'turns'>, second: Pick<Rollout
       // Turns of different roles never answer each other: the longer rest goes first.
       const isTogether = a !== null && b !== null && a.role === b.role;
       const takesA = a !== null && (isTogether || b === null || ends[0] - atA >= ends[1] - atB);
-      pairs.push(
-        isTogether
-          ? compared(a, b)
-          : takesA
-            ? { a: alone(a!), b: null, isSame: false }
-            : { a: null, b: alone(b!), isSame: false },
-      );
+      yield isTogether
+        ? compared(a, b)
+        : takesA
+          ? { a: alone(a!), b: null, isSame: false }
+          : { a: null, b: alone(b!), isSame: false };
       if (isTogether || takesA) atA++;
       if (isTogether || !takesA) atB++;
     }
     if (isPaired) i++;
   }
-  return pairs;
 }
 
 type Said = Rollout['turns'][number];

@@ -18,7 +18,7 @@ const BLOCK_UNITS = 200;
 const WORTH_KEEPING = 10_000;
 
 /** ms for which a place that is not laid out yet is looked for in a long rollout, and for which it is not looked for again. */
-const PATIENCE = 30;
+const PATIENCE = 16;
 const REST = 100;
 
 /** A place in a transcript that stays where it is when the width or a fold changes. */

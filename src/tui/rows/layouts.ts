@@ -22,7 +22,7 @@ const CACHE_SIZE = 36_000_000;
 /** Bytes that a parsed record takes for each byte of its line: its text, that of its turns, spans. */
 const RECORD_WEIGHT = 6;
 /** ms of the first go, which ends sooner where all that is asked for is laid out; of the next ones between keys and frames; and between two frames of it. */
-const FIRST_GO = 50;
+const FIRST_GO = 20;
 const GO = 8;
 const SHOW = 100;
 

@@ -1,7 +1,10 @@
 import { answerTree } from '../../analysis/compare/tree.ts';
-import { type ComparedTurn, compareTurns } from '../../analysis/compare/turns.ts';
+import { type ComparedTurn, comparingTurns } from '../../analysis/compare/turns.ts';
+import { finished } from '../../async/finished.ts';
 import type { Place } from '../../dump/dump.ts';
+import { LONG_RECORD } from '../../dump/long-record.ts';
 import type { Piece } from '../../present/line.ts';
+import { formatCount, plural } from '../../present/numbers.ts';
 import { meanText, scoreText } from '../../present/quantities.ts';
 import { compactionOf, keptBy } from '../../rollout/contexts.ts';
 import type { Turn } from '../../rollout/rollout.ts';
@@ -10,13 +13,15 @@ import { cellWidth } from '../../text/graphemes.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
 import type { PageSubject } from '../state/page.ts';
 import type { Data } from './data.ts';
-import type { Page } from './page.ts';
+import { type Page, stillWorking } from './page.ts';
 
 const nameOf = ({ file, record }: Place): string =>
   sanitiseLine(`${file.stem}:${file.index.line(record)} score ${scoreText(file.score(record))}`);
 
-/** Members of larger groups are not all read while a key waits. */
-const MOST_READ = 2_000_000;
+/** Of a turn that is not the same: its beginning. */
+const MOST_SHOWN = 20_000;
+/** Turns further down are not shown beside each other. */
+const MOST_ROWS = 200_000;
 
 /** The answers of a rollout's group as a tree of common beginnings. */
 export function treePage({ place }: Extract<PageSubject, { kind: 'tree' }>, data: Data): Page {
@@ -26,7 +31,8 @@ export function treePage({ place }: Extract<PageSubject, { kind: 'tree' }>, data
   let bytes = 0;
   const members = all.filter((record) => {
     bytes += file.index.length(record);
-    return bytes <= MOST_READ;
+    // Members of larger groups are not all read while a key waits.
+    return bytes <= LONG_RECORD;
   });
   const branches = answerTree(
     members.map((record) => {
@@ -66,12 +72,14 @@ export function treePage({ place }: Extract<PageSubject, { kind: 'tree' }>, data
 /** Two rollouts side by side, by turn; what one of them alone says is drawn in reverse. */
 export function comparePage({ a, b }: Extract<PageSubject, { kind: 'compare' }>, data: Data, width: number): Page {
   const [first, second] = [data.record(a).rollout, data.record(b).rollout];
+  const sides = [
+    { name: nameOf(a), place: a, turns: first?.turns ?? [] },
+    { name: nameOf(b), place: b, turns: second?.turns ?? [] },
+  ] as const;
+  const shown = sideBySide(sides, width, data);
+  if (shown === null) return stillWorking('what the two do not share');
   return {
-    ...sideBySide(
-      { name: nameOf(a), place: a, turns: first?.turns ?? [] },
-      { name: nameOf(b), place: b, turns: second?.turns ?? [] },
-      width,
-    ),
+    ...shown,
     title: `${nameOf(a)}  and  ${nameOf(b)}`,
     note: '',
     empty: 'one of the two is not a rollout',
@@ -87,12 +95,14 @@ export function compactionPage(
   const { rollout, locator } = data.record(place);
   const change = rollout === null ? null : compactionOf(rollout, context);
   const counts = rollout === null ? null : keptBy(rollout, context);
+  const sides = [
+    { name: 'before', place, turns: change?.before ?? [] },
+    { name: 'after', place, turns: change?.after ?? [] },
+  ] as const;
+  const shown = sideBySide(sides, width, data);
+  if (shown === null) return stillWorking('what was kept');
   return {
-    ...sideBySide(
-      { name: 'before', place, turns: change?.before ?? [] },
-      { name: 'after', place, turns: change?.after ?? [] },
-      width,
-    ),
+    ...shown,
     title: sanitiseLine(`what a compaction of ${locator} kept`),
     note:
       counts === null
@@ -108,11 +118,50 @@ interface Side {
   turns: readonly Turn[];
 }
 
-function sideBySide(a: Side, b: Side, width: number): Omit<Page, 'title' | 'note' | 'empty'> {
+interface Row {
+  left: readonly Piece[];
+  right: readonly Piece[];
+  turns: readonly [number | null, number | null];
+}
+
+/** Null while it is worked out: for long rollouts that takes longer than a key may wait. */
+function sideBySide(
+  [a, b]: readonly [Side, Side],
+  width: number,
+  data: Data,
+): Omit<Page, 'title' | 'note' | 'empty'> | null {
   const room = Math.max(10, Math.floor((width - 8) / 2));
-  const rows: { left: readonly Piece[]; right: readonly Piece[]; turns: readonly [number | null, number | null] }[] =
-    [];
-  for (const { a: one, b: two, isSame } of compareTurns({ turns: [...a.turns] }, { turns: [...b.turns] })) {
+  const isLong = [a, b].some(({ place }) => data.dump.isLong(place));
+  const key = `beside ${[a, b].map(({ name, place }) => name + place.file.locator(place.record)).join(' ')} ${room}`;
+  const steps = (): Generator<void, Row[]> => rowsOf(a, b, room);
+  const rows = isLong ? data.workedOut.ofPausing(data.record(a.place), key, steps) : finished(steps());
+  return (
+    rows && {
+      columns: [
+        { title: a.name, width: room, isText: true, isFixed: true },
+        { title: b.name, width: room, isText: true },
+      ],
+      length: rows.length,
+      sort: null,
+      row: (index) => {
+        const { left, right, turns } = rows[index]!;
+        return {
+          cells: [left, right],
+          open: (column) => ({
+            type: 'page-read',
+            place: (column === 0 ? a : b).place,
+            turn: turns[column === 0 ? 0 : 1],
+          }),
+        };
+      },
+    }
+  );
+}
+
+function* rowsOf(a: Side, b: Side, room: number): Generator<void, Row[]> {
+  const rows: Row[] = [];
+  for (const { a: one, b: two, isSame } of comparingTurns({ turns: [...a.turns] }, { turns: [...b.turns] })) {
+    if (rows.length > MOST_ROWS) break;
     const turns = [one?.turn ?? null, two?.turn ?? null] as const;
     const head = (turn: ComparedTurn | null): Piece[] =>
       turn === null
@@ -122,37 +171,29 @@ function sideBySide(a: Side, b: Side, width: number): Omit<Page, 'title' | 'note
             ['quiet', isSame ? ' the same' : ''],
           ];
     rows.push({ left: head(one), right: head(two), turns });
+    yield;
     if (isSame) continue;
     const [left, right] = [linesOf(one, room), linesOf(two, room)];
     for (let i = 0; i < Math.max(left.length, right.length); i++)
       rows.push({ left: left[i] ?? [], right: right[i] ?? [], turns });
   }
-  return {
-    columns: [
-      { title: a.name, width: room, isText: true, isFixed: true },
-      { title: b.name, width: room, isText: true },
-    ],
-    length: rows.length,
-    sort: null,
-    row: (index) => {
-      const { left, right, turns } = rows[index]!;
-      return {
-        cells: [left, right],
-        open: (column) => ({
-          type: 'page-read',
-          place: (column === 0 ? a : b).place,
-          turn: turns[column === 0 ? 0 : 1],
-        }),
-      };
-    },
-  };
+  if (rows.length > MOST_ROWS) {
+    const more: Piece[] = [['warning', `more than ${formatCount(MOST_ROWS)} rows: what follows is not compared`]];
+    rows.push({ left: more, right: [], turns: [null, null] });
+  }
+  return rows;
 }
 
 /** The words of a turn in lines of at most `width` cells. */
 function linesOf(turn: ComparedTurn | null, width: number): Piece[][] {
   const lines: Piece[][] = [[]];
   let left = width;
-  for (const { isOwn, text } of turn?.pieces ?? []) {
+  let shown = 0;
+  let hidden = 0;
+  for (const { isOwn, text: all } of turn?.pieces ?? []) {
+    const text = all.slice(0, Math.max(0, MOST_SHOWN - shown));
+    shown += text.length;
+    hidden += all.length - text.length;
     for (const [i, part] of text.split('\n').entries()) {
       if (i > 0) {
         lines.push([]);
@@ -177,5 +218,6 @@ function linesOf(turn: ComparedTurn | null, width: number): Piece[][] {
       }
     }
   }
+  if (hidden > 0) lines.push([['quiet', `… ${plural(hidden, 'character')} more`]]);
   return lines;
 }

@@ -1,12 +1,10 @@
-import type { FactRows } from '../../analysis/facts/fact-rows.ts';
-
 /** ms of work between two rests: a key waits no longer. */
 const SLICE = 8;
 
-/** Answers that take longer than a key may wait: worked out in slices, and kept as long as the facts that they are of. */
+/** Answers that take longer than a key may wait: worked out in slices, and kept as long as the facts, or the rollout, that they are of. */
 export class WorkedOut {
   readonly #changed: () => void;
-  readonly #answers = new WeakMap<FactRows, Map<string, { value: unknown }>>();
+  readonly #answers = new WeakMap<object, Map<string, { value: unknown }>>();
   #working = 0;
 
   constructor(changed: () => void) {
@@ -19,7 +17,7 @@ export class WorkedOut {
 
   /** null until it is worked out. */
   of<Answer>(
-    facts: FactRows,
+    facts: object,
     key: string,
     work: (rest: () => Promise<void> | undefined) => Promise<Answer>,
   ): Answer | null {
@@ -31,6 +29,18 @@ export class WorkedOut {
     known.set(key, answer);
     void this.#work(answer, work);
     return null;
+  }
+
+  /** The same for work that pauses by itself. */
+  ofPausing<Answer>(facts: object, key: string, work: () => Generator<void, Answer>): Answer | null {
+    return this.of(facts, key, async (rest) => {
+      const steps = work();
+      for (;;) {
+        const { done, value } = steps.next();
+        if (done === true) return value;
+        await rest();
+      }
+    });
   }
 
   async #work<Answer>(

@@ -67,9 +67,12 @@ function foldAll(state: State, data: Data): Result {
   let next = state;
   // The parts of a folded turn are known only once it is open.
   for (let depth = 0; depth < 3; depth++) {
-    const closed = viewport(next, data)?.layout.folds.filter((fold) => fold.closed) ?? [];
+    const layout = viewport(next, data)?.layout;
+    const closed = layout?.folds.filter((fold) => fold.closed) ?? [];
     if (closed.length === 0) break;
     next = withFolds(next, view, opening(next.transcript.folds, closed));
+    // Of a long rollout not all parts are known: each look at them would take a while.
+    if (layout?.isWhole === false) break;
   }
   if (next !== state) return next;
   if (state.display.view !== 'chat') return withFolds(state, view, new Map());
