@@ -1,0 +1,7 @@
+/** Work that pauses, done at once. */
+export function finished<Result>(work: Generator<void, Result>): Result {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done === true) return value;
+  }
+}
