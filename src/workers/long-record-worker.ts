@@ -8,7 +8,7 @@ import {
   recordText,
 } from '../dump/long-record.ts';
 import { parseLine } from '../dump/parse-line.ts';
-import { type ValuePiece, piecesOf } from '../dump/pieces.ts';
+import { piecesOf, type ValuePiece } from '../dump/pieces.ts';
 import type { Rollout, Span, Turn } from '../rollout/rollout.ts';
 
 let pieces: Iterator<ValuePiece> = [][Symbol.iterator]();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type ValuePiece, piecesOf, Whole } from '../../src/dump/pieces.ts';
+import { piecesOf, type ValuePiece, Whole } from '../../src/dump/pieces.ts';
 
 /** As it arrives on the other side of a thread. */
 function crossed(whole: object): { value: object; pieces: ValuePiece[] } {
