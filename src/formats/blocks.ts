@@ -1,8 +1,8 @@
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { FoundMessage, MessageText } from './build.ts';
+import { contentText } from './content-text.ts';
 import { callsOf, chatMessage, roleOfMessage } from './openai-message.ts';
-import { contentText } from './parts.ts';
 import { idOf, objectsOf } from './values.ts';
 
 /**

@@ -4,7 +4,7 @@ import type { Ended } from '../rollout/ended.ts';
 import { countMask, inferLossMask, type LossMask, type MaskSource, type Trained } from '../rollout/loss-mask.ts';
 import type { Context, Part, Rollout, RolloutTokens, Span, ToolCall, Turn } from '../rollout/rollout.ts';
 import type { ReadContext } from './format.ts';
-import { turnOf } from './messages.ts';
+import { turnOf } from './turns.ts';
 
 /** A text of a message, with the JSON pointer of where it lies. */
 export interface MessageText {

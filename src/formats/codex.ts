@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
+import { contentText } from './content-text.ts';
 import type { Format, Session } from './format.ts';
-import { contentText } from './parts.ts';
 import { sessionTimes } from './recorded-times.ts';
 import { responseMessages } from './responses.ts';
 import { idOf, objectsOf } from './values.ts';

@@ -3,7 +3,7 @@ import type { TypeOf } from '../chat/calls/call.ts';
 import type { ChatTurn, TurnPiece } from '../chat/chat-turn.ts';
 import { orTrained, type Trained } from '../rollout/loss-mask.ts';
 import type { Span, Turn } from '../rollout/rollout.ts';
-import { shownCalls } from './messages.ts';
+import { shownCalls } from './turns.ts';
 
 /** Whether a writer trains what ends a sampled turn; null where the record does not say which writer it was. */
 export interface EndRule {

@@ -2,9 +2,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts'
 import type { Context } from '../rollout/rollout.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format } from './format.ts';
-import { idTurns } from './ids-only.ts';
+import { idTurns } from './id-turns.ts';
 import { chatMessage } from './openai-message.ts';
-import { textRollout } from './texts.ts';
+import { textRollout } from './text-rollout.ts';
 import { SAMPLED_END, splitSequence } from './token-lists.ts';
 import { idOf, idsOf, namedNumbers, numberOf, numbersOf, objectsOf, parsed } from './values.ts';
 

@@ -1,11 +1,11 @@
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
+import { contentText } from './content-text.ts';
 import type { Format } from './format.ts';
 import { type KeyMap, valueAt } from './key-map.ts';
 import { chatMessage, roleOfMessage } from './openai-message.ts';
-import { contentText } from './parts.ts';
-import { textRollout } from './texts.ts';
+import { textRollout } from './text-rollout.ts';
 import { idOf, numberOf, objectsOf, parsed } from './values.ts';
 
 /** A format that the user describes: it knows the records that have what its map names first. */

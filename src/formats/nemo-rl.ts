@@ -3,7 +3,7 @@ import type { Rollout, RolloutTokens } from '../rollout/rollout.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format } from './format.ts';
 import { chatMessage } from './openai-message.ts';
-import { textRollout } from './texts.ts';
+import { textRollout } from './text-rollout.ts';
 import { runsOf, SAMPLED_END, splitSequence } from './token-lists.ts';
 import { idOf, idsOf, numberOf, numbersOf, objectsOf } from './values.ts';
 

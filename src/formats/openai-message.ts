@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { FoundMessage, MessageCall, MessageText } from './build.ts';
-import { contentText } from './parts.ts';
+import { contentText } from './content-text.ts';
 import { idOf, objectsOf, parsed } from './values.ts';
 
 /** The names under which writers keep a message's reasoning. */

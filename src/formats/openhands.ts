@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
 import { buildRollout, type FoundMessage, type MessageCall, type MessageText } from './build.ts';
+import { contentText } from './content-text.ts';
 import type { Format, Session } from './format.ts';
 import { roleOfMessage } from './openai-message.ts';
-import { contentText } from './parts.ts';
 import { idOf, namedNumbers, numberOf, objectsOf } from './values.ts';
 
 /** Actions that run nothing. */

@@ -1,8 +1,8 @@
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { FoundMessage, MessageCall, MessageText } from './build.ts';
+import { contentText } from './content-text.ts';
 import { roleOfMessage } from './openai-message.ts';
-import { contentText } from './parts.ts';
 import { idOf } from './values.ts';
 
 /** A reply that is calls alone: in OpenAI's Responses API a call is an item of its own, and no message. */

@@ -5,10 +5,10 @@ import type { Rollout, RolloutTokens } from '../rollout/rollout.ts';
 import { buildRollout } from './build.ts';
 import type { Format, ReadContext } from './format.ts';
 import { given } from './given.ts';
-import { idTurns } from './ids-only.ts';
+import { idTurns } from './id-turns.ts';
 import { chatMessage } from './openai-message.ts';
 import { slimeTimes } from './span-times.ts';
-import { textRollout } from './texts.ts';
+import { textRollout } from './text-rollout.ts';
 import { runsOf, SAMPLED_END } from './token-lists.ts';
 import { idOf, idsOf, namedNumbers, numberOf, numbersOf, objectsOf } from './values.ts';
 

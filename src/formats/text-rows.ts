@@ -4,7 +4,7 @@ import { buildRollout } from './build.ts';
 import type { Format, ReadContext } from './format.ts';
 import { given } from './given.ts';
 import { chatMessage } from './openai-message.ts';
-import { textRollout } from './texts.ts';
+import { textRollout } from './text-rollout.ts';
 import { SAMPLED_END } from './token-lists.ts';
 import { idOf, namedNumbers, numberOf, numbersOf, objectsOf, parsed } from './values.ts';
 

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../json/value.ts';
 import { buildRollout } from './build.ts';
 import type { Format } from './format.ts';
-import { idTurns } from './ids-only.ts';
+import { idTurns } from './id-turns.ts';
 import { splitSequence } from './token-lists.ts';
 import { idOf, idsOf, numberOf, numbersOf } from './values.ts';
 

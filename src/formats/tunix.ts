@@ -3,8 +3,8 @@ import { completeRollout } from '../rollout/complete.ts';
 import { inferLossMask, type LossMask } from '../rollout/loss-mask.ts';
 import type { Rollout, Span, Turn } from '../rollout/rollout.ts';
 import type { Format, ReadContext } from './format.ts';
-import { layRecordedCalls, messageContentText, turnOf } from './messages.ts';
 import { parsePythonLiteral } from './python-literal.ts';
+import { layRecordedCalls, messageContentText, turnOf } from './turns.ts';
 import { idOf, numberOf } from './values.ts';
 
 /** A message with where its text lies in the record. */

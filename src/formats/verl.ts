@@ -8,7 +8,7 @@ import type { Rollout, RolloutFields, RolloutTokens } from '../rollout/rollout.t
 import { type EndRule, layOut, UNKNOWN_END } from './conversation.ts';
 import type { Format, ReadContext } from './format.ts';
 import { verlTimes } from './recorded-times.ts';
-import { chatOf, inferredMask } from './texts.ts';
+import { chatOf, inferredMask } from './text-rollout.ts';
 import { layRewards } from './turn-rewards.ts';
 import { idOf, numberOf } from './values.ts';
 import { layTokenMask, unevenLists, verlTokens } from './verl-tokens.ts';
