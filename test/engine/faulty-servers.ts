@@ -74,6 +74,7 @@ const ARGUMENTS: Record<string, string> = {
   search: '{"query_list": ["four"]}',
   session: '{"content": "look"}',
   look: '{}',
+  calculator: '{"a": 2, "b": 2, "op": "+"}',
 };
 
 /** A model that calls the first tool it is shown, and what its tools and its score are asked of, all well. */

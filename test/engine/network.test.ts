@@ -1,13 +1,12 @@
 // What a network does to a run, for real on loopback: no score comes of it, its cause is said once, and --resume heals it.
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Unmade } from '../../src/dump/unmade.ts';
-import { type Cause, type RunSummary, runCollection, type Settings } from '../../src/engine/index.ts';
+import type { Cause, Settings } from '../../src/engine/index.ts';
 import { directoryWith, rolloutViewer } from '../program.ts';
-import { dumpLines } from '../support/dump-lines.ts';
+import { breaks, shown, workplace } from './broken-run.ts';
 import {
   certificates,
   closeOf,
@@ -25,65 +24,6 @@ beforeAll(async () => {
 afterAll(() => {
   for (const one of Object.values(all)) one.close();
 });
-
-function workplace(tools: string | null, more: Partial<Settings> = {}) {
-  const folder = directoryWith({
-    'tasks.jsonl': JSON.stringify({
-      prompt: '2 + 2?',
-      data_source: 'gsm8k',
-      ground_truth: '4',
-      ...(tools?.includes('session')
-        ? { extra_info: { tools_kwargs: { session: { create_kwargs: { instance_hash: 1 } } } } }
-        : {}),
-    }),
-    'tools.yaml': `tools: [${tools}]`,
-  });
-  const out = join(folder, 'out');
-  const said: string[] = [];
-  const run = (own: Partial<Settings> = {}, resume = false): Promise<RunSummary> =>
-    runCollection({
-      tasksPath: join(folder, 'tasks.jsonl'),
-      settings: {
-        ...{ model_url: `${all.model.url}/v1`, model: 'm', out, n: 2, timeout: 60 },
-        ...(tools === null ? {} : { tools: join(folder, 'tools.yaml') }),
-        ...more,
-        ...own,
-      } as Settings,
-      resume,
-      attempts: { model: 2, backoffMs: 1 },
-      say: (message) => said.push(message),
-    });
-  const rows = () => (existsSync(join(out, '1.jsonl')) ? dumpLines(join(out, '1.jsonl')) : []);
-  const unmade = () => new Unmade().of([{ path: join(out, '1.jsonl') }]).flatMap(({ causes }) => causes);
-  return { run, rows, said, unmade };
-}
-
-const shown = (rows: Record<string, unknown>[]) =>
-  rows
-    .map(({ input, output, score, status, uid }) => ({ input, output, score, status, uid }))
-    .sort((a, b) => String(a.uid).localeCompare(String(b.uid)));
-
-/** Makes rollouts while `server` is in trouble: none is scored, and what is said of it matches. Then all is well again. */
-async function breaks(
-  server: Served,
-  trouble: Trouble,
-  cause: Cause,
-  said: RegExp,
-  place: ReturnType<typeof workplace>,
-  part = '',
-) {
-  server.be(trouble, part);
-  const broken = await place.run();
-  server.be(null);
-  expect(broken.done).toBe(0);
-  expect(place.rows()).toEqual([]);
-  expect(new Set(place.unmade())).toEqual(new Set([cause]));
-  const told = place.said.filter((line) => line.includes(`[${cause}`));
-  expect(told).toEqual([expect.stringMatching(said)]);
-  expect(await place.run({}, true)).toMatchObject({ done: 2, failed: 0, unscored: 0 });
-  expect(place.unmade()).toEqual([]);
-  return shown(place.rows());
-}
 
 /** In the words of each trouble. */
 const SAYS: Record<keyof typeof TROUBLES, RegExp> = {
@@ -103,7 +43,7 @@ const names = Object.keys(TROUBLES) as (keyof typeof TROUBLES)[];
 describe('a model server that gives', () => {
   it.each(names)('%s', async (name) => {
     const isRefusal = name === 'a redirect in a circle';
-    const place = workplace(null);
+    const place = workplace({ model: all.model });
     const healed = await breaks(
       all.model,
       TROUBLES[name],
@@ -111,7 +51,7 @@ describe('a model server that gives', () => {
       SAYS[name],
       place,
     );
-    const clean = workplace(null);
+    const clean = workplace({ model: all.model });
     await clean.run();
     expect(healed).toEqual(shown(clean.rows()));
   });
@@ -119,7 +59,7 @@ describe('a model server that gives', () => {
   it('whole answers over HTTP/1.0, closed behind each', async () => {
     const body = '{"choices": [{"message": {"content": "#### 4"}, "finish_reason": "stop"}]}';
     all.model.be((_, { socket }) => void socket.end(`HTTP/1.0 200 OK\r\nConnection: close\r\n\r\n${body}`));
-    const { run, said } = workplace(null);
+    const { run, said } = workplace({ model: all.model });
     expect(await run()).toMatchObject({ done: 2, meanScore: 1 });
     all.model.be(null);
     expect(said).toEqual([]);
@@ -131,7 +71,7 @@ describe('a model server that gives', () => {
       response.writeHead(200, { 'content-type': 'application/json' });
       timers.push(setInterval(() => response.write(' '), 20));
     });
-    const { run, rows, unmade, said } = workplace(null);
+    const { run, rows, unmade, said } = workplace({ model: all.model });
     const broken = await run({ timeout: 3 });
     all.model.be(null);
     for (const timer of timers) clearInterval(timer);
@@ -143,26 +83,30 @@ describe('a model server that gives', () => {
 });
 
 const entry = (name: string, config: string) => `{class_name: ${name}, config: {${config}}}`;
+const IN_SESSION = { extra_info: { tools_kwargs: { session: { create_kwargs: { instance_hash: 1 } } } } };
 const SERVICES: Record<string, { server: () => Served; cause: Cause; place: () => ReturnType<typeof workplace> }> = {
   'a sandbox': {
     server: () => all.sandbox,
     cause: 'sandbox_fault',
-    place: () => workplace(entry('code_interpreter', `sandbox_fusion_url: "${all.sandbox.url}"`)),
+    place: () =>
+      workplace({ model: all.model, tools: entry('code_interpreter', `sandbox_fusion_url: "${all.sandbox.url}"`) }),
   },
   'a reward service': {
     server: () => all.reward,
     cause: 'reward_fault',
-    place: () => workplace(null, { reward: 'http', reward_url: all.reward.url } as Partial<Settings>),
+    place: () => workplace({ model: all.model, settings: { reward: 'http', reward_url: all.reward.url } }),
   },
   'a retrieval service': {
     server: () => all.retrieval,
     cause: 'tool_unavailable',
-    place: () => workplace(entry('search', `retrieval_service_url: "${all.retrieval.url}"`)),
+    place: () =>
+      workplace({ model: all.model, tools: entry('search', `retrieval_service_url: "${all.retrieval.url}"`) }),
   },
   'a session server': {
     server: () => all.session,
     cause: 'tool_unavailable',
-    place: () => workplace(entry('session', `session_url: "${all.session.url}"`)),
+    place: () =>
+      workplace({ model: all.model, tools: entry('session', `session_url: "${all.session.url}"`), task: IN_SESSION }),
   },
 };
 /** Of the troubles that a client meets in its own way; those of connections are tried again, seconds apart. */
@@ -193,7 +137,7 @@ describe('an MCP server that gives', () => {
       'servers.json': JSON.stringify({ mcpServers: { here: { url: `${all.mcp.url}/mcp` } } }),
     });
     const tools = `{class_name: m, config: {type: mcp}, mcp: {mcp_servers_config_path: ${join(servers, 'servers.json')}}}`;
-    const place = () => workplace(tools);
+    const place = () => workplace({ model: all.model, tools });
     const healed = await breaks(all.mcp, TROUBLES[name], 'tool_unavailable', says, place(), '"tools/call"');
     const clean = place();
     await clean.run();
@@ -218,7 +162,7 @@ it('a host that is not there', async () => {
     reward: 'http',
     reward_url: 'http://nowhere.invalid/',
   } as Partial<Settings>;
-  const { run, rows, said, unmade } = workplace(null, settings);
+  const { run, rows, said, unmade } = workplace({ model: all.model, settings });
   expect(await run()).toMatchObject({ done: 0, failed: 2 });
   expect([rows(), unmade()]).toEqual([[], ['reward_fault', 'reward_fault']]);
   expect(said.filter((line) => line.includes('[reward_fault'))).toEqual([
@@ -247,7 +191,7 @@ describe(`TLS${made === null ? ' (skipped: no openssl here)' : ''}`, () => {
     'with a certificate that nobody knows ends a run before its first rollout, with what to do',
     async () => {
       const { url, close } = await secure('cert');
-      const { run, rows } = workplace(null);
+      const { run, rows } = workplace({ model: all.model });
       await expect(run({ model_url: `${url}/v1` })).rejects.toThrow(/signed by itself; NODE_EXTRA_CA_CERTS=FILE makes/);
       close();
       expect(rows()).toEqual([]);
@@ -257,7 +201,7 @@ describe(`TLS${made === null ? ' (skipped: no openssl here)' : ''}`, () => {
   it.skipIf(made === null)('with such a certificate at a reward service is no score', async () => {
     const { url, close } = await secure('cert');
     const settings = { reward: 'http', reward_url: url } as Partial<Settings>;
-    const { run, rows, said } = workplace(null, settings);
+    const { run, rows, said } = workplace({ model: all.model, settings });
     expect(await run()).toMatchObject({ done: 0, failed: 2 });
     close();
     expect(rows()).toEqual([]);
@@ -281,7 +225,7 @@ describe(`TLS${made === null ? ' (skipped: no openssl here)' : ''}`, () => {
   });
 
   it('asked of a server that does not speak it is told before the first rollout', async () => {
-    const { run } = workplace(null);
+    const { run } = workplace({ model: all.model });
     await expect(run({ model_url: all.model.url.replace('http:', 'https:') })).rejects.toThrow(
       /TLS failed: what answers there does not speak https; does the address begin with http:\/\/ \?/,
     );
