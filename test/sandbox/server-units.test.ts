@@ -1,8 +1,10 @@
 // The small parts of the server: paths, base64 as Python reads it, streams that are cut.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { locksOf } from '../../src/sandbox/server/backends/usage.ts';
 import { Output } from '../../src/sandbox/server/output.ts';
 import { confine, decodeBase64, decodeFiles } from '../../src/sandbox/server/paths.ts';
 import { loneSurrogate } from '../../src/sandbox/server/runner.ts';
@@ -106,3 +108,26 @@ test('half a surrogate pair is told with its position, in plain text and in JSON
   expect(loneSurrogate(JSON.stringify('\\ud800'), true)).toBeNull();
   expect(loneSurrogate(JSON.stringify('ab\udc00'), true)).toContain("'\\udc00' in position 3");
 });
+
+test.skipIf(!hasPython || process.platform !== 'linux')(
+  'the locks of files that a process holds are counted',
+  async () => {
+    const code = `
+import fcntl, sys, tempfile
+file = tempfile.TemporaryFile()
+for start in range(500): fcntl.lockf(file, fcntl.LOCK_EX, 1, 2 * start)
+print('held', flush=True)
+sys.stdin.read()
+`;
+    const child = spawn('python3', ['-I', '-c', code], { stdio: ['pipe', 'pipe', 'inherit'] });
+    try {
+      await once(child.stdout, 'data');
+      expect(await locksOf(child.pid!)).toBe(500);
+      expect(await locksOf(process.pid)).toBeLessThan(500);
+    } finally {
+      child.kill('SIGKILL');
+      await once(child, 'close');
+    }
+    expect(await locksOf(child.pid!)).toBe(0);
+  },
+);

@@ -6,6 +6,7 @@ import type { Cgroup } from './cgroups.ts';
 import {
   BehindDescriptors,
   forAreas,
+  locksOf,
   mostForAreas,
   type Process,
   processesOf,
@@ -42,6 +43,7 @@ export function watchRun(
   onExcess: (pids: readonly number[]) => void,
 ): () => void {
   const queues = new TcpQueues();
+  const locks = new Locks();
   const descriptors = new BehindDescriptors();
   return watch(
     () => {
@@ -51,7 +53,7 @@ export function watchRun(
       return {
         processes,
         own: processes.reduce((sum, { bytes }) => sum + bytes, 0),
-        kernel: descriptors.of(processes) + (first === undefined ? 0 : inSpacesOf(first, queues)),
+        kernel: descriptors.of(processes) + locks.of(processes) + (first === undefined ? 0 : inSpacesOf(first, queues)),
       };
     },
     limitMb,
@@ -156,6 +158,29 @@ class TcpQueues {
     } finally {
       this.#reading = false;
     }
+  }
+}
+
+/** A lock of a part of a file, and how old a count may be: it takes the kernel longer to find a place for one than to count them. */
+const LOCK_BYTES = 256;
+const LOCKS_MS = 1000;
+
+/** The locks of files that a run holds, counted beside all else. */
+class Locks {
+  #bytes = 0;
+  #nextAt = performance.now() + LOCKS_MS;
+
+  of(processes: readonly Process[]): number {
+    if (performance.now() > this.#nextAt) void this.#count(processes);
+    return this.#bytes;
+  }
+
+  async #count(processes: readonly Process[]): Promise<void> {
+    this.#nextAt = Number.POSITIVE_INFINITY;
+    let locks = 0;
+    for (const { pid } of processes) locks += await locksOf(pid);
+    this.#bytes = locks * LOCK_BYTES;
+    this.#nextAt = performance.now() + LOCKS_MS;
   }
 }
 

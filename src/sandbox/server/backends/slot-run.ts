@@ -7,6 +7,7 @@ import { Output } from '../output.ts';
 import { DESCRIPTORS, type Job, type Outcome, PENDING_SIGNALS, QUEUE_BYTES, SandboxFault } from './backend.ts';
 import type { Cgroup } from './cgroups.ts';
 import { watchGroup, watchRun } from './memory-watch.ts';
+import { SlotOutput } from './slot-output.ts';
 import { startTimer } from './timer.ts';
 import { killAtOnce, usageOfTree } from './usage.ts';
 import { HEAD } from './zygote-python.ts';
@@ -54,7 +55,7 @@ export class SlotRun {
   readonly #hands: Hands;
   readonly #files = new Map<string, Buffer>();
   readonly #report: Socket;
-  readonly #streams: readonly [Socket, Socket];
+  #streams: readonly SlotOutput[] = [];
   readonly #wanted: Socket | null;
   #jobOpen = true;
   #began: bigint | null = null;
@@ -74,8 +75,7 @@ export class SlotRun {
     this.#job = job;
     this.#fetch = fetch;
     this.#hands = hands;
-    this.#report = reading(slot.report);
-    this.#streams = [reading(slot.out), reading(slot.err)];
+    this.#report = new Socket({ fd: slot.report, readable: true, writable: false });
     this.#wanted = hands.wanted === null ? null : new Socket({ fd: hands.wanted, readable: false, writable: true });
     this.#wanted?.on('error', () => {});
   }
@@ -83,9 +83,9 @@ export class SlotRun {
   async perform(parts: readonly Buffer[], signal?: AbortSignal): Promise<Outcome> {
     const { limits, watch } = this.#job;
     const outputs = [new Output(limits.outputBytes), new Output(limits.outputBytes)] as const;
-    const collected = [
-      outputs[0].collect(this.#streams[0], watch && ((chunk) => watch(chunk, () => this.#expire()))),
-      outputs[1].collect(this.#streams[1]),
+    this.#streams = [
+      new SlotOutput(this.#slot.out, outputs[0], watch && ((chunk) => watch(chunk, () => this.#expire()))),
+      new SlotOutput(this.#slot.err, outputs[1]),
     ];
     const over = new Promise<void>((resolve) => {
       this.#report.on('close', resolve);
@@ -116,7 +116,8 @@ export class SlotRun {
     });
     this.#give(parts);
     await over;
-    await Promise.all(collected);
+    for (const stream of this.#streams) stream.finish();
+    await Promise.all(this.#streams.map(({ ended }) => ended));
     this.#stopTimer();
     this.#stopWatch();
     this.#closeJob();
@@ -245,7 +246,8 @@ export class SlotRun {
     this.#hands.kill();
     this.#stopTimer();
     this.#stopTimer = startTimer(GRACE_SECONDS, () => {
-      for (const stream of [this.#report, ...this.#streams]) stream.destroy();
+      this.#report.destroy();
+      for (const stream of this.#streams) stream.destroy();
     });
   }
 
@@ -254,7 +256,6 @@ export class SlotRun {
   }
 }
 
-const reading = (fd: number): Socket => new Socket({ fd, readable: true, writable: false });
 export const asBuffer = (content: string | Buffer): Buffer =>
   typeof content === 'string' ? Buffer.from(content) : content;
 

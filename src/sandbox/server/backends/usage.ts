@@ -1,6 +1,6 @@
 // The use of a process and all below it, by /proc. Linux only; elsewhere there is nothing to read.
 import { closeSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, readdir, readFile } from 'node:fs/promises';
 import type { Usage } from './backend.ts';
 
 const TICK_MS = 10;
@@ -216,6 +216,18 @@ function bytesBehind(to: string): number {
   if (to.startsWith('pipe:')) return PIPE_BYTES;
   if (to === '/dev/ptmx' || to === '/ptmx') return TERMINAL_BYTES;
   return to.startsWith('/') ? FILE_BYTES : HANDLE_BYTES;
+}
+
+/** The locks of files that a process holds, by its descriptors. */
+export async function locksOf(pid: number): Promise<number> {
+  let locks = 0;
+  try {
+    for (const name of await readdir(`/proc/${pid}/fdinfo`))
+      locks += (await readFile(`/proc/${pid}/fdinfo/${name}`, 'latin1')).split('\nlock:').length - 1;
+  } catch {
+    // It has ended since, or is out of reach.
+  }
+  return locks;
 }
 
 /** The sockets in the network space of a process, and those of TCP among them. */
