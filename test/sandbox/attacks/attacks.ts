@@ -165,8 +165,8 @@ const runs = attacks({
   'a path of modules': kept('"/rv-left" in sys.path', 'sys.path.append("/rv-left")'),
   'the working folder': kept('os.path.exists("rv-left")', 'open("rv-left", "w").write("x")'),
   'a file in any folder but those of the kernel': kept(
-    'any("rv-left" in names for _, _, names in folders())',
-    'for folder, _, _ in folders():\n        try: open(folder + "/rv-left", "w").write("x")\n        except OSError: pass',
+    'any("rv-any" in names for _, _, names in folders())',
+    'for folder, _, _ in folders():\n        try: open(folder + "/rv-any", "w").write("x")\n        except OSError: pass',
   ),
   'code of earlier runs in memory': [
     'import re\npattern = re.compile(rb"[r]v-secre[t]-of-a-ru[n]")',
