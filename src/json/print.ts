@@ -86,7 +86,12 @@ const UNSAFE = /[\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060
 
 /** They stand in strings alone, so that a whole text can be gone through at once. */
 const escaped = (json: string): string =>
-  json.replace(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  isAscii(json)
+    ? json
+    : json.replace(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+/** Whether a byte each is enough, and none is DEL: lines of numbers are long, and a pattern is slow. */
+const isAscii = (json: string): boolean => Buffer.byteLength(json) === json.length && !json.includes('\u007f');
 
 const quoted = (text: string): string => escaped(JSON.stringify(text));
 

@@ -12,11 +12,15 @@ type TokenLogprob = readonly [number | null, number, ...unknown[]];
 
 // Checked by hand, as there are thousands of them, and a copy of each would be garbage.
 const areIds = (value: unknown): boolean => Array.isArray(value) && value.every(Number.isInteger);
-const areLogprobs = (value: unknown): boolean =>
-  Array.isArray(value) &&
-  value.every(
-    (pair) => Array.isArray(pair) && (pair[0] === null || typeof pair[0] === 'number') && Number.isInteger(pair[1]),
-  );
+function areLogprobs(value: unknown): boolean {
+  if (!Array.isArray(value)) return false;
+  for (let at = 0; at < value.length; at++) {
+    const pair: unknown = value[at];
+    if (!Array.isArray(pair) || !(pair[0] === null || typeof pair[0] === 'number') || !Number.isInteger(pair[1]))
+      return false;
+  }
+  return true;
+}
 
 const Answer = z.looseObject({
   text: z.string().nullish(),
@@ -121,6 +125,19 @@ function isUsual(value: unknown): value is Answer {
   );
 }
 
+/** The ids are those of the log probabilities where there are some. A token without its own has NaN. */
+function tokensOf(pairs: readonly TokenLogprob[] | null, given: number[]): { ids: number[]; logprobs: number[] } {
+  if (pairs === null) return { ids: given, logprobs: [] };
+  const ids: number[] = [];
+  const logprobs: number[] = [];
+  for (let at = 0; at < pairs.length; at++) {
+    const [logprob, id] = pairs[at]!;
+    ids.push(id);
+    logprobs.push(logprob ?? Number.NaN);
+  }
+  return { ids, logprobs };
+}
+
 class TokenTurn implements SampledTurnReader {
   #ids: number[] = [];
   #logprobs: number[] = [];
@@ -137,9 +154,7 @@ class TokenTurn implements SampledTurnReader {
   add(json: string): void {
     this.#request.onActivity?.();
     const { text, output_ids, meta_info } = parseAnswer(json, Answer, isUsual);
-    const pairs = meta_info?.output_token_logprobs ?? null;
-    const ids = pairs ? pairs.map((pair) => pair[1]) : (output_ids ?? []);
-    const logprobs = pairs ? pairs.map((pair) => pair[0] ?? Number.NaN) : [];
+    const { ids, logprobs } = tokensOf(meta_info?.output_token_logprobs ?? null, output_ids ?? []);
     // A chunk holds the whole turn so far, or with --stream-output / incremental streaming its new tokens only; the count tells which.
     const grows = meta_info?.completion_tokens === this.#ids.length + ids.length && this.#ids.length > 0;
     this.#ids = grows ? [...this.#ids, ...ids] : ids.length >= this.#ids.length ? ids : this.#ids;
