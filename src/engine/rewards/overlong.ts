@@ -21,6 +21,7 @@ export function overlongBuffer(value: JsonValue | undefined, limit: number): Ove
     throw new Error('overlong_buffer: len must be a whole number of tokens from 1');
   if (typeof factor !== 'number' || !Number.isFinite(factor))
     throw new Error('overlong_buffer: penalty_factor must be a number');
+  if (!Number.isFinite(limit)) throw new Error('overlong_buffer: max_response_length is needed beside it');
   if (len > limit) throw new Error(`overlong_buffer: len ${len} must not be more than max_response_length ${limit}`);
   return { len, factor, limit };
 }
@@ -40,5 +41,5 @@ export function withOverlong(
 /** 0 for a response that stays out of the buffer. */
 function overlongPenalty(tokens: number, { len, factor, limit }: OverlongBuffer): number {
   const exceeded = tokens - (limit - len);
-  return exceeded <= 0 ? 0 : Math.fround(Math.fround(-exceeded / len) * Math.fround(factor));
+  return exceeded <= 0 ? 0 : Math.min(0, Math.fround(Math.fround(-exceeded / len) * Math.fround(factor)));
 }
