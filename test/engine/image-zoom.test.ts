@@ -2,8 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32, deflateSync } from 'node:zlib';
+import codec from '@jimp/js-png';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parseTools } from '../../src/engine/index.ts';
+import { resampled } from '../../src/engine/tools/resample.ts';
 import { type Box, sizeForModel, zoomBox } from '../../src/engine/tools/zoom-box.ts';
 import { directoryWith, rolloutViewer } from '../program.ts';
 import { dumpLines } from '../support/dump-lines.ts';
@@ -45,6 +47,34 @@ describe('the part of a picture that a box means', () => {
 
   it('is none of a strip', () => {
     expect(() => sizeForModel({ width: 20000, height: 16 })).toThrow('aspect ratio must be smaller than 200');
+  });
+});
+
+// Worked out by Pillow's Resample.c, whose numbers are fixed-point.
+describe('a picture in another size', () => {
+  const grey = (values: number[]) => new Uint8Array(values.flatMap((value) => [value, value, value, 255]));
+  it.each([
+    [
+      [0, 255, 0, 10, 200, 90],
+      [116, 52, 133],
+    ],
+    [
+      [0, 255, 0, 10, 200, 90],
+      [0, 135, 239, 33, 0, 35, 184, 153, 83],
+    ],
+    [
+      [10, 20, 250],
+      [9, 9, 0, 20, 122, 228, 255],
+    ],
+    [
+      [5, 5, 5, 5, 5, 5, 5],
+      [5, 5, 5],
+    ],
+  ])('%j is %j, lying and standing', (from, to) => {
+    const lying = resampled({ data: grey(from), width: from.length, height: 1 }, { width: to.length, height: 1 });
+    expect([...lying.data]).toEqual([...grey(to)]);
+    const standing = resampled({ data: grey(from), width: 1, height: from.length }, { width: 1, height: to.length });
+    expect([...standing.data]).toEqual([...grey(to)]);
   });
 });
 
@@ -95,6 +125,10 @@ describe('image_zoom_in_tool', () => {
     const { response, reward, metrics } = await zoom(picture, { bbox_2d: [10, 20, 110, 90], label: 'door' });
     expect(response.text).toBe('Zoomed in on the image to the region [10, 20, 110, 90] with label door.');
     expect(sizeOf(response.images![0]!.url)).toEqual([100, 70]);
+    const { data } = await codec().decode(Buffer.from(response.images![0]!.url.split(',')[1]!, 'base64'));
+    // Red is the column, green the row: the corners are those of the box.
+    expect([...data.subarray(0, 4)]).toEqual([10, 20, 7, 255]);
+    expect([...data.subarray(-4)]).toEqual([109, 89, 7, 255]);
     expect([reward, metrics]).toEqual([0, { success: true }]);
   });
 

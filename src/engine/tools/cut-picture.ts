@@ -1,8 +1,6 @@
-import { createJimp } from '@jimp/core';
 import jpeg from '@jimp/js-jpeg';
 import png from '@jimp/js-png';
-import { methods as crop } from '@jimp/plugin-crop';
-import { ResizeStrategy, methods as resize } from '@jimp/plugin-resize';
+import { type Bitmap, resampled } from './resample.ts';
 import { type Box, sizeForModel, zoomBox } from './zoom-box.ts';
 
 export interface CutRequest {
@@ -12,7 +10,6 @@ export interface CutRequest {
 /** `png` is null for a box that is none; `error` says why the picture could not be read. */
 export type CutAnswer = { png: Uint8Array | null } | { error: string };
 
-const Jimp = createJimp({ formats: [png, jpeg], plugins: [crop, resize] });
 const LARGEST_MEGAPIXELS = 100;
 
 /** The part of a picture (PNG or JPEG) in a box, as PNG. The box is said in the size that the model sees. */
@@ -23,19 +20,31 @@ export async function cutPicture({ picture, box }: CutRequest): Promise<CutAnswe
   if (kind === 'image/png' && (bytes.readUInt32BE(16) * bytes.readUInt32BE(20)) / 1e6 > LARGEST_MEGAPIXELS)
     return { error: `it has more than ${LARGEST_MEGAPIXELS} megapixels` };
   try {
-    const read = await Jimp.fromBuffer(bytes);
+    const read = await (kind === 'image/png' ? png() : jpeg()).decode(bytes);
     const size = sizeForModel(read);
     const own = zoomBox(box, size);
     if (own === null) return { png: null };
-    const image = onWhite(read);
-    if (size.width !== read.width || size.height !== read.height)
-      image.resize({ w: size.width, h: size.height, mode: ResizeStrategy.BICUBIC });
-    const [x, y, right, bottom] = own;
-    image.crop({ x, y, w: right - x, h: bottom - y });
-    return { png: new Uint8Array(await image.getBuffer('image/png')) };
+    const whole = onWhite(read);
+    const isOther = size.width !== read.width || size.height !== read.height;
+    const part = partOf(isOther ? resampled(whole, size) : whole, own);
+    return {
+      png: new Uint8Array(await png().encode({ ...part, data: Buffer.from(part.data.buffer) }, { colorType: RGB })),
+    };
   } catch (error) {
     return { error: (error as Error).message };
   }
+}
+
+/** PNG's number of pictures without transparency. */
+const RGB = 2;
+
+function partOf({ data, width }: Bitmap, [left, top, right, bottom]: Box): Bitmap {
+  const part = { width: right - left, height: bottom - top, data: new Uint8Array((right - left) * (bottom - top) * 4) };
+  for (let row = 0; row < part.height; row++) {
+    const from = ((top + row) * width + left) * 4;
+    part.data.set(data.subarray(from, from + part.width * 4), row * part.width * 4);
+  }
+  return part;
 }
 
 const PNG = Buffer.from('89504e470d0a1a0a', 'hex');
@@ -46,8 +55,8 @@ function kindOf(bytes: Buffer): 'image/png' | 'image/jpeg' | null {
 }
 
 /** Without transparency, as models are shown pictures. */
-function onWhite<Image extends { bitmap: { data: Buffer | Uint8Array } }>(image: Image): Image {
-  const { data } = image.bitmap;
+function onWhite(picture: Bitmap): Bitmap {
+  const { data } = picture;
   for (let at = 3; at < data.length; at += 4) {
     const alpha = data[at]!;
     if (alpha === 255) continue;
@@ -55,5 +64,5 @@ function onWhite<Image extends { bitmap: { data: Buffer | Uint8Array } }>(image:
       data[channel] = Math.round((data[channel]! * alpha + 255 * (255 - alpha)) / 255);
     data[at] = 255;
   }
-  return image;
+  return picture;
 }
