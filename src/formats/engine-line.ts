@@ -1,8 +1,8 @@
 import { hashOf } from '../json/fingerprint.ts';
-import { parseJson } from '../json/parse.ts';
-import { printJson } from '../json/print.ts';
+import { withoutPlain } from '../json/plain-keys.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Span } from '../rollout/rollout.ts';
+import { packCalls, packMessage, unpackCalls, unpackMessage } from './engine-line-calls.ts';
 
 /**
  * The line of this program's own dumps, as short as it can be told: each text of a rollout stands in `input` or `output`, and what else
@@ -10,10 +10,6 @@ import type { Span } from '../rollout/rollout.ts';
  * whole record is what version 1 wrote.
  */
 const WRITER = 'rollout-viewer/2';
-
-/** Shorter texts stand where they belong, for whoever looks at a line. */
-const LONG = 64;
-const SHORT_ARGUMENTS = 24;
 
 /** Keys that are left out where they say nothing. */
 const PLAIN: JsonObject = {
@@ -32,8 +28,6 @@ const PLAIN: JsonObject = {
   finish_reason: 'stop',
   cause: null,
 };
-const CALL_KEYS =
-  'index turn id name arguments raw error fault result result_turn reward metrics started duration waited'.split(' ');
 const GENERATION_KEYS = 'turn finish_reason started duration prompt_tokens completion_tokens retries'.split(' ');
 
 export function packLine(record: JsonObject): JsonObject {
@@ -45,14 +39,14 @@ export function packLine(record: JsonObject): JsonObject {
   const messages = objectsOf(record.messages);
   const calls = objectsOf(record.tool_calls);
   const { reward, rollout_log_probs: logprobs, prompt_log_probs: judged } = record;
-  const { score, step, uid, ...packed } = without(
+  const { score, step, uid, ...packed } = withoutPlain(
     {
       ...record,
       messages: messages.map((message, index) => packMessage(message, index, texts, calls)),
       tool_calls: packCalls(calls, texts),
       generations: packGenerations(objectsOf(record.generations), messages, calls, record),
       spans,
-      ...(isJsonObject(reward) ? { reward: without(reward, { error: null, metadata: {} }) } : {}),
+      ...(isJsonObject(reward) ? { reward: withoutPlain(reward, { error: null, metadata: {} }) } : {}),
       ...(Array.isArray(judged) ? { prompt_log_probs: (judged as (number | null)[]).map(shortestOrNull) } : {}),
       ...(Array.isArray(logprobs) ? { rollout_log_probs: (logprobs as number[]).map(shortest) } : {}),
     },
@@ -151,176 +145,6 @@ function turnTexts(spans: readonly Span[], texts: JsonObject): Map<number, strin
 /** The prompt ends with the header of the first turn that is sampled. */
 const promptTurns = (spans: readonly Span[]): number => spans.findLast(({ field }) => field === 'input')?.turn ?? 0;
 
-// ── messages: a long content that is the turn's text is left out, one that is a part of it names its place ──
-function packMessage(
-  message: JsonObject,
-  index: number,
-  texts: ReadonlyMap<number, string>,
-  calls: readonly JsonObject[],
-): JsonObject {
-  const shown = texts.get(index) ?? '';
-  const packed = { ...message };
-  const { content, tool_calls, tool_call_id, name } = message;
-  const place = placeOf(content, shown);
-  if (place !== null) {
-    delete packed.content;
-    if (content !== shown) packed.content_at = place;
-  }
-  const answered = callAnswered(index, calls);
-  if (answered !== undefined && tool_call_id === answered.id && name === answered.name) {
-    delete packed.tool_call_id;
-    delete packed.name;
-  }
-  if (tool_calls !== undefined && isToldByCalls(tool_calls, index, calls)) delete packed.tool_calls;
-  return packed;
-}
-
-function unpackMessage(
-  packed: JsonValue,
-  index: number,
-  texts: ReadonlyMap<number, string>,
-  calls: readonly JsonObject[],
-): JsonObject {
-  const shown = texts.get(index) ?? '';
-  const {
-    role = null,
-    content_at,
-    content = at(shown, content_at) ?? shown,
-    ...more
-  } = isJsonObject(packed) ? packed : {};
-  const own = calls.filter(({ turn }) => turn === index);
-  const answered = role === 'tool' ? callAnswered(index, calls) : undefined;
-  return {
-    role,
-    content,
-    ...(own.length > 0 ? { tool_calls: own.map(messageCall) } : {}),
-    ...(answered ? { tool_call_id: answered.id!, name: answered.name! } : {}),
-    ...more,
-  };
-}
-
-/** The place of a text in the turn's; null where it is short, or does not stand there. */
-function placeOf(text: JsonValue | undefined, shown: string, from = 0, least = LONG): [number, number] | null {
-  if (typeof text !== 'string' || text.length <= least) return null;
-  const start = shown.indexOf(text, from);
-  return start === -1 ? null : [start, start + text.length];
-}
-
-const at = (shown: string, place: JsonValue | undefined): string | null =>
-  Array.isArray(place) ? shown.slice(Number(place[0]), Number(place[1])) : null;
-
-const callAnswered = (index: number, calls: readonly JsonObject[]): JsonObject | undefined =>
-  calls.find((call) => call.result_turn === index);
-
-const messageCall = (call: JsonObject): JsonObject => ({
-  id: call.id!,
-  type: 'function',
-  function: { name: call.name!, arguments: argumentText(call) },
-});
-
-/** Whether the calls of a message are those of the turn, key by key. */
-function isToldByCalls(value: JsonValue, turn: number, calls: readonly JsonObject[]): boolean {
-  const own = calls.filter((call) => call.turn === turn);
-  if (!Array.isArray(value) || value.length !== own.length) return false;
-  return value.every((written, index) => {
-    if (!isJsonObject(written) || !isJsonObject(written.function) || written.type !== 'function') return false;
-    const { id, name } = own[index]!;
-    return (
-      written.id === id &&
-      written.function.name === name &&
-      written.function.arguments === argumentText(own[index]!) &&
-      hasKeys(written, ['id', 'type', 'function']) &&
-      hasKeys(written.function, ['name', 'arguments'])
-    );
-  });
-}
-
-const hasKeys = (value: JsonObject, names: readonly string[]): boolean => {
-  const keys = Object.keys(value);
-  return keys.length === names.length && names.every((name, index) => keys[index] === name);
-};
-
-/** The arguments as a chat API writes them: `raw` itself, or what `raw` says beside the name. */
-const argumentText = (call: JsonObject): string => spokenArguments(call).text;
-
-interface SpokenArguments {
-  text: string;
-  value: JsonValue | undefined;
-}
-
-const spoken = new WeakMap<JsonObject, { of: JsonValue | undefined; said: SpokenArguments }>();
-
-/** A call is asked several times for what it says. */
-function spokenArguments(call: JsonObject): SpokenArguments {
-  const known = spoken.get(call);
-  if (known !== undefined && known.of === call.raw) return known.said;
-  const said = readSpoken(call);
-  spoken.set(call, { of: call.raw, said });
-  return said;
-}
-
-function readSpoken({ name, raw }: JsonObject): SpokenArguments {
-  const text = typeof raw === 'string' ? raw : '';
-  const said = jsonOf(text);
-  if (!isJsonObject(said) || said.name !== name || said.arguments === undefined) return { text, value: said };
-  const { arguments: own } = said;
-  return typeof own === 'string' ? { text: own, value: jsonOf(own) } : { text: printJson(own), value: own };
-}
-
-function jsonOf(text: string): JsonValue | undefined {
-  try {
-    return text.trim() === '' ? {} : parseJson(text);
-  } catch {
-    return undefined;
-  }
-}
-
-// ── calls: nulls are left out, long texts are those of the turns, answers follow their turn in its order ──
-function packCalls(calls: readonly JsonObject[], texts: ReadonlyMap<number, string>): JsonObject[] {
-  const rawEnds = new Map<number, number>();
-  return calls.map((call, index): JsonObject => {
-    const { turn, raw, result, result_turn: answer } = call;
-    const packed = without(call, {
-      ...usual(call, index, calls),
-      error: null,
-      fault: null,
-      reward: null,
-      metrics: null,
-    });
-    const place = placeOf(raw, texts.get(Number(turn)) ?? '', rawEnds.get(Number(turn)), 0);
-    if (place !== null) {
-      rawEnds.set(Number(turn), place[1]);
-      delete packed.raw;
-      packed.raw_at = place;
-    }
-    const args = printJson(call.arguments);
-    if (args.length > SHORT_ARGUMENTS && printJson(spokenArguments(call).value ?? null) === args)
-      delete packed.arguments;
-    if (typeof result === 'string' && result.length > LONG && result === texts.get(Number(answer)))
-      delete packed.result;
-    return packed;
-  });
-}
-
-function unpackCalls(calls: readonly JsonObject[], texts: ReadonlyMap<number, string>): JsonObject[] {
-  return calls.map((call, index): JsonObject => {
-    const { raw_at, ...rest } = call;
-    const nulls = Object.fromEntries(CALL_KEYS.map((key) => [key, null]));
-    const whole: JsonObject = { ...nulls, ...usual(call, index, calls), ...rest };
-    whole.raw ??= at(texts.get(Number(call.turn)) ?? '', raw_at);
-    if (call.arguments === undefined) whole.arguments = spokenArguments(whole).value ?? null;
-    if (call.result === undefined && typeof whole.result_turn === 'number')
-      whole.result = texts.get(whole.result_turn) ?? '';
-    return whole;
-  });
-}
-
-/** A call as it is as a rule: its number, and its answer behind those of the calls before it in its turn. */
-function usual({ turn }: JsonObject, index: number, calls: readonly JsonObject[]): JsonObject {
-  const before = calls.slice(0, index).filter((other) => other.turn === turn).length;
-  return { index, id: `call_${index}`, result_turn: Number(turn) + 1 + before, waited: 0 };
-}
-
 // ── sampled turns: a list a key ──
 function packGenerations(
   rows: readonly JsonObject[],
@@ -376,23 +200,6 @@ function returnsOf({ generations, gamma = 1, turn_rewards: rewards }: JsonObject
 
 const isSameList = (values: JsonValue | undefined, others: readonly JsonValue[] | undefined): boolean =>
   Array.isArray(values) && values.length === others?.length && values.every((value, index) => value === others[index]);
-
-/** The keys whose values are not those of `plain`. */
-function without(value: JsonObject, plain: JsonObject): JsonObject {
-  const kept: JsonObject = {};
-  for (const key of Object.keys(value)) if (!isSame(value[key]!, plain[key])) kept[key] = value[key]!;
-  return kept;
-}
-
-function isSame(value: JsonValue, plain: JsonValue | undefined): boolean {
-  if (typeof plain !== 'object' || plain === null) return value === plain;
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    Array.isArray(value) === Array.isArray(plain) &&
-    Object.keys(value).length === 0
-  );
-}
 
 /** The keys that are there. */
 const given = (value: Record<string, JsonValue | undefined>): JsonObject =>

@@ -1,0 +1,183 @@
+import { parseJson } from '../json/parse.ts';
+import { withoutPlain } from '../json/plain-keys.ts';
+import { printJson } from '../json/print.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+
+// Messages and calls of a line of this program's own dumps: their long texts are those of the turns.
+
+/** Shorter texts stand where they belong, for whoever looks at a line. */
+const LONG = 64;
+const SHORT_ARGUMENTS = 24;
+
+const CALL_KEYS =
+  'index turn id name arguments raw error fault result result_turn reward metrics started duration waited'.split(' ');
+
+// ── messages: a long content that is the turn's text is left out, one that is a part of it names its place ──
+export function packMessage(
+  message: JsonObject,
+  index: number,
+  texts: ReadonlyMap<number, string>,
+  calls: readonly JsonObject[],
+): JsonObject {
+  const shown = texts.get(index) ?? '';
+  const packed = { ...message };
+  const { content, tool_calls, tool_call_id, name } = message;
+  const place = placeOf(content, shown);
+  if (place !== null) {
+    delete packed.content;
+    if (content !== shown) packed.content_at = place;
+  }
+  const answered = callAnswered(index, calls);
+  if (answered !== undefined && tool_call_id === answered.id && name === answered.name) {
+    delete packed.tool_call_id;
+    delete packed.name;
+  }
+  if (tool_calls !== undefined && isToldByCalls(tool_calls, index, calls)) delete packed.tool_calls;
+  return packed;
+}
+
+export function unpackMessage(
+  packed: JsonValue,
+  index: number,
+  texts: ReadonlyMap<number, string>,
+  calls: readonly JsonObject[],
+): JsonObject {
+  const shown = texts.get(index) ?? '';
+  const {
+    role = null,
+    content_at,
+    content = at(shown, content_at) ?? shown,
+    ...more
+  } = isJsonObject(packed) ? packed : {};
+  const own = calls.filter(({ turn }) => turn === index);
+  const answered = role === 'tool' ? callAnswered(index, calls) : undefined;
+  return {
+    role,
+    content,
+    ...(own.length > 0 ? { tool_calls: own.map(messageCall) } : {}),
+    ...(answered ? { tool_call_id: answered.id!, name: answered.name! } : {}),
+    ...more,
+  };
+}
+
+/** The place of a text in the turn's; null where it is short, or does not stand there. */
+function placeOf(text: JsonValue | undefined, shown: string, from = 0, least = LONG): [number, number] | null {
+  if (typeof text !== 'string' || text.length <= least) return null;
+  const start = shown.indexOf(text, from);
+  return start === -1 ? null : [start, start + text.length];
+}
+
+const at = (shown: string, place: JsonValue | undefined): string | null =>
+  Array.isArray(place) ? shown.slice(Number(place[0]), Number(place[1])) : null;
+
+const callAnswered = (index: number, calls: readonly JsonObject[]): JsonObject | undefined =>
+  calls.find((call) => call.result_turn === index);
+
+const messageCall = (call: JsonObject): JsonObject => ({
+  id: call.id!,
+  type: 'function',
+  function: { name: call.name!, arguments: argumentText(call) },
+});
+
+/** Whether the calls of a message are those of the turn, key by key. */
+function isToldByCalls(value: JsonValue, turn: number, calls: readonly JsonObject[]): boolean {
+  const own = calls.filter((call) => call.turn === turn);
+  if (!Array.isArray(value) || value.length !== own.length) return false;
+  return value.every((written, index) => {
+    if (!isJsonObject(written) || !isJsonObject(written.function) || written.type !== 'function') return false;
+    const { id, name } = own[index]!;
+    return (
+      written.id === id &&
+      written.function.name === name &&
+      written.function.arguments === argumentText(own[index]!) &&
+      hasKeys(written, ['id', 'type', 'function']) &&
+      hasKeys(written.function, ['name', 'arguments'])
+    );
+  });
+}
+
+const hasKeys = (value: JsonObject, names: readonly string[]): boolean => {
+  const keys = Object.keys(value);
+  return keys.length === names.length && names.every((name, index) => keys[index] === name);
+};
+
+/** The arguments as a chat API writes them: `raw` itself, or what `raw` says beside the name. */
+const argumentText = (call: JsonObject): string => spokenArguments(call).text;
+
+interface SpokenArguments {
+  text: string;
+  value: JsonValue | undefined;
+}
+
+const spoken = new WeakMap<JsonObject, { of: JsonValue | undefined; said: SpokenArguments }>();
+
+/** A call is asked several times for what it says. */
+function spokenArguments(call: JsonObject): SpokenArguments {
+  const known = spoken.get(call);
+  if (known !== undefined && known.of === call.raw) return known.said;
+  const said = readSpoken(call);
+  spoken.set(call, { of: call.raw, said });
+  return said;
+}
+
+function readSpoken({ name, raw }: JsonObject): SpokenArguments {
+  const text = typeof raw === 'string' ? raw : '';
+  const said = jsonOf(text);
+  if (!isJsonObject(said) || said.name !== name || said.arguments === undefined) return { text, value: said };
+  const { arguments: own } = said;
+  return typeof own === 'string' ? { text: own, value: jsonOf(own) } : { text: printJson(own), value: own };
+}
+
+function jsonOf(text: string): JsonValue | undefined {
+  try {
+    return text.trim() === '' ? {} : parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+// ── calls: nulls are left out, long texts are those of the turns, answers follow their turn in its order ──
+export function packCalls(calls: readonly JsonObject[], texts: ReadonlyMap<number, string>): JsonObject[] {
+  const rawEnds = new Map<number, number>();
+  return calls.map((call, index): JsonObject => {
+    const { turn, raw, result, result_turn: answer } = call;
+    const packed = withoutPlain(call, {
+      ...usual(call, index, calls),
+      error: null,
+      fault: null,
+      reward: null,
+      metrics: null,
+    });
+    const place = placeOf(raw, texts.get(Number(turn)) ?? '', rawEnds.get(Number(turn)), 0);
+    if (place !== null) {
+      rawEnds.set(Number(turn), place[1]);
+      delete packed.raw;
+      packed.raw_at = place;
+    }
+    const args = printJson(call.arguments);
+    if (args.length > SHORT_ARGUMENTS && printJson(spokenArguments(call).value ?? null) === args)
+      delete packed.arguments;
+    if (typeof result === 'string' && result.length > LONG && result === texts.get(Number(answer)))
+      delete packed.result;
+    return packed;
+  });
+}
+
+export function unpackCalls(calls: readonly JsonObject[], texts: ReadonlyMap<number, string>): JsonObject[] {
+  return calls.map((call, index): JsonObject => {
+    const { raw_at, ...rest } = call;
+    const nulls = Object.fromEntries(CALL_KEYS.map((key) => [key, null]));
+    const whole: JsonObject = { ...nulls, ...usual(call, index, calls), ...rest };
+    whole.raw ??= at(texts.get(Number(call.turn)) ?? '', raw_at);
+    if (call.arguments === undefined) whole.arguments = spokenArguments(whole).value ?? null;
+    if (call.result === undefined && typeof whole.result_turn === 'number')
+      whole.result = texts.get(whole.result_turn) ?? '';
+    return whole;
+  });
+}
+
+/** A call as it is as a rule: its number, and its answer behind those of the calls before it in its turn. */
+function usual({ turn }: JsonObject, index: number, calls: readonly JsonObject[]): JsonObject {
+  const before = calls.slice(0, index).filter((other) => other.turn === turn).length;
+  return { index, id: `call_${index}`, result_turn: Number(turn) + 1 + before, waited: 0 };
+}

@@ -1,0 +1,18 @@
+import type { JsonObject, JsonValue } from './value.ts';
+
+/** The keys whose values are not those of `plain`. */
+export function withoutPlain(value: JsonObject, plain: JsonObject): JsonObject {
+  const kept: JsonObject = {};
+  for (const key of Object.keys(value)) if (!isSame(value[key]!, plain[key])) kept[key] = value[key]!;
+  return kept;
+}
+
+function isSame(value: JsonValue, plain: JsonValue | undefined): boolean {
+  if (typeof plain !== 'object' || plain === null) return value === plain;
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    Array.isArray(value) === Array.isArray(plain) &&
+    Object.keys(value).length === 0
+  );
+}
