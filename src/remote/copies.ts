@@ -11,7 +11,6 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-/** A file of the cache. */
 export interface CachedFile {
   path: string;
   size: number;

@@ -3,7 +3,6 @@ import type { State } from './state.ts';
 
 export type KeyPane = State['focus'] | 'page';
 
-/** The page that is in sight. */
 export const pageInSight = ({ page }: State): PageState | null => (page === null || page.isAside ? null : page);
 
 /** The one that has the keys. */
