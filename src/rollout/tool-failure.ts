@@ -22,7 +22,9 @@ const RAISED = /^(?:[A-Za-z_][\w.]*\.)?([A-Z]\w*(?:Error|Exception|Interrupt|Exi
 /** Exceptions whose name says more than that the program raised. */
 const EXCEPTIONS: readonly [RegExp, ErrorKind, Fault | null, string][] = [
   [/^(?:Syntax|Indentation|Tab)Error$/, 'syntax', 'model', 'the code does not parse'],
-  [/^(?:ModuleNotFound|Import)Error$/, 'missing_module', 'world', 'a module is missing'],
+  [/^ModuleNotFoundError$/, 'missing_module', 'world', 'a module is missing'],
+  // The model may have asked for a name that the module never had.
+  [/^ImportError$/, 'missing_module', null, 'an import failed'],
   [/^MemoryError$/, 'out_of_memory', null, 'it needed more memory than it was allowed'],
   [/^(?:Timeout\w*|\w*TimeoutError)$/, 'timeout', null, 'it took longer than it was allowed'],
   [/^(?:Connection\w*Error|\w*ConnectError)$/, 'unavailable', 'world', 'the server could not be reached'],
@@ -44,7 +46,8 @@ function raised(text: string): ToolFailure | null {
   const exception = name === undefined ? {} : { exception: name };
   if (known !== undefined) return { kind: known[1], fault: known[2], says: known[3], ...exception, ...line };
   const says = traceback === -1 ? 'the code raised an exception' : 'a Python traceback';
-  return { kind: 'exception', fault: 'model', says, ...exception, ...line };
+  // A traceback that was cut off does not tell what was raised.
+  return { kind: 'exception', fault: name === undefined ? null : 'model', says, ...exception, ...line };
 }
 
 /** The last place where the words begin a line, indents and the signs of a quote aside. */

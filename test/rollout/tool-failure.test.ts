@@ -24,6 +24,8 @@ describe('a tool result that is an error', () => {
     ['Traceback (most recent call last):\n  File "a.py", line 1\nMemoryError', 'out_of_memory', null],
     ['  File "a.py", line 1\nTraceback (most recent call last):\nSyntaxError: invalid syntax', 'syntax', 'model'],
     ['Connection refused', 'unavailable', 'world'],
+    ["ImportError: cannot import name 'solve' from 'sympy'", 'missing_module', null],
+    ['Traceback (most recent call last):\n  File "a.py", line 1, in <mod', 'exception', null],
     ["PermissionError: [Errno 13] Permission denied: '/root/x'", 'exception', null],
     ["FileNotFoundError: [Errno 2] No such file or directory: 'x.csv'", 'exception', null],
   ])('%s', (text, kind, fault) => {
