@@ -1,4 +1,4 @@
-// npm run check: types, format, lint, the walls between folders, and the README's tables.
+// npm run check: types, format, lint, and the README's tables.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { install, root } from './setup.mjs';

@@ -60,7 +60,7 @@ function changed(value: JsonValue, next: () => number): JsonValue {
 }
 
 /** Files with rollouts: those of all writers where they are at hand, else those of the project. */
-export function sampleFiles(root: string): string[] {
+function sampleFiles(root: string): string[] {
   const shared = join(process.env.RV_SHARED ?? join(root, '../shared'), 'data/formats');
   return existsSync(shared)
     ? readFileSync(join(shared, 'truth.jsonl'), 'utf8')

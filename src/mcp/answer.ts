@@ -1,7 +1,7 @@
 import { type Printable, printJson } from '../json/print.ts';
 
 /** No answer is longer, in bytes of UTF-8: a model reads it whole. */
-export const MOST_BYTES = 20_000;
+const MOST_BYTES = 20_000;
 
 /** Room for what stands beside the rows of a page. */
 const FRAME_BYTES = 1500;

@@ -25,7 +25,7 @@ const INLINE = 4_000;
 const LONGEST_REASON = 2_000;
 
 /** A worker's part in one run. */
-export interface OpenWork {
+interface OpenWork {
   /** Jobs at once. */
   concurrency: number;
   /** Does a job. `tell` says for `queue` where it is; `suspend` has what is half-made handed over. */

@@ -11,7 +11,7 @@ export const SCRIPTS = [
   'thai',
   'other',
 ] as const;
-export type Script = (typeof SCRIPTS)[number];
+type Script = (typeof SCRIPTS)[number];
 
 const RANGES: readonly (readonly [number, number, Script])[] = [
   [0xc0, 0x24f, 'latin'],

@@ -5,7 +5,7 @@ import { groupStats, PASS } from '../prompts/group-stats.ts';
 import type { Rest } from '../rest.ts';
 
 /** The result of a prompt in one run. */
-export interface RunSide {
+interface RunSide {
   n: number;
   scored: number;
   mean: number | null;

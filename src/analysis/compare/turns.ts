@@ -2,7 +2,7 @@ import { diffArrays, diffWordsWithSpace } from 'diff';
 import type { Rollout } from '../../rollout/rollout.ts';
 
 /** A piece of a turn: what both say, or what one of them alone says. */
-export interface SaidPiece {
+interface SaidPiece {
   isOwn: boolean;
   text: string;
 }

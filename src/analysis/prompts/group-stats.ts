@@ -2,8 +2,8 @@
  * Whether the scores of a group teach anything. none: all are alike, so every advantage is 0; outlier: all but one are alike, and that one
  * carries all of it; unknown: fewer than two have a score.
  */
-export const SIGNALS = ['yes', 'outlier', 'none', 'unknown'] as const;
-export type Signal = (typeof SIGNALS)[number];
+const SIGNALS = ['yes', 'outlier', 'none', 'unknown'] as const;
+type Signal = (typeof SIGNALS)[number];
 
 /** The scores of one prompt in numbers. Those that are missing or not finite are in none of them. */
 export interface GroupStats {

@@ -22,7 +22,7 @@ export interface Lesson {
   ratio: Ratio | null;
 }
 
-export interface Ratio {
+interface Ratio {
   tokens: number;
   /** exp(trainer − sampled), over the trained tokens. */
   mean: number;

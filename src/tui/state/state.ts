@@ -50,7 +50,7 @@ export interface State {
   cancelled: number;
 }
 
-export type Focus = 'list' | 'transcript';
+type Focus = 'list' | 'transcript';
 
 /** The help is open: its prompt chooses commands, the cursor is on one of them. */
 interface HelpState {
