@@ -20,11 +20,16 @@ for (const part of ['classic', 'core', 'locales'])
     filter: (path) => !/\.[a-z]+$/.test(path) || path.endsWith('.d.ts'),
   });
 
-/** Every import of zod becomes one of the copy. */
+/** Every import of zod becomes one of the copy, which goes without its remarks. */
 for (const name of readdirSync(out, { recursive: true }).map(String)) {
-  if (!name.endsWith('.d.ts') || name.startsWith('zod')) continue;
+  if (!name.endsWith('.d.ts')) continue;
   const path = join(out, name);
   const text = readFileSync(path, 'utf8');
+  if (name.startsWith('zod')) {
+    const told = text.replace(/\/\*\*[\s\S]*?\*\//g, (remark) => (remark.includes('@ts-') ? remark : ''));
+    writeFileSync(path, told.replace(/\n\s+/g, '\n'));
+    continue;
+  }
   const copy = relative(dirname(path), join(out, 'zod/classic/index.js'));
   const local = text
     .replace(/(['"])zod\1/g, `'${copy.startsWith('.') ? copy : `./${copy}`}'`)
