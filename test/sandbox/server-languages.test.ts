@@ -154,3 +154,12 @@ for host in ('127.0.0.1', 'localhost'):
 test('every language of the protocol has its declaration, but for sql, which upstream has not either', () => {
   expect(LANGUAGES.filter((language) => !RUNNERS[language])).toEqual(['sql']);
 });
+
+test.skipIf(lack.bubblewrap !== null).each(['/', '/proc', '/etc', '/dev/shm/..'])(
+  'a toolchain is no folder of the machine itself: %s',
+  async (folder) => {
+    await expect(createRunner({ backend: 'bubblewrap', toolchains: [folder] })).rejects.toThrow(
+      /--toolchain .*: programs would read all of \//,
+    );
+  },
+);

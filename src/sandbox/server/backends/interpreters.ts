@@ -169,6 +169,8 @@ interface NamedToolchain {
   nodeFolder: string | null;
 }
 
+const OF_THE_MACHINE = /^\/(?:(?:boot|dev|etc|home|proc|root|run|sys|tmp|var)?$|(?:dev|proc|sys)\/)/;
+
 /** A folder of rustup, cargo, pyenv, a virtual environment, node_modules, or any with programs in it or in its bin. */
 async function readToolchain(given: string, uid: number | undefined): Promise<NamedToolchain> {
   const fail = (why: string): never => {
@@ -176,6 +178,9 @@ async function readToolchain(given: string, uid: number | undefined): Promise<Na
   };
   const folder = resolve(given);
   if (!existsSync(folder) || !statSync(folder).isDirectory()) fail('there is no such folder');
+  const real = realpathSync(folder);
+  if (OF_THE_MACHINE.test(real) || real === homedir())
+    fail(`programs would read all of ${real}; name the folder of the toolchain alone`);
   const root = versionOf(folder);
   const bins = ['bin', 'node_modules/.bin', 'condabin']
     .map((name) => join(root, name))
