@@ -91,6 +91,8 @@ export class LiveRun {
   }
 
   #take({ kind, file, from }: DumpChange): void {
+    // Before the listeners of the dump are told, which is once a frame: the first frame would tell of nothing.
+    this.#stats = null;
     if (this.#rate === null) return;
     if (from === 0) {
       const before = this.#began.lastIndexOf(file);

@@ -86,7 +86,8 @@ function partsOf({ run, follow, progress, connection = null, queue = null, sandb
   if (run.notFinite > 0) parts.push(left(6, ['plain', '  '], ['warning', `${formatCount(run.notFinite)} NaN`]));
   if (run.toolErrorRate !== null)
     parts.push(left(8, ['quiet', '  tool errors '], ['plain', formatPercent(run.toolErrorRate)]));
-  if (run.truncationRate !== null)
+  // It is a lower bound, and that of 0 says nothing.
+  if (run.truncationRate !== null && run.truncationRate > 0)
     parts.push(left(9, ['quiet', '  cut off ≥ '], ['plain', formatPercent(run.truncationRate)]));
   // The place where code runs is worth more than the counts.
   if (sandbox !== null) parts.push(right(4.5, ['quiet', truncate(sandbox, MOST_SANDBOX)], ['plain', '  ']));

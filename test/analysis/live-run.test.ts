@@ -129,6 +129,17 @@ describe('a run from afar', () => {
     expect(live.stats(null).rollouts).toBe(1);
   });
 
+  test('what came counts at once, before anything else is told of it', async () => {
+    step('1.jsonl', 5, score(1));
+    dump = Dump.open([directory]);
+    const live = new LiveRun(dump);
+    expect(live.stats(null, 0)).toMatchObject({ rollouts: 0 });
+    const counts: number[] = [];
+    dump.onChange(() => counts.push(live.stats(null, 0).rollouts));
+    await dump.index(dump.files[0]!);
+    expect(counts).toEqual([1]);
+  });
+
   test('a copy that keeps the times of its source is of then, though its bytes came now', async () => {
     for (const n of [1, 2, 3]) step(`${n}.jsonl`, 3000 - n, score(n));
     const live = await open();

@@ -98,6 +98,7 @@ describe('the first line', () => {
     expect(text(100, { status: 'ended' })).toContain('the stream has ended');
     const bare = text(200, { last: [step(null)], notFinite: 0, toolErrorRate: null, truncationRate: null });
     expect(bare).not.toMatch(/score|NaN|tool|cut/);
+    expect(text(200, { truncationRate: 0 })).not.toContain('cut off');
   });
 
   test('following, and following that waits', () => {
