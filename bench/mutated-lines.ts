@@ -22,6 +22,8 @@ import { random } from './support/random.ts';
 
 const LINES = Number(process.env.LINES ?? 100_000);
 const SEED = Number(process.env.SEED ?? 11);
+/** Samples with this text alone. */
+const HOLDS = process.env.SAMPLE ?? '';
 /** Lines of one file: all are of one sample, as a writer's file is. */
 const TOGETHER = 200;
 const HANG = 100;
@@ -44,7 +46,7 @@ const PRESSED = COMMANDS.filter(
  * thread, no line is too wide, spans cover their texts.
  */
 export async function run(): Promise<void> {
-  const lines = await sampleLines(root);
+  const lines = (await sampleLines(root)).filter((line) => line.includes(HOLDS));
   const directory = join(root, '.bench/mutated-lines');
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });

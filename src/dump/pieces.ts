@@ -2,6 +2,7 @@
 const PIECE = 300_000;
 const VALUE_BYTES = 8;
 const OBJECT_BYTES = 50;
+const KEY_BYTES = 50;
 
 /** Values of one list or object: a part of a large one. */
 export interface ValuePiece {
@@ -36,7 +37,10 @@ export function* piecesOf(whole: object): Generator<ValuePiece> {
         piece.values.push(value);
         bytes += weight;
       }
-      piece.keys?.push(key as string);
+      if (piece.keys !== null) {
+        piece.keys.push(key as string);
+        bytes += KEY_BYTES;
+      }
       if (bytes < PIECE) continue;
       yield piece;
       piece = { into, keys: keys && [], values: [], opened: [] };

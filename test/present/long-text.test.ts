@@ -140,6 +140,8 @@ describe('a long record', () => {
     ['a text of 3 MB', { input: 'user\nq\nassistant\n', output: '\u0e01 計算\n'.repeat(500_000), score: 1, step: 1 }],
   ])('pauses within a block that takes long to make: %s', (_, written) => {
     const { rollout } = parseLine(JSON.stringify(written), { validation: false });
+    const made = [...madeOf(transcriptSections(rollout!, new Map()))];
+    expect(made.filter((one) => one === PAUSE).length).toBeGreaterThan(3);
     for (const sections of [
       () => transcriptSections(rollout!, new Map()),
       () => inSections(rawTextBlocks(rollout!)),
@@ -150,9 +152,6 @@ describe('a long record', () => {
       for (; !layout.isWhole; layout.more(() => true));
       expect(rowsOf(layout)).toEqual(rowsOf(whole));
     }
-    expect([...madeOf(transcriptSections(rollout!, new Map()))].filter((one) => one === PAUSE).length).toBeGreaterThan(
-      3,
-    );
   });
 
   test('may have more keys than a function takes arguments', () => {

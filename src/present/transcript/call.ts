@@ -56,21 +56,36 @@ const MOST = 500;
 
 /** `name(key="value", n=2)`, or the name with each long argument below it, its newlines real ones. */
 export function* callPieces(call: ToolCall): Generator<void, CallPiece[]> {
+  const known = longCalls.get(call);
+  if (known !== undefined) return known;
+  const pieces = yield* makingPieces(call);
+  if (call.raw.length > LONG_CALL) longCalls.set(call, pieces);
+  return pieces;
+}
+
+/** A longer call is not made anew for every fold and width. */
+const LONG_CALL = 50_000;
+const longCalls = new WeakMap<ToolCall, CallPiece[]>();
+/** Arguments that are written between two pauses. */
+const SHARE = 2000;
+
+function* makingPieces(call: ToolCall): Generator<void, CallPiece[]> {
   const name = sanitiseLine(call.name ?? 'call');
   if (!isJsonObject(call.arguments ?? undefined)) {
     const text = yield* sanitising(yield* formattingJson(call.arguments));
     return [{ text: `${name}(${text})`, style: 'strong', indent: 0 }];
   }
   const given = call.arguments as Record<string, JsonValue>;
-  const entries = Object.entries(given);
-  if (entries.length <= SHORT && entries.every(([, value]) => isShort(value))) {
+  const keys = Object.keys(given);
+  const entries = keys.slice(0, MOST).map((key) => [key, given[key]!] as const);
+  if (keys.length <= SHORT && entries.every(([, value]) => isShort(value))) {
     const line = entries.map(([key, value]) => `${key}=${formatJson(value)}`).join(', ');
     if (line.length <= 2 * SHORT) return [{ text: `${name}(${sanitiseLine(line)})`, style: 'strong', indent: 0 }];
   }
   const pieces: CallPiece[] = [{ text: name, style: 'strong', indent: 0 }];
-  for (const [key, value] of entries.slice(0, MOST)) {
+  for (const [key, value] of entries) {
     // The one argument of a code tool needs no label: its text speaks for itself.
-    const label = entries.length > 1 || typeof value !== 'string';
+    const label = keys.length > 1 || typeof value !== 'string';
     if (isShort(value) && label) {
       pieces.push({ text: sanitiseLine(`${key}: ${formatJson(value)}`), style: 'plain', indent: 2 });
       continue;
@@ -82,10 +97,14 @@ export function* callPieces(call: ToolCall): Generator<void, CallPiece[]> {
     const piece = { text: shown, style: 'plain', indent: label ? 4 : 2 } as const;
     pieces.push(code === null ? piece : { ...piece, code });
   }
-  if (entries.length > MOST) {
-    const rest = Object.fromEntries(entries.slice(MOST));
-    pieces.push({ text: `${plural(entries.length - MOST, 'more argument')}:`, style: 'quiet', indent: 2 });
-    const text = yield* sanitising(yield* formattingJson(rest, 2));
+  if (keys.length > MOST) {
+    const rest: string[] = [];
+    for (let i = MOST; i < keys.length; i++) {
+      rest.push(`  ${JSON.stringify(keys[i])}: ${yield* formattingJson(given[keys[i]!]!, 2, 1)}`);
+      if (i % SHARE === 0) yield;
+    }
+    pieces.push({ text: `${plural(rest.length, 'more argument')}:`, style: 'quiet', indent: 2 });
+    const text = yield* sanitising(`{\n${rest.join(',\n')}\n}`);
     pieces.push({ text, style: 'plain', indent: 4, code: 'json' });
   }
   return pieces;

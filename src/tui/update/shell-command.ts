@@ -4,9 +4,8 @@ import type { ToolCall } from '../../rollout/rollout.ts';
 
 /** A word that no line of the text is. */
 function ending(text: string): string {
-  const lines = new Set(text.split('\n'));
   let word = 'EOF';
-  while (lines.has(word)) word += '_';
+  while (`\n${text}\n`.includes(`\n${word}\n`)) word += '_';
   return word;
 }
 
