@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { type Bucket, bucketsOf, type NumberSpread, numberSpread } from '../analysis/charts/buckets.ts';
 import { histogramOf, unknownFilter } from '../analysis/charts/histogram.ts';
 import { type FactRows, readFactRows } from '../analysis/facts/fact-rows.ts';
+import { validationOf } from '../analysis/prompts/validation.ts';
 import type { SortValue } from '../analysis/query/sort.ts';
 import { clockOfRows } from '../analysis/step-clock.ts';
 import { type SummaryRow, summarise } from '../analysis/summary.ts';
@@ -21,6 +22,7 @@ interface StatsOptions extends ReadingFlags {
   csv?: boolean;
   of?: string;
   histogram?: boolean;
+  best?: boolean;
   journal?: string;
 }
 
@@ -29,10 +31,11 @@ export const statsCommand = (): Command =>
     new Command('stats')
       .description('sum up rollouts by step, or by another key: scores, lengths, calls, findings')
       .argument('<paths...>', 'directories, files or patterns of dumps')
-      .option('--by <key>', 'a row for each value of it: step, stream, ended, or a key of the records', 'step')
+      .option('--by <key>', 'a row for each value of it: step, stream, ended, tool, or a key of the records', 'step')
       .option('--filter <expr>', 'only rollouts that match it')
       .option('--of <names>', 'of these numbers alone, spread and all: score,turns,reward.extra …')
       .option('--histogram', 'with --of: how many rollouts have which value, each bar with its filter')
+      .option('--best', "mean@N, best@N, worst@N and maj@N (by pred) over prompts, bootstrapped as verl's are")
       .option('--journal <dir>', 'where the labels are kept that a filter asks for')
       .option('--json', 'one JSON object a line')
       .option('--csv', 'comma-separated values, with a head'),
@@ -46,8 +49,9 @@ interface Row {
 
 /** A row for each stream and value: validation and training are never one mean. */
 export async function stats(paths: readonly string[], options: StatsOptions): Promise<number> {
+  if (options.by === 'tool') return byTool(paths, options);
   const filter = filterOf(options.filter);
-  const order = byOf(options.by);
+  const order = sortOf(options.by, '--by')!;
   const numbers = namesOf(options);
   const dump = Dump.open(paths, await dumpOptions(options));
   for (const notice of dump.notices) say(notice);
@@ -57,8 +61,9 @@ export async function stats(paths: readonly string[], options: StatsOptions): Pr
   try {
     all = await readFactRows(dump, filter, undefined, await keptOf(filter, paths, options.journal));
     buckets = bucketsOf(all, order.key, order.descending);
-    lines =
-      numbers === null
+    lines = options.best
+      ? validations(all, buckets, order.key, numbers ?? ['score'], options)
+      : numbers === null
         ? summaries(all, buckets, order.key, options)
         : ofNumbers(all, buckets, order.key, numbers, options);
   } finally {
@@ -75,11 +80,12 @@ export async function stats(paths: readonly string[], options: StatsOptions): Pr
   return DONE;
 }
 
-/** @throws UsageError that points at the character */
-function byOf(by: string) {
-  if (by === 'tool')
-    throw new UsageError('--by tool: a rollout may call several; rollout-viewer errors tells calls by tool and step');
-  return sortOf(by, '--by')!;
+/** A rollout may call several tools: its calls are counted, and it has no number that is one tool's. */
+async function byTool(paths: readonly string[], options: StatsOptions): Promise<number> {
+  if (options.of !== undefined || options.histogram || options.best)
+    throw new UsageError('--by tool counts calls: it goes without --of, --histogram and --best');
+  const { statsByTool } = await import('./errors.ts');
+  return statsByTool(paths, options);
 }
 
 /** @throws UsageError that says what there is */
@@ -131,6 +137,32 @@ function ofNumbers(
   const body = rows.map((row) => head.map((name) => cellText(row[name] ?? null, csv === true)));
   if (csv) return [head, ...body].map((cells) => cells.map(csvCell).join(','));
   return textTable([head, ...body], (column) => column > (histogram ? 0 : 1) && head[column] !== 'filter');
+}
+
+/** A prompt's figures as verl's validation has them, averaged over the prompts of a data source. */
+function validations(
+  all: FactRows,
+  buckets: readonly Bucket[],
+  key: string,
+  names: readonly string[],
+  { json, csv }: StatsOptions,
+): string[] {
+  const head = ['number', 'stream', key, 'data_source', 'metric', 'value', 'prompts'];
+  const rows: { [name: string]: Printable }[] = [];
+  for (const name of names) {
+    let unknown = 0;
+    for (const { stream, value: at, members } of buckets) {
+      const validation = validationOf(all, name, members);
+      unknown += validation.unknown;
+      for (const { source, metric, value, prompts } of validation.figures)
+        rows.push({ number: name, stream, [key]: at, data_source: source, metric, value, prompts });
+    }
+    if (unknown > 0) say(`prompts left out, for a rollout of theirs has no ${name}: ${unknown}`);
+  }
+  if (json) return rows.map((row) => printJson(row));
+  const body = rows.map((row) => head.map((name) => cellText(row[name] ?? null, csv === true)));
+  if (csv) return [head, ...body].map((cells) => cells.map(csvCell).join(','));
+  return rows.length === 0 ? [] : textTable([head, ...body], (column) => column === 2 || column > 4);
 }
 
 /** The last line of each counts the rollouts that do not tell. */

@@ -9,9 +9,11 @@ import type { Format, ReadContext, Session } from './format.ts';
 import { gemini, geminiFormat } from './gemini-cli.ts';
 import { art, artGroup, atropos, atroposGroup, roll, rollStep } from './groups.ts';
 import { inspectLog, inspectSample } from './inspect.ts';
+import { lmEval } from './lm-eval.ts';
 import { mapped } from './mapped.ts';
 import { nemoGym } from './nemo-gym.ts';
 import { nemoRl } from './nemo-rl.ts';
+import { openaiBatch, openaiBatchInput } from './openai-batch.ts';
 import { isOpenHandsEvent, openHands, openHandsSdk, openHandsSdkFormat } from './openhands.ts';
 import { pi, piFormat } from './pi.ts';
 import { rllm, rllmEpisode } from './rllm.ts';
@@ -35,6 +37,9 @@ export const FORMATS: readonly Format[] = [
   roll,
   // Its input and output would do for verl's.
   alpaca,
+  lmEval,
+  openaiBatch,
+  openaiBatchInput,
   verl,
   tunixTokens,
   claudeCodeFormat,

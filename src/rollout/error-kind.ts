@@ -53,6 +53,8 @@ export interface ErrorPattern {
   /** For the results of this tool alone; null for any. */
   tool: string | null;
   pattern: { exec(text: string): { index: number; 0: string } | null };
+  /** Words without which the pattern cannot match: they are found many times faster than it fails. */
+  holds?: string;
   kind: ErrorKind;
   fault: Fault | null;
   says: string;

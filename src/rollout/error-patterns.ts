@@ -83,12 +83,15 @@ export const ERROR_PATTERNS: readonly ErrorPattern[] = [
     'tool',
     'the tool call raised an exception',
   ),
-  any(
-    /^\s*(?:\/?(?:bin\/)?(?:ba|z|da)?sh: (?:line \d+: )?\S+: (?:command )?not found|[^\n]{0,80}: command not found\s*$)/,
-    'exception',
-    'model',
-    'the command does not exist',
-  ),
+  {
+    ...any(
+      /^\s*(?:\/?(?:bin\/)?(?:ba|z|da)?sh: (?:line \d+: )?\S+: (?:command )?not found|[^\n]{0,80}: command not found\s*$)/,
+      'exception',
+      'model',
+      'the command does not exist',
+    ),
+    holds: ' not found',
+  },
   any(
     /^\s*\{\s*"(?:error|error_message)"\s*:(?!\s*(?:null|false|""|\[\s*\]|\{\s*\}|0\b))|^\s*\{\s*"(?:status"\s*:\s*"(?:error|failed|failure)|type"\s*:\s*"\w{1,60}_tool_result_error)"/i,
     'rejected',

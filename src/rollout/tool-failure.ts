@@ -3,10 +3,11 @@ import { ERROR_PATTERNS } from './error-patterns.ts';
 
 /** The failure that the result of a tool tells, if it tells one. @param own patterns of the user, which come first */
 export function failureOf(text: string, tool: string | null, own: readonly ErrorPattern[] = []): ToolFailure | null {
-  for (const { tool: only, pattern, kind, fault, says } of own.length === 0
+  for (const { tool: only, pattern, holds, kind, fault, says } of own.length === 0
     ? ERROR_PATTERNS
     : [...own, ...ERROR_PATTERNS]) {
     if (only !== null && only !== tool) continue;
+    if (holds !== undefined && !text.includes(holds)) continue;
     const found = pattern.exec(text);
     if (found === null) continue;
     const start = found.index + found[0].search(/\S|$/);

@@ -2,6 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { type FactRows, readFactRows } from '../../src/analysis/facts/fact-rows.ts';
 import { membersByNumber } from '../../src/analysis/facts/members.ts';
+import { bootstrapPlaces } from '../../src/analysis/prompts/bootstrap.ts';
+import { validationOf } from '../../src/analysis/prompts/validation.ts';
 import { summarise } from '../../src/analysis/summary.ts';
 import { Dump } from '../../src/dump/dump.ts';
 import { recorded } from '../engine/verl-truth.ts';
@@ -92,6 +94,44 @@ describe.skipIf(cases.length === 0)(
             }
         });
       }
+    });
+
+    test('bootstraps draw the places that numpy draws', () => {
+      const drawn = ofKind('bootstrap_indices');
+      expect(drawn.length).toBeGreaterThan(1);
+      for (const { n, subset_size: size, first_rows } of drawn)
+        expect([...bootstrapPlaces(n, size)].slice(0, first_rows.flat().length)).toEqual(first_rows.flat());
+    });
+
+    test('every figure of a validation, to the draw', async () => {
+      let compared = 0;
+      for (const { case: name, data_sources, sample_uids, infos_dict, verl } of ofKind('process_validation_metrics')) {
+        const rewards: unknown[] = infos_dict.reward;
+        const records = rewards.map((score, i) => ({
+          input: `user\n${data_sources[i]} ${sample_uids[i]}\nassistant\n`,
+          output: 'so',
+          score,
+          step: 1,
+          data_source: data_sources[i],
+        }));
+        // One prompt alone is no group.
+        const other = { input: 'user\nother\nassistant\n', output: 'so', score: 0, step: 1, data_source: 'other' };
+        await factsOf([...records, other, other], (facts) => {
+          const members = [...rewards.keys()];
+          const { figures, unknown } = validationOf(facts, 'score', members);
+          // verl gives NaN, or ends, where a score is none.
+          if (!rewards.every(Number.isFinite)) return expect([name, unknown]).toEqual([name, 1]);
+          expect([name, unknown]).toEqual([name, 0]);
+          const told: Recorded = {};
+          for (const { source, metric, value } of figures) {
+            told[source!] ??= { reward: {} };
+            told[source!].reward[metric] = expect.closeTo(value, 9);
+            compared++;
+          }
+          expect([name, verl]).toEqual([name, told]);
+        });
+      }
+      expect(compared).toBeGreaterThan(30);
     });
   },
 );

@@ -62,6 +62,27 @@ test('errors stand by tool and step, with their kind, fault and the calls beside
   expect([none.stdout, none.stderr]).toEqual(['', 'rollout-viewer: no tool was called\n']);
 });
 
+test('calls are counted by tool, whether they failed or not', async () => {
+  const { stdout } = await rolloutViewer(['stats', dump(), '--by', 'tool', '--json']);
+  expect(jsonLines(stdout)).toEqual([
+    {
+      tool: 'f',
+      rollouts: 3,
+      calls: 3,
+      failed: 1,
+      faults: { model: 1, tool: 0, world: 0, ours: 0, unknown: 0 },
+      kinds: { exception: 1 },
+      empty: 0,
+      cut: 0,
+      first: expect.stringMatching(/1\.jsonl:1#t2$/),
+    },
+  ]);
+  const table = await rolloutViewer(['stats', dump(), '--by', 'tool']);
+  expect(table.stdout.split('\n')[1]).toMatch(/^f +3 +3 +1 +1 +0 +0 +0 +0 +0 +0 +exception +\S+:1#t2$/);
+  const mixed = await rolloutViewer(['stats', dump(), '--by', 'tool', '--of', 'score']);
+  expect([mixed.code, mixed.stderr]).toEqual([2, expect.stringContaining('goes without --of')]);
+});
+
 test('what the gradient could not see is audited by step, and may fail the run', async () => {
   const line = (reward: number, mask: number[], i: number) => ({
     input: 'user\nq\nassistant\n',

@@ -28,6 +28,9 @@ describe('a tool result that is an error', () => {
     ['Traceback (most recent call last):\n  File "a.py", line 1, in <mod', 'exception', null],
     ["PermissionError: [Errno 13] Permission denied: '/root/x'", 'exception', null],
     ["FileNotFoundError: [Errno 2] No such file or directory: 'x.csv'", 'exception', null],
+    ['bash: line 1: pyhton: command not found\n', 'exception', 'model'],
+    ['/bin/sh: jq: not found', 'exception', 'model'],
+    ['zsh-5.9: ls1: command not found', 'exception', 'model'],
   ])('%s', (text, kind, fault) => {
     expect(failureOf(text, null)).toMatchObject({ kind, fault });
   });
@@ -42,6 +45,7 @@ describe('a tool result that is an error', () => {
     'timeouts are set to 30 s',
     'def f():\n    raise ValueError("x")',
     '500 people came',
+    'The page says that the file is not found',
     'Errors were found in 3 files',
   ])('is not: %s', (text) => {
     expect(failureOf(text, null)).toBeNull();

@@ -92,6 +92,23 @@ describe('a page of one rollout', () => {
     expect(shown[4]).toMatch(/1\.0 s +2\.0 s +model +t1/);
   });
 
+  test('a stretch leads to all turns that were made in it, a stretch with one turn to that one', async () => {
+    const call = (node: number, start: number, end: number) => ({
+      node,
+      time: { start: 1000 + start, end: 1000 + end },
+    });
+    const line = { ...trace(6), calls: [call(1, 1, 7), call(4, 2, 3)] };
+    screen = await TestScreen.open({ '1.jsonl': [JSON.stringify(line)] }, 120, 20);
+    screen.do({ type: 'page-here', page: 'times' });
+    expect(lines()[4]).toMatch(/1\.0 s +6\.0 s +model +t1/);
+    screen.do({ type: 'scroll', by: 1, unit: 'line' }, { type: 'open' });
+    const shown = lines();
+    expect(shown[0]).toMatch(/turns of .*1\.jsonl:1 from 1\.0 s to 7\.0 s/);
+    expect(shown.filter((one) => / t\d /.test(one)).map((one) => / (t\d) /.exec(one)![1])).toEqual(['t1', 't4']);
+    screen.do({ type: 'scroll', by: 1, unit: 'line' }, { type: 'open' });
+    expect(screen.state.page?.isAside).toBe(true);
+  });
+
   test('the time of a step: on one clock, the last end first, with what the step hung on', async () => {
     const at = (start: number, seconds: number) => {
       const { timing, ...rest } = trace(seconds);

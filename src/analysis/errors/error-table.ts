@@ -18,10 +18,28 @@ export interface ErrorRow<Where> {
   first: Where;
 }
 
+/** All calls of one tool. */
+export interface ToolRow<Where> {
+  tool: string;
+  /** Those that called it. */
+  rollouts: number;
+  calls: number;
+  failed: number;
+  faults: Record<Fault | 'unknown', number>;
+  /** Failures by kind, the most frequent first. */
+  kinds: Partial<Record<ErrorKind, number>>;
+  /** Results without a text, and results that were cut: no failures. */
+  empty: number;
+  cut: number;
+  /** The first failure. */
+  first: Where | null;
+}
+
 /** Counts the calls of rollouts and what went wrong with them. `Where` says where a turn lies. */
 export class ErrorTable<Where> {
   readonly #rows = new Map<string, ErrorRow<Where>>();
   readonly #calls = new Map<string, number>();
+  readonly #rollouts = new Map<string, number>();
   calls = 0;
 
   add(rollout: Rollout, step: number | null, where: (turn: number) => Where): void {
@@ -33,11 +51,14 @@ export class ErrorTable<Where> {
         if (resultTurn !== null) byResult.set(resultTurn, tool);
         if (error !== null) byTurn.set(turn.index, tool);
       }
+    const called = new Set<string>();
     for (const { name } of toolCallsOf(rollout)) {
+      called.add(name ?? '?');
       const key = `${name ?? '?'}\0${step}`;
       this.#calls.set(key, (this.#calls.get(key) ?? 0) + 1);
       this.calls++;
     }
+    for (const tool of called) this.#rollouts.set(tool, (this.#rollouts.get(tool) ?? 0) + 1);
     const count = (kind: CallTrouble, turn: number, fault: Fault | null = null, exception: string | null = null) => {
       const tool = byResult.get(turn) ?? byTurn.get(turn) ?? '?';
       const key = [tool, step, kind, fault, exception].join('\0');
@@ -58,6 +79,40 @@ export class ErrorTable<Where> {
     let calls = 0;
     for (const [key, count] of this.#calls) if (key.startsWith(`${tool}\0`)) calls += count;
     return calls;
+  }
+
+  /** All steps together, the tool with the most calls first. A failure that no call belongs to is of the tool `?`. */
+  tools(): ToolRow<Where>[] {
+    const tools = new Map<string, ToolRow<Where>>();
+    const toolOf = (tool: string): ToolRow<Where> => {
+      const faults = { model: 0, tool: 0, world: 0, ours: 0, unknown: 0 };
+      const rollouts = this.#rollouts.get(tool) ?? 0;
+      const known = tools.get(tool) ?? {
+        tool,
+        rollouts,
+        calls: 0,
+        failed: 0,
+        faults,
+        kinds: {},
+        empty: 0,
+        cut: 0,
+        first: null,
+      };
+      tools.set(tool, known);
+      return known;
+    };
+    for (const [key, count] of this.#calls) toolOf(key.slice(0, key.lastIndexOf('\0'))).calls += count;
+    for (const { tool, kind, fault, count, first } of [...this.#rows.values()].sort((a, b) => b.count - a.count)) {
+      const row = toolOf(tool);
+      if (kind === 'empty' || kind === 'cut') row[kind] += count;
+      else {
+        row.failed += count;
+        row.faults[fault ?? 'unknown'] += count;
+        row.kinds[kind] = (row.kinds[kind] ?? 0) + count;
+        row.first ??= first;
+      }
+    }
+    return [...tools.values()].sort((a, b) => b.calls - a.calls || compare(a.tool, b.tool));
   }
 
   /** By tool and step, the most frequent first. */

@@ -2,24 +2,44 @@ import { type ClockRow, type StepClock, stepClock, waitedOf } from '../../analys
 import { plural } from '../../present/numbers.ts';
 import { secondsText, timeBar, timeLegend } from '../../present/time-bar.ts';
 import type { Facts } from '../../rollout/fact-row.ts';
-import { type Stretch, TIME_KINDS } from '../../rollout/times.ts';
+import { type Stretch, TIME_KINDS, type TimeSpan } from '../../rollout/times.ts';
 import { sanitiseLine } from '../../text/sanitise.ts';
+import type { Action } from '../state/action.ts';
 import type { PageSort, PageSubject } from '../state/page.ts';
 import type { Data } from './data.ts';
 import { byColumn, type Page } from './page.ts';
 
 const BAR = 30;
 
-/** The time of one rollout: a row for each stretch of the clock, what nothing explains among them. */
-export function timesPage({ place }: Extract<PageSubject, { kind: 'times' }>, sort: PageSort | null, data: Data): Page {
+/** The time of one rollout: a row for each stretch of the clock. Enter leads to the turns that were made in it, or to the only one. */
+export function timesPage(
+  { place, within }: Extract<PageSubject, { kind: 'times' }>,
+  sort: PageSort | null,
+  data: Data,
+): Page {
   const { rollout, locator } = data.record(place);
   const times = rollout?.times;
-  const spans = [...(times?.spans ?? [])].sort((a, b) => a.start - b.start || a.end - b.end);
+  const all = [...(times?.spans ?? [])].sort((a, b) => a.start - b.start || a.end - b.end);
+  const spans = within === undefined ? all : all.filter((span) => span.turn !== null && meets(span, within));
+  const turnsIn = (one: TimeSpan): number[] => [
+    ...new Set(all.flatMap((span) => (span.turn !== null && (span === one || meets(span, one)) ? [span.turn] : []))),
+  ];
+  const openOf = (span: TimeSpan): Action | null => {
+    const turns = within === undefined ? turnsIn(span) : [span.turn!];
+    if (turns.length === 0) return null;
+    if (turns.length === 1) return { type: 'page-read', place, turn: turns[0]! };
+    const { start, end } = span;
+    return { type: 'page-open', subject: { kind: 'times', place, within: { start, end } } };
+  };
   const valueIn = ({ kind, start, end, turn }: (typeof spans)[number], column: number): number | string | null =>
     [start, end - start, kind, turn, start][column] ?? null;
   const rows = sort === null ? spans : byColumn(spans, (span) => valueIn(span, sort.column), sort.descending);
   return {
-    title: sanitiseLine(`the time of ${locator}`),
+    title: sanitiseLine(
+      within === undefined
+        ? `the time of ${locator}`
+        : `turns of ${locator} from ${secondsText(within.start)} to ${secondsText(within.end)}`,
+    ),
     note: times === undefined ? 'no times recorded' : secondsText(times.wall),
     head:
       times === undefined
@@ -44,6 +64,7 @@ export function timesPage({ place }: Extract<PageSubject, { kind: 'times' }>, so
     row: (index) => {
       const span = rows[index]!;
       const { kind, start, end, turn } = span;
+      const open = openOf(span);
       return {
         cells: [
           secondsText(start),
@@ -56,11 +77,14 @@ export function timesPage({ place }: Extract<PageSubject, { kind: 'times' }>, so
             BAR,
           ),
         ],
-        ...(turn === null ? {} : { open: () => ({ type: 'page-read', place, turn }) }),
+        ...(open === null ? {} : { open: () => open }),
       };
     },
   };
 }
+
+const meets = (a: Pick<TimeSpan, 'start' | 'end'>, b: Pick<TimeSpan, 'start' | 'end'>): boolean =>
+  a.start < b.end && a.end > b.start;
 
 /** A step as a picture: a row for each rollout, on the clock that they share, else each from its own start. */
 export function stepTimesPage(

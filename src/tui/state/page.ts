@@ -10,8 +10,8 @@ export type PageSubject =
   | { kind: 'compaction'; place: Place; context: number }
   /** The history behind a turn. */
   | { kind: 'history'; place: Place; turn: number }
-  /** The time of a rollout, and that of all rollouts of its file. */
-  | { kind: 'times'; place: Place }
+  /** The time of a rollout, or its turns within a stretch of it; that of all rollouts of its file. */
+  | { kind: 'times'; place: Place; within?: { start: number; end: number } }
   | { kind: 'step-times'; place: Place }
   /** The lesson of a rollout's step. */
   | { kind: 'signal'; place: Place }
