@@ -1,16 +1,14 @@
+import { LONG_RECORD } from '../../dump/long-record.ts';
 import type { FactRows } from '../facts/fact-rows.ts';
 import type { SaidText } from './phrases.ts';
-
-/** Longer records are not read for their words. */
-const LONGEST = 500_000;
 
 /** Stands for a result that is empty, `[]` or the like: a tool that gives only such has a phrase, too. */
 const WORDLESS = 'result_without_words';
 
-/** The texts of the model and its tools in a rollout; null where it cannot be read. */
+/** The texts of the model and its tools in a rollout; null where it cannot be read, or is so long that its words would hold the keys. */
 export function saidBy(facts: Pick<FactRows, 'place'>, row: number): SaidText | null {
   const { file, record } = facts.place(row);
-  if (file.index.length(record) > LONGEST) return null;
+  if (file.index.length(record) > LONG_RECORD) return null;
   const { rollout } = file.read(record);
   if (rollout === null) return null;
   const turns = rollout.turns.slice(rollout.responseTurn);
