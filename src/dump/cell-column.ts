@@ -58,7 +58,7 @@ export class CellColumn {
     else if (typeof value === 'number') this.#put(row, NUMBER, value);
     else if (typeof value === 'boolean') this.#put(row, value ? TRUE : FALSE, value ? 1 : 0);
     else if (typeof value === 'string') this.#putText(row, value);
-    else this.#put(row, OTHER, Number.NaN);
+    else this.#put(row, OTHER, typeof value === 'bigint' ? Number(value) : Number.NaN);
   }
 
   #put(row: number, kind: number, value: number): void {
@@ -100,10 +100,9 @@ export class CellColumn {
     }
   }
 
-  /** The number of a row, 1 and 0 for true and false; NaN where it has none. */
+  /** The number of a row, 1 and 0 for true and false, that of an integer of any length; NaN where it has none. */
   numberAt(row: number): number {
-    const kind = this.#kinds.at(row);
-    return kind === NUMBER || kind === TRUE || kind === FALSE ? this.#values.at(row) : Number.NaN;
+    return this.#kinds.at(row) === TEXT ? Number.NaN : this.#values.at(row);
   }
 
   truncate(length: number): void {

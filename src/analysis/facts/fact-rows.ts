@@ -171,15 +171,21 @@ class TableRows implements FactRows {
     if (name === 'score') return table.scores;
     const column = new Float64Array(table.length).fill(Number.NaN);
     const field = fieldNamed(name);
+    // A text is no number, and to look at each in its record would take as long as all of them.
+    if (field.type === 'text') return column;
     const at = field.type === 'fact' ? factAt(field.name) : -1;
     table.eachFile((file, start, count) => {
       if (at >= 0) {
         if (FACTS[at]!.words === undefined) file.index.columns.rows[at]!.copyTo(column, start, count);
         return;
       }
+      const { columns } = file.index;
+      const cells = field.type === 'extra' ? columns.cells.get(field.path) : undefined;
       const read = readerOf(file, field);
       for (let record = 0; record < count; record++)
-        column[start + record] = numberIn(valueIn(file, record, field, read?.(record) ?? undefined, read === null));
+        if (cells !== undefined && columns.isLooked(record)) column[start + record] = cells.numberAt(record);
+        else
+          column[start + record] = numberIn(valueIn(file, record, field, read?.(record) ?? undefined, read === null));
     });
     return column;
   }

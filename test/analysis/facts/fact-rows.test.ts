@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type FactRows, readFactRows } from '../../../src/analysis/facts/fact-rows.ts';
 import { groupMeasure, SCORE_MEASURES } from '../../../src/analysis/facts/group-measures.ts';
 import { numberGroups } from '../../../src/analysis/facts/group-numbers.ts';
@@ -41,6 +41,23 @@ test('a column holds what each record tells; a bad record is a row of its own', 
   expect(rows.isObserved(3, 'tool_error')).toBe(false);
   expect(rows.numberNames).toContain('acc');
   expect(rows.place(4)).toMatchObject({ record: 0 });
+});
+
+test('numbers of keys come from the columns, long integers too; no record is read for texts or objects', async () => {
+  const path = join(folder, 'keys.jsonl');
+  writeFileSync(
+    path,
+    `${line('a', 1).replace('{', '{"big": 123456789012345678901, "extra": {"n": 2, "o": {}}, "said": "no number", ')}\n`,
+  );
+  const dump = Dump.open([path]);
+  const facts = await readFactRows(dump, null);
+  const [file] = dump.files;
+  const read = vi.spyOn(file!, 'read');
+  expect(facts.numberNames).toEqual(expect.arrayContaining(['big', 'extra.n']));
+  expect(facts.numberNames.filter((name) => ['input', 'said', 'extra', 'extra.o'].includes(name))).toEqual([]);
+  expect(facts.numbers('big')).toEqual(Float64Array.of(Number('123456789012345678901')));
+  expect(read).not.toHaveBeenCalled();
+  dump.close();
 });
 
 test('a prompt is the same in two steps, its groups are two', () => {
