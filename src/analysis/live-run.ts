@@ -91,8 +91,6 @@ export class LiveRun {
   }
 
   #take({ kind, file, from }: DumpChange): void {
-    // Before the listeners of the dump are told, which is once a frame: the first frame would tell of nothing.
-    this.#stats = null;
     if (this.#rate === null) return;
     if (from === 0) {
       const before = this.#began.lastIndexOf(file);
@@ -112,7 +110,9 @@ export class LiveRun {
   /** @param stream the one that the cursor is in; it counts where it is a train stream */
   stats(stream: string | null, now = Date.now()): RunStats {
     const key = `${stream} ${Math.floor(now / 1000)}`;
-    if (this.#stats?.key !== key) this.#stats = { key, stats: this.#sum(stream, now) };
+    // Nothing is asked for anew: listeners are told once a frame, and the first one would tell of nothing beside its rows.
+    if (this.#stats?.key !== key || this.#stats.stats.rollouts === 0)
+      this.#stats = { key, stats: this.#sum(stream, now) };
     return this.#stats.stats;
   }
 

@@ -129,7 +129,7 @@ describe('a run from afar', () => {
     expect(live.stats(null).rollouts).toBe(1);
   });
 
-  test('what came counts at once, before anything else is told of it', async () => {
+  test('what came first counts at once, before listeners are told of it', async () => {
     step('1.jsonl', 5, score(1));
     dump = Dump.open([directory]);
     const live = new LiveRun(dump);
