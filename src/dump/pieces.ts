@@ -47,7 +47,7 @@ export function* piecesOf(whole: object): Generator<ValuePiece> {
       bytes = 0;
     }
     if (piece.values.length > 0) yield piece;
-    // What has crossed need not be kept.
+    // A part that has crossed need not be kept.
     open[into] = NOTHING;
   }
 }

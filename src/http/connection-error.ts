@@ -39,7 +39,7 @@ const CERTIFICATES: Readonly<Record<string, string>> = {
 
 export const isCertificateTrouble = (error: unknown): boolean => Object.hasOwn(CERTIFICATES, codeOf(error));
 
-/** What answers does not speak TLS. */
+/** The other side answers, and does not speak TLS. */
 export const isNoTls = (error: unknown): boolean => /^(?:EPROTO|ERR_SSL_)/.test(codeOf(error));
 
 /** Why a connection failed, and what to do where that is known. Node reports a refused `localhost` as an AggregateError without a message of its own. */

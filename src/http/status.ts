@@ -1,5 +1,5 @@
 /**
- * What an answer that is no success says, in words. A redirect is not followed: credentials would go along, and what is answered elsewhere
+ * An answer that is no success, in words. A redirect is not followed: credentials would go along, and what is answered elsewhere
  * should be known to be. @param setting where the address of the server was given
  */
 export function refusalText(status: number, location: string | undefined, text: string, setting: string): string {

@@ -20,7 +20,7 @@ export const openHere = ({ sandbox = 'auto', python }: SandboxOfWorker, toolsUrl
 /** A sandbox waits for no network between two programs, a worker for its queue: so many more are taken than it has places. */
 const AHEAD = 2;
 
-/** What a worker takes ahead of its sandbox is missing elsewhere where a run says how many may be under way. */
+/** Calls that a worker takes ahead of its sandbox are missing elsewhere where a run says how many may be under way. */
 const placesOf = ({ concurrency, url }: ReplayBackend, most: number | null): number =>
   most === null ? AHEAD * concurrency : url === null ? concurrency : most;
 

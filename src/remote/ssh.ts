@@ -100,7 +100,7 @@ export class SshSource implements Machine {
   }
 }
 
-/** What follows the mark. @throws SourceError where the mark does not come, with what came instead */
+/** The bytes behind the mark. @throws SourceError where the mark does not come, with what came instead */
 async function* behindMark(chunks: AsyncIterable<Buffer>, mark: string): AsyncGenerator<Buffer> {
   let greeting: Buffer | null = Buffer.alloc(0);
   try {

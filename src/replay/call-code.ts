@@ -13,7 +13,7 @@ export interface CallCode {
 const DEFAULT_TIMEOUT = 30;
 
 /**
- * What a tool that runs code runs of a call's arguments.
+ * The program in a call's arguments, for a tool that runs code.
  * @param limit seconds for the code of a call, in the place of what the tool or the call says
  * @param isMapped the user said that the tool's text is code
  */

@@ -45,7 +45,7 @@ export function validationOf(rows: FactRows, name: string, members: readonly num
   };
 }
 
-/** What a rollout voted for: the answer that verl's scorers read, under `pred`. */
+/** The vote of each rollout: the answer that verl's scorers read, under `pred`. */
 function votesOf(rows: FactRows): readonly (string | null)[] {
   const numbers = rows.numbers('pred');
   return rows.words('pred').map((word, row) => word ?? (Number.isNaN(numbers[row]!) ? null : String(numbers[row])));

@@ -1,4 +1,4 @@
-/** What was made of texts of late. The older half is forgotten at once, so that a look costs no more than one in a Map. */
+/** Values made of texts of late. The older half is forgotten at once, so that a look costs no more than one in a Map. */
 export class RecentTexts<Value> {
   readonly #most: number;
   #size = 0;

@@ -59,7 +59,7 @@ function grown([left, top, right, bottom]: Box, { width, height }: Size): Box {
   return [Math.floor(x), Math.floor(y), Math.ceil(x + wide), Math.ceil(y + high)];
 }
 
-/** Where a stretch around `centre` begins, shifted into the picture. */
+/** The beginning of a stretch around `centre`, shifted into the picture. */
 function placed(centre: number, length: number, side: number): number {
   const start = Math.max(0, centre - length / 2);
   return start + length > side ? side - length : start;

@@ -18,7 +18,7 @@ import { type Page, stillWorking } from './page.ts';
 const nameOf = ({ file, record }: Place): string =>
   sanitiseLine(`${file.stem}:${file.index.line(record)} score ${scoreText(file.score(record))}`);
 
-/** Of a turn that is not the same: its beginning. */
+/** Characters of a turn that is not the same. */
 const MOST_SHOWN = 20_000;
 /** Turns further down are not shown beside each other. */
 const MOST_ROWS = 200_000;

@@ -11,7 +11,7 @@ import { shellCommand } from './shell-command.ts';
 interface Copied {
   /** null: it is too long, and was not read to see that. */
   text: string | null;
-  /** What it is. */
+  /** Its name in the message that it was copied: `turn t2`, `the prompt`. */
   words: string;
 }
 

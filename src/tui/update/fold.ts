@@ -71,7 +71,7 @@ function foldAll(state: State, data: Data): Result {
     const closed = layout?.folds.filter((fold) => fold.closed) ?? [];
     if (closed.length === 0) break;
     next = withFolds(next, view, opening(next.transcript.folds, closed));
-    // Of a long rollout not all parts are known: each look at them would take a while.
+    // Not all parts of a long rollout are known: each look at them would take a while.
     if (layout?.isWhole === false) break;
   }
   if (next !== state) return next;

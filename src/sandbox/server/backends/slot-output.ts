@@ -47,7 +47,7 @@ export class SlotOutput {
     this.#listen();
   }
 
-  /** What comes from now on is not waited for. */
+  /** Output that comes from now on is not waited for. */
   destroy(): void {
     if (this.#socket !== null) this.#socket.destroy();
     else if (this.#isOpen) this.#close();
