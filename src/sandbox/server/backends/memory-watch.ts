@@ -97,7 +97,7 @@ function watch(held: () => Held, limitMb: number, onExcess: (pids: readonly numb
     const pids = processes.map(({ pid }) => pid);
     let bytes = own + kernel;
     if (bytes <= limit && bytes + mostForAreas(processes) > limit) bytes += await forAreas(processes, limit - bytes);
-    // Whoever has areas by the ten thousand is killed before it is known to the page.
+    // A process with areas by the ten thousand is killed before it is known to the page.
     const isScattered = bytes - own - kernel > limit / 2;
     const mayShare =
       !alone && !isScattered && pids.length > 1 && pids.length <= MOST_PROCESSES && bytes < MOST_TIMES * limit;
