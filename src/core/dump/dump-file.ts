@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import type { ReadContext } from '../formats/format.ts';
+import { isJsonObject } from '../json/value.ts';
 import type { Facts } from '../rollout/fact-row.ts';
 import { reasonOf } from '../text/problems.ts';
 import { ContentScan } from './content-scan.ts';
@@ -13,6 +14,7 @@ import { EMPTY, type FoundFile, isValidationStream, problemOfFile, stemOf, stepO
 import type { ReadMarks } from './read-marks.ts';
 import { locatorIn, recordNamed, whyNowhere } from './record-name.ts';
 import { linesShape } from './shape.ts';
+import type { UnknownRecords } from './unknown-records.ts';
 
 /**
  * A record and its place. `raw` is the line's text; `sample` counts from 1, including bad records but not blank lines.
@@ -78,6 +80,8 @@ export class DumpFile {
   readonly #cache: FactsCache | null;
   /** Kept facts of a file whose index must be rebuilt. */
   #kept: KeptFile | null = null;
+  /** The records of a file found on a walk that no format knows: they are no rows. */
+  leftOut: UnknownRecords | null = null;
   /** The kept state belongs to this path. */
   #isOwnKept = false;
   /** The facts kept for it belonged to a different content. */
@@ -278,8 +282,11 @@ export class DumpFile {
   #nameWhatItIs(): void {
     const { shape, copy } = this.#scan;
     if (shape?.kind === 'none') this.error ??= this.#isFound ? null : `no rollout: ${shape.says}`;
-    else if (this.#isFound && copy !== null && shape?.kind === 'lines' && !shape.isKnown)
+    else if (this.#isFound && copy !== null && shape?.kind === 'lines' && !shape.isKnown) {
+      const first = this.count === 0 ? null : this.read(0);
+      if (first?.isUnknown && isJsonObject(first.json)) this.leftOut = { count: this.count, first: first.json };
       this.#scan.index = new LineIndex();
+    }
   }
 
   /**

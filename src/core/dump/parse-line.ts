@@ -20,6 +20,8 @@ export interface ParsedLine {
   rollout: Rollout | null;
   error: string | null;
   findings: Finding[];
+  /** It is an object that no format knows. */
+  isUnknown?: true;
 }
 
 /**
@@ -28,7 +30,7 @@ export interface ParsedLine {
  */
 export function parseLine(text: string, context: ReadContext, part = 0): ParsedLine {
   const read = readJson(text, context, part);
-  if ('error' in read) return bad(read.json, read.error);
+  if ('error' in read) return { ...bad(read.json, read.error), ...(read.isUnknown && { isUnknown: true }) };
   try {
     const reading = withBeside(read.format, read.json, context);
     const whole = read.format.read(read.json, read.format.isUntrained ? { ...reading, validation: true } : reading);
@@ -84,7 +86,7 @@ export function countRollouts(text: string, context: ReadContext): number | null
   return whole === null ? null : whole.length;
 }
 
-type Read = { json: JsonObject; format: Format } | { json: JsonValue | undefined; error: string };
+type Read = { json: JsonObject; format: Format } | { json: JsonValue | undefined; error: string; isUnknown?: true };
 
 /** The rollouts of the line that was split last: they are read one after another, and share one split. */
 let split: { text: string; format: string | undefined; records: JsonObject[] | null } | null = null;
@@ -103,7 +105,7 @@ function readJson(text: string, context: ReadContext, part: number): Read {
     const [first] = whole.format.split(whole.json);
     if (first === undefined) return { json: whole.json, error: whyEmpty(whole.json) };
     const format = formatOf(first, context);
-    return format === undefined ? { json: first, error: whyUnknown(first) } : { json: first, format };
+    return format === undefined ? unknown(first) : { json: first, format };
   }
   const records = lastSplit(text, context);
   const json = records?.[part - 1];
@@ -112,7 +114,7 @@ function readJson(text: string, context: ReadContext, part: number): Read {
     return 'error' in whole ? whole : { json: whole.json, error: `the line holds no rollout ${part}` };
   }
   const format = formatOf(json, context);
-  return format === undefined ? { json, error: whyUnknown(json) } : { json, format };
+  return format === undefined ? unknown(json) : { json, format };
 }
 
 function readWhole(text: string, context: ReadContext): Read {
@@ -128,7 +130,13 @@ function readWhole(text: string, context: ReadContext): Read {
   if (!isJsonObject(record ?? undefined)) return { json, error: `${kindOf(json)}, not a JSON object` };
   const object = record as JsonObject;
   const format = formatOf(object, context);
-  return format === undefined ? { json, error: whyUnknown(object) } : { json: object, format };
+  return format === undefined ? unknown(object) : { json: object, format };
+}
+
+/** Part of a known writer's files, or of no known form. */
+function unknown(json: JsonObject): Read {
+  const isUnknown = json[UNREADABLE] === undefined && notRollout(json) === null && Object.keys(json).length > 0;
+  return { json, error: whyUnknown(json), ...(isUnknown && { isUnknown: true }) };
 }
 
 /** A row that is not a record: it says why, and appears among its neighbours. */

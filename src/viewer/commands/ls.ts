@@ -13,9 +13,10 @@ import { Dump, type Place } from '../../core/dump/dump.ts';
 import type { DumpFile, DumpRecord } from '../../core/dump/dump-file.ts';
 import { UsageError } from '../../core/dump/paths.ts';
 import { dumpOfStream } from '../../core/dump/stream-file.ts';
+import { isWorthSaying, type UnknownRecords, unknownText } from '../../core/dump/unknown-records.ts';
 import { failedText, Unmade } from '../../core/dump/unmade.ts';
 import { printJson } from '../../core/json/print.ts';
-import type { JsonValue } from '../../core/json/value.ts';
+import { isJsonObject, type JsonValue } from '../../core/json/value.ts';
 import { type GroupKey, groupKeyOf, groupKeysLike } from '../../core/rollout/group-key.ts';
 import type { Rollout } from '../../core/rollout/rollout.ts';
 import { shownPath } from '../../core/text/shown-path.ts';
@@ -118,6 +119,7 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
   const labels = await rowLabels(paths[0]!, options.journal);
   const columns = listColumns(dump.files.map((file) => shownPath(file.path)));
   const groups = new FileGroups();
+  const unknown = new Map<DumpFile, UnknownRecords>();
   let printed = 0;
   let rollouts = 0;
   if (options.csv) await print(csvHead());
@@ -133,11 +135,19 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
       else await printStyled(`${listLine(row, columns, hasColour(), labelWords(labels.of(row.raw)))}\n`);
       printed++;
       if (row.rollout !== null) rollouts++;
+      if (row.isUnknown && isJsonObject(row.json)) {
+        const known = unknown.get(row.file);
+        if (known === undefined) unknown.set(row.file, { count: 1, first: row.json });
+        else known.count++;
+      }
     }
     await dump.whenKept();
   } finally {
     dump.close();
   }
+  for (const { leftOut, path } of dump.files)
+    if (leftOut !== null && isWorthSaying(leftOut)) say(`${path}: ${unknownText(leftOut)}`);
+  for (const [{ path }, records] of unknown) say(`${path}: ${unknownText(records)}`);
   if (groups.better !== null)
     say(`rollouts of one ${groups.better} have different prompts: --group-by ${groups.better} puts them together`);
   if (dump.hasRefused || dump.files.every((file) => file.state === 'failed')) return USAGE;

@@ -8,6 +8,7 @@ import { FACTS } from '../../core/rollout/facts.ts';
 import type { Finding } from '../../core/rollout/finding.ts';
 import type { Rollout, Span, Turn } from '../../core/rollout/rollout.ts';
 import { timeByKind } from '../../core/rollout/times.ts';
+import { unreadOf } from '../../core/rollout/unread.ts';
 
 /** An integer beyond 2^53 as recorded; the domain's numbers cannot hold all its digits. */
 function digitsOf({ json }: DumpRecord, key: string): bigint | null {
@@ -73,6 +74,8 @@ export function recordJson(
       trained_tokens: lossMask.trainedTokens,
       total_tokens: lossMask.totalTokens,
     },
+    tools: rollout.toolSchemas,
+    unread: row.json === undefined ? null : unreadOf(row.json, rollout).map((one) => ({ ...one })),
     times: timesJson(rollout),
     policy:
       rollout.policy === undefined

@@ -9,6 +9,7 @@ import type { Label } from '../../replay/journal/labels.ts';
 import { readableText } from '../present/readable.ts';
 import { unpaused } from '../present/transcript/section.ts';
 import { tokenBlocks } from '../present/transcript/token-view.ts';
+import { unreadText } from '../present/unread-text.ts';
 import { countOf } from './count.ts';
 import { dumpOptions, type ReadingFlags, withReading } from './dump-options.ts';
 import { journalOf } from './journal-of.ts';
@@ -163,6 +164,7 @@ function mappingText(row: DumpRecord): string {
   const mapping = mappingOf(row);
   if (mapping === null) return `${sanitiseLine(`${row.locator}: ${row.error ?? ''}`)}\n`;
   const rows = mapping.places.map(([word, place]) => `  ${word}: ${place}`);
+  for (const one of mapping.unread ?? []) rows.push(`  not shown: ${unreadText(one)}`);
   return sanitise(`${[`${row.locator}: ${mapping.format} (${mapping.basis})`, ...rows].join('\n')}\n`);
 }
 

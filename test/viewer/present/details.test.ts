@@ -9,6 +9,7 @@ function details(record: object, more: Partial<Details> = {}, validation = false
   const rollout = verl.read(record as JsonObject, { validation });
   const around = {
     locator: '3.jsonl:1',
+    unread: [],
     bytes: 1400,
     fileStep: 3,
     group: '',

@@ -26,7 +26,16 @@ const callOf = (args: object) => ({
   content: '',
   tool_calls: [{ id: '1', type: 'function', function: { name: 'f', arguments: JSON.stringify(args) } }],
 });
-const DETAILS = { locator: '1', bytes: 1, fileStep: null, group: '', noGroup: '', advantage: null, labels: [] };
+const DETAILS = {
+  unread: [],
+  locator: '1',
+  bytes: 1,
+  fileStep: null,
+  group: '',
+  noGroup: '',
+  advantage: null,
+  labels: [],
+};
 const LINE = JSON.stringify(record);
 const place = { path: '', offset: 0, length: Buffer.byteLength(LINE) };
 const views: TextView[] = [

@@ -25,6 +25,7 @@ const details = (record: object, advantage: number | null = null): string[] =>
       detailBlocks({
         rollout: read(record),
         locator: '1.jsonl:1',
+        unread: [],
         bytes: 100,
         fileStep: 1,
         group: '',

@@ -5,10 +5,12 @@ import { groupKeysLike } from '../../../core/rollout/group-key.ts';
 import { LACKS } from '../../../core/rollout/inputs.ts';
 import type { LossMask } from '../../../core/rollout/loss-mask.ts';
 import { type Rollout, toolCallsOf } from '../../../core/rollout/rollout.ts';
+import type { Unread } from '../../../core/rollout/unread.ts';
 import { formatJson, formattingJson } from '../json.ts';
 import { maskShort } from '../mask-share.ts';
 import { formatAdvantage, formatCount, formatReward, plural } from '../numbers.ts';
 import { scoreText, sizeText } from '../quantities.ts';
+import { UNKNOWN_UNREAD, unreadText } from '../unread-text.ts';
 import type { Block } from './block.ts';
 import { contextTitle } from './context-blocks.ts';
 import { findingStyle } from './findings.ts';
@@ -29,6 +31,8 @@ const OWN_ROWS = ['uid', 'request_id'];
 
 export interface Details {
   rollout: Rollout;
+  /** Content of the record that the rollout does not show; null if unknown. */
+  unread: readonly Unread[] | null;
   locator: string;
   bytes: number;
   /** The step in the file's name; null if absent. */
@@ -73,8 +77,29 @@ export function* detailBlocks(details: Details): Generator<Made<Block>> {
     if (shown.has(name)) continue;
     rows.push({ name, value: typeof value === 'string' ? value : yield* paused(formattingJson(value)), from: 'extra' });
   }
+  rows.push(...unreadRows(details.unread));
   let at = 0;
   for (const block of table(rows)) yield { ...block, id: `detail.${at++}` };
+}
+
+/** More paths are left to `:mapping`. */
+const MOST_UNREAD = 6;
+
+function unreadRows(unread: readonly Unread[] | null): TableRow[] {
+  if (unread === null) return [{ name: 'not shown', value: UNKNOWN_UNREAD }];
+  const content = unread.filter(({ kind }) => kind !== 'id');
+  const rows = content
+    .slice(0, MOST_UNREAD)
+    .map((one) => ({ name: 'not shown', value: unreadText(one), from: 'record' }));
+  const left = unread.length - rows.length;
+  if (left === 0) return rows;
+  const more =
+    rows.length === 0
+      ? left === 1
+        ? 'an id or a time'
+        : `${left} ids and times`
+      : `${left} more, ids and times included`;
+  return [...rows, { name: 'not shown', value: more, from: ':mapping' }];
 }
 
 /** Which checks found nothing, and which had nothing to look at. */

@@ -2,6 +2,7 @@ import type { DumpRecord } from '../../../core/dump/dump-file.ts';
 import { LONG_RECORD } from '../../../core/dump/long-record.ts';
 import { mappingOf } from '../../../core/dump/mapping.ts';
 import type { TokenText } from '../../../core/rollout/token-table.ts';
+import { unreadOf } from '../../../core/rollout/unread.ts';
 import type { RolloutReplay } from '../../present/replay/view.ts';
 import { withReplay } from '../../present/replay/with-replay.ts';
 import type { Block } from '../../present/transcript/block.ts';
@@ -57,6 +58,7 @@ function shownBlocks(
   if (display.view === 'details') {
     return detailBlocks({
       rollout,
+      unread: record.json === undefined ? null : unreadOf(record.json, rollout),
       locator: record.locator,
       bytes: record.bytes,
       fileStep: record.file.step,

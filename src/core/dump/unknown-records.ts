@@ -1,0 +1,27 @@
+import { suggestedMap } from '../formats/suggested-map.ts';
+import type { JsonObject } from '../json/value.ts';
+import { shellWord } from '../text/shell-quote.ts';
+
+/** Records of a file that no format knows. */
+export interface UnknownRecords {
+  count: number;
+  first: JsonObject;
+}
+
+/** More keys say nothing more. */
+const KEYS = 12;
+
+/** `12 records of no known form; keys of the first: a, b; --map turns=a may read them` */
+export function unknownText({ count, first }: UnknownRecords): string {
+  const keys = Object.keys(first);
+  const shown = keys.slice(0, KEYS).join(', ') + (keys.length > KEYS ? ', …' : '');
+  const map = suggestedMap(first);
+  const advice =
+    map === null
+      ? 'nothing in it looks like a conversation'
+      : `--map ${shellWord(map)} may read ${count === 1 ? 'it' : 'them'}`;
+  return `${count} ${count === 1 ? 'record' : 'records'} of no known form; keys of the first: ${shown}; ${advice}`;
+}
+
+/** A single object beside a dump is a setting or a summary, unless it looks like a conversation. */
+export const isWorthSaying = ({ count, first }: UnknownRecords): boolean => count > 1 || suggestedMap(first) !== null;
