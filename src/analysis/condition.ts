@@ -1,8 +1,7 @@
-import { Facts, factRow } from '../core/rollout/fact-row.ts';
+import { compare, evaluator, NO, termTest, YES } from './query/evaluator.ts';
 import type { Comparison, Expression } from './query/expression.ts';
 import { fieldName } from './query/fields.ts';
 import { parseQuery } from './query/parse.ts';
-import { evaluator } from './query/query.ts';
 import { QueryError } from './query/query-error.ts';
 import { tokensOf } from './query/tokens.ts';
 import type { StepStats } from './step-stats.ts';
@@ -35,19 +34,21 @@ export function parseCondition(text: string): Condition {
       throw new QueryError('a mean is compared with a number', token.at);
   }
   const expression = parseQuery(text);
-  const holds = evaluator(expression);
+  const verdict = evaluator<(name: string) => number | undefined>(expression, (term) => {
+    if (term.op === 'finding') return () => NO;
+    const holds = termTest(term);
+    return (mean) => (holds(mean(fieldName(term.field))) ? YES : NO);
+  });
   return {
     text,
     judge(stats) {
       const value = (name: string) => (isQuantity(name) ? (QUANTITIES[name](stats) ?? undefined) : undefined);
       if (![...names].some((name) => value(name) !== undefined)) return null;
-      if (!holds({ value: (field) => value(fieldName(field)), facts: NO_FACTS, mayHold: () => true })) return null;
+      if (verdict(value) === NO) return null;
       return reason(expression, names, value, text);
     },
   };
 }
-
-const NO_FACTS = new Facts(factRow(null, []));
 
 function reason(
   expression: Expression,
@@ -66,16 +67,10 @@ function reason(
 /** Two decimals, or as many as it takes for the statement to be true: 0.0996 is below 0.1, and 0.10 is not. */
 function told(value: number, by: Comparison | null, limit: number): string {
   const short = value.toFixed(2);
-  if (by === null || compares(Number(short), by, limit)) return short;
+  if (by === null || compare(Number(short), by, limit)) return short;
   for (let digits = 2; digits < 17; digits++) {
     const longer = Number(value.toPrecision(digits));
-    if (compares(longer, by, limit)) return String(longer);
+    if (compare(longer, by, limit)) return String(longer);
   }
   return String(value);
-}
-
-function compares(value: number, by: Comparison, limit: number): boolean {
-  if (by === '==') return value === limit;
-  if (by === '!=') return value !== limit;
-  return by === '<' ? value < limit : by === '<=' ? value <= limit : by === '>' ? value > limit : value >= limit;
 }

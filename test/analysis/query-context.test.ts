@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { NO_COLUMNS } from '../../src/analysis/query/on-columns.ts';
 import { compileQuery } from '../../src/analysis/query/query.ts';
 import { Subject } from '../../src/analysis/query/subject.ts';
 import { parseLine } from '../../src/core/dump/parse-line.ts';
@@ -17,10 +18,9 @@ const parsed = parseLine(JSON.stringify(record), { validation: false });
 const place = {
   file: {
     stream: 's',
-    index: { length: () => 1 },
+    index: { length: () => 1, columns: NO_COLUMNS },
     stepOf: () => 1,
     score: () => null,
-    facts: () => undefined,
     measures: () => Number.NaN,
     isRead: () => null,
   },

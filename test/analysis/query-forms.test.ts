@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { completions } from '../../src/analysis/query/complete.ts';
 import { printExpression } from '../../src/analysis/query/expression.ts';
+import { NO_COLUMNS } from '../../src/analysis/query/on-columns.ts';
 import { parseQuery } from '../../src/analysis/query/parse.ts';
 import { compileQuery } from '../../src/analysis/query/query.ts';
 import type { QueryError } from '../../src/analysis/query/query-error.ts';
@@ -16,12 +17,11 @@ const line = (more: object, output = 'It is 5.') =>
 const holds = (filter: string, read: ReturnType<typeof line>): boolean => {
   const file = {
     stream: 's',
-    index: { length: () => 1 },
+    index: { length: () => 1, columns: NO_COLUMNS },
     isRead: () => false,
     measures: (_: number, name: string) => (name === 'group.std' ? 0 : Number.NaN),
     stepOf: () => read.rollout?.step ?? null,
     score: () => undefined,
-    facts: () => undefined,
   };
   return compileQuery(filter).accepts(new Subject({ file, record: 0 }, { read: () => read, hasRaw: () => true }));
 };

@@ -8,11 +8,12 @@ import { CHECK_COLUMNS, namesCheck } from '../../core/rollout/fact-row.ts';
 import { FACTS, factAt, isQuantity } from '../../core/rollout/facts.ts';
 import { type Field, fieldNamed } from '../query/fields.ts';
 import type { KeptLookup } from '../query/kept.ts';
-import { ASK, NO, readerOf, verdictsOf } from '../query/on-columns.ts';
+import { knownValue } from '../query/on-columns.ts';
 import type { Query } from '../query/query.ts';
 import { Subject } from '../query/subject.ts';
 import { type FactTable, factTableOf, layMeasures } from './fact-table.ts';
 import { isGroupMeasure } from './group-measures.ts';
+import { accepter } from './passing.ts';
 
 /** The facts of many rollouts by column; row i is the same rollout in each column. Bad records are rows too. */
 export interface FactRows {
@@ -61,13 +62,8 @@ function factRowsOf(dump: Dump, filter: Query | null, kept?: KeptLookup): FactRo
   const accepted = new Uint32Array(table.length);
   let length = 0;
   table.eachFile((file, start, count) => {
-    const verdicts = verdictsOf(filter.expression, file, 0, count);
-    for (let record = 0; record < count; record++) {
-      const verdict = verdicts[record]!;
-      if (verdict === NO) continue;
-      if (verdict === ASK && !filter.accepts(Subject.of({ file, record }, kept))) continue;
-      accepted[length++] = start + record;
-    }
+    const accepts = accepter(filter, file, kept);
+    for (let record = 0; record < count; record++) if (accepts(record)) accepted[length++] = start + record;
   });
   return new TableRows(table, accepted.slice(0, length));
 }
@@ -188,11 +184,10 @@ class TableRows implements FactRows {
       }
       const { columns } = file.index;
       const cells = field.type === 'extra' ? columns.cells.get(field.path) : undefined;
-      const read = readerOf(file, field);
+      const valueAt = fieldValue(file, field);
       for (let record = 0; record < count; record++)
-        if (cells !== undefined && columns.isLooked(record)) column[start + record] = cells.numberAt(record);
-        else
-          column[start + record] = numberIn(valueIn(file, record, field, read?.(record) ?? undefined, read === null));
+        column[start + record] =
+          cells !== undefined && columns.isLooked(record) ? cells.numberAt(record) : numberIn(valueAt(record));
     });
     return column;
   }
@@ -200,7 +195,7 @@ class TableRows implements FactRows {
   #eachValue(field: Field, visit: (row: number, value: JsonValue | undefined) => void): void {
     const { starts, files } = this.#table;
     let file: DumpFile | null = null;
-    let read: ReturnType<typeof readerOf> = null;
+    let valueAt: (record: number) => JsonValue | undefined = () => undefined;
     let [start, end] = [0, 0];
     for (let row = 0; row < this.length; row++) {
       const at = this.#accepted?.[row] ?? row;
@@ -208,22 +203,20 @@ class TableRows implements FactRows {
         file = this.place(row).file;
         start = this.#table.rowOf(file, 0);
         end = starts[files.indexOf(file) + 1]!;
-        read = readerOf(file, field);
+        valueAt = fieldValue(file, field);
       }
-      visit(row, valueIn(file, at - start, field, read?.(at - start) ?? undefined, read === null));
+      visit(row, valueAt(at - start));
     }
   }
 }
 
 /** The value from the columns, or else from the record. */
-function valueIn(
-  file: DumpFile,
-  record: number,
-  field: Field,
-  told: JsonValue | undefined | typeof IN_RECORD,
-  isNoColumn: boolean,
-): JsonValue | undefined {
-  return isNoColumn || told === IN_RECORD ? Subject.of({ file, record }).value(field) : told;
+function fieldValue(file: DumpFile, field: Field): (record: number) => JsonValue | undefined {
+  const read = knownValue(file, field);
+  return (record) => {
+    const value = read(record);
+    return value === IN_RECORD ? Subject.of({ file, record }).value(field) : value;
+  };
 }
 
 function numberIn(value: JsonValue | undefined): number {

@@ -1,7 +1,8 @@
 import type { Dump } from '../../core/dump/dump.ts';
 import type { DumpFile } from '../../core/dump/dump-file.ts';
+import { ASK, YES } from '../query/evaluator.ts';
 import type { KeptLookup } from '../query/kept.ts';
-import { NO, verdictsOf, YES } from '../query/on-columns.ts';
+import { verdictOn } from '../query/on-columns.ts';
 import type { Query } from '../query/query.ts';
 import { Subject } from '../query/subject.ts';
 
@@ -29,23 +30,17 @@ export async function* passing(
         file,
         Array.from({ length: to - from }, (_, at) => from + at),
       );
-    const accepts = filter === null ? () => true : accepter(filter, file, from, to, kept);
+    const accepts = filter === null ? () => true : accepter(filter, file, kept);
     for (let record = from; record < to; record++) if (accepts(record)) yield record;
   }
   if (file.index.looked > known && dump.isLooked(file)) file.keep();
 }
 
-/** Whether records from … to pass a filter, by the columns, or else by reading the record. */
-export function accepter(
-  filter: Query,
-  file: DumpFile,
-  from: number,
-  to: number,
-  kept?: KeptLookup,
-): (record: number) => boolean {
-  const verdicts = verdictsOf(filter.expression, file, from, to);
+/** Whether a record of a file passes a filter, by the columns, or else by reading the record. */
+export function accepter(filter: Query, file: DumpFile, kept?: KeptLookup): (record: number) => boolean {
+  const verdictOf = verdictOn(filter.expression, file);
   return (record) => {
-    const verdict = verdicts[record - from]!;
-    return verdict === YES || (verdict !== NO && filter.accepts(Subject.of({ file, record }, kept)));
+    const verdict = verdictOf(record);
+    return verdict === YES || (verdict === ASK && filter.accepts(Subject.of({ file, record }, kept)));
   };
 }

@@ -1,13 +1,12 @@
-import { RE2JS } from 're2js';
 import type { JsonValue } from '../../core/json/value.ts';
 import { againValues } from './again.ts';
-import { type ContextPart, contextValues } from './context.ts';
-import { type DateLiteral, momentOf } from './dates.ts';
-import type { Comparison, Expression, Literal } from './expression.ts';
-import { type Cost, type Field, fieldCost } from './fields.ts';
+import { contextValues } from './context.ts';
+import { costOf, evaluator, type FilterTerm, type FilterVerdict, NO, neededWords, termTest, YES } from './evaluator.ts';
+import type { Expression } from './expression.ts';
+import type { Cost, Field } from './fields.ts';
 import { labelValues } from './label.ts';
 import { parseQuery } from './parse.ts';
-import { type Subject, textOf } from './subject.ts';
+import type { Subject } from './subject.ts';
 
 /** A compiled filter. */
 export interface Query {
@@ -21,97 +20,66 @@ export interface Query {
   /** It uses which rollouts this user has read. */
   asksRead: boolean;
   /** Never throws. */
-  accepts(subject: Subject): boolean;
+  accepts(subject: Askable): boolean;
 }
 
-/** The fields that an expression asks of its subject, a record or a step. */
-export type Askable = Pick<Subject, 'value' | 'facts' | 'mayHold'> &
+/** The parts of a record that a filter asks for. */
+export type Askable = Pick<Subject, 'value' | 'has' | 'mayHold'> &
   Partial<Pick<Subject, 'again' | 'labels' | 'record'>>;
 
 /** @throws QueryError at the character that is wrong */
 export function compileQuery(text: string): Query {
   const expression = parseQuery(text);
+  const verdict = evaluator(expression, judgeRecord);
   return {
     text,
     expression,
     cost: costOf(expression),
-    asksKept: someField(expression, isKept),
+    asksKept: someField(expression, ({ type }) => type === 'again' || type === 'label'),
     asksGroups: someField(expression, ({ type }) => type === 'group'),
     asksRead: someField(expression, ({ type }) => type === 'read'),
-    accepts: evaluator(expression),
+    accepts: (subject) => verdict(subject) === YES,
   };
 }
 
-/**
- * `!=` and `!~` are the negations of `==` and `~`, so a missing value is unequal to everything but null. NaN is neither
- * less nor greater than any number, and `== NaN` finds it.
- */
-export function evaluator(expression: Expression): (subject: Askable) => boolean {
-  switch (expression.op) {
-    case 'and': {
-      const [first, second] = cheapestFirst(expression);
-      return (subject) => first(subject) && second(subject);
-    }
-    case 'or': {
-      const [first, second] = cheapestFirst(expression);
-      return (subject) => first(subject) || second(subject);
-    }
-    case 'not': {
-      const of = evaluator(expression.of);
-      return (subject) => !of(subject);
-    }
-    case 'finding':
-      return (subject) => subject.facts.findings.includes(expression.check);
-    case 'compare': {
-      const { field, by, value } = expression;
-      if (isKept(field)) return (subject) => someKept(subject, field, by, value);
-      if (field.type === 'context') return (subject) => someContext(subject, field.name, by, value);
-      return (subject) => compare(subject.value(field), by, value);
-    }
-    case 'match': {
-      const finds = finder(expression.source, expression.ignoresCase);
-      const needles = needlesOf(expression);
-      const { field } = expression;
-      const isFound = (value: JsonValue | undefined) => value !== undefined && value !== null && finds(textOf(value));
-      if (isKept(field)) return (subject) => keptValues(subject, field).some((values) => values.some(isFound));
-      if (field.type === 'context') return (subject) => contextsOf(subject, field.name).some(isFound);
-      return (subject) => {
-        if (needles?.every((needle) => !subject.mayHold(needle))) return false;
-        return isFound(subject.value(field));
-      };
-    }
-  }
+function judgeRecord(term: FilterTerm): (subject: Askable) => FilterVerdict {
+  const holds = recordTest(term);
+  return (subject) => (holds(subject) ? YES : NO);
 }
 
-type KeptField = Extract<Field, { type: 'again' | 'label' }>;
+function recordTest(term: FilterTerm): (subject: Askable) => boolean {
+  if (term.op === 'finding') return (subject) => subject.has(term.check);
+  const { field } = term;
+  const holds = termTest(term);
+  if (!hasMany(field)) {
+    const words = neededWords(term);
+    return (subject) => (words?.some((word) => subject.mayHold(word)) ?? true) && holds(subject.value(field));
+  }
+  // Whether anything is kept at all: `again == null`.
+  if (
+    term.op === 'compare' &&
+    term.value === null &&
+    (field.type === 'label' || (field.type === 'again' && field.part === null))
+  )
+    return (subject) =>
+      manyValues(subject, field).every((values) => values.every((one) => one === null)) === (term.by === '==');
+  const isForAll = term.op === 'compare' && term.by === '!=';
+  return (subject) =>
+    manyValues(subject, field).some((values) => (isForAll ? values.every(holds) : values.some(holds)));
+}
 
-const isKept = (field: Field): field is KeptField => field.type === 'again' || field.type === 'label';
+type FieldOfMany = Extract<Field, { type: 'again' | 'label' | 'context' }>;
 
-/** The values for each rerun call, or for each rater. */
-const keptValues = ({ again = [], labels = [] }: Askable, field: KeptField): JsonValue[][] =>
-  field.type === 'again'
+/** It asks each rerun call, rater or history, and holds if it holds for one. */
+const hasMany = (field: Field): field is FieldOfMany =>
+  field.type === 'again' || field.type === 'label' || field.type === 'context';
+
+/** `!=` must hold for all values of a list: those of one rerun call, of one rater, of all histories. */
+function manyValues({ again = [], labels = [], record }: Askable, field: FieldOfMany): JsonValue[][] {
+  if (field.type === 'context') return [contextValues(record?.rollout ?? null, field.name)];
+  return field.type === 'again'
     ? again.map((call) => againValues(call, field.part))
     : labels.map((word) => labelValues(word, field.name)).filter((values) => values.length > 0);
-
-/** Whether it holds for one of the rerun calls, or raters; `== null` holds for a rollout that has none. */
-function someKept(subject: Askable, field: KeptField, by: Comparison, wanted: Literal): boolean {
-  const kept = keptValues(subject, field);
-  if (wanted === null && (field.type === 'label' || field.part === null))
-    return kept.every((values) => values.every((one) => one === null)) === (by === '==');
-  return kept.some((values) => {
-    return by === '!='
-      ? values.every((one) => compare(one, by, wanted))
-      : values.some((one) => compare(one, by, wanted));
-  });
-}
-
-const contextsOf = ({ record }: Askable, part: ContextPart): JsonValue[] =>
-  contextValues(record?.rollout ?? null, part);
-
-/** Whether it holds for one of the histories; `!=` must hold for all of them, as for values kept beside the dump. */
-function someContext(subject: Askable, part: ContextPart, by: Comparison, wanted: Literal): boolean {
-  const values = contextsOf(subject, part);
-  return by === '!=' ? values.every((one) => compare(one, by, wanted)) : values.some((one) => compare(one, by, wanted));
 }
 
 function someField(expression: Expression, holds: (field: Field) => boolean): boolean {
@@ -123,93 +91,5 @@ function someField(expression: Expression, holds: (field: Field) => boolean): bo
       return someField(expression.of, holds);
     default:
       return expression.op !== 'finding' && holds(expression.field);
-  }
-}
-
-type Two = Extract<Expression, { op: 'and' | 'or' }>;
-
-/** Neither side has an effect, so the cheaper one is evaluated first: it may spare the other. */
-function cheapestFirst({ left, right }: Two): [(subject: Askable) => boolean, (subject: Askable) => boolean] {
-  const isSwapped = COSTS.indexOf(costOf(right)) < COSTS.indexOf(costOf(left));
-  return isSwapped ? [evaluator(right), evaluator(left)] : [evaluator(left), evaluator(right)];
-}
-
-const COSTS: readonly Cost[] = ['quick', 'facts', 'record'];
-
-export function compare(value: JsonValue | undefined, by: Comparison, wanted: Literal): boolean {
-  if (typeof wanted === 'object' && wanted !== null) return compareDates(momentOf(value), by, wanted);
-  if (by === '==') return isEqual(value ?? null, wanted);
-  if (by === '!=') return !isEqual(value ?? null, wanted);
-  // A big integer keeps its digits as a bigint, which compares with numbers exactly.
-  if ((typeof value !== 'number' && typeof value !== 'bigint') || typeof wanted !== 'number') return false;
-  return by === '<' ? value < wanted : by === '<=' ? value <= wanted : by === '>' ? value > wanted : value >= wanted;
-}
-
-/** A day covers all its moments: later than it means from the next day on. */
-function compareDates(moment: number, by: Comparison, { date, lasts }: DateLiteral): boolean {
-  const isWithin = moment >= date && moment < date + Math.max(1, lasts);
-  if (by === '==' || by === '!=') return isWithin === (by === '==');
-  if (by === '<') return moment < date;
-  if (by === '>=') return moment >= date;
-  return by === '<=' ? moment < date || isWithin : moment > date && !isWithin;
-}
-
-function isEqual(value: JsonValue, wanted: Exclude<Literal, DateLiteral>): boolean {
-  if (typeof value === 'number' && typeof wanted === 'number')
-    return value === wanted || (Number.isNaN(value) && Number.isNaN(wanted));
-  // biome-ignore lint/suspicious/noDoubleEquals: a bigint equals the number of the same value
-  if (typeof value === 'bigint' && typeof wanted === 'number') return value == (wanted as unknown as bigint);
-  return value === wanted;
-}
-
-/** Plain text is searched for literally, which is much faster than a pattern; so are several alternatives. */
-const LITERAL = /^(?:[\w\s"'<>=:;,%@#&!~`-]|\\[^\w|])+$/;
-
-function literalsOf(source: string): string[] | null {
-  const parts = source.split('|');
-  return parts.every((part) => LITERAL.test(part)) ? parts.map((part) => part.replace(/\\(.)/g, '$1')) : null;
-}
-
-/** Non-ASCII letters whose case folding to ASCII differs between JavaScript and RE2: ſ and İ. */
-const FOLDS_OTHERWISE = /[\u017f\u0130]/;
-const ASCII = /^[\0-\x7f]*$/;
-
-export function finder(source: string, ignoresCase: boolean): (text: string) => boolean {
-  const literals = literalsOf(source);
-  if (literals !== null && !ignoresCase) return (text) => literals.some((literal) => text.includes(literal));
-  const pattern = RE2JS.compile(source, ignoresCase ? RE2JS.CASE_INSENSITIVE : 0);
-  const matches = (text: string) => pattern.matcher(text).find();
-  if (literals === null || !ASCII.test(source)) return matches;
-  const lower = literals.map((literal) => literal.toLowerCase());
-  return (text) => {
-    if (FOLDS_OTHERWISE.test(text)) return matches(text);
-    const folded = text.toLowerCase();
-    return lower.some((literal) => folded.includes(literal));
-  };
-}
-
-/** Characters that JSON writes unescaped, for its own fields: a line without them cannot match. */
-const WRITTEN_AS_THEY_ARE = /^[\x20-\x21\x23-\x2e\x30-\x5b\x5d-\x7e]{2,}$/;
-
-function needlesOf({ field, source, ignoresCase }: Extract<Expression, { op: 'match' }>): string[] | null {
-  // Only prompt and response are matched as they appear in the line; every other text is derived from it.
-  const isVerbatim = field.type === 'text' && (field.name === 'input' || field.name === 'output');
-  const literals = isVerbatim && !ignoresCase ? literalsOf(source) : null;
-  return literals?.every((literal) => WRITTEN_AS_THEY_ARE.test(literal)) ? literals : null;
-}
-
-function costOf(expression: Expression): Cost {
-  switch (expression.op) {
-    case 'and':
-    case 'or': {
-      const costs = [costOf(expression.left), costOf(expression.right)];
-      return costs.includes('record') ? 'record' : costs.includes('facts') ? 'facts' : 'quick';
-    }
-    case 'not':
-      return costOf(expression.of);
-    case 'finding':
-      return 'facts';
-    default:
-      return fieldCost(expression.field);
   }
 }

@@ -1,32 +1,21 @@
+import { IN_RECORD } from '../../core/dump/cell-column.ts';
 import type { Place } from '../../core/dump/dump.ts';
 import type { DumpRecord } from '../../core/dump/dump-file.ts';
 import type { ParsedLine } from '../../core/dump/parse-line.ts';
 import { printJson } from '../../core/json/print.ts';
 import { isJsonObject, type JsonValue } from '../../core/json/value.ts';
+import type { Check } from '../../core/rollout/checks.ts';
 import { Facts, factRow } from '../../core/rollout/fact-row.ts';
 import { type RolloutFields, toolCallsOf } from '../../core/rollout/rollout.ts';
 import type { RunAgain } from './again.ts';
-import type { Field, NumberField, TextField } from './fields.ts';
+import { textOf } from './evaluator.ts';
+import type { Field, TextField } from './fields.ts';
 import { type Kept, type KeptLookup, NOTHING_KEPT } from './kept.ts';
 import type { LabelWord } from './label.ts';
-
-/** The part of a file's index that answers without reading a record. */
-export interface SubjectFile {
-  stream: string;
-  index: { length(record: number): number };
-  stepOf(record: number): number | null;
-  /** undefined if the line's end did not show it. */
-  score(record: number): number | null | undefined;
-  /** undefined if the record was not examined yet. */
-  facts(record: number): Facts | undefined;
-  /** The measures of a record's group, NaN if unknown; null if the groups were not computed yet. */
-  measures: ((record: number, name: string) => number) | null;
-  /** Whether this user has read it; null if nothing keeps that. */
-  isRead(record: number): boolean | null;
-}
+import { type IndexedFile, knownValue } from './on-columns.ts';
 
 export interface SubjectPlace {
-  file: SubjectFile;
+  file: IndexedFile;
   record: number;
 }
 
@@ -51,6 +40,8 @@ export class Subject<Read extends AskedRecord = AskedRecord> {
   readonly #kept: () => Kept;
   #record: Read | null = null;
   #fields: RolloutFields | null | undefined;
+  /** Its facts, if no column has them. */
+  #row: Float64Array | null = null;
 
   /** @param kept data kept about the record beside the dump */
   constructor(place: SubjectPlace, source: RecordSource<Read>, kept: () => Kept = () => NOTHING_KEPT) {
@@ -108,49 +99,53 @@ export class Subject<Read extends AskedRecord = AskedRecord> {
     return this.#fields === undefined ? this.record.rollout : this.#fields;
   }
 
-  get facts(): Facts {
-    return this.#place.file.facts(this.#place.record) ?? new Facts(factRow(this.record.rollout, this.record.findings));
+  has(check: Check): boolean {
+    const { file, record } = this.#place;
+    const { columns } = file.index;
+    return columns.isLooked(record) ? Facts.finder(check)(columns.rows, record) : this.#facts.has(check);
   }
 
   /** undefined if the record has no such value. */
   value(field: Field): JsonValue | undefined {
-    if (field.type === 'number') return this.#number(field.name) ?? undefined;
-    if (field.type === 'fact') return this.facts.value(field.name) ?? undefined;
-    if (field.type === 'text') return this.#text(field.name) ?? undefined;
-    if (field.type === 'group') {
-      const { file, record } = this.#place;
-      const value = file.measures?.(record, field.name) ?? Number.NaN;
-      return Number.isNaN(value) ? undefined : value;
-    }
-    if (field.type === 'read') return this.#place.file.isRead(this.#place.record) ?? undefined;
-    if (field.type === 'again' || field.type === 'label' || field.type === 'context') return undefined;
-    if (field.type === 'tool') {
-      const { rollout } = this.record;
-      if (rollout === null) return undefined;
-      const calls = toolCallsOf(rollout).filter((call) => call.name === field.name);
-      if (field.part === null) return calls.length;
-      // A line a call.
-      const lines = calls.map(({ arguments: args, raw }) => (args === null ? raw : printJson(args)));
-      return lines.length === 0 ? undefined : lines.join('\n');
-    }
-    const { fields } = this;
-    return fields === null ? undefined : (fields.texts[field.path] ?? inside(fields.extras, field.path));
+    const value = knownValue(this.#place.file, field)(this.#place.record);
+    return value === IN_RECORD ? this.#recordValue(field) : value;
   }
 
-  #number(name: NumberField): number | null {
-    const { file, record } = this.#place;
-    if (name === 'sample') return record + 1;
-    if (name === 'bytes') return file.index.length(record);
-    if (name === 'step') return file.stepOf(record);
-    if (name === 'score') {
-      const score = file.score(record);
-      return score === undefined ? (this.record.rollout?.score ?? null) : score;
+  get #facts(): Facts {
+    this.#row ??= factRow(this.record.rollout, this.record.findings);
+    return new Facts(this.#row);
+  }
+
+  #recordValue(field: Field): JsonValue | undefined {
+    switch (field.type) {
+      case 'number':
+        return field.name === 'score' ? (this.record.rollout?.score ?? undefined) : this.#facts.findings.length;
+      case 'fact':
+        return this.#facts.value(field.name) ?? undefined;
+      case 'text':
+        return this.#text(field.name) ?? undefined;
+      case 'extra': {
+        const { fields } = this;
+        return fields === null ? undefined : (fields.texts[field.path] ?? inside(fields.extras, field.path));
+      }
+      case 'tool':
+        return this.#calls(field.name, field.part);
+      default:
+        return undefined;
     }
-    return this.facts.findings.length;
+  }
+
+  #calls(tool: string, part: 'args' | null): JsonValue | undefined {
+    const { rollout } = this.record;
+    if (rollout === null) return undefined;
+    const calls = toolCallsOf(rollout).filter(({ name }) => name === tool);
+    if (part === null) return calls.length;
+    // A line a call.
+    const lines = calls.map(({ arguments: args, raw }) => (args === null ? raw : printJson(args)));
+    return lines.length === 0 ? undefined : lines.join('\n');
   }
 
   #text(name: TextField): string | null {
-    if (name === 'stream') return this.#place.file.stream;
     const { fields } = this;
     if (fields === null) return null;
     if (name === 'status') return fields.status;
@@ -161,9 +156,6 @@ export class Subject<Read extends AskedRecord = AskedRecord> {
     return truth === undefined || truth === null ? null : textOf(truth);
   }
 }
-
-/** A value as text to match: strings as they are, everything else as JSON. */
-export const textOf = (value: JsonValue): string => (typeof value === 'string' ? value : printJson(value));
 
 /** A key with that whole name, else a path: `reward.extra`, `scores.0`. */
 function inside(root: JsonValue, path: string): JsonValue | undefined {

@@ -4,12 +4,13 @@ import { loadAnew } from '../../core/chat/rendered.ts';
 import { bad, type ParsedLine, parseFields, parseLine } from '../../core/dump/parse-line.ts';
 import { printJson } from '../../core/json/print.ts';
 import { isJsonObject, type JsonValue } from '../../core/json/value.ts';
-import { Facts, isLookedAt } from '../../core/rollout/fact-row.ts';
+import { FACT_ROW, isLookedAt } from '../../core/rollout/fact-row.ts';
 import { fieldNamed } from '../query/fields.ts';
+import { type IndexedFile, NO_COLUMNS } from '../query/on-columns.ts';
 import { compileQuery, type Query } from '../query/query.ts';
 import { FACTS_AT, PLACE, type QueryAnswer, type QueryRequest } from '../query/query-thread.ts';
 import { type SortOrder, sortValue } from '../query/sort.ts';
-import { Subject, type SubjectFile } from '../query/subject.ts';
+import { Subject } from '../query/subject.ts';
 
 /** The most characters of a value that a column shows. */
 const MAX_SHOWN = 200;
@@ -42,17 +43,18 @@ parentPort?.on('message', async ({ id, request }: { id: number; request: QueryRe
   const order: SortOrder | null = sort === null ? null : { key: sort, field: fieldNamed(sort), descending: false };
   const shown = columns.map(fieldNamed);
   const fd = opened(request.path);
+  let place = places;
+  const rows = Array.from({ length: FACT_ROW }, (_, at) => ({ at: () => place[FACTS_AT + at]! }));
   for (let i = 0; i < count; i++) {
-    const place = places.subarray(i * PLACE, (i + 1) * PLACE);
+    place = places.subarray(i * PLACE, (i + 1) * PLACE);
     const [offset, bytes, record, step, hasScore, score, part, isRead] = place;
-    const file: SubjectFile = {
+    const file: IndexedFile = {
       stream: request.stream,
-      index: { length: () => bytes! },
+      index: { length: () => bytes!, columns: { ...NO_COLUMNS, isLooked: () => isLookedAt(place, FACTS_AT), rows } },
       measures: null,
       isRead: () => (Number.isNaN(isRead!) ? null : isRead === 1),
       stepOf: () => (Number.isNaN(step!) ? null : step!),
       score: () => (hasScore === 0 ? undefined : hasScore === 1 ? null : score!),
-      facts: () => (isLookedAt(place, FACTS_AT) ? new Facts(place.subarray(FACTS_AT)) : undefined),
     };
     let buffer: Buffer | null | undefined;
     const raw = () => {

@@ -2,8 +2,10 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import { isReadInPlace } from '../../core/dump/containers/open.ts';
 import { type ParsedLine, parseLine } from '../../core/dump/parse-line.ts';
+import { textOf } from '../query/evaluator.ts';
 import { fieldNamed } from '../query/fields.ts';
-import { Subject, type SubjectFile, textOf } from '../query/subject.ts';
+import { type IndexedFile, NO_COLUMNS } from '../query/on-columns.ts';
+import { Subject } from '../query/subject.ts';
 import { ByteScan } from '../search/byte-scan.ts';
 import type { RecordHits, SearchAnswer, SearchRequest, SiftRequest, TextHit } from '../search/search-thread.ts';
 import { sieveOf } from '../search/sieve.ts';
@@ -127,14 +129,13 @@ function textsOf({ roles, field, stream }: SearchRequest, line: ParsedLine, at: 
     return (line.rollout?.turns ?? [])
       .filter(({ role }) => roles === null || roles.includes(role))
       .map(({ index, role, text }) => ({ turn: index, role, text }));
-  const file: SubjectFile = {
+  const file: IndexedFile = {
     stream,
-    index: { length: () => 0 },
+    index: { length: () => 0, columns: NO_COLUMNS },
     measures: null,
     isRead: () => null,
     stepOf: () => line.rollout?.step ?? null,
     score: () => undefined,
-    facts: () => undefined,
   };
   const value = new Subject({ file, record: at }, { read: () => line, hasRaw: () => true }).value(fieldNamed(field));
   return value === undefined || value === null ? [] : [{ turn: null, role: null, text: textOf(value) }];

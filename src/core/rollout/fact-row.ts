@@ -63,6 +63,12 @@ export class Facts {
     return (columns, row) => hasBit(columns[FOUND]!.at(row), bit);
   }
 
+  /** The number of checks that found something in a row of such columns. */
+  static countFound(columns: readonly { at(row: number): number }[], row: number): number {
+    const bits = columns[FOUND]!.at(row);
+    return CHECKS.reduce((sum, check) => sum + (hasBit(bits, bitOf(check)) ? 1 : 0), 0);
+  }
+
   /** The checks that found something in any of the first rows of such columns. */
   static allFound(columns: readonly { at(row: number): number }[], rows: number): Check[] {
     const found = columns[FOUND]!;

@@ -68,7 +68,7 @@ async function grep(pattern: string, paths: readonly string[], options: GrepOpti
       told.add(file);
       if (isLost) say(`${file.locator(from)} and ${count - 1} behind it take more memory than there is to search`);
       if (found.length === 0) continue;
-      const accepts = filter === null ? () => true : accepter(filter, file, from, from + count, kept);
+      const accepts = filter === null ? () => true : accepter(filter, file, kept);
       for (const { record, count: hitCount, hits } of found) {
         if (!accepts(record)) continue;
         for (const line of linesOf(file.locator(record), hitCount, hits, options)) {

@@ -180,7 +180,6 @@ export class FilteredRows {
     while (this.#isStale && !this.#isClosed) {
       this.#isStale = false;
       this.#sliceStart = performance.now();
-      this.#filter.forget();
       hasNews = this.#renew() || hasNews;
       const asked: Batch[] = [];
       const settle = async (most: number) => {
@@ -240,7 +239,6 @@ export class FilteredRows {
     }
     await new Promise((resolve) => setImmediate(resolve));
     this.#sliceStart = performance.now();
-    this.#filter.forget();
   }
 
   async #merge(table: SortTable): Promise<void> {
@@ -250,7 +248,6 @@ export class FilteredRows {
       if (performance.now() - this.#sliceStart < SLICE_MS) continue;
       await new Promise((resolve) => setImmediate(resolve));
       this.#sliceStart = performance.now();
-      this.#filter.forget();
     }
   }
 
@@ -354,7 +351,6 @@ export class FilteredRows {
     if (answer !== null) {
       const told = await answer;
       this.#sliceStart = performance.now();
-      this.#filter.forget();
       if (told === null) return;
       for (const [i, record] of open.entries()) verdicts[record - from] = told[i]!;
     }

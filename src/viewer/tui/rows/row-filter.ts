@@ -1,6 +1,7 @@
+import { ASK, type FilterVerdict, YES } from '../../../analysis/query/evaluator.ts';
 import { fieldCost } from '../../../analysis/query/fields.ts';
 import { type KeptLookup, NOTHING_KEPT } from '../../../analysis/query/kept.ts';
-import { ASK, type FieldReader, readerOf, verdictsOf, YES } from '../../../analysis/query/on-columns.ts';
+import { type FieldReader, knownValue, verdictOn } from '../../../analysis/query/on-columns.ts';
 import { compileQuery, type Query } from '../../../analysis/query/query.ts';
 import type { Asked } from '../../../analysis/query/query-thread.ts';
 import { parseSort, type SortOrder, type SortValue, sortable, sortValue } from '../../../analysis/query/sort.ts';
@@ -30,19 +31,13 @@ const here = ({ file, record }: Place): RecordSource<ParsedLine> => ({
 
 const UNSORTED: RowAnswer = { value: null };
 
-/** Records whose verdicts are computed in one batch. */
-const BLOCK = 4096;
-
-/** The answer of a file's columns for some of its records. */
-interface Told {
-  file: DumpFile;
-  index: DumpFile['index'];
-  from: number;
+/** What the columns of a file answer. */
+interface ColumnAnswers {
+  columns: DumpFile['index']['columns'];
   /** null without a filter. */
-  verdicts: Uint8Array | null;
-  length: number;
-  /** The sort value; null if no column has it. */
-  read: FieldReader | null;
+  verdict: ((record: number) => FilterVerdict) | null;
+  /** The sort value; null without an order. */
+  value: FieldReader | null;
 }
 
 /** Decides whether records are in the list, and their sort values: from the columns at once, else from a thread. */
@@ -53,7 +48,7 @@ export class RowFilter {
   readonly #asked: Asked;
   readonly #dump: Dump;
   readonly #pool: QueryPool;
-  #told: Told | null = null;
+  readonly #answers = new WeakMap<DumpFile, ColumnAnswers>();
   readonly #extra: ((place: Place) => SortValue) | null;
   readonly #kept: () => Promise<KeptLookup>;
 
@@ -90,50 +85,38 @@ export class RowFilter {
     return this.#query?.asksGroups === true || this.#order?.field.type === 'group';
   }
 
-  /** The columns may have changed, because control was yielded. */
-  forget(): void {
-    this.#told = null;
-  }
-
   /** undefined if the columns cannot decide, or not yet. */
   atOnce(place: Place): RowAnswer | undefined {
-    if (this.#query?.asksKept) return undefined;
-    const told = this.#toldOf(place);
-    if (told.length === 0) return undefined;
-    const verdict = told.verdicts === null ? YES : told.verdicts[place.record - told.from];
+    // A file may have lost the record since the request.
+    if (this.#query?.asksKept || place.record >= place.file.count) return undefined;
+    const answers = this.#answersOf(place.file);
+    const verdict = answers.verdict?.(place.record) ?? null;
     if (verdict === ASK) return undefined;
-    if ((verdict === YES) === (this.#isInverted && this.#query !== null)) return null;
-    return this.#valueTold(place, told);
+    if (verdict !== null && (verdict === YES) === this.#isInverted) return null;
+    return this.#valueIn(place, answers);
   }
 
   /** The sort value of a record that is known to be in the list. */
   valueAtOnce(place: Place): RowAnswer | undefined {
-    return this.#valueTold(place, this.#toldOf(place));
+    return this.#valueIn(place, this.#answersOf(place.file));
   }
 
-  #valueTold(place: Place, { read }: Told): RowAnswer | undefined {
+  #valueIn(place: Place, { value: read }: ColumnAnswers): RowAnswer | undefined {
     if (this.#extra !== null) return { value: this.#extra(place) };
-    if (this.#order === null) return UNSORTED;
-    const value = read?.(place.record) ?? (read === null ? IN_RECORD : undefined);
+    if (read === null) return UNSORTED;
+    const value = read(place.record);
     return value === IN_RECORD ? undefined : { value: sortable(value) };
   }
 
-  #toldOf({ file, record }: Place): Told {
-    const told = this.#told;
-    const isKnown = told?.file === file && told.index === file.index;
-    if (isKnown && record >= told.from && record < told.from + told.length) return told;
-    // A file may have lost the record since the request.
-    const length = Math.max(0, Math.min(BLOCK, file.count - record));
-    const expression = this.#query?.expression;
-    this.#told = {
-      file,
-      index: file.index,
-      from: record,
-      verdicts: expression === undefined ? null : verdictsOf(expression, file, record, record + length),
-      length,
-      read: this.#order === null ? null : readerOf(file, this.#order.field),
-    };
-    return this.#told;
+  #answersOf(file: DumpFile): ColumnAnswers {
+    const { columns } = file.index;
+    let answers = this.#answers.get(file);
+    if (answers === undefined || answers.columns !== columns) {
+      const verdict = this.#query === null ? null : verdictOn(this.#query.expression, file);
+      answers = { columns, verdict, value: this.#order === null ? null : knownValue(file, this.#order.field) };
+      this.#answers.set(file, answers);
+    }
+    return answers;
   }
 
   /** @param isIn whether they are known to be in the list @returns null when the program ends */
@@ -146,7 +129,6 @@ export class RowFilter {
     if (this.needsFactsAlone) {
       await this.#dump.lookAt(file, records);
       if (this.#pool.isClosed) return null;
-      this.#told = null;
       const verdicts = records.map((record) =>
         isIn ? this.valueAtOnce({ file, record }) : this.atOnce({ file, record }),
       );
