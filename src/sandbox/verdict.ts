@@ -5,7 +5,7 @@ import type { RunCodeResponse } from './protocol.ts';
 /** true = passed, false = wrong answer, −1 the sandbox failed, −2 runtime error, −3 timeout, −4 compile error. */
 export type CaseResult = boolean | -1 | -2 | -3 | -4;
 
-export type CaseStatus =
+type CaseStatus =
   | 'success'
   | 'wrong_answer'
   | 'compile_error'

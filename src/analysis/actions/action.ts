@@ -17,7 +17,7 @@ export type CallAction =
   /** Not run in a container: a browser, a question to a person, keystrokes. */
   | { kind: 'none'; reason: string };
 
-export interface ShellAction {
+interface ShellAction {
   kind: 'shell';
   command: string;
   /** The directory that this call names. */

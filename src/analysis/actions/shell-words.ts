@@ -4,7 +4,7 @@ export interface ShellWord {
   isPlain: boolean;
 }
 
-export interface Redirect {
+interface Redirect {
   op: string;
   /** The file descriptor before the operator; null if there is none. */
   fd: number | null;

@@ -10,7 +10,7 @@ const SAMPLE = 64;
 const words = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 
 /** 32-bit FNV-1a, run twice with different seeds: 52 bits as one number. */
-export function gramHash(text: string): number {
+function gramHash(text: string): number {
   let [a, b] = [0x811c9dc5, 0x01000193];
   for (let at = 0; at < text.length; at++) {
     a = Math.imul(a ^ text.charCodeAt(at), 0x01000193);
@@ -20,7 +20,7 @@ export function gramHash(text: string): number {
 }
 
 /** The hashes of all runs of 13 words; a shorter text is one run. */
-export function grams(text: string): Set<number> {
+function grams(text: string): Set<number> {
   const all = words(text);
   const found = new Set<number>();
   if (all.length === 0) return found;

@@ -1,7 +1,7 @@
 import type { Trained } from '../../core/rollout/loss-mask.ts';
 
 /** A call as trainers write it: the arguments are the text that the model wrote, valid JSON or not. */
-export interface ExportCall {
+interface ExportCall {
   id: string | null;
   name: string;
   arguments: string;

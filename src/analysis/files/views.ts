@@ -45,7 +45,7 @@ function isShownAs(line: string, shown: string): boolean {
 }
 
 /** Whether the shown lines match a known file. @param isWhole the view is of the whole file */
-export function agrees(file: KnownFile, view: View, isWhole: boolean): boolean {
+function agrees(file: KnownFile, view: View, isWhole: boolean): boolean {
   if (file.text === null && file.status === 'certain') return view.lines.size === 0;
   const shown = shownLines(view);
   if (file.status === 'certain') {

@@ -121,7 +121,7 @@ function literalsOf(source: string): string[] | null {
 const FOLDS_OTHERWISE = /[\u017f\u0130]/;
 const ASCII = /^[\0-\x7f]*$/;
 
-export function finder(source: string, ignoresCase: boolean): (text: string) => boolean {
+function finder(source: string, ignoresCase: boolean): (text: string) => boolean {
   const literals = literalsOf(source);
   if (literals !== null && !ignoresCase) return (text) => literals.some((literal) => text.includes(literal));
   const pattern = RE2JS.compile(source, ignoresCase ? RE2JS.CASE_INSENSITIVE : 0);

@@ -24,8 +24,7 @@ export interface Query {
 }
 
 /** The parts of a record that a filter asks for. */
-export type Askable = Pick<Subject, 'value' | 'has' | 'mayHold'> &
-  Partial<Pick<Subject, 'again' | 'labels' | 'record'>>;
+type Askable = Pick<Subject, 'value' | 'has' | 'mayHold'> & Partial<Pick<Subject, 'again' | 'labels' | 'record'>>;
 
 /** @throws QueryError at the character that is wrong */
 export function compileQuery(text: string): Query {

@@ -5,7 +5,7 @@ import { Subject } from '../query/subject.ts';
 import { type SignalRow, settleGroups, signalRow } from './signal-row.ts';
 
 /** The place of a row of a step. */
-export interface SignalPlace {
+interface SignalPlace {
   file: DumpFile;
   record: number;
 }

@@ -11,7 +11,7 @@ export interface ErrorCause {
 }
 
 /** Ordered: specific before general. Searched for in the first lines of a message. */
-export const ERROR_CAUSES: readonly ErrorCause[] = [
+const ERROR_CAUSES: readonly ErrorCause[] = [
   {
     pattern:
       /rate[ -]?limit(?:ed|ing|s)?\b(?: \w+){0,3} (?:exceeded|reached|hit|error)|\brate[ -]?limit(?:ed|error)\b|too many requests|\bquota (?:\w+ )?exceeded|exceeded your (?:current )?(?:\w+ )?quota|\bRESOURCE_EXHAUSTED\b|\brequest was throttled|\bThrottlingException|(?:status|error|code|http)[ :=(]{1,3}429\b/i,

@@ -11,7 +11,7 @@ import { asksForChance, compareTexts, type WorldComparison, type WorldRule } fro
 import { FileTools } from './file-tools.ts';
 import type { RolloutPlan } from './world-plan.ts';
 
-export type WorldVerdict = 'same' | 'normalised' | 'drift' | 'infra' | 'skipped' | 'unknown';
+type WorldVerdict = 'same' | 'normalised' | 'drift' | 'infra' | 'skipped' | 'unknown';
 
 /** A call that was run in its world. Keys are those of `replay --image --json`. */
 export interface WorldOutcome {
@@ -103,7 +103,7 @@ const withLoss = (reason: string | null, { lost }: LayerRecord): string | null =
     : [reason, `not kept in the layer: ${lost.slice(0, 3).join('; ')}`].filter((one) => one !== null).join('; ');
 
 /** A world on top of the layers of earlier calls, not yet opened. */
-export function openWorld(
+function openWorld(
   { image, store, plan, network }: WorldOptions,
   folder: string,
   before: readonly LayerRecord[],

@@ -64,7 +64,7 @@ export function namesIn(path: string): string[] {
 }
 
 /** Caches hashes of files that did not change since they were read. */
-export class HashCache {
+class HashCache {
   readonly #known = new Map<string, { key: string; sha256: string }>();
 
   /** SHA-256 of a regular file, opened without following a link; null if it cannot be read. */

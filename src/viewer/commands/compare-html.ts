@@ -3,12 +3,12 @@ import type { RunPair } from '../../analysis/compare/runs.ts';
 import type { TreeBranch } from '../../analysis/compare/tree.ts';
 import type { FactRows } from '../../analysis/facts/fact-rows.ts';
 import type { DumpRecord } from '../../core/dump/dump-file.ts';
+import { plural } from '../../core/text/numbers.ts';
 import { shownPath } from '../../core/text/shown-path.ts';
 import { comparisonArticle } from '../present/html/comparison.ts';
 import { type PairRow, runsArticle, treeArticle } from '../present/html/overview.ts';
 import { type ContentsRow, pageEnd, pageStart } from '../present/html/page.ts';
 import { PAGE_HEAD, pageRow, rolloutArticle } from '../present/html/rollout.ts';
-import { plural } from '../present/numbers.ts';
 import { say } from './output.ts';
 import { pageOut } from './show-html.ts';
 

@@ -49,12 +49,6 @@ export async function withFacts(
   }
 }
 
-/** The locator of a row's record, in the form that every command takes. */
-export const locatorOf = (facts: FactRows, row: number): string => {
-  const { file, record } = facts.place(row);
-  return file.locator(record);
-};
-
 export interface TableColumnText<Row> {
   name: string;
   text: (row: Row) => string;
@@ -78,13 +72,3 @@ export async function printTable<Row>(
     : textTable(lines, (column) => columns[column]!.isText !== true))
     await print(`${line}\n`);
 }
-
-export const numberCell = (value: number | null): string =>
-  value === null || Number.isNaN(value)
-    ? ''
-    : Number.isInteger(value)
-      ? String(value)
-      : String(Number(value.toFixed(4)));
-
-/** JSON has no NaN for an unknown value. */
-export const known = (value: number): number | null => (Number.isNaN(value) ? null : value);

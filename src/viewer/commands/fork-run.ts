@@ -6,6 +6,7 @@ import { modelUrlProblem } from '../../core/http/model-url.ts';
 import { reachModel } from '../../core/http/reach.ts';
 import { printJson } from '../../core/json/print.ts';
 import type { Rollout } from '../../core/rollout/rollout.ts';
+import { formatCount, plural } from '../../core/text/numbers.ts';
 import { sanitise } from '../../core/text/sanitise.ts';
 import { limitsOf, samplingOf, settingsOfFlags } from '../../engine/collect/setting-flags.ts';
 import { loadChatTokenizer, modelOf, type RolloutEvent } from '../../engine/index.ts';
@@ -25,7 +26,6 @@ import {
   spreadOf,
 } from '../../replay/index.ts';
 import { fateText } from '../present/fate-text.ts';
-import { formatCount, plural } from '../present/numbers.ts';
 import { diffLines } from '../present/replay-text.ts';
 import { editText } from '../tui/runner/external-program.ts';
 import { allowCost } from './allow-cost.ts';

@@ -4,13 +4,13 @@ import { type Agreement, agreementOf, pairwise } from '../../analysis/agreement.
 import { Subject } from '../../analysis/query/subject.ts';
 import { Dump, type Place } from '../../core/dump/dump.ts';
 import { type Printable, printJson } from '../../core/json/print.ts';
+import { plural } from '../../core/text/numbers.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
 import type { Journal } from '../../replay/journal/journal.ts';
 import { LABELS, type Label, reportedLabels, standingLabels } from '../../replay/journal/labels.ts';
 import { recordKey } from '../../replay/journal/record-key.ts';
 import { keptIn } from '../../replay/results.ts';
 import { labelText } from '../present/label-text.ts';
-import { plural } from '../present/numbers.ts';
 import { scoreText } from '../present/quantities.ts';
 import { textTable } from '../present/text-table.ts';
 import { dumpOptions, type ReadingFlags, withReading } from './dump-options.ts';

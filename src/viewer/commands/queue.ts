@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { UsageError } from '../../core/dump/paths.ts';
 import { type Printable, printJson } from '../../core/json/print.ts';
+import { plural } from '../../core/text/numbers.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
-import { plural } from '../present/numbers.ts';
 import { DONE, print, run, say } from './output.ts';
 
 export function queueCommand(): Command {

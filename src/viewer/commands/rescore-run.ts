@@ -4,6 +4,7 @@ import { UsageError } from '../../core/dump/paths.ts';
 import { parseJson } from '../../core/json/parse.ts';
 import type { Printable } from '../../core/json/print.ts';
 import { printJson } from '../../core/json/print.ts';
+import { plural } from '../../core/text/numbers.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
 import { type OverlongBuffer, overlongBuffer } from '../../engine/rewards/index.ts';
 import {
@@ -23,7 +24,6 @@ import type { Journal } from '../../replay/journal/journal.ts';
 import type { ScoreTask } from '../../replay/rescore.ts';
 import { type RewardChoice, rewardOf } from '../../replay/reward-choice.ts';
 import type { Run } from '../../sandbox/check-correctness.ts';
-import { plural } from '../present/numbers.ts';
 import { asUsage, choiceOf, consent, openedOrUsage } from './consent.ts';
 import { dumpOptions } from './dump-options.ts';
 import { journalOf } from './journal-of.ts';

@@ -1,4 +1,4 @@
-import { plural } from './numbers.ts';
+import { plural } from '../../core/text/numbers.ts';
 
 /** Scripts written without spaces between words, as UTF-16 units: Thai, Lao, Burmese, Khmer, kana, Han, and Han beyond U+FFFF. */
 const UNSPACED: readonly (readonly [from: number, to: number])[] = [

@@ -1,5 +1,5 @@
+import { formatPercent } from '../../core/text/numbers.ts';
 import type { TurnFate } from '../../replay/fate.ts';
-import { formatPercent } from './numbers.ts';
 
 const WIDTH = 10;
 const EIGHTHS = ' ▏▎▍▌▋▊▉';

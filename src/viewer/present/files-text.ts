@@ -18,7 +18,7 @@ export function filesTable(files: readonly FileSummary[]): string[] {
 }
 
 /** `unless call 3, 5 changed it`; empty if no program ran since. */
-export function unlessText(calls: readonly number[]): string {
+function unlessText(calls: readonly number[]): string {
   if (calls.length === 0) return '';
   const named = calls.slice(0, 4).join(', ');
   return `unless call ${named}${calls.length > 4 ? ' …' : ''} changed it`;

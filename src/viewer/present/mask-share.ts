@@ -1,5 +1,5 @@
 import { type LossMask, trainedShare } from '../../core/rollout/loss-mask.ts';
-import { formatPercent } from './numbers.ts';
+import { formatPercent } from '../../core/text/numbers.ts';
 
 const UNIT = (mask: LossMask): string => (mask.totalTokens !== null ? 'tokens' : 'characters');
 

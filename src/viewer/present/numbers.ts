@@ -1,7 +1,5 @@
 import { scoreText } from '../../core/text/quantities.ts';
 
-export { formatCount, formatPercent, plural, sparkline } from '../../core/text/numbers.ts';
-
 /** A reward with its sign: '+0.25', '-1.00', '+0.00'. */
 export function formatReward(reward: number): string {
   const text = scoreText(reward);

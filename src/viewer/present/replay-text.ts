@@ -1,6 +1,6 @@
+import { plural } from '../../core/text/numbers.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
 import type { DiffLine, ReplayOutcome } from '../../replay/index.ts';
-import { plural } from './numbers.ts';
 
 function wordsOf({ status, verdict, reason }: Pick<ReplayOutcome, 'status' | 'verdict' | 'reason'>): string {
   const word = verdict === null || status === 'same' ? status : `${status}: ${verdict}`;

@@ -1,5 +1,5 @@
 import type { Unread } from '../../core/rollout/unread.ts';
-import { formatCount, plural } from './numbers.ts';
+import { formatCount, plural } from '../../core/text/numbers.ts';
 
 /** `messages[].source.data: 1,204 characters in 2 values` */
 export function unreadText({ path, kind, size, count }: Unread): string {

@@ -17,7 +17,7 @@ export interface Throttle {
 }
 
 /** A way to the server that can be cut, delayed and throttled. */
-export class Way {
+class Way {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   /** Connections are refused meanwhile. */

@@ -10,7 +10,7 @@ const WINDOW = new Set(
 const CONTROL = new Set('submit exit_cost exit_context exit_format exit_error exit_forfeit forfeit'.split(' '));
 
 /** A line of SWE-agent's shell: one of its tools, or a command. */
-export function sweAgentAction(line: string): CallAction {
+function sweAgentAction(line: string): CallAction {
   const verb = /^\S+/.exec(line)?.[0] ?? '';
   if (verb === 'str_replace_editor') return editorOf(line) ?? shell(line);
   if (CONTROL.has(verb)) return { kind: 'none', reason: `${verb} ends the rollout` };

@@ -1,7 +1,7 @@
 import type { DumpRecord } from '../../../core/dump/dump-file.ts';
 import type { Rollout, Turn } from '../../../core/rollout/rollout.ts';
+import { plural } from '../../../core/text/numbers.ts';
 import { type DiffLine, type DiffWord, diffTexts } from '../../../replay/diff.ts';
-import { plural } from '../numbers.ts';
 import { scoreText } from '../quantities.ts';
 import { escaped } from './page.ts';
 

@@ -1,6 +1,6 @@
+import { plural } from '../../../core/text/numbers.ts';
 import { sanitise, sanitiseLine } from '../../../core/text/sanitise.ts';
 import { spreadOf } from '../../../replay/spread.ts';
-import { plural } from '../numbers.ts';
 import { scoreText } from '../quantities.ts';
 import type { Block } from '../transcript/block.ts';
 import type { Folds } from '../transcript/blocks.ts';

@@ -1,8 +1,8 @@
+import { plural } from '../../../core/text/numbers.ts';
 import { sanitise, sanitiseLine } from '../../../core/text/sanitise.ts';
 import { type Attempt, diffOf, type ReplayOutcome } from '../../../replay/outcome.ts';
 import { formatJson } from '../json.ts';
 import type { Piece } from '../line.ts';
-import { plural } from '../numbers.ts';
 import type { Block } from '../transcript/block.ts';
 import type { Folds } from '../transcript/blocks.ts';
 import { diffBlocks } from './diff-blocks.ts';

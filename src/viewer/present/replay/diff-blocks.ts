@@ -1,7 +1,7 @@
+import { formatCount, plural } from '../../../core/text/numbers.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import { expandTabs } from '../../../core/text/wrap.ts';
 import type { DiffLine, DiffWord } from '../../../replay/index.ts';
-import { formatCount, plural } from '../numbers.ts';
 import { leftOutText } from '../replay-text.ts';
 import type { Style } from '../theme.ts';
 import type { Block, Range } from '../transcript/block.ts';

@@ -1,8 +1,8 @@
+import { plural } from '../../../core/text/numbers.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import { exitText } from '../../../replay/execution.ts';
 import type { Attempt, ReplayOutcome } from '../../../replay/index.ts';
 import type { Piece } from '../line.ts';
-import { plural } from '../numbers.ts';
 import { runDurationText } from '../replay-text.ts';
 import type { Style } from '../theme.ts';
 import type { Underway } from './view.ts';

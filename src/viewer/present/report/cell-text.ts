@@ -1,5 +1,5 @@
 import { type CellValue, type ColumnType, isPlace, isTally, locatorText } from '../../../analysis/report/report.ts';
-import { formatCount, formatPercent, sparkline } from '../numbers.ts';
+import { formatCount, formatPercent, sparkline } from '../../../core/text/numbers.ts';
 import { meanText, scoreText } from '../quantities.ts';
 import { secondsText } from '../time-bar.ts';
 
@@ -48,7 +48,7 @@ function numberText(value: number, type: ColumnType): string {
 }
 
 /** If there are more than `most` values, neighbours are merged into their mean. */
-export function merged(values: readonly number[], most: number): number[] {
+function merged(values: readonly number[], most: number): number[] {
   if (values.length <= most) return [...values];
   return Array.from({ length: most }, (_, i) => {
     const part = values.slice(Math.floor((i * values.length) / most), Math.floor(((i + 1) * values.length) / most));

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonValue } from '../../../core/json/value.ts';
 import type { ToolCall } from '../../../core/rollout/rollout.ts';
+import { plural } from '../../../core/text/numbers.ts';
 import { sanitise, sanitiseLine, sanitising } from '../../../core/text/sanitise.ts';
 import { formatJson, formattingJson } from '../json.ts';
-import { plural } from '../numbers.ts';
 import type { Style } from '../theme.ts';
 import type { Range } from './block.ts';
 import type { CodeLanguage } from './code-language.ts';

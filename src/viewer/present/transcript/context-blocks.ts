@@ -1,7 +1,7 @@
 import type { Context, Rollout } from '../../../core/rollout/rollout.ts';
+import { formatCount, plural } from '../../../core/text/numbers.ts';
 import { sanitise, sanitiseLine } from '../../../core/text/sanitise.ts';
 import { amountText } from '../amount.ts';
-import { formatCount, plural } from '../numbers.ts';
 import type { Block } from './block.ts';
 import { ALL_OPEN, type Folds } from './turn-blocks.ts';
 

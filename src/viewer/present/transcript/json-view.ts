@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue } from '../../../core/json/value.ts';
+import { plural } from '../../../core/text/numbers.ts';
 import { sanitise, sanitiseLine } from '../../../core/text/sanitise.ts';
 import { formatJson } from '../json.ts';
-import { plural } from '../numbers.ts';
 import type { Style } from '../theme.ts';
 import type { Block, Range } from './block.ts';
 import type { Folds } from './blocks.ts';

@@ -1,6 +1,6 @@
 import { cellWidth } from '../../../core/text/graphemes.ts';
+import { plural } from '../../../core/text/numbers.ts';
 import { type Lines, lineAt, visibleRange, wrap, wrapping } from '../../../core/text/wrap.ts';
-import { plural } from '../numbers.ts';
 import type { Style } from '../theme.ts';
 import type { Block, Note } from './block.ts';
 import { isLong, keptLines } from './clip.ts';

@@ -3,8 +3,9 @@ import { isJsonObject } from '../../../core/json/value.ts';
 import type { Rollout } from '../../../core/rollout/rollout.ts';
 import { fitLeft } from '../../../core/text/fit.ts';
 import { cellWidth } from '../../../core/text/graphemes.ts';
+import { formatCount } from '../../../core/text/numbers.ts';
 import { sanitise, sanitiseLine } from '../../../core/text/sanitise.ts';
-import { alignedNumbers, formatCount } from '../numbers.ts';
+import { alignedNumbers } from '../numbers.ts';
 import { scoreText } from '../quantities.ts';
 import type { Block } from './block.ts';
 

@@ -12,8 +12,8 @@ import {
 } from '../../../core/rollout/token-table.ts';
 import { truncate } from '../../../core/text/fit.ts';
 import { cellWidth } from '../../../core/text/graphemes.ts';
+import { formatCount, formatPercent, plural } from '../../../core/text/numbers.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
-import { formatCount, formatPercent, plural } from '../numbers.ts';
 import type { Style } from '../theme.ts';
 import type { Block } from './block.ts';
 import { type Made, paused } from './section.ts';

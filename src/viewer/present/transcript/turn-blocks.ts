@@ -1,10 +1,11 @@
 import { isUnclosed } from '../../../core/rollout/call-error.ts';
 import type { Trained } from '../../../core/rollout/loss-mask.ts';
 import type { Part, Rollout, ToolCall, Turn } from '../../../core/rollout/rollout.ts';
+import { formatCount } from '../../../core/text/numbers.ts';
 import { sanitise, sanitiseLine, sanitising } from '../../../core/text/sanitise.ts';
 import { amountText } from '../amount.ts';
 import type { Piece } from '../line.ts';
-import { formatCount, formatReward } from '../numbers.ts';
+import { formatReward } from '../numbers.ts';
 import { scoreText } from '../quantities.ts';
 import type { Block, Note, Range } from './block.ts';
 import { callPieces, rawPiece } from './call.ts';

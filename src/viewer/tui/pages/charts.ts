@@ -1,9 +1,9 @@
 import { curveOf } from '../../../analysis/charts/numbers-of.ts';
 import type { FactRows } from '../../../analysis/facts/fact-rows.ts';
 import { curvesReport, histogramReport, spreadReport } from '../../../analysis/report/stats.ts';
+import { formatCount } from '../../../core/text/numbers.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import { labelledChart } from '../../present/braille.ts';
-import { formatCount } from '../../present/numbers.ts';
 import { meanText } from '../../present/quantities.ts';
 import { barText } from '../../present/report/cell-text.ts';
 import type { Store } from '../rows/data.ts';

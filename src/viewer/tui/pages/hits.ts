@@ -1,6 +1,6 @@
+import { formatCount, formatPercent, plural } from '../../../core/text/numbers.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import type { Piece } from '../../present/line.ts';
-import { formatCount, formatPercent, plural } from '../../present/numbers.ts';
 import { scoreText } from '../../present/quantities.ts';
 import type { Store } from '../rows/data.ts';
 import type { FoundHits, FoundTurn } from '../rows/hits.ts';

@@ -1,5 +1,5 @@
 import { signalReport } from '../../../analysis/report/signal.ts';
-import { formatCount, plural } from '../../present/numbers.ts';
+import { formatCount, plural } from '../../../core/text/numbers.ts';
 import type { Store } from '../rows/data.ts';
 import type { Page } from '../rows/page.ts';
 import type { PageSort, PageSubject } from '../state/page.ts';

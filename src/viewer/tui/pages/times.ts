@@ -1,8 +1,8 @@
 import { type ClockRow, type StepClock, stepClock, waitedOf } from '../../../analysis/step-clock.ts';
 import type { Facts } from '../../../core/rollout/fact-row.ts';
 import { type Stretch, TIME_KINDS, type TimeSpan } from '../../../core/rollout/times.ts';
+import { plural } from '../../../core/text/numbers.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
-import { plural } from '../../present/numbers.ts';
 import { secondsText, timeBar, timeLegend } from '../../present/time-bar.ts';
 import type { Data } from '../rows/data.ts';
 import type { Page } from '../rows/page.ts';

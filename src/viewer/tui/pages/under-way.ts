@@ -1,6 +1,6 @@
 import type { FoundState } from '../../../core/dump/live-reader.ts';
+import { formatCount, plural } from '../../../core/text/numbers.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
-import { formatCount, plural } from '../../present/numbers.ts';
 import { scoreText } from '../../present/quantities.ts';
 import { secondsText } from '../../present/time-bar.ts';
 import type { LiveRow, LiveStates } from '../rows/live-states.ts';

@@ -1,5 +1,5 @@
 import type { Place } from '../../../core/dump/dump.ts';
-import { formatCount, formatPercent } from '../../present/numbers.ts';
+import { formatCount, formatPercent } from '../../../core/text/numbers.ts';
 import type { Range } from '../../present/transcript/block.ts';
 import { samePlace } from '../state/rows.ts';
 import type { SearchState } from '../state/search.ts';

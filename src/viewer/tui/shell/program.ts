@@ -1,13 +1,13 @@
 import { LiveRun } from '../../../analysis/live-run.ts';
 import type { Follower } from '../../../core/dump/follow.ts';
 import { columnsFile, historyFile, lastViewFile, viewsFile } from '../../../core/files/places.ts';
+import { plural } from '../../../core/text/numbers.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import { rewardProblem } from '../../../replay/reward-choice.ts';
 import { loadColumns, saveColumns } from '../../config/columns.ts';
 import { History } from '../../config/history.ts';
 import { dumpName, loadLast, loadViews, type SavedView, saveLast, saveView } from '../../config/saved-views.ts';
 import type { PointAnswer, PointRequest } from '../../listen/place.ts';
-import { plural } from '../../present/numbers.ts';
 import { themeFor } from '../../present/theme.ts';
 import { Pages } from '../pages/pages.ts';
 import { DumpData } from '../rows/dump-data.ts';

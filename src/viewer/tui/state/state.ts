@@ -61,7 +61,7 @@ interface HelpState {
 }
 
 /** Keys of an incomplete command. */
-export interface PendingKeys {
+interface PendingKeys {
   /** Count and sequence, for the footer; '' if nothing was typed. */
   typed: string;
   sequence: string;
@@ -69,7 +69,7 @@ export interface PendingKeys {
   isMenuOpen: boolean;
 }
 
-export const NO_KEYS: PendingKeys = { typed: '', sequence: '', isMenuOpen: false };
+const NO_KEYS: PendingKeys = { typed: '', sequence: '', isMenuOpen: false };
 
 export interface StatusMessage {
   text: string;

@@ -1,7 +1,7 @@
 import type { Place } from '../../../core/dump/dump.ts';
 import type { Rollout, ToolCall } from '../../../core/rollout/rollout.ts';
+import { formatCount } from '../../../core/text/numbers.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
-import { formatCount } from '../../present/numbers.ts';
 import type { Data } from '../rows/data.ts';
 import { viewport } from '../rows/viewport.ts';
 import type { RunnerJob } from '../state/effect.ts';

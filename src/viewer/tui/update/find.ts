@@ -1,5 +1,5 @@
+import { formatCount } from '../../../core/text/numbers.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
-import { formatCount } from '../../present/numbers.ts';
 import type { Data } from '../rows/data.ts';
 import { LANDMARKS, type Landmark } from '../rows/landmarks.ts';
 import { goToTurn, showFinding, viewport } from '../rows/viewport.ts';

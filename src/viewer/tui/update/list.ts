@@ -1,8 +1,8 @@
 import { compileQuery } from '../../../analysis/query/query.ts';
 import { QueryError } from '../../../analysis/query/query-error.ts';
 import { parseSort } from '../../../analysis/query/sort.ts';
+import { formatCount } from '../../../core/text/numbers.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
-import { formatCount } from '../../present/numbers.ts';
 import type { Data } from '../rows/data.ts';
 import { keptValues } from '../rows/replay-values.ts';
 import { type FilterChoice, filterText, type ListChoice, type SortChoice } from '../state/list.ts';

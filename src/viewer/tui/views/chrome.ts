@@ -31,7 +31,7 @@ export interface Chrome {
 }
 
 /** The input line, and the message below it. */
-export interface PromptProps {
+interface PromptProps {
   field: FieldProps;
   info: readonly Piece[];
 }

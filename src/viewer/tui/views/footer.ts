@@ -1,10 +1,10 @@
 import { ERROR_CHECKS } from '../../../core/rollout/checks.ts';
 import { truncate } from '../../../core/text/fit.ts';
+import { formatCount, formatPercent } from '../../../core/text/numbers.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import type { Edges, Piece } from '../../present/line.ts';
 import { piecesWidth } from '../../present/line.ts';
 import { maskShare, maskShort } from '../../present/mask-share.ts';
-import { formatCount, formatPercent } from '../../present/numbers.ts';
 import { keyLabel } from '../keys/keymap.ts';
 import type { KeyLabels } from '../rows/data.ts';
 import { listWindow } from '../rows/list-window.ts';

@@ -1,7 +1,7 @@
+import { formatCount, formatPercent } from '../../../core/text/numbers.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import { groupSummary } from '../../present/group-text.ts';
 import { type Piece, piecesWidth, renderEdges } from '../../present/line.ts';
-import { formatCount, formatPercent } from '../../present/numbers.ts';
 import type { Theme } from '../../present/theme.ts';
 import type { Data } from '../rows/data.ts';
 import { filterText } from '../state/list.ts';

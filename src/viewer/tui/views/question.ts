@@ -1,9 +1,9 @@
 import { truncate } from '../../../core/text/fit.ts';
 import { cellWidth } from '../../../core/text/graphemes.ts';
+import { formatCount } from '../../../core/text/numbers.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import { rewardRuns, rewardText } from '../../../replay/reward-choice.ts';
 import type { Piece } from '../../present/line.ts';
-import { formatCount } from '../../present/numbers.ts';
 import type { CallQuestion, ForkQuestion, Question, RescoreQuestion, Where } from '../state/replay.ts';
 import { spokenSettings } from '../update/fork-settings.ts';
 
