@@ -6,35 +6,49 @@ import { verdictOn } from '../query/on-columns.ts';
 import type { Query } from '../query/query.ts';
 import { Subject } from '../query/subject.ts';
 
-/** Records decided per batch: matches are reported before all of a long file is known. */
+/** Records decided per batch, the first and the most: matches are reported before all of a long file is known. */
+const AT_FIRST = 64;
 const TOGETHER = 4096;
 
 /**
  * The records of an indexed file that pass a filter, in order. If the filter needs facts, threads find them and they
  * are kept for the next question. Columns decide then, and only records that they leave open are read.
- * @param needsFacts something else will ask for them
+ * @param needs something else will ask for their facts, or for what else a list shows of those that pass
  */
 export async function* passing(
   dump: Dump,
   file: DumpFile,
   filter: Query | null,
   kept?: KeptLookup,
-  needsFacts = false,
+  needs: 'facts' | 'details' | null = null,
 ): AsyncGenerator<number> {
-  const asksFacts = needsFacts || filter?.cost === 'facts';
-  const known = file.index.looked;
-  for (let from = 0; from < file.count; from += TOGETHER) {
-    const to = Math.min(file.count, from + TOGETHER);
+  const asksFacts = needs === 'facts' || filter?.cost === 'facts';
+  const known = knownOf(file);
+  for (
+    let from = 0, together = AT_FIRST;
+    from < file.count;
+    from += together, together = Math.min(TOGETHER, together * 2)
+  ) {
+    const to = Math.min(file.count, from + together);
     if (asksFacts)
       await dump.lookAt(
         file,
         Array.from({ length: to - from }, (_, at) => from + at),
       );
     const accepts = filter === null ? () => true : accepter(filter, file, kept);
-    for (let record = from; record < to; record++) if (accepts(record)) yield record;
+    if (needs !== 'details') {
+      for (let record = from; record < to; record++) if (accepts(record)) yield record;
+      continue;
+    }
+    const passed: number[] = [];
+    for (let record = from; record < to; record++) if (accepts(record)) passed.push(record);
+    await dump.lookAt(file, passed, true);
+    yield* passed;
   }
-  if (file.index.looked > known && dump.isLooked(file)) file.keep();
+  if (knownOf(file) > known && dump.isLooked(file)) file.keep();
 }
+
+const knownOf = ({ index }: DumpFile): number => index.looked + index.columns.details.additions;
 
 /** Whether a record of a file passes a filter, by the columns, or else by reading the record. */
 export function accepter(filter: Query, file: DumpFile, kept?: KeptLookup): (record: number) => boolean {

@@ -12,6 +12,7 @@ import type { LongRecordPlace } from './long-record.ts';
 import { bad, type ParsedLine, parseLine } from './parse-line.ts';
 import { EMPTY, type FoundFile, isValidationStream, problemOfFile, stemOf, stepOfName } from './paths.ts';
 import type { ReadMarks } from './read-marks.ts';
+import type { RecordDetails } from './record-details.ts';
 import { locatorIn, recordNamed, whyNowhere } from './record-name.ts';
 import { linesShape } from './shape.ts';
 import type { UnknownRecords } from './unknown-records.ts';
@@ -143,6 +144,12 @@ export class DumpFile {
 
   facts(record: number): Facts | undefined {
     return this.index.facts(record);
+  }
+
+  /** What else a list shows of a record, if it was kept; null: the record tells. */
+  details(record: number): RecordDetails | null {
+    const { columns } = this.index;
+    return this.index.isLooked(record) ? columns.details.at(record) : null;
   }
 
   get #named() {

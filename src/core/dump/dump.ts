@@ -286,9 +286,12 @@ export class Dump {
     return this.#facts.whenDone();
   }
 
-  /** Extracts the facts of these records before all others. @returns once they are known, or cannot be */
-  lookAt(file: DumpFile, records: readonly number[]): Promise<void> {
-    return this.#facts.lookAt(file, records);
+  /**
+   * Extracts the facts of these records before all others. @returns once they are known, or cannot be
+   * @param needsDetails the records will be listed
+   */
+  lookAt(file: DumpFile, records: readonly number[], needsDetails = false): Promise<void> {
+    return this.#facts.lookAt(file, records, needsDetails);
   }
 
   /** Stores the facts of files for later sessions. */

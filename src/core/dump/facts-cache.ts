@@ -7,6 +7,7 @@ import { Folder, isOwnFile } from '../files/folder.ts';
 import { CHECKS } from '../rollout/checks.ts';
 import { FACTS } from '../rollout/facts.ts';
 import { CELL_KINDS, CellColumn } from './cell-column.ts';
+import { Details, type StoredDetails } from './details.ts';
 import { FileFacts } from './file-facts.ts';
 import type { StoredIndex } from './line-index.ts';
 import { COLUMN_FORMS, NumberColumn, type StoredNumbers, valuesOver } from './number-column.ts';
@@ -43,13 +44,29 @@ const CHUNK = 4 << 20;
 /** The limit on all kept facts; the oldest are removed first. */
 const MOST_BYTES = 4e9;
 
+interface StoredColumn {
+  name: string;
+  form: StoredNumbers['form'];
+  length: number;
+  value: string;
+}
+
 interface Header {
   version: string;
   file: Omit<KeptFile, 'index' | 'facts'>;
-  columns: { name: string; form: StoredNumbers['form']; length: number; value: string }[];
+  columns: StoredColumn[];
   texts: { name: string; texts: string[] }[];
   extras: string[];
   hasMoreCells: boolean;
+}
+
+/** Details lie beside the facts in a file of their own: most questions need none. */
+interface DetailsHeader {
+  version: string;
+  /** Names the content of the file that they are of. */
+  content: string;
+  columns: StoredColumn[];
+  chunks: number[];
 }
 
 /**
@@ -75,13 +92,24 @@ export class FactsCache {
 
   /** @param name of the file and how it is read, from `nameOf` */
   read(name: string): KeptFile | null {
+    const kept = this.#opened(name, (bytes) => this.#decoded(bytes));
+    if (kept !== null)
+      kept.facts.details = Details.later(
+        () => this.#opened(detailsName(name), (bytes) => this.#decodedDetails(bytes, kept)),
+        kept.count,
+      );
+    return kept;
+  }
+
+  /** null if there is no such file of this user alone, or its bytes are not what they claim to be. */
+  #opened<Kept>(name: string, decode: (bytes: Buffer) => Kept | null): Kept | null {
     try {
       const folder = openFolder(this.#path, false);
       try {
         const fd = folder.openFile(name, 'read');
         try {
           if (!folder.isOwn || !isOwnFile(fd) || (fstatSync(fd).mode & 0o077) !== 0) return null;
-          return this.#decoded(readFileSync(fd));
+          return decode(readFileSync(fd));
         } finally {
           closeSync(fd);
         }
@@ -93,15 +121,14 @@ export class FactsCache {
     }
   }
 
-  #decoded(bytes: Buffer): KeptFile | null {
+  /** The header of a kept file, and its body; null if it is damaged or of another version. */
+  #unpacked<Known extends { version: string }>(bytes: Buffer): { header: Known; body: Uint8Array } | null {
     if (bytes.length < HEAD || !bytes.subarray(0, MAGIC.length).equals(MAGIC)) return null;
     const digest = bytes.subarray(MAGIC.length, MAGIC.length + DIGEST);
     const length = bytes.readUInt32LE(HEAD - 4);
     if (length > MOST_HEADER || HEAD + length > bytes.length) return null;
-    const { version, file, columns, texts, extras, hasMoreCells } = JSON.parse(
-      bytes.toString('utf8', HEAD, HEAD + length),
-    ) as Header;
-    if (version !== this.#version) return null;
+    const header = JSON.parse(bytes.toString('utf8', HEAD, HEAD + length)) as Known;
+    if (header.version !== this.#version) return null;
     if (
       !createHash('sha256')
         .update(bytes.subarray(HEAD - 4))
@@ -109,27 +136,32 @@ export class FactsCache {
         .equals(digest)
     )
       return null;
-    if (![file.count, file.position, file.lineStart, file.size].every(isCount)) return null;
-    if (file.lineStart > file.position || file.position > file.size) return null;
     // Typed arrays need separate memory aligned to 8 bytes.
     const start = padded(HEAD + length);
     const body = new Uint8Array(bytes.length - start);
     body.set(bytes.subarray(start));
-    const known = new Map<string, NumberColumn>();
-    let at = 0;
-    for (const { name, form, length: rows, value } of columns) {
-      if (!isCount(rows)) return null;
-      if (form === 'same') {
-        known.set(name, NumberColumn.of({ form, length: rows, value: Number(value), values: null }));
-        continue;
-      }
-      if (!COLUMN_FORMS.includes(form)) return null;
-      const size = rows * BYTES[form];
-      if (at + size > body.length) return null;
-      const values = valuesOver(form, body.subarray(at, at + size), rows);
-      known.set(name, NumberColumn.of({ form, length: rows, value: 0, values }));
-      at = padded(at + size);
-    }
+    return { header, body };
+  }
+
+  #decodedDetails(bytes: Buffer, file: KeptFile): StoredDetails | null {
+    const kept = this.#unpacked<DetailsHeader>(bytes);
+    if (kept === null || kept.header.content !== contentOf(file)) return null;
+    const { columns, chunks } = kept.header;
+    const read = columnsIn(columns, kept.body);
+    const [chunkOf, lineOf] = [read?.known.get('chunk'), read?.known.get('line')];
+    if (!read || !chunkOf || !lineOf || chunkOf.length > file.count || !chunks.every(isCount)) return null;
+    let at = read.end;
+    return { chunkOf, lineOf, chunks: chunks.map((size) => kept.body.subarray(at, (at += size))) };
+  }
+
+  #decoded(bytes: Buffer): KeptFile | null {
+    const kept = this.#unpacked<Header>(bytes);
+    if (kept === null) return null;
+    const { file, columns, texts, extras, hasMoreCells } = kept.header;
+    if (![file.count, file.position, file.lineStart, file.size].every(isCount)) return null;
+    if (file.lineStart > file.position || file.position > file.size) return null;
+    const known = columnsIn(columns, kept.body)?.known;
+    if (known === undefined) return null;
     const facts = factsOf(known, texts, extras, file.count);
     if (facts === null) return null;
     facts.hasMoreCells = hasMoreCells;
@@ -141,7 +173,12 @@ export class FactsCache {
   /** Writes in the background, one file after another. Write failures are ignored. */
   write(name: string, file: KeptFile): void {
     // The columns may change during the write, so they are copied now.
-    const bytes = encoded(this.#version, file);
+    const details = encodedDetails(this.#version, file);
+    this.#replace(name, encoded(this.#version, file));
+    if (details !== null) this.#replace(detailsName(name), details);
+  }
+
+  #replace(name: string, bytes: readonly Buffer[]): void {
     this.#writing = this.#writing.then(async () => {
       try {
         const hash = createHash('sha256');
@@ -171,6 +208,12 @@ export class FactsCache {
   }
 }
 
+const detailsName = (name: string): string => `${name}-details`;
+
+/** Equal as long as a file's bytes and entry are. */
+const contentOf = ({ device, inode, size, modified, changed, samples, count }: KeptFile): string =>
+  [device, inode, size, modified, changed, samples, count].join(' ');
+
 const BYTES = { u8: 1, u16: 2, f32: 4, f64: 8 } as const;
 const INDEX = ['gaps', 'lengths', 'states', 'scores', 'steps', 'blanks'] as const;
 const padded = (length: number): number => (length + 7) & ~7;
@@ -190,22 +233,78 @@ function encoded(version: string, { index, facts, ...file }: KeptFile): Buffer[]
   const header: Header = {
     version,
     file,
-    columns: stored.map(({ name, form, length, value }) => ({ name, form, length, value: String(value) })),
+    columns: stored.map(columnHead),
     texts: [...facts.cells].map(([name, { texts }]) => ({ name, texts: [...texts] })),
     extras: [...facts.extras],
     hasMoreCells: facts.hasMoreCells,
   };
+  return [headBytes(header), ...columnBytes(stored)];
+}
+
+/** null if there are none, or the kept ones are these. */
+function encodedDetails(version: string, file: KeptFile): Buffer[] | null {
+  const { details } = file.facts;
+  const known = details.store();
+  if (known === null) return null;
+  const stored = [
+    { name: 'chunk', ...known.chunkOf.store() },
+    { name: 'line', ...known.lineOf.store() },
+  ];
+  const header: DetailsHeader = {
+    version,
+    content: contentOf(file),
+    columns: stored.map(columnHead),
+    chunks: known.chunks.map(({ length }) => length),
+  };
+  return [headBytes(header), ...columnBytes(stored), ...known.chunks.map((chunk) => Buffer.from(chunk))];
+}
+
+type NamedNumbers = StoredNumbers & { name: string };
+
+const columnHead = ({ name, form, length, value }: NamedNumbers): StoredColumn => ({
+  name,
+  form,
+  length,
+  value: String(value),
+});
+
+function headBytes(header: Header | DetailsHeader): Buffer {
   const text = Buffer.from(JSON.stringify(header));
   const head = Buffer.alloc(padded(HEAD + text.length) - HEAD + 4);
   head.writeUInt32LE(text.length, 0);
   text.copy(head, 4);
-  const bodies = stored.flatMap(({ values }) => {
+  return head;
+}
+
+const columnBytes = (stored: readonly NamedNumbers[]): Buffer[] =>
+  stored.flatMap(({ values }) => {
     if (values === null) return [];
     const bytes = Buffer.alloc(padded(values.byteLength));
     bytes.set(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
     return [bytes];
   });
-  return [head, ...bodies];
+
+/** Columns over the body of a kept file, and where they end; null if they do not fit. */
+function columnsIn(
+  columns: readonly StoredColumn[],
+  body: Uint8Array,
+): { known: Map<string, NumberColumn>; end: number } | null {
+  const known = new Map<string, NumberColumn>();
+  let at = 0;
+  for (const { name, form, length: rows, value } of columns) {
+    if (!isCount(rows)) return null;
+    if (form === 'same') {
+      known.set(name, NumberColumn.of({ form, length: rows, value: Number(value), values: null }));
+      continue;
+    }
+    if (!COLUMN_FORMS.includes(form)) return null;
+    const size = rows * BYTES[form];
+    if (at + size > body.length) return null;
+    const values = valuesOver(form, body.subarray(at, at + size), rows);
+    known.set(name, NumberColumn.of({ form, length: rows, value: 0, values }));
+    at = padded(at + size);
+  }
+  return { known, end: at };
 }
 
 /** The columns of a file's facts; null if they do not match this many records. */

@@ -61,8 +61,12 @@ export class FactsPass {
   }
 
   /** @returns once the facts of these records are known, or cannot be */
-  async lookAt(file: DumpFile, records: readonly number[]): Promise<void> {
-    const missing = records.filter((record) => this.#isMissing(file, record));
+  async lookAt(file: DumpFile, records: readonly number[], needsDetails = false): Promise<void> {
+    const { details } = file.index.columns;
+    const missing = records.filter(
+      (record) =>
+        this.#isMissing(file, record) || (needsDetails && !details.has(record) && !this.#isLost(file, record)),
+    );
     const batches: number[][] = [];
     let bytes = BATCH_BYTES;
     for (const record of missing) {
@@ -207,6 +211,8 @@ export class FactsPass {
       parts: hasParts ? records.map((record) => index.part(record)) : null,
       context: file.context,
       wantsKeys: keys !== undefined,
+      // Who looks at a screen waits for the facts, and never sees these.
+      wantsDetails: !this.#givesWay,
       givesWay: this.#givesWay,
     };
     const idlest = this.#workers.reduce((best, one) => (one.asked < best.asked ? one : best));
@@ -234,7 +240,9 @@ export class FactsPass {
   }
 
   #take(file: DumpFile, records: readonly number[], lengths: readonly number[], answer: WorkerAnswer): void {
-    for (const name of answer.extras) file.index.columns.extras.add(name);
+    const { columns } = file.index;
+    for (const name of answer.extras) columns.extras.add(name);
+    const taken: (number | null)[] = records.map(() => null);
     for (const [i, record] of records.entries()) {
       // A partial line that was read is complete now; it is requested separately.
       if (record >= file.count || file.index.length(record) !== lengths[i]) continue;
@@ -251,11 +259,17 @@ export class FactsPass {
         prompt: answer.prompts[i]!,
         cells,
       });
+      taken[i] = record;
     }
+    if (answer.details !== null) columns.details.add(taken, answer.details);
   }
 
   #isMissing(file: DumpFile, record: number): boolean {
-    return !file.index.isLooked(record) && !this.#lost.get(file)?.has(record);
+    return !file.index.isLooked(record) && !this.#isLost(file, record);
+  }
+
+  #isLost(file: DumpFile, record: number): boolean {
+    return this.#lost.get(file)?.has(record) === true;
   }
 
   #markLost(file: DumpFile, record: number): void {

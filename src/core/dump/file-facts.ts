@@ -2,6 +2,7 @@ import type { JsonValue } from '../json/value.ts';
 import type { Check } from '../rollout/checks.ts';
 import { FACT_ROW, Facts } from '../rollout/fact-row.ts';
 import { CellColumn, IN_RECORD } from './cell-column.ts';
+import { Details } from './details.ts';
 import { NumberColumn } from './number-column.ts';
 import { MOST_CELLS, type RecordFacts, STATUS_CELL } from './record-facts.ts';
 
@@ -25,6 +26,8 @@ export class FileFacts {
   readonly extras: Set<string>;
   /** There were more names than are kept. */
   hasMoreCells = false;
+  /** What else a list shows of a record. */
+  details = new Details();
   /** Every finding that any record had. */
   readonly #found = new Set<Check>();
   /** The previous record's value: most records repeat it. */
@@ -125,5 +128,6 @@ export class FileFacts {
     for (let record = count; record < this.isLookedAt.length; record++) if (this.isLooked(record)) this.looked--;
     for (const [, column] of this.columns) column.truncate(count);
     for (const column of this.cells.values()) column.truncate(count);
+    this.details.truncate(count);
   }
 }

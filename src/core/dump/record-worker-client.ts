@@ -11,6 +11,7 @@ export interface WorkerRequest {
   parts: readonly number[] | null;
   context: ReadContext;
   wantsKeys: boolean;
+  wantsDetails: boolean;
   /** Somebody is at the keyboard, whose thread goes first. */
   givesWay: boolean;
 }
@@ -26,6 +27,8 @@ export interface WorkerAnswer {
   cells: { name: string; values: (JsonValue | undefined)[] }[];
   /** Group keys, null for a bad record; empty unless requested. */
   keys: (GroupKey | null)[];
+  /** A packed line of details per record; null unless requested. */
+  details: Uint8Array | null;
   /** Keys of the records' extra values, without duplicates. */
   extras: string[];
 }

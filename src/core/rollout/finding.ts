@@ -1,3 +1,4 @@
+import type { Printable } from '../json/print.ts';
 import type { ErrorKind, Fault } from './error-kind.ts';
 
 /** A result of an automatic check on a rollout. */
@@ -62,3 +63,11 @@ export type Notice<Name extends string> = (
   severity?: Finding['severity'],
   error?: Finding['error'],
 ) => void;
+
+export const findingJson = ({ check, severity, turn, message, error }: Finding): Printable => ({
+  check,
+  severity,
+  turn,
+  message,
+  ...(error === undefined ? {} : { error }),
+});

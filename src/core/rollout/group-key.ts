@@ -15,10 +15,9 @@ export interface GroupKey {
 }
 
 export function groupKeyOf(rollout: Rollout): GroupKey {
-  const turns = rollout.turns.slice(0, rollout.responseTurn);
-  // If the response is empty, the header that waits for it belongs to the prompt only.
-  if (turns.at(-1)?.role === 'assistant') turns.pop();
-  const prompt = hash(JSON.stringify(turns.map(({ role, text }) => [role, text])));
+  const known = promptOf(rollout);
+  known.hash ??= hash(JSON.stringify(pairsOf(known.texts)));
+  const prompt = known.hash;
   if (rollout.group !== undefined) return { from: 'uid', key: rollout.group, prompt };
   const parts = rollout.uid?.split('_') ?? [];
   if (parts.length > 2) return { from: 'uid', key: parts.slice(0, -2).join('_'), prompt };
@@ -30,7 +29,7 @@ export function groupKeyOf(rollout: Rollout): GroupKey {
  * prompt.
  */
 export function groupNumbersOf(rollout: Rollout): { group: number; prompt: number } {
-  const prompt = promptNumber(rollout);
+  const prompt = promptOf(rollout).number;
   const { group, uid } = rollout;
   const parts = group === undefined ? (uid?.split('_') ?? []) : [];
   const own = group ?? (parts.length > 2 ? parts.slice(0, -2).join('_') : null);
@@ -40,15 +39,26 @@ export function groupNumbersOf(rollout: Rollout): { group: number; prompt: numbe
 
 export const isOfPrompt = (group: number): boolean => group % 2 === 1;
 
-/** Caches the prompt that was hashed last: rollouts of one group are often adjacent. */
-let last: { texts: string[]; number: number } = { texts: [], number: 0 };
+interface KnownPrompt {
+  /** Role and text of each turn. */
+  texts: string[];
+  number: number;
+  hash: string | null;
+}
 
-function promptNumber({ turns, responseTurn }: Rollout): number {
+/** Caches the prompt that was hashed last: rollouts of one group are often adjacent. */
+let last: KnownPrompt = { texts: [], number: 0, hash: null };
+
+const pairsOf = (texts: readonly string[]): string[][] =>
+  Array.from({ length: texts.length / 2 }, (_, i) => texts.slice(i * 2, i * 2 + 2));
+
+/** If the response is empty, the header that waits for it belongs to the prompt only. */
+function promptOf({ turns, responseTurn }: Rollout): KnownPrompt {
   const end = turns[responseTurn - 1]?.role === 'assistant' ? responseTurn - 1 : responseTurn;
   let isSame = last.texts.length === end * 2;
   for (let i = 0; i < end && isSame; i++)
     isSame = last.texts[i * 2] === turns[i]!.role && last.texts[i * 2 + 1] === turns[i]!.text;
-  if (isSame) return last.number;
+  if (isSame) return last;
   const texts: string[] = [];
   let number = 0;
   for (let i = 0; i < end; i++) {
@@ -56,8 +66,8 @@ function promptNumber({ turns, responseTurn }: Rollout): number {
     texts.push(role, text);
     number = numberOf(text, numberOf(role, number));
   }
-  last = { texts, number };
-  return number;
+  last = { texts, number, hash: null };
+  return last;
 }
 
 /**
@@ -81,7 +91,7 @@ function numberOf(text: string, before: number): number {
 }
 
 /** Record keys that may name the prompt: a task, a problem, an index, with a single value each. */
-export const groupKeysLike = ({ extras, group }: Rollout): string[] =>
+export const groupKeysLike = ({ extras, group }: Pick<Rollout, 'extras' | 'group'>): string[] =>
   group !== undefined
     ? []
     : Object.keys(extras).filter(

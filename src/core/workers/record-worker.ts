@@ -2,7 +2,9 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import { giveWay } from '../async/give-way.ts';
 import { loadAnew } from '../chat/rendered.ts';
+import { packLines } from '../dump/details.ts';
 import { parseLine } from '../dump/parse-line.ts';
+import { detailLine } from '../dump/record-details.ts';
 import { recordFactsOf } from '../dump/record-facts.ts';
 import type { WorkerAnswer, WorkerRequest } from '../dump/record-worker-client.ts';
 import type { JsonValue } from '../json/value.ts';
@@ -15,11 +17,12 @@ const READ = 1 << 20;
 
 /** Parses records off the main thread, so that the screen never waits. */
 parentPort?.on('message', async ({ id, request }: { id: number; request: WorkerRequest }) => {
-  const { path, places, parts, context, wantsKeys, givesWay } = request;
+  const { path, places, parts, context, wantsKeys, wantsDetails, givesWay } = request;
   if (givesWay) giveWay();
   await loadAnew(context.anew);
   const count = places.length / 2;
   const extras = new Set<string>();
+  const details: string[] = [];
   const cells = new Map<string, (JsonValue | undefined)[]>();
   const answer: WorkerAnswer = {
     facts: new Float64Array(count * FACT_ROW),
@@ -29,6 +32,7 @@ parentPort?.on('message', async ({ id, request }: { id: number; request: WorkerR
     prompts: new Float64Array(count),
     cells: [],
     keys: [],
+    details: null,
     extras: [],
   };
   try {
@@ -52,6 +56,7 @@ parentPort?.on('message', async ({ id, request }: { id: number; request: WorkerR
           values[i] = value;
         }
         if (line.rollout !== null) addExtraNames(line.rollout.extras, extras);
+        if (wantsDetails) details.push(detailLine(line));
         if (wantsKeys) answer.keys.push(line.rollout === null ? null : groupKeyOf(line.rollout));
       }
     } finally {
@@ -61,6 +66,7 @@ parentPort?.on('message', async ({ id, request }: { id: number; request: WorkerR
     // The file vanished. Its records will report that when they are opened; here they remain "not examined".
   }
   answer.extras = [...extras];
+  if (wantsDetails) answer.details = packLines(details);
   answer.cells = [...cells].map(([name, values]) => ({ name, values }));
   const { facts, scores, hasScore, groups, prompts } = answer;
   const transfer = [facts.buffer, scores.buffer, hasScore.buffer, groups.buffer, prompts.buffer] as ArrayBuffer[];

@@ -3,7 +3,6 @@ import type { Readable } from 'node:stream';
 import { Command } from 'commander';
 import { readFactRows } from '../../analysis/facts/fact-rows.ts';
 import { passing } from '../../analysis/facts/passing.ts';
-import { arePromptsAlike, Groups } from '../../analysis/groups.ts';
 import { fieldCost } from '../../analysis/query/fields.ts';
 import type { KeptLookup } from '../../analysis/query/kept.ts';
 import type { Query } from '../../analysis/query/query.ts';
@@ -12,26 +11,27 @@ import { Subject } from '../../analysis/query/subject.ts';
 import { Dump, type Place } from '../../core/dump/dump.ts';
 import type { DumpFile, DumpRecord } from '../../core/dump/dump-file.ts';
 import { UsageError } from '../../core/dump/paths.ts';
+import type { RecordDetails } from '../../core/dump/record-details.ts';
 import { dumpOfStream } from '../../core/dump/stream-file.ts';
 import { isWorthSaying, type UnknownRecords, unknownText } from '../../core/dump/unknown-records.ts';
 import { failedText, Unmade } from '../../core/dump/unmade.ts';
 import { printJson } from '../../core/json/print.ts';
-import { isJsonObject, type JsonValue } from '../../core/json/value.ts';
-import { type GroupKey, groupKeyOf, groupKeysLike } from '../../core/rollout/group-key.ts';
-import type { Rollout } from '../../core/rollout/rollout.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import { shownPath } from '../../core/text/shown-path.ts';
 import { labelWords } from '../present/label-text.ts';
 import { listColumns, listHeader, listLine } from '../present/list-text.ts';
 import { sizeText } from '../present/quantities.ts';
 import { countOf } from './count.ts';
 import { dumpOptions, notifyOption, pollOption, type ReadingFlags, withReading } from './dump-options.ts';
+import { FileGroups } from './file-groups.ts';
 import { followPaths, followStream } from './follow.ts';
 import { keptOf } from './kept-of.ts';
+import { KeptRows } from './kept-row.ts';
 import { ANSWER_IS_NO, DONE, hasColour, print, printStyled, run, say, USAGE } from './output.ts';
 import { conditionsOf, filterOf, sortOf } from './query-options.ts';
 import { csvHead, csvLine } from './row-csv.ts';
 import { rowJson } from './row-json.ts';
-import { labelJson, rowLabels } from './row-labels.ts';
+import { labelJson, type RowLabels, rowLabels } from './row-labels.ts';
 import { tokenizerOption } from './tokenizer-option.ts';
 
 export interface LsOptions extends ReadingFlags {
@@ -118,22 +118,30 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
   const limit = options.limit ?? Number.POSITIVE_INFINITY;
   const labels = await rowLabels(paths[0]!, options.journal);
   const columns = listColumns(dump.files.map((file) => shownPath(file.path)));
-  const groups = new FileGroups();
   const unknown = new Map<DumpFile, UnknownRecords>();
+  const data = options.csv || options.json ? new DataLines(options.csv === true, labels) : null;
   let printed = 0;
   let rollouts = 0;
   if (options.csv) await print(csvHead());
   else if (!options.json) await print(`${listHeader(columns)}\n`);
   try {
-    for await (const { row, group } of order === null
-      ? listed(dump, asked, options, groups)
-      : sorted(dump, asked, order, options, groups)) {
+    const needs = data !== null && limit === Number.POSITIVE_INFINITY && isLarge(dump) ? 'details' : null;
+    for await (const place of order === null
+      ? listed(dump, asked, options, needs)
+      : sorted(dump, asked, order, needs)) {
       if (printed >= limit) break;
-      if (options.csv) await print(csvLine(rowJson(row, group)));
-      else if (options.json)
-        await print(`${printJson({ ...rowJson(row, group), labels: labels.of(row.raw).map(labelJson) })}\n`);
-      else await printStyled(`${listLine(row, columns, hasColour(), labelWords(labels.of(row.raw)))}\n`);
       printed++;
+      const details = data === null ? null : place.file.details(place.record);
+      if (data !== null && details !== null) {
+        await data.add(data.kept(place, details));
+        if (details.format !== null) rollouts++;
+        continue;
+      }
+      const row = place.file.read(place.record);
+      if (data !== null) {
+        await data.add(data.read(row));
+        await data.end();
+      } else await printStyled(`${listLine(row, columns, hasColour(), labelWords(labels.of(row.raw)))}\n`);
       if (row.rollout !== null) rollouts++;
       if (row.isUnknown && isJsonObject(row.json)) {
         const known = unknown.get(row.file);
@@ -141,6 +149,7 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
         else known.count++;
       }
     }
+    await data?.end();
     await dump.whenKept();
   } finally {
     dump.close();
@@ -148,8 +157,8 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
   for (const { leftOut, path } of dump.files)
     if (leftOut !== null && isWorthSaying(leftOut)) say(`${path}: ${unknownText(leftOut)}`);
   for (const [{ path }, records] of unknown) say(`${path}: ${unknownText(records)}`);
-  if (groups.better !== null)
-    say(`rollouts of one ${groups.better} have different prompts: --group-by ${groups.better} puts them together`);
+  const better = data?.groups.better ?? null;
+  if (better !== null) say(`rollouts of one ${better} have different prompts: --group-by ${better} puts them together`);
   if (dump.hasRefused || dump.files.every((file) => file.state === 'failed')) return USAGE;
   if (printed > 0 && rollouts === 0 && printed < limit && filter === null) {
     say(
@@ -179,11 +188,6 @@ interface Asked {
   kept: KeptLookup | undefined;
 }
 
-interface Listed {
-  row: DumpRecord;
-  group: string | null;
-}
-
 /** The files of a dump, each once it is indexed. @param most stops indexing a file whose records are copied after this many */
 async function* indexedFiles(dump: Dump, most = Number.POSITIVE_INFINITY): AsyncGenerator<DumpFile> {
   for (const file of dump.files) {
@@ -194,32 +198,17 @@ async function* indexedFiles(dump: Dump, most = Number.POSITIVE_INFINITY): Async
   }
 }
 
-async function* listed(
-  dump: Dump,
-  asked: Asked,
-  { json, csv, limit }: LsOptions,
-  groups: FileGroups,
-): AsyncGenerator<Listed> {
-  for await (const file of indexedFiles(dump, asked.filter === null ? limit : undefined)) {
-    for await (const record of passing(dump, file, asked.filter, asked.kept)) {
-      const row = file.read(record);
-      yield { row, group: json === true || csv === true ? groups.of(file, row) : null };
-    }
-  }
+async function* listed(dump: Dump, asked: Asked, { limit }: LsOptions, needs: 'details' | null): AsyncGenerator<Place> {
+  for await (const file of indexedFiles(dump, asked.filter === null ? limit : undefined))
+    for await (const record of passing(dump, file, asked.filter, asked.kept, needs)) yield { file, record };
 }
 
 /** Like `listed`, but sorted. Only positions are sorted, and a record is read when its turn comes, so memory use stays small. */
-async function* sorted(
-  dump: Dump,
-  asked: Asked,
-  order: SortOrder,
-  { json, csv }: LsOptions,
-  groups: FileGroups,
-): AsyncGenerator<Listed> {
+async function* sorted(dump: Dump, asked: Asked, order: SortOrder, needs: 'details' | null): AsyncGenerator<Place> {
   const sortable: (Place & { value: SortValue })[] = [];
   for await (const file of indexedFiles(dump)) {
-    const needsFacts = fieldCost(order.field) === 'facts';
-    for await (const record of passing(dump, file, asked.filter, asked.kept, needsFacts))
+    const asks = needs ?? (fieldCost(order.field) === 'facts' ? 'facts' : null);
+    for await (const record of passing(dump, file, asked.filter, asked.kept, asks))
       sortable.push({ file, record, value: sortValue(order, Subject.of({ file, record }, asked.kept)) });
   }
   if (sortable.length > 0 && sortable.every(({ value }) => value === null))
@@ -227,65 +216,64 @@ async function* sorted(
 
   // The sort is stable: equal values keep the order of the files.
   sortable.sort((a, b) => compareValues(a.value, b.value, order.descending));
-  for (const { file, record } of sortable) {
-    const row = file.read(record);
-    yield { row, group: json === true || csv === true ? groups.of(file, row) : null };
-  }
+  yield* sortable;
 }
 
-/** Group keys of the rows of several files. */
-class FileGroups {
-  readonly #reasons = new Map<DumpFile, string | null>();
-  readonly #seen = new Set<string>();
-  readonly #values = new Map<string, Set<JsonValue>>();
-  #rows = 0;
+/** Lines of JSON or CSV. Rows that were kept are printed many at a time, those that must be read one by one. */
+class DataLines {
+  readonly groups = new FileGroups();
+  readonly #csv: boolean;
+  readonly #labels: RowLabels;
+  readonly #kept = new Map<DumpFile, KeptRows>();
+  #waiting = '';
 
-  /** null for a bad record, and if all prompts of the file are equal, because then a prompt identifies no group. */
-  of(file: DumpFile, row: DumpRecord): string | null {
-    const key = keyOf(row);
-    if (key === null) return null;
-    this.#note(key, row.rollout!);
-    let reason = this.#reasons.get(file);
-    if (reason === undefined) {
-      reason = reasonOfNoGroups(file);
-      this.#reasons.set(file, reason);
+  constructor(csv: boolean, labels: RowLabels) {
+    this.#csv = csv;
+    this.#labels = labels;
+  }
+
+  read(row: DumpRecord): string {
+    const own = rowJson(row, this.groups.of(row.file, row));
+    return this.#csv ? csvLine(own) : `${printJson({ ...own, labels: this.#labels.of(row.raw).map(labelJson) })}\n`;
+  }
+
+  kept({ file, record }: Place, details: RecordDetails): string {
+    let rows = this.#kept.get(file);
+    if (rows === undefined) {
+      rows = new KeptRows(file, this.#csv);
+      this.#kept.set(file, rows);
     }
-    return reason !== null && key.from === 'prompt' ? null : key.key;
+    const group = this.groups.ofKept(file, details);
+    if (this.#csv) return rows.csv(record, details, group);
+    const labels = this.#labels.isEmpty ? [] : this.#labels.of(file.raw(record) ?? '').map(labelJson);
+    return `{${rows.members(record, details, group)},"labels":${printJson(labels)}}\n`;
   }
 
-  #note(key: GroupKey, rollout: Rollout): void {
-    if (this.#rows++ >= MOST_NOTED) return;
-    this.#seen.add(key.key);
-    for (const name of groupKeysLike(rollout)) {
-      const values = this.#values.get(name) ?? new Set();
-      this.#values.set(name, values.add(rollout.extras[name] ?? null));
-    }
+  add(line: string): Promise<void> | undefined {
+    this.#waiting += line;
+    return this.#waiting.length < PRINTED_AT_ONCE ? undefined : this.end();
   }
 
-  /** A key of the records that makes groups of equal size if the prompts make more; null if absent. */
-  get better(): string | null {
-    const rows = Math.min(this.#rows, MOST_NOTED);
-    for (const [name, { size }] of this.#values)
-      if (size > 1 && size < this.#seen.size && rows % size === 0 && rows > size) return name;
-    return null;
+  end(): Promise<void> | undefined {
+    const text = this.#waiting;
+    this.#waiting = '';
+    return print(text);
   }
 }
 
-const keyOf = (row: DumpRecord): GroupKey | null => (row.rollout === null ? null : groupKeyOf(row.rollout));
+const PRINTED_AT_ONCE = 1 << 16;
 
-/** Reads a file from its start until two prompts differ. */
-function reasonOfNoGroups(file: DumpFile): string | null {
-  const head: (GroupKey | null)[] = [];
-  for (let record = 0; record < file.count; record++) {
-    head.push(keyOf(file.read(record)));
-    const known = head.filter((key) => key?.from === 'prompt');
-    if (known.length > 1 && !arePromptsAlike(known)) break;
+/** Threads that read all records take longer to start than a few take to read. */
+function isLarge(dump: Dump): boolean {
+  let bytes = 0;
+  for (const { path } of dump.files) {
+    bytes += statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    if (bytes > SMALL_DUMP) return true;
   }
-  return new Groups(head).reason;
+  return false;
 }
 
-/** Rows searched for a key that makes groups. */
-const MOST_NOTED = 10_000;
+const SMALL_DUMP = 4 << 20;
 
 /** A copy this large in the temporary folder deserves a message. */
 const LARGE_COPY = 256 << 20;

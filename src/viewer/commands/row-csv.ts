@@ -15,13 +15,19 @@ const KEYS = [
   'error',
 ];
 
+/** The number of cells in a line. */
+export const COLUMNS = KEYS.length;
+
 export const csvHead = (): string => `${KEYS.join(',')}\n`;
 
 /** A row of `ls --json` as a CSV line; findings become their names, separated by spaces. */
 export const csvLine = (row: { [key: string]: Printable }): string =>
-  `${KEYS.map((key) => csvCell(key === 'findings' ? namesOf(row[key]) : textOf(row[key]))).join(',')}\n`;
+  `${csvCells(KEYS.map((key) => (key === 'findings' ? namesOf(row[key]) : row[key])))}\n`;
 
-const namesOf = (findings: Printable): string =>
+export const csvCells = (values: readonly Printable[]): string =>
+  values.map((value) => csvCell(textOf(value))).join(',');
+
+export const namesOf = (findings: Printable): string =>
   Array.isArray(findings) ? [...new Set(findings.map((one) => (one as { check: string }).check))].join(' ') : '';
 
 const textOf = (value: Printable): string => (value === null || value === undefined ? '' : String(value));

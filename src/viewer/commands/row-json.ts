@@ -1,20 +1,14 @@
 import type { DumpRecord } from '../../core/dump/dump-file.ts';
+import { digitsIn } from '../../core/dump/record-details.ts';
 import type { Printable } from '../../core/json/print.ts';
-import { isJsonObject } from '../../core/json/value.ts';
 import { unobservedChecks } from '../../core/rollout/checks.ts';
 import { contextTree, keptBy } from '../../core/rollout/contexts.ts';
 import { Facts, factRow } from '../../core/rollout/fact-row.ts';
 import { FACTS } from '../../core/rollout/facts.ts';
-import type { Finding } from '../../core/rollout/finding.ts';
+import { type Finding, findingJson } from '../../core/rollout/finding.ts';
 import type { Rollout, Span, Turn } from '../../core/rollout/rollout.ts';
 import { timeByKind } from '../../core/rollout/times.ts';
 import { unreadOf } from '../../core/rollout/unread.ts';
-
-/** An integer beyond 2^53 as recorded; the domain's numbers cannot hold all its digits. */
-function digitsOf({ json }: DumpRecord, key: string): bigint | null {
-  const value = isJsonObject(json) ? json[key] : undefined;
-  return typeof value === 'bigint' ? value : null;
-}
 
 /** A line of `ls --json`. @param group the group's key, null if absent */
 export function rowJson(row: DumpRecord, group: string | null): { [key: string]: Printable } {
@@ -32,9 +26,9 @@ export function rowJson(row: DumpRecord, group: string | null): { [key: string]:
     locator: row.locator,
     format: rollout.format,
     stream: file.stream,
-    step: digitsOf(row, 'step') ?? rollout.step ?? file.step,
+    step: digitsIn(row.json, 'step') ?? rollout.step ?? file.step,
     sample: row.sample,
-    score: digitsOf(row, 'score') ?? rollout.score,
+    score: digitsIn(row.json, 'score') ?? rollout.score,
     ...factsJson(rollout, row.findings),
     group,
     bytes: row.bytes,
@@ -145,14 +139,6 @@ const spanJson = ({ field, start, end, turn, kind, trained }: Span): Printable =
   turn,
   kind,
   trained,
-});
-
-const findingJson = ({ check, severity, turn, message, error }: Finding): Printable => ({
-  check,
-  severity,
-  turn,
-  message,
-  ...(error === undefined ? {} : { error }),
 });
 
 /** Seconds from the rollout's start; null if no times were recorded. */

@@ -81,6 +81,10 @@ const QUESTIONS: readonly (readonly string[])[] = [
   ['triage'],
   ['signal'],
   ['grep', 'the'],
+  // What the questions before them kept answers these.
+  ['ls', '--json', '--filter', 'turns > 0'],
+  ['ls', '--json', '--sort', 'chars'],
+  ['ls', '--csv'],
 ];
 
 /** States of what was kept before a question, by what is said of them. */

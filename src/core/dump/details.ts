@@ -1,0 +1,111 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { LRUCache } from 'lru-cache';
+import { NumberColumn } from './number-column.ts';
+import { detailsOf, type RecordDetails } from './record-details.ts';
+
+/** Packed lines, and where the line of each record is. */
+export interface StoredDetails {
+  chunks: readonly Uint8Array[];
+  /** Of each record the number of its chunk and of its line there. */
+  chunkOf: NumberColumn;
+  lineOf: NumberColumn;
+}
+
+/** A few bytes must not become gigabytes, whoever wrote them. */
+const MOST_UNPACKED = 64 << 20;
+
+export const packLines = (lines: readonly string[]): Uint8Array => deflateRawSync(lines.join('\n'), { level: 1 });
+
+/** The details of a file's records, packed; those that were kept are loaded when somebody asks. */
+export class Details {
+  #chunks: Uint8Array[] = [];
+  #chunkOf = new NumberColumn();
+  #lineOf = new NumberColumn();
+  #additions = 0;
+  #load: (() => StoredDetails | null) | null = null;
+  /** Kept details that are not loaded yet hold for this many records. */
+  #loadable = 0;
+
+  /** Kept details. @param count the records that they are of */
+  static later(load: () => StoredDetails | null, count: number): Details {
+    const details = new Details();
+    details.#load = load;
+    details.#loadable = count;
+    return details;
+  }
+
+  /** How often some were added. */
+  get additions(): number {
+    return this.#additions;
+  }
+
+  has(record: number): boolean {
+    this.#loadKept();
+    return !Number.isNaN(this.#chunkOf.at(record));
+  }
+
+  /** null if they were not kept, or are too long. */
+  at(record: number): RecordDetails | null {
+    if (!this.has(record)) return null;
+    const line = linesIn(this.#chunks[this.#chunkOf.at(record)])[this.#lineOf.at(record)];
+    return line === undefined ? null : detailsOf(line);
+  }
+
+  /** @param records of the lines, in order; null for a line that is not needed any more */
+  add(records: readonly (number | null)[], packed: Uint8Array): void {
+    this.#loadKept();
+    this.#additions++;
+    const chunk = this.#chunks.push(packed) - 1;
+    for (const [line, record] of records.entries()) {
+      if (record === null) continue;
+      this.#chunkOf.set(record, chunk);
+      this.#lineOf.set(record, line);
+    }
+  }
+
+  truncate(count: number): void {
+    this.#loadable = Math.min(this.#loadable, count);
+    this.#chunkOf.truncate(count);
+    this.#lineOf.truncate(count);
+  }
+
+  /** null if there are none. */
+  store(): StoredDetails | null {
+    this.#loadKept();
+    return this.#chunks.length === 0
+      ? null
+      : { chunks: [...this.#chunks], chunkOf: this.#chunkOf, lineOf: this.#lineOf };
+  }
+
+  #loadKept(): void {
+    const load = this.#load;
+    if (load === null) return;
+    this.#load = null;
+    const kept = load();
+    if (kept === null) return;
+    this.#chunks = [...kept.chunks];
+    this.#chunkOf = kept.chunkOf;
+    this.#lineOf = kept.lineOf;
+    this.#chunkOf.truncate(this.#loadable);
+    this.#lineOf.truncate(this.#loadable);
+  }
+}
+
+/** Lines that were unpacked last, of all files: a sorted list asks for them in any order. */
+const unpacked = new LRUCache<Uint8Array, readonly string[]>({ maxSize: MOST_UNPACKED });
+
+/** Kept bytes that cannot be unpacked hold nothing: their records are read instead. */
+function linesIn(packed: Uint8Array | undefined): readonly string[] {
+  if (packed === undefined) return [];
+  const known = unpacked.get(packed);
+  if (known !== undefined) return known;
+  let text = '';
+  try {
+    text = inflateRawSync(packed, { maxOutputLength: MOST_UNPACKED }).toString('utf8');
+  } catch {
+    return [];
+  }
+  const lines = text.split('\n');
+  unpacked.set(packed, lines, { size: text.length + 1 });
+  return lines;
+}

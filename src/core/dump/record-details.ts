@@ -1,0 +1,67 @@
+import { printJson } from '../json/print.ts';
+import { isJsonObject } from '../json/value.ts';
+import { findingJson } from '../rollout/finding.ts';
+import { type GroupKey, groupKeyOf } from '../rollout/group-key.ts';
+import type { ParsedLine } from './parse-line.ts';
+
+/** What a list shows of a record besides its facts: pieces of JSON, which are printed as they are. */
+export interface RecordDetails {
+  /** null for a record that is no rollout; then `error` says why. */
+  format: string | null;
+  error: string | null;
+  findings: string;
+  /** With all their digits; `step` is null if the record has none. */
+  step: string;
+  score: string;
+  extras: string;
+  /** `isNamed`: the record says which group it is of. */
+  group: { from: GroupKey['from']; key: string; isNamed: boolean } | null;
+}
+
+/** Longer details are read from their record. */
+const MOST_CHARS = 16_384;
+
+/** JSON escapes tabs and ends of lines. */
+const BETWEEN = '\t';
+
+/** The details of a record on one line; empty if they are too long to keep, or more is said of it than a row shows. */
+export function detailLine({ rollout, json, error, findings, isUnknown }: ParsedLine): string {
+  if (isUnknown) return '';
+  const found = printJson(findings.map(findingJson));
+  if (rollout === null) return joined([printJson(error), found]);
+  const { from, key } = groupKeyOf(rollout);
+  return joined([
+    printJson(rollout.format),
+    found,
+    printJson(digitsIn(json, 'step') ?? rollout.step),
+    printJson(digitsIn(json, 'score') ?? rollout.score),
+    printJson(rollout.extras),
+    from,
+    printJson(key),
+    rollout.group === undefined ? '0' : '1',
+  ]);
+}
+
+function joined(parts: readonly string[]): string {
+  const line = parts.join(BETWEEN);
+  return line.length > MOST_CHARS ? '' : line;
+}
+
+/** null if the line was not kept. */
+export function detailsOf(line: string): RecordDetails | null {
+  const parts = line.split(BETWEEN);
+  if (parts.length === 2) {
+    const [error = 'null', findings = '[]'] = parts;
+    return { format: null, error, findings, step: 'null', score: 'null', extras: '{}', group: null };
+  }
+  const [format, findings, step, score, extras, from, key, named] = parts;
+  if (!format || !findings || !step || !score || !extras || !from || !key || !named) return null;
+  const group = { from: from === 'uid' ? from : 'prompt', key, isNamed: named === '1' } as const;
+  return { format, error: null, findings, step, score, extras, group };
+}
+
+/** An integer beyond 2^53 as recorded; the domain's numbers cannot hold all its digits. */
+export function digitsIn(json: ParsedLine['json'], key: string): bigint | null {
+  const value = isJsonObject(json) ? json[key] : undefined;
+  return typeof value === 'bigint' ? value : null;
+}
