@@ -150,8 +150,13 @@ export class FactsCache {
     const read = columnsIn(columns, kept.body);
     const [chunkOf, lineOf] = [read?.known.get('chunk'), read?.known.get('line')];
     if (!read || !chunkOf || !lineOf || chunkOf.length > file.count || !chunks.every(isCount)) return null;
+    const packed: Uint8Array[] = [];
     let at = read.end;
-    return { chunkOf, lineOf, chunks: chunks.map((size) => kept.body.subarray(at, (at += size))) };
+    for (const size of chunks) {
+      packed.push(kept.body.subarray(at, at + size));
+      at += size;
+    }
+    return { chunkOf, lineOf, chunks: packed };
   }
 
   #decoded(bytes: Buffer): KeptFile | null {
