@@ -7,10 +7,10 @@ import { Folder, isOwnFile } from '../files/folder.ts';
 import { CHECKS } from '../rollout/checks.ts';
 import { FACTS } from '../rollout/facts.ts';
 import { CELL_KINDS, CellColumn } from './cell-column.ts';
-import { Details, type StoredDetails } from './details.ts';
 import { FileFacts } from './file-facts.ts';
 import type { StoredIndex } from './line-index.ts';
 import { COLUMN_FORMS, NumberColumn, type StoredNumbers, valuesOver } from './number-column.ts';
+import { PackedDetails, type StoredDetails } from './packed-details.ts';
 
 /** The kept state of one file: its identity, the places of its records, and their facts. */
 export interface KeptFile {
@@ -60,7 +60,7 @@ interface Header {
   hasMoreCells: boolean;
 }
 
-/** Details lie beside the facts in a file of their own: most questions need none. */
+/** PackedDetails lie beside the facts in a file of their own: most questions need none. */
 interface DetailsHeader {
   version: string;
   /** Names the content of the file that they are of. */
@@ -94,7 +94,7 @@ export class FactsCache {
   read(name: string): KeptFile | null {
     const kept = this.#opened(name, (bytes) => this.#decoded(bytes));
     if (kept !== null)
-      kept.facts.details = Details.later(
+      kept.facts.details = PackedDetails.later(
         () => this.#opened(detailsName(name), (bytes) => this.#decodedDetails(bytes, kept)),
         kept.count,
       );

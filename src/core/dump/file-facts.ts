@@ -2,8 +2,8 @@ import type { JsonValue } from '../json/value.ts';
 import type { Check } from '../rollout/checks.ts';
 import { FACT_ROW, Facts } from '../rollout/fact-row.ts';
 import { CellColumn, IN_RECORD } from './cell-column.ts';
-import { Details } from './details.ts';
 import { NumberColumn } from './number-column.ts';
+import { PackedDetails } from './packed-details.ts';
 import { MOST_CELLS, type RecordFacts, STATUS_CELL } from './record-facts.ts';
 
 type ColumnName = 'looked' | `row.${number}` | 'groups' | 'prompts' | 'has_score' | 'scores';
@@ -27,7 +27,7 @@ export class FileFacts {
   /** There were more names than are kept. */
   hasMoreCells = false;
   /** What else a list shows of a record. */
-  details = new Details();
+  details = new PackedDetails();
   /** Every finding that any record had. */
   readonly #found = new Set<Check>();
   /** The previous record's value: most records repeat it. */

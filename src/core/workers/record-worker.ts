@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import { giveWay } from '../async/give-way.ts';
 import { loadAnew } from '../chat/rendered.ts';
-import { packLines } from '../dump/details.ts';
+import { packLines } from '../dump/packed-details.ts';
 import { parseLine } from '../dump/parse-line.ts';
 import { detailLine } from '../dump/record-details.ts';
 import { recordFactsOf } from '../dump/record-facts.ts';

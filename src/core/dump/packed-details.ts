@@ -17,7 +17,7 @@ const MOST_UNPACKED = 64 << 20;
 export const packLines = (lines: readonly string[]): Uint8Array => deflateRawSync(lines.join('\n'), { level: 1 });
 
 /** The details of a file's records, packed; those that were kept are loaded when somebody asks. */
-export class Details {
+export class PackedDetails {
   #chunks: Uint8Array[] = [];
   #chunkOf = new NumberColumn();
   #lineOf = new NumberColumn();
@@ -27,8 +27,8 @@ export class Details {
   #loadable = 0;
 
   /** Kept details. @param count the records that they are of */
-  static later(load: () => StoredDetails | null, count: number): Details {
-    const details = new Details();
+  static later(load: () => StoredDetails | null, count: number): PackedDetails {
+    const details = new PackedDetails();
     details.#load = load;
     details.#loadable = count;
     return details;
