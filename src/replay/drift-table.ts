@@ -1,3 +1,4 @@
+import type { Report, ReportColumn } from '../analysis/report/report.ts';
 import type { ReplayOutcome } from './outcome.ts';
 
 /** Outcomes of calls that share a property: a tool, a step, an interpreter, an environment. */
@@ -53,3 +54,49 @@ function keyOf(name: TableName, outcome: ReplayOutcome, step: number | null): st
   const packages = Object.entries(environment?.packages ?? {}).map(([module, version]) => `${module} ${version}`);
   return [backend ?? 'nowhere', ...packages.sort()].join(', ');
 }
+
+const COUNTS = {
+  calls: 'recorded calls',
+  same: 'calls with the recorded result',
+  drift: 'calls with another result',
+  flaky: 'of those, calls whose result changes each time',
+  infra: 'calls that failed for a reason of this machine',
+  unknown: 'calls whose result cannot be compared',
+  skipped: 'calls that were not run',
+  error: 'calls that could not be run',
+} as const satisfies Partial<Record<keyof DriftRow, string>>;
+
+/** The outcomes of calls by a property that they share. */
+export const driftReport = (name: TableName, rows: readonly DriftRow[]): Report<DriftRow> => ({
+  title: `drift by ${name}`,
+  columns: [
+    {
+      ...{ key: 'table', title: 'by', type: 'text', hidesFromPeople: true },
+      meaning: 'property that the calls share',
+      value: () => name,
+    },
+    {
+      ...{ key: 'value', title: name, type: 'text', width: 24, identifies: true },
+      meaning: 'its value',
+      value: ({ value }) => value,
+    },
+    ...(Object.keys(COUNTS) as (keyof typeof COUNTS)[]).map(
+      (key): ReportColumn<DriftRow> => ({
+        key,
+        title: key,
+        type: 'count',
+        meaning: COUNTS[key],
+        value: (row) => row[key],
+      }),
+    ),
+    {
+      ...{ key: 'share.drift', title: 'share', type: 'share' },
+      meaning: 'drift among the calls that were the same or drifted; the outcome of the others is unknown',
+      value: ({ same, drift }) => (same + drift === 0 ? null : drift / (same + drift)),
+    },
+  ],
+  rows,
+  notes: [],
+  leftOut: [],
+  empty: 'no calls',
+});

@@ -18,7 +18,7 @@ export { replayMany } from './bulk.ts';
 export { CallSession } from './call-session.ts';
 export { RULE_NAMES, type Rules, rulesWithout } from './compare/rules.ts';
 export { type DiffLine, type DiffWord, diffTexts } from './diff.ts';
-export { DriftTable, TABLES } from './drift-table.ts';
+export { DriftTable, driftReport, TABLES } from './drift-table.ts';
 export {
   type DecideOptions,
   decideCost,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { DriftTable, type ReplayOutcome } from '../../src/replay/index.ts';
-import { driftTableLines } from '../../src/viewer/present/drift-table-text.ts';
+import { DriftTable, driftReport, type ReplayOutcome } from '../../src/replay/index.ts';
+import { reportText } from '../../src/viewer/present/report/lines.ts';
 
 const outcome = (values: Partial<ReplayOutcome>): ReplayOutcome =>
   ({
@@ -48,7 +48,7 @@ test('calls are counted by tool, step, interpreter and environment', () => {
 test('a host that failed is no drift, and the share is of what was judged', () => {
   const [python] = table().rows('tool');
   expect(python).toMatchObject({ same: 1, drift: 1, flaky: 0, infra: 1, error: 0 });
-  expect(driftTableLines('tool', table().rows('tool'))[1]).toMatch(
-    /^python\s+3\s+1\s+1\s+0\s+1\s+0\s+0\s+0\s+50\.0 %$/,
+  expect(reportText(driftReport('tool', table().rows('tool')), 100)[1]).toMatch(
+    /^python\s+3\s+1\s+1\s+0\s+1\s+0\s+0\s+0\s+50 %$/,
   );
 });

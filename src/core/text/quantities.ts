@@ -44,3 +44,13 @@ const UNITS: [string, number][] = [
   ['GB', 1e9],
   ['TB', 1e12],
 ];
+
+/** `4.2 s`, `3 min 20 s`, `2 h 5 min`: two parts at most. */
+export function secondsText(seconds: number): string {
+  if (seconds < 0.0995) return `${Math.round(seconds * 1000)} ms`;
+  if (seconds < 99.5) return `${seconds < 9.95 ? seconds.toFixed(1) : Math.round(seconds)} s`;
+  const whole = Math.round(seconds);
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 100) return `${minutes} min ${whole - minutes * 60} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheFolder } from '../../core/files/places.ts';
+import { sizeText } from '../../core/text/quantities.ts';
 import type { DoctorCheck } from '../../sandbox/server/checks.ts';
 import { loadConfig } from '../config/config-file.ts';
-import { sizeText } from '../present/quantities.ts';
 
 const OLDEST = [20, 19] as const;
 const FEWEST_FILES = 1024;

@@ -1,11 +1,9 @@
 import type { Command } from 'commander';
 import { type FactRows, readFactRows } from '../../analysis/facts/fact-rows.ts';
 import { Dump } from '../../core/dump/dump.ts';
-import { type Printable, printJson } from '../../core/json/print.ts';
-import { csvCell, textTable } from '../present/text-table.ts';
 import { dumpOptions, type ReadingFlags, withReading } from './dump-options.ts';
 import { keptOf } from './kept-of.ts';
-import { ANSWER_IS_NO, print, say, USAGE } from './output.ts';
+import { ANSWER_IS_NO, say, USAGE } from './output.ts';
 import { filterOf } from './query-options.ts';
 
 export interface FactsFlags extends ReadingFlags {
@@ -47,28 +45,4 @@ export async function withFacts(
   } finally {
     dump.close();
   }
-}
-
-export interface TableColumnText<Row> {
-  name: string;
-  text: (row: Row) => string;
-  isText?: true;
-}
-
-/** Rows as a table for people, as CSV, or as one JSON object per line. */
-export async function printTable<Row>(
-  rows: readonly Row[],
-  columns: readonly TableColumnText<Row>[],
-  jsonOf: (row: Row) => { [name: string]: Printable },
-  { json, csv }: Pick<FactsFlags, 'json' | 'csv'>,
-): Promise<void> {
-  if (json) {
-    for (const row of rows) await print(`${printJson(jsonOf(row))}\n`);
-    return;
-  }
-  const lines = [columns.map(({ name }) => name), ...rows.map((row) => columns.map(({ text }) => text(row)))];
-  for (const line of csv
-    ? lines.map((cells) => cells.map(csvCell).join(','))
-    : textTable(lines, (column) => columns[column]!.isText !== true))
-    await print(`${line}\n`);
 }

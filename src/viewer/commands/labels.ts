@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { Command } from 'commander';
 import { type Agreement, agreementOf, pairwise } from '../../analysis/agreement.ts';
 import { Subject } from '../../analysis/query/subject.ts';
+import { type LabelledRollout, labelsReport } from '../../analysis/report/labels.ts';
 import { Dump, type Place } from '../../core/dump/dump.ts';
 import { type Printable, printJson } from '../../core/json/print.ts';
 import { plural } from '../../core/text/numbers.ts';
@@ -11,11 +12,10 @@ import { LABELS, type Label, reportedLabels, standingLabels } from '../../replay
 import { recordKey } from '../../replay/journal/record-key.ts';
 import { keptIn } from '../../replay/results.ts';
 import { labelText } from '../present/label-text.ts';
-import { scoreText } from '../present/quantities.ts';
-import { textTable } from '../present/text-table.ts';
 import { dumpOptions, type ReadingFlags, withReading } from './dump-options.ts';
 import { journalOf } from './journal-of.ts';
 import { ANSWER_IS_NO, DONE, print, run, say, USAGE } from './output.ts';
+import { printReport } from './print-report.ts';
 import { filterOf } from './query-options.ts';
 import { labelJson } from './row-labels.ts';
 
@@ -35,10 +35,9 @@ export const labelsCommand = (): Command =>
       .option('--json', 'one JSON object a rollout, then one of the agreement'),
   ).action((path: string, flags: LabelsFlags) => run(() => labels(path, flags)));
 
-interface Labelled {
-  place: Place;
+interface Labelled extends LabelledRollout {
   labels: readonly Label[];
-  reported: readonly { by: string; labels: readonly Label[] }[];
+  json: { [key: string]: Printable };
 }
 
 async function labels(path: string, flags: LabelsFlags): Promise<number> {
@@ -61,11 +60,13 @@ async function labels(path: string, flags: LabelsFlags): Promise<number> {
     );
     const whole = agreementOf(ratings);
     const pairs = whole !== null && whole.raters.length > 2 ? pairwise(ratings) : [];
+    await printReport(
+      labelsReport(rows, ({ json }) => json),
+      flags,
+    );
     for (const line of flags.json
-      ? [...rows.map(rowOf), { agreement: agreementJson(whole), pairs: pairs.map(agreementJson) }].map((one) =>
-          printJson(one),
-        )
-      : [...tableOf(rows), '', ...agreementLines(whole, pairs, ratings.length)])
+      ? [printJson({ agreement: agreementJson(whole), pairs: pairs.map(agreementJson) })]
+      : ['', ...agreementLines(whole, pairs, ratings.length)])
       await print(`${line}\n`);
     return DONE;
   } finally {
@@ -106,44 +107,34 @@ async function labelled(dump: Dump, journal: Journal): Promise<Labelled[]> {
     say(
       `${plural(gone, 'record')} that ${gone === 1 ? 'was' : 'were'} labelled ${gone === 1 ? 'is' : 'are'} not in this dump any more`,
     );
-  const rows = [...found].map(([record, place]) => ({
-    place,
-    labels: standingLabels(journal, record),
-    reported: reportedLabels(journal, record),
-  }));
+  const rows = [...found].map(([record, place]) =>
+    labelledAt(place, standingLabels(journal, record), reportedLabels(journal, record)),
+  );
   const order = new Map(dump.files.map((file, i) => [file, i]));
   return rows
     .filter((row) => row.labels.length + row.reported.length > 0)
     .sort((a, b) => order.get(a.place.file)! - order.get(b.place.file)! || a.place.record - b.place.record);
 }
 
-function rowOf({ place: { file, record }, labels: said, reported }: Labelled): { [key: string]: Printable } {
+function labelledAt(
+  place: Place,
+  labels: readonly Label[],
+  reported: readonly { by: string; labels: readonly Label[] }[],
+): Labelled {
+  const { file, record } = place;
   return {
-    locator: file.locator(record),
-    step: file.stepOf(record),
-    sample: record + 1,
+    place,
     score: file.score(record) ?? file.read(record).rollout?.score ?? null,
-    labels: said.map(labelJson),
-    reported: reported.map(({ by, labels: theirs }) => ({ by, labels: theirs.map(labelJson) })),
+    labels,
+    reported: reported.flatMap(({ by, labels: theirs }) => theirs.map((one) => `${by} says ${labelText(one)}`)),
+    json: {
+      ...{ step: file.stepOf(record), sample: record + 1, labels: labels.map(labelJson) },
+      reported: reported.map(({ by, labels: theirs }) => ({ by, labels: theirs.map(labelJson) })),
+    },
   };
 }
 
 const agreementJson = (one: Agreement | null): Printable => one && { ...one, raters: [...one.raters] };
-
-function tableOf(rows: readonly Labelled[]): string[] {
-  const raters = [...new Set(rows.flatMap(({ labels: said }) => said.map(({ rater }) => rater)))].sort();
-  const head = ['rollout', 'score', ...raters, 'notes'];
-  const body = rows.map(({ place: { file, record }, labels: said, reported }) => [
-    file.locator(record),
-    scoreText(file.score(record) ?? file.read(record).rollout?.score ?? null),
-    ...raters.map((name) => said.find(({ rater }) => rater === name)?.label ?? ''),
-    [
-      ...said.flatMap(({ rater, note }) => (note === null ? [] : [`${rater}: ${note}`])),
-      ...reported.flatMap(({ by, labels: theirs }) => theirs.map((one) => `${by} says ${labelText(one)}`)),
-    ].join('; '),
-  ]);
-  return textTable([head, ...body], (column) => column === 1);
-}
 
 function agreementLines(whole: Agreement | null, pairs: readonly Agreement[], count: number): string[] {
   if (whole === null) return [`${plural(count, 'label')}; no rollout has labels of two raters`];

@@ -17,10 +17,10 @@ import { isWorthSaying, type UnknownRecords, unknownText } from '../../core/dump
 import { failedText, Unmade } from '../../core/dump/unmade.ts';
 import { printJson } from '../../core/json/print.ts';
 import { isJsonObject } from '../../core/json/value.ts';
+import { sizeText } from '../../core/text/quantities.ts';
 import { shownPath } from '../../core/text/shown-path.ts';
 import { labelWords } from '../present/label-text.ts';
 import { listColumns, listHeader, listLine } from '../present/list-text.ts';
-import { sizeText } from '../present/quantities.ts';
 import { countOf } from './count.ts';
 import { dumpOptions, notifyOption, pollOption, type ReadingFlags, withReading } from './dump-options.ts';
 import { FileGroups } from './file-groups.ts';
@@ -81,7 +81,7 @@ export async function ls(paths: readonly string[], options: LsOptions): Promise<
   }
   if (options.underWay) {
     const { lsUnderWay } = await import('./ls-under-way.ts');
-    return lsUnderWay(paths, options.json === true, await dumpOptions(options));
+    return lsUnderWay(paths, options, await dumpOptions(options));
   }
   const filter = filterOf(options.filter);
   const order = sortOf(options.sort);

@@ -7,6 +7,7 @@ import {
   CallSession,
   DriftTable,
   diffOf,
+  driftReport,
   keptIn,
   type PlannedCall,
   planCalls,
@@ -25,7 +26,6 @@ import {
   whereOf,
 } from '../../replay/index.ts';
 import type { Journal } from '../../replay/journal/journal.ts';
-import { driftTableLines } from '../present/drift-table-text.ts';
 import { diffLines, outcomeLine, reportedLine } from '../present/replay-text.ts';
 import { promptAt } from '../tui/runner/python-prompt.ts';
 import { asUsage, choiceOf, consent, openedOrUsage } from './consent.ts';
@@ -33,6 +33,7 @@ import { dumpOptions } from './dump-options.ts';
 import { journalOf } from './journal-of.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
 import { openTools, ownCodeOf } from './own-run.ts';
+import { printReport } from './print-report.ts';
 import { filterOf } from './query-options.ts';
 import { leaveQueue, openQueue } from './queue-flags.ts';
 import { journalRun } from './queue-run.ts';
@@ -214,11 +215,10 @@ async function sandboxAt(
   };
 }
 
-async function printTable(table: DriftTable, { json }: ReplayFlags): Promise<void> {
+async function printTable(table: DriftTable, { json = false }: ReplayFlags): Promise<void> {
   for (const name of TABLES) {
-    const rows = table.rows(name);
-    if (json) for (const row of rows) await print(`${printJson({ table: name, ...row })}\n`);
-    else await print(`${driftTableLines(name, rows).join('\n')}\n\n`);
+    await printReport(driftReport(name, table.rows(name)), { json });
+    if (!json) await print('\n');
   }
 }
 

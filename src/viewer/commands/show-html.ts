@@ -2,10 +2,10 @@ import { closeSync, createWriteStream, existsSync, openSync, readSync, type Writ
 import type { DumpRecord } from '../../core/dump/dump-file.ts';
 import { UsageError } from '../../core/dump/paths.ts';
 import { plural } from '../../core/text/numbers.ts';
+import { sizeText } from '../../core/text/quantities.ts';
 import { comparisonArticle } from '../present/html/comparison.ts';
 import { type ContentsRow, PAGE_SIGN, pageEnd, pageStart } from '../present/html/page.ts';
 import { PAGE_HEAD, pageRow, rolloutArticle } from '../present/html/rollout.ts';
-import { sizeText } from '../present/quantities.ts';
 import { print, say } from './output.ts';
 import type { WrittenForm } from './written-form.ts';
 

@@ -1,4 +1,4 @@
-import { meanText, scoreText } from './quantities.ts';
+import { meanText, scoreText } from '../../core/text/quantities.ts';
 
 /** Describes a group of rollouts, the most useful part first: the place in it, whether its scores carry any signal, their range. */
 export function groupParts(

@@ -6,8 +6,8 @@ import { CHECKS, type Check, checkWord, ERROR_CHECKS } from '../../core/rollout/
 import type { Facts } from '../../core/rollout/fact-row.ts';
 import { FACTS } from '../../core/rollout/facts.ts';
 import { cellWidth } from '../../core/text/graphemes.ts';
+import { numberText, scoreText, sizeText } from '../../core/text/quantities.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
-import { numberText, scoreText, sizeText } from './quantities.ts';
 import type { Style } from './theme.ts';
 
 /** The values of a row; undefined = not known yet. */

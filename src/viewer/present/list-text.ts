@@ -3,8 +3,8 @@ import { checkWord } from '../../core/rollout/checks.ts';
 import { toolCallsOf } from '../../core/rollout/rollout.ts';
 import { fitLeft, truncateStart } from '../../core/text/fit.ts';
 import { cellWidth } from '../../core/text/graphemes.ts';
+import { scoreText, sizeText } from '../../core/text/quantities.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
-import { scoreText, sizeText } from './quantities.ts';
 
 /** Widths of the printed list; the locator comes first, so that a double click selects it for copying. */
 export interface ListColumns {

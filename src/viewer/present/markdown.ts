@@ -2,13 +2,13 @@ import type { DumpRecord } from '../../core/dump/dump-file.ts';
 import { isJsonObject, type JsonObject } from '../../core/json/value.ts';
 import { END_WORD } from '../../core/rollout/ended.ts';
 import type { Part, Turn } from '../../core/rollout/rollout.ts';
+import { scoreText } from '../../core/text/quantities.ts';
 import { sanitise, sanitiseLine } from '../../core/text/sanitise.ts';
 import type { Label } from '../../replay/journal/labels.ts';
 import { formatJson } from './json.ts';
 import { labelText } from './label-text.ts';
 import { maskShare } from './mask-share.ts';
 import { formatReward } from './numbers.ts';
-import { scoreText } from './quantities.ts';
 
 /**
  * A rollout as Markdown, for pasting into an issue or a document: a heading per turn; the model's answer verbatim in a quote, so that its

@@ -2,10 +2,10 @@ import type { Finding } from '../../core/rollout/finding.ts';
 import { truncateStart } from '../../core/text/fit.ts';
 import { cellWidth } from '../../core/text/graphemes.ts';
 import { formatCount } from '../../core/text/numbers.ts';
+import { scoreText } from '../../core/text/quantities.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
 import { type Piece, renderEdges, renderPieces } from './line.ts';
 import { FOCUSED } from './list.ts';
-import { scoreText } from './quantities.ts';
 import type { Theme } from './theme.ts';
 
 export interface RecordHead {

@@ -1,4 +1,5 @@
 import { type Stretch, TIME_KINDS, type TimeKind, type Times, timeByKind } from '../../core/rollout/times.ts';
+import { secondsText } from '../../core/text/quantities.ts';
 import type { Piece } from './line.ts';
 
 /** A sign and a style for each kind, so that a bar is readable without colour. */
@@ -56,13 +57,4 @@ export function timeLegend(times: Times): Piece[][] {
         ['quiet', `${name} ${secondsText(sums[kind])}`],
       ];
     });
-}
-
-/** `4.2 s`, `3 min 20 s`, `2 h 5 min`: two parts at most. */
-export function secondsText(seconds: number): string {
-  if (seconds < 0.0995) return `${Math.round(seconds * 1000)} ms`;
-  if (seconds < 99.5) return `${seconds < 9.95 ? seconds.toFixed(1) : Math.round(seconds)} s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 100) return `${minutes} min ${Math.round(seconds - minutes * 60)} s`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }

@@ -2,9 +2,9 @@ import type { RunStats } from '../../analysis/live-run.ts';
 import type { QueueState } from '../../core/dump/under-way.ts';
 import { truncate } from '../../core/text/fit.ts';
 import { formatCount, formatPercent, plural, sparkline } from '../../core/text/numbers.ts';
+import { meanText } from '../../core/text/quantities.ts';
 import { ageText, durationText } from './age.ts';
 import { type Edges, type Piece, piecesWidth } from './line.ts';
-import { meanText } from './quantities.ts';
 
 export interface TopLine {
   /** The opened paths, sanitised. */

@@ -83,7 +83,7 @@ describe('what a run says of rollouts under way', () => {
   it('is a page: the longest first, escape codes gone, the writer told dead, silent or live', () => {
     const directory = written(state());
     const found = { ...readLiveState(directory, 'here')!, directory };
-    const rows = found.rollouts.map((one) => ({ ...one, key: one.task, ended: null, place: null }));
+    const rows = found.rollouts.map((one) => ({ ...one, key: one.task, ended: null, place: null, writer: found }));
     const page = (states: FoundState[], now?: number) => underWayPage({ states, rows, placeOf: () => null }, null, now);
     const at = (seconds: number) => page([found], found.written + seconds * 1000);
     expect(at(1).length).toBe(2);

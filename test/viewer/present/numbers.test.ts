@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { JsonValue } from '../../../src/core/json/value.ts';
 import type { LossMask } from '../../../src/core/rollout/loss-mask.ts';
 import { formatCount, formatPercent, plural, sparkline } from '../../../src/core/text/numbers.ts';
+import { meanText, scoreText, sizeText } from '../../../src/core/text/quantities.ts';
 import { ageText, durationText, untilOlder } from '../../../src/viewer/present/age.ts';
 import { amountText } from '../../../src/viewer/present/amount.ts';
 import { groupParts } from '../../../src/viewer/present/group-text.ts';
@@ -10,7 +11,6 @@ import { formatJson, formattingJson } from '../../../src/viewer/present/json.ts'
 import { renderEdges, renderPieces } from '../../../src/viewer/present/line.ts';
 import { maskShare, maskShort } from '../../../src/viewer/present/mask-share.ts';
 import { formatAdvantage, formatReward } from '../../../src/viewer/present/numbers.ts';
-import { meanText, scoreText, sizeText } from '../../../src/viewer/present/quantities.ts';
 import { diffLines, outcomeLine, runDurationText } from '../../../src/viewer/present/replay-text.ts';
 import { MONO } from '../../../src/viewer/present/theme.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseLine } from '../../../src/core/dump/parse-line.ts';
+import { numberText } from '../../../src/core/text/quantities.ts';
 import { alignedNumbers } from '../../../src/viewer/present/numbers.ts';
-import { numberText } from '../../../src/viewer/present/quantities.ts';
 import { transcriptSections } from '../../../src/viewer/present/transcript/blocks.ts';
 import { blocksOf } from '../../../src/viewer/present/transcript/section.ts';
 import { ALL_OPEN } from '../../../src/viewer/present/transcript/turn-blocks.ts';

@@ -1,8 +1,8 @@
 import type { DumpRecord } from '../../../core/dump/dump-file.ts';
 import type { Rollout, Turn } from '../../../core/rollout/rollout.ts';
 import { plural } from '../../../core/text/numbers.ts';
+import { scoreText } from '../../../core/text/quantities.ts';
 import { type DiffLine, type DiffWord, diffTexts } from '../../../replay/diff.ts';
-import { scoreText } from '../quantities.ts';
 import { escaped } from './page.ts';
 
 /** Two rollouts side by side, turn by turn, with differences marked by line and by word. */

@@ -2,7 +2,7 @@ import type { RunPair } from '../../../analysis/compare/runs.ts';
 import type { TreeBranch } from '../../../analysis/compare/tree.ts';
 import { outcomeCounts, outcomeText } from '../../../analysis/report/runs.ts';
 import { formatCount, plural } from '../../../core/text/numbers.ts';
-import { meanText } from '../quantities.ts';
+import { meanText } from '../../../core/text/quantities.ts';
 import { escaped } from './page.ts';
 
 /** A prompt of two runs as a page shows it. */

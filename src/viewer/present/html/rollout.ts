@@ -3,12 +3,12 @@ import { isJsonObject, type JsonObject } from '../../../core/json/value.ts';
 import { END_WORD } from '../../../core/rollout/ended.ts';
 import { type Part, type Rollout, type ToolCall, type Turn, toolCallsOf } from '../../../core/rollout/rollout.ts';
 import { formatCount } from '../../../core/text/numbers.ts';
+import { scoreText } from '../../../core/text/quantities.ts';
 import type { Label } from '../../../replay/journal/labels.ts';
 import { formatJson } from '../json.ts';
 import { labelText, labelWords } from '../label-text.ts';
 import { maskShare } from '../mask-share.ts';
 import { formatReward } from '../numbers.ts';
-import { scoreText } from '../quantities.ts';
 import { type ContentsColumn, type ContentsRow, escaped } from './page.ts';
 
 export const PAGE_HEAD: readonly ContentsColumn[] = ['step', 'score', 'turns', 'calls', 'label', 'findings'].map(

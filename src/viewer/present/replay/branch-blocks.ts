@@ -1,7 +1,7 @@
 import { plural } from '../../../core/text/numbers.ts';
+import { scoreText } from '../../../core/text/quantities.ts';
 import { sanitise, sanitiseLine } from '../../../core/text/sanitise.ts';
 import { spreadOf } from '../../../replay/spread.ts';
-import { scoreText } from '../quantities.ts';
 import type { Block } from '../transcript/block.ts';
 import type { Folds } from '../transcript/blocks.ts';
 import { diffBlocks } from './diff-blocks.ts';

@@ -1,8 +1,8 @@
 import type { Rollout } from '../../../core/rollout/rollout.ts';
+import { scoreText } from '../../../core/text/quantities.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import { fateOf } from '../../../replay/fate.ts';
 import { fateText } from '../fate-text.ts';
-import { scoreText } from '../quantities.ts';
 import type { Block } from '../transcript/block.ts';
 import { END_SECTION, type Folds, turnSection } from '../transcript/blocks.ts';
 import { type Made, PAUSE, type Section } from '../transcript/section.ts';

@@ -1,7 +1,6 @@
 import { type CellValue, type ColumnType, isPlace, isTally, locatorText } from '../../../analysis/report/report.ts';
 import { formatCount, formatPercent, sparkline } from '../../../core/text/numbers.ts';
-import { meanText, scoreText } from '../quantities.ts';
-import { secondsText } from '../time-bar.ts';
+import { meanText, scoreText, secondsText } from '../../../core/text/quantities.ts';
 
 const CURVE = 16;
 const BAR = 24;

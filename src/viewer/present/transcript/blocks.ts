@@ -1,10 +1,10 @@
 import type { Rollout } from '../../../core/rollout/rollout.ts';
 import type { TokenText } from '../../../core/rollout/token-table.ts';
+import { sizeText } from '../../../core/text/quantities.ts';
 import { sanitise } from '../../../core/text/sanitise.ts';
 import { formatJson } from '../json.ts';
 import { maskShare } from '../mask-share.ts';
 import { advantageText } from '../numbers.ts';
-import { sizeText } from '../quantities.ts';
 import type { Block } from './block.ts';
 import { contextHeading, OwnTrajectories, withOutlines } from './context-blocks.ts';
 import { findingsByTurn, Unplaced } from './findings.ts';

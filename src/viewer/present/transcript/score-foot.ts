@@ -4,9 +4,9 @@ import type { Rollout } from '../../../core/rollout/rollout.ts';
 import { fitLeft } from '../../../core/text/fit.ts';
 import { cellWidth } from '../../../core/text/graphemes.ts';
 import { formatCount } from '../../../core/text/numbers.ts';
+import { scoreText } from '../../../core/text/quantities.ts';
 import { sanitise, sanitiseLine } from '../../../core/text/sanitise.ts';
 import { alignedNumbers } from '../numbers.ts';
-import { scoreText } from '../quantities.ts';
 import type { Block } from './block.ts';
 
 /** The details show the rest. */

@@ -1,7 +1,8 @@
 import { stretchesOf, type Times } from '../../../core/rollout/times.ts';
+import { secondsText } from '../../../core/text/quantities.ts';
 import { sanitise } from '../../../core/text/sanitise.ts';
 import type { Piece } from '../line.ts';
-import { secondsText, timeBar, timeLegend } from '../time-bar.ts';
+import { timeBar, timeLegend } from '../time-bar.ts';
 import type { Block, Range } from './block.ts';
 
 const BAR = 32;

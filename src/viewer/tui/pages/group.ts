@@ -1,9 +1,9 @@
 import { advantagesOf, OF_A_DUMP } from '../../../analysis/advantages/of-dump.ts';
 import { groupStats } from '../../../analysis/prompts/group-stats.ts';
 import { plural } from '../../../core/text/numbers.ts';
+import { meanText, scoreText } from '../../../core/text/quantities.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import { formatAdvantage } from '../../present/numbers.ts';
-import { meanText, scoreText } from '../../present/quantities.ts';
 import type { Data } from '../rows/data.ts';
 import type { Page } from '../rows/page.ts';
 import type { PageSort, PageSubject } from '../state/page.ts';

@@ -1,7 +1,7 @@
 import { formatCount, formatPercent, plural } from '../../../core/text/numbers.ts';
+import { scoreText } from '../../../core/text/quantities.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import type { Piece } from '../../present/line.ts';
-import { scoreText } from '../../present/quantities.ts';
 import type { Store } from '../rows/data.ts';
 import type { FoundHits, FoundTurn } from '../rows/hits.ts';
 import type { Page } from '../rows/page.ts';

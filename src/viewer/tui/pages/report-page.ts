@@ -50,6 +50,8 @@ interface ReportPageParts<Row> {
   /** @param key of the column under the cursor */
   open?(row: Row, key: string): ReturnType<NonNullable<PageRow['open']>>;
   says?(row: Row): string;
+  /** Identifies a row, so that the cursor stays on it when others come and go. */
+  keyOf?(row: Row): string;
   /** The action of the key that toggles the row. */
   toggle?(row: Row): Action;
   /** The action of the key that shows the page's other side. */
@@ -58,7 +60,7 @@ interface ReportPageParts<Row> {
 
 /** A report as a page on the screen. */
 export function reportPage<Row>(report: Report<Row>, parts: ReportPageParts<Row>): Page {
-  const { sort, order, open, says, toggle } = parts;
+  const { sort, order, open, says, toggle, keyOf } = parts;
   const columns = shownColumns(report);
   const sorted = sort === null ? undefined : columns[sort.column];
   const by = (sorted === undefined ? null : sort) ?? order ?? null;
@@ -77,6 +79,7 @@ export function reportPage<Row>(report: Report<Row>, parts: ReportPageParts<Row>
     head: [...(parts.head ?? []), ...report.notes, ...report.leftOut].map(sanitiseLine),
     columns: columns.map(tableColumn),
     length: rows.length,
+    ...(keyOf === undefined ? {} : { keyOf: (index: number) => keyOf(rowAt(index)) }),
     empty: report.empty,
     sort: by,
     ...(parts.other === undefined ? {} : { other: parts.other }),

@@ -2,8 +2,9 @@ import { type ClockRow, type StepClock, stepClock, waitedOf } from '../../../ana
 import type { Facts } from '../../../core/rollout/fact-row.ts';
 import { type Stretch, TIME_KINDS, type TimeSpan } from '../../../core/rollout/times.ts';
 import { plural } from '../../../core/text/numbers.ts';
+import { secondsText } from '../../../core/text/quantities.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
-import { secondsText, timeBar, timeLegend } from '../../present/time-bar.ts';
+import { timeBar, timeLegend } from '../../present/time-bar.ts';
 import type { Data } from '../rows/data.ts';
 import type { Page } from '../rows/page.ts';
 import type { Action } from '../state/action.ts';

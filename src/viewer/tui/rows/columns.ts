@@ -2,6 +2,7 @@ import { valueName } from '../../../analysis/query/fields.ts';
 import type { Dump } from '../../../core/dump/dump.ts';
 import { isFact } from '../../../core/rollout/facts.ts';
 import { cellWidth } from '../../../core/text/graphemes.ts';
+import { scoreText } from '../../../core/text/quantities.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import {
   type Column,
@@ -12,7 +13,6 @@ import {
   sortedColumn,
   valueColumn,
 } from '../../present/list-columns.ts';
-import { scoreText } from '../../present/quantities.ts';
 import type { ListChoice } from '../state/list.ts';
 import { LABEL_KEY, REPLAY_KEYS } from './replay-values.ts';
 

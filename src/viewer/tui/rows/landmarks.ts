@@ -3,7 +3,7 @@ import type { DumpRecord } from '../../../core/dump/dump-file.ts';
 import { ERROR_CHECKS } from '../../../core/rollout/checks.ts';
 import type { Facts } from '../../../core/rollout/fact-row.ts';
 import type { Finding } from '../../../core/rollout/finding.ts';
-import { scoreText } from '../../present/quantities.ts';
+import { scoreText } from '../../../core/text/quantities.ts';
 import { outcomeWord } from '../../present/replay/outcome-text.ts';
 import type { RolloutReplay } from '../../present/replay/view.ts';
 import type { LandmarkName } from '../state/find.ts';

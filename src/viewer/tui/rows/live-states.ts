@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import type { LiveRow } from '../../../analysis/report/under-way.ts';
 import type { Dump, Place } from '../../../core/dump/dump.ts';
 import type { DumpFile } from '../../../core/dump/dump-file.ts';
 import type { FoundState, LiveReader } from '../../../core/dump/live-reader.ts';
@@ -16,20 +17,16 @@ const KEPT_MS = 20_000;
 /** Most finished records remembered by name. */
 const MOST_REMEMBERED = 10_000;
 
-/** An unfinished rollout, or one that ended while being watched. */
-export interface LiveRow extends UnderWay {
+/** The row of a rollout, which keeps its place when it ends. */
+interface KeyedRow extends LiveRow {
   key: string;
-  /** When it ended, ms since 1970; null while it is unfinished. */
-  ended: number | null;
-  /** Its record in the dump, once that exists. */
-  place: Place | null;
 }
 
 /** Unfinished rollouts as reported by their writers, read once a second while somebody is watching. */
 export class LiveStates {
   readonly #dump: Dump;
   readonly #changed: () => void;
-  readonly #rows = new Map<string, LiveRow>();
+  readonly #rows = new Map<string, KeyedRow>();
   /** Records that arrived while being watched, by name. */
   readonly #finished = new Map<string, Place>();
   #reader: LiveReader | null = null;
@@ -77,7 +74,7 @@ export class LiveStates {
   }
 
   /** Those that started first come first, and stay in place when they end. */
-  get rows(): readonly LiveRow[] {
+  get rows(): readonly KeyedRow[] {
     return [...this.#rows.values()];
   }
 
@@ -155,13 +152,14 @@ export class LiveStates {
   #merge(states: readonly FoundState[]): void {
     const now = Date.now();
     const named = new Set<string>();
-    for (const { directory, rollouts } of states) {
+    for (const writer of states) {
+      const { directory, rollouts } = writer;
       for (const rollout of rollouts) {
         const key = `${directory}\0${rollout.step}\0${rollout.uid ?? rollout.task}`;
         if (named.has(key)) continue;
         named.add(key);
         const place = this.#finished.get(nameOf(rollout)) ?? null;
-        this.#rows.set(key, { ...rollout, key, ended: place === null ? null : now, place });
+        this.#rows.set(key, { ...rollout, key, writer, ended: place === null ? null : now, place });
       }
     }
     for (const [key, row] of this.#rows) {

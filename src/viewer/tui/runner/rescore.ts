@@ -1,6 +1,6 @@
+import { scoreText } from '../../../core/text/quantities.ts';
 import { openRewards, rescoreMany, rescoreTask } from '../../../replay/index.ts';
 import { rewardProblem } from '../../../replay/reward-choice.ts';
-import { scoreText } from '../../present/quantities.ts';
 import type { JobOf, RunnerContext } from './context.ts';
 
 /** Re-scores the rollouts; the scores are kept, and found again at the next start. */

@@ -1,1 +1,0 @@
-export { meanText, numberText, scoreText, sizeText } from '../../core/text/quantities.ts';
