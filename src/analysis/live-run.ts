@@ -97,6 +97,12 @@ export class LiveRun {
 
   #take({ kind, file, from }: DumpChange): void {
     if (this.#rate === null) return;
+    if (kind !== 'gone' && file.isOldNews) {
+      // As at opening: a copy of an old step is neither an arrival nor an alarm.
+      if (this.#isComplete(file, Date.now())) this.#markJudged(file);
+      else this.#waiting.add(file);
+      return;
+    }
     if (from === 0) {
       const before = this.#began.lastIndexOf(file);
       if (before >= 0) this.#began.splice(before, 1);

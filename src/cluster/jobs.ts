@@ -70,6 +70,8 @@ export class QueuedJobs {
   #head: RunHead;
   #isAlone: boolean | null = null;
   #lost = 0;
+  /** The last event that was read. */
+  #seen: string | null = null;
   #isLooking = false;
   #timer: NodeJS.Timeout | undefined;
   #status: Omit<WorkStatus, 'isAway'> = {
@@ -92,14 +94,20 @@ export class QueuedJobs {
     this.#say = say;
     this.#runs = new Runs(shared);
     this.#signal = signal;
-    this.#admission = new Admission(() => redis.info('memory'), shared.refusals);
+    this.#admission = new Admission(redis, () => this.#trimEvents(), shared.refusals);
     // A job's outcome is also in its event.
     this.#queue = new bullmq.Queue(queueOf(id), { connection: redis, prefix, streams: { events: { maxLen: EVENTS } } });
     this.#events = new bullmq.QueueEvents(queueOf(id), { connection: shared.another(), prefix });
     this.#queue.on('error', () => {});
     this.#events.on('error', () => {});
-    this.#events.on('completed', ({ jobId, returnvalue }) => void this.#take(jobId, returnvalue));
-    this.#events.on('failed', ({ jobId, failedReason }) => void this.#fail(jobId, failedReason));
+    this.#events.on('completed', ({ jobId, returnvalue }, event) => {
+      this.#seen = event;
+      void this.#take(jobId, returnvalue);
+    });
+    this.#events.on('failed', ({ jobId, failedReason }, event) => {
+      this.#seen = event;
+      void this.#fail(jobId, failedReason);
+    });
   }
 
   static async open(shared: SharedRedis, options: JobsOptions): Promise<QueuedJobs> {
@@ -125,6 +133,13 @@ export class QueuedJobs {
     if (most === undefined) await this.#do(() => this.#queue.removeGlobalConcurrency());
     else await this.#do(() => this.#queue.setGlobalConcurrency(most));
     await this.#runs.setData(this.#head.id, this.#data);
+  }
+
+  /** Events hold results once more: in a small Redis those that were read would leave no room for work. */
+  async #trimEvents(): Promise<void> {
+    const { redis, prefix } = this.#shared;
+    if (this.#seen === null) return;
+    await redis.xtrim(`${prefix}:${queueOf(this.#head.id)}:events`, 'MINID', this.#seen).catch(() => {});
   }
 
   get runs(): Runs {

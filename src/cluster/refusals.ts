@@ -1,3 +1,4 @@
+import type { Redis } from 'ioredis';
 import { pause } from '../core/async/timeout.ts';
 
 /** Replies of a Redis that currently serves nobody: full, loading, a replica, without a disk, out of connections. Time or its operator fixes them. */
@@ -67,19 +68,27 @@ export class Refusals {
   }
 }
 
+/** Redis 7 keeps a histogram of the latency of each command that was used. */
+const HISTOGRAM_BYTES = 23_000;
+
 /** Bytes that a Redis holds, and may hold; null if it has no limit or the query is forbidden. */
 export interface MemoryUse {
   used: number;
   most: number;
 }
 
-export async function memoryUse(info: () => Promise<string>): Promise<MemoryUse | null> {
-  const text = await info().catch(() => '');
+export async function memoryUse(redis: Pick<Redis, 'info'>): Promise<MemoryUse | null> {
+  const text = await redis.info('memory').catch(() => '');
   const fieldOf = (name: string): number => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(text)?.[1] ?? 0);
   const most = fieldOf('maxmemory');
   if (most === 0) return null;
-  // An empty server's own use, and the connection buffers.
-  const own = fieldOf('used_memory_startup') + fieldOf('mem_clients_normal');
+  const latencies = (await redis.info('latencystats').catch(() => '')).match(/^latency_percentiles_usec_/gm) ?? [];
+  // What an empty server uses, and what connections and commands take beside the data.
+  const own =
+    fieldOf('used_memory_startup') +
+    fieldOf('mem_clients_normal') +
+    fieldOf('used_memory_scripts') +
+    latencies.length * HISTOGRAM_BYTES;
   return { used: Math.max(0, fieldOf('used_memory') - own), most: Math.max(1, most - own) };
 }
 
@@ -88,14 +97,17 @@ const JOB_BYTES = 14_000;
 
 /** Admits work into a Redis with a memory limit only while there is room left for the results. */
 export class Admission {
-  readonly #info: () => Promise<string>;
+  readonly #redis: Pick<Redis, 'info'>;
+  readonly #tidy: () => Promise<void>;
   readonly #refusals: Refusals;
   /** Bytes that may be admitted until memory is measured again; null before the first time. */
   #credit: number | null = null;
   #measuring: Promise<void> | null = null;
 
-  constructor(info: () => Promise<string>, refusals: Refusals) {
-    this.#info = info;
+  /** @param tidy drops what nobody needs any longer */
+  constructor(redis: Pick<Redis, 'info'>, tidy: () => Promise<void>, refusals: Refusals) {
+    this.#redis = redis;
+    this.#tidy = tidy;
     this.#refusals = refusals;
   }
 
@@ -132,7 +144,11 @@ export class Admission {
 
   /** @returns whether too much is stored to leave room for results */
   async measure(): Promise<boolean> {
-    const use = await memoryUse(this.#info);
+    let use = await memoryUse(this.#redis);
+    if (use !== null && use.used > SHARE * use.most) {
+      await this.#tidy();
+      use = await memoryUse(this.#redis);
+    }
     this.#credit = use === null ? Number.POSITIVE_INFINITY : SHARE * use.most - use.used;
     if (use !== null && use.used > use.most) this.#refusals.refused('its memory is full');
     return use !== null && use.used > FULL * use.most;

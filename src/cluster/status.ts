@@ -55,7 +55,7 @@ export function stagesOf(workers: readonly WorkerBeat[], run?: string): Record<s
 export async function queueStatus(shared: SharedRedis): Promise<QueueStatus> {
   const { bullmq, prefix, redis: connection } = shared;
   const known = new Runs(shared);
-  const use = await memoryUse(() => shared.redis.info('memory'));
+  const use = await memoryUse(shared.redis);
   const runs = await Promise.all(
     (await known.list()).map(async ({ suspended: _, ...head }) => {
       const queue = new bullmq.Queue(queueOf(head.id), { connection, prefix });

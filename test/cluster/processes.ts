@@ -4,19 +4,24 @@ import { bin } from '../program.ts';
 
 const running = new Set<ChildProcess>();
 
-/** Workers, and runs that are to be killed. `said` gives what a process wrote to stderr. */
+/** Workers, and runs that are to be killed or watched. `said` gives what a process wrote to stderr, `wrote` what to stdout. */
 export function start(args: readonly string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) {
   const child = spawn(process.execPath, [bin, ...args], {
     cwd: options.cwd,
     env: { ...process.env, ...options.env },
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   let text = '';
   child.stderr.setEncoding('utf8').on('data', (part: string) => {
     text += part;
   });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (part: string) => {
+    output += part;
+  });
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   running.add(child);
-  return { child, said: () => text };
+  return { child, ended, said: () => text, wrote: () => output };
 }
 
 export const startWorker = (url: string, ...more: string[]) =>

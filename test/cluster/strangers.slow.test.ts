@@ -8,7 +8,7 @@ import { headOf, Runs } from '../../src/cluster/runs.ts';
 import { receivedSettings, SentRun } from '../../src/cluster/sent-run.ts';
 import { Texts } from '../../src/cluster/texts.ts';
 import { directoryWith, rolloutViewer } from '../program.ts';
-import { killAll, startWorker } from './processes.ts';
+import { killAll, start, startWorker, until } from './processes.ts';
 import { hasRedis, noRedis, TestRedis } from './redis-server.ts';
 
 let redis: TestRedis;
@@ -154,12 +154,13 @@ describe(`a full Redis${noRedis}`, () => {
       startWorker(full.url);
       // Somebody else's keys leave no room, and go after a while.
       for (let at = 0; at < 40; at++) await own.redis.set(`other:${at}`, 'x'.repeat(100_000)).catch(() => {});
-      const freed = setTimeout(() => void own.redis.del(...Array.from({ length: 40 }, (_, at) => `other:${at}`)), 4000);
       const args = ['rescore', '1.jsonl', '--reward', 'gsm8k', '--queue', full.url, '--json', '--concurrency', '300'];
-      const { code, stdout, stderr } = await rolloutViewer(args, { cwd });
-      clearTimeout(freed);
-      expect(stderr).toContain('Redis refuses');
-      const made = dumpLinesOf(stdout);
+      const run = start(args, { cwd });
+      await until(() => run.said().includes('Redis refuses') || run.child.exitCode !== null);
+      await own.redis.del(...Array.from({ length: 40 }, (_, at) => `other:${at}`));
+      const code = await run.ended;
+      expect(run.said()).toContain('Redis refuses');
+      const made = dumpLinesOf(run.wrote());
       expect([code, made.length, made.filter(({ status }) => status === 'same').length]).toEqual([0, 300, 300]);
     } finally {
       await own.close();

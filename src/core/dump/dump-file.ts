@@ -9,6 +9,7 @@ import { digestOf, FileContent, type Identity, samplesOf } from './file-content.
 import { LineIndex } from './line-index.ts';
 import type { Locator } from './locator.ts';
 import type { LongRecordPlace } from './long-record.ts';
+import { originOf } from './origins.ts';
 import { bad, type ParsedLine, parseLine } from './parse-line.ts';
 import { EMPTY, type FoundFile, isValidationStream, problemOfFile, stemOf, stepOfName } from './paths.ts';
 import type { ReadMarks } from './read-marks.ts';
@@ -189,9 +190,15 @@ export class DumpFile {
     this.reads?.add(this.path, this.index, record);
   }
 
-  /** The step may be incomplete: bytes came a moment ago. */
+  /** The step may be incomplete: bytes came a moment ago, or its original holds more. */
   isArriving(now = Date.now()): boolean {
-    return now - this.lastChange < QUIET;
+    return now - this.lastChange < QUIET || this.bytes < (originOf(this.path)?.known ?? 0);
+  }
+
+  /** All its bytes are those that its original had when copying began: nothing was added meanwhile. */
+  get isOldNews(): boolean {
+    const origin = originOf(this.path);
+    return origin !== null && this.bytes <= origin.known;
   }
 
   /** Builds the index of a file that does not change meanwhile. Failures are stored in `state` and `error`. */
@@ -215,7 +222,7 @@ export class DumpFile {
       const isKept = isFirst && this.#restore(identity, options.holdBack);
       const seen = this.#identity;
       if (seen !== null && isSame(seen, identity) && (options.holdBack || !this.#scan.hasHeldBack)) {
-        if (isKept) this.lastChange = Math.min(identity.modified, Date.now());
+        if (isKept) this.lastChange = this.#changeOf(identity.modified, false);
         return this.#becomeReady(isKept ? 'replaced' : 'none');
       }
       this.error =
@@ -229,9 +236,7 @@ export class DumpFile {
       const isEntryAlone = seen?.size === identity.size && seen.modified === identity.modified;
       if (isKept) this.wasRewritten = change === 'replaced' && this.#isOwnKept && !isEntryAlone;
       const isNew = !isFirst && (seen === null || seen.size !== identity.size || seen.modified !== identity.modified);
-      // The mtime of a copy may be when its source was written; the clocks of a server and this machine differ by less.
-      const isNow = isNew && Date.now() - identity.modified < LONG_AGO;
-      this.lastChange = isNow ? Date.now() : Math.min(identity.modified, Date.now());
+      this.lastChange = this.#changeOf(identity.modified, isNew);
       const isNothing = this.bytes === 0 || (this.#scan.copy !== null && this.#scan.position === 0);
       if (this.error !== null && isNothing) {
         this.state = 'failed';
@@ -245,6 +250,15 @@ export class DumpFile {
       this.state = isGone && !isFirst ? 'gone' : this.count === 0 ? 'failed' : 'ready';
       return this.state === 'gone' ? 'gone' : 'none';
     }
+  }
+
+  /** @param modified the time of the file itself */
+  #changeOf(modified: number, isNew: boolean): number {
+    const origin = originOf(this.path);
+    if (origin !== null && this.bytes <= origin.known) return Math.min(origin.modified, Date.now());
+    // The mtime of a copy may be when its source was written; the clocks of a server and this machine differ by less.
+    const isNow = isNew && (origin !== null || Date.now() - modified < LONG_AGO);
+    return isNow ? Date.now() : Math.min(modified, Date.now());
   }
 
   #becomeReady(change: FileChange): FileChange {

@@ -4,6 +4,8 @@ import { z } from 'zod';
 import manifest from '../../../package.json' with { type: 'json' };
 import { Limiter } from '../../core/async/limiter.ts';
 import { errorText } from './answer.ts';
+import { servePrompts } from './prompts.ts';
+import { serveRollouts } from './resources.ts';
 import { mcpTools, type Served } from './tools.ts';
 
 /** Concurrent readings: a dump may be large, and the machine belongs to a person. */
@@ -16,25 +18,35 @@ const INSTRUCTIONS =
 export async function serveMcp(served: Served): Promise<void> {
   const server = new McpServer({ name: manifest.name, version: manifest.version }, { instructions: INSTRUCTIONS });
   const limiter = new Limiter(AT_ONCE);
-  for (const { name, title, description, input, readOnly, answer } of mcpTools(served))
+  const tools = mcpTools(served);
+  for (const { name, title, description, input, output, readOnly, answer } of tools)
     server.registerTool(
       name,
       {
         title,
         description,
         inputSchema: z.strictObject(input),
-        annotations: { title, readOnlyHint: readOnly, destructiveHint: false, openWorldHint: false },
+        outputSchema: z.looseObject(output),
+        annotations: {
+          title,
+          readOnlyHint: readOnly,
+          destructiveHint: false,
+          idempotentHint: readOnly,
+          openWorldHint: false,
+        },
       },
       async (given: unknown, { signal }: { signal: AbortSignal }) => {
         try {
-          const text = await limiter.run((own) => answer(given as never, own), { signal });
-          return { content: [{ type: 'text' as const, text }] };
+          const { text, structured } = await limiter.run((own) => answer(given as never, own), { signal });
+          return { content: [{ type: 'text' as const, text }], structuredContent: structured };
         } catch (error) {
           const text = errorText(error instanceof Error ? error.message : String(error));
           return { content: [{ type: 'text' as const, text }], isError: true };
         }
       },
     );
+  serveRollouts(server, limiter, tools);
+  servePrompts(server);
   const transport = new StdioServerTransport();
   const closed = new Promise<void>((resolve) => {
     server.server.onclose = resolve;

@@ -4,8 +4,11 @@ import { z } from 'zod';
 import { parseLocator } from '../../core/dump/locator.ts';
 import type { Printable } from '../../core/json/print.ts';
 import type { JsonObject } from '../../core/json/value.ts';
-import { answerText, bytesOf, ROOM_BYTES } from './answer.ts';
+import { CHECKS } from '../../core/rollout/checks.ts';
+import { FACTS } from '../../core/rollout/facts.ts';
+import { type Answer, answerOf, bytesOf, ROOM_BYTES } from './answer.ts';
 import { askProgram } from './ask-program.ts';
+import { KeyValues } from './key-values.ts';
 import { listedAnswer, rowAnswer, showAnswer } from './show-answer.ts';
 
 export interface Served {
@@ -25,12 +28,15 @@ export interface AgentTool {
   title: string;
   description: string;
   input: z.ZodRawShape;
+  output: z.ZodRawShape;
   readOnly: boolean;
-  answer(input: never, signal: AbortSignal): Promise<string>;
+  answer(input: never, signal: AbortSignal): Promise<Answer>;
 }
 
 const FILTER =
-  'An expression over score, step, sample, turns, tool_calls, tool_errors, ended, finding:NAME, tool.NAME, input, output, gts, label and any key of the records; &&, ||, !, ==, <, ~ /pattern/i. Example: step == 3 && score < 0.5';
+  'An expression over score, step, sample, turns, tool_calls, tool_errors, ended, finding:NAME, tool.NAME, input, output, gts, label and any key of the records (the tool keys lists them); &&, ||, !, ==, <, ~ /pattern/i. Example: step == 3 && score < 0.5';
+/** Values of what has few: an agent need not guess them. */
+const WORDS = `Findings: ${CHECKS.join(', ')}. ${FACTS.flatMap(({ name, words }) => (words === undefined ? [] : [`${name}: ${words.join(', ')}`])).join('; ')}.`;
 const LOCATOR = 'FILE:LINE as list and search give it; a person can paste it into rollout-viewer';
 const filter = z.string().max(2000).optional().describe(FILTER);
 const cursor = z.number().int().min(0).optional().describe('next_cursor of the answer before');
@@ -59,6 +65,18 @@ export function mcpTools(served: Served): AgentTool[] {
         rows('ls', { filter: expression, sort }, from, listedAnswer, signal),
     ),
     tool(
+      'keys',
+      `The names that filter, sort and stats know in this dump: facts and keys of its records, each with how many of the rollouts read have it, and its range or some of its values. ${WORDS}`,
+      { filter },
+      async ({ filter: expression }, signal) => {
+        const keys = new KeyValues();
+        const asked = ['ls', '--json', ...reading, ...flags({ filter: expression, limit: KEYS_OF }), '--', ...paths];
+        const { messages, status } = await askProgram(asked, (row) => keys.add(row as JsonObject), signal);
+        if (status === 2) throw new Error(messages);
+        return fitted(keys.rows(), { rollouts: keys.count, ...told(messages) });
+      },
+    ),
+    tool(
       'show',
       'Show rollouts whole: every turn with role, text, whether it was trained on, tool calls and rewards; score, ground truth, loss mask, findings. Several locators share the room, so one alone shows more. Long texts show head and tail; ask for a turn alone (from_turn = to_turn) with more chars, or with offset.',
       {
@@ -80,7 +98,7 @@ export function mcpTools(served: Served): AgentTool[] {
         } = await askProgram(['show', '--json', ...reading, '--', ...locators], () => true, signal);
         if (status === 2) throw new Error(messages);
         const rollouts = offset === 0 ? shown : shown.map((one) => withOffset(one as JsonObject, from, offset));
-        return answerText(showAnswer(rollouts as JsonObject[], { from, to, chars }), told(messages));
+        return answerOf(showAnswer(rollouts as JsonObject[], { from, to, chars }), told(messages));
       },
     ),
     tool(
@@ -103,7 +121,11 @@ export function mcpTools(served: Served): AgentTool[] {
       'stats',
       'Sum up rollouts by step, or by another key: how many, mean score, means of turns, calls and lengths, how many have each finding.',
       {
-        by: z.string().max(200).optional().describe('step (default), stream, ended, or a key of the records'),
+        by: z
+          .string()
+          .max(200)
+          .optional()
+          .describe('step (default), stream, ended, fault, tool, or a key of the records (the tool keys lists them)'),
         filter,
         cursor,
       },
@@ -191,7 +213,7 @@ export function mcpTools(served: Served): AgentTool[] {
           signal,
         );
         if (status !== 0) throw new Error(messages);
-        return answerText({ locator: one, label, rater });
+        return answerOf({ locator: one, label, rater });
       },
       false,
     ),
@@ -205,7 +227,7 @@ export function mcpTools(served: Served): AgentTool[] {
       },
       async ({ locator: one, turn, quotes = [] }) => {
         checkInside(one, paths);
-        return answerText(await served.open({ locator: one, turn: turn ?? null, quotes }));
+        return answerOf(await served.open({ locator: one, turn: turn ?? null, quotes }));
       },
     ),
   ];
@@ -229,9 +251,12 @@ export function mcpTools(served: Served): AgentTool[] {
 }
 
 const EXAMPLES = 3;
+/** Rollouts whose keys are listed. */
+const KEYS_OF = 2000;
 
 const TITLES: Readonly<Record<string, string>> = {
   list: 'List rollouts',
+  keys: 'Keys of the records',
   show: 'Show rollouts whole',
   search: 'Search the texts of turns',
   stats: 'Sum up steps',
@@ -248,11 +273,37 @@ function tool<Shape extends z.ZodRawShape>(
   name: string,
   description: string,
   input: Shape,
-  answer: (input: z.infer<z.ZodObject<Shape>>, signal: AbortSignal) => Promise<string>,
+  answer: (input: z.infer<z.ZodObject<Shape>>, signal: AbortSignal) => Promise<Answer>,
   readOnly = true,
 ): AgentTool {
-  return { name, title: TITLES[name] ?? name, description, input, readOnly, answer: answer as AgentTool['answer'] };
+  const output = OUTPUTS[name] ?? ROWS;
+  const title = TITLES[name] ?? name;
+  return { name, title, description, input, output, readOnly, answer: answer as AgentTool['answer'] };
 }
+
+const NOTE = {
+  note: z.string(),
+  messages: z.string().optional().describe('beside the answer, as the program says it'),
+};
+const ROW = z.looseObject({});
+/** A page of rows. */
+const ROWS = {
+  ...NOTE,
+  count: z.number().int().optional().describe('rows of this page'),
+  total: z.number().int().nullable().optional().describe('rows of all pages; null: not counted'),
+  total_at_least: z.number().int().optional(),
+  next_cursor: z.number().int().nullable().optional().describe('asks for the next page; null: this was the last'),
+  data: z.array(ROW),
+};
+const ONE = { ...NOTE, data: ROW };
+const SUMS = { rollouts: z.number().int(), left_out: z.number().int().optional().describe('rows without room') };
+const OUTPUTS: Readonly<Record<string, z.ZodRawShape>> = {
+  show: { ...NOTE, data: z.array(ROW) },
+  findings: { ...NOTE, ...SUMS, without_findings: z.number().int(), data: z.array(ROW) },
+  keys: { ...NOTE, ...SUMS, data: z.array(ROW) },
+  label: ONE,
+  open: ONE,
+};
 
 /** The most time spent counting rows beyond a page. */
 const COUNTING_MS = 5_000;
@@ -263,7 +314,7 @@ async function page(
   from: number,
   shape: (row: JsonObject) => Printable,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<Answer> {
   let seen = 0;
   let room = ROOM_BYTES;
   const shaped: Printable[] = [];
@@ -285,7 +336,7 @@ async function page(
   );
   const next = from + shaped.length;
   if (status === 2) throw new Error(messages);
-  return answerText(shaped, {
+  return answerOf(shaped, {
     count: shaped.length,
     ...(hasMore ? { total: null, total_at_least: seen } : { total: seen }),
     next_cursor: next < seen ? next : null,
@@ -294,13 +345,13 @@ async function page(
 }
 
 /** As many rows as fit, with the number left out. */
-function fitted(rows: readonly Printable[], beside: { [key: string]: Printable }): string {
+function fitted(rows: readonly Printable[], beside: { [key: string]: Printable }): Answer {
   let room = ROOM_BYTES;
   const kept = rows.filter((row) => {
     room -= bytesOf(row);
     return room >= 0;
   });
-  return answerText(kept, { ...beside, ...(kept.length < rows.length ? { left_out: rows.length - kept.length } : {}) });
+  return answerOf(kept, { ...beside, ...(kept.length < rows.length ? { left_out: rows.length - kept.length } : {}) });
 }
 
 const told = (messages: string): { [key: string]: Printable } =>

@@ -1,6 +1,7 @@
-import { closeSync, futimesSync, mkdirSync, openSync, readSync, renameSync, statSync } from 'node:fs';
+import { closeSync, futimesSync, mkdirSync, openSync, readSync, renameSync, statSync, truncateSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
+import { noteOrigin } from '../../core/dump/origins.ts';
 import { writeWhole } from '../../core/files/temporary.ts';
 import { mirrorName } from '../../core/text/shown-path.ts';
 import type { Address } from './address.ts';
@@ -46,6 +47,8 @@ export class Mirror {
   readonly #bringing = new Map<string, Promise<void>>();
   /** The file whose end is followed. */
   #tail: { path: string; over: AbortController } | null = null;
+  /** The files of the first list, and those that came later, with the size at which news begins. */
+  #known: Map<string, { inode: string; size: number }> | null = null;
   /** When the current list was requested. */
   #listed = 0;
   #status: string | null = null;
@@ -117,6 +120,7 @@ export class Mirror {
         this.#root = listing.root;
         const took = performance.now() - begun;
         const files = filesToBring(listing.root, listing.files);
+        this.#noteOrigins(files);
         const isAll = await this.#fill(files, begun);
         failures = 0;
         this.#first();
@@ -147,6 +151,19 @@ export class Mirror {
     }
   }
 
+  /** The order in which copies arrive says nothing about the run: its times are those of the other machine. */
+  #noteOrigins(files: readonly RemoteFile[]): void {
+    const isFirst = this.#known === null;
+    this.#known ??= new Map();
+    for (const { path, size, modified, inode } of files) {
+      const before = this.#known.get(path);
+      const isSame = before !== undefined && before.inode === inode && before.size <= size;
+      const known = isSame ? before.size : isFirst ? size : 0;
+      this.#known.set(path, { inode, size: known });
+      noteOrigin(this.#local(path), { modified: modified * 1000, known });
+    }
+  }
+
   /** Part of what was named was transferred in an earlier session. */
   #isHere(): boolean {
     this.#root ??= this.#options.address.path;
@@ -159,6 +176,8 @@ export class Mirror {
     for (const file of missing) if (copyAt(this.#local(file.path)) === null) this.#layPending(file, 'not here yet');
     this.#removeGone(files);
     let room = this.#options.most - cachedFiles(this.#options.cache).reduce((sum, { size }) => sum + size, 0);
+    // Also for lines that are appended while nothing is missing.
+    this.#room = room;
     for (const [at, file] of missing.entries()) {
       this.#say(`${files.length - missing.length + at} of ${files.length} files here`);
       const needed = file.size - (copyAt(this.#local(file.path))?.size ?? 0);
@@ -188,7 +207,7 @@ export class Mirror {
 
   #isWhole({ path, size, modified, inode }: RemoteFile): boolean {
     const here = copyAt(this.#local(path));
-    if (size === 0) return true;
+    if (size === 0) return here === null || here.size === 0;
     if (here === null || here.size !== size) return false;
     const brought = this.#brought.get(path);
     if (brought?.modified === null && brought.inode === inode) {
@@ -241,6 +260,11 @@ export class Mirror {
     const isWholeOnly = !GROWS.test(file.path);
     const draft = hiddenName(local, 'part');
     const here = copyAt(isWholeOnly ? draft : local);
+    if (file.size === 0) {
+      // It was emptied there.
+      if (here !== null) truncateSync(here.path);
+      return;
+    }
     const known = this.#brought.get(file.path);
     // The list is older than the last transfer.
     if (

@@ -39,11 +39,14 @@ interface Answer {
 async function ask(client: Client, name: string, args: object = {}): Promise<Answer> {
   const result = (await client.callTool({ name, arguments: args as Record<string, unknown> })) as {
     content: { text: string }[];
+    structuredContent?: object;
     isError?: boolean;
   };
   const text = result.content.map((one) => one.text).join('');
   expect(Buffer.byteLength(text)).toBeLessThanOrEqual(20_000);
   const isError = result.isError === true;
+  // The client itself holds it against the tool's schema.
+  if (!isError) expect(result.structuredContent).toMatchObject({ note: expect.any(String), data: expect.anything() });
   return { text, isError, json: isError ? null : JSON.parse(text) };
 }
 
@@ -61,6 +64,7 @@ test('tells its tools; replay is one of them only where it was allowed', async (
   const names = tools.map(({ name }) => name);
   expect(names).toEqual([
     'list',
+    'keys',
     'show',
     'search',
     'stats',
@@ -74,6 +78,8 @@ test('tells its tools; replay is one of them only where it was allowed', async (
   expect(tools.filter(({ annotations }) => annotations?.readOnlyHint !== true).map(({ name }) => name)).toEqual([
     'label',
   ]);
+  for (const { title, outputSchema, annotations } of tools)
+    expect([title, outputSchema?.type, annotations?.openWorldHint]).toEqual([expect.any(String), 'object', false]);
   const allowed = (await (await agent([FIXTURES, '--allow-exec'])).listTools()).tools;
   expect(allowed.map(({ name }) => name)).toContain('replay');
 });
@@ -116,6 +122,112 @@ test('pages reach every row once', async () => {
   expect(calls).toBeGreaterThan(1);
   expect(seen).toHaveLength(300);
   expect(new Set(seen).size).toBe(300);
+});
+
+test('tells the keys of the records, with their values', async () => {
+  const { json } = await ask(await agent([FIXTURES]), 'keys', { filter: 'step == 3' });
+  const keys = new Map(json.data.map((one: { key: string }) => [one.key, one]));
+  expect(json.rollouts).toBe(15);
+  expect(keys.get('score')).toMatchObject({ min: 0, max: 1 });
+  expect(keys.get('stream')).toMatchObject({ values: ['train', 'val'], distinct: 2 });
+  expect(keys.has('acc')).toBe(true);
+});
+
+test('a rollout is a resource by its locator, and no other file is one', async () => {
+  const client = await agent([FIXTURES]);
+  const uri = `rollout:///${FIXTURES}/train/3.jsonl:1`;
+  const [content] = (await client.readResource({ uri })).contents as { uri: string; text: string }[];
+  expect(JSON.parse(content!.text).data[0]).toMatchObject({ locator: `${FIXTURES}/train/3.jsonl:1`, step: 3 });
+  await expect(client.readResource({ uri: 'rollout:////etc/passwd:1' })).rejects.toThrow('not in what this server');
+});
+
+test('has prompts for what people ask', async () => {
+  const client = await agent([FIXTURES]);
+  expect((await client.listPrompts()).prompts.map(({ name }) => name)).toEqual(['worse', 'failures', 'hacks']);
+  const { messages } = await client.getPrompt({ name: 'worse', arguments: { step: '3' } });
+  expect(JSON.stringify(messages)).toContain('step == 3');
+  await expect(client.getPrompt({ name: 'worse', arguments: { step: '3"; ls' } })).rejects.toThrow('a whole number');
+});
+
+describe('ten questions, each answered within three calls', () => {
+  // biome-ignore lint/suspicious/noExplicitAny: an answer has the shape of its tool.
+  type Ask = (name: string, args?: object) => Promise<any>;
+  const first = (rows: { locator: string }[]) => rows[0]!.locator;
+  const questions: [string, (ask: Ask) => Promise<unknown>, unknown][] = [
+    [
+      'how many rollouts of step 3 failed?',
+      async (ask) => (await ask('list', { filter: 'step == 3 && score < 1 && stream == "train"' })).total,
+      2,
+    ],
+    ['what is wrong most often?', async (ask) => (await ask('findings')).data[0].check, 'tool_error'],
+    [
+      'which training step is best?',
+      async (ask) => {
+        const rows = (await ask('stats', { filter: 'stream == "train"' })).data;
+        return rows.sort((a: { score_mean: number }, b: { score_mean: number }) => b.score_mean - a.score_mean)[0].step;
+      },
+      3,
+    ],
+    ['which tool fails most?', async (ask) => (await ask('stats', { by: 'tool' })).data[0].tool, 'code_interpreter'],
+    [
+      'what does the tool of a failed call say?',
+      async (ask) => {
+        const [row] = (await ask('list', { filter: 'tool_errors > 0 && step == 1' })).data;
+        const { turns } = (await ask('show', { locators: [row.locator] })).data[0];
+        return turns.some(({ role, text }: { role: string; text: string }) => role === 'tool' && /Error/.test(text));
+      },
+      true,
+    ],
+    [
+      'where does a ZeroDivisionError stand?',
+      async (ask) => (await ask('search', { pattern: 'ZeroDivisionError', role: 'tool' })).data.length > 0,
+      true,
+    ],
+    [
+      'which rollout should I read first, and what is its score?',
+      async (ask) => {
+        const [row] = (await ask('triage', { n: 1 })).data;
+        return typeof (await ask('show', { locators: [row.locator] })).data[0].score;
+      },
+      'number',
+    ],
+    [
+      'which prompt changed most between steps?',
+      async (ask) => Array.isArray((await ask('compare')).data[0].cells),
+      true,
+    ],
+    [
+      'by which keys may I filter, and what has acc == true?',
+      async (ask) => {
+        const keys = (await ask('keys')).data.map(({ key }: { key: string }) => key);
+        return (
+          keys.includes('acc') &&
+          (await ask('list', { filter: 'acc == true' })).data.every(
+            (row: { extras: { acc: boolean } }) => row.extras.acc,
+          )
+        );
+      },
+      true,
+    ],
+    [
+      'how did the longest rollout end?',
+      async (ask) => {
+        const locator = first((await ask('list', { sort: 'turns:desc' })).data);
+        return typeof (await ask('show', { locators: [locator] })).data[0].ended;
+      },
+      'string',
+    ],
+  ];
+  test.each(questions)('%s', async (_, answer, expected) => {
+    const client = await agent([FIXTURES]);
+    let calls = 0;
+    const told = await answer(async (name, args = {}) => {
+      calls++;
+      return (await ask(client, name, args)).json;
+    });
+    expect(told).toEqual(expected);
+    expect(calls).toBeLessThanOrEqual(3);
+  });
 });
 
 test('an argument that no tool has is refused by its name', async () => {

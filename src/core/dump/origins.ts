@@ -1,0 +1,20 @@
+import { resolve } from 'node:path';
+
+/** The original of a file that this process copies from another machine. A copy arrives when it arrives; its original says when it was written. */
+export interface Origin {
+  /** ms since the epoch; 0 if that machine does not say. */
+  modified: number;
+  /** Bytes that it had when copying began: they are no news, whenever they arrive. */
+  known: number;
+}
+
+const origins = new Map<string, Origin>();
+
+/** @param path of the copy */
+export function noteOrigin(path: string, origin: Origin): void {
+  origins.set(resolve(path), origin);
+}
+
+/** Null for a file that is not copied by this process. */
+export const originOf = (path: string): Origin | null =>
+  origins.size === 0 ? null : (origins.get(resolve(path)) ?? null);
