@@ -38,8 +38,8 @@ async function runAt(maxmemory: string, tasks: number) {
   await rolloutViewer([...place.alone, ...group], { cwd: place.folder });
   startWorker(place.url, '--concurrency', '16');
   startWorker(place.url, '--concurrency', '16');
-  const { code, stderr } = await rolloutViewer([...place.queued, ...group], { cwd: place.folder });
-  return { code, stderr, folder: place.folder };
+  const { code } = await rolloutViewer([...place.queued, ...group], { cwd: place.folder });
+  return { code, folder: place.folder };
 }
 
 describe(`a Redis without room${noRedis}`, () => {
@@ -47,11 +47,11 @@ describe(`a Redis without room${noRedis}`, () => {
     ['2500kb', 100],
     ['4mb', 500],
   ])('of %s makes every rollout as no queue does', async (maxmemory, tasks) => {
-    const { code, stderr, folder } = await runAt(maxmemory, tasks);
+    const { code, folder } = await runAt(maxmemory, tasks);
     const [queued, alone] = ['queued', 'alone'].map((out) => linesOf(join(folder, out, '1.jsonl')));
     expect(queued).toHaveLength(4 * tasks);
     expect(JSON.stringify(queued) === JSON.stringify(alone)).toBe(true);
     expect(readFileSync(join(folder, 'queued/1.jsonl'), 'utf8')).not.toContain('OOM');
-    expect([code, stderr]).toEqual([0, expect.any(String)]);
+    expect(code).toBe(0);
   });
 });

@@ -6,7 +6,7 @@ import type { Printable } from '../../core/json/print.ts';
 import type { JsonObject } from '../../core/json/value.ts';
 import { CHECKS } from '../../core/rollout/checks.ts';
 import { FACTS } from '../../core/rollout/facts.ts';
-import { type Answer, answerOf, bytesOf, ROOM_BYTES } from './answer.ts';
+import { type AgentAnswer, agentAnswer, bytesOf, ROOM_BYTES } from './answer.ts';
 import { askProgram } from './ask-program.ts';
 import { KeyValues } from './key-values.ts';
 import { listedAnswer, rowAnswer, showAnswer } from './show-answer.ts';
@@ -30,7 +30,7 @@ export interface AgentTool {
   input: z.ZodRawShape;
   output: z.ZodRawShape;
   readOnly: boolean;
-  answer(input: never, signal: AbortSignal): Promise<Answer>;
+  answer(input: never, signal: AbortSignal): Promise<AgentAnswer>;
 }
 
 const FILTER =
@@ -98,7 +98,7 @@ export function mcpTools(served: Served): AgentTool[] {
         } = await askProgram(['show', '--json', ...reading, '--', ...locators], () => true, signal);
         if (status === 2) throw new Error(messages);
         const rollouts = offset === 0 ? shown : shown.map((one) => withOffset(one as JsonObject, from, offset));
-        return answerOf(showAnswer(rollouts as JsonObject[], { from, to, chars }), told(messages));
+        return agentAnswer(showAnswer(rollouts as JsonObject[], { from, to, chars }), told(messages));
       },
     ),
     tool(
@@ -213,7 +213,7 @@ export function mcpTools(served: Served): AgentTool[] {
           signal,
         );
         if (status !== 0) throw new Error(messages);
-        return answerOf({ locator: one, label, rater });
+        return agentAnswer({ locator: one, label, rater });
       },
       false,
     ),
@@ -227,7 +227,7 @@ export function mcpTools(served: Served): AgentTool[] {
       },
       async ({ locator: one, turn, quotes = [] }) => {
         checkInside(one, paths);
-        return answerOf(await served.open({ locator: one, turn: turn ?? null, quotes }));
+        return agentAnswer(await served.open({ locator: one, turn: turn ?? null, quotes }));
       },
     ),
   ];
@@ -273,7 +273,7 @@ function tool<Shape extends z.ZodRawShape>(
   name: string,
   description: string,
   input: Shape,
-  answer: (input: z.infer<z.ZodObject<Shape>>, signal: AbortSignal) => Promise<Answer>,
+  answer: (input: z.infer<z.ZodObject<Shape>>, signal: AbortSignal) => Promise<AgentAnswer>,
   readOnly = true,
 ): AgentTool {
   const output = OUTPUTS[name] ?? ROWS;
@@ -314,7 +314,7 @@ async function page(
   from: number,
   shape: (row: JsonObject) => Printable,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<AgentAnswer> {
   let seen = 0;
   let room = ROOM_BYTES;
   const shaped: Printable[] = [];
@@ -336,7 +336,7 @@ async function page(
   );
   const next = from + shaped.length;
   if (status === 2) throw new Error(messages);
-  return answerOf(shaped, {
+  return agentAnswer(shaped, {
     count: shaped.length,
     ...(hasMore ? { total: null, total_at_least: seen } : { total: seen }),
     next_cursor: next < seen ? next : null,
@@ -345,13 +345,16 @@ async function page(
 }
 
 /** As many rows as fit, with the number left out. */
-function fitted(rows: readonly Printable[], beside: { [key: string]: Printable }): Answer {
+function fitted(rows: readonly Printable[], beside: { [key: string]: Printable }): AgentAnswer {
   let room = ROOM_BYTES;
   const kept = rows.filter((row) => {
     room -= bytesOf(row);
     return room >= 0;
   });
-  return answerOf(kept, { ...beside, ...(kept.length < rows.length ? { left_out: rows.length - kept.length } : {}) });
+  return agentAnswer(kept, {
+    ...beside,
+    ...(kept.length < rows.length ? { left_out: rows.length - kept.length } : {}),
+  });
 }
 
 const told = (messages: string): { [key: string]: Printable } =>
