@@ -318,7 +318,8 @@ export class FollowedFiles {
     const path = this.#open === null ? null : this.#path(this.#open);
     if (path === null || result === null) return;
     if (verb === 'create') {
-      this.#set(path, certainFile('\n', call), 'written whole');
+      // Older versions of the tool leave the file empty, later ones write a newline.
+      this.#set(path, certainFile(head?.[2] === '0' ? '' : '\n', call), 'written whole');
       return;
     }
     const [from = 0, to = from] = (words[0] ?? '').split(':').map(Number);

@@ -14,7 +14,6 @@ const NO_CALL = new Set([
   'message',
   'system',
   'finish',
-  'think',
   'recall',
   'null',
   'change_agent_state',
@@ -157,7 +156,9 @@ function messageOf(event: JsonObject, place: string, isFirst: boolean): FoundMes
   if (action === 'system') return [{ role: 'system', trained: false, texts }];
   const isUser = source === 'user' || (source === null && isFirst && action === 'message');
   if (isUser) return [{ role: 'user', trained: false, texts }];
-  const call = NO_CALL.has(action) ? null : callOf(action, args, meta, id);
+  // A thought is a call only if the model made it with a tool.
+  const isCall = !NO_CALL.has(action) && (action !== 'think' || id !== null);
+  const call = isCall ? callOf(action, args, meta, id) : null;
   return [
     {
       role: source === 'environment' ? 'environment' : 'assistant',

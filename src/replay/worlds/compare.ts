@@ -31,8 +31,10 @@ const ASKS_CHANCE =
   /\brandom\b|\burandom\b|\buuid|\bsecrets\b|\$RANDOM|\$SRANDOM|\bshuf\b|\bmktemp\b|\btempfile\b|sort -R|\bhash\(|\bid\(/;
 const IS_SEEDED = /\bseed\(|PYTHONHASHSEED=\d|--random-source/;
 const ASKS_PID =
-  /\$\$|\$!|\$PPID|\bBASHPID\b|getpid|getppid|(?<![&>])&(?![&>])|\bjobs\b|\bps\b|\bpgrep\b|\bpidof\b|\bpstree\b|\btop\b/;
-const COUNTS = /\bwc\b|grep -c|\buniq -c/;
+  /\$\$|\$!|\$PPID|\bBASHPID\b|getpid|getppid|\.pid\b|\bjobs -\w*[lp]|\bps\b|\bpgrep\b|\bpidof\b|\bpstree\b|\btop\b|\/proc\/self/;
+/** A command that leaves another one running beside it. */
+const RUNS_BESIDE = /(?<![&>])&(?![&>])|\bjobs\b|\bnohup\b|\bwait\b/;
+const COUNTS = /\bwc\b|grep -\w*c|\buniq -c/;
 const ASKS_CLOCK =
   /\bdate\b|\btime\b|\bls\b|\bstat\b|\buptime\b|\bgit\b|strftime|datetime|perf_counter|monotonic|\bwho\b|\blast\b|\bfind\b|-printf|\btar\b|\bunzip\b|http\.server|\.log\b|%T|%y|mtime/;
 
@@ -109,7 +111,8 @@ const RULES: readonly TokenRule[] = [
   {
     name: 'durations',
     token: '\\b\\d+\\.\\d+(?:e-\\d+)?\\b',
-    applies: (command) => /perf_counter|monotonic|time\.time|process_time|timeit|\btime\b|%[eES]/.test(command),
+    applies: (command) =>
+      /perf_counter|monotonic|time\.time|process_time|timeit|\/usr\/bin\/time\b|%[eES]/.test(command),
   },
   { name: 'addresses', token: '(?<= at )0x[0-9a-f]{6,16}\\b', applies: always },
   { name: 'temporary-names', token: '\\btmp\\.[A-Za-z0-9]{6,12}\\b|\\btmp[a-z0-9_]{8}\\b', applies: always },
@@ -299,6 +302,7 @@ export function compareSets(recorded: string, fresh: string): WorldComparison {
 export const asksForChance = (command: string): boolean =>
   (ASKS_CHANCE.test(command) && !IS_SEEDED.test(command)) ||
   ASKS_PID.test(command) ||
+  RUNS_BESIDE.test(command) ||
   /\bdate\b|\buptime\b|\bfree\b|\bdf\b|\bnproc\b|\/proc\/|\buname\b|perf_counter|time\.time|\bulimit\b|\blscpu\b/.test(
     command,
   );

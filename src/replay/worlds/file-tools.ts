@@ -30,8 +30,15 @@ export class FileTools {
     this.#world = world;
   }
 
-  /** Runs a call. @param workdir base of relative paths, except the shell's */
-  async run(action: Exclude<CallAction, { kind: 'shell' | 'none' }>, workdir: string): Promise<ToolAnswer> {
+  /**
+   * Runs a call. @param workdir base of relative paths, except the shell's. @param recorded the recorded answer, which
+   * shows the version of a tool
+   */
+  async run(
+    action: Exclude<CallAction, { kind: 'shell' | 'none' }>,
+    workdir: string,
+    recorded: string | null,
+  ): Promise<ToolAnswer> {
     switch (action.kind) {
       case 'read':
         return this.#claudeRead(this.#at(action.path), action.offset, action.limit);
@@ -44,7 +51,9 @@ export class FileTools {
       case 'editor':
         return this.#editor(action);
       case 'window':
-        return this.#window(action.verb, action.words, action.text);
+        return action.verb === 'create'
+          ? this.#windowCreate(action.words[0] ?? '', /\(1 lines total\)/.test(recorded ?? ''))
+          : this.#window(action.verb, action.words, action.text);
       case 'patch':
         return this.#patch(action.text, action.workdir ?? workdir);
       case 'blocks':
@@ -255,17 +264,23 @@ export class FileTools {
     return { text: text + more, ok: true, shows: null, isSet: true };
   }
 
+  /** Older versions of the tool leave the file empty, later ones write a newline. */
+  async #windowCreate(written: string, hasLine: boolean): Promise<ToolAnswer> {
+    const path = this.#at(written);
+    if ((await this.#text(path)) !== null) return failed(`Warning: File '${written}' already exists.`);
+    const text = hasLine ? '\n' : '';
+    const problem = await this.#put(path, text);
+    if (problem !== null) return failed(problem);
+    this.#open = path;
+    return {
+      text: `[File: ${path} (${hasLine ? 1 : 0} lines total)]`,
+      ok: true,
+      shows: { path, text, from: 1, to: null },
+    };
+  }
+
   async #window(verb: string, words: readonly string[], body: string | null): Promise<ToolAnswer> {
     const [first] = words;
-    if (verb === 'create') {
-      const path = this.#at(first ?? '');
-      if ((await this.#text(path)) !== null) return failed(`Warning: File '${first}' already exists.`);
-      const problem = await this.#put(path, '');
-      this.#open = path;
-      return problem === null
-        ? { text: `[File: ${path} (0 lines total)]`, ok: true, shows: { path, text: '', from: 1, to: null } }
-        : failed(problem);
-    }
     if (verb === 'open') {
       const path = this.#at(first ?? '');
       if ((await this.#text(path)) === null) return failed(`Error: File ${first} not found`);
@@ -288,9 +303,9 @@ export class FileTools {
         ? show(text)
         : failed(`${verb} is not known here`);
     const [from = 1, to = from] = (first ?? '').split(':').map(Number);
-    const lines = text === '' ? [] : text.split('\n');
+    const lines = text.split('\n');
     lines.splice(from - 1, Math.max(0, to - from + 1), ...body.split('\n'));
-    const now = text === '' ? `${lines.join('\n')}\n` : lines.join('\n');
+    const now = lines.join('\n');
     const problem = await this.#put(path, now);
     if (problem !== null) return failed(problem);
     if (path.endsWith('.py')) {

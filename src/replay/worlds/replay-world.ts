@@ -2,9 +2,10 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RecordedAction } from '../../analysis/actions/action.ts';
 import { apart, seenResult } from '../../analysis/actions/seen-result.ts';
+import type { WorldLimits } from '../../sandbox/worlds/guard.ts';
 import type { WorldImage } from '../../sandbox/worlds/image.ts';
 import { type LayerRecord, type LayerStore, LayerWriter, layerId, removeTree } from '../../sandbox/worlds/layers.ts';
-import type { ChangedPath } from '../../sandbox/worlds/tree.ts';
+import { type ChangedPath, namesIn } from '../../sandbox/worlds/tree.ts';
 import { LiveWorld, type WorldRun } from '../../sandbox/worlds/world.ts';
 import { compareAnswers } from './answers.ts';
 import { asksForChance, compareTexts, type WorldComparison, type WorldRule } from './compare.ts';
@@ -38,6 +39,7 @@ export interface WorldOptions {
   store: LayerStore;
   plan: RolloutPlan;
   network: boolean;
+  limits?: WorldLimits | undefined;
   /** The first call to run; the state before it comes from layers. */
   from?: number | undefined;
   /** The last call to run. */
@@ -69,7 +71,9 @@ export async function* replayWorld(options: WorldOptions): AsyncGenerator<WorldO
   try {
     await world.open();
     const tools = new FileTools(world);
+    const raced = new Set<string>();
     let tainted = false;
+    let beside: string[] = [];
     const { actions } = plan;
     for (const [i, recorded] of actions.entries()) {
       if (i < from) continue;
@@ -77,15 +81,29 @@ export async function* replayWorld(options: WorldOptions): AsyncGenerator<WorldO
       const outcome = await runAction(recorded, world, tools, plan, network);
       await world.capture();
       const id = ids[i] as string;
-      const record = writer.freeze(
-        id,
-        ids[i - 1] ?? null,
-        { captured: world.captured ?? null, dir: world.dir, processes: [] },
-        (path) => isShown(world, live, path),
-      );
-      yield { ...outcome, tainted, changed: record.changed, reason: withLoss(outcome.reason, record) };
+      const goOn = world.pause();
+      const processes = world.processes();
+      let record: LayerRecord;
+      try {
+        const told = { captured: world.captured ?? null, dir: world.dir, processes };
+        record = writer.freeze(id, ids[i - 1] ?? null, told, (path) => isShown(world, live, path));
+      } finally {
+        goOn();
+      }
+      if (beside.length + processes.length > 0) for (const { path } of record.changed) raced.add(path);
+      beside = processes;
       const command = recorded.action.kind === 'shell' ? recorded.action.command : '';
-      if (outcome.verdict === 'drift' && !asksForChance(command)) {
+      const race = outcome.verdict === 'drift' ? [...raced].find((path) => command.includes(path)) : undefined;
+      const reasons = [
+        outcome.reason,
+        race === undefined
+          ? null
+          : `${race} was written by a process beside the calls: its content depends on the time`,
+        record.lost.length === 0 ? null : `not kept in the layer: ${record.lost.slice(0, 3).join('; ')}`,
+      ].filter((one) => one !== null);
+      const reason = reasons.length === 0 ? null : reasons.join('; ');
+      yield { ...outcome, tainted, changed: record.changed, processes, reason };
+      if (outcome.verdict === 'drift' && race === undefined && !asksForChance(command)) {
         tainted = true;
         if (options.stopAtDrift === true) return;
       }
@@ -97,20 +115,24 @@ export async function* replayWorld(options: WorldOptions): AsyncGenerator<WorldO
   }
 }
 
-const withLoss = (reason: string | null, { lost }: LayerRecord): string | null =>
-  lost.length === 0
-    ? reason
-    : [reason, `not kept in the layer: ${lost.slice(0, 3).join('; ')}`].filter((one) => one !== null).join('; ');
+/** A call that changed nothing needs no mount. */
+const isMounted = (folder: string): boolean => namesIn(folder).length > 0;
 
 /** A world on top of the layers of earlier calls, not yet opened. */
 function openWorld(
-  { image, store, plan, network }: WorldOptions,
+  { image, store, plan, network, limits }: WorldOptions,
   folder: string,
   before: readonly LayerRecord[],
 ): LiveWorld {
   const last = before.at(-1);
   return new LiveWorld({
-    lowers: [...before.map(({ id }) => store.fsOf(id)).reverse(), image.root],
+    lowers: [
+      ...before
+        .map(({ id }) => store.fsOf(id))
+        .filter(isMounted)
+        .reverse(),
+      image.root,
+    ],
     folder,
     hostname: plan.hostname ?? image.hostname ?? 'rollout',
     env: plan.env,
@@ -119,6 +141,7 @@ function openWorld(
     network,
     hidden: image.hidden,
     captured: last?.captured ?? undefined,
+    limits,
   });
 }
 
@@ -133,7 +156,7 @@ function isShown(world: LiveWorld, live: string, path: string): boolean {
   }
 }
 
-type Ran = Omit<WorldOutcome, 'tainted' | 'changed'>;
+type Ran = Omit<WorldOutcome, 'tainted' | 'changed' | 'processes'>;
 
 async function runAction(
   recorded: RecordedAction,
@@ -153,7 +176,6 @@ async function runAction(
     recorded: result,
     result: null,
     seconds: 0,
-    processes: [],
   };
   if (action.kind === 'none') return { ...head, verdict: 'skipped', reason: action.reason };
   if (action.kind === 'shell') {
@@ -162,7 +184,7 @@ async function runAction(
     return runShell(recorded, world, plan, network);
   }
   const began = performance.now();
-  const answer = await tools.run(action, plan.workdir.path);
+  const answer = await tools.run(action, plan.workdir.path, result);
   const seconds = (performance.now() - began) / 1000;
   const done: Omit<Ran, 'verdict' | 'reason'> = { ...head, exit: answer.ok ? 0 : 1, result: answer.text, seconds };
   if (result === null) return { ...done, verdict: 'unknown', reason: 'its result was not recorded' };
@@ -205,10 +227,10 @@ async function runShell(recorded: RecordedAction, world: LiveWorld, plan: Rollou
     recorded: result,
     result: text,
     seconds: run.seconds,
-    processes: [],
   };
   if (seen === null) return { ...done, verdict: 'unknown', reason: 'its result was not recorded' };
   const context = { command: action.command, now: Date.now() };
+  if (run.excess !== null) return { ...done, verdict: 'infra', reason: `it took ${run.excess}` };
   const lack = lackOf(seen.output, text, network);
   if (run.timedOut) return timedOut(done, seen.output, text, told, context, plan);
   const compared = compareTexts(seen.output, text, context);
@@ -255,6 +277,8 @@ function textOf(run: WorldRun, recorded: string, plan: RolloutPlan): string {
 const NETWORK =
   /Could not resolve host|Temporary failure in name resolution|Temporary failure resolving|Network is unreachable|Name or service not known|No address associated|Connection refused|unable to access '|Failed to establish a new connection|getaddrinfo/;
 
+const NO_FORK = /fork: (?:retry: )?Resource temporarily unavailable|can't start new thread|Cannot fork/;
+
 /** A requirement that the image or the machine lacks, though the recorded run had it; null if none. */
 function lackOf(recorded: string, fresh: string, network: boolean): string | null {
   const missing = /^(?:\S+: )?(?:(?:eval: |-c: )?line \d+: )?([\w./+-]+): (?:command )?not found$/m.exec(fresh)?.[1];
@@ -263,6 +287,8 @@ function lackOf(recorded: string, fresh: string, network: boolean): string | nul
   const module = /No module named (pip|ensurepip|setuptools|wheel|venv)\b/.exec(fresh)?.[1];
   if (module !== undefined && !recorded.includes(`No module named ${module}`))
     return `the image has no Python module ${module}`;
+  if (NO_FORK.test(fresh) && !NO_FORK.test(recorded)) return 'it took more processes than a world may have';
+  if (/No space left on device/.test(fresh) && !/No space left on device/.test(recorded)) return 'the disk is full';
   if (NETWORK.test(fresh) && !NETWORK.test(recorded))
     return network ? 'what it asks for cannot be reached' : 'it needs the network, which is closed; --network opens it';
   return null;

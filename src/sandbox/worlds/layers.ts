@@ -8,46 +8,69 @@ import {
   linkSync,
   lstatSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
   readlinkSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { type ChangedPath, isWhiteout, namesIn, statOf, Tree } from './tree.ts';
+import { z } from 'zod';
+import { type ChangedPath, hashFile, isWhiteout, namesIn, statOf, Tree } from './tree.ts';
 
-/** The effect of a call: paths that differ from the state before it. A path in `same` is as in the image again. */
-export interface LayerRecord {
-  id: string;
-  parent: string | null;
-  changed: ChangedPath[];
-  same: string[];
+const changedPath = z.object({
+  path: z.string(),
+  type: z.enum(['file', 'dir', 'symlink', 'fifo', 'socket', 'device']),
+  mode: z.string(),
+  size: z.number().nullable(),
+  sha256: z.string().nullable(),
+  change: z.enum(['added', 'modified', 'deleted']),
+});
+
+const layerRecord = z.object({
+  id: z.string(),
+  parent: z.string().nullable(),
+  changed: z.array(changedPath),
+  /** Paths that are as in the image again. */
+  same: z.array(z.string()),
   /** The saved state of a persistent shell. */
-  captured: string | null;
-  dir: string;
+  captured: z.string().nullable(),
+  dir: z.string(),
   /** Processes running at that time; a layer keeps none. */
-  processes: string[];
+  processes: z.array(z.string()),
   /** Entries that could not be kept, with the reason. */
-  lost: string[];
-  bytes: number;
-}
+  lost: z.array(z.string()),
+  bytes: z.number(),
+  /** Its files with their hashes, and with what the file system knew of them: both must change for a changed file. */
+  kept: z.array(z.tuple([z.string(), z.string().nullable(), z.string()])),
+});
+
+/** The effect of a call: paths that differ from the state before it. */
+export type LayerRecord = z.infer<typeof layerRecord>;
 
 /** Layers are named by the image and all calls up to theirs, so rollouts with the same beginning share them. */
 export const layerId = (parent: string, call: unknown): string =>
   createHash('sha256').update(parent).update('\0').update(JSON.stringify(call)).digest('hex').slice(0, 32);
 
 const BYTES_KEPT = 4 * 2 ** 30;
+/** Counting all layers takes longer than a short run. */
+const SWEEP_MS = 60_000;
+/** Read and copied at the most for one layer: sparse files hold more than a disk. */
+const LAYER_BYTES = 8 * 2 ** 30;
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** The layers of one image, one folder each. */
 export class LayerStore {
   readonly folder: string;
+  readonly #root: string;
 
   constructor(root: string, imageKey: string) {
+    this.#root = root;
     this.folder = join(root, imageKey);
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
     chmodSync(root, 0o700);
@@ -57,14 +80,34 @@ export class LayerStore {
     return join(this.folder, id, 'fs');
   }
 
-  /** null if the layer is missing, truncated, or of another version. */
+  /** null if the layer is missing, truncated, changed since, or of another version. */
   read(id: string): LayerRecord | null {
     try {
-      const record = JSON.parse(readFileSync(join(this.folder, id, 'layer.json'), 'utf8')) as LayerRecord;
-      return record.id === id && statSync(this.fsOf(id)).isDirectory() ? record : null;
+      const [sum = '', text = ''] = readFileSync(join(this.folder, id, 'layer.json'), 'utf8').split('\n', 2);
+      if (digest(text) !== sum) return null;
+      const record = layerRecord.parse(JSON.parse(text));
+      return record.id === id && this.#isWhole(record) ? record : null;
     } catch {
       return null;
     }
+  }
+
+  #isWhole({ id, kept }: LayerRecord): boolean {
+    const fs = this.fsOf(id);
+    return (
+      statSync(fs).isDirectory() &&
+      kept.every(([path, sha256, seen]) => {
+        const stats = statOf(`${fs}${path}`);
+        if (stats === null) return false;
+        return seenOf(stats) === seen || (stats.isFile() && sha256 !== null && hashFile(`${fs}${path}`) === sha256);
+      })
+    );
+  }
+
+  /** Writes the record of a layer. */
+  write(folder: string, record: LayerRecord): void {
+    const text = JSON.stringify(record);
+    writeFileSync(join(folder, 'layer.json'), `${digest(text)}\n${text}`);
   }
 
   /** The layers up to one, oldest first; null if any is missing. */
@@ -78,42 +121,76 @@ export class LayerStore {
     return records;
   }
 
-  /** A folder for a running world. Also removes the folders of killed programs. */
+  /** A folder for a running world. Also removes what killed programs left. */
   live(): string {
     const lives = join(this.folder, 'live');
     mkdirSync(lives, { recursive: true, mode: 0o700 });
-    for (const name of readdirSync(lives)) if (!isAlive(Number(name.split('-')[0]))) removeTree(join(lives, name));
-    const folder = join(lives, `${process.pid}-${Math.random().toString(36).slice(2, 10)}`);
+    this.#removeDead();
+    const folder = join(lives, `${process.pid}-${startOf(process.pid)}-${Math.random().toString(36).slice(2, 10)}`);
     mkdirSync(folder, { mode: 0o700 });
     return folder;
   }
 
-  /** Removes the least recently used layers until the rest fits. */
+  #removeDead(): void {
+    for (const image of namesIn(this.#root)) {
+      const folder = join(this.#root, image);
+      for (const name of namesIn(join(folder, 'live'))) if (!isAlive(name)) removeTree(join(folder, 'live', name));
+      for (const name of namesIn(folder)) {
+        const owner = /\.new-(.+)$/.exec(name)?.[1];
+        if (owner !== undefined && !isAlive(owner)) removeTree(join(folder, name));
+      }
+    }
+  }
+
+  /** Removes the least recently used layers of all images until the rest fits. */
   sweep(limit = BYTES_KEPT): void {
-    const kept = readdirSync(this.folder)
-      .filter((name) => /^[0-9a-f]{32}$/.test(name))
-      .flatMap((name) => {
-        const record = this.read(name);
-        return record === null
-          ? []
-          : [{ name, bytes: record.bytes + 4096, used: statSync(join(this.folder, name, 'layer.json')).mtimeMs }];
+    const stamp = join(this.#root, 'swept');
+    const last = statOf(stamp)?.mtimeMs ?? 0;
+    if (limit === BYTES_KEPT && Date.now() - last < SWEEP_MS) return;
+    writeFileSync(stamp, '');
+    const kept = namesIn(this.#root)
+      .flatMap((image) => namesIn(join(this.#root, image)).map((name) => join(this.#root, image, name)))
+      .filter((path) => /\/[0-9a-f]{32}$/.test(path))
+      .map((path) => {
+        const stats = statOf(join(path, 'layer.json'));
+        return { path, bytes: bytesOf(path) + 4096, used: stats?.mtimeMs ?? 0 };
       })
       .sort((a, b) => b.used - a.used);
     let sum = 0;
-    for (const { name, bytes } of kept) {
+    for (const { path, bytes } of kept) {
       sum += bytes;
-      if (sum > limit) removeTree(join(this.folder, name));
+      if (sum > limit) removeTree(path);
     }
   }
 }
 
-function isAlive(pid: number): boolean {
+/** What a layer says of its size; a layer that cannot be read takes no place that counts, and goes last. */
+function bytesOf(path: string): number {
   try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    const text = readFileSync(join(path, 'layer.json'), 'utf8').split('\n', 2)[1] ?? '';
+    return layerRecord.parse(JSON.parse(text)).bytes;
+  } catch {
+    return 0;
   }
+}
+
+/** What the file system knows of an entry, and a program cannot set back. */
+const seenOf = (stats: Stats): string => `${stats.ino} ${stats.mode} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
+
+/** When a process began, by the kernel's clock: another one may have its number today. */
+function startOf(pid: number): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ', 20)[19] ?? '0';
+  } catch {
+    return '0';
+  }
+}
+
+/** Whether the process that a folder is named after lives: `PID-START…`. */
+function isAlive(name: string): boolean {
+  const [pid = '', start = ''] = name.split('-');
+  return existsSync(`/proc/${Number(pid)}`) && startOf(Number(pid)) === start;
 }
 
 /** Removes a folder even if its own modes forbid it. */
@@ -159,17 +236,17 @@ export class LayerWriter {
   freeze(
     id: string,
     parent: string | null,
-    kept: Pick<LayerRecord, 'captured' | 'dir' | 'processes'>,
+    told: Pick<LayerRecord, 'captured' | 'dir' | 'processes'>,
     shownBy: (path: string) => boolean,
   ): LayerRecord {
     const upper = join(this.#live, 'up');
     const now = this.#tree.changed(upper, shownBy);
-    const record: LayerRecord = { id, parent, ...kept, changed: [], same: [], lost: [], bytes: 0 };
+    const record: LayerRecord = { id, parent, ...told, changed: [], same: [], lost: [], bytes: 0, kept: [] };
     for (const [path, entry] of now)
       if (JSON.stringify(this.#changed.get(path)) !== JSON.stringify(entry)) record.changed.push(entry);
     for (const path of this.#changed.keys()) if (!now.has(path)) record.same.push(path);
     this.#changed = now;
-    const target = join(this.#store.folder, `${id}.new-${process.pid}`);
+    const target = join(this.#store.folder, `${id}.new-${process.pid}-${startOf(process.pid)}`);
     const fs = join(target, 'fs');
     mkdirSync(fs, { recursive: true, mode: 0o700 });
     const signs = new Map<string, Sign>();
@@ -178,12 +255,16 @@ export class LayerWriter {
       if (!signs.has(path) && !hasGoneParent(path, signs, this.#signs)) this.#whiteout(join(fs, `.${path}`));
     for (const entry of record.changed) if (entry.change === 'deleted') this.#hideInFolder(upper, fs, entry.path);
     this.#signs = signs;
-    writeFileSync(join(target, 'layer.json'), JSON.stringify(record));
+    this.#store.write(target, record);
     const place = join(this.#store.folder, id);
-    if (existsSync(place)) {
+    if (this.#store.read(id) !== null) {
       removeTree(target);
       utimesSync(join(place, 'layer.json'), new Date(), new Date());
-    } else renameSync(target, place);
+      return record;
+    }
+    // A layer that was cut is replaced; no world is mounted over one that cannot be read.
+    removeTree(place);
+    renameSync(target, place);
     return record;
   }
 
@@ -209,10 +290,16 @@ export class LayerWriter {
         if (isWhiteout(stats)) linkSync(from, to);
         else if (stats.isSymbolicLink()) symlinkSync(readlinkSync(from, { encoding: 'buffer' }), to);
         else if (stats.isFile()) {
-          copyFileSync(from, to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+          if (record.bytes + stats.size > LAYER_BYTES) {
+            record.lost.push(`${path}: the layer would be larger than ${LAYER_BYTES / 2 ** 30} GB`);
+            continue;
+          }
+          copyFile(from, to, stats);
           chmodSync(to, stats.mode & 0o7777);
           utimesSync(to, stats.atime, stats.mtime);
-          if (lstatSync(to).size !== stats.size) record.lost.push(`${path}: it changed while it was copied`);
+          const copy = lstatSync(to);
+          if (copy.size !== stats.size) record.lost.push(`${path}: it changed while it was copied`);
+          else record.kept.push([path, this.#changed.get(path)?.sha256 ?? null, seenOf(copy)]);
           record.bytes += stats.size;
         } else if (stats.isFIFO()) execFileSync('mkfifo', ['-m', (stats.mode & 0o7777).toString(8), `${fs}${path}`]);
         else record.lost.push(`${path}: neither a file, a folder nor a link`);
@@ -240,6 +327,26 @@ export class LayerWriter {
     if (isFolder && statOf(`${upper}${path}`) === null && statOf(`${this.#image}${path}`) !== null)
       this.#whiteout(`${fs}${path}`);
   }
+}
+
+const BLOCK = 512;
+
+/** Holes stay holes: a file of a terabyte may take no place at all. */
+function copyFile(from: Buffer, to: Buffer, stats: Stats): void {
+  if (stats.blocks * BLOCK >= stats.size || stats.size < 1 << 20) {
+    copyFileSync(from, to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+    return;
+  }
+  const [source, target] = [from.toString('latin1'), to.toString('latin1')];
+  const bytes = (text: string) =>
+    `"$(printf '${Buffer.from(text, 'latin1').toString('hex').replace(/../g, '\\x$&')}X')"`;
+  execFileSync(
+    'bash',
+    ['-c', `f=${bytes(source)}; t=${bytes(target)}; cp --sparse=always --no-dereference -- "\${f%X}" "\${t%X}"`],
+    {
+      stdio: 'ignore',
+    },
+  );
 }
 
 /** Folders on the way to an entry, with the modes that the world gave them. */

@@ -80,7 +80,8 @@ class HashCache {
 
 const CHUNK = Buffer.alloc(1 << 18);
 
-function hashFile(path: string): string | null {
+/** SHA-256 of a regular file; null if it is none, or cannot be read. */
+export function hashFile(path: string): string | null {
   let fd: number;
   try {
     fd = openSync(Buffer.from(path, 'latin1'), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -104,11 +105,15 @@ function hashFile(path: string): string | null {
 
 const targetOf = (path: string): Buffer => readlinkSync(Buffer.from(path, 'latin1'), { encoding: 'buffer' });
 
+/** Bytes hashed for one list: sparse files hold more than a disk. Files beyond them have no hash. */
+const MOST_HASHED = 16 * 2 ** 30;
+
 /** All changes that an upper folder makes to an image. A folder that replaces another one hides its content. */
 export class Tree {
   readonly #image: string;
   readonly #hashes = new HashCache();
   readonly #imageHashes = new HashCache();
+  #left = MOST_HASHED;
 
   constructor(image: string) {
     this.#image = image;
@@ -119,6 +124,7 @@ export class Tree {
    * opaque
    */
   changed(upper: string, seen: (path: string) => boolean): Map<string, ChangedPath> {
+    this.#left = MOST_HASHED;
     const found = new Map<string, ChangedPath>();
     this.#walk(upper, '', seen, found);
     return found;
@@ -158,7 +164,11 @@ export class Tree {
   }
 
   #entry(real: string, path: string, stats: Stats, type: EntryType, mode: string): Omit<ChangedPath, 'change'> {
-    if (type === 'file') return { path, type, mode, size: stats.size, sha256: this.#hashes.of(real, stats) };
+    if (type === 'file') {
+      this.#left -= stats.size;
+      const sha256 = this.#left < 0 ? null : this.#hashes.of(real, stats);
+      return { path, type, mode, size: stats.size, sha256 };
+    }
     if (type !== 'symlink') return { path, type, mode, size: type === 'dir' ? null : 0, sha256: null };
     const target = targetOf(real);
     return { path, type, mode, size: target.length, sha256: createHash('sha256').update(target).digest('hex') };

@@ -5,13 +5,14 @@ export const shellQuoted = (text: string): string => `'${text.replaceAll("'", `'
 
 /** Lines that a shell reads first. Status lines go to descriptor 3, which commands do not get. */
 export const PROLOGUE = `shopt -s expand_aliases 2>/dev/null
-__rv_done() { printf '%s' "$2"; printf '%s' "$2" >&2; printf '%s %s %s\\n' "$2" "$1" "$PWD" >&3; return "$1"; }
+__rv_done() { builtin printf '%s' "$2"; builtin printf '%s' "$2" >&2; builtin printf '%s %s %s\\n' "$2" "$1" "$PWD" >&3; return "$1"; }
 `;
 
 /** The text that makes a shell of this kind run a command. `mark` ends its output on both streams. */
 export function commandText(command: string, mark: string, kind: ShellKind, dir: string, merged: boolean): string {
   const both = merged ? ' 2>&1' : '';
-  if (kind === 'persistent') return `eval ${shellQuoted(command)} </dev/null${both} 3>&-\n__rv_done "$?" ${mark}\n`;
+  if (kind === 'persistent')
+    return `\\builtin eval ${shellQuoted(command)} </dev/null${both} 3>&-\n__rv_done "$?" ${mark}\n`;
   const run =
     kind === 'stateless'
       ? `exec bash -c ${shellQuoted(command)} 3>&-`

@@ -1,9 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { killWhole } from '../server/backends/kill-whole.ts';
 import { hasSeccomp, seccompFilter } from '../server/backends/seccomp.ts';
+import { childrenOf, killAtOnce } from '../server/backends/usage.ts';
+import { Collected } from './collected.ts';
+import { WORLD_LIMITS, WorldGuard, type WorldLimits } from './guard.ts';
+import { mountScript } from './mount.ts';
+import { commandOf, descendantsOf, isFirst, stopAll } from './processes.ts';
 import {
   captureText,
   commandText,
@@ -28,6 +34,7 @@ export interface WorldPlan {
   hidden: readonly string[];
   /** An earlier shell's saved state. */
   captured?: string | undefined;
+  limits?: WorldLimits | undefined;
 }
 
 export interface WorldRun {
@@ -38,6 +45,8 @@ export interface WorldRun {
   timedOut: boolean;
   /** The shell itself ended, and with it all processes of the world. */
   ended: boolean;
+  /** The limit that ended it; null if none did. */
+  excess: string | null;
   seconds: number;
 }
 
@@ -48,8 +57,7 @@ export interface CommandLimits {
   dir?: string | undefined;
 }
 
-/** Bytes kept of a stream; more counts as too much and ends the run. */
-const MAX_OUTPUT = 16 * 1024 * 1024;
+const SHARED_MEMORY_MB = 64;
 
 /** Capabilities of a container's root here: those over its own files, and no more. */
 const CAPABILITIES = [
@@ -69,6 +77,9 @@ const CAPABILITIES = [
  */
 export class LiveWorld {
   readonly #plan: WorldPlan;
+  readonly #limits: WorldLimits;
+  #guard: WorldGuard | null = null;
+  #excess: string | null = null;
   #child: ChildProcess | null = null;
   #streams: { in: Writable; out: Collected; err: Collected; status: Collected } | null = null;
   #captured: string | undefined;
@@ -81,6 +92,7 @@ export class LiveWorld {
 
   constructor(plan: WorldPlan) {
     this.#plan = plan;
+    this.#limits = plan.limits ?? WORLD_LIMITS;
     this.dir = plan.workdir;
     this.#captured = plan.captured;
   }
@@ -146,31 +158,53 @@ export class LiveWorld {
   }
 
   /** The processes running beside the shell, one line each. */
-  async processes(): Promise<string[]> {
-    const run = await this.help(
-      'for p in /proc/[0-9]*; do [ -r "$p/cmdline" ] && c=$(tr "\\0" " " < "$p/cmdline" 2>/dev/null) && [ -n "$c" ] && printf "%s\\n" "$c"; done',
-    );
-    return run.stdout
-      .toString('utf8')
-      .split('\n')
-      .filter((line) => line !== '' && !/^(?:bwrap |bash --norc|tr \\0 )/.test(line));
+  processes(): string[] {
+    return this.#beside().flatMap((pid) => commandOf(pid) ?? []);
+  }
+
+  /** Stops the processes beside the shell. @returns the function that lets them go on */
+  pause(): () => void {
+    return stopAll(() => this.#beside());
+  }
+
+  /** The world's first process, whose first child is the shell. */
+  #init(): number | undefined {
+    const pid = this.#child?.pid;
+    if (pid === undefined) return undefined;
+    for (const one of descendantsOf(pid)) if (isFirst(one)) return one;
+    return undefined;
+  }
+
+  #shell(): number | undefined {
+    const init = this.#init();
+    return init === undefined ? undefined : childrenOf(init)[0];
+  }
+
+  #beside(): number[] {
+    const init = this.#init();
+    if (init === undefined) return [];
+    const [shell] = childrenOf(init);
+    return [...descendantsOf(init)].filter((pid) => pid !== shell);
   }
 
   /** The path to the world's root for this program; null if it is not running. */
   root(): string | null {
-    const pid = this.#child?.pid;
-    const shell = pid === undefined ? undefined : descendantsOf(pid).find(({ name }) => name === 'bash');
-    return shell === undefined ? null : `/proc/${shell.pid}/root`;
+    const shell = this.#shell();
+    return shell === undefined ? null : `/proc/${shell}/root`;
   }
 
   async close(): Promise<void> {
     const child = this.#child;
+    const guard = this.#guard;
     this.#child = null;
+    this.#guard = null;
     this.#streams = null;
-    if (child === null || child.pid === undefined) return;
-    const gone = new Promise<void>((resolve) => child.once('close', () => resolve()));
-    killGroup(child.pid);
-    await gone;
+    if (child !== null && child.pid !== undefined) {
+      const gone = new Promise<void>((resolve) => child.once('close', () => resolve()));
+      killWhole(child);
+      await gone;
+    }
+    guard?.close();
   }
 
   async #restart(): Promise<void> {
@@ -190,26 +224,29 @@ export class LiveWorld {
       ...['--uid', '0', '--gid', '0', '--hostname', hostname, '--clearenv'],
       ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
       ...['--bind', join(folder, 'root'), '/', '--proc', '/proc', '--dev', '/dev'],
-      ...hidden.flatMap((path) => ['--tmpfs', path]),
+      ...['/dev/shm', ...hidden].flatMap((path) => [
+        ...['--perms', '1777', '--size', String(SHARED_MEMORY_MB * 1024 * 1024), '--tmpfs', path],
+      ]),
       ...['--cap-drop', 'ALL', ...CAPABILITIES.flatMap((name) => ['--cap-add', name])],
       ...(hasSeccomp() ? ['--seccomp', '4'] : []),
       ...['--', 'bash', '--norc', '--noprofile'],
     ];
-    // The paths of all layers must fit into one page together: they are relative to their common folder.
-    const options = `lowerdir=${lowers.map(escaped).join(':')},upperdir=${escaped(join(folder, 'up'))},workdir=${escaped(join(folder, 'work'))},userxattr`;
-    const mount =
-      lowers.at(-1) === '/'
-        ? mountHost(lowers.slice(0, -1))
-        : `mount -t overlay overlay -o ${shellQuoted(options)} root || exit 91`;
-    const script = `cd ${shellQuoted(folder)} && mkdir -p up work root && chmod 755 up || exit 91
-${mount}
+    const guard = new WorldGuard(this.#limits);
+    // It waits for a line: nothing runs before the limits hold.
+    const script = `read -r _ || exit 90
+cd ${shellQuoted(folder)} && mkdir -p up work root && chmod 755 up || exit 91
+${mountScript(lowers)}
 [ -e gone ] || mknod gone c 0 0
+${guard.ulimits}
 exec 6>&1 7>&2
 { ${words.map(shellQuoted).join(' ')} 2>&1 1>&8 6>&- 7>&- 8>&- | cat >&7; } 8>&1 | cat >&6`;
     const seccomp = hasSeccomp() ? openSync(filter, 'r') : null;
     const child = spawn(
       'unshare',
-      ['--user', '--map-root-user', '--mount', '--propagation', 'private', '--', 'sh', '-c', script],
+      [
+        ...['--user', '--map-root-user', '--mount', '--propagation', 'private', '--'],
+        ...['setpriv', '--pdeathsig', 'KILL', 'sh', '-c', script],
+      ],
       {
         stdio: ['pipe', 'pipe', 'pipe', 'pipe', seccomp ?? 'ignore'],
         detached: true,
@@ -218,12 +255,23 @@ exec 6>&1 7>&2
     );
     if (seccomp !== null) closeSync(seccomp);
     this.#child = child;
+    this.#guard = guard;
+    this.#excess = null;
     const [input, out, err, status] = child.stdio as unknown as [Writable, Readable, Readable, Readable];
     input.on('error', () => {});
     this.#streams = { in: input, out: new Collected(out), err: new Collected(err), status: new Collected(status) };
     child.on('error', () => this.#ended(child));
     child.on('close', () => this.#ended(child));
-    input.write(PROLOGUE);
+    if (child.pid !== undefined)
+      await guard
+        .hold(child.pid, folder, (what) => {
+          this.#excess = what;
+          killWhole(child);
+        })
+        .catch(() => {
+          // It has ended already; the first answer says why.
+        });
+    input.write(`\n${PROLOGUE}`);
     if (shell === 'persistent') {
       input.write(`cd ${shellQuoted(workdir)} 2>/dev/null\n`);
       if (this.#captured !== undefined) input.write(restoreText(this.#captured));
@@ -254,7 +302,7 @@ exec 6>&1 7>&2
       this.#late = whole;
       const stdout = out.drop();
       const stderr = err.drop();
-      return { stdout, stderr, exit: null, timedOut: true, ended: false, seconds, cwd: null };
+      return { stdout, stderr, exit: null, timedOut: true, ended: false, excess: null, seconds, cwd: null };
     }
     const [told, stdout, stderr] = answer;
     const line = told.found ? told.line : null;
@@ -268,6 +316,7 @@ exec 6>&1 7>&2
       exit: line === null ? null : Number.parseInt(line, 10),
       timedOut: false,
       ended: line === null,
+      excess: line === null ? this.#excess : null,
       seconds,
       cwd,
     };
@@ -275,12 +324,9 @@ exec 6>&1 7>&2
 
   /** Kills the command that ran too long; the shell that started it answers then. */
   async #killCommands(): Promise<void> {
-    const pid = this.#child?.pid;
-    if (this.#late === null || pid === undefined) return;
-    const shell = descendantsOf(pid).find(({ name, depth }) => name === 'bash' && depth > 0);
-    if (shell !== undefined)
-      for (const one of childrenOf(shell.pid))
-        for (const each of [...descendantsOf(one).map((x) => x.pid), one]) kill(each);
+    if (this.#late === null) return;
+    const shell = this.#shell();
+    if (shell !== undefined) killAtOnce(childrenOf(shell).flatMap((one) => [...descendantsOf(one), one]));
     const told = await Promise.race([
       this.#late,
       new Promise<null>((resolve) => setTimeout(() => resolve(null), 2000)),
@@ -290,128 +336,4 @@ exec 6>&1 7>&2
   }
 }
 
-/**
- * This machine's root contains its own mounts, so no overlay can cover all of it: each of its folders gets one.
- * Mount points of the machine stay empty.
- */
-const mountHost = (layers: readonly string[]): string => `${layers.length === 0 ? '' : copyLayers(layers)}
-for d in /*; do
-n=\${d#/}
-if [ -h "$d" ]; then ln -s "$(readlink "$d")" "root/$n"
-elif [ -d "$d" ]; then
-  mkdir -p "root/$n" "up/$n" "work/$n"; chmod --reference="$d" "up/$n"
-  l=; for k in ${layers.map((_, i) => i).join(' ')}; do [ -d "part/$k/$n" ] && l="$l\${l:+:}part/$k/$n"; done
-  case $n in proc|dev|sys|run) ;; *)
-    mount -t overlay overlay -o "lowerdir=$l\${l:+:}$d,upperdir=up/$n,workdir=work/$n,userxattr" "root/$n" 2>/dev/null || { rmdir "up/$n"; [ -z "$l" ] || { echo "the layers of $d cannot be mounted" >&2; exit 92; }; } ;;
-  esac
-fi
-done`;
-
-/** Layers inside the folder that they change cannot be mounted over it: copies of them in memory can. */
-const copyLayers = (layers: readonly string[]): string =>
-  `mkdir -p part && mount -t tmpfs part part || exit 91
-${layers.map((path, i) => `mkdir part/${i} && cp -a ${shellQuoted(`${path}/.`)} part/${i}/ || exit 91`).join('\n')}`;
-
 const newMark = (): string => `__rv${randomBytes(12).toString('hex')}`;
-const escaped = (path: string): string => path.replace(/[\\:,]/g, '\\$&');
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It has ended.
-  }
-}
-
-const killGroup = (pid: number): void => kill(-pid);
-
-/** The children of a process according to this machine's /proc. */
-function childrenOf(pid: number): number[] {
-  try {
-    return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
-      readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').trim().split(/\s+/).filter(Boolean).map(Number),
-    );
-  } catch {
-    return [];
-  }
-}
-
-function descendantsOf(pid: number, depth = 1): { pid: number; name: string; depth: number }[] {
-  return childrenOf(pid).flatMap((child) => {
-    let name = '';
-    try {
-      name = readFileSync(`/proc/${child}/comm`, 'utf8').trim();
-    } catch {
-      // It has ended.
-    }
-    return [{ pid: child, name, depth }, ...descendantsOf(child, depth + 1)];
-  });
-}
-
-interface Part {
-  bytes: Buffer;
-  found: boolean;
-  /** The rest of the line after the mark. */
-  line: string;
-}
-
-/** The bytes of a stream, cut at marks. */
-class Collected {
-  #held: Buffer[] = [];
-  #size = 0;
-  #isOver = false;
-  #wake: (() => void) | null = null;
-
-  constructor(stream: Readable) {
-    stream.on('data', (bytes: Buffer) => {
-      // Of an endless stream, the beginning and the newest part are kept.
-      this.#held.push(bytes);
-      this.#size += bytes.length;
-      if (this.#size > MAX_OUTPUT) this.#shorten();
-      this.#wake?.();
-    });
-    stream.on('error', () => {});
-  }
-
-  #shorten(): void {
-    const whole = Buffer.concat(this.#held);
-    this.#held = [whole.subarray(0, MAX_OUTPUT / 2), whole.subarray(-MAX_OUTPUT / 4)];
-    this.#size = (MAX_OUTPUT / 4) * 3;
-  }
-
-  end(): void {
-    this.#isOver = true;
-    this.#wake?.();
-  }
-
-  /** Everything received so far; a partial read is abandoned. */
-  drop(): Buffer {
-    const bytes = Buffer.concat(this.#held);
-    this.#held = [];
-    this.#size = 0;
-    return bytes;
-  }
-
-  /** The bytes up to a mark, which is removed; with `isLine` also the rest of its line. */
-  async until(mark: string, isLine = false): Promise<Part> {
-    for (;;) {
-      const whole = this.#held.length === 1 ? (this.#held[0] as Buffer) : Buffer.concat(this.#held);
-      this.#held = [whole];
-      const at = whole.indexOf(mark);
-      const end = at === -1 ? -1 : isLine ? whole.indexOf('\n', at) : at + mark.length - 1;
-      if (end !== -1) {
-        this.#held = [whole.subarray(end + 1)];
-        this.#size = whole.length - end - 1;
-        return {
-          bytes: whole.subarray(0, at),
-          found: true,
-          line: whole.subarray(at + mark.length, end).toString('utf8'),
-        };
-      }
-      if (this.#isOver) return { bytes: this.drop(), found: false, line: '' };
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-  }
-}

@@ -29,7 +29,7 @@ export const worldChanges = (changes: readonly ChangedPath[]): ShownChange[] =>
 
 /** One line per call; if it drifted, its difference, and below that the files it changed. */
 export function worldOutcomeLines(locator: string, outcome: WorldOutcome): string[] {
-  const { turn, call, name, verdict, tainted, reason, seconds, changed, recorded, result } = outcome;
+  const { turn, call, name, verdict, tainted, reason, seconds, changed, recorded, result, processes } = outcome;
   const words = [verdict, tainted ? 'tainted' : '', reason ?? ''].filter((word) => word !== '').join(', ');
   const head = sanitiseLine(`${locator}#t${turn} call ${call} ${name}: ${words} (${(seconds * 1000).toFixed(0)} ms)`);
   const diff =
@@ -40,5 +40,6 @@ export function worldOutcomeLines(locator: string, outcome: WorldOutcome): strin
     .slice(0, 6)
     .map(({ change, path }) => `${change === 'added' ? '+' : change === 'deleted' ? '-' : '~'} ${path}`);
   if (files.length > 6) shown.push(`… ${files.length - 6} more`);
+  for (const process of processes.slice(0, 3)) shown.push(`still running, in no layer: ${process}`);
   return [head, ...lines, ...shown.map((text) => `    ${sanitise(sanitiseLine(text))}`)];
 }
