@@ -107,6 +107,7 @@ const RULES: readonly TokenRule[] = [
     applies: (command) => ASKS_CLOCK.test(command),
   },
   { name: 'durations', token: '(?<=\\bin )\\d+\\.\\d+(?= ?s(?:econds?)?\\b)', applies: always },
+  { name: 'durations', token: '(?<=^(?:real|user|sys)\\s+)\\d+\\.\\d+$', applies: always },
   { name: 'durations', token: '\\b\\d+m\\d+\\.\\d+s\\b', applies: always },
   {
     name: 'durations',

@@ -1,5 +1,3 @@
-import { lstatSync } from 'node:fs';
-import { join } from 'node:path';
 import type { RecordedAction } from '../../analysis/actions/action.ts';
 import { apart, seenResult } from '../../analysis/actions/seen-result.ts';
 import type { WorldLimits } from '../../sandbox/worlds/guard.ts';
@@ -86,7 +84,7 @@ export async function* replayWorld(options: WorldOptions): AsyncGenerator<WorldO
       let record: LayerRecord;
       try {
         const told = { captured: world.captured ?? null, dir: world.dir, processes };
-        record = writer.freeze(id, ids[i - 1] ?? null, told, (path) => isShown(world, live, path));
+        record = writer.freeze(id, ids[i - 1] ?? null, told, (path) => world.namesIn(path));
       } finally {
         goOn();
       }
@@ -143,17 +141,6 @@ function openWorld(
     captured: last?.captured ?? undefined,
     limits,
   });
-}
-
-/** Whether the running world still shows a path from its image. */
-function isShown(world: LiveWorld, live: string, path: string): boolean {
-  const root = world.root();
-  try {
-    lstatSync(root === null ? join(live, 'root', path) : `${root}${path}`);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 type Ran = Omit<WorldOutcome, 'tainted' | 'changed' | 'processes'>;

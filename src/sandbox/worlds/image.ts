@@ -35,16 +35,16 @@ const SECRETS = [
 ];
 
 /** A folder that holds an unpacked root. @throws Error naming what is missing */
-export function rootfsImage(folder: string): WorldImage {
+export function rootfsImage(folder: string, name = `rootfs:${folder}`): WorldImage {
   const root = resolve(folder);
   if (!existsSync(root))
     throw new Error(`${folder}: there is no such folder; it must hold the unpacked root of an image`);
   const shell = ['bin/bash', 'usr/bin/bash', 'bin/sh'].find((path) => statOf(join(root, path)) !== null);
-  if (shell === undefined) throw new Error(`${folder}: no /bin/sh in it, so no command can run there`);
-  if (shell === 'bin/sh') throw new Error(`${folder}: it has /bin/sh but no bash; agents' shells are bash`);
+  if (shell === undefined) throw new Error(`${name}: no /bin/sh in it, so no command can run there`);
+  if (shell === 'bin/sh') throw new Error(`${name}: it has /bin/sh but no bash; agents' shells are bash`);
   const hostname = textOf(join(root, 'etc/hostname'));
   return {
-    name: `rootfs:${folder}`,
+    name,
     root: realpathSync(root),
     key: keyOf(realpathSync(root)),
     hostname: hostname !== null && /^[\w.-]{1,63}$/.test(hostname.trim()) ? hostname.trim() : null,

@@ -216,6 +216,8 @@ export class LayerWriter {
   readonly #image: string;
   readonly #live: string;
   readonly #tree: Tree;
+  /** What the layers below the running world changed. */
+  readonly #before: ReadonlyMap<string, ChangedPath>;
   #signs = new Map<string, Sign>();
   #changed = new Map<string, ChangedPath>();
 
@@ -224,7 +226,8 @@ export class LayerWriter {
     this.#image = image;
     this.#live = live;
     this.#tree = new Tree(image);
-    this.#changed = foldChanges(before);
+    this.#before = foldChanges(before);
+    this.#changed = new Map(this.#before);
   }
 
   /** The paths that currently differ from the image. */
@@ -237,10 +240,10 @@ export class LayerWriter {
     id: string,
     parent: string | null,
     told: Pick<LayerRecord, 'captured' | 'dir' | 'processes'>,
-    shownBy: (path: string) => boolean,
+    shown: (path: string) => readonly string[] | null,
   ): LayerRecord {
     const upper = join(this.#live, 'up');
-    const now = this.#tree.changed(upper, shownBy);
+    const now = this.#tree.changed(upper, shown, this.#before);
     const record: LayerRecord = { id, parent, ...told, changed: [], same: [], lost: [], bytes: 0, kept: [] };
     for (const [path, entry] of now)
       if (JSON.stringify(this.#changed.get(path)) !== JSON.stringify(entry)) record.changed.push(entry);
@@ -253,7 +256,9 @@ export class LayerWriter {
     this.#copy(upper, '', fs, signs, record);
     for (const path of this.#signs.keys())
       if (!signs.has(path) && !hasGoneParent(path, signs, this.#signs)) this.#whiteout(join(fs, `.${path}`));
-    for (const entry of record.changed) if (entry.change === 'deleted') this.#hideInFolder(upper, fs, entry.path);
+    for (const { path, change } of record.changed) if (change === 'deleted') this.#hideInFolder(upper, fs, path);
+    for (const path of record.same)
+      if (this.#before.get(path)?.change !== 'deleted') this.#hideInFolder(upper, fs, path);
     this.#signs = signs;
     this.#store.write(target, record);
     const place = join(this.#store.folder, id);
@@ -320,12 +325,12 @@ export class LayerWriter {
     }
   }
 
-  /** A folder that replaces one of the image hides the image's content there, which only a mount would reveal. */
+  /** A folder that replaces one of the image or of earlier layers hides their content, which only a mount would reveal. */
   #hideInFolder(upper: string, fs: string, path: string): void {
     const parent = path.slice(0, path.lastIndexOf('/'));
     const isFolder = statOf(`${upper}${parent}`)?.isDirectory() === true;
-    if (isFolder && statOf(`${upper}${path}`) === null && statOf(`${this.#image}${path}`) !== null)
-      this.#whiteout(`${fs}${path}`);
+    const isBelow = this.#before.has(path) || statOf(`${this.#image}${path}`) !== null;
+    if (isFolder && isBelow && statOf(`${upper}${path}`) === null) this.#whiteout(`${fs}${path}`);
   }
 }
 

@@ -105,6 +105,15 @@ export function hashFile(path: string): string | null {
 
 const targetOf = (path: string): Buffer => readlinkSync(Buffer.from(path, 'latin1'), { encoding: 'buffer' });
 
+interface Walk {
+  upper: string;
+  shown: (path: string) => readonly string[] | null;
+  /** The names that differed before, by folder. */
+  below: ReadonlyMap<string, readonly string[]>;
+  found: Map<string, ChangedPath>;
+  isInImage: boolean;
+}
+
 /** Bytes hashed for one list: sparse files hold more than a disk. Files beyond them have no hash. */
 const MOST_HASHED = 16 * 2 ** 30;
 
@@ -120,25 +129,39 @@ export class Tree {
   }
 
   /**
-   * The paths that differ, by path. @param seen whether the world shows a path of the image; asked for folders that may be
-   * opaque
+   * The paths that differ, by path. @param before those that differed below the upper folder; @param shown the names that
+   * the world shows in one of its folders, null if it cannot be read; asked for folders that may hide what is below them
    */
-  changed(upper: string, seen: (path: string) => boolean): Map<string, ChangedPath> {
+  changed(
+    upper: string,
+    shown: (path: string) => readonly string[] | null,
+    before: ReadonlyMap<string, ChangedPath> = new Map(),
+  ): Map<string, ChangedPath> {
     this.#left = MOST_HASHED;
-    const found = new Map<string, ChangedPath>();
-    this.#walk(upper, '', seen, found);
+    const found = new Map(before);
+    const below = new Map<string, string[]>();
+    for (const path of before.keys()) {
+      const at = path.lastIndexOf('/');
+      const names = below.get(path.slice(0, at));
+      if (names === undefined) below.set(path.slice(0, at), [path.slice(at + 1)]);
+      else names.push(path.slice(at + 1));
+    }
+    this.#walk('', { upper, shown, below, found, isInImage: true });
     return found;
   }
 
-  #walk(upper: string, at: string, seen: (path: string) => boolean, found: Map<string, ChangedPath>): void {
+  #walk(at: string, walk: Walk): void {
+    const { upper, shown, below, found, isInImage } = walk;
     const mine = namesIn(join(upper, at === '' ? '.' : `.${at}`));
     for (const name of mine) {
       const path = `${at}/${name}`;
       if (NOT_LISTED.has(path)) continue;
       const stats = statOf(`${upper}${path}`);
       if (stats === null) continue;
-      const old = statOf(`${this.#image}${path}`);
+      // Below a link of the image lies another place.
+      const old = isInImage ? statOf(`${this.#image}${path}`) : null;
       if (isWhiteout(stats)) {
+        this.#forget(path, walk);
         if (old !== null) this.#gone(path, old, found);
         continue;
       }
@@ -148,19 +171,34 @@ export class Tree {
       if (old === null) found.set(path, { ...entry, change: 'added' });
       else if (typeOf(old) !== type || (old.mode & 0o7777) !== (stats.mode & 0o7777) || this.#differs(path, old, entry))
         found.set(path, { ...entry, change: 'modified' });
-      if (old !== null && typeOf(old) === 'dir' && type !== 'dir') this.#goneBelow(path, found);
-      if (type !== 'dir') continue;
-      this.#walk(upper, path, seen, found);
-      if (old === null || typeOf(old) !== 'dir') continue;
+      else found.delete(path);
+      const isFolderOfImage = old?.isDirectory() === true;
+      if (type !== 'dir') {
+        for (const one of below.get(path) ?? []) this.#forget(`${path}/${one}`, walk);
+        if (isFolderOfImage) this.#goneBelow(path, found);
+        continue;
+      }
+      this.#walk(path, { ...walk, isInImage: isFolderOfImage });
+      const lower = [...(below.get(path) ?? []), ...(isFolderOfImage ? namesIn(`${this.#image}${path}`) : [])];
+      if (lower.length === 0) continue;
       const here = new Set(namesIn(`${upper}${path}`));
-      const others = namesIn(`${this.#image}${path}`).filter((one) => !here.has(one));
-      const [first] = others;
-      if (first === undefined || seen(`${path}/${first}`)) continue;
-      for (const one of others) {
-        const lost = statOf(`${this.#image}${path}/${one}`);
+      const hidden = lower.filter((one) => !here.has(one));
+      const names = hidden.length === 0 ? null : shown(path);
+      if (names === null) continue;
+      const visible = new Set(names);
+      for (const one of hidden) {
+        if (visible.has(one)) continue;
+        this.#forget(`${path}/${one}`, walk);
+        const lost = isFolderOfImage ? statOf(`${this.#image}${path}/${one}`) : null;
         if (lost !== null) this.#gone(`${path}/${one}`, lost, found);
       }
     }
+  }
+
+  /** What differed below a path that is gone. */
+  #forget(path: string, walk: Walk): void {
+    walk.found.delete(path);
+    for (const name of walk.below.get(path) ?? []) this.#forget(`${path}/${name}`, walk);
   }
 
   #entry(real: string, path: string, stats: Stats, type: EntryType, mode: string): Omit<ChangedPath, 'change'> {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { killWhole } from '../server/backends/kill-whole.ts';
@@ -10,6 +10,7 @@ import { Collected } from './collected.ts';
 import { WORLD_LIMITS, WorldGuard, type WorldLimits } from './guard.ts';
 import { mountScript } from './mount.ts';
 import { commandOf, descendantsOf, isFirst, stopAll } from './processes.ts';
+import { namesIn } from './tree.ts';
 import {
   captureText,
   commandText,
@@ -119,6 +120,12 @@ export class LiveWorld {
     const mark = newMark();
     const run = await this.#send(commandText(command, mark, shell, dir, merged), mark, timeLimit);
     if (run.cwd !== null) this.dir = run.cwd;
+    const left = run.ended ? 0 : this.#beside().length;
+    if (left > this.#limits.processes / 2) {
+      // A world that can start no more processes answers no more.
+      await this.#restart();
+      return { ...run, excess: `too many processes: ${left} were left running` };
+    }
     if (run.ended || run.timedOut) {
       if (shell === 'persistent' || run.ended) await this.#restart();
       else await this.#killCommands();
@@ -187,10 +194,10 @@ export class LiveWorld {
     return [...descendantsOf(init)].filter((pid) => pid !== shell);
   }
 
-  /** The path to the world's root for this program; null if it is not running. */
-  root(): string | null {
-    const shell = this.#shell();
-    return shell === undefined ? null : `/proc/${shell}/root`;
+  /** The names that the world shows in a folder; null if it is not running. The way there must hold no link. */
+  namesIn(path: string): string[] | null {
+    const init = this.#init();
+    return init === undefined ? null : namesIn(`/proc/${init}/root${path}`);
   }
 
   async close(): Promise<void> {
@@ -223,7 +230,7 @@ export class LiveWorld {
       ...(network ? ['--share-net'] : []),
       ...['--uid', '0', '--gid', '0', '--hostname', hostname, '--clearenv'],
       ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
-      ...['--bind', join(folder, 'root'), '/', '--proc', '/proc', '--dev', '/dev'],
+      ...['--bind', join(folder, 'root'), '/', ...kernelArguments(folder)],
       ...['/dev/shm', ...hidden].flatMap((path) => [
         ...['--perms', '1777', '--size', String(SHARED_MEMORY_MB * 1024 * 1024), '--tmpfs', path],
       ]),
@@ -236,6 +243,7 @@ export class LiveWorld {
     const script = `read -r _ || exit 90
 cd ${shellQuoted(folder)} && mkdir -p up work root && chmod 755 up || exit 91
 ${mountScript(lowers)}
+${DEVICE_SCRIPT}
 [ -e gone ] || mknod gone c 0 0
 ${guard.ulimits}
 exec 6>&1 7>&2
@@ -335,5 +343,27 @@ exec 6>&1 7>&2
     if (told === null) await this.#restart();
   }
 }
+
+/** What the kernel says of the whole machine, and only its root may read. */
+const MASKED = ['kcore', 'kmsg', 'timer_list', 'sched_debug'].map((name) => `/proc/${name}`);
+const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'];
+
+/**
+ * /proc and the devices, on read-only mounts. If root starts a world, entries of the kernel and nodes of this machine belong
+ * to the world's root too, who may write to what its owner may write (core_pattern names a program that the kernel runs
+ * outside) and change its mode. A device can be written to on a read-only mount.
+ */
+const kernelArguments = (folder: string): string[] => [
+  ...[
+    '--proc',
+    '/proc',
+    ...MASKED.filter((path) => existsSync(path)).flatMap((path) => ['--ro-bind', '/dev/null', path]),
+  ],
+  ...['--remount-ro', '/proc', '--dev', '/dev'],
+  ...DEVICES.flatMap((name) => ['--dev-bind', join(folder, 'devices', name), `/dev/${name}`]),
+];
+
+/** The lines of sh before bubblewrap's. */
+const DEVICE_SCRIPT = `mkdir -p devices && mount --rbind /dev devices && mount -o remount,bind,ro devices || exit 91`;
 
 const newMark = (): string => `__rv${randomBytes(12).toString('hex')}`;

@@ -1,0 +1,166 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import type { WorldImage } from './image.ts';
+import { isInstalled, runTool } from './run-tool.ts';
+import { unpackedImage } from './unpacked.ts';
+
+export const ENGINES = ['podman', 'docker', 'apptainer'] as const;
+/** A program that holds images. */
+export type EngineName = (typeof ENGINES)[number];
+
+interface Wishes {
+  engine?: EngineName | undefined;
+  network?: boolean | undefined;
+  say: (text: string) => void;
+}
+
+const inspected = z
+  .array(
+    z.object({
+      Id: z.string(),
+      Architecture: z.string().optional(),
+      Config: z.object({ Env: z.array(z.string()).nullish(), WorkingDir: z.string().optional() }).nullish(),
+    }),
+  )
+  .min(1);
+
+/** Without systemd, podman has no other manager of control groups; it needs none to build or to export. */
+const FLAGS: Readonly<Record<EngineName, readonly string[]>> = {
+  podman: ['--cgroup-manager', 'cgroupfs'],
+  docker: [],
+  apptainer: [],
+};
+
+function chosenEngine(asked: EngineName | undefined, why: string): EngineName {
+  const found = (asked === undefined ? ENGINES : [asked]).find(isInstalled);
+  if (found !== undefined) return found;
+  throw new Error(
+    asked === undefined
+      ? `${why}: none of ${ENGINES.join(', ')} is installed; rootfs:DIR and oci:ARCHIVE need none of them`
+      : `${why}: ${asked} is not installed`,
+  );
+}
+
+/** An image that an engine holds. Nothing is pulled: the error names the command that does. */
+export async function engineImage(name: string, folder: string, { engine: asked, say }: Wishes): Promise<WorldImage> {
+  if (!/^[\w][\w./:@-]*$/.test(name)) throw new Error(`${name} is no name of an image`);
+  const engine = chosenEngine(asked, name);
+  if (engine === 'apptainer') return apptainerImage(name, folder, say);
+  return heldImage(engine, name, name, folder, say);
+}
+
+async function heldImage(
+  engine: EngineName,
+  name: string,
+  shown: string,
+  folder: string,
+  say: (text: string) => void,
+): Promise<WorldImage> {
+  const flags = FLAGS[engine];
+  let text: string;
+  try {
+    text = await runTool(engine, [...flags, 'image', 'inspect', name]);
+  } catch (error) {
+    throw new Error(
+      `${engine} has no image ${name}: \`${engine} pull ${name}\` brings it (${(error as Error).message})`,
+    );
+  }
+  const [image] = inspected.parse(JSON.parse(text));
+  if (image === undefined) throw new Error(`${engine} says nothing of ${name}`);
+  const config = {
+    name: shown,
+    env: image.Config?.Env ?? [],
+    workdir: image.Config?.WorkingDir ?? null,
+    architecture: image.Architecture ?? null,
+  };
+  return unpackedImage(image.Id, folder, config, async (target) => {
+    say(`unpacking ${shown} from ${engine}`);
+    // A container that is never started; an image without a command needs a word.
+    const id =
+      (await runTool(engine, [...flags, 'create', '--pull=never', '--network=none', name, '/bin/sh']))
+        .trim()
+        .split('\n')
+        .at(-1) ?? '';
+    try {
+      await exportTo(engine, [...flags, 'export', id], target);
+    } finally {
+      await runTool(engine, [...flags, 'rm', '-f', id]).catch(() => {});
+    }
+  });
+}
+
+/** GNU tar puts nothing outside of its folder: it takes `..` and roots away, and makes links to outside last. */
+const exportTo = (engine: string, args: readonly string[], target: string): Promise<void> =>
+  new Promise((resolved, reject) => {
+    const source = spawn(engine, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const tar = spawn('tar', ['-x', '-p', '--no-same-owner', '--exclude=dev/*', '--exclude=./dev/*', '-C', target], {
+      stdio: [source.stdout, 'ignore', 'pipe'],
+    });
+    let words = '';
+    for (const child of [source, tar])
+      child.stderr?.setEncoding('utf8').on('data', (part: string) => {
+        words = (words + part).slice(-2000);
+      });
+    const ends = [source, tar].map(
+      (child) => new Promise<number | null>((done) => child.on('close', done).on('error', () => done(1))),
+    );
+    void Promise.all(ends).then((codes) =>
+      codes.every((code) => code === 0)
+        ? resolved()
+        : reject(new Error(`${engine} export: ${words.trim().split('\n').at(-1) ?? 'it failed'}`)),
+    );
+  });
+
+/** A file of apptainer's, or an image that a local daemon holds. */
+async function apptainerImage(name: string, folder: string, say: (text: string) => void): Promise<WorldImage> {
+  const isFile = existsSync(name);
+  const source = isFile ? resolve(name) : `docker-daemon://${name}`;
+  const config = { name, env: [], workdir: null, architecture: null };
+  const digest = createHash('sha256').update(source).digest('hex');
+  return unpackedImage(digest, folder, config, async (target) => {
+    say(`unpacking ${name} by apptainer`);
+    await runTool('apptainer', ['build', '--force', '--sandbox', target, source]);
+  });
+}
+
+/** A task folder: Harbor's and terminal-bench's have their Dockerfile in `environment` or at the top. */
+export async function builtImage(
+  task: string,
+  folder: string,
+  { engine: asked, network, say }: Wishes,
+): Promise<WorldImage> {
+  const context = ['environment', '.', 'docker', 'client']
+    .map((name) => join(task, name))
+    .find((place) => existsSync(join(place, 'Dockerfile')));
+  if (context === undefined)
+    throw new Error(`${task}: no Dockerfile in it, nor in its folder environment; an unpacked root is rootfs:${task}`);
+  const engine = chosenEngine(asked, task);
+  if (engine === 'apptainer')
+    throw new Error(`${task}: apptainer builds no Dockerfile; --engine podman or docker does`);
+  const tag = `rollout-viewer-task:${createHash('sha256').update(resolve(task)).digest('hex').slice(0, 16)}`;
+  say(`building ${task} by ${engine}${network === true ? '' : ', without the network'}`);
+  try {
+    await runTool(engine, [
+      ...FLAGS[engine],
+      ...(engine === 'podman' ? ['--runtime', runtimeHere()] : []),
+      ...['build', '--tag', tag, ...(network === true ? [] : ['--network=none'])],
+      ...(engine === 'podman' && network !== true ? ['--pull=never'] : []),
+      ...['--file', join(context, 'Dockerfile'), context],
+    ]);
+  } catch (error) {
+    const pulls = /image not known|pull|no such image|not found in|resolv|initializing source/i.test(
+      (error as Error).message,
+    );
+    throw new Error(
+      `${task}: ${(error as Error).message}${network === true ? '' : pulls ? '; what it is built from is not here: --network lets the engine bring it' : '; --network lets its steps use the network'}`,
+    );
+  }
+  return heldImage(engine, tag, task, folder, say);
+}
+
+/** crun needs control groups of version 2. */
+const runtimeHere = (): string =>
+  existsSync('/sys/fs/cgroup/cgroup.controllers') || !isInstalled('runc') ? 'crun' : 'runc';
