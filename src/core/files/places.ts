@@ -43,3 +43,6 @@ export const environmentsFolder = (): string =>
 
 /** $XDG_STATE_HOME/rollout-viewer/worlds: layers of rerun rollouts, one folder per image. */
 export const worldsFolder = (): string => join(paths.log, 'worlds');
+
+/** $XDG_CACHE_HOME/rollout-viewer/images: unpacked images, one folder per digest. */
+export const imagesFolder = (): string => join(paths.cache, 'images');
