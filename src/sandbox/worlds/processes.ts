@@ -19,7 +19,7 @@ export function isFirst(pid: number): boolean {
 }
 
 /** The words of a process; null if it has ended. */
-export function commandOf(pid: number): string | null {
+export function commandLineOf(pid: number): string | null {
   try {
     const text = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
     return text === '' ? null : text;

@@ -6,10 +6,10 @@ import type { Readable, Writable } from 'node:stream';
 import { killWhole } from '../server/backends/kill-whole.ts';
 import { hasSeccomp, seccompFilter } from '../server/backends/seccomp.ts';
 import { childrenOf, killAtOnce } from '../server/backends/usage.ts';
-import { Collected } from './collected.ts';
 import { WORLD_LIMITS, WorldGuard, type WorldLimits } from './guard.ts';
+import { MarkedStream } from './marked-stream.ts';
 import { mountScript } from './mount.ts';
-import { commandOf, descendantsOf, isFirst, stopAll } from './processes.ts';
+import { commandLineOf, descendantsOf, isFirst, stopAll } from './processes.ts';
 import { namesIn } from './tree.ts';
 import {
   captureText,
@@ -82,7 +82,7 @@ export class LiveWorld {
   #guard: WorldGuard | null = null;
   #excess: string | null = null;
   #child: ChildProcess | null = null;
-  #streams: { in: Writable; out: Collected; err: Collected; status: Collected } | null = null;
+  #streams: { in: Writable; out: MarkedStream; err: MarkedStream; status: MarkedStream } | null = null;
   #captured: string | undefined;
   /** The pending answer of a command that ran too long. */
   #late: Promise<unknown> | null = null;
@@ -166,7 +166,7 @@ export class LiveWorld {
 
   /** The processes running beside the shell, one line each. */
   processes(): string[] {
-    return this.#beside().flatMap((pid) => commandOf(pid) ?? []);
+    return this.#beside().flatMap((pid) => commandLineOf(pid) ?? []);
   }
 
   /** Stops the processes beside the shell. @returns the function that lets them go on */
@@ -267,7 +267,12 @@ exec 6>&1 7>&2
     this.#excess = null;
     const [input, out, err, status] = child.stdio as unknown as [Writable, Readable, Readable, Readable];
     input.on('error', () => {});
-    this.#streams = { in: input, out: new Collected(out), err: new Collected(err), status: new Collected(status) };
+    this.#streams = {
+      in: input,
+      out: new MarkedStream(out),
+      err: new MarkedStream(err),
+      status: new MarkedStream(status),
+    };
     child.on('error', () => this.#ended(child));
     child.on('close', () => this.#ended(child));
     if (child.pid !== undefined)
@@ -289,7 +294,7 @@ exec 6>&1 7>&2
   #ended(child: ChildProcess): void {
     if (this.#child !== child) return;
     this.#child = null;
-    for (const one of Object.values(this.#streams ?? {})) if (one instanceof Collected) one.end();
+    for (const one of Object.values(this.#streams ?? {})) if (one instanceof MarkedStream) one.end();
   }
 
   async #send(text: string, mark: string, timeLimit: number): Promise<WorldRun & { cwd: string | null }> {

@@ -11,7 +11,7 @@ interface Part {
 }
 
 /** The bytes of a stream, cut at marks. */
-export class Collected {
+export class MarkedStream {
   #held: Buffer[] = [];
   #size = 0;
   #isOver = false;
