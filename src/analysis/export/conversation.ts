@@ -35,6 +35,8 @@ export interface ExportConversation {
   isCut: boolean;
   /** The mask was inferred or is unknown. */
   isInferred: boolean;
+  /** Its tokens have a recorded mask, which does not follow the turns. */
+  isSplit: boolean;
   /** Histories besides the main one. */
   contexts: number;
   hasPictures: boolean;
@@ -49,6 +51,8 @@ export function conversationOf(row: DumpRecord): ExportConversation | null {
   const turns = rollout.turns.filter(({ context = 0 }) => context === 0);
   const recorded = recordedMessages(rollout.extras, turns);
   const { extras, lossMask } = rollout;
+  const isUnsure = turns.some(({ trained, confidence }) => trained === null || confidence === 'unknown');
+  const isSplit = (rollout.tokens?.mask.length ?? 0) > 0 && lossMask?.source === 'unknown';
   const response = turns.findIndex(({ index }) => index >= rollout.responseTurn);
   const messages = turns.map((turn, at) => exportMessage(turn, recorded?.[at] ?? null, turns));
   const id = extras.id ?? extras.instance_id ?? row.locator;
@@ -68,19 +72,21 @@ export function conversationOf(row: DumpRecord): ExportConversation | null {
     response: response < 0 ? messages.length : response,
     tools: recorded !== null && Array.isArray(extras.tools) ? extras.tools : null,
     isRecorded: recorded !== null,
-    tokens: rollout.tokens ?? null,
+    tokens: withIds(rollout.tokens),
     isCut: isCut(rollout, turns),
     isInferred:
-      lossMask === null ||
-      lossMask.source === 'inferred' ||
-      lossMask.source === 'unknown' ||
-      turns.some(({ trained, confidence }) => trained === null || confidence === 'unknown'),
+      !isSplit && (lossMask === null || lossMask.source === 'inferred' || lossMask.source === 'unknown' || isUnsure),
+    isSplit,
     contexts: (rollout.contexts ?? []).filter(({ kind }) => kind !== 'main').length,
     hasPictures: /<\|(?:image_pad|vision_start|image)\|>|"type": ?"image(?:_url)?"/.test(row.raw),
     status: rollout.status,
     license: textOrNull(extras.license ?? extras.licence),
   };
 }
+
+/** Masks are recorded without ids too: a placeholder stands for each then. */
+const withIds = (tokens: RolloutTokens | undefined): RolloutTokens | null =>
+  tokens === undefined || tokens.responseIds.some((id) => id < 0) ? null : tokens;
 
 const textOrNull = (value: JsonValue | undefined): string | null => (typeof value === 'string' ? value : null);
 

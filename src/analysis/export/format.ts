@@ -1,6 +1,7 @@
 import type { Printable } from '../../core/json/print.ts';
 import type { ExportConversation } from './conversation.ts';
 import type { ExportLimit } from './limits.ts';
+import type { LoaderRule } from './loader-tokens.ts';
 
 /** A row of an export: what the loader reads. */
 export type ExportRow = { [key: string]: Printable };
@@ -27,8 +28,9 @@ interface FormatBase {
   /** The trainer, and what its loader trains on. */
   about: string;
   file: 'jsonl' | 'json' | 'parquet' | 'pt';
-  /** The file extension that people expect. */
   limits: readonly ExportLimit[];
+  /** How its loader makes tokens. recorded: it takes the recorded ids; null: by a template of its own. */
+  tokens: LoaderRule | 'recorded' | null;
   /** Parquet columns, in order; each is a string column unless it says otherwise. */
   columns?: readonly ParquetColumn[];
 }
@@ -72,6 +74,7 @@ export const SFT_LIMITS = [
   'empty',
   'cut',
   'inferred',
+  'split_mask',
   'contexts',
   'pictures',
   'masked_turns',

@@ -32,6 +32,10 @@ export const LIMITS = {
     says: 'a rollout without a recorded mask: its trained text is inferred from roles (--inferred takes it)',
     holds: ({ isInferred }) => isInferred,
   },
+  split_mask: {
+    says: 'a rollout whose recorded mask does not follow its turns: its loader masks whole turns',
+    holds: ({ isSplit }) => isSplit,
+  },
   contexts: {
     says: 'a rollout with several message histories: only the main one would go out',
     holds: ({ contexts }) => contexts > 0,

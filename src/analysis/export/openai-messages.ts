@@ -1,4 +1,4 @@
-import type { Printable } from '../../core/json/print.ts';
+import { type Printable, printJson } from '../../core/json/print.ts';
 import type { ExportConversation } from './conversation.ts';
 import type { ExportRow } from './format.ts';
 import type { ExportMessage } from './message.ts';
@@ -35,6 +35,10 @@ export const plainMessage = ({ role, text }: ExportMessage): ExportRow => ({ rol
 export const exportMessages = ({ isRecorded }: ExportConversation, messages: readonly ExportMessage[]): ExportRow[] =>
   messages.map((message) => (isRecorded ? structuredMessage(message, { reasoning: true }) : plainMessage(message)));
 
-/** The schemas as one JSON string: in a column of objects every tool would get the parameters of all others as null. */
-export const toolsText = ({ tools }: ExportConversation): ExportRow =>
-  tools === null || tools.length === 0 ? {} : { tools: JSON.stringify(tools) };
+/**
+ * The schemas as one JSON string: in a column of objects every tool would get the parameters of all others as null. Every
+ * row has the key, because `Dataset.from_list` drops keys that the first row lacks.
+ */
+export const toolsText = ({ tools }: ExportConversation): ExportRow => ({
+  tools: tools === null || tools.length === 0 ? null : printJson(tools),
+});

@@ -22,11 +22,11 @@ export async function* exportPairs(
       screen.tally.drop('no_score');
       continue;
     }
-    if (!screen.lets(one)) continue;
+    if (screen.lets(one) === null) continue;
     groups.set(one.group, [...(groups.get(one.group) ?? []), candidate(one, one.score)]);
   }
   const plans = [...groups.values()].flatMap((group) => pairsInGroup(group, options));
-  yield* whole(plans, source, options);
+  yield* whole(plans, source, screen, options);
 }
 
 const candidate = (one: ExportConversation, score: number): Candidate => {
@@ -44,6 +44,7 @@ const candidate = (one: ExportConversation, score: number): Candidate => {
 async function* whole(
   plans: readonly PairPlan[],
   source: ExportSource,
+  screen: ExportScreen,
   { rule }: PairOptions,
 ): AsyncGenerator<AnswerPair> {
   const uses = new Map<string, number>();
@@ -53,12 +54,13 @@ async function* whole(
   const waiting = [...plans];
   for await (const { conversation } of source.rows()) {
     if (!uses.has(conversation.locator)) continue;
-    kept.set(conversation.locator, conversation);
+    kept.set(conversation.locator, screen.again(conversation));
     for (let plan = waiting[0]; plan !== undefined; plan = waiting[0]) {
       const [better, worse] = [kept.get(plan.better), kept.get(plan.worse)];
       if (better === undefined || worse === undefined) break;
       waiting.shift();
-      yield pairOf(plan, better, worse, rule);
+      const pair = screen.alike(pairOf(plan, better, worse, rule));
+      if (pair !== null) yield pair;
       for (const locator of [plan.better, plan.worse]) {
         const left = (uses.get(locator) ?? 1) - 1;
         uses.set(locator, left);
@@ -75,19 +77,28 @@ export async function* forkPairs(
   flags: { journal?: string; margin?: number },
 ): AsyncGenerator<AnswerPair> {
   for await (const { row, conversation: original } of source.rows()) {
-    if (original.score === null || !screen.lets(original)) continue;
+    if (original.score === null) {
+      screen.tally.drop('no_score');
+      continue;
+    }
+    const kept = screen.lets(original);
+    if (kept === null) continue;
     const journal = await journalOf(pathOfArgument(row.locator), flags.journal);
     for (const entry of branchesOf(journal, recordKey(row.raw))) {
       const branch = await branchConversation(entry);
-      if (branch === null || branch.score === null || branch.score === original.score) continue;
-      const [better, worse] = branch.score > original.score ? [branch, original] : [original, branch];
-      if (better.score === null || worse.score === null || better.score - worse.score < (flags.margin ?? 0)) continue;
+      if (branch === null || branch.score === null) continue;
+      const [better, worse] = branch.score > original.score ? [branch, kept] : [kept, branch];
+      const margin = Math.abs(branch.score - original.score);
+      if (!(margin > 0 && margin >= (flags.margin ?? 0))) continue;
       let shared = 0;
       while (shared < better.messages.length && isSameMessage(better, worse, shared)) shared++;
       if (shared < original.response || shared >= Math.min(better.messages.length, worse.messages.length)) continue;
-      if (!screen.lets(branch)) continue;
+      const other = screen.lets(branch);
+      if (other === null) continue;
       const reason = `branch ${entry.branch} from turn ${entry.turn}: score ${branch.score} against ${original.score}`;
-      yield { better, worse, shared, length: Number.POSITIVE_INFINITY, reason };
+      const pair = { better, worse, shared, length: Number.POSITIVE_INFINITY, reason };
+      const alike = screen.alike(branch === better ? { ...pair, better: other } : { ...pair, worse: other });
+      if (alike !== null) yield alike;
     }
   }
 }

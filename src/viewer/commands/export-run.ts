@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import manifest from '../../../package.json' with { type: 'json' };
-import { cardMarkdown, ExportTally } from '../../analysis/export/card.ts';
+import { cardMarkdown, type ExportTally } from '../../analysis/export/card.ts';
 import type { ExportConversation } from '../../analysis/export/conversation.ts';
 import { openRowFile } from '../../analysis/export/files/open-row-file.ts';
 import type { RowFile } from '../../analysis/export/files/row-file.ts';
@@ -17,7 +17,7 @@ import { type Printable, printJson } from '../../core/json/print.ts';
 import { reasonOf } from '../../core/text/problems.ts';
 import { dumpOptions, type ReadingFlags } from './dump-options.ts';
 import { exportPairs, forkPairs } from './export-pairs.ts';
-import { type ExportRefusal, ExportScreen } from './export-screen.ts';
+import { type ComparedTokens, type ExportRefusal, ExportScreen } from './export-screen.ts';
 import { type ExportSource, exportSource } from './export-source.ts';
 import { ANSWER_IS_NO, DONE, print, say } from './output.ts';
 import { filterOf } from './query-options.ts';
@@ -63,7 +63,7 @@ export async function exportRollouts(args: readonly string[], flags: ExportFlags
     isRescored: flags.rescored === true,
   });
   const screen = await ExportScreen.of(format, flags, source);
-  const out = new ExportFiles(format, flags, parts);
+  const out = new ExportFiles(format, flags, parts, screen.tally);
   try {
     if (format.takes === 'rollouts') {
       for await (const one of screen.pass(source)) await out.add(one, format.row(one));
@@ -85,7 +85,7 @@ export async function exportRollouts(args: readonly string[], flags: ExportFlags
       const found = flags.pairs === 'fork' ? forkPairs(source, screen, flags) : exportPairs(source, screen, rules);
       for await (const pair of found) await out.add(pair.better, format.row(pair), pair.worse);
     }
-    return await finish(screen, out, flags, source);
+    return await finish(screen, out, flags, source, format);
   } catch (error) {
     out.discard();
     if (error instanceof UsageError || (error as NodeJS.ErrnoException).code === undefined) throw error;
@@ -106,53 +106,78 @@ async function finish(
   out: ExportFiles,
   flags: ExportFlags,
   source: ExportSource,
+  format: ExportFormat,
 ): Promise<number> {
   if (screen.refused.size > 0 && flags.drop !== true) {
     out.discard();
     for (const [limit, { count, first }] of screen.refused)
       say(`${flags.to} refuses ${refusalText(limit)} (${count} of them; the first is ${first})`);
-    const names = [...screen.refused.keys()].filter((name) => name !== 'ids' && name !== 'changed' && name !== 'empty');
+    const names = [...screen.refused.keys()].filter((name) => isLimit(name) && name !== 'empty');
     say(
       `nothing was written; --drop leaves them out${names.length > 0 ? `, --accept ${names.join(' ')} writes them all the same` : ''}`,
     );
     return ANSWER_IS_NO;
   }
-  if (out.tally.rows === 0) {
+  if (screen.tally.rows === 0) {
     out.discard();
     for (const [reason, count] of screen.tally.dropped) say(`${count} left out: ${reason}`);
     say('no row is left to write');
     return ANSWER_IS_NO;
   }
-  const card = out.tally.card({
+  const compared = screen.compared();
+  const card = screen.tally.card({
     format: flags.to,
-    command: ['rollout-viewer', 'export', ...process.argv.slice(3)].map(quoted).join(' '),
+    command: ['rollout-viewer', 'export', ...process.argv.slice(3).filter((word) => word !== '--force')]
+      .map(quoted)
+      .join(' '),
+    directory: process.cwd(),
     version: manifest.version,
     set: source.set?.name ?? null,
     filter: flags.filter ?? null,
     ...(flags.split === undefined ? {} : { split: flags.split, seed: flags.seed }),
+    compared: compared === null ? null : { ...compared },
   });
-  card.dropped = Object.fromEntries([...screen.tally.dropped, ...out.tally.dropped]);
-  card.accepted = Object.fromEntries([...screen.tally.accepted].map(([limit, count]) => [limit, count]));
   await out.commit(card);
   if (flags.json === true) await print(`${printJson(card)}\n`);
-  else await print(summary(card, out.paths()));
+  else await print(summary(card, out.paths(), comparedText(format, compared)));
   return DONE;
 }
 
-const refusalText = (limit: ExportRefusal): string => {
-  if (limit === 'ids') return 'a rollout that would get other token ids from the template of --tokenizer';
-  if (limit === 'changed') return 'a rollout that changed on disk after it was added to the set';
-  return LIMITS[limit].says;
+/** Refusals that nobody can accept by name. */
+const REFUSALS: Readonly<Record<Exclude<ExportRefusal, ExportLimit>, string>> = {
+  ids: 'a rollout that would get other token ids from the template of --tokenizer',
+  mask: 'a rollout of which other tokens would be trained than were',
+  tokenizer: 'a rollout whose ids come from another tokenizer',
+  changed: 'a rollout that changed on disk after it was added to the set',
 };
 
-function summary(card: { [key: string]: Printable }, paths: readonly string[]): string {
+const isLimit = (refusal: ExportRefusal): refusal is ExportLimit => !(refusal in REFUSALS);
+
+const refusalText = (refusal: ExportRefusal): string => (isLimit(refusal) ? LIMITS[refusal].says : REFUSALS[refusal]);
+
+/** How far the tokens of the loader are known to be the recorded ones. */
+function comparedText(format: ExportFormat, checked: ComparedTokens | null): string[] {
+  if (format.tokens === 'recorded') return ['token ids and masks as recorded'];
+  if (format.tokens === null)
+    return checked === null ? [] : [`token ids not compared: ${format.name} has a template of its own`];
+  if (checked === null) return ['token ids not compared: --tokenizer does that'];
+  const { compared, rollouts, without_ids, as_text } = checked;
+  return [
+    `compared: ${compared} of ${rollouts} rollouts`,
+    ...(without_ids > 0 ? [`no recorded ids: ${without_ids}`] : []),
+    ...(as_text > 0 ? [`written as exact text, because the template writes their parts otherwise: ${as_text}`] : []),
+  ];
+}
+
+function summary(card: { [key: string]: Printable }, paths: readonly string[], compared: readonly string[]): string {
   const left = Object.entries((card.dropped ?? {}) as Record<string, number>);
   const lines = [
     `${card.rows} rows, ${card.prompts} prompts: ${paths.join(', ')}`,
     ...left.map(([reason, count]) => `left out: ${count} (${reason})`),
-    ...Object.entries((card.accepted ?? {}) as Record<string, number>).map(
-      ([limit, count]) => `accepted: ${count} (${limit})`,
+    ...Object.entries((card.accepted ?? {}) as Record<string, { rollouts: number }>).map(
+      ([limit, { rollouts }]) => `accepted: ${rollouts} (${limit})`,
     ),
+    ...compared,
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -186,24 +211,29 @@ async function promptGroups(
 
 /** The files of an export: one, or one for each part of the split. None is visible before `commit`. */
 class ExportFiles {
-  readonly tally = new ExportTally();
+  readonly #tally: ExportTally;
   readonly #files = new Map<string | null, RowFile>();
   readonly #format: ExportFormat;
   readonly #flags: ExportFlags;
   readonly #parts: readonly SplitPart[] | null;
 
   /** @throws UsageError if a file exists and `--force` is not given */
-  constructor(format: ExportFormat, flags: ExportFlags, parts: readonly SplitPart[] | null) {
+  constructor(format: ExportFormat, flags: ExportFlags, parts: readonly SplitPart[] | null, tally: ExportTally) {
+    this.#tally = tally;
     this.#format = format;
     this.#flags = flags;
     this.#parts = parts;
-    const there = this.paths().find((path) => existsSync(path));
+    const there = [...this.paths(), ...this.#cards()].find((path) => existsSync(path));
     if (there !== undefined && flags.force !== true)
       throw new UsageError(`${there} is there already; --force replaces it`);
   }
 
   paths(): string[] {
     return (this.#parts?.map(({ name }) => name) ?? [null]).map((part) => this.#path(part));
+  }
+
+  #cards(): string[] {
+    return ['json', 'md'].map((ending) => `${this.#flags.out}.card.${ending}`);
   }
 
   #path(part: string | null): string {
@@ -214,7 +244,7 @@ class ExportFiles {
   }
 
   async add(one: ExportConversation, row: ExportRow, other?: ExportConversation): Promise<void> {
-    if (this.tally.rows >= (this.#flags.limit ?? Number.POSITIVE_INFINITY)) return;
+    if (this.#tally.rows >= (this.#flags.limit ?? Number.POSITIVE_INFINITY)) return;
     const part = this.#parts === null ? null : splitPart(this.#parts, one.prompt, this.#flags.seed);
     let file = this.#files.get(part);
     if (file === undefined) {
@@ -222,9 +252,9 @@ class ExportFiles {
       this.#files.set(part, file);
     }
     await file.add(row);
-    this.tally.row(part);
-    this.tally.rollout(one, part);
-    if (other !== undefined) this.tally.rollout(other, part);
+    this.#tally.row(part);
+    this.#tally.rollout(one, part);
+    if (other !== undefined) this.#tally.rollout(other, part);
   }
 
   async commit(card: { [key: string]: Printable }): Promise<void> {
@@ -232,12 +262,10 @@ class ExportFiles {
     for (const { name } of this.#parts ?? [])
       if (!this.#files.has(name)) this.#files.set(name, await openRowFile(this.#format, this.#path(name)));
     for (const file of this.#files.values()) await file.commit();
-    for (const [ending, text] of [
-      ['json', `${printJson(card, 1)}\n`],
-      ['md', cardMarkdown(card)],
-    ] as const) {
-      const file = new WholeFile(`${this.#flags.out}.card.${ending}`);
-      file.write(text);
+    const texts = [`${printJson(card, 1)}\n`, cardMarkdown(card)];
+    for (const [at, path] of this.#cards().entries()) {
+      const file = new WholeFile(path);
+      file.write(texts[at] ?? '');
       file.commit();
     }
   }

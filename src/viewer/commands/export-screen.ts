@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { ExportTally } from '../../analysis/export/card.ts';
 import type { ExportConversation } from '../../analysis/export/conversation.ts';
 import { Contamination, Copies } from '../../analysis/export/copies.ts';
-import type { ExportFormat } from '../../analysis/export/format.ts';
+import type { AnswerPair, ExportFormat } from '../../analysis/export/format.ts';
 import { type ExportLimit, firstLimit, LIMIT_NAMES } from '../../analysis/export/limits.ts';
-import { RenderedIds } from '../../analysis/export/rendered-ids.ts';
+import { TokenCheck, type TokenDifference } from '../../analysis/export/token-check.ts';
 import { UsageError } from '../../core/dump/paths.ts';
 import { parseJson } from '../../core/json/parse.ts';
 import type { Printable } from '../../core/json/print.ts';
@@ -23,7 +23,26 @@ export interface ScreenFlags {
   tokenizer?: string;
 }
 
-export type ExportRefusal = ExportLimit | 'ids' | 'changed';
+/** How far --tokenizer compared the loader's tokens with the recorded ones. */
+export interface ComparedTokens {
+  compared: TokenCheck['compares'];
+  rollouts: number;
+  /** Rollouts without recorded ids, which cannot be compared. */
+  without_ids: number;
+  /** Written as exact text, because the template writes their parts otherwise. */
+  as_text: number;
+}
+
+export type ExportRefusal = ExportLimit | TokenDifference['kind'] | 'changed';
+
+/** Losses that change which tokens are trained. */
+const MASK_LIMITS: readonly ExportLimit[] = [
+  'masked_turns',
+  'masked_results',
+  'prompt_replies',
+  'split_mask',
+  'inferred',
+];
 
 /** Passes what the format can hold and the user wants, and counts the rest. */
 export class ExportScreen {
@@ -33,7 +52,10 @@ export class ExportScreen {
   readonly #accepted: readonly ExportLimit[];
   readonly #copies: Copies | null;
   readonly #against: Contamination | null;
-  readonly #ids: RenderedIds | null;
+  readonly #tokens: TokenCheck | null;
+  readonly #isMaskAccepted: boolean;
+  readonly #compared = { rollouts: 0, without_ids: 0, as_text: 0 };
+  readonly #asText = new Set<string>();
   readonly #perPrompt: number;
   readonly #ofPrompt = new Map<string, number>();
   readonly #members: ReadonlyMap<string, { source: string }> | null;
@@ -43,13 +65,14 @@ export class ExportScreen {
     flags: ScreenFlags,
     source: ExportSource,
     against: Contamination | null,
-    ids: RenderedIds | null,
+    tokens: TokenCheck | null,
   ) {
     this.#accepted = [...(flags.accept ?? []), ...(flags.inferred === true ? (['inferred'] as const) : [])];
     this.#limits = format.limits;
     this.#copies = flags.copies ? null : new Copies();
     this.#against = against;
-    this.#ids = ids;
+    this.#tokens = tokens;
+    this.#isMaskAccepted = MASK_LIMITS.some((limit) => this.#accepted.includes(limit) && format.limits.includes(limit));
     this.#perPrompt = flags.perPrompt ?? Number.POSITIVE_INFINITY;
     this.#members = source.set?.members ?? null;
   }
@@ -61,23 +84,26 @@ export class ExportScreen {
       against = new Contamination();
       for (const path of flags.against) addTexts(against, path);
     }
-    let ids: RenderedIds | null = null;
+    let tokens: TokenCheck | null = null;
     if (flags.tokenizer !== undefined) {
       try {
-        ids = await RenderedIds.load(flags.tokenizer);
+        tokens = await TokenCheck.load(flags.tokenizer, typeof format.tokens === 'string' ? null : format.tokens);
       } catch (error) {
         throw new UsageError(`--tokenizer ${flags.tokenizer}: ${reasonOf(error)}`);
       }
     }
-    return new ExportScreen(format, flags, source, against, ids);
+    return new ExportScreen(format, flags, source, against, tokens);
   }
 
   async *pass(source: ExportSource): AsyncGenerator<ExportConversation> {
-    for await (const { conversation } of source.rows()) if (this.lets(conversation)) yield conversation;
+    for await (const { conversation } of source.rows()) {
+      const one = this.lets(conversation);
+      if (one !== null) yield one;
+    }
   }
 
-  /** Whether a rollout is exported; counts it if not. */
-  lets(one: ExportConversation): boolean {
+  /** A rollout in the form that is exported; null if it is not, which is counted. */
+  lets(one: ExportConversation): ExportConversation | null {
     const member = this.#members?.get(one.locator);
     if (member !== undefined && member.source !== one.source) return this.#refuse('changed', one);
     const limit = firstLimit(
@@ -87,35 +113,71 @@ export class ExportScreen {
     if (limit !== null) return this.#refuse(limit, one);
     const found = this.#against?.of(one) ?? null;
     if (found !== null) return this.#leaveOut(`${found} of --against`);
+    const written = this.#asLoaded(one);
+    if (written === null) return null;
     const copy = this.#copies?.seen(one) ?? null;
     if (copy !== null) return this.#leaveOut(`${copy} copy`);
-    const other = this.#ids?.difference(one) ?? null;
-    if (other !== null) {
-      if (!this.refused.has('ids'))
-        say(`${one.locator}: token ${other.at} was ${other.recorded}, and the template gives ${other.rendered}`);
-      return this.#refuse('ids', one);
-    }
     const before = this.#ofPrompt.get(one.prompt) ?? 0;
     this.#ofPrompt.set(one.prompt, before + 1);
     if (before >= this.#perPrompt) return this.#leaveOut('--per-prompt');
     for (const name of LIMIT_NAMES)
       if (this.#accepted.includes(name) && this.#limits.includes(name) && firstLimit(one, [name]) !== null)
         this.tally.accept(name);
-    return true;
+    return written;
   }
 
-  #leaveOut(reason: string): false {
+  /** The form of a rollout that `lets` let pass, when it is read again. */
+  again = (one: ExportConversation): ExportConversation => (this.#asText.has(one.locator) ? asText(one) : one);
+
+  /** Both answers of a pair in one form; null if no form gives the recorded tokens. */
+  alike(pair: AnswerPair): AnswerPair | null {
+    if (pair.better.isRecorded === pair.worse.isRecorded) return pair;
+    const [better, worse] = [asText(pair.better), asText(pair.worse)];
+    for (const one of [better, worse]) if (this.#difference(one) !== null) return this.#refuse('ids', one);
+    return { ...pair, better, worse };
+  }
+
+  /** null without --tokenizer. */
+  compared(): ComparedTokens | null {
+    return this.#tokens === null ? null : { compared: this.#tokens.compares, ...this.#compared };
+  }
+
+  #difference(one: ExportConversation): TokenDifference | null {
+    return this.#tokens?.difference(one, this.#isMaskAccepted) ?? null;
+  }
+
+  /** Its parts if the template gives the recorded tokens from them, else its exact text if that does. */
+  #asLoaded(one: ExportConversation): ExportConversation | null {
+    const other = this.#difference(one);
+    if (other === null) {
+      if (this.#tokens !== null) this.#compared[one.tokens?.promptIds == null ? 'without_ids' : 'rollouts']++;
+      return one;
+    }
+    if (one.isRecorded && other.kind !== 'tokenizer' && this.#difference(asText(one)) === null) {
+      this.#asText.add(one.locator);
+      this.#compared.rollouts++;
+      this.#compared.as_text++;
+      return asText(one);
+    }
+    if (!this.refused.has(other.kind)) say(`${one.locator}: ${other.says}`);
+    return this.#refuse(other.kind, one);
+  }
+
+  #leaveOut(reason: string): null {
     this.tally.drop(reason);
-    return false;
+    return null;
   }
 
-  #refuse(limit: ExportRefusal, one: ExportConversation): false {
+  #refuse(limit: ExportRefusal, one: ExportConversation): null {
     const found = this.refused.get(limit) ?? { count: 0, first: one.locator };
     this.refused.set(limit, { ...found, count: found.count + 1 });
     this.tally.drop(limit);
-    return false;
+    return null;
   }
 }
+
+/** The tools are in the system text then. */
+const asText = (one: ExportConversation): ExportConversation => ({ ...one, isRecorded: false, tools: null });
 
 /** Adds every text of an evaluation file: the strings of JSON lines, else its lines. @throws UsageError */
 function addTexts(against: Contamination, path: string): void {

@@ -6,6 +6,7 @@ import type { Query } from '../../analysis/query/query.ts';
 import type { DumpOptions } from '../../core/dump/dump.ts';
 import type { DumpRecord } from '../../core/dump/dump-file.ts';
 import { UsageError } from '../../core/dump/paths.ts';
+import { hashOf } from '../../core/json/fingerprint.ts';
 import { RESCORES } from '../../replay/entries.ts';
 import type { Journal } from '../../replay/journal/journal.ts';
 import { recordKey } from '../../replay/journal/record-key.ts';
@@ -54,7 +55,10 @@ export async function exportSource(
           : await (await import('../../core/dump/redacted-record.ts')).redactedRecord(read, redact);
       const conversation = conversationOf(row);
       if (conversation === null) continue;
-      if (redact !== null) conversation.tokens = null;
+      if (redact !== null) {
+        conversation.tokens = null;
+        conversation.source = hashOf(read.raw);
+      }
       if (flags.isRescored) conversation.score = rescored(journal, read) ?? conversation.score;
       yield { row: read, conversation };
     }

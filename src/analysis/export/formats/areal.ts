@@ -8,6 +8,7 @@ export const toAreal: RolloutFormat = {
   takes: 'rollouts',
   file: 'jsonl',
   limits: ['empty', 'contexts', 'pictures', 'no_ids', 'no_score'],
+  tokens: 'recorded',
   row: (one) => {
     const { prompt, response, mask, logprobs } = recordedIds(one);
     const zeros = prompt.map(() => 0);

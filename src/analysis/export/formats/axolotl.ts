@@ -1,5 +1,5 @@
 import type { RolloutFormat } from '../format.ts';
-import { exportMessages } from '../openai-messages.ts';
+import { exportMessages, toolsText } from '../openai-messages.ts';
 
 /** Axolotl's chat_template type (067b021c8): it parses the arguments of calls and stops at broken ones; `train` masks a message. */
 export const toAxolotl: RolloutFormat = {
@@ -7,12 +7,13 @@ export const toAxolotl: RolloutFormat = {
   about: 'Axolotl chat_template with message_field_training: train',
   takes: 'rollouts',
   file: 'jsonl',
-  limits: ['empty', 'cut', 'inferred', 'contexts', 'pictures', 'broken_calls'],
+  limits: ['empty', 'cut', 'inferred', 'split_mask', 'contexts', 'pictures', 'broken_calls'],
+  tokens: { renders: 'whole', trains: null },
   row: (one) => ({
     messages: exportMessages(one, one.messages).map((message, at) => ({
       ...message,
       train: message.role === 'assistant' && at >= one.response && one.messages[at]?.trained !== false,
     })),
-    ...(one.tools === null ? {} : { tools: one.tools }),
+    ...toolsText(one),
   }),
 };

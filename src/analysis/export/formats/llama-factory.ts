@@ -1,3 +1,5 @@
+import { printJson } from '../../../core/json/print.ts';
+import { isJsonObject, type JsonValue } from '../../../core/json/value.ts';
 import type { ExportRow, RolloutFormat } from '../format.ts';
 import { SFT_LIMITS } from '../format.ts';
 import type { ExportMessage } from '../message.ts';
@@ -9,14 +11,15 @@ export const toLlamaFactory: RolloutFormat = {
   takes: 'rollouts',
   file: 'json',
   limits: [...SFT_LIMITS, 'broken_calls', 'parallel_calls'],
+  tokens: null,
   row: (one) => {
     const [first] = one.messages;
     const system = first?.role === 'system' ? first.content : '';
     const turns = first?.role === 'system' ? one.messages.slice(1) : one.messages;
     return {
       conversations: turns.map(turnRow),
-      ...(system === '' ? {} : { system }),
-      ...(one.tools === null ? {} : { tools: JSON.stringify(one.tools.map(withoutWrapper)) }),
+      system: system === '' ? null : system,
+      tools: one.tools === null ? null : printJson(one.tools.map(withoutWrapper)),
     };
   },
 };
@@ -34,7 +37,4 @@ function turnRow(message: ExportMessage): ExportRow {
 }
 
 /** Its loader takes the bare function object, not OpenAI's wrapper around it. */
-function withoutWrapper(tool: unknown): unknown {
-  const inner = (tool as { function?: unknown } | null)?.function;
-  return inner ?? tool;
-}
+const withoutWrapper = (tool: JsonValue): JsonValue => (isJsonObject(tool) ? (tool.function ?? tool) : tool);

@@ -8,6 +8,7 @@ export const toMessages: RolloutFormat = {
   takes: 'rollouts',
   file: 'jsonl',
   limits: [],
+  tokens: null,
   row: (one) => ({
     id: one.id,
     messages: exportMessages(one, one.messages).map((message, at) => ({

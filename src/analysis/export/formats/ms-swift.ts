@@ -7,7 +7,8 @@ export const toMsSwift: RolloutFormat = {
   about: "ms-swift: trains the model's turns whose `loss` is true",
   takes: 'rollouts',
   file: 'jsonl',
-  limits: ['empty', 'cut', 'inferred', 'contexts', 'pictures'],
+  limits: ['empty', 'cut', 'inferred', 'split_mask', 'contexts', 'pictures'],
+  tokens: null,
   row: (one) => ({
     messages: exportMessages(one, one.messages).map((message, at) =>
       message.role !== 'assistant'

@@ -8,9 +8,10 @@ export const toNemoRl: RolloutFormat = {
   takes: 'rollouts',
   file: 'jsonl',
   limits: SFT_LIMITS,
+  tokens: { renders: 'prefixes', trains: 'headers' },
   row: (one) => ({
     id: one.id,
     messages: exportMessages(one, one.messages),
-    ...(one.tools === null ? {} : { tools: one.tools }),
+    tools: one.tools,
   }),
 };

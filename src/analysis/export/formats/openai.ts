@@ -19,7 +19,8 @@ export const toOpenai: RolloutFormat = {
   about: "OpenAI fine-tuning: trains the model's turns of weight 1; drops reasoning",
   takes: 'rollouts',
   file: 'jsonl',
-  limits: ['empty', 'cut', 'inferred', 'contexts', 'pictures', 'reasoning', 'broken_calls'],
+  limits: ['empty', 'cut', 'inferred', 'split_mask', 'contexts', 'pictures', 'reasoning', 'broken_calls'],
+  tokens: null,
   row: (one) => ({
     messages: one.messages.map((turn, at) =>
       turn.role !== 'assistant'
@@ -37,6 +38,7 @@ export const toOpenaiDpo: PairFormat = {
   takes: 'pairs',
   file: 'jsonl',
   limits: ['empty', 'cut', 'contexts', 'pictures', 'reasoning', 'broken_calls', 'masked_results'],
+  tokens: null,
   row: ({ better, worse, shared, length }) => ({
     input: { messages: better.messages.slice(0, shared).map(message), ...toolKeys(better) },
     preferred_output: better.messages.slice(shared, shared + length).map(message),

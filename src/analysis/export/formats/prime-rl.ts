@@ -7,7 +7,8 @@ export const toPrimeRl: RolloutFormat = {
   about: "prime-rl SFT: trains the model's turns",
   takes: 'rollouts',
   file: 'jsonl',
-  limits: ['empty', 'cut', 'inferred', 'contexts', 'pictures', 'masked_turns'],
+  limits: ['empty', 'cut', 'inferred', 'split_mask', 'contexts', 'pictures', 'masked_turns'],
+  tokens: null,
   row: (one) => ({
     prompt: exportMessages(one, one.messages.slice(0, one.response)),
     completion: exportMessages(one, one.messages.slice(one.response)),

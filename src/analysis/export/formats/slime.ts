@@ -11,6 +11,7 @@ export const toSlime: RolloutFormat = {
   takes: 'rollouts',
   file: 'pt',
   limits: ['empty', 'contexts', 'pictures', 'no_ids'],
+  tokens: 'recorded',
   row: (one) => {
     const { prompt, response, mask, logprobs } = recordedIds(one);
     return {

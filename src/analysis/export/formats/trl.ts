@@ -9,6 +9,7 @@ export const toTrl: RolloutFormat = {
   takes: 'rollouts',
   file: 'jsonl',
   limits: SFT_LIMITS,
+  tokens: { renders: 'whole', trains: 'generation' },
   row: (one) => ({ id: one.id, messages: exportMessages(one, one.messages), ...toolsText(one) }),
 };
 
@@ -18,7 +19,8 @@ export const toTrlCompletion: RolloutFormat = {
   about: 'TRL SFT, prompt and completion: trains the whole completion',
   takes: 'rollouts',
   file: 'jsonl',
-  limits: ['empty', 'cut', 'inferred', 'contexts', 'pictures', 'masked_turns', 'masked_results'],
+  limits: ['empty', 'cut', 'inferred', 'split_mask', 'contexts', 'pictures', 'masked_turns', 'masked_results'],
+  tokens: { renders: 'whole', trains: 'completion' },
   row: (one) => ({
     id: one.id,
     prompt: exportMessages(one, one.messages.slice(0, one.response)),
@@ -34,6 +36,7 @@ export const toTrlDpo: PairFormat = {
   takes: 'pairs',
   file: 'jsonl',
   limits: ['empty', 'cut', 'contexts', 'pictures', 'masked_results'],
+  tokens: { renders: 'whole', trains: 'completion' },
   row: ({ better, worse, shared, length, reason }) => ({
     chosen_id: better.id,
     rejected_id: worse.id,
@@ -54,6 +57,7 @@ export const toTrlKto: LabelFormat = {
   takes: 'labels',
   file: 'jsonl',
   limits: ['empty', 'cut', 'contexts', 'pictures', 'masked_results'],
+  tokens: { renders: 'whole', trains: 'completion' },
   row: (one, isGood) => ({
     id: one.id,
     prompt: exportMessages(one, one.messages.slice(0, one.response)),

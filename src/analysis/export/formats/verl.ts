@@ -13,6 +13,7 @@ export const toVerl: RolloutFormat = {
   takes: 'rollouts',
   file: 'parquet',
   limits: SFT_LIMITS,
+  tokens: { renders: 'each', trains: 'messages', isText: true },
   columns: [
     { name: 'id', type: 'text' },
     { name: 'messages', type: 'messages' },
@@ -30,6 +31,7 @@ export const toVerlRl: PromptFormat = {
   takes: 'prompts',
   file: 'parquet',
   limits: ['contexts', 'pictures', 'no_truth'],
+  tokens: { renders: 'prompt', trains: null, isText: true },
   columns: [
     { name: 'data_source', type: 'text' },
     { name: 'prompt', type: 'messages' },
@@ -58,6 +60,7 @@ export const toPrompts: PromptFormat = {
   takes: 'prompts',
   file: 'jsonl',
   limits: ['contexts', 'pictures'],
+  tokens: { renders: 'prompt', trains: null, isText: true },
   row: ({ conversation, scores }) => ({
     prompt: conversation.messages.slice(0, conversation.response).map(plainMessage),
     ...(conversation.groundTruth === undefined ? {} : { ground_truth: conversation.groundTruth }),

@@ -1,0 +1,122 @@
+// The trainers' own loaders read exports of conversations that were drawn at random.
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { directoryWith, execute, jsonLines, rolloutViewer, root } from '../../program.ts';
+import { truthData } from '../../support/shared-data.ts';
+
+/** TRAINERS_PYTHON names a Python with trl, transformers, torch and pandas; VERL_SOURCE and SLIME_SOURCE checkouts. */
+const { TRAINERS_PYTHON: python = 'python3', VERL_SOURCE: verl = '', SLIME_SOURCE: slime = '' } = process.env;
+const given = join(truthData, 'exports/tok');
+const has = (modules: string): boolean => spawnSync(python, ['-c', `import ${modules}`]).status === 0;
+const isThere = existsSync(given) && has('trl, transformers, torch, datasets, pandas');
+const why = isThere ? '' : ' (skipped: needs ../shared/data/exports, and TRAINERS_PYTHON with trl, torch, pandas)';
+
+const scripts = join(root, 'test/analysis/export/loaders');
+const COUNT = 1000;
+
+interface Line {
+  id: number;
+  prompt_ids: number[];
+  response_ids: number[];
+  response_mask: number[];
+  score: number;
+}
+
+interface Loaded {
+  id: number;
+  ids: number[];
+  mask: number[];
+}
+
+async function run(script: string, args: readonly string[]): Promise<string> {
+  const { stdout, stderr, code } = await execute(python, [join(scripts, script), ...args]);
+  expect(code, stderr).toBe(0);
+  return stdout;
+}
+
+const printed = (text: string): Loaded[] =>
+  text
+    .split('\n')
+    .filter((line) => line.startsWith('{"id"'))
+    .map((line) => JSON.parse(line) as Loaded);
+
+/** Rows that differ from the dump. @param tail the line break behind an end token is trained too */
+function differing(lines: ReadonlyMap<number, Line>, loaded: readonly Loaded[], tail: boolean): number[] {
+  const wrong: number[] = [];
+  for (const { id, ids, mask } of loaded) {
+    const line = lines.get(id);
+    if (line === undefined) throw new Error(`row ${id} is not of the dump`);
+    const recorded = [...line.prompt_ids, ...line.response_ids];
+    const trained = [...line.prompt_ids.map(() => 0), ...line.response_mask];
+    const end = recorded.at(-1);
+    const expected = ids.map((_, at) =>
+      trained[at] === 1 || (tail && trained[at - 1] === 1 && ids[at - 1] === end) ? 1 : 0,
+    );
+    const isEqual =
+      ids.length <= recorded.length + 1 &&
+      recorded.every((token, at) => token === ids[at]) &&
+      expected.every((bit, at) => bit === mask[at]);
+    if (!isEqual) wrong.push(id);
+  }
+  return wrong;
+}
+
+describe.skipIf(!isThere).each(['chatml', 'thinking'])(
+  `the loaders on drawn conversations, %s template${why}`,
+  (name) => {
+    let folder = '';
+    let lines = new Map<number, Line>();
+    const file = (path: string): string => join(folder, path);
+    const tokenizer = (): string => file('tokenizer.json');
+
+    async function exported(format: string): Promise<string> {
+      const out = file(format);
+      const args = ['export', file('1.jsonl'), '--to', format, '--out', out, '--drop', '--tokenizer', tokenizer()];
+      const { stderr, code } = await rolloutViewer(args, { env: { XDG_STATE_HOME: folder } });
+      expect(code, stderr).toBe(0);
+      const card = JSON.parse(readFileSync(`${out}.card.json`, 'utf8'));
+      const dropped = Object.values(card.dropped as Record<string, number>).reduce((sum, count) => sum + count, 0);
+      expect(card.rows + dropped).toBe(COUNT);
+      return out;
+    }
+
+    beforeAll(async () => {
+      folder = directoryWith({});
+      for (const part of ['tokenizer.json', 'tokenizer_config.json', 'chat_template.jinja'])
+        writeFileSync(file(part), readFileSync(join(given, part)));
+      if (name === 'thinking') copyFileSync(join(scripts, 'thinking.jinja'), file('chat_template.jinja'));
+      const dump = await run('draw.py', [folder, `${COUNT}`, process.env.FC_SEED ?? '11']);
+      writeFileSync(file('1.jsonl'), dump);
+      lines = new Map(jsonLines(dump).map((line) => [line.id as number, line as unknown as Line]));
+      expect(lines.size).toBe(COUNT);
+    }, 300_000);
+
+    test('TRL trains the recorded tokens of all that is exported', async () => {
+      const loaded = printed(await run('load_trl.py', [folder, await exported('trl')]));
+      expect(loaded.length).toBeGreaterThan(COUNT * 0.7);
+      expect(differing(lines, loaded, false)).toEqual([]);
+    }, 600_000);
+
+    test.skipIf(verl === '')(
+      `verl does${verl === '' ? ' (skipped: VERL_SOURCE names no checkout)' : ''}`,
+      async () => {
+        const loaded = printed(await run('load_verl.py', [verl, folder, await exported('verl')]));
+        expect(loaded.length).toBeGreaterThan(COUNT * 0.7);
+        expect(differing(lines, loaded, true)).toEqual([]);
+      },
+      600_000,
+    );
+
+    test.skipIf(slime === '')(
+      `slime does${slime === '' ? ' (skipped: SLIME_SOURCE names no checkout)' : ''}`,
+      async () => {
+        const loaded = printed(await run('load_slime.py', [slime, await exported('slime')]));
+        expect(loaded.length).toBe(COUNT);
+        expect(differing(lines, loaded, false)).toEqual([]);
+      },
+      600_000,
+    );
+  },
+);
