@@ -1,7 +1,7 @@
 import type { Printable } from '../../core/json/print.ts';
 import type { ExportConversation } from './conversation.ts';
 import type { ExportLimit } from './limits.ts';
-import type { LoaderRule } from './loader-tokens.ts';
+import type { LoaderRule } from './loader-rule.ts';
 
 /** A row of an export: what the loader reads. */
 export type ExportRow = { [key: string]: Printable };

@@ -1,25 +1,10 @@
 import type { JsonObject, JsonValue } from '../../core/json/value.ts';
 import type { TokenText } from '../../core/rollout/token-table.ts';
-import type { ChatTemplate } from './chat-template.ts';
 import type { ExportConversation } from './conversation.ts';
 import type { ExportRow } from './format.ts';
+import type { LoaderRule } from './loader-rule.ts';
+import type { LoaderTemplate } from './loader-template.ts';
 import { exportMessages, plainMessage } from './openai-messages.ts';
-
-/** How a loader makes tokens of a row; `--tokenizer` does the same and compares the result with what was recorded. */
-export interface LoaderRule {
-  /**
-   * whole: the template once over all messages; each: every message alone (verl); prefixes: what each further message
-   * adds (NeMo-RL); prompt: the prompt with the header of a reply.
-   */
-  renders: 'whole' | 'each' | 'prefixes' | 'prompt';
-  /**
-   * generation: inside `{% generation %}`; messages: the model's messages without their headers; headers: with them;
-   * completion: all behind the prompt; null: not compared.
-   */
-  trains: 'generation' | 'messages' | 'headers' | 'completion' | null;
-  /** Every message goes out as its exact text. */
-  isText?: true;
-}
 
 export interface LoadedTokens {
   ids: number[];
@@ -33,10 +18,10 @@ export interface LoadedTokens {
 export class LoaderTokens {
   readonly rule: LoaderRule;
   readonly #tokenizer: TokenText;
-  readonly #template: ChatTemplate;
+  readonly #template: LoaderTemplate;
   #ends: { system: number; header: number } | null = null;
 
-  constructor(tokenizer: TokenText, template: ChatTemplate, rule: LoaderRule) {
+  constructor(tokenizer: TokenText, template: LoaderTemplate, rule: LoaderRule) {
     this.#tokenizer = tokenizer;
     this.#template = template;
     this.rule = rule;

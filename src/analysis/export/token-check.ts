@@ -2,9 +2,10 @@ import { loadTokenText } from '../../core/chat/token-text.ts';
 import type { RolloutTokens } from '../../core/rollout/rollout.ts';
 import type { TokenText } from '../../core/rollout/token-table.ts';
 import { reasonOf } from '../../core/text/problems.ts';
-import { loadChatTemplate } from './chat-template.ts';
 import type { ExportConversation } from './conversation.ts';
-import { type LoadedTokens, type LoaderRule, LoaderTokens } from './loader-tokens.ts';
+import type { LoaderRule } from './loader-rule.ts';
+import { loadLoaderTemplate } from './loader-template.ts';
+import { type LoadedTokens, LoaderTokens } from './loader-tokens.ts';
 
 /** Why a loader would not train on the tokens that were recorded. */
 export interface TokenDifference {
@@ -31,7 +32,7 @@ export class TokenCheck {
    */
   static async load(path: string, rule: LoaderRule | null): Promise<TokenCheck> {
     const tokenizer = await loadTokenText(path);
-    const loader = rule === null ? null : new LoaderTokens(tokenizer, await loadChatTemplate(path), rule);
+    const loader = rule === null ? null : new LoaderTokens(tokenizer, await loadLoaderTemplate(path), rule);
     return new TokenCheck(tokenizer, loader);
   }
 

@@ -9,7 +9,7 @@ export interface RenderedChat {
   generated: { start: number; end: number }[];
 }
 
-export interface ChatTemplate {
+export interface LoaderTemplate {
   /** @throws if the template refuses the conversation */
   render: (values: JsonObject) => RenderedChat;
   hasGeneration: boolean;
@@ -29,7 +29,7 @@ const markBlocks = (source: string): string =>
   );
 
 /** @param tokenizer path of tokenizer.json; chat_template.jinja or tokenizer_config.json beside it holds the template */
-export async function loadChatTemplate(tokenizer: string): Promise<ChatTemplate> {
+export async function loadLoaderTemplate(tokenizer: string): Promise<LoaderTemplate> {
   const folder = dirname(tokenizer);
   const config = JSON.parse(await readFile(join(folder, 'tokenizer_config.json'), 'utf8').catch(() => '{}'));
   const file = await readTemplateFile(join(folder, 'tokenizer_config.json')).catch(() => null);
