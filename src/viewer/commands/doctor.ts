@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { sanitise } from '../../core/text/sanitise.ts';
 import type { DoctorCheck } from '../../sandbox/server/checks.ts';
 import { HERE } from './doctor-checks.ts';
-import { print } from './output.ts';
+import { endOnClosedPipe, print } from './output.ts';
 
 interface Options {
   toolchain: string[];
@@ -36,6 +36,7 @@ const LIMITS = `Limits of a run (flags of rollout-viewer sandbox):
   files: 1,000 sent, 64 MB fetched   body of a request: 128 MB   programs at once: --max-concurrency, --memory-budget`;
 
 async function examine({ toolchain, json = false }: Options): Promise<void> {
+  endOnClosedPipe();
   const { sandboxChecks } = await import('../../sandbox/server/checks.ts');
   const { checks, close } = sandboxChecks({ toolchains: toolchain });
   const all = [...HERE, ...checks];
