@@ -1,4 +1,4 @@
-// node scripts/readme-tables.mjs [--check]: writes the tables of keys, formats and findings in docs/ from the program; --check only compares them.
+// node scripts/readme-tables.mjs [--check]: writes the tables of keys, formats, findings and facts in docs/ from the program; --check only compares them.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,16 +57,26 @@ function findingTable(checks) {
   ].join('\n');
 }
 
+/** Facts with their help. */
+const factTable = (facts) =>
+  ['| fact | |', '|---|---|', ...facts.map(({ name, help }) => `| \`${name}\` | ${help} |`)].join('\n');
+
 try {
   const { keyTable } = await load('src/viewer/tui/keys/key-table.ts');
   const { FORMATS } = await load('src/core/formats/registry.ts');
   const { CHECKS, checkWord, ERROR_CHECKS } = await load('src/core/rollout/checks.ts');
+  const { FACTS } = await load('src/core/rollout/facts.ts');
   const findings = CHECKS.map((name) => [
     name,
     checkWord(name),
     ERROR_CHECKS.includes(name) ? 'error' : 'a place to look at',
   ]);
-  const tables = { keys: keyTable(), formats: formatTable(FORMATS), findings: findingTable(findings) };
+  const tables = {
+    keys: keyTable(),
+    formats: formatTable(FORMATS),
+    findings: findingTable(findings),
+    json: factTable(FACTS),
+  };
   for (const [name, table] of Object.entries(tables)) {
     const page = join(root, `docs/${name}.md`);
     const before = readFileSync(page, 'utf8');

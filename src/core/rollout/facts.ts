@@ -63,7 +63,7 @@ export const FACTS: readonly Fact[] = [
   {
     name: 'tool_errors',
     title: 'errors',
-    help: 'tool results that are errors; unknown where no result was recorded',
+    help: 'tool results that are errors; unknown if no result was recorded',
     ofBad: null,
     of: (rollout) =>
       sumOf(rollout, (turn) => (isResult(turn) ? 1 : 0)) > 0
@@ -73,7 +73,7 @@ export const FACTS: readonly Fact[] = [
   {
     name: 'chars',
     title: 'chars',
-    help: 'characters (UTF-16 units) of the turns of the response, reasoning and tool results included; role headers and end tokens are none of them',
+    help: 'characters (UTF-16 units) of the turns of the response, reasoning and tool results included; role headers and end tokens do not count',
     ofBad: null,
     of: (rollout) => sumOf(rollout, ({ text }) => text.length),
   },
@@ -112,7 +112,7 @@ export const FACTS: readonly Fact[] = [
   {
     name: 'time.start',
     title: 'start',
-    help: 'when it began, in seconds since 1970, where that was recorded',
+    help: 'when it began, in seconds since 1970, if that was recorded',
     isMoment: true,
     ofBad: null,
     of: ({ times }) => times?.started ?? null,
@@ -127,14 +127,14 @@ export const FACTS: readonly Fact[] = [
   {
     name: 'time.first_token',
     title: 'first',
-    help: 'seconds from the first request of the model to its first token, where that was recorded',
+    help: 'seconds from the first request of the model to its first token, if that was recorded',
     ofBad: null,
     of: ({ times }) => times?.firstToken ?? null,
   },
   {
     name: 'tokens_per_s',
     title: 'tok/s',
-    help: 'trained tokens by second of generating',
+    help: 'trained tokens per second of generating',
     ofBad: null,
     of: (rollout) => {
       const seconds = timeOf(rollout, 'model');
@@ -152,14 +152,14 @@ export const FACTS: readonly Fact[] = [
   {
     name: 'staleness',
     title: 'stale',
-    help: 'how many versions the oldest weights that sampled it lie behind those that were trained with it',
+    help: 'versions between the oldest weights that sampled it and those that were trained with it',
     ofBad: null,
     of: ({ policy }) => (policy === undefined || policy.trainedAt === null ? null : policy.trainedAt - policy.first),
   },
   {
     name: 'error.kind',
     title: 'error',
-    help: `the kind that most of its failed calls have, else the first one's: ${ERROR_KINDS.join(', ')}`,
+    help: `the most frequent kind of its failed calls, the first of equally frequent ones: ${ERROR_KINDS.join(', ')}`,
     words: ERROR_KINDS,
     ofBad: null,
     of: (rollout) => indexOrNull(ERROR_KINDS, mostFailed(rollout)?.kind),
@@ -167,7 +167,7 @@ export const FACTS: readonly Fact[] = [
   {
     name: 'fault',
     title: 'fault',
-    help: `whose fault those were: ${FAULTS.join(', ')}`,
+    help: `who caused most of its failed calls: ${FAULTS.join(', ')}`,
     words: FAULTS,
     ofBad: null,
     of: (rollout) => indexOrNull(FAULTS, mostFailed(rollout)?.fault),
@@ -175,21 +175,21 @@ export const FACTS: readonly Fact[] = [
   {
     name: 'loop',
     title: 'loop',
-    help: 'how often the same call was made with the same arguments, at most',
+    help: 'the most times that one call was made with the same arguments',
     ofBad: null,
     of: (rollout) => mostRepeated(rollout)?.calls.length ?? null,
   },
   {
     name: 'repetition',
     title: 'repeats',
-    help: "the share of runs of eight words of the model's text that it had said before, 0 to 1",
+    help: "share of the eight-word runs in the model's text that it had written before, 0 to 1",
     ofBad: null,
     of: (rollout) => (textScan(rollout).words === 0 ? null : textScan(rollout).repetition),
   },
   {
     name: 'script',
     title: 'script',
-    help: `what most letters of the model's text are written in: ${SCRIPTS.join(', ')}`,
+    help: `the script of most letters in the model's text: ${SCRIPTS.join(', ')}`,
     words: SCRIPTS,
     ofBad: null,
     of: (rollout) => mainScript(textScan(rollout).letters),
@@ -197,7 +197,7 @@ export const FACTS: readonly Fact[] = [
   {
     name: 'opening',
     title: 'opening',
-    help: "a number of the first eight words of the model's text: equal where rollouts begin alike",
+    help: "a hash of the first eight words of the model's text: equal if rollouts begin alike",
     isSignature: true,
     ofBad: null,
     of: (rollout) => (textScan(rollout).words === 0 ? null : textScan(rollout).opening),
@@ -205,7 +205,7 @@ export const FACTS: readonly Fact[] = [
   {
     name: 'gist',
     title: 'gist',
-    help: "a number of all of the model's text: equal in copies, a bit or two of 24 apart in near copies",
+    help: "a hash of all of the model's text: equal for copies, one or two of 24 bits apart for near copies",
     isSignature: true,
     ofBad: null,
     of: (rollout) => (textScan(rollout).words === 0 ? null : textScan(rollout).gist),
@@ -213,7 +213,7 @@ export const FACTS: readonly Fact[] = [
   {
     name: 'entropy',
     title: 'entropy',
-    help: 'mean entropy of the trained tokens, where it was recorded',
+    help: 'mean entropy of the trained tokens, if it was recorded',
     ofBad: null,
     of: (rollout) => tokenMeasures(rollout).entropy,
   },
@@ -290,7 +290,7 @@ function timeFact(kind: 'wall' | keyof ReturnType<typeof timeByKind>, says: stri
   return {
     name: `time.${kind}`,
     title: kind,
-    help: `seconds ${says}, where times were recorded`,
+    help: `seconds ${says}, if times were recorded`,
     ofBad: null,
     of: (rollout) => timeOf(rollout, kind),
   };
