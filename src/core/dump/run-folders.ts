@@ -53,6 +53,8 @@ function hiddenIn(directory: string, names: ReadonlySet<string>): (name: string)
   if (names.has('all')) hide('effective');
   // A conversation of OpenHands' SDK is represented by its state; its events belong to it.
   if (names.has('base_state.json')) hide('events');
+  // A session of Strands is represented by its head; messages lie one a file below it.
+  if (names.has('session.json') && (names.has('agents') || names.has('multi_agents'))) hide('agents', 'multi_agents');
   // slime and miles.
   if (names.has('rollout_data')) hide('train_data', 'trajectory', 'dashboard_columns');
   // A trial of Harbor is represented by its result; the rest of the folder belongs to it.

@@ -1,6 +1,7 @@
 import { printJson } from '../json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
 import type { Context } from '../rollout/rollout.ts';
+import { anyMessages, isForeign } from './any-message.ts';
 import { withResults } from './blocks.ts';
 import { buildRollout, type FoundMessage } from './build.ts';
 import type { Format } from './format.ts';
@@ -81,7 +82,7 @@ export const chatMessages: Format = {
       ...asked.map((message, at) => given(chatMessage(message, `/prompt/${at}`))),
       ...own.flatMap((message, at) => {
         const trained = trainedBy(message);
-        const found = withResults(message, `/${field}/${at}`);
+        const found = (isForeign(message) ? anyMessages : withResults)(message, `/${field}/${at}`);
         return trained === null ? found : found.map((one) => (one.role === 'assistant' ? { ...one, trained } : one));
       }),
     ];

@@ -70,4 +70,17 @@ export interface Session {
   isEvent(record: JsonObject): boolean;
   /** The key that separates the sessions of one file; null if the line has none. */
   keyOf(record: JsonObject): string | null;
+  /** The events of a line that may hold several; absent if each line is one. */
+  eventsOf?(record: JsonObject): JsonObject[];
+  /** An id that several keys may share. If it is no certain sign of one session, `continues` decides. */
+  sharedIdOf?(record: JsonObject): SharedId | null;
+  /** Whether the later events go on with a conversation that the earlier ones hold. */
+  continues?(earlier: readonly JsonObject[], later: readonly JsonObject[]): boolean;
+  /** Keys by all events of the file, for logs whose lines name none. */
+  keysOf?(events: readonly JsonObject[]): string[];
+}
+
+export interface SharedId {
+  id: string;
+  isCertain: boolean;
 }

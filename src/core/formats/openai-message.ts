@@ -18,7 +18,7 @@ export function chatMessage(message: JsonObject, at: string): FoundMessage {
   texts.push({ pointer: `${at}/${place}`, text: contentText(message[place]) });
   const role = roleOfMessage(message.role ?? message.from);
   const said = role === 'function_call' ? parsed(texts.at(-1)!.text) : undefined;
-  const calls = isJsonObject(said) ? [{ ...callOf(said), raw: texts.at(-1)!.text }] : callsOf(message);
+  const calls = isJsonObject(said) ? [{ ...messageCall(said), raw: texts.at(-1)!.text }] : callsOf(message);
   const outcome = role === 'tool' ? outcomeIn(message, message.extra, message.metadata, message.artifact) : undefined;
   return {
     role,
@@ -77,25 +77,28 @@ export function callsOf(message: JsonObject): MessageCall[] {
     const value = typeof one === 'string' ? parsed(one) : one;
     if (!isJsonObject(value))
       return typeof one === 'string' ? [{ id: null, name: null, arguments: one, raw: one }] : [];
-    return [callOf(value)];
+    return [messageCall(value)];
   });
   if (calls.length > 0) return calls;
-  if (isJsonObject(message.function_call)) return [callOf(message.function_call)];
+  if (isJsonObject(message.function_call)) return [messageCall(message.function_call)];
   return objectsOf(message.content ?? message.parts).flatMap((block) => {
-    if (isJsonObject(block.functionCall)) return [callOf(block.functionCall)];
-    return CALL_BLOCKS.has(String(block.type)) ? [callOf(block)] : [];
+    if (isJsonObject(block.functionCall)) return [messageCall(block.functionCall)];
+    return CALL_BLOCKS.has(String(block.type)) ? [messageCall(block)] : [];
   });
 }
 
 /** `server_tool_use` and `mcp_tool_use` are calls run by Anthropic's server. */
 const CALL_BLOCKS = new Set(['tool_use', 'server_tool_use', 'mcp_tool_use', 'toolCall', 'tool_call']);
 
-function callOf(call: JsonObject): MessageCall {
+/** One call in any writer's spelling. */
+export function messageCall(call: JsonObject): MessageCall {
   const inner = isJsonObject(call.function) ? call.function : call;
   const named = inner.name ?? (typeof call.function === 'string' ? call.function : null) ?? call.function_name;
+  const ids = [call.tool_call_id, call.call_id, call.toolCallId, call.toolUseId, call.callID];
   return {
-    id: idOf(call.id ?? call.tool_call_id ?? call.call_id),
-    name: idOf(named ?? call.tool ?? null),
+    // Pydantic AI's parts have both; the part's is the provider's own.
+    id: idOf((call.part_kind === undefined ? call.id : null) ?? ids.find((id) => typeof id === 'string') ?? call.id),
+    name: idOf(named ?? call.tool_name ?? call.toolName ?? call.tool ?? null),
     arguments: inner.arguments ?? inner.input ?? inner.args ?? inner.parameters,
     ...(typeof call.parse_error === 'string' ? { error: call.parse_error } : {}),
   };

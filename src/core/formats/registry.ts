@@ -1,30 +1,46 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts';
+import { adk } from './adk.ts';
 import { alpaca } from './alpaca.ts';
 import { owl, reflexion } from './answered.ts';
 import { atif, harbor } from './atif.ts';
+import { autogen } from './autogen.ts';
 import { bfcl } from './bfcl.ts';
 import { chatMessages, isChatMessage, promptRow, rllmGateway, trackio } from './chat-messages.ts';
 import { claudeCode, claudeCodeFormat } from './claude-code.ts';
 import { codex, codexFormat } from './codex.ts';
+import { dspyHistory, dspyPrediction } from './dspy.ts';
 import { engineDump } from './engine-dump.ts';
 import type { Format, ReadContext, Session } from './format.ts';
 import { gemini, geminiFormat } from './gemini-cli.ts';
 import { geminiStream, geminiStreamFormat } from './gemini-stream.ts';
 import { art, artGroup, atropos, atroposGroup, roll, rollStep } from './groups.ts';
+import { halResults, halTask } from './hal.ts';
+import { droid, droidFormat, goose, gooseFormat, sts, stsFormat } from './hub-sessions.ts';
 import { inspectLog, inspectSample } from './inspect.ts';
 import { interCode, interCodeRun } from './intercode.ts';
+import { langchain } from './langchain.ts';
+import { langfuse, langfuseFormat } from './langfuse.ts';
+import { langsmith, langsmithFormat } from './langsmith.ts';
 import { lmEval } from './lm-eval.ts';
 import { mapped } from './mapped.ts';
 import { mint } from './mint.ts';
 import { moatless } from './moatless.ts';
 import { nemoGym } from './nemo-gym.ts';
 import { nemoRl } from './nemo-rl.ts';
+import { agentsSession, agentsSessionFormat, agentsTraces, agentsTracesFormat } from './openai-agents.ts';
 import { openaiBatch, openaiBatchInput } from './openai-batch.ts';
+import { opencode } from './opencode.ts';
 import { isOpenHandsEvent, openHands, openHandsSdk, openHandsSdkFormat } from './openhands.ts';
+import { otel, otelFormat } from './otel.ts';
+import { isLangChain } from './payload.ts';
 import { pi, piFormat } from './pi.ts';
+import { isPydanticAi, pydanticAi } from './pydantic-ai.ts';
 import { recorder, recorderFormat } from './recorder.ts';
+import { requestLog, requestLogFormat } from './request-log.ts';
 import { rllm, rllmEpisode } from './rllm.ts';
 import { milesColumns, milesTrajectory, slime, slimeTrain } from './slime.ts';
+import { isSmolStep, smolagents } from './smolagents.ts';
+import { strands } from './strands.ts';
 import { miniSweAgent, sweAgent } from './swe-agent.ts';
 import { tau, tau2, tau2Run } from './tau.ts';
 import { agentLightning, areal, promptAndReplyRow, rlLoggingBoard, skyrl, trl } from './text-rows.ts';
@@ -37,6 +53,7 @@ import { tunixTokens, tunixTrajectory } from './tunix.ts';
 import { verifiers, verifiersPage } from './verifiers.ts';
 import { verl } from './verl.ts';
 import { wandbTable } from './wandb-table.ts';
+import { weave, weaveFormat } from './weave.ts';
 
 /** All formats, the most specific first. */
 export const FORMATS: readonly Format[] = [
@@ -64,6 +81,27 @@ export const FORMATS: readonly Format[] = [
   verl,
   tunixTokens,
   recorderFormat,
+  otelFormat,
+  requestLogFormat,
+  stsFormat,
+  droidFormat,
+  gooseFormat,
+  opencode,
+  adk,
+  strands,
+  halTask,
+  halResults,
+  langchain,
+  pydanticAi,
+  autogen,
+  smolagents,
+  dspyHistory,
+  dspyPrediction,
+  agentsTracesFormat,
+  agentsSessionFormat,
+  langsmithFormat,
+  langfuseFormat,
+  weaveFormat,
   claudeCodeFormat,
   codexFormat,
   piFormat,
@@ -116,7 +154,26 @@ export const FORMATS: readonly Format[] = [
 ];
 
 /** Kinds of files whose lines are events of a rollout. */
-const SESSIONS: readonly Session[] = [recorder, claudeCode, codex, openHandsSdk, liveTrace, pi, geminiStream, gemini];
+const SESSIONS: readonly Session[] = [
+  recorder,
+  otel,
+  agentsTraces,
+  agentsSession,
+  langsmith,
+  langfuse,
+  weave,
+  sts,
+  droid,
+  goose,
+  claudeCode,
+  codex,
+  openHandsSdk,
+  liveTrace,
+  pi,
+  geminiStream,
+  gemini,
+  requestLog,
+];
 
 /** The session format that the line is an event of, or undefined. */
 export const sessionOf = (record: JsonObject): Session | undefined =>
@@ -147,7 +204,9 @@ export function wrapList(list: readonly JsonValue[]): JsonObject | null {
   const objects = list.filter(isJsonObject);
   const [first] = objects;
   if (first === undefined || objects.length < list.length) return null;
-  if (objects.every(isChatMessage)) return { messages: [...list] };
+  if (objects.every(isChatMessage) || objects.every(isLangChain) || objects.every(isPydanticAi))
+    return { messages: [...list] };
+  if (objects.every(isSmolStep)) return { steps: [...list] };
   if (isOpenHandsEvent(first)) return { session_of: 'openhands', events: [...list] };
   const session = sessionOf(first);
   return session === undefined ? null : { session_of: session.name, events: [...list] };

@@ -109,7 +109,7 @@ export const ERROR_PATTERNS: readonly ErrorPattern[] = [
     holds: ' with exit code ',
   },
   any(
-    /^\s*(?:Error when executing tool: |Error executing tool '|Tool call failed: |An unexpected error occurred: )/,
+    /^\s*(?:Error when executing tool: |An error occurred while running the tool\b|Error executing tool '|Tool call failed: |An unexpected error occurred: )/,
     'tool_failure',
     'tool',
     'the tool call raised an exception',

@@ -54,6 +54,7 @@ export function recordJson(
   const { lossMask, rewards } = rollout;
   return {
     ...rowJson(row, group),
+    uid: rollout.uid,
     ground_truth: rollout.groundTruth ?? null,
     status: rollout.status,
     ended_evidence: rollout.ended.evidence,
@@ -121,6 +122,7 @@ const turnJson = (turn: Turn): Printable => ({
   trained: turn.trained,
   confidence: turn.confidence,
   reward: turn.reward,
+  ...(turn.outcome === undefined ? {} : { outcome: { ...turn.outcome } }),
   tool_calls: turn.toolCalls.map((call) => ({
     index: call.index,
     id: call.id,

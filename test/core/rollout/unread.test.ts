@@ -97,6 +97,8 @@ function longTexts(value: JsonValue): string[] {
     return [value];
   }
   if (Array.isArray(value)) return value.flatMap(longTexts);
+  // The name of an attribute is part of the path.
+  if (isJsonObject(value) && typeof value.key === 'string' && isJsonObject(value.value)) return longTexts(value.value);
   return isJsonObject(value) ? Object.values(value).flatMap((one) => (one === undefined ? [] : longTexts(one))) : [];
 }
 

@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
-import type { ReadContext } from '../../formats/format.ts';
+import type { ReadContext, Session } from '../../formats/format.ts';
 import { formatOf, sessionOf, wrapList } from '../../formats/registry.ts';
 import { JsonError, parseJson } from '../../json/parse.ts';
 import { printJson } from '../../json/print.ts';
-import { isJsonObject, type JsonValue } from '../../json/value.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
 import { countRollouts } from '../parse-line.ts';
 import { oneLine } from './inspect-log.ts';
 import { LARGEST_RECORD } from './limits.ts';
@@ -110,6 +110,18 @@ function values(bytes: Buffer, start: number, context: ReadContext): Generator<C
 }
 
 function* inTurn(bytes: Buffer, first: number, context: ReadContext): Generator<CopyLine> {
+  const session = splitSession(bytes.subarray(first, endOfValue(bytes, first)), context);
+  if (session !== null) {
+    const events: { event: JsonObject; line: number }[] = [];
+    for (let at = first; at < bytes.length; ) {
+      const end = Math.max(at + 1, endOfValue(bytes, at));
+      const event = valueIn(bytes.subarray(at, end));
+      if (isJsonObject(event)) events.push({ event, line: events.length + 1 });
+      at = firstByte(bytes, end);
+    }
+    yield* sessionsOf(events, session, ':1');
+    return;
+  }
   let number = 0;
   for (let at = first; at < bytes.length; ) {
     const end = Math.max(at + 1, endOfValue(bytes, at));
@@ -117,6 +129,17 @@ function* inTurn(bytes: Buffer, first: number, context: ReadContext): Generator<
     yield* recordLines(bytes.subarray(at, end), number, context);
     at = firstByte(bytes, end);
   }
+}
+
+/** Longer documents are not parsed twice for a guess. */
+const LARGEST_REQUEST = 64 << 20;
+
+/** The session of a document that holds several events, such as a request of OTLP; null for any other. */
+function splitSession(bytes: Uint8Array, context: ReadContext): Session | null {
+  if (bytes.length > LARGEST_REQUEST || context.format !== undefined) return null;
+  const value = valueIn(bytes);
+  const session = isJsonObject(value) ? sessionOf(value) : undefined;
+  return session?.eventsOf === undefined ? null : session;
 }
 
 /**

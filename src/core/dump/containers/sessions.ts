@@ -26,11 +26,13 @@ export async function* sessionRecords(path: string, session: Session): AsyncGene
  * @param alone the place of the only session of a file
  */
 export function* sessionsOf(events: readonly PlacedEvent[], session: Session, alone: string): Generator<CopyLine> {
-  const byKey = new Map<string, { events: JsonObject[]; line: number }>();
+  const byKey = new Map<string, FoundSession>();
   const nameless: JsonObject[] = [];
+  const all = session.eventsOf === undefined ? events : events.flatMap((one) => within(one, session));
+  const keys = session.keysOf?.(all.map(({ event }) => event));
   let current: string | null = null;
-  for (const { event, line } of events) {
-    const key: string | null = session.keyOf(event) ?? current;
+  for (const [at, { event, line }] of all.entries()) {
+    const key: string | null = keys?.[at] ?? session.keyOf(event) ?? current;
     if (key === null) {
       nameless.push(event);
       continue;
@@ -40,12 +42,51 @@ export function* sessionsOf(events: readonly PlacedEvent[], session: Session, al
     else known.events.push(event);
     current = key;
   }
-  const found = byKey.size === 0 ? [{ events: nameless, line: 1 }] : [...byKey.values()];
-  for (const { events: own, line } of found)
+  const found = byKey.size === 0 ? [{ events: nameless, line: 1 }] : joinedBy(session, [...byKey.values()]);
+  const firsts = new Map<number, number>();
+  for (const { events: held, line } of found) {
+    // Several sessions may begin in one line.
+    const before = firsts.get(line) ?? 0;
+    firsts.set(line, before + 1);
     yield {
-      text: printJson({ session_of: session.name, events: own }),
-      place: found.length === 1 ? alone : `:${line}`,
+      text: printJson({ session_of: session.name, events: held }),
+      place: found.length === 1 ? alone : `:${line}${before === 0 ? '' : `.${before + 1}`}`,
     };
+  }
+}
+
+interface FoundSession {
+  events: JsonObject[];
+  line: number;
+}
+
+const within = (one: PlacedEvent, session: Session): PlacedEvent[] =>
+  session.isEvent(one.event) && session.eventsOf !== undefined
+    ? session.eventsOf(one.event).map((event) => ({ event, line: one.line }))
+    : [one];
+
+/** Sessions that share an id are one, if the id says so or the later goes on with the earlier. */
+function joinedBy(session: Session, found: readonly FoundSession[]): FoundSession[] {
+  if (session.sharedIdOf === undefined) return [...found];
+  const bySharedId = new Map<string, FoundSession[]>();
+  const joined: FoundSession[] = [];
+  for (const one of found) {
+    const shared = new Map<string, boolean>();
+    for (const event of one.events) {
+      const held = session.sharedIdOf(event);
+      if (held !== null) shared.set(held.id, held.isCertain || shared.get(held.id) === true);
+    }
+    const earlier = [...shared].flatMap(([id, isCertain]) =>
+      (bySharedId.get(id) ?? []).filter((other) => isCertain || session.continues?.(other.events, one.events) === true),
+    )[0];
+    if (earlier !== undefined) earlier.events.push(...one.events);
+    else joined.push(one);
+    for (const id of shared.keys()) {
+      const list = bySharedId.get(id) ?? [];
+      if (earlier === undefined || !list.includes(earlier)) bySharedId.set(id, [...list, earlier ?? one]);
+    }
+  }
+  return joined;
 }
 
 /** @param line physical, from 1 */

@@ -11,15 +11,15 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { isFull, makeTemporary, temporaryProblem } from '../../files/temporary.ts';
+import { DATABASES } from '../../formats/databases.ts';
 import { printJson } from '../../json/print.ts';
+import type { JsonObject } from '../../json/value.ts';
 import { bytesAsText, jsonOf } from './foreign-values.ts';
 import type { CopyLine } from './lines-in.ts';
-
-/** Tables with a rollout, or a model call, per row: Trackio and rLLM's gateway use the same name. */
-const TABLE = 'traces';
+import { sessionsOf } from './sessions.ts';
 
 /**
- * The rows of a database's `traces`. They are read from a copy in the temporary folder, because SQLite creates a lock
+ * The rollouts of a known writer's database. The rows are read from a copy in the temporary folder, because SQLite creates a lock
  * and a shared-memory file next to the database, and nothing may be created beside a dump. Pages committed in a
  * write-ahead log are merged into the copy.
  */
@@ -36,30 +36,57 @@ export async function* sqliteRows(path: string): AsyncGenerator<CopyLine> {
     }
     const database = new sqlite.Database(copy, { readOnly: true });
     try {
-      const tables = database
-        .all("select name from sqlite_master where type = 'table'")
-        .map(({ name }) => String(name));
-      if (!tables.includes(TABLE))
-        throw new Error(`a SQLite database without a table \`${TABLE}\`; its tables: ${tables.join(', ') || 'none'}`);
-      const statement = database.prepare(`select * from "${TABLE}" order by rowid`);
-      try {
-        for (const row of statement.iterate([])) {
-          const record = Object.fromEntries(
-            Object.entries(row).map(([name, value]) => [
-              name,
-              value instanceof Uint8Array ? bytesAsText(value) : jsonOf(value),
-            ]),
-          );
-          yield { text: printJson(record) };
-        }
-      } finally {
-        statement.finalize();
-      }
+      const tables = new Map(
+        database
+          .all("select name from sqlite_master where type = 'table'")
+          .map(({ name }): [string, Set<string>] => [String(name), columnsOf(database, String(name))]),
+      );
+      const known = DATABASES.find(({ has }) =>
+        Object.entries(has).every(
+          ([table, columns]) => columns.every((column) => tables.get(table)?.has(column)) && tables.has(table),
+        ),
+      );
+      if (known === undefined)
+        throw new Error(`a SQLite database of no known writer; its tables: ${[...tables.keys()].join(', ') || 'none'}`);
+      const rows = rowsOf(database, known.queries);
+      if (known.session === undefined) for (const row of rows) yield { text: printJson(row) };
+      else
+        yield* sessionsOf(
+          [...rows].map((event, at) => ({ event, line: at + 1 })),
+          known.session,
+          ':1',
+        );
     } finally {
       database.close();
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What is used of the reader, which is loaded on demand. */
+interface Reader {
+  all(sql: string): Record<string, unknown>[];
+  prepare(sql: string): { iterate(values: never[]): Iterable<Record<string, unknown>>; finalize(): void };
+}
+
+const columnsOf = (database: Reader, table: string): Set<string> =>
+  new Set(database.all(`pragma table_info("${table.replaceAll('"', '""')}")`).map(({ name }) => String(name)));
+
+function* rowsOf(database: Reader, queries: readonly string[]): Generator<JsonObject> {
+  for (const query of queries) {
+    const statement = database.prepare(query);
+    try {
+      for (const row of statement.iterate([]))
+        yield Object.fromEntries(
+          Object.entries(row).map(([name, value]) => [
+            name,
+            value instanceof Uint8Array ? bytesAsText(value) : jsonOf(value),
+          ]),
+        );
+    } finally {
+      statement.finalize();
+    }
   }
 }
 

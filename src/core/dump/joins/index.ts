@@ -35,6 +35,7 @@ export function joinOf(path: string): Join | null {
   if (name === 'base_state.json' && isInside(folder, `${folder}events`)) return () => eventsJoin(`${folder}events/`);
   if (/(?:^|\/)(?:events|event_cache)\/$/.test(folder) && conversationFile(folder, readdirSync(folder)) === name)
     return async () => edit((record) => ({ ...record, session_of: 'openhands', events: conversationEvents(folder) }));
+  if (name === 'session.json' && isInside(folder, `${folder}agents`)) return () => agentsJoin(`${folder}agents/`);
   const session = /^(.+)\.jsonl$/.exec(name)?.[1];
   if (session !== undefined && isInside(folder, `${folder}${session}/subagents`))
     return () => subagentJoin(`${folder}${session}/subagents/`);
@@ -182,6 +183,25 @@ async function eventsJoin(folder: string): Promise<Adder> {
     return isJsonObject(event) && typeof event.kind === 'string' ? [event] : [];
   });
   return edit((record) => (events.length === 0 ? record : { ...record, session_of: 'openhands-sdk', events }));
+}
+
+/** A session of Strands: a folder for each agent, and in it a file for each message. */
+async function agentsJoin(folder: string): Promise<Adder> {
+  const agents: JsonObject[] = [];
+  for (const name of readdirSync(folder).sort()) {
+    const home = `${folder}${name}/`;
+    if (!isInside(folder, `${home}messages`)) continue;
+    const numbered = readdirSync(`${home}messages`).flatMap((file) => {
+      const number = /^message_(\d{1,9})\.json$/.exec(file)?.[1];
+      return number === undefined ? [] : [{ number: Number(number), value: fileValue(`${home}messages/${file}`) }];
+    });
+    const messages = numbered
+      .sort((a, b) => a.number - b.number)
+      .map(({ number, value }) => (isJsonObject(value) ? value : lostLine(number, 'its file is no JSON', 'message')));
+    const agent = fileValue(`${home}agent.json`);
+    agents.push({ name: name.replace(/^agent_/, ''), ...(isJsonObject(agent) ? { agent } : {}), messages });
+  }
+  return edit((record) => (record.session_type === undefined ? record : { ...record, agents }));
 }
 
 /** Conversations and summaries are written in the same order; if their counts differ, they cannot be matched. */

@@ -1,0 +1,117 @@
+import { isJsonObject, type JsonObject } from '../json/value.ts';
+import { anyMessages } from './any-message.ts';
+import { buildRollout, type FoundMessage } from './build.ts';
+import type { Format, Session } from './format.ts';
+import { lostMessage } from './lost-line.ts';
+import { sessionTimes } from './recorded-times.ts';
+import { idOf, objectsOf } from './values.ts';
+
+const isMessage = (record: JsonObject): boolean =>
+  record.type === 'message' && isJsonObject(record.message) && typeof record.message.role === 'string';
+
+/** The Hub's Session Trace Simple Format: a head with its harness, then a message a line. */
+export const sts: Session = {
+  name: 'sts',
+  isEvent: (record) => record.type === 'session' && typeof record.harness === 'string' && record.id !== undefined,
+  keyOf: (event) => (event.type === 'session' ? idOf(event.id ?? null) : null),
+};
+
+/** Factory's Droid: a head of the type session_start, then messages in Anthropic's blocks. */
+export const droid: Session = {
+  name: 'droid',
+  isEvent: (record) => record.type === 'session_start' && record.id !== undefined,
+  keyOf: (event) => (event.type === 'session_start' ? idOf(event.id ?? null) : null),
+};
+
+/** Goose's JSONL: a head with its working directory, then a message a line with requests and responses of tools as blocks. */
+export const goose: Session = {
+  name: 'goose',
+  isEvent: (record) =>
+    (record.working_dir !== undefined &&
+      record.role === undefined &&
+      (record.description !== undefined || record.message_count !== undefined)) ||
+    isGooseRow(record),
+  keyOf: (event) => idOf(event.session_id ?? null),
+};
+
+/** A row of the table `messages` of Goose's database. */
+const isGooseRow = (record: JsonObject): boolean =>
+  record.content_json !== undefined && typeof record.role === 'string';
+
+/** A session format of lines with a head, and messages in any dialect. */
+function messageLines(
+  session: Session,
+  mapping: Readonly<Record<string, string>>,
+  basis: NonNullable<Format['basis']>,
+): Format {
+  return {
+    name: session.name,
+    isStepless: true,
+    isUntrained: true,
+    quickKeys: null,
+    basis,
+    mapping,
+    detects: (record) => record.session_of === session.name,
+    times: sessionTimes,
+    read(record, context) {
+      const events = objectsOf(record.events);
+      const messages: FoundMessage[] = [];
+      let head: JsonObject = {};
+      for (const [i, event] of events.entries()) {
+        const at = `/events/${i}`;
+        const lost = lostMessage(event, at);
+        if (lost !== null) messages.push(lost);
+        else if (isMessage(event) && isJsonObject(event.message))
+          messages.push(...anyMessages(event.message, `${at}/message`));
+        else if (isGooseRow(event))
+          messages.push(...anyMessages({ role: event.role ?? 'user', content: jsonOf(event.content_json) }, at));
+        else if (typeof event.role === 'string' && event.content !== undefined)
+          messages.push(...anyMessages(event, at));
+        else if (Object.keys(head).length === 0) head = event;
+      }
+      const models = [
+        ...new Set(events.flatMap(({ message }) => (isJsonObject(message) ? (idOf(message.model ?? null) ?? []) : []))),
+      ];
+      return buildRollout(
+        {
+          format: session.name,
+          record,
+          known: new Set(['session_of', 'events']),
+          messages,
+          hasCallsApart: true,
+          uid: idOf(head.id ?? events[0]?.session_id ?? null),
+          extras: {
+            ...(Object.keys(head).length > 0 ? { session: head } : {}),
+            ...(models.length === 0 ? {} : { model: models.length === 1 ? models[0]! : models }),
+          },
+        },
+        context,
+      );
+    },
+  };
+}
+
+const jsonOf = (value: JsonObject[string] | undefined): JsonObject[string] => {
+  if (typeof value !== 'string') return value ?? null;
+  try {
+    return JSON.parse(value) as JsonObject[string];
+  } catch {
+    return value;
+  }
+};
+
+export const stsFormat = messageLines(
+  sts,
+  { turns: 'message of each line', reasoning: 'reasoningContent', calls: 'toolCalls, answered by toolCallId' },
+  'documentation',
+);
+export const droidFormat = messageLines(
+  droid,
+  { turns: 'message of each line', calls: 'tool_use blocks' },
+  'documentation',
+);
+export const gooseFormat = messageLines(
+  goose,
+  { turns: 'each line, or rows of the table messages', calls: 'toolRequest blocks, answered by toolResponse blocks' },
+  'documentation',
+);

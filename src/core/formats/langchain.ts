@@ -1,0 +1,70 @@
+import { isJsonObject, type JsonObject } from '../json/value.ts';
+import { endedByReason } from '../rollout/ended.ts';
+import { messagesOf } from './any-message.ts';
+import { buildRollout } from './build.ts';
+import type { Format } from './format.ts';
+import { type CallUsage, callUsage, isLangChain } from './payload.ts';
+import { idOf, objectsOf } from './values.ts';
+
+/** LangChain's and LangGraph's messages: `messages_to_dict`, `dumps`, or as dicts; a graph's state holds them as `messages`. */
+export const langchain: Format = {
+  name: 'langchain',
+  isUntrained: true,
+  quickKeys: null,
+  basis: 'files',
+  mapping: {
+    turns: 'messages (data or kwargs of each)',
+    calls: 'tool_calls and invalid_tool_calls',
+    ended: 'response_metadata.finish_reason',
+  },
+  detects: (record) => areLangChain(stateOf(record).messages),
+  read(record, context) {
+    const state = stateOf(record);
+    const list = objectsOf(state.messages);
+    const at =
+      state === record ? '/messages' : record.values === state ? '/values/messages' : '/channel_values/messages';
+    const held = list.map((one) => (isJsonObject(one.kwargs) ? one.kwargs : isJsonObject(one.data) ? one.data : one));
+    const about = held.flatMap(({ response_metadata: one }) =>
+      isJsonObject(one) && Object.keys(one).length > 0 ? [one] : [],
+    );
+    const finish = idOf(about.at(-1)?.finish_reason ?? about.at(-1)?.stop_reason ?? null);
+    const models = [...new Set(about.flatMap((one) => idOf(one.model_name ?? one.model ?? null) ?? []))];
+    return buildRollout(
+      {
+        format: 'langchain',
+        record,
+        known: new Set(['messages', 'values', 'channel_values']),
+        messages: messagesOf(list, at),
+        hasCallsApart: true,
+        uid: idOf(record.id ?? record.thread_id ?? null),
+        ended: finish === null ? null : endedByReason('finish', finish),
+        extras: {
+          ...(models.length === 0 ? {} : { model: models.length === 1 ? models[0]! : models }),
+          ...summed(held.flatMap((one) => callUsage(one.usage_metadata) ?? [])),
+        },
+      },
+      context,
+    );
+  },
+};
+
+/** A checkpoint or a thread's state holds the messages deeper. */
+function stateOf(record: JsonObject): JsonObject {
+  for (const key of ['values', 'channel_values'] as const) {
+    const inner = record[key];
+    if (record.messages === undefined && isJsonObject(inner) && Array.isArray(inner.messages)) return inner;
+  }
+  return record;
+}
+
+const areLangChain = (value: unknown): boolean =>
+  Array.isArray(value) && value.length > 0 && value.every((one) => isJsonObject(one) && isLangChain(one));
+
+/** Tokens of all replies. */
+export function summed(usages: readonly CallUsage[]): JsonObject {
+  if (usages.length === 0) return {};
+  const sum = (key: keyof CallUsage): number | null =>
+    usages.reduce<number | null>((all, one) => (one[key] === null ? all : (all ?? 0) + one[key]), null);
+  const cost = sum('cost');
+  return { usage: { input_tokens: sum('input'), output_tokens: sum('output') }, ...(cost === null ? {} : { cost }) };
+}

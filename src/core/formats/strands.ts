@@ -1,0 +1,82 @@
+import { isJsonObject, type JsonObject } from '../json/value.ts';
+import type { Context } from '../rollout/rollout.ts';
+import { timesOf } from '../rollout/times.ts';
+import { anyMessages } from './any-message.ts';
+import { buildRollout, type FoundMessage } from './build.ts';
+import type { Format } from './format.ts';
+import { summed } from './langchain.ts';
+import { lostMessage } from './lost-line.ts';
+import { callUsage } from './payload.ts';
+import { traceSeconds } from './spans.ts';
+import { idOf, objectsOf } from './values.ts';
+
+/** A session folder of Strands Agents: `session.json` with the messages of each agent below it. */
+export const strands: Format = {
+  name: 'strands',
+  isStepless: true,
+  isUntrained: true,
+  quickKeys: null,
+  basis: 'files',
+  mapping: {
+    turns: 'agents/*/messages/message_N.json',
+    contexts: 'the agents',
+    system: 'system_prompt of agent.json',
+    uid: 'session_id',
+  },
+  detects: (record) => record.session_id !== undefined && typeof record.session_type === 'string',
+  read(record, context) {
+    const messages: FoundMessage[] = [];
+    const contexts: Context[] = [];
+    const usages: JsonObject[] = [];
+    const moments: number[] = [];
+    for (const [i, agent] of objectsOf(record.agents).entries()) {
+      const head = isJsonObject(agent.agent) ? agent.agent : {};
+      contexts.push({
+        kind: contexts.length === 0 ? 'main' : 'subagent',
+        name: idOf(head.agent_id ?? agent.name ?? null),
+        after: null,
+      });
+      const said: FoundMessage[] =
+        typeof head.system_prompt === 'string'
+          ? [
+              {
+                role: 'system',
+                trained: false,
+                texts: [{ pointer: `/agents/${i}/agent/system_prompt`, text: head.system_prompt }],
+              },
+            ]
+          : [];
+      for (const [j, held] of objectsOf(agent.messages).entries()) {
+        const lost = lostMessage(held, `/agents/${i}/messages/${j}`);
+        if (lost !== null) {
+          said.push(lost);
+          continue;
+        }
+        const redacted = isJsonObject(held.redact_message) ? held.redact_message : null;
+        const one = redacted ?? (isJsonObject(held.message) ? held.message : held);
+        said.push(...anyMessages(one, `/agents/${i}/messages/${j}/message`));
+        if (isJsonObject(one.metadata) && isJsonObject(one.metadata.usage)) usages.push(one.metadata.usage);
+        const at = traceSeconds(held.created_at);
+        if (at !== null) moments.push(at);
+      }
+      messages.push(...said.map((one) => ({ ...one, context: contexts.length - 1 })));
+    }
+    const start = moments.reduce((least, at) => Math.min(least, at), Number.POSITIVE_INFINITY);
+    const times =
+      moments.length < 2 ? null : timesOf(start, moments.reduce((most, at) => Math.max(most, at), start) - start, []);
+    const rollout = buildRollout(
+      {
+        format: 'strands',
+        record,
+        known: new Set(['agents', 'session_id']),
+        messages,
+        hasCallsApart: true,
+        contexts,
+        uid: idOf(record.session_id ?? null),
+        extras: summed(usages.flatMap((one) => callUsage(one) ?? [])),
+      },
+      context,
+    );
+    return times === null ? rollout : { ...rollout, times };
+  },
+};
