@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { parseLine } from '../../../src/core/dump/parse-line.ts';
 import { verl } from '../../../src/core/formats/verl.ts';
 import type { JsonObject } from '../../../src/core/json/value.ts';
 import { MONO } from '../../../src/viewer/present/theme.ts';
@@ -9,6 +10,7 @@ import { Layout } from '../../../src/viewer/present/transcript/layout.ts';
 import { renderTranscript } from '../../../src/viewer/present/transcript/render.ts';
 import { inSections } from '../../../src/viewer/present/transcript/section.ts';
 import { toolRollout } from '../../support/dump.ts';
+import { withNothingOutside } from '../../support/nothing-outside.ts';
 
 const plain = { ...MONO };
 for (const key of Object.keys(plain) as (keyof typeof plain)[]) plain[key] = '';
@@ -160,5 +162,19 @@ describe('a layout that is made from another one, or in several goes', () => {
     ])
       expect(ask(lay(opened, 60, undefined, () => true))).toEqual(ask(whole));
     expect(lay(opened, 60, undefined, () => true).rows).toBeLessThan(whole.rows);
+  });
+
+  test('goes a bounded part of the way to a distant place, without a clock', () => {
+    const turns = Array.from({ length: 60 }, () => ({ role: 'assistant', content: 'a word of prose. '.repeat(1000) }));
+    const line = JSON.stringify({ messages: [{ role: 'user', content: 'q' }, ...turns] });
+    const long = parseLine(line, { validation: false }).rollout!;
+    const layout = new Layout(transcriptSections(long, new Map()), 60, new Map(), true, null, () => true);
+    const asked = () => withNothingOutside(() => layout.rowOfTurn(60));
+    asked();
+    const { rows } = layout;
+    asked();
+    expect([layout.isWhole, layout.rows]).toEqual([false, rows]);
+    while (!layout.isWhole) layout.more(() => true);
+    expect(layout.turnAt(asked())).toBe(60);
   });
 });

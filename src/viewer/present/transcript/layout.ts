@@ -17,9 +17,9 @@ const BLOCK_UNITS = 200;
 /** UTF-16 units from which known lines are reused rather than wrapped again: wrapping 17 million of Chinese takes 3 s. */
 const WORTH_KEEPING = 10_000;
 
-/** ms spent looking for a position in a long rollout that is not laid out yet, and the pause before the next attempt. */
-const PATIENCE = 16;
-const REST = 100;
+/** UTF-16 units of a long rollout that may be laid out to find a position, until `more` goes on; and those that a pause counts as. */
+const UNITS_AHEAD = 4 * SHARE_UNITS;
+const PAUSE_UNITS = 4096;
 
 /** A position in a transcript that survives changes of width and folds. */
 export interface Anchor {
@@ -103,7 +103,9 @@ export class Layout {
   /** The section that is being laid out. */
   #laying: Generator<void, LaidSection> | null = null;
   readonly #isLong: boolean;
-  #looksAgain = 0;
+  /** UTF-16 units laid out since the last pause, and those left to find a position. */
+  #units = 0;
+  #ahead = UNITS_AHEAD;
   readonly #opened: ReadonlyMap<string, boolean>;
   readonly #wrapped: boolean;
   #before: Layout | null;
@@ -132,6 +134,12 @@ export class Layout {
 
   /** Continues the layout in steps of a few ms, until it is enough or the next section has not arrived yet. */
   more(isEnough: () => boolean): void {
+    this.#ahead = UNITS_AHEAD;
+    this.#units = 0;
+    this.#goOn(isEnough);
+  }
+
+  #goOn(isEnough: () => boolean): void {
     while (!this.isWhole) {
       if (this.#laying === null) {
         const { done, value } = this.#rest.next();
@@ -196,6 +204,7 @@ export class Layout {
       for (const block of this.#apart(one)) {
         yield* this.#layBlock(laid, block);
         units += block.text.length + BLOCK_UNITS;
+        this.#units += block.text.length + BLOCK_UNITS;
         if (units < SHARE_UNITS) continue;
         units = 0;
         yield;
@@ -344,15 +353,13 @@ export class Layout {
   /** Lays out as far as required. For a long rollout it gives up early; later frames get closer to the position. */
   #until(isThere: () => boolean): void {
     if (this.isWhole || isThere()) return;
-    if (!this.#isLong) {
-      this.more(isThere);
-      return;
-    }
-    const now = performance.now();
-    if (now < this.#looksAgain) return;
-    const end = now + PATIENCE;
-    this.more(() => isThere() || performance.now() > end);
-    if (!isThere()) this.#looksAgain = performance.now() + REST;
+    if (!this.#isLong) this.#goOn(isThere);
+    else if (this.#ahead > 0)
+      this.#goOn(() => {
+        this.#ahead -= PAUSE_UNITS + this.#units;
+        this.#units = 0;
+        return isThere() || this.#ahead <= 0;
+      });
   }
 
   #found(block: string): Found | undefined {
