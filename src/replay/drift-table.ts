@@ -15,6 +15,9 @@ export interface DriftRow {
   error: number;
 }
 
+/** What a table counts of an outcome. */
+type CountedOutcome = Pick<ReplayOutcome, 'name' | 'status' | 'verdict' | 'backend' | 'environment'>;
+
 export const TABLES = ['tool', 'step', 'interpreter', 'environment'] as const;
 export type TableName = (typeof TABLES)[number];
 
@@ -23,7 +26,7 @@ export class DriftTable {
   readonly #tables = new Map<TableName, Map<string, DriftRow>>(TABLES.map((name) => [name, new Map()]));
 
   /** @param step of the rollout; null if its record names none */
-  add(outcome: ReplayOutcome, step: number | null): void {
+  add(outcome: CountedOutcome, step: number | null): void {
     const { status, verdict } = outcome;
     for (const [name, rows] of this.#tables) {
       const value = keyOf(name, outcome, step);
@@ -46,7 +49,7 @@ export class DriftTable {
 
 const EMPTY = { calls: 0, same: 0, drift: 0, flaky: 0, infra: 0, unknown: 0, skipped: 0, error: 0 };
 
-function keyOf(name: TableName, outcome: ReplayOutcome, step: number | null): string {
+function keyOf(name: TableName, outcome: CountedOutcome, step: number | null): string {
   const { backend, environment } = outcome;
   if (name === 'tool') return outcome.name ?? 'none';
   if (name === 'step') return step === null ? 'none' : String(step);

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
+import { z } from 'zod';
 import type { CallAction, EditorAction } from '../../analysis/actions/action.ts';
 import { applyChunks, readCodexPatch } from '../../analysis/files/codex-patch.ts';
 import { tabsExpanded, universalNewlines } from '../../analysis/files/known-file.ts';
@@ -14,6 +16,14 @@ export interface ToolAnswer {
   isSet?: true;
 }
 
+const toolState = z.object({
+  undo: z.array(z.tuple([z.string(), z.array(z.string())])),
+  read: z.array(z.tuple([z.string(), z.string()])),
+  open: z.string().nullable(),
+});
+
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+
 const failed = (text: string): ToolAnswer => ({ text, ok: false, shows: null });
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
@@ -22,12 +32,33 @@ export class FileTools {
   readonly #world: LiveWorld;
   /** The versions that undo_edit restores, by path. */
   readonly #undo = new Map<string, string[]>();
-  /** The files that Claude Code's Read saw, by path: it refuses to edit anything else. */
+  /** Hashes of the files that Claude Code's Read saw, by path: it refuses to edit anything else. */
   readonly #read = new Map<string, string>();
   #open: string | null = null;
+  #told: string;
 
-  constructor(world: LiveWorld) {
+  /** @param state of the tools in an earlier world */
+  constructor(world: LiveWorld, state: string | null = null) {
     this.#world = world;
+    if (state !== null) {
+      const { undo, read, open } = toolState.parse(JSON.parse(state));
+      for (const [path, versions] of undo) this.#undo.set(path, versions);
+      for (const [path, hash] of read) this.#read.set(path, hash);
+      this.#open = open;
+    }
+    this.#told = this.#state();
+  }
+
+  #state(): string {
+    return JSON.stringify({ undo: [...this.#undo], read: [...this.#read], open: this.#open });
+  }
+
+  /** What the tools remember, as text for another world; null if that is what it was when this was asked last. */
+  changedState(): string | null {
+    const state = this.#state();
+    if (state === this.#told) return null;
+    this.#told = state;
+    return state;
   }
 
   /**
@@ -76,7 +107,7 @@ export class FileTools {
   async #claudeRead(path: string, offset: number | null, limit: number | null): Promise<ToolAnswer> {
     const text = await this.#text(path);
     if (text === null) return failed('File does not exist.');
-    this.#read.set(path, text);
+    this.#read.set(path, hashOf(text));
     const from = offset ?? 1;
     const to = limit === null ? null : from + limit - 1;
     return { text: numbered(text, from, to, '→'), ok: true, shows: { path, text, from, to } };
@@ -88,7 +119,7 @@ export class FileTools {
     if (refusal !== null) return failed(refusal);
     const problem = await this.#put(path, content);
     if (problem !== null) return failed(problem);
-    this.#read.set(path, content);
+    this.#read.set(path, hashOf(content));
     const text = before === null ? `File created successfully at: ${path}` : `The file ${path} has been updated.`;
     return { text, ok: true, shows: { path, text: content, from: 1, to: null } };
   }
@@ -97,7 +128,7 @@ export class FileTools {
     const seen = this.#read.get(path);
     if (seen === undefined)
       return '<tool_use_error>File has not been read yet. Read it first before writing to it.</tool_use_error>';
-    return seen === now
+    return seen === hashOf(now)
       ? null
       : '<tool_use_error>File has been modified since read, either by the user or by a linter. Read it again before attempting to write it.</tool_use_error>';
   }
@@ -128,7 +159,7 @@ export class FileTools {
     const written = isCrlf ? text.replaceAll('\n', '\r\n') : text;
     const problem = await this.#put(path, written);
     if (problem !== null) return failed(problem);
-    this.#read.set(path, written);
+    this.#read.set(path, hashOf(written));
     return { text: `The file ${path} has been updated.`, ok: true, shows: { path, text, from: 1, to: null } };
   }
 

@@ -2,6 +2,7 @@ import type { RecordedAction } from '../../analysis/actions/action.ts';
 import { apart, seenResult } from '../../analysis/actions/seen-result.ts';
 import type { WorldLimits } from '../../sandbox/worlds/guard.ts';
 import type { WorldImage } from '../../sandbox/worlds/image.ts';
+import type { WorldPlan } from '../../sandbox/worlds/launch.ts';
 import { type LayerRecord, type LayerStore, LayerWriter, layerId, removeTree } from '../../sandbox/worlds/layers.ts';
 import { type ChangedPath, namesIn } from '../../sandbox/worlds/tree.ts';
 import { LiveWorld, type WorldRun } from '../../sandbox/worlds/world.ts';
@@ -10,7 +11,7 @@ import { asksForChance, compareTexts, type WorldComparison, type WorldRule } fro
 import { FileTools } from './file-tools.ts';
 import type { RolloutPlan } from './world-plan.ts';
 
-type WorldVerdict = 'same' | 'normalised' | 'drift' | 'infra' | 'skipped' | 'unknown';
+export type WorldVerdict = 'same' | 'normalised' | 'drift' | 'infra' | 'skipped' | 'unknown';
 
 /** A call that was run in its world. Keys are those of `replay --image --json`. */
 export interface WorldOutcome {
@@ -40,6 +41,8 @@ export interface WorldOptions {
   limits?: WorldLimits | undefined;
   /** The first call to run; the state before it comes from layers. */
   from?: number | undefined;
+  /** The state before it comes from another one than the recorded. */
+  tainted?: boolean | undefined;
   /** The last call to run. */
   to?: number | undefined;
   stopAtDrift?: boolean | undefined;
@@ -59,6 +62,7 @@ export function layerIds({ image, plan, network }: Pick<WorldOptions, 'image' | 
 /** Runs a rollout's calls in a world of its own, one after another, and keeps a layer for each. */
 export async function* replayWorld(options: WorldOptions): AsyncGenerator<WorldOutcome> {
   const { image, store, plan, network, from = 0, signal } = options;
+  let tainted = options.tainted === true;
   const ids = layerIds(options);
   const before = from === 0 ? [] : store.chain(ids.slice(0, from));
   if (before === null)
@@ -68,9 +72,8 @@ export async function* replayWorld(options: WorldOptions): AsyncGenerator<WorldO
   const writer = new LayerWriter(store, image.root, live, before);
   try {
     await world.open();
-    const tools = new FileTools(world);
+    const tools = new FileTools(world, before.findLast(({ tools }) => tools !== null)?.tools ?? null);
     const raced = new Set<string>();
-    let tainted = false;
     let beside: string[] = [];
     const { actions } = plan;
     for (const [i, recorded] of actions.entries()) {
@@ -83,7 +86,7 @@ export async function* replayWorld(options: WorldOptions): AsyncGenerator<WorldO
       const processes = world.processes();
       let record: LayerRecord;
       try {
-        const told = { captured: world.captured ?? null, dir: world.dir, processes };
+        const told = { captured: world.captured ?? null, dir: world.dir, processes, tools: tools.changedState() };
         record = writer.freeze(id, ids[i - 1] ?? null, told, (path) => world.namesIn(path));
       } finally {
         goOn();
@@ -117,13 +120,22 @@ export async function* replayWorld(options: WorldOptions): AsyncGenerator<WorldO
 const isMounted = (folder: string): boolean => namesIn(folder).length > 0;
 
 /** A world on top of the layers of earlier calls, not yet opened. */
-function openWorld(
+export function openWorld(
   { image, store, plan, network, limits }: WorldOptions,
   folder: string,
   before: readonly LayerRecord[],
 ): LiveWorld {
+  return new LiveWorld(worldPlan({ image, store, plan, network, limits }, folder, before));
+}
+
+/** The same for another kind of shell. */
+export function worldPlan(
+  { image, store, plan, network, limits }: WorldOptions,
+  folder: string,
+  before: readonly LayerRecord[],
+): WorldPlan {
   const last = before.at(-1);
-  return new LiveWorld({
+  return {
     lowers: [
       ...before
         .map(({ id }) => store.fsOf(id))
@@ -140,7 +152,7 @@ function openWorld(
     hidden: image.hidden,
     captured: last?.captured ?? undefined,
     limits,
-  });
+  };
 }
 
 type Ran = Omit<WorldOutcome, 'tainted' | 'changed' | 'processes'>;

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -85,34 +84,22 @@ async function heldImage(
         .split('\n')
         .at(-1) ?? '';
     try {
-      await exportTo(engine, [...flags, 'export', id], target);
+      await exportTo(target, engine, ...flags, 'export', id);
     } finally {
       await runTool(engine, [...flags, 'rm', '-f', id]).catch(() => {});
     }
   });
 }
 
-/** GNU tar puts nothing outside of its folder: it takes `..` and roots away, and makes links to outside last. */
-const exportTo = (engine: string, args: readonly string[], target: string): Promise<void> =>
-  new Promise((resolved, reject) => {
-    const source = spawn(engine, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-    const tar = spawn('tar', ['-x', '-p', '--no-same-owner', '--exclude=dev/*', '--exclude=./dev/*', '-C', target], {
-      stdio: [source.stdout, 'ignore', 'pipe'],
-    });
-    let words = '';
-    for (const child of [source, tar])
-      child.stderr?.setEncoding('utf8').on('data', (part: string) => {
-        words = (words + part).slice(-2000);
-      });
-    const ends = [source, tar].map(
-      (child) => new Promise<number | null>((done) => child.on('close', done).on('error', () => done(1))),
-    );
-    void Promise.all(ends).then((codes) =>
-      codes.every((code) => code === 0)
-        ? resolved()
-        : reject(new Error(`${engine} export: ${words.trim().split('\n').at(-1) ?? 'it failed'}`)),
-    );
-  });
+/**
+ * GNU tar puts nothing outside of its folder: it takes `..` and roots away, and makes links to outside last. A shell joins the
+ * two, because podman opens /dev/stdout by its name, which Node's pipes do not have.
+ */
+const EXPORT = `set -o pipefail; target=$1; shift
+"$@" | tar -x -p --no-same-owner --exclude='dev/*' --exclude='./dev/*' -C "$target"`;
+
+const exportTo = (target: string, ...command: readonly string[]): Promise<string> =>
+  runTool('bash', ['-c', EXPORT, 'export', target, ...command]);
 
 /** A file of apptainer's, or an image that a local daemon holds. */
 async function apptainerImage(name: string, folder: string, say: (text: string) => void): Promise<WorldImage> {

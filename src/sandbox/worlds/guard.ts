@@ -1,9 +1,11 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, rmdirSync, statfsSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { ANY_VERSION, type Cgroup, Cgroups } from '../server/backends/cgroups.ts';
 import { watchGroup, watchRun } from '../server/backends/memory-watch.ts';
+import { killAtOnce } from '../server/backends/usage.ts';
+import { descendantsOf } from './processes.ts';
 
 /** The most that all processes of a world may take together. */
 export interface WorldLimits {
@@ -52,22 +54,35 @@ export class WorldGuard {
    * Begins with the first process, before it starts another. @param folder where the world writes
    * @param onExcess receives what it took too much of
    */
-  async hold(pid: number, folder: string, onExcess: (what: string) => void): Promise<void> {
+  async hold(child: ChildProcess, folder: string, onExcess: (what: string) => void): Promise<void> {
+    const { pid } = child;
+    if (pid === undefined) return;
     const { memoryMb, diskMb, processes } = this.#limits;
-    const over = () => onExcess(`more than ${memoryMb} MB of memory`);
+    const end = (what: string) => {
+      onExcess(what);
+      // All die with the first process: it is the parent of bubblewrap.
+      killAtOnce([...descendantsOf(pid), pid]);
+    };
+    const over = () => end(`more than ${memoryMb} MB of memory`);
     if (this.#group !== null) {
-      await this.#group.addSoon(pid);
+      // A child that has ended already says why by itself.
+      await this.#group.addSoon(pid).catch(() => {});
       this.#stops.push(watchGroup(this.#group, () => pid, memoryMb, over));
     } else {
       this.#stops.push(
         watchRun(
           () => [pid],
           memoryMb,
-          (pids) => (pids.length > processes ? onExcess(`more than ${processes} processes`) : over()),
+          (pids) => (pids.length > processes ? end(`more than ${processes} processes`) : over()),
         ),
       );
     }
-    this.#stops.push(watchDisk(folder, diskMb, onExcess));
+    this.#stops.push(watchDisk(folder, diskMb, end));
+  }
+
+  /** Memory of no process counts, too. */
+  get isCounted(): boolean {
+    return this.#group !== null;
   }
 
   /** All of its processes have ended before. */

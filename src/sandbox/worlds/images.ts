@@ -4,8 +4,6 @@ import { archiveImage } from './archive-image.ts';
 import { builtImage, type EngineName, engineImage } from './engine-image.ts';
 import { hostImage, rootfsImage, type WorldImage } from './image.ts';
 
-export type { EngineName } from './engine-image.ts';
-export { ENGINES } from './engine-image.ts';
 export type { WorldImage } from './image.ts';
 
 export interface ImageWishes {

@@ -40,6 +40,8 @@ const layerRecord = z.object({
   /** The saved state of a persistent shell. */
   captured: z.string().nullable(),
   dir: z.string(),
+  /** What an agent's own file tools remember, where the call changed it; text of the caller's. */
+  tools: z.string().nullable(),
   /** Processes running at that time; a layer keeps none. */
   processes: z.array(z.string()),
   /** Entries that could not be kept, with the reason. */
@@ -239,7 +241,7 @@ export class LayerWriter {
   freeze(
     id: string,
     parent: string | null,
-    told: Pick<LayerRecord, 'captured' | 'dir' | 'processes'>,
+    told: Pick<LayerRecord, 'captured' | 'dir' | 'processes' | 'tools'>,
     shown: (path: string) => readonly string[] | null,
   ): LayerRecord {
     const upper = join(this.#live, 'up');

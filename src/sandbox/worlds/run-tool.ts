@@ -8,7 +8,7 @@ export const runTool = (program: string, args: readonly string[]): Promise<strin
     execFile(program, args, { maxBuffer: MOST_TEXT, encoding: 'utf8' }, (error, stdout, stderr) => {
       if (error === null) return resolve(stdout);
       const words = stderr.trim().split('\n').at(-1)?.slice(0, 400);
-      reject(new Error(`${program} ${args[0] ?? ''}: ${words || error.message}`));
+      reject(new Error(words || `${program}: ${error.message}`));
     });
   });
 

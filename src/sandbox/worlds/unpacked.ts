@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { rootfsImage, type WorldImage } from './image.ts';
 import { removeTree } from './layers.ts';
+import { namesIn } from './tree.ts';
 
 const imageConfig = z.object({
   name: z.string(),
@@ -25,6 +26,12 @@ export function checkArchitecture(name: string, architecture: string | null): vo
     );
 }
 
+/** A folder of a program that was killed while it unpacked. */
+function isLeft(name: string): boolean {
+  const pid = /\.new-(\d+)$/.exec(name)?.[1];
+  return pid !== undefined && (Number(pid) === process.pid || !existsSync(`/proc/${pid}`));
+}
+
 /**
  * An image's files in a folder of ours, by digest. @param unpack fills a folder; a folder that it did not finish is
  * removed
@@ -44,8 +51,8 @@ export async function unpackedImage(
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   chmodSync(folder, 0o700);
   if (!existsSync(join(place, 'config.json'))) {
+    for (const one of namesIn(folder)) if (isLeft(one)) removeTree(join(folder, one));
     const made = join(folder, `${key}.new-${process.pid}`);
-    removeTree(made);
     mkdirSync(join(made, 'rootfs'), { recursive: true, mode: 0o700 });
     try {
       await unpack(join(made, 'rootfs'));

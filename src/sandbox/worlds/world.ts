@@ -1,42 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { killWhole } from '../server/backends/kill-whole.ts';
-import { hasSeccomp, seccompFilter } from '../server/backends/seccomp.ts';
 import { childrenOf, killAtOnce } from '../server/backends/usage.ts';
 import { WORLD_LIMITS, WorldGuard, type WorldLimits } from './guard.ts';
+import { launchWorld, type WorldPlan } from './launch.ts';
 import { MarkedStream } from './marked-stream.ts';
-import { mountScript } from './mount.ts';
 import { commandLineOf, descendantsOf, isFirst, stopAll } from './processes.ts';
 import { namesIn } from './tree.ts';
-import {
-  captureText,
-  commandText,
-  helperText,
-  PROLOGUE,
-  restoreText,
-  type ShellKind,
-  shellQuoted,
-} from './world-shell.ts';
-
-export interface WorldPlan {
-  /** Stacked directories, the image last; all are read-only. */
-  lowers: readonly string[];
-  /** An empty directory of the caller's, for `up`, `work` and `root`. The world's writes go to `up`. */
-  folder: string;
-  hostname: string;
-  env: Readonly<Record<string, string>>;
-  workdir: string;
-  shell: ShellKind;
-  network: boolean;
-  /** Directories that appear empty in the world, such as a home's keys. */
-  hidden: readonly string[];
-  /** An earlier shell's saved state. */
-  captured?: string | undefined;
-  limits?: WorldLimits | undefined;
-}
+import { captureText, commandText, helperText, PROLOGUE, restoreText, shellQuoted } from './world-shell.ts';
 
 export interface WorldRun {
   stdout: Buffer;
@@ -57,20 +29,6 @@ export interface CommandLimits {
   /** Another directory for this command alone. */
   dir?: string | undefined;
 }
-
-const SHARED_MEMORY_MB = 64;
-
-/** Capabilities of a container's root here: those over its own files, and no more. */
-const CAPABILITIES = [
-  'CAP_CHOWN',
-  'CAP_DAC_OVERRIDE',
-  'CAP_FOWNER',
-  'CAP_FSETID',
-  'CAP_KILL',
-  'CAP_SETGID',
-  'CAP_SETUID',
-  'CAP_NET_BIND_SERVICE',
-];
 
 /**
  * A running world: namespaces over an overlay, with one shell. Commands run one after another; processes they leave behind survive
@@ -221,47 +179,9 @@ export class LiveWorld {
   }
 
   async #start(): Promise<void> {
-    const { lowers, folder, hostname, env, network, hidden, shell, workdir } = this.#plan;
-    const filter = join(folder, 'filter');
-    if (hasSeccomp()) writeFileSync(filter, seccompFilter(true));
-    const words = [
-      'bwrap',
-      ...['--unshare-all', '--unshare-user', '--die-with-parent', '--new-session'],
-      ...(network ? ['--share-net'] : []),
-      ...['--uid', '0', '--gid', '0', '--hostname', hostname, '--clearenv'],
-      ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
-      ...['--bind', join(folder, 'root'), '/', ...kernelArguments(folder)],
-      ...['/dev/shm', ...hidden].flatMap((path) => [
-        ...['--perms', '1777', '--size', String(SHARED_MEMORY_MB * 1024 * 1024), '--tmpfs', path],
-      ]),
-      ...['--cap-drop', 'ALL', ...CAPABILITIES.flatMap((name) => ['--cap-add', name])],
-      ...(hasSeccomp() ? ['--seccomp', '4'] : []),
-      ...['--', 'bash', '--norc', '--noprofile'],
-    ];
+    const { folder, shell, workdir } = this.#plan;
     const guard = new WorldGuard(this.#limits);
-    // It waits for a line: nothing runs before the limits hold.
-    const script = `read -r _ || exit 90
-cd ${shellQuoted(folder)} && mkdir -p up work root && chmod 755 up || exit 91
-${mountScript(lowers)}
-${DEVICE_SCRIPT}
-[ -e gone ] || mknod gone c 0 0
-${guard.ulimits}
-exec 6>&1 7>&2
-{ ${words.map(shellQuoted).join(' ')} 2>&1 1>&8 6>&- 7>&- 8>&- | cat >&7; } 8>&1 | cat >&6`;
-    const seccomp = hasSeccomp() ? openSync(filter, 'r') : null;
-    const child = spawn(
-      'unshare',
-      [
-        ...['--user', '--map-root-user', '--mount', '--propagation', 'private', '--'],
-        ...['setpriv', '--pdeathsig', 'KILL', 'sh', '-c', script],
-      ],
-      {
-        stdio: ['pipe', 'pipe', 'pipe', 'pipe', seccomp ?? 'ignore'],
-        detached: true,
-        env: { PATH: process.env.PATH ?? '/usr/sbin:/usr/bin:/sbin:/bin' },
-      },
-    );
-    if (seccomp !== null) closeSync(seccomp);
+    const child = launchWorld(this.#plan, guard, false);
     this.#child = child;
     this.#guard = guard;
     this.#excess = null;
@@ -275,15 +195,9 @@ exec 6>&1 7>&2
     };
     child.on('error', () => this.#ended(child));
     child.on('close', () => this.#ended(child));
-    if (child.pid !== undefined)
-      await guard
-        .hold(child.pid, folder, (what) => {
-          this.#excess = what;
-          killWhole(child);
-        })
-        .catch(() => {
-          // It has ended already; the first answer says why.
-        });
+    await guard.hold(child, folder, (what) => {
+      this.#excess = what;
+    });
     input.write(`\n${PROLOGUE}`);
     if (shell === 'persistent') {
       input.write(`cd ${shellQuoted(workdir)} 2>/dev/null\n`);
@@ -348,27 +262,5 @@ exec 6>&1 7>&2
     if (told === null) await this.#restart();
   }
 }
-
-/** What the kernel says of the whole machine, and only its root may read. */
-const MASKED = ['kcore', 'kmsg', 'timer_list', 'sched_debug'].map((name) => `/proc/${name}`);
-const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'];
-
-/**
- * /proc and the devices, on read-only mounts. If root starts a world, entries of the kernel and nodes of this machine belong
- * to the world's root too, who may write to what its owner may write (core_pattern names a program that the kernel runs
- * outside) and change its mode. A device can be written to on a read-only mount.
- */
-const kernelArguments = (folder: string): string[] => [
-  ...[
-    '--proc',
-    '/proc',
-    ...MASKED.filter((path) => existsSync(path)).flatMap((path) => ['--ro-bind', '/dev/null', path]),
-  ],
-  ...['--remount-ro', '/proc', '--dev', '/dev'],
-  ...DEVICES.flatMap((name) => ['--dev-bind', join(folder, 'devices', name), `/dev/${name}`]),
-];
-
-/** The lines of sh before bubblewrap's. */
-const DEVICE_SCRIPT = `mkdir -p devices && mount --rbind /dev devices && mount -o remount,bind,ro devices || exit 91`;
 
 const newMark = (): string => `__rv${randomBytes(12).toString('hex')}`;

@@ -5,6 +5,7 @@ import type { WorldFlags } from './world-flags.ts';
 export interface ReplayFlags extends SandboxFlags, QueueFlags, Omit<WorldFlags, 'tool' | 'journal'> {
   from?: number;
   stopAtDrift?: boolean;
+  bisect?: string;
   call?: number;
   repeat: number;
   session?: boolean;

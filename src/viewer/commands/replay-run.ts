@@ -7,7 +7,6 @@ import {
   CallSession,
   DriftTable,
   diffOf,
-  driftReport,
   keptIn,
   type PlannedCall,
   planCalls,
@@ -22,7 +21,6 @@ import {
   rulesWithout,
   skippedOutcome,
   standingOutcome,
-  TABLES,
   whereOf,
 } from '../../replay/index.ts';
 import type { Journal } from '../../replay/journal/journal.ts';
@@ -33,7 +31,7 @@ import { dumpOptions } from './dump-options.ts';
 import { journalOf } from './journal-of.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
 import { openTools, ownCodeOf } from './own-run.ts';
-import { printReport } from './print-report.ts';
+import { printDrift } from './print-drift.ts';
 import { filterOf } from './query-options.ts';
 import { leaveQueue, openQueue } from './queue-flags.ts';
 import { journalRun } from './queue-run.ts';
@@ -99,7 +97,7 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
               skippedOutcome(plan, plan.skip ?? `not run (--no-exec): it would run on ${whereOf(plan, where)}`),
             plan,
           );
-      if (flags.table) await printTable(table, flags);
+      if (flags.table) await printDrift(table, flags.json === true);
       return tally.size === 0 ? nothing(args, flags.call) : DONE;
     }
     if (first !== null) {
@@ -168,7 +166,7 @@ export async function replay(args: readonly string[], flags: ReplayFlags): Promi
     return ANSWER_IS_NO;
   }
   if (tally.size === 0) return nothing(args, flags.call);
-  if (flags.table) await printTable(table, flags);
+  if (flags.table) await printDrift(table, flags.json === true);
   for (const [part, count] of stale) say(`run again, since it is another ${part}: ${count}`);
   for (const problem of tools.problems) say(problem);
   if (!flags.json) say(tallyText(tally));
@@ -213,13 +211,6 @@ async function sandboxAt(
       if (isOver) await forget();
     },
   };
-}
-
-async function printTable(table: DriftTable, { json = false }: ReplayFlags): Promise<void> {
-  for (const name of TABLES) {
-    await printReport(driftReport(name, table.rows(name)), { json });
-    if (!json) await print('\n');
-  }
 }
 
 /** The interpreter of an environment built from the requirements file. @throws UsageError */

@@ -1,18 +1,32 @@
 import { join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
 import type { DumpRecord } from '../../core/dump/dump-file.ts';
 import { UsageError } from '../../core/dump/paths.ts';
 import { worldsFolder } from '../../core/files/places.ts';
 import { type Printable, printJson } from '../../core/json/print.ts';
 import type { Rollout } from '../../core/rollout/rollout.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
-import { layerIds, replayWorld, type WorldOptions } from '../../replay/worlds/replay-world.ts';
+import { DriftTable } from '../../replay/index.ts';
+import { bisect } from '../../replay/worlds/bisect.ts';
+import { OutcomeLog } from '../../replay/worlds/outcome-log.ts';
+import { recordedImage } from '../../replay/worlds/recorded-image.ts';
+import { type RepeatedOutcome, repeatedOutcomes } from '../../replay/worlds/repeated.ts';
+import {
+  layerIds,
+  replayWorld,
+  type WorldOptions,
+  type WorldOutcome,
+  worldPlan,
+} from '../../replay/worlds/replay-world.ts';
 import { planRollout } from '../../replay/worlds/world-plan.ts';
 import { openImage, type WorldImage } from '../../sandbox/worlds/images.ts';
-import { foldChanges, LayerStore } from '../../sandbox/worlds/layers.ts';
+import { worldTerminal } from '../../sandbox/worlds/launch.ts';
+import { foldChanges, type LayerRecord, LayerStore, removeTree } from '../../sandbox/worlds/layers.ts';
 import { worldProblem } from '../../sandbox/worlds/problem.ts';
 import { worldChanges, worldOutcomeLines } from '../present/world-text.ts';
 import { dumpOptions, type ReadingFlags } from './dump-options.ts';
 import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
+import { printDrift } from './print-drift.ts';
 import { filterOf } from './query-options.ts';
 import { selectRows } from './select-rows.ts';
 import { StatusLine } from './status-line.ts';
@@ -22,6 +36,10 @@ export interface ReplayWorldFlags extends ReadingFlags, WorldFlags {
   call?: number;
   from?: number;
   stopAtDrift?: boolean;
+  bisect?: string;
+  repeat?: number;
+  resume?: boolean;
+  table?: boolean;
   filter?: string;
   json?: boolean;
   exec?: boolean;
@@ -29,32 +47,35 @@ export interface ReplayWorldFlags extends ReadingFlags, WorldFlags {
 
 /** Runs whole rollouts in their worlds and prints an outcome per call. @returns the exit status */
 export async function replayInWorld(args: readonly string[], flags: ReplayWorldFlags): Promise<number> {
-  const image = await openedImage(flags);
+  const images = new Images(flags);
   const tally = new Map<string, number>();
+  const table = new DriftTable();
   const line = new StatusLine();
   const stop = new AbortController();
   const interrupt = () => stop.abort(new Error('interrupted'));
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  let isFound = true;
   try {
     for await (const { row } of selectRows(args, await dumpOptions(flags), filterOf(flags.filter))) {
+      if (stop.signal.aborted) break;
       if (row.rollout === null) {
         say(`${row.locator}: ${row.error}`);
         continue;
       }
-      const options = { ...worldOptions(row, row.rollout, image, flags), signal: stop.signal };
+      const options = { ...worldOptions(row, row.rollout, await images.of(row), flags), signal: stop.signal };
       sayPlan(row, options);
       if (flags.exec === false) continue;
-      for await (const outcome of asUsageLater(
-        replayWorld({ ...options, from: flags.from, to: flags.call, stopAtDrift: flags.stopAtDrift }),
-      )) {
+      if (flags.bisect !== undefined) {
+        isFound = (await printBisect(row, options, flags.bisect, flags.json === true, line)) && isFound;
+        continue;
+      }
+      for await (const outcome of asUsageLater(outcomesOf(options, flags))) {
         if (flags.call !== undefined && outcome.call !== flags.call) continue;
-        tally.set(outcome.verdict, (tally.get(outcome.verdict) ?? 0) + 1);
+        const { verdict, name } = outcome;
+        tally.set(verdict, (tally.get(verdict) ?? 0) + 1);
+        table.add({ ...STATUS[verdict], name, backend: options.image.name, environment: null }, row.rollout.step);
         line.clear();
-        const { changed, ...rest } = outcome;
-        const locator = row.locator;
-        if (flags.json)
-          await print(`${printJson({ locator, ...rest, changed: worldChanges(changed) } as unknown as Printable)}\n`);
-        else await print(`${worldOutcomeLines(locator, outcome).join('\n')}\n`);
+        if (!flags.table) await printOutcome(row.locator, outcome, flags.json === true);
         line.show(tallyText(tally));
       }
     }
@@ -62,30 +83,130 @@ export async function replayInWorld(args: readonly string[], flags: ReplayWorldF
     line.clear();
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
   }
+  if (flags.bisect !== undefined) return isFound ? DONE : ANSWER_IS_NO;
+  if (flags.table === true) await printDrift(table, flags.json === true);
   if (!flags.json) say(tallyText(tally));
   if (tally.size === 0 && flags.exec !== false) say(`${args.join(' ')}: no call to run`);
   if (tally.size === 1 && tally.has('infra')) return USAGE;
-  return tally.has('drift') || (tally.size === 0 && flags.exec !== false) ? ANSWER_IS_NO : DONE;
+  const isOther = tally.has('drift') || tally.has('flaky');
+  return isOther || (tally.size === 0 && flags.exec !== false) ? ANSWER_IS_NO : DONE;
 }
 
-/** Prints the paths that differ from the image after a call. @returns the exit status */
-export async function stateInWorld(locator: string, flags: ReplayWorldFlags & { call: number }): Promise<number> {
-  const image = await openedImage(flags);
+const STATUS = {
+  same: { status: 'same', verdict: 'same' },
+  normalised: { status: 'same', verdict: 'same' },
+  drift: { status: 'drift', verdict: null },
+  flaky: { status: 'drift', verdict: 'flaky' },
+  infra: { status: 'error', verdict: 'infra' },
+  skipped: { status: 'skipped', verdict: null },
+  unknown: { status: 'unknown', verdict: null },
+} as const;
+
+/** Every run has a world of its own; with --resume, what an earlier run found is shown again, and the rest is run. */
+async function* outcomesOf(
+  options: WorldOptions,
+  { from, call, stopAtDrift, repeat = 1, resume }: ReplayWorldFlags,
+): AsyncGenerator<WorldOutcome | RepeatedOutcome> {
+  const run = { ...options, from, to: call, stopAtDrift };
+  if (repeat > 1) {
+    const runs: WorldOutcome[][] = [];
+    for (let i = 0; i < repeat; i++) {
+      const outcomes: WorldOutcome[] = [];
+      for await (const outcome of replayWorld(run)) outcomes.push(outcome);
+      runs.push(outcomes);
+    }
+    yield* repeatedOutcomes(runs);
+    return;
+  }
+  const layers = layerIds(options);
+  const log = new OutcomeLog(options.store, layers, options.plan);
+  const known = resume === true && from === undefined ? log.read() : [];
+  const done = options.store.chain(layers.slice(0, known.length)) === null ? [] : known;
+  yield* done;
+  if (from === undefined && done.length === 0) log.clear();
+  const isTainted = done.some(({ tainted }) => tainted) || done.at(-1)?.verdict === 'drift';
+  if (done.length === layers.length && layers.length > 0) return;
+  for await (const outcome of replayWorld(
+    done.length === 0 ? run : { ...run, from: done.length, tainted: isTainted },
+  )) {
+    if (from === undefined) log.add(outcome);
+    yield outcome;
+  }
+}
+
+async function printOutcome(locator: string, outcome: WorldOutcome | RepeatedOutcome, isJson: boolean): Promise<void> {
+  if (!isJson) return void (await print(`${worldOutcomeLines(locator, outcome).join('\n')}\n`));
+  const { changed, ...rest } = outcome;
+  await print(`${printJson({ locator, ...rest, changed: worldChanges(changed) } as unknown as Printable)}\n`);
+}
+
+/** The layers of all calls up to one; those that are missing are run. */
+async function wholeChain(row: DumpRecord, options: WorldOptions, count: number): Promise<LayerRecord[]> {
+  const ids = layerIds(options).slice(0, count);
+  const kept = options.store.chain(ids);
+  if (kept !== null) return kept;
+  const to = options.plan.actions[count - 1]?.call;
+  for await (const _ of asUsageLater(replayWorld({ ...options, to })));
+  const made = options.store.chain(ids);
+  if (made === null)
+    throw new UsageError(`${row.locator}: the layers of this rollout cannot be kept: is the disk full?`);
+  return made;
+}
+
+/** @returns whether a call was found */
+async function printBisect(
+  row: DumpRecord,
+  options: WorldOptions,
+  command: string,
+  isJson: boolean,
+  line: StatusLine,
+): Promise<boolean> {
+  const { locator } = row;
+  line.show('running the calls whose states are not kept …');
+  const chain = await wholeChain(row, options, options.plan.actions.length);
+  const culprit = await bisect(options, chain, command, ({ call, exit }) =>
+    line.show(`${call === -1 ? 'before the first call' : `after call ${call}`}: exit ${exit ?? 'none'}`),
+  );
+  line.clear();
+  if (culprit === null) {
+    if (isJson) await print(`${printJson({ locator, call: null, change: null })}\n`);
+    else await print(`${sanitiseLine(`${locator}: no call changes the answer of ${command}`)}\n`);
+    return false;
+  }
+  const { action, layer, before, after, change } = culprit;
+  const changed = worldChanges(layer.changed);
+  if (isJson) {
+    const { call, turn, name } = action;
+    const found = { locator, call, turn, name, change, before, after, changed };
+    await print(`${printJson(found as unknown as Printable)}\n`);
+    return true;
+  }
+  const words = { pass: 'made it pass', fail: 'made it fail', change: 'changed its answer' }[change];
+  const told = `${locator}#t${action.turn} call ${action.call} ${action.name} ${words}: exit ${before.exit} before, ${after.exit} after`;
+  const files = changed.filter(({ type }) => type !== 'dir').map(({ change: how, path }) => `    ${how} ${path}`);
+  await print(`${[told, ...files].map((text) => sanitiseLine(text)).join('\n')}\n`);
+  return true;
+}
+
+/** Prints the paths that differ from the image after a call, or opens a shell there. @returns the exit status */
+export async function stateInWorld(
+  locator: string,
+  flags: ReplayWorldFlags & { call: number; prompt?: boolean },
+): Promise<number> {
+  const images = new Images(flags);
   let status = ANSWER_IS_NO;
   for await (const { row } of selectRows([locator], await dumpOptions(flags))) {
     if (row.rollout === null) throw new UsageError(`${row.locator}: ${row.error ?? 'no rollout'}`);
-    const options = worldOptions(row, row.rollout, image, flags);
-    const ids = layerIds(options);
-    const at = options.plan.actions.findIndex(({ call }) => call === flags.call);
+    const options = worldOptions(row, row.rollout, await images.of(row), flags);
+    const { actions } = options.plan;
+    const at = actions.findIndex(({ call }) => call === flags.call);
     if (at === -1)
-      throw new UsageError(`--call ${flags.call}: this rollout has ${ids.length} calls, 0 to ${ids.length - 1}`);
-    let chain = options.store.chain(ids.slice(0, at + 1));
-    if (chain === null) {
-      sayPlan(row, options);
-      for await (const _ of asUsageLater(replayWorld({ ...options, to: flags.call })));
-      chain = options.store.chain(ids.slice(0, at + 1));
-    }
-    if (chain === null) throw new UsageError('the layers of this rollout cannot be kept: is the disk full?');
+      throw new UsageError(
+        `--call ${flags.call}: this rollout has ${actions.length} calls${actions.length === 0 ? '' : `, 0 to ${actions.length - 1}`}`,
+      );
+    if (options.store.chain(layerIds(options).slice(0, at + 1)) === null) sayPlan(row, options);
+    const chain = await wholeChain(row, options, at + 1);
+    if (flags.prompt === true) return openPrompt(row, options, chain, flags.call);
     status = DONE;
     const changes = worldChanges([...foldChanges(chain).values()]).sort((a, b) => (a.path < b.path ? -1 : 1));
     for (const change of changes)
@@ -99,15 +220,81 @@ export async function stateInWorld(locator: string, flags: ReplayWorldFlags & { 
   return status;
 }
 
-async function openedImage(flags: WorldFlags): Promise<WorldImage> {
-  if (flags.image === 'host' && flags.yes !== true)
-    throw new UsageError("--image host: recorded commands would read this machine's files: give --yes to allow it");
+/** A shell for a person, in a copy of a state: nothing of it stays. */
+async function openPrompt(
+  { locator }: DumpRecord,
+  options: WorldOptions,
+  chain: readonly LayerRecord[],
+  call: number,
+): Promise<number> {
+  if (!process.stdin.isTTY) throw new UsageError('--prompt: a shell needs a terminal');
+  say(`${locator}: a shell in a copy of the state after call ${call}; nothing of it stays. exit or ^d leaves it`);
+  const live = options.store.live();
+  const ignore = () => {};
+  // ^c is the shell's.
+  process.on('SIGINT', ignore);
+  try {
+    const { exit, excess } = await worldTerminal(worldPlan(options, live, chain));
+    if (excess !== null) say(`the shell was ended: it took ${excess}`);
+    return exit === 0 || excess === null ? DONE : ANSWER_IS_NO;
+  } finally {
+    process.off('SIGINT', ignore);
+    removeTree(live);
+  }
+}
+
+/** The images of a command, each opened once, after its question. */
+class Images {
+  readonly #flags: WorldFlags;
+  readonly #open = new Map<string, WorldImage>();
+
+  constructor(flags: WorldFlags) {
+    this.#flags = flags;
+  }
+
+  async of(row: DumpRecord): Promise<WorldImage> {
+    const asked = this.#flags.image ?? '';
+    const found = asked === 'recorded' ? recordedImage(row.json) : { name: asked, how: '--image' };
+    if (found === null) throw new UsageError(`--image recorded: ${row.locator} names no image; name one with --image`);
+    const known = this.#open.get(found.name);
+    if (known !== undefined) return known;
+    const image = await openedImage(found, this.#flags);
+    this.#open.set(found.name, image);
+    return image;
+  }
+}
+
+async function openedImage({ name, how }: { name: string; how: string }, flags: WorldFlags): Promise<WorldImage> {
   const problem = await worldProblem();
   if (problem !== null) throw new UsageError(problem);
+  const isHost = name === 'host';
+  await allowWorld(
+    isHost
+      ? "--image host: recorded commands would read this machine's files"
+      : `recorded commands run in ${name} (${how})`,
+    flags.yes === true,
+    isHost || how !== '--image',
+  );
   try {
-    return await openImage(flags.image ?? '');
+    return await openImage(name, { engine: flags.engine, network: flags.network, say });
   } catch (error) {
     throw new UsageError(`--image ${flags.image}: ${(error as Error).message}`);
+  }
+}
+
+/** Asks on a terminal. Elsewhere a strange image, and this machine itself, need --yes. @throws UsageError if it is not allowed */
+async function allowWorld(question: string, isAllowed: boolean, isNeeded: boolean): Promise<void> {
+  if (isAllowed) return;
+  if (!process.stdin.isTTY || !process.stderr.isTTY) {
+    if (isNeeded) throw new UsageError(`${question}: give --yes to allow it`);
+    return;
+  }
+  const reader = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await reader.question(`${sanitiseLine(question)}. Go on? [y/N] `);
+    if (!/^y(es)?$/i.test(answer.trim())) throw new UsageError('not allowed: nothing was run');
+  } finally {
+    reader.close();
   }
 }
 

@@ -34,6 +34,7 @@ export const replayCommand = (): Command =>
       )
       .option('--from <n>', 'with --image: begin at this call, in the state that was kept before it', countOf)
       .option('--stop-at-drift', 'with --image: end at the first call whose result is another one')
+      .option('--bisect <command>', 'with --image: the call that made this command pass, fail, or change its answer')
       .option('--table', 'instead of a line a call: tables of drift by tool, step, interpreter and environment')
       .option('--resume', 'leave out what the journal has an answer for')
       .option('--no-exec', 'run nothing: tell what would run, and where')

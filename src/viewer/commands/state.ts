@@ -7,6 +7,7 @@ import { toolUse, type WorldFlags, withWorld } from './world-flags.ts';
 
 interface StateFlags extends ReadingFlags, WorldFlags {
   call?: number;
+  prompt?: boolean;
   json?: boolean;
 }
 
@@ -16,6 +17,7 @@ export const stateCommand = (): Command =>
       .description('the paths that differ from the image after a call; calls that were not run yet are run')
       .argument('<rollout>', 'FILE:LINE, or a session file')
       .option('--call <n>', 'after this call, counted from 0', countOf)
+      .option('-i, --prompt', 'a shell in a copy of that state; nothing of it stays')
       .addOption(toolUse())
       .option('--journal <dir>', 'where layers are kept (default: the state directory of this user)')
       .option('--yes', 'answers the question before recorded commands run')

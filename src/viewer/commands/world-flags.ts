@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ToolUse } from '../../analysis/actions/recorded-actions.ts';
+import { ENGINES, type EngineName } from '../../sandbox/worlds/engine-image.ts';
 import type { ShellKind } from '../../sandbox/worlds/world-shell.ts';
 import { secondsOf } from './sandbox-flags.ts';
 
@@ -24,6 +25,7 @@ export const usesOf = (tool: Readonly<Record<string, string>>): Record<string, T
 
 export interface WorldFlags {
   image?: string;
+  engine?: EngineName;
   /** Allows `host`: its commands read this machine's files. */
   yes?: boolean;
   workdir?: string;
@@ -40,8 +42,9 @@ export const withWorld = (command: Command): Command =>
   command
     .option(
       '--image <image>',
-      "run the whole rollout in this image: rootfs:DIR, an unpacked root file system, or host, this machine's own files under an overlay",
+      "run the whole rollout in this image: the name of one that podman, docker or apptainer holds, a task folder with a Dockerfile, oci:ARCHIVE, rootfs:DIR (an unpacked root file system), recorded (the one that the record names), or host (this machine's own files under an overlay)",
     )
+    .addOption(new Option('--engine <name>', 'the program that holds or builds the image').choices(ENGINES))
     .option('--workdir <dir>', 'the directory that commands begin in, where the record does not name it')
     .option('--env <name=value>', 'a variable of its environment; repeatable', variable)
     .addOption(
@@ -52,7 +55,7 @@ export const withWorld = (command: Command): Command =>
       ]),
     )
     .option('--time-limit <seconds>', 'for a call in a world (default: what the record says, else 120)', secondsOf)
-    .option('--network', 'a world may use the network');
+    .option('--network', 'a world may use the network, and so may a build');
 
 function variable(text: string, before: Record<string, string> = {}): Record<string, string> {
   const [, name, value] = /^([A-Za-z_]\w*)=([\s\S]*)$/.exec(text) ?? [];

@@ -1,6 +1,7 @@
 import { seenResult } from '../../analysis/actions/seen-result.ts';
 import { sanitise, sanitiseLine } from '../../core/text/sanitise.ts';
 import { diffTexts } from '../../replay/diff.ts';
+import type { RepeatedOutcome } from '../../replay/worlds/repeated.ts';
 import type { WorldOutcome } from '../../replay/worlds/replay-world.ts';
 import type { ChangedPath } from '../../sandbox/worlds/tree.ts';
 import { diffLines } from './replay-text.ts';
@@ -28,7 +29,7 @@ export const worldChanges = (changes: readonly ChangedPath[]): ShownChange[] =>
   }));
 
 /** One line per call; if it drifted, its difference, and below that the files it changed. */
-export function worldOutcomeLines(locator: string, outcome: WorldOutcome): string[] {
+export function worldOutcomeLines(locator: string, outcome: WorldOutcome | RepeatedOutcome): string[] {
   const { turn, call, name, verdict, tainted, reason, seconds, changed, recorded, result, processes } = outcome;
   const words = [verdict, tainted ? 'tainted' : '', reason ?? ''].filter((word) => word !== '').join(', ');
   const head = sanitiseLine(`${locator}#t${turn} call ${call} ${name}: ${words} (${(seconds * 1000).toFixed(0)} ms)`);
