@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseLine } from '../../../src/core/dump/parse-line.ts';
+import { bisect } from '../../../src/replay/worlds/bisect.ts';
+import { repeatedOutcomes } from '../../../src/replay/worlds/repeated.ts';
 import {
   layerIds,
   replayWorld,
@@ -145,4 +147,75 @@ describe.skipIf(problem !== null)('a rollout in its world', () => {
     ]);
     expect([existsSync(join(folder, 'd')), existsSync(join(folder, 'new'))]).toEqual([true, false]);
   });
+
+  it('a run from the middle writes layers that hold all of the state', async () => {
+    const calls = [
+      bash('mkdir -p /tmp/rvw/d; echo 1 > /tmp/rvw/d/a; echo 2 > /tmp/rvw/b; rm -rf /tmp/rvw/none', ''),
+      bash('echo x > /tmp/rvw/c', ''),
+      bash('rm -r /tmp/rvw/d; mkdir /tmp/rvw/d; rm /tmp/rvw/b; echo 3 > /tmp/rvw/c', ''),
+    ];
+    const stateOf = ({ options }: Awaited<ReturnType<typeof run>>) =>
+      [...foldChanges(options.store.chain(layerIds(options)) ?? []).values()]
+        .filter(({ path }) => path.includes('rvw'))
+        .map(({ path, sha256, change }) => [path, sha256, change]);
+    const whole = await run(calls);
+    const root = temporaryFolder();
+    await run(calls, root, { to: 1 });
+    const parts = await run(calls, root, { from: 2 });
+    expect(stateOf(parts).sort()).toEqual(stateOf(whole).sort());
+    expect(stateOf(whole).map(([path]) => path)).toEqual(expect.arrayContaining(['/tmp/rvw/c', '/tmp/rvw/d']));
+  });
+
+  it("a run from the middle remembers what Claude Code's tools read", async () => {
+    const calls: Call[] = [
+      ['Bash', { command: 'echo one > /tmp/rvw.txt' }, ''],
+      ['Read', { file_path: '/tmp/rvw.txt' }, '     1→one'],
+      [
+        'Edit',
+        { file_path: '/tmp/rvw.txt', old_string: 'one', new_string: 'two' },
+        'The file /tmp/rvw.txt has been updated.',
+      ],
+    ];
+    const root = temporaryFolder();
+    await run(calls, root);
+    expect((await run(calls, root, { from: 2 })).words).toEqual(['same']);
+  });
+
+  it('a layer that was changed since is not used', async () => {
+    const root = temporaryFolder();
+    const calls = [bash('echo one > /tmp/rvw1', ''), bash('cat /tmp/rvw1', 'one')];
+    const { options } = await run(calls, root);
+    const [first = ''] = layerIds(options);
+    writeFileSync(join(options.store.fsOf(first), 'tmp/rvw1'), 'two');
+    await expect(run(calls, root, { from: 1 })).rejects.toThrow('not kept any more');
+  });
+
+  it('finds by halving the call that broke a command', async () => {
+    const { options } = await run([
+      bash('echo a > /tmp/rvw1', ''),
+      bash('echo b >> /tmp/rvw1', ''),
+      bash('echo c >> /tmp/rvw1', ''),
+      bash('true', ''),
+    ]);
+    const chain = options.store.chain(layerIds(options)) ?? [];
+    const found = await bisect(options, chain, '! grep -q b /tmp/rvw1', () => {});
+    expect([found?.action.call, found?.change, found?.before.exit, found?.after.exit]).toEqual([1, 'fail', 0, 1]);
+    expect(await bisect(options, chain, 'true', () => {})).toBeNull();
+  });
+});
+
+it('a call whose runs differ is flaky, and taints nothing', () => {
+  const outcome = (verdict: WorldOutcome['verdict'], result: string, tainted = false): WorldOutcome => ({
+    ...{ call: 0, turn: 1, name: 'bash', verdict, rules: [], tainted, exit: 0, recorded_exit: 0, reason: null },
+    ...{ recorded: 'a', result, seconds: 0, changed: [], processes: [] },
+  });
+  const runs = [
+    [outcome('same', 'a'), outcome('drift', 'b'), outcome('drift', 'x')],
+    [outcome('drift', 'b'), outcome('drift', 'b', true), outcome('drift', 'y', true)],
+  ];
+  expect(repeatedOutcomes(runs).map(({ verdict, tainted }) => [verdict, tainted])).toEqual([
+    ['flaky', false],
+    ['drift', false],
+    ['flaky', false],
+  ]);
 });
