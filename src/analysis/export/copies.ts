@@ -1,3 +1,4 @@
+import { hashOf } from '../../core/json/fingerprint.ts';
 import type { ExportConversation } from './conversation.ts';
 
 /** Consecutive words that count as the same passage. */
@@ -71,7 +72,7 @@ export class Copies {
   /** @returns how it repeats an earlier one of its prompt; null if it does not, in which case it is remembered */
   seen(conversation: ExportConversation): 'exact' | 'near' | null {
     const text = responseText(conversation);
-    const key = `${conversation.prompt}\n${text}`;
+    const key = hashOf(`${conversation.prompt}\n${text}`);
     if (this.#exact.has(key)) return 'exact';
     const sample = [...grams(text)].sort((a, b) => a - b).slice(0, SAMPLE);
     const others = this.#samples.get(conversation.prompt) ?? [];

@@ -23,7 +23,9 @@ export interface Candidate {
   score: number;
   /** Characters of the response. */
   chars: number;
-  /** A hash of each message of the response, in order. */
+  /** A hash of the response. */
+  answer: string;
+  /** A hash of each message of the response, in order; empty unless the rule compares turns. */
   turns: readonly string[];
 }
 
@@ -35,13 +37,21 @@ export interface PairPlan {
   reason: string;
 }
 
-/** The pairs of one group. Answers to different prompts are never paired, and no pair repeats. */
+/**
+ * The pairs of one group. Answers to different prompts are never paired, equal answers neither, and no two answers come
+ * twice, however often they were sampled.
+ */
 export function pairsInGroup(group: readonly Candidate[], { rule, margin, lengthRatio }: PairOptions): PairPlan[] {
   const plans: PairPlan[] = [];
   const byPrompt = new Map<string, Candidate[]>();
-  for (const one of group) byPrompt.set(one.prompt, [...(byPrompt.get(one.prompt) ?? []), one]);
+  for (const one of group) {
+    const answers = byPrompt.get(one.prompt);
+    if (answers === undefined) byPrompt.set(one.prompt, [one]);
+    else answers.push(one);
+  }
   for (const answers of byPrompt.values()) {
     const ranked = [...answers].sort((a, b) => b.score - a.score || (a.locator < b.locator ? -1 : 1));
+    const seen = new Set<string>();
     for (const [better, worse] of matches(ranked, rule)) {
       if (!(better.score - worse.score >= margin) || better.score <= worse.score) continue;
       const [short, long] = [better.chars, worse.chars].sort((a, b) => a - b);
@@ -49,6 +59,9 @@ export function pairsInGroup(group: readonly Candidate[], { rule, margin, length
       const sharedTurns = rule === 'turn' ? sharedLength(better.turns, worse.turns) : 0;
       if (rule === 'turn' && (sharedTurns === 0 || sharedTurns >= Math.min(better.turns.length, worse.turns.length)))
         continue;
+      const both = [better.answer, worse.answer].sort().join(' ');
+      if (better.answer === worse.answer || seen.has(both)) continue;
+      seen.add(both);
       const reason = `score ${better.score} against ${worse.score}`;
       plans.push({ better: better.locator, worse: worse.locator, sharedTurns, reason });
     }

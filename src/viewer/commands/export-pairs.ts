@@ -23,20 +23,24 @@ export async function* exportPairs(
       continue;
     }
     if (screen.lets(one) === null) continue;
-    groups.set(one.group, [...(groups.get(one.group) ?? []), candidate(one, one.score)]);
+    const group = groups.get(one.group);
+    const found = candidate(one, one.score, options.rule);
+    if (group === undefined) groups.set(one.group, [found]);
+    else group.push(found);
   }
   const plans = [...groups.values()].flatMap((group) => pairsInGroup(group, options));
   yield* whole(plans, source, screen, options);
 }
 
-const candidate = (one: ExportConversation, score: number): Candidate => {
+const candidate = (one: ExportConversation, score: number, rule: PairOptions['rule']): Candidate => {
   const reply = one.messages.slice(one.response);
   return {
     locator: one.locator,
     prompt: one.prompt,
     score,
     chars: reply.reduce((sum, { text }) => sum + text.length, 0),
-    turns: reply.map(({ role, text }) => hashOf(`${role}\n${text}`)),
+    answer: hashOf(reply.map(({ role, text }) => `${role}\n${text}`).join('\n\n')),
+    turns: rule !== 'turn' ? [] : reply.map(({ role, text }) => hashOf(`${role}\n${text}`)),
   };
 };
 
@@ -51,14 +55,14 @@ async function* whole(
   for (const { better, worse } of plans)
     for (const locator of [better, worse]) uses.set(locator, (uses.get(locator) ?? 0) + 1);
   const kept = new Map<string, ExportConversation>();
-  const waiting = [...plans];
+  let next = 0;
   for await (const { conversation } of source.rows()) {
     if (!uses.has(conversation.locator)) continue;
     kept.set(conversation.locator, screen.again(conversation));
-    for (let plan = waiting[0]; plan !== undefined; plan = waiting[0]) {
+    for (let plan = plans[next]; plan !== undefined; plan = plans[next]) {
       const [better, worse] = [kept.get(plan.better), kept.get(plan.worse)];
       if (better === undefined || worse === undefined) break;
-      waiting.shift();
+      next++;
       const pair = screen.alike(pairOf(plan, better, worse, rule));
       if (pair !== null) yield pair;
       for (const locator of [plan.better, plan.worse]) {

@@ -213,6 +213,7 @@ async function promptGroups(
 class ExportFiles {
   readonly #tally: ExportTally;
   readonly #files = new Map<string | null, RowFile>();
+  readonly #cards: WholeFile[] = [];
   readonly #format: ExportFormat;
   readonly #flags: ExportFlags;
   readonly #parts: readonly SplitPart[] | null;
@@ -223,7 +224,7 @@ class ExportFiles {
     this.#format = format;
     this.#flags = flags;
     this.#parts = parts;
-    const there = [...this.paths(), ...this.#cards()].find((path) => existsSync(path));
+    const there = [...this.paths(), ...this.#cardPaths()].find((path) => existsSync(path));
     if (there !== undefined && flags.force !== true)
       throw new UsageError(`${there} is there already; --force replaces it`);
   }
@@ -232,7 +233,7 @@ class ExportFiles {
     return (this.#parts?.map(({ name }) => name) ?? [null]).map((part) => this.#path(part));
   }
 
-  #cards(): string[] {
+  #cardPaths(): string[] {
     return ['json', 'md'].map((ending) => `${this.#flags.out}.card.${ending}`);
   }
 
@@ -261,16 +262,19 @@ class ExportFiles {
     // A part without rows still becomes a file.
     for (const { name } of this.#parts ?? [])
       if (!this.#files.has(name)) this.#files.set(name, await openRowFile(this.#format, this.#path(name)));
-    for (const file of this.#files.values()) await file.commit();
+    for (const file of this.#files.values()) await file.finish();
     const texts = [`${printJson(card, 1)}\n`, cardMarkdown(card)];
-    for (const [at, path] of this.#cards().entries()) {
+    for (const [at, path] of this.#cardPaths().entries()) {
       const file = new WholeFile(path);
+      this.#cards.push(file);
       file.write(texts[at] ?? '');
-      file.commit();
+      file.finish();
     }
+    // A full disk has shown itself by now: what is left are renames.
+    for (const file of [...this.#files.values(), ...this.#cards]) file.publish();
   }
 
   discard(): void {
-    for (const file of this.#files.values()) file.discard();
+    for (const file of [...this.#files.values(), ...this.#cards]) file.discard();
   }
 }

@@ -26,7 +26,8 @@ test('parquet holds every row of several groups, nested columns too', async () =
     reward_model: { style: 'rule', ground_truth: `${at}` },
   }));
   for (const row of rows) file.add(row);
-  await file.commit();
+  await file.finish();
+  file.publish();
   const bytes = readFileSync(path);
   const buffer = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer;
   expect(await parquetReadObjects({ file: buffer })).toEqual(rows);
@@ -58,7 +59,8 @@ test('a torch file is a zip with a pickle that Python reads back as it was', asy
   const path = join(directoryWith({}), 's.pt');
   const file = new TorchFile(path);
   for (const row of rows) file.add(row);
-  await file.commit();
+  await file.finish();
+  file.publish();
   const { stdout, stderr, code } = await execute('python3', ['-c', READ, path]);
   expect(stderr).toBe('');
   expect(code).toBe(0);
@@ -78,7 +80,8 @@ test('a file is there whole or not at all', async () => {
   array.add({ a: 1 });
   array.add({ b: 2n ** 70n });
   expect(existsSync(join(folder, 'b.json'))).toBe(false);
-  await array.commit();
+  await array.finish();
+  array.publish();
   expect(readFileSync(join(folder, 'b.json'), 'utf8')).toBe('[\n{"a":1},\n{"b":1180591620717411303424}\n]\n');
   expect(readdirSync(folder).sort()).toEqual(['a.jsonl', 'b.json']);
 });

@@ -14,7 +14,9 @@ const candidates = fc
     }),
     { maxLength: 12 },
   )
-  .map((list): Candidate[] => list.map((one, at) => ({ ...one, locator: `d.jsonl:${at + 1}` })));
+  .map((list): Candidate[] =>
+    list.map((one, at) => ({ ...one, answer: one.turns.join(), locator: `d.jsonl:${at + 1}` })),
+  );
 
 const options = fc.record({
   rule: fc.constantFrom(...PAIR_RULES),
@@ -27,11 +29,13 @@ test('a pair has one prompt, a better score than its other half by the margin, a
     fc.property(candidates, options, (group, rules) => {
       const by = new Map(group.map((one) => [one.locator, one]));
       const plans = pairsInGroup(group, rules);
-      const keys = plans.map(({ better, worse }) => [better, worse].sort().join(' '));
+      const answer = (locator: string) => `${by.get(locator)?.prompt} ${by.get(locator)?.answer}`;
+      const keys = plans.map(({ better, worse }) => [answer(better), answer(worse)].sort().join(' '));
       expect(new Set(keys).size).toBe(keys.length);
       for (const plan of plans) {
         const [better, worse] = [by.get(plan.better), by.get(plan.worse)];
         expect(better?.prompt).toBe(worse?.prompt);
+        expect(better?.answer).not.toBe(worse?.answer);
         expect((better?.score ?? 0) - (worse?.score ?? 0)).toBeGreaterThan(0);
         expect((better?.score ?? 0) - (worse?.score ?? 0)).toBeGreaterThanOrEqual(rules.margin);
         const lengths = [better?.chars ?? 0, worse?.chars ?? 0];
@@ -46,7 +50,14 @@ test('a pair has one prompt, a better score than its other half by the margin, a
 });
 
 test('best makes one pair of a prompt, all makes each, ladder goes down score by score', () => {
-  const group = [1, 0.5, 0, 0].map((score, at) => ({ locator: `${at}`, prompt: 'p', score, chars: 1, turns: ['a'] }));
+  const group = [1, 0.5, 0, 0].map((score, at) => ({
+    locator: `${at}`,
+    prompt: 'p',
+    score,
+    chars: 1,
+    answer: `${at}`,
+    turns: ['a'],
+  }));
   const pairs = (rule: 'best' | 'all' | 'ladder') =>
     pairsInGroup(group, { rule, margin: 0, lengthRatio: Number.POSITIVE_INFINITY }).map(
       ({ better, worse }) => better + worse,
@@ -61,7 +72,7 @@ test('a group of one, of equal scores or of NaN makes no pair', () => {
   for (const scores of [[1], [1, 1, 1], [Number.NaN, 1], []])
     expect(
       pairsInGroup(
-        scores.map((score, at) => ({ locator: `${at}`, prompt: 'p', score, chars: 1, turns: [] })),
+        scores.map((score, at) => ({ locator: `${at}`, prompt: 'p', score, chars: 1, answer: `${at}`, turns: [] })),
         rules,
       ),
     ).toEqual([]);

@@ -20,9 +20,13 @@ export class JsonFile implements RowFile {
     this.#file.write(before + printJson(row) + (this.#isArray ? '' : '\n'));
   }
 
-  async commit(): Promise<void> {
+  async finish(): Promise<void> {
     if (this.#isArray) this.#file.write(this.#rows === 0 ? '[]\n' : '\n]\n');
-    this.#file.commit();
+    this.#file.finish();
+  }
+
+  publish(): void {
+    this.#file.publish();
   }
 
   discard(): void {

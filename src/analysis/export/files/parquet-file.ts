@@ -43,11 +43,15 @@ export class ParquetFile implements RowFile {
     this.#bytes.index = 0;
   }
 
-  async commit(): Promise<void> {
+  async finish(): Promise<void> {
     this.#group();
     await this.#writer.finish();
     this.#flush();
-    this.#file.commit();
+    this.#file.finish();
+  }
+
+  publish(): void {
+    this.#file.publish();
   }
 
   discard(): void {

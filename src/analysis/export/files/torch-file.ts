@@ -40,7 +40,7 @@ export class TorchFile implements RowFile {
     this.#pickle(pickled(row));
   }
 
-  async commit(): Promise<void> {
+  async finish(): Promise<void> {
     this.#pickle(bytes(0x65, 0x75, 0x2e));
     const members = [{ name: DATA, crc: this.#crc, size: this.#size, at: 0 }];
     for (const [name, text] of [
@@ -63,7 +63,11 @@ export class TorchFile implements RowFile {
     this.#file.flush();
     const header = localHeader(DATA, this.#crc, this.#size);
     writeSync(this.#file.fd, header, 0, HEADER, 0);
-    this.#file.commit();
+    this.#file.finish();
+  }
+
+  publish(): void {
+    this.#file.publish();
   }
 
   discard(): void {

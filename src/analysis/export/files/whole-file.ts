@@ -38,11 +38,15 @@ export class WholeFile {
     for (let at = 0; at < all.length; ) at += writeSync(this.fd, all, at);
   }
 
-  /** Makes the file visible under its name. @throws the system's error; the previous file is then still there */
-  commit(): void {
+  /** Writes the rest. @throws the system's error, such as ENOSPC */
+  finish(): void {
     this.flush();
     fsyncSync(this.fd);
     closeSync(this.fd);
+  }
+
+  /** Makes the file visible under its name. @throws the system's error; the previous file is then still there */
+  publish(): void {
     renameSync(this.part, this.path);
   }
 
