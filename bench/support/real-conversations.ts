@@ -121,7 +121,8 @@ function conversationOf(list: readonly Record<string, unknown>[]): Message[] | n
   try {
     for (const one of list) {
       const message = messageOf(one, calls);
-      if (message === null) return null;
+      // A text with another template's tokens is a rendered prompt, not what somebody said.
+      if (message === null || /<\|im_(?:start|end)\|>/.test(message.content)) return null;
       messages.push(message);
     }
   } catch {

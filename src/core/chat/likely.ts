@@ -26,6 +26,7 @@ const SAYS_LAST = 3;
 
 /** How much a header reads like one, by the characters around it and by how its text begins. */
 export function weightOf({ text }: Zone, { start, bodyStart, endStart, rule, role }: Header): number {
+  if (rule.weight !== undefined) return rule.weight;
   const words = text.slice(start, bodyStart);
   const before = text[start - 1] ?? '\n';
   const after = text[bodyStart] ?? '';

@@ -44,6 +44,7 @@ function mayFollow(zone: Zone, before: Node, header: Header, adjacent: boolean):
   // The generation prompt ends the text, whoever spoke last.
   const atEnd = isPrompt(zone, header);
   if (atEnd && shape.special === true && header !== zone.next) return true;
+  if (header.rule.adjacent === true && !adjacent) return false;
   if (header.rule.after !== undefined) return header.rule.after.includes(before.role);
   if (atEnd && before.role !== 'assistant' && (before.role !== 'system' || adjacent)) return true;
   if (adjacent && before.role === 'user' && text.slice(before.bodyStart, header.endStart).trim() === '') return false;
@@ -147,6 +148,13 @@ function sureReading(zone: Zone): Reading {
     return { borders: sure.map((header) => ({ header, judged: false })), unknown: [] };
   }
   const every = placed(zone, zone.headers);
+  // Words that are nearly always a header, beside a conversation that is legal without them.
+  if (
+    isClean &&
+    every.every(({ rule }) => rule.weak !== true || rule.weight !== undefined) &&
+    isLegal(zone, every, all)
+  )
+    return { borders: every.map((header) => ({ header, judged: header.rule.weak === true })), unknown: [] };
   if (!isClean && hasWeak && isLegal(zone, every, all)) {
     // A border that every legal conversation needs is certain, whatever its word.
     const certain = new Set(shared(zone)?.borders.map(({ header }) => header));

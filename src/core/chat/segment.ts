@@ -1,5 +1,5 @@
-import type { ReadingClass } from '../rollout/rollout.ts';
-import type { ChatTurn } from './chat-turn.ts';
+import type { ReadingClass, Role } from '../rollout/rollout.ts';
+import type { ChatTurn, TurnPiece } from './chat-turn.ts';
 import { addPiece } from './chat-turn.ts';
 import { splitInlineResults } from './inline-results.ts';
 import { isWrapped, type Reading, readZone } from './readings.ts';
@@ -7,6 +7,7 @@ import { endBefore, type Header, resultBefore, scanHeaders } from './scan-header
 import { type ChatTemplate, type HeaderRule, type Shape, THINK_TAIL } from './template.ts';
 import { TEMPLATES } from './templates/index.ts';
 import { unmarkedTurns } from './unmarked.ts';
+import { breakBetween, voiceOf } from './voices.ts';
 
 /** A conversation as read from its text. */
 export interface SegmentedChat {
@@ -33,17 +34,17 @@ export interface TemplateChoice {
 export function segmentChat(prompt: string, response: string, choice: TemplateChoice = {}): SegmentedChat {
   if (prompt + response === '') return { turns: [], template: null, class: 'lost' };
   if (choice.name === PLAIN) return { turns: oneBlock(prompt, response, 'marked'), template: null, class: 'exact' };
+  const text = prompt + response;
   const known = shapeOf(prompt, response, choice);
   if (known === null) {
     // The user names a template that the text does not match: user and text contradict each other.
     const turns =
       choice.name == null
-        ? unmarkedTurns(prompt, response).flatMap((turn) => splitInlineResults(prompt + response, turn))
+        ? unmarkedTurns(prompt, response).flatMap((turn) => splitInlineResults(text, turn))
         : oneBlock(prompt, response);
     return { turns, template: null, class: 'lost' };
   }
   const { template, shape } = known;
-  const text = prompt + response;
   // An agent loop whose model said nothing writes the prompt a second time.
   const isRepeated = prompt !== '' && response.startsWith(prompt);
   const laid = isRepeated
@@ -53,7 +54,7 @@ export function segmentChat(prompt: string, response: string, choice: TemplateCh
     shape,
     text,
     prompt.length,
-    hidden(shape, prompt.length, withDoubt(shape, text, prompt.length, laid)),
+    joined(shape, text, hidden(shape, text, prompt.length, withDoubt(shape, text, prompt.length, laid))),
   ).flatMap((turn) => splitInlineResults(text, turn));
   if (shape.judged === true) for (const turn of turns) if (turn.confidence === 'marked') turn.confidence = 'inferred';
   const told = shape === template.marked && shape.special ? 'exact' : template.class;
@@ -326,16 +327,87 @@ function withDoubt({ special }: Shape, text: string, boundary: number, turns: Ch
   );
 }
 
-/** Turns that may contain another one without a trace are unknown; the others are inferred. */
-function hidden({ hides }: Shape, boundary: number, turns: ChatTurn[]): ChatTurn[] {
+/**
+ * Turns that may contain another one without a trace are unknown, unless one place divides them; the others are
+ * inferred.
+ */
+function hidden({ hides }: Shape, text: string, boundary: number, turns: ChatTurn[]): ChatTurn[] {
   if (hides === undefined) return turns;
-  return turns.map((turn, i): ChatTurn => {
-    if (turn.pieces.every(({ end }) => end <= boundary)) return { ...turn, confidence: 'unknown' };
-    if (turn.role !== 'assistant') return turn;
-    if (turns[i + 1] !== undefined && turns[i + 1]!.role !== 'tool')
-      return { ...turn, role: 'unknown', confidence: 'unknown' };
-    return turn.confidence === 'marked' ? { ...turn, confidence: 'inferred' } : turn;
+  return turns.flatMap((turn, i): ChatTurn[] => {
+    if (turn.pieces.every(({ end }) => end <= boundary)) return givenByLines(text, turn);
+    if (turn.role !== 'assistant') return [turn];
+    if (turns[i + 1] !== undefined && turns[i + 1]?.role !== 'tool')
+      return dividedAt(turn, bodyOf(turn), breakBetween(textOf(text, turn), 'assistant'), hides) ?? [unknownTurn(turn)];
+    return [turn.confidence === 'marked' ? { ...turn, confidence: 'inferred' } : turn];
   });
+}
+
+/** What the model says after a result is inferred, if a line break in it may separate two messages. */
+function joined({ joins }: Shape, text: string, turns: ChatTurn[]): ChatTurn[] {
+  if (joins !== true) return turns;
+  return turns.map((turn, i) =>
+    turn.role === 'assistant' &&
+    turn.confidence === 'marked' &&
+    turns[i - 1]?.role !== 'user' &&
+    /[^\n]\n[^\n]/.test(textOf(text, turn))
+      ? { ...turn, confidence: 'inferred' }
+      : turn,
+  );
+}
+
+const unknownTurn = (turn: ChatTurn): ChatTurn => ({ ...turn, role: 'unknown', confidence: 'unknown' });
+const bodyOf = (turn: ChatTurn): TurnPiece | undefined => turn.pieces.find(({ kind }) => kind === 'text');
+const textOf = (text: string, turn: ChatTurn): string => {
+  const body = bodyOf(turn);
+  return body === undefined ? '' : text.slice(body.start, body.end);
+};
+
+/** The end of what GLM's template says of tools. */
+const TOOLS_SAID = /^[\s\S]*\n<\/tool_call>\n(?=\S)/;
+/** How a system text begins. */
+const INSTRUCTS = /^\s*(?:#+ |You are|You're|Your (?:task|role|job|name)|Act as|As an? |Use )/;
+
+/** A prompt whose system and user text have one line break between them. */
+function givenByLines(text: string, turn: ChatTurn): ChatTurn[] {
+  const unknown: ChatTurn = { ...turn, confidence: 'unknown' };
+  const body = bodyOf(turn);
+  const said = textOf(text, turn);
+  if (body === undefined || turn.role !== 'user') return [unknown];
+  const tools = TOOLS_SAID.exec(said)?.[0].length ?? 0;
+  const rest = said.slice(tools);
+  const lead = /^\n*/.exec(rest)?.[0].length ?? 0;
+  const isInstructed = INSTRUCTS.test(rest);
+  const at = breakBetween(rest.slice(lead), 'system');
+  if (at === null) {
+    if (isInstructed || /[^\n]\n[^\n]/.test(rest)) return [unknown];
+    return tools === 0
+      ? [{ ...turn, confidence: 'inferred' }]
+      : (dividedAt(turn, body, tools - 1, 'user', 'system') ?? [unknown]);
+  }
+  if (!isInstructed && voiceOf(rest.slice(lead + at)) >= 0) return [unknown];
+  return dividedAt(turn, body, tools + lead + at, 'user', 'system') ?? [unknown];
+}
+
+/** A turn in two, at a line break in its text. */
+function dividedAt(
+  turn: ChatTurn,
+  body: TurnPiece | undefined,
+  at: number | null,
+  role: Role,
+  first: Role = turn.role,
+): ChatTurn[] | null {
+  if (body === undefined || at === null) return null;
+  const cut = body.start + at;
+  const before: ChatTurn = {
+    role: first,
+    confidence: 'inferred',
+    pieces: [...turn.pieces.filter(({ end }) => end <= body.start), { ...body, end: cut }],
+  };
+  const after: ChatTurn = { role, confidence: 'inferred', pieces: [] };
+  addPiece(after, 'marker', cut, cut + 1);
+  addPiece(after, 'text', cut + 1, body.end);
+  after.pieces.push(...turn.pieces.filter(({ start }) => start >= body.end));
+  return [before, after];
 }
 
 /** How model instructions begin that a template wrote into a user turn, up to the empty line after them. */

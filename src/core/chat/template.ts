@@ -15,8 +15,12 @@ export interface HeaderRule {
   role?: Role;
   /** Legal only after turns of these roles. */
   after?: readonly string[];
+  /** Legal only where no other header is between the turn before and it. */
+  adjacent?: true;
   /** Words that also occur in prose: a border if the text reads as a conversation only with it, and then inferred. */
   weak?: true;
+  /** How much it reads like a header, if the characters around it do not tell (see `weightOf`). */
+  weight?: number;
   /** After other roles it is prose, without casting doubt on the turn. */
   prose?: true;
   /**
@@ -49,6 +53,8 @@ export interface Shape {
   systemIn?: 'first' | 'last';
   /** Turns of this role leave no trace, so text that is followed by another turn of its own role may contain one. */
   hides?: Role;
+  /** Nothing but a line break separates the model's messages after a result. */
+  joins?: true;
   /** The reading is entirely heuristic: no turn of it is certain. */
   judged?: true;
   /** Special tokens separate the turns; no text contains them unless it quotes them. */

@@ -1,4 +1,5 @@
 import { addPiece, type ChatTurn } from './chat-turn.ts';
+import { alternates, gluesIn, voiceOf } from './voices.ts';
 
 /**
  * Text without a template, or of one that leaves nothing between turns. The reading is heuristic: calls and results by
@@ -32,8 +33,13 @@ function givenTurns(prompt: string): ChatTurn[] {
   return cut === 0 ? [user] : [turnOf('system', 'inferred', 0, cut), user];
 }
 
+/** Phi-4-mini's tags of tools, the last of which ends the system text. */
+const TOOL_TAG = /^[\s\S]*<\|\/tool(?:_call)?\|>(?=\S)/;
+
 /** The length of the system text at the start of the prompt; null if unknown. */
 function systemLength(prompt: string, listStart: number | null, listEnd: number): number | null {
+  const tools = TOOL_TAG.exec(prompt)?.[0].length;
+  if (tools !== undefined) return tools;
   if (prompt.includes('<|')) return null;
   const [touching, ...more] = gluesIn(prompt, Math.max(1, listEnd));
   // The system text comes before the list of tools, and everything after it is the user's.
@@ -48,53 +54,48 @@ const OTHER_VOICES =
   /(?:^|\n)[ \t]*(?:user|assistant|system|tool|human|observation|environment)[ \t]*(?::|\n)|<\/?(?:tool_response|tool_result|observation|obs|information|interpreter|result|output|function_results)>|```output|<\|\w|[\w)\]]\{"/i;
 
 function repliedTurns(text: string, from: number): ChatTurn[] {
-  const exchange = withResults(text, from);
-  if (exchange !== null) return exchange;
-  if (OTHER_VOICES.test(text.slice(from))) return [turnOf('assistant', 'unknown', from, text.length)];
-  const whole = reply(text, from, text.length);
-  return [whole.role === 'unknown' ? turnOf('assistant', 'unknown', from, text.length) : whole];
+  const called = withResults(text, from);
+  if (called !== null) return called;
+  const replies = spoken(text, from, text.length);
+  const isDialogue = replies.length > 1;
+  if (!isDialogue && OTHER_VOICES.test(text.slice(from))) return [turnOf('assistant', 'unknown', from, text.length)];
+  return replies[0]?.role === 'unknown' ? [turnOf('assistant', 'unknown', from, text.length)] : replies;
 }
 
-/** A reply; unknown if other text may adjoin it, because a user message between two replies leaves no other trace. */
-function reply(text: string, from: number, to: number): ChatTurn {
-  const isWhole = gluesIn(text.slice(0, to), from).length === 0 && !SCHEMAS.test(text.slice(from, to));
-  return turnOf(isWhole ? 'assistant' : 'unknown', isWhole ? 'inferred' : 'unknown', from, to);
+/** A reply, or replies and words of the user between them; unknown if texts touch that do not speak like those. */
+function spoken(text: string, from: number, to: number): ChatTurn[] {
+  const schemas = SCHEMAS.exec(text.slice(from, to));
+  if (schemas === null) return exchange(text, from, to, 'assistant') ?? [turnOf('unknown', 'unknown', from, to)];
+  // Mistral writes the tools before the user's last message.
+  const list = from + schemas.index;
+  const listEnd = jsonEnd(text, list);
+  const before = exchange(text, from, list, 'assistant');
+  const after = listEnd === null || listEnd > to ? null : exchange(text, listEnd, to, 'user');
+  return before?.at(-1)?.role === 'assistant' && after !== null && listEnd !== null
+    ? [...before, turnOf('system', 'inferred', list, listEnd), ...after]
+    : [turnOf('unknown', 'unknown', from, to)];
 }
 
-/** A sentence end followed by another text without a blank. */
-const GLUE =
-  /(?<=[\p{Ll}\d)\]}"'*`%][.!?…]["*)]{0,3}|[\]}]|#{3}|:\)|[。！？]|\p{Extended_Pictographic})(?=["'*([#-]{0,3}[\p{L}\d])/gu;
-/** Two words without a blank, the second with a capital. */
-const CAMEL = /(?<=\b\p{Ll}{3,20})(?=\p{Lu}\p{Ll}+[ ,.!'’])/gu;
-/** Place names, numbers and abbreviations, which contain such a place themselves. */
-const NAMES =
-  /(?:https?:|www\.|[/@_]|\d[.,:]|\b\p{L}\.|\b(?:vs|etc|Mr|Ms|Mrs|Dr|St|No|Inc)\.)\S*$|(?:^|\n)\s*[\p{L}\d]{1,3}[.)]$/u;
-/** After a full stop, a suffix rather than a sentence. */
-const SUFFIX = /^(?:\p{Ll}{1,5}\b(?! \p{Ll})|\d)/u;
-
-/** Offsets at which two texts may touch. */
-function gluesIn(text: string, from: number): number[] {
-  const found = new Set<number>();
-  for (const pattern of [GLUE, CAMEL]) {
-    pattern.lastIndex = from;
-    for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
-      const at = match.index;
-      pattern.lastIndex = at + 1;
-      if (at <= from) continue;
-      if (NAMES.test(text.slice(Math.max(from, at - 60), at)) || isInCode(text, from, at)) continue;
-      if (text[at - 1] === '.' && SUFFIX.test(text.slice(at, at + 12))) continue;
-      found.add(at);
-    }
-  }
-  return [...found].sort((a, b) => a - b);
+/** Texts that touch, by turns of assistant and user; null if they do not speak like those. */
+function exchange(text: string, from: number, to: number, first: 'assistant' | 'user'): ChatTurn[] | null {
+  const cuts = [from, ...gluesIn(text.slice(0, to), from), to];
+  const pieces = cuts.slice(1).map((end, i) => ({ start: cuts[i] ?? from, end }));
+  const said = pieces.map(({ start, end }) => text.slice(start, end));
+  if (pieces.length > 1 && !alternates(said, first)) return null;
+  const other = first === 'assistant' ? 'user' : 'assistant';
+  return pieces.map(({ start, end }, i) => turnOf(i % 2 === 0 ? first : other, 'inferred', start, end));
 }
 
-const isInCode = (text: string, from: number, at: number): boolean =>
-  (text.slice(from, at).match(/```/g)?.length ?? 0) % 2 === 1;
-
-/** A call in the forms that survive stripping: a JSON list, a name with an id and arguments, a name with arguments. */
-const CALL =
-  /\[\{"name": ?"[\w.-]+", ?"arguments": ?|(?<![\w.-])([\w.-]{2,64}?)([A-Za-z0-9]{9})?(?=\{)|<\|tool_call\|>/g;
+/** A call in the forms that survive stripping: a JSON list, a tag, or a known name with an id and arguments. */
+const callPattern = (known: ReadonlySet<string>): RegExp => {
+  const names = [...known]
+    .sort((a, b) => b.length - a.length)
+    .map((name) => `${name.length < 4 ? '(?<![\\p{L}_])' : ''}${name.replaceAll('.', '\\.')}`);
+  return new RegExp(
+    `\\[\\{"name": ?"[\\w.-]+", ?"arguments": ?|(?:${names.join('|')})([A-Za-z0-9]{9})?(?=\\{["}])|<\\|tool_call\\|>`,
+    'gu',
+  );
+};
 
 /**
  * Calls and the results after them; null if the text has none whose result can be separated from the reply after it.
@@ -102,86 +103,137 @@ const CALL =
 function withResults(text: string, from: number): ChatTurn[] | null {
   const known = namesIn(text.slice(0, from));
   if (known.size === 0) return null;
+  const calls = callPattern(known);
   const turns: ChatTurn[] = [];
   let start = from;
-  let at = from;
-  for (let call = callFrom(text, at, known); call !== null; call = callFrom(text, at, known)) {
-    let end = call.end;
-    let results = 0;
-    for (let result = resultFrom(text, end, call.ids); result !== null; result = resultFrom(text, end, call.ids)) {
-      if (results++ === 0) turns.push(...said(text, start, call.start, end));
-      turns.push(turnOf('tool', 'inferred', result.start, result.end));
-      end = result.end;
-      if (results >= call.count) break;
-    }
-    if (results === 0) {
-      if (end >= text.length) break;
+  for (let call = callFrom(text, from, calls); call !== null; call = callFrom(text, start, calls)) {
+    const results: ChatTurn[] = [];
+    const end = resultsEnd(text, call, calls, results);
+    // Fewer results than calls: the calls were made one by one, and most were answered with nothing.
+    const [first = call.end, ...more] = results.length < call.ends.length ? call.ends : [call.end];
+    turns.push(...said(text, start, call.start, first));
+    for (const [i, stop] of more.entries())
+      turns.push(turnOf('assistant', 'inferred', i === 0 ? first : (more[i - 1] ?? first), stop));
+    turns.push(...results);
+    if (end === null) {
       // The end of a result in words is unknown.
-      turns.push(...said(text, start, call.start, end), turnOf('unknown', 'unknown', end, text.length));
+      if (call.end < text.length) turns.push(turnOf('unknown', 'unknown', call.end, text.length));
       return turns;
     }
     start = end;
-    at = end;
   }
   if (turns.length === 0) return null;
   return [...turns, ...said(text, start, text.length, text.length)];
 }
 
+/** Adds the results of a call. @returns where they end; null if that is unknown */
+function resultsEnd(text: string, call: CallPlace, calls: RegExp, turns: ChatTurn[]): number | null {
+  let end = call.end;
+  for (let results = 0; results < call.count; results++) {
+    const result = resultFrom(text, end, call.ids);
+    if (result === null) {
+      const words = results > 0 ? end : (wordsEnd(text, end, call.ids, calls) ?? end);
+      if (words === end) return results > 0 ? end : null;
+      turns.push(turnOf('tool', 'inferred', end, words));
+      return words;
+    }
+    turns.push(turnOf('tool', 'inferred', result.start, result.end));
+    end = result.end;
+  }
+  return end;
+}
+
+/** A number, or the value that a notebook prints. */
+const NUMBER = /^(?:Out\[\d+\]: )?-?\d+(?:\.\d+)?(?=[\p{L}\\])/u;
+const NOTEBOOK = /^Out\[\d+\]: (?=[[({])/;
+
+/** The end of a result in words: a value, or where the reply touches it, or the next call; null if unknown. */
+function wordsEnd(text: string, at: number, ids: ReadonlySet<string>, calls: RegExp): number | null {
+  const start = at + ([...ids].find((id) => text.startsWith(id, at))?.length ?? 0);
+  // An id without a result.
+  if (start > at && callFrom(text, start, calls)?.start === start) return start;
+  const next = callFrom(text, start, calls)?.start ?? null;
+  const until = next ?? text.length;
+  const words = text.slice(start, Math.min(until, start + MAX_RESULT));
+  if (words.length < until - start || words === '') return null;
+  const number = NUMBER.exec(words);
+  if (number !== null) return start + number[0].length;
+  const printed = NOTEBOOK.exec(words);
+  const value = printed === null ? null : bracketsEnd(words, printed[0].length);
+  if (value !== null) return start + value;
+  const [touching, ...more] = gluesIn(text.slice(0, until), start);
+  if (touching === undefined) return voiceOf(words) < 2 ? next : null;
+  const pieces = [touching, ...more, until];
+  const rest = pieces.slice(1).map((end, i) => text.slice(pieces[i], end));
+  const [reply = ''] = rest;
+  const isReply = voiceOf(reply) > -1 && voiceOf(text.slice(start, touching)) < 2;
+  return isReply && (rest.length === 1 || alternates(rest)) ? touching : null;
+}
+
 /** The text before a call, and the call with the last of it. */
 function said(text: string, start: number, call: number, end: number): ChatTurn[] {
-  if (start >= end) return [];
-  const before = reply(text, start, call);
-  if (start < call && before.role === 'unknown') return [before, turnOf('assistant', 'inferred', call, end)];
-  return [turnOf('assistant', 'inferred', start, end)];
+  const before = start < call ? spoken(text, start, call) : [];
+  const last = before.at(-1);
+  if (call >= end) return before;
+  if (last?.role !== 'assistant') return [...before, turnOf('assistant', 'inferred', call, end)];
+  return [...before.slice(0, -1), turnOf('assistant', 'inferred', last.pieces[0]?.start ?? start, end)];
 }
+
+/** A text with more calls that are never closed has none. */
+const MAX_OPEN = 50;
 
 interface CallPlace {
   start: number;
   end: number;
+  /** The end of each call that touches the next one. */
+  ends: readonly number[];
   ids: ReadonlySet<string>;
   count: number;
 }
 
 /** The next call of a tool named in the prompt, with those that directly follow. */
-function callFrom(text: string, from: number, known: ReadonlySet<string>): CallPlace | null {
-  CALL.lastIndex = from;
-  for (let match = CALL.exec(text); match !== null; match = CALL.exec(text)) {
-    const place = callAt(text, match, known);
+function callFrom(text: string, from: number, calls: RegExp): CallPlace | null {
+  calls.lastIndex = from;
+  let open = 0;
+  for (let match = calls.exec(text); match !== null; match = calls.exec(text)) {
+    const place = callAt(text, match);
     if (place === null) {
-      CALL.lastIndex = match.index + 1;
+      if (open++ > MAX_OPEN) return null;
+      calls.lastIndex = match.index + 1;
       continue;
     }
     const ids = new Set(place.ids);
     let { end, count } = place;
+    const ends = [end];
     for (;;) {
-      CALL.lastIndex = end;
-      const next = CALL.exec(text);
-      const more = next !== null && next.index === end ? callAt(text, next, known) : null;
-      if (more === null) return { start: match.index, end, ids, count };
+      calls.lastIndex = end;
+      const next = calls.exec(text);
+      const more = next !== null && next.index === end ? callAt(text, next) : null;
+      if (more === null) return { start: match.index, end, ends, ids, count };
       for (const id of more.ids) ids.add(id);
       end = more.end;
+      ends.push(end);
       count += more.count;
     }
   }
   return null;
 }
 
-function callAt(text: string, match: RegExpExecArray, known: ReadonlySet<string>): CallPlace | null {
+function callAt(text: string, match: RegExpExecArray): Omit<CallPlace, 'ends'> | null {
   const start = match.index;
   if (match[0] === '<|tool_call|>') {
     const close = text.indexOf('<|/tool_call|>', start);
     return close === -1 ? null : { start, end: close + '<|/tool_call|>'.length, ids: new Set(), count: 1 };
   }
-  if (match[1] === undefined) {
+  if (match[0].startsWith('[')) {
     const end = jsonEnd(text, start);
     if (end === null) return null;
     const raw = text.slice(start, end);
     const ids = [...raw.matchAll(/"id": ?"(\w+)"/g)].map(([, id]) => id!);
     return { start, end, ids: new Set(ids), count: raw.match(/"arguments": ?/g)?.length ?? 1 };
   }
-  if (!known.has(match[1])) return null;
   const end = jsonEnd(text, start + match[0].length);
-  return end === null ? null : { start, end, ids: new Set(match[2] === undefined ? [] : [match[2]]), count: 1 };
+  return end === null ? null : { start, end, ids: new Set(match[1] === undefined ? [] : [match[1]]), count: 1 };
 }
 
 /** A result at this place: a JSON value, or words closed by the call's id. */
@@ -196,20 +248,22 @@ function resultFrom(text: string, at: number, ids: ReadonlySet<string>): { start
 }
 
 const MAX_RESULT = 1 << 16;
+const MAX_VALUE = 1 << 18;
 
 const namesIn = (prompt: string): Set<string> =>
   new Set([...prompt.matchAll(/"name": ?"([\w.-]{1,64})"/g)].map(([, name]) => name!));
 
-/**
- * The end of the JSON value that begins here, an object, a list or a string; null if there is none, or it is never
- * closed.
- */
-function jsonEnd(text: string, start: number): number | null {
-  if (!/[{["]/.test(text[start] ?? '')) return null;
+/** The end of the JSON value that begins here, an object, a list or a string; null if there is none or it is open. */
+const jsonEnd = (text: string, start: number): number | null =>
+  /[{["]/.test(text[start] ?? '') ? bracketsEnd(text, start) : null;
+
+/** The end of a value in brackets or quotes; null if it is never closed. */
+function bracketsEnd(text: string, start: number): number | null {
   let depth = 0;
   let inString = false;
-  for (let at = start; at < text.length; at++) {
-    const char = text[at];
+  const limit = Math.min(text.length, start + MAX_VALUE);
+  for (let at = start; at < limit; at++) {
+    const char = text[at] ?? '';
     if (inString) {
       if (char === '\\') at++;
       else if (char === '"') {
@@ -217,8 +271,8 @@ function jsonEnd(text: string, start: number): number | null {
         if (depth === 0) return at + 1;
       }
     } else if (char === '"') inString = true;
-    else if (char === '{' || char === '[') depth++;
-    else if (char === '}' || char === ']') {
+    else if ('{[('.includes(char)) depth++;
+    else if ('}])'.includes(char)) {
       depth--;
       if (depth === 0) return at + 1;
     }

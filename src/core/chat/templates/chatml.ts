@@ -1,4 +1,5 @@
 import { type ChatTemplate, endsWithHeader, type Shape } from '../template.ts';
+import { repeatsGlued } from './seed.ts';
 
 const IM_START = ['<|im_start|>'];
 const RESULT = ['<tool_response>'];
@@ -41,7 +42,8 @@ const stripped: Shape = {
     (/^\s*(?:system|user|assistant|tool)(?: name=[^\n]*)?\n/.test(prompt === '' ? response : prompt) ||
       /\S\nassistant\n$/.test(prompt)) &&
     !/^(?:system|user)\n\n[\s\S]*\S?assistant\n\n$/.test(prompt) &&
-    (!/(?:assistant|model|ai)(?: name=[^\n]*)?\n$/.test(prompt) || ASKS.test(prompt)),
+    (!/(?:assistant|model|ai)(?: name=[^\n]*)?\n$/.test(prompt) || ASKS.test(prompt)) &&
+    !repeatsGlued(prompt, response),
   end: String.raw`\n?`,
   headers: [
     { open: String.raw`(?<=</tool_call>\s{0,4})user\n<tool_response>\n?`, begins: ['user\n'], role: 'tool' },

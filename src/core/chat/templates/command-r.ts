@@ -10,12 +10,17 @@ export const commandR: ChatTemplate = {
       /^\s*(?:<BOS_TOKEN>)?<\|START_OF_TURN_TOKEN\|>/.test(prompt === '' ? response : prompt),
     end: String.raw`(?:<\|END_OF_TURN_TOKEN\|>)?`,
     headers: [
-      { open: String.raw`<\|START_OF_TURN_TOKEN\|><\|SYSTEM_TOKEN\|><\|START_TOOL_RESULT\|>`, role: 'tool' },
+      {
+        open: String.raw`<\|START_OF_TURN_TOKEN\|><\|SYSTEM_TOKEN\|><\|START_TOOL_RESULT\|>(?:\[\n(?=    \{\n        "tool_call_id"))?`,
+        role: 'tool',
+      },
+      // The results of one turn are a list; line breaks of their texts are escaped.
+      { open: String.raw`(?<=\n    \},\n)(?=    \{\n        "tool_call_id": )`, role: 'tool', after: ['tool'] },
       { open: String.raw`<\|START_OF_TURN_TOKEN\|><\|SYSTEM_TOKEN\|>`, role: 'system' },
       { open: String.raw`<\|START_OF_TURN_TOKEN\|><\|USER_TOKEN\|>`, role: 'user' },
       { open: String.raw`<\|START_OF_TURN_TOKEN\|><\|CHATBOT_TOKEN\|>`, role: 'assistant' },
     ],
-    resultEnd: String.raw`<\|END_TOOL_RESULT\|>`,
+    resultEnd: String.raw`(?:\n\])?<\|END_TOOL_RESULT\|>|(?<=\n    \}),\n`,
   },
   stripped: null,
   class: 'exact',

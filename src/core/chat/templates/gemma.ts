@@ -1,6 +1,19 @@
-import { type ChatTemplate, endsWithHeader } from '../template.ts';
+import { type ChatTemplate, endsWithHeader, type HeaderRule } from '../template.ts';
 
 const ASKS = endsWithHeader('\\nmodel\\n');
+
+/**
+ * The message after one that announces a call, whose text stands behind the call's results, or after a call in other
+ * tags, whose result Gemma 4's template leaves out: only a line break stands between them.
+ */
+const AFTER_ANNOUNCED: HeaderRule = {
+  open: String.raw`(?<=(?:^|\n|>)(?![-*\d ])[^\n]{0,200}\b(?:Let me(?! know)|Let's|I'll|I will|I'm going to|Please (?:hold|wait|give))\b[^\n]{0,200}[.!…]\n|</(?:tool_call|function_calls)>\n)(?=[^\sa-z\d#<|>+-]|<(?!tool_call>))`,
+  role: 'assistant',
+  after: ['assistant'],
+  adjacent: true,
+  weak: true,
+  weight: 4,
+};
 
 export const gemma: ChatTemplate = {
   name: 'gemma',
@@ -16,7 +29,7 @@ export const gemma: ChatTemplate = {
     detects: (prompt) => /^\s*(?:system|user)\n/.test(prompt) && ASKS.test(prompt) && !/<\|tool>/.test(prompt),
     end: String.raw`\n?`,
     systemIn: 'first',
-    headers: [{ open: String.raw`(?<=^|\n)(system|user|model)\n` }],
+    headers: [{ open: String.raw`(?<=^|\n)(system|user|model)\n` }, AFTER_ANNOUNCED],
   },
   class: 'exact',
 };
@@ -52,8 +65,15 @@ export const gemma4: ChatTemplate = {
   stripped: {
     detects: (prompt) => /^\s*(?:system|user)\n/.test(prompt) && ASKS.test(prompt),
     end: String.raw`\n?`,
-    headers: [...RESULT, { open: String.raw`(?<=^|\n)(system|user|model)\n` }],
+    headers: [
+      ...RESULT,
+      { open: String.raw`(?<=^|\n)(system|user|model)\n` },
+      // A message with a call begins with it, since its text follows the results.
+      { open: String.raw`(?<!(?:^|\n)model\n)(?<=[^\n]\n)(?=<\|tool_call>)`, role: 'assistant', after: ['assistant'] },
+      AFTER_ANNOUNCED,
+    ],
     resultEnd: String.raw`<tool_response\|>`,
+    joins: true,
   },
   class: 'exact',
 };

@@ -2,6 +2,10 @@ import { type ChatTemplate, endsWithHeader } from '../template.ts';
 
 const ASKS = endsWithHeader('assistant\\n');
 
+/** A prompt without a generation prompt, and a response that begins with its header. */
+export const repeatsGlued = (prompt: string, response: string): boolean =>
+  /[^\n]$/.test(prompt) && /^assistant(?:\n|$)/.test(response);
+
 /** Stripped, the role word is glued to the previous text and ends its line. */
 export const seed: ChatTemplate = {
   name: 'seed',
@@ -13,7 +17,8 @@ export const seed: ChatTemplate = {
     headers: [{ open: String.raw`<seed:bos>([a-z]{1,20})(?:\n|$)` }],
   },
   stripped: {
-    detects: (prompt) => /^(?:system|user)\n/.test(prompt) && ASKS.test(prompt),
+    detects: (prompt, response) =>
+      /^(?:system|user)\n/.test(prompt) && (ASKS.test(prompt) || repeatsGlued(prompt, response)),
     end: '',
     headers: [
       { open: String.raw`(?<=</(?:seed:)?tool_call>)tool\n`, role: 'tool', after: ['assistant'] },
