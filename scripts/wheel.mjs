@@ -30,6 +30,14 @@ Root-Is-Purelib: true
 Tag: py3-none-any
 `;
 
+/** The command, and the module that verl loads by itself. */
+const ENTRY_POINTS = `[console_scripts]
+rollout-viewer = rollout_viewer._program:main
+
+[verl.plugins]
+rollout_viewer = rollout_viewer.verl
+`;
+
 /** Files below a folder, by their path in the wheel. */
 function filesBelow(folder, to, isWanted = () => true) {
   return readdirSync(join(root, folder), { recursive: true })
@@ -49,7 +57,7 @@ function entries() {
     ...filesBelow('node_modules/node-sqlite3-wasm', `${program}/node_modules/node-sqlite3-wasm`),
     [`${info}/METADATA`, Buffer.from(METADATA)],
     [`${info}/WHEEL`, Buffer.from(WHEEL)],
-    [`${info}/entry_points.txt`, Buffer.from('[console_scripts]\nrollout-viewer = rollout_viewer._program:main\n')],
+    [`${info}/entry_points.txt`, Buffer.from(ENTRY_POINTS)],
     [`${info}/LICENSE`, readFileSync(join(root, 'LICENSE'))],
   ];
   const record = files.map(([name, bytes]) => {

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import logging
 import os
+import queue as queues
 import re
 import socket
 import threading
@@ -29,6 +31,15 @@ _WRITERS: "weakref.WeakSet[Writer]" = weakref.WeakSet()
 def _after_fork() -> None:
     for writer in list(_WRITERS):
         writer._lock = threading.Lock()
+        writer._forget_queue()
+
+
+def _at_exit() -> None:
+    for writer in list(_WRITERS):
+        writer.flush()
+
+
+atexit.register(_at_exit)
 
 
 if hasattr(os, "register_at_fork"):
@@ -48,9 +59,12 @@ class Writer:
         *,
         rank: Optional[Union[int, str]] = None,
         decode: Optional[Callable[[List[int]], str]] = None,
+        queue: int = 0,
     ) -> None:
         """rank: the number of this process among the writers; RANK of the environment where it is None, else the process's id.
-        decode: a tokenizer's `decode`, with which text and mask are laid from the ids, exactly as they were sampled."""
+        decode: a tokenizer's `decode`, with which text and mask are laid from the ids, exactly as they were sampled.
+        queue: so many rollouts may wait for a thread that writes them; `write` then waits only where they are too many, and
+        `flush` answers once all are in the system's hands."""
         self.directory = os.fspath(directory)
         self.decode = decode
         self.errors = 0
@@ -63,6 +77,8 @@ class Writer:
         self._pid = -1
         self._step: Optional[int] = None
         self._fd = -1
+        self._most = queue
+        self._forget_queue()
         _WRITERS.add(self)
 
     def write(
@@ -84,17 +100,54 @@ class Writer:
         response_mask: 1 for each id of the response that is trained on. rewards: a number, numbers by name, or one (or None) a message.
         Other keys (request_id, data_source, model, status, finish_reason, acc …) stand in the line as they are."""
         try:
-            line = _line(
-                self.decode, step, messages, response_ids, response_mask, rollout_log_probs, rewards, prompt_ids,
-                ground_truth, uid, tools, more, self._plain_value,
+            given = (
+                step, messages, response_ids, response_mask, rollout_log_probs, rewards, prompt_ids, ground_truth, uid, tools, more,
             )  # fmt: skip
+            if self._most > 0:
+                self._queued().put(given)
+                return True
+            return self._write_now(given)
+        except Exception as error:
+            self.failed(error)
+            return False
+
+    def _write_now(self, given: Tuple[Any, ...]) -> bool:
+        try:
+            line = _line(self.decode, self._plain_value, *given)
             with self._lock:
-                self._append(int(step or 0), line)
+                self._append(int(given[0] or 0), line)
                 self.written += 1
             return True
         except Exception as error:  # A full disk, a value that is not JSON: no error may reach the trainer.
             self.failed(error)
             return False
+
+    def _forget_queue(self) -> None:
+        """A fork has no thread, and its parent writes what waited."""
+        self._queue: Optional["queues.Queue[Tuple[Any, ...]]"] = None
+        self._starting = threading.Lock()
+
+    def _queued(self) -> "queues.Queue[Tuple[Any, ...]]":
+        with self._starting:
+            if self._queue is None:
+                self._queue = queues.Queue(self._most)
+                threading.Thread(target=self._drain, args=(self._queue,), name="rollout-viewer", daemon=True).start()
+            return self._queue
+
+    def _drain(self, queue: "queues.Queue[Tuple[Any, ...]]") -> None:
+        while True:
+            given = queue.get()
+            try:
+                self._write_now(given)
+            finally:
+                queue.task_done()
+
+    def flush(self) -> bool:
+        """Waits until nothing waits any more; answers whether everything so far was written."""
+        queue = self._queue
+        if queue is not None:
+            queue.join()
+        return self.errors == 0
 
     def _plain_value(self, value: Any) -> Any:
         for name in ("tolist", "item"):
@@ -113,6 +166,7 @@ class Writer:
             LOG.warning("a rollout was not written to %s (%d so far): %r", self.directory, self.errors, error)
 
     def close(self) -> None:
+        self.flush()
         with self._lock:
             self._close()
 
@@ -169,6 +223,7 @@ def _open(directory: str, name: str, step: int) -> int:
 
 def _line(
     decode: Optional[Callable[[List[int]], str]],
+    plain_value: Callable[[Any], Any],
     step: Optional[int],
     messages: Sequence[Message],
     response_ids: Any,
@@ -180,7 +235,6 @@ def _line(
     uid: Optional[str],
     tools: Optional[Sequence[Any]],
     more: Mapping[str, Any],
-    plain_value: Callable[[Any], Any],
 ) -> bytes:
     prompt_ids, ids, mask, logprobs = (
         _list(one) for one in (prompt_ids, response_ids, response_mask, rollout_log_probs)

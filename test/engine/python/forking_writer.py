@@ -6,8 +6,8 @@ import threading
 
 from rollout_viewer import Writer
 
-directory, forks = sys.argv[1], int(sys.argv[2])
-writer = Writer(directory, rank=0)
+directory, forks, queue = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+writer = Writer(directory, rank=0, queue=queue)
 isOver = threading.Event()
 
 
@@ -23,10 +23,11 @@ acknowledged = 0
 for _ in range(forks):
     child = os.fork()
     if child == 0:
-        os._exit(0 if writer.write(step=1, messages=[], uid="child", rewards=1.0) else 3)
+        os._exit(0 if writer.write(step=1, messages=[], uid="child", rewards=1.0) and writer.flush() else 3)
     _, status = os.waitpid(child, 0)
     acknowledged += status == 0
 isOver.set()
 for thread in threads:
     thread.join()
+writer.flush()
 print(acknowledged, writer.written, writer.errors)

@@ -15,9 +15,9 @@ const python = async (script: string, ...args: string[]) => {
   return { stdout, stderr };
 };
 
-test('150 forks beside four writing threads all write', async () => {
+test.each([0, 16])('150 forks beside four writing threads all write, %s in a queue', async (queue) => {
   const directory = directoryWith({});
-  const { stdout } = await python(join(root, 'test/engine/python/forking_writer.py'), directory, '150');
+  const { stdout } = await python(join(root, 'test/engine/python/forking_writer.py'), directory, '150', String(queue));
   const [acknowledged, written, errors] = stdout.trim().split(' ').map(Number);
   expect([acknowledged, errors]).toEqual([150, 0]);
   const lines = readdirSync(directory).flatMap((name) =>
