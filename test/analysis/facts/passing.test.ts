@@ -39,10 +39,11 @@ test.each(['fixtures/rollout_data', 'fixtures/tau-airline', 'fixtures/verl-gsm8k
     try {
       let passed = 0;
       for (const dump of [byRecord, first]) for (const file of dump.files) await file.buildIndex(() => true);
-      for (const text of FILTERS) {
-        const filter = compileQuery(text);
-        for (const [at, file] of byRecord.files.entries()) {
-          const own = [...Array(file.count).keys()].filter((record) => filter.accepts(Subject.of({ file, record })));
+      for (const [at, file] of byRecord.files.entries()) {
+        const subjects = Array.from({ length: file.count }, (_, record) => Subject.read(file.read(record)));
+        for (const text of FILTERS) {
+          const filter = compileQuery(text);
+          const own = subjects.flatMap((subject, record) => (filter.accepts(subject) ? [record] : []));
           const found: number[] = [];
           for await (const record of passing(first, first.files[at]!, filter)) found.push(record);
           expect(found, `${text}: ${file.path}`).toEqual(own);
