@@ -1,6 +1,6 @@
 // npm run build: one bundle for the program, one for its library, and a small file for each worker or child in a part's workers/ folder.
 import { chmodSync, copyFileSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { globSync } from 'tinyglobby';
@@ -27,6 +27,40 @@ const fdirAlone = {
   },
 };
 
+/** zod brings its messages in fifty languages, of which the program prints one. */
+const zodInEnglish = {
+  name: 'zod-in-english',
+  setup({ onLoad }) {
+    onLoad({ filter: /zod\/v4\/locales\/index\.js$/ }, ({ path }) => ({
+      contents: "export { default as en } from './en.js';",
+      resolveDir: dirname(path),
+    }));
+  },
+};
+
+/** Modules that the program and its threads both import, by their name in dist/, where each lies once. */
+const ONCE = {
+  zstddec: 'zstddec',
+  'zstddec-stream': 'zstddec/stream',
+  'hyparquet-compressors': 'hyparquet-compressors',
+  yaml: 'yaml',
+  jinja: '@huggingface/jinja',
+  grammars: './src/viewer/present/transcript/grammars.ts',
+};
+
+/** @param folder of the files in dist/ that name them: './' or '../' */
+const importedOnce = (folder) => ({
+  name: 'imported-once',
+  setup({ onResolve }) {
+    for (const [name, path] of Object.entries(ONCE)) {
+      const filter = path.startsWith('.') ? new RegExp(`/${name}\\.ts$`) : new RegExp(`^${path}$`);
+      onResolve({ filter }, ({ kind }) =>
+        kind === 'entry-point' ? undefined : { path: `${folder}${name}.js`, external: true },
+      );
+    }
+  },
+});
+
 const shared = {
   bundle: true,
   platform: 'node',
@@ -39,7 +73,7 @@ const shared = {
   keepNames: true,
   logLevel: 'warning',
   metafile: true,
-  plugins: [fdirAlone],
+  plugins: [fdirAlone, zodInEnglish],
   // They bring files that they look for beside themselves.
   external: ['pyodide', 'bullmq', 'ioredis', 'node-sqlite3-wasm'],
   // Python programs are imported as text.
@@ -84,9 +118,14 @@ const apart = ['src/main.ts'];
 const first = ['src/viewer/commands/program.ts', 'src/viewer/commands/view.ts'];
 
 const builds = await Promise.all([
-  build({ ...program, plugins: [fdirAlone, commonChunk(metafile, first, apart)] }),
+  build({
+    ...program,
+    plugins: [fdirAlone, zodInEnglish, importedOnce('./'), commonChunk(metafile, first, apart)],
+  }),
+  build({ ...split, absWorkingDir: root, entryPoints: ONCE, outdir: dist }),
   build({
     ...split,
+    plugins: [fdirAlone, zodInEnglish, importedOnce('../')],
     entryPoints: Object.fromEntries(
       workers.filter((file) => !alone.includes(file)).map((file) => [basename(file, '.ts'), file]),
     ),

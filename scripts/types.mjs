@@ -18,8 +18,10 @@ const zod = join(root, 'node_modules/zod');
 for (const part of ['classic', 'core', 'locales'])
   cpSync(join(zod, 'v4', part), join(out, 'zod', part), {
     recursive: true,
-    filter: (path) => !/\.[a-z]+$/.test(path) || path.endsWith('.d.ts'),
+    // The program prints zod's messages in English alone.
+    filter: (path) => !/\.[a-z]+$/.test(path) || (path.endsWith('.d.ts') && !/locales\/(?!en\.)/.test(path)),
   });
+writeFileSync(join(out, 'zod/locales/index.d.ts'), "export { default as en } from './en.js';\n");
 
 /** Redirects every zod import to the copy, which omits comments. */
 for (const name of readdirSync(out, { recursive: true }).map(String)) {

@@ -1,5 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { commandTree } from '../src/viewer/commands/command-tree.ts';
+import { VERBS } from '../src/viewer/commands/commands.ts';
+import { execute } from './program.ts';
 
 const home = new URL('../', import.meta.url);
 
@@ -48,4 +51,37 @@ test('each part has a page of its own, with its entries', () => {
       part,
     ).toEqual([]);
   }
+});
+
+test('the README says how large the package is at most', async () => {
+  const [, most] = /package of at most ([\d.]+) MB/.exec(readFileSync(new URL('README.md', home), 'utf8')) ?? [];
+  const { stdout } = await execute('npm', ['pack', '--dry-run', '--json', '--ignore-scripts']);
+  const [{ size }] = JSON.parse(stdout) as [{ size: number }];
+  expect(size).toBeGreaterThan(1_000_000);
+  expect(size / 1e6).toBeLessThanOrEqual(Number(most));
+});
+
+test('each command and option that the README shows is one of the program', async () => {
+  const commands = await commandTree(Object.values(VERBS));
+  const text = readFileSync(new URL('README.md', home), 'utf8');
+  const lines = [...text.matchAll(/^(?:rollout-viewer|npx \S+) +([^\n#]*)/gm)].map(([, line]) => (line ?? '').trim());
+  expect(lines.length).toBeGreaterThan(3);
+  for (const line of lines) {
+    const verb = commands.find(({ name }) => name !== '' && name === line.split(' ')[0]);
+    const flags = (verb ?? commands.find(({ name }) => name === ''))?.flags.flatMap(({ names }) => names) ?? [];
+    expect(
+      [...line.matchAll(/ (--[a-z-]+)/g)].map(([, flag]) => flag).filter((flag) => !flags.includes(flag ?? '')),
+    ).toEqual([]);
+  }
+  const [, answers = ''] = text.split('## Questions');
+  const named = [...answers.split('##')[0]!.matchAll(/^\|.*\|.*\| (.*) \|$/gm)].flatMap(([, cell]) =>
+    [...(cell ?? '').matchAll(/`([a-z]+)/g)].map(([, name]) => name ?? ''),
+  );
+  expect(named.filter((name) => !commands.some((command) => command.name === name))).toEqual([]);
+});
+
+test('the README and the page of the house are as short as they say', () => {
+  const lines = (name: string) => readFileSync(new URL(name, home), 'utf8').trimEnd().split('\n').length;
+  expect(lines('README.md')).toBeLessThanOrEqual(120);
+  expect(lines('ARCHITECTURE.md')).toBeLessThanOrEqual(60);
 });

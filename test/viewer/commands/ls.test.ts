@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { FACTS } from '../../../src/core/rollout/facts.ts';
 import { directoryWith, jsonLines, rolloutViewer, root, verlLine } from '../../program.ts';
 
 const fixtures = 'fixtures/rollout_data';
@@ -24,11 +25,9 @@ describe('ls', () => {
     const { stdout } = await rolloutViewer(['ls', '--json', join(fixtures, 'train/3.jsonl')]);
     const rows = jsonLines(stdout);
     expect(rows.length).toBe(12);
-    expect(Object.keys(rows[0]!)).toEqual(
-      'locator format stream step sample score turns tool_calls tools contexts tool_errors chars think_chars tokens trained ended time.start time.wall time.model time.tool time.queue time.score time.setup time.blank time.first_token tokens_per_s policy staleness error.kind fault loop repetition script opening gist entropy logprob_min kl_k1 kl_k3 clipped ratio_max ratio_outside group bytes findings unobserved extras labels'.split(
-        ' ',
-      ),
-    );
+    const named = 'locator format stream step sample score'.split(' ');
+    const behind = 'group bytes findings unobserved extras labels'.split(' ');
+    expect(Object.keys(rows[0]!)).toEqual([...named, ...FACTS.map(({ name }) => name), ...behind]);
     expect(rows[0]).toMatchObject({
       locator: 'fixtures/rollout_data/train/3.jsonl:1',
       format: 'verl',

@@ -48,9 +48,16 @@ function looks(cell: Cell): string {
   return words.join('+');
 }
 
-/** The screen, and below it how each run of cells that is not plain is drawn. */
+/**
+ * The screen, and below it how each run of cells that is not plain is drawn. Of the details, the lists of checks are left
+ * out: they grow with each finding.
+ */
 function picture(app: App, columns: number): string {
-  const lines = app.lines();
+  const screen = app.lines();
+  const checks = screen.findIndex((line) => /│ {2}healthy {2}/.test(line));
+  const lines = screen.map((line, y) =>
+    checks !== -1 && y >= checks && y < screen.length - 1 ? line.slice(0, line.indexOf('│') + 1) : line,
+  );
   const styles: string[] = [];
   lines.forEach((line, y) => {
     const runs: string[] = [];
