@@ -80,7 +80,7 @@ export const recorderFormat: Format = {
               : endedByReason('finish', finish),
         ...(firstReply < 0 ? {} : { firstReply }),
         tokens: tokensOf(responses),
-        extras: extrasOf(requests, responses, reward),
+        extras: { ...extrasOf(requests, responses, reward), ...forkOf(of('fork')[0]) },
       },
       context,
     );
@@ -106,6 +106,10 @@ function tokensOf(responses: readonly JsonObject[]): RolloutTokens | null {
 
 const numbers = (value: JsonValue | undefined): number[] =>
   Array.isArray(value) ? value.filter((one) => typeof one === 'number') : [];
+
+/** The rollout that a branch leaves, and where. */
+const forkOf = (event: JsonObject | undefined): JsonObject =>
+  event === undefined ? {} : { fork: { of: event.of ?? null, turn: event.turn ?? null, edited: event.edited ?? null } };
 
 function extrasOf(
   requests: readonly JsonObject[],

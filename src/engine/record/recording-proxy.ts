@@ -16,7 +16,9 @@ import { isJsonObject, type JsonObject } from '../../core/json/value.ts';
 import { ServerEvents } from '../model/sse.ts';
 import { anthropicProtocol } from './anthropic-protocol.ts';
 import { chatProtocol } from './chat-protocol.ts';
-import type { ModelProtocol, ModelReply } from './protocol.ts';
+import type { AgentRequest, ModelProtocol, ModelReply } from './protocol.ts';
+import type { RecordedReply } from './recorded-replies.ts';
+import { replyBytes } from './reply-bytes.ts';
 import { responsesProtocol } from './responses-protocol.ts';
 import type { RequestUnderWay, RolloutRecorder } from './rollout-recorder.ts';
 
@@ -39,9 +41,14 @@ const HOP = new Set([
 /** A larger request is forwarded without being recorded. */
 const MOST_BODY = 256 << 20;
 
+/** An answer that does not come from the model server: a recorded reply, or a refusal in words. */
+export type OwnAnswer = { reply: RecordedReply } | { refusal: string };
+
 export interface ProxyOptions {
-  /** The model server: with or without its /v1. */
-  modelUrl: string;
+  /** The model server: with or without its /v1; null: none, and only `answerOf` answers. */
+  modelUrl: string | null;
+  /** Answers a request from a record instead of the model server; null passes it on. */
+  answerOf?: (request: AgentRequest) => OwnAnswer | null;
   recorder: RolloutRecorder;
   /** Accepted Host names, besides loopback. */
   allowHosts: Guard['allowHosts'];
@@ -56,13 +63,14 @@ export interface ProxyOptions {
 export class RecordingProxy {
   readonly #options: ProxyOptions;
   readonly #server: Server;
-  readonly #base: URL;
+  readonly #base: URL | null;
   /** Finished answers not yet written. */
   readonly #recording = new Set<Promise<void>>();
 
   constructor(options: ProxyOptions) {
     this.#options = options;
-    this.#base = new URL(options.modelUrl.replace(/\/+$/, '').replace(/\/v1$/, ''));
+    const { modelUrl } = options;
+    this.#base = modelUrl === null ? null : new URL(modelUrl.replace(/\/+$/, '').replace(/\/v1$/, ''));
     this.#server = createServer({ requestTimeout: 0 }, (request, response) => {
       void this.#serve(request, response).catch((error: Error) => {
         options.onProblem(error.message);
@@ -115,8 +123,31 @@ export class RecordingProxy {
     // An agent may send its next request on the last byte of an answer: record that answer first.
     await new Promise(setImmediate);
     await Promise.all(this.#recording);
+    const own = asked === null ? null : (this.#options.answerOf?.(asked.request) ?? null);
+    if (own !== null && 'refusal' in own) {
+      answerJson(response, 409, { error: { message: own.refusal, type: 'invalid_request_error' } });
+      return;
+    }
     const underWay = asked === null ? null : this.#options.recorder.begin(asked.protocol, asked.request, rollout);
-    await this.#pass(request, response, path, sent, asked?.protocol ?? null, underWay);
+    if (own !== null && asked !== null && underWay !== null) this.#answer(response, asked, own.reply, underWay);
+    else if (this.#base === null) answerAlone(request, path, response);
+    else await this.#pass(request, response, this.#base, path, sent, asked?.protocol ?? null, underWay);
+  }
+
+  /** Gives a recorded reply, and records it again. */
+  #answer(
+    response: ServerResponse,
+    { protocol, request }: { protocol: ModelProtocol; request: AgentRequest },
+    recorded: RecordedReply,
+    underWay: RequestUnderWay,
+  ): void {
+    const started = performance.now();
+    const { type, body } = replyBytes(protocol.name, recorded, request.model ?? 'recorded', request.isStreamed);
+    response.writeHead(200, { 'content-type': type, 'content-length': String(body.length) });
+    response.end(body);
+    const reply = replyIn(protocol, body, true, type);
+    const seconds = (performance.now() - started) / 1000;
+    this.#options.recorder.end(underWay, { status: 200, reply, problem: null, firstByte: null, seconds });
   }
 
   #reward(name: string, body: Buffer, response: ServerResponse): void {
@@ -136,13 +167,14 @@ export class RecordingProxy {
   #pass(
     request: IncomingMessage,
     response: ServerResponse,
+    base: URL,
     path: string,
     body: Buffer,
     protocol: ModelProtocol | null,
     underWay: RequestUnderWay | null,
   ): Promise<void> {
     const started = performance.now();
-    const target = new URL(`${this.#base.pathname === '/' ? '' : this.#base.pathname}${path}`, this.#base);
+    const target = new URL(`${base.pathname === '/' ? '' : base.pathname}${path}`, base);
     const headers = Object.fromEntries(Object.entries(request.headers).filter(([key]) => !HOP.has(key)));
     headers.host = target.host;
     headers['content-length'] = String(body.length);
@@ -245,6 +277,25 @@ export class RecordingProxy {
     const seconds = (performance.now() - started) / 1000;
     this.#options.recorder.end(underWay, { status, reply, problem: trouble, firstByte: seen.firstByte, seconds });
   }
+}
+
+const answerJson = (response: ServerResponse, status: number, value: JsonObject): void => {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(value));
+};
+
+/** Without a model server: agents ask which models there are before they begin. */
+function answerAlone({ method }: IncomingMessage, path: string, response: ServerResponse): void {
+  const isList = method === 'GET' && /\/models\/?(?:\?|$)/.test(path);
+  if (isList)
+    answerJson(response, 200, {
+      object: 'list',
+      data: [{ id: 'recorded', object: 'model', created: 0, owned_by: 'record' }],
+    });
+  else
+    answerJson(response, 404, {
+      error: { message: `rollout-viewer: no model server, and nothing is recorded for ${path}` },
+    });
 }
 
 /** Compares hashes, so the timing reveals nothing about a token. */

@@ -1,14 +1,20 @@
+import type { Printable } from '../../core/json/print.ts';
 import type { JsonObject, JsonValue } from '../../core/json/value.ts';
 import { ConversationTree, messageKey, type TreeMessage } from './conversation-tree.ts';
 import type { AgentRequest, ModelProtocol, ModelReply } from './protocol.ts';
-import type { RecordFile } from './record-file.ts';
+
+/** Where the events of a rollout go. */
+export interface EventSink {
+  append(event: { [key: string]: Printable }): void;
+  close(): void;
+}
 
 /** The kind of history that a request begins. */
 type HistoryKind = 'main' | 'branch' | 'compaction' | 'subagent';
 
 interface Recorded {
   name: string;
-  file: RecordFile;
+  file: EventSink;
   tree: ConversationTree;
   /** Replies by the server's id. */
   byReply: Map<string, TreeMessage>;
@@ -29,7 +35,7 @@ export interface RequestUnderWay {
 
 export interface RecorderOptions {
   /** Opens the file of a rollout by its name. */
-  open: (name: string) => RecordFile;
+  open: (name: string) => EventSink;
   /** All unnamed requests belong to one rollout, because one command makes them all. */
   isOneRollout: boolean;
   now: () => Date;

@@ -8,7 +8,8 @@ export const FORK_SETTINGS = [...SAMPLING_SETTINGS, ...LIMIT_SETTINGS];
 export interface ForkFlags extends SandboxFlags, RewardFlags {
   turn?: number;
   modelUrl: string;
-  model: string;
+  model?: string;
+  agent?: string;
   n: number;
   edit?: string | true;
   eachTurn?: boolean;

@@ -44,6 +44,15 @@ const PATIENCE = 5;
 
 /** Makes the branches and prints each as it ends. @returns the exit status */
 export async function fork(text: string, flags: ForkFlags): Promise<number> {
+  if (flags.agent !== undefined) {
+    if (flags.eachTurn) throw new UsageError('--each-turn does not go with --agent: name a turn');
+    const { edit, agent } = flags;
+    const { forkAgent } = await import('./agent-run.ts');
+    return forkAgent(text, { ...flags, agent }, (rollout, at) =>
+      edit === undefined ? null : editedTurn(rollout, at, edit),
+    );
+  }
+  if (flags.model === undefined) throw new UsageError('--model: name the model there');
   const place = parseLocator(text);
   const turn = flags.eachTurn ? null : (flags.turn ?? place.turn);
   if (turn === null && !flags.eachTurn)
@@ -125,7 +134,7 @@ export async function fork(text: string, flags: ForkFlags): Promise<number> {
 }
 
 /** @throws UsageError for a missing or unreadable tokenizer */
-async function modelOfFlags({ api, model, modelUrl, tokenizer: path }: ForkFlags) {
+async function modelOfFlags({ api, model = '', modelUrl, tokenizer: path }: ForkFlags) {
   try {
     const tokenizer = path === undefined ? undefined : await loadChatTokenizer(path);
     const server = { apiKey: process.env.ROLLOUT_VIEWER_API_KEY ?? process.env.OPENAI_API_KEY };

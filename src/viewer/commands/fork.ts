@@ -19,7 +19,11 @@ export function forkCommand(): Command {
         countOf,
       )
       .requiredOption('--model-url <url>', 'an OpenAI-compatible server, up to and with /v1')
-      .requiredOption('--model <name>', 'the model there')
+      .option('--model <name>', 'the model there (needed without --agent)')
+      .option(
+        '--agent <command>',
+        'the agent that made the rollout: it is answered from the record up to the turn, then by the live model',
+      )
       .option('-n, --n <k>', 'branches', positive, 1)
       .option(
         '--edit [file]',

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { constants } from 'node:os';
 import { UsageError } from '../../core/dump/paths.ts';
 import { isLoopback, newToken } from '../../core/http/guard.ts';
 import { modelUrlProblem } from '../../core/http/model-url.ts';
@@ -7,6 +5,7 @@ import { reasonOf } from '../../core/text/problems.ts';
 import { RecordFile } from '../../engine/record/record-file.ts';
 import { RecordingProxy } from '../../engine/record/recording-proxy.ts';
 import { RolloutRecorder } from '../../engine/record/rollout-recorder.ts';
+import { startAgent } from './agent-process.ts';
 import { DONE, print, say } from './output.ts';
 
 export interface RecordFlags {
@@ -48,7 +47,7 @@ export async function record(command: readonly string[], flags: RecordFlags): Pr
     throw new UsageError(`--host ${flags.host} --port ${flags.port ?? 0}: ${reasonOf(error)}`);
   }
   try {
-    if (command.length > 0) return await agentStatus(command, address);
+    if (command.length > 0) return await startAgent(command, address).status;
     await print(`recording to ${flags.out}\n  OPENAI_BASE_URL=${address}/v1\n  ANTHROPIC_BASE_URL=${address}\n`);
     await new Promise<void>((resolve) => {
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
@@ -58,21 +57,4 @@ export async function record(command: readonly string[], flags: RecordFlags): Pr
     await proxy.close();
     recorder.close();
   }
-}
-
-/** Runs the agent with the recorder's address; for a signal the status is 128 plus its number, as in a shell. */
-function agentStatus([program = '', ...args]: readonly string[], address: string): Promise<number> {
-  const env = {
-    ...process.env,
-    OPENAI_BASE_URL: `${address}/v1`,
-    OPENAI_API_BASE: `${address}/v1`,
-    ANTHROPIC_BASE_URL: address,
-    ROLLOUT_VIEWER_RECORD_URL: address,
-  };
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { env, stdio: 'inherit' });
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
-    child.on('error', (error) => reject(new UsageError(`${program}: ${reasonOf(error)}`)));
-    child.on('close', (code, signal) => resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal])));
-  });
 }

@@ -20,6 +20,8 @@ export interface ReplayFlags extends SandboxFlags, QueueFlags, Omit<WorldFlags, 
   journal?: string;
   exact?: string[] | true;
   filter?: string;
+  agent?: string;
+  junit?: string;
   json?: boolean;
   validation?: string[];
 }

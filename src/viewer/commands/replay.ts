@@ -44,9 +44,16 @@ export const replayCommand = (): Command =>
       )
       .option('--exact [rules...]', `compare these exactly, or everything: ${RULE_NAMES.join(', ')}`)
       .option('--filter <expr>', 'of those, only the rollouts that match it, as in `ls --filter`')
+      .option(
+        '--agent <command>',
+        'instead of calls run this agent on each rollout, with all replies from the record and no model: does it send the same requests?',
+      )
+      .option('--junit <file>', 'with --agent: the verdicts as JUnit XML')
       .option('--json', 'one JSON object a call'),
   ).action((args: string[], flags: ReplayFlags) =>
     run(async () => {
+      if (flags.agent !== undefined)
+        return (await import('./agent-run.ts')).replayAgent(args, { ...flags, agent: flags.agent });
       if (flags.image !== undefined) return (await import('./replay-world.ts')).replayInWorld(args, flags);
       // Engine and sandbox are loaded only for this command, so that the others start without them.
       const { replay } = await import('./replay-run.ts');

@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { UsageError } from '../../core/dump/paths.ts';
+import { reasonOf } from '../../core/text/problems.ts';
+
+/** An agent that was started with the address of a recorder. */
+export interface AgentProcess {
+  /** Its exit status; for a signal 128 plus its number, as in a shell. @throws UsageError if it cannot be started */
+  status: Promise<number>;
+  /** Ends it and all that it started. */
+  stop(): void;
+}
+
+/** Where agents look for a model server. */
+export const agentEnvironment = (address: string): Record<string, string> => ({
+  OPENAI_BASE_URL: `${address}/v1`,
+  OPENAI_API_BASE: `${address}/v1`,
+  ANTHROPIC_BASE_URL: address,
+  ROLLOUT_VIEWER_RECORD_URL: address,
+});
+
+/** SDKs refuse to begin without a key; nobody checks this one. */
+const PLACEHOLDER_KEYS = { OPENAI_API_KEY: 'recorded', ANTHROPIC_API_KEY: 'recorded' };
+
+/** @param needsKeys no model server will ask for a key @param seconds it may take */
+export function startAgent(
+  [program = '', ...args]: readonly string[],
+  address: string,
+  options: { environment?: Record<string, string>; needsKeys?: boolean; seconds?: number; isQuiet?: boolean } = {},
+): AgentProcess {
+  const keys = options.needsKeys ? PLACEHOLDER_KEYS : {};
+  const env = { ...keys, ...process.env, ...agentEnvironment(address), ...options.environment };
+  // A group of its own can be ended as a whole; one that shares the terminal keeps its keys.
+  const isGroup = options.isQuiet === true;
+  const child: ChildProcess = spawn(program, args, {
+    env,
+    stdio: isGroup ? ['ignore', 'ignore', 'inherit'] : 'inherit',
+    detached: isGroup,
+  });
+  const kill = (signal: NodeJS.Signals): void => {
+    try {
+      if (isGroup && child.pid !== undefined) process.kill(-child.pid, signal);
+      else child.kill(signal);
+    } catch {
+      // It has ended already.
+    }
+  };
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const pass = (signal: NodeJS.Signals): void => kill(signal);
+  for (const signal of signals) process.on(signal, pass);
+  const limit = options.seconds === undefined ? undefined : setTimeout(() => kill('SIGKILL'), options.seconds * 1000);
+  const status = new Promise<number>((resolve, reject) => {
+    child.on('error', (error) => reject(new UsageError(`${program}: ${reasonOf(error)}`)));
+    child.on('close', (code, signal) => resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal])));
+  }).finally(() => {
+    clearTimeout(limit);
+    for (const signal of signals) process.off(signal, pass);
+  });
+  return { status, stop: () => kill('SIGTERM') };
+}

@@ -1,0 +1,303 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Dump } from '../../core/dump/dump.ts';
+import type { DumpRecord } from '../../core/dump/dump-file.ts';
+import { parseLocator } from '../../core/dump/locator.ts';
+import { UsageError } from '../../core/dump/paths.ts';
+import { modelUrlProblem } from '../../core/http/model-url.ts';
+import { printJson } from '../../core/json/print.ts';
+import type { Rollout } from '../../core/rollout/rollout.ts';
+import { plural } from '../../core/text/numbers.ts';
+import { sanitiseLine } from '../../core/text/sanitise.ts';
+import { HISTORY_RULES, type HistoryRule, type HistoryRules } from '../../engine/record/history-items.ts';
+import { RecordFile } from '../../engine/record/record-file.ts';
+import { isReply, RecordedReplies, type RequestDifference } from '../../engine/record/recorded-replies.ts';
+import { RecordingProxy } from '../../engine/record/recording-proxy.ts';
+import { type EventSink, RolloutRecorder } from '../../engine/record/rollout-recorder.ts';
+import { sideBySide } from '../present/side-by-side.ts';
+import { startAgent } from './agent-process.ts';
+import { dumpOptions, type ReadingFlags } from './dump-options.ts';
+import { findRow } from './find-row.ts';
+import { journalOf } from './journal-of.ts';
+import { ANSWER_IS_NO, DONE, print, say, USAGE } from './output.ts';
+import { filterOf } from './query-options.ts';
+import { selectRows } from './select-rows.ts';
+
+/** An agent that runs against a record. */
+interface AgentRun {
+  rollout: Rollout;
+  command: string;
+  rules: HistoryRules;
+  edited?: ReadonlyMap<number, string>;
+  /** From this turn on the live model answers; null: it never does. */
+  liveFrom: { turn: number; modelUrl: string } | null;
+  open: (name: string) => EventSink;
+  seconds?: number;
+}
+
+interface AgentOutcome {
+  difference: RequestDifference | null;
+  /** Turns that a model wrote, and those of them that the agent asked for. */
+  turns: readonly number[];
+  asked: ReadonlySet<number>;
+  isLive: boolean;
+  status: number;
+}
+
+const NOWHERE: EventSink = { append: () => {}, close: () => {} };
+
+/** Starts the agent; its requests are answered from the record as long as they are the recorded ones. @throws UsageError */
+async function runAgent({ rollout, command, rules, edited, liveFrom, open, seconds }: AgentRun): Promise<AgentOutcome> {
+  const replies = new RecordedReplies(rollout, rules, edited);
+  let difference: RequestDifference | null = null;
+  let isLive = false;
+  let stop: (() => void) | null = null;
+  const recorder = new RolloutRecorder({ open, isOneRollout: true, now: () => new Date() });
+  const proxy = new RecordingProxy({
+    modelUrl: liveFrom?.modelUrl ?? null,
+    recorder,
+    allowHosts: [],
+    token: null,
+    wantsTokens: false,
+    onProblem: say,
+    answerOf(request) {
+      const answer = replies.answer(request);
+      if (isReply(answer)) {
+        const isBefore = liveFrom === null || answer.turn < liveFrom.turn || edited?.has(answer.turn) === true;
+        isLive ||= !isBefore || edited?.has(answer.turn) === true;
+        return isBefore ? { reply: answer } : null;
+      }
+      if (isLive) return null;
+      difference ??= answer;
+      // The agent reads the refusal first.
+      setTimeout(() => stop?.(), 200);
+      return { refusal: 'rollout-viewer: this request is not the recorded one' };
+    },
+  });
+  const address = await proxy.listen('127.0.0.1', 0);
+  try {
+    const first = rollout.turns.find(({ role }) => role === 'user');
+    const agent = startAgent(['sh', '-c', command], address, {
+      environment: { ROLLOUT_VIEWER_PROMPT: first?.text ?? '' },
+      needsKeys: liveFrom === null,
+      isQuiet: true,
+      ...(seconds === undefined ? {} : { seconds }),
+    });
+    stop = agent.stop;
+    const status = await agent.status;
+    return { difference, turns: replies.turns, asked: new Set(replies.asked), isLive, status };
+  } finally {
+    await proxy.close();
+    recorder.close();
+  }
+}
+
+export interface AgentReplayFlags extends ReadingFlags {
+  agent?: string;
+  junit?: string;
+  timeout?: number;
+  exact?: string[] | true;
+  filter?: string;
+  json?: boolean;
+}
+
+interface Verdict {
+  locator: string;
+  word: 'same' | 'differs' | 'ended early' | 'unreadable';
+  detail: string;
+  /** The lines that a person reads below it. */
+  lines: string[];
+  turns: { turn: number; verdict: 'same' | 'differs' | 'not reached' }[];
+  outcome: AgentOutcome | null;
+}
+
+/** Runs the agent on each rollout with all replies from the record, and no model. @returns the exit status */
+export async function replayAgent(
+  args: readonly string[],
+  flags: AgentReplayFlags & { agent: string },
+): Promise<number> {
+  const rules = rulesOf(flags.exact);
+  const verdicts: Verdict[] = [];
+  const selected = selectRows(args, await dumpOptions(flags), filterOf(flags.filter));
+  for await (const { row } of selected) {
+    const verdict = await verdictOf(row, flags, rules);
+    verdicts.push(verdict);
+    const { locator, word, detail, lines, turns, outcome } = verdict;
+    if (flags.json)
+      await print(
+        `${printJson({ locator, verdict: word, detail, turns: turns.map((one) => ({ ...one })), status: outcome?.status ?? null, difference: outcome?.difference ? { ...outcome.difference } : null })}\n`,
+      );
+    else await print(`${[sanitiseLine(`${locator}  ${word}: ${detail}`), ...lines].join('\n')}\n`);
+  }
+  if (flags.junit !== undefined) writeJunit(flags.junit, verdicts);
+  if (verdicts.length === 0) {
+    say('no rollouts');
+    return ANSWER_IS_NO;
+  }
+  const bad = verdicts.filter(({ word }) => word !== 'same').length;
+  say(`${plural(verdicts.length, 'rollout')}: ${verdicts.length - bad} the same, ${bad} not`);
+  return bad > 0 ? ANSWER_IS_NO : DONE;
+}
+
+async function verdictOf(
+  row: DumpRecord,
+  flags: AgentReplayFlags & { agent: string },
+  rules: HistoryRules,
+): Promise<Verdict> {
+  const { locator, rollout } = row;
+  const none = { locator, lines: [], turns: [], outcome: null };
+  if (rollout === null) return { ...none, word: 'unreadable', detail: row.error ?? 'no rollout' };
+  const outcome = await runAgent({
+    rollout,
+    command: flags.agent,
+    rules,
+    liveFrom: null,
+    open: () => NOWHERE,
+    ...(flags.timeout === undefined ? {} : { seconds: flags.timeout }),
+  });
+  const { difference, asked, status } = outcome;
+  const turns = outcome.turns.map((turn) => ({
+    turn,
+    verdict: asked.has(turn)
+      ? ('same' as const)
+      : difference?.turn === turn
+        ? ('differs' as const)
+        : ('not reached' as const),
+  }));
+  const common = { locator, turns, outcome };
+  if (difference !== null)
+    return {
+      ...common,
+      word: 'differs',
+      detail: differenceText(difference),
+      lines: sideBySide(difference.recorded, difference.fresh, width()),
+    };
+  const missing = turns.filter(({ verdict }) => verdict !== 'same');
+  const ended = `the agent ended with status ${status}`;
+  if (missing.length > 0)
+    return {
+      ...common,
+      word: 'ended early',
+      detail: `${turns.length - missing.length} of ${plural(turns.length, 'turn')} asked for; ${ended}`,
+      lines: [],
+    };
+  return {
+    ...common,
+    word: 'same',
+    detail: `${plural(turns.length, 'turn')} asked for; ${ended}`,
+    lines: [],
+  };
+}
+
+const differenceText = ({ turn, at }: RequestDifference): string => `the request for t${turn}, in its message ${at}`;
+
+const width = (): number => Math.max(60, process.stdout.columns ?? 100);
+
+/** @throws UsageError for an unknown name */
+function rulesOf(exact: string[] | true | undefined): HistoryRules {
+  const off = exact === true ? HISTORY_RULES : (exact ?? []);
+  const unknown = off.find((name) => !HISTORY_RULES.includes(name as HistoryRule));
+  if (unknown !== undefined)
+    throw new UsageError(`--exact: '${unknown}' is not a rule of --agent; the rules are ${HISTORY_RULES.join(', ')}`);
+  return new Set(HISTORY_RULES.filter((name) => !off.includes(name)));
+}
+
+const xml = (text: string): string =>
+  text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    // Characters that XML 1.0 has no form for.
+    .replace(/[^\t\n\r\x20-\ud7ff\ue000-\ufffd]/g, '\ufffd');
+
+function writeJunit(path: string, verdicts: readonly Verdict[]): void {
+  const cases = verdicts.map(({ locator, word, detail, lines }) => {
+    const name = `  <testcase classname="rollout-viewer" name="${xml(locator)}"`;
+    return word === 'same'
+      ? `${name}/>`
+      : `${name}>\n    <failure message="${xml(`${word}: ${detail}`)}">${xml(lines.join('\n'))}</failure>\n  </testcase>`;
+  });
+  const failures = verdicts.filter(({ word }) => word !== 'same').length;
+  const text = `<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name="replay --agent" tests="${verdicts.length}" failures="${failures}">\n${cases.join('\n')}\n</testsuite>\n`;
+  try {
+    writeFileSync(path, text);
+  } catch (error) {
+    throw new UsageError(`--junit ${path}: ${(error as Error).message}`);
+  }
+}
+
+export interface AgentForkFlags extends ReadingFlags {
+  agent?: string;
+  turn?: number;
+  modelUrl: string;
+  n: number;
+  out?: string;
+  journal?: string;
+  json?: boolean;
+}
+
+/** Runs the agent up to a turn with recorded replies, and on with the live model. @returns the exit status */
+export async function forkAgent(
+  text: string,
+  flags: AgentForkFlags & { agent: string },
+  editedText: (rollout: Rollout, turn: number) => string | null,
+): Promise<number> {
+  const place = parseLocator(text);
+  const turn = flags.turn ?? place.turn;
+  if (turn === null) throw new UsageError(`${text}: it names no turn to go on from; give --turn N, or ${text}#tN`);
+  const problem = modelUrlProblem(flags.modelUrl);
+  if (problem !== null) throw new UsageError(problem);
+  const dump = Dump.open([place.path], await dumpOptions(flags));
+  const journal = await journalOf(place.path, flags.journal);
+  try {
+    const row = await findRow(dump, { ...place, turn });
+    const { rollout, locator } = row;
+    if (rollout === null) throw new UsageError(`${locator}: ${row.error}`);
+    if (rollout.turns[turn]?.role !== 'assistant')
+      throw new UsageError(`${locator}#t${turn}: --agent goes on from a turn of the assistant, and this is none`);
+    const folder = flags.out ?? (journal.directory === null ? null : join(journal.directory, 'agent-branches'));
+    if (folder === null) throw new UsageError('--out: name a folder for the branches; there is no journal here');
+    const edit = editedText(rollout, turn);
+    const edited = edit === null ? undefined : new Map([[turn, edit]]);
+    let parted = 0;
+    for (let branch = 1; branch <= flags.n; branch++) {
+      const stem = `${locator.replace(/^.*\//, '').replace(/\.jsonl\b/, '')}-t${turn}-${Date.now().toString(36)}-${branch}`;
+      const file = new RecordFile(folder, stem, say);
+      file.append({ type: 'fork', of: locator, turn, edited: edit !== null });
+      const outcome = await runAgent({
+        rollout,
+        command: flags.agent,
+        rules: rulesOf(undefined),
+        liveFrom: { turn, modelUrl: flags.modelUrl },
+        open: () => file,
+        ...(edited === undefined ? {} : { edited }),
+      });
+      const { difference, isLive, status } = outcome;
+      if (!isLive) parted++;
+      const word =
+        difference !== null && !isLive
+          ? `went another way before t${turn}: ${differenceText(difference)}`
+          : isLive
+            ? `went on from t${turn}; the agent ended with status ${status}`
+            : `the agent ended with status ${status} before it reached t${turn}`;
+      if (flags.json)
+        await print(
+          `${printJson({ event: 'branch', locator, branch, path: file.path, live: isLive, status, difference: difference === null ? null : { ...difference } })}\n`,
+        );
+      else
+        await print(
+          [
+            sanitiseLine(`branch ${branch}: ${word}; ${file.path}`),
+            ...(difference === null || isLive ? [] : sideBySide(difference.recorded, difference.fresh, width())),
+          ]
+            .join('\n')
+            .concat('\n'),
+        );
+    }
+    return parted === 0 ? DONE : parted === flags.n ? USAGE : ANSWER_IS_NO;
+  } finally {
+    journal.close();
+    dump.close();
+  }
+}
