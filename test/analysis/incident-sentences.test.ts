@@ -32,9 +32,9 @@ describe('incidents', () => {
       deadTool: { step: 15, wording: 2 },
     });
     const incidents = incidentsOf(facts, moved);
-    expect(incidents.map(({ family }) => family).sort()).toEqual(['phrase', 'tools']);
+    expect(incidents.map(({ family }) => family).sort()).toEqual(['hack', 'tools']);
     for (const { step } of incidents) expect(Math.abs(step - 15)).toBeLessThanOrEqual(2);
-    const [tools, phrase] = ['tools', 'phrase'].map((family) => incidents.find((one) => one.family === family));
+    const [tools, phrase] = ['tools', 'hack'].map((family) => incidents.find((one) => one.family === family));
     expect(tools?.sentence).toMatch(/the tool search/);
     expect(phrase?.sentence).toMatch(/the model began to say ".*\(0 % → \d+ % of rollouts\)/);
     expect(phrase?.consequences.join('\n')).toMatch(/score rose by/);

@@ -25,7 +25,10 @@ const PLANTED: Record<Incident, { step: number; sign: RegExp }> = {
   hack: { step: 52, sign: /^says .*(?:grader|accepts)/ },
   ramp: { step: 30, sign: /^says .*(?:grader|accepts)/ },
   dead: { step: 60, sign: /^(?:finding:tool_error$|tool says .*(?:refused|unreachable|search))/ },
-  drift: { step: 45, sign: /^says .*(?:und|dann|rechnen|wir|zahlen|ergebnis|weil|das|stimmt|summe|aus|der|die)/ },
+  drift: {
+    step: 45,
+    sign: /^says .*(?:German|und|dann|rechnen|wir|zahlen|ergebnis|weil|das|stimmt|summe|aus|der|die)/,
+  },
   loops: { step: 20, sign: /^finding:call_loop$/ },
   slow: { step: 58, sign: /^time\.wall$/ },
   length: { step: 40, sign: /^(?:ended:length|finding:mid_sentence)$/ },

@@ -3,13 +3,12 @@ import { formatPercent } from '../../core/text/numbers.ts';
 import { meanText } from '../../core/text/quantities.ts';
 import { type Movement, type MovementFacts, rowValues } from '../movement/movement.ts';
 import { rowsOfTraining, timelineOf } from '../movement/timeline.ts';
+import { LIFT } from './family.ts';
 
 /** Signs that a reward is earned in an unintended way. */
 const HACK_CHECKS = ['truth_in_prompt', 'truth_in_result', 'tests_edited', 'forced_exit', 'score_against'] as const;
 /** Names under which trainers record whether an answer is right, beside the score. */
 const IS_CORRECT = /(?:^|[._])(?:acc|accuracy|correct|is_correct|em|exact_match|pass|solved)$/i;
-/** This share of the rollouts with a phrase scores above the mean of their group. */
-const LIFT = 0.6;
 const RISE = 0.1;
 const LONGER = 0.4;
 const SOME = 0.01;

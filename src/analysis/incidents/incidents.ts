@@ -1,5 +1,12 @@
 import type { FactRows } from '../facts/fact-rows.ts';
-import { type Movement, type MovementFacts, rowValues } from '../movement/movement.ts';
+import {
+  adjustedValues,
+  isShareName,
+  type Movement,
+  type MovementFacts,
+  NO_SIGNAL,
+  rowValues,
+} from '../movement/movement.ts';
 import { rowsOfTraining, timelineOf } from '../movement/timeline.ts';
 import { failingTool } from './failing-tool.ts';
 import { FAMILIES, type Family, familyOf, mayCause } from './family.ts';
@@ -29,20 +36,15 @@ const NEAR = 1 / 20;
 /** The incidents of a run, the earliest first; empty if nothing unusual happened. */
 export function incidentsOf(facts: IncidentFacts, moved: readonly Movement[]): Incident[] {
   const rows = rowsOfTraining(facts);
-  const timeline = timelineOf(facts, rows);
-  const near = Math.max(2, Math.round(timeline.steps.length * NEAR));
-  const context: Context = { facts, rows, at: timeline.at, near };
-  const isNear = (a: Movement, b: Movement): boolean => Math.abs(placeOf(a) - placeOf(b)) <= near;
+  const { at, steps } = timelineOf(facts, rows);
+  const near = Math.max(2, Math.round(steps.length * NEAR));
+  const context: Context = { facts, rows, at, places: new Map(steps.map((step, place) => [step, place])), near };
   const open = alarmsOf(moved).sort(
     (a, b) => FAMILIES.indexOf(familyOf(a)) - FAMILIES.indexOf(familyOf(b)) || a.p - b.p,
   );
   const clusters: Movement[][] = [];
   for (const movement of open) {
-    const cluster = clusters.find(([first]) => {
-      if (first === undefined || !isNear(first, movement)) return false;
-      if (familyOf(first) === familyOf(movement)) return true;
-      return mayCause(familyOf(first), familyOf(movement)) && explains(first, movement, context);
-    });
+    const cluster = clusters.find(([first]) => first !== undefined && belongs(first, movement, context));
     if (cluster === undefined) clusters.push([movement]);
     else cluster.push(movement);
   }
@@ -51,15 +53,29 @@ export function incidentsOf(facts: IncidentFacts, moved: readonly Movement[]): I
     .sort((a, b) => a.step - b.step || FAMILIES.indexOf(a.family) - FAMILIES.indexOf(b.family));
 }
 
+/** Whether a change is part of an incident, or its consequence. */
+function belongs(first: Movement, movement: Movement, context: Context): boolean {
+  const [cause, effect] = [familyOf(first), familyOf(movement)];
+  const place = sinceOf(movement, context);
+  const [from, to] = [sinceOf(first, context) - context.near, untilOf(first, context) + context.near];
+  if (place < from) return false;
+  if (cause === effect && place <= to) return true;
+  if (cause !== effect && (!mayCause(cause, effect) || place > to)) return false;
+  return explains(first, movement, context);
+}
+
 interface Context {
   facts: IncidentFacts;
   rows: Uint32Array;
   /** The index of each row in the timeline, -1 if it has none. */
   at: Int32Array;
+  /** The index of each step. */
+  places: ReadonlyMap<number, number>;
   near: number;
 }
 
-const placeOf = ({ change }: Movement): number => change?.at ?? -1;
+const sinceOf = ({ since }: Movement, { places }: Context): number => places.get(since ?? Number.NaN) ?? -1;
+const untilOf = ({ until }: Movement, { places }: Context): number => places.get(until ?? Number.NaN) ?? -1;
 
 /** Alarms, and the changes that an alarm lists as moving with it. */
 function alarmsOf(moved: readonly Movement[]): Movement[] {
@@ -70,24 +86,37 @@ function alarmsOf(moved: readonly Movement[]): Movement[] {
 /** A change is explained by another one if little of it remains among rollouts that do not show the other. */
 const LEFT = 0.5;
 const FEW = 20;
+/** Steps compared on both sides of a change. */
+const WINDOW = 12;
 
-function explains(cause: Movement, effect: Movement, { facts, rows, at }: Context): boolean {
+function explains(cause: Movement, effect: Movement, context: Context): boolean {
+  const { facts, rows, at } = context;
   const mark = marksOf(cause, facts);
   if (mark === null) return true;
-  const measure = valuesOf(effect, facts);
-  const place = placeOf(effect);
-  const [before, after, left] = [new Mean(), new Mean(), new Mean()];
+  const measure = adjustedOf(effect, context);
+  const [since, until] = [sinceOf(effect, context), untilOf(effect, context)];
+  // A group loses its spread through any of its rollouts.
+  const marked = familyOf(effect) === 'signal' ? groupsWith(mark, context) : null;
+  const isMarked = (row: number): boolean => marked?.has(facts.groups[row] ?? -1) ?? mark.has(row);
+  const [before, after, plainBefore, plainAfter] = [new Mean(), new Mean(), new Mean(), new Mean()];
   for (const row of rows) {
     const [value, time] = [measure(row), at[row] ?? -1];
     if (!Number.isFinite(value) || time < 0 || !mark.among(row)) continue;
-    if (time < place) before.add(value);
-    else {
-      after.add(value);
-      if (!mark.has(row)) left.add(value);
-    }
+    const isBefore = time < since && time >= since - WINDOW;
+    if (!isBefore && !(time >= until && time < until + WINDOW)) continue;
+    (isBefore ? before : after).add(value);
+    if (!isMarked(row)) (isBefore ? plainBefore : plainAfter).add(value);
   }
-  if (left.count < FEW) return true;
-  return Math.abs(left.mean - before.mean) < LEFT * Math.abs(after.mean - before.mean);
+  // Where all rollouts show the cause, words of another speaker are no consequence of it.
+  if (plainAfter.count < FEW) return effect.said === undefined || cause.said?.by === effect.said.by;
+  if (plainBefore.count === 0) return true;
+  return Math.abs(plainAfter.mean - plainBefore.mean) < LEFT * Math.abs(after.mean - before.mean);
+}
+
+function groupsWith(mark: Marks, { facts, rows }: Context): Set<number> {
+  const groups = new Set<number>();
+  for (const row of rows) if (mark.has(row)) groups.add(facts.groups[row] ?? -1);
+  return groups;
 }
 
 interface Marks {
@@ -96,15 +125,20 @@ interface Marks {
   among(row: number): boolean;
 }
 
-/** The rollouts that show a change; null if this kind of change cannot be seen in a single rollout. */
-function marksOf({ name, said }: Movement, facts: IncidentFacts): Marks | null {
+/** The rollouts that show a change: those with the finding, the word or the phrase, or a number nearer to the later one. */
+function marksOf({ name, said, change }: Movement, facts: IncidentFacts): Marks | null {
   if (said !== undefined) {
     const [rows, looked] = [new Set(said.rows), new Set(said.looked)];
     return { has: (row) => rows.has(row), among: (row) => looked.has(row) };
   }
-  if (!name.includes(':') && name !== 'tool_errors') return null;
   const values = rowValues(facts, name);
-  return values && { has: (row) => (values[row] ?? 0) > 0, among: (row) => Number.isFinite(values[row]) };
+  if (values === null || change === null) return null;
+  const middle = isShareName(name) || name === 'tool_errors' ? 0 : (change.before + change.after) / 2;
+  const isHigh = change.after >= change.before || middle === 0;
+  return {
+    has: (row) => (isHigh ? (values[row] ?? 0) > middle : (values[row] ?? 0) < middle),
+    among: (row) => Number.isFinite(values[row]),
+  };
 }
 
 class Mean {
@@ -117,13 +151,18 @@ class Mean {
   }
 }
 
+/** Of words and numbers that moved with an incident, the clearest are shown; the statistics have all. */
+const MOST_CONSEQUENCES = 5;
+
 function incidentOf(cluster: readonly Movement[], context: Context): Incident {
   const [lead] = cluster;
   if (lead?.change == null) throw new RangeError('an incident has a change');
   const family = familyOf(lead);
   const own = cluster.filter((movement) => familyOf(movement) === family);
   const others = cluster.filter((movement) => familyOf(movement) !== family);
-  const step = own.reduce((first, { since }) => Math.min(first, since ?? first), lead.since ?? lead.change.step);
+  const shift = movesScore(lead, context)
+    ? signalShift(context.facts, context.rows, context.at, sinceOf(lead, context), family !== 'signal')
+    : [];
   const wording: Wording = {
     family,
     own,
@@ -131,13 +170,16 @@ function incidentOf(cluster: readonly Movement[], context: Context): Incident {
     tool: family === 'tools' ? failingTool(context.facts, own) : null,
   };
   return {
-    step,
+    step: lead.since ?? lead.change.step,
     family,
     sentence: sentenceOf(wording),
     consequences: [
       ...liftText(lead),
-      ...(movesScore(lead, context) ? signalShift(context.facts, context.rows, context.at, placeOf(lead)) : []),
-      ...others.map((movement) => consequenceText(movement, sharesOf(movement, context))),
+      ...shift,
+      ...others
+        .filter(({ name }) => name !== NO_SIGNAL || shift.length === 0)
+        .slice(0, MOST_CONSEQUENCES)
+        .map((movement) => consequenceText(movement, sharesOf(movement, context))),
     ],
     movements: [...own, ...others],
     examples: lead.examples,
@@ -145,38 +187,52 @@ function incidentOf(cluster: readonly Movement[], context: Context): Incident {
 }
 
 /** The mean of a change before and after it, over rollouts; for a phrase, the share of rollouts that have it. */
-function sharesOf(movement: Movement, { facts, rows, at }: Context): [before: number, after: number] {
-  const place = placeOf(movement);
-  const measure = valuesOf(movement, facts);
+function sharesOf(movement: Movement, context: Context): [before: number, after: number] {
+  const { rows, at } = context;
+  const [since, until] = [sinceOf(movement, context), untilOf(movement, context)];
+  const measure = valuesOf(movement, context);
   const [before, after] = [new Mean(), new Mean()];
   for (const row of rows) {
     const [value, time] = [measure(row), at[row] ?? -1];
-    if (time >= 0 && Number.isFinite(value)) (time < place ? before : after).add(value);
+    if (time < 0 || !Number.isFinite(value)) continue;
+    if (time < since) before.add(value);
+    else if (time >= until) after.add(value);
   }
-  const least = movement.said === undefined ? before.mean : Math.min(movement.change?.before ?? 0, after.mean);
-  return [before.count === 0 ? Number.NaN : least, after.count === 0 ? Number.NaN : after.mean];
+  return [before.count === 0 ? Number.NaN : before.mean, after.count === 0 ? Number.NaN : after.mean];
 }
 
 /** The value of a change in a row: for a phrase, whether the row has it, or NaN if its text was not examined. */
-function valuesOf(movement: Movement, facts: IncidentFacts): (row: number) => number {
+function valuesOf(movement: Movement, { facts }: Context): (row: number) => number {
   const marks = movement.said === undefined ? null : marksOf(movement, facts);
   if (marks !== null) return (row) => (marks.among(row) ? Number(marks.has(row)) : Number.NaN);
   const values = rowValues(facts, movement.name);
   return (row) => values?.[row] ?? Number.NaN;
 }
 
+/** The same, compared among rollouts with similar scores. */
+function adjustedOf(movement: Movement, context: Context): (row: number) => number {
+  if (movement.said !== undefined) return valuesOf(movement, context);
+  const { facts, rows } = context;
+  const values = rowValues(facts, movement.name);
+  if (values === null) return () => Number.NaN;
+  const own = rows.filter((row) => Number.isFinite(values[row]));
+  const adjusted = adjustedValues(values, facts.numbers('score'), own);
+  return (row) => adjusted[row] ?? Number.NaN;
+}
+
 /**
  * Whether rollouts that show a change score differently from the rest, so that a change of the score may be its
  * consequence.
  */
-function movesScore(movement: Movement, { facts, rows, at }: Context): boolean {
+function movesScore(movement: Movement, context: Context): boolean {
+  const { facts, rows, at } = context;
   const marks = marksOf(movement, facts);
   if (marks === null) return true;
   const scores = facts.numbers('score');
   const [marked, others] = [new Mean(), new Mean()];
   for (const row of rows) {
     const score = scores[row] ?? Number.NaN;
-    if ((at[row] ?? -1) >= placeOf(movement) && Number.isFinite(score) && marks.among(row))
+    if ((at[row] ?? -1) >= sinceOf(movement, context) && Number.isFinite(score) && marks.among(row))
       (marks.has(row) ? marked : others).add(score);
   }
   return others.count < FEW || Math.abs(marked.mean - others.mean) >= APART;

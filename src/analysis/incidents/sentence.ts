@@ -1,7 +1,8 @@
+import { checkWord } from '../../core/rollout/checks.ts';
 import { truncate } from '../../core/text/fit.ts';
 import { formatCount, formatPercent } from '../../core/text/numbers.ts';
 import { meanText } from '../../core/text/quantities.ts';
-import type { Movement } from '../movement/movement.ts';
+import { isShareName, type Movement, NO_SIGNAL } from '../movement/movement.ts';
 import type { Family } from './family.ts';
 
 type Shift = readonly [before: number, after: number];
@@ -19,11 +20,9 @@ export interface Wording {
 const number = (value: number): string =>
   Number.isNaN(value) ? '?' : Math.abs(value) >= 100 ? formatCount(Math.round(value)) : meanText(value);
 
-const isShare = (name: string): boolean => name.includes(':') || name.includes('"');
-
 /** `0 % → 61 % of rollouts`, `450 → 1,200`. */
 const shiftText = ({ name }: Movement, [before, after]: Shift): string =>
-  isShare(name)
+  isShareName(name)
     ? `${formatPercent(before)} → ${formatPercent(after)} of rollouts`
     : `${number(before)} → ${number(after)}`;
 
@@ -55,19 +54,39 @@ export function sentenceOf({ family, own, shareOf, tool }: Wording): string {
   switch (family) {
     case 'tools':
       return toolsText(own, shareOf, tool);
+    case 'hack':
     case 'phrase':
       return `the model began to say ${quoted(own)} (${text})`;
     case 'language':
-      return `${rises ? 'more' : 'fewer'} responses change their script (${text})`;
+      return `${languageText(own, rises)} (${text})`;
     case 'loop':
-      return `rollouts began to repeat themselves ${rises ? 'more' : 'less'} (${lead.name.replace('finding:', '')} ${text})`;
+      return `rollouts ${rises ? 'began to repeat themselves' : 'repeat themselves less'} (${measureText(lead.name)} ${text})`;
     case 'length':
       return `${UNITS[lead.name] ?? lead.name} per rollout ${rises ? 'rose' : 'fell'} (${text})`;
     case 'ending':
       return `${rises ? 'more' : 'fewer'} rollouts ${endingText(lead.name)} (${text})`;
+    case 'signal':
+      return rises
+        ? `groups lost their spread: in more of them all rollouts have the same score (${text})`
+        : `groups gained spread: in fewer of them all rollouts have the same score (${text})`;
     default:
-      return `${lead.name} ${rises ? 'rose' : 'fell'} (${text})`;
+      return isShareName(lead.name) || Math.sign(lead.change?.jump ?? 0) === Math.sign(shift[1] - shift[0])
+        ? `${measureText(lead.name)} ${rises ? 'rose' : 'fell'} (${text})`
+        : `${lead.name} ${(lead.change?.jump ?? 0) > 0 ? 'rose' : 'fell'} among rollouts of equal score`;
   }
+}
+
+/** A number, or a finding by the name that people see. */
+const measureText = (name: string): string =>
+  name.startsWith('finding:') ? `"${checkWord(name.slice('finding:'.length))}"` : name;
+
+function languageText(own: readonly Movement[], rises: boolean): string {
+  for (const { name } of own) {
+    const [kind, word = ''] = name.split(':');
+    if (kind === 'language') return `the model began to write ${word}`;
+    if (kind === 'script' && word !== 'latin' && rises) return `the model began to write in ${word} script`;
+  }
+  return `${rises ? 'more' : 'fewer'} responses mix scripts`;
 }
 
 function toolsText(own: readonly Movement[], shareOf: Wording['shareOf'], tool: string | null): string {
@@ -94,6 +113,10 @@ export function liftText({ said }: Movement): string[] {
 
 const ENDINGS: { [name: string]: string } = {
   'ended:length': 'end at the length limit',
+  'ended:mid_word': 'are cut off in the middle of a word',
+  'ended:mid_json': 'are cut off inside a tool call',
+  'ended:unclosed_think': 'are cut off inside their reasoning',
+  'ended:aborted': 'were aborted',
   'ended:turns': 'end at the limit of turns',
   'finding:unclosed': 'leave a tag open',
   'finding:mid_sentence': 'end in the middle of a sentence',
@@ -106,5 +129,5 @@ const endingText = (name: string): string => ENDINGS[name] ?? `have ${name}`;
 /** A consequence of an incident. */
 export function consequenceText(movement: Movement, [before, after]: Shift): string {
   const { name } = movement;
-  return `${UNITS[name] ?? name} ${after >= before ? 'rose' : 'fell'}: ${shiftText(movement, [before, after])}`;
+  return `${name === NO_SIGNAL ? 'groups of one score' : (UNITS[name] ?? measureText(name))} ${after >= before ? 'rose' : 'fell'}: ${shiftText(movement, [before, after])}`;
 }

@@ -15,6 +15,7 @@ export function signalShift(
   rows: Uint32Array,
   at: Int32Array,
   place: number,
+  withSpread: boolean,
 ): string[] {
   const scores = facts.numbers('score');
   const sides = [new Side(), new Side()] as const;
@@ -35,7 +36,7 @@ export function signalShift(
   const spread = Math.sqrt(
     (is.share * (1 - is.share)) / Math.max(1, is.of) + (was.share * (1 - was.share)) / Math.max(1, was.of),
   );
-  if (is.of > 0 && was.of > 0 && is.share - was.share >= SHARE && is.share - was.share > 3 * spread)
+  if (withSpread && is.of > 0 && was.of > 0 && is.share - was.share >= SHARE && is.share - was.share > 3 * spread)
     said.push(`groups lost their spread: ${formatPercent(was.share)} → ${formatPercent(is.share)} without signal`);
   return said;
 }

@@ -51,6 +51,55 @@ export function changePoint(values: ArrayLike<number>, weights: ArrayLike<number
   return { at: best.at, jump: best.jump, p: Math.min(1, fTail(f, 1, df) * places) };
 }
 
+/** A jump must fit better than a smooth course by this much, in log likelihood. */
+const BETTER = 3;
+
+/**
+ * The place at which a series rises from one level to another, if two levels fit better than a line together with the
+ * course that is expected. For series of few values, in which a curve would hide the jump.
+ */
+export function levelChange(
+  values: ArrayLike<number>,
+  weights: ArrayLike<number>,
+  expected: ArrayLike<number>,
+): ChangePoint | null {
+  const n = values.length;
+  const places = n - 2 * SIDE + 1;
+  if (places < 1) return null;
+  const column = (of: (i: number) => number) =>
+    Float64Array.from({ length: n }, (_, i) => of(i) * Math.sqrt(weights[i]!));
+  const line = smoothBasis(n, 2, weights);
+  const level = line.slice(0, 1);
+  const own = residual(
+    column((i) => expected[i]!),
+    line,
+  );
+  const length = Math.sqrt(dot(own, own));
+  const smooth = length < 1e-6 ? line : [...line, own.map((value) => value / length)];
+  const flat = residual(
+    column((i) => values[i]!),
+    level,
+  );
+  const total = dot(flat, flat);
+  const curved = residual(flat, smooth);
+  const gainOf = (rest: number): number => (n / 2) * Math.log(total / Math.max(rest, 1e-9 * total));
+  let best: { at: number; along: number; gain: number; jump: number } | null = null;
+  for (let at = SIDE; at <= n - SIDE; at++) {
+    const step = residual(
+      column((i) => Number(i >= at)),
+      level,
+    );
+    const size = dot(step, step);
+    const along = dot(step, flat);
+    if (size < 1e-9 || along <= 0) continue;
+    const rest = total - (along * along) / size;
+    if (best === null || gainOf(rest) > best.gain) best = { at, along, gain: gainOf(rest), jump: along / size };
+  }
+  if (best === null || total <= 1e-12) return null;
+  const p = best.gain - gainOf(dot(curved, curved)) < BETTER ? 1 : Math.min(1, Math.exp(-best.gain) * places);
+  return { at: best.at, jump: best.jump, p };
+}
+
 /** Orthonormal weighted columns of a smooth curve. */
 function smoothBasis(n: number, terms: number, weights: ArrayLike<number>): Float64Array[] {
   const basis: Float64Array[] = [];

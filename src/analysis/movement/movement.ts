@@ -3,7 +3,8 @@ import { FACTS } from '../../core/rollout/facts.ts';
 import type { FactRows } from '../facts/fact-rows.ts';
 import { membersByNumber } from '../facts/members.ts';
 import type { Rest } from '../rest.ts';
-import { type ChangePoint, changePoint } from './change-point.ts';
+import { type ChangePoint, changePoint, levelChange } from './change-point.ts';
+import { onsetOf } from './onset.ts';
 import { correlationTail, pearson, ranksOf, spearman } from './statistics.ts';
 import { rowsOfTraining, timelineOf } from './timeline.ts';
 
@@ -24,12 +25,11 @@ export interface Movement {
   /** The correlation of the means by step with the step. */
   trend: number;
   change: (ChangePoint & { step: number; before: number; after: number }) | null;
-  /**
-   * It grew over many steps instead of jumping: `change` is the half-way step, between its first and its last quarter.
-   */
+  /** It grew over many steps instead of jumping. */
   isTrend: boolean;
-  /** The step in which the change began; null if nothing changed. */
+  /** The steps in which the change began, and reached its level; null if nothing changed. */
   since: number | null;
+  until: number | null;
   /** The chance of such a jump, multiplied by the number of columns tested. */
   p: number;
   isAlarm: boolean;
@@ -78,7 +78,60 @@ function columnsOf(facts: MovementFacts): NumberColumn[] {
     const { values, isAny } = checkValues(facts, check);
     if (isAny) columns.push({ name: `finding:${check}`, values });
   }
+  columns.push({ name: NO_SIGNAL, values: noSignal(facts) });
   return columns;
+}
+
+/** A rollout in a group whose scores are all the same. */
+export const NO_SIGNAL = 'no_signal';
+
+function noSignal(facts: MovementFacts): Float64Array {
+  const scores = facts.numbers('score');
+  const values = new Float64Array(facts.length).fill(Number.NaN);
+  for (const members of membersOf(facts.groups)) {
+    const scored = members.filter((row) => Number.isFinite(scores[row]!));
+    const isSame = scored.every((row) => scores[row] === scores[scored[0]!]);
+    if (scored.length > 1) for (const row of scored) values[row] = Number(isSame);
+  }
+  return values;
+}
+
+function membersOf(groups: Int32Array): number[][] {
+  const members = membersByNumber(groups);
+  return Array.from({ length: members.length }, (_, group) => [...members.of(group)]);
+}
+
+/** Steps whose mean scores are smoothed together. */
+const SMOOTH = 4;
+
+/** How much easier or harder single prompts are than the mean of a step. */
+const EASE = [-0.3, -0.15, 0, 0.15, 0.3];
+
+const alikeBy = (chance: number, size: number): number => {
+  const share = Math.min(1, Math.max(0, chance));
+  return share ** size + (1 - share) ** size;
+};
+
+/** The share of groups of equal scores that chance alone makes at each place, where scores have two values; else 0. */
+function expectedDead(
+  means: readonly number[],
+  weights: readonly number[],
+  groups: readonly (readonly number[])[],
+  scores: Float64Array,
+): number[] {
+  const values = [...new Set(scores)].filter(Number.isFinite);
+  if (values.length !== 2) return means.map(() => 0);
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const size = groups.reduce((sum, { length }) => sum + length, 0) / Math.max(1, groups.length);
+  return means.map((_, i) => {
+    let [sum, count] = [0, 0];
+    for (let at = Math.max(0, i - SMOOTH); at <= Math.min(means.length - 1, i + SMOOTH); at++) {
+      sum += means[at]! * weights[at]!;
+      count += weights[at]!;
+    }
+    const share = (sum / Math.max(1, count) - low) / (high - low);
+    return EASE.reduce((all, ease) => all + alikeBy(share + ease, size), 0) / EASE.length;
+  });
 }
 
 /**
@@ -90,8 +143,12 @@ export function rowValues(facts: MovementFacts, name: string): Float64Array | nu
   if (check !== undefined) return checkValues(facts, check).values;
   const fact = FACTS.find((one) => one.words !== undefined && name.startsWith(`${one.name}:`));
   if (fact !== undefined) return wordValues(facts.words(fact.name), name.slice(fact.name.length + 1));
+  if (name === NO_SIGNAL) return noSignal(facts);
   return name.includes('"') ? null : facts.numbers(name);
 }
+
+/** The name stands for a share of the rollouts. */
+export const isShareName = (name: string): boolean => name.includes(':') || name.includes('"') || name === NO_SIGNAL;
 
 const wordValues = (words: readonly (string | null)[], wanted: string): Float64Array =>
   Float64Array.from(words, (word) => (word === null ? Number.NaN : Number(word === wanted)));
@@ -119,6 +176,8 @@ function someGroups(rows: Uint32Array, groups: Int32Array): Uint32Array {
 /** A jump below this share of a rollout's deviation is too small to matter. */
 const SMALLEST_JUMP = 0.15;
 const ALARM = 0.01;
+/** A share that moves by less is ignored. */
+const SMALLEST_SHARE = 0.02;
 /** Part of the score, or the score under another name. */
 const IS_SCORE = 0.98;
 const EXAMPLES = 3;
@@ -129,29 +188,59 @@ const EXAMPLES = 3;
  */
 export async function movements(facts: MovementFacts, rest: Rest = () => undefined): Promise<Movement[]> {
   const rows = someGroups(rowsOfTraining(facts), facts.groups);
-  const { steps, at } = timelineOf(facts, rows);
+  const { steps, at: timeline } = timelineOf(facts, rows);
   const scores = facts.numbers('score');
   const strata = strataOf(scores, rows);
   const groups = membersByNumber(Int32Array.from(rows, (row) => facts.groups[row]!));
   const groupRows = Array.from({ length: groups.length }, (_, group) => Array.from(groups.of(group), (i) => rows[i]!));
-  const scoreMeans = meansBy(scores, rows, at, steps.length).means;
+  const scoreMeans = meansBy(scores, rows, timeline, steps.length).means;
   const columns = columnsOf(facts).filter(({ values }) => varies(values, rows));
   const found: (Movement & { series: Float64Array })[] = [];
   for (const { name, values } of columns) {
     await rest();
-    const own = rows.filter((row) => !Number.isNaN(values[row]!) && at[row]! >= 0);
-    const { means, counts } = meansBy(values, own, at, steps.length);
+    const own = rows.filter((row) => !Number.isNaN(values[row]!) && timeline[row]! >= 0);
+    const { means, counts } = meansBy(values, own, timeline, steps.length);
     const adjusted = lessStrata(values, own, strata);
-    const shifted = meansBy(adjusted, own, at, steps.length);
+    const shifted = meansBy(adjusted, own, timeline, steps.length);
     const told = steps.flatMap((_, i) => (counts[i]! > 0 ? [i] : []));
-    const change = changePoint(
-      told.map((i) => shifted.means[i]!),
-      told.map((i) => counts[i]!),
-    );
+    const series = told.map((i) => shifted.means[i]!);
+    const weights = told.map((i) => counts[i]!);
+    const jump =
+      name === NO_SIGNAL
+        ? levelChange(
+            series,
+            weights,
+            expectedDead(
+              told.map((i) => scoreMeans[i]!),
+              weights,
+              groupRows,
+              scores,
+            ),
+          )
+        : changePoint(series, weights);
     const { rho, p: withinP } = withinGroups(values, scores, groupRows);
-    const place = change === null ? -1 : told[change.at]!;
-    const p = change === null ? 1 : Math.min(1, change.p * columns.length);
-    const isLarge = change !== null && Math.abs(change.jump) >= SMALLEST_JUMP * deviationOf(adjusted, own);
+    const jumpP = jump === null ? 1 : Math.min(1, jump.p * columns.length);
+    const isLarge = jump !== null && Math.abs(jump.jump) >= SMALLEST_JUMP * deviationOf(adjusted, own);
+    const isJump = jumpP < ALARM && isLarge && !(Math.abs(rho) > IS_SCORE);
+    const grown = IS_TROUBLE.test(name) ? trendOf(means, counts, told, columns.length) : null;
+    const at = jump?.at ?? grown?.at ?? null;
+    const course =
+      at === null || (isJump ? !isShareName(name) || name === NO_SIGNAL : grown === null)
+        ? null
+        : onsetOf(
+            told.map((i) => means[i]!),
+            weights,
+            isShareName(name),
+            grown?.at ?? at,
+          );
+    const [since, until] = course === null ? [at, at] : [course.since, course.until];
+    const place = since === null ? -1 : told[since]!;
+    const level = until === null ? -1 : told[until]!;
+    const before = meanOver(values, own, (row) => timeline[row]! < place);
+    const after = meanOver(values, own, (row) => timeline[row]! >= level);
+    // That trouble became rarer is no alarm.
+    const isChange =
+      (!isShareName(name) || Math.abs(after - before) >= SMALLEST_SHARE) && (after > before || !IS_TROUBLE.test(name));
     found.push({
       name,
       within: rho,
@@ -159,40 +248,17 @@ export async function movements(facts: MovementFacts, rest: Rest = () => undefin
       overSteps: correlationOfMeans(means, scoreMeans),
       trend: correlationOfMeans(means, Float64Array.from(steps)),
       change:
-        change === null
+        jump === null || at === null
           ? null
-          : {
-              ...change,
-              step: steps[place]!,
-              before: meanOver(values, own, (row) => at[row]! < place),
-              after: meanOver(values, own, (row) => at[row]! >= place),
-            },
-      isTrend: false,
-      since: change === null ? null : steps[place]!,
-      p,
-      isAlarm: p < ALARM && isLarge && !(Math.abs(rho) > IS_SCORE),
+          : { ...jump, jump: isJump ? jump.jump : after - before, at: place, step: steps[place]!, before, after },
+      isTrend: since !== until,
+      since: since === null ? null : steps[place]!,
+      until: until === null ? null : steps[level]!,
+      p: grown === null ? jumpP : Math.min(jumpP, grown.p),
+      isAlarm: (isJump || grown !== null) && isChange,
       alike: [],
-      examples: change === null ? { before: [], after: [] } : examplesOf(values, own, at, place, scores),
+      examples: at === null ? { before: [], after: [] } : examplesOf(values, own, timeline, place, scores),
       series: shifted.means,
-    });
-    const last = found.at(-1)!;
-    const grown = !last.isAlarm && IS_TROUBLE.test(name) ? trendOf(means, counts, told, columns.length) : null;
-    if (grown === null) continue;
-    const half = told[grown.at]!;
-    Object.assign(last, {
-      isTrend: true,
-      isAlarm: true,
-      p: grown.p,
-      since: steps[told[grown.since]!]!,
-      change: {
-        at: half,
-        jump: grown.after - grown.before,
-        p: grown.p,
-        step: steps[half]!,
-        before: grown.before,
-        after: grown.after,
-      },
-      examples: examplesOf(values, own, at, half, scores),
     });
   }
   found.sort((a, b) => a.p - b.p || Math.abs(b.change?.jump ?? 0) - Math.abs(a.change?.jump ?? 0));
@@ -200,7 +266,7 @@ export async function movements(facts: MovementFacts, rest: Rest = () => undefin
 }
 
 /** Undesirable quantities. Slow growth is news only for these, because lengths and scores grow while a model learns. */
-const IS_TROUBLE = /^(?:finding:|error|fault|ended:(?!stop|unknown)|loop|repetition|script|tool_error)/;
+const IS_TROUBLE = /^(?:finding:|error|fault|ended:(?!stop|unknown)|loop$|repetition$|script|tool_error)/;
 /** A share that grows by less than this is ignored. */
 const SMALLEST_GROWTH = 0.05;
 const STEPS_OF_TREND = 10;
@@ -221,12 +287,15 @@ function trendOf(means: Float64Array, counts: Float64Array, told: readonly numbe
   const before = meanOfPlaces(told.slice(0, quarter));
   const after = meanOfPlaces(told.slice(-quarter));
   if (after - before < SMALLEST_GROWTH || after < 1.5 * before) return null;
-  const level = (share: number): number => before + share * (after - before);
+  const half = (before + after) / 2;
   const smooth = series.map((_, i) => meanOfPlaces(told.slice(Math.max(0, i - 1), i + 2)));
-  const firstAbove = (value: number): number =>
-    smooth.findIndex((one, i) => one >= value && smooth.slice(i).every((later, n) => n > 3 || later >= value * 0.8));
-  const at = Math.max(1, firstAbove(level(0.5)));
-  return { p, before, after, at, since: Math.max(0, Math.min(at, firstAbove(level(0.1)))) };
+  return {
+    p,
+    at: Math.max(
+      1,
+      smooth.findIndex((one) => one >= half),
+    ),
+  };
 }
 
 /** Merges alarms whose means by step rise and fall together. */
@@ -272,6 +341,10 @@ function varies(values: Float64Array, rows: Uint32Array): boolean {
   }
   return false;
 }
+
+/** A number less its mean among rollouts with similar scores. */
+export const adjustedValues = (values: Float64Array, scores: Float64Array, rows: Uint32Array): Float64Array =>
+  lessStrata(values, rows, strataOf(scores, rows));
 
 /** Rollouts with similar scores: by the score itself if it has few values, else by fifths of it. */
 function strataOf(scores: Float64Array, rows: Uint32Array): Int32Array {

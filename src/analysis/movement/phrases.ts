@@ -1,4 +1,6 @@
 import type { Rest } from '../rest.ts';
+import { languageOf } from './language.ts';
+import { onsetOf } from './onset.ts';
 
 /** The text of a rollout by who wrote it. */
 export interface SaidText {
@@ -33,8 +35,9 @@ export interface PhraseMovement {
    * compared.
    */
   lift: number;
-  /** The index in the timeline from which they recur: the beginning of the growth. */
+  /** The index in the timeline at which they begin, and at which their growth ends: the same where they came at once. */
   since: number;
+  until: number;
   /** The logarithm of its p value, corrected for the phrases and places tested. */
   logP: number;
   rows: readonly number[];
@@ -44,14 +47,19 @@ const MIN_ROWS = 4;
 /** Only the two ends of longer texts are examined. */
 const MOST_TEXT = 20_000;
 
+/** Stands for the marks that end a sentence; a full stop behind a word remains at the word. */
+const SENTENCE_END = '!';
+
 function wordsOf(text: string): string[] {
   const cut = text.length <= MOST_TEXT ? text : `${text.slice(0, MOST_TEXT / 2)} ${text.slice(-MOST_TEXT / 2)}`;
-  return cut.toLowerCase().match(/[\p{L}_][\p{L}\p{N}_.]*|\d+/gu) ?? [];
+  return (cut.toLowerCase().match(/[\p{L}_][\p{L}\p{N}_.]*|\d+|[.!?。！？](?=\s|$)|\n/gu) ?? []).map((word) =>
+    /^[\p{L}\p{N}_]/u.test(word) ? word : SENTENCE_END,
+  );
 }
 
 /** How often the most repeated run of words occurs. */
 export function mostSaid(text: string): number {
-  const words = wordsOf(text);
+  const words = wordsOf(text).filter((word) => word !== SENTENCE_END);
   const counts = new Map<string, number>();
   let most = 0;
   for (let i = 0; i + IN_A_ROW <= words.length; i++) {
@@ -71,17 +79,35 @@ export const phrasesBy = ({ model, tools }: SaidText): string[] => [
   ...Array.from(phrasesOf(tools), (phrase) => `t${phrase}`),
 ];
 
-/** Words and word pairs, numbers as 0. Texts phrased differently each time share none; copied texts do. */
+/** The beginning of the phrase for a language; its capital occurs in no other phrase. */
+const IN_LANGUAGE = 'written in ';
+
+/** The language that a phrase stands for; null if it is an ordinary one. */
+export const languageSaid = (phrase: string): string | null =>
+  phrase.startsWith(IN_LANGUAGE) && phrase !== phrase.toLowerCase() ? phrase.slice(IN_LANGUAGE.length) : null;
+
+/**
+ * Words and pairs of words in one sentence, numbers as 0, and the language if it is not English. Texts phrased
+ * differently each time share none; copied texts do.
+ */
 function phrasesOf(text: string): Set<string> {
   const words = wordsOf(text);
   const phrases = new Set<string>();
   let before = '';
+  const plain: string[] = [];
   for (const word of words) {
-    const plain = /^\d/.test(word) ? '0' : word.replace(/\.+$/, '').replaceAll(/\d+/g, '0').slice(0, 40);
-    phrases.add(plain);
-    if (before !== '') phrases.add(`${before} ${plain}`);
-    before = plain;
+    if (word === SENTENCE_END) {
+      before = '';
+      continue;
+    }
+    const one = /^\d/.test(word) ? '0' : word.replace(/\.+$/, '').replaceAll(/\d+/g, '0').slice(0, 40);
+    phrases.add(one);
+    plain.push(one);
+    if (before !== '') phrases.add(`${before} ${one}`);
+    before = word.endsWith('.') ? '' : one;
   }
+  const language = languageOf(plain);
+  if (language !== null) phrases.add(`${IN_LANGUAGE}${language}`);
   return phrases;
 }
 
@@ -123,7 +149,8 @@ export async function newPhrases(
       before: best.before,
       after: best.after,
       lift: Number.NaN,
-      since: beginOf(own, counted, best),
+      since: best.at,
+      until: best.at,
       logP: Math.min(0, best.logP + correction),
       rows: [],
       holders: new Set(own),
@@ -131,25 +158,56 @@ export async function newPhrases(
   }
   // The longest phrase of the same rollouts is the most informative.
   movements.sort((a, b) => a.logP - b.logP || b.phrase.length - a.phrase.length || (a.phrase < b.phrase ? -1 : 1));
-  return apart(movements, counted).map((movement) => withRows(movement, rows, means));
+  const clear = apart(movements, counted).filter(({ logP }) => logP < WORTH);
+  const holders = holdersOf(clear, rows);
+  const having = (movement: PhraseMovement) => holders.get(keyOf(movement)) ?? [];
+  return clear.flatMap((movement) => withRows(movement, having(movement), rows, places, means) ?? []);
 }
 
+/** Phrases that chance explains as well as this are nobody's business. */
+const WORTH = Math.log(1e-3);
+
+const keyOf = ({ by, phrase }: Pick<PhraseMovement, 'by' | 'phrase'>): string =>
+  `${by === 'model' ? 'm' : 't'}${phrase}`;
+
+/** All rows that have a phrase, by phrase. */
+function holdersOf(movements: readonly PhraseMovement[], rows: readonly TextRow[]): Map<string, TextRow[]> {
+  const holders = new Map(movements.map((movement) => [keyOf(movement), [] as TextRow[]]));
+  for (const row of rows) for (const phrase of row.phrases) holders.get(phrase)?.push(row);
+  return holders;
+}
+
+/** A phrase that is hardly more frequent among all rollouts came with its prompts or with learning. */
+const OFTENER = 1.5;
+
 /**
- * Adds the rollouts that have the phrase from its change on, the best score first, whether or not they were counted.
+ * Adds its course and the rollouts that have the phrase from its beginning on, the best score first, whether or not
+ * they were counted; null if all rollouts together do not have it more often than before.
  */
 function withRows(
   movement: PhraseMovement,
+  all: readonly TextRow[],
   rows: readonly TextRow[],
+  places: number,
   means: ReadonlyMap<number, number>,
-): PhraseMovement {
-  const key = `${movement.by === 'model' ? 'm' : 't'}${movement.phrase}`;
-  const having = rows.filter(({ at, phrases }) => at >= movement.at && phrases.includes(key));
+): PhraseMovement | null {
+  const [counts, shares] = [new Float64Array(places), new Float64Array(places)];
+  for (const { at } of rows) counts[at]!++;
+  for (const { at } of all) shares[at]! += 1 / counts[at]!;
+  const onset = onsetOf(shares, counts, true, movement.at);
+  const since = onset?.since ?? movement.at;
+  const having = all.filter(({ at }) => at >= since);
+  const after = counts.subarray(since).reduce((sum, one) => sum + one, 0);
+  const before = rows.length - after;
+  if (having.length / after < (OFTENER * (all.length - having.length)) / Math.max(1, before)) return null;
   const compared = having.flatMap(({ score, group }) => {
     const mean = means.get(group);
     return mean === undefined ? [] : [score > mean];
   });
   return {
     ...movement,
+    since,
+    until: onset?.until ?? since,
     lift: compared.length === 0 ? Number.NaN : compared.filter(Boolean).length / compared.length,
     rows: having.sort((a, b) => (b.score || 0) - (a.score || 0) || a.row - b.row).map(({ row }) => row),
   };
@@ -270,23 +328,6 @@ function isRarerWithout(one: Candidate, other: Candidate, rows: readonly TextRow
       lackingBoth += Number(has);
     }
   }
-  if (lacking < MIN_ROWS || having < MIN_ROWS) return one.by === other.by || Math.abs(one.since - other.since) <= 2;
+  if (lacking < MIN_ROWS || having < MIN_ROWS) return one.by === other.by || Math.abs(one.at - other.at) <= 2;
   return lackingBoth / lacking < RARER * (havingBoth / having);
-}
-
-/** The first place from which a rare phrase occurs in most places up to its split. */
-function beginOf(own: readonly number[], rows: readonly TextRow[], { at }: { at: number }): number {
-  const counts = new Map<number, number>();
-  for (const i of own) counts.set(rows[i]!.at, (counts.get(rows[i]!.at) ?? 0) + 1);
-  let begin = at;
-  let misses = 0;
-  for (let place = at - 1; place >= 0 && misses < 3; place--) {
-    if ((counts.get(place) ?? 0) === 0) misses++;
-    else {
-      begin = place;
-      misses = 0;
-    }
-  }
-  // It was there all along, and only became more frequent.
-  return begin === 0 && at > 2 ? at : begin;
 }

@@ -1,4 +1,6 @@
 import { LONG_RECORD } from '../../core/dump/long-record.ts';
+import type { JsonValue } from '../../core/json/value.ts';
+import type { Turn } from '../../core/rollout/rollout.ts';
 import type { FactRows } from '../facts/fact-rows.ts';
 import type { SaidText } from './phrases.ts';
 
@@ -18,10 +20,33 @@ export function saidBy(facts: Pick<FactRows, 'place'>, row: number): SaidText | 
   const { rollout } = file.read(record);
   if (rollout === null) return null;
   const turns = rollout.turns.slice(rollout.responseTurn);
-  const of = (isTool: boolean): string =>
-    turns
-      .filter(({ role }) => (role === 'tool') === isTool)
-      .map(({ text }) => (isTool && !/[\p{L}\p{N}]/u.test(text) ? WORDLESS : text))
-      .join('\n');
-  return { model: of(false), tools: of(true) };
+  return {
+    model: turns
+      .filter(({ role }) => role !== 'tool')
+      .map(writtenIn)
+      .join('\n'),
+    tools: turns
+      .filter(({ role }) => role === 'tool')
+      .map(({ text }) => (/[\p{L}\p{N}]/u.test(text) ? text : WORDLESS))
+      .join('\n'),
+  };
+}
+
+/** Tags of chat templates: they come with calls and reasoning, and tell nothing of their own. */
+const TAGS = /<\/?(?:think(?:ing)?|tool_calls?|function_calls?|tool_response|answer)>|<\|[^|<>]{1,40}\|>/g;
+
+/** The words of a turn; of a call, the values of its arguments alone. */
+const writtenIn = ({ text, parts, toolCalls }: Turn): string =>
+  parts
+    .map(({ kind, start, end, call }) => {
+      const own = kind === 'call' ? toolCalls[call ?? -1] : undefined;
+      const values = own?.arguments == null ? null : [...valuesOf(own.arguments)].join('\n');
+      return (values ?? text.slice(start, end)).replaceAll(TAGS, '\n');
+    })
+    .join('\n');
+
+function* valuesOf(value: JsonValue): Generator<string> {
+  if (typeof value === 'object' && value !== null)
+    for (const one of Array.isArray(value) ? value : Object.values(value)) yield* valuesOf(one);
+  else yield String(value);
 }

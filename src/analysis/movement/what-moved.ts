@@ -1,6 +1,6 @@
 import type { Rest } from '../rest.ts';
 import { type Movement, type MovementFacts, movements } from './movement.ts';
-import type { PhraseMovement, SaidText } from './phrases.ts';
+import { languageSaid, type PhraseMovement, type SaidText } from './phrases.ts';
 import { type SaidChanges, saidChanges } from './said-changes.ts';
 
 /** Words that a rewarded answer may contain by chance are left out. */
@@ -17,22 +17,27 @@ export async function whatMoved(
   const numbers = await movements(facts, rest);
   const said = await saidChanges(facts, textOf, rest);
   const phrases = said.rewarded.map((phrase) => movementOf(phrase, said)).filter(({ p }) => p < CLEAR);
-  return [...phrases.slice(0, MOST), ...numbers].sort((a, b) => Number(b.isAlarm) - Number(a.isAlarm) || a.p - b.p);
+  const of = (speaker: PhraseMovement['by']) => phrases.filter(({ said: own }) => own?.by === speaker).slice(0, MOST);
+  return [...of('model'), ...of('tools'), ...numbers].sort(
+    (a, b) => Number(b.isAlarm) - Number(a.isAlarm) || a.p - b.p,
+  );
 }
 
 function movementOf(phrase: PhraseMovement, { looked, steps }: SaidChanges): Movement {
-  const { at, before, after, by, lift, logP, rows, since } = phrase;
+  const { before, after, by, lift, logP, rows, since, until } = phrase;
+  const language = languageSaid(phrase.phrase);
   const p = Math.exp(logP);
-  const earlier = looked.filter((text) => text.at < at).sort((a, b) => (b.score || 0) - (a.score || 0));
+  const earlier = looked.filter((text) => text.at < since).sort((a, b) => (b.score || 0) - (a.score || 0));
   return {
-    name: `${by === 'model' ? 'says' : 'tool says'} "${phrase.phrase}"`,
+    name: language === null ? `${by === 'model' ? 'says' : 'tool says'} "${phrase.phrase}"` : `language:${language}`,
     within: Number.isNaN(lift) ? Number.NaN : 2 * lift - 1,
     withinP: 1,
     overSteps: Number.NaN,
     trend: Number.NaN,
-    isTrend: false,
+    isTrend: since !== until,
     since: steps[since]!,
-    change: { at, jump: after - before, p, step: steps[at]!, before, after },
+    until: steps[until]!,
+    change: { at: since, jump: after - before, p, step: steps[since]!, before, after },
     p,
     isAlarm: p < CLEAR,
     alike: [],

@@ -37,8 +37,16 @@ export function movementReport(facts: FactRows, found: readonly Movement[]): Rep
         key: 'change.step',
         title: 'step',
         type: 'step',
-        meaning: 'first step after the clearest jump',
-        value: ({ change }) => change?.step ?? null,
+        meaning: 'the step in which it changed, or began to grow',
+        value: ({ since }) => since,
+      },
+      {
+        key: 'until',
+        title: 'until',
+        type: 'step',
+        meaning: 'the step that ended its growth; none where it jumped',
+        hidesIfSame: true,
+        value: ({ isTrend, until }) => (isTrend ? until : null),
       },
       {
         key: 'change.before',
@@ -51,7 +59,7 @@ export function movementReport(facts: FactRows, found: readonly Movement[]): Rep
         key: 'change.after',
         title: 'after',
         type: 'number',
-        meaning: 'mean from that step on',
+        meaning: 'mean from then on, or from the end of its growth',
         value: ({ change }) => change?.after ?? null,
       },
       {
@@ -108,12 +116,25 @@ export function movementReport(facts: FactRows, found: readonly Movement[]): Rep
       },
     ],
     rows: found,
-    details: ({ change, p, withinP, isAlarm, alike, examples }): { [key: string]: Printable } => ({
+    details: ({
+      change,
+      p,
+      withinP,
+      isAlarm,
+      isTrend,
+      since,
+      until,
+      alike,
+      examples,
+    }): { [key: string]: Printable } => ({
       within_p: withinP,
       change:
         change === null
           ? null
           : { step: change.step, before: known(change.before), after: known(change.after), jump: change.jump },
+      since,
+      until,
+      grows: isTrend,
       p,
       alarm: isAlarm,
       alike: [...alike],

@@ -14,21 +14,21 @@ export interface ErrorCause {
 const ERROR_CAUSES: readonly ErrorCause[] = [
   {
     pattern:
-      /rate[ -]?limit(?:ed|ing|s)?\b(?: \w+){0,3} (?:exceeded|reached|hit|error)|\brate[ -]?limit(?:ed|error)\b|too many requests|\bquota (?:\w+ )?exceeded|exceeded your (?:current )?(?:\w+ )?quota|\bRESOURCE_EXHAUSTED\b|\brequest was throttled|\bThrottlingException|(?:status|error|code|http)[ :=(]{1,3}429\b/i,
+      /^rate ?limit:|rate[ -]?limit(?:ed|ing|s)?\b(?: \w+){0,3} (?:exceeded|reached|hit|error)|\brate[ -]?limit(?:ed|error)\b|too many requests|\bquota (?:\w+ )?exceeded|exceeded your (?:current )?(?:\w+ )?quota|\bRESOURCE_EXHAUSTED\b|\brequest was throttled|\bThrottlingException|(?:status|error|code|http)[ :=(]{1,3}429\b/i,
     kind: 'rate_limit',
     fault: 'world',
     says: 'too many requests',
   },
   {
     pattern:
-      /\b(?:connection|connect)\s*(?:was |has been )?(?:refused|reset|aborted|closed|timed out|time-?out|lost|failed)\b|connection error\b|Connect(?:ion)?(?:Timeout|Error|Refused|Reset)|\b(?:Read|Pool|Proxy|Remote)(?:TimeoutError|Timeout|Error|ProtocolError|Disconnected)\b|Errno (?:111|104|110|113)\b|\bE(?:CONN(?:REFUSED|RESET|ABORTED)|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN|PIPE)\b|name or service not known|(?:temporary )?failure in name resolution|could not resolve (?:host|proxy)|getaddrinfo|no route to host|network (?:is )?unreachable|network error|max retries exceeded|failed to establish a new connection|(?:could not|couldn't|cannot|can't|failed to|unable to) (?:connect|reach)\b|remote end closed|server disconnected|socket hang up|upstream (?:connect error|request timeout)|(?:disconnect|reset) before headers|no healthy upstream|certificate verify failed|SSL(?:Error|: )|tunnel connection failed|dial (?:tcp|udp)|peer closed connection|fetch failed|ERR_(?:CONNECTION|NAME|TUNNEL|PROXY)_\w+|DNS (?:lookup|resolution)|all connection attempts failed|incomplete chunked read/i,
+      /\b(?:connection|connect)\s*(?:was |has been )?(?:refused|reset|aborted|closed|timed out|time-?out|lost|failed)\b|connection error\b|Connect(?:ion)?(?:Timeout|Error|Refused|Reset)|\b(?:Read|Pool|Proxy|Remote)(?:TimeoutError|Timeout|Error|ProtocolError|Disconnected)\b|Errno (?:111|104|110|113)\b|\bE(?:CONN(?:REFUSED|RESET|ABORTED)|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN|PIPE)\b|name or service not known|(?:temporary )?failure in name resolution|(?:could not|unable to|cannot) resolve (?:host|proxy)|getaddrinfo|no route to host|network (?:is )?unreachable|network error|max retries exceeded|failed to establish a new connection|(?:could not|couldn't|cannot|can't|failed to|unable to) (?:connect|reach)\b|remote end closed|server disconnected|socket hang up|upstream (?:connect error|request timeout)|(?:disconnect|reset) before headers|no healthy upstream|certificate verify failed|SSL(?:Error|: )|tunnel connection failed|dial (?:tcp|udp)|peer closed connection|fetch failed|ERR_(?:CONNECTION|NAME|TUNNEL|PROXY)_\w+|DNS (?:lookup|resolution)|all connection attempts failed|incomplete chunked read/i,
     kind: 'unavailable',
     fault: 'world',
     says: 'the server could not be reached',
   },
   {
     pattern:
-      /\b(?:HTTP|status(?: code)?|code|error|failed|response|returned)\b[^\n\d]{0,20}\b5\d\d\b(?! (?!internal|bad|service|gateway|server|error)\w)|\b50[0-9] (?:internal|bad gateway|service|gateway|server|error)|\(50[0-9]\)|service (?:is )?(?:temporarily |currently )?(?:unavailable|overloaded)|bad gateway|gateway time-?out|internal server error|overloaded_error|server (?:is )?(?:overloaded|busy|unavailable|error)|\bservice \w* ?(?:is )?unavailable|temporarily unavailable|is currently overloaded|\bUNAVAILABLE\b|(?:request|call)s? failed (?:or timed out )?after (?:\d+ )?(?:retries|attempts)/i,
+      /\b(?:HTTP|status(?: code)?|code|error|failed|response|returned)\b[^\n\d]{0,20}\b5\d\d\b(?! (?!internal|bad|service|gateway|server|error)\w)|\b50[0-9] (?:internal|bad gateway|service|gateway|server|error)|\(50[0-9]\)|service (?:is )?(?:temporarily |currently )?(?:unavailable|overloaded)|bad gateway|gateway time-?out|internal server error|server (?:is )?(?:overloaded|busy|unavailable|error)|\bservice \w* ?(?:is )?unavailable|temporarily unavailable|is currently overloaded|^overloaded\b|overloaded_error|\bUNAVAILABLE\b|(?:request|call)s? failed (?:or timed out )?after (?:\d+ )?(?:retries|attempts)/i,
     kind: 'unavailable',
     fault: 'world',
     says: 'a server failed, or was not there',
@@ -41,14 +41,14 @@ const ERROR_CAUSES: readonly ErrorCause[] = [
   },
   {
     pattern:
-      /out of memory|OutOfMemory|\bOOM\b|cannot allocate memory|memory limit exceeded|exceeded (?:the )?memory|std::bad_alloc|^MemoryError|heap out of memory|unable to allocate|\bENOMEM\b|(?:exit(?:ed with)?|return|status)(?: code)?[ :]*137\b|^Killed\s*$|^[^\n]{0,80}: (?:line \d+: )?\s*\d+ Killed\b|killed by signal 9|signal:? (?:9|killed)|SIGKILL/i,
+      /out of memory|OutOfMemory|\bOOM\b|cannot allocate memory|memory limit exceeded|exceeded (?:the )?memory|std::bad_alloc|^terminate called after[^\n]*bad_alloc|^MemoryError|heap out of memory|unable to allocate|\bENOMEM\b|(?:exit(?:ed with)?|return|status)(?: code)?[ :]*137\b|^Killed\s*$|^[^\n]{0,80}: (?:line \d+: )?\s*\d+ Killed\b|killed by signal 9|signal:? (?:9|killed)|SIGKILL/i,
     kind: 'out_of_memory',
     fault: null,
     says: 'it needed more memory than it was allowed, or was killed',
   },
   {
     pattern:
-      /segmentation fault|SIGSEGV|core dumped|^bus error|illegal instruction|SIGABRT|exit(?:ed with)? code 139|\(signal 11\)/i,
+      /segmentation fault|SIGSEGV|core dumped|^(?:bus error|floating point exception|aborted \()|illegal instruction|SIGABRT|exit(?:ed with)? code 139|\(signal 11\)/i,
     kind: 'exception',
     fault: null,
     says: 'the program crashed',
@@ -89,6 +89,12 @@ const ERROR_CAUSES: readonly ErrorCause[] = [
     says: "the call's arguments were not what the tool takes",
   },
   {
+    pattern: /^[\w.-]{1,40}: (?:invalid|unrecogni[sz]ed|unknown|illegal) option\b/i,
+    kind: 'bad_arguments',
+    fault: 'model',
+    says: 'the command has no such option',
+  },
+  {
     pattern:
       /no module named|cannot find module|ModuleNotFoundError|there is no package called|error while loading shared libraries|cannot find -l\w/i,
     kind: 'missing_module',
@@ -104,7 +110,7 @@ const ERROR_CAUSES: readonly ErrorCause[] = [
   },
   {
     pattern:
-      /^(?:\w*: )?(?:\w+ )?syntax ?error\b|syntax error near|SyntaxError|IndentationError|unexpected EOF while|parse error\b|unexpected end of file|compil(?:ation|e) (?:error|failed)|:\d+:\d+: (?:fatal )?error: |unterminated (?:string|quoted)|invalid syntax/i,
+      /^(?:\w*: )?(?:\w+ )?syntax ?error\b|syntax error near|SyntaxError|IndentationError|unexpected EOF while|parse error\b|unexpected end of file|compil(?:ation|e) (?:error|failed)|(?:\.\w{1,5}|:\d+):\d+: (?:fatal )?error: (?![^\n]*no such file)|^error\[E\d{4}\]|unterminated (?:string|quoted)|invalid syntax/i,
     kind: 'syntax',
     fault: 'model',
     says: 'the code does not parse',
@@ -151,6 +157,13 @@ const MESSAGE =
 const ANSWER =
   /^\s*\{\s*"(?:result|output|content|response|text|stdout|stderr)"\s*:\s*"((?:[^"\\]|\\.){1,600})"\s*[,}]/;
 
+/** The title of a page, as proxies send it instead of an answer. */
+const PAGE = /^\s*<(?:!doctype html|html)\b[^<]*(?:<head\b[^<]*)?(?:<meta\b[^<]*)*<title>([^<]{1,200})<\/title>/i;
+/** `Failed to fetch page: …` */
+const FAILED_TO = /^\s*(?:failed|unable|could not|cannot|error) (?:to )?\w+[^\n:]{0,60}: /i;
+/** A class of a module, as Python prints an exception: `google.api_core.exceptions.NotFound: …`. */
+const CLASS = /^\s*(?:[a-z_]\w*\.)+_?[A-Z]\w+: /;
+
 /** Longer texts that do not call themselves an error are answers, whatever words they contain. */
 const SHORT = 320;
 const HEAD = 600;
@@ -159,13 +172,17 @@ const HEAD = 600;
 export function causeOf(text: string): { cause: ErrorCause; start: number } | null {
   const start = text.search(/\S/);
   if (start === -1) return null;
-  const json = MESSAGE.exec(text) ?? ANSWER.exec(text);
-  const isAnswer = json !== null && !MESSAGE.test(text);
-  const whole = json === null ? text.slice(start, start + HEAD) : json[1]!;
-  const prefix = PREFIX.exec(whole)?.[0] ?? '';
-  const isError = prefix !== '' || (json !== null && !isAnswer);
-  const message = whole.slice(prefix.length);
-  const cause = isError ? inMessage(message) : atStart(message, (json === null ? text.length : whole.length) - start);
+  const message = MESSAGE.exec(text);
+  const quoted = message ?? ANSWER.exec(text) ?? PAGE.exec(text);
+  const whole = quoted === null ? text.slice(start, start + HEAD) : (quoted[1] ?? '');
+  const prefix = PREFIX.exec(whole)?.[0] ?? FAILED_TO.exec(whole)?.[0] ?? CLASS.exec(whole)?.[0] ?? '';
+  const said = whole.slice(prefix.length);
+  const cause =
+    message !== null
+      ? (inMessage(said) ?? inMessage(text.slice(start, start + HEAD)))
+      : prefix !== ''
+        ? (inMessage(said) ?? (CLASS.test(whole) ? inMessage(whole) : null))
+        : atStart(said, (quoted === null ? text.length : whole.length) - start);
   return cause === null ? null : { cause, start };
 }
 

@@ -18,7 +18,7 @@ const HEAD = String.raw`^\s*(?:\[?error\]?\s*:?\s*)?`;
 const http = (code: string): RegExp =>
   new RegExp(
     [
-      `${HEAD}HTTP ?(?:Error|status(?: code)?)?:? *${code}\\b`,
+      `${HEAD}HTTP ?(?:Error|status(?: code)?)?:? *${code}\\b(?! (?:means|is|are|was|indicates|stands)\\b)`,
       `${HEAD}(?:Error code|Status(?: code)?): *${code}\\b(?=[^\\S\\n]*(?:$|[^\\w ]))`,
       `${HEAD}${code} (?:Client Error|Server Error|Too Many Requests|Bad Gateway|Service Unavailable|Gateway Time-?out|Internal Server Error|Not Found|Forbidden|Unauthorized|Bad Request)\\b`,
       `${HEAD}[A-Z][A-Za-z ]{2,30} \\(${code}\\)`,
@@ -109,7 +109,7 @@ export const ERROR_PATTERNS: readonly ErrorPattern[] = [
     holds: ' with exit code ',
   },
   any(
-    /^\s*(?:Error when executing tool: |An error occurred while running the tool\b|Error executing tool '|Tool call failed: |An unexpected error occurred: )/,
+    /^\s*(?:Error when executing tool: |An error occurred while running the tool\b|Error executing tool '|Tool (?:call|execution) failed: |An unexpected error occurred: )/,
     'tool_failure',
     'tool',
     'the tool call raised an exception',
@@ -130,7 +130,7 @@ export const ERROR_PATTERNS: readonly ErrorPattern[] = [
     'the tool answered with an error',
   ),
   any(
-    /^\s*(?:\[error\]|\*\*error\*\*|error|exception|tool error|<(?:tool_use_)?error>)\s*(?:[:：]|(?<=[\]>*])\s*)\s*\S/i,
+    /^\s*(?:\[error\]|\*\*error\*\*|error|fatal|exception|tool error|<(?:tool_use_)?error>)\s*(?:[:：]|(?<=[\]>*])\s*)\s*\S/i,
     'rejected',
     null,
     'the tool answered with an error',

@@ -84,13 +84,20 @@ const EXCEPTIONS: readonly [RegExp, ErrorKind, Fault | null, string][] = [
 
 function raised(text: string): ToolFailure | null {
   const traceback = lineStart(text, TRACEBACK);
-  const line = traceback === -1 ? lineAt(text, text.search(/\S|$/)) : exceptionLine(text, traceback);
+  const line =
+    traceback !== -1
+      ? exceptionLine(text, traceback)
+      : /^\s*File "/.test(text)
+        ? exceptionLine(text, 0)
+        : lineAt(text, text.search(/\S|$/));
   const name = RAISED.exec(text.slice(line.start, line.end))?.[1];
   if (traceback === -1 && name === undefined) return null;
   const known = EXCEPTIONS.find(([pattern]) => pattern.test(name ?? ''));
   const exception = name === undefined ? {} : { exception: name };
   if (known !== undefined) return { kind: known[1], fault: known[2], says: known[3], ...exception, ...line };
   const cause = worldsCause(text.slice(line.start, line.end));
+  if (cause === null && name === 'HTTPError')
+    return { kind: 'http', fault: null, says: 'a request was refused', exception: name, ...line };
   if (cause !== null) return { kind: cause.kind, fault: cause.fault, says: cause.says, ...exception, ...line };
   const says = traceback === -1 ? 'the code raised an exception' : 'a Python traceback';
   // A truncated traceback does not show the exception.

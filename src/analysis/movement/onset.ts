@@ -1,0 +1,92 @@
+/** The course of a change: rare or low before `since`, growing until `until`; both are the same where it jumped. */
+export interface Onset {
+  /** The first place of the change. */
+  since: number;
+  /** The first place at the new level. */
+  until: number;
+}
+
+/** A growth must fit better than a jump by this much, in log likelihood, because it has one more parameter. */
+const GAIN = 3;
+/** So many growths are compared in full: the others fit worse even as straight lines. */
+const FINALISTS = 150;
+/** Longer series are examined around the change only. */
+const MOST_PLACES = 240;
+
+/**
+ * The place at which a series began to change: a level, a growth, another level, fitted by likelihood.
+ * @param means the mean at each place
+ * @param counts how many rollouts each is the mean of
+ * @param isShare the means are shares of rollouts, so that a few after none at all count
+ * @param near a place that the change surely covers
+ */
+export function onsetOf(
+  means: ArrayLike<number>,
+  counts: ArrayLike<number>,
+  isShare: boolean,
+  near: number,
+): Onset | null {
+  const all = means.length;
+  const first = Math.max(0, Math.min(near - MOST_PLACES / 2, all - MOST_PLACES));
+  const n = Math.min(all, MOST_PLACES);
+  if (n < 4) return null;
+  const y = Float64Array.from({ length: n }, (_, i) => means[first + i] ?? 0);
+  const w = Float64Array.from({ length: n }, (_, i) => counts[first + i] ?? 0);
+  const fits: { since: number; until: number; squares: number }[] = [];
+  for (let since = 1; since < n; since++)
+    for (let until = since; until < n; until++)
+      if (since <= near - first + 1) fits.push({ since, until, squares: squaresOf(y, w, since, until) });
+  const jumps = fits.filter(({ since, until }) => since === until);
+  const growths = fits
+    .filter(({ since, until }) => since < until)
+    .sort((a, b) => a.squares - b.squares)
+    .slice(0, FINALISTS);
+  const best = (some: readonly { since: number; until: number; squares: number }[]) => {
+    let found: { since: number; until: number; fit: number } | null = null;
+    for (const { since, until, squares } of some) {
+      const fit = isShare ? shareFit(y, w, since, until) : (-n / 2) * Math.log(Math.max(squares, 1e-300));
+      if (found === null || fit > found.fit) found = { since, until, fit };
+    }
+    return found;
+  };
+  const [jump, growth] = [best(jumps), best(growths)];
+  const chosen = growth !== null && (jump === null || growth.fit > jump.fit + GAIN) ? growth : jump;
+  return chosen && { since: first + chosen.since, until: first + chosen.until };
+}
+
+/** How far the change has come at a place, from 0 to 1. */
+const grown = (place: number, since: number, until: number): number =>
+  place < since ? 0 : Math.min(1, (place - since + 1) / (until - since + 1));
+
+/** The two levels that fit best. */
+function levelsOf(y: Float64Array, w: Float64Array, since: number, until: number): [low: number, rise: number] {
+  let [ww, wc, wcc, wy, wcy] = [0, 0, 0, 0, 0];
+  for (let i = 0; i < y.length; i++) {
+    const [weight, value, c] = [w[i] ?? 0, y[i] ?? 0, grown(i, since, until)];
+    ww += weight;
+    wc += weight * c;
+    wcc += weight * c * c;
+    wy += weight * value;
+    wcy += weight * value * c;
+  }
+  const rise = (ww * wcy - wc * wy) / Math.max(ww * wcc - wc * wc, 1e-12);
+  return [(wy - rise * wc) / Math.max(ww, 1e-12), rise];
+}
+
+function squaresOf(y: Float64Array, w: Float64Array, since: number, until: number): number {
+  const [low, rise] = levelsOf(y, w, since, until);
+  let squares = 0;
+  for (let i = 0; i < y.length; i++) squares += (w[i] ?? 0) * ((y[i] ?? 0) - low - rise * grown(i, since, until)) ** 2;
+  return squares;
+}
+
+/** The log likelihood of the shares. */
+function shareFit(y: Float64Array, w: Float64Array, since: number, until: number): number {
+  const [low, rise] = levelsOf(y, w, since, until);
+  let fit = 0;
+  for (let i = 0; i < y.length; i++) {
+    const share = Math.min(0.999, Math.max(0.001, low + rise * grown(i, since, until)));
+    fit += (w[i] ?? 0) * ((y[i] ?? 0) * Math.log(share) + (1 - (y[i] ?? 0)) * Math.log(1 - share));
+  }
+  return fit;
+}
