@@ -69,8 +69,8 @@ function columnsOf(facts: MovementFacts): NumberColumn[] {
     if (words === undefined) continue;
     const own = facts.words(name);
     for (const word of words) {
-      // That a rollout ended normally is only the complement of the other endings.
-      if (!own.includes(word) || (name === 'ended' && word === 'stop')) continue;
+      // That a rollout ended normally, or is not known to have been cut, is the complement of the other endings.
+      if (!own.includes(word) || (name === 'ended' && (word === 'stop' || word === 'unknown'))) continue;
       columns.push({ name: `${name}:${word}`, values: wordValues(own, word) });
     }
   }
