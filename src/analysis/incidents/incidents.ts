@@ -49,9 +49,18 @@ export function incidentsOf(facts: IncidentFacts, moved: readonly Movement[]): I
     else cluster.push(movement);
   }
   return clusters
+    .filter(([lead]) => lead !== undefined && !isSlight(lead))
     .map((cluster) => incidentOf(cluster, context))
     .sort((a, b) => a.step - b.step || FAMILIES.indexOf(a.family) - FAMILIES.indexOf(b.family));
 }
+
+/** A length that changes by a smaller share is worth a row of the statistics only. */
+const SLIGHT = 0.15;
+
+const isSlight = (lead: Movement): boolean =>
+  familyOf(lead) === 'length' &&
+  lead.change !== null &&
+  Math.abs(lead.change.after - lead.change.before) < SLIGHT * Math.abs(lead.change.before);
 
 /** Whether a change is part of an incident, or its consequence. */
 function belongs(first: Movement, movement: Movement, context: Context): boolean {

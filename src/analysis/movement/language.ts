@@ -51,7 +51,7 @@ const SCRIPTS: readonly (readonly [name: string, letter: RegExp])[] = [
 ];
 
 /** The language other than English that a part of a text is written in; null if there is none. */
-export function languageOf(words: readonly string[]): string | null {
+export function foreignLanguage(words: readonly string[]): string | null {
   const foreign = words.filter((word) => word >= FIRST_OTHER);
   for (const [name, letter] of foreign.length < DIFFERENT ? [] : SCRIPTS) {
     const own = foreign.filter((word) => letter.test(word));

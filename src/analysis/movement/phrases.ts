@@ -1,5 +1,5 @@
 import type { Rest } from '../rest.ts';
-import { languageOf } from './language.ts';
+import { foreignLanguage } from './language.ts';
 import { onsetOf } from './onset.ts';
 
 /** The text of a rollout by who wrote it. */
@@ -106,7 +106,7 @@ function phrasesOf(text: string): Set<string> {
     if (before !== '') phrases.add(`${before} ${one}`);
     before = word.endsWith('.') ? '' : one;
   }
-  const language = languageOf(plain);
+  const language = foreignLanguage(plain);
   if (language !== null) phrases.add(`${IN_LANGUAGE}${language}`);
   return phrases;
 }
