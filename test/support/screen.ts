@@ -1,12 +1,15 @@
 import { LiveRun } from '../../src/analysis/live-run.ts';
 import { Dump, type Place } from '../../src/core/dump/dump.ts';
+import { MONO } from '../../src/viewer/present/theme.ts';
 import { Keymap } from '../../src/viewer/tui/keys/keymap.ts';
 import { Pages } from '../../src/viewer/tui/pages/pages.ts';
 import { DumpData } from '../../src/viewer/tui/rows/dump-data.ts';
 import { act } from '../../src/viewer/tui/shell/act.ts';
+import { Input } from '../../src/viewer/tui/shell/input.ts';
 import type { Action } from '../../src/viewer/tui/state/action.ts';
 import type { Effect } from '../../src/viewer/tui/state/effect.ts';
 import { initialState, type State } from '../../src/viewer/tui/state/state.ts';
+import { listView } from '../../src/viewer/tui/views/list.ts';
 import { type DumpFiles, writeDump } from './dump.ts';
 
 /** The screen without a terminal: a dump, a state, and what update makes of actions. */
@@ -17,13 +20,14 @@ export class TestScreen {
   /** The work that the last actions asked for. */
   effects: readonly Effect[] = [];
   readonly #remove: () => void;
+  readonly #keys = new Keymap();
 
   private constructor(dump: Dump, remove: () => void, columns: number, rows: number) {
     const ignore = (): void => {};
     this.dump = dump;
     this.#remove = remove;
     this.data = new DumpData(
-      { dump, live: new LiveRun(dump, []), keys: new Keymap(), pages: new Pages() },
+      { dump, live: new LiveRun(dump, []), keys: this.#keys, pages: new Pages() },
       { changed: ignore, rowsChanged: ignore, found: ignore },
     );
     this.state = initialState(columns, rows);
@@ -49,6 +53,46 @@ export class TestScreen {
       this.data.open(state.list.cursor);
     }
     return this;
+  }
+
+  /** Presses keys by their names: `J`, `enter`, `ctrl+d`. */
+  press(...names: readonly string[]): this {
+    const input = new Input({
+      data: this.data,
+      keymap: this.#keys,
+      state: () => this.state,
+      dispatch: (action) => this.do(action),
+      type: async () => {},
+    });
+    input.press(names.map((name) => ({ name, text: name.length === 1 ? name : '', raw: name })));
+    input.stop();
+    return this;
+  }
+
+  /** Enters a filter, and waits for its list. */
+  filter(text: string): Promise<this> {
+    this.do(
+      { type: 'prompt-open', prompt: 'filter' },
+      { type: 'prompt-change', value: text },
+      { type: 'prompt-submit' },
+    );
+    return this.settled();
+  }
+
+  /** The pane of the list, without colours. */
+  get list(): string[] {
+    const { listWidth } = this.data.geometry(this.state);
+    const scene = { state: this.state, data: this.data, theme: MONO, name: '' };
+    return listView(scene, listWidth, this.state.rows - 2).map((line) => line.replace(/\x1b\[[\d;]*m/g, ''));
+  }
+
+  /** The rows of the list as `step sample`. */
+  get listed(): string[] {
+    const rows = this.data.rows(this.state);
+    return Array.from({ length: rows.length }, (_, index) => {
+      const place = rows.at(index);
+      return place === null ? '–' : `${place.file.stepOf(place.record)} ${place.record + 1}`;
+    });
   }
 
   /** The rollout under the cursor, as `1.jsonl:5`. */

@@ -53,17 +53,6 @@ describe('the filter', () => {
     await app.sees(/^› +3 +1 /m);
   });
 
-  test('goes on with what was moved to while it was in force', async () => {
-    await open();
-    filter('score == 0');
-    await app.sees(/^› +3 +2 /m);
-    app.press('J');
-    await app.sees(/^› +3 +3 /m);
-    filter('');
-    await app.sees('all 24 again');
-    await app.sees(/^› +3 +3 /m);
-  });
-
   test('points at the character that is wrong, and stays open', async () => {
     await open();
     filter('score < 1 && outptu ~ /x/');
@@ -71,15 +60,6 @@ describe('the filter', () => {
     expect(app.find('^ do you mean').x).toBe(1 + 'score < 1 && '.length);
     app.press('ctrl+c');
     await app.seesNot('do you mean');
-  });
-
-  test('! before it inverts all of it, ! alone what is in force', async () => {
-    await open();
-    filter('!score == 1 && step == 1');
-    await app.sees('!(score == 1 && step == 1)');
-    await app.sees('22 of 24');
-    filter('!');
-    await app.sees('2 of 24');
   });
 
   test('Tab completes names, those of the extras too', async () => {
@@ -118,59 +98,6 @@ describe('the filter', () => {
     await open({ columns: 60 });
     filter('score == 1');
     await app.sees(/&score == 1 8 of 24/);
-  });
-
-  test('J and K, H and L, counts, and n go through what it shows', async () => {
-    await open();
-    filter('score == 1 && step != 2');
-    await app.sees('5 of 24');
-    app.press('H');
-    await app.sees(/^› +1 +\d /m);
-    app.press('Tab', 'G');
-    await app.sees(/^› +3 +7 /m);
-    app.press('J');
-    await app.sees('the last sample of the list');
-    app.press('3', 'K');
-    await app.sees(/^› +1 +6 /m);
-  });
-});
-
-describe('the sort', () => {
-  test('by best and worst, by a column, reversed; its sign stands in the title', async () => {
-    await open();
-    app.press('s');
-    await app.sees('b best  w worst');
-    app.press('b');
-    await app.sees('score▼');
-    app.press('Tab', 'g', 'g');
-    await app.sees(/^› +1 +3 /m);
-    const best = '1 3,1 6,2 2,2 5,2 8,3 1,3 4,3 7,1 1,1 2';
-    await app.until(() => listed().slice(0, 10).join() === best, 'the best first');
-    app.press('S');
-    await app.sees('score▲');
-    app.press('g', 'g');
-    await app.sees(/^› +1 +1 /m);
-    app.press('s', 'a');
-    await app.sees('sample▲');
-    // The title says how it will be; the rows come a moment later.
-    await app.until(() => listed().slice(0, 4).join() === '1 1,2 1,3 1,1 2', 'the order of the samples');
-    app.press('s', 'd');
-    await app.sees('in the order of the dump');
-    await app.until(() => listed().slice(0, 3).join() === '1 1,1 2,1 3', 'the order of the dump');
-  });
-
-  test('by a value of the extras, which is then shown; numbers as numbers, what is missing last', async () => {
-    const values = [10, 9, undefined, 'NaN', 100];
-    const records = values.map((odd, i) =>
-      JSON.stringify({ ...toolRollout(1, i + 1, 1), odd }).replace('"NaN"', 'NaN'),
-    );
-    await open({ columns: 160 }, [], { '1.jsonl': records });
-    app.type(':sort odd:desc\r');
-    await app.sees('odd▼');
-    await app.until(() => listed().join() === '1 5,1 1,1 2,1 4,1 3', 'the order');
-    app.press('S');
-    await app.until(() => listed().join() === '1 2,1 1,1 5,1 4,1 3', 'the other order');
-    await app.sees(/1 +2 .* 9 +│/);
   });
 });
 
@@ -214,46 +141,6 @@ describe('flags', () => {
   });
 });
 
-describe('groups', () => {
-  test('p shows the rollouts of the prompt together with what they came to, and goes back', async () => {
-    await open();
-    app.press('p');
-    await app.sees('group of 4: mean 0.50 min 0.00 max 1.00');
-    await app.until(() => listed().join() === '3 1,3 2,3 3,3 4', 'the group');
-    app.press('H');
-    await app.sees('group of 4: mean 0.25');
-    await app.until(() => listed().join() === '2 1,2 2,2 3,2 4', 'the group of the step before');
-    app.press('J', 'p');
-    await app.seesNot('group of 4:');
-    await app.sees(/^› +2 +2 /m);
-  });
-
-  test('a group without a difference says that it teaches nothing; Esc leaves it', async () => {
-    const alike = Array.from({ length: 4 }, (_, i) => toolRollout(1, 1 + Math.floor(i / 2), 0));
-    await open({}, [], { '1.jsonl': alike });
-    app.press('p');
-    await app.sees('group of 2, no signal: all 0.00');
-    app.press('Esc', 'Esc');
-    await app.seesNot('no signal:');
-  });
-
-  test('{ and } go through the group, also where the filter hides it', async () => {
-    await open();
-    app.press('}');
-    await app.sees('2 of 4 of its group');
-    await app.sees(/^› +3 +2 /m);
-    app.press('{', '{');
-    await app.sees('1 of 4 of its group: the first');
-    filter('score == 1');
-    await app.sees('8 of 24');
-    app.press('}');
-    await app.sees('2 of 4 of its group; the filter leaves it out of the list');
-    await app.sees('sample 2/8');
-    app.press('J');
-    await app.sees(/^› +3 +[14] /m);
-  });
-});
-
 describe('columns', () => {
   test('are chosen by c, those of the extras too, and are there at the next start', async () => {
     const home = join(tmpdir(), `rollout-viewer-columns-${process.pid}`);
@@ -279,63 +166,9 @@ describe('columns', () => {
     await app.sees(/turns calls finding/);
     rmSync(home, { recursive: true, force: true });
   });
-
-  test.each([
-    [80, 24],
-    [100, 30],
-    [120, 36],
-    [200, 50],
-  ])(
-    'at %i×%i step, sample, score and the finding keep their place beside a transcript, with two streams',
-    async (columns, rows) => {
-      const broken = { ...toolRollout(1, 1, 0.125), output: '<tool_call>\n{"name": "f", "argum' };
-      await open({ columns, rows }, [], {
-        'train/1000.jsonl': [broken, toolRollout(1000, 1, 1)],
-        'val/1000.jsonl': [broken],
-      });
-      await app.sees(/ t(?:rain)? +1 +1 0\.125.* un/);
-      await app.sees(/ v(?:al)? +1 +1 0\.125/);
-      await app.sees('│  ');
-    },
-  );
 });
 
 describe('marks', () => {
-  test("m and a letter, ' and it back, ]m and [m between them; a sign stands in the list", async () => {
-    await open();
-    app.press('m', 'a');
-    await app.sees("mark a; 'a comes back here");
-    await app.sees(/^›a +3 +1 /m);
-    app.press('5', 'K', 'm', 'b');
-    await app.sees(/^›b +2 +4 /m);
-    await app.sees(/^ a +3 +1 /m);
-    app.press("'");
-    await app.sees('go to  a 3:1  b 2:4');
-    app.press('a');
-    await app.sees(/^›a +3 +1 /m);
-    app.press('[', 'm');
-    await app.sees(/^›b +2 +4 /m);
-    app.press(']', 'm', ']', 'm');
-    await app.sees('no mark below');
-    app.press('u', 'u');
-    await app.sees('undone: mark');
-    await app.until(() => !/^[› ][ab] /m.test(app.screen()), 'the signs to go');
-    app.press('U');
-    await app.sees(/^›a +3 +1 /m);
-  });
-
-  test('space marks rows of the list going down, and pages in the transcript', async () => {
-    await open();
-    app.press('Space');
-    await app.seesNot('•');
-    app.press('Tab', 'Space', 'Space');
-    await app.sees(/^ • +3 +1 /m);
-    await app.sees(/^ • +3 +2 /m);
-    await app.sees(/^› +3 +3 /m);
-    app.press('[', 'm', 'Space');
-    await app.until(() => !/^.• +3 +2 /m.test(app.screen()), 'the mark to go');
-  });
-
   test('of a file that was written anew say so', async () => {
     await open();
     app.press('m', 'a');
@@ -347,21 +180,4 @@ describe('marks', () => {
     app.press("'", 'a');
     await app.sees('mark a: its file was written anew, this is its sample 1 now');
   });
-});
-
-test('u takes back filter and sort one after the other, U does them again', async () => {
-  await open();
-  filter('score == 1');
-  await app.sees('8 of 24');
-  app.press('s', 'w');
-  await app.sees('score▲');
-  app.press('u');
-  await app.seesNot('score▲');
-  app.press('u');
-  await app.seesNot('& score == 1');
-  app.press('U', 'U');
-  await app.sees('score▲');
-  await app.sees('8 of 24');
-  app.press('U');
-  await app.sees('nothing to do again');
 });
