@@ -380,6 +380,10 @@ export const COMMANDS: readonly Command[] = [
     noTurns,
   ),
   alias(
+    'files diff patch changed workspace',
+    one('View', 'page.files', ['g F'], 'files that calls changed, from this turn on', { type: 'page-files' }, noRecord),
+  ),
+  alias(
     'latency slow profile',
     one(
       'Time',
@@ -447,6 +451,17 @@ export const COMMANDS: readonly Command[] = [
     'copy the call as a shell command',
     { type: 'copy-text', what: 'call' },
     firstReason(noRollout, noCallHere),
+  ),
+  alias(
+    'diff git apply files',
+    one(
+      'Take away',
+      'yank.patch',
+      ['y d'],
+      'copy the changes of files as a patch',
+      { type: 'copy-text', what: 'patch' },
+      noRollout,
+    ),
   ),
   one('Take away', 'yank.prompt', ['y p'], 'copy the prompt', { type: 'copy-text', what: 'prompt' }, noRollout),
   alias(

@@ -9,6 +9,7 @@ import { chartPage, chartsPage, histogramPage } from './charts.ts';
 import { compactionPage, comparePage, treePage } from './compare.ts';
 import { contextsPage, historyPage } from './contexts.ts';
 import { errorsPage } from './errors.ts';
+import { fileDiffPage, filePage, filesPage } from './files.ts';
 import { groupPage } from './group.ts';
 import { groupsPage } from './groups.ts';
 import { hitsPage } from './hits.ts';
@@ -27,6 +28,9 @@ function isReading(subject: PageState['subject'], data: Data): boolean {
     case 'contexts':
     case 'compaction':
     case 'history':
+    case 'files':
+    case 'file':
+    case 'file-diff':
     case 'times':
       return data.record(subject.place).isPending === true;
     case 'compare':
@@ -46,6 +50,12 @@ function build({ subject, sort }: PageState, state: State, data: Store): Page {
       return compactionPage(subject, data, state.columns);
     case 'history':
       return historyPage(subject, data);
+    case 'files':
+      return filesPage(subject, data);
+    case 'file':
+      return filePage(subject, data);
+    case 'file-diff':
+      return fileDiffPage(subject, data);
     case 'times':
       return timesPage(subject, sort, data);
     case 'signal':

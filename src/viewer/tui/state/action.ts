@@ -77,7 +77,7 @@ type TranscriptAction =
   | { type: 'focus-next' }
   | { type: 'zoom' };
 
-export type CopyKind = 'turn' | 'call' | 'prompt' | 'json' | 'link';
+export type CopyKind = 'turn' | 'call' | 'prompt' | 'json' | 'link' | 'patch';
 
 /** The records of the list, and their order. */
 type ListAction =
@@ -110,6 +110,7 @@ type PageAction =
   /** The group of the open rollout, with its advantages. */
   | { type: 'page-group' }
   /** A page about the open rollout. */
+  | { type: 'page-files' }
   | { type: 'page-here'; page: 'contexts' | 'history' | 'times' | 'step-times' | 'signal' }
   /** The open rollout beside another one; null: beside one of its group with a different score. */
   | { type: 'page-compare'; place: Place | null }

@@ -10,6 +10,10 @@ export type PageSubject =
   | { kind: 'compaction'; place: Place; context: number }
   /** The history before a turn. */
   | { kind: 'history'; place: Place; turn: number }
+  /** What calls changed, or the files that they touched; a file after a change; a difference. */
+  | { kind: 'files'; place: Place; byFile: boolean }
+  | { kind: 'file'; place: Place; path: string; change: number | null }
+  | { kind: 'file-diff'; place: Place; path: string | null; change: number | null }
   /** The time of a rollout, or its turns within a stretch of it; that of all rollouts in its file. */
   | { kind: 'times'; place: Place; within?: { start: number; end: number } }
   | { kind: 'step-times'; place: Place }

@@ -1,9 +1,11 @@
+import { filesAt, patchOf } from '../../../analysis/files/rollout-files.ts';
 import type { Place } from '../../../core/dump/dump.ts';
 import type { DumpRecord } from '../../../core/dump/dump-file.ts';
 import { type Rollout, type Turn, toolCallsOf } from '../../../core/rollout/rollout.ts';
 import { sanitise } from '../../../core/text/sanitise.ts';
 import { shellWord } from '../../../core/text/shell-quote.ts';
 import { readableText } from '../../present/readable.ts';
+import { filesOf } from '../pages/files.ts';
 import type { Data } from '../rows/data.ts';
 import { markedRows } from '../rows/marked-rows.ts';
 import { oneRow } from '../rows/rows.ts';
@@ -35,6 +37,8 @@ export function copyOf(state: State, data: Data, what: CopyKind): Copied | strin
       return marked === null ? turnLink(state, data, cursor) : copiedLocators(marked);
     case 'prompt':
       return ofRollout(data, cursor, promptText);
+    case 'patch':
+      return filesPatch(data.record(cursor));
     case 'turn':
       return ofTurn(state, data, cursor, ({ index, text }) => ({ text, words: `turn t${index}` }));
     case 'call':
@@ -42,6 +46,16 @@ export function copyOf(state: State, data: Data, what: CopyKind): Copied | strin
     default:
       return assertNever(what);
   }
+}
+
+function filesPatch(record: DumpRecord): Copied | string {
+  const files = filesOf(record);
+  if (files === null) return 'this line is not a rollout';
+  const { patch, missing } = patchOf(filesAt(files, null), files.workdir?.path ?? null);
+  if (patch === '') return 'no difference of a file is certain';
+  const without =
+    missing.length === 0 ? '' : `, without ${missing.length} that ${missing.length === 1 ? 'is' : 'are'} not certain`;
+  return { text: patch, words: `the changes of files as a patch${without}` };
 }
 
 const recordJson = ({ bytes, raw }: DumpRecord): Copied => ({

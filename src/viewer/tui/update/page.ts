@@ -1,5 +1,6 @@
 import type { Place } from '../../../core/dump/dump.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
+import { changeAt, filesOf } from '../pages/files.ts';
 import type { Data } from '../rows/data.ts';
 import { markedPlaces } from '../rows/marked-rows.ts';
 import type { Page } from '../rows/page.ts';
@@ -57,6 +58,15 @@ export const pageHandlers = {
     if (page !== 'history') return opened(state, { kind: page, place });
     const turn = viewport(state, data)?.turn ?? null;
     return turn === null ? saying(state, 'no turn here') : opened(state, { kind: page, place, turn });
+  },
+
+  'page-files': (state, _action, data) => {
+    const { cursor: place } = state.list;
+    if (place === null) return saying(state, 'no rollout here');
+    const turn = viewport(state, data)?.turn ?? null;
+    const files = filesOf(data.record(place));
+    const shown = opened(state, { kind: 'files', place, byFile: false });
+    return files === null || turn === null ? shown : atRow(shown, data, changeAt(files, turn));
   },
 
   'page-tree': (state) => {
