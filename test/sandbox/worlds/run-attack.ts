@@ -61,8 +61,8 @@ export async function faultsOf({ calls, seconds = 20 }: Attack, rootfs: string):
     faults.push(...devicesIn(store.fsOf(id)));
     if (store.read(id) === null) faults.push(`the layer cannot be read${lost.join()}`);
   }
-  // A layer without a loss holds the state.
-  if (layers.every(({ lost }) => lost.length === 0)) {
+  // A layer without a loss holds the state. A shell that forbade itself to start programs cannot be asked.
+  if (listed.exit === 0 && layers.every(({ lost }) => lost.length === 0)) {
     const second = store.live();
     const again = await open(second, layers);
     try {
