@@ -257,7 +257,7 @@ export class LayerWriter {
     const signs = new Map<string, Sign>();
     this.#copy(upper, '', fs, signs, record);
     for (const path of this.#signs.keys())
-      if (!signs.has(path) && !hasGoneParent(path, signs, this.#signs)) this.#whiteout(join(fs, `.${path}`));
+      if (!signs.has(path) && isFolderAt(upper, parentOf(path))) this.#whiteout(upper, fs, path);
     for (const { path, change } of record.changed) if (change === 'deleted') this.#hideInFolder(upper, fs, path);
     for (const path of record.same)
       if (this.#before.get(path)?.change !== 'deleted') this.#hideInFolder(upper, fs, path);
@@ -308,7 +308,7 @@ export class LayerWriter {
           if (copy.size !== stats.size) record.lost.push(`${path}: it changed while it was copied`);
           else record.kept.push([path, this.#changed.get(path)?.sha256 ?? null, seenOf(copy)]);
           record.bytes += stats.size;
-        } else if (stats.isFIFO()) execFileSync('mkfifo', ['-m', (stats.mode & 0o7777).toString(8), `${fs}${path}`]);
+        } else if (stats.isFIFO()) withPaths(`mkfifo -m ${(stats.mode & 0o7777).toString(8)} -- "$b"`, from, to);
         else record.lost.push(`${path}: neither a file, a folder nor a link`);
       } catch (error) {
         record.lost.push(`${path}: ${(error as Error).message}`);
@@ -317,22 +317,18 @@ export class LayerWriter {
   }
 
   /** A removed name must hide the entry in lower layers and the image. */
-  #whiteout(to: string): void {
+  #whiteout(upper: string, fs: string, path: string): void {
     const template = join(this.#live, 'gone');
-    try {
-      mkdirSync(join(to, '..'), { recursive: true });
-      if (existsSync(template) && statOf(to) === null) linkSync(template, Buffer.from(to, 'latin1'));
-    } catch {
-      // It is in a folder that is gone entirely.
-    }
+    if (!existsSync(template) || statOf(`${fs}${path}`) !== null) return;
+    makeFolder(fs, upper, parentOf(path));
+    linkSync(template, Buffer.from(`${fs}${path}`, 'latin1'));
   }
 
   /** A folder that replaces one of the image or of earlier layers hides their content, which only a mount would reveal. */
   #hideInFolder(upper: string, fs: string, path: string): void {
-    const parent = path.slice(0, path.lastIndexOf('/'));
-    const isFolder = statOf(`${upper}${parent}`)?.isDirectory() === true;
     const isBelow = this.#before.has(path) || statOf(`${this.#image}${path}`) !== null;
-    if (isFolder && isBelow && statOf(`${upper}${path}`) === null) this.#whiteout(`${fs}${path}`);
+    if (isBelow && isFolderAt(upper, parentOf(path)) && statOf(`${upper}${path}`) === null)
+      this.#whiteout(upper, fs, path);
   }
 }
 
@@ -344,16 +340,14 @@ function copyFile(from: Buffer, to: Buffer, stats: Stats): void {
     copyFileSync(from, to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
     return;
   }
-  const [source, target] = [from.toString('latin1'), to.toString('latin1')];
-  const bytes = (text: string) =>
-    `"$(printf '${Buffer.from(text, 'latin1').toString('hex').replace(/../g, '\\x$&')}X')"`;
-  execFileSync(
-    'bash',
-    ['-c', `f=${bytes(source)}; t=${bytes(target)}; cp --sparse=always --no-dereference -- "\${f%X}" "\${t%X}"`],
-    {
-      stdio: 'ignore',
-    },
-  );
+  withPaths('cp --sparse=always --no-dereference -- "$a" "$b"', from, to);
+}
+
+/** Runs a line of bash with two paths of any bytes in $a and $b: arguments of a program would have to be UTF-8. */
+function withPaths(script: string, a: Buffer, b: Buffer): void {
+  const word = (bytes: Buffer) => `"$(printf '${bytes.toString('hex').replace(/../g, '\\x$&')}X')"`;
+  const text = `export LC_ALL=C; a=${word(a)}; b=${word(b)}; a=\${a%X} b=\${b%X}; ${script}`;
+  execFileSync('bash', ['-c', text], { stdio: 'ignore' });
 }
 
 /** Folders on the way to an entry, with the modes that the world gave them. */
@@ -365,10 +359,9 @@ function makeFolder(fs: string, upper: string, path: string): void {
   if (stats !== null) chmodSync(Buffer.from(`${fs}${path}`, 'latin1'), (stats.mode & 0o7777) | 0o700);
 }
 
-const hasGoneParent = (path: string, now: ReadonlyMap<string, Sign>, before: ReadonlyMap<string, Sign>): boolean => {
-  const parent = path.slice(0, path.lastIndexOf('/'));
-  return parent !== '' && before.has(parent) && !now.has(parent);
-};
+const parentOf = (path: string): string => path.slice(0, path.lastIndexOf('/'));
+
+const isFolderAt = (upper: string, path: string): boolean => statOf(`${upper}${path}`)?.isDirectory() === true;
 
 /** All changes of a chain, merged. */
 export function foldChanges(records: readonly LayerRecord[]): Map<string, ChangedPath> {

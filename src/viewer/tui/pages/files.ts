@@ -1,39 +1,14 @@
 import { type FileState, fileDiff } from '../../../analysis/files/followed-files.ts';
-import {
-  blameOf,
-  type FileSummary,
-  filesAt,
-  type RolloutFiles,
-  rolloutFiles,
-} from '../../../analysis/files/rollout-files.ts';
+import { blameOf, type FileSummary, filesAt, type RolloutFiles } from '../../../analysis/files/rollout-files.ts';
 import type { DumpRecord } from '../../../core/dump/dump-file.ts';
-import type { Rollout } from '../../../core/rollout/rollout.ts';
 import { plural } from '../../../core/text/numbers.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
 import type { Data } from '../rows/data.ts';
+import { fileChanges, filesOf } from '../rows/followed-files.ts';
 import type { Page, PageRow } from '../rows/page.ts';
 import type { PageSubject } from '../state/page.ts';
 
 type Subject<Kind extends PageSubject['kind']> = Extract<PageSubject, { kind: Kind }>;
-
-const followed = new WeakMap<Rollout, RolloutFiles>();
-
-/** The files of a record, followed once for all of its pages. */
-export function filesOf({ rollout, json }: DumpRecord): RolloutFiles | null {
-  if (rollout === null) return null;
-  const known = followed.get(rollout) ?? rolloutFiles(rollout, json);
-  followed.set(rollout, known);
-  return known;
-}
-
-/** The changes that calls made. */
-const changesOf = ({ states }: RolloutFiles): readonly FileState[] => states.filter(({ change }) => change.changed);
-
-/** The row of the first change in a turn or after it. */
-export const changeAt = (files: RolloutFiles, turn: number): number => {
-  const at = changesOf(files).findIndex(({ change }) => change.turn >= turn);
-  return at === -1 ? Math.max(0, changesOf(files).length - 1) : at;
-};
 
 const NOTHING = 'no recorded call changes a file';
 
@@ -46,7 +21,7 @@ export function filesPage(subject: Subject<'files'>, data: Data): Page {
 
 function byChange(subject: Subject<'files'>, { locator }: DumpRecord, files: RolloutFiles | null, data: Data): Page {
   const { place } = subject;
-  const changes = files === null ? [] : changesOf(files);
+  const changes = files === null ? [] : fileChanges(files);
   return {
     title: sanitiseLine(`what calls changed in ${locator}`),
     note: plural(changes.length, 'change'),
@@ -84,7 +59,7 @@ function byChange(subject: Subject<'files'>, { locator }: DumpRecord, files: Rol
 function byFile(subject: Subject<'files'>, { locator }: DumpRecord, files: RolloutFiles | null, data: Data): Page {
   const { place } = subject;
   const list = files === null ? [] : filesAt(files, null);
-  const changes = files === null ? [] : changesOf(files);
+  const changes = files === null ? [] : fileChanges(files);
   return {
     title: sanitiseLine(`the files of ${locator}`),
     note: plural(list.length, 'file'),
@@ -146,7 +121,7 @@ function countsOf(diff: string | null): [string, string] {
 export function filePage({ place, path, change }: Subject<'file'>, data: Data): Page {
   const record = data.record(place);
   const files = filesOf(record);
-  const changes = files === null ? [] : changesOf(files);
+  const changes = files === null ? [] : fileChanges(files);
   const last = files?.states.findLast((state) => state.change.path === path);
   const state = (change === null ? last : changes[change]) ?? last;
   const lines = state === undefined ? [] : blameOf(state.file);
@@ -194,7 +169,7 @@ export function filePage({ place, path, change }: Subject<'file'>, data: Data): 
 export function fileDiffPage({ place, path, change }: Subject<'file-diff'>, data: Data): Page {
   const record = data.record(place);
   const files = filesOf(record);
-  const one = files === null || change === null ? undefined : changesOf(files)[change];
+  const one = files === null || change === null ? undefined : fileChanges(files)[change];
   const whole =
     files === null || change !== null ? [] : filesAt(files, null).filter((file) => path === null || file.path === path);
   const missing = whole.filter((file) => file.changes.length > 0 && wholeDiff(file) === null);

@@ -5,8 +5,8 @@ import { type Rollout, type Turn, toolCallsOf } from '../../../core/rollout/roll
 import { sanitise } from '../../../core/text/sanitise.ts';
 import { shellWord } from '../../../core/text/shell-quote.ts';
 import { readableText } from '../../present/readable.ts';
-import { filesOf } from '../pages/files.ts';
 import type { Data } from '../rows/data.ts';
+import { filesOf } from '../rows/followed-files.ts';
 import { markedRows } from '../rows/marked-rows.ts';
 import { oneRow } from '../rows/rows.ts';
 import { viewport } from '../rows/viewport.ts';

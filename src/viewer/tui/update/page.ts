@@ -1,7 +1,7 @@
 import type { Place } from '../../../core/dump/dump.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
-import { changeAt, filesOf } from '../pages/files.ts';
 import type { Data } from '../rows/data.ts';
+import { changeAt, filesOf } from '../rows/followed-files.ts';
 import { markedPlaces } from '../rows/marked-rows.ts';
 import type { Page } from '../rows/page.ts';
 import { viewport } from '../rows/viewport.ts';

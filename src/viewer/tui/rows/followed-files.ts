@@ -1,0 +1,24 @@
+import type { FileState } from '../../../analysis/files/followed-files.ts';
+import { type RolloutFiles, rolloutFiles } from '../../../analysis/files/rollout-files.ts';
+import type { DumpRecord } from '../../../core/dump/dump-file.ts';
+import type { Rollout } from '../../../core/rollout/rollout.ts';
+
+const followed = new WeakMap<Rollout, RolloutFiles>();
+
+/** The files of a record, followed once for all of its pages. */
+export function filesOf({ rollout, json }: DumpRecord): RolloutFiles | null {
+  if (rollout === null) return null;
+  const known = followed.get(rollout) ?? rolloutFiles(rollout, json);
+  followed.set(rollout, known);
+  return known;
+}
+
+/** The changes that calls made. */
+export const fileChanges = ({ states }: RolloutFiles): readonly FileState[] =>
+  states.filter(({ change }) => change.changed);
+
+/** The row of the first change in a turn or after it. */
+export const changeAt = (files: RolloutFiles, turn: number): number => {
+  const at = fileChanges(files).findIndex(({ change }) => change.turn >= turn);
+  return at === -1 ? Math.max(0, fileChanges(files).length - 1) : at;
+};
