@@ -1,3 +1,4 @@
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { Folder } from '../../core/files/folder.ts';
@@ -35,8 +36,13 @@ export interface SetPlace {
 }
 
 /** @param journal `--journal DIR`; undefined = $XDG_STATE_HOME/rollout-viewer */
-export const setPlace = (state: string, journal: string | undefined): SetPlace =>
-  journal === undefined ? { base: state, names: ['rollout-viewer', 'sets'] } : { base: journal, names: ['sets'] };
+export const setPlace = (env: NodeJS.ProcessEnv, journal: string | undefined): SetPlace =>
+  journal !== undefined
+    ? { base: journal, names: ['sets'] }
+    : {
+        base: env.XDG_STATE_HOME || join(env.HOME || homedir(), '.local', 'state'),
+        names: ['rollout-viewer', 'sets'],
+      };
 
 /** The names of the sets of a folder; none if it is not there. */
 export function setNames({ base, names }: SetPlace): string[] {

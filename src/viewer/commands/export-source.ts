@@ -1,6 +1,4 @@
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
 import { conversationOf, type ExportConversation } from '../../analysis/export/conversation.ts';
 import type { Query } from '../../analysis/query/query.ts';
 import type { DumpOptions } from '../../core/dump/dump.ts';
@@ -15,8 +13,7 @@ import { CuratedSet, isSetName, type SetEntry, setNames, setPlace } from '../../
 import { journalOf } from './journal-of.ts';
 import { pathOfArgument, selectRows } from './select-rows.ts';
 
-export const setsPlace = (journal: string | undefined) =>
-  setPlace(process.env.XDG_STATE_HOME || join(process.env.HOME || homedir(), '.local', 'state'), journal);
+export const setsPlace = (journal: string | undefined) => setPlace(process.env, journal);
 
 /** A selection that can be read several times, always in the same order. */
 export interface ExportSource {

@@ -277,6 +277,10 @@ export const COMMANDS: readonly Command[] = [
 
   ...onPage(
     alias(
+      'collection curated dataset export train sft dpo',
+      one('Rollouts', 'sets', ['g S'], 'sets of rollouts, and what changed in them', { type: 'sets-open' }),
+    ),
+    alias(
       'pass@k grpo',
       one('Groups', 'groups', ['g o'], 'all groups: mean, spread, pass@k, signal', (k) => ({
         type: 'page-open',

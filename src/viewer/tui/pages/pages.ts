@@ -16,6 +16,7 @@ import { hitsPage } from './hits.ts';
 import { matrixPage } from './matrix.ts';
 import { movedPage, movementPage } from './movement.ts';
 import { runsPage } from './runs.ts';
+import { setPage, setsPage } from './sets.ts';
 import { signalPage } from './signal.ts';
 import { stepTimesPage, timesPage } from './times.ts';
 import { triagePage } from './triage.ts';
@@ -93,6 +94,10 @@ function build({ subject, sort }: PageState, state: State, data: Store): Page {
       return ofAll(state, data, (facts) => errorsPage(sort, facts, data));
     case 'runs':
       return ofAll(state, data, (facts) => runsPage(subject, sort, facts, state, data));
+    case 'sets':
+      return setsPage(state.sets, sort, data);
+    case 'set':
+      return setPage(subject, state.sets, sort, data);
     case 'triage':
       return ofAll(state, data, (facts) => triagePage(subject, sort, facts, data));
   }
@@ -155,6 +160,7 @@ const shownPage = ({ subject, sort }: PageState, state: State, data: Data) => ({
   subject,
   sort,
   filter: state.list.choice.filter,
+  sets: state.sets.known,
   columns: state.columns,
   height: data.geometry(state).bodyHeight,
 });
@@ -164,6 +170,7 @@ const isSame = (a: ShownPage, b: ShownPage): boolean =>
   a.columns === b.columns &&
   a.height === b.height &&
   a.filter === b.filter &&
+  a.sets === b.sets &&
   a.sort?.column === b.sort?.column &&
   a.sort?.descending === b.sort?.descending &&
   isEqual(a.subject, b.subject);

@@ -29,6 +29,7 @@ import { openCallEditor, openTurnEditor, takeEdited } from './edit.ts';
 import { keptBranches, startFork } from './fork.ts';
 import { Jobs } from './jobs.ts';
 import { startRescore } from './rescore.ts';
+import { addToSet, dropFromSet, reportSets } from './sets.ts';
 import { whereForkRuns, whereRuns } from './where.ts';
 
 /** ms between two progress reports on a run over many rollouts. */
@@ -119,6 +120,12 @@ export class Runner implements RunnerContext {
     switch (job.kind) {
       case 'label':
         return this.#label(job);
+      case 'sets':
+        return reportSets(this);
+      case 'set-drop':
+        return dropFromSet(this, job);
+      case 'set-add':
+        return addToSet(this, job);
       case 'where':
         return whereRuns(this, job);
       case 'edit':

@@ -12,6 +12,7 @@ import type { MenuKind } from './menu.ts';
 import type { PageSubject } from './page.ts';
 import type { PromptId, PromptProblem } from './prompt.ts';
 import type { BulkProgress, ForkSettings, LiveModel, RolloutChange, Way, Where } from './replay.ts';
+import type { SetsState } from './sets.ts';
 
 /** Everything that keys, the terminal and background work can ask for. update/ has a file for each concept. */
 export type Action =
@@ -102,7 +103,11 @@ type ListAction =
   | { type: 'list-menu'; menu: MenuKind; after?: Action }
   | { type: 'menu-key'; key: string }
   /** This user's label for the rollout under the cursor, and the action that follows. */
-  | { type: 'label'; change: LabelChange; after?: Action };
+  | { type: 'label'; change: LabelChange; after?: Action }
+  | { type: 'sets-open' }
+  | { type: 'set-drop'; name: string; locator: string }
+  /** Puts the rollout under the cursor, or the marked rows, into a set. */
+  | { type: 'set-add'; name: string; reason: string | null };
 
 type PageAction =
   | { type: 'page-open'; subject: PageSubject }
@@ -218,6 +223,8 @@ type ReplayReport =
   | { type: 'replay-rollout'; locator: string; change: RolloutChange; now: number }
   /** New results, by locator. */
   /** Labels of rollouts, by locator; an empty list if there are none any more. */
+  /** Every set, read again. */
+  | { type: 'sets-known'; sets: NonNullable<SetsState['known']> }
   | { type: 'labels-known'; labels: ReadonlyMap<string, readonly Label[]> }
   | { type: 'replay-words'; words: ReadonlyMap<string, string>; rescores: ReadonlyMap<string, RescoreView> }
   | { type: 'replay-busy'; isBusy: boolean; bulk: BulkProgress | null }
@@ -286,6 +293,7 @@ export const REPORTS: Readonly<Record<ReportAction['type'], true>> = {
   'fork-edited': true,
   'replay-rollout': true,
   'labels-known': true,
+  'sets-known': true,
   'replay-words': true,
   'replay-busy': true,
   'replay-idle': true,

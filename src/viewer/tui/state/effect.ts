@@ -61,6 +61,10 @@ export type RunnerJob =
   | { kind: 'fork-edit'; place: Place; turn: number; text: string | null; inside: boolean }
   | ForkPlan
   | { kind: 'label'; rows: Rows; rater: string; change: LabelChange }
+  /** Reads every set. */
+  | { kind: 'sets' }
+  | { kind: 'set-drop'; name: string; locator: string; by: string }
+  | { kind: 'set-add'; rows: Rows; name: string; reason: string | null; filter: string | null; by: string }
   | { kind: 'rescore'; rows: Rows; choice: RewardChoice }
   /** Only that call; null: everything. */
   | { kind: 'cancel'; call: { place: Place; call: number } | null };

@@ -42,6 +42,9 @@ export type PageSubject =
   | { kind: 'errors' }
   /** Another run beside the open one, by prompt. */
   | { kind: 'runs'; path: string }
+  /** Every set of rollouts; the rollouts of one. */
+  | { kind: 'sets' }
+  | { kind: 'set'; name: string }
   /** The rollouts to read. */
   | { kind: 'triage'; n: number; seed: number };
 

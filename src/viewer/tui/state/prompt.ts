@@ -12,7 +12,8 @@ export type PromptId =
   | 'sampling'
   | 'reward'
   | 'label'
-  | 'note';
+  | 'note'
+  | 'set';
 
 export interface PromptProblem {
   message: string;

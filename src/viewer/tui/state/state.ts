@@ -10,6 +10,7 @@ import type { PageState } from './page.ts';
 import type { PromptId, PromptState } from './prompt.ts';
 import { initialReplay, NOTHING_ASKED, type ReplayState } from './replay.ts';
 import type { SearchState } from './search.ts';
+import { noSets, type SetsState } from './sets.ts';
 import { opened, type TranscriptState } from './transcript.ts';
 
 /** Everything on screen follows from this and the dump. */
@@ -36,6 +37,7 @@ export interface State {
   seed: number;
   replay: ReplayState;
   labels: LabelState;
+  sets: SetsState;
   /** A text being edited in the screen; null if absent. */
   editor: EditorState | null;
   follow: FollowState;
@@ -94,6 +96,7 @@ export const initialState = (columns: number, rows: number): State => ({
   prompt: null,
   seed: 0,
   replay: initialReplay(NOTHING_ASKED),
+  sets: noSets,
   labels: initialLabels(''),
   editor: null,
   follow: initialFollow,

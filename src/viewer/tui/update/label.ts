@@ -45,9 +45,10 @@ export function labelKey(state: State, data: Data, key: string, after: Action | 
   if (/^[a-zA-Z0-9]$/.test(key)) return { type: 'label', change: { label: key, turn }, ...(after && { after }) };
   if (key === 'enter') return { type: 'prompt-open', prompt: 'label' };
   if (key === 'space') return { type: 'prompt-open', prompt: 'note', value: ownNote(state) };
+  if (key === '+') return { type: 'prompt-open', prompt: 'set', value: state.sets.last ?? '' };
   if (key === '-' || key === 'backspace' || key === 'delete')
     return { type: 'label', change: { label: null, note: null } };
-  return 'a label is a letter or a digit; Enter asks for a word';
+  return 'a label is a letter or a digit; Enter asks for a word, + for a set';
 }
 
 /** The turn being read; the list has none. */

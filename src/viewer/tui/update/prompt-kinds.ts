@@ -10,6 +10,7 @@ import type { PromptKind } from './prompt-kind.ts';
 import { rewardPrompt } from './reward-prompt.ts';
 import { samplingPrompt } from './sampling-prompt.ts';
 import { searchPrompt } from './search-prompt.ts';
+import { setPrompt } from './sets.ts';
 
 /** A new prompt needs a file, and a line here. */
 export const PROMPTS: Readonly<Record<PromptId, PromptKind>> = {
@@ -24,4 +25,5 @@ export const PROMPTS: Readonly<Record<PromptId, PromptKind>> = {
   pipe: pipePrompt,
   label: labelPrompt,
   note: notePrompt,
+  set: setPrompt,
 };

@@ -24,6 +24,7 @@ import { type Handlers, partsOf, type Result } from './result.ts';
 import { rolloutHandlers } from './rollout.ts';
 import { savedViewHandlers } from './saved-views.ts';
 import { searchHandlers } from './search.ts';
+import { setHandlers } from './sets.ts';
 
 const HANDLERS: Handlers = {
   ...pageHandlers,
@@ -35,6 +36,7 @@ const HANDLERS: Handlers = {
   ...markHandlers,
   ...menuHandlers,
   ...labelHandlers,
+  ...setHandlers,
   ...displayHandlers,
   ...savedViewHandlers,
   ...searchHandlers,

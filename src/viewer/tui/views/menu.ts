@@ -22,6 +22,7 @@ export function menuPieces(state: State, data: Data, width: number): Piece[] | n
       ...keys([
         ['  Enter', 'a word'],
         ['space', 'a note'],
+        ['+', 'a set'],
         ['-', 'takes it back'],
         ['Esc', ''],
       ]),
