@@ -122,7 +122,13 @@ const builds = await Promise.all([
     ...program,
     plugins: [fdirAlone, zodInEnglish, importedOnce('./'), commonChunk(metafile, first, apart)],
   }),
-  build({ ...split, absWorkingDir: root, entryPoints: ONCE, outdir: dist }),
+  // yaml's entry for Node is CommonJS, which would export nothing by name.
+  build({
+    ...split,
+    absWorkingDir: root,
+    entryPoints: { ...ONCE, yaml: './node_modules/yaml/browser/index.js' },
+    outdir: dist,
+  }),
   build({
     ...split,
     plugins: [fdirAlone, zodInEnglish, importedOnce('../')],
