@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js';
+import { errorMessage } from '../core/text/thrown.ts';
 
 export interface Hit {
   block: string;
@@ -51,7 +52,9 @@ function compiled(text: string, flags: number): RE2JS {
   try {
     return RE2JS.compile(text, flags);
   } catch (error) {
-    const said = (error as Error).message.replace(/^error parsing regexp: /, '').replace(/: `.*$/s, '');
+    const said = errorMessage(error)
+      .replace(/^error parsing regexp: /, '')
+      .replace(/: `.*$/s, '');
     throw new Error(`the pattern cannot be read: ${said}`);
   }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Printable, printJson } from '../core/json/print.ts';
+import { errorMessage } from '../core/text/thrown.ts';
 import { openBackend, type ReplayBackend } from '../replay/index.ts';
 import {
   type MadeExecution,
@@ -63,6 +64,6 @@ async function execute(sent: SentExecution, backend: ReplayBackend): Promise<Mad
     const answer = await backend.run(request, { signal, ownInterpreter, onUse });
     return { answer, processor };
   } catch (error) {
-    return { error: (error as Error).message };
+    return { error: errorMessage(error) };
   }
 }

@@ -1,5 +1,6 @@
 import type { Queue, QueueEvents } from 'bullmq';
 import { z } from 'zod';
+import { errorMessage } from '../core/text/thrown.ts';
 import { mendQueue } from './aside.ts';
 import { atMost, CLOSE_MS, type SharedRedis } from './redis.ts';
 import { Admission, isRefusal } from './refusals.ts';
@@ -202,7 +203,7 @@ export class QueuedJobs {
     } catch (error) {
       if (this.#asked.get(id) !== asked) return;
       // A killed process may have removed the text, and left the job.
-      if (++asked.tries >= ATTEMPTS) return this.#settle(id, { unsent: (error as Error).message });
+      if (++asked.tries >= ATTEMPTS) return this.#settle(id, { unsent: errorMessage(error) });
       await this.#queue.remove(id).catch(() => {});
       await this.#add(id, asked.text).catch(() => {});
     }

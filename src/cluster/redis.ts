@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import manifest from '../../package.json' with { type: 'json' };
 import { missingPart } from '../core/text/optional-part.ts';
 import { reasonOf } from '../core/text/problems.ts';
+import { errorCode, errorMessage } from '../core/text/thrown.ts';
 import { Refusals } from './refusals.ts';
 
 type BullMq = typeof import('bullmq');
@@ -86,9 +87,9 @@ export async function shareRedis(address: string, say: (message: string) => void
     await checkMemoryPolicy(redis, name);
   } catch (error) {
     await close();
-    throw /NOAUTH|WRONGPASS/.test((error as Error).message)
+    throw /NOAUTH|WRONGPASS/.test(errorMessage(error))
       ? new Error(
-          `${name}: ${(error as Error).message}; the password stands in ROLLOUT_VIEWER_QUEUE_PASSWORD, or in the URL`,
+          `${name}: ${errorMessage(error)}; the password stands in ROLLOUT_VIEWER_QUEUE_PASSWORD, or in the URL`,
         )
       : error;
   }
@@ -112,7 +113,7 @@ async function load<T>(part: 'bullmq' | 'ioredis', importing: () => Promise<T>):
   try {
     return await importing();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    if (errorCode(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
     throw new Error(`--queue: ${missingPart(part)}`);
   }
 }

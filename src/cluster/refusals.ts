@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { pause } from '../core/async/timeout.ts';
+import { errorMessage } from '../core/text/thrown.ts';
 
 /** Replies of a Redis that currently serves nobody: full, loading, a replica, without a disk, out of connections. Time or its operator fixes them. */
 const REFUSED =
@@ -50,7 +51,7 @@ export class Refusals {
         }
         if (!isRefusal(error)) throw error;
         wasRefused = true;
-        this.refused((error as Error).message);
+        this.refused(errorMessage(error));
         await pause(AGAIN_MS, signal);
       }
     }

@@ -4,6 +4,7 @@ import type { Worker } from 'bullmq';
 import { untilAborted } from '../core/async/abort.ts';
 import { shareLimits } from '../core/async/limiter.ts';
 import { pause } from '../core/async/timeout.ts';
+import { errorMessage } from '../core/text/thrown.ts';
 import { mendQueue } from './aside.ts';
 import { atMost, CLOSE_MS, type SharedRedis, VERSION } from './redis.ts';
 import { RedisLimiter } from './redis-limiter.ts';
@@ -142,7 +143,7 @@ class RunWorker {
       this.#refused.delete(head.id);
       say(`${head.kind} of ${head.what} on ${head.host}`);
     } catch (error) {
-      const why = (error as Error).message;
+      const why = errorMessage(error);
       if (this.#refused.get(head.id)?.why !== why) say(`refused, ${head.kind} of ${head.what} on ${head.host}: ${why}`);
       this.#refused.set(head.id, { why, at: Date.now() });
     }
@@ -163,7 +164,7 @@ class RunWorker {
           });
           return { made: await this.#texts.put(made, { own: `${head.id}-${id}`, inline: INLINE }) };
         } catch (error) {
-          throw new Error((error as Error).message.slice(0, LONGEST_REASON));
+          throw new Error(errorMessage(error).slice(0, LONGEST_REASON));
         } finally {
           this.#under.delete(under);
         }

@@ -4,6 +4,7 @@ import { parseLine } from '../core/dump/parse-line.ts';
 import { printJson } from '../core/json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../core/json/value.ts';
 import type { Rollout, Turn } from '../core/rollout/rollout.ts';
+import { errorMessage } from '../core/text/thrown.ts';
 import {
   type ChatTokenizer,
   type Judgement,
@@ -236,7 +237,7 @@ async function judge(
     const { reward, metadata } = await found.fn(task, last ? messageText(last) : '', signal);
     return { name, score: reward, metadata, error: null };
   } catch (error) {
-    return { name, score: null, metadata: {}, error: (error as Error).message };
+    return { name, score: null, metadata: {}, error: errorMessage(error) };
   }
 }
 

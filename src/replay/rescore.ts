@@ -1,6 +1,7 @@
 import PQueue from 'p-queue';
 import type { DumpRecord } from '../core/dump/dump-file.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../core/json/value.ts';
+import { errorMessage } from '../core/text/thrown.ts';
 import { RolloutFault } from '../engine/common/faults.ts';
 import type { RewardRouter, RewardTask } from '../engine/index.ts';
 import type { OverlongBuffer } from '../engine/rewards/index.ts';
@@ -168,7 +169,7 @@ async function rescoreOnce(
   try {
     found = rewards.for(task.data_source);
   } catch (error) {
-    return { ...base, status: 'unknown', reason: (error as Error).message };
+    return { ...base, status: 'unknown', reason: errorMessage(error) };
   }
   const seconds = () => (performance.now() - begun) / 1000;
   try {
@@ -197,7 +198,7 @@ async function rescoreOnce(
     signal?.throwIfAborted();
     const isWithoutTruth = error instanceof RolloutFault && error.reason === 'no_truth';
     const status = isWithoutTruth ? 'unknown' : 'error';
-    return { ...base, reward: found.name, status, reason: (error as Error).message, seconds: seconds() };
+    return { ...base, reward: found.name, status, reason: errorMessage(error), seconds: seconds() };
   }
 }
 

@@ -3,7 +3,9 @@
  *
  * The functions with an underscore have the names and arguments of the Python package `sandbox_fusion`.
  */
+
 import { mapOrdered } from '../core/async/map-ordered.ts';
+import { errorMessage } from '../core/text/thrown.ts';
 import { type ClientOptions, SandboxClient } from './client.ts';
 import type {
   EvalResult,
@@ -126,7 +128,7 @@ export async function submit_safe(request: SubmitInput, settings: CallSettings =
   } catch (error) {
     if (settings.signal?.aborted) throw error;
     const unknown = { full_code: null, test_code: null, extracted_type: null };
-    const extra = { error: (error as Error).message };
+    const extra = { error: errorMessage(error) };
     return { id: request.id, accepted: false, extracted_code: '', tests: [], ...unknown, extra };
   }
 }

@@ -1,6 +1,7 @@
 import { RE2JS } from 're2js';
 import { CHECKS } from '../../core/rollout/checks.ts';
 import { FACTS, factAt } from '../../core/rollout/facts.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import type { Comparison, Expression, Literal } from './expression.ts';
 import { AGAIN_NAMES, checkNamed, type Field, fieldNamed, nearField, RESERVED } from './fields.ts';
 import { QueryError } from './query-error.ts';
@@ -193,7 +194,7 @@ class Parser {
     try {
       RE2JS.compile(source, ignoresCase ? RE2JS.CASE_INSENSITIVE : 0);
     } catch (error) {
-      throw new QueryError((error as Error).message, token.at);
+      throw new QueryError(errorMessage(error), token.at);
     }
     return { op: 'match', field, source, ignoresCase };
   }

@@ -1,6 +1,7 @@
 import { type FSWatcher, readdirSync, readFileSync, statSync, watch } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { isDynamicPattern } from 'tinyglobby';
+import { errorCode } from '../text/thrown.ts';
 import { isInside } from './stranger-file.ts';
 
 export interface DirectoryEvents {
@@ -69,7 +70,7 @@ export class DirectoryWatch {
       this.#watches.set(path, { watcher, inode });
       return inode;
     } catch (error) {
-      const reason = limitReason((error as NodeJS.ErrnoException).code);
+      const reason = limitReason(errorCode(error));
       if (reason !== null) {
         this.close();
         this.#events.failed(reason);

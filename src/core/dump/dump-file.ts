@@ -3,6 +3,7 @@ import type { ReadContext } from '../formats/format.ts';
 import { isJsonObject } from '../json/value.ts';
 import type { Facts } from '../rollout/fact-row.ts';
 import { reasonOf } from '../text/problems.ts';
+import { errorCode } from '../text/thrown.ts';
 import { ContentScan } from './content-scan.ts';
 import { type FactsCache, type KeptFile, nameOf } from './facts-cache.ts';
 import { digestOf, FileContent, type Identity, samplesOf } from './file-content.ts';
@@ -245,7 +246,7 @@ export class DumpFile {
       // The first result counts as new, however much was already known.
       return this.#becomeReady(isFirst ? 'replaced' : change);
     } catch (error) {
-      const isGone = ['ENOENT', 'ESTALE', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
+      const isGone = ['ENOENT', 'ESTALE', 'ENOTDIR'].includes(errorCode(error) ?? '');
       this.error = reasonOf(error);
       this.state = isGone && !isFirst ? 'gone' : this.count === 0 ? 'failed' : 'ready';
       return this.state === 'gone' ? 'gone' : 'none';

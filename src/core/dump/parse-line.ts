@@ -12,6 +12,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.ts'
 import { reportedFinding } from '../rollout/checks.ts';
 import type { Finding } from '../rollout/finding.ts';
 import type { Rollout, RolloutFields } from '../rollout/rollout.ts';
+import { errorMessage } from '../text/thrown.ts';
 import { readBeside } from './beside.ts';
 
 /** The content of a line of a dump: a rollout, or the reason why it is not one. */
@@ -42,7 +43,7 @@ export function parseLine(text: string, context: ReadContext, part = 0): ParsedL
   } catch (error) {
     // No format should throw. If one does on a record of unforeseen shape, the row says so, and its neighbours are
     // unaffected.
-    return bad(read.json, `not readable as ${read.format.name}: ${(error as Error).message}`);
+    return bad(read.json, `not readable as ${read.format.name}: ${errorMessage(error)}`);
   }
 }
 

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { errorMessage } from '../text/thrown.ts';
 import { kindOf } from './containers/kind.ts';
 import { Dump, type DumpOptions } from './dump.ts';
 import { DumpFile, QUIET } from './dump-file.ts';
@@ -43,7 +44,7 @@ async function take(stream: Readable, fd: number, dump: Dump, file: DumpFile): P
       came();
     }
   } catch (error) {
-    dump.notices.push(`stdin: ${(error as Error).message}`);
+    dump.notices.push(`stdin: ${errorMessage(error)}`);
   }
   // The stream has ended, so a last line without its newline is complete.
   await dump.refresh(file, false);

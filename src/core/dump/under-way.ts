@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
+import { errorCode } from '../text/thrown.ts';
 import { isInside, readStrangerFile } from './stranger-file.ts';
 
 /** An unfinished rollout, as last reported by its writer. */
@@ -190,6 +191,6 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+    return errorCode(error) !== 'ESRCH';
   }
 }

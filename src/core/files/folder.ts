@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { errorCode } from '../text/thrown.ts';
 
 const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants;
 
@@ -21,7 +22,6 @@ const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY
 const HAS_DESCRIPTOR_PATHS = existsSync('/proc/self/fd');
 
 const self = (): number | null => process.geteuid?.() ?? null;
-const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
 /**
  * A folder whose files cannot be trusted, because a dump can ship one. From the journal's folder down no path component
@@ -63,7 +63,7 @@ export class Folder {
     try {
       return new Folder(shown, openSync(path, flags));
     } catch (error) {
-      const code = codeOf(error);
+      const code = errorCode(error);
       if (!follow && (code === 'ENOTDIR' || code === 'ELOOP'))
         throw Object.assign(new Error(`${shown} is a link or no folder, and is not followed`), { code });
       throw error;
@@ -83,7 +83,7 @@ export class Folder {
     try {
       if (make) mkdirSync(path, { mode: 0o700 });
     } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw error;
+      if (errorCode(error) !== 'EEXIST') throw error;
     }
     return Folder.#at(path, shown);
   }
@@ -113,7 +113,7 @@ export class Folder {
     try {
       fd = openSync(this.#below(name), how | O_NOFOLLOW | O_NONBLOCK, 0o600);
     } catch (error) {
-      if (codeOf(error) === 'ELOOP') throw new Error(`${shown} is a link, and is not followed`);
+      if (errorCode(error) === 'ELOOP') throw new Error(`${shown} is a link, and is not followed`);
       throw error;
     }
     const problem = problemOf(fstatSync(fd), mode);
@@ -156,7 +156,7 @@ export class Folder {
     try {
       unlinkSync(this.#below(name));
     } catch (error) {
-      if (codeOf(error) !== 'ENOENT') throw error;
+      if (errorCode(error) !== 'ENOENT') throw error;
     }
   }
 

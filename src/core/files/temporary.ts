@@ -2,6 +2,7 @@ import { mkdtempSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { reasonOf } from '../text/problems.ts';
+import { errorCode } from '../text/thrown.ts';
 
 /** Creates a folder for this user only. @throws Error that names the parent folder, and how to choose another */
 export function makeTemporary(prefix: string, parent = tmpdir()): string {
@@ -20,8 +21,7 @@ export function temporaryProblem(error: unknown, parent = tmpdir()): Error {
     : new Error(`the temporary folder ${parent} cannot be used (${reasonOf(error)}); ${remedy}`);
 }
 
-export const isFull = (error: unknown): boolean =>
-  ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '');
+export const isFull = (error: unknown): boolean => ['ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '');
 
 /**
  * Writes everything: on a nearly full disk a write takes only a part, and reports it only through the returned number.

@@ -1,3 +1,4 @@
+import { errorCode } from '../text/thrown.ts';
 /** No usable answer: refused, reset, unknown host, broken off, or unreadable. */
 export class ConnectionError extends Error {
   override name = 'ConnectionError';
@@ -20,12 +21,6 @@ const IN_WORDS: Readonly<Record<string, string>> = {
 };
 
 const TRUST = 'NODE_EXTRA_CA_CERTS=FILE makes its certificate known';
-/** A DOMException's code is a number. */
-const codeOf = (error: unknown): string => {
-  const { code } = error as { code?: unknown };
-  return typeof code === 'string' ? code : '';
-};
-
 /** Node's codes for untrusted certificates. */
 const CERTIFICATES: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: `the server's certificate is signed by itself; ${TRUST}`,
@@ -37,10 +32,10 @@ const CERTIFICATES: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: "the server's certificate is for another name than the address has",
 };
 
-export const isCertificateTrouble = (error: unknown): boolean => Object.hasOwn(CERTIFICATES, codeOf(error));
+export const isCertificateTrouble = (error: unknown): boolean => Object.hasOwn(CERTIFICATES, errorCode(error) ?? '');
 
 /** The other side answers, but does not speak TLS. */
-export const isNoTls = (error: unknown): boolean => /^(?:EPROTO|ERR_SSL_)/.test(codeOf(error));
+export const isNoTls = (error: unknown): boolean => /^(?:EPROTO|ERR_SSL_)/.test(errorCode(error) ?? '');
 
 /**
  * Why a connection failed, and what to do if that is known. Node reports a refused `localhost` as an AggregateError
@@ -49,7 +44,7 @@ export const isNoTls = (error: unknown): boolean => /^(?:EPROTO|ERR_SSL_)/.test(
 export function reasonOfConnection(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map((one: Error) => one.message).join('; ');
   const { message, name } = error as Error;
-  const code = codeOf(error);
+  const code = errorCode(error) ?? '';
   const words = CERTIFICATES[code] ?? IN_WORDS[code];
   if (words !== undefined) return message && !code.startsWith('UND_ERR') ? `${message}: ${words}` : words;
   if (isNoTls(error))

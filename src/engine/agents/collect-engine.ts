@@ -1,6 +1,7 @@
 import { pool } from '../../core/async/pool.ts';
 import { TimedOutError, withTimeout } from '../../core/async/timeout.ts';
 import type { JsonValue } from '../../core/json/value.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import type { Message } from '../common/message.ts';
 import { monteCarloReturns } from '../common/returns.ts';
 import type { TrajectoryStatus } from '../common/status.ts';
@@ -158,7 +159,7 @@ export class TrajectoryCollectEngine {
     } catch (error) {
       trajectory = filledIn(this.#agent.trajectory, new Trajectory());
       trajectory.status = 'FAILED';
-      trajectory.error = (error as Error).message;
+      trajectory.error = errorMessage(error);
     }
     trajectory.rewardTime.reward_latency ??= 0;
     this.#fillReturns(trajectory);
@@ -312,7 +313,7 @@ export class TrajectoryCollectEngine {
       await withTimeout(CLOSE_SECONDS, undefined, async () => this.#env.close?.());
     } catch (error) {
       // Keeps the collected trajectory, and reports the failure to close the environment.
-      trajectory.error ??= `close: ${(error as Error).message}`;
+      trajectory.error ??= `close: ${errorMessage(error)}`;
     }
     trajectory.envTime.close_latency = this.#clock() - before;
   }

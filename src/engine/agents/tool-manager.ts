@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { printJson } from '../../core/json/print.ts';
 import type { JsonObject, JsonValue } from '../../core/json/value.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import { RolloutFault } from '../common/faults.ts';
 import { pythonJson } from '../common/python.ts';
 import { pythonText } from '../common/python-text.ts';
@@ -115,7 +116,7 @@ export class CalculatorTool extends BaseTool {
     try {
       return new ToolOutput({ name: this.name, output: calculate(a, b, op) });
     } catch (error) {
-      return new ToolOutput({ name: this.name, error: (error as Error).message });
+      return new ToolOutput({ name: this.name, error: errorMessage(error) });
     }
   }
 }

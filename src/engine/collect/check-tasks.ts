@@ -1,6 +1,7 @@
 import { access } from 'node:fs/promises';
 import type { JsonValue } from '../../core/json/value.ts';
 import { reasonOf } from '../../core/text/problems.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import type { RewardRouter } from '../rewards/index.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { CollectorOptions } from './collector.ts';
@@ -99,7 +100,7 @@ function checkUnrouted(
   try {
     rewards.for(dataSource);
   } catch (error) {
-    throw new SetupError(`task ${index + 1}: ${(error as Error).message} with --reward, or under rewards: in --config`);
+    throw new SetupError(`task ${index + 1}: ${errorMessage(error)} with --reward, or under rewards: in --config`);
   }
 }
 

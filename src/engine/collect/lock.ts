@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { open, readFile, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { errorCode } from '../../core/text/thrown.ts';
 
 /** The holder of a lock. `started` distinguishes a process from a later one with the same pid, if the system reports it. */
 interface Holder {
@@ -18,7 +19,7 @@ export async function takeLock(path: string): Promise<void> {
       await handle.close();
       return;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      if (errorCode(error) !== 'EEXIST') throw error;
     }
     const holder = readHolder(await readFile(path, 'utf8').catch(() => ''));
     if (holder && holder.host !== hostname())
@@ -54,7 +55,7 @@ function isAlive({ pid, started }: Holder): boolean {
     return pid > 0;
   } catch (error) {
     // EPERM: it is alive, and belongs to another user.
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return errorCode(error) === 'EPERM';
   }
 }
 

@@ -1,5 +1,6 @@
 import { limiterNamed } from '../../core/async/limiter.ts';
 import { modelUrlProblem } from '../../core/http/model-url.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import type { Run } from '../../sandbox/check-correctness.ts';
 import { fingerprint, type RunFingerprint, settingsHash } from '../common/fingerprint.ts';
 import type { Interaction } from '../interactions/interaction.ts';
@@ -97,7 +98,7 @@ export async function prepareRun(
       fingerprint: fingerprintOf(settings, tools, tokenizer),
     };
   } catch (error) {
-    throw new SetupError((error as Error).message);
+    throw new SetupError(errorMessage(error));
   }
 }
 

@@ -3,6 +3,7 @@ import { linked, untilAborted } from '../../core/async/abort.ts';
 import { reachModel } from '../../core/http/reach.ts';
 import type { JsonObject, JsonValue } from '../../core/json/value.ts';
 import { reasonOf } from '../../core/text/problems.ts';
+import { errorCode } from '../../core/text/thrown.ts';
 import type { Run } from '../../sandbox/check-correctness.ts';
 import { ruleOf } from '../common/faults.ts';
 import type { OwnUse } from '../common/own-use.ts';
@@ -309,7 +310,7 @@ class RunningRun {
     try {
       await this.#take(collected);
     } catch (error) {
-      const words = DISK_ERRORS[(error as NodeJS.ErrnoException).code ?? ''];
+      const words = DISK_ERRORS[errorCode(error) ?? ''];
       if (words === undefined) throw error;
       this.#parts.progress.failed++;
       this.ended = `${this.#options.settings.out}: ${words}`;

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import { type Cause, RolloutFault } from '../common/faults.ts';
 import { messageText } from '../common/message.ts';
 import type { RolloutRequest } from '../request/request.ts';
@@ -64,7 +65,7 @@ export async function judgeRollout(
     return { name, score: reward, metadata, error: null, cause: null };
   } catch (error) {
     const cause = signal?.aborted ? 'interrupted' : error instanceof RolloutFault ? error.reason : 'reward_fault';
-    return none(cause, (error as Error).message, name);
+    return none(cause, errorMessage(error), name);
   }
 }
 

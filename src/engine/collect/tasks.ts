@@ -5,6 +5,7 @@ import { JsonError, parseJson } from '../../core/json/parse.ts';
 import { printJson } from '../../core/json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
 import { shapeProblem } from '../../core/text/problems.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import type { SessionId } from '../../sandbox/sessions/client.ts';
 import type { Message } from '../common/message.ts';
 import type { ToolKwargs } from '../request/tool-calls.ts';
@@ -91,7 +92,7 @@ async function* parquetValues(path: string): AsyncGenerator<Entry> {
   try {
     for await (const value of taskRows(path)) yield { line: ++line, value: withoutNulls(value), problem: null };
   } catch (error) {
-    yield { line: line + 1, value: null, problem: `not a parquet file: ${(error as Error).message}` };
+    yield { line: line + 1, value: null, problem: `not a parquet file: ${errorMessage(error)}` };
   }
 }
 
@@ -148,7 +149,7 @@ function readTask(value: JsonValue, index: number, seen: Map<string, number>): T
         instanceIdOf((extra_info as JsonObject | null | undefined)?.instance_hash),
     };
   } catch (error) {
-    return { message: (error as Error).message };
+    return { message: errorMessage(error) };
   }
 }
 

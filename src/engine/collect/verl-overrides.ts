@@ -1,4 +1,5 @@
 import { parse } from 'yaml';
+import { errorMessage } from '../../core/text/thrown.ts';
 
 type Tree = { [key: string]: unknown };
 
@@ -38,7 +39,7 @@ function hydraValue(text: string, override: string): unknown {
     try {
       return parse(text.replace(/("(?:[^"\\]|\\.)*"|'[^']*')|:(?=[^\s/])/g, (colon, quoted) => quoted ?? `${colon} `));
     } catch (error) {
-      throw new Error(`'${override}': ${(error as Error).message.split('\n')[0]}`);
+      throw new Error(`'${override}': ${errorMessage(error).split('\n')[0]}`);
     }
   }
   if (/^(?:null|true|false|[+-]?(?:\d[\d_]*\.?\d*|\.\d+)(?:e[+-]?\d+)?)$/i.test(text))

@@ -1,5 +1,6 @@
 import { isNode, LineCounter, parseDocument } from 'yaml';
 import { sharedProblem } from '../../core/json/shared.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 
 export interface YamlFile {
   value: unknown;
@@ -22,7 +23,7 @@ export function readYaml(text: string, path: string): YamlFile {
     if (problem !== null) throw new Error(problem);
   } catch (error) {
     // An alias without its anchor, or thousands of aliases.
-    throw new Error(`${path}: not YAML: ${(error as Error).message}`);
+    throw new Error(`${path}: not YAML: ${errorMessage(error)}`);
   }
   return {
     value,

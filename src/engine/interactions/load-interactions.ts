@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { reasonOf, shapeProblem } from '../../core/text/problems.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import { readYaml } from '../common/yaml-file.ts';
 import type { Interaction } from './interaction.ts';
 import { interactionClassNames, interactionKind } from './registry.ts';
@@ -64,7 +65,7 @@ function make(
   try {
     return kind.make(name, config, isGuest);
   } catch (error) {
-    if (!(error instanceof z.ZodError)) throw new Error(`${where}: config: ${(error as Error).message}`);
+    if (!(error instanceof z.ZodError)) throw new Error(`${where}: config: ${errorMessage(error)}`);
     throw new Error(`${where}: config: ${shapeProblem(error.issues)}`);
   }
 }

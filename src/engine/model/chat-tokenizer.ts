@@ -6,6 +6,7 @@ import { Tokenizer } from '@huggingface/tokenizers';
 import { printJson } from '../../core/json/print.ts';
 import type { JsonObject, JsonValue } from '../../core/json/value.ts';
 import { reasonOf } from '../../core/text/problems.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import type { Message } from '../common/message.ts';
 import { ByteLevel } from './byte-level.ts';
 import { RecentTexts } from './recent-texts.ts';
@@ -186,7 +187,7 @@ export async function loadChatTokenizer(path: string, templatePath?: string): Pr
   try {
     return new ChatTokenizer(tokenizer, config, template);
   } catch (error) {
-    throw new Error(`${tokenizerPath}: ${(error as Error).message}`);
+    throw new Error(`${tokenizerPath}: ${errorMessage(error)}`);
   }
 }
 

@@ -1,3 +1,4 @@
+import { errorMessage } from '../../core/text/thrown.ts';
 import type { Generation } from './model.ts';
 
 /** A server that is silent for this long after a request for one token counts as hung. */
@@ -9,6 +10,6 @@ export async function probed(turn: Promise<Generation>): Promise<string | null> 
     const { finishReason } = await turn;
     return finishReason === 'abort' ? 'the server aborts what it is asked' : null;
   } catch (error) {
-    return (error as Error).message;
+    return errorMessage(error);
   }
 }

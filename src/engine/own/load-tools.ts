@@ -3,6 +3,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import type { JsonObject } from '../../core/json/value.ts';
 import { reasonOf, shapeProblem } from '../../core/text/problems.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import { readYaml } from '../common/yaml-file.ts';
 import { McpEntryTool } from '../tools/mcp-entry.ts';
 import type { McpConnection, McpEntry } from '../tools/mcp-tool.ts';
@@ -113,7 +114,7 @@ export function parseTools(text: string, path: string, setup: LoadSetup = {}): T
     try {
       return kind.make(config ?? {}, schema, setup);
     } catch (error) {
-      if (!(error instanceof z.ZodError)) throw new Error(`${where}: config: ${(error as Error).message}`);
+      if (!(error instanceof z.ZodError)) throw new Error(`${where}: config: ${errorMessage(error)}`);
       const place = at(['tools', index, 'config', ...(error.issues[0]?.path ?? [])]);
       throw new Error(`${place}: tools[${index}] (${class_name}): config: ${shapeProblem(error.issues)}`);
     }

@@ -2,6 +2,7 @@ import { closeSync, constants, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashOf } from '../../core/json/fingerprint.ts';
 import { type Printable, printJson } from '../../core/json/print.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
 
@@ -19,7 +20,7 @@ export class RecordFile {
       mkdirSync(folder, { recursive: true });
       this.#fd = openSync(this.path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o644);
     } catch (error) {
-      onProblem(`${this.path}: ${(error as Error).message}`);
+      onProblem(`${this.path}: ${errorMessage(error)}`);
     }
   }
 
@@ -29,7 +30,7 @@ export class RecordFile {
     try {
       for (let at = 0; at < bytes.length; ) at += writeSync(this.#fd, bytes, at);
     } catch (error) {
-      this.#onProblem(`${this.path}: an event is lost: ${(error as Error).message}`);
+      this.#onProblem(`${this.path}: an event is lost: ${errorMessage(error)}`);
     }
   }
 

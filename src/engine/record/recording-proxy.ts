@@ -13,6 +13,7 @@ import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { type Guard, refusalOf } from '../../core/http/guard.ts';
 import { parseJson } from '../../core/json/parse.ts';
 import { isJsonObject, type JsonObject } from '../../core/json/value.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import { ServerEvents } from '../model/sse.ts';
 import { anthropicProtocol } from './anthropic-protocol.ts';
 import { chatProtocol } from './chat-protocol.ts';
@@ -272,7 +273,7 @@ export class RecordingProxy {
       if (reply === null && status < 400 && trouble === null) trouble = 'the answer is none of its protocol';
       if (status >= 400) trouble ??= bytes.toString('utf8').slice(0, 2000);
     } catch (error) {
-      trouble ??= `the answer cannot be read: ${(error as Error).message}`;
+      trouble ??= `the answer cannot be read: ${errorMessage(error)}`;
     }
     const seconds = (performance.now() - started) / 1000;
     this.#options.recorder.end(underWay, { status, reply, problem: trouble, firstByte: seen.firstByte, seconds });

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../core/json/value.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import { RolloutFault } from '../common/faults.ts';
 import type { Message } from '../common/message.ts';
 import type { RequestOptions } from './options.ts';
@@ -67,7 +68,7 @@ export class Conversation {
       rendering =
         this.#options.prompt ?? this.renderer.prompt(this.messages.slice(0, this.promptLength), this.#schemas);
     } catch (error) {
-      throw new RolloutFault('prompt_not_rendered', `the chat template: ${(error as Error).message}`);
+      throw new RolloutFault('prompt_not_rendered', `the chat template: ${errorMessage(error)}`);
     }
     const { limit, warn } = this.#cutPrompt;
     const { ids } = rendering;
@@ -116,7 +117,7 @@ export class Conversation {
     try {
       rendered = tokenizer.render(this.messages, this.#schemas, false, templateKwargs);
     } catch (error) {
-      return `the chat template cannot render the conversation again: ${(error as Error).message}`;
+      return `the chat template cannot render the conversation again: ${errorMessage(error)}`;
     }
     return tokenizationWarning(rendered, this.transcript.ids ?? [], tokenizer, mode);
   }

@@ -1,5 +1,6 @@
 import { TimedOutError } from '../../core/async/timeout.ts';
 import type { JsonObject } from '../../core/json/value.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import { RolloutFault } from '../common/faults.ts';
 import type { Message } from '../common/message.ts';
 import type { Interaction, UserWord } from '../interactions/interaction.ts';
@@ -50,7 +51,7 @@ export class SimulatedUser {
       await this.interaction.finalize(this.#id, this.#kwargs);
       return null;
     } catch (error) {
-      return `the simulated user, at the end: ${(error as Error).message}`;
+      return `the simulated user, at the end: ${errorMessage(error)}`;
     }
   }
 
@@ -61,7 +62,7 @@ export class SimulatedUser {
       if (error instanceof RolloutFault || error instanceof TimedOutError) throw error;
       const who = this.interaction.isWorld ? `the ${this.interaction.name}` : 'the simulated user';
       const isLost = error instanceof OwnCodeError && error.fault === 'world';
-      throw new RolloutFault(isLost ? 'state_lost' : 'user_fault', `${who}: ${(error as Error).message}`, {
+      throw new RolloutFault(isLost ? 'state_lost' : 'user_fault', `${who}: ${errorMessage(error)}`, {
         cause: error,
       });
     }

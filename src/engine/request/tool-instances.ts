@@ -1,5 +1,6 @@
 import { withinTime } from '../../core/async/timeout.ts';
 import type { JsonValue } from '../../core/json/value.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import type { Cause } from '../common/faults.ts';
 import type { Message } from '../common/message.ts';
 import type { OpenAIFunctionToolSchema } from '../tools/schema.ts';
@@ -81,7 +82,7 @@ export class ToolInstances {
           signal.throwIfAborted();
           const error = await lastWordOf(thrown, running, tool.lastWord);
           this.failureCause = toolCauseOf(error as Error) ?? 'tool_unavailable';
-          this.failure = `tool '${tool.name}' could not be created: ${(error as Error).message}`;
+          this.failure = `tool '${tool.name}' could not be created: ${errorMessage(error)}`;
           instance.isThere = false;
           return [];
         }
@@ -124,7 +125,7 @@ export class ToolInstances {
           tool.calcReward(this.#requestId, kwargs.calc_reward_kwargs ?? {}, own),
         );
       } catch (error) {
-        failure = `calc_reward of tool '${name}': ${(error as Error).message}`;
+        failure = `calc_reward of tool '${name}': ${errorMessage(error)}`;
         this.#warn(failure);
       }
     });
@@ -140,7 +141,7 @@ export class ToolInstances {
           tool.release(this.#requestId, kwargs.release_kwargs ?? {}),
         );
       } catch (error) {
-        this.#warn(`release of tool '${name}': ${(error as Error).message}`);
+        this.#warn(`release of tool '${name}': ${errorMessage(error)}`);
       }
     });
   }

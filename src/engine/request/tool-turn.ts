@@ -1,3 +1,4 @@
+import { errorMessage } from '../../core/text/thrown.ts';
 import type { Message } from '../common/message.ts';
 import type { Limits } from './limits.ts';
 import { failedCallText, type LoopRules } from './rules.ts';
@@ -67,7 +68,7 @@ async function execute(
     if (call.fault === 'tool') warn(`tool '${call.name}' raised an exception: ${call.error}`);
     return outcome.isRefused;
   } catch (error) {
-    call.error = (error as Error).message;
+    call.error = errorMessage(error);
     call.fault = 'world';
     throw error;
   } finally {

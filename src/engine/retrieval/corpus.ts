@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import MiniSearch from 'minisearch';
+import { errorMessage } from '../../core/text/thrown.ts';
 
 /** A document as returned by retrieval servers; the title is the first line of `contents`. */
 export interface CorpusDocument {
@@ -50,7 +51,7 @@ export async function readCorpus(path: string): Promise<Corpus> {
     try {
       value = JSON.parse(text);
     } catch (error) {
-      throw new Error(`${path}:${line}: not JSON: ${(error as Error).message}`);
+      throw new Error(`${path}:${line}: not JSON: ${errorMessage(error)}`);
     }
     const contents = contentsOf(value);
     if (contents === null) throw new Error(`${path}:${line}: not a document: expected contents, or title and text`);

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
 import { shapeProblem } from '../../core/text/problems.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import type { Corpus } from './corpus.ts';
 
 /** The request of verl's SearchTool (`examples/sglang_multiturn/search_r1_like`). */
@@ -55,7 +56,7 @@ async function answer(
   try {
     value = JSON.parse(Buffer.concat(parts).toString('utf8'));
   } catch (error) {
-    return { status: 422, body: { detail: `not JSON: ${(error as Error).message}` } };
+    return { status: 422, body: { detail: `not JSON: ${errorMessage(error)}` } };
   }
   const query = Query.safeParse(value);
   if (!query.success) return { status: 422, body: { detail: shapeProblem(query.error.issues) } };

@@ -3,6 +3,7 @@ import { exchange } from '../../core/http/client.ts';
 import { refusalText } from '../../core/http/status.ts';
 import { type Printable, printJson } from '../../core/json/print.ts';
 import { isJsonObject, type JsonValue } from '../../core/json/value.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import type { Run } from '../../sandbox/check-correctness.ts';
 import { SandboxClient } from '../../sandbox/client.ts';
 import { computeScore } from '../../sandbox/compute-score.ts';
@@ -111,7 +112,7 @@ export function httpReward({ url, timeout = 300, keys }: HttpRewardOptions): Rew
       return { reward, metadata: { response: answer } };
     } catch (error) {
       signal?.throwIfAborted();
-      throw new RolloutFault('reward_fault', `${url}: ${(error as Error).message}`, { cause: error });
+      throw new RolloutFault('reward_fault', `${url}: ${errorMessage(error)}`, { cause: error });
     }
   };
 }

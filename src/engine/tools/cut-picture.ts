@@ -1,5 +1,6 @@
 import jpeg from '@jimp/js-jpeg';
 import png from '@jimp/js-png';
+import { errorMessage } from '../../core/text/thrown.ts';
 import { type Bitmap, resampled } from './resample.ts';
 import { type Box, sizeForModel, zoomBox } from './zoom-box.ts';
 
@@ -31,7 +32,7 @@ export async function cutPicture({ picture, box }: CutRequest): Promise<CutAnswe
       png: new Uint8Array(await png().encode({ ...part, data: Buffer.from(part.data.buffer) }, { colorType: RGB })),
     };
   } catch (error) {
-    return { error: (error as Error).message };
+    return { error: errorMessage(error) };
   }
 }
 

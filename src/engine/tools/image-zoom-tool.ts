@@ -1,5 +1,6 @@
 import { ThreadClient } from '../../core/async/thread-client.ts';
 import type { JsonObject, JsonValue } from '../../core/json/value.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import { RolloutFault } from '../common/faults.ts';
 import { pythonString, pythonTypeName } from '../common/python.ts';
 import type { CutAnswer, CutRequest } from './cut-picture.ts';
@@ -39,7 +40,7 @@ export class ImageZoomTool extends StatefulTool<Uint8Array> {
     try {
       box = given.map(floatOf) as Box;
     } catch (error) {
-      return refused(`Error processing image zoom-in: ${(error as Error).message}`);
+      return refused(`Error processing image zoom-in: ${errorMessage(error)}`);
     }
     const answer = await pictures.ask({ picture, box });
     if (answer === null) throw new RolloutFault('own_fault', `'${this.name}': the thread that cuts pictures ended`);

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import manifest from '../../../package.json' with { type: 'json' };
 import { reasonOfConnection } from '../../core/http/connection-error.ts';
 import { reasonOf, shapeProblem } from '../../core/text/problems.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import { serversPlaces } from './mcp-places.ts';
 
 /** `mcpServers` of verl's file and of other programs: an address, or a command that speaks on its stdin and stdout. */
@@ -43,7 +44,7 @@ export async function readServers(path: string, beside: string): Promise<Record<
     try {
       value = JSON.parse(text);
     } catch (error) {
-      throw new Error(`${place}: not JSON: ${(error as Error).message}`);
+      throw new Error(`${place}: not JSON: ${errorMessage(error)}`);
     }
     const file = ServersFile.safeParse(value);
     if (!file.success) throw new Error(`${place}: ${shapeProblem(file.error.issues)}`);
@@ -58,7 +59,7 @@ export async function connect(name: string, server: Server): Promise<Client> {
     // The SDK's transports declare `string | undefined`, but the interface has an optional key.
     await client.connect(transportOf(server) as Transport);
   } catch (error) {
-    throw new Error(`MCP server '${name}': ${(error as Error).message}`);
+    throw new Error(`MCP server '${name}': ${errorMessage(error)}`);
   }
   return client;
 }

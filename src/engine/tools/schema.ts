@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseJson } from '../../core/json/parse.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 
 /**
  * The schemas of verl `verl/tools/schemas.py`. Newer verl allows a list for `type` and anything in `enum`, so both are accepted.
@@ -125,7 +126,7 @@ export function decodeFunctionCall(name: string, text: string): FunctionCall {
     // A model that calls a tool without parameters often writes nothing at all.
     value = text.trim() === '' ? {} : parseJson(text);
   } catch (error) {
-    return { name, arguments: {}, value: undefined, error: (error as Error).message };
+    return { name, arguments: {}, value: undefined, error: errorMessage(error) };
   }
   if (!isJsonObject(value)) {
     return { name, arguments: {}, value, error: `the arguments are ${describe(value)}, not an object` };

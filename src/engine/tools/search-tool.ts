@@ -6,6 +6,7 @@ import { ConnectionError } from '../../core/http/connection-error.ts';
 import { refusalText } from '../../core/http/status.ts';
 import { printJson } from '../../core/json/print.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json/value.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import { jsonAnswer } from '../common/json-answer.ts';
 import { pythonJson } from '../common/python.ts';
 import type { OpenAIFunctionToolSchema } from './schema.ts';
@@ -105,7 +106,7 @@ export class SearchTool extends StatefulTool<SearchState> {
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof ConnectionError || error instanceof ClientTimeoutError))
-          throw new ConnectionError(`${url}: ${(error as Error).message}`);
+          throw new ConnectionError(`${url}: ${errorMessage(error)}`);
         if (error.message.startsWith(url)) throw error;
         problem = error.message;
         if (error instanceof ConnectionError && error.isFinal) throw new ConnectionError(`${url}: ${problem}`);

@@ -1,8 +1,10 @@
 // Runs a user's JavaScript classes in a thread. Requests and answers match those of src/engine/python/bridge.py.
+
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parentPort } from 'node:worker_threads';
+import { errorMessage } from '../../core/text/thrown.ts';
 
 interface Request {
   id: number;
@@ -51,7 +53,7 @@ async function load({ as = '', kind = 'tool', target, config, schema, task, kwar
   try {
     module = (await import(pathToFileURL(file).href)) as Record<string, unknown>;
   } catch (error) {
-    throw new CannotLoad(`${file}: ${(error as Error).name}: ${(error as Error).message}`);
+    throw new CannotLoad(`${file}: ${(error as Error).name}: ${errorMessage(error)}`);
   }
   const defaults = (module.default ?? {}) as Record<string, unknown>;
   const found = module[attribute] ?? (attribute === 'default' ? undefined : defaults[attribute]);
@@ -72,7 +74,7 @@ async function load({ as = '', kind = 'tool', target, config, schema, task, kwar
     else if (kind === 'env' && typeof fromDict === 'function') own = fromDict.call(found, task) as Own;
     else own = kind === 'tool' ? new Class(config ?? {}, schema ?? null) : new Class(kind === 'env' ? task : config);
   } catch (error) {
-    throw new CannotLoad(`${file}: ${attribute}: ${(error as Error).message}`);
+    throw new CannotLoad(`${file}: ${attribute}: ${errorMessage(error)}`);
   }
   const needed = { tool: 'execute', env: 'step', agent: 'update_from_model', interaction: 'generate_response' }[kind];
   if (needed !== undefined && methodOf(own, needed) === null)

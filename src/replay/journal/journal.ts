@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Folder, isOwnFile, ownerOf } from '../../core/files/folder.ts';
 import { type Printable, printJson } from '../../core/json/print.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import { type Line, LinesFile } from './lines.ts';
 import { type JournalFolder, type JournalPlace, journalPlace, type PlaceOptions, pathOf } from './place.ts';
 import { Seal } from './seal.ts';
@@ -253,7 +254,7 @@ function speakerOf({ trust }: JournalFolder, isOwn: boolean, owner: number | nul
 
 /** The system's message names the open descriptor, not the path. */
 const reasonOf = (error: unknown): string =>
-  (error as Error).message.replace(/,? (?:open|mkdir) '\/proc\/self\/fd\/\d+\/([^']*)'/, ' ($1)');
+  errorMessage(error).replace(/,? (?:open|mkdir) '\/proc\/self\/fd\/\d+\/([^']*)'/, ' ($1)');
 
 function keep<T>(map: Map<string, T[]>, value: T, headOf: (value: T) => EntryHead = (one) => one as EntryHead): void {
   const { record, at } = headOf(value);

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { errorMessage } from '../../core/text/thrown.ts';
 import type { EvalResult, RunCodeResponse, SubmitRequest, TestConfig } from '../protocol.ts';
 import { RequestError } from '../request-error.ts';
 import {
@@ -140,7 +141,7 @@ function jestCases(answer: RunCodeResponse): EvalResult['extra'] {
   try {
     report = jestReport.parse(JSON.parse(Buffer.from(file, 'base64').toString()));
   } catch (error) {
-    throw new RequestError(500, `${JEST_REPORT} is not a report of jest: ${(error as Error).message}`);
+    throw new RequestError(500, `${JEST_REPORT} is not a report of jest: ${errorMessage(error)}`);
   }
   const jest_cases = report.testResults.flatMap((suite) =>
     suite.testResults.map((test) => ({

@@ -1,4 +1,5 @@
 import { mapOrdered } from '../../core/async/map-ordered.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import type { EvalTestCase, Language, RunCodeResponse, SubmitRequest, TestConfig } from '../protocol.ts';
 import { parseFloatText } from '../pydantic.ts';
 import { RequestError } from '../request-error.ts';
@@ -104,7 +105,7 @@ async function runCases(
   } catch (error) {
     grading.signal?.throwIfAborted();
     if (error !== ENOUGH) {
-      throw new RequestError(500, `Failed to check stdio test case: ${(error as Error).message}`);
+      throw new RequestError(500, `Failed to check stdio test case: ${errorMessage(error)}`);
     }
   }
   const failed = done.findIndex((result) => result?.passed === false);

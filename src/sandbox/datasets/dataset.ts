@@ -1,5 +1,6 @@
 // The declaration of a class of problems: how a row becomes a prompt, and when a completion is accepted.
 
+import { errorMessage } from '../../core/text/thrown.ts';
 import type { RunCode, RunCodeRequest, RunCodeResponse, SubmitRequest, TestConfig } from '../protocol.ts';
 import {
   type EvalResult,
@@ -61,7 +62,7 @@ export function jsonColumn(row: ProblemRow, name: string): unknown {
   try {
     return JSON.parse(value);
   } catch (error) {
-    throw new RequestError(500, `"${name}" of the problem is not JSON: ${(error as Error).message}`);
+    throw new RequestError(500, `"${name}" of the problem is not JSON: ${errorMessage(error)}`);
   }
 }
 

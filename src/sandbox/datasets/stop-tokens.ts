@@ -1,5 +1,7 @@
 // Finds the end of a completion that only continues a prompt.
+
 import { RE2JS } from 're2js';
+import { errorMessage } from '../../core/text/thrown.ts';
 import { RequestError } from '../request-error.ts';
 import { isSpaceAt } from './python-text.ts';
 
@@ -25,7 +27,7 @@ function searchPattern(text: string, pattern: string): number {
   try {
     compiled = RE2JS.compile(pattern);
   } catch (error) {
-    throw new RequestError(500, `the stop token re:${pattern} cannot be used here: ${(error as Error).message}`);
+    throw new RequestError(500, `the stop token re:${pattern} cannot be used here: ${errorMessage(error)}`);
   }
   if (text.length > LONGEST_MATCHED) {
     throw new RequestError(413, `the completion is over ${LONGEST_MATCHED} characters, too long for a stop pattern`);

@@ -1,9 +1,11 @@
 // `--dataset NAME=FILE`: a local JSONL file of problems, in the columns of its class. HumanEval and MBPP are also
 // accepted as published.
+
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { parsePythonJson } from '../../core/json/parse.ts';
 import { reasonOf } from '../../core/text/problems.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import { type DatasetClass, type ProblemRow, problemIdOf } from './dataset.ts';
 import { CLASS_NAMES, classNamed, classOfRow, missingColumns, registeredClass } from './registry.ts';
 
@@ -72,7 +74,7 @@ function rowOf(line: string, where: string): ProblemRow {
   try {
     row = parsePythonJson(line.replace(/^\uFEFF/, ''));
   } catch (error) {
-    throw new Error(`dataset ${where}: not JSON: ${(error as Error).message}`);
+    throw new Error(`dataset ${where}: not JSON: ${errorMessage(error)}`);
   }
   if (typeof row !== 'object' || row === null || Array.isArray(row)) {
     throw new Error(`dataset ${where}: expected an object, a problem in the columns of its class`);

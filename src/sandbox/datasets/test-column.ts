@@ -1,5 +1,7 @@
 // The column `test` of datasets whose test is a program: {code, asset}; asset holds files in base64.
+
 import { z } from 'zod';
+import { errorMessage } from '../../core/text/thrown.ts';
 import { RequestError } from '../request-error.ts';
 import { jsonColumn, type ProblemRow } from './dataset.ts';
 
@@ -23,7 +25,7 @@ export function testProgram(row: ProblemRow): TestProgram {
     return { code, asset };
   } catch (error) {
     if (error instanceof RequestError) throw error;
-    throw new RequestError(500, '"test" of the problem is not {code, asset}', (error as Error).message);
+    throw new RequestError(500, '"test" of the problem is not {code, asset}', errorMessage(error));
   }
 }
 

@@ -1,8 +1,10 @@
 // The embedded sandbox: in this process for callers that only want to run a program, or as a server for clients of
 // SandboxFusion's API.
+
 import type { AddressInfo } from 'node:net';
 import { availableParallelism, freemem, totalmem } from 'node:os';
 import { isLoopback, newToken } from '../../core/http/guard.ts';
+import { errorCode } from '../../core/text/thrown.ts';
 import type { RunCode } from '../protocol.ts';
 import { type Backend, type BackendName, DEFAULT_RUN_LIMITS, type RunLimits } from './backends/backend.ts';
 import type { CgroupVersions } from './backends/cgroups.ts';
@@ -168,7 +170,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   } catch (error) {
     await threads?.close();
     await engine.close();
-    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE')
+    if (errorCode(error) === 'EADDRINUSE')
       throw new Error(`port ${port} of ${host} is taken: choose another with --port`);
     throw error;
   }

@@ -1,8 +1,10 @@
 // Temporary folders carry their server's process id in their name, so the next start can identify and remove those of
 // a server that was killed before it could tidy up.
+
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { errorCode } from '../../core/text/thrown.ts';
 
 const PREFIX = 'rollout-viewer-sandbox-';
 
@@ -26,6 +28,6 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+    return errorCode(error) !== 'ESRCH';
   }
 }

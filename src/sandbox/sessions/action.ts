@@ -1,6 +1,7 @@
 // Finds the programs in a model's action: a tool call, a fenced block, or nothing but code.
 
 import { parsePythonJson } from '../../core/json/parse.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import { extractCode, fencedBlocks, incompleteBlocks } from '../datasets/extraction.ts';
 import { isLanguage, type Language } from '../protocol.ts';
 
@@ -48,7 +49,7 @@ function readToolCalls(text: string, language: Language): SessionAction {
     try {
       call = parsePythonJson(part.split('</tool_call>', 1)[0]?.trim() ?? '');
     } catch (error) {
-      return { fault: `the tool call is not JSON: ${(error as Error).message}` };
+      return { fault: `the tool call is not JSON: ${errorMessage(error)}` };
     }
     const program = programOf(call, language);
     if (program === undefined) return { fault: `the tool call holds no ${CODE_KEYS[0]} argument` };

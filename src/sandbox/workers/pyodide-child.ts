@@ -3,8 +3,10 @@
 // in it is reused.
 //   argv: Pyodide's folder; with `--make FILE` it writes a memory image instead; with `--probe PORT` it tries the wall
 //   fd 1 and 2 the program's stdout and stderr; 3 the server (pyodide-protocol.ts); 4 the memory image
+
 import { fstatSync, readSync, writeFileSync, writeSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
+import { errorCode } from '../../core/text/thrown.ts';
 import BOOTSTRAP from '../server/backends/pyodide_run.py';
 import {
   closeMounts,
@@ -176,7 +178,7 @@ function again(attempt: () => number): number {
     try {
       return attempt();
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+      if (errorCode(error) !== 'EAGAIN') throw error;
       Atomics.wait(sleeper, 0, 0, 1);
     }
   }

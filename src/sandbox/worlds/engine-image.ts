@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { errorMessage } from '../../core/text/thrown.ts';
 import type { WorldImage } from './image.ts';
 import { isInstalled, runTool } from './run-tool.ts';
 import { unpackedImage } from './unpacked.ts';
@@ -63,9 +64,7 @@ async function heldImage(
   try {
     text = await runTool(engine, [...flags, 'image', 'inspect', name]);
   } catch (error) {
-    throw new Error(
-      `${engine} has no image ${name}: \`${engine} pull ${name}\` brings it (${(error as Error).message})`,
-    );
+    throw new Error(`${engine} has no image ${name}: \`${engine} pull ${name}\` brings it (${errorMessage(error)})`);
   }
   const [image] = inspected.parse(JSON.parse(text));
   if (image === undefined) throw new Error(`${engine} says nothing of ${name}`);
@@ -139,10 +138,10 @@ export async function builtImage(
     ]);
   } catch (error) {
     const pulls = /image not known|pull|no such image|not found in|resolv|initializing source/i.test(
-      (error as Error).message,
+      errorMessage(error),
     );
     throw new Error(
-      `${task}: ${(error as Error).message}${network === true ? '' : pulls ? '; what it is built from is not here: --network lets the engine bring it' : '; --network lets its steps use the network'}`,
+      `${task}: ${errorMessage(error)}${network === true ? '' : pulls ? '; what it is built from is not here: --network lets the engine bring it' : '; --network lets its steps use the network'}`,
     );
   }
   return heldImage(engine, tag, task, folder, say);

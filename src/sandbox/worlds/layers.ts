@@ -20,6 +20,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { errorMessage } from '../../core/text/thrown.ts';
 import { type ChangedPath, hashFile, isWhiteout, namesIn, statOf, Tree } from './tree.ts';
 
 const changedPath = z.object({
@@ -311,7 +312,7 @@ export class LayerWriter {
         } else if (stats.isFIFO()) withPaths(`mkfifo -m ${(stats.mode & 0o7777).toString(8)} -- "$b"`, from, to);
         else record.lost.push(`${path}: neither a file, a folder nor a link`);
       } catch (error) {
-        record.lost.push(`${path}: ${(error as Error).message}`);
+        record.lost.push(`${path}: ${errorMessage(error)}`);
       }
     }
   }

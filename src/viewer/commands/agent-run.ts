@@ -9,6 +9,7 @@ import { printJson } from '../../core/json/print.ts';
 import type { Rollout } from '../../core/rollout/rollout.ts';
 import { plural } from '../../core/text/numbers.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import { HISTORY_RULES, type HistoryRule, type HistoryRules } from '../../engine/record/history-items.ts';
 import { RecordFile } from '../../engine/record/record-file.ts';
 import { isReply, RecordedReplies, type RequestDifference } from '../../engine/record/recorded-replies.ts';
@@ -223,7 +224,7 @@ function writeJunit(path: string, verdicts: readonly Verdict[]): void {
   try {
     writeFileSync(path, text);
   } catch (error) {
-    throw new UsageError(`--junit ${path}: ${(error as Error).message}`);
+    throw new UsageError(`--junit ${path}: ${errorMessage(error)}`);
   }
 }
 

@@ -1,4 +1,5 @@
 import { UsageError } from '../../core/dump/paths.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import {
   backendWish,
   openBackend,
@@ -31,7 +32,7 @@ export async function openedOrUsage(choice: ReplayBackendChoice): Promise<Replay
   try {
     return await openBackend(choice);
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    throw new UsageError(errorMessage(error));
   }
 }
 
@@ -40,6 +41,6 @@ export function asUsage<T>(body: () => T): T {
   try {
     return body();
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    throw new UsageError(errorMessage(error));
   }
 }

@@ -10,6 +10,7 @@ import { ReadMarks } from '../../core/dump/read-marks.ts';
 import { factsFolder, readMarksFile } from '../../core/files/places.ts';
 import { isMapWord, type KeyMap, MAP_WORDS, parsePlace } from '../../core/formats/key-map.ts';
 import { FORMAT_NAMES } from '../../core/formats/registry.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import { ownReading } from './own-reading.ts';
 import { cacheSizeOption } from './remote-paths.ts';
 import { templateNamed } from './template-names.ts';
@@ -143,7 +144,7 @@ async function anewOf(template: string | undefined, tokenizer: string | undefine
     if (template !== undefined) anew.template = await readTemplateFile(template);
     await loadAnew(anew);
   } catch (error) {
-    throw new UsageError(`--chat-template ${template}: ${(error as Error).message}`);
+    throw new UsageError(`--chat-template ${template}: ${errorMessage(error)}`);
   }
   if (tokenizer === undefined) return anew;
   anew.tokenizer = tokenizer;

@@ -15,6 +15,7 @@ import { parseSplit, type SplitPart, splitPart } from '../../analysis/export/spl
 import { UsageError } from '../../core/dump/paths.ts';
 import { type Printable, printJson } from '../../core/json/print.ts';
 import { reasonOf } from '../../core/text/problems.ts';
+import { errorCode } from '../../core/text/thrown.ts';
 import { dumpOptions, type ReadingFlags } from './dump-options.ts';
 import { exportPairs, forkPairs } from './export-pairs.ts';
 import { type ComparedTokens, type ExportRefusal, ExportScreen } from './export-screen.ts';
@@ -88,7 +89,7 @@ export async function exportRollouts(args: readonly string[], flags: ExportFlags
     return await finish(screen, out, flags, source, format);
   } catch (error) {
     out.discard();
-    if (error instanceof UsageError || (error as NodeJS.ErrnoException).code === undefined) throw error;
+    if (error instanceof UsageError || errorCode(error) === undefined) throw error;
     throw new UsageError(`${flags.out}: ${reasonOf(error)}; nothing was written`);
   }
 }

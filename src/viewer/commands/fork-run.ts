@@ -8,6 +8,7 @@ import { printJson } from '../../core/json/print.ts';
 import type { Rollout } from '../../core/rollout/rollout.ts';
 import { formatCount, plural } from '../../core/text/numbers.ts';
 import { sanitise } from '../../core/text/sanitise.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import { limitsOf, samplingOf, settingsOfFlags } from '../../engine/collect/setting-flags.ts';
 import { loadChatTokenizer, modelOf, type RolloutEvent } from '../../engine/index.ts';
 import {
@@ -140,7 +141,7 @@ async function modelOfFlags({ api, model = '', modelUrl, tokenizer: path }: Fork
     const server = { apiKey: process.env.ROLLOUT_VIEWER_API_KEY ?? process.env.OPENAI_API_KEY };
     return { model: modelOf({ api, model, model_url: modelUrl }, tokenizer, server), tokenizer };
   } catch (error) {
-    throw new UsageError(`--api ${api}: ${(error as Error).message.replace(/^--api \S+ /, '')}`);
+    throw new UsageError(`--api ${api}: ${errorMessage(error).replace(/^--api \S+ /, '')}`);
   }
 }
 

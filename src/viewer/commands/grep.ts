@@ -8,6 +8,7 @@ import type { DumpFile } from '../../core/dump/dump-file.ts';
 import { UsageError } from '../../core/dump/paths.ts';
 import { printJson } from '../../core/json/print.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import { countOf } from './count.ts';
 import { dumpOptions, type ReadingFlags, withReading } from './dump-options.ts';
 import { keptOf } from './kept-of.ts';
@@ -92,7 +93,7 @@ function checkPattern(pattern: string): void {
   try {
     matcher(pattern);
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    throw new UsageError(errorMessage(error));
   }
 }
 

@@ -8,6 +8,7 @@ import { modelUrlProblem } from '../../core/http/model-url.ts';
 import { printJson } from '../../core/json/print.ts';
 import { formatCount, plural } from '../../core/text/numbers.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import { ChatCompletionsModel, type Model, ModelError } from '../../engine/index.ts';
 import type { Journal } from '../../replay/journal/journal.ts';
 import { keepLabel, standingLabels } from '../../replay/journal/labels.ts';
@@ -114,7 +115,7 @@ function rubricOf(path: string): Rubric {
   try {
     return readRubric(readFileSync(path, 'utf8'));
   } catch (error) {
-    throw new UsageError(`--rubric ${path}: ${(error as Error).message}`);
+    throw new UsageError(`--rubric ${path}: ${errorMessage(error)}`);
   }
 }
 
@@ -139,7 +140,7 @@ async function firstModel(url: string): Promise<string> {
     return Listed.parse(JSON.parse(text)).data[0]!.id;
   } catch (error) {
     const reason =
-      error instanceof z.ZodError || error instanceof SyntaxError ? 'it lists no models' : (error as Error).message;
+      error instanceof z.ZodError || error instanceof SyntaxError ? 'it lists no models' : errorMessage(error);
     throw new UsageError(`--model-url ${url}: ${reason}; give --model NAME`);
   }
 }
@@ -187,7 +188,7 @@ async function judgeOne(row: DumpRecord, { model, rater, rubric, journal, most, 
     return { ...none, ...found, status: 'labelled' };
   } catch (error) {
     if (!(error instanceof ModelError) && !signal.aborted) throw error;
-    return { ...none, status: 'failed', reason: (error as Error).message };
+    return { ...none, status: 'failed', reason: errorMessage(error) };
   }
 }
 

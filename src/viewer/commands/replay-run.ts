@@ -2,6 +2,7 @@ import type { SharedRedis } from '../../cluster/redis.ts';
 import { UsageError } from '../../core/dump/paths.ts';
 import type { Printable } from '../../core/json/print.ts';
 import { printJson } from '../../core/json/print.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import {
   backendWish,
   CallSession,
@@ -223,7 +224,7 @@ async function madePython(flags: ReplayFlags, signal: AbortSignal): Promise<stri
       onStart,
     });
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    throw new UsageError(errorMessage(error));
   }
 }
 

@@ -6,6 +6,7 @@ import { worldsFolder } from '../../core/files/places.ts';
 import { type Printable, printJson } from '../../core/json/print.ts';
 import type { Rollout } from '../../core/rollout/rollout.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import { DriftTable } from '../../replay/index.ts';
 import { bisect } from '../../replay/worlds/bisect.ts';
 import { OutcomeLog } from '../../replay/worlds/outcome-log.ts';
@@ -278,7 +279,7 @@ async function openedImage({ name, how }: { name: string; how: string }, flags: 
   try {
     return await openImage(name, { engine: flags.engine, network: flags.network, say });
   } catch (error) {
-    throw new UsageError(`--image ${flags.image}: ${(error as Error).message}`);
+    throw new UsageError(`--image ${flags.image}: ${errorMessage(error)}`);
   }
 }
 
@@ -323,7 +324,7 @@ async function* asUsageLater<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
   try {
     yield* items;
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    throw new UsageError(errorMessage(error));
   }
 }
 

@@ -4,6 +4,7 @@ import type { QueuedRollouts } from '../../cluster/rollouts.ts';
 import { UsageError } from '../../core/dump/paths.ts';
 import { printJson } from '../../core/json/print.ts';
 import { reasonOf } from '../../core/text/problems.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import type { CollectedRollout, RolloutOutcome } from '../../engine/collect/collector.ts';
 import { progressLine } from '../../engine/collect/progress-line.ts';
 import type { CollectionOptions, RunProgress, RunSummary } from '../../engine/collect/run.ts';
@@ -144,7 +145,7 @@ async function settingsOf(overrides: readonly string[], options: RolloutOptions)
         : parseSettings(await textOf(config), config, say, overrides);
     return { ...file, ...settingsOfFlags(settingTexts(options, SETTINGS)) };
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    throw new UsageError(errorMessage(error));
   }
 }
 

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import { UsageError } from '../../core/dump/paths.ts';
 import { modelUrlProblem } from '../../core/http/model-url.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import { settingsOfFlags } from '../../engine/collect/setting-flags.ts';
 import { LIMIT_SETTINGS, RUN_SETTINGS, SAMPLING_SETTINGS } from '../../engine/collect/setting-list.ts';
 import { RULE_NAMES } from '../../replay/compare/rules.ts';
@@ -86,7 +87,7 @@ export function replayStart(flags: RunAgainFlags): ReplayStart {
   try {
     settingsOfFlags({ n, ...texts });
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    throw new UsageError(errorMessage(error));
   }
   const live = modelUrl === undefined || model === undefined ? null : { url: modelUrl, name: model };
   const reward = rewardChoiceOf(flags);

@@ -3,6 +3,7 @@ import type { DumpRecord } from '../../core/dump/dump-file.ts';
 import { UsageError } from '../../core/dump/paths.ts';
 import { plural } from '../../core/text/numbers.ts';
 import { sizeText } from '../../core/text/quantities.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 import { comparisonArticle } from '../present/html/comparison.ts';
 import { type ContentsRow, PAGE_SIGN, pageEnd, pageStart } from '../present/html/page.ts';
 import { PAGE_HEAD, pageRow, rolloutArticle } from '../present/html/rollout.ts';
@@ -66,12 +67,12 @@ function fileOut(path: string) {
         });
       }
       if (!stream.write(text) && problem === null) await drained(stream);
-      if (problem !== null) throw new UsageError(`--html ${path}: ${(problem as Error).message}`);
+      if (problem !== null) throw new UsageError(`--html ${path}: ${errorMessage(problem)}`);
     },
     async end() {
       if (stream === null) return;
       await new Promise<void>((resolve) => stream!.end(() => resolve()).once('error', () => resolve()));
-      if (problem !== null) throw new UsageError(`--html ${path}: ${(problem as Error).message}`);
+      if (problem !== null) throw new UsageError(`--html ${path}: ${errorMessage(problem)}`);
     },
   };
 }

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { configFiles } from '../../core/files/places.ts';
+import { errorCode, errorMessage } from '../../core/text/thrown.ts';
 import type { Config } from './config.ts';
 import { isPreset, PRESET_NAMES, type PresetName } from './preset-names.ts';
 
@@ -16,12 +17,12 @@ export async function loadConfig(paths: readonly string[] = configFiles()): Prom
       if (found.size > MAX_BYTES) throw new Error('it is too long for settings');
       text = readFileSync(path, 'utf8');
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue;
+      if (errorCode(error) === 'ENOENT') continue;
       return {
         preset: null,
         keys: [],
         journal: null,
-        problems: [`${path}: cannot be read (${(error as Error).message})`],
+        problems: [`${path}: cannot be read (${errorMessage(error)})`],
       };
     }
     // Without a settings file, zod and yaml are not loaded.

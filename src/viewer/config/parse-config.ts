@@ -1,5 +1,6 @@
 import { LineCounter, type Node, parseDocument } from 'yaml';
 import { z } from 'zod';
+import { errorMessage } from '../../core/text/thrown.ts';
 import type { Config, Described, OwnFormat, OwnKeys } from './config.ts';
 import { sequenceOf } from './key-names.ts';
 import { PRESET_NAMES, type PresetName } from './preset-names.ts';
@@ -33,7 +34,7 @@ export function parseConfig(text: string, path: string): Config {
       preset: null,
       keys: [],
       journal: null,
-      problems: [`${path}: ${(error as Error).message}; it is not read`],
+      problems: [`${path}: ${errorMessage(error)}; it is not read`],
     };
   }
   const top = Mapping.safeParse(value);

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from
 import { dirname } from 'node:path';
 import { parseJson } from '../../core/json/parse.ts';
 import { isJsonObject, type JsonValue } from '../../core/json/value.ts';
+import { errorMessage } from '../../core/text/thrown.ts';
 
 interface ViewPlace {
   locator: string;
@@ -79,6 +80,6 @@ export function saveView(path: string, name: string, view: SavedView): string | 
     renameSync(draft, path);
     return null;
   } catch (error) {
-    return (error as Error).message;
+    return errorMessage(error);
   }
 }

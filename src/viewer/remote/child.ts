@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { errorCode } from '../../core/text/thrown.ts';
 import { SourceError } from './machine.ts';
 
 /** How to interpret a program's exit: the statuses that mean the other side was not reached. */
@@ -32,7 +33,7 @@ export async function* outputOf(
     const ended = await closed;
     if (ended instanceof Error)
       throw new SourceError(
-        (ended as NodeJS.ErrnoException).code === 'ENOENT' ? `the program ${command} is not installed` : ended.message,
+        errorCode(ended) === 'ENOENT' ? `the program ${command} is not installed` : ended.message,
         false,
       );
     const [status, killed] = ended as [number | null, string | null];

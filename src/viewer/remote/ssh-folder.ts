@@ -2,6 +2,7 @@ import { lstatSync, readdirSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeTemporary } from '../../core/files/temporary.ts';
+import { errorCode } from '../../core/text/thrown.ts';
 
 /** A socket path is limited to 107 bytes; ssh needs 57 for its name, and the folder's name takes 22. */
 const LONGEST_PARENT = 27;
@@ -34,6 +35,6 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+    return errorCode(error) !== 'ESRCH';
   }
 }

@@ -1,5 +1,6 @@
 import { createReadStream, statSync } from 'node:fs';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json/value.ts';
+import { errorMessage } from '../../text/thrown.ts';
 import { LARGE_SAMPLE, LargeSamples } from './large-sample.ts';
 import { type CopyLine, unreadable } from './lines-in.ts';
 import type { Member } from './zip.ts';
@@ -26,7 +27,7 @@ export async function* inspectSamples(members: ReadonlyMap<string, Member>): Asy
       const text = isLarge ? await largeSample(member, members) : await member.bytes();
       yield { text: withHead(oneLine(text), head), place, isWaited: isLarge };
     } catch (error) {
-      yield { text: unreadable((error as Error).message), place };
+      yield { text: unreadable(errorMessage(error)), place };
     }
   }
 }

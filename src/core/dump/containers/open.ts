@@ -1,6 +1,7 @@
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { ReadContext } from '../../formats/format.ts';
+import { errorMessage } from '../../text/thrown.ts';
 import { copyInThread } from '../copy-thread.ts';
 import { type Join, joinOf } from '../joins/index.ts';
 import { addNameless, openNameless } from '../nameless-file.ts';
@@ -182,7 +183,7 @@ async function openPacked(path: string, kind: 'gzip' | 'zstd', context: ReadCont
         yield;
       }
     } catch (error) {
-      copy.error = (error as Error).message;
+      copy.error = errorMessage(error);
     }
   }
   // The head identifies the contents.

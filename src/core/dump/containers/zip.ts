@@ -1,6 +1,7 @@
 import { closeSync, createReadStream, fstatSync, openSync, readSync } from 'node:fs';
 import { createInflateRaw, inflateRawSync } from 'node:zlib';
 import { type Entry, fromFd, type ZipFile } from 'yauzl';
+import { errorMessage } from '../../text/thrown.ts';
 import { BombGuard, LARGEST_RECORD } from './limits.ts';
 import { unzstdBytes, unzstdIn } from './zstd.ts';
 
@@ -78,7 +79,7 @@ async function bytesOf(fd: number, zip: ZipFile, entry: Entry, guard: BombGuard)
     guard.add(bytes.length);
     return bytes;
   } catch (error) {
-    throw new Error(`${name} cannot be unpacked: ${(error as Error).message}`);
+    throw new Error(`${name} cannot be unpacked: ${errorMessage(error)}`);
   }
 }
 
@@ -100,7 +101,7 @@ async function* piecesOf(fd: number, zip: ZipFile, entry: Entry, guard: BombGuar
       yield piece as Buffer;
     }
   } catch (error) {
-    throw new Error(`${name} cannot be unpacked: ${(error as Error).message}`);
+    throw new Error(`${name} cannot be unpacked: ${errorMessage(error)}`);
   }
 }
 

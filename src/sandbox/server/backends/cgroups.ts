@@ -1,10 +1,12 @@
 // A control group per run, if the kernel allows it: delegated to us in version 2, or, only on request,
 // as root in version 1, whose groups slow down every fork and move. Its limits cover everything a run holds, including memory of no process, shared
 // memory, socket buffers, the pages and names of a tmpfs.
+
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { rmdir, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { errorCode, errorMessage } from '../../../core/text/thrown.ts';
 
 const PREFIX = 'rollout-viewer-';
 /** The queues of TCP in version 1, of all memory. */
@@ -86,7 +88,7 @@ export class Cgroups {
       try {
         return version === 2 ? delegated(place) : firstVersion(place);
       } catch (error) {
-        reasons.push((error as Error).message);
+        reasons.push(errorMessage(error));
       }
     }
     throw new Error(reasons.join('; '));
@@ -188,7 +190,7 @@ async function removeSoon(folder: string, isAwaited = false): Promise<void> {
       await rmdir(folder);
       return;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+      if (errorCode(error) === 'ENOENT') return;
       await new Promise((resolve) => {
         const timer = setTimeout(resolve, RETRY_MS);
         if (!isAwaited) timer.unref();
@@ -218,7 +220,7 @@ function isOfAnother(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return errorCode(error) === 'EPERM';
   }
 }
 
@@ -264,7 +266,7 @@ function delegated({ root, own, pid }: CgroupPlace): Cgroups {
     } catch {
       // none of it was created
     }
-    throw new Error(`cgroup v2 is not delegated to this user: ${(error as NodeJS.ErrnoException).code}`);
+    throw new Error(`cgroup v2 is not delegated to this user: ${errorCode(error)}`);
   }
 }
 
@@ -287,7 +289,7 @@ function firstVersion({ root, own, pid }: CgroupPlace): Cgroups {
       }),
     );
   } catch (error) {
-    throw new Error(`cgroup v1 is not ours to use: ${(error as NodeJS.ErrnoException).code}`);
+    throw new Error(`cgroup v1 is not ours to use: ${errorCode(error)}`);
   }
 }
 
@@ -309,7 +311,7 @@ export function openGroups(asked: CgroupVersions | undefined, log: (line: string
     log(`limits: each run has a cgroup (version ${groups.version}) for memory and processes${but}`);
     return groups;
   } catch (error) {
-    const why = (error as Error).message;
+    const why = errorMessage(error);
     log(`limits: no cgroup can be had (${why}); rlimits and sampled sums hold, to about a fifth`);
     return null;
   }

@@ -1,6 +1,8 @@
 // How each language is compiled and run: one declaration each, as in upstream (sandboxfusion.md, section 2).
 // Commands are run by `/bin/bash -c` in the run's directory. `python_gpu` and `cuda` bring all their code in `files`.
+
 import { randomInt } from 'node:crypto';
+import { errorMessage } from '../../../core/text/thrown.ts';
 import type { Language } from '../../protocol.ts';
 import { SandboxFault } from './backend.ts';
 
@@ -205,7 +207,7 @@ export function lackOfMachine(language: Language, machine: Machine & { hasGpu: b
     RUNNERS[language]?.prepare('', { fresh: (extension) => `a${extension}`, files: [], ...machine });
     return null;
   } catch (error) {
-    return error instanceof CompileFault ? null : (error as Error).message;
+    return error instanceof CompileFault ? null : errorMessage(error);
   }
 }
 

@@ -1,11 +1,13 @@
 // Python alone, with nothing installed: Pyodide in a Node process behind a wall of the operating system (walls.ts). Such a
 // process serves one run and is killed; a few are pre-warmed, since one takes 0.4 s to get ready. The server's clock ends a
 // run, and what the process reports about itself is bounded and trusted only as far as the program's own rights go.
+
 import { once } from 'node:events';
 import { openSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
+import { errorMessage } from '../../../core/text/thrown.ts';
 import { temporaryFolder } from '../leftovers.ts';
 import { Output } from '../output.ts';
 import { confine } from '../paths.ts';
@@ -60,7 +62,7 @@ export const pyodide: BackendDeclaration = {
         if ('missing' in found) missing.push(found.missing);
         else return await openBehind(found.wall, files, options);
       } catch (error) {
-        missing.push(`${(found as { wall: Wall }).wall.name}: ${(error as Error).message}`);
+        missing.push(`${(found as { wall: Wall }).wall.name}: ${errorMessage(error)}`);
       }
     }
     if (options.yesWeak) return openBehind(null, files, options);

@@ -1,5 +1,6 @@
 // An existing SandboxFusion as the place where programs run: this server puts its sessions, queue and data sets
 // in front of it. The other server decides how programs are confined, and which languages there are.
+import { errorMessage } from '../../../core/text/thrown.ts';
 import { SandboxApiError, SandboxClient } from '../../client.ts';
 import { LANGUAGES } from '../../protocol.ts';
 import { RequestError } from '../../request-error.ts';
@@ -16,7 +17,7 @@ export async function openRemote(url: BackendUrl): Promise<Backend> {
   try {
     await client.ping();
   } catch (error) {
-    throw new Error(`--backend ${url}: ${(error as Error).message}`);
+    throw new Error(`--backend ${url}: ${errorMessage(error)}`);
   }
   return new Remote(client);
 }

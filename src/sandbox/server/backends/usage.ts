@@ -1,6 +1,8 @@
 // The resource usage of a process and its descendants, from /proc. Linux only; elsewhere there is nothing to read.
+
 import { closeSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
 import { open, readdir, readFile } from 'node:fs/promises';
+import { errorCode } from '../../../core/text/thrown.ts';
 import type { Usage } from './backend.ts';
 
 const TICK_MS = 10;
@@ -142,7 +144,7 @@ export async function sharedOnce(processes: readonly Process[]): Promise<number>
         await file.close();
       }
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EACCES') return Number.POSITIVE_INFINITY;
+      if (errorCode(error) === 'EACCES') return Number.POSITIVE_INFINITY;
     }
   }
   return kB * 1024;

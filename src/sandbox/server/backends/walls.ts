@@ -1,10 +1,12 @@
 // The wall around a Pyodide child: it confines a program that has taken over Node itself. Pyodide is a runtime and confines
 // nobody; the operating system does. A wall shows the child its interpreter and Pyodide, and gives it no socket, no
 // file of the user, no environment and no other process. SECURITY.md describes each.
+
 import { execFile } from 'node:child_process';
 import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { promisify } from 'node:util';
+import { errorMessage } from '../../../core/text/thrown.ts';
 import { findOnPath } from './interpreters.ts';
 import LANDLOCK from './landlock.py';
 import { filterForOne, hasSeccomp } from './seccomp.ts';
@@ -168,7 +170,7 @@ export async function* walls(only?: WallName): AsyncGenerator<{ wall: Wall } | {
     try {
       yield { wall: await open() };
     } catch (error) {
-      yield { missing: `${name}: ${(error as Error).message}` };
+      yield { missing: `${name}: ${errorMessage(error)}` };
     }
   }
 }

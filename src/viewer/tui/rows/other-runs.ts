@@ -1,6 +1,7 @@
 import { type FactRows, readFactRows } from '../../../analysis/facts/fact-rows.ts';
 import { compileQuery } from '../../../analysis/query/query.ts';
 import type { Dump } from '../../../core/dump/dump.ts';
+import { errorMessage } from '../../../core/text/thrown.ts';
 import { filterText } from '../state/list.ts';
 import type { State } from '../state/state.ts';
 
@@ -67,7 +68,7 @@ export class OtherRuns {
         run.problem = dump.notices[0] ?? (query === null ? 'no rollouts' : 'the filter leaves none of its rollouts');
       else run.facts = facts;
     } catch (error) {
-      run.problem = (error as Error).message;
+      run.problem = errorMessage(error);
     }
     this.#changed();
   }

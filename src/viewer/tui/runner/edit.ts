@@ -1,6 +1,7 @@
 import type { Place } from '../../../core/dump/dump.ts';
 import type { JsonValue } from '../../../core/json/value.ts';
 import { sanitiseLine } from '../../../core/text/sanitise.ts';
+import { errorMessage } from '../../../core/text/thrown.ts';
 import { editCall, type PlannedCall, planCalls } from '../../../replay/index.ts';
 import type { JobOf, RunnerContext } from './context.ts';
 import { type Draft, draftOf } from './draft.ts';
@@ -50,7 +51,7 @@ export function takeEdited(runner: RunnerContext, { subject, text }: JobOf<'edit
     try {
       args = drafted.draft.read(text);
     } catch (error) {
-      report({ type: 'editor-problem', problem: sanitiseLine((error as Error).message) });
+      report({ type: 'editor-problem', problem: sanitiseLine(errorMessage(error)) });
       return;
     }
     keepEdited(runner, drafted.plan, subject.place, args);

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { type KeptLookup, NOTHING_KEPT } from '../../../analysis/query/kept.ts';
 import type { Place } from '../../../core/dump/dump.ts';
+import { errorMessage } from '../../../core/text/thrown.ts';
 import { journalPlace, pathOf } from '../../../replay/journal/place.ts';
 import type { RunnerJob } from '../state/effect.ts';
 import { samePlace } from '../state/rows.ts';
@@ -36,7 +37,7 @@ export class LazyRunner {
       const runner = await this.#open();
       await runner.do(job);
     } catch (error) {
-      this.#options.say((error as Error).message, 'error');
+      this.#options.say(errorMessage(error), 'error');
     } finally {
       this.#jobs--;
     }
@@ -74,7 +75,7 @@ export class LazyRunner {
       const [runner, { keptIn }] = await Promise.all([this.#open(), import('../../../replay/results.ts')]);
       return keptIn([runner.journal]);
     } catch (error) {
-      this.#options.say((error as Error).message, 'error');
+      this.#options.say(errorMessage(error), 'error');
       return () => NOTHING_KEPT;
     } finally {
       this.#jobs--;

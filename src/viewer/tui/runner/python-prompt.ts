@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline';
 import { sanitise } from '../../../core/text/sanitise.ts';
+import { errorMessage } from '../../../core/text/thrown.ts';
 import type { CallSession } from '../../../replay/call-session.ts';
 
 /** The terminal, or a replacement for it. */
@@ -45,7 +46,7 @@ export async function promptAt(
       const { stdout, display, stderr } = await session.run(code, running.signal);
       for (const text of [stdout, display, stderr]) write(text);
     } catch (error) {
-      write((error as Error).message);
+      write(errorMessage(error));
     } finally {
       running = null;
     }

@@ -1,6 +1,7 @@
 import type { Place } from '../../../core/dump/dump.ts';
 import type { DumpRecord } from '../../../core/dump/dump-file.ts';
 import type { JsonValue } from '../../../core/json/value.ts';
+import { errorMessage } from '../../../core/text/thrown.ts';
 import { OwnCode } from '../../../engine/own/own-code.ts';
 import {
   historyOf,
@@ -112,7 +113,7 @@ export class Runner implements RunnerContext {
     try {
       await this.#do(job);
     } catch (error) {
-      this.options.say((error as Error).message, 'error');
+      this.options.say(errorMessage(error), 'error');
     }
   }
 

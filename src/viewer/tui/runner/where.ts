@@ -1,4 +1,5 @@
 import type { Place } from '../../../core/dump/dump.ts';
+import { errorMessage } from '../../../core/text/thrown.ts';
 import { backendWish, type PlannedCall, planCalls } from '../../../replay/index.ts';
 import type { Where } from '../state/replay.ts';
 import type { JobOf, RunnerContext } from './context.ts';
@@ -44,7 +45,7 @@ async function sandbox(runner: RunnerContext, problem: string | null): Promise<S
     // A user's own tool may connect anywhere.
     return { name, why, asks: runner.options.tools === undefined ? null : ', and where the tool file says?', problem };
   } catch (error) {
-    return { name: '', why: '', asks: null, problem: (error as Error).message };
+    return { name: '', why: '', asks: null, problem: errorMessage(error) };
   }
 }
 

@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs';
+import { errorCode } from '../../../core/text/thrown.ts';
 import { MOUSE_OFF, MOUSE_ON } from './mouse.ts';
 
 /** Alternate screen, no autowrap (a line that a terminal draws too wide must not push the rest down), no cursor, bracketed paste. */
@@ -15,7 +16,7 @@ function writeNow(fd: number, text: string): void {
       bytes = bytes.subarray(writeSync(fd, bytes));
     } catch (error) {
       // Retry a terminal that takes nothing now (EAGAIN); one that is gone (EIO) cannot be restored.
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return;
+      if (errorCode(error) !== 'EAGAIN') return;
     }
   }
 }

@@ -1,3 +1,4 @@
+import { errorMessage } from '../../../core/text/thrown.ts';
 import { type SettingTexts, settingsOfFlags } from '../../../engine/collect/setting-flags.ts';
 import { LIMIT_SETTINGS, RUN_SETTINGS, SAMPLING_SETTINGS, type Setting } from '../../../engine/collect/setting-list.ts';
 import type { ForkSettings } from '../state/replay.ts';
@@ -25,7 +26,7 @@ export function parseForkSettings(line: string): ForkSettings {
     try {
       settingsOfFlags({ [setting.key]: text });
     } catch (error) {
-      throw new SettingError((error as Error).message.replace(/^.*?: /, ''), index + name.length + 1);
+      throw new SettingError(errorMessage(error).replace(/^.*?: /, ''), index + name.length + 1);
     }
   }
   const { n = '1', ...rest } = texts;

@@ -1,4 +1,5 @@
 import { LITERAL, matcher } from '../../../analysis/text-search.ts';
+import { errorMessage } from '../../../core/text/thrown.ts';
 import { searchPosition } from '../rows/search.ts';
 import type { PromptProblem } from '../state/prompt.ts';
 import type { PromptKind } from './prompt-kind.ts';
@@ -10,7 +11,7 @@ export function patternProblem(pattern: string): PromptProblem | null {
     matcher(pattern);
     return null;
   } catch (error) {
-    return { message: `${(error as Error).message}; ${LITERAL} before it takes it as plain text`, at: 0 };
+    return { message: `${errorMessage(error)}; ${LITERAL} before it takes it as plain text`, at: 0 };
   }
 }
 
