@@ -68,9 +68,10 @@ const shared = {
   format: 'esm',
   jsx: 'automatic',
   sourcemap: false,
-  minify: true,
-  // Stack traces and `instanceof`-free checks name functions and classes.
-  keepNames: true,
+  // Functions and classes keep their names, for stack traces. With short names esbuild would give each closure its name when it is made,
+  // which takes a tenth of the time of a reading.
+  minifyWhitespace: true,
+  minifySyntax: true,
   logLevel: 'warning',
   metafile: true,
   plugins: [fdirAlone, zodInEnglish],

@@ -36,6 +36,13 @@ interface Queue {
   rows: readonly number[];
 }
 
+/** All that does not depend on how many are asked for. */
+interface Reasons {
+  queues: Queue[];
+  /** All rows in the order in which they are drawn. */
+  drawn: Uint32Array;
+}
+
 /**
  * The rollouts to read, without duplicates: one of each reason in turn, and every fifth at random. A seed always gives
  * the same rollouts, and a shorter list is a prefix of a longer one.
@@ -44,13 +51,17 @@ export async function triage(
   facts: TriageFacts,
   { n, seed, textOf, rest = () => undefined }: TriageOptions,
 ): Promise<TriagePick[]> {
-  const next = random(seed);
   const count = Math.min(n, facts.length);
-  const rounds = turns(await queues(facts, next, textOf, rest));
+  const reasons = async (): Promise<Reasons> => {
+    const next = random(seed);
+    return { queues: await queues(facts, next, textOf, rest), drawn: shuffle(facts.length, next) };
+  };
+  const { queues: found, drawn: order } = await (facts.remember?.(`triage ${seed}`, reasons) ?? reasons());
+  const rounds = turns(found);
   const taken = new Map<number, TriagePick>();
   const isFree = (pick: TriagePick): boolean => !taken.has(pick.row);
   const reasoned = filtered(rounds, isFree);
-  const drawn = filtered(drawnBy(shuffle(facts.length, next)), isFree);
+  const drawn = filtered(drawnBy(order), isFree);
   while (taken.size < count) {
     const isRandom = (taken.size + 1) % RANDOM_SHARE === 0;
     const pick = (isRandom ? undefined : reasoned.next().value) ?? drawn.next().value;

@@ -1,3 +1,4 @@
+import { LONG_RECORD } from '../../core/dump/long-record.ts';
 import type { FactRows } from '../facts/fact-rows.ts';
 import type { RolloutPlace } from '../report/report.ts';
 import type { Rest } from '../rest.ts';
@@ -37,46 +38,83 @@ interface TroubleOptions {
   byStep?: boolean;
   /** If more rollouts have calls, only those with an error are read, and shares are unknown. */
   most?: number;
-  /** Rollouts that are not read. */
-  isLong?: (place: RolloutPlace) => boolean;
+  /** Rollouts that take too long to read between two keys are counted, and not read. */
+  skipsLong?: boolean;
   rest?: Rest;
+}
+
+/** A turn of a row of facts. */
+interface RowTurn {
+  row: number;
+  turn: number;
+}
+
+/** All calls as they were counted, which is what takes long. */
+interface Counted {
+  rows: ErrorRow<RowTurn>[];
+  tools: ToolRow<RowTurn>[];
+  /** By tool, in all steps. */
+  callsOf: ReadonlyMap<string, number>;
+  calls: number;
+  unread: number;
 }
 
 /** What went wrong with tool calls, and how rollouts ended. Only rollouts with calls are read. */
 export async function troublesOf(
   facts: FactRows,
-  { byStep = false, most = Number.POSITIVE_INFINITY, isLong = () => false, rest }: TroubleOptions = {},
+  { byStep = false, most = Number.POSITIVE_INFINITY, skipsLong = false, rest }: TroubleOptions = {},
 ): Promise<Troubles> {
   const steps = facts.numbers('step');
   const all = [...new Set(steps)].filter((step) => !Number.isNaN(step)).sort((a, b) => a - b);
-  const table = new ErrorTable<RolloutPlace>();
-  const [calls, errors] = [facts.numbers('tool_calls'), facts.numbers('tool_errors')];
+  const calls = facts.numbers('tool_calls');
   const isWhole = calls.reduce((sum, count) => sum + Number(count > 0), 0) <= most;
+  const counted = await facts.remember(`errors ${isWhole} ${skipsLong}`, () =>
+    countedCalls(facts, isWhole, skipsLong, rest),
+  );
+  const placed = (found: RowTurn): RolloutPlace => ({ ...facts.place(found.row), turn: found.turn });
+  const found = counted.rows.map((row) => ({ ...row, first: placed(row.first) }));
+  const rows = byStep
+    ? found.map((row) => troubleOf([row], row.calls, []))
+    : mergedRows(found).map((own) =>
+        troubleOf(own, isWhole ? (counted.callsOf.get(own[0]?.tool ?? '') ?? 0) : null, all),
+      );
+  if (!byStep) rows.sort((a, b) => b.count - a.count);
+  const tools = counted.tools.map((tool) => ({ ...tool, first: tool.first === null ? null : placed(tool.first) }));
+  return { rows, tools, endings: endingsOf(facts, steps, all), calls: counted.calls, unread: counted.unread };
+}
+
+async function countedCalls(
+  facts: FactRows,
+  isWhole: boolean,
+  skipsLong: boolean,
+  rest: Rest | undefined,
+): Promise<Counted> {
+  const steps = facts.numbers('step');
+  const table = new ErrorTable<RowTurn>();
+  const [calls, errors] = [facts.numbers('tool_calls'), facts.numbers('tool_errors')];
   let unread = 0;
   for (let row = 0; row < facts.length; row++) {
     const hasError = (errors[row] ?? 0) > 0 || facts.has(row, 'tool_cut');
     if (!hasError && !(isWhole && (calls[row] ?? 0) > 0)) continue;
-    const place = facts.place(row);
-    if (isLong(place)) {
+    const { file, record } = facts.place(row);
+    if (skipsLong && file.index.length(record) > LONG_RECORD) {
       unread++;
       continue;
     }
-    const { rollout } = place.file.read(place.record);
+    const { rollout } = file.read(record);
     const step = steps[row] ?? Number.NaN;
-    if (rollout !== null) table.add(rollout, Number.isNaN(step) ? null : step, (turn) => ({ ...place, turn }));
+    if (rollout !== null) table.add(rollout, Number.isNaN(step) ? null : step, (turn) => ({ row, turn }));
     await rest?.();
   }
-  const rows = byStep
-    ? table.rows().map((row) => troubleOf([row], row.calls, []))
-    : mergedRows(table).map((own) => troubleOf(own, isWhole ? table.callsOf(own[0]?.tool ?? '') : null, all));
-  if (!byStep) rows.sort((a, b) => b.count - a.count);
-  return { rows, tools: table.tools(), endings: endingsOf(facts, steps, all), calls: table.calls, unread };
+  const rows = table.rows();
+  const callsOf = new Map(rows.map(({ tool }) => [tool, table.callsOf(tool)]));
+  return { rows, tools: table.tools(), callsOf, calls: table.calls, unread };
 }
 
 /** The rows of a tool and a kind in all steps. */
-function mergedRows(table: ErrorTable<RolloutPlace>): ErrorRow<RolloutPlace>[][] {
+function mergedRows(rows: readonly ErrorRow<RolloutPlace>[]): ErrorRow<RolloutPlace>[][] {
   const merged = new Map<string, ErrorRow<RolloutPlace>[]>();
-  for (const row of table.rows()) {
+  for (const row of rows) {
     const key = [row.tool, row.kind, row.fault, row.exception].join('\0');
     merged.set(key, [...(merged.get(key) ?? []), row]);
   }

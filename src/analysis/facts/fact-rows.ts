@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { IN_RECORD } from '../../core/dump/cell-column.ts';
 import type { Dump } from '../../core/dump/dump.ts';
 import type { DumpFile } from '../../core/dump/dump-file.ts';
@@ -34,6 +35,8 @@ export interface FactRows {
   isObserved(row: number, check: Check): boolean;
   /** The place of the row's record. */
   place(row: number): { file: DumpFile; record: number };
+  /** The answer to a question to these rows, kept from one session to the next as long as they are the same. */
+  remember<Answer>(question: string, answer: () => Promise<Answer>): Promise<Answer>;
   /** Names of numeric columns that some row has: score, step, facts and extras. */
   readonly numberNames: readonly string[];
 }
@@ -58,17 +61,18 @@ export async function readFactRows(
 function factRowsOf(dump: Dump, filter: Query | null, kept?: KeptLookup): FactRows {
   layMeasures(dump);
   const table = factTableOf(dump);
-  if (filter === null) return new TableRows(table, null);
+  if (filter === null) return new TableRows(dump, table, null);
   const accepted = new Uint32Array(table.length);
   let length = 0;
   table.eachFile((file, start, count) => {
     const accepts = accepter(filter, file, kept);
     for (let record = 0; record < count; record++) if (accepts(record)) accepted[length++] = start + record;
   });
-  return new TableRows(table, accepted.slice(0, length));
+  return new TableRows(dump, table, accepted.slice(0, length));
 }
 
 class TableRows implements FactRows {
+  readonly #dump: Dump;
   readonly #table: FactTable;
   /** Rows of the table; null for all. */
   readonly #accepted: Uint32Array | null;
@@ -77,7 +81,8 @@ class TableRows implements FactRows {
   #groups: Int32Array | null = null;
   #prompts: Int32Array | null = null;
 
-  constructor(table: FactTable, accepted: Uint32Array | null) {
+  constructor(dump: Dump, table: FactTable, accepted: Uint32Array | null) {
+    this.#dump = dump;
     this.#table = table;
     this.#accepted = accepted;
   }
@@ -136,6 +141,11 @@ class TableRows implements FactRows {
     return { file: files[low]!, record: at - starts[low]! };
   }
 
+  remember<Answer>(question: string, answer: () => Promise<Answer>): Promise<Answer> {
+    const rows = this.#accepted === null ? 'all' : createHash('sha256').update(this.#accepted).digest('hex');
+    return this.#dump.remember(`${question} ${rows}`, answer);
+  }
+
   get numberNames(): string[] {
     const names = new Set([
       'score',
@@ -151,13 +161,17 @@ class TableRows implements FactRows {
 
   /** For each row, the findings and the checks that had their input, as bits. */
   #checks(): { found: Float64Array; observed: Float64Array } {
-    const column = (at: number): Float64Array => {
-      const whole = new Float64Array(this.#table.length);
-      this.#table.eachFile((file, start, count) => file.index.columns.rows[at]!.copyTo(whole, start, count));
-      return this.#picked(whole, (length) => new Float64Array(length));
+    this.#bits ??= {
+      found: this.#rowColumn(CHECK_COLUMNS.found),
+      observed: this.#rowColumn(CHECK_COLUMNS.observed),
     };
-    this.#bits ??= { found: column(CHECK_COLUMNS.found), observed: column(CHECK_COLUMNS.observed) };
     return this.#bits;
+  }
+
+  #rowColumn(at: number): Float64Array {
+    const whole = new Float64Array(this.#table.length);
+    this.#table.eachFile((file, start, count) => file.index.columns.rows[at]!.copyTo(whole, start, count));
+    return this.#picked(whole, (length) => new Float64Array(length));
   }
 
   #picked<T extends Int32Array | Float64Array>(column: T, make: (length: number) => T): T {

@@ -12,7 +12,8 @@ import { rowsOfTraining, timelineOf } from './timeline.ts';
 export type MovementFacts = Pick<
   FactRows,
   'length' | 'numbers' | 'words' | 'groups' | 'numberNames' | 'has' | 'isObserved' | 'place'
->;
+> &
+  Partial<Pick<FactRows, 'remember'>>;
 
 /** How a number relates to the reward, and whether it jumped. */
 export interface Movement {
@@ -187,6 +188,11 @@ const EXAMPLES = 3;
  * improvement do not count: a hack is a new way to the same reward. The clearest jump comes first.
  */
 export async function movements(facts: MovementFacts, rest: Rest = () => undefined): Promise<Movement[]> {
+  const find = (): Promise<Movement[]> => foundIn(facts, rest);
+  return facts.remember?.('movements', find) ?? find();
+}
+
+async function foundIn(facts: MovementFacts, rest: Rest): Promise<Movement[]> {
   const rows = someGroups(rowsOfTraining(facts), facts.groups);
   const { steps, at: timeline } = timelineOf(facts, rows);
   const scores = facts.numbers('score');

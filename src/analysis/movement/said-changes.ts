@@ -25,24 +25,23 @@ export interface SaidChanges {
   steps: readonly number[];
 }
 
+type SaidFacts = Omit<MovementFacts, 'numberNames' | 'has' | 'isObserved'>;
+
 /** Texts are read once, however many pages need them. Only the findings are cached, not the texts. */
 const kept = new WeakMap<object, Promise<SaidChanges>>();
 
 export function saidChanges(
-  facts: Omit<MovementFacts, 'numberNames' | 'has' | 'isObserved'>,
+  facts: SaidFacts,
   textOf: (row: number) => SaidText | null,
   rest: Rest,
 ): Promise<SaidChanges> {
-  const known = kept.get(facts) ?? lookedFor(facts, textOf, rest);
+  const look = (): Promise<SaidChanges> => lookedFor(facts, textOf, rest);
+  const known = kept.get(facts) ?? facts.remember?.('said', look) ?? look();
   kept.set(facts, known);
   return known;
 }
 
-async function lookedFor(
-  facts: Omit<MovementFacts, 'numberNames' | 'has' | 'isObserved'>,
-  textOf: (row: number) => SaidText | null,
-  rest: Rest,
-): Promise<SaidChanges> {
+async function lookedFor(facts: SaidFacts, textOf: (row: number) => SaidText | null, rest: Rest): Promise<SaidChanges> {
   const { texts, steps } = await textRows(facts, textOf, random(1), rest);
   return {
     rewarded: await newPhrases(texts, steps.length, true, rest),

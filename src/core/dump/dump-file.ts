@@ -5,7 +5,7 @@ import type { Facts } from '../rollout/fact-row.ts';
 import { reasonOf } from '../text/problems.ts';
 import { errorCode } from '../text/thrown.ts';
 import { ContentScan } from './content-scan.ts';
-import { type FactsCache, type KeptFile, nameOf } from './facts-cache.ts';
+import { contentOf, type FactsCache, type KeptFile, nameOf } from './facts-cache.ts';
 import { digestOf, FileContent, type Identity, samplesOf } from './file-content.ts';
 import { LineIndex } from './line-index.ts';
 import type { Locator } from './locator.ts';
@@ -360,6 +360,13 @@ export class DumpFile {
     if (kept === null || !isSame(kept, identity) || kept.samples !== samples) return;
     if (kept.count === this.index.count && kept.recordBytes === this.index.recordBytes)
       this.index.takeColumns(kept.facts);
+  }
+
+  /** Names everything that an answer about its records depends on; null if they may change without a trace. */
+  get contentName(): string | null {
+    if (this.#identity === null || this.#content.isStream || this.error !== null) return null;
+    const content = contentOf({ ...this.#identity, samples: this.#samples ?? '', count: this.count });
+    return [resolve(this.path), this.stream, this.step, this.#keptName, content].join(' ');
   }
 
   /** Keeps the file's state for a later session. */

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { resolve } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import type { ReadContext } from '../formats/format.ts';
 import type { GroupKey } from '../rollout/group-key.ts';
@@ -294,6 +296,34 @@ export class Dump {
     return this.#facts.lookAt(file, records, needsDetails);
   }
 
+  /**
+   * The answer to a question to all rollouts: the kept one, as long as no file changed, or else a new one.
+   * @param question names what is asked, with all that the answer depends on besides the files
+   */
+  async remember<Answer>(question: string, answer: () => Promise<Answer>): Promise<Answer> {
+    const cache = this.#cache;
+    const content = cache === null ? null : this.#contentName();
+    if (cache === null || content === null) return answer();
+    const name = nameOfQuestion(this.paths, question);
+    // Only this program writes it, and its digest and version were compared.
+    const kept = cache.readAnswer(name, content) as Answer | undefined;
+    if (kept !== undefined) return kept;
+    const made = await answer();
+    if (this.#contentName() === content) cache.writeAnswer(name, content, made);
+    return made;
+  }
+
+  /** Names the content of all files; null while records are to be examined, or may change without a trace. */
+  #contentName(): string | null {
+    const hash = createHash('sha256');
+    for (const file of this.files) {
+      const name = this.isLooked(file) ? file.contentName : null;
+      if (name === null) return null;
+      hash.update(`${name}\n`);
+    }
+    return hash.digest('hex');
+  }
+
   /** Stores the facts of files for later sessions. */
   whenKept(): Promise<void> {
     return this.#cache?.whenWritten() ?? Promise.resolve();
@@ -398,3 +428,10 @@ export class Dump {
     this.#nextNotice = Math.max(start + FRAME_MS, end + Math.min(LONGEST_REST_MS, (end - start) * REST));
   };
 }
+
+/** The name under which the last answer to a question about these paths is kept. */
+const nameOfQuestion = (paths: readonly string[], question: string): string =>
+  createHash('sha256')
+    .update(JSON.stringify([paths.map((path) => resolve(path)), question]))
+    .digest('hex')
+    .slice(0, 40);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { deserialize, serialize } from 'node:v8';
 import { threadFile } from '../async/thread-client.ts';
 import { Folder, isOwnFile } from '../files/folder.ts';
 import { CHECKS } from '../rollout/checks.ts';
@@ -41,6 +42,8 @@ const HEAD = MAGIC.length + DIGEST + 4;
 /** Larger than any header of names needs to be. */
 const MOST_HEADER = 64 << 20;
 const CHUNK = 4 << 20;
+/** A longer answer is no summary. */
+const MOST_ANSWER = 64 << 20;
 /** The limit on all kept facts; the oldest are removed first. */
 const MOST_BYTES = 4e9;
 
@@ -67,6 +70,13 @@ interface DetailsHeader {
   content: string;
   columns: StoredColumn[];
   chunks: number[];
+}
+
+/** An answer to a question to all rollouts. */
+interface AnswerHeader {
+  version: string;
+  /** Names the question and the content of the files that it was put to. */
+  content: string;
 }
 
 /**
@@ -183,6 +193,23 @@ export class FactsCache {
     if (details !== null) this.#replace(detailsName(name), details);
   }
 
+  /** An answer that was kept; undefined if there is none for this content. */
+  readAnswer(name: string, content: string): unknown {
+    return (
+      this.#opened(answerName(name), (bytes) => {
+        const kept = this.#unpacked<AnswerHeader>(bytes);
+        return kept?.header.content === content ? { answer: deserialize(kept.body) as unknown } : null;
+      })?.answer ?? undefined
+    );
+  }
+
+  /** Keeps an answer in place of the one to the same question for an earlier content. */
+  writeAnswer(name: string, content: string, answer: unknown): void {
+    const body = serialize(answer);
+    if (body.length <= MOST_ANSWER)
+      this.#replace(answerName(name), [headBytes({ version: this.#version, content }), body]);
+  }
+
   #replace(name: string, bytes: readonly Buffer[]): void {
     this.#writing = this.#writing.then(async () => {
       try {
@@ -213,10 +240,19 @@ export class FactsCache {
   }
 }
 
+const answerName = (name: string): string => `${name}-answer`;
 const detailsName = (name: string): string => `${name}-details`;
 
 /** Equal as long as a file's bytes and entry are. */
-const contentOf = ({ device, inode, size, modified, changed, samples, count }: KeptFile): string =>
+export const contentOf = ({
+  device,
+  inode,
+  size,
+  modified,
+  changed,
+  samples,
+  count,
+}: Pick<KeptFile, 'device' | 'inode' | 'size' | 'modified' | 'changed' | 'samples' | 'count'>): string =>
   [device, inode, size, modified, changed, samples, count].join(' ');
 
 const BYTES = { u8: 1, u16: 2, f32: 4, f64: 8 } as const;
@@ -273,7 +309,7 @@ const columnHead = ({ name, form, length, value }: NamedNumbers): StoredColumn =
   value: String(value),
 });
 
-function headBytes(header: Header | DetailsHeader): Buffer {
+function headBytes(header: Header | DetailsHeader | AnswerHeader): Buffer {
   const text = Buffer.from(JSON.stringify(header));
   const head = Buffer.alloc(padded(HEAD + text.length) - HEAD + 4);
   head.writeUInt32LE(text.length, 0);

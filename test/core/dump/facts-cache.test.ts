@@ -147,3 +147,43 @@ describe('facts that were kept', () => {
     dump.close();
   });
 });
+
+describe('answers that were kept', () => {
+  /** The answer to a question, and whether it had to be worked out. */
+  async function ask(question: string, options = {}): Promise<{ answer: unknown; isNew: boolean }> {
+    const dump = Dump.open([join(folder, 'dump')], { facts: cache, ...options });
+    const rows = await readFactRows(dump, null);
+    let isNew = false;
+    const answer = await rows.remember(question, async () => {
+      isNew = true;
+      return { rows: rows.length, scores: rows.numbers('score'), none: Number.NaN };
+    });
+    await dump.whenKept();
+    dump.close();
+    return { answer, isNew };
+  }
+
+  test('are given again as they were, until a file is added to, rewritten or removed', async () => {
+    const first = await ask('q');
+    expect(first.isNew).toBe(true);
+    expect(await ask('q')).toEqual({ ...first, isNew: false });
+    expect((await ask('another')).isNew).toBe(true);
+    appendFileSync(dumpFile, lines(20, 25));
+    expect(await ask('q')).toMatchObject({ isNew: true, answer: { rows: 25 } });
+    expect(await ask('q')).toMatchObject({ isNew: false, answer: { rows: 25 } });
+    writeFileSync(dumpFile, lines(40, 65));
+    expect((await ask('q')).isNew).toBe(true);
+    writeFileSync(join(folder, 'dump', '2.jsonl'), lines(0, 3));
+    expect(await ask('q')).toMatchObject({ isNew: true, answer: { rows: 28 } });
+    rmSync(dumpFile);
+    expect(await ask('q')).toMatchObject({ isNew: true, answer: { rows: 3 } });
+  });
+
+  test('are worth nothing where their bytes are damaged, and are not kept without a cache', async () => {
+    await ask('q');
+    const path = readdirSync(cache).find((name) => name.endsWith('-answer'));
+    truncateSync(join(cache, path ?? ''), statSync(join(cache, path ?? '')).size - 3);
+    expect((await ask('q')).isNew).toBe(true);
+    expect((await ask('q', { facts: undefined })).isNew).toBe(true);
+  });
+});

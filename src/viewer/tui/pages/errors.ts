@@ -13,7 +13,7 @@ const MOST_READ = 20_000;
 /** Tool errors by tool and kind, and how rollouts ended, with the steps at which they occurred. */
 export function errorsPage(sort: PageSort | null, facts: FactRows, data: Store): Page {
   const found = data.workedOut.of(facts, 'errors', (rest) =>
-    troublesOf(facts, { most: MOST_READ, isLong: (place) => data.dump.isLong(place), rest }),
+    troublesOf(facts, { most: MOST_READ, skipsLong: true, rest }),
   );
   if (found === null) return stillWorking('failures');
   return reportPage(failuresReport(found, facts.length), {
