@@ -35,6 +35,12 @@ export interface FactRows {
   isObserved(row: number, check: Check): boolean;
   /** The place of the row's record. */
   place(row: number): { file: DumpFile; record: number };
+  /** A fact as the number that it is kept as: the place of a word among its words. */
+  factNumbers(name: string): Float64Array;
+  /** The names of the records' other keys whose values are kept. */
+  readonly cellNames: readonly string[];
+  /** The values under such a key, without reading a record. */
+  cells(name: string): readonly (JsonValue | undefined | typeof IN_RECORD)[];
   /** The answer to a question to these rows, kept from one session to the next as long as they are the same. */
   remember<Answer>(question: string, answer: () => Promise<Answer>): Promise<Answer>;
   /** Names of numeric columns that some row has: score, step, facts and extras. */
@@ -139,6 +145,26 @@ class TableRows implements FactRows {
       else high = middle - 1;
     }
     return { file: files[low]!, record: at - starts[low]! };
+  }
+
+  factNumbers(name: string): Float64Array {
+    return this.#rowColumn(factAt(name));
+  }
+
+  get cellNames(): string[] {
+    const names = new Set<string>();
+    for (const { index } of this.#table.files) for (const name of index.columns.cells.keys()) names.add(name);
+    names.delete(STATUS_CELL);
+    return [...names].sort();
+  }
+
+  cells(name: string): (JsonValue | undefined | typeof IN_RECORD)[] {
+    const whole: (JsonValue | undefined | typeof IN_RECORD)[] = new Array(this.#table.length);
+    this.#table.eachFile((file, start, count) => {
+      const column = file.index.columns.cells.get(name);
+      for (let record = 0; record < count; record++) whole[start + record] = column?.at(record);
+    });
+    return this.#accepted === null ? whole : Array.from(this.#accepted, (row) => whole[row]);
   }
 
   remember<Answer>(question: string, answer: () => Promise<Answer>): Promise<Answer> {

@@ -13,6 +13,8 @@ export const VERBS: Readonly<Record<string, () => Promise<Command>>> = {
   incidents: async () => (await import('./incidents.ts')).incidentsCommand(),
   movement: async () => (await import('./movement.ts')).movementCommand(),
   compare: async () => (await import('./compare.ts')).compareCommand(),
+  facts: async () => (await import('./facts.ts')).factsCommand(),
+  sql: async () => (await import('./sql.ts')).sqlCommand(),
   triage: async () => (await import('./triage.ts')).triageCommand(),
   label: async () => (await import('./label.ts')).labelCommand(),
   judge: async () => (await import('./judge.ts')).judgeCommand(),

@@ -1,0 +1,82 @@
+import { Command } from 'commander';
+import { writeColumns } from '../../analysis/export/files/parquet-file.ts';
+import type { FactRows } from '../../analysis/facts/fact-rows.ts';
+import { type FactColumn, factColumns } from '../../analysis/facts/facts-table.ts';
+import { UsageError } from '../../core/dump/paths.ts';
+import { plural } from '../../core/text/numbers.ts';
+import { reasonOf } from '../../core/text/problems.ts';
+import { type ReadingFlags, withReading } from './dump-options.ts';
+import { withFacts } from './facts-of.ts';
+import { DONE, print, run, say } from './output.ts';
+import { csvCells } from './row-csv.ts';
+
+interface FactsFileFlags extends ReadingFlags {
+  parquet?: string;
+  csv?: boolean;
+  filter?: string;
+  journal?: string;
+}
+
+export const factsCommand = (): Command =>
+  withReading(
+    new Command('facts')
+      .description('write the table of facts: a row a rollout, a column a fact, for other tools')
+      .argument('<paths...>', 'directories, files or patterns of dumps')
+      .option('--parquet <file>', 'as a Parquet file, which appears whole or not at all')
+      .option('--csv', 'as comma-separated values on stdout, with a head')
+      .option('--filter <expr>', 'only rollouts that match it')
+      .option('--journal <dir>', 'where the labels are kept that a filter asks for'),
+  ).action((paths: string[], flags: FactsFileFlags) => run(() => writeFacts(paths, flags)));
+
+async function writeFacts(paths: readonly string[], flags: FactsFileFlags): Promise<number> {
+  const { parquet, csv, ...reading } = flags;
+  if ((parquet === undefined) === (csv !== true)) throw new UsageError('name one form: --parquet FILE or --csv');
+  return withFacts(paths, reading, async (facts) => {
+    if (parquet === undefined) await printColumns(tableOf(facts, paths), facts.length);
+    else await writeParquet(parquet, facts, paths);
+    return DONE;
+  });
+}
+
+/** @throws UsageError if the file cannot be written */
+export async function writeParquet(
+  path: string,
+  facts: FactRows,
+  paths: readonly string[],
+  isSaid = true,
+): Promise<void> {
+  const columns = tableOf(facts, paths);
+  try {
+    await writeColumns(path, columns, facts.length);
+  } catch (error) {
+    throw new UsageError(`${path} cannot be written: ${reasonOf(error)}`);
+  }
+  if (isSaid) say(`${path}: ${plural(facts.length, 'rollout')}, ${plural(columns.length, 'column')}`);
+}
+
+/** A file is of the longest path that leads to it; a file of a pattern is of its own folder. */
+function tableOf(facts: FactRows, paths: readonly string[]): FactColumn[] {
+  const folders = paths.map((path) => path.replace(/(?<=.)\/+$/, '')).sort((a, b) => b.length - a.length);
+  const runs = new Map<string, string>();
+  return factColumns(facts, (path) => {
+    let known = runs.get(path);
+    if (known === undefined) {
+      known = folders.find((folder) => path === folder || path.startsWith(`${folder}/`)) ?? path;
+      runs.set(path, known);
+    }
+    return known;
+  });
+}
+
+const PRINTED_AT_ONCE = 1 << 16;
+
+async function printColumns(columns: readonly FactColumn[], rows: number): Promise<void> {
+  let text = `${csvCells(columns.map(({ name }) => name))}\n`;
+  for (let row = 0; row < rows; row++) {
+    text += `${csvCells(columns.map((column) => column.at(row)))}\n`;
+    if (text.length < PRINTED_AT_ONCE) continue;
+    await print(text);
+    text = '';
+  }
+  await print(text);
+}

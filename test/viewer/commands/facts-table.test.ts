@@ -1,0 +1,121 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parquetReadObjects } from 'hyparquet';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { jsonLines, rolloutViewer, root } from '../../program.ts';
+
+const DUMP = join(root, 'fixtures/rollout_data');
+/** An interpreter with DuckDB. */
+const python = process.env.DUCKDB_PYTHON ?? 'python3';
+const hasDuckdb = spawnSync(python, ['-c', 'import duckdb']).status === 0;
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'facts-table-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+type Row = Record<string, unknown>;
+
+async function written(...args: string[]): Promise<Row[]> {
+  const path = join(folder, 'facts.parquet');
+  const { code, stderr } = await rolloutViewer(['facts', ...args, '--parquet', path]);
+  expect(stderr + code).toContain('rollouts');
+  const bytes = readFileSync(path);
+  const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
+  return parquetReadObjects({ file });
+}
+
+describe('facts', () => {
+  test('the file has what ls tells of each rollout, with null for what is unknown', async () => {
+    const rows = await written(DUMP);
+    const listed: Row[] = jsonLines((await rolloutViewer(['ls', '--json', DUMP])).stdout);
+    expect(rows.map(({ locator }) => locator)).toEqual(listed.map(({ locator }) => locator));
+    for (const [at, row] of rows.entries()) {
+      const one = listed[at] ?? {};
+      for (const [name, value] of Object.entries(row)) {
+        const key = Object.keys(one).find((known) => known.replaceAll('.', '_') === name);
+        // JSON has no NaN.
+        const told = typeof value === 'number' && Number.isNaN(value) ? 'NaN' : (value ?? null);
+        if (key !== undefined) expect([name, told]).toEqual([name, one[key] ?? null]);
+      }
+      const names = (one.findings as { check: string }[]).map(({ check }) => `finding_${check}`);
+      for (const name of Object.keys(row).filter((key) => key.startsWith('finding_')))
+        if (row[name] === true || names.includes(name)) expect([name, row[name]]).toEqual([name, names.includes(name)]);
+      expect(row.run).toBe(DUMP);
+    }
+  });
+
+  test('CSV has the same columns and cells', async () => {
+    const rows = await written(DUMP);
+    const { stdout } = await rolloutViewer(['facts', DUMP, '--csv']);
+    const [head, ...lines] = stdout.trimEnd().split('\n');
+    expect(head?.split(',')).toEqual(Object.keys(rows[0] ?? {}));
+    expect(lines).toHaveLength(rows.length);
+    const at = head?.split(',').indexOf('chars') ?? -1;
+    expect(lines.map((line) => line.split(',')[at])).toEqual(rows.map(({ chars }) => String(chars ?? '')));
+  });
+
+  test('only what a filter lets through; one form is named; a file that cannot be written is left as it was', async () => {
+    const rows = await written(DUMP, '--filter', 'tool_calls > 0');
+    expect(rows.length).toBeGreaterThan(0);
+    expect(rows.every((row) => Number(row.tool_calls) > 0)).toBe(true);
+    expect((await rolloutViewer(['facts', DUMP])).code).toBe(2);
+    mkdirSync(join(folder, 'taken'));
+    const refused = await rolloutViewer(['facts', DUMP, '--parquet', join(folder, 'taken')]);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('cannot be written');
+    expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([]);
+  });
+});
+
+describe('sql', () => {
+  const sql = (query: string, ...flags: string[]) => rolloutViewer(['sql', DUMP, query, '--python', python, ...flags]);
+
+  test('without DuckDB it says how to get it, and what does without', async () => {
+    const { code, stderr } = await rolloutViewer(['sql', DUMP, 'select 1', '--python', 'no-such-python']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('pip install duckdb');
+    expect(stderr).toContain('facts --parquet');
+  });
+
+  test.skipIf(!hasDuckdb)('answers as stats does; no rows is the answer no', async () => {
+    const { stdout } = await sql(
+      "select step, count(*) as rollouts from rollouts where stream = 'train' group by step order by step",
+      '--json',
+    );
+    const { stdout: stats } = await rolloutViewer(['stats', DUMP, '--json', '--filter', "stream == 'train'"]);
+    expect(jsonLines(stdout).map(({ step, rollouts }) => [step, rollouts])).toEqual(
+      jsonLines(stats).map(({ step, rollouts }) => [step, rollouts]),
+    );
+    expect((await sql('select * from rollouts where step = -5')).code).toBe(1);
+  });
+
+  test.skipIf(!hasDuckdb)('a query reads and writes no file; a mistake is shown where it is', async () => {
+    const secret = join(folder, 'secret.csv');
+    writeFileSync(secret, 'a\n1\n');
+    for (const query of [
+      `select * from read_csv('${secret}')`,
+      `copy rollouts to '${join(folder, 'out.csv')}'`,
+      'set enable_external_access = true',
+      'install httpfs',
+    ])
+      expect([query, (await sql(query)).code]).toEqual([query, 2]);
+    expect(readdirSync(folder)).not.toContain('out.csv');
+    const wrong = await sql('selec 1');
+    expect(wrong.code).toBe(2);
+    expect(wrong.stderr).toContain('selec 1\n');
+  });
+
+  test.skipIf(!hasDuckdb)('a module in the current folder is not imported', async () => {
+    const place = join(folder, 'strange');
+    mkdirSync(place);
+    writeFileSync(join(place, 'duckdb.py'), `open(${JSON.stringify(join(place, 'ran'))}, 'w')`);
+    spawnSync(process.execPath, [join(root, 'dist/rollout-viewer.js'), 'sql', DUMP, 'select 1', '--python', python], {
+      cwd: place,
+    });
+    expect(readdirSync(place)).toEqual(['duckdb.py']);
+  });
+});
