@@ -5,14 +5,18 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
+import type { CellValue, Report } from '../../analysis/report/report.ts';
 import { UsageError } from '../../core/dump/paths.ts';
 import { parseJson } from '../../core/json/parse.ts';
+import { printJson } from '../../core/json/print.ts';
 import type { JsonValue } from '../../core/json/value.ts';
+import { plural } from '../../core/text/numbers.ts';
 import { sanitiseLine } from '../../core/text/sanitise.ts';
 import { type ReadingFlags, withReading } from './dump-options.ts';
 import { writeParquet } from './facts.ts';
-import { printTable, withFacts } from './facts-of.ts';
+import { withFacts } from './facts-of.ts';
 import { ANSWER_IS_NO, DONE, run } from './output.ts';
+import { printReport } from './print-report.ts';
 import QUERY from './sql.py';
 
 interface SqlFlags extends ReadingFlags {
@@ -41,30 +45,44 @@ async function sql(paths: readonly string[], query: string, flags: SqlFlags): Pr
     return await withFacts(paths, reading, async (facts) => {
       const file = join(folder, 'rollouts.parquet');
       await writeParquet(file, facts, paths, false);
-      const { names, rows } = await answerTo(query, file, folder, python);
-      const columns = names.map((name, at) => ({
-        name,
-        text: (row: readonly JsonValue[]) => cellText(row[at]),
-        ...(rows.every((row) => typeof row[at] === 'number' || row[at] === null) ? {} : { isText: true as const }),
-      }));
-      await printTable(rows, columns, (row) => Object.fromEntries(names.map((name, at) => [name, row[at]])), {
-        json,
-        csv,
-      });
-      return rows.length === 0 ? ANSWER_IS_NO : DONE;
+      const answer = await answerTo(query, file, folder, python);
+      await printReport(answerReport(answer), { json, csv });
+      return answer.rows.length === 0 ? ANSWER_IS_NO : DONE;
     });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-const cellText = (value: JsonValue | undefined): string =>
-  value === null || value === undefined ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
-
 interface Answer {
   names: string[];
   rows: JsonValue[][];
 }
+
+function answerReport({ names, rows }: Answer): Report<readonly JsonValue[]> {
+  return {
+    title: plural(rows.length, 'row'),
+    columns: names.map((name, at) => ({
+      // A dot would make it a part of a detail.
+      key: name.replaceAll('.', '_'),
+      title: name,
+      type: rows.every((row) => typeof row[at] === 'number' || row[at] === null) ? 'number' : 'text',
+      meaning: 'of the query',
+      value: (row) => cellOf(row[at]),
+    })),
+    rows,
+    notes: [],
+    leftOut: [],
+    empty: 'no rows',
+  };
+}
+
+const cellOf = (value: JsonValue | undefined): CellValue =>
+  value === undefined || typeof value === 'bigint' || typeof value === 'object'
+    ? value === null || value === undefined
+      ? null
+      : printJson(value)
+    : value;
 
 /** @throws UsageError that names what is missing, or what is wrong with the query */
 async function answerTo(query: string, file: string, folder: string, python: string): Promise<Answer> {

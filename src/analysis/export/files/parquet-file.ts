@@ -111,7 +111,8 @@ export async function writeColumns(path: string, columns: readonly CellColumnSou
     }
     await writer.finish();
     flush();
-    file.commit();
+    file.finish();
+    file.publish();
   } catch (error) {
     file.discard();
     throw error;
