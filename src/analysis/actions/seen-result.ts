@@ -21,7 +21,7 @@ const FRAMES: readonly ((text: string) => SeenResult | null)[] = [
       /^<returncode>(-?\d+)<\/returncode>\n(?:<warning>[\s\S]*?<\/warning>\n?)?<output>\n([\s\S]*)<\/output>\s*$/.exec(
         text,
       );
-    if (match !== null) return { output: match[2] as string, exit: Number(match[1]), isExact: true };
+    if (match !== null) return { output: match[2] ?? '', exit: Number(match[1]), isExact: true };
     const cut = /^<returncode>(-?\d+)<\/returncode>/.exec(text);
     return cut === null ? null : { output: text, exit: Number(cut[1]), isExact: false };
   },
@@ -32,7 +32,7 @@ const FRAMES: readonly ((text: string) => SeenResult | null)[] = [
     );
     return match === null
       ? null
-      : { output: match[2] as string, exit: Number(match[1]), isExact: !/tokens truncated|omitted/.test(text) };
+      : { output: match[2] ?? '', exit: Number(match[1]), isExact: !/tokens truncated|omitted/.test(text) };
   },
   (text) => (text.startsWith('{') ? ofJson(text) : null),
   // OpenHands' footer.
@@ -41,16 +41,16 @@ const FRAMES: readonly ((text: string) => SeenResult | null)[] = [
       /^([\s\S]*?)\n?\[(?:The command completed with exit code (-?\d+)|Command finished with exit code (-?\d+))/.exec(
         text,
       );
-    return match === null ? null : { output: match[1] as string, exit: Number(match[2] ?? match[3]), isExact: false };
+    return match === null ? null : { output: match[1] ?? '', exit: Number(match[2] ?? match[3]), isExact: false };
   },
   // Claude Code writes the status first, and only if the command failed.
   (text) => {
     const match = /^(?:<error>)?Exit code (\d+)\n?([\s\S]*)$/.exec(text);
-    return match === null ? null : { output: match[2] as string, exit: Number(match[1]), isExact: false };
+    return match === null ? null : { output: match[2] ?? '', exit: Number(match[1]), isExact: false };
   },
   (text) => {
     const match = /^([\s\S]*?)\n?\[exit(?: code)? (-?\d+)\]\s*$/.exec(text);
-    return match === null ? null : { output: match[1] as string, exit: Number(match[2]), isExact: false };
+    return match === null ? null : { output: match[1] ?? '', exit: Number(match[2]), isExact: false };
   },
 ];
 

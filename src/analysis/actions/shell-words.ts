@@ -53,7 +53,7 @@ class Reader {
       return true;
     };
     while (this.#at < this.#text.length) {
-      const c = this.#text[this.#at] as string;
+      const c = this.#text[this.#at] ?? '';
       const two = this.#text.slice(this.#at, this.#at + 2);
       if (c === '\\' && two === '\\\n') this.#at += 2;
       else if (c === ' ' || c === '\t') this.#at++;
@@ -148,7 +148,7 @@ class Reader {
     let isPlain = true;
     const from = this.#at;
     for (; this.#at < this.#text.length; this.#at++) {
-      const c = this.#text[this.#at] as string;
+      const c = this.#text[this.#at] ?? '';
       if (c === '\\') {
         const next = this.#text[this.#at + 1];
         if (next === undefined) return null;
@@ -188,7 +188,7 @@ class Reader {
     let text = '';
     let isPlain = true;
     for (this.#at++; this.#at < this.#text.length; this.#at++) {
-      const c = this.#text[this.#at] as string;
+      const c = this.#text[this.#at] ?? '';
       if (c === '"') return { text, isPlain };
       if (c === '\\' && /[$`"\\\n]/.test(this.#text[this.#at + 1] ?? '')) {
         this.#at++;

@@ -24,7 +24,7 @@ export function readCodexPatch(text: string): PatchOperation[] | string {
   const end = lines.length - 1;
   const isHead = (line: string) => /^\*\*\* (?:Add|Delete|Update) File: /.test(line);
   while (at < end) {
-    const line = lines[at] as string;
+    const line = lines[at] ?? '';
     const head = /^\*\*\* (Add|Delete|Update) File: (.*)$/.exec(line.trim());
     if (head === null) {
       if (line.trim() === '') {
@@ -33,19 +33,19 @@ export function readCodexPatch(text: string): PatchOperation[] | string {
       }
       return `Invalid patch hunk on line ${at + 1}: '${line}' is not a valid hunk header. Valid hunk headers: '*** Add File: {path}', '*** Delete File: {path}', '*** Update File: {path}'`;
     }
-    const path = head[2] as string;
+    const path = head[2] ?? '';
     at++;
     if (head[1] === 'Add') {
       const added: string[] = [];
-      while (at < end && lines[at]?.startsWith('+')) added.push((lines[at++] as string).slice(1));
+      while (at < end && lines[at]?.startsWith('+')) added.push((lines[at++] ?? '').slice(1));
       operations.push({ kind: 'add', path, text: added.map((one) => `${one}\n`).join('') });
     } else if (head[1] === 'Delete') operations.push({ kind: 'delete', path });
     else {
       const move = /^\*\*\* Move to: (.*)$/.exec(lines[at] ?? '');
       if (move !== null) at++;
       const chunks: { context: string | null; old: string[]; new: string[]; isEndOfFile: boolean }[] = [];
-      for (; at < end && !isHead(lines[at] as string); at++) {
-        const one = lines[at] as string;
+      for (; at < end && !isHead(lines[at] ?? ''); at++) {
+        const one = lines[at] ?? '';
         const mark = /^@@(?: (.*))?$/.exec(one.trimEnd());
         if (mark !== null) chunks.push({ context: mark[1] ?? null, old: [], new: [], isEndOfFile: false });
         else if (one.trim() === '*** End of File') {
@@ -95,7 +95,7 @@ function seek(lines: readonly string[], wanted: readonly string[], from: number,
   const start = isEndOfFile ? lines.length - wanted.length : from;
   for (const way of WAYS)
     for (let at = start; at + wanted.length <= lines.length; at++)
-      if (wanted.every((line, i) => way(lines[at + i] as string) === way(line))) return at;
+      if (wanted.every((line, i) => way(lines[at + i] ?? '') === way(line))) return at;
   return null;
 }
 

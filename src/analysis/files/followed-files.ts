@@ -128,7 +128,7 @@ export class FollowedFiles {
     const full = inDir(dir, path);
     if (posix.isAbsolute(full)) return full;
     const ends = [...this.#files.keys()].filter((one) => one.endsWith(`/${full}`));
-    return ends.length === 1 ? (ends[0] as string) : full;
+    return ends.length === 1 ? (ends[0] ?? '') : full;
   }
 
   /** Whether a tool did what was asked. If its result was not recorded, the file becomes unknown. */
@@ -314,7 +314,7 @@ export class FollowedFiles {
   #window(verb: string, words: readonly string[], text: string | null): void {
     const { call, result } = this.#action;
     const head = /^\[File: (.+) \((\d+) lines total\)\]/m.exec(result ?? '');
-    if (head !== null) this.#open = head[1] as string;
+    if (head !== null) this.#open = head[1] ?? '';
     const path = this.#open === null ? null : this.#path(this.#open);
     if (path === null || result === null) return;
     if (verb === 'create') {
@@ -358,7 +358,7 @@ export class FollowedFiles {
       }
     }
     for (const [i, operation] of operations.entries()) {
-      const path = paths[i] as string;
+      const path = paths[i] ?? '';
       if (i >= stop) this.#note(path, 'failed: no change');
       else this.#codexOperation(operation, path, workdir, call);
     }

@@ -340,7 +340,7 @@ function printedBy(name: string, args: readonly string[]): string | null {
     return `${words.join(' ')}${isBare ? '' : '\n'}`;
   }
   const [format = '', ...values] = args;
-  if (format === '%s' && values.length === 1) return values[0] as string;
+  if (format === '%s' && values.length === 1) return values[0] ?? '';
   if (format === '%s\\n' && values.length > 0) return values.map((one) => `${one}\n`).join('');
   return values.length === 0 && !/[%\\]/.test(format.replaceAll('\\n', '')) ? format.replaceAll('\\n', '\n') : null;
 }

@@ -23,7 +23,7 @@ export function readView(text: string): View {
     if (match === null) continue;
     const number = Number(match[1]);
     if (last !== null && number !== last + 1) continue;
-    lines.set(number, match[2] as string);
+    lines.set(number, match[2] ?? '');
     last = number;
   }
   const endsEmpty = last !== null && last > 1 && lines.get(last) === '';
@@ -58,7 +58,7 @@ function agrees(file: KnownFile, view: View, isWhole: boolean): boolean {
     )
       return false;
     return [...shown].every(([number, text]) =>
-      texts[number - 1] === undefined ? text === '' : isShownAs(texts[number - 1] as string, text),
+      texts[number - 1] === undefined ? text === '' : isShownAs(texts[number - 1] ?? '', text),
     );
   }
   return [...shown].every(([number, text]) => {

@@ -65,7 +65,7 @@ function printAny(root: Printable, indent: number): string {
         if (top.keys === null) {
           value = (top.value as Printable[])[top.next];
         } else {
-          const key = top.keys[top.next] as string;
+          const key = top.keys[top.next] ?? '';
           out.push(quoted(key), indent > 0 ? ': ' : ':');
           value = (top.value as { [key: string]: Printable })[key];
         }

@@ -46,7 +46,7 @@ export function matchEnds(head: string, tail: string, fresh: string, context: Ma
 
 /** @returns the index of the last line that was reached */
 function matchHead(texts: string[], fresh: OutputLine[], context: MatchContext, likeness: Likeness): number | null {
-  const partial = texts.at(-1) as string;
+  const partial = texts.at(-1) ?? '';
   const whole = readLines(texts.slice(0, -1));
   const drops = context.rules.has('tracebacks');
   const shown = drops ? whole.filter(isShown) : whole;
@@ -101,7 +101,7 @@ function matchTail(texts: string[], fresh: OutputLine[], context: MatchContext, 
     const found = last === undefined ? null : matchLine(texts[0]!, last, 'suffix', context);
     return found === null ? null : take(likeness, found) && last!.index;
   }
-  const partial = texts[0] as string;
+  const partial = texts[0] ?? '';
   const whole = readLines(texts.slice(1), true);
   const shown = drops ? whole.filter(isShown) : whole;
   const others = drops ? end.filter(isShown) : end;

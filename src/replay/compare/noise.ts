@@ -131,7 +131,7 @@ function token(
     read,
     readBack(text, to) {
       let from = to;
-      while (from > 0 && to - from < MAX_TOKEN && letter.test(text[from - 1] as string)) from--;
+      while (from > 0 && to - from < MAX_TOKEN && letter.test(text[from - 1] ?? '')) from--;
       for (let at = from; at < to; at++) if (read(text, at) === to) return at;
       return -1;
     },

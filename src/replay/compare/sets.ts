@@ -22,7 +22,7 @@ export function readSet(text: string, start: number): PrintedSet | null {
   const fail = Symbol('no set');
   const value = (depth: number): string => {
     if (depth > MAX_DEPTH || at >= stop) throw fail;
-    const c = text[at] as string;
+    const c = text[at] ?? '';
     if (c === '{') return `{${[...items('}', depth)].sort().join(', ')}}`;
     if (c === '(' || c === '[') {
       const close = c === '(' ? ')' : ']';

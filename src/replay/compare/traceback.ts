@@ -67,8 +67,8 @@ function startsInside(texts: readonly string[]): boolean {
 /** Code that does not parse is reported without a header: its line, marks, and the error. */
 function isSyntax(texts: readonly string[], index: number): boolean {
   for (let i = index + 1; i < Math.min(texts.length, index + 5); i++) {
-    if (/^(?:Syntax|Indentation|Tab)Error\b/.test(texts[i] as string)) return true;
-    if (!/^ {3,}/.test(texts[i] as string)) return false;
+    if (/^(?:Syntax|Indentation|Tab)Error\b/.test(texts[i] ?? '')) return true;
+    if (!/^ {3,}/.test(texts[i] ?? '')) return false;
   }
   // Cut off before the error is named.
   return index + 5 > texts.length;

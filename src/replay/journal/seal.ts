@@ -40,7 +40,7 @@ export class Seal {
     const found = SEALED.exec(line);
     if (found === null) return false;
     const expected = Buffer.from(this.#of(`${line.slice(0, found.index)}}`));
-    return timingSafeEqual(expected, Buffer.from(found[1] as string));
+    return timingSafeEqual(expected, Buffer.from(found[1] ?? ''));
   }
 
   #of(line: string): string {

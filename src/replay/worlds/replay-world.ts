@@ -81,7 +81,7 @@ export async function* replayWorld(options: WorldOptions): AsyncGenerator<WorldO
       if (signal?.aborted === true || recorded.call > (options.to ?? Number.POSITIVE_INFINITY)) return;
       const outcome = await runAction(recorded, world, tools, plan, network);
       await world.capture();
-      const id = ids[i] as string;
+      const id = ids[i] ?? '';
       const goOn = world.pause();
       const processes = world.processes();
       let record: LayerRecord;

@@ -162,7 +162,7 @@ export async function followPaths(dump: Dump, options: FollowOptions): Promise<n
   let told = 0;
   dump.subscribe(() => {
     for (const alarm of live.judge()) printer.alarm(alarm);
-    for (; told < dump.notices.length; told++) say(dump.notices[told] as string);
+    for (; told < dump.notices.length; told++) say(dump.notices[told] ?? '');
   });
   const follower = new Follower(dump, { poll: options.poll });
   for (const file of dump.files) await dump.refresh(file);

@@ -40,7 +40,7 @@ function editorOf(line: string): CallAction | null {
   if (words === null || command === undefined || path === undefined) return null;
   const args: Record<string, string | number[]> = { command, path };
   for (let i = 3; i < words.length; i++) {
-    const flag = words[i] as string;
+    const flag = words[i] ?? '';
     if (!flag.startsWith('--')) continue;
     if (flag === '--view_range') {
       args.view_range = [Number(words[i + 1]), Number(words[i + 2])];
@@ -56,8 +56,7 @@ function editorOf(line: string): CallAction | null {
 function windowOf(verb: string, line: string): CallAction | null {
   // The text of an edit is not shell: it ends at a line by itself.
   const edit = /^(edit|insert) +([^\n]*)\n([\s\S]*?)\n?end_of_(?:edit|insert)\s*$/.exec(line);
-  if (edit !== null)
-    return { kind: 'window', verb, words: (edit[2] as string).trim().split(/\s+/), text: edit[3] as string };
+  if (edit !== null) return { kind: 'window', verb, words: (edit[2] ?? '').trim().split(/\s+/), text: edit[3] ?? '' };
   const words = wordsOf(line);
   return words === null ? null : { kind: 'window', verb, words: words.slice(1), text: null };
 }

@@ -24,7 +24,7 @@ export async function* numberedLines(path: string): AsyncGenerator<{ text: strin
   let line = 0;
   for await (const chunk of chunks) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
-    rest = lines.pop() as string;
+    rest = lines.pop() ?? '';
     for (const text of lines) {
       line++;
       if (text.trim() !== '') yield { text, line };

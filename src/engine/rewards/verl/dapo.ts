@@ -55,7 +55,7 @@ const REMOVED = [
 
 /** Normalises an answer as Minerva does. */
 function finalAnswer(answer: string): string {
-  let text = answer.split('=').at(-1) as string;
+  let text = answer.split('=').at(-1) ?? '';
   for (const [before, after] of SUBSTITUTED) text = text.replaceAll(before, after);
   for (const words of REMOVED) text = text.replaceAll(words, '');
   text = text

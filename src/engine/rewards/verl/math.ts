@@ -53,7 +53,7 @@ export function hendrycks(answer: string): string | null {
     .replaceAll('\\$', '');
   const units = text.split('\\text{ ');
   if (units.length > 2) return null;
-  text = (units[0] as string).replaceAll('\\%', '').replaceAll(' .', ' 0.').replaceAll('{.', '{0.');
+  text = (units[0] ?? '').replaceAll('\\%', '').replaceAll(' .', ' 0.').replaceAll('{.', '{0.');
   if (text === '') return text;
   if (text.startsWith('.')) text = `0${text}`;
   // "x = 5" and "k=5" mean the right side.

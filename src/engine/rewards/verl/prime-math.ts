@@ -72,7 +72,7 @@ function sameForm(a: string, b: string): boolean | null {
   }
   if (mine.replace(/[{}()]/g, '') === wanted.replace(/[{}()]/g, '')) return true;
   const all = (first: string[], second: string[]): boolean | null => {
-    const found = first.map((part, i) => mathEqual(part, second[i] as string, Math.PI));
+    const found = first.map((part, i) => mathEqual(part, second[i] ?? '', Math.PI));
     return found.includes(false) ? false : found.includes(null) ? null : true;
   };
   const ends = (text: string): string => `${text[0]}${text.at(-1)}`;
